@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -26,14 +27,15 @@ void complain(const std::string& text) noexcept {
   }
 }
 
-ExitStatus run(const std::vector<std::string>& arguments) {
+[[noreturn]] void run(const std::vector<std::string>& arguments) {
   ncclog::Console console = ncclog::make_console();
   console.draws_progress = ncclog::ProgressLine::is_possible();
   console.write = [](std::string_view text) { return ncclog::write_all(STDOUT_FILENO, text); };
   const ExitStatus status = ncclog::run_command_line(arguments, console);
   ncclog::write_all(STDOUT_FILENO, console.out);
   complain(console.err);
-  return status;
+  // Not returned from: what the console keeps is not taken apart.
+  std::exit(static_cast<int>(status));
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ int main(int argc, char** argv) {
   // A reader that goes away shows as a failed write, which is not an error.
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    return static_cast<int>(run({argv + 1, argv + argc}));
+    run({argv + 1, argv + argc});
   } catch (const Error& error) {
     complain(ncclog::error_text(error.where(), error.what(), error.hint()));
   } catch (const std::bad_alloc&) {

@@ -33,130 +33,29 @@ constexpr std::string_view kOwnKnowledge = "Rules, messages and profiles";
 constexpr std::string_view kThisProgram = "This program";
 
 constexpr Command kCommands[] = {
-    {"analyze", "say what went wrong, where, and what to do about it",
-     "Examples:\n"
-     "  ncclog analyze logs/\n"
-     "  ncclog analyze train.log.gz nccl.*.log --format json\n"
-     "  kubectl logs job/train | ncclog analyze -\n\n"
-     "Exit status: 0 no finding at or above --fail-on; 1 some; 2 could not do it;\n"
-     "3 part of the input was unreadable or cut.",
-     declare_analyze, kWhatWentWrong},
-    {"report", "write a report for an issue, for others or for scripts",
-     "Without a file named, Markdown is printed. '-' is standard output.\n\n"
-     "Examples:\n"
-     "  ncclog report logs/ > issue.md\n"
-     "  ncclog report logs/ --for nccl > issue.md    # or pytorch, vllm: their issue forms\n"
-     "  ncclog report logs/ --md issue.md --json report.json\n"
-     "  ncclog report logs/ --bundle job.tar.zst     # all of it, without names\n\n"
-     "Exit status as of 'analyze'.",
-     declare_report, kPassOn},
-    {"count", "count collectives by operation, communicator, rank, size, iteration",
-     "Examples:\n"
-     "  ncclog count logs/\n"
-     "  ncclog count logs/ --by iteration,op\n"
-     "  ncclog count logs/ --by step-pattern,rank,op --iteration megatron --format csv\n"
-     "  ncclog count logs/ --by iteration --iteration 'update (\\d+) of' --cut exact\n\n"
-     "A marker is one process's clock. 'aligned' cuts every process where its own pattern of "
-     "calls\n"
-     "begins; 'exact' where the marker stands. 'period' needs no marker.\n\n"
-     "Bytes are the count that NCCL prints times the element size: AllReduce, Broadcast, Reduce: "
-     "the\n"
-     "buffer; AllGather: what each rank sends; ReduceScatter: what each rank receives; AlltoAll,\n"
-     "Gather, Scatter: per peer; Send, Recv: the message. NCCL 2.7.3 to 2.21.5 prints AllGather "
-     "and\n"
-     "Broadcast in bytes: their elements are unknown.",
-     declare_count, kLookCloser},
-    {"diff", "what differs between two runs, and what may explain it",
-     "Examples:\n"
-     "  ncclog diff good-run/ bad-run/\n"
-     "  ncclog diff nightly.tar.gz today/ --format markdown\n"
-     "  ncclog diff good-run/ bad-run/ --exit-code\n\n"
-     "Pids, pointers, ports, addresses, times, names of hosts and the number of iterations make\n"
-     "no difference. What one run does not log is not comparable, never a difference.\n\n"
-     "Exit status: 0 done; with --exit-code 1 if the runs differ; 2 could not do it;\n"
-     "3 part of the input was unreadable or cut.",
-     declare_diff, kLookCloser},
-    {"show", "print one table of what the logs say",
-     "Examples:\n"
-     "  ncclog show ranks logs/\n"
-     "  ncclog show env logs/ --format csv",
-     declare_show, kLookCloser},
-    {"export", "events and tables for other programs; answers to SQL",
-     "Examples:\n"
-     "  ncclog export logs/ > events.jsonl\n"
-     "  ncclog export logs/ --table ranks --format csv\n"
-     "  ncclog export logs/ --sql 'select rank, op, calls from collectives order by 3'\n"
-     "  ncclog export logs/ --format sqlite -o job.db\n"
-     "  ncclog export logs/ --format trace -o trace.json      # open it in ui.perfetto.dev\n"
-     "  ncclog export --format lnav > ~/.lnav/formats/installed/nccl.json",
-     declare_export, kPassOn},
-    {"env", "check the settings of a shell, a launch script, a file or a log",
-     "Examples:\n"
-     "  ncclog env check                     # this shell, /etc/nccl.conf, ~/.nccl.conf\n"
-     "  ncclog env check train.sbatch pod.yaml --nccl 2.27.3\n"
-     "  ncclog env check train.sh --interfaces lo,ens5 --hcas mlx5_0,mlx5_1\n"
-     "  ncclog env check train.sh --log logs/\n"
-     "  ncclog env check logs/\n\n"
-     "Exit status: 0 no error; 1 an error, with --strict also a warning; 2 could not do it;\n"
-     "3 part of a log was unreadable or cut.",
-     declare_env, kBeforeTheJob},
-    {"explain", "why a rule fired on these logs, or why not",
-     "Examples:\n"
-     "  ncclog explain socket-instead-of-ib logs/\n"
-     "  ncclog explain our-rail-down logs/ --rules site-rules/ --json",
-     declare_explain, kWhatWentWrong},
+    {"analyze", "say what went wrong, where, and what to do about it", declare_analyze,
+     kWhatWentWrong},
+    {"report", "write a report for an issue, for others or for scripts", declare_report, kPassOn},
+    {"count", "count collectives by operation, communicator, rank, size, iteration", declare_count,
+     kLookCloser},
+    {"diff", "what differs between two runs, and what may explain it", declare_diff, kLookCloser},
+    {"show", "print one table of what the logs say", declare_show, kLookCloser},
+    {"export", "events and tables for other programs; answers to SQL", declare_export, kPassOn},
+    {"env", "check the settings of a shell, a launch script, a file or a log", declare_env,
+     kBeforeTheJob},
+    {"explain", "why a rule fired on these logs, or why not", declare_explain, kWhatWentWrong},
     {"replay", "re-run a failing collective on this machine's GPUs to test a diagnosis",
-     "Examples:\n"
-     "  ncclog replay plan logs/ -o plan.json\n"
-     "  ncclog replay plan logs/ --gpus 2 --only failing -o small.json\n"
-     "  ncclog replay check plan.json\n"
-     "  ncclog replay run plan.json --time 20\n"
-     "  ncclog replay run plan.json --vary NCCL_P2P_DISABLE=0,1 --yes\n\n"
-     "Exit status of 'check': 0 every plan is fine; 1 one is refused; 2 one could not be read.\n"
-     "Exit status of 'run': 0 reproduced-hypothesis, clean-without-defect; 1 reproduced-fault,\n"
-     "not-reproduced; 2 refused, or could not do it; 3 not-comparable, inconclusive.",
      declare_replay, kWhatWentWrong},
-    {"rules", "list, show, check, test and begin the rules that make findings",
-     "Examples:\n"
-     "  ncclog rules list\n"
-     "  ncclog rules show shm-no-space\n"
-     "  ncclog rules check site-rules/\n"
-     "  ncclog rules test site-rules/\n"
-     "  ncclog rules new our-rail-down --area site-rules --from 'the line'\n"
-     "  ncclog rules schema > rule.schema.json",
-     declare_rules, kOwnKnowledge},
+    {"rules", "list, show, check, test and begin the rules that make findings", declare_rules,
+     kOwnKnowledge},
     {"messages", "list, show and check what NCCL and the programs around it print",
-     "Files that --messages names add to what is built in: a new release, or a library of your "
-     "own.\n\n"
-     "Examples:\n"
-     "  ncclog messages show channel_connected\n"
-     "  ncclog show unknown logs/ --as messages > site.messages\n"
-     "  ncclog messages check site.messages\n"
-     "  ncclog analyze --messages site.messages logs/",
      declare_messages, kOwnKnowledge},
-    {"expect", "list, show and check profiles for 'analyze --expect'",
-     "Examples:\n"
-     "  ncclog expect list\n"
-     "  ncclog expect show dgx-h100 > our-cluster.yaml\n"
-     "  ncclog expect check our-cluster.yaml\n"
-     "  ncclog expect words",
-     declare_expect, kOwnKnowledge},
-    {"help", "how to use a command",
-     "Examples:\n"
-     "  ncclog help\n"
-     "  ncclog help rules new",
-     declare_help, kThisProgram},
-    {"man", "print a man page, or write all of them",
-     "Examples:\n"
-     "  ncclog man analyze | man -l -\n"
-     "  ncclog man --into ~/.local/share/man/man1",
-     declare_man, kThisProgram},
-    {"completion", "print a script by which a shell completes command lines",
-     "Examples:\n"
-     "  source <(ncclog completion bash)\n"
-     "  ncclog completion zsh > ~/.zfunc/_ncclog\n"
-     "  ncclog completion fish > ~/.config/fish/completions/ncclog.fish",
-     declare_completion, kThisProgram},
+    {"expect", "list, show and check profiles for 'analyze --expect'", declare_expect,
+     kOwnKnowledge},
+    {"help", "how to use a command", declare_help, kThisProgram},
+    {"man", "print a man page, or write all of them", declare_man, kThisProgram},
+    {"completion", "print a script by which a shell completes command lines", declare_completion,
+     kThisProgram},
 };
 
 }  // namespace
@@ -228,7 +127,7 @@ CommandRow declare_all(CommonOptions& common) {
     CommandRow& row = add_command(root, command.name, std::string(command.help));
     row.task = command.task;
     command.declare(row);
-    row.notes += command.examples;
+    row.notes += text_of(row.path + ".txt").value_or("");
   }
   add_common_flags(root, common);
   return root;
@@ -339,9 +238,11 @@ TypedCommand parse_arguments(CommandRow& root, std::vector<std::string> argument
 namespace {
 
 /// Draws the progress while the command runs, where somebody can see it.
-std::shared_ptr<ProgressLine> start_progress(const CommonOptions& common, Console& console) {
+std::shared_ptr<ProgressLine> start_progress(const CommonOptions& common,
+                                             std::shared_ptr<const ReadingProgress> progress,
+                                             Console& console) {
   if (!console.draws_progress || common.no_progress || common.quiet) return nullptr;
-  auto line = std::make_shared<ProgressLine>();
+  auto line = std::make_shared<ProgressLine>(std::move(progress));
   if (console.is_terminal && console.write) {
     // Output that is passed on while the command runs would be written into the line.
     console.write = [line, write = console.write](std::string_view text) {
@@ -353,10 +254,10 @@ std::shared_ptr<ProgressLine> start_progress(const CommonOptions& common, Consol
 }
 
 /// What -v prints.
-std::string account(const ConfigFile& config, double seconds) {
+std::string account(const ConfigFile& config, const ReadingProgress& progress, double seconds) {
   std::string text = fmt::format("ncclog {}\n", full_version());
   if (!config.path.empty()) text += fmt::format("configuration: {}\n", printable(config.path));
-  const std::string read = reading_summary(reading_progress().snapshot());
+  const std::string read = reading_summary(progress.snapshot());
   if (!read.empty()) text += read + "\n";
   return text + fmt::format("{:.2f} s in all\n", seconds);
 }
@@ -367,17 +268,21 @@ ExitStatus run(const CommandRow& command, const CommonOptions& common, const Con
   console.quiet = common.quiet;
   use_message_files(common.messages);
   const auto began = Clock::now();
-  const auto progress = start_progress(common, console);
+  const auto progress = std::make_shared<ReadingProgress>();
+  console.progress = progress.get();
+  const auto line = start_progress(common, progress, console);
   ExitStatus status = ExitStatus::Fine;
   if (command.run) {
     status = command.run(console);
   } else {
     console.out += write_help(command, help_columns(console));
   }
-  if (progress) progress->clear();
+  if (line) line->clear();
+  console.progress = nullptr;
   if (console.quiet) console.err.clear();  // Notes; what cannot be done is thrown.
   if (common.verbose) {
-    console.err += account(config, std::chrono::duration<double>(Clock::now() - began).count());
+    console.err +=
+        account(config, *progress, std::chrono::duration<double>(Clock::now() - began).count());
   }
   return status;
 }
@@ -385,8 +290,8 @@ ExitStatus run(const CommandRow& command, const CommonOptions& common, const Con
 /// How the program is used can be asked whatever the configuration file holds.
 bool asks_for_help(const std::vector<std::string>& arguments) {
   constexpr std::string_view kHelp[] = {"help", "--help", "-h", "--version"};
-  return std::any_of(std::begin(kHelp), std::end(kHelp), [&](std::string_view flag) {
-    const auto found = std::find(arguments.begin(), arguments.end(), flag);
+  return std::ranges::any_of(kHelp, [&](std::string_view flag) {
+    const auto found = std::ranges::find(arguments, flag);
     return found != arguments.end() && (flag != "help" || found == arguments.begin());
   });
 }

@@ -15,15 +15,13 @@
 #include <vector>
 
 #include "app/command_table.h"
-#include "app/exit_codes.h"
 #include "app/output.h"
 
 namespace ncclog {
 
 struct Command {
   std::string_view name;
-  std::string_view help;      ///< One line.
-  std::string_view examples;  ///< Shown below the command's own help.
+  std::string_view help;  ///< One line.
   /// Declares arguments, flags, commands below it, and what is run after parsing.
   void (*declare)(CommandRow& command);
   std::string_view task = "";  ///< What it is for: commands of one task stand together in the help.
@@ -61,9 +59,9 @@ void declare_explain(CommandRow& command);     ///< app/commands/analyze.cc
 void declare_rules(CommandRow& command);       ///< app/commands/rules.cc
 void declare_messages(CommandRow& command);    ///< app/commands/rules.cc
 void declare_expect(CommandRow& command);      ///< app/commands/rules.cc
-void declare_help(CommandRow& command);        ///< app/commands/help.cc
-void declare_man(CommandRow& command);         ///< app/commands/help.cc
-void declare_completion(CommandRow& command);  ///< app/commands/help.cc
+void declare_help(CommandRow& command);        ///< app/help.cc
+void declare_man(CommandRow& command);         ///< app/help.cc
+void declare_completion(CommandRow& command);  ///< app/help.cc
 
 /// For --messages and `ncclog messages check`. Adds the kinds of these files, and of the *.messages
 /// files in these folders, to the built-in ones; returns how many files that were. Called before

@@ -99,7 +99,7 @@ int64_t number_in(NumberRange range, const std::string& flag, const std::string&
 
 size_t place_of_choice(const std::vector<std::string_view>& words, const std::string& flag,
                        const std::string& word) {
-  const auto found = std::find(words.begin(), words.end(), word);
+  const auto found = std::ranges::find(words, word);
   if (found != words.end()) return static_cast<size_t>(found - words.begin());
   const auto nearest = nearest_name(word, words);
   throw Error(fmt::format("unknown value '{}'", printable(word)), flag,
@@ -118,7 +118,7 @@ bool turns_off(const FlagRow& flag, std::string_view name) {
   constexpr std::string_view kNo = "--no-";
   if (!name.starts_with(kNo)) return false;
   const std::string other = "--" + std::string(name.substr(kNo.size()));
-  return std::find(flag.names.begin(), flag.names.end(), other) != flag.names.end();
+  return std::ranges::find(flag.names, other) != flag.names.end();
 }
 
 std::string typed_name(const CommandRow& command) {
@@ -170,27 +170,6 @@ constexpr KindRow kKinds[] = {
     {"PROFILE", ArgumentKind::Profile}, {"COMMAND", ArgumentKind::Command},
 };
 
-std::vector<std::string> table_names() {
-  std::vector<std::string> names;
-  for (const TableKind& kind : table_kinds()) names.emplace_back(kind.name);
-  return names;
-}
-
-std::vector<std::string> profile_names() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : shipped_profiles()) {
-    names.emplace_back(file.path.substr(0, file.path.rfind('.')));
-  }
-  return names;
-}
-
-std::vector<std::string> rule_ids() {
-  std::vector<std::string> ids;
-  for (const Rule& rule : load_rulebook({}).rules) ids.push_back(rule.id);
-  std::sort(ids.begin(), ids.end());
-  return ids;
-}
-
 }  // namespace
 
 ArgumentKind argument_kind(const FlagRow& flag) {
@@ -204,20 +183,85 @@ ArgumentKind argument_kind(const FlagRow& flag) {
 }
 
 std::vector<std::string> value_words(const FlagRow& flag) {
+  std::vector<std::string> words;
   switch (argument_kind(flag)) {
     case ArgumentKind::Word:
       return split_words(flag.value, '|');
     case ArgumentKind::WordList:
       return split_words(flag.value, ',');
     case ArgumentKind::Rule:
-      return rule_ids();
+      for (const Rule& rule : load_rulebook({}).rules) words.push_back(rule.id);
+      std::ranges::sort(words);
+      return words;
     case ArgumentKind::Table:
-      return table_names();
+      for (const TableKind& kind : table_kinds()) words.emplace_back(kind.name);
+      return words;
     case ArgumentKind::Profile:
-      return profile_names();
+      for (const EmbeddedFile& file : shipped_profiles()) {
+        words.emplace_back(file.path.substr(0, file.path.rfind('.')));
+      }
+      return words;
     default:
       return {};
   }
+}
+
+void add_input_flags(CommandRow& command, InputOptions& input) {
+  add_argument(command, "PATH", input.paths, "log files, folders, quoted patterns, '-' for stdin");
+  add_number(command, kInputFlags, "--threads N", {1, 1024}, input.threads,
+             "how many threads read; the report does not depend on it");
+}
+
+void add_outcome_flag(CommandRow& command, InputOptions& input) {
+  add_choice(command, kJudgingFlags, "--outcome", input.stated,
+             in_order<StatedOutcome>({"hung", "crashed", "slow", "finished"}),
+             "what you saw of the job's end, which its logs may not tell: hung (their end is where "
+             "it stood still), crashed, slow, finished");
+}
+
+void add_rules_flag(CommandRow& command, std::vector<std::string>& rules) {
+  add_flag(command, kJudgingFlags, "--rules DIR", rules,
+           "a folder or file of rules that add to the built-in ones or, "
+           "with the same id, replace them, and of overlays; may be repeated");
+}
+
+void add_color_flag(CommandRow& command, ColorChoice& color) {
+  add_choice(command, kOutputFlags, "--color", color,
+             in_order<ColorChoice>({"auto", "always", "never"}),
+             "colour: on a terminal unless NO_COLOR is set (auto), always, never");
+}
+
+const TableKind& chosen_table(std::string_view name, std::string_view where,
+                              std::span<const std::string_view> also) {
+  const TableKind* kind = find_table_kind(name);
+  if (kind != nullptr) return *kind;
+  std::vector<std::string_view> names(also.begin(), also.end());
+  for (const TableKind& known : table_kinds()) names.push_back(known.name);
+  const auto nearest = nearest_name(name, names);
+  const std::string what =
+      name.empty() ? "no table named" : fmt::format("no table '{}'", printable(name));
+  throw Error(what, std::string(where),
+              nearest ? fmt::format("did you mean '{}'?", *nearest)
+                      : fmt::format("one of: {}", fmt::join(names, ", ")));
+}
+
+void print_table(const Table& table, TableFormat format, ColorChoice color, Console& console) {
+  if (format == TableFormat::Json) {
+    console.out += write_table_json(table);
+  } else if (format == TableFormat::Csv) {
+    console.out += write_table_csv(table);
+  } else {
+    console.out += write_table_text(table, console.style(color), /*fit=*/console.is_terminal);
+  }
+}
+
+void print_stream(const TableStream& table, TableFormat format, Console& console) {
+  const auto take = [&console](std::string_view text) {
+    console.out += text;
+    return console.pass_on();
+  };
+  if (format == TableFormat::Json) return write_stream_json(table, take);
+  write_stream_csv(table, take);
 }
 
 }  // namespace ncclog

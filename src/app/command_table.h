@@ -10,15 +10,22 @@
 
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/exit_codes.h"
 #include "app/output.h"
+#include "model/job.h"
+#include "report/tables/table.h"
+#include "report/tables/tables.h"
 
 namespace ncclog {
 
@@ -120,11 +127,39 @@ std::vector<std::string_view> words_of(const Choices& choices) {
   return words;
 }
 
-/// `target` is of the choices' type or an optional of it; `choices` must outlive the row.
+/// The values of an enum by their words, which stand in its order.
+template <typename Value>
+std::vector<Choice<Value>> in_order(std::initializer_list<std::string_view> words) {
+  std::vector<Choice<Value>> choices;
+  for (const std::string_view word : words) {
+    choices.push_back({word, static_cast<Value>(choices.size())});
+  }
+  return choices;
+}
+
+/// Kinds of a thing, such as the formats of reports, by name; they must outlive the row.
+template <typename Kinds>
+auto choices_of(const Kinds& kinds) {
+  std::vector<Choice<decltype(&*std::begin(kinds))>> choices;
+  for (const auto& kind : kinds) choices.push_back({kind.name, &kind});
+  return choices;
+}
+
+/// What of a command's notes lists kinds: "  ranks            one row per rank", below `heading`.
+template <typename Kinds, typename Name, typename Help>
+std::string list_of(const Kinds& kinds, std::string_view heading, Name name, Help help) {
+  std::string list = std::string(heading) + "\n";
+  for (const auto& kind : kinds) {
+    list += fmt::format("  {:<17}{}\n", std::invoke(name, kind), std::invoke(help, kind));
+  }
+  return list + "\n";
+}
+
+/// `target` is of the choices' type or an optional of it.
 template <typename Target, typename Choices>
 FlagRow& add_choice(CommandRow& command, const char* group, const std::string& flag, Target& target,
                     const Choices& choices, std::string help) {
-  const auto set = [flag, &target, &choices](const std::string& word) {
+  const auto set = [flag, &target, choices](const std::string& word) {
     target = std::begin(choices)[place_of_choice(words_of(choices), flag, word)].value;
   };
   FlagRow& row = add_flag(command, group, flag, set, std::move(help));
@@ -167,5 +202,46 @@ ArgumentKind argument_kind(const FlagRow& flag);
 /// The words of "text|json" or "op,size"; for rules, tables and profiles those that are built in;
 /// empty for other kinds.
 std::vector<std::string> value_words(const FlagRow& flag);
+
+// Options that several commands have, and the flags that fill them.
+//
+//   ncclog analyze --threads 4 --rules site-rules logs/
+//   → InputOptions{.paths = {"logs/"}, .threads = 4}, rules {"site-rules"}
+//
+// They hold what the user typed, before anything is looked at. Options of one command stand in its
+// own file. What concerns tables by name is at the end, as several commands need it.
+
+/// What and how to read; part of every command that reads logs.
+struct InputOptions {
+  std::vector<std::string> paths;       ///< Files, folders, patterns, "-"; empty: a mistake.
+  int threads = 0;                      ///< 0: one per processor.
+  std::optional<StatedOutcome> stated;  ///< How the job ended, of commands that judge it.
+};
+
+/// Standard output as a flag names it.
+inline constexpr const char* kStandardOutput = "-";
+
+enum class ReportFormat { Text, Json };
+enum class TableFormat { Text, Json, Csv };
+
+inline constexpr Choice<ReportFormat> kReportFormats[] = {{"text", ReportFormat::Text},
+                                                          {"json", ReportFormat::Json}};
+
+void add_input_flags(CommandRow& command, InputOptions& input);
+void add_outcome_flag(CommandRow& command, InputOptions& input);
+/// `rules` are files and folders that add to the built-in rules.
+void add_rules_flag(CommandRow& command, std::vector<std::string>& rules);
+void add_color_flag(CommandRow& command, ColorChoice& color);
+
+/// The table of that name. Throws Error, naming the command `where` and what it could have meant,
+/// if there is none; `also` are further names that the command knows.
+const TableKind& chosen_table(std::string_view name, std::string_view where,
+                              std::span<const std::string_view> also = {});
+
+/// Appends the table to `console.out`. Text is cut to the width of a terminal.
+void print_table(const Table& table, TableFormat format, ColorChoice color, Console& console);
+
+/// Writes the rows as they are made, as JSON or CSV; text needs all of them, so it needs a Table.
+void print_stream(const TableStream& table, TableFormat format, Console& console);
 
 }  // namespace ncclog

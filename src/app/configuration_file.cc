@@ -89,7 +89,7 @@ class LineParser {
 /// "rules.test" → "rules test".
 std::string section_of(LineParser& line) {
   std::string name = line.word("a command's name");
-  std::replace(name.begin(), name.end(), '.', ' ');
+  std::ranges::replace(name, '.', ' ');
   if (!line.takes(']')) line.refuse("']'");
   if (!line.is_at_end()) line.refuse("the end of the line");
   return name;
@@ -125,7 +125,7 @@ std::optional<std::string> environment(const char* name) {
 /// What `--config` says, last one first; the parser itself comes too late for that.
 std::optional<std::string> named_config(const std::vector<std::string>& arguments) {
   constexpr std::string_view kJoined = "--config=";
-  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  const auto end = std::ranges::find(arguments, "--");
   for (size_t i = static_cast<size_t>(end - arguments.begin()); i-- > 0;) {
     if (arguments[i].starts_with(kJoined)) return arguments[i].substr(kJoined.size());
     if (arguments[i] == "--config" && i + 1 < arguments.size()) return arguments[i + 1];
@@ -187,7 +187,7 @@ bool is_switch(const FlagRow& flag) { return flag.value.empty(); }
 bool is_configurable(const FlagRow& flag) {
   constexpr std::string_view kNever[] = {"--help", "--version", "--config", "--show-config"};
   const std::string& name = main_name(flag);
-  return std::find(std::begin(kNever), std::end(kNever), name) == std::end(kNever);
+  return std::ranges::find(kNever, name) == std::end(kNever);
 }
 
 /// "fail-on" of --fail-on.
@@ -199,8 +199,7 @@ bool is_meant(const ConfigEntry& entry, const CommandRow& command) {
 
 bool is_meant(const ConfigEntry& entry, const FlagRow& flag) {
   const auto& names = flag.names;
-  return is_configurable(flag) &&
-         std::find(names.begin(), names.end(), "--" + entry.key) != names.end();
+  return is_configurable(flag) && std::ranges::find(names, "--" + entry.key) != names.end();
 }
 
 /// Whether the flag knows those words. What stands above all sections is for the flags that do:
@@ -212,8 +211,8 @@ bool knows(const FlagRow& flag, const ConfigEntry& entry) {
   const std::vector<std::string> words =
       is_word ? value_words(flag) : std::vector<std::string>{"true", "false"};
   if (is_switch(flag) && entry.values.size() != 1) return false;
-  return std::all_of(entry.values.begin(), entry.values.end(), [&](const std::string& value) {
-    return std::find(words.begin(), words.end(), value) != words.end();
+  return std::ranges::all_of(entry.values, [&](const std::string& value) {
+    return std::ranges::find(words, value) != words.end();
   });
 }
 
@@ -254,14 +253,6 @@ void give(const FlagRow& flag, const ConfigEntry& entry, const ConfigFile& confi
   } catch (const Error& error) {
     throw Error(error.what(), where, error.hint());
   }
-}
-
-/// The value of a flag, for people.
-std::string value_text(const FlagRow& flag, const ConfigEntry* entry) {
-  if (!flag.typed.empty()) return join(flag.typed, ", ");
-  if (entry != nullptr) return join(entry->values, ", ");
-  if (is_switch(flag)) return "false";
-  return flag.fallback.empty() ? "-" : flag.fallback;
 }
 
 }  // namespace
@@ -318,7 +309,13 @@ std::string describe_config(const ConfigFile& config, const CommandRow& command)
     const std::string source = is_typed           ? "command line"
                                : entry != nullptr ? place(config, entry->line)
                                                   : "default";
-    lines.push_back({key_of(flag), printable(value_text(flag, entry)), printable(source)});
+    const std::string fallback = is_switch(flag)         ? "false"
+                                 : flag.fallback.empty() ? "-"
+                                                         : flag.fallback;
+    const std::string value = is_typed           ? join(flag.typed, ", ")
+                              : entry != nullptr ? join(entry->values, ", ")
+                                                 : fallback;
+    lines.push_back({key_of(flag), printable(value), printable(source)});
     widest = std::max(widest, display_width(lines.back().value));
   }
   for (const Row& line : lines) {

@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <memory>
 #include <utility>
 
+#include "app/command_line.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
@@ -50,46 +56,11 @@ struct Titled {
   Entries entries;
 };
 
-Entries argument_entries(const CommandRow& command) {
-  Entries entries;
-  for (const FlagRow& argument : command.arguments) {
-    entries.emplace_back(typed_flag(argument), help_of(argument));
-  }
-  return entries;
-}
-
-/// Titles of flags in the order in which they come first.
-std::vector<std::string> flag_groups(const CommandRow& command) {
-  std::vector<std::string> groups;
-  for (const FlagRow& flag : command.flags) {
-    const bool known = std::find(groups.begin(), groups.end(), flag.group) != groups.end();
-    if (!known) groups.push_back(flag.group);
-  }
-  return groups;
-}
-
-std::vector<Titled> flag_lists(const CommandRow& command) {
-  std::vector<Titled> lists;
-  for (const std::string& group : flag_groups(command)) {
-    Titled list{group, {}};
-    for (const FlagRow& flag : command.flags) {
-      if (flag.group == group) list.entries.emplace_back(typed_flag(flag), help_of(flag));
-    }
-    lists.push_back(std::move(list));
-  }
-  return lists;
-}
-
-/// Commands by task, in the order in which tasks come first.
-std::vector<Titled> command_lists(const CommandRow& command) {
-  std::vector<Titled> lists;
-  for (const CommandRow& below : command.commands) {
-    auto list = std::find_if(lists.begin(), lists.end(),
-                             [&](const Titled& known) { return known.title == below.task; });
-    if (list == lists.end()) list = lists.insert(lists.end(), Titled{below.task, {}});
-    list->entries.emplace_back(last_word(below), below.help);
-  }
-  return lists;
+/// Adds an entry under its title; titles stand in the order in which they come first.
+void add_entry(std::vector<Titled>& lists, const std::string& title, Entry entry) {
+  auto list = std::ranges::find(lists, title, &Titled::title);
+  if (list == lists.end()) list = lists.insert(list, Titled{title, {}});
+  list->entries.push_back(std::move(entry));
 }
 
 /// One column for all lists of a text.
@@ -108,10 +79,6 @@ std::string list_line(const std::string& line, const TextStyle& style) {
   if (display_width(line) <= style.width || gap == std::string::npos) return line + "\n";
   const size_t column = line.find_first_not_of(' ', gap);
   return hang(line.substr(0, column), line.substr(column), style);
-}
-
-bool is_heading(std::span<const std::string_view> lines, size_t at) {
-  return lines[at].ends_with(':') && at + 1 < lines.size() && lines[at + 1].starts_with("  ");
 }
 
 std::string notes_text(const CommandRow& command, const TextStyle& style) {
@@ -138,7 +105,7 @@ std::vector<NoteBlock> note_blocks(std::string_view notes) {
     const std::string_view line = lines[i];
     if (trim(line).empty()) {
       is_new = true;
-    } else if (is_heading(lines, i)) {
+    } else if (line.ends_with(':') && i + 1 < lines.size() && lines[i + 1].starts_with("  ")) {
       blocks.push_back({.heading = std::string(line.substr(0, line.size() - 1))});
       is_new = false;
     } else if (line.starts_with("  ")) {
@@ -170,6 +137,13 @@ std::string typed_flag(const FlagRow& flag) {
   return flag.value.empty() ? text : text + " " + flag.value;
 }
 
+std::optional<std::string_view> text_of(std::string_view name) {
+  for (const EmbeddedFile& file : help_texts()) {
+    if (file.path == name) return file.text;
+  }
+  return std::nullopt;
+}
+
 std::string help_of(const FlagRow& flag) {
   const bool is_said = flag.fallback.empty() || flag.help.find("default") != std::string::npos;
   return is_said ? flag.help : fmt::format("{} (default: {})", flag.help, flag.fallback);
@@ -183,22 +157,21 @@ std::string write_help(const CommandRow& command, int columns) {
   const TextStyle style{.width = columns};
   std::string text = hang("usage: ", usage(command), style) + "\n";
   text += hang("", as_sentence(command.help), style);
+  std::vector<Titled> commands;
   std::vector<Titled> lists;
-  if (!command.arguments.empty()) lists.push_back({"", argument_entries(command)});
-  for (Titled& list : flag_lists(command)) lists.push_back(std::move(list));
-  text += lists_text(command_lists(command), style);
-  return text + lists_text(lists, style) + notes_text(command, style);
+  for (const CommandRow& below : command.commands) {
+    add_entry(commands, below.task, {last_word(below), below.help});
+  }
+  for (const FlagRow& argument : command.arguments) {
+    add_entry(lists, "", {typed_flag(argument), help_of(argument)});
+  }
+  for (const FlagRow& flag : command.flags) {
+    add_entry(lists, flag.group, {typed_flag(flag), help_of(flag)});
+  }
+  return text + lists_text(commands, style) + lists_text(lists, style) + notes_text(command, style);
 }
 
 namespace {
-
-/// The file of src/app/texts; nullopt: none is called so.
-std::optional<std::string_view> text_of(std::string_view name) {
-  for (const EmbeddedFile& file : shell_and_man_texts()) {
-    if (file.path == name) return file.text;
-  }
-  return std::nullopt;
-}
 
 // Man pages
 
@@ -208,8 +181,8 @@ std::string literal(std::string_view text) {
       {'\\', "\\e"}, {'-', "\\-"}, {'\'', "\\(aq"}, {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}};
   std::string out;
   for (const char c : text) {
-    const auto mark = std::find_if(std::begin(kMarks), std::end(kMarks),
-                                   [c](const auto& each) { return each.first == c; });
+    const auto mark =
+        std::ranges::find_if(kMarks, [c](const auto& each) { return each.first == c; });
     out += mark == std::end(kMarks) ? std::string_view(&c, 1) : mark->second;
   }
   return out;
@@ -279,56 +252,42 @@ std::string arguments_text(const CommandRow& command) {
 
 /// Flags under their groups' titles, as subsections.
 std::string flags_text(const CommandRow& command) {
+  std::vector<Titled> groups;
+  for (const FlagRow& flag : command.flags) {
+    add_entry(groups, flag.group, {bold_flag(flag), help_of(flag)});
+  }
   std::string out;
-  for (const std::string& group : flag_groups(command)) {
-    out += ".SS " + in_quotes(group) + "\n";
-    for (const FlagRow& flag : command.flags) {
-      if (flag.group == group) out += entry(bold_flag(flag), help_of(flag));
-    }
+  for (const auto& [title, entries] : groups) {
+    out += ".SS " + in_quotes(title) + "\n";
+    for (const auto& [lead, help] : entries) out += entry(lead, help);
   }
   return out;
 }
 
-std::string commands_text(const CommandRow& command) {
-  std::string out;
-  for (const CommandRow& below : command.commands) {
-    const std::string page = command.path.empty() ? "ncclog-" + below.path : "";
-    const std::string name = page.empty() ? fmt::format("\\fB{}\\fR", literal(typed_name(below)))
-                                          : fmt::format("\\fB{}\\fR(1)", literal(page));
-    out += entry(name, below.help);
-  }
-  return out;
-}
+/// What a command's notes say, by where it stands on a page.
+struct NoteTexts {
+  std::string paragraphs;
+  std::string exit_status;
+  std::string headed;
+};
 
-constexpr std::string_view kExitStatus = "Exit status: ";
-
-/// Paragraphs; those on the exit status are not among them.
-std::string paragraphs(const CommandRow& command) {
-  std::string out;
-  for (const NoteBlock& block : note_blocks(command.notes)) {
-    if (!block.heading.empty() || block.lines.front().starts_with(kExitStatus)) continue;
-    out += ".PP\n" + line(block.lines.front());
-  }
-  return out;
-}
-
-std::string exit_status_text(const CommandRow& command) {
-  for (const NoteBlock& block : note_blocks(command.notes)) {
-    if (block.heading.empty() && block.lines.front().starts_with(kExitStatus)) {
-      return line(as_sentence(block.lines.front().substr(kExitStatus.size())));
-    }
-  }
-  return line(
+NoteTexts note_texts(const CommandRow& command) {
+  constexpr std::string_view kExitStatus = "Exit status: ";
+  NoteTexts texts;
+  texts.exit_status = line(
       "0 done; 2 could not do what was asked, and standard error says why; 3 done, but part "
       "of the input was unreadable or cut. ncclog(1) has all of them.");
-}
-
-std::string headed_blocks(const CommandRow& command) {
-  std::string out;
   for (const NoteBlock& block : note_blocks(command.notes)) {
-    if (!block.heading.empty()) out += section(block.heading) + example(block.lines);
+    const std::string_view first = block.lines.front();
+    if (!block.heading.empty()) {
+      texts.headed += section(block.heading) + example(block.lines);
+    } else if (first.starts_with(kExitStatus)) {
+      texts.exit_status = line(as_sentence(first.substr(kExitStatus.size())));
+    } else {
+      texts.paragraphs += ".PP\n" + line(first);
+    }
   }
-  return out;
+  return texts;
 }
 
 /// Commands below a page's command, each a subsection.
@@ -340,7 +299,7 @@ std::string nested_commands(const CommandRow& command) {
     for (const FlagRow& flag : below.flags) {
       if (flag.group != kGeneralFlags) out += entry(bold_flag(flag), help_of(flag));
     }
-    out += paragraphs(below);
+    out += note_texts(below).paragraphs;
   }
   return out.empty() ? out : section("Commands") + out;
 }
@@ -376,15 +335,20 @@ std::string see_also(const CommandRow& root, const CommandRow& own) {
 }
 
 std::string page_text(const CommandRow& root, const CommandRow& command) {
+  const NoteTexts notes = note_texts(command);
+  const bool is_root = command.path.empty();
   std::string out = section("Synopsis") + synopsis(command) + section("Description") + ".PP\n" +
-                    line(as_sentence(command.help)) + arguments_text(command) + paragraphs(command);
-  out += command.path.empty() ? section("Commands") + commands_text(command)
-                              : nested_commands(command);
-  out += section("Options") + flags_text(command);
-  return out + headed_blocks(command) +
-         (command.path.empty() ? std::string(text_of("man_sections.roff").value_or(""))
-                               : section("Exit status") + exit_status_text(command)) +
-         see_also(root, command);
+                    line(as_sentence(command.help)) + arguments_text(command) + notes.paragraphs;
+  if (is_root) out += section("Commands");
+  for (const CommandRow& below : root.commands) {
+    const std::string page = literal("ncclog-" + below.path);
+    if (is_root) out += entry(fmt::format("\\fB{}\\fR(1)", page), below.help);
+  }
+  if (!is_root) out += nested_commands(command);
+  out += section("Options") + flags_text(command) + notes.headed;
+  out += is_root ? std::string(text_of("man_sections.roff").value_or(""))
+                 : section("Exit status") + notes.exit_status;
+  return out + see_also(root, command);
 }
 
 }  // namespace
@@ -423,7 +387,7 @@ const CommandRow* command_below(const CommandRow& command, std::string_view word
 /// The flag of that name that takes a value.
 const FlagRow* flag_with_value(const CommandRow& command, std::string_view name) {
   for (const FlagRow& flag : command.flags) {
-    const bool is_named = std::find(flag.names.begin(), flag.names.end(), name) != flag.names.end();
+    const bool is_named = std::ranges::find(flag.names, name) != flag.names.end();
     if (is_named && !flag.value.empty()) return &flag;
   }
   return nullptr;
@@ -467,7 +431,7 @@ std::string offered_words(const std::vector<std::string>& words, std::string_vie
   const std::vector<std::string_view> listed = split(before, ',');
   std::string out;
   for (const std::string& word : words) {
-    if (std::find(listed.begin(), listed.end(), word) != listed.end()) continue;
+    if (std::ranges::find(listed, word) != listed.end()) continue;
     out += std::string(before) + word + "\n";
   }
   return out + ":more\n";
@@ -521,8 +485,93 @@ std::string completions(const CommandRow& root, std::span<const std::string> wor
   return argument == nullptr ? "" : offered_values(root, *argument, word);
 }
 
-std::optional<std::string_view> completion_script(std::string_view shell) {
-  return text_of("ncclog." + std::string(shell));
+// ncclog help [COMMAND…], ncclog man [COMMAND], ncclog completion SHELL
+namespace {
+
+struct PagesOptions {
+  std::vector<std::string> words;  ///< Of a command, "rules", "new"; empty: of ncclog itself.
+  std::string shell;
+  std::string folder;  ///< For all man pages; empty: one is printed.
+};
+
+const CommandRow& wanted_command(const CommandRow& root, const std::string& path) {
+  if (const CommandRow* command = find_command(root, path)) return *command;
+  std::vector<std::string_view> names;
+  for (const CommandRow* command : all_commands(root)) names.push_back(command->path);
+  for (const EmbeddedFile& page : help_pages()) names.push_back(topic_of(page));
+  const auto nearest = nearest_name(path, names);
+  throw Error(
+      fmt::format("unknown command '{}'", printable(path)), "",
+      nearest ? fmt::format("did you mean '{}'?", *nearest) : "'ncclog --help' lists the commands");
+}
+
+ExitStatus print_help(const PagesOptions& options, Console& console) {
+  const std::string wanted = join(options.words, " ");
+  for (const EmbeddedFile& page : help_pages()) {
+    if (topic_of(page) != wanted) continue;
+    console.out += page.text;
+    return ExitStatus::Fine;
+  }
+  const CommandRow table = declared_commands();
+  console.out += write_help(wanted_command(table, wanted), help_columns(console));
+  return ExitStatus::Fine;
+}
+
+ExitStatus print_man(const PagesOptions& options, Console& console) {
+  const CommandRow table = declared_commands();
+  const std::vector<ManPage> pages = write_man_pages(table, version(), version_day());
+  if (!options.folder.empty()) {
+    for (const ManPage& page : pages) {
+      const std::filesystem::path path = std::filesystem::path(options.folder) / (page.name + ".1");
+      std::ofstream file(path, std::ios::binary);
+      file << page.text;
+      if (!file.flush()) throw Error("cannot write", path.string(), "is the folder there?");
+    }
+    return ExitStatus::Fine;
+  }
+  const std::string path = join(options.words, " ");
+  wanted_command(table, path);
+  // A command below another one stands on that one's page.
+  const std::string name = path.empty() ? "ncclog" : "ncclog-" + options.words.front();
+  for (const ManPage& page : pages) {
+    if (page.name == name) console.out += page.text;
+  }
+  return ExitStatus::Fine;
+}
+
+ExitStatus print_completion(const PagesOptions& options, Console& console) {
+  const auto script = text_of("ncclog." + options.shell);
+  if (!script) {
+    const bool is_named = !options.shell.empty();
+    throw Error(is_named ? fmt::format("unknown shell '{}'", printable(options.shell))
+                         : std::string("no shell named"),
+                "completion", "one of: bash, zsh, fish");
+  }
+  console.out += *script;
+  return ExitStatus::Fine;
+}
+
+}  // namespace
+
+void declare_help(CommandRow& command) {
+  const auto options = std::make_shared<PagesOptions>();
+  add_argument(command, "COMMAND", options->words,
+               "a command, such as analyze or rules new, or a topic");
+  command.run = [options](Console& console) { return print_help(*options, console); };
+}
+
+void declare_man(CommandRow& command) {
+  const auto options = std::make_shared<PagesOptions>();
+  add_argument(command, "COMMAND", options->words, "a command; without: the page of ncclog itself");
+  add_flag(command, kFurtherFlags, "--into DIR", options->folder,
+           "write all pages into this folder, which must exist");
+  command.run = [options](Console& console) { return print_man(*options, console); };
+}
+
+void declare_completion(CommandRow& command) {
+  const auto options = std::make_shared<PagesOptions>();
+  add_argument(command, "bash|zsh|fish", options->shell, "the shell that is to complete");
+  command.run = [options](Console& console) { return print_completion(*options, console); };
 }
 
 }  // namespace ncclog

@@ -40,6 +40,13 @@ std::string write_help(const CommandRow& command, int columns = kHelpColumns);
 /// The pages behind `ncclog help TOPIC`, as they lie in src/app/pages/: "limits.md" and its text.
 std::span<const EmbeddedFile> help_pages();
 
+/// The files of src/app/texts: what stands below a command's flags (examples, exit status), scripts
+/// of shells, and what ncclog(1) says for all commands.
+std::span<const EmbeddedFile> help_texts();
+
+/// The one of that name, "analyze.txt" or "ncclog.bash"; nullopt: none is called so.
+std::optional<std::string_view> text_of(std::string_view name);
+
 /// "limits" of "limits.md".
 std::string_view topic_of(const EmbeddedFile& page);
 
@@ -107,11 +114,5 @@ inline constexpr std::string_view kCompleteCommand = "__complete";
 /// What may stand in place of the last of `words`, one a line, with a tab and what it is where that
 /// is known. ":files", ":folders": such names, too; ":more": a word may go on with ",".
 std::string completions(const CommandRow& root, std::span<const std::string> words);
-
-/// The files of src/app/texts: scripts of shells, and what ncclog(1) says for all commands.
-std::span<const EmbeddedFile> shell_and_man_texts();
-
-/// The script for "bash", "zsh" or "fish"; nullopt for others. Valid for the whole program.
-std::optional<std::string_view> completion_script(std::string_view shell);
 
 }  // namespace ncclog

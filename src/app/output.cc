@@ -131,8 +131,8 @@ void check_output_file(const std::string& path, std::span<const std::string> inp
   }
   if (status && !S_ISREG(status->st_mode)) return;
   check_folder(path);
-  if (status && std::any_of(inputs.begin(), inputs.end(),
-                            [&](const std::string& input) { return is_input(*status, input); })) {
+  if (status && std::ranges::any_of(
+                    inputs, [&](const std::string& input) { return is_input(*status, input); })) {
     throw Error("is one of the logs to be read", path, "name a file outside of their folder");
   }
 }
@@ -195,7 +195,7 @@ ExitStatus run_into(const std::string& path, Console& console,
                     const std::function<ExitStatus(Console& console)>& command) {
   if (path.empty() || path == "-") return command(console);
   OutputFile file(path);
-  Console to{.columns = console.columns, .no_color = true};
+  Console to{.columns = console.columns, .no_color = true, .progress = console.progress};
   to.write = [&file](std::string_view text) { return file.write(text); };
   const ExitStatus status = command(to);
   to.write(to.out);
@@ -203,6 +203,25 @@ ExitStatus run_into(const std::string& path, Console& console,
   file.keep();
   console.err += fmt::format("wrote {}\n", printable(path));
   return status;
+}
+
+ExitStatus exit_status(const Report& report, FailOn fail_on) {
+  for (const Finding& finding : report.diagnosis.findings) {
+    // Both lists begin with the worst.
+    const bool fails = static_cast<int>(finding.severity) <= static_cast<int>(fail_on);
+    if (fails && fail_on != FailOn::Never) return ExitStatus::Findings;
+  }
+  return exit_status(report.job);
+}
+
+bool is_partial(InputStatus status) {
+  return status == InputStatus::Cut || status == InputStatus::Unreadable;
+}
+
+ExitStatus exit_status(const Job& job) {
+  const bool partial =
+      std::ranges::any_of(job.inputs, [](const auto& input) { return is_partial(input.status); });
+  return partial ? ExitStatus::Partial : ExitStatus::Fine;
 }
 
 }  // namespace ncclog

@@ -12,15 +12,48 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "app/exit_codes.h"
+#include "base/loss_table.h"
+#include "report/report.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
+
+// What a script learns from `$?`: 0 nothing found, 1 findings, 2 could not do it, 3 input cut.
+//
+//   ncclog analyze logs/ --fail-on warning   one error, one log cut   → 1: findings go first
+//   ncclog show ranks logs/                  one log cut              → 3
+
+/// Of several that apply, the earlier in the order CannotDo, Findings, Partial, Fine is given.
+enum class ExitStatus {
+  Fine = 0,      ///< Done, and nothing at or above what --fail-on names.
+  Findings = 1,  ///< Done, with findings at or above it.
+  CannotDo = 2,  ///< What was asked could not be done; standard error says why.
+  Partial = 3,   ///< Done, but part of the input was unreadable or cut.
+};
+
+/// From which severity on findings make the run fail, in the order of Severity.
+enum class FailOn { Error, Warning, Info, Never };
+
+/// Fine, Findings or Partial.
+ExitStatus exit_status(const Report& report, FailOn fail_on);
+
+/// True if an input of that status lacks something that it should have had.
+bool is_partial(InputStatus status);
+
+/// Fine or Partial: for commands that judge nothing.
+ExitStatus exit_status(const Job& job);
+
+// What a command prints.
+
+class ReadingProgress;
 
 /// --color
 enum class ColorChoice { Auto, Always, Never };
@@ -37,6 +70,17 @@ struct Console {
   bool no_color = false;        ///< NO_COLOR is set and not empty.
   bool draws_progress = false;  ///< Standard error is a terminal that can show a progress line.
   bool quiet = false;           ///< --quiet: of text for people only the verdict's line.
+  ReadingProgress* progress = nullptr;            ///< Of the run's readings; nullptr: nobody asks.
+  std::vector<std::shared_ptr<const void>> kept;  ///< By keep().
+
+  /// Keeps a value until the process ends: to take a job of thousands of processes apart, line by
+  /// line, takes about as long as to judge it; the system takes the memory back at once.
+  template <typename T>
+  const T& keep(T value) {
+    const auto owned = std::make_shared<const T>(std::move(value));
+    kept.push_back(owned);
+    return *owned;
+  }
 
   /// Hands `out` on to `write` once it is large. False if nobody wants to read more.
   bool pass_on();

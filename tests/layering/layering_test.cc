@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {"log/line/header.cc", "#include \"base/text.h\"\n#include <string>\n", ""},
     {"log/event.cc", "#include \"log/line/header.h\"\n#include <re2/re2.h>\n", ""},
     {"log/messages/net.h", "#include \"log/event.h\"\n", ""},
-    {"main.cc", "#include \"app/options.h\"\n#include <unistd.h>\n", ""},
+    {"main.cc", "#include \"app/output.h\"\n#include <unistd.h>\n", ""},
     {"base/text.h", "#pragma once\n\n#include \"log/event.h\"\n",
      "base/text.h:3: base may not include log/event.h"},
     {"log/line/header.cc", "#include \"input/line_reader.h\"\n",

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,7 +11,7 @@
 #include <utility>
 
 #include "app/command_line.h"
-#include "app/commands/replay_result.h"
+#include "app/commands/replay.h"
 #include "app/output.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
@@ -65,13 +64,13 @@ std::vector<std::string> wanted_inputs(const InputOptions& options) {
   return find_inputs(options.paths);
 }
 
-Job load_job(const InputOptions& options) {
-  Job job = read_job(wanted_inputs(options), {.threads = options.threads});
+Job load_job(const InputOptions& options, ReadingProgress* progress) {
+  Job job = read_job(wanted_inputs(options), {.threads = options.threads, .progress = progress});
   job.stated = options.stated;
   return job;
 }
 
-AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
+AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progress) {
   // What may be misspelt is looked at before logs are read, which may take minutes.
   std::optional<Profile> profile;
   if (!options.expect.empty()) profile = find_profile(options.expect);
@@ -79,8 +78,9 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
   if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
   const Rulebook rulebook = load_rulebook(options.rules, today());
   AnalyzedLogs logs{.inputs = wanted_inputs(options.input)};
-  ReadJob read = read_job_with_units(
-      logs.inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
+  ReadJob read = read_job_with_units(logs.inputs, {.threads = options.input.threads,
+                                                   .matcher = make_line_matcher(rulebook),
+                                                   .progress = progress});
   logs.units = std::move(read.units);
   read.job.stated = options.input.stated;
   logs.report = judge(std::move(read.job), rulebook, profile ? &*profile : nullptr);
@@ -88,18 +88,11 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
   return logs;
 }
 
-Report run_pipeline(const AnalyzeOptions& options) {
-  AnalyzedLogs logs = analyze_logs(options);
+Report run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress) {
+  AnalyzedLogs logs = analyze_logs(options, progress);
   show_messages(logs.report.job, logs.inputs, logs.units, logs.report.diagnosis.findings);
   fill_evidence(logs.inputs, logs.units, logs.report.diagnosis.findings);
   return std::move(logs.report);
-}
-
-const Report& kept_report(const AnalyzeOptions& options) {
-  // To take a job of thousands of processes apart, line by line, would take about as long as to
-  // judge it; the system takes the memory back at once.
-  static auto& kept = *new std::deque<Report>;
-  return kept.emplace_back(run_pipeline(options));
 }
 
 Report report_on_text(std::string_view text, const Rulebook& rulebook) {
@@ -110,10 +103,6 @@ namespace {
 
 bool is_console(const ReportOutput& output) { return output.path == kStandardOutput; }
 
-std::string place_of(const ReportOutput& output) {
-  return is_console(output) ? output.path : same_place(output.path);
-}
-
 }  // namespace
 
 void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::string> inputs,
@@ -121,7 +110,8 @@ void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::s
   std::set<std::string> places;
   if (prints) places.insert(kStandardOutput);
   for (const ReportOutput& output : outputs) {
-    const bool is_new = places.insert(place_of(output)).second;
+    const bool is_new =
+        places.insert(is_console(output) ? output.path : same_place(output.path)).second;
     if (!is_new && is_console(output)) {
       throw Error("two reports would go to standard output", fmt::format("--{}", output.kind->flag),
                   "name a file");
@@ -154,21 +144,6 @@ void write_reports(const Report& report, std::span<const ReportOutput> outputs, 
 
 namespace {
 
-constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
-                                      {"warning", FailOn::Warning},
-                                      {"info", FailOn::Info},
-                                      {"never", FailOn::Never}};
-
-/// The formats of reports by name; valid for the whole program.
-const std::vector<Choice<const ReportKind*>>& report_choices() {
-  static const std::vector<Choice<const ReportKind*>> choices = [] {
-    std::vector<Choice<const ReportKind*>> all;
-    for (const ReportKind& kind : report_kinds()) all.push_back({kind.name, &kind});
-    return all;
-  }();
-  return choices;
-}
-
 /// The verdict, whether it rests on all of the input, and what a replay came to.
 std::string verdict_line(const Report& report, const TextStyle& style) {
   constexpr int kNeverWrapped = 1'000'000;
@@ -187,7 +162,7 @@ ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
     check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true);
     check_replay_is_kept(options.outputs, options.with_replay);
   }
-  const Report& report = kept_report(options);
+  const Report& report = console.keep(run_pipeline(options, console.progress));
   const TextStyle style = console.style(options.color);
   const bool is_for_people = options.format->name == "text";
   console.out += console.quiet && is_for_people ? verdict_line(report, style)
@@ -219,13 +194,14 @@ void add_judging_flags(CommandRow& command, AnalyzeOptions& options) {
            "a profile of what the job should look like: a name of 'ncclog expect list', or a file");
   add_flag(command, kJudgingFlags, "--with-replay FILE", options.with_replay,
            "what 'ncclog replay run' wrote (result.json): its verdict joins the report");
-  add_choice(command, kJudgingFlags, "--fail-on", options.fail_on, kFailOn,
+  add_choice(command, kJudgingFlags, "--fail-on", options.fail_on,
+             in_order<FailOn>({"error", "warning", "info", "never"}),
              "exit with 1 if there is a finding of this severity or worse (default: error)");
 }
 
 void add_analyze_flags(CommandRow& command, AnalyzeOptions& options) {
   add_input_flags(command, options.input);
-  add_choice(command, kOutputFlags, "--format", options.format, report_choices(),
+  add_choice(command, kOutputFlags, "--format", options.format, choices_of(report_kinds()),
              "text for people, json for scripts, markdown for an issue, html for a browser");
   add_output_flags(command, options.outputs);
   add_judging_flags(command, options);
@@ -254,8 +230,9 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
   if (options.id.empty()) throw Error("no rule named", "explain", "see 'ncclog rules list'");
   const Rulebook rulebook = load_rulebook(options.rules, today());
   required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
-  Job job = read_job(wanted_inputs(options.input),
-                     {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
+  Job job = read_job(wanted_inputs(options.input), {.threads = options.input.threads,
+                                                    .matcher = make_line_matcher(rulebook),
+                                                    .progress = console.progress});
   job.stated = options.input.stated;
   const Explanation explanation = explain(rulebook, job, options.id);
   console.out +=

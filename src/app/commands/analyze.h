@@ -13,8 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/exit_codes.h"
-#include "app/options.h"
+#include "app/command_table.h"
 #include "app/output.h"
 #include "input/line_reader.h"
 #include "model/job.h"
@@ -57,8 +56,8 @@ std::string today();
 /// none.
 std::vector<std::string> wanted_inputs(const InputOptions& options);
 
-/// Finds and reads the inputs. Throws Error if there are none.
-Job load_job(const InputOptions& options);
+/// Finds and reads the inputs, and tells `progress` of it. Throws Error if there are none.
+Job load_job(const InputOptions& options, ReadingProgress* progress = nullptr);
 
 /// A report with what it was made from, so that single lines can be read again.
 struct AnalyzedLogs {
@@ -68,14 +67,11 @@ struct AnalyzedLogs {
 };
 
 /// As run_pipeline, without the texts of lines that are known by their places only.
-AnalyzedLogs analyze_logs(const AnalyzeOptions& options);
+AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progress = nullptr);
 
 /// Finds and reads the inputs, judges them by the built-in rules and `options.rules`. Throws Error
 /// if an input does not exist or a rule is invalid.
-Report run_pipeline(const AnalyzeOptions& options);
-
-/// The same, kept until the process ends.
-const Report& kept_report(const AnalyzeOptions& options);
+Report run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress = nullptr);
 
 /// Judges a log held in memory, as if it were a file called "log.txt".
 Report report_on_text(std::string_view text, const Rulebook& rulebook);

@@ -43,6 +43,7 @@ struct TextInput {
   std::string path;      ///< As a report names it.
   std::string name;      ///< Below the folder that all inputs are in; not unique.
   std::string left_out;  ///< Why it cannot be passed on as text, in one sentence; empty: it can.
+  bool begins = true;    ///< Nothing of it was passed on before.
 };
 
 /// Takes what is passed on of an input: whole lines with their line ends, but for the last one and
@@ -103,10 +104,9 @@ std::string name_of(std::string path, const std::string& folder) {
 }
 
 /// Gives the text of a log to `take`, cut behind line ends.
-void read_log(UnitReader& reader, const TextInput& input, const TakeText& take) {
+void read_log(UnitReader& reader, TextInput input, const TakeText& take) {
   std::string held;
   std::string block(size_t{256} << 10, '\0');
-  bool any = false;
   while (const size_t count = reader.read_block(block.data(), block.size())) {
     held.append(block, 0, count);
     const size_t newline = held.rfind('\n');
@@ -115,10 +115,10 @@ void read_log(UnitReader& reader, const TextInput& input, const TakeText& take) 
     if (ready == 0 && held.size() >= kLongestText) ready = held.size();
     if (ready == 0) continue;
     take(input, std::string_view(held).substr(0, ready));
-    any = true;
+    input.begins = false;
     held.erase(0, ready);
   }
-  if (!held.empty() || !any) take(input, held);  // An empty log is in the bundle, too.
+  if (!held.empty() || input.begins) take(input, held);  // An empty log is in the bundle, too.
 }
 
 bool is_pickle(std::string_view bytes) {
@@ -138,13 +138,6 @@ void read_companion(UnitReader& reader, TextInput input, const TakeText& take) {
   take(input, bytes ? *bytes : std::string_view());
 }
 
-void read_one(UnitReader& reader, TextInput input, const TakeText& take) {
-  if (is_log(reader.content())) return read_log(reader, input, take);
-  if (is_document(reader.content())) return read_companion(reader, std::move(input), take);
-  input.left_out = content_note(reader.content());
-  take(input, {});
-}
-
 /// Gives all text of `inputs`, paths as find_inputs gives them, to `take`, in input order. What
 /// holds no text is given once with an empty one.
 void read_texts(std::span<const std::string> inputs, const TakeText& take) {
@@ -153,75 +146,24 @@ void read_texts(std::span<const std::string> inputs, const TakeText& take) {
     InputWalk walk({.index = static_cast<uint32_t>(i), .input = static_cast<uint32_t>(i)},
                    inputs[i]);
     while (UnitReader* reader = walk.next()) {
-      const std::string path = walk.current().path;
-      read_one(*reader, {path, name_of(path, folder), {}}, take);
+      TextInput input{.path = walk.current().path, .name = name_of(walk.current().path, folder)};
+      if (is_log(reader->content())) {
+        read_log(*reader, std::move(input), take);
+      } else if (is_document(reader->content())) {
+        read_companion(*reader, std::move(input), take);
+      } else {
+        input.left_out = content_note(reader->content());
+        take(input, {});
+      }
     }
   }
 }
 
-/// Writes texts into files. Invariant: `file_` belongs to the last of `logs_`.
-class Stage {
- public:
-  Stage(const Anonymiser* anonymiser, const fs::path& folder)
-      : anonymiser_(anonymiser), folder_(folder) {}
+}  // namespace
 
-  void take(const TextInput& input, std::string_view text) {
-    if (logs_.empty() || input.path != path_) begin(input);
-    if (!logs_.back().left_out.empty()) return;
-    const std::string kept = anonymiser_ == nullptr ? std::string(text) : anonymiser_->text(text);
-    file_.write(kept.data(), static_cast<std::streamsize>(kept.size()));
-    logs_.back().bytes += kept.size();
-  }
-
-  std::vector<StagedLog> finish() {
-    close();
-    return std::move(logs_);
-  }
-
- private:
-  void begin(const TextInput& input) {
-    close();
-    path_ = input.path;
-    const std::string name = anonymiser_ == nullptr ? input.name : anonymiser_->path(input.name);
-    logs_.push_back({"logs/" + free_name(name), input.left_out, 0});
-    if (!input.left_out.empty()) return;
-    const fs::path place = folder_ / logs_.back().path;
-    std::error_code error;
-    fs::create_directories(place.parent_path(), error);
-    file_.open(place, std::ios::binary);
-    check();
-  }
-
-  /// `name`, or with a number behind it where another input took that.
-  std::string free_name(const std::string& name) {
-    std::string free = name;
-    for (int number = 2; !names_.insert(free).second; ++number) {
-      free = fmt::format("{}.{}", name, number);
-    }
-    return free;
-  }
-
-  void check() {
-    if (file_) return;
-    throw Error("the logs cannot be copied", (folder_ / logs_.back().path).string(),
-                "set TMPDIR to a folder with room for all logs");
-  }
-
-  void close() {
-    if (!file_.is_open()) return;
-    file_.close();
-    check();
-  }
-
-  const Anonymiser* anonymiser_;
-  fs::path folder_;
-  std::vector<StagedLog> logs_;
-  std::string path_;
-  std::set<std::string> names_;
-  std::ofstream file_;
-};
-
-void add_hosts(const Job& job, Identities& identities) {
+Identities find_identities_of(const Job& job, std::span<const std::string> inputs) {
+  Identities identities;
+  identities.set_ordinary_words(message_words());
   for (const std::string& host : job.hosts) identities.add_host(host);
   for (const Process& process : job.processes) identities.add_host(process.host);
   for (const SpeakerLog& log : job.logs) identities.add_host(log.speaker.host);
@@ -231,38 +173,52 @@ void add_hosts(const Job& job, Identities& identities) {
     identities.add_host(interface.host);
     identities.add_address(interface.address);
   }
-}
-
-}  // namespace
-
-Identities find_identities_of(const Job& job, std::span<const std::string> inputs) {
-  Identities identities;
-  identities.set_ordinary_words(message_words());
-  add_hosts(job, identities);
-  std::string path;
   read_texts(inputs, [&](const TextInput& input, std::string_view text) {
-    if (input.path != path) identities.read_path(input.name);
-    path = input.path;
+    if (input.begins) identities.read_path(input.name);
     identities.read(text);
   });
   return identities;
 }
 
 void read_for_leaks(std::span<const std::string> inputs, LeakCheck& check) {
-  std::string path;
   read_texts(inputs, [&](const TextInput& input, std::string_view text) {
-    if (input.path != path) check.read(input.name);
-    path = input.path;
+    if (input.begins) check.read(input.name);
     check.read(text);
   });
 }
 
 std::vector<StagedLog> stage_logs(std::span<const std::string> inputs, const Anonymiser* anonymiser,
                                   const fs::path& folder) {
-  Stage stage(anonymiser, folder);
-  read_texts(inputs,
-             [&](const TextInput& input, std::string_view text) { stage.take(input, text); });
-  return stage.finish();
+  std::vector<StagedLog> logs;
+  std::set<std::string> names;
+  std::ofstream file;  // Of the last of `logs`.
+  const auto close = [&] {
+    if (file.is_open()) file.close();
+    if (file) return;
+    throw Error("the logs cannot be copied", (folder / logs.back().path).string(),
+                "set TMPDIR to a folder with room for all logs");
+  };
+  const auto begin = [&](const TextInput& input) {
+    close();
+    const std::string name = anonymiser == nullptr ? input.name : anonymiser->path(input.name);
+    std::string free = name;  // Or with a number behind it where another input took that.
+    for (int n = 2; !names.insert(free).second; ++n) free = fmt::format("{}.{}", name, n);
+    logs.push_back({"logs/" + free, input.left_out, 0});
+    if (!input.left_out.empty()) return;
+    const fs::path place = folder / logs.back().path;
+    std::error_code error;
+    fs::create_directories(place.parent_path(), error);
+    file.open(place, std::ios::binary);
+  };
+  read_texts(inputs, [&](const TextInput& input, std::string_view text) {
+    if (input.begins) begin(input);
+    if (!logs.back().left_out.empty()) return;
+    const std::string kept = anonymiser == nullptr ? std::string(text) : anonymiser->text(text);
+    file.write(kept.data(), static_cast<std::streamsize>(kept.size()));
+    logs.back().bytes += kept.size();
+  });
+  close();
+  return logs;
 }
 
 namespace {

@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "app/command_line.h"
+#include "app/command_table.h"
 #include "app/commands/analyze.h"
-#include "app/exit_codes.h"
 #include "app/help.h"
-#include "app/options.h"
+#include "app/output.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
@@ -33,48 +33,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What of the two sources counts, and where it stands.
-struct Effective {
-  std::vector<Setting> settings;
-  std::vector<std::string> places;
-  std::set<std::string, std::less<>> names;
-};
-
-void add_variables(const std::vector<std::string>& variables, Effective& effective) {
-  std::vector<std::string> sorted(variables);
-  std::sort(sorted.begin(), sorted.end());
-  for (const std::string& variable : sorted) {
-    const size_t equals = variable.find('=');
-    if (equals == std::string::npos || equals == 0) continue;
-    Setting setting;
-    setting.name = variable.substr(0, equals);
-    setting.value = variable.substr(equals + 1);
-    effective.names.insert(setting.name);
-    effective.settings.push_back(std::move(setting));
-    effective.places.emplace_back();
-  }
-}
-
 PlacedRemark conf_remark(const Setting& setting, const std::string& place, bool counts) {
-  Remark remark;
-  remark.kind = RemarkKind::ConfigFile;
-  remark.level = RemarkLevel::Note;
-  remark.variable = setting.name;
-  remark.value = setting.value;
-  remark.message = counts ? "is set by this file, not by the environment"
-                          : "is not used: it is set before this file is read";
-  return {std::move(remark), place};
-}
-
-void add_file(const ConfFile& file, Effective& effective, std::vector<PlacedRemark>& remarks) {
-  for (Setting& setting : read_conf_settings(file.text)) {
-    const std::string place = fmt::format("{}:{}", file.path, setting.line);
-    const bool counts = effective.names.insert(setting.name).second;
-    if (concerns_nccl(setting.name)) remarks.push_back(conf_remark(setting, place, counts));
-    if (!counts) continue;
-    effective.settings.push_back(std::move(setting));
-    effective.places.push_back(place);
-  }
+  return {{.kind = RemarkKind::ConfigFile,
+           .level = RemarkLevel::Note,
+           .variable = setting.name,
+           .value = setting.value,
+           .message = counts ? "is set by this file, not by the environment"
+                             : "is not used: it is set before this file is read"},
+          place};
 }
 
 std::string text_of(const fs::path& path) {
@@ -97,7 +63,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     names.push_back(it->path().filename().string());
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -108,17 +74,37 @@ CheckedSource check_environment(const std::vector<std::string>& variables,
   CheckedSource source;
   source.path = "this shell";
   source.format = "environment";
-  Effective effective;
-  add_variables(variables, effective);
-  for (const ConfFile& file : files) add_file(file, effective, source.remarks);
+  std::vector<Setting> settings;
+  std::vector<std::string> places;  // Of the settings.
+  std::set<std::string, std::less<>> names;
+  std::vector<std::string> sorted(variables);
+  std::ranges::sort(sorted);
+  for (const std::string& variable : sorted) {
+    const size_t equals = variable.find('=');
+    if (equals == std::string::npos || equals == 0) continue;
+    settings.push_back({.name = variable.substr(0, equals), .value = variable.substr(equals + 1)});
+    names.insert(settings.back().name);
+    places.emplace_back();
+  }
+  for (const ConfFile& file : files) {
+    for (Setting& setting : read_conf_settings(file.text)) {
+      const std::string place = fmt::format("{}:{}", file.path, setting.line);
+      const bool counts = names.insert(setting.name).second;
+      if (concerns_nccl(setting.name)) {
+        source.remarks.push_back(conf_remark(setting, place, counts));
+      }
+      if (!counts) continue;
+      settings.push_back(std::move(setting));
+      places.push_back(place);
+    }
+  }
   context.complete = true;
-  for (Remark& remark : lint(effective.settings, context)) {
-    const std::string& place = effective.places[remark.setting];
+  for (Remark& remark : lint(settings, context)) {
+    const std::string& place = places[remark.setting];
     source.remarks.push_back({std::move(remark), place});
   }
-  std::copy_if(effective.settings.begin(), effective.settings.end(),
-               std::back_inserter(source.settings),
-               [](const Setting& setting) { return concerns_nccl(setting.name); });
+  std::ranges::copy_if(settings, std::back_inserter(source.settings),
+                       [](const Setting& setting) { return concerns_nccl(setting.name); });
   return source;
 }
 
@@ -171,11 +157,11 @@ constexpr size_t kMaxScriptBytes = size_t{4} << 20;
 /// So much of a log is read from standard input.
 constexpr size_t kMaxStdinBytes = size_t{256} << 20;
 
+/// Logs last.
 enum class Form { Script, EnvFile, Conf, Yaml, Log };
 
 bool ends_with_any(std::string_view name, std::initializer_list<std::string_view> ends) {
-  return std::any_of(ends.begin(), ends.end(),
-                     [&](std::string_view end) { return name.ends_with(end); });
+  return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 std::optional<Form> form_by_name(std::string_view name) {
@@ -207,7 +193,7 @@ bool looks_like_yaml(std::string_view text) {
 
 bool is_only_assignments(std::string_view text) {
   const auto lines = split(text, '\n');
-  return std::all_of(lines.begin(), lines.end(), [](std::string_view line) {
+  return std::ranges::all_of(lines, [](std::string_view line) {
     line = trim(line);
     return line.empty() || line.starts_with('#') ||
            is_variable_name(line.substr(0, std::min(line.find('='), line.size())));
@@ -239,42 +225,38 @@ std::string read_up_to(const std::string& path, size_t most) {
   return text;
 }
 
-/// Lints what a file sets.
-CheckedSource checked_file(const std::string& path, std::string_view format,
-                           std::vector<Setting> settings, const LintContext& context) {
+/// Lints what a file of that form, which is no log, sets.
+CheckedSource check_file(const std::string& path, std::string_view text, Form form,
+                         LintContext context) {
+  constexpr std::string_view kFormats[] = {"script", "env_file", "nccl_conf", "yaml"};
   CheckedSource source;
   source.path = path;
-  source.format = format;
+  source.format = kFormats[static_cast<size_t>(form)];
+  std::vector<Setting> settings;
+  if (form == Form::Conf) {
+    settings = read_conf_settings(text);
+  } else if (form == Form::Yaml) {
+    YamlSettings found = read_yaml_settings(text);
+    settings = std::move(found.settings);
+    if (!found.problem.empty()) {
+      source.note = fmt::format("Not YAML, so the rest was not read: {}.", found.problem);
+    }
+  } else {
+    settings = read_shell_settings(text).settings;
+    context.needs_export = text.starts_with("#!");
+    for (Setting& setting : settings) setting.exported |= form == Form::EnvFile;
+  }
   for (Remark& remark : lint(settings, context)) {
     const uint64_t line = settings[remark.setting].line;
     source.remarks.push_back({std::move(remark), place_text(path, line)});
   }
   const auto is_said = [&](const Setting& setting) {
     return concerns_nccl(setting.name) ||
-           std::any_of(source.remarks.begin(), source.remarks.end(),
-                       [&](const auto& each) { return each.remark.variable == setting.name; });
+           std::ranges::any_of(source.remarks, [&](const PlacedRemark& each) {
+             return each.remark.variable == setting.name;
+           });
   };
-  std::copy_if(settings.begin(), settings.end(), std::back_inserter(source.settings), is_said);
-  return source;
-}
-
-CheckedSource check_script(const std::string& path, std::string_view text, bool is_env_file,
-                           LintContext context) {
-  std::vector<Setting> settings = read_shell_settings(text).settings;
-  if (is_env_file) {
-    for (Setting& setting : settings) setting.exported = true;
-  }
-  context.needs_export = text.starts_with("#!");
-  return checked_file(path, is_env_file ? "env_file" : "script", std::move(settings), context);
-}
-
-CheckedSource check_yaml(const std::string& path, std::string_view text,
-                         const LintContext& context) {
-  YamlSettings found = read_yaml_settings(text);
-  CheckedSource source = checked_file(path, "yaml", std::move(found.settings), context);
-  if (!found.problem.empty()) {
-    source.note = fmt::format("Not YAML, so the rest was not read: {}.", found.problem);
-  }
+  std::ranges::copy_if(settings, std::back_inserter(source.settings), is_said);
   return source;
 }
 
@@ -283,25 +265,22 @@ void add_differences(const Job& job, CheckedSource& source) {
   const Fact* fact = find_fact("job.env_differs");
   const FactValue value = fact->derive(job, job_instance(job));
   if (value.what.empty()) return;
-  Remark remark;
-  remark.kind = RemarkKind::Differs;
-  remark.message = fmt::format("Settings differ between ranks: {}.", value.what);
-  remark.hint = "set the same on all ranks (mpirun -x NAME, docker -e, the same nccl.conf)";
-  source.remarks.push_back({std::move(remark), {}});
+  source.remarks.push_back(
+      {{.kind = RemarkKind::Differs,
+        .message = fmt::format("Settings differ between ranks: {}.", value.what),
+        .hint = "set the same on all ranks (mpirun -x NAME, docker -e, the same nccl.conf)"},
+       {}});
 }
 
 /// The settings that the job shows, each name and value once.
 std::vector<Setting> settings_of(const Job& job) {
   std::vector<Setting> settings;
   for (const EnvironmentSetting& each : job.environment) {
-    Setting setting;
-    setting.name = each.name;
-    setting.value = each.value;
-    settings.push_back(std::move(setting));
+    settings.push_back({.name = each.name, .value = each.value});
   }
   for (const CommandSettings& command : command_settings(job)) {
     for (Setting setting : command.found.settings) {
-      const bool known = std::any_of(settings.begin(), settings.end(), [&](const Setting& other) {
+      const bool known = std::ranges::any_of(settings, [&](const Setting& other) {
         return other.name == setting.name && other.value == setting.value;
       });
       setting.line = 0;
@@ -323,8 +302,9 @@ CheckedSource check_job(const std::string& path, const Job& job, const LintConte
   return source;
 }
 
-EnvSource check_log(const std::string& path, const LintContext& context) {
-  const Job job = load_job({.paths = {path}});
+EnvSource check_log(const std::string& path, const LintContext& context,
+                    ReadingProgress* progress) {
+  const Job job = load_job({.paths = {path}}, progress);
   return {check_job(path, job, context), exit_status(job) == ExitStatus::Partial};
 }
 
@@ -333,44 +313,24 @@ bool is_file_of_text(const std::string& path) {
   return fs::is_regular_file(path, error) && fs::file_size(path, error) <= kMaxScriptBytes;
 }
 
-/// Lints the text of a file of that name, as check_path does; logs are recognised, too.
-EnvSource check_text(const std::string& path, std::string_view text, const LintContext& context) {
-  const Form form = form_by_name(path).value_or(form_by_content(text));
-  switch (form) {
-    case Form::Script:
-    case Form::EnvFile:
-      return {check_script(path, text, form == Form::EnvFile, context), false};
-    case Form::Conf:
-      return {checked_file(path, "nccl_conf", read_conf_settings(text), context), false};
-    case Form::Yaml:
-      return {check_yaml(path, text, context), false};
-    case Form::Log:
-      break;
-  }
-  return {check_job(path, job_from_text(text, {}), context), false};
-}
-
 /// Reads and lints what `path` names; "-" is standard input. Filters of a file are held against
 /// `here`, the machine of the check, if `context` names no hosts; those of a log are not. Throws
 /// Error if the path cannot be read.
-EnvSource check_path(const std::string& path, const LintContext& context, HostDevices here) {
+EnvSource check_path(const std::string& path, const LintContext& context, HostDevices here,
+                     ReadingProgress* progress) {
   const auto named = form_by_name(path);
   if (path != "-" && (!is_file_of_text(path) || named == Form::Log)) {
-    return check_log(path, context);
+    return check_log(path, context, progress);
   }
   const std::string text = read_up_to(path, path == "-" ? kMaxStdinBytes : kMaxScriptBytes);
-  if (named.value_or(form_by_content(text)) == Form::Log) {
-    return path == "-" ? check_text(path, text, context) : check_log(path, context);
-  }
+  const Form form = named.value_or(form_by_content(text));
+  if (form == Form::Log && path != "-") return check_log(path, context, progress);
+  if (form == Form::Log) return {check_job(path, job_from_text(text, {}), context)};
   LintContext with_hosts = context;
   here.certain = false;
   if (with_hosts.hosts.empty()) with_hosts.hosts.push_back(std::move(here));
-  return check_text(path, text, with_hosts);
+  return {check_file(path, text, form, with_hosts)};
 }
-
-}  // namespace
-
-namespace {
 
 // ncclog env check [PATH…]
 
@@ -393,24 +353,15 @@ std::vector<std::string> names_of_list(std::string_view list) {
   return names;
 }
 
-void check_release(const std::string& release) {
-  if (release.empty() || is_release(release)) return;
-  throw Error(fmt::format("not a release of NCCL: '{}'", printable(release)), "--nccl",
-              "write it like 2.27.3");
-}
-
-/// Whether the job's own filter may hide devices from the log.
-bool is_filtered(const Job& job) {
-  return std::any_of(job.environment.begin(), job.environment.end(), [](const auto& setting) {
+/// Takes hosts, release and library from a log of the job.
+void look_into_log(const std::string& path, LintContext& context, ReadingProgress* progress) {
+  const Job job = load_job({.paths = {path}}, progress);
+  // The job's own filter may hide devices from the log.
+  const bool is_filtered = std::ranges::any_of(job.environment, [](const auto& setting) {
     return setting.name == "NCCL_SOCKET_IFNAME" || setting.name == "NCCL_IB_HCA";
   });
-}
-
-/// Takes hosts, release and library from a log of the job.
-void look_into_log(const std::string& path, LintContext& context) {
-  const Job job = load_job({.paths = {path}});
   for (HostDevices host : known_devices(job)) {
-    host.certain = !is_filtered(job);
+    host.certain = !is_filtered;
     context.hosts.push_back(std::move(host));
   }
   if (context.nccl_version.empty() && job.nccl_versions.size() == 1) {
@@ -419,14 +370,17 @@ void look_into_log(const std::string& path, LintContext& context) {
   context.library = library_of(job);
 }
 
-LintContext context_of(const EnvOptions& options) {
+LintContext context_of(const EnvOptions& options, ReadingProgress* progress) {
   LintContext context;
-  check_release(options.nccl);
+  if (!options.nccl.empty() && !is_release(options.nccl)) {
+    throw Error(fmt::format("not a release of NCCL: '{}'", printable(options.nccl)), "--nccl",
+                "write it like 2.27.3");
+  }
   context.nccl_version = options.nccl;
   HostDevices given{"the given list", names_of_list(options.interfaces),
                     names_of_list(options.hcas), true};
   if (!given.interfaces.empty() || !given.hcas.empty()) context.hosts.push_back(std::move(given));
-  if (!options.log.empty()) look_into_log(options.log, context);
+  if (!options.log.empty()) look_into_log(options.log, context, progress);
   return context;
 }
 
@@ -438,12 +392,12 @@ ExitStatus status_of(const EnvironmentCheck& check, const EnvOptions& options, b
 }
 
 ExitStatus check(const EnvOptions& options, Console& console) {
-  const LintContext context = context_of(options);
+  const LintContext context = context_of(options, console.progress);
   EnvironmentCheck result;
   result.nccl_version = context.nccl_version;
   bool partial = false;
   for (const std::string& path : options.paths) {
-    EnvSource source = check_path(path, context, devices_of_this_machine());
+    EnvSource source = check_path(path, context, devices_of_this_machine(), console.progress);
     partial = partial || source.partial;
     result.sources.push_back(std::move(source.checked));
   }

@@ -1,12 +1,11 @@
 #include "app/commands/events.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/read/read_job.h"
@@ -76,7 +75,17 @@ ExitStatus walk_events(std::span<const std::string> inputs, const EventTaker& ta
   return status;
 }
 
+ExitStatus walk_event_rows(std::span<const std::string> inputs, const RowTaker& take,
+                           Console& console) {
+  const EventTaker taker = {[&](const WalkedEvent& walked) { return take(event_cells(walked)); },
+                            [&](std::string_view file, const FlightRecorderDump& dump,
+                                size_t index) { return take(recorded_cells(file, dump, index)); }};
+  return walk_events(inputs, taker, console);
+}
+
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 // Members of a JSON object.
 
@@ -86,66 +95,19 @@ void append_key(std::string& out, std::string_view key) {
   out += ':';
 }
 
-void append_number(std::string& out, std::string_view key, int64_t value) {
-  append_key(out, key);
-  fmt::format_to(std::back_inserter(out), "{}", value);
-}
-
 void append_text(std::string& out, std::string_view key, std::string_view text) {
   append_key(out, key);
   append_json_string(out, text);
 }
 
-// What is known; -1, empty and nullopt are not.
-
-void append_known(std::string& out, std::string_view key, int64_t value) {
-  if (value >= 0) append_number(out, key, value);
-}
-
-void append_known(std::string& out, std::string_view key, std::string_view text) {
-  if (!text.empty()) append_text(out, key, text);
-}
-
-void append_known(std::string& out, std::string_view key, std::optional<bool> value) {
-  if (!value) return;
-  append_key(out, key);
-  out += *value ? "true" : "false";
-}
-
-/// "12.5", "3.0".
-void append_known(std::string& out, std::string_view key, double value) {
-  if (!(value >= 0)) return;
-  append_key(out, key);
-  const std::string text = std::isfinite(value) ? fmt::format("{}", value) : "null";
-  out += text.find_first_of(".el") == text.npos ? text + ".0" : text;
-}
-
-void append_known(std::string& out, std::string_view key, const TensorSizes& sizes) {
-  if (sizes.empty()) return;
-  append_key(out, key);
-  out += '[';
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    fmt::format_to(std::back_inserter(out), "{}[{}]", i == 0 ? "" : ",", fmt::join(sizes[i], ","));
-  }
-  out += ']';
-}
-
-void append_known(std::string& out, std::string_view key, const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  append_key(out, key);
-  char before = '[';
-  for (const std::string& text : texts) {
-    out += before;
-    append_json_string(out, text);
-    before = ',';
-  }
-  out += ']';
-}
-
 /// A value as its field's type says; a number too large for one is text.
 void append_field(std::string& out, const Field& field, std::string_view text) {
   if (field.type == FieldType::Integer) {
-    if (const auto value = parse_int(text)) return append_number(out, field.name, *value);
+    if (const auto value = parse_int(text)) {
+      append_key(out, field.name);
+      fmt::format_to(std::back_inserter(out), "{}", *value);
+      return;
+    }
   }
   if (field.type == FieldType::Hex) {
     const auto value = text == "(nil)" ? 0 : parse_hex(text);
@@ -165,13 +127,10 @@ void append_fields(std::string& out, const Message& message) {
   out += '}';
 }
 
-/// What is known about a WARN, as JSON members; nothing for other lines.
-void append_warning(std::string& out, const Event& event) {
-  const Warning* warning = warning_of(event);
-  if (warning == nullptr) return;
-  append_text(out, "severity", to_string(warning->severity));
-  append_text(out, "origin", to_string(warning->origin));
-  append_text(out, "meaning", warning->meaning);
+/// True for what a dump does not say.
+bool is_unknown(const Json& value) {
+  if (value.is_number()) return !(value.get<double>() >= 0);
+  return value.empty() || value == "";
 }
 
 }  // namespace
@@ -201,24 +160,26 @@ std::string event_fields(const Event& event) {
   return fields;
 }
 
-void append_event_json(std::string& out, const WalkedEvent& walked) {
-  const Event& event = walked.event;
-  const LineTime time = time_of(walked);
-  out += '{';
-  append_text(out, "file", walked.file);
-  append_number(out, "line", static_cast<int64_t>(walked.line));
-  if (time.known()) append_text(out, "time", time.text);
-  append_known(out, "host", event.header.host);
-  append_known(out, "pid", event.header.pid);
-  append_known(out, "tid", event.header.tid);
-  append_known(out, "cuda_dev", int64_t{event.header.cuda_dev});
-  append_text(out, "level", exported_level(event));
-  append_text(out, "kind", kind_name(event));
-  append_key(out, "fields");
-  append_fields(out, event.message);
-  append_warning(out, event);
-  if (event.message.kind == nullptr) append_text(out, "text", unrecognised_text(event));
-  out += "}\n";
+std::string event_json(std::span<const Cell> cells) {
+  std::string out = "{";
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string_view name = events_table().columns[i].name;
+    if (const auto* number = std::get_if<int64_t>(&cells[i])) {
+      append_key(out, name);
+      fmt::format_to(std::back_inserter(out), "{}", *number);
+    } else if (const auto* text = std::get_if<std::string>(&cells[i])) {
+      append_key(out, name);
+      if (name == "fields") {
+        out += *text;
+      } else {
+        append_json_string(out, *text);
+      }
+    } else if (name == "line" || name == "level") {
+      append_key(out, name);
+      out += name == "line" ? "null" : "\"\"";
+    }
+  }
+  return out + "}\n";
 }
 
 std::string event_csv_heading() {
@@ -242,7 +203,7 @@ std::vector<Cell> event_cells(const WalkedEvent& walked) {
           text_cell(exported_level(event)),
           text_cell(kind_name(event)),
           text_cell(event_fields(event)),
-          text_cell(unrecognised_text(event)),
+          event.message.kind == nullptr ? Cell(std::string(unrecognised_text(event))) : Cell(),
           text_cell(to_string(warning.severity)),
           text_cell(known == nullptr ? "" : to_string(warning.origin)),
           text_cell(warning.meaning)};
@@ -258,44 +219,40 @@ size_t column_of(std::string_view name) {
 
 }  // namespace
 
-void append_recorded_json(std::string& out, std::string_view file, const FlightRecorderDump& dump,
-                          size_t index) {
-  out += "{\"file\":";
-  append_json_string(out, file);
-  out += fmt::format(",\"line\":null,\"level\":\"\",\"kind\":\"{}\",\"fields\":{}}}\n",
-                     kRecordedKind, recorded_fields(dump, index));
-}
-
 std::string recorded_fields(const FlightRecorderDump& dump, size_t index) {
   const FlightRecorderEntry& entry = dump.entries[index];
-  std::string out = "{";
-  append_known(out, "entry", static_cast<int64_t>(index));
-  append_known(out, "rank", int64_t{dump.rank});
-  append_known(out, "record_id", entry.record_id);
-  append_known(out, "pg_id", entry.pg_id);
-  append_known(out, "group", entry.group);
-  append_known(out, "group_name", entry.description);
-  append_known(out, "collective_seq_id", entry.collective_seq_id);
-  append_known(out, "p2p_seq_id", entry.p2p_seq_id);
-  append_known(out, "op_id", entry.op_id);
-  append_known(out, "is_p2p", entry.is_p2p);
-  append_known(out, "profiling_name", std::string_view(entry.profiling_name));
-  append_known(out, "function", nccl_function(entry.profiling_name));
-  append_known(out, "state", to_string(entry.state));
-  append_known(out, "retired", entry.retired);
-  append_known(out, "input_sizes", entry.input_sizes);
-  append_known(out, "output_sizes", entry.output_sizes);
-  append_known(out, "input_dtypes", entry.input_dtypes);
-  append_known(out, "output_dtypes", entry.output_dtypes);
-  append_known(out, "time_created_ns", entry.time_created_ns);
-  append_known(out, "time_started_ns", entry.time_started_ns);
-  append_known(out, "time_completed_ns", entry.time_completed_ns);
-  append_known(out, "duration_ms", entry.duration_ms);
-  append_known(out, "timeout_ms", entry.timeout_ms);
-  append_known(out, "frame_function", entry.frame.function);
-  append_known(out, "frame_file", entry.frame.file);
-  append_known(out, "frame_line", entry.frame.line);
-  return out + "}";
+  const auto known = [](std::optional<bool> value) { return value ? Json(*value) : Json(); };
+  const Json fields = {{"entry", index},
+                       {"rank", dump.rank},
+                       {"record_id", entry.record_id},
+                       {"pg_id", entry.pg_id},
+                       {"group", entry.group},
+                       {"group_name", entry.description},
+                       {"collective_seq_id", entry.collective_seq_id},
+                       {"p2p_seq_id", entry.p2p_seq_id},
+                       {"op_id", entry.op_id},
+                       {"is_p2p", known(entry.is_p2p)},
+                       {"profiling_name", entry.profiling_name},
+                       {"function", nccl_function(entry.profiling_name)},
+                       {"state", to_string(entry.state)},
+                       {"retired", known(entry.retired)},
+                       {"input_sizes", entry.input_sizes},
+                       {"output_sizes", entry.output_sizes},
+                       {"input_dtypes", entry.input_dtypes},
+                       {"output_dtypes", entry.output_dtypes},
+                       {"time_created_ns", entry.time_created_ns},
+                       {"time_started_ns", entry.time_started_ns},
+                       {"time_completed_ns", entry.time_completed_ns},
+                       {"duration_ms", entry.duration_ms},
+                       {"timeout_ms", entry.timeout_ms},
+                       {"frame_function", entry.frame.function},
+                       {"frame_file", entry.frame.file},
+                       {"frame_line", entry.frame.line}};
+  Json said;
+  for (const auto& [name, value] : fields.items()) {
+    if (!is_unknown(value)) said[name] = value;
+  }
+  return said.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/exit_codes.h"
 #include "app/output.h"
 #include "log/event.h"
 #include "model/flight_recorder.h"
@@ -43,6 +42,10 @@ struct EventTaker {
 ExitStatus walk_events(std::span<const std::string> inputs, const EventTaker& taker,
                        Console& console);
 
+/// The same as rows of events_table().
+ExitStatus walk_event_rows(std::span<const std::string> inputs, const RowTaker& take,
+                           Console& console);
+
 // One event as one line of output, for scripts that want what was understood rather than a verdict.
 //
 //   {"file":"logs/a.txt","line":7,"time":"2026-02-03 04:05:06","host":"node07","pid":41,"tid":42,
@@ -64,10 +67,6 @@ bool is_exported(const Event& event);
 /// has none.
 std::string_view exported_level(const Event& event);
 
-/// Appends the event as a JSON object and a line end. Integers are numbers, hexadecimal fields
-/// strings such as "0x7f10a0", all else text as printed.
-void append_event_json(std::string& out, const WalkedEvent& walked);
-
 /// What the line says beyond who printed it, as a JSON object: {"network":"Socket"}.
 std::string event_fields(const Event& event);
 
@@ -83,6 +82,10 @@ std::string event_csv_heading();
 /// The event as a row of these columns; the fields are a JSON object in one of them.
 std::vector<Cell> event_cells(const WalkedEvent& walked);
 
+/// Such a row as a JSON object and a line end. Integers are numbers, hexadecimal fields strings such
+/// as "0x7f10a0", all else text as printed.
+std::string event_json(std::span<const Cell> cells);
+
 // One entry of a Flight Recorder dump as one line of output, among the events of the logs.
 //
 //   {"file":"logs/fr_3","line":null,"level":"","kind":"flight_recorder_entry","fields":{"entry":0,
@@ -94,11 +97,7 @@ std::vector<Cell> event_cells(const WalkedEvent& walked);
 /// The kind under which entries stand.
 inline constexpr std::string_view kRecordedKind = "flight_recorder_entry";
 
-/// Appends entry `index` of the dump that `file` holds as a JSON object and a line end.
-void append_recorded_json(std::string& out, std::string_view file, const FlightRecorderDump& dump,
-                          size_t index);
-
-/// It as a row under event_csv_heading(); the fields are a JSON object in one column.
+/// Entry `index` of the dump that `file` holds as a row under event_csv_heading().
 std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,
                                  size_t index);
 

@@ -24,10 +24,9 @@
 #include <vector>
 
 #include "app/command_line.h"
+#include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"
-#include "app/exit_codes.h"
-#include "app/options.h"
 #include "app/output.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
@@ -46,12 +45,6 @@ namespace ncclog {
 namespace {
 
 enum class ExportFormat { Jsonl, Csv, Text, Json, Sqlite, Trace, Lnav };
-
-constexpr Choice<ExportFormat> kExportFormats[] = {
-    {"jsonl", ExportFormat::Jsonl},   {"csv", ExportFormat::Csv},
-    {"text", ExportFormat::Text},     {"json", ExportFormat::Json},
-    {"sqlite", ExportFormat::Sqlite}, {"trace", ExportFormat::Trace},
-    {"lnav", ExportFormat::Lnav}};
 
 struct ExportOptions {
   std::string table = "events";  ///< Of `show` or of the database (report/tables/tables.h).
@@ -73,16 +66,11 @@ using Tables = std::vector<const TableKind*>;
 ExitStatus write_events(const std::vector<std::string>& inputs, SqlDatabase& database,
                         Console& console) {
   SqlInsert insert(database, events_table());
-  const EventTaker taker = {
-      [&](const WalkedEvent& walked) {
-        insert.add(event_cells(walked));
-        return true;
-      },
-      [&](std::string_view file, const FlightRecorderDump& dump, size_t index) {
-        insert.add(recorded_cells(file, dump, index));
-        return true;
-      }};
-  return walk_events(inputs, taker, console);
+  const auto take = [&](std::span<const Cell> cells) {
+    insert.add(cells);
+    return true;
+  };
+  return walk_event_rows(inputs, take, console);
 }
 
 void check_two_readings(const std::vector<std::string>& inputs, std::string_view what) {
@@ -102,7 +90,8 @@ ExitStatus fill(const ExportOptions& options, const Tables& tables, SqlDatabase&
   const bool needs_report = std::ranges::any_of(tables, &TableKind::has_rows);
   if (needs_events && needs_report) check_two_readings(inputs, "this");
   if (needs_report) {
-    const Report report = run_pipeline({.input = options.input, .rules = options.rules});
+    const Report report =
+        run_pipeline({.input = options.input, .rules = options.rules}, console.progress);
     for (const TableKind* table : tables) database.fill(*table, report);
     status = exit_status(report.job);
   }
@@ -218,12 +207,10 @@ int64_t since_1970(int number, int64_t nanoseconds) {
 bool is_stamped(const Timeline& timeline) {
   constexpr std::string_view kNcclsOwn[] = {"version", "network", "init start", "init end",
                                             "first call"};
-  return std::any_of(timeline.milestones.begin(), timeline.milestones.end(),
-                     [&](const Milestone& made) {
-                       return !made.time.empty() && !made.has_zone &&
-                              std::find(std::begin(kNcclsOwn), std::end(kNcclsOwn), made.what) !=
-                                  std::end(kNcclsOwn);
-                     });
+  return std::ranges::any_of(timeline.milestones, [&](const Milestone& made) {
+    return !made.time.empty() && !made.has_zone &&
+           std::ranges::find(kNcclsOwn, made.what) != std::end(kNcclsOwn);
+  });
 }
 
 /// The clock of the job; nullopt if neither lines nor dumps carry a time.
@@ -314,8 +301,8 @@ class TraceSpeakers {
       return name.empty() ? fmt::format("pid {}", process.pid)
                           : fmt::format("{} (pid {})", name, process.pid);
     }
-    const auto file = std::find_if(by_file_.begin(), by_file_.end(),
-                                   [&](const auto& entry) { return entry.second == number; });
+    const auto file =
+        std::ranges::find_if(by_file_, [&](const auto& entry) { return entry.second == number; });
     if (file == by_file_.end()) return {};
     return fmt::format("lines of {} that name no process", file->first);
   }
@@ -548,7 +535,8 @@ class TraceWriter {
 ExitStatus export_trace(const ExportOptions& options, Console& console) {
   const std::vector<std::string> inputs = wanted_inputs(options.input);
   check_two_readings(inputs, "a trace");
-  const Job job = read_job(inputs, {.threads = options.input.threads});
+  const Job job =
+      read_job(inputs, {.threads = options.input.threads, .progress = console.progress});
   const auto clock = choose_clock(job);
   if (!clock) {
     throw Error("no line carries a time, so there is nothing to put on an axis", "export",
@@ -567,18 +555,11 @@ ExitStatus export_trace(const ExportOptions& options, Console& console) {
 
 ExitStatus export_events(const ExportOptions& options, bool csv, Console& console) {
   if (csv) console.out += event_csv_heading();
-  const EventTaker taker = {
-      [&](const WalkedEvent& walked) {
-        if (csv) console.out += csv_row(event_cells(walked));
-        if (!csv) append_event_json(console.out, walked);
-        return console.pass_on();
-      },
-      [&](std::string_view file, const FlightRecorderDump& dump, size_t index) {
-        if (csv) console.out += csv_row(recorded_cells(file, dump, index));
-        if (!csv) append_recorded_json(console.out, file, dump, index);
-        return console.pass_on();
-      }};
-  return walk_events(wanted_inputs(options.input), taker, console);
+  const auto take = [&](std::span<const Cell> cells) {
+    console.out += csv ? csv_row(cells) : event_json(cells);
+    return console.pass_on();
+  };
+  return walk_event_rows(wanted_inputs(options.input), take, console);
 }
 
 ExitStatus export_table(const ExportOptions& options, bool csv, Console& console) {
@@ -588,7 +569,8 @@ ExitStatus export_table(const ExportOptions& options, bool csv, Console& console
   if (find_table_kind(options.table) == nullptr && in_sql != nullptr && in_sql->has_rows()) {
     std::vector<std::string> columns;
     for (const Column& column : in_sql->columns) columns.emplace_back(column.sql_name());
-    const Report report = run_pipeline({.input = options.input, .rules = options.rules});
+    const Report report =
+        run_pipeline({.input = options.input, .rules = options.rules}, console.progress);
     print_rows(
         columns, csv, [&](const RowTaker& take) { in_sql->each_row(report, take); }, console);
     return exit_status(report.job);
@@ -599,7 +581,7 @@ ExitStatus export_table(const ExportOptions& options, bool csv, Console& console
     if (offered && table.build == nullptr) names.push_back(table.name);
   }
   const TableKind& kind = chosen_table(options.table, "export", names);
-  const Job job = load_job(options.input);
+  const Job job = load_job(options.input, console.progress);
   const Table table = kind.build(job);
   const auto each_row = [&](const RowTaker& take) {
     for (const auto& row : table.rows) {
@@ -630,34 +612,22 @@ ExitStatus write_export(const ExportOptions& options, Console& console) {
               "'ncclog show TABLE' prints tables; a table is exported as jsonl or csv");
 }
 
-/// Before long work: whether the file can be written, and is none of the logs.
-void check_output(const ExportOptions& options) {
-  if (options.output.empty() || options.output == "-") return;
-  std::vector<std::string> inputs;
-  if (!options.input.paths.empty()) inputs = wanted_inputs(options.input);
-  check_output_file(options.output, inputs);
-}
-
 ExitStatus run_export(const ExportOptions& options, Console& console) {
   if (options.list_tables) {
     console.out += tables_text(console.columns);
     return ExitStatus::Fine;
   }
-  check_output(options);
+  // Before long work: whether the file can be written, and is none of the logs.
+  if (!options.output.empty() && options.output != kStandardOutput) {
+    const bool has_inputs = !options.input.paths.empty();
+    check_output_file(options.output,
+                      has_inputs ? wanted_inputs(options.input) : std::vector<std::string>());
+  }
   const bool asks = !options.sql.empty();
   if (!asks && options.format == ExportFormat::Sqlite) return export_database(options, console);
   return run_into(options.output, console, [&](Console& to) {
     return asks ? answer_sql(options, to) : write_export(options, to);
   });
-}
-
-/// What --table and --sql know, as the help shows it.
-std::string export_list() {
-  std::string list = "Tables (--tables tells their columns):\n";
-  for (const TableKind& table : all_tables()) {
-    list += fmt::format("  {:<17}{}\n", table.sql_name(), table.sql_help());
-  }
-  return list;
 }
 
 }  // namespace
@@ -668,7 +638,8 @@ void declare_export(CommandRow& command) {
            "events (default): one row a line that is understood; or another of the tables");
   add_input_flags(command, options->input);
   add_choice(
-      command, kOutputFlags, "--format", options->format, kExportFormats,
+      command, kOutputFlags, "--format", options->format,
+      in_order<ExportFormat>({"jsonl", "csv", "text", "json", "sqlite", "trace", "lnav"}),
       "of a table jsonl (default: one JSON object a line) or csv; of an answer text "
       "(default), json, jsonl or csv; sqlite: all tables in one file; trace: a time line for "
       "Perfetto and chrome://tracing; lnav: lnav's own format file");
@@ -679,7 +650,9 @@ void declare_export(CommandRow& command) {
   add_flag(command, kOutputFlags, "--tables", options->list_tables,
            "say what the tables and their columns hold");
   add_rules_flag(command, options->rules);
-  command.notes = export_list() + "\n";  // Stands above the examples.
+  command.notes =
+      list_of(all_tables(), "Tables (--tables tells their columns):", &TableKind::sql_name,
+              &TableKind::sql_help);  // Stands above the examples.
   command.run = [options](Console& console) { return run_export(*options, console); };
 }
 

@@ -22,9 +22,8 @@
 #include <system_error>
 #include <utility>
 
+#include "app/command_table.h"
 #include "app/commands/replay.h"
-#include "app/commands/replay_result.h"
-#include "app/options.h"
 #include "app/output.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
@@ -116,11 +115,12 @@ bool is_inside(const fs::path& name) {
   return plain.begin()->string() != "..";
 }
 
-ReadBack read_run_logs(const ReplayPlan& plan, const RunOutcome& run, const fs::path& folder) {
+ReadBack read_run_logs(const ReplayPlan& plan, const RunOutcome& run, const fs::path& folder,
+                       ReadingProgress* progress) {
   if (!is_inside(run.logs)) return {};
   try {
     const std::string logs[] = {(folder / run.logs).string()};
-    return read_back(read_job(find_inputs(logs), {}), plan, run);
+    return read_back(read_job(find_inputs(logs), {.progress = progress}), plan, run);
   } catch (const Error&) {
     return {};  // A run without logs is judged as one that could not be read back.
   }
@@ -138,9 +138,11 @@ ReplayOutcome read_outcome(const fs::path& folder, const std::string& plan_hash)
 }
 
 std::vector<ReadBack> read_replay_logs(const ReplayPlan& plan, const ReplayOutcome& outcome,
-                                       const fs::path& folder) {
+                                       const fs::path& folder, ReadingProgress* progress) {
   std::vector<ReadBack> seen;
-  for (const RunOutcome& run : outcome.runs) seen.push_back(read_run_logs(plan, run, folder));
+  for (const RunOutcome& run : outcome.runs) {
+    seen.push_back(read_run_logs(plan, run, folder, progress));
+  }
   return seen;
 }
 
@@ -201,7 +203,7 @@ int runs_of(const ReplayRunOptions& options, const ReplayPlan& plan) {
   constexpr int64_t kMost = 10000;
   int64_t runs = options.mode == "both" ? runs_of(plan) : 1;
   for (const std::string& one : options.vary) {
-    runs = std::min(kMost, runs * (1 + std::count(one.begin(), one.end(), ',')));
+    runs = std::min(kMost, runs * (1 + std::ranges::count(one, ',')));
   }
   return static_cast<int>(runs);
 }
@@ -447,13 +449,6 @@ struct AskedReplay {
   fs::path folder;
 };
 
-void refuse_bad_plan(const PlanFile& file) {
-  for (const PlanComplaint& complaint : check_plan(file.plan)) {
-    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
-    throw Error(complaint.what, fmt::format("{}: {}", file.path, complaint.where), complaint.hint);
-  }
-}
-
 /// Before anything is run: whether the result can be written, and over nothing that is read.
 void check_result_file(const ReplayRunOptions& options, const fs::path& folder) {
   if (options.result.empty() || options.result == kStandardOutput) return;
@@ -466,13 +461,6 @@ void check_result_file(const ReplayRunOptions& options, const fs::path& folder) 
   const fs::path parent = fs::path(options.result).parent_path();
   const bool is_inside = same_place((parent / ".").string()) == same_place((folder / ".").string());
   if (!is_inside) check_output_file(options.result, {});
-}
-
-/// The plan with the deadlines that ncclog-replay will keep.
-ReplayPlan with_deadlines(ReplayPlan plan, const ReplayRunOptions& options) {
-  plan.deadlines = with_deadline(plan.deadlines, options.deadline);
-  plan.deadlines.completion += timing_seconds(options.time);
-  return plan;
 }
 
 std::string settings_phrase(const ReplayRunOptions& options) {
@@ -513,34 +501,22 @@ void confirm(const ReplayRunOptions& options, const std::string& text) {
 AskedReplay asked_replay(const ReplayRunOptions& options) {
   check_words(options);
   const PlanFile file = load_plan(options.plans.front());
-  refuse_bad_plan(file);
+  for (const PlanComplaint& complaint : check_plan(file.plan)) {
+    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
+    throw Error(complaint.what, fmt::format("{}: {}", file.path, complaint.where), complaint.hint);
+  }
   AskedReplay asked;
   asked.plan = options.gpus > 0 ? shrink_plan(file.plan, options.gpus) : file.plan;
   asked.runner = find_runner(options.runner);
   asked.text = write_plan(asked.plan);
   asked.hash = plan_hash(asked.text);
-  asked.timed = with_deadlines(asked.plan, options);
+  asked.timed = asked.plan;
+  asked.timed.deadlines = with_deadline(asked.plan.deadlines, options.deadline);
+  asked.timed.deadlines.completion += timing_seconds(options.time);
   asked.folder = options.out.empty() ? new_replay_folder(asked.hash) : fs::path(options.out);
   check_replay_folder(asked.folder, asked.plan, asked.hash);
   check_result_file(options, asked.folder);
   return asked;
-}
-
-RunnerEnd run_asked(const AskedReplay& asked, const ReplayRunOptions& options, bool is_quiet) {
-  const int64_t most = longest_seconds(asked.timed.deadlines, runs_of(options, asked.plan));
-  return run_runner(runner_command(options, asked.runner, asked.folder),
-                    {.most_seconds = static_cast<double>(most), .passes_on = !is_quiet});
-}
-
-ReplayResult result_after(const RunnerEnd& end, const AskedReplay& asked) {
-  if (!fs::exists(asked.folder / "outcome.json")) {
-    const std::string trouble = runner_trouble(end);
-    throw Error(trouble.empty() ? "it wrote no outcome" : trouble, asked.runner,
-                "what it printed stands above");
-  }
-  const ReplayOutcome outcome = read_outcome(asked.folder, asked.hash);
-  return make_result(asked.plan, asked.hash, outcome,
-                     read_replay_logs(asked.plan, outcome, asked.folder));
 }
 
 ExitStatus replay_run(const ReplayRunOptions& options, Console& console) {
@@ -549,12 +525,21 @@ ExitStatus replay_run(const ReplayRunOptions& options, Console& console) {
   confirm(options, outline(asked.timed, options, asked.folder));
   make_replay_folder(asked.folder, asked.text);
 
-  const RunnerEnd end = run_asked(asked, options, console.quiet);
-  const ReplayResult result = result_after(end, asked);
-  tell_replay(result,
-              options.result.empty() ? (asked.folder / "result.json").string() : options.result,
-              console);
+  const int64_t most = longest_seconds(asked.timed.deadlines, runs_of(options, asked.plan));
+  const RunnerEnd end =
+      run_runner(runner_command(options, asked.runner, asked.folder),
+                 {.most_seconds = static_cast<double>(most), .passes_on = !console.quiet});
   const std::string trouble = runner_trouble(end);
+  if (!fs::exists(asked.folder / "outcome.json")) {
+    throw Error(trouble.empty() ? "it wrote no outcome" : trouble, asked.runner,
+                "what it printed stands above");
+  }
+  const ReplayOutcome outcome = read_outcome(asked.folder, asked.hash);
+  const ReplayResult result =
+      make_result(asked.plan, asked.hash, outcome,
+                  read_replay_logs(asked.plan, outcome, asked.folder, console.progress));
+  const std::string place = (asked.folder / "result.json").string();
+  tell_replay(result, options.result.empty() ? place : options.result, console);
   const ExitStatus status = status_of(result.verdict.kind);
   if (trouble.empty() || !result.outcome.refused.empty()) return status;
   console.err += fmt::format("{}: {}; what it had done by then is judged\n",

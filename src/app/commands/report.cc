@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <system_error>
 
 #include "app/command_line.h"
@@ -82,50 +80,25 @@ class WorkingFolder {
 using Rename = std::function<std::string(std::string_view)>;
 
 /// What counts of a finding, by name.
-struct Trait {
-  std::string_view name;
-  std::string value;
-
-  bool operator==(const Trait&) const = default;
-};
-
-std::string hosts_text(std::vector<std::string> hosts, const Rename& rename) {
-  for (std::string& host : hosts) host = rename(host);
-  std::sort(hosts.begin(), hosts.end());
-  return join(hosts, ",");
-}
-
-std::vector<Trait> traits_of(const Finding& finding, const Rename& rename) {
+std::vector<std::pair<std::string_view, std::string>> traits_of(const Finding& finding,
+                                                                const Rename& rename) {
   const Subject& subject = finding.subject;
+  std::vector<std::string> hosts;
+  for (const std::string& host : finding.hosts) hosts.push_back(rename(host));
+  std::ranges::sort(hosts);
   std::vector<std::string> explains = finding.explains;
-  std::sort(explains.begin(), explains.end());
+  std::ranges::sort(explains);
   return {{"severity", std::string(to_string(finding.severity))},
           {"confidence", std::string(to_string(finding.confidence))},
           {"role", std::string(to_string(finding.role))},
-          {"hosts", hosts_text(finding.hosts, rename)},
+          {"hosts", join(hosts, ",")},
           {"ranks", ranges_text(finding.ranks)},
           {"subject", fmt::format("{}/{}/{}/{}", rename(subject.host), subject.rank, subject.pid,
                                   subject.communicator)},
           {"explains", join(explains, ",")}};
 }
 
-const Finding* find(const Diagnosis& diagnosis, std::string_view id) {
-  for (const Finding& finding : diagnosis.findings) {
-    if (finding.id == id) return &finding;
-  }
-  return nullptr;
-}
-
-void compare(const Finding& before, const Finding& after, const Rename& rename,
-             std::vector<std::string>& differences) {
-  const auto old_traits = traits_of(before, rename);
-  const auto new_traits = traits_of(after, [](std::string_view host) { return std::string(host); });
-  for (size_t i = 0; i < old_traits.size(); ++i) {
-    if (old_traits[i] == new_traits[i]) continue;
-    differences.push_back(fmt::format("{}: {} {}, was {}", after.id, new_traits[i].name,
-                                      new_traits[i].value, old_traits[i].value));
-  }
-}
+std::string same_name(std::string_view host) { return std::string(host); }
 
 }  // namespace
 
@@ -137,19 +110,26 @@ std::vector<std::string> compare_findings(const Diagnosis& before, const Diagnos
                                       to_string(before.verdict.status)));
   }
   for (const Finding& finding : before.findings) {
-    const Finding* other = find(after, finding.id);
-    if (other == nullptr) {
+    const auto other = std::ranges::find(after.findings, finding.id, &Finding::id);
+    if (other == after.findings.end()) {
       differences.push_back(finding.id + ": is gone");
-    } else {
-      compare(finding, *other, rename, differences);
+      continue;
+    }
+    const auto old_traits = traits_of(finding, rename);
+    const auto new_traits = traits_of(*other, same_name);
+    for (size_t i = 0; i < old_traits.size(); ++i) {
+      const auto& [name, value] = new_traits[i];
+      if (old_traits[i].second == value) continue;
+      differences.push_back(
+          fmt::format("{}: {} {}, was {}", finding.id, name, value, old_traits[i].second));
     }
   }
   for (const Finding& finding : after.findings) {
-    if (find(before, finding.id) == nullptr) differences.push_back(finding.id + ": is new");
+    const auto known = std::ranges::find(before.findings, finding.id, &Finding::id);
+    if (known == before.findings.end()) differences.push_back(finding.id + ": is new");
   }
-  const auto same_id = [](const Finding& a, const Finding& b) { return a.id == b.id; };
-  if (differences.empty() && !std::equal(before.findings.begin(), before.findings.end(),
-                                         after.findings.begin(), after.findings.end(), same_id)) {
+  if (differences.empty() &&
+      !std::ranges::equal(before.findings, after.findings, {}, &Finding::id, &Finding::id)) {
     differences.push_back("the findings stand in another order");
   }
   return differences;
@@ -159,14 +139,6 @@ namespace {
 
 /// By it a text report is known from a log.
 constexpr std::string_view kTextHead = "ncclog report\n\n";
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Error("cannot be read", path.string());
-  return std::move(text).str();
-}
 
 /// The same options from any working directory. A replay's result is left out: it names ranks and
 /// communicators as the logs do, not as the bundle.
@@ -189,7 +161,7 @@ std::string json_text(const Json& json, int indent) {
 /// True if the path lies in a folder that is read as a whole.
 bool is_among_inputs(const std::string& path, const std::vector<std::string>& folders) {
   const std::string file = fs::weakly_canonical(path).string();
-  return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+  return std::ranges::any_of(folders, [&](const std::string& folder) {
     return fs::is_directory(folder) && file.starts_with(fs::canonical(folder).string() + "/");
   });
 }
@@ -208,7 +180,7 @@ std::vector<std::pair<uintmax_t, fs::file_time_type>> states_of(
 /// The files that a bundle is made of; they are read several times.
 std::vector<std::string> bundled_inputs(const AnalyzeOptions& analyze) {
   const std::vector<std::string> inputs = wanted_inputs(analyze.input);
-  if (std::find(inputs.begin(), inputs.end(), "-") == inputs.end()) return inputs;
+  if (std::ranges::find(inputs, "-") == inputs.end()) return inputs;
   throw Error("a bundle cannot be made of standard input", "--bundle",
               "write it to a file first: it is read more than once");
 }
@@ -229,10 +201,12 @@ std::string leaks_text(std::span<const Leak> leaks) {
 /// before it left.
 class BundleMaker {
  public:
-  BundleMaker(const Report& original, const AnalyzeOptions& analyze, const BundleOptions& options)
+  BundleMaker(const Report& original, const AnalyzeOptions& analyze, const BundleOptions& options,
+              ReadingProgress* progress)
       : original_(original),
         analyze_(with_whole_paths(analyze)),
         options_(options),
+        progress_(progress),
         inputs_(bundled_inputs(analyze)),
         read_(states_of(inputs_)) {}
 
@@ -319,13 +293,12 @@ class BundleMaker {
     const WorkingFolder here(folder);
     AnalyzeOptions options = analyze_;
     options.input.paths = {"logs"};
-    return run_pipeline(options);
+    return run_pipeline(options, progress_);
   }
 
   bool is_enough(const fs::path& folder) const {
     const Report excerpt = analyse(folder);
-    const auto same = [](std::string_view host) { return std::string(host); };
-    return compare_findings(report_->diagnosis, excerpt.diagnosis, same).empty();
+    return compare_findings(report_->diagnosis, excerpt.diagnosis, same_name).empty();
   }
 
   void add_reports() {
@@ -430,6 +403,7 @@ class BundleMaker {
   const Report& original_;
   AnalyzeOptions analyze_;
   const BundleOptions& options_;
+  ReadingProgress* progress_;
   std::vector<std::string> inputs_;
   std::vector<std::pair<uintmax_t, fs::file_time_type>> read_;  ///< Inputs before they are read.
   TemporaryFolder folder_;
@@ -472,8 +446,8 @@ void check_bundle(const BundleOptions& options, const AnalyzeOptions& analyze,
 }
 
 BundleSummary write_bundle(const Report& report, const AnalyzeOptions& analyze,
-                           const BundleOptions& options) {
-  BundleMaker maker(report, analyze, options);
+                           const BundleOptions& options, ReadingProgress* progress) {
+  BundleMaker maker(report, analyze, options, progress);
   maker.replace_names();
   maker.analyse_again();
   maker.choose_logs();
@@ -536,8 +510,7 @@ std::vector<ReportOutput> wanted_outputs(const ReportOptions& options) {
   const ReportKind* markdown = find_report_kind("markdown");
   std::vector<ReportOutput> outputs = options.analyze.outputs;
   const bool has_markdown =
-      std::any_of(outputs.begin(), outputs.end(),
-                  [&](const ReportOutput& output) { return output.kind == markdown; });
+      std::ranges::find(outputs, markdown, &ReportOutput::kind) != outputs.end();
   const bool is_all = outputs.empty() && options.bundle.path.empty();
   if (is_all || (options.form != nullptr && !has_markdown)) {
     outputs.push_back({markdown, std::string(kStandardOutput)});
@@ -554,23 +527,13 @@ ExitStatus report(const ReportOptions& options, Console& console) {
   check_outputs(outputs, inputs, /*prints=*/false);
   check_replay_is_kept(outputs, options.analyze.with_replay);
   if (!options.bundle.path.empty()) check_bundle(options.bundle, options.analyze, inputs);
-  const Report& report = kept_report(options.analyze);
+  const Report& report = console.keep(run_pipeline(options.analyze, console.progress));
   write_reports(report, outputs, console);
   if (!options.bundle.path.empty()) {
-    console.err +=
-        bundle_text(options.bundle, write_bundle(report, options.analyze, options.bundle));
+    console.err += bundle_text(
+        options.bundle, write_bundle(report, options.analyze, options.bundle, console.progress));
   }
   return exit_status(report, options.analyze.fail_on);
-}
-
-/// By name; valid for the whole program.
-const std::vector<Choice<const ReportKind*>>& form_choices() {
-  static const std::vector<Choice<const ReportKind*>> choices = [] {
-    std::vector<Choice<const ReportKind*>> all;
-    for (const ReportKind& form : issue_forms()) all.push_back({form.name, &form});
-    return all;
-  }();
-  return choices;
 }
 
 }  // namespace
@@ -578,7 +541,7 @@ const std::vector<Choice<const ReportKind*>>& form_choices() {
 void declare_report(CommandRow& command) {
   const auto options = std::make_shared<ReportOptions>();
   add_input_flags(command, options->analyze.input);
-  add_choice(command, kOutputFlags, "--for", options->form, form_choices(),
+  add_choice(command, kOutputFlags, "--for", options->form, choices_of(issue_forms()),
              "fill that project's issue form: the Markdown has its headings, and says what the "
              "logs do not hold");
   add_output_flags(command, options->analyze.outputs);

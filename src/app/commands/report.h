@@ -63,7 +63,7 @@ void check_bundle(const BundleOptions& options, const AnalyzeOptions& analyze,
 /// Writes the bundle of a run. `report` is what `analyze` gives. Throws Error if the inputs cannot
 /// be read again, a file cannot be written, or a name would be left in the bundle.
 BundleSummary write_bundle(const Report& report, const AnalyzeOptions& analyze,
-                           const BundleOptions& options);
+                           const BundleOptions& options, ReadingProgress* progress = nullptr);
 
 /// What a bundle holds and what to do next, some lines for standard error.
 std::string bundle_text(const BundleOptions& options, const BundleSummary& summary);

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "app/command_line.h"
-#include "app/options.h"
+#include "app/command_table.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -217,9 +217,7 @@ ExitStatus show(const MessagesOptions& options, Console& console) {
     throw Error("no kind named", "messages show", "see 'ncclog messages list'");
   const Kind* kind = find_kind(options.kind);
   if (kind == nullptr) {
-    std::vector<std::string_view> names;
-    for (const Kind& known : all_kinds()) names.push_back(known.name);
-    const auto near = nearest_name(options.kind, names);
+    const auto near = nearest_name(options.kind, names_of(all_kinds()));
     throw Error(fmt::format("no kind of message is called '{}'", printable(options.kind)),
                 "messages show",
                 near ? fmt::format("did you mean '{}'?", *near) : "see 'ncclog messages list'");
@@ -296,9 +294,8 @@ ExitStatus show(const ExpectOptions& options, Console& console) {
 
 ExitStatus check(const ExpectOptions& options, Console& console) {
   const Profile profile = find_profile(needed(options, "check"));
-  console.out +=
-      fmt::format("{}: {} expectation{}\n", printable(profile.name), profile.expectations.size(),
-                  profile.expectations.size() == 1 ? "" : "s");
+  console.out += fmt::format("{}: {}\n", printable(profile.name),
+                             plural(profile.expectations.size(), "expectation"));
   return ExitStatus::Fine;
 }
 

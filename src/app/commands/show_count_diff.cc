@@ -7,15 +7,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "app/command_line.h"
+#include "app/command_table.h"
 #include "app/commands/analyze.h"
-#include "app/options.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -36,12 +35,6 @@ namespace {
 
 /// A table, or the drawing of the same name.
 enum class ShowFormat { Text, Json, Csv, Svg, Dot };
-
-constexpr Choice<ShowFormat> kShowFormats[] = {{"text", ShowFormat::Text},
-                                               {"json", ShowFormat::Json},
-                                               {"csv", ShowFormat::Csv},
-                                               {"svg", ShowFormat::Svg},
-                                               {"dot", ShowFormat::Dot}};
 
 struct ShowOptions {
   std::string what;  ///< Name of a table; empty: a mistake.
@@ -70,7 +63,7 @@ ExitStatus draw(const ShowOptions& options, Console& console) {
         fmt::format("no drawing of '{}'", printable(options.what)), "show",
         "there is one of channels and of topology; other tables come as text, json and csv");
   }
-  const Job job = load_job(options.input);
+  const Job job = load_job(options.input, console.progress);
   const Drawing drawing = kind->build(job, kMaxGraphs);
   console.out += options.format == ShowFormat::Svg ? write_svg(drawing) : write_dot(drawing);
   return exit_status(job);
@@ -98,7 +91,7 @@ ExitStatus propose(const ShowOptions& options, Console& console) {
   if (options.what != "unknown")
     throw Error("--as messages is of the table 'unknown'", "show",
                 "type 'ncclog show unknown PATH --as messages'");
-  const Job job = load_job(options.input);
+  const Job job = load_job(options.input, console.progress);
   console.out += draft_of(job);
   return exit_status(job);
 }
@@ -107,18 +100,10 @@ ExitStatus show(const ShowOptions& options, Console& console) {
   if (!options.as.empty()) return propose(options, console);
   if (is_drawing(options.format)) return draw(options, console);
   const TableKind& kind = chosen_table(options.what, "show");
-  const Job job = load_job(options.input);
+  const Job job = load_job(options.input, console.progress);
   const Table table = kind.build(job);
   print_table(table, table_format(options.format), options.color, console);
   return exit_status(job);
-}
-
-std::string table_list() {
-  std::string list = "Tables:\n";
-  for (const TableKind& kind : table_kinds()) {
-    list += fmt::format("  {:<17}{}\n", kind.name, kind.help);
-  }
-  return list;
 }
 
 }  // namespace
@@ -128,13 +113,15 @@ void declare_show(CommandRow& command) {
   add_argument(command, "TABLE", options->what, "which table");
   add_input_flags(command, options->input);
   add_choice(
-      command, kOutputFlags, "--format", options->format, kShowFormats,
+      command, kOutputFlags, "--format", options->format,
+      in_order<ShowFormat>({"text", "json", "csv", "svg", "dot"}),
       "text for people, json or csv for scripts; channels and topology also as drawings: svg "
       "for a browser, dot for Graphviz");
   add_flag(command, kOutputFlags, "--as messages", options->as,
            "messages: unknown lines as a draft of a message file");
   add_color_flag(command, options->color);
-  command.notes = table_list() + "\n";  // Stands above the examples.
+  command.notes = list_of(table_kinds(), "Tables:", &TableKind::name,
+                          &TableKind::help);  // Stands above the examples.
   command.run = [options](Console& console) { return show(*options, console); };
 }
 
@@ -151,12 +138,6 @@ constexpr Choice<CountBy> kCountBy[] = {{"op", CountBy::Op},
                                         {"step-pattern", CountBy::StepPattern}};
 
 enum class IterationCut { Aligned, Exact };
-
-constexpr Choice<IterationCut> kCuts[] = {{"aligned", IterationCut::Aligned},
-                                          {"exact", IterationCut::Exact}};
-
-constexpr Choice<TableFormat> kTableFormats[] = {
-    {"text", TableFormat::Text}, {"json", TableFormat::Json}, {"csv", TableFormat::Csv}};
 
 struct CountOptions {
   InputOptions input;
@@ -185,7 +166,7 @@ IterationChoice choice_of(const CountOptions& options) {
 
 /// A single word is as good an expression as any, but a misspelt preset is likelier.
 void refuse_misspelt(const std::string& word) {
-  if (is_iteration_preset(word) || !std::all_of(word.begin(), word.end(), is_alpha)) return;
+  if (is_iteration_preset(word) || !std::ranges::all_of(word, is_alpha)) return;
   std::vector<std::string_view> names = {"auto", "period"};
   for (const IterationWording& wording : iteration_wordings()) names.push_back(wording.preset);
   const auto nearest = nearest_name(word, names);
@@ -209,7 +190,8 @@ std::vector<CountBy> dimensions(const CountOptions& options, const Job& job) {
 ExitStatus count(const CountOptions& options, Console& console) {
   const MarkerFinder finder = finder_for(options);
   const std::vector<std::string> inputs = wanted_inputs(options.input);
-  const Job job = read_job(inputs, {.threads = options.input.threads, .finder = finder});
+  const Job job = read_job(
+      inputs, {.threads = options.input.threads, .finder = finder, .progress = console.progress});
   const JobCalls calls = job_calls(job);
   const auto iterations = find_iterations(job, calls, choice_of(options));
   const JobIterations* const found = iterations ? &*iterations : nullptr;
@@ -228,7 +210,7 @@ std::vector<CountBy> parse_dimensions(const std::string& words) {
   for (const std::string_view word : split(words, ',')) {
     const CountBy one =
         kCountBy[place_of_choice(words_of(kCountBy), "--by", std::string(word))].value;
-    if (std::find(by.begin(), by.end(), one) == by.end()) by.push_back(one);
+    if (std::ranges::find(by, one) == by.end()) by.push_back(one);
   }
   return by;
 }
@@ -236,7 +218,7 @@ std::vector<CountBy> parse_dimensions(const std::string& words) {
 std::vector<std::string_view> preset_names() {
   std::vector<std::string_view> presets;
   for (const IterationWording& wording : iteration_wordings()) {
-    const bool known = std::find(presets.begin(), presets.end(), wording.preset) != presets.end();
+    const bool known = std::ranges::find(presets, wording.preset) != presets.end();
     if (!known) presets.push_back(wording.preset);
   }
   return presets;
@@ -255,9 +237,11 @@ void declare_count(CommandRow& command) {
            fmt::format("what begins an iteration: auto (default), period, an RE2 expression "
                        "whose group 1 is the step, or one of {}",
                        fmt::join(preset_names(), ", ")));
-  add_choice(command, kCountingFlags, "--cut", options->cut, kCuts,
+  add_choice(command, kCountingFlags, "--cut", options->cut,
+             in_order<IterationCut>({"aligned", "exact"}),
              "aligned (default) to each process's calls, or exact at the marker");
-  add_choice(command, kOutputFlags, "--format", options->format, kTableFormats,
+  add_choice(command, kOutputFlags, "--format", options->format,
+             in_order<TableFormat>({"text", "json", "csv"}),
              "text for people, json or csv for scripts");
   add_color_flag(command, options->color);
   command.run = [options](Console& console) { return count(*options, console); };
@@ -280,14 +264,12 @@ struct DiffOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
-/// One of the two runs, judged, and kept until the process ends: taking a job of thousands of
-/// processes apart takes about as long as judging it.
-const AnalyzedLogs& keep(const DiffOptions& options, const std::string& path) {
-  static auto& kept = *new std::deque<AnalyzedLogs>;
+/// One of the two runs, judged.
+const AnalyzedLogs& keep(const DiffOptions& options, const std::string& path, Console& console) {
   AnalyzeOptions one;
   one.input = {.paths = {path}, .threads = options.input.threads};
   one.rules = options.rules;
-  return kept.emplace_back(analyze_logs(one));
+  return console.keep(analyze_logs(one, console.progress));
 }
 
 /// Reads the lines that stand beside the rows and are known by their places only.
@@ -326,8 +308,8 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
     throw Error("two runs are needed", "diff",
                 "ncclog diff GOOD BAD: give a file, a folder or an archive for each");
   }
-  const AnalyzedLogs& good = keep(options, paths[0]);
-  const AnalyzedLogs& bad = keep(options, paths[1]);
+  const AnalyzedLogs& good = keep(options, paths[0], console);
+  const AnalyzedLogs& bad = keep(options, paths[1], console);
   DifferenceReport report{paths[0], paths[1], good.report, bad.report,
                           difference_of(good.report, bad.report)};
   fill(good, report.difference, &DifferenceRow::good);

@@ -72,11 +72,6 @@ ReadingState ReadingProgress::snapshot() const {
   return state;
 }
 
-ReadingProgress& reading_progress() {
-  static ReadingProgress progress;
-  return progress;
-}
-
 namespace {
 
 /// Shorter readings show nothing: a line that flashes up says nothing.
@@ -144,10 +139,9 @@ std::string progress_text(const ReadingState& state, int columns) {
 std::string reading_summary(const ReadingState& state) {
   if (state.inputs == 0) return {};
   const double rate = state.seconds > 0 ? static_cast<double>(state.bytes_done) / state.seconds : 0;
-  return fmt::format("read {} of {} input{} in {:.2f} s ({}/s) with {} thread{}",
-                     bytes_text(state.bytes_done), state.inputs, state.inputs == 1 ? "" : "s",
-                     state.seconds, bytes_text(static_cast<uint64_t>(rate)), state.threads,
-                     state.threads == 1 ? "" : "s");
+  return fmt::format("read {} of {} in {:.2f} s ({}/s) with {}", bytes_text(state.bytes_done),
+                     plural(state.inputs, "input"), state.seconds,
+                     bytes_text(static_cast<uint64_t>(rate)), plural(state.threads, "thread"));
 }
 
 bool ProgressLine::is_possible() {
@@ -156,7 +150,8 @@ bool ProgressLine::is_possible() {
          std::string_view(terminal) != "dumb";
 }
 
-ProgressLine::ProgressLine() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
+ProgressLine::ProgressLine(std::shared_ptr<const ReadingProgress> progress)
+    : progress_(std::move(progress)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 void ProgressLine::clear() {
   if (!thread_.joinable()) return;
@@ -172,7 +167,7 @@ void ProgressLine::run(const std::stop_token& stop) {
   if (is_over_within(kPatience)) return;
   bool is_drawn = false;
   do {
-    const ReadingState state = reading_progress().snapshot();
+    const ReadingState state = progress_->snapshot();
     if (state.inputs > 0) {
       draw(progress_text(state, terminal_columns()));
       is_drawn = true;

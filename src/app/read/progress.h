@@ -4,13 +4,14 @@
 //   progress line, -v: snapshot()
 //   → ncclog: 1.2 of 3.4 GB (35 %), 850 MB/s, 3 s left: logs/node7/nccl.txt
 //
-// A process reads one job at a time and has one standard error, so there is one of it.
+// A run of the program has one of it, which its readings share.
 
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <stop_token>
@@ -51,9 +52,6 @@ class ReadingProgress {
   double seconds_before_ = 0;  ///< Of readings that have ended.
 };
 
-/// The process's own.
-ReadingProgress& reading_progress();
-
 /// The line for that state, in at most `columns` columns, without a newline. Text from paths can
 /// steer no terminal.
 std::string progress_text(const ReadingState& state, int columns);
@@ -72,7 +70,7 @@ class ProgressLine {
   /// Whether standard error is a terminal on which a line can be drawn again.
   static bool is_possible();
 
-  ProgressLine();
+  explicit ProgressLine(std::shared_ptr<const ReadingProgress> progress);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -83,6 +81,7 @@ class ProgressLine {
  private:
   void run(const std::stop_token& stop);
 
+  const std::shared_ptr<const ReadingProgress> progress_;
   std::mutex mutex_;
   std::condition_variable_any change_;
   std::jthread thread_;

@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "app/read/progress.h"
-#include "app/read/thread_pool.h"
 #include "base/text.h"
 #include "diagnose/calls/messages.h"
 #include "import/import.h"
@@ -23,6 +24,229 @@
 
 namespace ncclog {
 namespace {
+
+// Which worker reads what next, and how are the parts put together in input order?
+//
+//   units:    a.log  b.log.gz  c.log           workers 1 and 2
+//   worker 1  a.log            c.log  b's stretches 5, 7, …
+//   worker 2         b.log.gz: stretches 0, 1, 2, 3, 4, 6, …
+//
+// A worker opens a unit of its own as long as there are any; when there are none, it takes
+// stretches of a stream that another one has open. So many inputs are read side by side, and a
+// single large one occupies everybody.
+
+/// What `lines`, a UnitReader or a Stretch of the input `name`, say. Every line of every log passes
+/// here.
+Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& settings) {
+  LogReader reader(name.number, name.input_number, settings.matcher, settings.finder,
+                   settings.filter);
+  for (Line line;;) {
+    const TakenLines taken = reader.take_known(lines.ahead(), lines.next_number());
+    if (taken.lines > 0) lines.skip(taken.bytes, taken.lines, taken.is_ascii);
+    // What was taken is where it lay; the next line may lie in its place.
+    if (lines.will_refill()) reader.settle();
+    if (!lines.next(line)) return reader.finish();
+    reader.add(line);
+  }
+}
+
+/// Joins the shards 0, 1, 2, … whatever the order in which several threads put them. Invariant:
+/// merged_ holds exactly those before next_; all keys of waiting_ are behind it.
+class OrderedMerge {
+ public:
+  /// Waits until `index` is near enough to what is merged, so that shards do not pile up behind a
+  /// slow one. False if the whole is given up.
+  bool wait_for(uint32_t index) {
+    std::unique_lock lock(mutex_);
+    progress_.wait(lock, [&] { return failure_ != nullptr || index < next_ + kAhead; });
+    return failure_ == nullptr;
+  }
+
+  /// Whether wait_for(index) would return at once.
+  bool has_room(uint32_t index) {
+    const std::lock_guard lock(mutex_);
+    return failure_ != nullptr || index < next_ + kAhead;
+  }
+
+  void put(uint32_t index, Shard&& shard) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(index, std::move(shard));
+    while (!waiting_.empty() && waiting_.begin()->first == next_) {
+      merged_.merge(std::move(waiting_.begin()->second));
+      waiting_.erase(waiting_.begin());
+      ++next_;
+    }
+    progress_.notify_all();
+  }
+
+  /// `take` will throw this, unless there was a failure before.
+  void give_up(std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (failure_ == nullptr) failure_ = std::move(failure);
+    progress_.notify_all();
+  }
+
+  bool is_given_up() {
+    const std::lock_guard lock(mutex_);
+    return failure_ != nullptr;
+  }
+
+  /// The whole, once all have been put. Rethrows a failure.
+  Shard take() {
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+    return std::move(merged_);
+  }
+
+ private:
+  /// So many shards may wait for a slow one before them: enough that nobody stands still for one
+  /// large file, few enough that memory does not grow with the number of files.
+  static constexpr uint32_t kAhead = 64;
+
+  std::mutex mutex_;
+  std::condition_variable progress_;
+  uint32_t next_ = 0;
+  Shard merged_;
+  std::map<uint32_t, Shard> waiting_;
+  std::exception_ptr failure_;
+};
+
+/// One stream that several workers read stretch by stretch, and what all of it says. Made by the
+/// worker who opened the input; others call `work` as well.
+class SharedStream {
+ public:
+  /// All must outlive the stream.
+  SharedStream(UnitReader& input, const WalkedInput& name, const ReadSettings& settings)
+      : name_(name), settings_(settings), lines_(input, may_start_unit) {}
+
+  /// Reads stretches until none is left. `memory`: see Stretch. `on_more` is called by the worker
+  /// who finds that there is more than one. Throws nothing: `take` does.
+  void work(std::span<char> memory, const std::function<void()>& on_more = {}) {
+    try {
+      while (!merge_.is_given_up() && read_stretch(memory, on_more)) {
+      }
+    } catch (...) {
+      merge_.give_up(std::current_exception());
+    }
+  }
+
+  /// What the stream says, once all who worked on it are done.
+  Shard take() { return merge_.take(); }
+
+ private:
+  /// False if there was none.
+  bool read_stretch(std::span<char> memory, const std::function<void()>& on_more) {
+    Stretch stretch(lines_, memory);
+    if (stretch.is_none()) return false;
+    if (stretch.index() == 0 && !stretch.is_last() && on_more) on_more();
+    if (!merge_.wait_for(stretch.index())) return false;
+    merge_.put(stretch.index(), read_lines(stretch, name_, settings_));
+    return true;
+  }
+
+  const WalkedInput& name_;
+  const ReadSettings& settings_;
+  LineStream lines_;
+  OrderedMerge merge_;
+};
+
+/// The units 0 … count - 1, handed out in order and merged in order.
+class Workload {
+ public:
+  explicit Workload(uint32_t count) : count_(count) {}
+
+  /// One of the two, or neither: then there is nothing left to do.
+  struct Task {
+    std::optional<uint32_t> unit;    ///< To be read and given to `done`.
+    SharedStream* stream = nullptr;  ///< To be worked on and given to `leave`.
+  };
+
+  /// What the calling worker does next. Waits while that cannot be told.
+  Task next() {
+    std::unique_lock lock(mutex_);
+    Task task;
+    // A unit that somebody reads may still turn out to be a stream to help with, and shards that
+    // are merged make room for further units.
+    change_.wait(lock, [&] {
+      task = find_task();
+      const bool is_over = is_given_up_ || (next_ == count_ && reading_ == 0);
+      return task.unit || task.stream != nullptr || is_over;
+    });
+    return task;
+  }
+
+  void done(uint32_t unit, Shard&& shard) {
+    merge_.put(unit, std::move(shard));
+    const std::lock_guard lock(mutex_);
+    --reading_;
+    change_.notify_all();
+  }
+
+  /// Others may work on `stream` from now on.
+  void open(SharedStream& stream) {
+    const std::lock_guard lock(mutex_);
+    open_.push_back({.stream = &stream});
+    change_.notify_all();
+  }
+
+  /// Nobody comes to it any more. Waits until all have left.
+  void close(SharedStream& stream) {
+    std::unique_lock lock(mutex_);
+    if (find(stream) == open_.end()) return;  // It was one stretch: nobody was called to help.
+    find(stream)->is_over = true;
+    change_.wait(lock, [&] { return find(stream)->guests == 0; });
+    open_.erase(find(stream));
+  }
+
+  void leave(SharedStream& stream) {
+    const std::lock_guard lock(mutex_);
+    --find(stream)->guests;
+    find(stream)->is_over = true;
+    change_.notify_all();
+  }
+
+  /// Ends the work early; `take` throws this.
+  void give_up(std::exception_ptr failure) {
+    merge_.give_up(std::move(failure));
+    const std::lock_guard lock(mutex_);
+    is_given_up_ = true;
+    change_.notify_all();
+  }
+
+  /// What all units say, once all workers are done.
+  Shard take() { return merge_.take(); }
+
+ private:
+  struct Open {
+    SharedStream* stream;
+    int guests = 0;
+    bool is_over = false;  ///< A guest left it at its end.
+  };
+
+  std::vector<Open>::iterator find(const SharedStream& stream) {
+    return std::ranges::find(open_, &stream, &Open::stream);
+  }
+
+  Task find_task() {
+    if (is_given_up_) return {};
+    if (next_ < count_ && merge_.has_room(next_)) {
+      ++reading_;
+      return {.unit = next_++};
+    }
+    const auto open = std::ranges::find(open_, false, &Open::is_over);
+    if (open == open_.end()) return {};
+    ++open->guests;
+    return {.stream = open->stream};
+  }
+
+  std::mutex mutex_;
+  std::condition_variable change_;
+  uint32_t count_;
+  uint32_t next_ = 0;     ///< Of the units: the first that nobody has taken.
+  uint32_t reading_ = 0;  ///< Units that are taken and not done.
+  bool is_given_up_ = false;
+  std::vector<Open> open_;  ///< By the time at which they were opened.
+  OrderedMerge merge_;
+};
 
 using Units = std::vector<Unit>;
 
@@ -60,7 +284,7 @@ void read_unit(Reading& reading, uint32_t index, std::span<char> memory) {
   try {
     const Unit& unit = reading.units[index];
     const std::string& path = reading.inputs[unit.input];
-    reading_progress().enter(path);
+    if (reading.settings.progress != nullptr) reading.settings.progress->enter(path);
     InputWalk walk(unit, path, {.memory = memory});
     Shard shard;
     while (UnitReader* input = walk.next()) {
@@ -105,7 +329,7 @@ unsigned worker_count(const ReadSettings& settings, std::span<const std::string>
       settings.threads > 0 ? static_cast<unsigned>(settings.threads) : processors;
   if (units.size() >= threads) return threads;
   // More workers than units are of use only where a stream can be shared.
-  const bool shared = std::any_of(units.begin(), units.end(), [&](const Unit& unit) {
+  const bool shared = std::ranges::any_of(units, [&](const Unit& unit) {
     return unit.whole && may_be_shared(inputs[unit.input], settings);
   });
   return shared ? threads : std::max(1U, static_cast<unsigned>(units.size()));
@@ -115,14 +339,14 @@ unsigned worker_count(const ReadSettings& settings, std::span<const std::string>
 Shard read_units(std::span<const std::string> inputs, const Units& units,
                  const ReadSettings& settings, Walked& walked) {
   const unsigned count = worker_count(settings, inputs, units);
-  reading_progress().begin(inputs, count);
+  if (settings.progress != nullptr) settings.progress->begin(inputs, count);
   Reading reading{inputs, units, settings, walked};
   {
     std::vector<std::jthread> workers;
     for (unsigned w = 1; w < count; ++w) workers.emplace_back([&] { work(reading); });
     work(reading);
   }
-  reading_progress().end();
+  if (settings.progress != nullptr) settings.progress->end();
   return reading.workload.take();
 }
 
@@ -374,8 +598,7 @@ void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units
 void show_messages(const Job& job, std::span<const std::string> inputs, std::span<const Unit> units,
                    std::vector<Finding>& findings) {
   constexpr size_t kMostShown = 4;
-  const auto finding = std::find_if(findings.begin(), findings.end(),
-                                    [](const Finding& one) { return one.id == kMessageSizesRule; });
+  const auto finding = std::ranges::find(findings, kMessageSizesRule, &Finding::id);
   if (finding == findings.end()) return;
   std::vector<Evidence> lines;
   for (const MessageConflict& conflict : message_conflicts(job)) {
@@ -400,46 +623,27 @@ void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> un
 
 namespace {
 
-std::string import_dump(std::string_view bytes, const WalkedInput& name, Shard& shard) {
+/// Puts what a document says into `shard`; answers why it could not, a clause, or nothing.
+std::string import_document(std::string_view bytes, Content content, const WalkedInput& name,
+                            Shard& shard) {
+  if (content == Content::Ras) {
+    RasImport import = import_ras_json(bytes);
+    import.report.where.unit = name.number;
+    if (import.problem.empty()) shard.add(std::move(import.report));
+    return std::move(import.problem);
+  }
+  if (content == Content::Topology) {
+    TopologyImport import = import_topology(bytes);
+    HostTopology file;
+    file.source = name.path;
+    file.system = std::move(import.system);
+    if (import.problem.empty()) shard.add(std::move(file));
+    return std::move(import.problem);
+  }
   FlightRecorderImport import = import_flight_recorder(bytes, name.path);
-  if (!import.problem.empty()) return std::move(import.problem);
   import.dump.where.unit = name.number;
-  shard.add(std::move(import.dump));
-  return {};
-}
-
-std::string import_answer(std::string_view bytes, const WalkedInput& name, Shard& shard) {
-  RasImport import = import_ras_json(bytes);
-  if (!import.problem.empty()) return std::move(import.problem);
-  import.report.where.unit = name.number;
-  shard.add(std::move(import.report));
-  return {};
-}
-
-std::string import_devices(std::string_view bytes, const WalkedInput& name, Shard& shard) {
-  TopologyImport import = import_topology(bytes);
-  if (!import.problem.empty()) return std::move(import.problem);
-  HostTopology file;
-  file.source = name.path;
-  file.system = std::move(import.system);
-  shard.add(std::move(file));
-  return {};
-}
-
-/// How documents of one content are read.
-struct Importer {
-  std::string_view what;
-  /// Puts what the bytes say into `shard`; answers why it could not, a clause, or nothing.
-  std::string (*import)(std::string_view bytes, const WalkedInput& name, Shard& shard);
-};
-
-constexpr Importer kDump = {"A Flight Recorder dump", import_dump};
-constexpr Importer kAnswer = {"An answer of NCCL's RAS service", import_answer};
-constexpr Importer kDevices = {"A topology file", import_devices};
-
-const Importer& importer_of(Content content) {
-  if (content == Content::Ras) return kAnswer;
-  return content == Content::Topology ? kDevices : kDump;
+  if (import.problem.empty()) shard.add(std::move(import.dump));
+  return std::move(import.problem);
 }
 
 }  // namespace
@@ -460,12 +664,15 @@ std::optional<std::string> read_document_bytes(UnitReader& input) {
 Shard read_document(UnitReader& input, const WalkedInput& name) {
   Shard shard;
   const std::optional<std::string> bytes = read_document_bytes(input);
-  const Importer& importer = importer_of(input.content());
+  const Content content = input.content();
   const std::string problem =
-      bytes ? importer.import(*bytes, name, shard)
+      bytes ? import_document(*bytes, content, name, shard)
             : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
   if (!problem.empty()) {
-    input.refuse(fmt::format("{} that cannot be read: {}.", importer.what, problem));
+    const std::string_view what = content == Content::Ras        ? "An answer of NCCL's RAS service"
+                                  : content == Content::Topology ? "A topology file"
+                                                                 : "A Flight Recorder dump";
+    input.refuse(fmt::format("{} that cannot be read: {}.", what, problem));
   }
   return shard;
 }
@@ -488,7 +695,7 @@ bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
   constexpr std::string_view kFlag = "--outcome ";
   if (!line.starts_with(kFlag)) return false;
   const auto& names = kStatedOutcomeNames;
-  const auto name = std::find(names.begin(), names.end(), trim(line.substr(kFlag.size())));
+  const auto name = std::ranges::find(names, trim(line.substr(kFlag.size())));
   if (name == names.end()) return false;
   stated = static_cast<StatedOutcome>(name - names.begin());
   return true;

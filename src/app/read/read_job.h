@@ -27,11 +27,14 @@
 
 namespace ncclog {
 
+class ReadingProgress;
+
 struct ReadSettings {
   int threads = 0;                                ///< Workers; 0: one per processor.
   uint64_t unit_bytes = CutOptions{}.unit_bytes;  ///< Larger plain files are cut; at least 1.
   LineMatcher matcher;                   ///< Called from several threads at once; may be empty.
   MarkerFinder finder;                   ///< What lines announce steps.
+  ReadingProgress* progress = nullptr;   ///< Told how far the reading is; nullptr: nobody.
   const SharedFilter* filter = nullptr;  ///< Made of both by read_job; nothing to be set.
 };
 

@@ -278,9 +278,9 @@ TEST(Completion, IsAskedForWithHalfACommandLine) {
 
 TEST(Completion, ShellsFindNoFaultInTheirScripts) {
   const TempDir folder;
-  EXPECT_FALSE(completion_script("tcsh"));
+  EXPECT_FALSE(text_of("ncclog.tcsh"));
   for (const char* shell : kShells) {
-    const auto script = completion_script(shell);
+    const auto script = text_of(std::string("ncclog.") + shell);
     ASSERT_TRUE(script) << shell;
     const std::string file = folder.add(shell, std::string(*script));
     const Outcome found = testing::run_command({.arguments = {"which", shell}});
@@ -298,7 +298,8 @@ class ShellCompletion : public ::testing::Test {
     folder_.add("site.yaml", "");
     folder_.add("a b.log", "");
     folder_.add("site/x.yaml", "");
-    for (const char* shell : kShells) scripts_.add(shell, std::string(*completion_script(shell)));
+    for (const char* shell : kShells)
+      scripts_.add(shell, std::string(*text_of(std::string("ncclog.") + shell)));
   }
 
   static bool has(const char* shell) {

@@ -5,10 +5,8 @@
 namespace ncclog {
 namespace {
 
-std::string event_json(std::string_view line) {
-  std::string out;
-  append_event_json(out, {"logs/a.txt", 7, line, parse_event(line, all_wordings())});
-  return out;
+std::string json_of(std::string_view line) {
+  return event_json(event_cells({"logs/a.txt", 7, line, parse_event(line, all_wordings())}));
 }
 
 TEST(WriteEvent, JsonHasWhatTheLineSays) {
@@ -35,7 +33,7 @@ TEST(WriteEvent, JsonHasWhatTheLineSays) {
        R"({"file":"logs/a.txt","line":7,"host":"node07","pid":41,"tid":41,"level":"CALL",)"
        "\"kind\":\"unrecognised\",\"fields\":{},\"text\":\"ncclFrobnicate(\\\"x\uFFFD\\\")\"}"},
   };
-  for (const Row& row : kRows) EXPECT_EQ(event_json(row.line), std::string(row.json) + "\n");
+  for (const Row& row : kRows) EXPECT_EQ(json_of(row.line), std::string(row.json) + "\n");
 }
 
 TEST(WriteEvent, CsvHasTheSameInColumns) {
@@ -55,18 +53,17 @@ TEST(WriteEvent, CsvHasTheSameInColumns) {
 TEST(WriteEvent, WarnsHaveSeverityOriginAndMeaning) {
   const std::string members =
       R"("severity":"fatal","origin":"symptom","meaning":"The other end closed the connection, )";
-  EXPECT_NE(event_json("n:1:2 [0] misc/socket.cc:57 NCCL WARN socketProgress: Connection closed by "
-                       "remote peer n2<41822>")
+  EXPECT_NE(json_of("n:1:2 [0] misc/socket.cc:57 NCCL WARN socketProgress: Connection closed by "
+                    "remote peer n2<41822>")
                 .find(members),
             std::string::npos);
-  EXPECT_EQ(
-      event_json("n:1:2 [0] NCCL INFO socketProgress: Connection closed by remote peer n2<41>")
-          .find("severity"),
-      std::string::npos);
+  EXPECT_EQ(json_of("n:1:2 [0] NCCL INFO socketProgress: Connection closed by remote peer n2<41>")
+                .find("severity"),
+            std::string::npos);
 }
 
 TEST(WriteEvent, NumbersTooLargeForANumberStayText) {
-  const std::string json = event_json(
+  const std::string json = json_of(
       "node07:41:42 [3] NCCL INFO comm 0x7f10a0 rank 3 nranks 99999999999999999999 cudaDev 3 "
       "nvmlDev 5");
   EXPECT_NE(json.find(R"("nranks":"99999999999999999999")"), std::string::npos) << json;
@@ -103,8 +100,7 @@ FlightRecorderDump sample_dump() {
 }
 
 TEST(WriteRecorded, JsonHasWhatTheEntrySays) {
-  std::string out;
-  append_recorded_json(out, "logs/fr_3", sample_dump(), 1);
+  const std::string out = event_json(recorded_cells("logs/fr_3", sample_dump(), 1));
   EXPECT_EQ(out, R"({"file":"logs/fr_3","line":null,"level":"","kind":"flight_recorder_entry",)"
                  R"("fields":{"entry":1,"rank":3,"record_id":7,"pg_id":0,"group":"0",)"
                  R"("group_name":"default_pg","collective_seq_id":8,"p2p_seq_id":0,"op_id":8,)"
@@ -119,8 +115,7 @@ TEST(WriteRecorded, JsonHasWhatTheEntrySays) {
 TEST(WriteRecorded, WhatADumpDoesNotSayIsLeftOut) {
   FlightRecorderDump dump = sample_dump();
   dump.rank = -1;
-  std::string out;
-  append_recorded_json(out, "x", dump, 0);
+  const std::string out = event_json(recorded_cells("x", dump, 0));
   EXPECT_EQ(out, R"({"file":"x","line":null,"level":"","kind":"flight_recorder_entry",)"
                  R"("fields":{"entry":0}})"
                  "\n");

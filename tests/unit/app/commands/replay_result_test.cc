@@ -1,4 +1,4 @@
-#include "app/commands/replay_result.h"
+#include "app/commands/replay.h"
 
 #include <gtest/gtest.h>
 
