@@ -485,8 +485,7 @@ Document report_document(const Report& report, Reader reader) {
   for (const NotJudged& gap : diagnosis.not_judged) {
     gaps.push_back(gap.question + " " + gap.reason);
   }
-  add_points(document, whole ? "What these logs cannot tell" : "Not judged", "open",
-             std::move(gaps));
+  add_points(document, "What these logs cannot tell", "open", std::move(gaps));
   add_capture(diagnosis.capture, report.job, document);
   add_points(document, "Overlays", "overlays", overlay_points(diagnosis));
   if (whole) {

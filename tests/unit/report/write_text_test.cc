@@ -30,7 +30,7 @@ TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
             "Worth knowing\n"
             "  - P2P is switched off by NCCL_P2P_DISABLE. [p2p-disabled-info]\n"
             "\n"
-            "Not judged\n"
+            "What these logs cannot tell\n"
             "  - Did all ranks make the same calls? No collective was logged.\n"
             "\n"
             "To capture it next time\n"
