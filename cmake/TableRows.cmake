@@ -3,18 +3,19 @@
 #   NCCL_RAS_ENABLE   2.24.3   -   Int   →   row("NCCL_RAS_ENABLE", "2.24.3", "", "Int"),
 #
 # Two blanks or more stand between columns, "-" for an empty one; lines that begin with "#" are left
-# out.
+# out. A line that begins with blanks goes on where the one above ends.
 
 function(make_table_rows table output)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
-  file(STRINGS ${table} lines REGEX "^[^#]" ENCODING UTF-8)
+  # All of it at once: in a list of lines, brackets and semicolons would mean something.
+  file(READ ${table} rows)
+  string(PREPEND rows "\n")
+  string(REGEX REPLACE "\n#[^\n]*" "" rows "${rows}")
+  string(REGEX REPLACE "\n +" "" rows "${rows}")
+  string(REGEX REPLACE "([\"\\\\])" "\\\\\\1" rows "${rows}")
+  string(REGEX REPLACE "  +" "\", \"" rows "${rows}")
+  string(REGEX REPLACE "\n([^\n]+)" "\nrow(\"\\1\")," rows "${rows}")
+  string(REPLACE "\"-\"" "\"\"" rows "${rows}")
   get_filename_component(name ${table} NAME)
-  set(rows "// Made of ${name} by cmake/TableRows.cmake.\n")
-  foreach(line IN LISTS lines)
-    string(REGEX REPLACE "([\"\\\\])" "\\\\\\1" row "${line}")
-    string(REGEX REPLACE "  +" "\", \"" row "${row}")
-    string(REPLACE "\"-\"" "\"\"" row "row(\"${row}\"),")
-    string(APPEND rows "${row}\n")
-  endforeach()
-  file(CONFIGURE OUTPUT ${output} CONTENT "${rows}" @ONLY)
+  file(CONFIGURE OUTPUT ${output} CONTENT "// Made of ${name} by cmake/TableRows.cmake.\n${rows}" @ONLY)
 endfunction()

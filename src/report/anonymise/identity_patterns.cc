@@ -1,5 +1,6 @@
 #include "report/anonymise/identity_patterns.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 #include <re2/set.h>
 
@@ -17,204 +18,23 @@
 namespace ncclog {
 namespace {
 
-// The table. A row finds all of its matches in a text, one behind the other; of two matches that
-// claim the same bytes the one whose row stands first holds. What a group holds is what it is
-// called (kGroups); a digit behind that tells two of one row apart. What "with_digit" holds must
-// have one.
-//
-// Searching must take linear time on hostile text: what is behind a group must not reach far, or a
-// row that matches often and reads to the end each time takes the square of it.
-
-/// How the words in front of a name announce it.
-enum class Before {
-  Text,    ///< As they stand: a pattern.
-  Key,     ///< Names of a key: "name=…", "name: …", "--name …"; '_' stands for '-', too.
-  Equals,  ///< The same; "user: …" may be anything, "user : …" is torchrun's table, "'user': …"
-           ///< JSON.
-};
-
+/// A row of identity_patterns.table, which says what its columns are; of a part, the pattern that it
+/// stands for is its name.
 struct Row {
-  Before before;
-  const char* words;
-  const char* name;
-  const char* on = nullptr;  ///< What must stand somewhere on the line, too.
+  std::string_view sort;   ///< "text", "key", "equals": how a name is announced; "part".
+  std::string_view words;  ///< That announce it.
+  std::string_view name;
+  std::string_view on;
 };
 
-using enum Before;
+/// What the build makes of a line of the table.
+constexpr Row row(std::string_view sort, std::string_view words, std::string_view name,
+                  std::string_view on = {}) {
+  return {sort, words, name, on};
+}
 
 constexpr Row kRows[] = {
-    // Secrets. A number behind "password" is one, behind "token_id" it is none. The word ends its
-    // key: "moe_token_dispatcher_type" has none.
-    {Text, "(?i)authorization<IS>", R"("<SCHEME>(?P<credentials>[^"\\\n]+))"},
-    {Text, "(?i)authorization<IS>", R"('<SCHEME>(?P<credentials>[^'\\\n]+))"},
-    {Text, "(?i)authorization<IS>", R"(["'\\]*<SCHEME>(?P<credentials>[^<END>]+))"},
-    {Key, R"((?:<SECRET_WORD>|<KEY_WORD>_key)(?:_(?:value|base64|hash|\d+)|\d+)?)", "<SECRET>"},
-    {Key, "(?:bos|eos|pad|unk|sep|cls|eot|mask|max|min|num|per)_<NUMBER_WORD>",
-     R"(["'\\]*(?P<nobody>\d+))"},
-    {Key, "<NUMBER_WORD>", R"(["'\\]*(?P<number>\d{6,})(?:[<END>]|$))"},
-
-    // Amazon's ids, which consist of other names.
-    {Text, "<BEGIN>", "(?P<name>arn:aws[^<END>]*)"},
-
-    // URLs, with the paths behind them. "[net_ib.cc:101](http://net_ib.cc:101/)": a forum took the
-    // name of a source file for a link.
-    {Text, "(?:s3|gs|gcs|hdfs|abfss?|oss|wandb)://<LOGIN>", R"((?P<bucket>[\w.+-]+)[:\d]*<PATH>?)"},
-    {Text, "://(?:[^/`\"'\\x00-\\x20]*@)?",
-     R"((?P<nobody><PUBLIC>)\.*(?:(?P<nobody2>[:/][^<END>]*)|[^\w.-]|$))"},
-    {Text, R"(\[[A-Za-z_]+\.(?:cc|cu|cpp)[^\]\n]{0,40}\]\(https?://)",
-     R"((?P<nobody>[A-Za-z_]+\.(?:cc|cu|cpp)))"},
-    {Text, "[A-Za-z0-9+]+://<LOGIN>", R"((?P<host>[\w.+-]*)[:\d]*<PATH>?)"},
-
-    // Paths: not in "NET/IB/0" or "</s>".
-    {Text, R"((?:^|[^\w./<)-]|-[A-Za-z]|\$HOME))", "<PATH>"},
-
-    // Mail addresses, and people at machines.
-    {Text, R"((?:ssh|scp|rsync)[ \t]+)", "(?P<user><MAIL>*)@(?P<host><LABELS>)"},
-    {Text, "",
-     R"((?P<email>[A-Za-z0-9]<MAIL>*@(?:[A-Za-z0-9-]+\.)+[a-z]{2,})\.*(?:[^A-Za-z0-9.-]|$))"},
-
-    // Shapes of groups between colons, none of which is the host of a key.
-    {Text, "(?:^|[^A-Za-z0-9])",
-     "(?P<hardware><HEX>{2}(?::<HEX>{2}){5}(?:(?::<HEX>{2}){2}|(?::<HEX>{2}){14})?)"
-     R"((?:[^\w:]|$))"},
-    {Text, R"((?:^|[^\w.]))",
-     "(?P<address>(?:::|(?:<HEX>{1,4}:){1,7}:|(?:<HEX>{1,4}:){7})[0-9a-fA-F:]*)"},
-    {Text, "(?:^|[^A-Za-z0-9:])", R"((?P<guid><HEX>{4}(?::<HEX>{4}){3})(?:[^\w:]|$))"},
-
-    // Keys. By their ends, so that a prefix of somebody's own hides none: "PET_MASTER_ADDR".
-    {Key, "[a-z0-9]+_user|(?:[a-z0-9]+_)?username|user_name|logname|userid|[a-z0-9]+_email",
-     "<USER>"},
-    {Equals, "user", "<USER>"},
-    {Key, "[a-z0-9]*nodelist|[a-z0-9]+_hosts",
-     R"(["'\\]*(?P<hosts>[\w.,-]+(?:\[[\d,-]+\][\w.,-]*)*))"},
-    {Key,
-     "[a-z0-9]*hostname|[a-z0-9]+_(?:host|addr|endpoint)|node_name|nodename|nccl_hostid|batchhost|"
-     "allocnode|(?:main_process|node|head|pod|host)_ip|node_ip_address",
-     "<HOST>"},
-    {Equals, "host|ip|master", "<HOST>"},
-    {Key,
-     "[a-z0-9]*(?:job|project|run|cluster|experiment)_name|exp_name|pod_name|podname|pod|bucket|"
-     "bucket_name|deployment|cluster|clustername|workspace_name|resource_?group|jobname|namespace|"
-     "(?:pod|kubernetes)_namespace|(?:job|run|rdzv|subscription|account|tenant|project)_id|"
-     "slurm_job(?:id|_account|_partition)|wandb_(?:project|entity|name|run_group)",
-     "<NAME>"},
-    {Equals, "groupid|jobid|account|partition", "<NAME>"},
-    {Text, R"((?:^|[ \t])-[JAp][ \t]+)", "<NAME>", "srun|batch|SBATCH|salloc"},
-
-    // Tokens that begin like nothing else does.
-    {Text, R"((?:^|[^\w-]))",
-     "(?P<token>(?:hf_|ghp_|gho_|ghs_|github_pat_|glpat-|AKIA|ASIA|sk-|xox[bp]-|eyJ|nvapi-|pypi-)"
-     "<TOKEN>*)"},
-    {Text, "[Bb]earer ", "(?P<token><TOKEN>+)"},
-
-    // Whose home it is counts, whatever stands before.
-    {Text, "", "(?P<path>/(?:home|[Uu]sers)/[^<PATH_END>]*)"},
-
-    // Shapes. "version 1.18.1.0" is no address; "101.262.0.9<4791>" is somebody's, mangled.
-    {Text, R"((?i:(?:^|[^a-z])ver[^\n]{0,4}?|version|release)[^\n]{0,7}?)",
-     R"((?P<nobody>\d+(?:\.\d+){3}))"},
-    {Text, R"((?:^|[^\w.-]|(?:^|[^\d])\.))",
-     R"((?P<address>\d{1,3}(?:\.\d{1,3}){3})(?:[^\w.]|\.+[^\d.]|\.*$))"},
-    {Text, "(?:^|[^A-Za-z0-9.])", R"((?P<guid>\d+\.\d*\.\d*\.\d*)<\d)"},
-    {Text, "(?:^|[^A-Za-z0-9])",
-     "(?P<hardware><HEX>{2}(?:-<HEX>{2}){5}(?:(?:-<HEX>{2}){2}|(?:-<HEX>{2}){14})?)"
-     R"((?:[^\w-]|$))"},
-    {Text, "(?:^|[^A-Za-z0-9])",
-     "(?P<guid><HEX>{8}-<HEX>{4}-<HEX>{4}-<HEX>{4}-<HEX>{12})(?:[^A-Za-z0-9-]|$)"},
-    // A network device in NCCL's topology (graph/topo.cc): GUID, port, speed.
-    {Text, R"(NET/[^(\n]*\()", R"((?P<guid><HEX>{6,16})/\d)"},
-
-    // The host of a record, also right behind what another process printed. A time is none.
-    {Text, "", R"((?P<nobody>\d{4}-\d\d-\d\dT\d\d):\d\d:\d\d)"},
-    {Text, "", R"((?P<record>[\w.-]+)<PROCESS>)"},
-
-    // Keys whose values need no sign in front: "remoteLid 34", "Port GUID: 0xec0d…".
-    {Text, R"((?i:guid|serial[_-]number|uuid|host_?hash)(?:<IS>|[ \t]+)["'\\]*(?:0x)?)",
-     R"((?P<guid>[0-9a-fA-F:.]{8,})(?:\W|$))"},
-    {Text, R"((?:^|[^A-Za-z0-9])(?i:(?:local|remote)?lid)(?:<IS>|[ \t]+)["'\\]*)",
-     R"((?P<lid>\d+)\b)"},
-
-    // Prompts and accounts.
-    {Text, R"((?:^[ \t]*|[\[()][ \t]*))", "(?P<user>[A-Za-z]<MAIL>*)@(?P<host><LABELS>)[: \\]]"},
-    {Text, "logged in as[: ]+", R"((?P<user>[\w-]+)(?: \((?P<name>[\w-]+))?)"},
-
-    // Words after which a name stands.
-    {Text, R"((?:^|[^\w.])(?:slurm|job|JOB|STEP|StepId|JobId)[ =:-]+)", R"((?P<job>\d{4,})\b)"},
-    {Text, R"(\bON[ \t]+)", "<NUMBERED_HOST>", "slurm|srun"},
-    {Text, R"( Pid +\d+ on +|\bhostname[ \t]+)", "<NUMBERED_HOST>"},
-    {Text, R"(\brun[ \t]+)", "(?P<name>[^<END>/]*-[^<END>/]*)", "wandb"},
-    {Text, "<BEGIN>", R"((?P<list>[A-Za-z][\w.-]*\[\d+[,-][\d,-]*\]))"},
-    {Text,
-     "(?:(?:on|from|to|at|of|with|by|peer|remote|resolve|Unknown) host |resolve hostname |"
-     "(?:on|from|to) node |on nodes |Connection to |connection to |connect to \\[|"
-     "(?:addr|remote)=\\[|address(?:es)? of \\(|[Hh]ost(?:name)?: |hosts: |[Nn]ode: |Nodes: |"
-     "Node (?:name: )?|node '|added '|srun: error: |ssh )",
-     "(?P<likely_host><LABELS>)"},
-    {Text,
-     "(?:^|[^\\w/-])(?i:pods?|deployments?|statefulset|daemonset|replicaset|pytorchjob|mpijob|"
-     "jobset|configmap|service|namespaces?|rayjob|raycluster|persistentvolumeclaim)[/ ][/ \"]*",
-     "(?P<object><LABELS>)"},
-
-    // Kubernetes ends the names of pods in five characters, before which a deployment puts eight to
-    // ten: "falcon-7d9f8b6c54-x2k4p". Neither has a vowel, so that they form no word.
-    {Text, "<BEGIN>", "(?P<machine>[A-Za-z0-9-]{3,}-(?P<with_digit><POD>{5}))<LABEL_END>"},
-    {Text, "<BEGIN>",
-     "(?P<machine>[A-Za-z0-9-]+-(?P<with_digit>[A-Za-z0-9]{8,10})-<POD>{5})<LABEL_END>"},
-    {Text, "<BEGIN>",
-     "(?P<machine>(?:i|vpc|subnet|eni|sg|vol|ami|fs|lt|cr|ocid1)-"
-     "(?P<with_digit><HEX>{8}|<HEX>{17}))<LABEL_END>"},
-
-    // Dotted names. The first endings speak for a domain, the others are ordinary words as well.
-    {Text, R"((?:^|[^\w.@]))",
-     R"((?P<dotted>[A-Za-z0-9][A-Za-z0-9.-]*\.)"
-     "(?i:com|org|edu|gov|mil|local|internal|lan|corp|intra|localdomain|example|intranet|de|fr|uk|"
-     R"(cn|jp|kr|eu|ch))[.-]*(?:[^\w.(-]|$))"},
-    {Text, R"((?:^|[^\w.@]))",
-     R"((?P<dotted>[A-Za-z0-9][A-Za-z0-9-]*\.[A-Za-z0-9.-]*\.<DOUBTFUL>)[.-]*(?:[^\w.(-]|$))"},
-    {Text, R"((?:^|[^\w.@]))", "(?P<dotted>[A-Za-z0-9][A-Za-z0-9-]*\\.<DOUBTFUL>)[:<]"},
-
-    // Machines by their looks. "ip-0A230405" is an address in hexadecimal.
-    {Text, "(?:^|[^A-Za-z0-9])",
-     R"((?P<machine>(?i:ip)-(?:<HEX>{8}|\d+-\d+-\d+-\d+))(?:[^\w@-]|$))"},
-    {Text, "(?:^|[^A-Za-z0-9])", R"((?P<fellow>[A-Za-z][A-Za-z-]+\d[A-Za-z0-9-]*))"},
-    {Text, "", R"((?P<likely_record>[\w.-]*\d[\w.-]*):\d{2,11}:\d{2,11}(?:[^\w:]|$))"},
-};
-
-/// What stands for what in a pattern.
-constexpr std::pair<std::string_view, std::string_view> kParts[] = {
-    {"<SECRET>",  // A quoted one to the closing quote, which may be quoted itself: \"…\".
-     R"((?P<secret>\\+"[^/"\n][^"\n]*"|\\+'[^/'\n][^'\n]*'|"(?:[^/"\\\n]|\\.)(?:[^"\\\n]|\\.)*"|)"
-     R"('(?:[^/'\\\n]|\\.)(?:[^'\\\n]|\\.)*'|\\*["']?[^/<END>][^<END>]*))"},
-    {"<SECRET_WORD>",
-     "(?:token|secret|password|passwd|passphrase|apikey|bearer|credentials?|authorization|pwd_"
-     "hash)"},
-    {"<KEY_WORD>", "(?:api|access|private|secret|account|ssh|auth|license|signing)"},
-    {"<NUMBER_WORD>", "(?:token|secret|password|passwd|passphrase)"},
-    {"<SCHEME>", R"((?i:basic|token|bearer)[ \t]+)"},
-    {"<LOGIN>", R"((?:(?P<user>[^:/`"'\x00-\x20]*)(?::(?P<password>[^/`"'\x00-\x20]*))?@)?)"},
-    {"<USER>", R"(["'\\]*(?P<user>[^<END>/$<{(=:][^<END>/(]*))"},
-    {"<HOST>", R"(["'\\]*(?P<host>[\w.-]+))"},
-    {"<NUMBERED_HOST>", "(?P<host>[A-Za-z0-9.]*[0-9-][A-Za-z0-9.-]*)"},
-    {"<NAME>", R"(["'\\]*(?P<name>[^<END>/$<{=:][^<END>/]*))"},
-    {"<PATH>", R"((?P<path>/[\w.][^<PATH_END>]*))"},
-    {"<PATH_END>", "<END><:=?#*!("},
-    {"<PROCESS>", R"(:\d{1,11}:\d{1,11} (?:\[|NCCL))"},
-    {"<PUBLIC>",
-     R"((?i:(?:[\w.-]*\.)?(?:docker\.(?:com|io)|github\.(?:com|io)|gitlab\.com|google\.com|)"
-     R"(kernel\.org|nvidia\.com|nvcr\.io|pypi\.org|python\.org|pytorch\.org|readthedocs\.io|)"
-     R"(slurm\.schedmd\.com|stackoverflow\.com|ubuntu\.com|wikipedia\.org)))"},
-    {"<DOUBTFUL>", "(?i:net|io|ai|dev|in|us|home|cloud|cluster|svc|test|co|tech|info)"},
-    {"<IS>", R"((?:["'\\]*[ \t]*[=:][ \t]*| set by environment to ))"},
-    {"<EQUALS>",
-     R"((?:["'\\]*[ \t]*=[ \t]*|["'\\]+[ \t]*:[ \t]*|[ \t]+:[ \t]+| set by environment to ))"},
-    {"<END>", R"(\x00-\x20"'`,;)\]}>|&\\)"},  // Ends a value without quotes; stands in brackets.
-    {"<BEGIN>", R"((?:^|[^\w-]))"},
-    {"<LABELS>", "[A-Za-z0-9.-]+"},
-    {"<LABEL_END>", "(?:[^A-Za-z0-9-]|$)"},
-    {"<MAIL>", R"([\w.+-])"},
-    {"<TOKEN>", R"([\w.+/=~-])"},
-    {"<POD>", "[bcdfghjklmnpqrstvwxz2456789]"},
-    {"<HEX>", "[0-9a-fA-F]"},
+#include "report/anonymise/identity_patterns.inc"
 };
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -223,22 +43,24 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-/// A pattern with all parts written out: each is defined by those behind it.
+/// A pattern with all parts written out: each consists of those behind it.
 std::string written_out(std::string pattern) {
-  for (const auto& [name, meaning] : kParts) replace_all(pattern, name, meaning);
+  for (const Row& part : kRows) {
+    if (part.sort == "part") replace_all(pattern, part.words, part.name);
+  }
   return pattern;
 }
 
 std::string pattern_of(const Row& row) {
-  std::string words = written_out(row.words);
-  if (row.before != Text) {
+  std::string words = written_out(std::string(row.words));
+  if (row.sort != "text") {
     replace_all(words, "_", "[_-]");
     const std::string key = "(?i:" + words + ")";
     const std::string flag = R"(--(?:[\w-]*[_-])?)";
-    words = "(?:^|[^A-Za-z0-9]|" + flag + ")" + key + (row.before == Key ? "<IS>" : "<EQUALS>") +
+    words = "(?:^|[^A-Za-z0-9]|" + flag + ")" + key + (row.sort == "key" ? "<IS>" : "<EQUALS>") +
             "|" + flag + key + R"([ \t]+)";
   }
-  return written_out("(?:" + words + ")" + row.name);
+  return written_out(fmt::format("(?:{}){}", words, row.name));
 }
 
 RE2::Options byte_options() {
@@ -250,42 +72,35 @@ RE2::Options byte_options() {
 
 re2::StringPiece piece_of(std::string_view text) { return {text.data(), text.size()}; }
 
-/// Words that are known, as a pattern that a whole text matches; case does not matter.
+/// Words that everybody has, as a part of the table; case does not matter.
 class Words {
  public:
-  explicit Words(const std::string& pattern)
-      : pattern_("(?i:" + written_out(pattern) + ")", byte_options()) {}
+  explicit Words(const std::string& part)
+      : pattern_("(?i:" + written_out(part) + ")", byte_options()) {}
   bool contain(std::string_view text) const { return RE2::FullMatch(piece_of(text), pattern_); }
 
  private:
   RE2 pattern_;
 };
 
-/// "none", "true", "default": the value of a key that has none.
 bool is_no_value(std::string_view value) {
-  static const Words kNothing(
-      "none|null|true|false|default|unset|static|etcd|c10d|etcd-v2|nil|n/a|bearer|basic");
-  return kNothing.contain(value);
+  static const Words kWords("<NO_VALUE>");
+  return kWords.contain(value);
 }
 
-/// "socket.cc" of "socket.cc:717:3".
 bool is_source_file(std::string_view name) {
-  static const Words kFiles(R"(.*\.(?-i:cc|cpp|cu|c|h|hpp|py|go))");
-  return kFiles.contain(name);
+  static const Words kWords("<SOURCE_FILE>");
+  return kWords.contain(name);
 }
 
-/// What stands for a secret elsewhere: "$TOKEN", "${TOKEN}", "<token>", "{{ token }}".
 bool is_placeholder(std::string_view value) {
-  static const Words kPlaceholders(R"(\{.*\}|<.*>|\$(?:[{(].*|(?-i:[A-Z_][A-Z_0-9]*))?)");
-  return kPlaceholders.contain(value);
+  static const Words kWords("<PLACEHOLDER>");
+  return kWords.contain(value);
 }
 
-/// Names whose numbered fellows are something else: "gpu3", "rank0", "eth1", "mlx5".
 bool is_common_stem(std::string_view shape) {
-  static const Words kStems(
-      ".?|gpu|rank|cuda|step|epoch|iter|layer|eth|ib|mlx|bond|ens|eno|enp|fr|rail|numa|cpu|nvme|"
-      "stage|default");
-  return kStems.contain(shape.substr(0, shape.find('#')));
+  static const Words kWords("<COMMON_STEM>");
+  return kWords.contain(shape.substr(0, shape.find('#')));
 }
 
 std::string shape_of(std::string_view name) {
@@ -548,7 +363,7 @@ constexpr Group kGroups[] = {
 struct Pattern {
   explicit Pattern(const Row& row)
       : search(pattern_of(row), byte_options()),
-        on(row.on == nullptr ? nullptr : byte_pattern(row.on)) {
+        on(row.on.empty() ? nullptr : byte_pattern(std::string(row.on))) {
     if (!search.ok()) throw std::logic_error(search.pattern() + ": " + search.error());
     for (const auto& [group, name] : search.CapturingGroupNames()) {
       std::string_view what = name;
@@ -570,6 +385,7 @@ struct Pattern {
 struct Patterns {
   Patterns() : set(set_options(), RE2::UNANCHORED) {
     for (const Row& row : kRows) {
+      if (row.sort == "part") continue;
       rows.push_back(std::make_unique<Pattern>(row));
       set.Add(rows.back()->search.pattern(), nullptr);
     }
@@ -635,26 +451,6 @@ void search(const Pattern& pattern, std::string_view text, Claims& claims) {
 
 // Paths.
 
-constexpr const char* kPackages =
-    "(?-i:accelerate|amazon|apex|aws-ofi-nccl|c10d|cupy|deepspeed|fairscale|fairseq|flash_attn|gib|"
-    "horovod|hpcx|jax|jaxlib|lightning|mellanox|megatron|mpi4py|nccl|nemo|numpy|nvidia|openmpi|"
-    "peft|pytorch_lightning|ray|sglang|tensorflow|torch|torchvision|transformers|triton|trl|vllm|"
-    "xformers)";
-
-/// A package whose sources are public: paths are shown from it on.
-bool is_public_package(std::string_view component) {
-  static const Words kWords(kPackages);
-  return kWords.contain(component);
-}
-
-/// A path that every machine has, with all that is below: "/usr/lib/x", "/dev/shm", "/sys/class".
-bool is_system_path(std::string_view path) {
-  static const Words kRoots(
-      "(?-i:/(?:usr/(?:lib|bin|include|share|sbin|libexec|src)|lib|lib64|bin|sbin|etc|dev|sys|proc|"
-      R"(run|boot|var/(?:run|lib|log))(?s:\W.*)?|/usr/local/cuda(?s:.*)))");
-  return kRoots.contain(path);
-}
-
 bool holds_homes(std::string_view folder) {
   return folder == "home" || folder == "users" || folder == "Users" || folder == "user";
 }
@@ -702,13 +498,15 @@ bool begins_record(std::string_view line, size_t at) {
 }
 
 std::vector<FoundIdentity> private_parts(std::string_view path) {
+  static const Words kSystemPaths("<SYSTEM_PATH>");
+  static const Words kPackages("<PACKAGE>");
   std::vector<FoundIdentity> parts;
-  if (is_system_path(path)) return parts;
+  if (kSystemPaths.contain(path)) return parts;
   std::string_view before;
   for (size_t begin = 0; begin < path.size();) {
     const size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view part = path.substr(begin, end - begin);
-    if (is_public_package(part)) break;
+    if (kPackages.contain(part)) break;
     if (holds_homes(before)) {
       if (!is_plain_word(part)) parts.push_back({IdentityKind::User, begin, part.size()});
     } else if (!part.empty() && !is_known_component(part)) {
@@ -723,15 +521,8 @@ std::vector<FoundIdentity> private_parts(std::string_view path) {
 }
 
 bool is_plain_word(std::string_view word) {
-  static const Words kPlain(
-      ".?|admin|all|app|base|batch|bench|centos|cluster|compute|cuda|data|debug|default|dev|device|"
-      "ec2-user|error|false|gpus?|guest|head|home|host|info|job|jovyan|localhost|log|login|main|"
-      "master|model|mpirun|nan|nccl|net|nobody|nodes?|none|null|nvidia|ops|pods?|process|public|"
-      "python|pytorch|rank|ray|ring|root|run|runner|self|server|slurm|socket|stderr|stdout|step|"
-      "store|system|task|test|torch|torchrun|train|trainer|training|tree|true|ubuntu|unknown|users?"
-      "|"
-      "version|warn|warning|work|workers?|world");
-  return kPlain.contain(word);
+  static const Words kWords("<PLAIN_WORD>");
+  return kWords.contain(word);
 }
 
 bool is_number(std::string_view text) {
@@ -741,39 +532,13 @@ bool is_number(std::string_view text) {
 bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
 
 bool is_known_component(std::string_view component) {
-  // One word or character with a number behind it: "nccl", "7", "v2", "fr3".
-  const std::string kWord =
-      R"((?:[^-_. +@%#~]|)"
-      "accelerate|all|allgather|alltoall|amd64|anaconda|app|apps|apt|archive|attempt|aws|"
-      "bandwidth|bash|bashrc|bench|benchmark|bin|boot|broadcast|build|bw|cache|cc|checkpoint|"
-      "checkpoints|ckpt|class|cluster|cmake|code|coll|common|conda|conf|config|configs|console|"
-      "container|core|cpp|cpython|csv|cu|cuda|cudnn|data|dataset|datasets|debug|default|"
-      "deepspeed|demo|dev|device|devices|dir|dist|distributed|dmesg|dnn|doc|docker|dump|efa|"
-      "engine|env|envs|err|error|etc|eth|eval|events|example|examples|exec|exp|experiments|"
-      "files|finetune|fm|fr|fs|fsdp|fsx|gather|gids|git|global|gpfs|gpu|gpus|graph|gz|hang|"
-      "header|help|home|host|hosts|hpc|hpcx|hugepages|ib|ibstat|image|images|include|info|init|"
-      "inputs|io|job|jobs|json|jsonl|kernel|latest|launch|launcher|lib|libs|linux|local|log|"
-      "logger|logging|logs|lustre|machine|main|master|md|megatron|merged|messages|metrics|"
-      "miniconda|miniforge3|mlx5|mnt|model|models|module|modules|mpi|mpirun|multi|nas|nccl|net|"
-      "nfs|nn|node|nodes|nohup|nsys|numa|nvidia|nvlink|ofi|ok|ompi|openmpi|ops|opt|out|output|"
-      "outputs|p2p|packages|part|parallel|perf|pid|plugin|plugins|pod|pretrain|proc|process|"
-      "profile|project|projects|pt|pth|py|pyenv|python|pytorch|rank|ras|ray|rdma|recv|reduce|"
-      "release|report|restart|results|ring|root|run|runs|scatter|scratch|script|scripts|send|"
-      "sendrecv|serve|server|service|session|sh|share|shared|shm|show|site|slurm|smi|so|"
-      "software|source|spool|src|srv|stderr|stdin|stdout|step|storage|store|stuck|sys|system|"
-      "tar|tb|tcp|tensorboard|test|tests|text|thread|tmp|tools|topo|topology|torch|torchrun|"
-      "trace|train|trainer|training|transformers|txt|user|users|usr|util|utils|val|var|venv|"
-      "verbose|version|vllm|wandb|watchdog|work|workdir|worker|workers|workspace|x86|xml|xz|"
-      "yaml|yml|zip|zst|zstd"
-      R"()?\d*)";
-  static const Words kComponents(R"((?-i:lib.*\.so(?:\..*)?)|)" + std::string(kPackages) +
-                                 "|(?:" + kWord + "[-_. +@%#~])*" + kWord);
-  return kComponents.contain(component);
+  static const Words kWords("<COMPONENT>");
+  return kWords.contain(component);
 }
 
 bool is_public_domain(std::string_view domain) {
-  static const Words kPublic("<PUBLIC>");
-  return kPublic.contain(domain);
+  static const Words kWords("<PUBLIC>");
+  return kWords.contain(domain);
 }
 
 bool has_own_word(std::string_view name, const OrdinaryWords& ordinary, size_t shortest) {

@@ -8,14 +8,15 @@
 //
 //   - How to reproduce it: the smallest program or command, how often it happens, …
 //
-// A form is a row: its fields under the headings that the project gives them (2026), in its order.
+// A form is rows of issue_forms.table: the headings that the project gives it (2026), in its order.
 // What no line tells is never guessed: it stands below all fields, with how to find it out, and what
 // to set for the next run.
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <utility>
 
 #include "base/text.h"
 #include "diagnose/calls/who_waits.h"
@@ -101,84 +102,43 @@ Blocks settings(const Report& report) {
 
 using Field = Blocks (*)(const Report& report);
 
-struct FormSection {
-  std::string_view heading;
-  std::array<Field, 4> fields = {};
+/// What the columns of issue_forms.table call them.
+constexpr std::pair<std::string_view, Field> kFields[] = {
+    {"impact", impact},        {"lines", telling_lines}, {"settings", settings},
+    {"version", nccl_version}, {"platform", platform},   {"behavior", what_happened},
+    {"warning", first_warning}};
+
+/// A heading of a form, or something that may be missing with how to find it out; and which fields
+/// hold it. Without a field the logs never do.
+struct FormRow {
+  std::string_view form;
+  std::string_view kind;  ///< "section", "missing".
+  std::string_view text;
+  std::string_view fields;  ///< With commas between them.
+
+  Blocks blocks(const Report& report) const {
+    Blocks all;
+    for (const std::string_view name : split(fields, ',')) {
+      for (const auto& [known, field] : kFields) {
+        if (known == name) std::ranges::move(field(report), std::back_inserter(all));
+      }
+    }
+    return all;
+  }
 };
 
-struct Missing {
-  std::string_view what;  ///< And how to find it out.
-  Field field;            ///< Where the logs hold it if they do; nullptr: logs never do.
+/// What the build makes of a line of the table.
+constexpr FormRow row(std::string_view form, std::string_view kind, std::string_view text,
+                      std::string_view fields) {
+  return {form, kind, text, fields};
+}
+
+constexpr FormRow kRows[] = {
+#include "report/document/issue_forms.inc"
 };
-
-struct IssueForm {
-  std::vector<FormSection> sections;
-  std::vector<Missing> missing;
-};
-
-constexpr Missing kSteps = {
-    "How to reproduce it: the smallest program or command that shows it, how often it happens, and "
-    "whether an older version worked.",
-    nullptr};
-constexpr Missing kWarning = {"The first NCCL WARN: run with `NCCL_DEBUG=INFO` on every rank.",
-                              first_warning};
-constexpr Missing kVersion = {
-    "The NCCL version: `NCCL_DEBUG=VERSION` prints it, `strings libnccl.so` shows it.",
-    nccl_version};
-
-/// https://github.com/NVIDIA/nccl/issues/new?template=ISSUE.yaml
-IssueForm nccl_form() {
-  return {
-      {{"How is this issue impacting you?", {impact}},
-       {"Share Your Debug Logs", {telling_lines}},
-       {"Steps to Reproduce the Issue", {settings}},
-       {"NCCL Version", {nccl_version}},
-       {"Your platform details", {platform}},
-       {"Error Message & Behavior", {what_happened, first_warning}}},
-      {{"How it affects you: lower performance than expected, a crash, corrupt data or a hang.",
-        impact},
-       kSteps,
-       kVersion,
-       kWarning,
-       {"GPUs and topology: the output of `nvidia-smi`, `nvidia-smi topo -m` and `ibstatus`, and "
-        "the file that `NCCL_TOPO_DUMP_FILE` names.",
-        nullptr},
-       {"Whether it runs on bare metal, in containers or in a cloud.", nullptr},
-       {"The logs themselves: `ncclog report LOGS --bundle logs.tar.zst` packs them without "
-        "names.",
-        nullptr}}};
-}
-
-/// https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml
-IssueForm pytorch_form() {
-  return {{{"🐛 Describe the bug", {what_happened, first_warning, telling_lines}},
-           {"Versions", {platform, settings}}},
-          {kSteps,
-           {"The full traceback of the exception, of the rank that failed first.", nullptr},
-           {"Versions: the output of `python -m torch.utils.collect_env`.", nullptr},
-           kVersion,
-           kWarning}};
-}
-
-/// https://github.com/vllm-project/vllm/issues/new?template=400-bug-report.yml
-IssueForm vllm_form() {
-  return {{{"Your current environment", {platform, settings}},
-           {"🐛 Describe the bug", {what_happened, first_warning, telling_lines}}},
-          {{"Your environment: the output of vLLM's `collect_env.py`.", nullptr},
-           kSteps,
-           {"The full error message with its traceback; `VLLM_LOGGING_LEVEL=DEBUG` logs more.",
-            nullptr},
-           kVersion,
-           kWarning}};
-}
 
 /// What the logs do not hold, and how the next ones would.
-Section missing_section(const IssueForm& form, const Report& report) {
-  Items points;
-  for (const Missing& missing : form.missing) {
-    const bool is_there = missing.field != nullptr && !missing.field(report).empty();
-    if (!is_there) points.items.emplace_back(missing.what);
-  }
+Section missing_section(Items points, const Report& report) {
   for (const NotJudged& gap : report.diagnosis.not_judged) {
     points.items.push_back(gap.question + " " + gap.reason);
   }
@@ -192,29 +152,30 @@ Section missing_section(const IssueForm& form, const Report& report) {
   return section;
 }
 
-std::string filled(const IssueForm& form, const Report& report) {
-  Document document;
-  for (const FormSection& field : form.sections) {
-    Section section{.heading = std::string(field.heading)};
-    for (const Field blocks_of : field.fields) {
-      if (blocks_of == nullptr) continue;
-      for (Block& block : blocks_of(report)) section.blocks.push_back(std::move(block));
+std::string filled(std::string_view form, const Report& report) {
+  Document document{.signature = signature_of(report.tool)};
+  Items missing;
+  for (const FormRow& row : kRows) {
+    if (row.form != form) continue;
+    Blocks blocks = row.blocks(report);
+    if (row.kind == "missing") {
+      if (blocks.empty()) missing.items.emplace_back(row.text);
+      continue;
     }
-    if (section.blocks.empty()) section.blocks.push_back(Paragraph{"Not in the logs; see below."});
-    document.sections.push_back(std::move(section));
+    if (blocks.empty()) blocks.push_back(Paragraph{"Not in the logs; see below."});
+    document.sections.push_back({std::string(row.text), std::move(blocks)});
   }
-  document.sections.push_back(missing_section(form, report));
-  document.signature = signature_of(report.tool);
+  document.sections.push_back(missing_section(std::move(missing), report));
   return render_markdown(document);
 }
 
 constexpr ReportKind kForms[] = {
     {"nccl", "md", "the issue form of NCCL",
-     [](const Report& report, const TextStyle&) { return filled(nccl_form(), report); }},
+     [](const Report& report, const TextStyle&) { return filled("nccl", report); }},
     {"pytorch", "md", "the issue form of PyTorch",
-     [](const Report& report, const TextStyle&) { return filled(pytorch_form(), report); }},
+     [](const Report& report, const TextStyle&) { return filled("pytorch", report); }},
     {"vllm", "md", "the issue form of vLLM",
-     [](const Report& report, const TextStyle&) { return filled(vllm_form(), report); }},
+     [](const Report& report, const TextStyle&) { return filled("vllm", report); }},
 };
 
 }  // namespace
