@@ -25,6 +25,8 @@
 
 namespace ncclog {
 
+struct Rulebook;
+
 /// Which program and which rules said this.
 struct Tool {
   std::string name = "ncclog";
@@ -77,12 +79,28 @@ const ReportKind* find_report_kind(std::string_view name);
 /// "vllm". The flag is of Markdown.
 std::span<const ReportKind> issue_forms();
 
-// The formats. All but JSON render the report's document (report/document/render.h).
+// The formats. All but JSON render the report's document (report/document/report_document.h).
 
 std::string write_text(const Report& report, const TextStyle& style);
 std::string write_markdown(const Report& report, const TextStyle& style = {});
 std::string write_html(const Report& report, const TextStyle& style = {});
 std::string write_json(const Report& report);  ///< Indented.
+
+// The JSON Schemas of what ncclog writes and reads as JSON or YAML, draft 2020-12. They are made of
+// the tables and names by which the program itself writes and reads, so that a key that is added is
+// in them.
+
+/// Of write_json().
+std::string report_schema();
+
+/// Of rule files, files of shared names and overlays: what an editor needs to complete names and to
+/// underline mistakes while somebody types.
+///
+///   # yaml-language-server: $schema=/usr/share/ncclog/rules/rule.schema.json
+///
+/// It names the rules of the rulebook where a rule's id may stand. It knows no more than names and
+/// shapes; `ncclog rules check` has the last word.
+std::string rule_schema(const Rulebook& rulebook);
 
 /// An evidence line of the JSON report is shown up to this many bytes.
 inline constexpr size_t kMaxEvidenceBytes = 1024;

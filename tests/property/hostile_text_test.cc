@@ -13,7 +13,7 @@
 #include "app/command_line.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "report/report.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"

@@ -8,7 +8,7 @@
 
 #include "model/build/build_job.h"
 #include "report/graph/graph.h"
-#include "report/html/graph_svg.h"
+#include "report/html/figures.h"
 #include "report/report.h"
 #include "support/markup_check.h"
 #include "support/ring_lines.h"

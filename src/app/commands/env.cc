@@ -26,7 +26,7 @@
 #include "input/byte_source.h"
 #include "log/settings.h"
 #include "model/build/build_job.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 
 namespace ncclog {
 namespace {

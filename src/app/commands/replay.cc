@@ -21,7 +21,7 @@
 #include "replay/plan/check_plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/plan/recorded_calls.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "report/tables/table.h"
 #include "report/text_layout.h"
 

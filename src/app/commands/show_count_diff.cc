@@ -22,9 +22,9 @@
 #include "log/known_messages.h"
 #include "log/line/header.h"
 #include "report/difference/difference_report.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "report/graph/graph.h"
-#include "report/html/graph_svg.h"
+#include "report/html/figures.h"
 #include "report/tables/count_table.h"
 #include "report/text_layout.h"
 
@@ -251,10 +251,12 @@ namespace {
 
 // ncclog diff GOOD BAD
 
-enum class DiffFormat { Text, Json, Markdown };
+enum class DiffFormat { Text, Json, Markdown, Html };
 
-constexpr Choice<DiffFormat> kDiffFormats[] = {
-    {"text", DiffFormat::Text}, {"json", DiffFormat::Json}, {"markdown", DiffFormat::Markdown}};
+constexpr Choice<DiffFormat> kDiffFormats[] = {{"text", DiffFormat::Text},
+                                               {"json", DiffFormat::Json},
+                                               {"markdown", DiffFormat::Markdown},
+                                               {"html", DiffFormat::Html}};
 
 struct DiffOptions {
   InputOptions input;              ///< Two paths, GOOD and BAD; else a mistake.
@@ -288,7 +290,9 @@ std::string written(const DifferenceReport& report, const DiffOptions& options,
     case DiffFormat::Json:
       return write_difference_json(report);
     case DiffFormat::Markdown:
-      return write_difference_markdown(report);
+      return render_markdown(difference_document(report, Reader::Page));
+    case DiffFormat::Html:
+      return render_html(difference_document(report, Reader::Page));
     case DiffFormat::Text:
       break;
   }
@@ -325,7 +329,7 @@ void declare_diff(CommandRow& command) {
   add_input_flags(command, options->input);
   command.arguments.back().help = "two runs, GOOD and BAD: each a file, a folder or an archive";
   add_choice(command, kOutputFlags, "--format", options->format, kDiffFormats,
-             "text for people, json for scripts, markdown for an issue");
+             "text for people, json for scripts, markdown for an issue, html for a browser");
   add_flag(command, kJudgingFlags, "--exit-code", options->exit_code,
            "exit with 1 if the runs differ");
   add_rules_flag(command, options->rules);

@@ -10,7 +10,8 @@
 
 #include "base/text.h"
 #include "model/job.h"
-#include "report/markdown/markdown_text.h"
+#include "report/document/report_document.h"
+#include "report/json/json_fields.h"
 #include "report/text_layout.h"
 #include "rules/evaluate.h"
 
@@ -204,8 +205,14 @@ std::string row_sentence(const DifferenceRow& row) {
 
 namespace {
 
-constexpr size_t kScreenRows = 8;
-constexpr size_t kScreenSentences = 4;  ///< Of notes, and of what is not comparable.
+/// How much of a difference that reader is shown.
+struct Room {
+  size_t rows;
+  size_t sentences;  ///< Of notes, and of what is not comparable.
+};
+
+Room room_for(Reader reader) { return reader == Reader::Page ? Room{60, 20} : Room{8, 4}; }
+
 constexpr int kTitleColumns = 90;
 constexpr int kHeadlineColumns = 100;
 constexpr int kSideColumns = 180;  ///< About two lines on the screen.
@@ -255,30 +262,50 @@ std::string relation(const RunDifference& difference, size_t row, const Numbers&
   return effects.empty() ? "" : fmt::format("; may explain {}", ranges_text(std::move(effects)));
 }
 
-std::string place_text(const Job& job, const DifferenceSide& side) {
-  if (side.evidence.empty()) return {};
-  const FileLine place = file_line(job, side.evidence.front().where);
-  return fmt::format("  ({}:{})", place.path, place.line);
-}
-
 Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,
                     const DifferenceSide& side) {
-  return {std::move(label),
-          clip(printable(side_text(row, side)), kSideColumns) + place_text(job, side)};
+  std::string text = clip(printable(side_text(row, side)), kSideColumns);
+  if (!side.evidence.empty()) {
+    const FileLine place = file_line(job, side.evidence.front().where);
+    text += fmt::format("  ({}:{})", place.path, place.line);
+  }
+  return {std::move(label), std::move(text)};
+}
+
+void add_quotes(const Job& job, const DifferenceSide& side, Quotes& quotes) {
+  for (const Evidence& line : side.evidence) {
+    quotes.quotes.push_back({place_text(job, line.where), line.text});
+  }
+}
+
+/// What stands below the rows that are shown.
+std::string rest_text(const RunDifference& difference, std::span<const size_t> rest) {
+  std::map<Topic, int> counts;
+  for (const size_t row : rest) ++counts[difference.rows[row].topic];
+  std::vector<std::string> parts;
+  for (const auto& [topic, count] : counts) {
+    parts.push_back(fmt::format("{} ({})", to_string(topic), count));
+  }
+  return fmt::format("… and {} more: {}. --format json lists all.", rest.size(), join(parts, ", "));
 }
 
 /// Each row that no other explains begins a section, with those that may follow from it.
-void add_rows(const DifferenceReport& report, Document& document) {
+void add_rows(const DifferenceReport& report, size_t most, Document& document) {
   const RunDifference& difference = report.difference;
   const std::vector<size_t> order = shown_order(difference);
-  const size_t shown = std::min(order.size(), kScreenRows);
+  const size_t shown = std::min(order.size(), most);
   Numbers numbers;
   for (const size_t row : order) numbers.emplace(row, static_cast<int>(numbers.size()) + 1);
+  Section lines{.heading = "The lines that show it", .id = "lines", .folds = true};
   for (const size_t index : std::span(order).first(shown)) {
     const DifferenceRow& row = difference.rows[index];
     std::string title =
         fmt::format("{:<2} {}{}", numbers.at(index), clip(printable(title_of(row)), kTitleColumns),
                     relation(difference, index, numbers));
+    Quotes quotes;
+    add_quotes(report.good.job, row.good, quotes);
+    add_quotes(report.bad.job, row.bad, quotes);
+    if (!quotes.quotes.empty()) lines.parts.push_back({title, {std::move(quotes)}});
     if (row.causes.empty()) {
       document.sections.push_back({std::move(title), {}});
     } else {
@@ -288,28 +315,22 @@ void add_rows(const DifferenceReport& report, Document& document) {
     blocks.push_back(side_block("good", report.good.job, row, row.good));
     blocks.push_back(side_block("bad", report.bad.job, row, row.bad));
   }
-  if (shown == order.size()) return;
-  std::map<Topic, int> counts;
-  for (const size_t row : std::span(order).subspan(shown)) ++counts[difference.rows[row].topic];
-  std::vector<std::string> parts;
-  for (const auto& [topic, count] : counts) {
-    parts.push_back(fmt::format("{} ({})", to_string(topic), count));
+  if (shown < order.size()) {
+    add_section(document, "", {Paragraph{rest_text(difference, std::span(order).subspan(shown))}});
   }
-  add_section(document, "",
-              {Paragraph{fmt::format("… and {} more: {}. --format json lists all.",
-                                     order.size() - shown, join(parts, ", "))}});
+  if (!lines.parts.empty()) document.sections.push_back(std::move(lines));
 }
 
 /// The rows of one state, a sentence each.
 void add_sentences(const RunDifference& difference, RowState state, std::string heading,
-                   Document& document) {
+                   size_t most, Document& document) {
   std::vector<std::string> sentences;
   for (const DifferenceRow& row : difference.rows) {
     if (row.state == state) sentences.push_back(row_sentence(row) + ".");
   }
-  if (sentences.size() > kScreenSentences) {
-    const std::string more = fmt::format("… and {} more", sentences.size() - kScreenSentences);
-    sentences.resize(kScreenSentences);
+  if (sentences.size() > most) {
+    const std::string more = fmt::format("… and {} more", sentences.size() - most);
+    sentences.resize(most);
     sentences.push_back(more);
   }
   add_points(document, std::move(heading), std::move(sentences));
@@ -317,128 +338,177 @@ void add_sentences(const RunDifference& difference, RowState state, std::string 
 
 }  // namespace
 
-Document difference_document(const DifferenceReport& report) {
+Document difference_document(const DifferenceReport& report, Reader reader) {
   const RunDifference& difference = report.difference;
-  const DifferenceStatus status = status_of(difference);
-  Document document;
-  add_section(
-      document, "",
-      {Statement{
-          .word = std::string(word_of(status)), .text = headline_of(difference), .main = true}});
+  const auto [rows, sentences] = room_for(reader);
+  Document document{.lead = {.word = std::string(word_of(status_of(difference))),
+                             .text = headline_of(difference),
+                             .main = true},
+                    .signature = signature_of(report.good.tool)};
   add_section(document, "",
               {run_block("GOOD", report.good_path, report.good),
                run_block("BAD", report.bad_path, report.bad)});
-  add_rows(report, document);
-  add_sentences(difference, RowState::Note, "Of no consequence", document);
-  add_sentences(difference, RowState::NotComparable, "Not comparable", document);
+  add_rows(report, rows, document);
+  add_sentences(difference, RowState::Note, "Of no consequence", sentences, document);
+  add_sentences(difference, RowState::NotComparable, "Not comparable", sentences, document);
   return document;
 }
 
+// For scripts: JSON, schema ncclog.diff/1, and that schema.
+
 namespace {
 
-constexpr size_t kIssueRows = 60;       ///< An issue holds 65,536 characters.
-constexpr size_t kIssueLines = 40;      ///< Quoted, of both runs together.
-constexpr size_t kIssueSentences = 20;  ///< Of notes, and of what is not comparable.
-constexpr size_t kCellBytes = 240;
-constexpr size_t kLineBytes = 300;
+constexpr Key<DifferenceSide> kSide[] = {
+    {"value", kNameOrNull<&DifferenceSide::value, type::text>,
+     "Null: the run has nothing of the sort, or it is not known."},
+    {"unknown", kNameOrNull<&DifferenceSide::gap, type::text>,
+     "Why it is not known; null where it is."},
+    {"evidence", kObjects<&DifferenceSide::evidence, kEvidence>},
+};
 
-std::string cell(std::string_view text) {
-  return markdown_text(shortened(text, kCellBytes), MarkdownPlace::TableCell);
+/// A row among the others.
+struct RowOf {
+  const DifferenceReport* report;
+  const DifferenceRow* row;
+};
+
+std::string id_of(const DifferenceRow& row) {
+  return to_valid_utf8(fmt::format("{}/{}", to_string(row.topic), row.name));
 }
 
-std::string code_cell(std::string_view text) {
-  return markdown_code(shortened(text, kCellBytes), MarkdownPlace::TableCell);
-}
-
-std::string runs_table(const DifferenceReport& report) {
-  const Verdict& good = report.good.diagnosis.verdict;
-  const Verdict& bad = report.bad.diagnosis.verdict;
-  return fmt::format(
-      "| | GOOD | BAD |\n|---|---|---|\n| logs | {} | {} |\n| run | {} | {} |\n"
-      "| by itself | {} | {} |\n",
-      code_cell(report.good_path), code_cell(report.bad_path), cell(run_text(report.good.job)),
-      cell(run_text(report.bad.job)), cell(good.headline), cell(bad.headline));
-}
-
-std::string causes_text(const DifferenceReport& report, size_t row,
-                        const std::map<size_t, size_t>& numbers) {
-  if (report.difference.rows[row].causes.empty()) return {};
-  return std::to_string(numbers.at(root_of(report.difference, row)));
-}
-
-std::string differences_table(const DifferenceReport& report, const std::vector<size_t>& order) {
-  if (order.empty()) return {};
-  std::map<size_t, size_t> numbers;
-  for (const size_t row : order) numbers.emplace(row, numbers.size() + 1);
-  std::string out =
-      "\n| # | what differs | GOOD | BAD | may follow from |\n|---|---|---|---|---|\n";
-  for (size_t i = 0; i < std::min(order.size(), kIssueRows); ++i) {
-    const DifferenceRow& row = report.difference.rows[order[i]];
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", i + 1, cell(title_of(row)),
-                       cell(side_text(row, row.good)), cell(side_text(row, row.bad)),
-                       causes_text(report, order[i], numbers));
+Json write_causes(const Job&, const RowOf& of) {
+  Json causes = Json::array();
+  for (const size_t cause : of.row->causes) {
+    causes.push_back(id_of(of.report->difference.rows[cause]));
   }
-  if (order.size() > kIssueRows) {
-    out += fmt::format("\n… and {} more; `--format json` lists all.\n", order.size() - kIssueRows);
-  }
-  return out;
+  return causes;
 }
 
-void add_lines(const Job& job, const DifferenceSide& side, std::vector<std::string>& lines) {
-  for (const Evidence& line : side.evidence) {
-    const FileLine place = file_line(job, line.where);
-    lines.push_back(
-        fmt::format("{}:{}: {}", place.path, place.line, shortened(line.text, kLineBytes)));
+constexpr auto kTopic = type::one_of<
+    "setting|version|network|interface|shape|topology|transport|channels|algorithm|"
+    "timing|calls|warning|unknown_line|finding">;
+
+constexpr Key<RowOf> kRow[] = {
+    {"id",
+     {type::text, [](const Job&, const RowOf& of) -> Json { return id_of(*of.row); }},
+     "Topic and name: once in each list where the name is not null."},
+    {"topic", kOf<&RowOf::row, kWord<&DifferenceRow::topic, kTopic>>},
+    {"name", kOf<&RowOf::row, kNameOrNull<&DifferenceRow::name, type::text>>,
+     "Null: several of the topic, which the known side lists."},
+    {"good",
+     {type::object<kSide>,
+      [](const Job&, const RowOf& of) {
+        return write_object(of.report->good.job, kSide, of.row->good);
+      }}},
+    {"bad",
+     {type::object<kSide>,
+      [](const Job&, const RowOf& of) {
+        return write_object(of.report->bad.job, kSide, of.row->bad);
+      }}},
+    {"may_follow_from",
+     {type::list<type::text>, write_causes},
+     "Ids of differences that may explain this one."},
+};
+
+template <RowState state>
+Json write_rows(const Job& job, const DifferenceReport& report) {
+  Json list = Json::array();
+  for (const DifferenceRow& row : report.difference.rows) {
+    if (row.state == state) list.push_back(write_object(job, kRow, RowOf{&report, &row}));
   }
+  return list;
 }
 
-/// A folded section with one block of lines for each difference.
-std::string quoted_lines(const DifferenceReport& report, const std::vector<size_t>& order) {
-  std::string out;
-  size_t shown = 0;
-  for (size_t i = 0; i < order.size() && shown < kIssueLines; ++i) {
-    const DifferenceRow& row = report.difference.rows[order[i]];
-    std::vector<std::string> lines;
-    add_lines(report.good.job, row.good, lines);
-    add_lines(report.bad.job, row.bad, lines);
-    if (lines.empty()) continue;
-    shown += lines.size();
-    out += fmt::format("\n{}. {}\n\n{}", i + 1, markdown_text(shortened(title_of(row), kCellBytes)),
-                       markdown_fence(lines, ""));
+Json write_differences(const Job& job, const DifferenceReport& report) {
+  Json list = Json::array();
+  for (const size_t row : shown_order(report.difference)) {
+    list.push_back(write_object(job, kRow, RowOf{&report, &report.difference.rows[row]}));
   }
-  if (out.empty()) return {};
-  return "\n<details><summary>The lines that show it</summary>\n" + out + "\n</details>\n";
+  return list;
 }
 
-std::string sentences(const RunDifference& difference, RowState state, std::string_view heading) {
-  std::string out;
-  size_t count = 0;
-  for (const DifferenceRow& row : difference.rows) {
-    if (row.state != state || ++count > kIssueSentences) continue;
-    out += fmt::format("- {}.\n", markdown_text(row_sentence(row)));
-  }
-  if (count == 0) return {};
-  if (count > kIssueSentences) out += fmt::format("- … and {} more\n", count - kIssueSentences);
-  return fmt::format("\n### {}\n\n{}", heading, out);
+constexpr Key<Verdict> kVerdictOfRun[] = {
+    {"status", kWord<&Verdict::status, kVerdictStatus>},
+    {"headline", kText<&Verdict::headline>},
+};
+
+struct ReadRun {
+  const std::string* path;
+  const Report* report;
+  const Job* job;
+};
+
+constexpr Key<ReadRun> kRun[] = {
+    {"path",
+     {type::text, [](const Job&, const ReadRun& run) -> Json { return to_valid_utf8(*run.path); }},
+     "As it was given."},
+    {"nranks", kOf<&ReadRun::job, kOptionalNumber<&Job::nranks>>},
+    {"nhosts", kOf<&ReadRun::job, kValue<&Job::nhosts>>},
+    {"nccl_versions", kOf<&ReadRun::job, kTexts<&Job::nccl_versions>>},
+    {"network",
+     {type::nullable<type::text>,
+      [](const Job& job, const ReadRun&) { return write_name(job.network.name); }}},
+    {"verdict",
+     {type::object<kVerdictOfRun>,
+      [](const Job& job, const ReadRun& run) {
+        return write_object(job, kVerdictOfRun, run.report->diagnosis.verdict);
+      }}},
+};
+
+Json write_run(const std::string& path, const Report& report) {
+  return write_object(report.job, kRun, ReadRun{&path, &report, &report.job});
 }
 
-std::string_view heading_of(DifferenceStatus status) {
-  constexpr std::string_view kHeadings[] = {"Nothing differs", "The runs differ",
-                                            "The runs cannot be compared"};
-  return kHeadings[static_cast<size_t>(status)];
-}
+constexpr Key<RunDifference> kVerdict[] = {
+    {"status",
+     {type::one_of<"same|different|cannot_compare">,
+      [](const Job&, const RunDifference& of) -> Json { return to_string(status_of(of)); }},
+     "Notes and what is not comparable make no difference."},
+    {"headline",
+     {type::text,
+      [](const Job&, const RunDifference& of) -> Json { return to_valid_utf8(headline_of(of)); }}},
+};
+
+constexpr Key<DifferenceReport> kDifference[] = {
+    {"schema",
+     {type::constant<"ncclog.diff/1">,
+      [](const Job&, const DifferenceReport&) -> Json { return "ncclog.diff/1"; }}},
+    {"tool",
+     {type::object<kTool>,
+      [](const Job& job, const DifferenceReport& report) {
+        return write_object(job, kTool, report.good.tool);
+      }}},
+    {"verdict", kObject<&DifferenceReport::difference, kVerdict>},
+    {"good",
+     {type::object<kRun>,
+      [](const Job&, const DifferenceReport& of) { return write_run(of.good_path, of.good); }}},
+    {"bad",
+     {type::object<kRun>,
+      [](const Job&, const DifferenceReport& of) { return write_run(of.bad_path, of.bad); }}},
+    {"alike", kOf<&DifferenceReport::difference, kValue<&RunDifference::alike>>,
+     "How many things were compared and found alike."},
+    {"differences",
+     {type::objects<kRow>, write_differences},
+     "In the order of their importance; behind each the ones that may follow from it."},
+    {"notes",
+     {type::objects<kRow>, write_rows<RowState::Note>},
+     "Differences that do not matter, such as the number of iterations."},
+    {"not_comparable",
+     {type::objects<kRow>, write_rows<RowState::NotComparable>},
+     "What one of the runs shows and the other one's logs do not tell."},
+};
 
 }  // namespace
 
-std::string write_difference_markdown(const DifferenceReport& report) {
-  const RunDifference& difference = report.difference;
-  const std::vector<size_t> order = shown_order(difference);
-  return fmt::format("## {}\n\n{}\n\n", heading_of(status_of(difference)),
-                     markdown_text(headline_of(difference))) +
-         runs_table(report) + differences_table(report, order) + quoted_lines(report, order) +
-         sentences(difference, RowState::Note, "Of no consequence") +
-         sentences(difference, RowState::NotComparable, "Not comparable") +
-         fmt::format("\nncclog {}\n", report.good.tool.version);
+std::string write_difference_json(const DifferenceReport& report) {
+  return write_object(report.good.job, kDifference, report).dump(2) + "\n";
+}
+
+std::string difference_schema() {
+  return document_schema("urn:ncclog:diff:1", "ncclog.diff/1",
+                         "What `ncclog diff --format json` prints. Keys that are not required may "
+                         "be added; what is here stays.",
+                         kDifference);
 }
 
 }  // namespace ncclog

@@ -1,4 +1,4 @@
-// What differs between two runs: as one value, in words, as a document, and as Markdown or JSON.
+// What differs between two runs: as one value, in words, as a document, and as JSON.
 //
 //   DIFFERENT NCCL_P2P_DISABLE is not set in GOOD and 1 in BAD; that may explain 5 of the 5 other
 //             differences: …
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "diagnose/compare/run_difference.h"
-#include "report/document/document.h"
+#include "report/document/report_document.h"
 #include "report/report.h"
 
 namespace ncclog {
@@ -58,13 +58,13 @@ std::string side_text(const DifferenceRow& row, const DifferenceSide& side);
 /// A row in one sentence: "iterations: 4 in GOOD, 6 in BAD", or what is not known of whom.
 std::string row_sentence(const DifferenceRow& row);
 
-/// Fits on one screen: of many rows the first are shown, and how many there are besides.
-Document difference_document(const DifferenceReport& report);
-
-/// Whatever the logs hold stays text: no HTML, link, mention or table edge comes from them.
-std::string write_difference_markdown(const DifferenceReport& report);
+/// For a screen what fits on one: of many rows the first are shown, and how many there are besides.
+Document difference_document(const DifferenceReport& report, Reader reader = Reader::Screen);
 
 /// One object, indented by two blanks. Everything is there; strings are valid UTF-8.
 std::string write_difference_json(const DifferenceReport& report);
+
+/// The JSON Schema of that.
+std::string difference_schema();
 
 }  // namespace ncclog

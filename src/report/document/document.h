@@ -6,11 +6,12 @@
 //       - Look at what the program of rank 5 does before AllReduce, call 8.
 //
 // A document knows no widths, colours or escapes. Its texts may hold any bytes of the logs: the
-// renderer of a format (report/document/render.h) makes them harmless and decides what each block
+// renderer of a format (render_text and so on) makes them harmless and decides what each block
 // looks like, and nothing else. What stands between backquotes is code.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,7 +20,6 @@
 
 #include "model/job.h"
 #include "report/graph/graph.h"
-#include "report/graph/rank_paths.h"
 #include "report/tables/table.h"
 #include "report/text_layout.h"
 
@@ -46,6 +46,9 @@ struct Statement {
   int depth = 0;
   bool main = false;  ///< A verdict or a finding: what is labelled below belongs to it.
 };
+
+/// True if there is nothing but the word: a title of what stands below.
+bool is_title(const Statement& statement);
 
 /// The tone of a word that judges, the same wherever it stands; `otherwise` for all other words.
 Tone tone_of(std::string_view word, Tone otherwise = Tone::Plain);
@@ -169,5 +172,36 @@ inline void add_section(Document& document, std::string heading, std::vector<Blo
 inline void add_points(Document& document, std::string heading, std::vector<std::string> points) {
   if (!points.empty()) add_section(document, std::move(heading), {Items{"", std::move(points)}});
 }
+
+// A document in each format: on a terminal, in an issue, in a browser.
+//
+//   PROBLEM   Rank 1 on trainbox could not extend a segment.      the lead
+//             certain cause, shm-no-space; rank 1 on trainbox     its standing
+//
+//     seen    logs/run.txt:2                                      Quotes
+//             … NCCL WARN Error: failed to extend /dev/shm/nc…
+//     fix     Start the container with --shm-size=1g.             Items, with a label
+//
+//   Worth knowing                                                 Section, its heading
+//     - P2P is switched off by NCCL_P2P_DISABLE.                  Items
+//
+// No text steers what shows it: all pass through printable(), markdown_text() or html_text().
+
+/// An empty line between sections, a newline at the end. What folds is left out.
+std::string render_text(const Document& document, const TextStyle& style);
+
+/// As GitHub renders it, within kMaxMarkdown bytes whatever the document: sections share the room,
+/// and say what they leave out. Its first line, which nobody sees, keeps it from being read as a
+/// log where it lies beside logs (input/find_inputs.h).
+std::string render_markdown(const Document& document);
+
+/// Bytes, so never fewer than characters. GitHub refuses issues of more than 65,536 characters; the
+/// rest is for what people write themselves.
+inline constexpr size_t kMaxMarkdown = 60'000;
+
+/// One page with everything. No request leaves it, its content security policy forbids any; it can
+/// be read without its script, in light and in dark, on a phone and on paper. How large it may be
+/// does not depend on the document: tables and drawings are cut, and say so.
+std::string render_html(const Document& document);
 
 }  // namespace ncclog

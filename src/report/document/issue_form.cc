@@ -23,7 +23,7 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/outcome.h"
 #include "model/timeline.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "report/document/report_document.h"
 #include "report/tables/tables.h"
 

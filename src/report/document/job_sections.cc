@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
 #include <set>
 #include <tuple>
@@ -17,11 +18,13 @@
 #include "base/text.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/outcome.h"
-#include "report/document/job_charts.h"
+#include "model/timeline.h"
 #include "report/document/report_document.h"
-#include "report/graph/rank_paths.h"
+#include "report/graph/graph.h"
+#include "report/tables/count_table.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
 
@@ -187,10 +190,7 @@ constexpr size_t kMaxRanks = 1200;
 /// How many rows of a table of ranks have which state, most first.
 std::vector<std::pair<std::string, size_t>> states_of(const Table& ranks, size_t column) {
   std::map<std::string, size_t> counts;
-  for (const auto& row : ranks.rows) {
-    const auto* state = std::get_if<std::string>(&row[column]);
-    ++counts[state == nullptr ? "unknown" : *state];
-  }
+  for (const auto& row : ranks.rows) ++counts[cell_text(row[column])];
   std::vector<std::pair<std::string, size_t>> states(counts.begin(), counts.end());
   std::stable_sort(states.begin(), states.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -202,26 +202,26 @@ size_t column_of(const Table& table, std::string_view name) {
                              table.columns.begin());
 }
 
-/// Keeps kMaxRanks rows: those with a note or a rare state before others, in their order.
+/// Keeps `most` of them: those that tell something before others, in their order.
+template <typename T, typename IsTelling>
+void keep_telling(std::vector<T>& all, size_t most, IsTelling is_telling) {
+  const auto telling = static_cast<size_t>(std::count_if(all.begin(), all.end(), is_telling));
+  size_t telling_left = most;
+  size_t others_left = most - std::min(most, telling);
+  std::erase_if(all, [&](const T& each) {
+    size_t& left = is_telling(each) ? telling_left : others_left;
+    return left == 0 || left-- == 0;
+  });
+}
+
+/// Keeps kMaxRanks rows: those with a note or a rare state before others.
 void keep_telling_rows(Table& table, const std::string& usual) {
-  if (table.rows.size() <= kMaxRanks) return;
+  const size_t all = table.rows.size();
+  if (all <= kMaxRanks) return;
   const size_t state = column_of(table, "state");
   const size_t note = column_of(table, "note");
-  const auto is_usual = [&](const std::vector<Cell>& row) {
-    const auto* text = std::get_if<std::string>(&row[state]);
-    return text != nullptr && *text == usual && std::holds_alternative<std::monostate>(row[note]);
-  };
-  size_t usual_left = kMaxRanks;
-  size_t odd_left = kMaxRanks;
-  const auto odd = static_cast<size_t>(std::count_if(
-      table.rows.begin(), table.rows.end(), [&](const auto& row) { return !is_usual(row); }));
-  usual_left -= std::min(kMaxRanks, odd);
-  const size_t all = table.rows.size();
-  std::erase_if(table.rows, [&](const auto& row) {
-    size_t& left = is_usual(row) ? usual_left : odd_left;
-    if (left == 0) return true;
-    --left;
-    return false;
+  keep_telling(table.rows, kMaxRanks, [&](const std::vector<Cell>& row) {
+    return cell_text(row[state]) != usual || !cell_text(row[note]).empty();
   });
   table.notes.push_back(
       fmt::format("{} of {} ranks are shown, those unlike most first; 'ncclog show ranks' lists "
@@ -289,60 +289,199 @@ Section drawing_section(std::string heading, std::string id, Drawing drawing) {
   return section;
 }
 
-// Settings that NCCL reports.
+// What the processes call in each iteration.
 
-/// A setting with all its values.
-struct SettingValues {
-  std::map<std::string, std::vector<int>> processes_by_value;
-  size_t processes = 0;
+constexpr size_t kMaxBars = 48;
+constexpr size_t kMaxSingleBars = 24;  ///< Of more iterations, neighbours that are alike share one.
+
+/// One iteration, or neighbours that call the same.
+struct Iterations {
+  int64_t first = 0;
+  int64_t last = 0;
+  const IterationPattern* pattern = nullptr;  ///< Never nullptr.
 };
 
-std::string ranks_of(const Job& job, const std::vector<int>& processes) {
-  std::vector<int> ranks;
-  for (const int process : processes) {
-    const int rank = job.processes[static_cast<size_t>(process)].rank;
-    if (rank >= 0) ranks.push_back(rank);
+/// By iteration; neighbours that call the same share a bar where there are many.
+std::vector<Iterations> charted_iterations(const JobIterations& found) {
+  std::vector<Iterations> ranges;
+  uint64_t all = 0;
+  for (const IterationPattern& pattern : found.patterns) {
+    for (const auto& [first, last] : pattern.iterations) {
+      ranges.push_back({first, last, &pattern});
+      all += static_cast<uint64_t>(last - first) + 1;
+    }
   }
-  return ranges_text(std::move(ranks));
+  std::stable_sort(ranges.begin(), ranges.end(),
+                   [](const Iterations& a, const Iterations& b) { return a.first < b.first; });
+  if (all > kMaxSingleBars) return ranges;
+  std::vector<Iterations> rows;
+  for (const Iterations& range : ranges) {
+    if (range.pattern->together > 1) {
+      rows.push_back(range);
+      continue;
+    }
+    for (int64_t i = range.first; i <= range.last; ++i) rows.push_back({i, i, range.pattern});
+  }
+  return rows;
 }
 
-std::map<std::string, SettingValues> settings_by_name(const Job& job) {
-  std::map<std::string, SettingValues> settings;
-  for (const EnvironmentSetting& setting : job.environment) {
-    SettingValues& values = settings[setting.name];
-    values.processes_by_value[setting.value] = setting.processes;
-    values.processes += setting.processes.size();
+Figure iterations_figure(const std::vector<Iterations>& rows) {
+  BarChart chart;
+  Table table{.name = "iterations", .columns = {"iterations", "calls", "in_all", "processes"}};
+  for (const auto& [first, last, pattern] : rows) {
+    const std::string label =
+        first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+    uint64_t all = 0;
+    for (const auto& [op, n] : pattern->calls) all += n;
+    chart.bars.push_back({label, {pattern->calls.begin(), pattern->calls.end()}});
+    table.rows.push_back(cells(label, calls_text(pattern->calls), all, pattern->processes));
   }
-  return settings;
+  return {"calls of a process by iteration", std::move(chart), std::move(table)};
 }
 
-size_t processes_with_settings(const Job& job) {
-  std::set<int> processes;
-  for (const EnvironmentSetting& setting : job.environment) {
-    processes.insert(setting.processes.begin(), setting.processes.end());
+/// Sentences about the iterations and bars of their calls by operation; without blocks where nothing
+/// that was called can be told apart into iterations.
+Section iterations_section(const Job& job) {
+  Section section{.heading = "Calls by iteration", .id = "iterations", .folds = true};
+  constexpr uint64_t kFew = 3;  // So few repeats of calls alone are no loop.
+  const JobCalls calls = job_calls(job);
+  const auto found = find_iterations(job, calls, {});
+  if (!found || (found->source == IterationSource::Period && found->count < kFew)) return section;
+  for (const std::string& sentence : iteration_text(job, calls, *found)) {
+    section.blocks.push_back(Paragraph{sentence});
   }
-  return processes.size();
+  std::vector<Iterations> rows = charted_iterations(*found);
+  const size_t all = rows.size();
+  rows.resize(std::min(all, kMaxBars));
+  section.blocks.push_back(iterations_figure(rows));
+  if (all > kMaxBars) {
+    section.blocks.push_back(Paragraph{fmt::format(
+        "{} more bars are left out; `ncclog count --by iteration,op` lists all.", all - kMaxBars)});
+  }
+  return section;
 }
 
-void add_rows(const Job& job, const std::string& name, const SettingValues& values, Table& table) {
-  for (const auto& [value, processes] : values.processes_by_value) {
-    table.rows.push_back({text_cell(name), text_cell(value), text_cell(ranks_of(job, processes)),
-                          number_cell(static_cast<int64_t>(processes.size()))});
-  }
+// The time line: a lane for each process.
+
+constexpr size_t kMaxLanes = 48;
+constexpr size_t kMaxMarks = 64;  ///< Of one lane, and as many bars.
+
+/// What a reader looks for first.
+bool is_bad(std::string_view what) {
+  static constexpr std::string_view kBad[] = {"WARN",      "watchdog", "barrier", "store",
+                                              "exception", "Xid",      "aborted", "ended"};
+  return std::find(std::begin(kBad), std::end(kBad), what) != std::end(kBad);
 }
+
+int64_t nanoseconds_of(const Milestone& milestone) {
+  using std::chrono::sys_days;
+  if (milestone.year == 0) return milestone.nanoseconds;
+  const sys_days begin = std::chrono::year{milestone.year} / std::chrono::January / 1;
+  return std::chrono::nanoseconds(begin.time_since_epoch()).count() + milestone.nanoseconds;
+}
+
+std::string name_of(const Process& process) {
+  if (process.rank >= 0) return fmt::format("rank {}", process.rank);
+  return process.pid >= 0 ? fmt::format("pid {}", process.pid) : process.host;
+}
+
+std::string title_of(const Milestone& milestone) {
+  return fmt::format("{} {}: {}", milestone.time, milestone.what, milestone.detail);
+}
+
+/// From "init start" to the next "init end" or, if it never came, to the lane's end.
+std::vector<LaneChart::Span> init_spans(const std::vector<const Milestone*>& moments) {
+  std::vector<LaneChart::Span> spans;
+  for (auto at = moments.begin(); at != moments.end() && spans.size() < kMaxMarks; ++at) {
+    if ((*at)->what != "init start") continue;
+    const auto end = std::find_if(at, moments.end(), [](const Milestone* milestone) {
+      return milestone->what == "init end";
+    });
+    const bool ends = end != moments.end();
+    spans.push_back({nanoseconds_of(**at), nanoseconds_of(ends ? **end : *moments.back()),
+                     title_of(ends ? **end : **at)});
+  }
+  return spans;
+}
+
+LaneChart::Lane lane_of(const Process& process, const std::vector<const Milestone*>& moments) {
+  LaneChart::Lane lane{.name = name_of(process),
+                       .first = nanoseconds_of(*moments.front()),
+                       .last = nanoseconds_of(*moments.back()),
+                       .spans = init_spans(moments)};
+  for (const bool bad : {false, true}) {
+    for (const Milestone* milestone : moments) {
+      if (is_bad(milestone->what) != bad) continue;
+      lane.bad = lane.bad || bad;
+      if (milestone->what.starts_with("init ") || lane.marks.size() == kMaxMarks) continue;
+      lane.marks.push_back({nanoseconds_of(*milestone), bad, title_of(*milestone)});
+    }
+  }
+  return lane;
+}
+
+/// Lanes by rank, of the processes whose milestones all carry times: theirs come first in the time
+/// line.
+std::vector<LaneChart::Lane> lanes_of(const Job& job, const Timeline& timeline) {
+  std::map<int, std::vector<const Milestone*>> moments;
+  for (const Milestone& milestone : timeline.milestones) {
+    const bool is_new = !moments.contains(milestone.process);
+    if (is_new && moments.size() == timeline.timed_processes) break;
+    moments[milestone.process].push_back(&milestone);
+  }
+  std::multimap<int, LaneChart::Lane> by_rank;
+  for (const auto& [process, of_process] : moments) {
+    const Process& whose = job.processes[static_cast<size_t>(process)];
+    by_rank.emplace(whose.rank, lane_of(whose, of_process));
+  }
+  std::vector<LaneChart::Lane> lanes;
+  for (auto& [rank, lane] : by_rank) lanes.push_back(std::move(lane));
+  return lanes;
+}
+
+/// A lane for each process from its first milestone to its last: initialisations, warnings, ends; and
+/// all milestones as a table. Without blocks if there are none.
+Section time_section(const Job& job) {
+  Section section{.heading = "Time line", .id = "time", .folds = true};
+  const Timeline timeline = build_timeline(job);
+  if (timeline.milestones.empty()) return section;
+  std::vector<LaneChart::Lane> lanes =
+      timeline.timed_processes > 0 ? lanes_of(job, timeline) : std::vector<LaneChart::Lane>();
+  if (lanes.empty()) {
+    section.blocks.push_back(timeline_table(job));
+    return section;
+  }
+  const size_t all = lanes.size();
+  keep_telling(lanes, kMaxLanes, [](const LaneChart::Lane& lane) { return lane.bad; });
+  section.blocks.push_back(Figure{"time line", LaneChart{std::move(lanes)}, timeline_table(job)});
+  if (all > kMaxLanes) {
+    section.blocks.push_back(Paragraph{
+        fmt::format("{} of {} processes are drawn, those with warnings first.", kMaxLanes, all)});
+  }
+  return section;
+}
+
+// Settings that NCCL reports.
 
 /// Those whose value differs between processes first.
 Section settings_section(const Job& job) {
   Section section{.heading = "Settings that NCCL reports", .id = "settings", .folds = true};
-  const std::map<std::string, SettingValues> settings = settings_by_name(job);
-  if (settings.empty()) return section;
-  const size_t all = processes_with_settings(job);
-  const std::vector<std::string> columns = {"name", "value", "ranks", "processes"};
-  Table differing{.name = "env", .columns = columns};
-  Table same{.name = "env", .columns = columns};
-  for (const auto& [name, values] : settings) {
-    const bool differs = values.processes_by_value.size() > 1 || values.processes < all;
-    add_rows(job, name, values, differs ? differing : same);
+  if (job.environment.empty()) return section;
+  std::set<int> reporting;
+  std::map<std::string_view, std::pair<size_t, size_t>> by_name;  // Values, and who reports them.
+  for (const EnvironmentSetting& setting : job.environment) {
+    reporting.insert(setting.processes.begin(), setting.processes.end());
+    auto& [values, processes] = by_name[setting.name];
+    ++values;
+    processes += setting.processes.size();
+  }
+  const size_t all = reporting.size();
+  Table same = environment_table(job);  // A row for each setting, in the same order.
+  Table differing{.name = same.name, .columns = same.columns};
+  std::vector<std::vector<Cell>> rows = std::exchange(same.rows, {});
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto& [values, processes] = by_name[job.environment[i].name];
+    (values > 1 || processes < all ? differing : same).rows.push_back(std::move(rows[i]));
   }
   if (differing.rows.empty()) {
     section.blocks = {
@@ -435,31 +574,23 @@ std::string lost_rows(const LossTable& losses) {
   return out;
 }
 
-Table inputs_table(const Job& job) {
-  Table table{.name = "inputs", .columns = {"path", "format", "bytes", "lines", "status", "note"}};
-  for (const JobInput& input : job.inputs) {
-    table.rows.push_back({text_cell(input.path), text_cell(input.format),
-                          number_cell(static_cast<int64_t>(input.bytes)),
-                          number_cell(static_cast<int64_t>(input.lines)),
-                          text_cell(to_string(input.status)), text_cell(input.note)});
-  }
-  // What could not be read whole is what one looks for.
-  std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
-    const auto whole = [](const auto& row) { return std::get<std::string>(row[4]) == "whole"; };
-    return !whole(a) && whole(b);
+/// The first columns of a table of the database, under these names.
+Table first_columns(const Report& report, std::string_view name, std::vector<std::string> columns) {
+  Table table{.name = std::string(name), .columns = std::move(columns)};
+  find_sql_table(name)->each_row(report, [&](std::span<const Cell> cells) {
+    const auto shown = cells.first(table.columns.size());
+    table.rows.emplace_back(shown.begin(), shown.end());
+    return true;
   });
   return table;
 }
 
-Table losses_table(const LossTable& losses) {
-  Table table{.name = "losses", .columns = {"loss", "severity", "count", "meaning", "advice"}};
-  for (size_t i = 0; i < losses.counts.size(); ++i) {
-    if (losses.counts[i] == 0) continue;
-    const LossRow& row = loss_rows()[i];
-    table.rows.push_back({text_cell(row.name), text_cell(to_string(row.severity)),
-                          number_cell(static_cast<int64_t>(losses.counts[i])),
-                          text_cell(row.meaning), text_cell(row.advice)});
-  }
+/// What could not be read whole is what one looks for, so it comes first.
+Table inputs_table(const Report& report) {
+  Table table =
+      first_columns(report, "inputs", {"path", "format", "bytes", "lines", "status", "note"});
+  std::ranges::stable_partition(table.rows,
+                                [](const auto& row) { return cell_text(row[4]) != "whole"; });
   return table;
 }
 
@@ -559,9 +690,10 @@ Section inputs_section(const Report& report, Reader reader) {
                     "{} unreadable.",
                     plural(losses.lines, "line"), losses.recognised, losses.unrecognised,
                     losses.foreign, losses.unreadable)});
-    section.blocks.push_back(losses_table(losses));
+    section.blocks.push_back(
+        first_columns(report, "losses", {"loss", "severity", "count", "meaning", "advice"}));
     section.parts.push_back({.heading = plural(job.inputs.size(), "input"),
-                             .blocks = {inputs_table(job)},
+                             .blocks = {inputs_table(report)},
                              .folds = job.inputs.size() > 12});
   }
   if (report.diagnosis.runs.empty()) section.blocks.push_back(Paragraph{outcome_text(job)});

@@ -10,9 +10,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "report/html/figures.h"
-#include "report/html/html_page.h"
 #include "report/html/html_text.h"
 
 namespace ncclog {
@@ -63,6 +62,7 @@ Markup label_heading(std::string label) {
 // Each block.
 
 Markup markup_of(const Statement& statement) {
+  if (is_title(statement)) return html_element("h3", {}, with_code(statement.word));
   const Markup word =
       html_element("b", {{"class", css_of(statement.word)}}, html_text(statement.word));
   if (statement.main) {

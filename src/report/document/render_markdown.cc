@@ -20,7 +20,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "report/markdown/markdown_text.h"
 
 namespace ncclog {
@@ -66,6 +66,7 @@ std::string item_text(std::string_view item) {
 
 /// "error, certain cause, shm-no-space; rank 1 on node-a" and its message; else a point of a list.
 std::string text_of(const Statement& statement, size_t) {
+  if (is_title(statement)) return "#### " + prose(statement.word, kMaxLine) + "\n\n";
   if (!statement.main) {
     const Quote& about = statement.about;
     std::string out = "-";

@@ -9,11 +9,440 @@
 #include <vector>
 
 #include "base/text.h"
-#include "report/html/graph_svg.h"
-#include "report/html/html_page.h"
+#include "report/html/html_text.h"
+#include "report/html/page_files.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
+namespace {
+
+// What drawings are made of. Titles are what browsers show of a shape that is pointed at.
+
+constexpr size_t kMaxTitleBytes = 300;
+
+Markup svg_title(std::string_view title) {
+  return title.empty() ? Markup() : html_element("title", {}, plain_text(title, kMaxTitleBytes));
+}
+
+Markup svg_text(int x, int y, Literal css, std::string_view anchor, std::string_view text) {
+  return html_element("text",
+                      {{"x", std::to_string(x)},
+                       {"y", std::to_string(y)},
+                       {"class", std::string(css.text())},
+                       {"text-anchor", std::string(anchor)}},
+                      plain_text(text, kMaxTitleBytes));
+}
+
+Markup svg_rect(const Box& box, std::string_view css, std::string_view title = {}) {
+  return html_element("rect",
+                      {{"x", std::to_string(box.x)},
+                       {"y", std::to_string(box.y)},
+                       {"width", std::to_string(box.width)},
+                       {"height", std::to_string(box.height)},
+                       {"rx", "4"},
+                       {"class", std::string(css)}},
+                      svg_title(title));
+}
+
+Markup svg_path(Literal css, const std::string& path, std::string_view title = {}) {
+  return html_element("path", {{"class", std::string(css.text())}, {"d", path}}, svg_title(title));
+}
+
+/// One <svg> element of that size; `name` is what screen readers call it, empty where a title tells
+/// it.
+Markup svg_frame(int width, int height, std::string_view name, const Markup& inside) {
+  std::vector<Attribute> attributes = {{"class", "drawing"},
+                                       {"width", std::to_string(width)},
+                                       {"height", std::to_string(height)},
+                                       {"viewBox", fmt::format("0 0 {} {}", width, height)},
+                                       {"role", "img"}};
+  if (!name.empty()) attributes.push_back({"aria-label", std::string(name)});
+  return html_element("svg", attributes, inside);
+}
+
+constexpr int kEdge = 14;
+constexpr int kBoxHeight = 24;
+constexpr int kMaxLabel = 28;  ///< Columns of a label.
+constexpr int kRowGap = 10;
+constexpr int kGroupLabelHeight = 20;
+constexpr size_t kNodesInRow = 8;
+
+std::string shown_label(const GraphNode& node) { return clip(printable(node.label), kMaxLabel); }
+
+/// A group's name as it is shown; empty for group -1.
+std::string shown_group(const Graph& graph, int group) {
+  if (group < 0) return {};
+  const std::string& name = graph.groups[static_cast<size_t>(group)];
+  return clip(printable(name.empty() ? "unknown host" : name), 2 * kMaxLabel);
+}
+
+/// Pixels that a text of the drawing's size takes: estimated, for no font is asked.
+int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
+
+int box_width(const GraphNode& node) { return std::max(30, text_width(shown_label(node)) + 14); }
+
+/// Room for the letter or the words beside a line.
+int gap_for(const Graph& graph) {
+  if (graph.shape == GraphShape::Ring) return 34;
+  int widest = 0;
+  for (const GraphNode& node : graph.nodes) {
+    if (!node.transport) widest = std::max(widest, text_width(clip(printable(node.link), 12)));
+  }
+  return std::max(34, widest + 16);
+}
+
+GraphLayout lay_out_ring(const Graph& graph) {
+  const int gap = gap_for(graph);
+  int widest = 30;
+  for (const GraphNode& node : graph.nodes) widest = std::max(widest, box_width(node));
+  GraphLayout layout;
+  int y = kEdge - kRowGap;
+  size_t in_row = 0;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const bool new_group = n == 0 || graph.nodes[n].group != graph.nodes[n - 1].group;
+    if (new_group || in_row == kNodesInRow) {
+      if (n > 0) y += kBoxHeight;
+      y += kRowGap + (new_group ? kGroupLabelHeight : kRowGap);
+      in_row = 0;
+    }
+    const int x = kEdge + gap / 2 + static_cast<int>(in_row++) * (widest + gap);
+    // Beside the arrow that comes from the row above.
+    if (new_group) layout.groups.push_back({x + widest / 2 + 8, y - 7, graph.nodes[n].group});
+    layout.nodes.push_back({x, y, widest, kBoxHeight});
+    layout.width = std::max(layout.width, x + widest + gap / 2 + kEdge);
+  }
+  for (const GroupLabel& label : layout.groups) {
+    layout.width =
+        std::max(layout.width, label.x + text_width(shown_group(graph, label.group)) + kEdge);
+  }
+  layout.height = y + kBoxHeight + kRowGap + kEdge;
+  return layout;
+}
+
+std::vector<int> depths(const Graph& graph) {
+  std::vector<int> depth(graph.nodes.size(), 0);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const int parent = graph.nodes[n].parent;
+    if (parent >= 0) depth[n] = depth[static_cast<size_t>(parent)] + 1;
+  }
+  return depth;
+}
+
+/// Nodes that only links reach, such as NVLink switches, stand at the right.
+std::vector<bool> apart(const Graph& graph) {
+  std::vector<bool> is_apart(graph.nodes.size(), false);
+  for (const GraphLink& link : graph.links) {
+    is_apart[static_cast<size_t>(link.from)] = true;
+    is_apart[static_cast<size_t>(link.to)] = true;
+  }
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (graph.nodes[n].parent < 0) continue;
+    is_apart[n] = false;
+    is_apart[static_cast<size_t>(graph.nodes[n].parent)] = false;
+  }
+  const bool all = std::all_of(is_apart.begin(), is_apart.end(), [](bool yes) { return yes; });
+  return all ? std::vector<bool>(graph.nodes.size(), false) : is_apart;
+}
+
+/// Column of each node; nodes apart have one of their own behind all others.
+std::vector<int> columns_of(const Graph& graph) {
+  std::vector<int> columns = depths(graph);
+  const std::vector<bool> is_apart = apart(graph);
+  const int last = columns.empty() ? 0 : *std::max_element(columns.begin(), columns.end());
+  for (size_t n = 0; n < columns.size(); ++n) {
+    if (is_apart[n]) columns[n] = last + 1;
+  }
+  return columns;
+}
+
+/// Left edge of each column.
+std::vector<int> column_edges(const Graph& graph, const std::vector<int>& columns, int gap,
+                              int& right) {
+  std::vector<int> widths;
+  for (size_t n = 0; n < columns.size(); ++n) {
+    const auto column = static_cast<size_t>(columns[n]);
+    if (widths.size() <= column) widths.resize(column + 1, 0);
+    widths[column] = std::max(widths[column], box_width(graph.nodes[n]));
+  }
+  std::vector<int> edges;
+  right = kEdge;
+  for (const int width : widths) {
+    edges.push_back(right);
+    right += width + gap;
+  }
+  return edges;
+}
+
+/// Rows in half steps: leaves from top to bottom, parents in the middle of what hangs on them.
+std::vector<int> rows_of(const Graph& graph, const std::vector<bool>& is_apart) {
+  const size_t count = graph.nodes.size();
+  std::vector<int> first(count, -1);
+  std::vector<int> last(count, -1);
+  std::vector<bool> is_leaf(count, true);
+  for (const GraphNode& node : graph.nodes) {
+    if (node.parent >= 0) is_leaf[static_cast<size_t>(node.parent)] = false;
+  }
+  int row = 0;
+  for (size_t n = 0; n < count; ++n) {
+    if (is_leaf[n] && !is_apart[n]) first[n] = last[n] = 2 * row++;
+  }
+  for (size_t n = count; n-- > 0;) {
+    const int parent = graph.nodes[n].parent;
+    if (parent < 0) continue;
+    const auto p = static_cast<size_t>(parent);
+    const int middle = (first[n] + last[n]) / 2;
+    first[p] = first[p] < 0 ? middle : std::min(first[p], middle);
+    last[p] = std::max(last[p], middle);
+  }
+  std::vector<int> rows(count, 0);
+  for (size_t n = 0; n < count; ++n) {
+    if (!is_apart[n]) rows[n] = (first[n] + last[n]) / 2;
+  }
+  return rows;
+}
+
+/// Nodes apart stand beside the middle of what they are linked to, below each other.
+void place_apart(const Graph& graph, const std::vector<bool>& is_apart, std::vector<int>& rows) {
+  int next = 0;
+  for (size_t n = 0; n < rows.size(); ++n) {
+    if (!is_apart[n]) continue;
+    int sum = 0;
+    int count = 0;
+    for (const GraphLink& link : graph.links) {
+      const bool from_here = static_cast<size_t>(link.from) == n;
+      if (!from_here && static_cast<size_t>(link.to) != n) continue;
+      sum += rows[static_cast<size_t>(from_here ? link.to : link.from)];
+      ++count;
+    }
+    rows[n] = std::max(next, count == 0 ? 0 : sum / count);
+    next = rows[n] + 2;
+  }
+}
+
+/// Room at the right for links between boxes of one column.
+int link_room(const Graph& graph, const std::vector<int>& columns) {
+  const bool bent = std::any_of(graph.links.begin(), graph.links.end(), [&](const GraphLink& link) {
+    return columns[static_cast<size_t>(link.from)] == columns[static_cast<size_t>(link.to)];
+  });
+  return bent ? 60 : 0;
+}
+
+GraphLayout lay_out_tree(const Graph& graph) {
+  const std::vector<int> columns = columns_of(graph);
+  const std::vector<bool> is_apart = apart(graph);
+  const int gap = gap_for(graph);
+  int right = 0;
+  const std::vector<int> edges = column_edges(graph, columns, gap, right);
+  std::vector<int> rows = rows_of(graph, is_apart);
+  place_apart(graph, is_apart, rows);
+  GraphLayout layout;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const int y = kEdge + rows[n] * (kBoxHeight + kRowGap) / 2;
+    layout.nodes.push_back(
+        {edges[static_cast<size_t>(columns[n])], y, box_width(graph.nodes[n]), kBoxHeight});
+    layout.height = std::max(layout.height, y + kBoxHeight + kEdge);
+  }
+  layout.width = right - gap + kEdge + link_room(graph, columns);
+  return layout;
+}
+
+}  // namespace
+
+GraphLayout lay_out(const Graph& graph) {
+  return graph.shape == GraphShape::Ring ? lay_out_ring(graph) : lay_out_tree(graph);
+}
+
+// The drawing.
+
+namespace {
+
+/// An arrow's head that points at (x, y) to the right, or down.
+Markup head_right(int x, int y) { return svg_path("head", fmt::format("M{} {}l-7 -4v8z", x, y)); }
+
+Markup head_down(int x, int y) { return svg_path("head", fmt::format("M{} {}l-4 -7h8z", x, y)); }
+
+Markup node_box(const GraphNode& node, const Box& box) {
+  const std::string& detail = node.detail.empty() ? node.label : node.detail;
+  return svg_rect(box, "box", detail) +
+         svg_text(box.middle_x(), box.middle_y() + 4, "label", "middle", shown_label(node));
+}
+
+/// The letter of a way's transport in a box of its colour, with (x, y) in the middle.
+Markup letter_at(int x, int y, const GraphNode& node, std::string_view title) {
+  if (!node.transport) return {};
+  const TransportClassRow& row = row_of(*node.transport);
+  return svg_rect({x - 7, y - 8, 14, 16}, row.css, title) +
+         svg_text(x, y + 4, "label", "middle", std::string(1, row.letter));
+}
+
+std::string way_title(const GraphNode& from, const GraphNode& to) {
+  return fmt::format("{} to {}{}{}", from.label, to.label, from.link.empty() ? "" : ": ",
+                     from.link);
+}
+
+/// From a box to the next one in its row.
+Markup way_right(const GraphNode& node, const Box& from, const Box& to, std::string_view title) {
+  const int y = from.middle_y();
+  return svg_path("way", fmt::format("M{} {}H{}", from.right(), y, to.x - 6), title) +
+         head_right(to.x - 1, y) + letter_at((from.right() + to.x) / 2 - 3, y, node, title);
+}
+
+/// From the end of a row to the beginning of the next one.
+Markup way_down(const GraphNode& node, const Box& from, const Box& to, std::string_view title) {
+  const int low = from.bottom() + 8;
+  const int x = from.right() + 9;
+  const std::string path = fmt::format("M{} {}H{}V{}H{}V{}", from.right(), from.middle_y(), x, low,
+                                       to.middle_x(), to.y - 6);
+  return svg_path("way", path, title) + head_down(to.middle_x(), to.y - 1) +
+         letter_at(x, from.middle_y(), node, title);
+}
+
+/// From the last box back to the first, around the left edge.
+Markup way_back(const GraphNode& node, const Box& from, const Box& to, std::string_view title) {
+  const int low = from.bottom() + 12;
+  const std::string path = fmt::format("M{} {}V{}H7V{}H{}", from.middle_x(), from.bottom(), low,
+                                       to.middle_y(), to.x - 6);
+  return svg_path("way", path, title) + head_right(to.x - 1, to.middle_y()) +
+         letter_at((7 + from.middle_x()) / 2, low, node, title);
+}
+
+Markup ring_ways(const Graph& graph, const GraphLayout& layout) {
+  Markup out;
+  const size_t count = graph.nodes.size();
+  for (size_t n = 0; n + 1 < count; ++n) {
+    const std::string title = way_title(graph.nodes[n], graph.nodes[n + 1]);
+    const bool same_row = layout.nodes[n].y == layout.nodes[n + 1].y;
+    out += (same_row ? way_right : way_down)(graph.nodes[n], layout.nodes[n], layout.nodes[n + 1],
+                                             title);
+  }
+  if (graph.closed && count > 1) {
+    out += way_back(graph.nodes[count - 1], layout.nodes[count - 1], layout.nodes[0],
+                    way_title(graph.nodes[count - 1], graph.nodes[0]));
+  }
+  return out;
+}
+
+/// From a parent to what hangs on it, with the way's words or letter in front of the box.
+Markup tree_way(const GraphNode& node, const Box& box, const GraphNode& above, const Box& parent) {
+  const int turn = parent.right() + 8;
+  const std::string title = way_title(node, above);
+  const std::string path = fmt::format("M{} {}H{}V{}H{}", parent.right(), parent.middle_y(), turn,
+                                       box.middle_y(), box.x);
+  Markup out = svg_path("way", path, title);
+  if (node.transport) return out + letter_at(box.x - 12, box.middle_y(), node, title);
+  return out +
+         svg_text(box.x - 4, box.middle_y() - 3, "quiet", "end", clip(printable(node.link), 12));
+}
+
+Markup tree_ways(const Graph& graph, const GraphLayout& layout) {
+  Markup out;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (graph.nodes[n].parent < 0) continue;
+    const auto parent = static_cast<size_t>(graph.nodes[n].parent);
+    out += tree_way(graph.nodes[n], layout.nodes[n], graph.nodes[parent], layout.nodes[parent]);
+  }
+  return out;
+}
+
+/// A link between two boxes: straight between columns, bent at the right within one.
+std::string link_path(const Box& from, const Box& to) {
+  if (from.x == to.x) {
+    return fmt::format("M{} {}C{} {} {} {} {} {}", from.right(), from.middle_y(), from.right() + 50,
+                       from.middle_y(), to.right() + 50, to.middle_y(), to.right(), to.middle_y());
+  }
+  const Box& left = from.x < to.x ? from : to;
+  const Box& right = from.x < to.x ? to : from;
+  return fmt::format("M{} {}L{} {}", left.right(), left.middle_y(), right.x, right.middle_y());
+}
+
+Markup side_links(const Graph& graph, const GraphLayout& layout) {
+  Markup out;
+  for (const GraphLink& link : graph.links) {
+    const auto from = static_cast<size_t>(link.from);
+    const auto to = static_cast<size_t>(link.to);
+    const std::string title =
+        fmt::format("{} to {}: {}", graph.nodes[from].label, graph.nodes[to].label, link.label);
+    out += svg_path("side", link_path(layout.nodes[from], layout.nodes[to]), title);
+  }
+  return out;
+}
+
+Markup group_labels(const Graph& graph, const GraphLayout& layout) {
+  Markup out;
+  for (const GroupLabel& label : layout.groups) {
+    const std::string name = shown_group(graph, label.group);
+    if (!name.empty()) out += svg_text(label.x, label.y, "quiet", "start", name);
+  }
+  return out;
+}
+
+Markup inside(const Graph& graph, const GraphLayout& layout) {
+  const bool ring = graph.shape == GraphShape::Ring;
+  Markup out = group_labels(graph, layout) + side_links(graph, layout) +
+               (ring ? ring_ways(graph, layout) : tree_ways(graph, layout));
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    out += node_box(graph.nodes[n], layout.nodes[n]);
+  }
+  return out;
+}
+
+/// A graph in a file: its title, what it looks like, its remarks. Moves `y` below it.
+Markup placed_graph(const Graph& graph, int& width, int& y) {
+  constexpr int kLine = 18;
+  Markup out = svg_text(14, y + kLine, "label", "start", clip(printable(graph.title), 120));
+  y += kLine;
+  for (const std::string& remark : graph.remarks) {
+    y += kLine;
+    out += svg_text(14, y, "quiet", "start", clip(printable(remark), 120));
+    width = std::max(width, 28 + text_width(clip(printable(remark), 120)));
+  }
+  const GraphLayout layout = lay_out(graph);
+  out +=
+      html_element("g", {{"transform", fmt::format("translate(0 {})", y)}}, inside(graph, layout));
+  width = std::max({width, layout.width, 28 + text_width(clip(printable(graph.title), 120))});
+  y += layout.height + kLine;
+  return out;
+}
+
+/// The classes that ways are drawn in, as a line of letters.
+Markup legend(int& width, int& y) {
+  std::string text;
+  for (const TransportClassRow& row : transport_classes()) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", row.letter, row.name);
+  }
+  y += 18;
+  width = std::max(width, 28 + text_width(text));
+  return svg_text(14, y, "quiet", "start", text);
+}
+
+bool has_transport(const Drawing& drawing) {
+  return std::any_of(drawing.graphs.begin(), drawing.graphs.end(), [](const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const GraphNode& node) { return node.transport.has_value(); });
+  });
+}
+
+}  // namespace
+
+std::string write_svg(const Drawing& drawing) {
+  int width = 200;
+  int y = 6;
+  Markup body;
+  if (has_transport(drawing)) body += legend(width, y);
+  for (const std::string& note : drawing.notes) {
+    y += 18;
+    body += svg_text(14, y, "quiet", "start", clip(printable(note), 160));
+    width = std::max(width, 28 + text_width(clip(printable(note), 160)));
+  }
+  for (const Graph& graph : drawing.graphs) body += placed_graph(graph, width, y);
+  const Markup svg =
+      svg_frame(width, y + 14, "",
+                svg_title(drawing.title) + html_element("style", {}, html_literal(kDrawingStyle)) +
+                    svg_rect({0, 0, width, y + 14}, "page") + body);
+  // A file of its own says what its elements are; inside of a page HTML does.
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + svg.bytes().substr(4) + "\n";
+}
+
 namespace {
 
 Markup key_list(const Markup& rows) { return html_element("ul", {{"class", "key"}}, rows); }
@@ -236,7 +665,9 @@ Markup drawn(const LaneChart& chart, const std::string& name) {
 }
 
 Markup drawn(const Graph& graph, const std::string& name) {
-  return html_scroll_box(name, graph_svg(graph));
+  const GraphLayout layout = lay_out(graph);
+  return html_scroll_box(name, svg_frame(layout.width, layout.height, graph.title,
+                                         svg_title(graph.title) + inside(graph, layout)));
 }
 
 }  // namespace

@@ -1,12 +1,54 @@
-// What is drawn on a page: graphs, transports as a matrix, calls by iteration as bars, the time
-// line of processes. Colours never tell anything alone.
+// What is drawn: graphs, transports as a matrix, calls by iteration as bars, the time line of
+// processes. Colours never tell anything alone. A graph stands in a page or in a file of its own:
+//
+//   ring: hosts below each other, their ranks from left to right     tree: root at the left, each
+//   in rows of eight                                                 leaf in a row of its own
+//
+// No script and nothing from elsewhere; a title at each box and line tells what it is. Classes are
+// those of drawing.css, which a page holds once and a file brings along. The same graph
+// always looks the same.
 
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "report/document/document.h"
 #include "report/html/html_text.h"
 
 namespace ncclog {
+
+/// A rectangle; x and y of its upper left corner.
+struct Box {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+
+  int right() const { return x + width; }
+  int bottom() const { return y + height; }
+  int middle_x() const { return x + width / 2; }
+  int middle_y() const { return y + height / 2; }
+};
+
+/// A name of a group above the row that begins with it.
+struct GroupLabel {
+  int x = 0;
+  int y = 0;  ///< Of the base line.
+  int group = -1;
+};
+
+struct GraphLayout {
+  int width = 0;
+  int height = 0;
+  std::vector<Box> nodes;  ///< As Graph::nodes.
+  std::vector<GroupLabel> groups;
+};
+
+GraphLayout lay_out(const Graph& graph);
+
+/// A file with all graphs below each other, their titles, remarks and notes.
+std::string write_svg(const Drawing& drawing);
 
 /// The drawing with its key, in a box that scrolls.
 Markup html_figure(const Figure& figure);

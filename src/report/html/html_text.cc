@@ -1,12 +1,17 @@
 #include "report/html/html_text.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "base/hash.h"
 #include "base/text.h"
+#include "report/html/page_files.h"
 
 namespace ncclog {
 namespace {
@@ -64,23 +69,11 @@ std::string_view first_bytes(std::string_view bytes, size_t most) {
 }
 
 /// True if some character is of a writing that runs from right to left: Hebrew, Arabic and their
-/// neighbours, U+0590 to U+08FF, U+FB1D to U+FDFF, U+FE70 to U+FEFE, U+10800 to U+10FFF, U+1E800
-/// to U+1EFFF. `text` is valid UTF-8.
-bool runs_from_right(std::string_view text) {
-  for (size_t i = 0; i + 1 < text.size(); ++i) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    if (first < 0xD6) continue;
-    const auto second = static_cast<unsigned char>(text[i + 1]);
-    const auto third = static_cast<unsigned char>(i + 2 < text.size() ? text[i + 2] : 0);
-    if (first == 0xD6 && second >= 0x90) return true;
-    if (first >= 0xD7 && first <= 0xDF) return true;
-    if (first == 0xE0 && second >= 0xA0 && second <= 0xA3) return true;
-    if (first == 0xEF && second >= 0xAC && second <= 0xB7) return second > 0xAC || third >= 0x9D;
-    if (first == 0xEF && (second == 0xB9 || second == 0xBA) && third >= 0xB0) return true;
-    if (first == 0xF0 && second == 0x90 && third >= 0xA0) return true;
-    if (first == 0xF0 && second == 0x9E && third >= 0xA0) return true;
-  }
-  return false;
+/// neighbours. `text` is valid UTF-8.
+bool runs_from_right(const std::string& text) {
+  static const RE2 kFromRight(
+      R"([\x{590}-\x{8FF}\x{FB1D}-\x{FDFF}\x{FE70}-\x{FEFE}\x{10800}-\x{10FFF}\x{1E800}-\x{1EFFF}])");
+  return RE2::PartialMatch(text, kFromRight);
 }
 
 /// Elements of HTML that have no end tag, and those of SVG that we leave empty.
@@ -136,6 +129,128 @@ Markup html_element(Literal tag, const std::vector<Attribute>& attributes, const
   out += tag.text();
   out += '>';
   return Markup(std::move(out));
+}
+
+// Pages and tables.
+
+namespace {
+
+/// Names by their hashes the one style sheet and the one script that may run.
+std::string content_security_policy() {
+  return fmt::format(
+      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; "
+      "base-uri 'none'; form-action 'none'",
+      sha256_base64(std::string(kDrawingStyle) + kPageStyle), sha256_base64(kPageScript));
+}
+
+Markup head(std::string_view title) {
+  return html_element("meta", {{"charset", "utf-8"}}) +
+         html_element("meta", {{"http-equiv", "Content-Security-Policy"},
+                               {"content", content_security_policy()}}) +
+         html_element("meta",
+                      {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
+         html_element("meta", {{"name", "referrer"}, {"content", "no-referrer"}}) +
+         html_element("title", {}, plain_text(title, 160)) +
+         html_element("link", {{"rel", "icon"}, {"href", "data:,"}}) +
+         html_element("style", {}, html_literal(kDrawingStyle) + html_literal(kPageStyle));
+}
+
+}  // namespace
+
+std::string html_page(std::string_view title, const Markup& body) {
+  const Markup script = html_element("script", {}, html_literal(kPageScript));
+  const Markup document =
+      html_element("html", {{"lang", "en"}},
+                   html_element("head", {}, head(title)) + html_element("body", {}, body + script));
+  return "<!DOCTYPE html>\n" + document.bytes() + "\n";
+}
+
+Markup html_paragraph(const Markup& text) {
+  return html_element("p", {}, text) + html_literal("\n");
+}
+
+Markup html_scroll_box(std::string_view name, const Markup& content) {
+  return html_element("div",
+                      {{"class", "scroll"},
+                       {"tabindex", "0"},
+                       {"role", "region"},
+                       {"aria-label", std::string(name)}},
+                      content) +
+         html_literal("\n");
+}
+
+Markup html_details(const Markup& summary, const Markup& content, bool open) {
+  std::vector<Attribute> attributes;
+  if (open) attributes.push_back({"open", ""});
+  return html_element("details", attributes, html_element("summary", {}, summary) + content) +
+         html_literal("\n");
+}
+
+namespace {
+
+/// A table of fewer rows is seen at a glance.
+constexpr size_t kRowsWorthSearching = 5;
+
+Markup head_row(const Table& table, const std::vector<ShownColumn>& columns) {
+  Markup cells;
+  for (const ShownColumn& column : columns) {
+    std::vector<Attribute> attributes = {{"scope", "col"}};
+    if (column.numeric) attributes.push_back({"class", "num"});
+    cells += html_element("th", attributes, html_text(column_heading(table.columns[column.index])));
+  }
+  return html_element("thead", {}, html_element("tr", {}, cells));
+}
+
+Markup body_row(const std::vector<Cell>& row, const std::vector<ShownColumn>& columns) {
+  constexpr size_t kMaxBytes = 240;
+  Markup cells;
+  for (const ShownColumn& column : columns) {
+    const Markup text = html_text(cell_text(row[column.index]), kMaxBytes);
+    std::vector<Attribute> attributes;
+    if (column.numeric || column.wide) {
+      attributes.push_back({"class", column.numeric ? "num" : "wide"});
+    }
+    const bool heads = &column == &columns.front();
+    if (heads) attributes.push_back({"scope", "row"});
+    cells += heads ? html_element("th", attributes, text) : html_element("td", attributes, text);
+  }
+  return html_element("tr", {}, cells) + html_literal("\n");
+}
+
+/// Hidden until the script shows it.
+Markup search_box(std::string_view name) {
+  const Markup input = html_element("input", {{"type", "search"},
+                                              {"aria-label", "Search " + std::string(name)},
+                                              {"placeholder", "Search"},
+                                              {"autocomplete", "off"}});
+  return html_element("div", {{"class", "find"}, {"hidden", ""}},
+                      input + html_element("span", {{"role", "status"}, {"class", "quiet"}}));
+}
+
+}  // namespace
+
+Markup html_table(const Table& table, std::string_view name, size_t most) {
+  const std::vector<ShownColumn> columns = shown_columns(table);
+  Markup out;
+  if (!columns.empty()) {
+    Markup rows;
+    for (size_t r = 0; r < std::min(table.rows.size(), most); ++r) {
+      rows += body_row(table.rows[r], columns);
+    }
+    const Markup body = html_element("tbody", {}, rows);
+    if (table.rows.size() >= kRowsWorthSearching) out += search_box(name);
+    out += html_scroll_box(
+        name, html_element("table", {{"class", "sortable"}}, head_row(table, columns) + body));
+  }
+  if (table.rows.size() > most) {
+    out +=
+        html_paragraph(html_text(fmt::format("{} of {} rows are shown; 'ncclog show {}' lists all.",
+                                             most, table.rows.size(), table.name)));
+  }
+  for (const std::string& note : table.notes) {
+    out += html_element("p", {{"class", "quiet"}}, html_text(note));
+  }
+  return out;
 }
 
 }  // namespace ncclog

@@ -4,7 +4,7 @@
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "report/json/json_fields.h"
-#include "report/json/schemas.h"
+#include "report/report.h"
 #include "rules/load_condition.h"
 #include "rules/load_rules.h"
 

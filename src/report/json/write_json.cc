@@ -11,7 +11,6 @@
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/outcome.h"
 #include "report/json/json_fields.h"
-#include "report/json/schemas.h"
 #include "report/report.h"
 
 namespace ncclog {

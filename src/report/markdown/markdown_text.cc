@@ -1,6 +1,7 @@
 #include "report/markdown/markdown_text.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <utility>
@@ -14,6 +15,16 @@ namespace {
 
 constexpr std::string_view kOpening = "([\"'";
 constexpr std::string_view kClosing = ",.;:!?)]\"'";
+
+size_t longest_run_of_backquotes(std::string_view text) {
+  size_t longest = 0;
+  size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
 
 /// A text that grows by escaped pieces.
 class Escaped {
@@ -71,16 +82,6 @@ class Escaped {
     return (c == '.' || c == ')') && std::all_of(out_.begin(), out_.end(), is_digit);
   }
 
-  static size_t longest_run_of_backquotes(std::string_view text) {
-    size_t longest = 0;
-    size_t run = 0;
-    for (const char c : text) {
-      run = c == '`' ? run + 1 : 0;
-      longest = std::max(longest, run);
-    }
-    return longest;
-  }
-
   void add_span(std::string_view text) {
     if (trim(text).empty()) {
       out_ += text;
@@ -103,61 +104,25 @@ class Escaped {
   std::string out_;
 };
 
-/// ":tada:" is an emoji; so is ":100:", but nothing in "10:04:30".
-bool holds_emoji(std::string_view word) {
-  constexpr size_t kLongestTime = 2;
-  for (size_t begin = word.find(':'); begin != word.npos; begin = word.find(':', begin + 1)) {
-    size_t end = begin + 1;
-    bool digits = true;
-    for (; end < word.size() && (is_word(word[end]) || word[end] == '+' || word[end] == '-');
-         ++end) {
-      digits = digits && is_digit(word[end]);
-    }
-    const size_t length = end - begin - 1;
-    const bool named = digits ? length > kLongestTime : length > 0;
-    if (named && end < word.size() && word[end] == ':') return true;
-  }
-  return false;
-}
-
-/// "GH-12" is an issue.
-bool holds_issue(std::string_view word) {
-  for (size_t at = 0; at + 3 < word.size(); ++at) {
-    if ((word[at] | 0x20) == 'g' && (word[at + 1] | 0x20) == 'h' && word[at + 2] == '-' &&
-        is_digit(word[at + 3])) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// Seven digits and more, with a letter among them, may be the name of a commit: "deadbee1", but
 /// not "0xdeadbee1".
 bool holds_commit(std::string_view word) {
-  constexpr size_t kShortest = 7;
-  for (size_t begin = 0; begin < word.size();) {
-    size_t end = begin;
-    bool hex = true;
-    bool letter = false;
-    for (; end < word.size() && is_word(word[end]); ++end) {
-      hex = hex && is_hex_digit(word[end]);
-      letter = letter || !is_digit(word[end]);
-    }
-    if (hex && letter && end - begin >= kShortest) return true;
-    begin = end + 1;
+  static const RE2 kHexadecimal(R"(\b([0-9a-fA-F]{7,})\b)");
+  re2::StringPiece rest(word.data(), word.size());
+  re2::StringPiece digits;
+  while (RE2::FindAndConsume(&rest, kHexadecimal, &digits)) {
+    if (!std::all_of(digits.begin(), digits.end(), is_digit)) return true;
   }
   return false;
 }
 
-bool holds_link(std::string_view word) {
-  return word.find("://") != word.npos || word.find("www.") != word.npos ||
-         word.find("WWW.") != word.npos;
-}
-
-/// True if no escape would keep GitHub from reading more into the word than it says.
+/// True if no escape would keep GitHub from reading more into the word than it says. ":tada:" is an
+/// emoji, and so is ":100:", but nothing in "10:04:30"; "GH-12" is an issue.
 bool needs_code(std::string_view word) {
-  return word.find_first_of("`@#$\\_") != word.npos || holds_link(word) || holds_emoji(word) ||
-         holds_issue(word) || holds_commit(word);
+  static const RE2 kMeaning(
+      R"([`@#$\\_]|://|www\.|WWW\.|(?i:gh)-\d|:(?:\d{3,}|[\w+-]*[A-Za-z_+-][\w+-]*):)");
+  return RE2::PartialMatch(re2::StringPiece(word.data(), word.size()), kMeaning) ||
+         holds_commit(word);
 }
 
 /// Where a word ends without the stops and brackets behind it; "f()" keeps its own.
@@ -213,8 +178,8 @@ std::string markdown_text(std::string_view text, MarkdownPlace place) {
   return out.take();
 }
 
-std::string markdown_code(std::string_view text, MarkdownPlace place) {
-  Escaped out(place);
+std::string markdown_code(std::string_view text) {
+  Escaped out(MarkdownPlace::Line);
   out.add_code(trim(printable(text)));
   return out.take();
 }
@@ -224,11 +189,7 @@ std::string markdown_fence(std::span<const std::string> lines, std::string_view 
   std::string body;
   for (const std::string& line : lines) {
     body += printable(line) + "\n";
-    size_t run = 0;
-    for (const char c : line) {
-      run = c == '`' ? run + 1 : 0;
-      longest = std::max(longest, run);
-    }
+    longest = std::max(longest, longest_run_of_backquotes(line));
   }
   const std::string fence(longest + 1, '`');
   return fence + std::string(language) + "\n" + body + fence + "\n";
@@ -249,37 +210,11 @@ std::string shortened(std::string_view text, size_t bytes) {
 
 namespace {
 
-constexpr size_t kMaxCellBytes = 160;
-
-std::string shown(const Cell& cell) {
-  if (const auto* number = std::get_if<int64_t>(&cell)) return std::to_string(*number);
-  const auto* text = std::get_if<std::string>(&cell);
-  if (text == nullptr) return {};
-  return markdown_text(shortened(*text, kMaxCellBytes), MarkdownPlace::TableCell);
-}
-
-/// "not seen" for "not_seen".
-std::string heading(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
-
-bool is_blank(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
-
-std::vector<size_t> filled_columns(const Table& table) {
-  std::vector<size_t> filled;
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    const bool any = std::any_of(table.rows.begin(), table.rows.end(),
-                                 [c](const auto& row) { return !is_blank(row[c]); });
-    if (any) filled.push_back(c);
-  }
-  return filled;
-}
-
+/// A line of the columns that are shown.
 template <typename TextOf>
-std::string row_text(const std::vector<size_t>& columns, TextOf text_of) {
+std::string row_text(const std::vector<ShownColumn>& columns, TextOf text_of) {
   std::string line = "|";
-  for (const size_t column : columns) line += " " + text_of(column) + " |";
+  for (const ShownColumn& column : columns) line += " " + text_of(column.index) + " |";
   return line + "\n";
 }
 
@@ -300,13 +235,16 @@ std::string fitted(std::span<const std::string> pieces, size_t bytes) {
 }
 
 std::string markdown_table(const Table& table, size_t bytes) {
+  constexpr size_t kMaxCellBytes = 160;
   if (table.rows.empty()) return {};
-  const std::vector<size_t> columns = filled_columns(table);
-  std::string head = row_text(columns, [&](size_t c) { return heading(table.columns[c]); });
+  const std::vector<ShownColumn> columns = shown_columns(table);
+  std::string head = row_text(columns, [&](size_t c) { return column_heading(table.columns[c]); });
   head += row_text(columns, [](size_t) { return std::string("---"); });
   std::vector<std::string> rows;
   for (const auto& row : table.rows) {
-    rows.push_back(row_text(columns, [&](size_t c) { return shown(row[c]); }));
+    rows.push_back(row_text(columns, [&](size_t c) {
+      return markdown_text(shortened(cell_text(row[c]), kMaxCellBytes), MarkdownPlace::TableCell);
+    }));
   }
   return head + fitted(rows, bytes - std::min(bytes, head.size()));
 }

@@ -29,8 +29,8 @@ enum class MarkdownPlace { Line, TableCell };
 /// Prose on one line. What stands between a pair of backquotes becomes a code span.
 std::string markdown_text(std::string_view text, MarkdownPlace place = MarkdownPlace::Line);
 
-/// All of it as one code span (in a cell one for each part between "|"); empty for blanks.
-std::string markdown_code(std::string_view text, MarkdownPlace place = MarkdownPlace::Line);
+/// All of it as one code span; empty for blanks.
+std::string markdown_code(std::string_view text);
 
 /// Lines as a block of code whose fence is longer than any in them. `language` is ours, or empty.
 /// Newlines inside a line are shown as control codes.

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -63,14 +65,13 @@ void add_process(const Job& job, const Process& process, const CommRank* rank, c
   const bool counted = in.comm != nullptr && in.comm->calls.has_value();
   const std::string calls = calls_note(job, in);
   const std::string cut = process.cut ? "file is cut" : "";
-  table.rows.push_back(
-      {number_cell(rank == nullptr ? process.rank : rank->rank), text_cell(process.host),
-       number_cell(process.pid), number_cell(rank == nullptr ? process.cuda_dev : rank->cuda_dev),
-       text_cell(rank == nullptr ? process.bus_id : rank->bus_id),
-       text_cell(to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state)),
-       counted ? count_cell(in.rank->calls) : Cell(),
-       text_cell(calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut),
-       place_cell(job, process.last), text_cell(process.last_text)});
+  table.rows.push_back(cells(rank == nullptr ? process.rank : rank->rank, process.host, process.pid,
+                             rank == nullptr ? process.cuda_dev : rank->cuda_dev,
+                             rank == nullptr ? process.bus_id : rank->bus_id,
+                             to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state),
+                             counted ? count_cell(in.rank->calls) : Cell(),
+                             calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut,
+                             place_cell(job, process.last), process.last_text));
 }
 
 /// A process that drives several ranks has a row for each of them.
@@ -163,12 +164,10 @@ Table fronts_table(const Job& job) {
     if (front.unseen > 0) {
       unknown += fmt::format("{}{} not seen", unknown.empty() ? "" : ", ", front.unseen);
     }
-    table.rows.push_back({text_cell(comm.id), number_cell(comm.nranks),
-                          count_cell(comm.difference ? comm.difference->index : front.front),
-                          text_cell(next_text(job, front)),
-                          text_cell(numbers(job, front, front.ahead)),
-                          text_cell(numbers(job, front, front.behind)), text_cell(unknown),
-                          text_cell(last_of_behind(job, front))});
+    table.rows.push_back(
+        cells(comm.id, comm.nranks, comm.difference ? comm.difference->index : front.front,
+              next_text(job, front), numbers(job, front, front.ahead),
+              numbers(job, front, front.behind), unknown, last_of_behind(job, front)));
   }
   table.notes.push_back(
       table.rows.empty()
@@ -242,14 +241,9 @@ uint64_t usual_collectives(const Job& job, const Communicator& comm) {
 Table communicators_table(const Job& job) {
   Table table = table_of("comms");
   for (const Communicator& comm : job.communicators) {
-    const Cell parent = comm.parent < 0
-                            ? Cell()
-                            : text_cell(job.communicators[static_cast<size_t>(comm.parent)].id);
-    table.rows.push_back(
-        {text_cell(comm.id), parent, number_cell(comm.nranks), count_cell(comm.hosts.size()),
-         comm.calls ? count_cell(*comm.calls) : Cell(), text_cell(states_text(comm)),
-         text_cell(ranks_in(comm, RankState::NotSeen)), text_cell(ranks_apart(job, comm)),
-         text_cell(join(comm.hosts, " "))});
+    table.rows.push_back(cells(comm.id, parent_cell(job, comm), comm.nranks, comm.hosts.size(),
+                               comm.calls, states_text(comm), ranks_in(comm, RankState::NotSeen),
+                               ranks_apart(job, comm), comm.hosts));
   }
   if (table.rows.empty()) {
     table.notes.push_back(
@@ -266,9 +260,7 @@ Table environment_table(const Job& job) {
       const int rank = job.processes[static_cast<size_t>(process)].rank;
       if (rank >= 0) ranks.push_back(rank);
     }
-    table.rows.push_back({text_cell(setting.name), text_cell(setting.value),
-                          text_cell(ranges_text(std::move(ranks))),
-                          count_cell(setting.processes.size())});
+    table.rows.push_back(cells(setting.name, setting.value, ranks, setting.processes.size()));
   }
   if (table.rows.empty()) {
     table.notes.push_back(
@@ -280,9 +272,8 @@ Table environment_table(const Job& job) {
 Table network_table(const Job& job) {
   Table table = table_of("net");
   for (const Interface& interface : job.network.interfaces) {
-    table.rows.push_back({text_cell(interface.host), text_cell(interface.name),
-                          text_cell(interface.address), number_cell(interface.port),
-                          text_cell(interface.link)});
+    table.rows.push_back(
+        cells(interface.host, interface.name, interface.address, interface.port, interface.link));
   }
   const auto named = [](const std::string& name) { return name.empty() ? "unknown" : name; };
   table.notes.push_back(
@@ -319,10 +310,9 @@ Table timeline_table(const Job& job) {
   Table table = table_of("timeline");
   const Timeline timeline = build_timeline(job);
   for (const Milestone& milestone : timeline.milestones) {
-    table.rows.push_back({rank_cell(job, milestone.process), host_cell(job, milestone.process),
-                          pid_cell(job, milestone.process), text_cell(milestone.time),
-                          text_cell(milestone.what), text_cell(milestone.detail),
-                          place_cell(job, milestone.where)});
+    table.rows.push_back(cells(rank_cell(job, milestone.process), host_cell(job, milestone.process),
+                               pid_cell(job, milestone.process), milestone.time, milestone.what,
+                               milestone.detail, place_cell(job, milestone.where)));
   }
   if (table.rows.empty()) {
     table.notes.push_back("No line names a rank or a process.");
@@ -373,9 +363,8 @@ Table unknown_table(const Job& job) {
   Table table = table_of("unknown");
   for (const auto* shape : most_frequent_first(job.unknown)) {
     const auto& [text, lines] = *shape;
-    table.rows.push_back({count_cell(lines.count), text_cell(level_words(lines.levels)),
-                          text_cell(printer_of(lines.example)), text_cell(text),
-                          place_cell(job, lines.first), text_cell(lines.example)});
+    table.rows.push_back(cells(lines.count, level_words(lines.levels), printer_of(lines.example),
+                               text, place_cell(job, lines.first), lines.example));
   }
   if (table.rows.empty()) {
     table.notes.push_back("Every NCCL line here fits a known wording.");
@@ -390,6 +379,232 @@ Table unknown_table(const Job& job) {
     table.notes.push_back(fmt::format("{} more lines are of other shapes; {} shapes are kept.",
                                       job.unknown.other, UnknownShapes::kMaxShapes));
   }
+  return table;
+}
+
+// What stands beside NCCL's lines: Flight Recorder dumps, answers of the RAS service, results of
+// nccl-tests.
+
+// How far did each rank get in each process group? What the Flight Recorder's dumps say.
+//
+//   rank  group  group_name  enqueued  started  completed  open_seq  open_op         open_state
+//      4  0      default_pg        29       -1         28        29  nccl:all_reduce  scheduled
+//      5  0      default_pg        28       -1         28
+
+namespace {
+
+constexpr size_t kTensorsShown = 4;
+
+/// Blank where the dump does not say; -1 stands for "none yet", as PyTorch writes it.
+Cell counter_cell(std::optional<int64_t> counter) {
+  if (!counter) return {};
+  return *counter;
+}
+
+/// A rank's entries in one of its groups.
+struct GroupEntries {
+  int64_t count = 0;
+  const FlightRecorderEntry* first_open = nullptr;  ///< Oldest that is known not to be completed.
+
+  void add(const FlightRecorderEntry& entry) {
+    ++count;
+    const bool open =
+        entry.state == RecordedState::Scheduled || entry.state == RecordedState::Started;
+    if (open && first_open == nullptr) first_open = &entry;
+  }
+};
+
+/// The entries of a dump by group: by its name, or by its number where an entry gives no name.
+struct EntriesByGroup {
+  std::map<std::string_view, GroupEntries> by_name;
+  std::map<int64_t, GroupEntries> by_number;
+
+  explicit EntriesByGroup(const FlightRecorderDump& dump) {
+    for (const FlightRecorderEntry& entry : dump.entries) {
+      (entry.group.empty() ? by_number[entry.pg_id] : by_name[entry.group]).add(entry);
+    }
+  }
+
+  GroupEntries of(const FlightRecorderGroup& group) const {
+    if (const auto found = by_name.find(group.name); found != by_name.end()) return found->second;
+    const auto found = by_number.find(group.pg_id);
+    return found == by_number.end() || group.pg_id < 0 ? GroupEntries() : found->second;
+  }
+};
+
+std::string dtypes_text(const FlightRecorderEntry& entry) {
+  std::vector<std::string> distinct;
+  for (const auto* list : {&entry.input_dtypes, &entry.output_dtypes}) {
+    for (const std::string& dtype : *list) {
+      if (std::find(distinct.begin(), distinct.end(), dtype) == distinct.end()) {
+        distinct.push_back(dtype);
+      }
+    }
+  }
+  return fmt::format("{}", fmt::join(distinct, " "));
+}
+
+std::string frame_text(const CodeFrame& frame) {
+  if (frame.file.empty()) return frame.function;
+  const std::string at = frame.line < 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
+  return frame.function.empty() ? at : fmt::format("{} {}", at, frame.function);
+}
+
+int64_t sequence_of(const FlightRecorderEntry& entry) {
+  return entry.is_p2p.value_or(false) ? entry.p2p_seq_id : entry.collective_seq_id;
+}
+
+/// The cells about the entry that is not completed; all blank if there is none.
+std::vector<Cell> open_cells(const FlightRecorderEntry* entry) {
+  if (entry == nullptr) return std::vector<Cell>(7);
+  return cells(sequence_of(*entry), entry->profiling_name, to_string(entry->state),
+               sizes_text(entry->input_sizes, kTensorsShown),
+               sizes_text(entry->output_sizes, kTensorsShown), dtypes_text(*entry),
+               frame_text(entry->frame));
+}
+
+}  // namespace
+
+Table flight_recorder_table(const Job& job) {
+  Table table = table_of("flight-recorder");
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    const EntriesByGroup entries(dump);
+    for (const FlightRecorderGroup& group : dump.groups) {
+      const GroupEntries of_group = entries.of(group);
+      std::vector<Cell>& row = table.rows.emplace_back(
+          cells(dump.rank, group.name, group.description, group.ranks, of_group.count,
+                counter_cell(group.last_enqueued), counter_cell(group.last_started),
+                counter_cell(group.last_completed)));
+      std::ranges::move(open_cells(of_group.first_open), std::back_inserter(row));
+      row.push_back(text_cell(file_line(job, dump.where).path));
+    }
+  }
+  if (job.flight_recorders.empty()) {
+    table.notes.push_back(
+        "No Flight Recorder dump was found. TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and "
+        "TORCH_NCCL_DUMP_ON_TIMEOUT=1 have every rank write one when a collective times out.");
+  } else {
+    table.notes.push_back(
+        "Counters are c10d's own, -1: none yet. Started is known only with "
+        "TORCH_NCCL_ENABLE_TIMING=1. open_…: the oldest call not seen completed.");
+  }
+  return table;
+}
+
+// What did NCCL's RAS service find wrong? One row per statement, communicators without one as well.
+//
+//   communicator      problem   what                        value  count  ranks  members
+//   cf264af53edbe986  MISMATCH  AllReduce operation counts  6650      26
+//   cf264af53edbe986  MISMATCH  AllReduce operation counts  6649       6  0-5    10.1.2.3:48307, …
+
+namespace {
+
+constexpr size_t kMembersShown = 4;
+
+std::string ranks_of(const RasStatement& statement) {
+  std::vector<int> ranks;
+  for (const RasMember& member : statement.members) {
+    if (member.rank >= 0) ranks.push_back(member.rank);
+  }
+  return ranges_text(std::move(ranks));
+}
+
+/// "10.1.2.3 pid 48307 GPU 3, …"
+std::string members_of(const RasStatement& statement) {
+  std::string text;
+  for (size_t i = 0; i < std::min(kMembersShown, statement.members.size()); ++i) {
+    const RasMember& member = statement.members[i];
+    if (member.node.empty() && member.pid < 0) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} pid {}", member.node, member.pid);
+    if (!member.gpu.empty()) text += " GPU " + member.gpu;
+  }
+  if (statement.members.size() > kMembersShown) {
+    text += fmt::format(" and {} more", statement.members.size() - kMembersShown);
+  }
+  return text;
+}
+
+}  // namespace
+
+Table ras_table(const Job& job) {
+  Table table = table_of("ras");
+  for (const RasReport& report : job.ras_reports) {
+    // Of these RAS has nothing to tell but that they are there.
+    for (const RasCommunicators& group : report.communicators) {
+      const std::string what = fmt::format(
+          "{} of {} ranks", group.count == 1 ? "communicator" : "communicators", group.nranks);
+      table.rows.push_back(cells(group.hash, group.errors, what, group.status, group.count, Cell(),
+                                 Cell(), place_cell(job, report.where)));
+    }
+    for (const RasStatement& statement : report.statements) {
+      table.rows.push_back(cells(statement.communicator, statement.problem, statement.what,
+                                 statement.value, statement.count, ranks_of(statement),
+                                 members_of(statement), place_cell(job, report.where)));
+    }
+    if (report.timeouts > 0) {
+      table.notes.push_back(fmt::format(
+          "RAS did not get all answers in time ({} timeouts): what it lacks may be its own fault.",
+          report.timeouts));
+    }
+  }
+  table.notes.push_back(
+      job.ras_reports.empty()
+          ? "No answer of NCCL's RAS service was found. 'ncclras -v' on a host of a running job "
+            "(NCCL 2.24 and later) prints one; save it beside the logs."
+          : "Counts grow while RAS asks rank after rank, so ranks of a healthy job may differ by a "
+            "few: ask twice and compare.");
+  return table;
+}
+
+// What did nccl-tests measure? A row per size, out of place and in place.
+//
+//   run  test             size     type   redop  time    algbw  busbw  wrong  …  at
+//     1  all_reduce_perf  8388608  float  sum    4915.3  1.71   3.20   0      …  run.log:61
+
+namespace {
+
+std::string checks_phrase(const NcclTestsRun& run) {
+  if (run.validation == 0) return "results not checked";
+  if (run.out_of_bounds < 0) return "no end in the log";
+  return fmt::format("{} values out of bounds", run.out_of_bounds);
+}
+
+/// "Run 1: all_reduce_perf on 8 ranks, mean bus bandwidth 103.9 GB/s, 0 values out of bounds."
+std::string run_note(size_t number, const NcclTestsRun& run) {
+  std::string note = fmt::format("Run {}: {}", number, run.test.empty() ? "nccl-tests" : run.test);
+  if (run.nranks > 0) {
+    note += fmt::format(" on {}", plural(static_cast<uint64_t>(run.nranks), "rank"));
+  }
+  if (!run.busbw.empty()) note += fmt::format(", mean bus bandwidth {} GB/s", run.busbw);
+  if (run.below_expected) note += " (below what was asked for)";
+  return note + ", " + checks_phrase(run) + ".";
+}
+
+}  // namespace
+
+Table nccl_tests_table(const Job& job) {
+  Table table = table_of("nccl-tests");
+  for (size_t i = 0; i < job.nccl_tests.size(); ++i) {
+    const NcclTestsRun& run = job.nccl_tests[i];
+    for (const NcclTestsRow& result : run.rows) {
+      const NcclTestsValues& out = result.out_of_place;
+      const NcclTestsValues& in = result.in_place;
+      table.rows.push_back(cells(i + 1, run.test, result.size, result.count, result.datatype,
+                                 result.redop, result.root, out.time, out.algbw, out.busbw,
+                                 out.wrong, in.time, in.algbw, in.busbw, in.wrong,
+                                 place_cell(job, result.where)));
+    }
+    table.notes.push_back(run_note(i + 1, run));
+  }
+  uint64_t dropped = 0;
+  for (const SpeakerLog& log : job.logs) {
+    dropped += log.nccl_tests.total - log.nccl_tests.kept.size();
+  }
+  if (dropped > 0) {
+    table.notes.push_back(fmt::format("{} more lines of nccl-tests were not kept.", dropped));
+  }
+  if (table.rows.empty()) table.notes.push_back("No result of nccl-tests is in the log.");
   return table;
 }
 

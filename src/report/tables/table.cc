@@ -26,30 +26,7 @@ Json json_row(std::span<const std::string> columns, std::span<const Cell> cells)
   return row;
 }
 
-std::string shown(const Cell& cell) {
-  if (const auto* number = std::get_if<int64_t>(&cell)) return std::to_string(*number);
-  if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
-  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
-  return {};
-}
-
-/// Columns that hold nothing in any row only cost width.
-std::vector<size_t> filled_columns(const Table& table) {
-  std::vector<size_t> filled;
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    if (std::any_of(table.rows.begin(), table.rows.end(),
-                    [c](const auto& row) { return !shown(row[c]).empty(); })) {
-      filled.push_back(c);
-    }
-  }
-  return filled;
-}
-
-bool is_numeric(const Table& table, size_t column) {
-  return std::none_of(table.rows.begin(), table.rows.end(), [column](const auto& row) {
-    return std::holds_alternative<std::string>(row[column]);
-  });
-}
+std::string shown(const Cell& cell) { return printable(cell_text(cell)); }
 
 int column_width(const Table& table, size_t column) {
   int width = display_width(table.columns[column]);
@@ -66,8 +43,8 @@ struct Layout {
 
 std::vector<Layout> lay_out(const Table& table) {
   std::vector<Layout> layout;
-  for (const size_t column : filled_columns(table)) {
-    layout.push_back({column, column_width(table, column), is_numeric(table, column)});
+  for (const ShownColumn& column : shown_columns(table)) {
+    layout.push_back({column.index, column_width(table, column.index), column.numeric});
   }
   return layout;
 }
@@ -126,6 +103,36 @@ Cell number_cell(int64_t value) {
 Cell text_cell(std::string_view value) {
   if (value.empty()) return {};
   return std::string(value);
+}
+
+std::string cell_text(const Cell& cell) {
+  if (const auto* number = std::get_if<int64_t>(&cell)) return std::to_string(*number);
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  const auto* text = std::get_if<std::string>(&cell);
+  return text == nullptr ? std::string() : *text;
+}
+
+std::vector<ShownColumn> shown_columns(const Table& table) {
+  constexpr size_t kWide = 40;
+  std::vector<ShownColumn> columns;
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    ShownColumn column{.index = c};
+    bool any = false;
+    for (const auto& row : table.rows) {
+      const auto* text = std::get_if<std::string>(&row[c]);
+      any = any ||
+            (text == nullptr ? !std::holds_alternative<std::monostate>(row[c]) : !text->empty());
+      column.numeric = column.numeric && text == nullptr;
+      column.wide = column.wide || (text != nullptr && text->size() > kWide);
+    }
+    if (any) columns.push_back(column);
+  }
+  return columns;
+}
+
+std::string column_heading(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
 }
 
 std::string write_table_text(const Table& table, const TextStyle& style, bool fit) {

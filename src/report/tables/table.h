@@ -14,9 +14,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
@@ -30,6 +32,34 @@ Cell number_cell(int64_t value);
 /// A text of the model, where empty stands for unknown. May hold any bytes.
 Cell text_cell(std::string_view value);
 
+/// The cell of a value of the model: a number, a text, ranks as "0-3,7", names with blanks between
+/// them; blank where it is unknown.
+template <typename T>
+Cell cell_of(const T& value) {
+  if constexpr (std::is_same_v<T, Cell>) {
+    return value;
+  } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+    return text_cell(value);
+  } else if constexpr (std::is_same_v<T, std::vector<int>>) {
+    return text_cell(ranges_text(value));
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return text_cell(join(value, " "));
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? cell_of(*value) : Cell();
+  } else {
+    return number_cell(static_cast<int64_t>(value));
+  }
+}
+
+/// A row of these.
+template <typename... Values>
+std::vector<Cell> cells(const Values&... values) {
+  return {cell_of(values)...};
+}
+
+/// What a cell says, as it stands; empty for an unknown one.
+std::string cell_text(const Cell& cell);
+
 /// Invariant: every row has one cell per column.
 struct Table {
   std::string name;
@@ -37,6 +67,19 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;  ///< Sentences about the table as a whole.
 };
+
+/// A column that is shown.
+struct ShownColumn {
+  size_t index = 0;
+  bool numeric = true;  ///< Holds nothing but numbers.
+  bool wide = false;    ///< Holds long texts, which may wrap.
+};
+
+/// The columns that hold something in some row; the others only cost width.
+std::vector<ShownColumn> shown_columns(const Table& table);
+
+/// What stands above a column where a person reads: "last at" of "last_at".
+std::string column_heading(std::string name);
 
 /// Aligned columns, notes below. The last column is cut to the width if `fit` is set.
 std::string write_table_text(const Table& table, const TextStyle& style, bool fit);

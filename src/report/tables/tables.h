@@ -1,7 +1,7 @@
 // All tables, each once: its name, its columns with what they hold, its rows. `ncclog show`, its
 // CSV and JSON, `ncclog export` and the database follow from that.
 //
-// Adding one is writing its function and, in tables.cc, its columns and its row.
+// Adding one is writing its function, its rows in columns.table and its row in tables.cc.
 
 #pragma once
 
@@ -16,11 +16,13 @@
 
 namespace ncclog {
 
+/// What columns.table says of a column; of a table as a whole where the name is empty.
 struct Column {
-  std::string_view name;           ///< Heading, and key in JSON.
-  std::string_view type;           ///< In the database: TEXT, INTEGER, REAL.
-  std::string_view help;           ///< What it holds, without a full stop.
-  std::string_view sql_word = {};  ///< Its name in the database, where SQL keeps `name` for itself.
+  std::string_view table;
+  std::string_view name;      ///< Heading, and key in JSON.
+  std::string_view type;      ///< In the database: TEXT, INTEGER, REAL.
+  std::string_view help;      ///< What it holds, without a full stop.
+  std::string_view sql_word;  ///< Its name in the database, where SQL keeps `name` for itself.
 
   std::string_view sql_name() const { return sql_word.empty() ? name : sql_word; }
 };
@@ -30,8 +32,7 @@ struct TableKind {
   std::string_view name;  ///< What the user types.
   std::string_view help;  ///< One line.
   std::span<const Column> columns;
-  std::array<std::string_view, 3> indexes =
-      {};  ///< Of the database; columns of one joined by ", ".
+  std::array<std::string_view, 3> indexes;  ///< Of the database; columns of one joined by ", ".
   // Where its rows come from. Events and the documentation of the tables have neither: no report
   // holds them.
   void (*stream)(const Report& report, const RowTaker& take) = nullptr;
@@ -99,6 +100,8 @@ std::vector<const std::pair<const std::string, UnknownLines>*> most_frequent_fir
 // Cells that several tables have.
 
 Cell count_cell(uint64_t count);
+
+Cell parent_cell(const Job& job, const Communicator& comm);  ///< Blank for none.
 
 // Of a process; blank for -1.
 Cell host_cell(const Job& job, int process);

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "diagnose/network/connections.h"
+#include "report/graph/graph.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
 
@@ -56,10 +57,9 @@ Table channels_table(const Job& job) {
     const std::vector<std::string> hosts(announced.hosts.begin(), announced.hosts.end());
     const Transport transport = transport_of(key.path);
     ++totals[transport];
-    table.rows.push_back(
-        {number_cell(key.src_rank), number_cell(key.dst_rank), text_cell(to_string(transport)),
-         text_cell(key.path), number_cell(channel_count(announced.use)),
-         text_cell(channels_text(announced.use.channels)), text_cell(join(hosts, " "))});
+    table.rows.push_back(cells(key.src_rank, key.dst_rank, to_string(transport), key.path,
+                               channel_count(announced.use), channels_text(announced.use.channels),
+                               hosts));
   }
   for (const auto& [transport, n] : totals) {
     table.notes.push_back(fmt::format("{}: {}.", to_string(transport), plural(n, "connection")));
@@ -104,26 +104,14 @@ void each_connection_row(const Report& report, const RowTaker& take) {
   const Job& job = report.job;
   for (const Edge& edge : edges_of(job)) {
     const PathParts& path = edge.path;
-    const std::vector<Cell> row = {host_cell(job, edge.process),
-                                   pid_cell(job, edge.process),
-                                   rank_cell(job, edge.process),
-                                   text_cell(edge.sends ? "send" : "receive"),
-                                   number_cell(edge.src_rank),
-                                   number_cell(edge.dst_rank),
-                                   host_cell(job, edge.peer),
-                                   pid_cell(job, edge.peer),
-                                   rank_cell(job, edge.peer),
-                                   text_cell(reach_word(edge.reach)),
-                                   text_cell(to_string(path.transport)),
-                                   text_cell(path.network),
-                                   number_cell(path.device),
-                                   number_cell(path.proxy_rank),
-                                   number_cell(path.gpudirect ? 1 : 0),
-                                   text_cell(edge.path_text),
-                                   number_cell(std::popcount(edge.channels)),
-                                   text_cell(channels_text(edge.channels)),
-                                   place_cell(job, edge.where)};
-    if (!take(row)) return;
+    if (!take(cells(host_cell(job, edge.process), pid_cell(job, edge.process),
+                    rank_cell(job, edge.process), edge.sends ? "send" : "receive", edge.src_rank,
+                    edge.dst_rank, host_cell(job, edge.peer), pid_cell(job, edge.peer),
+                    rank_cell(job, edge.peer), reach_word(edge.reach), to_string(path.transport),
+                    path.network, path.device, path.proxy_rank, path.gpudirect ? 1 : 0,
+                    edge.path_text, std::popcount(edge.channels), channels_text(edge.channels),
+                    place_cell(job, edge.where))))
+      return;
   }
 }
 
@@ -136,30 +124,6 @@ void each_connection_row(const Report& report, const RowTaker& take) {
 //   0x7790e3…    ring  0-23                                   sound: 0 1 2 3
 
 namespace {
-
-/// Members that stay empty give empty cells.
-struct TopologyRow {
-  std::string of;    ///< Host or communicator.
-  std::string part;  ///< Kind of node or of graph.
-  std::string name;
-  int rank = -1;
-  std::string on;
-  std::string link;
-  std::string check;
-  std::string detail;
-};
-
-void add_row(Table& table, const TopologyRow& row) {
-  table.rows.push_back({text_cell(row.of), text_cell(row.part), text_cell(row.name),
-                        number_cell(row.rank), text_cell(row.on), text_cell(row.link),
-                        text_cell(row.check), text_cell(row.detail)});
-}
-
-/// "PCI 48.0"; GB/s.
-std::string link_text(std::string_view type, double bw) {
-  if (bw < 0) return std::string(type);
-  return fmt::format("{} {:.1f}", type, bw);
-}
 
 std::string_view word_at(std::string_view number, std::span<const std::string_view> words) {
   const auto index = parse_int(number);
@@ -209,29 +173,14 @@ std::string owner_of(const HostTopology& topology) {
   return topology.source.empty() ? topology.host : topology.source;
 }
 
-void add_node(const HostTopology& topology, size_t n, Table& table) {
-  const auto& nodes = topology.system.nodes;
-  const int parent = nodes[n].parent;
-  const std::string on = parent < 0 ? "" : to_string(nodes[static_cast<size_t>(parent)].name);
-  add_row(table,
-          {owner_of(topology), nodes[n].name.kind, to_string(nodes[n].name), topology.ranks[n], on,
-           link_text(nodes[n].link, nodes[n].bw), "", detail_of(nodes[n])});
-}
-
-/// Every node, those below it right behind it. No recursion: torn lines may nest any depth.
 void add_nodes(const HostTopology& topology, Table& table) {
   const auto& nodes = topology.system.nodes;
-  std::vector<std::vector<size_t>> below(nodes.size());
-  std::vector<size_t> waiting;  // The next one last.
-  for (size_t n = nodes.size(); n-- > 0;) {
+  for (const size_t n : nodes_in_order(topology.system)) {
     const int parent = nodes[n].parent;
-    (parent < 0 ? waiting : below[static_cast<size_t>(parent)]).push_back(n);
-  }
-  while (!waiting.empty()) {
-    const size_t n = waiting.back();
-    waiting.pop_back();
-    add_node(topology, n, table);
-    waiting.insert(waiting.end(), below[n].begin(), below[n].end());
+    const std::string on = parent < 0 ? "" : to_string(nodes[static_cast<size_t>(parent)].name);
+    table.rows.push_back(cells(owner_of(topology), nodes[n].name.kind, to_string(nodes[n].name),
+                               topology.ranks[n], on, link_text(nodes[n].link, nodes[n].bw), "",
+                               detail_of(nodes[n])));
   }
 }
 
@@ -240,8 +189,8 @@ void add_links(const HostTopology& topology, Table& table) {
     return to_string(topology.system.nodes[static_cast<size_t>(node)].name);
   };
   for (const SystemLink& link : topology.system.links) {
-    add_row(table, {owner_of(topology), link.type, name(link.from), -1, name(link.to),
-                    link_text(link.type, link.bw), "", ""});
+    table.rows.push_back(cells(owner_of(topology), link.type, name(link.from), -1, name(link.to),
+                               link_text(link.type, link.bw), "", ""));
   }
 }
 
@@ -256,11 +205,12 @@ void add_paths(const HostTopology& topology, Table& table) {
   }
   for (const auto& [key, nodes] : reached) {
     const auto& [from, hops, bw, type] = key;
-    add_row(table, {owner_of(topology), "path",
-                    to_string(topology.system.nodes[static_cast<size_t>(from)].name), -1, "",
-                    link_text(type, -bw), "",
-                    fmt::format("{}: {}", plural(static_cast<uint64_t>(std::max(0, hops)), "hop"),
-                                join(nodes, " "))});
+    table.rows.push_back(
+        cells(owner_of(topology), "path",
+              to_string(topology.system.nodes[static_cast<size_t>(from)].name), -1, "",
+              link_text(type, -bw), "",
+              fmt::format("{}: {}", plural(static_cast<uint64_t>(std::max(0, hops)), "hop"),
+                          join(nodes, " "))));
   }
 }
 
@@ -292,22 +242,22 @@ void add_searches(const Communicator& comm, Table& table) {
     for (const auto& [members, mask] : graph.members.channels) {
       detail += fmt::format("; {}: {}", channels_text(mask), members);
     }
-    add_row(table, {comm.id, "search", std::string(pattern_name(graph.pattern)), -1, "", graph.type,
-                    "", detail});
+    table.rows.push_back(
+        cells(comm.id, "search", pattern_name(graph.pattern), -1, "", graph.type, "", detail));
   }
 }
 
 void add_graphs(const Communicator& comm, Table& table) {
   for (const Ring& ring : comm.graphs.rings) {
-    add_row(table, {comm.id, "ring", channels_text(ring.channels), -1, "", "",
-                    std::string(to_string(ring.check)),
-                    both(ring.remark, "; ", fmt::format("{}", fmt::join(ring.order, " ")))});
+    table.rows.push_back(
+        cells(comm.id, "ring", channels_text(ring.channels), -1, "", "", to_string(ring.check),
+              both(ring.remark, "; ", fmt::format("{}", fmt::join(ring.order, " ")))));
   }
   for (const Tree& tree : comm.graphs.trees) {
     std::string shape = tree.root < 0 ? "" : fmt::format("root {}", tree.root);
     if (tree.depth >= 0) shape += fmt::format(", depth {}", tree.depth);
-    add_row(table, {comm.id, "tree", channels_text(tree.channels), -1, "", "",
-                    std::string(to_string(tree.check)), both(tree.remark, "; ", shape)});
+    table.rows.push_back(cells(comm.id, "tree", channels_text(tree.channels), -1, "", "",
+                               to_string(tree.check), both(tree.remark, "; ", shape)));
   }
 }
 
@@ -317,16 +267,18 @@ void add_origin(const Job& job, const Communicator& comm, Table& table) {
         comm.parent < 0 ? "" : job.communicators[static_cast<size_t>(comm.parent)].id;
     const std::string child = comm.child_count < 0 ? "" : fmt::format("child {}", comm.child_count);
     const std::string color = comm.color < 0 ? "" : fmt::format("color {}", comm.color);
-    add_row(table, {comm.id, "split", "", -1, parent, "", "", both(child, ", ", color)});
+    table.rows.push_back(cells(comm.id, "split", "", -1, parent, "", "", both(child, ", ", color)));
   }
   const ChannelNumbers& channels = comm.graphs.channels;
   if (channels.coll >= 0) {
-    add_row(table, {comm.id, "channels", "", -1, "", "", "",
-                    fmt::format("{} coll, {} nvls, {} p2p, {} p2p per peer", channels.coll,
-                                std::max(0, channels.nvls), channels.p2p, channels.p2p_per_peer)});
+    table.rows.push_back(
+        cells(comm.id, "channels", "", -1, "", "", "",
+              fmt::format("{} coll, {} nvls, {} p2p, {} p2p per peer", channels.coll,
+                          std::max(0, channels.nvls), channels.p2p, channels.p2p_per_peer)));
   }
   if (comm.mnnvl == 1) {
-    add_row(table, {comm.id, "MNNVL", "", -1, "", "", "", "NVLink reaches over several nodes"});
+    table.rows.push_back(
+        cells(comm.id, "MNNVL", "", -1, "", "", "", "NVLink reaches over several nodes"));
   }
 }
 
@@ -340,7 +292,7 @@ void add_tuning(const Communicator& comm, Table& table) {
                             cell.latency_us, cell.bw));
   }
   for (const auto& [function, text] : by_function) {
-    add_row(table, {comm.id, "tuning", function, -1, "", "", "", text});
+    table.rows.push_back(cells(comm.id, "tuning", function, -1, "", "", "", text));
   }
 }
 
@@ -349,9 +301,10 @@ void add_choices(const Job& job, Table& table) {
   TuningUses all;
   for (const SpeakerLog& log : job.logs) all.merge(log.tuning);
   for (const auto& [key, use] : all.uses) {
-    add_row(table, {"", "choice", key.function, -1, "", both(key.algorithm, " ", key.protocol), "",
-                    fmt::format("{} of {} to {} bytes", plural(use.count, "time"), use.min_bytes,
-                                use.max_bytes)});
+    table.rows.push_back(cells("", "choice", key.function, -1, "",
+                               both(key.algorithm, " ", key.protocol), "",
+                               fmt::format("{} of {} to {} bytes", plural(use.count, "time"),
+                                           use.min_bytes, use.max_bytes)));
   }
 }
 
@@ -361,13 +314,13 @@ void add_processes(const Job& job, Table& table) {
     for (const size_t log : process.logs) allocations.merge(job.logs[log].allocations);
     const std::string name = process.pid < 0 ? "" : fmt::format("pid {}", process.pid);
     for (const auto& [what, total] : allocations.by_what) {
-      add_row(table,
-              {process.host, "memory", name, process.rank, "", "", "",
-               fmt::format("{}: {}, {} bytes", what, plural(total.count, "time"), total.bytes)});
+      table.rows.push_back(
+          cells(process.host, "memory", name, process.rank, "", "", "",
+                fmt::format("{}: {}, {} bytes", what, plural(total.count, "time"), total.bytes)));
     }
     if (process.nvls >= 0) {
-      add_row(table, {process.host, "NVLS", name, process.rank, "", "", "",
-                      process.nvls == 1 ? "available" : "not available"});
+      table.rows.push_back(cells(process.host, "NVLS", name, process.rank, "", "", "",
+                                 process.nvls == 1 ? "available" : "not available"));
     }
   }
 }

@@ -10,8 +10,8 @@
 #include "app/commands/analyze.h"
 #include "base/text.h"
 #include "report/difference/difference_report.h"
-#include "report/document/render.h"
-#include "report/json/schemas.h"
+#include "report/document/document.h"
+#include "report/report.h"
 #include "rules/load_rules.h"
 #include "support/json_schema.h"
 
@@ -127,6 +127,20 @@ TEST(DifferenceText, HostileBytesStayInert) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
   EXPECT_EQ(text.find("\u202e"), std::string::npos) << text;
   EXPECT_TRUE(is_valid_utf8(text));
+}
+
+TEST(DifferencePages, SayAllAndStayInert) {
+  std::string many = setting("NCCL_NET", kHostile);
+  for (int i = 0; i < 20; ++i) many += setting(fmt::format("NCCL_TEST_{}", i), "1");
+  const Pair pair(run(""), run(many));
+  const Document document = difference_document(pair.difference, Reader::Page);
+  EXPECT_EQ(render_html(document).find("<script>alert"), std::string::npos);
+  for (const std::string& page : {render_markdown(document), render_html(document)}) {
+    EXPECT_NE(page.find("NCCL_TEST_19"), std::string::npos) << page;
+    EXPECT_NE(page.find("The lines that show it"), std::string::npos) << page;
+    EXPECT_EQ(page.find('\x1b'), std::string::npos);
+    EXPECT_TRUE(is_valid_utf8(page));
+  }
 }
 
 TEST(DifferenceJson, HostileBytesStayInStrings) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "report/document/report_document.h"
 
 namespace ncclog {

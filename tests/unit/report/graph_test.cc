@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "model/build/build_job.h"
-#include "report/html/graph_svg.h"
+#include "report/html/figures.h"
 #include "support/markup_check.h"
 #include "support/process.h"
 #include "support/ring_lines.h"

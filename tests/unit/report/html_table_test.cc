@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/html/html_page.h"
+#include "report/html/html_text.h"
 #include "support/markup_check.h"
 
 namespace ncclog {

@@ -69,8 +69,8 @@ TEST(MarkdownCode, HoldsAnyText) {
   EXPECT_EQ(markdown_code("a`b"), "``a`b``");
   EXPECT_EQ(markdown_code("`"), "`` ` ``");
   EXPECT_EQ(markdown_code("<b>&amp;"), "`<b>&amp;`");
-  EXPECT_EQ(markdown_code("a|b", MarkdownPlace::TableCell), "`a`&#124;`b`");
-  EXPECT_EQ(markdown_code("|", MarkdownPlace::TableCell), "&#124;");
+  EXPECT_EQ(markdown_text("`a|b`", MarkdownPlace::TableCell), "`a`&#124;`b`");
+  EXPECT_EQ(markdown_text("`|`", MarkdownPlace::TableCell), "&#124;");
   EXPECT_EQ(markdown_code(" "), "");
 }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "report/json/schemas.h"
+#include "report/report.h"
 #include "rules/load_rules.h"
 #include "support/json_schema.h"
 #include "support/paths.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "model/build/build_job.h"
-#include "report/graph/rank_paths.h"
+#include "report/graph/graph.h"
 #include "support/ring_lines.h"
 
 namespace ncclog {

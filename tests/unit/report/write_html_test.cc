@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "model/build/build_job.h"
-#include "report/html/html_page.h"
+#include "report/html/html_text.h"
 #include "report/report.h"
 #include "support/markup_check.h"
 #include "support/ring_lines.h"

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "report/json/schemas.h"
 #include "report/report.h"
 #include "support/json_schema.h"
 #include "support/sample_report.h"

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "model/build/build_job.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "report/report.h"
 #include "support/markdown_check.h"
 #include "support/sample_report.h"

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/document/document.h"
 #include "report/document/explanation.h"
-#include "report/document/render.h"
 #include "rules/rule_tools.h"
 #include "unit/rules/sample_rules.h"
 

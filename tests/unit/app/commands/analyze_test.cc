@@ -8,7 +8,6 @@
 #include "app/command_line.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "report/json/schemas.h"
 #include "report/report.h"
 #include "rules/load_rules.h"
 #include "support/json_schema.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "replay/judge/differences.h"
-#include "report/document/render.h"
+#include "report/document/document.h"
 #include "support/replay_samples.h"
 
 namespace ncclog {
