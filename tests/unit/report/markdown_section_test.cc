@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "report/markdown/markdown_text.h"
+#include "report/document/markdown.h"
 
 namespace ncclog {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/markdown/markdown_text.h"
+#include "report/document/markdown.h"
 
 #include <gtest/gtest.h>
 
