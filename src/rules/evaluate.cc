@@ -37,7 +37,8 @@ bool explains(const Finding& cause, const Finding& effect) {
   return std::ranges::find(cause.explains, effect.id) != cause.explains.end();
 }
 
-/// All that follows from a finding, directly or not.
+}  // namespace
+
 std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings,
                                             const Finding& cause) {
   std::set<std::string_view> known = {cause.id};
@@ -54,6 +55,8 @@ std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings
   }
   return result;
 }
+
+namespace {
 
 std::string headline_of(const std::vector<Finding>& findings, const Finding& first) {
   std::string sentence = first_sentence(first.message);

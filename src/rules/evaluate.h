@@ -60,6 +60,10 @@ Verdict make_verdict(const std::vector<Finding>& findings, const Job& job);
 /// The first sentence of a message: up to a full stop before a blank and an upper-case letter.
 std::string first_sentence(std::string_view message);
 
+/// All that follows from a finding, directly or not.
+std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings,
+                                            const Finding& cause);
+
 /// Orders findings, a cause above what follows from it: errors before warnings before info, where a
 /// cause counts as severe as what it explains; causes before advice before symptoms; certain before
 /// possible; then by id. What a present finding explains, directly or not, stands below it. Adds to

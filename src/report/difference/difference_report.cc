@@ -266,8 +266,7 @@ Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,
                     const DifferenceSide& side) {
   std::string text = clip(printable(side_text(row, side)), kSideColumns);
   if (!side.evidence.empty()) {
-    const FileLine place = file_line(job, side.evidence.front().where);
-    text += fmt::format("  ({}:{})", place.path, place.line);
+    text += fmt::format("  ({})", place_text(job, side.evidence.front().where));
   }
   return {std::move(label), std::move(text)};
 }
@@ -442,7 +441,7 @@ constexpr Key<ReadRun> kRun[] = {
     {"path",
      {type::text, [](const Job&, const ReadRun& run) -> Json { return to_valid_utf8(*run.path); }},
      "As it was given."},
-    {"nranks", kOf<&ReadRun::job, kOptionalNumber<&Job::nranks>>},
+    {"nranks", kOf<&ReadRun::job, kOptional<&Job::nranks>>},
     {"nhosts", kOf<&ReadRun::job, kValue<&Job::nhosts>>},
     {"nccl_versions", kOf<&ReadRun::job, kTexts<&Job::nccl_versions>>},
     {"network",

@@ -169,9 +169,15 @@ inline void add_section(Document& document, std::string heading, std::vector<Blo
 }
 
 /// Adds a section that is a list of points, unless there are none.
-inline void add_points(Document& document, std::string heading, std::vector<std::string> points) {
-  if (!points.empty()) add_section(document, std::move(heading), {Items{"", std::move(points)}});
+inline void add_points(Document& document, std::string heading, std::vector<std::string> points,
+                       std::string id = {}) {
+  if (points.empty()) return;
+  document.sections.push_back(
+      {std::move(heading), {Items{"", std::move(points)}}, "", std::move(id)});
 }
+
+/// "Do not" for "do not".
+std::string capitalised(std::string text);
 
 // A document in each format: on a terminal, in an issue, in a browser.
 //

@@ -115,16 +115,6 @@ Json group_json(const ExplainedInstances& group, const Job& job) {
           {"steps", std::move(steps)}};
 }
 
-Json needs_json(const std::vector<NotJudged>& needs) {
-  Json list = Json::array();
-  for (const NotJudged& need : needs) {
-    list.push_back({{"question", need.question},
-                    {"reason", to_valid_utf8(need.reason)},
-                    {"how_to_capture", need.how_to_capture}});
-  }
-  return list;
-}
-
 Json overlays_json(const std::vector<OverlayEffect>& overlays) {
   Json list = Json::array();
   for (const OverlayEffect& effect : overlays) {
@@ -163,7 +153,7 @@ std::string write_explanation_json(const Explanation& explanation, const Job& jo
                        {"file", to_valid_utf8(explanation.path)}}},
                      {"outcome", to_string(explanation.outcome)},
                      {"sentence", to_valid_utf8(explanation.sentence)},
-                     {"open_needs", needs_json(explanation.open_needs)},
+                     {"open_needs", write_objects(job, kNotJudged, explanation.open_needs)},
                      {"explained_by", write_texts(explanation.explained_by)},
                      {"overlays", overlays_json(explanation.overlays)},
                      {"instances", std::move(groups)}};

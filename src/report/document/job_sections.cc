@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -36,6 +37,14 @@ namespace {
 constexpr size_t kMaxNames = 8;
 
 std::string some(const std::vector<std::string>& names) { return some_of(names, kMaxNames); }
+
+using Counts = std::vector<std::pair<std::string, size_t>>;
+
+Counts most_first(const std::map<std::string, size_t>& counts) {
+  Counts sorted(counts.begin(), counts.end());
+  std::ranges::stable_sort(sorted, std::greater(), [](const auto& count) { return count.second; });
+  return sorted;
+}
 
 std::string ranks_words(const Job& job) {
   if (!job.nranks) return {};
@@ -117,11 +126,8 @@ std::string connections_words(const Job& job) {
   }
   std::map<std::string, size_t> counts;
   for (const auto& [path, src, dst] : connections) ++counts[path];
-  std::vector<std::pair<std::string, size_t>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> words;
-  for (const auto& [path, n] : sorted) words.push_back(fmt::format("{} {}", path, n));
+  for (const auto& [path, n] : most_first(counts)) words.push_back(fmt::format("{} {}", path, n));
   return some(words);
 }
 
@@ -188,13 +194,10 @@ Section fronts_section(const Job& job) {
 constexpr size_t kMaxRanks = 1200;
 
 /// How many rows of a table of ranks have which state, most first.
-std::vector<std::pair<std::string, size_t>> states_of(const Table& ranks, size_t column) {
+Counts states_of(const Table& ranks, size_t column) {
   std::map<std::string, size_t> counts;
   for (const auto& row : ranks.rows) ++counts[cell_text(row[column])];
-  std::vector<std::pair<std::string, size_t>> states(counts.begin(), counts.end());
-  std::stable_sort(states.begin(), states.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  return states;
+  return most_first(counts);
 }
 
 size_t column_of(const Table& table, std::string_view name) {
@@ -599,20 +602,6 @@ Table inputs_table(const Report& report) {
 constexpr EndState kStates[] = {EndState::Finished, EndState::Failed, EndState::Stopped,
                                 EndState::Unfinished, EndState::Unknown};
 
-std::string outcome_words(const Job& job) {
-  const EndOf& end = outcome_of(job).job;
-  if (end.state == EndState::Unknown) return "unknown; these logs do not show how";
-  return end.what.empty() ? std::string(to_string(end.state))
-                          : fmt::format("{}; {}", to_string(end.state), end.what);
-}
-
-std::string outcome_place(const Job& job) {
-  const EndOf& end = outcome_of(job).job;
-  if (end.evidence.empty()) return {};
-  const FileLine place = file_line(job, end.evidence.front().where);
-  return place.path.empty() ? std::string() : fmt::format("{}:{}", place.path, place.line);
-}
-
 std::string processes_words(const Job& job) {
   const JobOutcome& outcome = outcome_of(job);
   std::array<size_t, std::size(kStates)> counts{};
@@ -641,8 +630,15 @@ std::string processes_words(const Job& job) {
 }  // namespace
 
 std::string outcome_text(const Job& job) {
-  std::string text = "Ended: " + outcome_words(job);
-  const std::string place = outcome_place(job);
+  const EndOf& end = outcome_of(job).job;
+  std::string text = fmt::format("Ended: {}", to_string(end.state));
+  if (end.state == EndState::Unknown) {
+    text += "; these logs do not show how";
+  } else if (!end.what.empty()) {
+    text += "; " + end.what;
+  }
+  const std::string place =
+      end.evidence.empty() ? std::string() : place_text(job, end.evidence.front().where);
   if (!place.empty()) text += fmt::format(" ({})", place);
   const std::string processes = processes_words(job);
   text += processes.empty() ? "." : fmt::format(". {}.", processes);

@@ -53,10 +53,8 @@ Markup with_code(std::string_view text) {
 }
 
 /// <h4>Do not</h4> for "do not"; nothing for none.
-Markup label_heading(std::string label) {
-  if (label.empty()) return {};
-  if (label[0] >= 'a' && label[0] <= 'z') label[0] = static_cast<char>(label[0] - ('a' - 'A'));
-  return html_element("h4", {}, html_text(label));
+Markup label_heading(const std::string& label) {
+  return label.empty() ? Markup() : html_element("h4", {}, html_text(capitalised(label)));
 }
 
 // Each block.

@@ -23,45 +23,31 @@ const Finding* find_finding(const Report& report, std::string_view id) {
 
 namespace {
 
-std::string_view verdict_word(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::Problem:
-      return "PROBLEM";
-    case VerdictStatus::Suspicious:
-      return "SUSPICIOUS";
-    case VerdictStatus::Clean:
-      return "CLEAN";
-    case VerdictStatus::NothingFound:
-      return "NOTHING FOUND";
-    case VerdictStatus::CannotJudge:
-      break;
-  }
-  return "CANNOT JUDGE";
+/// How a verdict is called at the head of a report, and of a run in a sentence.
+struct VerdictWords {
+  std::string_view head;
+  std::string_view run;
+};
+
+const VerdictWords& words_of(const Verdict& verdict) {
+  static constexpr VerdictWords kWords[] = {{"PROBLEM", "problem"},
+                                            {"SUSPICIOUS", "suspicious"},
+                                            {"CLEAN", "healthy"},
+                                            {"NOTHING FOUND", "no problem seen"},
+                                            {"CANNOT JUDGE", "cannot be judged"}};
+  return kWords[static_cast<size_t>(verdict.status)];
 }
 
 Statement verdict_statement(const Verdict& verdict) {
-  return {
-      .word = std::string(verdict_word(verdict.status)), .text = verdict.headline, .main = true};
+  return {.word = std::string(words_of(verdict).head), .text = verdict.headline, .main = true};
 }
 
 // Which findings follow from which.
 
-/// Present findings that follow from `cause`, directly or not, in report order.
+/// Findings that follow from `cause`, directly or not, in report order.
 std::vector<const Finding*> consequences(const Report& report, const Finding& cause) {
-  std::set<std::string> ids = {cause.id};
-  std::vector<std::string> open = cause.explains;
-  while (!open.empty()) {
-    const std::string id = open.back();
-    open.pop_back();
-    const Finding* finding = find_finding(report, id);
-    // A rule names all that may follow from it, most of which is not there; circles end here, too.
-    if (finding == nullptr || !ids.insert(id).second) continue;
-    open.insert(open.end(), finding->explains.begin(), finding->explains.end());
-  }
-  std::vector<const Finding*> list;
-  for (const Finding& finding : report.diagnosis.findings) {
-    if (finding.id != cause.id && ids.contains(finding.id)) list.push_back(&finding);
-  }
+  auto list = consequences_of(report.diagnosis.findings, cause);
+  std::ranges::sort(list);
   return list;
 }
 
@@ -303,39 +289,11 @@ void add_other_findings(const Report& report, const Finding* main, Reader reader
 // What stands beside the findings. Where it stands without a heading on a screen, labels and words
 // tell what it is.
 
-void add_points(Document& document, std::string heading, std::string id,
-                std::vector<std::string> points) {
-  if (points.empty()) return;
-  document.sections.push_back({.heading = std::move(heading),
-                               .blocks = {Items{"", std::move(points)}},
-                               .id = std::move(id)});
-}
-
-std::string verdict_words(const Verdict& verdict) {
-  const auto with_finding = [&](std::string_view word) {
-    return verdict.finding.empty() ? std::string(word)
-                                   : fmt::format("{} ({})", word, verdict.finding);
-  };
-  switch (verdict.status) {
-    case VerdictStatus::Problem:
-      return with_finding("problem");
-    case VerdictStatus::Suspicious:
-      return with_finding("suspicious");
-    case VerdictStatus::Clean:
-      return "healthy";
-    case VerdictStatus::NothingFound:
-      return "no problem seen";
-    case VerdictStatus::CannotJudge:
-      break;
-  }
-  return "cannot be judged";
-}
-
 /// "Run 1: problem (watchdog-rank-behind); failed: rank 1 reports that ALLREDUCE timed out (train.log
 /// lines 1-435)."
 std::string sentence(const JudgedRun& run) {
-  std::string text = fmt::format("{}: {}", run.name, verdict_words(run.verdict));
-  if (text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
+  std::string text = fmt::format("{}: {}", capitalised(run.name), words_of(run.verdict).run);
+  if (!run.verdict.finding.empty()) text += fmt::format(" ({})", run.verdict.finding);
   if (run.end.state != EndState::Unknown) text += fmt::format("; {}", to_string(run.end.state));
   if (!run.end.what.empty()) text += ": " + run.end.what;
   if (!run.place.empty()) text += fmt::format(" ({})", run.place);
@@ -369,15 +327,10 @@ void add_replay(const ReplaySummary& replay, Reader reader, Document& document) 
 /// "hosts: 2 (2 hosts)", "network: IB, but network Socket", "nvls: true; no line says …".
 std::string expectation_words(const CheckedExpectation& expectation) {
   const std::string& what = expectation.outcome.what;
-  switch (expectation.outcome.state) {
-    case OutcomeState::Met:
-      return fmt::format("{} ({})", expectation.text, what);
-    case OutcomeState::Broken:
-      return fmt::format("{}, but {}", expectation.text, what);
-    case OutcomeState::Unknown:
-      return fmt::format("{}; {}", expectation.text, what);
-  }
-  return expectation.text;
+  const bool is_broken = expectation.outcome.state == OutcomeState::Broken;
+  return expectation.outcome.state == OutcomeState::Met
+             ? fmt::format("{} ({})", expectation.text, what)
+             : fmt::format("{}{} {}", expectation.text, is_broken ? ", but" : ";", what);
 }
 
 void add_profile(const CheckedProfile& profile, Document& document) {
@@ -479,7 +432,7 @@ Document report_document(const Report& report, Reader reader) {
   if (main != nullptr) add_main_finding(report, *main, reader, document);
   std::vector<std::string> runs;
   for (const JudgedRun& run : diagnosis.runs) runs.push_back(sentence(run));
-  add_points(document, "Runs", "runs", std::move(runs));
+  add_points(document, "Runs", std::move(runs), "runs");
   if (report.replay) add_replay(*report.replay, reader, document);
   if (report.profile) add_profile(*report.profile, document);
   add_other_findings(report, main, reader, document);
@@ -487,9 +440,9 @@ Document report_document(const Report& report, Reader reader) {
   for (const NotJudged& gap : diagnosis.not_judged) {
     gaps.push_back(gap.question + " " + gap.reason);
   }
-  add_points(document, "What these logs cannot tell", "open", std::move(gaps));
+  add_points(document, "What these logs cannot tell", std::move(gaps), "open");
   add_capture(diagnosis.capture, report.job, document);
-  add_points(document, "Overlays", "overlays", overlay_points(diagnosis));
+  add_points(document, "Overlays", overlay_points(diagnosis), "overlays");
   if (whole) {
     for (Section& section : job_sections(report.job)) {
       document.sections.push_back(std::move(section));

@@ -442,24 +442,9 @@ bool contains(const std::vector<CountBy>& by, CountBy dimension) {
 }
 
 std::string_view column_of(CountBy dimension) {
-  switch (dimension) {
-    case CountBy::Op:
-      return "op";
-    case CountBy::Size:
-      return "size";
-    case CountBy::Comm:
-    case CountBy::CommSize:
-      return "comm";
-    case CountBy::Rank:
-      return "rank";
-    case CountBy::Host:
-      return "host";
-    case CountBy::Iteration:
-      return "iteration";
-    case CountBy::StepPattern:
-      return "iterations";
-  }
-  return {};
+  static constexpr std::string_view kNames[] = {"op",   "size", "comm",      "comm",
+                                                "rank", "host", "iteration", "iterations"};
+  return kNames[static_cast<size_t>(dimension)];
 }
 
 /// A rank stands with its host and pid; its host needs no further column.
