@@ -21,7 +21,7 @@ namespace {
 /// A row of identity_patterns.table, which says what its columns are; of a part, the pattern that it
 /// stands for is its name.
 struct Row {
-  std::string_view sort;   ///< "text", "key", "equals": how a name is announced; "part".
+  std::string_view sort;   ///< "text", "key", "equals": how a name is announced; "part", "words".
   std::string_view words;  ///< That announce it.
   std::string_view name;
   std::string_view on;
@@ -37,6 +37,8 @@ constexpr Row kRows[] = {
 #include "report/anonymise/identity_patterns.inc"
 };
 
+bool is_part(const Row& row) { return row.sort == "part" || row.sort == "words"; }
+
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);
@@ -46,7 +48,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 /// A pattern with all parts written out: each consists of those behind it.
 std::string written_out(std::string pattern) {
   for (const Row& part : kRows) {
-    if (part.sort == "part") replace_all(pattern, part.words, part.name);
+    if (is_part(part)) replace_all(pattern, part.words, part.name);
   }
   return pattern;
 }
@@ -72,35 +74,27 @@ RE2::Options byte_options() {
 
 re2::StringPiece piece_of(std::string_view text) { return {text.data(), text.size()}; }
 
-/// Words that everybody has, as a part of the table; case does not matter.
-class Words {
- public:
-  explicit Words(const std::string& part)
-      : pattern_("(?i:" + written_out(part) + ")", byte_options()) {}
-  bool contain(std::string_view text) const { return RE2::FullMatch(piece_of(text), pattern_); }
-
- private:
-  RE2 pattern_;
-};
-
-bool is_no_value(std::string_view value) {
-  static const Words kWords("<NO_VALUE>");
-  return kWords.contain(value);
+/// True for one of the words that the table has under that name, in upper or lower case.
+bool is_one_of(std::string_view words, std::string_view text) {
+  static const std::map<std::string_view, std::unique_ptr<RE2>> kWords = [] {
+    std::map<std::string_view, std::unique_ptr<RE2>> all;
+    for (const Row& row : kRows) {
+      if (row.sort != "words") continue;
+      all[row.words] = byte_pattern(fmt::format("(?i:{})", written_out(std::string(row.name))));
+    }
+    return all;
+  }();
+  return RE2::FullMatch(piece_of(text), *kWords.at(words));
 }
 
-bool is_source_file(std::string_view name) {
-  static const Words kWords("<SOURCE_FILE>");
-  return kWords.contain(name);
-}
+bool is_no_value(std::string_view value) { return is_one_of("<NO_VALUE>", value); }
 
-bool is_placeholder(std::string_view value) {
-  static const Words kWords("<PLACEHOLDER>");
-  return kWords.contain(value);
-}
+bool is_source_file(std::string_view name) { return is_one_of("<SOURCE_FILE>", name); }
+
+bool is_placeholder(std::string_view value) { return is_one_of("<PLACEHOLDER>", value); }
 
 bool is_common_stem(std::string_view shape) {
-  static const Words kWords("<COMMON_STEM>");
-  return kWords.contain(shape.substr(0, shape.find('#')));
+  return is_one_of("<COMMON_STEM>", shape.substr(0, shape.find('#')));
 }
 
 std::string shape_of(std::string_view name) {
@@ -385,7 +379,7 @@ struct Pattern {
 struct Patterns {
   Patterns() : set(set_options(), RE2::UNANCHORED) {
     for (const Row& row : kRows) {
-      if (row.sort == "part") continue;
+      if (is_part(row)) continue;
       rows.push_back(std::make_unique<Pattern>(row));
       set.Add(rows.back()->search.pattern(), nullptr);
     }
@@ -498,15 +492,13 @@ bool begins_record(std::string_view line, size_t at) {
 }
 
 std::vector<FoundIdentity> private_parts(std::string_view path) {
-  static const Words kSystemPaths("<SYSTEM_PATH>");
-  static const Words kPackages("<PACKAGE>");
   std::vector<FoundIdentity> parts;
-  if (kSystemPaths.contain(path)) return parts;
+  if (is_one_of("<SYSTEM_PATH>", path)) return parts;
   std::string_view before;
   for (size_t begin = 0; begin < path.size();) {
     const size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view part = path.substr(begin, end - begin);
-    if (kPackages.contain(part)) break;
+    if (is_one_of("<PACKAGE>", part)) break;
     if (holds_homes(before)) {
       if (!is_plain_word(part)) parts.push_back({IdentityKind::User, begin, part.size()});
     } else if (!part.empty() && !is_known_component(part)) {
@@ -520,10 +512,7 @@ std::vector<FoundIdentity> private_parts(std::string_view path) {
   return parts;
 }
 
-bool is_plain_word(std::string_view word) {
-  static const Words kWords("<PLAIN_WORD>");
-  return kWords.contain(word);
-}
+bool is_plain_word(std::string_view word) { return is_one_of("<PLAIN_WORD>", word); }
 
 bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
@@ -531,15 +520,9 @@ bool is_number(std::string_view text) {
 
 bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
 
-bool is_known_component(std::string_view component) {
-  static const Words kWords("<COMPONENT>");
-  return kWords.contain(component);
-}
+bool is_known_component(std::string_view component) { return is_one_of("<COMPONENT>", component); }
 
-bool is_public_domain(std::string_view domain) {
-  static const Words kWords("<PUBLIC>");
-  return kWords.contain(domain);
-}
+bool is_public_domain(std::string_view domain) { return is_one_of("<PUBLIC>", domain); }
 
 bool has_own_word(std::string_view name, const OrdinaryWords& ordinary, size_t shortest) {
   const auto is_own = [&](std::string_view word) {
