@@ -24,6 +24,7 @@
 #include "diagnose/facts/fact.h"
 #include "model/job.h"
 #include "report/report.h"
+#include "rules/finding.h"
 
 namespace ncclog {
 
@@ -212,10 +213,16 @@ constexpr Value<Owner<member>> kNumberOrNull = {
     type::nullable<type::count>,
     [](const Job&, const Owner<member>& of) -> Json { return write_number(of.*member); }};
 
-template <auto member>
-constexpr Value<Owner<member>> kOptionalNumber = {
-    type::nullable<type::count>, [](const Job&, const Owner<member>& of) -> Json {
-      return of.*member ? Json(*(of.*member)) : Json(nullptr);
+/// null where there is none; a value that a schema knows by words, or a number.
+template <auto member, Json (*schema)() = type::count>
+constexpr Value<Owner<member>> kOptional = {
+    type::nullable<schema>, [](const Job&, const Owner<member>& of) -> Json {
+      if (!(of.*member)) return nullptr;
+      if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(*(of.*member))>>) {
+        return to_string(*(of.*member));
+      } else {
+        return *(of.*member);
+      }
     }};
 
 template <auto member, const auto& keys>
@@ -248,6 +255,16 @@ constexpr Value<Owner<member>> kOf = {
       }
     }};
 
+template <typename T, typename Found>
+T seeker_of(const Found& (*)(const Job&, const T&));
+
+/// A value of what a function finds.
+template <auto find, const auto& value>
+constexpr Value<decltype(seeker_of(find))> kVia = {
+    value.schema, [](const Job& job, const decltype(seeker_of(find))& of) -> Json {
+      return value.write(job, find(job, of));
+    }};
+
 // What several documents share.
 
 constexpr auto kFindingId = type::matching<"^[a-z0-9]+(-[a-z0-9]+)*$">;
@@ -261,6 +278,12 @@ constexpr Key<Tool> kTool[] = {
     {"name", kText<&Tool::name, type::constant<"ncclog">>},
     {"version", kText<&Tool::version, type::matching<R"(^[0-9]+\.[0-9]+\.[0-9]+)">>},
     {"rulebook", kText<&Tool::rulebook>, "Hash of the rules that were used."},
+};
+
+constexpr Key<NotJudged> kNotJudged[] = {
+    {"question", kText<&NotJudged::question>},
+    {"reason", kText<&NotJudged::reason>},
+    {"how_to_capture", kText<&NotJudged::how_to_capture>},
 };
 
 /// A line as evidence, shown up to 1 KiB and cut between characters.

@@ -68,14 +68,8 @@ const Process& process_of(const Job& job, const CommRank& rank) {
 
 constexpr Key<CommRank> kMember[] = {
     {"rank", kNumberOrNull<&CommRank::rank>},
-    {"host",
-     {type::nullable<type::name>,
-      [](const Job& job, const CommRank& rank) { return write_name(process_of(job, rank).host); }}},
-    {"pid",
-     {type::nullable<type::count>,
-      [](const Job& job, const CommRank& rank) {
-        return write_number(process_of(job, rank).pid);
-      }}},
+    {"host", kVia<process_of, kNameOrNull<&Process::host>>},
+    {"pid", kVia<process_of, kNumberOrNull<&Process::pid>>},
     {"cuda_dev", kNumberOrNull<&CommRank::cuda_dev>},
     {"bus_id", kNameOrNull<&CommRank::bus_id>},
     {"state", kWord<&CommRank::state,
@@ -93,7 +87,7 @@ constexpr Key<Communicator> kCommunicator[] = {
     {"nhosts",
      {type::count, [](const Job&, const Communicator& comm) -> Json { return comm.hosts.size(); }}},
     {"parent", {type::nullable<type::name>, parent_of}, "Id of the parent."},
-    {"calls", kOptionalNumber<&Communicator::calls>,
+    {"calls", kOptional<&Communicator::calls>,
      "Collectives entered by the rank that entered most; null: none logged."},
     {"ranks", kObjects<&Communicator::ranks, kMember>},
 };
@@ -177,7 +171,7 @@ constexpr Key<Job> kJob[] = {
     {"pytorch_versions", kTexts<&Job::pytorch_versions>},
     {"hosts", kTexts<&Job::hosts>},
     {"nhosts", kValue<&Job::nhosts>},
-    {"nranks", kOptionalNumber<&Job::nranks>,
+    {"nranks", kOptional<&Job::nranks>,
      "Size of the largest communicator, else what the log names."},
     {"nprocesses",
      {type::count, [](const Job& job, const Job&) -> Json { return job.processes.size(); }}},
@@ -247,7 +241,7 @@ constexpr Key<EndedProcess> kProcess[] = {
 };
 
 /// Of the job, or of the run that the verdict is about.
-const EndOf& end_of(const Report& report) {
+const EndOf& end_of(const Job&, const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
   return diagnosis.runs.empty() ? outcome_of(report.job).job
                                 : diagnosis.runs[diagnosis.leading_run].end;
@@ -265,21 +259,11 @@ Json write_processes(const Job& job, const Report&) {
 }
 
 constexpr Key<Report> kOutcome[] = {
-    {"job",
-     {kEndState,
-      [](const Job&, const Report& report) -> Json { return to_string(end_of(report).state); }},
-     kEndStateHelp},
+    {"job", kVia<end_of, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
     {"stated",
-     {type::nullable<type::one_of<"hung|crashed|slow|finished">>,
-      [](const Job& job, const Report&) {
-        return job.stated ? Json(to_string(*job.stated)) : Json(nullptr);
-      }},
+     kOf<&Report::job, kOptional<&Job::stated, type::one_of<"hung|crashed|slow|finished">>>,
      "What the user saw."},
-    {"evidence",
-     {type::objects<kEvidence>,
-      [](const Job& job, const Report& report) {
-        return write_objects(job, kEvidence, end_of(report).evidence);
-      }}},
+    {"evidence", kVia<end_of, kObjects<&EndOf::evidence, kEvidence>>},
     {"processes", {type::objects<kProcess>, write_processes}},
 };
 
@@ -289,12 +273,6 @@ constexpr Key<JudgedRun> kRun[] = {
     {"outcome", kOf<&JudgedRun::end, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
     {"pids", kValue<&JudgedRun::pids, type::list<type::count>>},
     {"findings", kTexts<&JudgedRun::findings, type::list<kFindingId>>},
-};
-
-constexpr Key<NotJudged> kNotJudged[] = {
-    {"question", kText<&NotJudged::question>},
-    {"reason", kText<&NotJudged::reason>},
-    {"how_to_capture", kText<&NotJudged::how_to_capture>},
 };
 
 constexpr Key<CheckedExpectation> kExpectation[] = {
@@ -370,11 +348,7 @@ constexpr Key<OverlayEffect> kOverlayEffect[] = {
       }}},
     {"severity", kOf<&OverlayEffect::finding, kWord<&Finding::severity, kSeverity>>,
      "As the rule has it."},
-    {"new_severity",
-     {type::nullable<kSeverity>,
-      [](const Job&, const OverlayEffect& of) {
-        return of.severity ? Json(to_string(*of.severity)) : Json(nullptr);
-      }}},
+    {"new_severity", kOptional<&OverlayEffect::severity, kSeverity>},
     {"message", kOf<&OverlayEffect::finding, kText<&Finding::message>>},
     {"hosts", kOf<&OverlayEffect::finding, kTexts<&Finding::hosts>>},
     {"ranks", kOf<&OverlayEffect::finding, kValue<&Finding::ranks, type::list<type::count>>>},
