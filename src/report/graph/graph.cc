@@ -646,31 +646,26 @@ Rows a_row_each(const RankPaths& paths) {
   return rows;
 }
 
-/// Hosts in the order of their lowest ranks, which is how neighbours in a job are numbered.
-std::vector<std::string> hosts_in_order(const RankPaths& paths) {
-  std::vector<std::string> order;
-  std::set<std::string> known;
-  for (const auto& [rank, host] : paths.hosts) {
-    if (known.insert(host).second) order.push_back(host);
-  }
-  return order;
-}
-
 std::string named(const std::string& host) { return host.empty() ? "unknown host" : host; }
 
 Rows rows_of_hosts(const RankPaths& paths) {
-  const std::vector<std::string> hosts = hosts_in_order(paths);
-  Rows rows;
-  rows.hosts_per_row = (hosts.size() + TransportMatrix::kMaxRows - 1) / TransportMatrix::kMaxRows;
-  std::map<std::string, size_t> row_of_host;
-  for (size_t first = 0; first < hosts.size(); first += rows.hosts_per_row) {
-    const size_t end = std::min(first + rows.hosts_per_row, hosts.size());
-    for (size_t host = first; host < end; ++host) row_of_host[hosts[host]] = rows.names.size();
-    rows.names.push_back(end - first == 1
-                             ? named(hosts[first])
-                             : fmt::format("{} to {}", named(hosts[first]), named(hosts[end - 1])));
+  // Hosts in the order of their lowest ranks, which is how neighbours in a job are numbered.
+  std::vector<std::string> hosts;
+  std::map<std::string, size_t> place;
+  for (const auto& [rank, host] : paths.hosts) {
+    if (place.try_emplace(host, hosts.size()).second) hosts.push_back(host);
   }
-  for (const auto& [rank, host] : paths.hosts) rows.of_rank[rank] = row_of_host[host];
+  Rows rows;
+  const size_t together =
+      (hosts.size() + TransportMatrix::kMaxRows - 1) / TransportMatrix::kMaxRows;
+  rows.hosts_per_row = together;
+  for (size_t first = 0; first < hosts.size(); first += together) {
+    const size_t last = std::min(first + together, hosts.size()) - 1;
+    rows.names.push_back(first == last
+                             ? named(hosts[first])
+                             : fmt::format("{} to {}", named(hosts[first]), named(hosts[last])));
+  }
+  for (const auto& [rank, host] : paths.hosts) rows.of_rank[rank] = place[host] / together;
   return rows;
 }
 

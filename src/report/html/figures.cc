@@ -119,15 +119,6 @@ GraphLayout lay_out_ring(const Graph& graph) {
   return layout;
 }
 
-std::vector<int> depths(const Graph& graph) {
-  std::vector<int> depth(graph.nodes.size(), 0);
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const int parent = graph.nodes[n].parent;
-    if (parent >= 0) depth[n] = depth[static_cast<size_t>(parent)] + 1;
-  }
-  return depth;
-}
-
 /// Nodes that only links reach, such as NVLink switches, stand at the right.
 std::vector<bool> apart(const Graph& graph) {
   std::vector<bool> is_apart(graph.nodes.size(), false);
@@ -144,11 +135,15 @@ std::vector<bool> apart(const Graph& graph) {
   return all ? std::vector<bool>(graph.nodes.size(), false) : is_apart;
 }
 
-/// Column of each node; nodes apart have one of their own behind all others.
-std::vector<int> columns_of(const Graph& graph) {
-  std::vector<int> columns = depths(graph);
-  const std::vector<bool> is_apart = apart(graph);
-  const int last = columns.empty() ? 0 : *std::max_element(columns.begin(), columns.end());
+/// Column of each node, by its depth; nodes apart have one of their own behind all others.
+std::vector<int> columns_of(const Graph& graph, const std::vector<bool>& is_apart) {
+  std::vector<int> columns(graph.nodes.size(), 0);
+  int last = 0;
+  for (size_t n = 0; n < columns.size(); ++n) {
+    const int parent = graph.nodes[n].parent;
+    if (parent >= 0) columns[n] = columns[static_cast<size_t>(parent)] + 1;
+    last = std::max(last, columns[n]);
+  }
   for (size_t n = 0; n < columns.size(); ++n) {
     if (is_apart[n]) columns[n] = last + 1;
   }
@@ -228,8 +223,8 @@ int link_room(const Graph& graph, const std::vector<int>& columns) {
 }
 
 GraphLayout lay_out_tree(const Graph& graph) {
-  const std::vector<int> columns = columns_of(graph);
   const std::vector<bool> is_apart = apart(graph);
+  const std::vector<int> columns = columns_of(graph, is_apart);
   const int gap = gap_for(graph);
   int right = 0;
   const std::vector<int> edges = column_edges(graph, columns, gap, right);
@@ -584,84 +579,73 @@ std::string since_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-class LaneDrawing {
- public:
-  explicit LaneDrawing(const LaneChart& chart) : chart_(chart) {
-    begin_ = INT64_MAX;
-    int64_t end = INT64_MIN;
-    for (const LaneChart::Lane& lane : chart.lanes) {
-      begin_ = std::min(begin_, lane.first);
-      end = std::max(end, lane.last);
-      left_ = std::max(left_, display_width(shown_name(lane)) * 8 + 18);
-    }
-    span_ = std::max<int64_t>(1, end - begin_);
-  }
+/// Where a moment stands on the drawing.
+struct TimeScale {
+  int64_t begin = INT64_MAX;
+  int64_t span = 1;
+  int left = 60;
 
-  Markup svg(const std::string& name) const {
-    constexpr int kTop = 26;
-    const int height = kTop + static_cast<int>(chart_.lanes.size()) * kLaneHeight + 8;
-    Markup inside = axis(height);
-    int y = kTop + kLaneHeight / 2;
-    for (const LaneChart::Lane& lane : chart_.lanes) {
-      inside += lane_markup(lane, y);
-      y += kLaneHeight;
-    }
-    return svg_frame(left_ + kWidth + 50, height, name, inside);
-  }
-
- private:
-  static constexpr int kLaneHeight = 22;
   static constexpr int kWidth = 760;
 
-  static std::string shown_name(const LaneChart::Lane& lane) {
-    return clip(printable(lane.name), 20);
-  }
-
   int x_of(int64_t at) const {
-    const double share = static_cast<double>(at - begin_) / static_cast<double>(span_);
-    return left_ + static_cast<int>(share * kWidth);
+    return left +
+           static_cast<int>(static_cast<double>(at - begin) / static_cast<double>(span) * kWidth);
   }
-
-  Markup axis(int height) const {
-    constexpr int kTicks = 5;
-    Markup out;
-    for (int tick = 0; tick < kTicks; ++tick) {
-      const int x = left_ + kWidth * tick / (kTicks - 1);
-      const double seconds = static_cast<double>(span_) * tick / (kTicks - 1) / 1e9;
-      out += svg_path("axis", fmt::format("M{} 18V{}", x, height - 4));
-      out += svg_text(x, 13, "quiet", tick == 0 ? "start" : "middle", since_text(seconds));
-    }
-    return out;
-  }
-
-  Markup lane_markup(const LaneChart::Lane& lane, int middle) const {
-    Markup out =
-        svg_text(left_ - 10, middle + 4, "label", "end", shown_name(lane)) +
-        svg_path("axis", fmt::format("M{} {}H{}", x_of(lane.first), middle, x_of(lane.last)));
-    for (const LaneChart::Span& span : lane.spans) {
-      const int from = x_of(span.from);
-      out +=
-          svg_rect({from, middle - 5, std::max(3, x_of(span.to) - from), 10}, "span", span.title);
-    }
-    for (const LaneChart::Mark& mark : lane.marks) {
-      const int x = x_of(mark.at);
-      out += mark.bad
-                 ? svg_path("markbad", fmt::format("M{} {}l6 11h-12z", x, middle - 7), mark.title)
-                 : svg_path("mark", fmt::format("M{} {}v10h2v-10z", x - 1, middle - 5), mark.title);
-    }
-    return out;
-  }
-
-  const LaneChart& chart_;
-  int64_t begin_ = 0;
-  int64_t span_ = 1;
-  int left_ = 60;
 };
 
+std::string shown_name(const LaneChart::Lane& lane) { return clip(printable(lane.name), 20); }
+
+TimeScale scale_of(const LaneChart& chart) {
+  TimeScale scale;
+  int64_t end = INT64_MIN;
+  for (const LaneChart::Lane& lane : chart.lanes) {
+    scale.begin = std::min(scale.begin, lane.first);
+    end = std::max(end, lane.last);
+    scale.left = std::max(scale.left, display_width(shown_name(lane)) * 8 + 18);
+  }
+  scale.span = std::max<int64_t>(1, end - scale.begin);
+  return scale;
+}
+
+Markup lane_markup(const LaneChart::Lane& lane, const TimeScale& scale, int middle) {
+  Markup out = svg_text(scale.left - 10, middle + 4, "label", "end", shown_name(lane)) +
+               svg_path("axis", fmt::format("M{} {}H{}", scale.x_of(lane.first), middle,
+                                            scale.x_of(lane.last)));
+  for (const LaneChart::Span& span : lane.spans) {
+    const int from = scale.x_of(span.from);
+    const int width = std::max(3, scale.x_of(span.to) - from);
+    out += svg_rect({from, middle - 5, width, 10}, "span", span.title);
+  }
+  for (const LaneChart::Mark& mark : lane.marks) {
+    const int x = scale.x_of(mark.at);
+    out += mark.bad
+               ? svg_path("markbad", fmt::format("M{} {}l6 11h-12z", x, middle - 7), mark.title)
+               : svg_path("mark", fmt::format("M{} {}v10h2v-10z", x - 1, middle - 5), mark.title);
+  }
+  return out;
+}
+
 Markup drawn(const LaneChart& chart, const std::string& name) {
+  constexpr int kLaneHeight = 22;
+  constexpr int kTop = 26;
+  constexpr int kTicks = 5;
+  const TimeScale scale = scale_of(chart);
+  const int height = kTop + static_cast<int>(chart.lanes.size()) * kLaneHeight + 8;
+  Markup out;
+  for (int tick = 0; tick < kTicks; ++tick) {
+    const int x = scale.left + TimeScale::kWidth * tick / (kTicks - 1);
+    const double seconds = static_cast<double>(scale.span) * tick / (kTicks - 1) / 1e9;
+    out += svg_path("axis", fmt::format("M{} 18V{}", x, height - 4));
+    out += svg_text(x, 13, "quiet", tick == 0 ? "start" : "middle", since_text(seconds));
+  }
+  int y = kTop + kLaneHeight / 2;
+  for (const LaneChart::Lane& lane : chart.lanes) {
+    out += lane_markup(lane, scale, y);
+    y += kLaneHeight;
+  }
   return html_paragraph(html_literal(
              "Bars are initialisations of communicators, triangles warnings, timeouts and ends.")) +
-         html_scroll_box(name, LaneDrawing(chart).svg(name));
+         html_scroll_box(name, svg_frame(scale.left + TimeScale::kWidth + 50, height, name, out));
 }
 
 Markup drawn(const Graph& graph, const std::string& name) {
