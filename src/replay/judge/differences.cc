@@ -34,7 +34,7 @@ std::vector<int> plan_ranks(const Job& job, const Communicator& comm,
   std::vector<int> ranks;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0) return {};
-    const auto found = ranks_of_plan.find(job.processes[static_cast<size_t>(rank.process)].pid);
+    const auto found = ranks_of_plan.find(job.processes[rank.process].pid);
     if (found == ranks_of_plan.end()) return {};
     ranks.push_back(found->second);
   }
@@ -57,7 +57,7 @@ ByRanks by_ranks(const Job& job, const RankByPid& ranks_of_plan) {
     if (!ranks.empty()) all[std::move(ranks)].push_back(&comm);
   }
   for (auto& [ranks, list] : all) {
-    std::stable_sort(list.begin(), list.end(), [&](const Communicator* a, const Communicator* b) {
+    std::ranges::stable_sort(list, [&](const Communicator* a, const Communicator* b) {
       return begin_of(job, *a) < begin_of(job, *b);
     });
   }
@@ -81,17 +81,15 @@ std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPla
 }
 
 bool is_gpu_path(const SystemTopology& system, const SystemPath& path) {
-  const auto is_gpu = [&](int node) {
-    return node >= 0 && system.nodes[static_cast<size_t>(node)].name.kind == "GPU";
-  };
+  const auto is_gpu = [&](int node) { return node >= 0 && system.nodes[node].name.kind == "GPU"; };
   return path.from != path.to && path.bw > 0 && is_gpu(path.from) && is_gpu(path.to);
 }
 
 bool uses_network(const std::vector<SeenCommunicator>& communicators) {
-  return std::any_of(communicators.begin(), communicators.end(), [](const auto& comm) {
-    return std::any_of(
-        comm.transports.begin(), comm.transports.end(),
-        [](const TransportShare& share) { return share.transport.starts_with("NET"); });
+  return std::ranges::any_of(communicators, [](const auto& comm) {
+    return std::ranges::any_of(comm.transports, [](const TransportShare& share) {
+      return share.transport.starts_with("NET");
+    });
   });
 }
 
@@ -110,8 +108,8 @@ SlowestPath slowest_path(const Job& job) {
 
 ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run) {
   ReadBack seen;
-  seen.readable = std::any_of(job.processes.begin(), job.processes.end(),
-                              [](const Process& process) { return process.has_nccl; });
+  seen.readable =
+      std::ranges::any_of(job.processes, [](const Process& process) { return process.has_nccl; });
   seen.nccl_versions = job.nccl_versions;
   seen.cuda_versions = job.cuda_versions;
   seen.communicators = seen_communicators(job, plan, run);
@@ -154,8 +152,8 @@ class Rows {
   }
 
   Comparison take() {
-    std::stable_partition(all_.differences.begin(), all_.differences.end(),
-                          [](const ReplayDifference& row) { return row.matters; });
+    std::ranges::stable_partition(all_.differences,
+                                  [](const ReplayDifference& row) { return row.matters; });
     return std::move(all_);
   }
 
@@ -294,8 +292,7 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
 }
 
 bool differs_in_what_matters(const std::vector<ReplayDifference>& differences) {
-  return std::any_of(differences.begin(), differences.end(),
-                     [](const ReplayDifference& row) { return row.matters; });
+  return std::ranges::any_of(differences, [](const ReplayDifference& row) { return row.matters; });
 }
 
 namespace {
@@ -322,21 +319,21 @@ constexpr OwnSetting kOwnSettings[] = {
 
 /// True for what every replay, or every one with pseudo-hosts, has.
 bool is_own(const ReplayOutcome& outcome, const std::string& name, const std::string& value) {
-  return std::any_of(std::begin(kOwnSettings), std::end(kOwnSettings), [&](const OwnSetting& own) {
+  return std::ranges::any_of(kOwnSettings, [&](const OwnSetting& own) {
     const bool applies = !own.for_pseudo_hosts || outcome.pseudo_hosts > 1;
     return applies && own.name == name && (own.value.empty() || own.value == value);
   });
 }
 
 bool plans_to_set(const ReplayPlan& plan, const std::string& name) {
-  return std::any_of(plan.settings.begin(), plan.settings.end(), [&](const PlannedSetting& each) {
+  return std::ranges::any_of(plan.settings, [&](const PlannedSetting& each) {
     return each.left_out.empty() && each.name == name;
   });
 }
 
 bool is_varied(const RunOutcome& run, const std::string& name) {
-  return std::any_of(run.settings.begin(), run.settings.end(),
-                     [&](const auto& setting) { return setting.first == name; });
+  return std::ranges::any_of(run.settings,
+                             [&](const auto& setting) { return setting.first == name; });
 }
 
 std::string text_of(const std::string& name, const std::string& value) {
@@ -370,7 +367,7 @@ SettingsKept settings_kept(const ReplayPlan& plan, const ReplayOutcome& outcome,
     const bool told = plans_to_set(plan, name) || is_varied(run, name);
     if (!name.starts_with("NCCL_") || told || is_own(outcome, name, value)) continue;
     const std::string text = text_of(name, value);
-    const bool is_held = std::find(kept.held.begin(), kept.held.end(), text) != kept.held.end();
+    const bool is_held = std::ranges::find(kept.held, text) != kept.held.end();
     if (!is_held) added.push_back(text);
   }
   if (!added.empty()) kept.changed.push_back("set for the replay: " + join(added, ", "));

@@ -26,7 +26,7 @@ std::string_view to_string(RunEnd end) { return kRunEnds[static_cast<size_t>(end
 std::string_view to_string(ProcessEnd end) { return kProcessEnds[static_cast<size_t>(end)]; }
 
 std::optional<ReplayPhase> parse_replay_phase(std::string_view word) {
-  const auto* found = std::find(std::begin(kPhases), std::end(kPhases), word);
+  const auto* found = std::ranges::find(kPhases, word);
   if (found == std::end(kPhases)) return std::nullopt;
   return static_cast<ReplayPhase>(found - std::begin(kPhases));
 }
@@ -79,7 +79,7 @@ Presence presence_of(const RankOutcome& rank, const std::vector<PlacedCall>& cal
 }
 
 bool stands_in(const RankOutcome& rank, const std::vector<PlacedCall>& calls) {
-  return std::any_of(calls.begin(), calls.end(), [&](const PlacedCall& call) {
+  return std::ranges::any_of(calls, [&](const PlacedCall& call) {
     const bool is_open = call.place < rank.entered && !is_completed(rank, call.place);
     return is_open || is_wrong(rank, call.place);
   });
@@ -102,9 +102,8 @@ size_t longest_program(const Meeting& meeting) {
 /// The first call of `meeting` that was not completed by all as it should; nullopt if nobody
 /// stands.
 std::optional<FrontLine> first_open(const Meeting& meeting, const std::vector<RankOutcome>& ranks) {
-  const bool stands = std::any_of(meeting.begin(), meeting.end(), [&](const auto& row) {
-    return stands_in(ranks[row.first], row.second);
-  });
+  const bool stands = std::ranges::any_of(
+      meeting, [&](const auto& row) { return stands_in(ranks[row.first], row.second); });
   if (!stands) return std::nullopt;
   for (size_t k = 0; k < longest_program(meeting); ++k) {
     FrontLine front;
@@ -180,7 +179,7 @@ bool prefers_messages(const ReplayPlan& plan, const std::optional<FrontLine>& co
 bool is_completed(const RankOutcome& rank, uint64_t place) {
   if (place < rank.completed) return true;
   if (place >= rank.entered || rank.open.empty() || place > rank.open.back()) return false;
-  return std::find(rank.open.begin(), rank.open.end(), place) == rank.open.end();
+  return std::ranges::find(rank.open, place) == rank.open.end();
 }
 
 std::optional<FrontLine> front_of(const ReplayPlan& plan, MadeIn mode, int communicator,

@@ -16,7 +16,7 @@ namespace {
 
 const PlannedRank* rank_at(const ReplayPlan& plan, int rank) {
   const bool is_there = rank >= 0 && static_cast<size_t>(rank) < plan.ranks.size();
-  return is_there ? &plan.ranks[static_cast<size_t>(rank)] : nullptr;
+  return is_there ? &plan.ranks[rank] : nullptr;
 }
 
 /// The call at that place of the rank's calls in one mode; nullptr if it makes fewer.
@@ -29,8 +29,8 @@ std::optional<CallPlace> first_departure(const ReplayPlan& plan) {
   for (const int number : departed) {
     const PlannedRank* rank = rank_at(plan, number);
     if (rank == nullptr) continue;
-    const auto call = std::find_if(rank->calls.begin(), rank->calls.end(),
-                                   [](const auto& one) { return one.made_in != MadeIn::Both; });
+    const auto call = std::ranges::find_if(
+        rank->calls, [](const auto& one) { return one.made_in != MadeIn::Both; });
     if (call != rank->calls.end()) return place_of(*call);
   }
   return std::nullopt;
@@ -108,8 +108,7 @@ std::optional<CallPlace> stop_of(const ReplayPlan& plan, const RunOutcome& run) 
 std::string place_text(const ReplayPlan& plan, const CallPlace& place) {
   const bool is_known = place.communicator >= 0 &&
                         static_cast<size_t>(place.communicator) < plan.communicators.size();
-  const std::string id =
-      is_known ? printable(plan.communicators[static_cast<size_t>(place.communicator)].id) : "?";
+  const std::string id = is_known ? printable(plan.communicators[place.communicator].id) : "?";
   const PlannedCall* call = call_of(plan, place);
   if (call == nullptr) return fmt::format("call {} of communicator {}", place.index + 1, id);
   return fmt::format("{}, {} {} of communicator {}", printable(call->op),
@@ -127,7 +126,7 @@ std::string ranks_phrase(const ReplayPlan& plan, std::span<const int> ranks) {
       unnamed.push_back(fmt::format("rank {} of the plan", number));
     }
   }
-  std::sort(recorded.begin(), recorded.end());
+  std::ranges::sort(recorded);
   if (!recorded.empty()) {
     unnamed.insert(unnamed.begin(), fmt::format("rank{} {}", recorded.size() == 1 ? "" : "s",
                                                 ranges_text(recorded)));
@@ -141,7 +140,7 @@ constexpr std::string_view kShows[] = {"not-run", "useless", "as-recorded", "els
                                        "completed"};
 
 std::vector<int> sorted(std::vector<int> numbers) {
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   return numbers;
 }
 
@@ -153,15 +152,15 @@ std::string clause(std::string_view reason, std::string_view otherwise) {
 }
 
 const GpuCheck* silent_gpu(const RunOutcome& run) {
-  const auto found = std::find_if(run.gpus.begin(), run.gpus.end(),
-                                  [](const GpuCheck& gpu) { return !gpu.answers; });
+  const auto found =
+      std::ranges::find_if(run.gpus, [](const GpuCheck& gpu) { return !gpu.answers; });
   return found == run.gpus.end() ? nullptr : &*found;
 }
 
 /// A rank whose process the kernel does not let go: its GPU is not free.
 const RankOutcome* lost_rank(const RunOutcome& run) {
-  const auto found = std::find_if(run.ranks.begin(), run.ranks.end(),
-                                  [](const auto& rank) { return rank.end == ProcessEnd::Lost; });
+  const auto found = std::ranges::find_if(
+      run.ranks, [](const auto& rank) { return rank.end == ProcessEnd::Lost; });
   return found == run.ranks.end() ? nullptr : &*found;
 }
 
@@ -171,8 +170,7 @@ bool stopped_before_calls(const RunOutcome& run) {
 }
 
 bool lacks_memory(const RunOutcome& run) {
-  return run.end == RunEnd::Failed &&
-         std::any_of(run.ranks.begin(), run.ranks.end(), [](const RankOutcome& rank) {
+  return run.end == RunEnd::Failed && std::ranges::any_of(run.ranks, [](const RankOutcome& rank) {
            return rank.error.find("out of memory") != std::string::npos;
          });
 }

@@ -118,8 +118,8 @@ std::vector<std::pair<Variation, PairOfRuns>> pairs_of_runs(const ReplayOutcome&
   std::vector<std::pair<Variation, PairOfRuns>> all;
   for (size_t r = 0; r < outcome.runs.size(); ++r) {
     const RunOutcome& run = outcome.runs[r];
-    auto found = std::find_if(all.begin(), all.end(),
-                              [&](const auto& one) { return one.first == run.settings; });
+    auto found =
+        std::ranges::find_if(all, [&](const auto& one) { return one.first == run.settings; });
     if (found == all.end()) found = all.insert(all.end(), {run.settings, {}});
     (run.mode == MadeIn::Defect ? found->second.defect : found->second.clean) = &run;
     if (r < seen.size()) found->second.seen.push_back(&seen[r]);
@@ -131,15 +131,15 @@ std::vector<std::pair<Variation, PairOfRuns>> pairs_of_runs(const ReplayOutcome&
 Comparison compare_pair(const ReplayPlan& plan, const ReplayOutcome& outcome,
                         const PairOfRuns& runs) {
   std::vector<const ReadBack*> readable;
-  std::copy_if(runs.seen.begin(), runs.seen.end(), std::back_inserter(readable),
-               [](const ReadBack* one) { return one->readable; });
+  std::ranges::copy_if(runs.seen, std::back_inserter(readable),
+                       [](const ReadBack* one) { return one->readable; });
   static const ReadBack kNothing;
   if (readable.empty()) readable.push_back(&kNothing);
   Comparison all = compare_with_record(plan, outcome, *readable.front());
   for (size_t i = 1; i < readable.size(); ++i) {
     for (ReplayDifference& row : compare_with_record(plan, outcome, *readable[i]).differences) {
       const auto& known = all.differences;
-      const bool is_new = std::find(known.begin(), known.end(), row) == known.end();
+      const bool is_new = std::ranges::find(known, row) == known.end();
       if (is_new) all.differences.push_back(std::move(row));
     }
   }
@@ -165,9 +165,8 @@ JudgedPair judge(const ReplayPlan& plan, const ReplayOutcome& outcome, const Pai
 }
 
 bool all_alike(const std::vector<JudgedPair>& judged) {
-  return std::all_of(judged.begin(), judged.end(), [&](const JudgedPair& one) {
-    return one.pair.kind == judged.front().pair.kind;
-  });
+  return std::ranges::all_of(
+      judged, [&](const JudgedPair& one) { return one.pair.kind == judged.front().pair.kind; });
 }
 
 }  // namespace
@@ -215,9 +214,8 @@ ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
     say_nothing_was_run(outcome, verdict);
     return verdict;
   }
-  const auto telling = std::min_element(
-      judged.begin(), judged.end(),
-      [](const JudgedPair& a, const JudgedPair& b) { return a.pair.kind < b.pair.kind; });
+  const auto telling = std::ranges::min_element(
+      judged, [](const JudgedPair& a, const JudgedPair& b) { return a.pair.kind < b.pair.kind; });
   verdict.kind = telling->pair.kind;
   verdict.confidence = confidence_of(plan, telling->pair);
   if (verdict.confidence && !all_alike(judged)) {
@@ -375,8 +373,8 @@ std::vector<Rows> rows_by_call(std::span<const ReplayTiming> timings) {
   std::vector<Rows> calls;
   for (const ReplayTiming& row : timings) {
     if (row.settings.empty() || row.timing.median_us <= 0) continue;
-    auto found = std::find_if(calls.begin(), calls.end(),
-                              [&](const Rows& rows) { return same_call(*rows.front(), row); });
+    auto found = std::ranges::find_if(
+        calls, [&](const Rows& rows) { return same_call(*rows.front(), row); });
     if (found == calls.end()) found = calls.insert(calls.end(), Rows());
     found->push_back(&row);
   }
@@ -406,9 +404,9 @@ std::string comparison(const ReplayTiming& slow, const ReplayTiming& fast) {
 std::vector<std::string> time_comparisons(std::span<const ReplayTiming> timings) {
   std::vector<std::string> out;
   for (const Rows& rows : rows_by_call(timings)) {
-    const ReplayTiming* fastest = *std::min_element(
-        rows.begin(), rows.end(),
-        [](const auto* a, const auto* b) { return a->timing.median_us < b->timing.median_us; });
+    const ReplayTiming* fastest = *std::ranges::min_element(rows, [](const auto* a, const auto* b) {
+      return a->timing.median_us < b->timing.median_us;
+    });
     for (const ReplayTiming* row : rows) {
       if (row != fastest) out.push_back(comparison(*row, *fastest));
     }

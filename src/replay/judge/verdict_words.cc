@@ -52,8 +52,8 @@ struct Judged {
 const PlannedCall* call_at_front(const ReplayPlan& plan, MadeIn mode) {
   const Hypothesis& hypothesis = plan.hypothesis;
   if (!hypothesis.front || hypothesis.departed.empty()) return nullptr;
-  const auto& calls = plan.ranks[static_cast<size_t>(hypothesis.departed.front())].calls;
-  const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
+  const auto& calls = plan.ranks[hypothesis.departed.front()].calls;
+  const auto found = std::ranges::find_if(calls, [&](const PlannedCall& call) {
     return call.communicator == hypothesis.front->communicator &&
            call.index == hypothesis.front->index && call.made_in == mode;
   });
@@ -71,8 +71,8 @@ std::string_view odd_argument(const ReplayPlan& plan) {
       {wrong->redop != right->redop, "with another reduction"},
       {wrong->root != right->root, "with another root"}};
   const auto differ = [](const auto& row) { return row.first; };
-  if (std::count_if(std::begin(rows), std::end(rows), differ) != 1) return {};
-  return std::find_if(std::begin(rows), std::end(rows), differ)->second;
+  if (std::ranges::count_if(rows, differ) != 1) return {};
+  return std::ranges::find_if(rows, differ)->second;
 }
 
 /// "rank 5 does not make it".
@@ -325,8 +325,8 @@ Texts of_kind(const JudgedReplay& judged, ReplayVerdictKind kind) {
 }
 
 bool was_timed(const ReplayOutcome& outcome) {
-  return std::any_of(outcome.runs.begin(), outcome.runs.end(),
-                     [](const RunOutcome& run) { return !run.timings.empty(); });
+  return std::ranges::any_of(outcome.runs,
+                             [](const RunOutcome& run) { return !run.timings.empty(); });
 }
 
 /// Of a verdict of that kind. A sentence each; never empty.
@@ -364,9 +364,8 @@ void add_untold(const JudgedReplay& judged, Texts& out) {
 }
 
 bool mention(const Texts& texts, std::string_view words) {
-  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
-    return text.find(words) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      texts, [&](const std::string& text) { return text.find(words) != std::string::npos; });
 }
 
 void add_uncompared(const ReplayOutcome& outcome, Texts& out) {
@@ -427,9 +426,9 @@ std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
 //   not-comparable        → "Give the recorded release of NCCL with --nccl LIBRARY."
 
 bool differs_in(const JudgedReplay& judged, std::string_view what) {
-  return std::any_of(
-      judged.pair.differences.begin(), judged.pair.differences.end(),
-      [&](const ReplayDifference& row) { return row.matters && row.what.starts_with(what); });
+  return std::ranges::any_of(judged.pair.differences, [&](const ReplayDifference& row) {
+    return row.matters && row.what.starts_with(what);
+  });
 }
 
 /// How the replay would come nearer to the record.
@@ -559,8 +558,8 @@ Texts held(const JudgedReplay& judged) {
 
 /// Which variations came out as the verdict says, where not all did.
 void add_variations(ReplayVerdict& verdict) {
-  const bool alike = std::all_of(verdict.pairs.begin(), verdict.pairs.end(),
-                                 [&](const ReplayPair& pair) { return pair.kind == verdict.kind; });
+  const bool alike = std::ranges::all_of(
+      verdict.pairs, [&](const ReplayPair& pair) { return pair.kind == verdict.kind; });
   if (alike) return;
   Texts parts;
   for (const ReplayPair& pair : verdict.pairs) {

@@ -43,11 +43,10 @@ const std::string& how_to_capture() {
 size_t numbered_callers(const Job& job) {
   size_t most = 0;
   for (const Communicator& comm : job.communicators) {
-    const auto callers =
-        std::count_if(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-          const CollectiveCalls* calls = calls_of(job, rank);
-          return rank.rank >= 0 && calls != nullptr && calls->total > 0;
-        });
+    const auto callers = std::ranges::count_if(comm.ranks, [&](const CommRank& rank) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      return rank.rank >= 0 && calls != nullptr && calls->total > 0;
+    });
     most = std::max(most, static_cast<size_t>(callers));
   }
   return most;
@@ -59,7 +58,7 @@ bool tells_of_inits(const SpeakerLog& log) {
   return std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
     const auto& [kind, lines] = entry;
     return all_kinds()[kind].subsystem == Subsystem::Init &&
-           std::any_of(lines.kept.begin(), lines.kept.end(), [](const Record& record) {
+           std::ranges::any_of(lines.kept, [](const Record& record) {
              return parse_record(record).header.level == Level::Info;
            });
   });
@@ -75,17 +74,16 @@ bool failed_before_calls(const Job& job) {
     return segment.completed.line != 0 || segment.calls.total + segment.traces.total > 0 ||
            segment.end == CommFate::Destroyed;
   };
-  const bool ever_complete =
-      std::any_of(job.logs.begin(), job.logs.end(), [&](const SpeakerLog& log) {
-        return std::any_of(log.comms.all.begin(), log.comms.all.end(), was_complete);
-      });
+  const bool ever_complete = std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+    return std::ranges::any_of(log.comms.all, was_complete);
+  });
   bool told = false;
   for (const Process& process : job.processes) {
     if (!process.has_nccl) continue;
     if (process.cut || process.torn) return false;
     if (process.pid < 0) continue;  // Lines without a header, such as the version's.
-    if (std::none_of(process.logs.begin(), process.logs.end(),
-                     [&](size_t log) { return tells_of_inits(job.logs[log]); })) {
+    if (std::ranges::none_of(process.logs,
+                             [&](size_t log) { return tells_of_inits(job.logs[log]); })) {
       return false;
     }
     told = true;
@@ -96,8 +94,8 @@ bool failed_before_calls(const Job& job) {
 void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members,
                           const std::vector<Suspicion>& suspicions) {
   if (!members.empty()) return;
-  const bool has_nccl = std::any_of(job.processes.begin(), job.processes.end(),
-                                    [](const Process& process) { return process.has_nccl; });
+  const bool has_nccl =
+      std::ranges::any_of(job.processes, [](const Process& process) { return process.has_nccl; });
   if (!has_nccl) {
     throw Error("no line of these logs was printed by NCCL, so there is nothing to replay", kWhere,
                 how_to_capture());
@@ -110,7 +108,7 @@ void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members
     throw Error("the job failed before its first call of NCCL, so there is nothing to replay" + why,
                 kWhere, "'ncclog analyze' says what is known of it");
   }
-  const bool prints_calls = std::any_of(job.logs.begin(), job.logs.end(), [](const auto& log) {
+  const bool prints_calls = std::ranges::any_of(job.logs, [](const auto& log) {
     return log.calls.tape.total() + log.traces.tape.total() > 0;
   });
   if (!prints_calls) {
@@ -294,8 +292,8 @@ void add_recorded_calls(const Job& job, const RecordedCalls& recorded, const Pla
         continue;
       }
       making.counts_bytes |= may_count_bytes({call.call.op, call.call.datatype}, job.nccl_versions);
-      programs[static_cast<size_t>(seats.seat_of.at(call.by))].add(call, rank_of(job, call.by).rank,
-                                                                   planned_call(job, seats, call));
+      programs[seats.seat_of.at(call.by)].add(call, rank_of(job, call.by).rank,
+                                              planned_call(job, seats, call));
     }
   }
   making.not_replayable += recorded.other_calls;
@@ -371,7 +369,7 @@ PlannedCall sequence_of(const PlanSeats& seats, const RecordedCall& call) {
 
 size_t place_of(const PlanSeats& seats, const Calls& calls, const RecordedCall& before) {
   const PlannedCall wanted = sequence_of(seats, before);
-  const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& other) {
+  const auto found = std::ranges::find_if(calls, [&](const PlannedCall& other) {
     return counts_with(other, wanted) && other.index == before.index;
   });
   return begin_of_group(calls, static_cast<size_t>(found - calls.begin()));
@@ -381,7 +379,7 @@ size_t place_of(const PlanSeats& seats, const Calls& calls, const RecordedCall& 
 PlannedRank* rank_of_member(const PlanSeats& seats, const Membership& member, ReplayPlan& plan) {
   const auto seat = seats.seat_of.find(member);
   const bool is_there = seat != seats.seat_of.end() && seats.place_of(member.communicator) >= 0;
-  return is_there ? &plan.ranks[static_cast<size_t>(seat->second)] : nullptr;
+  return is_there ? &plan.ranks[seat->second] : nullptr;
 }
 
 /// Adds those of the defect's calls whose places are known to the plan's ranks (for others see
@@ -417,7 +415,7 @@ void add_missing_calls(const Job& job, const PlanSeats& seats, const RecordedDef
     PlannedRank* rank = rank_of_member(seats, from.by, plan);
     if (rank == nullptr) continue;
     const int communicator = seats.place_of(from.by.communicator);
-    const auto late = std::find_if(rank->calls.begin(), rank->calls.end(), [&](const auto& call) {
+    const auto late = std::ranges::find_if(rank->calls, [&](const auto& call) {
       return call.communicator == communicator && !is_message(call.op) && call.index >= from.index;
     });
     const auto place = static_cast<size_t>(late - rank->calls.begin());
@@ -441,7 +439,7 @@ std::vector<PlannedCommunicator> planned_communicators(const Job& job, const Pla
   const std::vector<Edge>& edges = edges_of(job);
   std::vector<PlannedCommunicator> result;
   for (const int c : seats.communicators) {
-    const Communicator& comm = job.communicators[static_cast<size_t>(c)];
+    const Communicator& comm = job.communicators[c];
     PlannedCommunicator planned;
     planned.id = comm.id;
     planned.ranks = seats.ranks_of(job, c);
@@ -460,7 +458,7 @@ std::vector<RecordedTuning> recorded_tuning(const Job& job, const PlanSeats& sea
   for (const Seat& seat : seats.seats) processes.insert(seat.process);
   std::vector<size_t> logs;
   for (const int process : processes) {
-    const auto& own = job.processes[static_cast<size_t>(process)].logs;
+    const auto& own = job.processes[process].logs;
     logs.insert(logs.end(), own.begin(), own.end());
   }
   return seen_tuning(job, logs);

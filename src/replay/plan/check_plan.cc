@@ -143,7 +143,7 @@ void check_parent(const ReplayPlan& plan, size_t c, PlanComplaints& complaints) 
         where, fmt::format("communicators[{}] does not come before it", communicator.parent));
     return;
   }
-  const auto& above = plan.communicators[static_cast<size_t>(communicator.parent)].ranks;
+  const auto& above = plan.communicators[communicator.parent].ranks;
   for (const int rank : communicator.ranks) {
     if (is_among(above, rank)) continue;
     complaints.refuse(where, fmt::format("ranks[{}] is not in communicators[{}], so it cannot be "
@@ -175,7 +175,7 @@ void check_call(const ReplayPlan& plan, size_t r, size_t at, PlanComplaints& com
   if (!is_place(call.communicator, plan.communicators.size())) {
     return refuse("communicator", fmt::format("there is no communicators[{}]", call.communicator));
   }
-  const auto& members = plan.communicators[static_cast<size_t>(call.communicator)].ranks;
+  const auto& members = plan.communicators[call.communicator].ranks;
   if (!is_among(members, static_cast<int>(r))) {
     return refuse("communicator",
                   fmt::format("ranks[{}] is not in communicators[{}]", r, call.communicator));
@@ -262,12 +262,12 @@ std::string place_of_setting(size_t setting) { return fmt::format("settings[{}]"
 bool is_name(std::string_view name) {
   const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; };
   return !name.empty() && name.size() <= kLongestName && !is_digit(name.front()) &&
-         std::all_of(name.begin(), name.end(), fits);
+         std::ranges::all_of(name, fits);
 }
 
 bool has_control_character(std::string_view value) {
-  return std::any_of(value.begin(), value.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
+  return std::ranges::any_of(
+      value, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
 }
 
 /// What is set in a way that a shell, a log or NCCL would read otherwise.
@@ -333,7 +333,7 @@ void check_settings(const ReplayPlan& plan, PlanComplaints& complaints) {
 
 void check_members(const std::vector<int>& ranks, const FrontLine& front, const ReplayPlan& plan,
                    const std::string& where, PlanComplaints& complaints) {
-  const auto& members = plan.communicators[static_cast<size_t>(front.communicator)].ranks;
+  const auto& members = plan.communicators[front.communicator].ranks;
   for (const int rank : ranks) {
     if (is_among(members, rank)) continue;
     complaints.refuse(
@@ -412,11 +412,11 @@ std::map<CallLine, std::vector<LineEnd>> lines_of(const ReplayPlan& plan, const 
   for (size_t r = 0; r < clean.programs.size(); ++r) {
     for (size_t c = 0; c < clean.places[r].size(); ++c) {
       const RankCall& call = clean.programs[r].calls[c];
-      const auto& comm = plan.communicators[static_cast<size_t>(call.line.communicator)];
+      const auto& comm = plan.communicators[call.line.communicator];
       std::vector<LineEnd>& ends = lines[call.line];
       ends.resize(call.line.is_message() ? 2 : comm.ranks.size());
       const int end = call.line.is_message() ? call.receives : rank_in(comm, static_cast<int>(r));
-      ends[static_cast<size_t>(end)].push_back({r, clean.places[r][c]});
+      ends[end].push_back({r, clean.places[r][c]});
     }
   }
   return lines;
@@ -557,7 +557,7 @@ std::vector<PlanComplaint> check_plan(const ReplayPlan& plan) {
 }
 
 bool is_refused(const std::vector<PlanComplaint>& complaints) {
-  return std::any_of(complaints.begin(), complaints.end(), [](const PlanComplaint& complaint) {
+  return std::ranges::any_of(complaints, [](const PlanComplaint& complaint) {
     return complaint.weight == PlanComplaint::Weight::Refusal;
   });
 }

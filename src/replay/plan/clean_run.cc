@@ -38,7 +38,7 @@ CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends
       call.line.communicator = planned.communicator;
       call.receives = planned.op == "Recv";
       if (is_message(planned.op)) {
-        const auto& communicator = plan.communicators[static_cast<size_t>(planned.communicator)];
+        const auto& communicator = plan.communicators[planned.communicator];
         const int own = rank_in(communicator, static_cast<int>(r));
         call.line.sender = call.receives ? planned.root : own;
         call.line.receiver = call.receives ? own : planned.root;
@@ -62,9 +62,7 @@ const PlannedCall& call_at(const ReplayPlan& plan, const CleanCalls& clean,
 
 /// How many have to come there.
 size_t expected_at(const ReplayPlan& plan, const CallLine& line) {
-  return line.is_message()
-             ? 2
-             : plan.communicators[static_cast<size_t>(line.communicator)].ranks.size();
+  return line.is_message() ? 2 : plan.communicators[line.communicator].ranks.size();
 }
 
 /// The clean run by the numbers of the record, as far as it comes. No buffer holds what a rank
@@ -78,7 +76,7 @@ Simulation carry_out(const ReplayPlan& plan, CleanCalls& clean) {
   return Simulation(clean.programs, Circles::Wait, [&](const MeetingKey& key, const auto& calls) {
     const PlannedCall& first = call_at(plan, clean, calls.front());
     return calls.size() == expected_at(plan, key.line) &&
-           std::all_of(calls.begin(), calls.end(), [&](const SimulatedCall& call) {
+           std::ranges::all_of(calls, [&](const SimulatedCall& call) {
              return can_meet(first, call_at(plan, clean, call));
            });
   });
@@ -100,11 +98,10 @@ std::set<int> absent_from(const ReplayPlan& plan, const CleanCalls& clean, const
                           const Meeting& meeting) {
   const auto came = meeting.came();
   if (came.empty() || came.size() >= expected_at(plan, key.line)) return {};
-  const auto& ranks = plan.communicators[static_cast<size_t>(key.line.communicator)].ranks;
+  const auto& ranks = plan.communicators[key.line.communicator].ranks;
   std::set<int> absent(ranks.begin(), ranks.end());
   if (key.line.is_message()) {
-    absent = {ranks[static_cast<size_t>(key.line.sender)],
-              ranks[static_cast<size_t>(key.line.receiver)]};
+    absent = {ranks[key.line.sender], ranks[key.line.receiver]};
   }
   for (const SimulatedCall& call : came) {
     absent.erase(static_cast<int>(call.program));
@@ -123,8 +120,8 @@ void turn_round(const CallLine& line, PlannedCall& call) {
 
 /// The call, or another one in its place, is among the rank's own.
 bool makes(const ReplayPlan& plan, const AwaitedCall& awaited) {
-  const auto& calls = plan.ranks[static_cast<size_t>(awaited.rank)].calls;
-  return std::any_of(calls.begin(), calls.end(), [&](const PlannedCall& own) {
+  const auto& calls = plan.ranks[awaited.rank].calls;
+  return std::ranges::any_of(calls, [&](const PlannedCall& own) {
     if (own.communicator != awaited.call.communicator || own.index != awaited.call.index) {
       return false;
     }
@@ -167,7 +164,7 @@ void keep_groups_whole(PlannedRank& rank) {
 /// A message has several of its number; the one that is meant is the missing rank's.
 bool comes_to(const ReplayPlan& plan, const FrontLine& front, bool by_message, SendEnds sends) {
   const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
-  return std::any_of(front.missing.begin(), front.missing.end(), [&](int rank) {
+  return std::ranges::any_of(front.missing, [&](int rank) {
     const auto r = static_cast<size_t>(rank);
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
       const PlannedCall& call = plan.ranks[r].calls[c];
@@ -180,7 +177,7 @@ bool comes_to(const ReplayPlan& plan, const FrontLine& front, bool by_message, S
 
 /// Inserts a call before what the rank does not come to, on the stream that it uses for such.
 void insert_call(const std::vector<bool>& completed, AwaitedCall awaited, ReplayPlan& plan) {
-  std::vector<PlannedCall>& calls = plan.ranks[static_cast<size_t>(awaited.rank)].calls;
+  std::vector<PlannedCall>& calls = plan.ranks[awaited.rank].calls;
   size_t place = 0;
   while (place < calls.size() && (completed[place] || calls[place].made_in == MadeIn::Defect)) {
     ++place;
@@ -268,7 +265,7 @@ uint64_t extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_mess
     others += is_at(first, front, by_message) ? 0 : 1;
     for (AwaitedCall& one : awaited) {
       if (one.call != first) continue;
-      insert_call(completed[static_cast<size_t>(one.rank)], std::move(one), plan);
+      insert_call(completed[one.rank], std::move(one), plan);
     }
   }
   return others;

@@ -29,8 +29,7 @@ struct DumpWindow {
   std::vector<int64_t> left_out;  ///< Of these, those that a replay cannot make on some rank.
 
   bool holds(int64_t number) const {
-    return from <= number && number <= to &&
-           !std::binary_search(left_out.begin(), left_out.end(), number);
+    return from <= number && number <= to && !std::ranges::binary_search(left_out, number);
   }
 };
 
@@ -60,8 +59,8 @@ constexpr TypeRow kTypes[] = {
 int datatype_of(const FlightRecorderEntry& entry) {
   const auto& types = entry.input_dtypes.empty() ? entry.output_dtypes : entry.input_dtypes;
   if (types.empty()) return -1;
-  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                 [&](const TypeRow& one) { return one.torch == types.front(); });
+  const auto* row =
+      std::ranges::find_if(kTypes, [&](const TypeRow& one) { return one.torch == types.front(); });
   return row == std::end(kTypes) ? -1 : row->datatype;
 }
 
@@ -121,7 +120,7 @@ DumpWindow dump_window(const RecordedGroup& group, int64_t common, uint64_t last
   }
   window.to = std::min(end, common + static_cast<int64_t>(kBeyond));
   for (int64_t number = window.from; number <= window.to; ++number) {
-    const bool can = std::all_of(group.ranks.begin(), group.ranks.end(), [&](const auto& rank) {
+    const bool can = std::ranges::all_of(group.ranks, [&](const auto& rank) {
       return rank.dump == nullptr || can_be_made(rank, number, group.ranks.size());
     });
     if (!can) window.left_out.push_back(number);
@@ -175,7 +174,7 @@ std::vector<int> seats_of(const SeatOfRank& seats, const std::vector<int>& ranks
 }  // namespace
 
 std::string communicator_of(const Job& job, const RecordedGroup& group) {
-  if (group.communicator >= 0) return job.communicators[static_cast<size_t>(group.communicator)].id;
+  if (group.communicator >= 0) return job.communicators[group.communicator].id;
   return to_valid_utf8(group.description.empty() ? group.name : group.description);
 }
 
@@ -218,8 +217,7 @@ std::vector<PlannedCall> calls_of_rank(const std::vector<DumpedGroup>& groups, i
   for (const FlightRecorderEntry& entry : dump->entries) {
     const auto place = wanted.find(&entry);
     if (place == wanted.end()) continue;
-    auto call =
-        call_of_entry(entry, groups[static_cast<size_t>(place->second)].group->ranks.size());
+    auto call = call_of_entry(entry, groups[place->second].group->ranks.size());
     if (!call) continue;
     call->communicator = place->second;
     call->stream =
@@ -232,12 +230,11 @@ std::vector<PlannedCall> calls_of_rank(const std::vector<DumpedGroup>& groups, i
 void add_calls(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
                ReplayPlan& plan) {
   for (const auto& [rank, seat] : seat_of) {
-    plan.ranks[static_cast<size_t>(seat)].calls = calls_of_rank(groups, rank);
+    plan.ranks[seat].calls = calls_of_rank(groups, rank);
   }
   for (const DumpedGroup& dumped : groups) {
     for (const RecordedRank* rank : dumped.ranks) {
-      plan.ranks[static_cast<size_t>(seat_of.at(rank->rank))].left_out +=
-          static_cast<uint64_t>(dumped.window.from - 1);
+      plan.ranks[seat_of.at(rank->rank)].left_out += static_cast<uint64_t>(dumped.window.from - 1);
     }
   }
 }
@@ -249,7 +246,7 @@ PlanSeats dumped_processes(const std::vector<DumpedGroup>& groups, const SeatOfR
   for (const DumpedGroup& dumped : groups) {
     for (const RecordedRank* rank : dumped.ranks) {
       if (rank->dump->process < 0) return {};
-      seats.seats[static_cast<size_t>(seat_of.at(rank->rank))] = {
+      seats.seats[seat_of.at(rank->rank)] = {
           .process = rank->dump->process, .cuda_dev = -1, .recorded_rank = rank->rank};
     }
   }
@@ -305,9 +302,8 @@ DumpedDefect dumped_defect(const std::vector<DumpedGroup>& groups, const SeatOfR
                            const RecorderVerdict& verdict) {
   DumpedDefect defect;
   defect.split = verdict.kind == RecordedKind::Mismatch && verdict.named.empty();
-  const auto dumped = std::find_if(groups.begin(), groups.end(), [&](const DumpedGroup& one) {
-    return one.group->name == verdict.group;
-  });
+  const auto dumped = std::ranges::find_if(
+      groups, [&](const DumpedGroup& one) { return one.group->name == verdict.group; });
   const DefectKind kind = kind_of(verdict);
   if (dumped == groups.end() || kind == DefectKind::None) return defect;
   const auto difference = recorded_difference(*dumped->group);
@@ -325,14 +321,13 @@ void put_right(const std::vector<DumpedGroup>& groups, const DumpedDefect& defec
                ReplayPlan& plan) {
   if (defect.right == nullptr) return;
   const FrontLine& front = *defect.hypothesis.front;
-  const DumpedGroup& dumped = groups[static_cast<size_t>(front.communicator)];
+  const DumpedGroup& dumped = groups[front.communicator];
   const auto right = call_of_entry(*defect.right, dumped.group->ranks.size());
   if (!right) return;
   for (const int seat : defect.hypothesis.departed) {
-    std::vector<PlannedCall>& calls = plan.ranks[static_cast<size_t>(seat)].calls;
-    const auto own = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
-      return is_at(call, front, false);
-    });
+    std::vector<PlannedCall>& calls = plan.ranks[seat].calls;
+    const auto own = std::ranges::find_if(
+        calls, [&](const PlannedCall& call) { return is_at(call, front, false); });
     if (own == calls.end()) continue;
     PlannedCall instead = *right;
     instead.communicator = own->communicator;
@@ -352,8 +347,7 @@ std::vector<std::string> absent_ranks(const Job& job, const std::vector<DumpedGr
   for (const DumpedGroup& dumped : groups) {
     std::vector<int> absent;
     for (const RecordedRank& rank : dumped.group->ranks) {
-      const bool is_known =
-          std::find(dumped.ranks.begin(), dumped.ranks.end(), &rank) != dumped.ranks.end();
+      const bool is_known = std::ranges::find(dumped.ranks, &rank) != dumped.ranks.end();
       if (!is_known) absent.push_back(rank.rank);
     }
     if (absent.empty()) continue;
@@ -381,8 +375,8 @@ std::vector<std::string> dumped_versions(const Job& job) {
 
 bool dumps_hold_calls(const Job& job) {
   const std::vector<RecordedGroup> groups = recorded_groups(job);
-  return std::any_of(groups.begin(), groups.end(),
-                     [](const RecordedGroup& group) { return !known_ranks(group).empty(); });
+  return std::ranges::any_of(
+      groups, [](const RecordedGroup& group) { return !known_ranks(group).empty(); });
 }
 
 ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanOptions& options,

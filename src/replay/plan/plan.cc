@@ -29,10 +29,9 @@ std::string_view to_string(DefectKind kind) { return kKindWords[static_cast<size
 
 std::vector<PlannedCall> calls_in(const PlannedRank& rank, MadeIn mode) {
   std::vector<PlannedCall> calls;
-  std::copy_if(rank.calls.begin(), rank.calls.end(), std::back_inserter(calls),
-               [mode](const PlannedCall& call) {
-                 return call.made_in == MadeIn::Both || call.made_in == mode;
-               });
+  std::ranges::copy_if(rank.calls, std::back_inserter(calls), [mode](const PlannedCall& call) {
+    return call.made_in == MadeIn::Both || call.made_in == mode;
+  });
   return calls;
 }
 
@@ -52,12 +51,12 @@ bool is_at(const PlannedCall& call, const FrontLine& front, bool by_message) {
 }
 
 bool is_among(const std::vector<int>& ranks, int rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  return std::ranges::find(ranks, rank) != ranks.end();
 }
 
 int rank_in(const PlannedCommunicator& communicator, int rank) {
   const auto& ranks = communicator.ranks;
-  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  const auto found = std::ranges::find(ranks, rank);
   return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
 }
 
@@ -104,8 +103,8 @@ constexpr Function kFunctions[] = {
 };
 
 const Function* find_function(std::string_view op) {
-  const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
-                                   [op](const Function& row) { return row.op == op; });
+  const auto* found =
+      std::ranges::find_if(kFunctions, [op](const Function& row) { return row.op == op; });
   return found == std::end(kFunctions) ? nullptr : found;
 }
 
@@ -197,7 +196,7 @@ int64_t add(int64_t a, int64_t b) {
 }
 
 int64_t bytes_of(const ReplayPlan& plan, const PlannedCall& call, size_t rank) {
-  const PlannedCommunicator& comm = plan.communicators[static_cast<size_t>(call.communicator)];
+  const PlannedCommunicator& comm = plan.communicators[call.communicator];
   const CallShape shape =
       shape_of(call, rank_in(comm, static_cast<int>(rank)), static_cast<int>(comm.ranks.size()));
   const bool is_one_buffer = call.in_place && !is_message(call.op);
@@ -311,12 +310,12 @@ struct Shape {
 };
 
 int nranks_of(const ReplayPlan& plan, const PlannedCall& call) {
-  return static_cast<int>(plan.communicators[static_cast<size_t>(call.communicator)].ranks.size());
+  return static_cast<int>(plan.communicators[call.communicator].ranks.size());
 }
 
 /// Of a message: the one that the other side owes.
 bool is_owed(const PlannedCall& call, const FrontLine& front, const ReplayPlan& plan) {
-  const auto& members = plan.communicators[static_cast<size_t>(call.communicator)].ranks;
+  const auto& members = plan.communicators[call.communicator].ranks;
   const auto peer = static_cast<size_t>(call.root);
   return call.root >= 0 && peer < members.size() && is_among(front.missing, members[peer]);
 }
@@ -327,7 +326,7 @@ std::optional<Shape> shape_at_front(const ReplayPlan& plan) {
   const FrontLine& front = *plan.hypothesis.front;
   const bool by_message = plan.hypothesis.kind == DefectKind::Message;
   for (const int rank : front.entered) {
-    for (const PlannedCall& call : plan.ranks[static_cast<size_t>(rank)].calls) {
+    for (const PlannedCall& call : plan.ranks[rank].calls) {
       const bool is_meant =
           by_message ? is_owed(call, front, plan) : call.made_in != MadeIn::Defect;
       if (is_at(call, front, by_message) && is_meant) return Shape{&call, nranks_of(plan, call)};
@@ -357,7 +356,7 @@ std::string in_quotes(std::string_view value) {
   const auto is_plain = [](char c) {
     return is_word(c) || std::string_view(",.:/=+-^@%").find(c) != std::string_view::npos;
   };
-  if (!value.empty() && std::all_of(value.begin(), value.end(), is_plain)) {
+  if (!value.empty() && std::ranges::all_of(value, is_plain)) {
     return std::string(value);
   }
   std::string text = "'";

@@ -176,8 +176,8 @@ int host_group_count(const ReplayPlan& plan);
 /// True if some call of some rank is such.
 template <typename IsSuch>
 bool any_call(const ReplayPlan& plan, IsSuch is_such) {
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
-    return std::any_of(rank.calls.begin(), rank.calls.end(), is_such);
+  return std::ranges::any_of(plan.ranks, [&](const PlannedRank& rank) {
+    return std::ranges::any_of(rank.calls, is_such);
   });
 }
 

@@ -168,7 +168,7 @@ bool fits(std::string_view pattern, std::string_view text) {
 std::vector<int> ranks_of(const PlanSeats& seats, const std::vector<int>& processes) {
   std::vector<int> ranks;
   for (size_t s = 0; s < seats.seats.size(); ++s) {
-    if (std::binary_search(processes.begin(), processes.end(), seats.seats[s].process)) {
+    if (std::ranges::binary_search(processes, seats.seats[s].process)) {
       ranks.push_back(static_cast<int>(s));
     }
   }
@@ -217,7 +217,7 @@ std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& se
 /// The message that one rank makes in the clean run only; nullptr: none at the front.
 const PlannedCall* added_message(const ReplayPlan& plan, const FrontLine& front) {
   for (const int rank : front.missing) {
-    for (const PlannedCall& call : plan.ranks[static_cast<size_t>(rank)].calls) {
+    for (const PlannedCall& call : plan.ranks[rank].calls) {
       if (is_at(call, front, true) && call.made_in == MadeIn::Clean) return &call;
     }
   }
@@ -230,17 +230,15 @@ uint64_t end_at_message(ReplayPlan& plan) {
   const PlannedCall* found = added_message(plan, front);
   if (found == nullptr) return 0;
   const PlannedCall added = *found;
-  const auto& ranks = plan.communicators[static_cast<size_t>(front.communicator)].ranks;
-  const int peer = ranks[static_cast<size_t>(added.root)];
+  const auto& ranks = plan.communicators[front.communicator].ranks;
+  const int peer = ranks[added.root];
   const int own = front.missing.front();
-  const int number = rank_in(plan.communicators[static_cast<size_t>(front.communicator)], own);
-  uint64_t removed =
-      std::erase_if(plan.ranks[static_cast<size_t>(own)].calls, [&](const auto& call) {
-        return call.communicator == added.communicator && call.op == added.op &&
-               call.root == added.root && call.index >= added.index &&
-               call.made_in != MadeIn::Clean;
-      });
-  removed += std::erase_if(plan.ranks[static_cast<size_t>(peer)].calls, [&](const auto& call) {
+  const int number = rank_in(plan.communicators[front.communicator], own);
+  uint64_t removed = std::erase_if(plan.ranks[own].calls, [&](const auto& call) {
+    return call.communicator == added.communicator && call.op == added.op &&
+           call.root == added.root && call.index >= added.index && call.made_in != MadeIn::Clean;
+  });
+  removed += std::erase_if(plan.ranks[peer].calls, [&](const auto& call) {
     return call.communicator == added.communicator && is_message(call.op) && call.op != added.op &&
            call.root == number && call.index > added.index;
   });
@@ -259,9 +257,8 @@ uint64_t end_at_front(ReplayPlan& plan) {
   // The front says that those who left the call out came, though with another one.
   std::vector<int> without;
   if (hypothesis.kind == DefectKind::MissingCall) {
-    std::copy_if(hypothesis.departed.begin(), hypothesis.departed.end(),
-                 std::back_inserter(without),
-                 [&](int rank) { return is_among(front.entered, rank); });
+    std::ranges::copy_if(hypothesis.departed, std::back_inserter(without),
+                         [&](int rank) { return is_among(front.entered, rank); });
   }
   uint64_t removed = 0;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
@@ -275,7 +272,7 @@ uint64_t end_at_front(ReplayPlan& plan) {
   }
   std::erase_if(front.entered, [&](int rank) { return is_among(without, rank); });
   front.missing.insert(front.missing.end(), without.begin(), without.end());
-  std::sort(front.missing.begin(), front.missing.end());
+  std::ranges::sort(front.missing);
   return removed;
 }
 
@@ -288,7 +285,7 @@ std::string_view plural(uint64_t count, std::string_view one, std::string_view s
 /// Ranks of the plan's communicators that take no part, by communicator.
 void add_absent_ranks(const Job& job, const PlanSeats& seats, std::vector<std::string>& losses) {
   for (const int c : seats.communicators) {
-    const Communicator& comm = job.communicators[static_cast<size_t>(c)];
+    const Communicator& comm = job.communicators[c];
     const auto there = static_cast<int>(seats.ranks_of(job, c).size());
     if (there >= comm.nranks) continue;
     std::vector<int> absent;
@@ -301,9 +298,8 @@ void add_absent_ranks(const Job& job, const PlanSeats& seats, std::vector<std::s
 
 void add_damage(const Job& job, std::vector<std::string>& losses) {
   const auto count = [&](bool Process::*flag) {
-    return static_cast<uint64_t>(
-        std::count_if(job.processes.begin(), job.processes.end(),
-                      [&](const Process& process) { return process.*flag; }));
+    return static_cast<uint64_t>(std::ranges::count_if(
+        job.processes, [&](const Process& process) { return process.*flag; }));
   };
   if (const uint64_t torn = count(&Process::torn); torn > 0) {
     losses.push_back(fmt::format("Lines of {} {} are torn: some of {} calls may be missing.", torn,
@@ -393,8 +389,8 @@ void add_untold(const Job& job, const PlanMaking& making, const ReplayPlan& plan
       plan.hypothesis.kind != DefectKind::None || making.from_dumps || making.clean_run_ends_before;
   if (is_told || !has_failed(job)) return;
   const auto& unmatched = find_waits(job).unmatched;
-  if (std::any_of(unmatched.begin(), unmatched.end(),
-                  [](const UnmatchedMessages& messages) { return messages.sizes_differ; })) {
+  if (std::ranges::any_of(
+          unmatched, [](const UnmatchedMessages& messages) { return messages.sizes_differ; })) {
     losses.push_back(
         "A Send and its Recv differ in size, and no plan of such a message is made: the plan tests "
         "nothing.");
@@ -471,10 +467,9 @@ constexpr const char* kWhere = "replay plan";
 
 /// Some rank made messages behind the front's collective, which was over by then.
 bool goes_on_with_messages(const ReplayPlan& plan, const FrontLine& front) {
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
-    const auto at =
-        std::find_if(rank.calls.begin(), rank.calls.end(),
-                     [&](const PlannedCall& call) { return is_at(call, front, false); });
+  return std::ranges::any_of(plan.ranks, [&](const PlannedRank& rank) {
+    const auto at = std::ranges::find_if(
+        rank.calls, [&](const PlannedCall& call) { return is_at(call, front, false); });
     return std::any_of(at, rank.calls.end(), [&](const PlannedCall& call) {
       return is_message(call.op) && call.communicator == front.communicator;
     });
@@ -532,7 +527,7 @@ std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
     const Seat& seat = seats.seats[s];
     PlannedRank rank;
     rank.recorded_rank = seat.recorded_rank;
-    rank.host = to_valid_utf8(job.processes[static_cast<size_t>(seat.process)].host);
+    rank.host = to_valid_utf8(job.processes[seat.process].host);
     rank.host_group = groups[s];
     ranks.push_back(std::move(rank));
   }

@@ -34,7 +34,7 @@ struct OpenKey {
 std::optional<RepeatedKey> repeated_among(const OpenKey* begin, const OpenKey* end) {
   std::vector<std::pair<std::string, size_t>> keys;
   for (const OpenKey* key = begin; key != end; ++key) keys.emplace_back(key->meaning(), key->at);
-  std::sort(keys.begin(), keys.end());
+  std::ranges::sort(keys);
   std::optional<RepeatedKey> first;
   for (size_t k = 1; k < keys.size(); ++k) {
     const auto& [key, at] = keys[k];
@@ -71,7 +71,7 @@ constexpr size_t kColumns = 100;
 /// "plan.json:14:3" for a place in bytes, from 1.
 std::string where_in(std::string_view text, const std::string& source, size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const auto line = std::ranges::count(before, '\n') + 1;
   const size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0.
   return fmt::format("{}:{}:{}", source, line, before.size() - begin + 1);
 }
@@ -80,13 +80,12 @@ bool is_scalar(const WrittenJson& value) { return !value.is_structured(); }
 
 /// A list of single values, or nothing.
 bool is_plain_list(const WrittenJson& value) {
-  return value.is_array() && std::all_of(value.begin(), value.end(), is_scalar);
+  return value.is_array() && std::ranges::all_of(value, is_scalar);
 }
 
 bool is_flat(const WrittenJson& value) {
-  return std::all_of(value.begin(), value.end(), [](const WrittenJson& part) {
-    return is_scalar(part) || is_plain_list(part);
-  });
+  return std::ranges::all_of(
+      value, [](const WrittenJson& part) { return is_scalar(part) || is_plain_list(part); });
 }
 
 void append_line(std::string& out, const WrittenJson& value);
@@ -245,7 +244,7 @@ std::string_view function_word(int64_t number) {
   static constexpr std::string_view kWords[] = {
       "AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AlltoAll",  "Gather",
       "Scatter",   "Send",      "Recv",   "PutSignal", "Signal",        "WaitSignal"};
-  return kWords[static_cast<size_t>(number)];
+  return kWords[number];
 }
 
 std::string write_plan(const ReplayPlan& plan) { return write_json_document(to_json_value(plan)); }

@@ -217,7 +217,7 @@ class FieldReader {
   void finish() const {
     for (const auto& [key, value] : place_.value.items()) {
       if (found_ == place_.value.size()) break;
-      if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) continue;
+      if (std::ranges::find(keys_, key) != keys_.end()) continue;
       refuse(place_, fmt::format("unknown key '{}'", printable(key)), hint_among(key, keys_));
     }
     if (missing_ != nullptr) refuse(place_, fmt::format("'{}' is missing", missing_));

@@ -51,7 +51,7 @@ CallWindow window_around(const CallWindow& common, uint64_t last) {
 /// The windows of one communicator's members.
 void add_communicator(const Job& job, Members begin, Members end, uint64_t last,
                       CallWindows& windows) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(begin->communicator)];
+  const Communicator& comm = job.communicators[begin->communicator];
   uint64_t least = std::numeric_limits<uint64_t>::max();
   std::map<int, Membership> by_rank;
   for (auto member = begin; member != end; ++member) {
@@ -95,8 +95,7 @@ void add_communicator(const Job& job, Members begin, Members end, uint64_t last,
 }  // namespace
 
 const CommRank& rank_of(const Job& job, const Membership& member) {
-  return job.communicators[static_cast<size_t>(member.communicator)]
-      .ranks[static_cast<size_t>(member.member)];
+  return job.communicators[member.communicator].ranks[member.member];
 }
 
 std::vector<Membership> covered_members(const Job& job) {
@@ -104,7 +103,7 @@ std::vector<Membership> covered_members(const Job& job) {
     auto members = members_with(job, [&](const Communicator& comm, const CommRank& rank) {
       return call_coverage(job, comm, rank) == wanted;
     });
-    if (std::any_of(members.begin(), members.end(), [&](const Membership& member) {
+    if (std::ranges::any_of(members, [&](const Membership& member) {
           return made_calls(job, rank_of(job, member));
         })) {
       return members;
@@ -118,26 +117,25 @@ std::vector<Membership> members_of_one_run(const Job& job, const std::vector<Mem
                                            const std::string& communicator) {
   if (job.runs.size() < 2) return members;
   const auto holds = [](const Run& run, int process) {
-    return std::binary_search(run.processes.begin(), run.processes.end(), process);
+    return std::ranges::binary_search(run.processes, process);
   };
   const auto size_of = [&](const Run& run) {
-    return std::count_if(members.begin(), members.end(), [&](const Membership& member) {
+    return std::ranges::count_if(members, [&](const Membership& member) {
       return holds(run, rank_of(job, member).process);
     });
   };
-  const Run* chosen =
-      &*std::max_element(job.runs.begin(), job.runs.end(),
-                         [&](const Run& a, const Run& b) { return size_of(a) < size_of(b); });
+  const Run* chosen = &*std::ranges::max_element(
+      job.runs, [&](const Run& a, const Run& b) { return size_of(a) < size_of(b); });
   for (const Membership& member : members) {
-    if (job.communicators[static_cast<size_t>(member.communicator)].id != communicator) continue;
+    if (job.communicators[member.communicator].id != communicator) continue;
     for (const Run& run : job.runs) {
       if (holds(run, rank_of(job, member).process)) chosen = &run;
     }
   }
   std::vector<Membership> result;
-  std::copy_if(
-      members.begin(), members.end(), std::back_inserter(result),
-      [&](const Membership& member) { return holds(*chosen, rank_of(job, member).process); });
+  std::ranges::copy_if(members, std::back_inserter(result), [&](const Membership& member) {
+    return holds(*chosen, rank_of(job, member).process);
+  });
   return result;
 }
 
@@ -196,7 +194,7 @@ std::vector<int> with_parents(const Job& job, const MembersOf& members,
     std::vector<int> line;
     for (int c = communicator; c >= 0 && members.contains(c) && placed.insert(c).second;) {
       line.push_back(c);
-      const int parent = job.communicators[static_cast<size_t>(c)].parent;
+      const int parent = job.communicators[c].parent;
       c = can_split(members, parent, c) ? parent : -1;
     }
     order.insert(order.end(), line.rbegin(), line.rend());
@@ -207,16 +205,16 @@ std::vector<int> with_parents(const Job& job, const MembersOf& members,
 /// The rank that a seat has in the communicator of all ranks, else as its process is called.
 int recorded_rank(const Job& job, const Seat& seat, const std::vector<Membership>& of) {
   for (const Membership& member : of) {
-    const Communicator& comm = job.communicators[static_cast<size_t>(member.communicator)];
+    const Communicator& comm = job.communicators[member.communicator];
     if (job.nranks && comm.nranks == *job.nranks) return rank_of(job, member).rank;
   }
-  return seat.cuda_dev >= 0 ? -1 : job.processes[static_cast<size_t>(seat.process)].rank;
+  return seat.cuda_dev >= 0 ? -1 : job.processes[seat.process].rank;
 }
 
 }  // namespace
 
 int PlanSeats::place_of(int communicator) const {
-  const auto found = std::find(communicators.begin(), communicators.end(), communicator);
+  const auto found = std::ranges::find(communicators, communicator);
   return found == communicators.end() ? -1 : static_cast<int>(found - communicators.begin());
 }
 
@@ -226,7 +224,7 @@ std::vector<int> PlanSeats::ranks_of(const Job& job, int communicator) const {
   for (auto at = begin; at != seat_of.end() && at->first.communicator == communicator; ++at) {
     ranks.emplace_back(rank_of(job, at->first).rank, at->second);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   std::vector<int> result;
   for (const auto& [rank, seat] : ranks) result.push_back(seat);
   return result;
@@ -257,7 +255,7 @@ PlanSeats plan_seats(const Job& job, const std::vector<Membership>& members,
     seat.recorded_rank = recorded_rank(job, seat, of);
     sorted.emplace_back(seat, &of);
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) {
     return std::tuple(a.first.recorded_rank < 0, a.first.recorded_rank) <
            std::tuple(b.first.recorded_rank < 0, b.first.recorded_rank);
   });
@@ -287,8 +285,7 @@ std::vector<int> host_groups(const Job& job, const PlanSeats& seats) {
   for (const Seat& seat : seats.seats) {
     const auto id = host_ids.find(seat.process);
     const bool has_id = id != host_ids.end();
-    const std::pair key(
-        has_id, has_id ? id->second : job.processes[static_cast<size_t>(seat.process)].host);
+    const std::pair key(has_id, has_id ? id->second : job.processes[seat.process].host);
     groups.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
   }
   return groups;
@@ -388,8 +385,8 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& 
   CommSegments& lives = speaker.lives;
   int place = lives.living_segment(call.comm);
   const bool is_known = place >= 0 && static_cast<size_t>(place) < speaker.by_place.size();
-  if (is_known && speaker.by_place[static_cast<size_t>(place)] != nullptr) {
-    return speaker.by_place[static_cast<size_t>(place)];
+  if (is_known && speaker.by_place[place] != nullptr) {
+    return speaker.by_place[place];
   }
   // The first call of a life is noted: by calls that were made one life is told from the next.
   place = lives.add_call({0, 1}, {}, call.comm, call.nranks, call.call);
@@ -399,7 +396,7 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& 
   const auto found =
       speaker.cursors.find({call.comm, life_of(lives.all, static_cast<size_t>(place))});
   if (found == speaker.cursors.end()) return nullptr;
-  return speaker.by_place[static_cast<size_t>(place)] = &found->second;
+  return speaker.by_place[place] = &found->second;
 }
 
 void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall& call) {
@@ -460,7 +457,7 @@ std::vector<PlannedCall> kept_calls(const std::vector<PlannedCall>& calls, const
   std::map<int, int> streams;
   std::map<int, int> sizes;
   for (PlannedCall call : calls) {
-    call.communicator = to.place_of(from.communicators[static_cast<size_t>(call.communicator)]);
+    call.communicator = to.place_of(from.communicators[call.communicator]);
     if (call.communicator < 0) continue;
     call.stream = streams.try_emplace(call.stream, static_cast<int>(streams.size())).first->second;
     ++sizes[call.group];
@@ -477,7 +474,7 @@ std::vector<PlannedCall> kept_calls(const std::vector<PlannedCall>& calls, const
 void project_calls(const ReplayPlan& all, const PlanSeats& from, const PlanSeats& to,
                    ReplayPlan& plan) {
   for (size_t s = 0; s < to.seats.size(); ++s) {
-    const auto before = std::find_if(from.seats.begin(), from.seats.end(), [&](const Seat& other) {
+    const auto before = std::ranges::find_if(from.seats, [&](const Seat& other) {
       return other.process == to.seats[s].process && other.cuda_dev == to.seats[s].cuda_dev;
     });
     if (before == from.seats.end()) continue;

@@ -24,9 +24,7 @@ struct Search {
   std::vector<Departure> departures;  ///< What the many did not make, else what may be such.
   std::vector<Holdup> idle;
 
-  const Communicator& comm(int communicator) const {
-    return job.communicators[static_cast<size_t>(communicator)];
-  }
+  const Communicator& comm(int communicator) const { return job.communicators[communicator]; }
   Waiter waiter(const Membership& member) const { return waiter_of(rank_of(job, member)); }
   const CallSequence& collectives(const Membership& member) const {
     return calls_of(job, rank_of(job, member))->collectives;
@@ -44,7 +42,7 @@ struct Search {
   }
   bool is_blamed(const Membership& member) const {
     const int process = rank_of(job, member).process;
-    const int rank = process < 0 ? -1 : job.processes[static_cast<size_t>(process)].rank;
+    const int rank = process < 0 ? -1 : job.processes[process].rank;
     return rank >= 0 && is_among(suspicion.ranks, rank);
   }
   const Departure* departure_of(const Membership& member) const {
@@ -53,9 +51,8 @@ struct Search {
   }
   /// It waits for nobody, as far as the logs can tell.
   bool is_idle(const Membership& member) const {
-    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
-      return holdup.waiters.front() == waiter(member);
-    });
+    return std::ranges::any_of(
+        idle, [&](const Holdup& holdup) { return holdup.waiters.front() == waiter(member); });
   }
   /// It holds the job up, alone or in a circle, as far as the logs can tell.
   bool is_holding(const Membership& member) const {
@@ -69,14 +66,14 @@ struct Search {
 template <typename IsSuch>
 std::vector<Membership> those(const std::vector<Membership>& members, IsSuch is_such) {
   std::vector<Membership> result;
-  std::copy_if(members.begin(), members.end(), std::back_inserter(result), is_such);
+  std::ranges::copy_if(members, std::back_inserter(result), is_such);
   return result;
 }
 
 /// The camp that is right: the largest, unless only others are not blamed.
 size_t right_camp(const Search& search, int communicator, const std::vector<CallCamp>& camps) {
   const auto is_blamed = [&](const CallCamp& camp) {
-    return std::any_of(camp.members.begin(), camp.members.end(), [&](int r) {
+    return std::ranges::any_of(camp.members, [&](int r) {
       return search.is_blamed({communicator, r});
     });
   };
@@ -150,7 +147,7 @@ RecordedDefect from_difference(const Search& search) {
     if (c != right) defect.departed.insert(defect.departed.end(), members.begin(), members.end());
     came.insert(difference.camps[c].members.begin(), difference.camps[c].members.end());
   }
-  std::sort(defect.entered.begin(), defect.entered.end());
+  std::ranges::sort(defect.entered);
   const auto witnesses = search.known(communicator, difference.camps[right].members);
   if (defect.departed.empty() || witnesses.empty()) return {};
   defect.missing = those(search.known_of(communicator),
@@ -204,7 +201,7 @@ std::vector<Membership> guilty(const Search& search, const CallFront& front) {
 const CallFront* choose_front(const Search& search) {
   const auto weight = [&](const CallFront& front) {
     const auto behind = search.known(front.communicator, front.behind);
-    const bool departed = std::any_of(behind.begin(), behind.end(), [&](const Membership& member) {
+    const bool departed = std::ranges::any_of(behind, [&](const Membership& member) {
       return search.is_blamed(member) || search.departure_of(member) != nullptr;
     });
     return std::tuple(departed, search.is_suspected(front.communicator), front.ahead.size());
@@ -220,11 +217,10 @@ const CallFront* choose_front(const Search& search) {
 
 /// True if the departed rank waits, alone, in a call that its partners did not make.
 bool ran_ahead(const Search& search, const Departure& departure) {
-  return std::any_of(
-      search.waits.fronts.begin(), search.waits.fronts.end(), [&](const CallFront& front) {
-        if (front.communicator != departure.communicator || front.ahead.size() != 1) return false;
-        return search.waiter({front.communicator, front.ahead.front()}) == departure.waiter;
-      });
+  return std::ranges::any_of(search.waits.fronts, [&](const CallFront& front) {
+    if (front.communicator != departure.communicator || front.ahead.size() != 1) return false;
+    return search.waiter({front.communicator, front.ahead.front()}) == departure.waiter;
+  });
 }
 
 /// A rank made a call that its partners did not make, where ranks like it made another one.
@@ -235,17 +231,16 @@ RecordedDefect from_extra_call(const Search& search) {
     if (!made || !search.members.contains(made->by) || !ran_ahead(search, departure)) {
       continue;
     }
-    const auto front = std::find_if(
-        search.waits.fronts.begin(), search.waits.fronts.end(),
-        [&](const CallFront& one) { return one.communicator == made->by.communicator; });
+    const auto front = std::ranges::find_if(search.waits.fronts, [&](const CallFront& one) {
+      return one.communicator == made->by.communicator;
+    });
     const auto behind = search.known(front->communicator, front->behind);
     const bool is_beyond = made->index == front->front;
-    const bool is_alone = std::none_of(
-        search.waits.fronts.begin(), search.waits.fronts.end(), [&](const CallFront& one) {
-          return std::any_of(one.behind.begin(), one.behind.end(), [&](int r) {
-            return search.waiter({one.communicator, r}) == departure.waiter;
-          });
-        });
+    const bool is_alone = std::ranges::none_of(search.waits.fronts, [&](const CallFront& one) {
+      return std::ranges::any_of(one.behind, [&](int r) {
+        return search.waiter({one.communicator, r}) == departure.waiter;
+      });
+    });
     if (!is_beyond || !is_alone || behind.empty()) continue;
     defect.kind = DefectKind::ExtraCall;
     defect.communicator = front->communicator;
@@ -260,12 +255,11 @@ RecordedDefect from_extra_call(const Search& search) {
 
 /// The member has not made all messages that others wait for.
 bool owes_messages(const Search& search, const Membership& member) {
-  return std::any_of(
-      search.waits.unmatched.begin(), search.waits.unmatched.end(), [&](const auto& messages) {
-        if (messages.sizes_differ) return false;
-        const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
-        return search.waiter({messages.communicator, owing}) == search.waiter(member);
-      });
+  return std::ranges::any_of(search.waits.unmatched, [&](const auto& messages) {
+    if (messages.sizes_differ) return false;
+    const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
+    return search.waiter({messages.communicator, owing}) == search.waiter(member);
+  });
 }
 
 /// Whoever is blamed made more calls than the others, who had given up: it came too late to the
@@ -278,9 +272,9 @@ RecordedDefect from_late_entry(const Search& search) {
     const auto is_blamed = [&](const Membership& member) { return search.is_blamed(member); };
     const auto owes = [&](const Membership& member) { return owes_messages(search, member); };
     const bool is_late = !ahead.empty() && ahead.size() < behind.size() && front.front > 0 &&
-                         std::all_of(ahead.begin(), ahead.end(), is_blamed) &&
-                         std::none_of(ahead.begin(), ahead.end(), owes) &&
-                         std::none_of(behind.begin(), behind.end(), is_blamed);
+                         std::ranges::all_of(ahead, is_blamed) &&
+                         std::ranges::none_of(ahead, owes) &&
+                         std::ranges::none_of(behind, is_blamed);
     const bool is_better = defect.kind == DefectKind::None || behind.size() > defect.entered.size();
     if (!is_late || !is_better) continue;
     const PlacedCall* last = search.collectives(behind.front()).call(front.front - 1);
@@ -301,8 +295,8 @@ RecordedDefect from_late_entry(const Search& search) {
 /// No rank that the logs do not cover can be the one that all wait for.
 bool all_are_known(const Search& search) {
   return messages_are_covered(search.job) &&
-         std::all_of(search.waits.fronts.begin(), search.waits.fronts.end(),
-                     [](const CallFront& front) { return front.knows_all(); });
+         std::ranges::all_of(search.waits.fronts,
+                             [](const CallFront& front) { return front.knows_all(); });
 }
 
 /// Some ranks did not come to a call that others entered. With `certain` only if it can be told who
@@ -406,9 +400,9 @@ std::optional<Debt> debt_of(const Search& search, const UnmatchedMessages& messa
 
 /// The member of a communicator that is a waiter.
 Membership member_of(const Job& job, int communicator, const Waiter& waiter) {
-  const auto& ranks = job.communicators[static_cast<size_t>(communicator)].ranks;
-  const auto found = std::find_if(ranks.begin(), ranks.end(),
-                                  [&](const CommRank& rank) { return waiter_of(rank) == waiter; });
+  const auto& ranks = job.communicators[communicator].ranks;
+  const auto found =
+      std::ranges::find_if(ranks, [&](const CommRank& rank) { return waiter_of(rank) == waiter; });
   return {communicator, static_cast<int>(found - ranks.begin())};
 }
 
@@ -435,10 +429,9 @@ RecordedDefect defect_of(const Debt& debt) {
 std::vector<Debt> certain_debts(const Search& search) {
   std::set<size_t> owed;
   for (const Holdup& holdup : search.waits.holdups) {
-    const bool is_unknown =
-        std::any_of(holdup.waiters.begin(), holdup.waiters.end(), [&](const Waiter& waiter) {
-          return may_wait_for_unknown(search.job, search.waits, waiter);
-        });
+    const bool is_unknown = std::ranges::any_of(holdup.waiters, [&](const Waiter& waiter) {
+      return may_wait_for_unknown(search.job, search.waits, waiter);
+    });
     if (!is_unknown) owed.insert(holdup.unmatched.begin(), holdup.unmatched.end());
   }
   std::vector<Debt> debts;
@@ -455,7 +448,7 @@ std::vector<Membership> told_of(const Search& search, const std::vector<Debt>& d
   for (const Debt& debt : debts) owing.insert(debt.owing);
   const std::vector<Membership> all(owing.begin(), owing.end());
   const auto told = those(all, [&](const auto& one) { return search.is_blamed(one); });
-  const bool names_both_ends = std::any_of(debts.begin(), debts.end(), [&](const Debt& debt) {
+  const bool names_both_ends = std::ranges::any_of(debts, [&](const Debt& debt) {
     return search.is_blamed(debt.owing) && search.is_blamed(debt.waiting);
   });
   if (!told.empty() && !names_both_ends) return told;
@@ -489,9 +482,8 @@ RecordedDefect from_messages(const Search& search) {
   const std::vector<Debt> debts = certain_debts(search);
   if (debts.empty()) return {};
   const std::vector<Membership> told = told_of(search, debts);
-  const auto first = std::find_if(debts.begin(), debts.end(), [&](const Debt& debt) {
-    return std::find(told.begin(), told.end(), debt.owing) != told.end();
-  });
+  const auto first = std::ranges::find_if(
+      debts, [&](const Debt& debt) { return std::ranges::find(told, debt.owing) != told.end(); });
   RecordedDefect defect = defect_of(first == debts.end() ? debts.front() : *first);
   defect.departed = told;
   if (told.empty()) {

@@ -22,8 +22,8 @@ namespace {
 /// there is none.
 int central_communicator(const ReplayPlan& plan) {
   if (plan.hypothesis.front) return plan.hypothesis.front->communicator;
-  const auto largest = std::max_element(
-      plan.communicators.begin(), plan.communicators.end(),
+  const auto largest = std::ranges::max_element(
+      plan.communicators,
       [](const auto& a, const auto& b) { return a.ranks.size() < b.ranks.size(); });
   return largest == plan.communicators.end()
              ? -1
@@ -35,13 +35,13 @@ std::vector<int> roots_at_front(const ReplayPlan& plan) {
   std::vector<int> roots;
   if (!plan.hypothesis.front || plan.hypothesis.kind == DefectKind::Message) return roots;
   const FrontLine& front = *plan.hypothesis.front;
-  const auto& members = plan.communicators[static_cast<size_t>(front.communicator)].ranks;
+  const auto& members = plan.communicators[front.communicator].ranks;
   for (const MadeIn mode : {MadeIn::Clean, MadeIn::Defect}) {
     for (const PlannedRank& rank : plan.ranks) {
       for (const PlannedCall& call : calls_in(rank, mode)) {
         const bool is_meant = is_at(call, front, false) && has_root(call.op) && call.root >= 0;
         if (!is_meant || static_cast<size_t>(call.root) >= members.size()) continue;
-        const int root = members[static_cast<size_t>(call.root)];
+        const int root = members[call.root];
         if (!is_among(roots, root)) roots.push_back(root);
       }
     }
@@ -63,18 +63,18 @@ Choice begin_choice(const ReplayPlan& plan) {
   Choice choice{.plan = plan, .communicators_of = std::vector<std::vector<int>>(plan.ranks.size())};
   for (size_t c = 0; c < plan.communicators.size(); ++c) {
     for (const int rank : plan.communicators[c].ranks) {
-      choice.communicators_of[static_cast<size_t>(rank)].push_back(static_cast<int>(c));
+      choice.communicators_of[rank].push_back(static_cast<int>(c));
     }
   }
   const int central = central_communicator(plan);
-  if (central >= 0) choice.members = plan.communicators[static_cast<size_t>(central)].ranks;
+  if (central >= 0) choice.members = plan.communicators[central].ranks;
   return choice;
 }
 
 void keep(Choice& choice, int rank) {
   if (!choice.kept.insert(rank).second) return;
-  choice.hosts.insert(choice.plan.ranks[static_cast<size_t>(rank)].host_group);
-  const std::vector<int>& of_rank = choice.communicators_of[static_cast<size_t>(rank)];
+  choice.hosts.insert(choice.plan.ranks[rank].host_group);
+  const std::vector<int>& of_rank = choice.communicators_of[rank];
   choice.communicators.insert(of_rank.begin(), of_rank.end());
 }
 
@@ -87,11 +87,11 @@ bool is_witness(const ReplayPlan& plan, int rank) {
 /// Higher is better: a witness of the test, on another host, who shares communicators.
 auto merit(const Choice& choice, int rank) {
   const ReplayPlan& plan = choice.plan;
-  const std::vector<int>& of_rank = choice.communicators_of[static_cast<size_t>(rank)];
+  const std::vector<int>& of_rank = choice.communicators_of[rank];
   const bool departed = is_among(plan.hypothesis.departed, rank);
-  const bool other_host = !choice.hosts.contains(plan.ranks[static_cast<size_t>(rank)].host_group);
-  const auto shared = std::count_if(of_rank.begin(), of_rank.end(),
-                                    [&](int c) { return choice.communicators.contains(c); });
+  const bool other_host = !choice.hosts.contains(plan.ranks[rank].host_group);
+  const auto shared =
+      std::ranges::count_if(of_rank, [&](int c) { return choice.communicators.contains(c); });
   return std::tuple(is_among(choice.members, rank), is_witness(plan, rank), !departed, other_host,
                     shared, -rank);
 }
@@ -115,8 +115,8 @@ std::vector<int> kept_ranks(const ReplayPlan& plan, int gpus) {
   // One place is left to a rank that entered the call in question.
   for (const int root : roots_at_front(plan)) {
     const bool is_witnessed =
-        is_witness(plan, root) || std::any_of(choice.kept.begin(), choice.kept.end(),
-                                              [&](int rank) { return is_witness(plan, rank); });
+        is_witness(plan, root) ||
+        std::ranges::any_of(choice.kept, [&](int rank) { return is_witness(plan, rank); });
     if (choice.kept.size() + (is_witnessed ? 0 : 1) < most) keep(choice, root);
   }
   while (choice.kept.size() < std::min(most, plan.ranks.size())) {
@@ -231,9 +231,9 @@ void shrink_communicators(Shrinking& s) {
 
 /// The number in its smaller communicator of a rank of the old one; -1: it is not kept.
 int new_root(const Shrinking& s, int communicator, int root) {
-  const std::vector<int>& old_ranks = s.plan.communicators[static_cast<size_t>(communicator)].ranks;
+  const std::vector<int>& old_ranks = s.plan.communicators[communicator].ranks;
   if (root < 0 || static_cast<size_t>(root) >= old_ranks.size()) return -1;
-  const auto rank = s.ranks.find(old_ranks[static_cast<size_t>(root)]);
+  const auto rank = s.ranks.find(old_ranks[root]);
   if (rank == s.ranks.end()) return -1;
   const auto number = static_cast<size_t>(s.communicators.at(communicator));
   return rank_in(s.result.communicators[number], rank->second);
@@ -262,7 +262,7 @@ void shrink_ranks(Shrinking& s) {
   s.result.ranks.clear();
   std::map<int, int> hosts;  // Numbered anew, by first use.
   for (const auto& [old_rank, new_rank] : s.ranks) {
-    PlannedRank rank = s.plan.ranks[static_cast<size_t>(old_rank)];
+    PlannedRank rank = s.plan.ranks[old_rank];
     std::vector<PlannedCall> calls;
     for (PlannedCall& call : rank.calls) {
       if (keep_call(s, call)) calls.push_back(std::move(call));
@@ -279,7 +279,7 @@ void shrink_ranks(Shrinking& s) {
 std::string program_text(const ReplayPlan& plan, const PlannedRank& rank) {
   std::string text;
   for (const PlannedCall& call : rank.calls) {
-    const auto& comm = plan.communicators[static_cast<size_t>(call.communicator)];
+    const auto& comm = plan.communicators[call.communicator];
     text += fmt::format("{} {} {} {} {} {};", comm.recorded_nranks, call.op, call.count,
                         call.datatype, call.redop, static_cast<int>(call.made_in));
   }
@@ -294,21 +294,21 @@ void fold(Shrinking& s) {
     by_program[program_text(s.plan, s.plan.ranks[r])].push_back(static_cast<int>(r));
   }
   for (const auto& [text, ranks] : by_program) {
-    const auto kept = std::find_if(ranks.begin(), ranks.end(), is_kept);
+    const auto kept = std::ranges::find_if(ranks, is_kept);
     for (const int rank : ranks) {
       if (is_kept(rank)) continue;
-      const PlannedRank& old = s.plan.ranks[static_cast<size_t>(rank)];
+      const PlannedRank& old = s.plan.ranks[rank];
       if (kept == ranks.end()) {
         s.losses.alone.push_back(old.recorded_rank);
         continue;
       }
-      auto& stands_for = s.result.ranks[static_cast<size_t>(s.ranks.at(*kept))].stands_for;
+      auto& stands_for = s.result.ranks[s.ranks.at(*kept)].stands_for;
       stands_for.insert(stands_for.end(), old.stands_for.begin(), old.stands_for.end());
       if (old.recorded_rank >= 0) stands_for.push_back(old.recorded_rank);
     }
   }
   for (PlannedRank& rank : s.result.ranks) {
-    std::sort(rank.stands_for.begin(), rank.stands_for.end());
+    std::ranges::sort(rank.stands_for);
   }
 }
 
@@ -348,7 +348,7 @@ bool runs_are_alike(const ReplayPlan& plan) {
     const auto& front = plan.hypothesis.front;
     return front && call.communicator != front->communicator;
   };
-  return std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
+  return std::ranges::all_of(plan.ranks, [&](const PlannedRank& rank) {
     std::vector<PlannedCall> clean = calls_in(rank, MadeIn::Clean);
     std::vector<PlannedCall> defect = calls_in(rank, MadeIn::Defect);
     for (auto* calls : {&clean, &defect}) {

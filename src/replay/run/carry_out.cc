@@ -120,7 +120,7 @@ void take_gpus(PreparedReplay& replay, std::ostream& says) {
   const std::string remark = machine_remark(replay.plan.ranks.size(), replay.machine);
   if (!remark.empty()) says << "ncclog-replay: " << remark << "\n";
   for (const GpuState& state : replay.machine.gpus.gpus) {
-    const bool is_taken = std::find(gpus.begin(), gpus.end(), state.gpu.gpu) != gpus.end();
+    const bool is_taken = std::ranges::find(gpus, state.gpu.gpu) != gpus.end();
     if (is_taken) replay.outcome.gpus.push_back(state.gpu);
   }
 }
@@ -198,7 +198,7 @@ RunLimits limits_for(const ReplayRuns& runs, const ListedRun& listed) {
 
 RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed, int rank) {
   RankCommand command{.plan = replay.plan_file, .mode = listed.mode, .rank = rank};
-  command.gpu = replay.gpus[static_cast<size_t>(rank)];
+  command.gpu = replay.gpus[rank];
   command.nccl = replay.flags.nccl;
   if (listed.mode == MadeIn::Clean) command.timed_runs = replay.flags.time_runs;
   command.corrupt = replay.corruption;

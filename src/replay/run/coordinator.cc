@@ -229,7 +229,7 @@ void stop_run(RunState& run, Trouble trouble) {
   // Who has not spoken yet does not listen yet. A connection that broke says "abort" by itself.
   const std::vector<int> silent = run.progress.ranks_in(ReplayPhase::Start);
   for (HeldProcess& process : run.processes) {
-    if (std::binary_search(silent.begin(), silent.end(), process.what->rank)) {
+    if (std::ranges::binary_search(silent, process.what->rank)) {
       send_signal(process, SIGTERM);
     }
   }
@@ -265,9 +265,8 @@ std::string readable_error(const RankMessage& message) {
 }
 
 void take_error(RunState& run, int rank, RankMessage message) {
-  const bool is_of_the_fault =
-      run.stage == EndStage::Running ||
-      (run.trouble->end == RunEnd::Failed && !run.said_aborted[static_cast<size_t>(rank)]);
+  const bool is_of_the_fault = run.stage == EndStage::Running ||
+                               (run.trouble->end == RunEnd::Failed && !run.said_aborted[rank]);
   if (!is_of_the_fault) return;
   message.error = readable_error(message);
   run.progress.hear(rank, message, RunClock::now());
@@ -279,7 +278,7 @@ void take_error(RunState& run, int rank, RankMessage message) {
 
 /// A rank that ends on "abort" tells what it had compared by then.
 void take_aborted(RunState& run, int rank, const RankMessage& message) {
-  run.said_aborted[static_cast<size_t>(rank)] = true;
+  run.said_aborted[rank] = true;
   Verification& verified = run.progress.outcomes()[rank].verified;
   if (verified == Verification{}) verified = message.verified;
 }
@@ -410,8 +409,8 @@ void start_processes(RunState& run) {
 
 bool is_everything_over(const RunState& run) {
   return run.stage == EndStage::GivenUp ||
-         std::all_of(run.processes.begin(), run.processes.end(),
-                     [](const HeldProcess& process) { return process.is_over; });
+         std::ranges::all_of(run.processes,
+                             [](const HeldProcess& process) { return process.is_over; });
 }
 
 /// Until something is due although nothing comes.
@@ -427,10 +426,9 @@ milliseconds time_left(const RunState& run) {
     left = until(deadline->time);
   }
   // Before Linux 5.3 no descriptor tells that a process ends: it has to be asked now and then.
-  const bool has_to_ask =
-      std::any_of(run.processes.begin(), run.processes.end(), [](const HeldProcess& process) {
-        return process.is_running() && process.child->descriptor() < 0;
-      });
+  const bool has_to_ask = std::ranges::any_of(run.processes, [](const HeldProcess& process) {
+    return process.is_running() && process.child->descriptor() < 0;
+  });
   return has_to_ask ? std::min(left, milliseconds(50)) : left;
 }
 
@@ -530,7 +528,7 @@ std::string lead_threads(std::vector<Connection> ranks, RunProgress& progress) {
     if (message->kind == RankMessage::Kind::Error) return fail(message->error);
     if (first_error.empty()) fail(progress.hear(rank, *message, RunClock::now()));
   };
-  while (std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) { return rank.is_open(); })) {
+  while (std::ranges::any_of(ranks, [](const auto& rank) { return rank.is_open(); })) {
     PollList polled;
     for (const Connection& rank : ranks) polled.add(rank);
     polled.wait(milliseconds(200));

@@ -50,7 +50,7 @@ std::vector<pid_t> all_pids() {
     const auto pid = parse_int(name);
     if (pid && is_digit(name[0])) pids.push_back(static_cast<pid_t>(*pid));
   }
-  std::sort(pids.begin(), pids.end());
+  std::ranges::sort(pids);
   return pids;
 }
 
@@ -106,8 +106,7 @@ bool carries(pid_t pid, const std::string& token) {
 bool is_stray(pid_t pid, const ProcessState& state, const std::vector<pid_t>& leaders,
               const std::string& token) {
   if (pid == getpid() || state.state == 'Z' || state.state == 'X') return false;
-  return std::find(leaders.begin(), leaders.end(), state.group) != leaders.end() ||
-         carries(pid, token);
+  return std::ranges::find(leaders, state.group) != leaders.end() || carries(pid, token);
 }
 
 /// True if the process is gone within a second.
@@ -501,9 +500,8 @@ std::vector<GpuCheck> probe_after(const GpuProbe& probe, const std::vector<GpuCh
     if (attempt > 0) std::this_thread::sleep_for(milliseconds(500));
     checks = probe_gpus(probe, gpus);
     for (size_t i = 0; i < checks.size(); ++i) checks[i].free_before = before[i].free_after;
-    const bool is_back = std::all_of(checks.begin(), checks.end(), [](const GpuCheck& check) {
-      return lacking(check) <= kTolerance;
-    });
+    const bool is_back = std::ranges::all_of(
+        checks, [](const GpuCheck& check) { return lacking(check) <= kTolerance; });
     if (is_back) break;
   }
   return checks;

@@ -234,7 +234,7 @@ std::optional<std::vector<int64_t>> processes_on(const Nvml& nvml, Device device
   for (size_t i = 0; i < std::min<size_t>(count, found.size()); ++i) {
     if (found[i].pid != static_cast<unsigned int>(getpid())) pids.push_back(found[i].pid);
   }
-  std::sort(pids.begin(), pids.end());
+  std::ranges::sort(pids);
   return pids;
 }
 

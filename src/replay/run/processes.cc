@@ -107,15 +107,13 @@ constexpr std::string_view kCudaVariables[] = {"CUDA_DEVICE_MAX_CONNECTIONS", "C
 bool is_told(std::string_view name) {
   if (name == "NCCL_DEBUG_FILE" || name == "NCCL_HOSTID") return false;
   return name.starts_with("NCCL_") ||
-         std::find(std::begin(kCudaVariables), std::end(kCudaVariables), name) !=
-             std::end(kCudaVariables);
+         std::ranges::find(kCudaVariables, name) != std::end(kCudaVariables);
 }
 
 void add_recorded(Environment& environment, const ReplayPlan& plan, int rank) {
   for (const PlannedSetting& setting : plan.settings) {
     const auto& ranks = setting.ranks;
-    const bool is_meant =
-        ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    const bool is_meant = ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
     if (setting.left_out.empty() && is_meant) environment[setting.name] = setting.value;
   }
 }
@@ -149,8 +147,7 @@ constexpr OwnVariable kOwnVariables[] = {
 };
 
 bool is_name_of_nccl(std::string_view name) {
-  return name.starts_with("NCCL_") && name.size() > 5 &&
-         std::all_of(name.begin(), name.end(), [](char c) {
+  return name.starts_with("NCCL_") && name.size() > 5 && std::ranges::all_of(name, [](char c) {
            return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
          });
 }
@@ -182,8 +179,8 @@ int pseudo_host_of(const ReplayPlan& plan, int rank, int hosts) {
   }
   std::vector<int> groups;
   for (const PlannedRank& each : plan.ranks) groups.push_back(each.host_group);
-  std::sort(groups.begin(), groups.end());
-  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  std::ranges::sort(groups);
+  groups.erase(std::ranges::unique(groups).begin(), groups.end());
   const auto place = std::lower_bound(groups.begin(), groups.end(), plan.ranks[rank].host_group);
   return static_cast<int>(place - groups.begin());
 }
@@ -191,8 +188,8 @@ int pseudo_host_of(const ReplayPlan& plan, int rank, int hosts) {
 Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& setup,
                            const Environment& inherited) {
   Environment environment;
-  std::copy_if(inherited.begin(), inherited.end(), std::inserter(environment, environment.end()),
-               [](const auto& entry) { return !belongs_to_the_plan(entry.first); });
+  std::ranges::copy_if(inherited, std::inserter(environment, environment.end()),
+                       [](const auto& entry) { return !belongs_to_the_plan(entry.first); });
   add_recorded(environment, plan, rank);
   add_logging(environment, setup);
   if (setup.hosts > 1) add_pseudo_hosts(environment, plan, rank, setup.hosts);

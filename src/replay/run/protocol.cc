@@ -150,8 +150,8 @@ constexpr Step kSteps[] = {
 };
 
 const Step* step_to(ReplayPhase at) {
-  const auto* found = std::find_if(std::begin(kSteps), std::end(kSteps),
-                                   [at](const Step& step) { return step.at == at; });
+  const auto* found =
+      std::ranges::find_if(kSteps, [at](const Step& step) { return step.at == at; });
   return found == std::end(kSteps) ? nullptr : found;
 }
 
@@ -305,9 +305,8 @@ bool RankTalk::await(ReplayPhase phase, std::map<int, std::string>* ids) {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (is_aborted_) return false;
-    const auto order = std::find_if(heard_.begin(), heard_.end(), [phase](const RunOrder& heard) {
-      return heard.phase == phase;
-    });
+    const auto order = std::ranges::find_if(
+        heard_, [phase](const RunOrder& heard) { return heard.phase == phase; });
     if (order != heard_.end()) {
       if (ids != nullptr) *ids = order->ids;
       return true;

@@ -156,7 +156,7 @@ class RankWork {
         throw Error("the coordinator sent an id of no communicator");
       }
       bytes->copy(id.internal, sizeof id.internal);
-      unique[static_cast<size_t>(communicator)] = id;
+      unique[communicator] = id;
     }
     return unique;
   }
@@ -327,10 +327,9 @@ void check_rank(int rank, const ReplayPlan& plan) {
 /// What a reader of the process's output should know.
 void say_what_is_replaced(const ReplayPlan& plan, const RankCommand& command,
                           const NcclLibrary& nccl) {
-  const auto calls = calls_in(plan.ranks[static_cast<size_t>(command.rank)], command.mode);
-  const auto replaced = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
-    return is_made_of_messages(nccl, call);
-  });
+  const auto calls = calls_in(plan.ranks[command.rank], command.mode);
+  const auto replaced = std::ranges::find_if(
+      calls, [&](const PlannedCall& call) { return is_made_of_messages(nccl, call); });
   if (replaced == calls.end()) return;
   fmt::print(stderr,
              "ncclog-replay: NCCL {} has no {}; rank {} makes it of ncclSend and ncclRecv\n",
@@ -442,8 +441,7 @@ std::map<std::string, Tally> tally(const ReplayPlan& plan, const LocalOutcome& o
   for (size_t rank = 0; rank < outcome.calls.size(); ++rank) {
     const std::vector<PlannedCall>& calls = plan.ranks[rank].calls;
     for (size_t i = 0; i < outcome.calls[rank].size(); ++i) {
-      const PlannedCommunicator& communicator =
-          plan.communicators[static_cast<size_t>(calls[i].communicator)];
+      const PlannedCommunicator& communicator = plan.communicators[calls[i].communicator];
       const CallShape shape = shape_of(calls[i], rank_in(communicator, static_cast<int>(rank)),
                                        static_cast<int>(communicator.ranks.size()));
       if (shape.received == 0) continue;
@@ -476,7 +474,7 @@ bool report_calls(const ReplayPlan& plan, const LocalOutcome& outcome, std::stri
 }
 
 bool is_found(const LocalOutcome& outcome, const SelftestTarget& target) {
-  const Verification& verified = outcome.verified[static_cast<size_t>(target.rank)];
+  const Verification& verified = outcome.verified[target.rank];
   return outcome.error.empty() && verified.wrong == 1 && verified.first &&
          verified.first->call == target.call && verified.first->element == target.element;
 }
@@ -487,7 +485,7 @@ bool report_corruption(const std::string& op, const LocalOutcome& outcome,
   text += fmt::format("a planted corruption of {} was {}: rank {}, call {}, element {}", op,
                       found ? "found" : "not found", target.rank, target.call, target.element);
   if (found) {
-    const WrongElement& wrong = *outcome.verified[static_cast<size_t>(target.rank)].first;
+    const WrongElement& wrong = *outcome.verified[target.rank].first;
     text += fmt::format(" is {} instead of {}", wrong.found, wrong.expected);
   }
   text += outcome.error.empty() ? "\n" : "; " + outcome.error + "\n";

@@ -16,15 +16,14 @@ namespace {
 // The order in which communicators are made, and their ids as text.
 
 bool share_a_rank(const PlannedCommunicator& a, const PlannedCommunicator& b) {
-  return std::any_of(a.ranks.begin(), a.ranks.end(), [&b](int rank) {
-    return std::find(b.ranks.begin(), b.ranks.end(), rank) != b.ranks.end();
-  });
+  return std::ranges::any_of(
+      a.ranks, [&b](int rank) { return std::ranges::find(b.ranks, rank) != b.ranks.end(); });
 }
 
 /// Whether one split can have made `next` along with those of `step`.
 bool belongs_to(const ReplayPlan& plan, const CommStep& step, const PlannedCommunicator& next) {
   if (next.parent < 0 || next.parent != step.parent) return false;
-  return std::none_of(step.made.begin(), step.made.end(), [&](int sibling) {
+  return std::ranges::none_of(step.made, [&](int sibling) {
     const PlannedCommunicator& made = plan.communicators[sibling];
     return made.color == next.color || share_a_rank(made, next);
   });
@@ -72,7 +71,7 @@ std::string hex_text(std::string_view bytes) {
 }
 
 std::optional<std::string> bytes_of_hex(std::string_view text, size_t bytes) {
-  if (text.size() != 2 * bytes || !std::all_of(text.begin(), text.end(), is_hex_digit)) {
+  if (text.size() != 2 * bytes || !std::ranges::all_of(text, is_hex_digit)) {
     return std::nullopt;
   }
   std::string result;
@@ -270,8 +269,7 @@ Verification verification_of(const ReplayPlan& plan, int rank, std::span<const P
   Verification verified;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (!is_completed[i]) continue;
-    const PlannedCommunicator& communicator =
-        plan.communicators[static_cast<size_t>(calls[i].communicator)];
+    const PlannedCommunicator& communicator = plan.communicators[calls[i].communicator];
     const int own = rank_in(communicator, rank);
     const int nranks = static_cast<int>(communicator.ranks.size());
     const int64_t received = shape_of(calls[i], own, nranks).received;
@@ -305,7 +303,7 @@ bool is_it(const PlannedCall& call, const TimedCall& timed) {
 /// Whether all ranks of the call's communicator make it in the clean run.
 bool is_made_by_all(const ReplayPlan& plan, const TimedCall& timed) {
   const std::vector<int>& ranks = plan.communicators[timed.communicator].ranks;
-  return std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+  return std::ranges::all_of(ranks, [&](int rank) {
     return find_timed_call(calls_in(plan.ranks[rank], MadeIn::Clean), timed).has_value();
   });
 }
@@ -356,7 +354,7 @@ std::optional<TimedCall> choose_timed_call(const ReplayPlan& plan) {
 }
 
 CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks, MeasuredRuns runs) {
-  std::sort(runs.warm.begin(), runs.warm.end());
+  std::ranges::sort(runs.warm);
   CallTiming timing{.call = place,
                     .op = call.op,
                     .bytes = operation_bytes(call, nranks),
@@ -404,10 +402,10 @@ class Author {
     for (int rank = 0; rank < count; ++rank) {
       call.op = "Send";
       call.root = (rank + 1) % count;
-      plan_.ranks[static_cast<size_t>(rank)].calls.push_back(call);
+      plan_.ranks[rank].calls.push_back(call);
       call.op = "Recv";
       call.root = (rank + count - 1) % count;
-      plan_.ranks[static_cast<size_t>(rank)].calls.push_back(call);
+      plan_.ranks[rank].calls.push_back(call);
     }
   }
 
@@ -461,9 +459,9 @@ ReplayPlan selftest_plan(int nranks, bool reduces_float8) {
   plan.ranks.resize(static_cast<size_t>(nranks));
   std::vector<int> ranks(static_cast<size_t>(nranks));
   std::iota(ranks.begin(), ranks.end(), 0);
-  for (const int rank : ranks) plan.ranks[static_cast<size_t>(rank)].recorded_rank = rank;
+  for (const int rank : ranks) plan.ranks[rank].recorded_rank = rank;
   plan.communicators.push_back({.id = "all", .ranks = ranks, .recorded_nranks = nranks});
-  std::reverse(ranks.begin(), ranks.end());
+  std::ranges::reverse(ranks);
   plan.communicators.push_back(
       {.id = "reversed", .ranks = ranks, .recorded_nranks = nranks, .parent = 0});
   Author author(plan);

@@ -53,7 +53,7 @@ void Communicators::make(const std::vector<ncclUniqueId>& ids) {
       split(step.parent, step.made);
     } else {
       const int made = step.made.front();
-      initialise(made, ids[static_cast<size_t>(made)]);
+      initialise(made, ids[made]);
     }
   }
 }
@@ -66,13 +66,13 @@ void Communicators::use(const CallSite& site, const std::function<ncclResult_t()
 }
 
 void Communicators::initialise(int communicator, const ncclUniqueId& id) {
-  const PlannedCommunicator& planned = plan_.communicators[static_cast<size_t>(communicator)];
+  const PlannedCommunicator& planned = plan_.communicators[communicator];
   const int own = rank_in(planned, rank_);
   if (own < 0) return;
   ncclConfig_t config = non_blocking();
   const CallSite site{"ncclCommInitRankConfig", rank_, communicator};
   use(site, [&] {
-    return nccl_.comm_init_rank_config(&comms_[static_cast<size_t>(communicator)],
+    return nccl_.comm_init_rank_config(&comms_[communicator],
                                        static_cast<int>(planned.ranks.size()), id, own, &config);
   });
   settle(site);
@@ -81,18 +81,16 @@ void Communicators::initialise(int communicator, const ncclUniqueId& id) {
 void Communicators::split(int parent, const std::vector<int>& made) {
   if (at(parent) == nullptr) return;
   need_split();
-  const auto own = std::find_if(made.begin(), made.end(), [this](int child) {
-    return rank_in(plan_.communicators[static_cast<size_t>(child)], rank_) >= 0;
-  });
+  const auto own = std::ranges::find_if(
+      made, [this](int child) { return rank_in(plan_.communicators[child], rank_) >= 0; });
   const bool has_color = own != made.end();
-  const PlannedCommunicator* child =
-      has_color ? &plan_.communicators[static_cast<size_t>(*own)] : nullptr;
+  const PlannedCommunicator* child = has_color ? &plan_.communicators[*own] : nullptr;
   ncclConfig_t config = non_blocking();
   const CallSite site{"ncclCommSplit", rank_, parent};
   use(site, [&] {
     return nccl_.comm_split(at(parent), has_color ? child->color : NCCL_SPLIT_NOCOLOR,
                             has_color ? rank_in(*child, rank_) : 0,
-                            has_color ? &comms_[static_cast<size_t>(*own)] : &no_comm_, &config);
+                            has_color ? &comms_[*own] : &no_comm_, &config);
   });
   settle(site);
   if (has_color && at(*own) != nullptr) settle({"ncclCommSplit", rank_, *own});
@@ -108,7 +106,7 @@ int Communicators::add_blocking(int communicator) {
   need_split();
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 1;
-  const int own = rank_in(plan_.communicators[static_cast<size_t>(communicator)], rank_);
+  const int own = rank_in(plan_.communicators[communicator], rank_);
   const CallSite site{"ncclCommSplit", rank_, communicator};
   use(site, [&] {
     comms_.push_back(nullptr);
@@ -177,7 +175,7 @@ void Communicators::abort() {
     });
   }
   for (std::thread& end : ends) end.join();
-  std::fill(comms_.begin(), comms_.end(), nullptr);
+  std::ranges::fill(comms_, nullptr);
 }
 
 namespace {
@@ -345,7 +343,7 @@ RankProgram::RankProgram(const ReplayPlan& plan, int rank, MadeIn mode, const Nc
       rank_(rank),
       nccl_(nccl),
       communicators_(communicators),
-      calls_(calls_in(plan.ranks[static_cast<size_t>(rank)], mode)),
+      calls_(calls_in(plan.ranks[rank], mode)),
       layout_(lay_out_buffers(plan, rank, calls_)),
       is_completed_(calls_.size(), false) {}
 
@@ -376,10 +374,9 @@ CallSite RankProgram::site_of(size_t call) const {
 
 CallTarget RankProgram::target_of(size_t call) const {
   const PlannedCall& planned = calls_[call];
-  const PlannedCommunicator& communicator =
-      plan_.communicators[static_cast<size_t>(planned.communicator)];
+  const PlannedCommunicator& communicator = plan_.communicators[planned.communicator];
   const BufferPlace& place = layout_.calls[call];
-  const Stream& stream = streams_[static_cast<size_t>(planned.stream)];
+  const Stream& stream = streams_[planned.stream];
   const GpuMemory& sends = place.sends_from_receive_arena ? stream.receive : stream.send;
   return {.send = sends.at(place.send),
           .receive = stream.receive.at(place.receive),
@@ -412,7 +409,7 @@ void RankProgram::enqueue_all(const std::function<void()>& looks_around) {
 }
 
 void RankProgram::await_room(size_t call, const std::function<void()>& looks_around) {
-  const Stream& stream = streams_[static_cast<size_t>(calls_[call].stream)];
+  const Stream& stream = streams_[calls_[call].stream];
   while (stream.entered.size() - stream.completed >= kMostOpenOnStream) {
     look();
     looks_around();
@@ -465,7 +462,7 @@ void RankProgram::issue(size_t first, size_t end) {
 
 void RankProgram::follow(size_t call) {
   const CallTarget target = target_of(call);
-  Stream& stream = streams_[static_cast<size_t>(calls_[call].stream)];
+  Stream& stream = streams_[calls_[call].stream];
   made_[call].record(target.stream);
   stream.entered.push_back(call);
   const CallShape shape = shape_of(call);
@@ -504,8 +501,7 @@ void RankProgram::look() {
 
 void RankProgram::wait_for_all(const std::function<void()>& looks_around) {
   const auto is_over = [this] {
-    return std::all_of(compared_.begin(), compared_.end(),
-                       [](const GpuEvent& event) { return event.is_reached(); });
+    return std::ranges::all_of(compared_, [](const GpuEvent& event) { return event.is_reached(); });
   };
   while (look(), !is_over()) {
     looks_around();

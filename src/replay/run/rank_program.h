@@ -53,7 +53,7 @@ class Communicators {
   int add_blocking(int communicator);
 
   /// Valid until finish() or abort(); nullptr: the rank is no member.
-  ncclComm_t at(int communicator) const { return comms_[static_cast<size_t>(communicator)]; }
+  ncclComm_t at(int communicator) const { return comms_[communicator]; }
 
   /// Calls `use`, whose answer is NCCL's, unless they are aborted. Throws.
   void use(const CallSite& site, const std::function<ncclResult_t()>& use);
