@@ -1,6 +1,6 @@
 // A rank without a GPU: says what a rank says, and misbehaves on command.
 //
-//   FAKE_RANK="1@defect:hang:completion" fake_rank rank --plan P --mode defect --rank 1 --device 0
+//   FAKE_RANK="1@defect:hang:completion" fake_rank rank {"mode":"defect","rank":1,"gpu":0} plan.json
 //
 // The variable holds rows RANK[@MODE]:WHAT:PHASE[:NUMBER] between blanks. What a row does:
 //
@@ -28,8 +28,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "replay/plan/plan_json.h"
-#include "replay/run/connection.h"
 #include "replay/run/gpus.h"
+#include "replay/run/processes.h"
 #include "replay/run/protocol.h"
 #include "support/paths.h"
 
@@ -66,7 +66,7 @@ class FakeRank {
  public:
   FakeRank(const ReplayPlan& plan, MadeIn mode, int rank)
       : calls_(calls_in(plan.ranks[rank], mode).size()),
-        misdeeds_(misdeeds_of(rank, mode == MadeIn::Defect ? "defect" : "clean")),
+        misdeeds_(misdeeds_of(rank, to_string(mode))),
         connection_(std::stoi(std::getenv(kChannelVariable))) {}
 
   int live() {
@@ -207,30 +207,21 @@ class FakeRank {
   Connection connection_;
 };
 
-/// The value behind a flag; empty: it is not there.
-std::string flag(const std::vector<std::string>& words, std::string_view name) {
-  for (size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] == name) return words[i + 1];
-  }
-  return {};
-}
-
 int probe(int gpu) {
   GpuCheck check{.gpu = gpu, .answers = true, .free_after = int64_t{80} << 30};
   for (const Misdeed& misdeed : misdeeds_of(gpu, "clean")) {
     if (misdeed.what == "probe") check.answers = false, check.error = "fake: it fell off the bus";
     if (misdeed.what == "probe-hang") sleep_for_ever();
   }
-  std::cout << write_probe(check) << "\n";
+  std::cout << write_line(check);
   return 0;
 }
 
 int live(const std::vector<std::string>& words) {
   if (words.size() > 1 && words[0] == "probe") return probe(std::stoi(words[1]));
-  const std::string path = flag(words, "--plan");
-  const ReplayPlan plan = parse_plan(read_file(path), path);
-  const MadeIn mode = flag(words, "--mode") == "defect" ? MadeIn::Defect : MadeIn::Clean;
-  return FakeRank(plan, mode, std::stoi(flag(words, "--rank"))).live();
+  const RankCommand command = parse_command(words.at(1)).value();
+  const ReplayPlan plan = parse_plan(read_file(words.at(2)), words.at(2));
+  return FakeRank(plan, command.mode, command.rank).live();
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "input/byte_source.h"
-#include "replay/judge/run_reading.h"
+#include "replay/judge/outcome.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/check_plan.h"
 #include "replay/plan/plan_json.h"

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
-#include "replay/judge/run_reading.h"
 #include "replay/plan/plan_frame.h"
 
 namespace ncclog {

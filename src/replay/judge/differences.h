@@ -62,8 +62,6 @@ ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run
 // without the fault proves nothing. What the replay's log does not tell may differ, too: it is a
 // row without a replayed value, and no more is said of it.
 
-struct ReadBack;  // replay/judge/differences.h
-
 /// One thing in which a replay was not like the record.
 struct ReplayDifference {
   std::string what;      ///< "transports of communicator 0x9c1b…".

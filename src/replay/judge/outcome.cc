@@ -1,36 +1,18 @@
 #include "replay/judge/outcome.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <tuple>
 
 #include "base/error.h"
-#include "replay/judge/outcome_fields.h"
+#include "base/text.h"
+#include "replay/plan/clean_run.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-namespace {
-
-constexpr std::string_view kPhases[] = {"start",      "init",     "enqueue",
-                                        "completion", "teardown", "done"};
-constexpr std::string_view kRunEnds[] = {"completed", "hung", "failed",
-                                         "wrong",     "died", "not-started"};
-constexpr std::string_view kProcessEnds[] = {"by-itself", "on-abort", "terminated", "killed",
-                                             "lost"};
-
-}  // namespace
-
-std::string_view to_string(ReplayPhase phase) { return kPhases[static_cast<size_t>(phase)]; }
-std::string_view to_string(RunEnd end) { return kRunEnds[static_cast<size_t>(end)]; }
-std::string_view to_string(ProcessEnd end) { return kProcessEnds[static_cast<size_t>(end)]; }
-
-std::optional<ReplayPhase> parse_replay_phase(std::string_view word) {
-  const auto* found = std::ranges::find(kPhases, word);
-  if (found == std::end(kPhases)) return std::nullopt;
-  return static_cast<ReplayPhase>(found - std::begin(kPhases));
-}
-
 std::string write_outcome(const ReplayOutcome& outcome) {
   return write_json_document(to_json_value(outcome));
 }
@@ -207,6 +189,345 @@ std::optional<FrontLine> front_line(const ReplayPlan& plan, MadeIn mode,
     if (auto front = front_of(plan, mode, static_cast<int>(i), ranks)) return front;
   }
   return std::nullopt;
+}
+
+namespace {
+
+// Places of calls.
+
+const PlannedRank* rank_at(const ReplayPlan& plan, int rank) {
+  const bool is_there = rank >= 0 && static_cast<size_t>(rank) < plan.ranks.size();
+  return is_there ? &plan.ranks[rank] : nullptr;
+}
+
+/// The call at that place of the rank's calls in one mode; nullptr if it makes fewer.
+const PlannedCall* call_at(const std::vector<PlannedCall>& calls, uint64_t place) {
+  return place < calls.size() ? &calls[place] : nullptr;
+}
+
+std::optional<CallPlace> first_departure(const ReplayPlan& plan) {
+  const std::vector<int>& departed = plan.hypothesis.departed;
+  for (const int number : departed) {
+    const PlannedRank* rank = rank_at(plan, number);
+    if (rank == nullptr) continue;
+    const auto call = std::ranges::find_if(
+        rank->calls, [](const auto& one) { return one.made_in != MadeIn::Both; });
+    if (call != rank->calls.end()) return place_of(*call);
+  }
+  return std::nullopt;
+}
+
+/// What a rank with an error had begun and not completed.
+std::optional<CallPlace> place_of_error(const ReplayPlan& plan, MadeIn mode,
+                                        const RankOutcome& outcome) {
+  const PlannedRank* rank = rank_at(plan, outcome.rank);
+  if (rank == nullptr || outcome.error.empty()) return std::nullopt;
+  const std::vector<PlannedCall> calls = calls_in(*rank, mode);
+  const uint64_t place = outcome.open.empty() ? outcome.completed : outcome.open.front();
+  const PlannedCall* call = call_at(calls, place);
+  return call == nullptr ? std::nullopt : std::optional(place_of(*call));
+}
+
+/// A wrong element, by how early its rank makes the call.
+struct WrongPlace {
+  uint64_t order = 0;
+  CallPlace place;
+};
+
+std::optional<WrongPlace> first_wrong(const ReplayPlan& plan, const RunOutcome& run) {
+  std::optional<WrongPlace> first;
+  for (const RankOutcome& outcome : run.ranks) {
+    const PlannedRank* rank = rank_at(plan, outcome.rank);
+    if (rank == nullptr || !outcome.verified.first) continue;
+    const uint64_t order = outcome.verified.first->call;
+    const std::vector<PlannedCall> calls = calls_in(*rank, run.mode);
+    const PlannedCall* call = call_at(calls, order);
+    if (call == nullptr || (first && first->order <= order)) continue;
+    first = {order, place_of(*call)};
+  }
+  return first;
+}
+
+/// The call at that place as ranks that behave make it; nullptr: nobody makes one.
+const PlannedCall* call_of(const ReplayPlan& plan, const CallPlace& place) {
+  const PlannedCall* found = nullptr;
+  for (const PlannedRank& rank : plan.ranks) {
+    for (const PlannedCall& call : rank.calls) {
+      if (place_of(call) != place) continue;
+      if (call.made_in != MadeIn::Defect) return &call;
+      if (found == nullptr) found = &call;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+CallPlace place_of(const PlannedCall& call) { return {call.communicator, call.index}; }
+
+CallPlace place_of(const FrontLine& front) { return {front.communicator, front.index}; }
+
+std::optional<FrontLine> expected_place(const ReplayPlan& plan) {
+  if (plan.hypothesis.kind == DefectKind::None) return std::nullopt;
+  if (plan.hypothesis.front) return plan.hypothesis.front;
+  const std::optional<CallPlace> place = first_departure(plan);
+  if (!place) return std::nullopt;
+  return FrontLine{.communicator = place->communicator, .index = place->index};
+}
+
+std::optional<CallPlace> stop_of(const ReplayPlan& plan, const RunOutcome& run) {
+  if (run.front) return place_of(*run.front);
+  if (run.end == RunEnd::Failed) {
+    for (const RankOutcome& rank : run.ranks) {
+      if (const auto place = place_of_error(plan, run.mode, rank)) return place;
+    }
+  }
+  if (const auto wrong = first_wrong(plan, run)) return wrong->place;
+  return std::nullopt;
+}
+
+std::string place_text(const ReplayPlan& plan, const CallPlace& place) {
+  const bool is_known = place.communicator >= 0 &&
+                        static_cast<size_t>(place.communicator) < plan.communicators.size();
+  const std::string id = is_known ? printable(plan.communicators[place.communicator].id) : "?";
+  const PlannedCall* call = call_of(plan, place);
+  if (call == nullptr) return fmt::format("call {} of communicator {}", place.index + 1, id);
+  return fmt::format("{}, {} {} of communicator {}", printable(call->op),
+                     is_message(call->op) ? "message" : "call", place.index + 1, id);
+}
+
+std::string ranks_phrase(const ReplayPlan& plan, std::span<const int> ranks) {
+  std::vector<int> recorded;
+  std::vector<std::string> unnamed;
+  for (const int number : ranks) {
+    const PlannedRank* rank = rank_at(plan, number);
+    if (rank != nullptr && rank->recorded_rank >= 0) {
+      recorded.push_back(rank->recorded_rank);
+    } else {
+      unnamed.push_back(fmt::format("rank {} of the plan", number));
+    }
+  }
+  std::ranges::sort(recorded);
+  if (!recorded.empty()) {
+    unnamed.insert(unnamed.begin(), fmt::format("rank{} {}", recorded.size() == 1 ? "" : "s",
+                                                ranges_text(recorded)));
+  }
+  return join(unnamed, " and ");
+}
+
+namespace {
+
+std::vector<int> sorted(std::vector<int> numbers) {
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+/// "reason" without its full stop, or what is said instead of nothing.
+std::string clause(std::string_view reason, std::string_view otherwise) {
+  const std::string shown = printable(trim(reason));
+  if (shown.empty()) return std::string(otherwise);
+  return shown.back() == '.' ? shown.substr(0, shown.size() - 1) : shown;
+}
+
+const GpuCheck* silent_gpu(const RunOutcome& run) {
+  const auto found =
+      std::ranges::find_if(run.gpus, [](const GpuCheck& gpu) { return !gpu.answers; });
+  return found == run.gpus.end() ? nullptr : &*found;
+}
+
+/// A rank whose process the kernel does not let go: its GPU is not free.
+const RankOutcome* lost_rank(const RunOutcome& run) {
+  const auto found = std::ranges::find_if(
+      run.ranks, [](const auto& rank) { return rank.end == ProcessEnd::Lost; });
+  return found == run.ranks.end() ? nullptr : &*found;
+}
+
+bool stopped_before_calls(const RunOutcome& run) {
+  return run.end != RunEnd::Completed && run.end != RunEnd::Wrong &&
+         (run.phase == ReplayPhase::Start || run.phase == ReplayPhase::Init);
+}
+
+bool lacks_memory(const RunOutcome& run) {
+  return run.end == RunEnd::Failed && std::ranges::any_of(run.ranks, [](const RankOutcome& rank) {
+           return rank.error.find("out of memory") != std::string::npos;
+         });
+}
+
+/// Why a run tells nothing about the calls; empty: it does.
+std::string why_useless(const RunOutcome& run) {
+  if (run.end == RunEnd::NotStarted) {
+    return clause(run.reason, "its ranks could not be started");
+  }
+  if (run.end == RunEnd::Died) return clause(run.reason, "one of its processes died");
+  if (const RankOutcome* lost = lost_rank(run)) {
+    return fmt::format("the process of one of its ranks (pid {}) could not be ended", lost->pid);
+  }
+  if (const GpuCheck* gpu = silent_gpu(run)) {
+    return fmt::format("GPU {} did not answer after it: {}", gpu->gpu,
+                       clause(gpu->error, "no reason is known"));
+  }
+  if (stopped_before_calls(run)) {
+    return fmt::format("it came to its end before any call ({}): {}", to_string(run.phase),
+                       clause(run.reason, "no reason is known"));
+  }
+  if (lacks_memory(run)) return clause(run.reason, "a GPU is out of memory");
+  return {};
+}
+
+/// A front line that is the recorded one; where none was recorded, one at the departure.
+bool is_recorded_front(const ReplayPlan& plan, const FrontLine& front) {
+  const std::optional<FrontLine> expected = expected_place(plan);
+  if (!expected || place_of(*expected) != place_of(front)) return false;
+  if (!plan.hypothesis.front) return true;
+  return sorted(expected->entered) == sorted(front.entered) &&
+         sorted(expected->missing) == sorted(front.missing);
+}
+
+bool is_as_recorded(const ReplayPlan& plan, const RunOutcome& run,
+                    const std::optional<CallPlace>& stop) {
+  const std::optional<FrontLine> expected = expected_place(plan);
+  if (!expected || !stop || *stop != place_of(*expected)) return false;
+  // In a clean run the departed ranks come, too: who entered is another question there.
+  const bool by_front = run.mode == MadeIn::Defect && run.end == RunEnd::Hung && run.front;
+  return !by_front || is_recorded_front(plan, *run.front);
+}
+
+std::string front_text(const ReplayPlan& plan, const RunOutcome& run) {
+  const std::optional<CallPlace> stop = stop_of(plan, run);
+  if (!stop) return {};
+  std::string out = " at " + place_text(plan, *stop);
+  if (!run.front) return out;
+  if (!run.front->entered.empty()) {
+    out += ", entered by " + ranks_phrase(plan, run.front->entered);
+  }
+  if (!run.front->missing.empty()) out += ", not by " + ranks_phrase(plan, run.front->missing);
+  return out;
+}
+
+std::string verified_text(const Verification& all) {
+  if (all.calls == 0) return "; no result was compared";
+  std::string out = fmt::format("; {} results compared, {} elements, {}", all.calls, all.elements,
+                                all.wrong == 0 ? "none wrong" : fmt::format("{} wrong", all.wrong));
+  if (all.shape_only > 0) out += fmt::format("; {} ran without being compared", all.shape_only);
+  return out;
+}
+
+/// "rank 0: element 17 of AllReduce, call 3 of communicator 0x9c…: expected 6, found 2".
+std::string wrong_text(const ReplayPlan& plan, const RunOutcome& run) {
+  for (const RankOutcome& rank : run.ranks) {
+    if (!rank.verified.first) continue;
+    const WrongElement& wrong = *rank.verified.first;
+    const int number[] = {rank.rank};
+    return fmt::format("; {}: element {}, expected {}, found {}", ranks_phrase(plan, number),
+                       wrong.element, printable(wrong.expected), printable(wrong.found));
+  }
+  return {};
+}
+
+std::string end_text(const ReplayPlan& plan, const RunOutcome& run) {
+  switch (run.end) {
+    case RunEnd::Completed:
+      return "completed" + verified_text(verified_by_all(run));
+    case RunEnd::Hung:
+      return fmt::format("hung in {}{}", to_string(run.phase), front_text(plan, run));
+    case RunEnd::Failed:
+      return fmt::format("failed in {}{}: {}", to_string(run.phase), front_text(plan, run),
+                         clause(run.reason, "no reason is known"));
+    case RunEnd::Wrong:
+      return "completed with wrong data" + front_text(plan, run) +
+             verified_text(verified_by_all(run)) + wrong_text(plan, run);
+    case RunEnd::Died:
+    case RunEnd::NotStarted:
+      break;
+  }
+  return "useless: " + why_useless(run);
+}
+
+}  // namespace
+
+bool leans_on_buffers(const ReplayPlan& plan) { return !clean_run_ends(plan); }
+
+RunReading read_run(const ReplayPlan& plan, const RunOutcome* run) {
+  RunReading reading;
+  if (run == nullptr) return reading;
+  reading.lost_gpu = silent_gpu(*run) != nullptr || lost_rank(*run) != nullptr;
+  reading.why = why_useless(*run);
+  if (!reading.why.empty()) {
+    reading.shows = RunShows::Useless;
+    return reading;
+  }
+  const Verification all = verified_by_all(*run);
+  if (run->end == RunEnd::Completed && all.wrong == 0) {
+    reading.shows = RunShows::Completed;
+    reading.compared = all.calls > 0;
+    return reading;
+  }
+  reading.stop = stop_of(plan, *run);
+  const bool as_recorded = is_as_recorded(plan, *run, reading.stop);
+  reading.shows = as_recorded ? RunShows::AsRecorded : RunShows::Elsewhere;
+  const bool all_behave = run->mode == MadeIn::Clean || !has_defect(plan);
+  if (!as_recorded && all_behave && leans_on_buffers(plan)) {
+    reading.shows = RunShows::Useless;
+    reading.why =
+        "ranks send to each other before either of them receives, which NCCL does not promise to "
+        "complete outside of a group, and no line of the record tells of groups";
+  }
+  return reading;
+}
+
+Verification verified_by_all(const RunOutcome& run) {
+  Verification all;
+  for (const RankOutcome& rank : run.ranks) {
+    all.calls += rank.verified.calls;
+    all.elements += rank.verified.elements;
+    all.wrong += rank.verified.wrong;
+    all.shape_only += rank.verified.shape_only;
+  }
+  return all;
+}
+
+std::string run_line(const ReplayPlan& plan, const RunOutcome& run) {
+  const std::string varied = variation_text(run);
+  std::string out = fmt::format("{}{}: {}", varied.empty() ? "" : varied + ", ",
+                                to_string(run.mode), end_text(plan, run));
+  const RunReading reading = read_run(plan, &run);
+  if (reading.shows == RunShows::AsRecorded) {
+    const bool as_recorded = stood_still_as_recorded(plan.hypothesis, run);
+    out += as_recorded ? ": as recorded" : ": at the recorded call";
+  }
+  if (reading.shows == RunShows::Elsewhere && expected_place(plan)) out += ": not as recorded";
+  return out;
+}
+
+std::string end_word(const Hypothesis& hypothesis, const RunOutcome& run, RunShows shows) {
+  if (shows != RunShows::AsRecorded && shows != RunShows::Elsewhere) {
+    return std::string(to_string(shows));
+  }
+  const bool is_wrong = run.end == RunEnd::Completed || run.end == RunEnd::Wrong;
+  const std::string end(to_string(is_wrong ? RunEnd::Wrong : run.end));
+  if (hypothesis.kind == DefectKind::None) return end;
+  if (shows == RunShows::Elsewhere) return end + "-elsewhere";
+  return end + (stood_still_as_recorded(hypothesis, run) ? "-as-recorded" : "-at-the-call");
+}
+
+bool stood_still_as_recorded(const Hypothesis& hypothesis, const RunOutcome& run) {
+  const bool like_the_job = run.mode == MadeIn::Defect || hypothesis.kind == DefectKind::Stall;
+  return like_the_job && hypothesis.front && run.end == RunEnd::Hung;
+}
+
+const RunOutcome* find_run(const ReplayOutcome& outcome, MadeIn mode, std::string_view varied) {
+  const auto found = std::find_if(
+      outcome.runs.rbegin(), outcome.runs.rend(),
+      [&](const RunOutcome& run) { return run.mode == mode && variation_text(run) == varied; });
+  return found == outcome.runs.rend() ? nullptr : &*found;
+}
+
+std::string variation_text(const RunOutcome& run) {
+  std::string out;
+  for (const auto& [name, value] : run.settings) {
+    out += fmt::format("{}{}={}", out.empty() ? "" : ", ", printable(name), printable(value));
+  }
+  return out;
 }
 
 }  // namespace ncclog

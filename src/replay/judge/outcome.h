@@ -1,4 +1,5 @@
-// What happened when a plan was carried out: the raw protocol of the runs, without a judgement.
+// What happened when a plan was carried out: the raw protocol of the runs, without a judgement; and
+// what each of the runs shows, held against the record.
 //
 //   run 1, defect: hung in completion after 30 s; communicator 0, call 28: entered by 0, not by 1;
 //                  both ranks ended on abort; GPUs 0 and 1 answer, their memory is back
@@ -10,19 +11,26 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "replay/plan/plan.h"
+#include "replay/plan/plan_json.h"
 
 namespace ncclog {
 
 /// How far a rank came. The order is that of a run.
 enum class ReplayPhase { Start, Init, Enqueue, Completion, Teardown, Done };
-std::string_view to_string(ReplayPhase phase);
-std::optional<ReplayPhase> parse_replay_phase(std::string_view word);
+
+template <>
+struct EnumWords<ReplayPhase> {
+  static constexpr std::string_view kNoun = "phase";
+  static constexpr std::string_view kWords[] = {"start",      "init",     "enqueue",
+                                                "completion", "teardown", "done"};
+};
 
 /// How a run ended.
 enum class RunEnd {
@@ -33,11 +41,23 @@ enum class RunEnd {
   Died,        ///< A rank's process ended by itself, or was killed by somebody else.
   NotStarted,  ///< The ranks could not be brought up; nothing was tested.
 };
-std::string_view to_string(RunEnd end);
+
+template <>
+struct EnumWords<RunEnd> {
+  static constexpr std::string_view kNoun = "end of a run";
+  static constexpr std::string_view kWords[] = {"completed", "hung", "failed",
+                                                "wrong",     "died", "not-started"};
+};
 
 /// How a rank's process was brought to its end.
 enum class ProcessEnd { ByItself, OnAbort, Terminated, Killed, Lost };
-std::string_view to_string(ProcessEnd end);
+
+template <>
+struct EnumWords<ProcessEnd> {
+  static constexpr std::string_view kNoun = "end of a process";
+  static constexpr std::string_view kWords[] = {"by-itself", "on-abort", "terminated", "killed",
+                                                "lost"};
+};
 
 /// The first element that is not what it has to be.
 struct WrongElement {
@@ -163,7 +183,108 @@ struct ReplayOutcome {
 //   {"schema": "ncclog.replay-outcome/1", "plan": "5f0c…", "runs": [{"mode": "defect", "end":
 //    "hung", "phase": "completion", "front": {"communicator": 0, "index": 28, …}, …}]}
 //
-// Keys are the members of ReplayOutcome; src/replay/judge/outcome.schema.json describes it.
+// Keys are the members of ReplayOutcome, in the order in which they are written;
+// src/replay/judge/outcome.schema.json describes it.
+
+/// A setting: its name and its value.
+using NamedValue = std::pair<std::string, std::string>;
+
+void each_field(auto& visit, FieldsOf<NamedValue>) {
+  visit("name", &NamedValue::first, Written::Always);
+  visit("value", &NamedValue::second, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<WrongElement>) {
+  visit("call", &WrongElement::call, Written::Always);
+  visit("element", &WrongElement::element, Written::Always);
+  visit("expected", &WrongElement::expected, Written::Always);
+  visit("found", &WrongElement::found, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<Verification>) {
+  visit("calls", &Verification::calls, Written::Always);
+  visit("elements", &Verification::elements, Written::Always);
+  visit("wrong", &Verification::wrong, Written::Always);
+  visit("shape_only", &Verification::shape_only, Written::Always);
+  visit("first", &Verification::first, Written::IfSet);
+}
+
+void each_field(auto& visit, FieldsOf<RankOutcome>) {
+  visit("rank", &RankOutcome::rank, Written::Always);
+  visit("gpu", &RankOutcome::gpu, Written::Always);
+  visit("pid", &RankOutcome::pid, Written::Always);
+  visit("reached", &RankOutcome::reached, Written::Always);
+  visit("entered", &RankOutcome::entered, Written::Always);
+  visit("completed", &RankOutcome::completed, Written::Always);
+  visit("open", &RankOutcome::open, Written::IfSet);
+  visit("verified", &RankOutcome::verified, Written::Always);
+  visit("end", &RankOutcome::end, Written::Always);
+  visit("exit_code", &RankOutcome::exit_code, Written::Always);
+  visit("signal", &RankOutcome::signal, Written::IfSet);
+  visit("error", &RankOutcome::error, Written::IfSet);
+  visit("init_seconds", &RankOutcome::init_seconds, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<GpuCheck>) {
+  visit("gpu", &GpuCheck::gpu, Written::Always);
+  visit("answers", &GpuCheck::answers, Written::Always);
+  visit("free_before", &GpuCheck::free_before, Written::Always);
+  visit("free_after", &GpuCheck::free_after, Written::Always);
+  visit("error", &GpuCheck::error, Written::IfSet);
+}
+
+void each_field(auto& visit, FieldsOf<CallTiming>) {
+  visit("call", &CallTiming::call, Written::Always);
+  visit("op", &CallTiming::op, Written::Always);
+  visit("bytes", &CallTiming::bytes, Written::Always);
+  visit("runs", &CallTiming::runs, Written::Always);
+  visit("cold_us", &CallTiming::cold_us, Written::Always);
+  visit("median_us", &CallTiming::median_us, Written::Always);
+  visit("least_us", &CallTiming::least_us, Written::Always);
+  visit("most_us", &CallTiming::most_us, Written::Always);
+  visit("algbw", &CallTiming::algbw, Written::Always);
+  visit("busbw", &CallTiming::busbw, Written::Always);
+  visit("series_us", &CallTiming::series_us, Written::IfSet);
+  visit("series_busbw", &CallTiming::series_busbw, Written::IfSet);
+}
+
+void each_field(auto& visit, FieldsOf<RunOutcome>) {
+  visit("mode", &RunOutcome::mode, Written::Always);
+  visit("settings", &RunOutcome::settings, Written::Always);
+  visit("end", &RunOutcome::end, Written::Always);
+  visit("phase", &RunOutcome::phase, Written::Always);
+  visit("front", &RunOutcome::front, Written::Always);
+  visit("reason", &RunOutcome::reason, Written::Always);
+  visit("seconds", &RunOutcome::seconds, Written::Always);
+  visit("ranks", &RunOutcome::ranks, Written::Always);
+  visit("gpus", &RunOutcome::gpus, Written::Always);
+  visit("leftovers", &RunOutcome::leftovers, Written::Always);
+  visit("timings", &RunOutcome::timings, Written::Always);
+  visit("logs", &RunOutcome::logs, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayGpu>) {
+  visit("gpu", &ReplayGpu::gpu, Written::Always);
+  visit("name", &ReplayGpu::name, Written::Always);
+  visit("bus_id", &ReplayGpu::bus_id, Written::Always);
+  visit("memory", &ReplayGpu::memory, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayOutcome>) {
+  visit.schema(ReplayOutcome::kSchema);
+  visit("tool_version", &ReplayOutcome::tool_version, Written::Always);
+  visit("plan", &ReplayOutcome::plan, Written::Always);
+  visit("refused", &ReplayOutcome::refused, Written::Always);
+  visit("hint", &ReplayOutcome::hint, Written::Always);
+  visit("nccl_version", &ReplayOutcome::nccl_version, Written::Always);
+  visit("nccl_library", &ReplayOutcome::nccl_library, Written::Always);
+  visit("cuda_version", &ReplayOutcome::cuda_version, Written::Always);
+  visit("driver", &ReplayOutcome::driver, Written::Always);
+  visit("pseudo_hosts", &ReplayOutcome::pseudo_hosts, Written::Always);
+  visit("gpus", &ReplayOutcome::gpus, Written::Always);
+  visit("settings", &ReplayOutcome::settings, Written::Always);
+  visit("runs", &ReplayOutcome::runs, Written::Always);
+}
 
 /// Equal outcomes give equal bytes. Texts that are not UTF-8 are repaired; a number that is not
 /// finite is not known, and 0.
@@ -201,5 +322,105 @@ std::optional<FrontLine> front_of(const ReplayPlan& plan, MadeIn mode, int commu
 /// in the plan's order. nullopt: none stands still.
 std::optional<FrontLine> front_line(const ReplayPlan& plan, MadeIn mode,
                                     const std::vector<RankOutcome>& ranks);
+
+// What does one run of a replay show, held against what was recorded?
+//
+//   defect: hung in completion at AllReduce, call 29; rank 0 entered, rank 5 did not → AsRecorded
+//   defect: hung at Broadcast, call 3                                                → Elsewhere
+//   clean:  completed, 29 calls compared, no element wrong                           → Completed
+//   clean:  rank 1 was killed by signal 9 from outside                               → Useless
+//
+// A run that did not get as far as its calls is useless, too: the recorded job did, so what stopped
+// the run is of this machine.
+
+// Where in a plan is a call, and where did a run come to its end?
+//
+//   communicator 0, index 28  →  "AllReduce, call 29 of communicator 0x9c1b…"
+//
+// A place is a communicator and the recorded number of a call on it. Ranks that meet there may make
+// different calls: that is what a mismatch is.
+
+/// A call by communicator and number: all ranks that make it mean the same one. Defaults: none.
+struct CallPlace {
+  int communicator = -1;  ///< Into ReplayPlan::communicators.
+  uint64_t index = 0;     ///< PlannedCall::index.
+
+  bool operator==(const CallPlace&) const = default;
+};
+
+/// The place of a call, or of what a front line stands before.
+CallPlace place_of(const PlannedCall& call);
+CallPlace place_of(const FrontLine& front);
+
+/// Where the defect should show: the recorded front line; where the job did not stand still, the
+/// first call that a departed rank makes otherwise, with nobody entered or missing. nullopt: the
+/// plan is of a healthy stretch.
+std::optional<FrontLine> expected_place(const ReplayPlan& plan);
+
+/// Where a run came to its end: its front line; else the first call that a rank with an error had
+/// not completed; else the first one with a wrong element. nullopt: no call is to blame.
+std::optional<CallPlace> stop_of(const ReplayPlan& plan, const RunOutcome& run);
+
+/// "AllReduce, call 29 of communicator 0x9c1b…": what ranks that behave call there.
+std::string place_text(const ReplayPlan& plan, const CallPlace& place);
+
+/// "rank 5", "ranks 0-4,6,7": ranks of the plan by their recorded numbers.
+std::string ranks_phrase(const ReplayPlan& plan, std::span<const int> ranks);
+
+/// How a run stands to the record.
+enum class RunShows {
+  NotRun,
+  Useless,     ///< Nothing about the calls.
+  AsRecorded,  ///< The fault, at the recorded call; in a defect run with the recorded ranks.
+  Elsewhere,   ///< A fault, but another one.
+  Completed,   ///< All calls, and no element is wrong.
+};
+
+template <>
+struct EnumWords<RunShows> {
+  static constexpr std::string_view kNoun = "reading of a run";
+  static constexpr std::string_view kWords[] = {"not-run", "useless", "as-recorded", "elsewhere",
+                                                "completed"};
+};
+
+/// What one run shows.
+struct RunReading {
+  RunShows shows = RunShows::NotRun;
+  bool compared = false;  ///< Completed: results were compared, element by element.
+  bool lost_gpu = false;  ///< A GPU was not free or did not answer after it: later runs suffer.
+  std::string why;        ///< Of Useless: one sentence without a full stop.
+  std::optional<CallPlace> stop;  ///< Of AsRecorded and Elsewhere; nullopt: no call is to blame.
+
+  bool operator==(const RunReading&) const = default;
+};
+
+/// True if the run in which all ranks behave comes to its end only while NCCL has room for messages
+/// that nobody receives yet. Of such runs on two H200s (NCCL 2.28.3) one with 4 KiB hung, one with
+/// 1 MiB read an illegal address; in groups the same messages completed.
+bool leans_on_buffers(const ReplayPlan& plan);
+
+/// `run` may be nullptr: that one was not made.
+RunReading read_run(const ReplayPlan& plan, const RunOutcome* run);
+
+/// The results of all ranks together. `first` is not set.
+Verification verified_by_all(const RunOutcome& run);
+
+/// One line for people: "defect: hung in completion at AllReduce, call 29 of communicator 0x9c…,
+/// entered by rank 0, not by rank 5: as recorded".
+std::string run_line(const ReplayPlan& plan, const RunOutcome& run);
+
+/// How the run ended, in a word for tables: "hung-as-recorded", "wrong-at-the-call",
+/// "hung-elsewhere"; of a plan without a recorded fault "wrong"; else as to_string(shows).
+std::string end_word(const Hypothesis& hypothesis, const RunOutcome& run, RunShows shows);
+
+/// True if a run that came to its end at the recorded call stands still, as the job did. A run in
+/// which a departed rank behaves does not do as was recorded, whatever it does.
+bool stood_still_as_recorded(const Hypothesis& hypothesis, const RunOutcome& run);
+
+/// The run of that mode in which that was varied, as variation_text() has it; nullptr: none.
+const RunOutcome* find_run(const ReplayOutcome& outcome, MadeIn mode, std::string_view varied);
+
+/// "NCCL_P2P_DISABLE=1, NCCL_ALGO=Ring": what was varied in the run; may be empty.
+std::string variation_text(const RunOutcome& run);
 
 }  // namespace ncclog

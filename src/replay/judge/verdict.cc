@@ -9,16 +9,10 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "replay/judge/differences.h"
-#include "replay/judge/outcome_fields.h"
-#include "replay/judge/verdict_words.h"
+#include "replay/plan/plan_json.h"
 
 namespace ncclog {
 namespace {
-
-constexpr std::string_view kKinds[] = {
-    "reproduced-fault", "reproduced-hypothesis", "not-reproduced", "clean-without-defect",
-    "not-comparable",   "inconclusive",          "refused"};
-constexpr std::string_view kConfidences[] = {"certain", "likely", "possible"};
 
 bool is_fault(const RunReading& reading) {
   return reading.shows == RunShows::AsRecorded || reading.shows == RunShows::Elsewhere;
@@ -164,18 +158,7 @@ JudgedPair judge(const ReplayPlan& plan, const ReplayOutcome& outcome, const Pai
   return judged;
 }
 
-bool all_alike(const std::vector<JudgedPair>& judged) {
-  return std::ranges::all_of(
-      judged, [&](const JudgedPair& one) { return one.pair.kind == judged.front().pair.kind; });
-}
-
 }  // namespace
-
-std::string_view to_string(ReplayVerdictKind kind) { return kKinds[static_cast<size_t>(kind)]; }
-
-std::string_view to_string(ReplayConfidence confidence) {
-  return kConfidences[static_cast<size_t>(confidence)];
-}
 
 const RunReading& behaving_run(const ReplayPlan& plan, const RunReading& defect,
                                const RunReading& clean) {
@@ -218,7 +201,9 @@ ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
       judged, [](const JudgedPair& a, const JudgedPair& b) { return a.pair.kind < b.pair.kind; });
   verdict.kind = telling->pair.kind;
   verdict.confidence = confidence_of(plan, telling->pair);
-  if (verdict.confidence && !all_alike(judged)) {
+  const bool all_alike = std::ranges::all_of(
+      judged, [&](const JudgedPair& one) { return one.pair.kind == verdict.kind; });
+  if (verdict.confidence && !all_alike) {
     verdict.confidence = weaker(*verdict.confidence, ReplayConfidence::Likely);
   }
   verdict.differences = telling->pair.differences;
@@ -266,24 +251,6 @@ ReplayResult make_result(const ReplayPlan& plan, std::string_view plan_hash,
   result.outcome = outcome;
   return result;
 }
-
-template <>
-struct EnumWords<ReplayVerdictKind> {
-  static constexpr std::string_view kNoun = "kind of verdict";
-  static constexpr int kCount = 7;
-};
-
-template <>
-struct EnumWords<ReplayConfidence> {
-  static constexpr std::string_view kNoun = "confidence";
-  static constexpr int kCount = 3;
-};
-
-template <>
-struct EnumWords<RunShows> {
-  static constexpr std::string_view kNoun = "reading of a run";
-  static constexpr int kCount = 5;
-};
 
 void each_field(auto& visit, FieldsOf<CallPlace>) {
   visit("communicator", &CallPlace::communicator, Written::Always);

@@ -20,12 +20,9 @@
 
 #include "replay/judge/differences.h"
 #include "replay/judge/outcome.h"
-#include "replay/judge/run_reading.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-struct ReadBack;  // replay/judge/differences.h
 
 /// The most telling first.
 enum class ReplayVerdictKind {
@@ -39,11 +36,23 @@ enum class ReplayVerdictKind {
   Inconclusive,          ///< Runs are missing, or show nothing.
   Refused,               ///< Nothing was run.
 };
-std::string_view to_string(ReplayVerdictKind kind);
+
+template <>
+struct EnumWords<ReplayVerdictKind> {
+  static constexpr std::string_view kNoun = "kind of verdict";
+  static constexpr std::string_view kWords[] = {
+      "reproduced-fault", "reproduced-hypothesis", "not-reproduced", "clean-without-defect",
+      "not-comparable",   "inconclusive",          "refused"};
+};
 
 /// How sure a claim about the job is; the surest first.
 enum class ReplayConfidence { Certain, Likely, Possible };
-std::string_view to_string(ReplayConfidence confidence);
+
+template <>
+struct EnumWords<ReplayConfidence> {
+  static constexpr std::string_view kNoun = "confidence";
+  static constexpr std::string_view kWords[] = {"certain", "likely", "possible"};
+};
 
 /// What the runs of one variation show.
 struct ReplayPair {
@@ -91,6 +100,20 @@ bool proves_little(const ReplayPlan& plan, const RunOutcome* defect);
 /// The kind for one pair of runs. `comparable`: the replay is like the record in what matters.
 ReplayVerdictKind judge_pair(const ReplayPlan& plan, const RunReading& defect,
                              const RunReading& clean, bool comparable);
+
+// The sentences of a replay's verdict: what was shown, held, changed, what nobody may conclude.
+//
+//   reproduced-hypothesis → "As recorded, AllReduce, call 29 of communicator 0x9c1b… does not
+//                            complete when rank 5 makes another call in its place; when all ranks
+//                            behave, everything completes."
+
+/// Fills the sentences of a verdict whose kind and confidence stand, for the pair that was judged.
+void say_what_was_shown(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                        const ReplayPair& pair, const Comparison& comparison,
+                        ReplayVerdict& verdict);
+
+/// The same where the runner refused, or made no run.
+void say_nothing_was_run(const ReplayOutcome& outcome, ReplayVerdict& verdict);
 
 // All that a replay gives: what was to be tested, what happened, what it proves, how fast it was.
 //

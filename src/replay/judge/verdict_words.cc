@@ -1,5 +1,3 @@
-#include "replay/judge/verdict_words.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 
 #include "base/text.h"
 #include "replay/judge/differences.h"
-#include "replay/judge/run_reading.h"
+#include "replay/judge/verdict.h"
 
 namespace ncclog {
 namespace {
@@ -36,17 +34,16 @@ struct JudgedReplay {
 // "As recorded" is said of a standstill where the job stood still, and of nothing else.
 
 /// "rank 5"; "a rank" where none is named.
-std::string departed_text(const ReplayPlan& plan);
+std::string departed_text(const ReplayPlan& plan) {
+  const std::vector<int>& ranks = plan.hypothesis.departed;
+  return ranks.empty() ? "a rank" : ranks_phrase(plan, ranks);
+}
 
 /// "AllReduce, call 29 of communicator 0x9c1b…": where the defect should show.
-std::string recorded_place_text(const ReplayPlan& plan);
-
-/// What is judged, handed on as one.
-struct Judged {
-  const ReplayPlan& plan;
-  const ReplayOutcome& outcome;
-  const ReplayPair& pair;
-};
+std::string recorded_place_text(const ReplayPlan& plan) {
+  const std::optional<FrontLine> place = expected_place(plan);
+  return place ? place_text(plan, place_of(*place)) : "the recorded call";
+}
 
 /// The call of a departed rank at the front, in one of the two runs; nullptr: it makes none.
 const PlannedCall* call_at_front(const ReplayPlan& plan, MadeIn mode) {
@@ -105,16 +102,12 @@ std::string stop_text(const ReplayPlan& plan, const RunReading& reading) {
   return reading.stop ? place_text(plan, *reading.stop) : "the replay";
 }
 
-Verification verified_in(const ReplayOutcome& outcome, std::string_view settings) {
+std::string completed_text(const JudgedReplay& judged) {
   Verification all;
-  for (const RunOutcome& run : outcome.runs) {
-    if (run.end == RunEnd::Completed && variation_text(run) == settings) all = verified_by_all(run);
+  for (const RunOutcome& run : judged.outcome.runs) {
+    const bool is_of_pair = variation_text(run) == judged.pair.settings;
+    if (run.end == RunEnd::Completed && is_of_pair) all = verified_by_all(run);
   }
-  return all;
-}
-
-std::string completed_text(const Judged& judged) {
-  const Verification all = verified_in(judged.outcome, judged.pair.settings);
   if (all.calls == 0) return "all calls completed; no result was compared";
   return fmt::format("all calls completed and their data are right ({} elements were compared)",
                      all.elements);
@@ -146,7 +139,7 @@ std::string_view fault_verb(const RunOutcome* run) {
 }
 
 /// All ranks behaved, in the recorded job, too.
-std::string bare_fault_headline(const Judged& judged, bool is_defect_run) {
+std::string bare_fault_headline(const JudgedReplay& judged, bool is_defect_run) {
   const RunReading& reading = is_defect_run ? judged.pair.defect : judged.pair.clean;
   const RunOutcome* run = find_run(judged.outcome, is_defect_run ? MadeIn::Defect : MadeIn::Clean,
                                    judged.pair.settings);
@@ -163,7 +156,7 @@ std::string bare_fault_headline(const Judged& judged, bool is_defect_run) {
   return what + " here either, although all ranks behave.";
 }
 
-std::string fault_headline(const Judged& judged) {
+std::string fault_headline(const JudgedReplay& judged) {
   const RunReading& run = behaving_run(judged.plan, judged.pair.defect, judged.pair.clean);
   if (!has_defect(judged.plan)) return bare_fault_headline(judged, &run == &judged.pair.defect);
   const std::string_view what =
@@ -172,7 +165,7 @@ std::string fault_headline(const Judged& judged) {
                      capitalised(stop_text(judged.plan, run)), what, departed_text(judged.plan));
 }
 
-std::string hypothesis_headline(const Judged& judged) {
+std::string hypothesis_headline(const JudgedReplay& judged) {
   const RunOutcome* run = find_run(judged.outcome, MadeIn::Defect, judged.pair.settings);
   const bool as_recorded = run != nullptr && stood_still_as_recorded(judged.plan.hypothesis, *run);
   const std::string fault = fmt::format("{}{} {}", as_recorded ? "As recorded, " : "",
@@ -185,7 +178,7 @@ std::string hypothesis_headline(const Judged& judged) {
                      departure(judged.plan), instead, completed_text(judged), weak);
 }
 
-std::string absence_headline(const Judged& judged) {
+std::string absence_headline(const JudgedReplay& judged) {
   if (!has_defect(judged.plan)) {
     return fmt::format("The recorded standstill at {} did not come back: {}.",
                        recorded_place_text(judged.plan), completed_text(judged));
@@ -194,7 +187,7 @@ std::string absence_headline(const Judged& judged) {
                      capitalised(recorded_place_text(judged.plan)), departure(judged.plan));
 }
 
-std::string incomparable_headline(const Judged& judged) {
+std::string incomparable_headline(const JudgedReplay& judged) {
   const RunReading& defect = judged.pair.defect;
   if (has_defect(judged.plan) && defect.shows == RunShows::Elsewhere) {
     return fmt::format(
@@ -209,7 +202,7 @@ std::string incomparable_headline(const Judged& judged) {
 }
 
 /// "the defect run shows nothing: rank 1 was killed by signal 9".
-std::string open_headline(const Judged& judged) {
+std::string open_headline(const JudgedReplay& judged) {
   const ReplayPair& pair = judged.pair;
   if (pair.defect.shows == RunShows::Useless) {
     return fmt::format("The replay shows nothing; of the defect run: {}.", pair.defect.why);
@@ -221,20 +214,7 @@ std::string open_headline(const Judged& judged) {
          "what it needs.";
 }
 
-std::string departed_text(const ReplayPlan& plan) {
-  const std::vector<int>& ranks = plan.hypothesis.departed;
-  return ranks.empty() ? "a rank" : ranks_phrase(plan, ranks);
-}
-
-std::string recorded_place_text(const ReplayPlan& plan) {
-  const std::optional<FrontLine> place = expected_place(plan);
-  return place ? place_text(plan, place_of(*place)) : "the recorded call";
-}
-
-/// The sentence for `pair`, which was judged to be of that kind.
-std::string verdict_headline(const ReplayPlan& plan, const ReplayOutcome& outcome,
-                             const ReplayPair& pair, ReplayVerdictKind kind) {
-  const Judged judged{plan, outcome, pair};
+std::string verdict_headline(const JudgedReplay& judged, ReplayVerdictKind kind) {
   switch (kind) {
     case ReplayVerdictKind::ReproducedFault:
       return fault_headline(judged);
@@ -262,47 +242,33 @@ std::string verdict_headline(const ReplayPlan& plan, const ReplayOutcome& outcom
 //                     there."
 
 Texts of_hypothesis(const JudgedReplay& judged) {
-  const ReplayPlan& plan = judged.plan;
+  const std::string who = departed_text(judged.plan);
   Texts out;
-  if (proves_little(plan, find_run(judged.outcome, MadeIn::Defect, judged.pair.settings))) {
+  if (proves_little(judged.plan, find_run(judged.outcome, MadeIn::Defect, judged.pair.settings))) {
     out.push_back(
         fmt::format("That {} left something out: whoever leaves a call out, the others wait for "
                     "it. The logs say who it was; the replay only that nothing else is needed.",
-                    departed_text(plan)));
+                    who));
   }
   out.push_back(
       fmt::format("Where in the program it comes from: a departure like that of {} "
                   "suffices, which says nothing about its reason.",
-                  departed_text(plan)));
+                  who));
   out.push_back("That nothing else was wrong with the job.");
   return out;
 }
 
 Texts of_fault(const ReplayPlan& plan) {
-  Texts out;
-  out.push_back(plan.hypothesis.kind == DefectKind::None
-                    ? "That the recorded job has this fault: its logs show none, and other GPUs "
-                      "ran the replay."
-                    : "That the recorded machines have this fault: other GPUs ran the replay.");
-  if (has_defect(plan)) {
-    out.push_back(
-        fmt::format("That {} did not depart: the log shows it, the fault here only "
-                    "does not need it.",
-                    departed_text(plan)));
-  }
+  Texts out{
+      plan.hypothesis.kind == DefectKind::None
+          ? "That the recorded job has this fault: its logs show none, and other GPUs ran the "
+            "replay."
+          : "That the recorded machines have this fault: other GPUs ran the replay."};
+  if (!has_defect(plan)) return out;
+  out.push_back(
+      fmt::format("That {} did not depart: the log shows it, the fault here only does not need it.",
+                  departed_text(plan)));
   return out;
-}
-
-Texts of_no_fault(const ReplayPlan& plan) {
-  if (!has_defect(plan)) {
-    return {
-        "That NCCL, the GPUs or the links of the job are sound: what did not come "
-        "back once, here, may come back there."};
-  }
-  return {
-      fmt::format("That {} is cleared: what did not come back once, here, may "
-                  "come back there.",
-                  departed_text(plan))};
 }
 
 Texts of_kind(const JudgedReplay& judged, ReplayVerdictKind kind) {
@@ -313,7 +279,9 @@ Texts of_kind(const JudgedReplay& judged, ReplayVerdictKind kind) {
     case ReplayVerdictKind::ReproducedFault:
       return of_fault(plan);
     case ReplayVerdictKind::NotReproduced:
-      return of_no_fault(plan);
+      return {fmt::format("That {}: what did not come back once, here, may come back there.",
+                          has_defect(plan) ? departed_text(plan) + " is cleared"
+                                           : "NCCL, the GPUs or the links of the job are sound")};
     case ReplayVerdictKind::CleanWithoutDefect:
       return {"That the recorded machines are sound: other GPUs ran the replay."};
     case ReplayVerdictKind::NotComparable:
@@ -324,11 +292,6 @@ Texts of_kind(const JudgedReplay& judged, ReplayVerdictKind kind) {
   return {"Anything about the recorded job."};
 }
 
-bool was_timed(const ReplayOutcome& outcome) {
-  return std::ranges::any_of(outcome.runs,
-                             [](const RunOutcome& run) { return !run.timings.empty(); });
-}
-
 /// Of a verdict of that kind. A sentence each; never empty.
 std::vector<std::string> forbidden_conclusions(const JudgedReplay& judged, ReplayVerdictKind kind) {
   Texts out = of_kind(judged, kind);
@@ -337,7 +300,8 @@ std::vector<std::string> forbidden_conclusions(const JudgedReplay& judged, Repla
         "That the network between the recorded hosts is sound: nothing of this replay "
         "left its machine.");
   }
-  if (was_timed(judged.outcome)) {
+  const auto was_timed = [](const RunOutcome& run) { return !run.timings.empty(); };
+  if (std::ranges::any_of(judged.outcome.runs, was_timed)) {
     out.push_back(
         "That the job's bandwidth is the one measured here: it had other links, other "
         "ranks, and kernels of its own beside NCCL's.");
@@ -351,8 +315,22 @@ std::vector<std::string> forbidden_conclusions(const JudgedReplay& judged, Repla
 //   "A collective that a CUDA graph captured is logged once and may have run many times; the replay
 //    makes it once."
 
-/// What was not told by the record, or by the replay's log.
-void add_untold(const JudgedReplay& judged, Texts& out) {
+/// GPUs that have a quarter of a gigabyte less than before the run.
+void add_lost_memory(const RunOutcome& run, Texts& out) {
+  constexpr int64_t kNoise = int64_t{256} << 20;
+  for (const GpuCheck& gpu : run.gpus) {
+    const int64_t lost = gpu.free_before - gpu.free_after;
+    if (gpu.free_before < 0 || gpu.free_after < 0 || lost < kNoise) continue;
+    out.push_back(
+        fmt::format("After a run GPU {} had {} MiB less than before; somebody else may use it.",
+                    gpu.gpu, lost >> 20));
+  }
+}
+
+/// Of the plan first, then of the record, of the replay's log, of the runs. A sentence each.
+std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
+  Texts out;
+  for (const std::string& limit : judged.plan.limits) out.push_back(printable(limit));
   for (const std::string& what : judged.comparison.unknown) {
     out.push_back(fmt::format("The record does not tell: {}.", what));
   }
@@ -361,62 +339,29 @@ void add_untold(const JudgedReplay& judged, Texts& out) {
     out.push_back(
         fmt::format("The replay's log does not tell: {} (recorded {}).", row.what, row.recorded));
   }
-}
-
-bool mention(const Texts& texts, std::string_view words) {
-  return std::ranges::any_of(
-      texts, [&](const std::string& text) { return text.find(words) != std::string::npos; });
-}
-
-void add_uncompared(const ReplayOutcome& outcome, Texts& out) {
-  for (const RunOutcome& run : outcome.runs) {
-    const uint64_t uncompared = verified_by_all(run).shape_only;
-    if (uncompared == 0) continue;
-    out.push_back(
-        fmt::format("{} results of the job's own reductions were not compared: their "
-                    "function is in no log.",
-                    uncompared));
-    return;
-  }
-}
-
-void add_leftovers(const ReplayOutcome& outcome, Texts& out) {
-  for (const RunOutcome& run : outcome.runs) {
-    for (const std::string& left : run.leftovers) {
-      out.push_back("Left behind by a run: " + printable(left));
-    }
-  }
-}
-
-/// GPUs that have a quarter of a gigabyte less than before.
-void add_lost_memory(const ReplayOutcome& outcome, Texts& out) {
-  constexpr int64_t kNoise = int64_t{256} << 20;
-  for (const RunOutcome& run : outcome.runs) {
-    for (const GpuCheck& gpu : run.gpus) {
-      if (gpu.free_before < 0 || gpu.free_after < 0) continue;
-      const int64_t lost = gpu.free_before - gpu.free_after;
-      if (lost < kNoise) continue;
-      out.push_back(
-          fmt::format("After a run GPU {} had {} MiB less than before; somebody else may "
-                      "use it.",
-                      gpu.gpu, lost >> 20));
-    }
-  }
-}
-
-/// Of the plan first, then of the record, of the replay's log, of the runs. A sentence each.
-std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
-  Texts out;
-  for (const std::string& limit : judged.plan.limits) out.push_back(printable(limit));
-  add_untold(judged, out);
-  if (!mention(out, "CUDA graph")) {
+  const auto speaks_of_graphs = [](const std::string& text) {
+    return text.find("CUDA graph") != std::string::npos;
+  };
+  if (std::ranges::none_of(out, speaks_of_graphs)) {
     out.push_back(
         "A collective that a CUDA graph captured is logged once and may have run many "
         "times; the replay makes it once.");
   }
-  add_uncompared(judged.outcome, out);
-  add_leftovers(judged.outcome, out);
-  add_lost_memory(judged.outcome, out);
+  const std::vector<RunOutcome>& runs = judged.outcome.runs;
+  const auto uncompared = std::ranges::find_if(
+      runs, [](const RunOutcome& run) { return verified_by_all(run).shape_only > 0; });
+  if (uncompared != runs.end()) {
+    out.push_back(
+        fmt::format("{} results of the job's own reductions were not compared: their "
+                    "function is in no log.",
+                    verified_by_all(*uncompared).shape_only));
+  }
+  for (const RunOutcome& run : runs) {
+    for (const std::string& left : run.leftovers) {
+      out.push_back("Left behind by a run: " + printable(left));
+    }
+  }
+  for (const RunOutcome& run : runs) add_lost_memory(run, out);
   return out;
 }
 
@@ -521,39 +466,27 @@ void add_other_end(const JudgedReplay& judged, RunEnd end, std::string_view did,
                       : ""));
 }
 
-/// Where the job stood still, runs may end in another way at the same call.
-void add_other_ends(const JudgedReplay& judged, Texts& out) {
-  if (!judged.plan.hypothesis.front) return;
-  add_other_end(judged, RunEnd::Wrong, "computed wrong data", out);
-  add_other_end(judged, RunEnd::Failed, "failed", out);
-}
-
-/// Of the runs that were judged.
-SettingsKept settings_of(const JudgedReplay& judged) {
+/// What was as recorded, and what was not, in the pair of runs that was judged.
+void add_comparison(const JudgedReplay& judged, ReplayVerdict& verdict) {
   const RunOutcome* run = find_run(judged.outcome, MadeIn::Defect, judged.pair.settings);
   if (run == nullptr) run = find_run(judged.outcome, MadeIn::Clean, judged.pair.settings);
-  return settings_kept(judged.plan, judged.outcome, run == nullptr ? RunOutcome() : *run);
-}
-
-Texts changed(const JudgedReplay& judged) {
-  Texts out;
-  add_other_ends(judged, out);
+  const SettingsKept settings =
+      settings_kept(judged.plan, judged.outcome, run == nullptr ? RunOutcome() : *run);
+  verdict.held = judged.comparison.same;
+  verdict.held.insert(verdict.held.end(), settings.held.begin(), settings.held.end());
+  Texts& changed = verdict.changed;
+  // Where the job stood still, runs may end in another way at the same call.
+  if (judged.plan.hypothesis.front) {
+    add_other_end(judged, RunEnd::Wrong, "computed wrong data", changed);
+    add_other_end(judged, RunEnd::Failed, "failed", changed);
+  }
   for (const ReplayDifference& row : judged.pair.differences) {
     if (row.replayed.empty()) continue;
-    out.push_back(fmt::format("{}: recorded {}, replayed {}{}", row.what, row.recorded,
-                              row.replayed, row.matters ? "" : " (matters less)"));
+    changed.push_back(fmt::format("{}: recorded {}, replayed {}{}", row.what, row.recorded,
+                                  row.replayed, row.matters ? "" : " (matters less)"));
   }
-  const Texts settings = settings_of(judged).changed;
-  out.insert(out.end(), settings.begin(), settings.end());
-  for (const std::string& loss : judged.plan.losses) out.push_back(printable(loss));
-  return out;
-}
-
-Texts held(const JudgedReplay& judged) {
-  Texts out = judged.comparison.same;
-  const Texts settings = settings_of(judged).held;
-  out.insert(out.end(), settings.begin(), settings.end());
-  return out;
+  changed.insert(changed.end(), settings.changed.begin(), settings.changed.end());
+  for (const std::string& loss : judged.plan.losses) changed.push_back(printable(loss));
 }
 
 /// Which variations came out as the verdict says, where not all did.
@@ -574,9 +507,8 @@ void say_what_was_shown(const ReplayPlan& plan, const ReplayOutcome& outcome,
                         const ReplayPair& pair, const Comparison& comparison,
                         ReplayVerdict& verdict) {
   const JudgedReplay judged{plan, outcome, pair, comparison};
-  verdict.headline = verdict_headline(plan, outcome, pair, verdict.kind);
-  verdict.held = held(judged);
-  verdict.changed = changed(judged);
+  verdict.headline = verdict_headline(judged, verdict.kind);
+  add_comparison(judged, verdict);
   verdict.limits = verdict_limits(judged);
   add_variations(verdict);
   verdict.must_not_conclude = forbidden_conclusions(judged, verdict.kind);

@@ -13,20 +13,6 @@
 #include "log/nccl_names.h"
 
 namespace ncclog {
-namespace {
-
-/// By DefectKind.
-constexpr std::string_view kKindWords[] = {"none",       "missing-call", "extra-call",
-                                           "other-call", "message",      "stall"};
-
-constexpr std::string_view kMadeInWords[] = {"both", "clean", "defect"};
-
-}  // namespace
-
-std::string_view to_string(MadeIn made_in) { return kMadeInWords[static_cast<size_t>(made_in)]; }
-
-std::string_view to_string(DefectKind kind) { return kKindWords[static_cast<size_t>(kind)]; }
-
 std::vector<PlannedCall> calls_in(const PlannedRank& rank, MadeIn mode) {
   std::vector<PlannedCall> calls;
   std::ranges::copy_if(rank.calls, std::back_inserter(calls), [mode](const PlannedCall& call) {

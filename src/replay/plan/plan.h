@@ -23,9 +23,26 @@
 
 namespace ncclog {
 
+/// The words of an enum whose numbers begin with 0: `kWords`, and `kNoun`, which is said of a word
+/// that is none of them.
+template <typename Enum>
+struct EnumWords;
+
+/// The word of an enumerator, in files and for people.
+template <typename Enum>
+requires requires { EnumWords<Enum>::kWords; }
+constexpr std::string_view to_string(Enum value) {
+  return EnumWords<Enum>::kWords[static_cast<size_t>(value)];
+}
+
 /// In which runs a call is made. Clean: all ranks behave. Defect: as it was recorded.
 enum class MadeIn { Both, Clean, Defect };
-std::string_view to_string(MadeIn made_in);
+
+template <>
+struct EnumWords<MadeIn> {
+  static constexpr std::string_view kNoun = "kind of run";
+  static constexpr std::string_view kWords[] = {"both", "clean", "defect"};
+};
 
 /// One call of one rank.
 struct PlannedCall {
@@ -121,7 +138,12 @@ enum class DefectKind {
   Stall,        ///< All ranks made the call and it did not complete: nothing to leave out.
 };
 
-std::string_view to_string(DefectKind kind);
+template <>
+struct EnumWords<DefectKind> {
+  static constexpr std::string_view kNoun = "kind of defect";
+  static constexpr std::string_view kWords[] = {"none",       "missing-call", "extra-call",
+                                                "other-call", "message",      "stall"};
+};
 
 /// What the replay is to test.
 struct Hypothesis {

@@ -278,7 +278,7 @@ uint64_t end_at_front(ReplayPlan& plan) {
 
 // What the plan lost, and what it cannot show.
 
-std::string_view plural(uint64_t count, std::string_view one, std::string_view several) {
+std::string_view plural(auto count, std::string_view one, std::string_view several) {
   return count == 1 ? one : several;
 }
 
@@ -297,30 +297,25 @@ void add_absent_ranks(const Job& job, const PlanSeats& seats, std::vector<std::s
 }
 
 void add_damage(const Job& job, std::vector<std::string>& losses) {
-  const auto count = [&](bool Process::*flag) {
-    return static_cast<uint64_t>(std::ranges::count_if(
-        job.processes, [&](const Process& process) { return process.*flag; }));
-  };
-  if (const uint64_t torn = count(&Process::torn); torn > 0) {
+  if (const auto torn = std::ranges::count_if(job.processes, &Process::torn); torn > 0) {
     losses.push_back(fmt::format("Lines of {} {} are torn: some of {} calls may be missing.", torn,
                                  plural(torn, "process", "processes"),
                                  plural(torn, "its", "their")));
   }
-  if (const uint64_t cut = count(&Process::cut); cut > 0) {
+  if (const auto cut = std::ranges::count_if(job.processes, &Process::cut); cut > 0) {
     losses.push_back(fmt::format("The logs of {} {} are cut: calls at the end are missing.", cut,
                                  plural(cut, "process", "processes")));
   }
 }
 
-void add_earlier_calls(const ReplayPlan& plan, std::vector<std::string>& losses) {
-  uint64_t most = 0;
-  for (const PlannedRank& rank : plan.ranks) most = std::max(most, rank.left_out);
-  if (most == 0) return;
-  losses.push_back(fmt::format("Up to {} earlier {} of each rank {} left out (--last).", most,
-                               plural(most, "call", "calls"), plural(most, "is", "are")));
-}
-
-void add_dropped_calls(const PlanMaking& making, std::vector<std::string>& losses) {
+void add_dropped_calls(const ReplayPlan& plan, const PlanMaking& making,
+                       std::vector<std::string>& losses) {
+  uint64_t earlier = 0;
+  for (const PlannedRank& rank : plan.ranks) earlier = std::max(earlier, rank.left_out);
+  if (earlier > 0) {
+    losses.push_back(fmt::format("Up to {} earlier {} of each rank {} left out (--last).", earlier,
+                                 plural(earlier, "call", "calls"), plural(earlier, "is", "are")));
+  }
   if (making.not_replayable > 0) {
     losses.push_back(
         fmt::format("{} {} left out: their function, datatype or count is none that "
@@ -340,71 +335,28 @@ void add_dropped_calls(const PlanMaking& making, std::vector<std::string>& losse
   }
 }
 
-struct MakingRemark {
-  bool PlanMaking::*holds;
-  std::string_view sentence;
-};
-
-/// What the lines do not say, and what was taken in its place.
-constexpr MakingRemark kGuesses[] = {
-    {&PlanMaking::from_dumps,
-     "The calls are those of the Flight Recorder's dumps, which name no reduction, root, stream or "
-     "buffer: they are replayed as sums, with root 0, on a stream for each group."},
-    {&PlanMaking::no_hosts,
-     "Nothing tells on which host a rank ran: all are replayed as ranks of one host."},
-    {&PlanMaking::split,
-     "The dumps differ in a call, and no majority says who is right: the plan ends before it."},
-    {&PlanMaking::guessed_groups,
-     "No line tells of groups (subsystem CALL): messages that stand one after the other with one "
-     "opCount are taken for a group."},
-    {&PlanMaking::ungrouped,
-     "No line tells of groups (subsystem CALL), and opCount does not count: messages are replayed "
-     "one by one, also those that the job may have made in a group."},
-    {&PlanMaking::counts_bytes,
-     "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, with as "
-     "many bytes."},
-};
-
-/// How far the clean run comes.
-constexpr MakingRemark kCleanRun[] = {
-    {&PlanMaking::clean_run_ends_before,
-     "The clean run ends before the call in question: from these logs it cannot be told what all "
-     "ranks would have called, so the plan tests nothing."},
-    {&PlanMaking::buffers_sends,
-     "On their streams ranks send to each other before either of them receives: the clean run ends "
-     "only while NCCL has room for these messages."},
-};
-
-void add_remarks(const PlanMaking& making, std::span<const MakingRemark> remarks,
-                 std::vector<std::string>& losses) {
-  for (const MakingRemark& remark : remarks) {
-    if (making.*remark.holds) losses.emplace_back(remark.sentence);
-  }
-}
-
-/// Beside a job that stopped, a plan that tests nothing says why.
-void add_untold(const Job& job, const PlanMaking& making, const ReplayPlan& plan,
-                std::vector<std::string>& losses) {
+/// Why a plan tests nothing although the job stopped; empty: it tests something, or says why not.
+std::string_view why_nothing_is_tested(const Job& job, const PlanMaking& making,
+                                       const ReplayPlan& plan) {
   const bool is_told =
       plan.hypothesis.kind != DefectKind::None || making.from_dumps || making.clean_run_ends_before;
-  if (is_told || !has_failed(job)) return;
-  const auto& unmatched = find_waits(job).unmatched;
-  if (std::ranges::any_of(
-          unmatched, [](const UnmatchedMessages& messages) { return messages.sizes_differ; })) {
-    losses.push_back(
-        "A Send and its Recv differ in size, and no plan of such a message is made: the plan tests "
-        "nothing.");
-    return;
+  if (is_told || !has_failed(job)) return {};
+  if (std::ranges::any_of(find_waits(job).unmatched, &UnmatchedMessages::sizes_differ)) {
+    return "A Send and its Recv differ in size, and no plan of such a message is made: the plan "
+           "tests nothing.";
   }
-  losses.push_back(
-      "The job stopped, and these logs do not tell which call a rank left out or made otherwise: "
-      "the plan tests nothing.");
+  return "The job stopped, and these logs do not tell which call a rank left out or made "
+         "otherwise: "
+         "the plan tests nothing.";
 }
 
 /// Sentences for ReplayPlan::losses.
 std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
                                      const PlanMaking& making) {
   std::vector<std::string> losses;
+  const auto say = [&losses](bool holds, std::string_view sentence) {
+    if (holds) losses.emplace_back(sentence);
+  };
   if (job.runs.size() > 1) {
     losses.push_back(
         fmt::format("The logs hold {} runs: one of them is planned.", job.runs.size()));
@@ -412,9 +364,27 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   add_absent_ranks(job, seats, losses);
   losses.insert(losses.end(), making.absent.begin(), making.absent.end());
   add_damage(job, losses);
-  add_earlier_calls(plan, losses);
-  add_dropped_calls(making, losses);
-  add_remarks(making, kGuesses, losses);
+  add_dropped_calls(plan, making, losses);
+  // What the lines do not say, and what was taken in its place.
+  say(making.from_dumps,
+      "The calls are those of the Flight Recorder's dumps, which name no reduction, root, stream "
+      "or "
+      "buffer: they are replayed as sums, with root 0, on a stream for each group.");
+  say(making.no_hosts,
+      "Nothing tells on which host a rank ran: all are replayed as ranks of one host.");
+  say(making.split,
+      "The dumps differ in a call, and no majority says who is right: the plan ends before it.");
+  say(making.guessed_groups,
+      "No line tells of groups (subsystem CALL): messages that stand one after the other with one "
+      "opCount are taken for a group.");
+  say(making.ungrouped,
+      "No line tells of groups (subsystem CALL), and opCount does not count: messages are replayed "
+      "one by one, also those that the job may have made in a group.");
+  say(making.counts_bytes,
+      "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, with "
+      "as "
+      "many bytes.");
+  // How far the clean run comes.
   if (making.awaited > 0) {
     losses.push_back(fmt::format(
         "Before the call in question {} that ranks did not come to {} made in the clean run as "
@@ -422,8 +392,15 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
         making.awaited == 1 ? "a call" : fmt::format("{} calls", making.awaited),
         plural(making.awaited, "is", "are"), plural(making.awaited, "it", "them")));
   }
-  add_remarks(making, kCleanRun, losses);
-  add_untold(job, making, plan, losses);
+  say(making.clean_run_ends_before,
+      "The clean run ends before the call in question: from these logs it cannot be told what all "
+      "ranks would have called, so the plan tests nothing.");
+  say(making.buffers_sends,
+      "On their streams ranks send to each other before either of them receives: the clean run "
+      "ends "
+      "only while NCCL has room for these messages.");
+  const std::string_view nothing = why_nothing_is_tested(job, making, plan);
+  say(!nothing.empty(), nothing);
   return losses;
 }
 

@@ -1,69 +1,12 @@
 #include "replay/plan/plan_json.h"
 
+#include <set>
+#include <sstream>
+
 #include "base/error.h"
 #include "base/hash.h"
 
 namespace ncclog {
-namespace {
-
-/// Where the string that begins at `begin` ends: behind its closing quote.
-size_t end_of_string(std::string_view text, size_t begin) {
-  size_t at = begin + 1;
-  while (text[at] != '"') at += text[at] == '\\' ? 2 : 1;
-  return at + 1;
-}
-
-/// A string followed by a colon is a key, wherever it stands.
-bool is_key(std::string_view text, size_t end) {
-  const size_t next = text.find_first_not_of(" \t\r\n", end);
-  return next != text.npos && text[next] == ':';
-}
-
-/// A key of an object that is open.
-struct OpenKey {
-  std::string_view raw;  ///< With its quotes.
-  size_t at = 0;
-
-  std::string meaning() const {
-    if (raw.find('\\') == raw.npos) return std::string(raw.substr(1, raw.size() - 2));
-    return nlohmann::json::parse(raw).get<std::string>();
-  }
-};
-
-/// Of the keys of one object, the first that stands there a second time.
-std::optional<RepeatedKey> repeated_among(const OpenKey* begin, const OpenKey* end) {
-  std::vector<std::pair<std::string, size_t>> keys;
-  for (const OpenKey* key = begin; key != end; ++key) keys.emplace_back(key->meaning(), key->at);
-  std::ranges::sort(keys);
-  std::optional<RepeatedKey> first;
-  for (size_t k = 1; k < keys.size(); ++k) {
-    const auto& [key, at] = keys[k];
-    if (key == keys[k - 1].first && (!first || at < first->at)) first = RepeatedKey{key, at};
-  }
-  return first;
-}
-
-}  // namespace
-
-std::optional<RepeatedKey> find_repeated_key(std::string_view text) {
-  std::vector<OpenKey> keys;    // Of all open objects, the outermost first.
-  std::vector<size_t> objects;  // Where in `keys` those of each open object begin.
-  for (size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '{') objects.push_back(keys.size());
-    if (text[at] == '}') {
-      const size_t begin = objects.back();
-      if (auto found = repeated_among(keys.data() + begin, keys.data() + keys.size())) return found;
-      keys.resize(begin);
-      objects.pop_back();
-    }
-    if (text[at] != '"') continue;
-    const size_t end = end_of_string(text, at);
-    if (is_key(text, end)) keys.push_back({text.substr(at, end - at), at});
-    at = end - 1;
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 constexpr size_t kColumns = 100;
@@ -181,19 +124,26 @@ ReadJson parse_json_document(std::string_view text, const std::string& source) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     throw Error("the file is empty", source);
   }
-  ReadJson document;
+  std::istringstream stream{std::string(text)};
+  std::vector<std::set<std::string>> keys;  // Of all open objects, the outermost first.
+  const auto look = [&](int, ReadJson::parse_event_t event, const ReadJson& parsed) {
+    if (event == ReadJson::parse_event_t::object_start) keys.emplace_back();
+    if (event == ReadJson::parse_event_t::object_end) keys.pop_back();
+    if (event == ReadJson::parse_event_t::key && !keys.back().insert(parsed).second) {
+      const size_t begin = text.rfind('"', static_cast<size_t>(stream.tellg()) - 2);
+      throw Error(fmt::format("the key '{}' stands twice in one object",
+                              printable(parsed.get_ref<const std::string&>())),
+                  where_in(text, source, begin + 1), "leave one of the two out");
+    }
+    return true;
+  };
   try {
-    document = ReadJson::parse(text.begin(), text.end());
+    return ReadJson::parse(stream, look);
   } catch (const ReadJson::parse_error& error) {
     throw Error("no JSON from here on", where_in(text, source, error.byte));
   } catch (const ReadJson::exception&) {  // A number beyond what a double holds.
     throw Error("a number is out of range", source);
   }
-  if (const auto repeated = find_repeated_key(text)) {
-    throw Error(fmt::format("the key '{}' stands twice in one object", printable(repeated->key)),
-                where_in(text, source, repeated->at + 1), "leave one of the two out");
-  }
-  return document;
 }
 
 void check_schema(const JsonPlace& document, std::string_view schema, std::string_view noun) {
@@ -227,15 +177,15 @@ std::string hint_among(std::string_view word, std::span<const std::string_view> 
 }
 
 std::optional<int> Words::find(std::string_view word) const {
-  for (int number = 0; number < count; ++number) {
-    if (name(number) == word) return number;
+  for (size_t number = 0; number < count; ++number) {
+    if (name(static_cast<int64_t>(number)) == word) return static_cast<int>(number);
   }
   return std::nullopt;
 }
 
 void Words::refuse(const JsonPlace& place, std::string_view word) const {
   std::vector<std::string_view> words;
-  for (int number = 0; number < count; ++number) words.push_back(name(number));
+  for (size_t number = 0; number < count; ++number) words.push_back(name(number));
   ncclog::refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)),
                  hint_among(word, words));
 }

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -25,29 +26,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-// Does an object of a JSON text hold one key twice?
-//
-//   {"count": 8, "op": "Send", "count": 9}     the second "count", at byte 27
-//   {"a": {"count": 8}, "b": {"count": 9}}     no: these are two objects
-//
-// Parsers keep one of the two values, and which one differs: so neither can be believed.
-// "c\u006funt" is the same key as "count".
-
-/// A key that stands in its object before.
-struct RepeatedKey {
-  std::string key;  ///< What it means, escapes undone; valid UTF-8 where the text is.
-  size_t at = 0;    ///< Byte of the second one's opening quote, from 0.
-};
-
-/// The first repeated key of the first object to end that has one; nullopt: there is none. `text`
-/// has to be JSON. Takes no more time for deep objects than for flat ones.
-std::optional<RepeatedKey> find_repeated_key(std::string_view text);
 
 /// Keys in the order in which they are written.
 using WrittenJson = nlohmann::ordered_json;
@@ -79,7 +63,8 @@ std::string path_of(const JsonPlace& place);
 [[noreturn]] void refuse_type(const JsonPlace& place, std::string_view wanted);
 
 /// Throws Error with line and column if `text` is no JSON, not UTF-8, longer than kMaxReplayText or
-/// has an object with one key twice; `source` is its name for people. Depth does not matter.
+/// has an object with one key twice, of which parsers keep one or the other, so that neither can be
+/// believed; `source` is its name for people. Depth does not matter.
 ReadJson parse_json_document(std::string_view text, const std::string& source);
 
 /// Throws Error unless the document is an object whose "schema" is `schema`; `noun` is what people
@@ -115,18 +100,13 @@ enum class Written {
 struct Words {
   std::string_view noun;  ///< "datatype", for what is said about others.
   std::string_view (*name)(int64_t number);
-  int count;
+  size_t count;
 
   /// The number of that name.
   std::optional<int> find(std::string_view word) const;
   /// Throws Error: the word there is none of them.
   [[noreturn]] void refuse(const JsonPlace& place, std::string_view word) const;
 };
-
-/// Specialised for each enum that is written by its words: `kNoun` and `kCount`, the number of its
-/// enumerators, which begin with 0 and have to_string().
-template <typename Enum>
-struct EnumWords;
 
 template <typename T>
 WrittenJson to_json_value(const T& value);
@@ -306,7 +286,7 @@ void read_json_word(const JsonPlace& place, Enum& value) {
   if (!place.value.is_string()) refuse_type(place, "a text");
   const std::string& word = place.value.get_ref<const std::string&>();
   const auto name = [](int64_t number) { return to_string(static_cast<Enum>(number)); };
-  const Words words{EnumWords<Enum>::kNoun, name, EnumWords<Enum>::kCount};
+  const Words words{EnumWords<Enum>::kNoun, name, std::size(EnumWords<Enum>::kWords)};
   const auto number = words.find(word);
   if (!number) words.refuse(place, word);
   value = static_cast<Enum>(*number);
@@ -370,19 +350,26 @@ T parse_json_as(std::string_view text, const std::string& source, std::string_vi
   return value;
 }
 
+/// The value as one line, with its end.
+template <typename T>
+std::string write_line(const T& value) {
+  return to_json_value(value).dump() + "\n";
+}
+
+/// The T that the line is; nullopt: it is none, whatever the bytes.
+template <typename T>
+std::optional<T> parse_line(std::string_view line) {
+  try {
+    const ReadJson document = parse_json_document(line, "line");
+    T value;
+    read_json_value(JsonPlace{document, "line"}, value);
+    return value;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 // The keys of a plan in JSON, in the order in which they are written.
-
-template <>
-struct EnumWords<MadeIn> {
-  static constexpr std::string_view kNoun = "kind of run";
-  static constexpr int kCount = 3;
-};
-
-template <>
-struct EnumWords<DefectKind> {
-  static constexpr std::string_view kNoun = "kind of defect";
-  static constexpr int kCount = 6;
-};
 
 inline constexpr Words kDatatypeWords{"datatype", datatype_name, 12};
 /// The job's own reductions are all called "user" and read as the first of them.

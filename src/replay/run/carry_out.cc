@@ -18,7 +18,6 @@
 #include "replay/plan/check_plan.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
-#include "replay/run/connection.h"
 #include "replay/run/coordinator.h"
 
 namespace ncclog {
@@ -50,53 +49,32 @@ struct PreparedReplay {
   ReplayOutcome outcome;         ///< Without runs. If refused, what was known by then.
 };
 
-/// Thrown where the replay is refused; becomes ReplayOutcome::refused.
-struct Refusal {
-  std::string what;
-  std::string hint;
-};
-
-ReplayPlan parse_plan_of(const RunFlags& flags, const std::string& text) {
-  try {
-    return parse_plan(text, flags.plan);
-  } catch (const Error& error) {
-    throw Refusal{fmt::format("{}: {}", error.where(), error.what()), error.hint()};
-  }
-}
-
-void refuse_bad_plan(const ReplayPlan& plan) {
-  for (const PlanComplaint& complaint : check_plan(plan)) {
-    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
-    throw Refusal{fmt::format("the plan is refused: {}: {}", complaint.where, complaint.what),
-                  complaint.hint};
-  }
-}
-
 void read_plan(PreparedReplay& replay) {
   const RunFlags& flags = replay.flags;
   const std::optional<std::string> text = read_whole_file(flags.plan);
-  if (!text) throw Refusal{flags.plan + ": the plan cannot be read", {}};
+  if (!text) throw Error(flags.plan + ": the plan cannot be read");
   replay.outcome.plan = plan_hash(*text);
-  replay.plan = parse_plan_of(flags, *text);
+  replay.plan = parse_plan(*text, flags.plan);
   replay.plan.deadlines = with_deadline(replay.plan.deadlines, flags.deadline);
-  refuse_bad_plan(replay.plan);
+  for (const PlanComplaint& complaint : check_plan(replay.plan)) {
+    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
+    throw Error(fmt::format("the plan is refused: {}: {}", complaint.where, complaint.what), "",
+                complaint.hint);
+  }
 }
 
 void list_all_runs(PreparedReplay& replay) {
-  replay.list = list_runs(replay.plan, replay.flags);
-  if (!replay.list.refusal.empty()) throw Refusal{replay.list.refusal, replay.list.hint};
-  if (replay.flags.corrupt.empty()) return;
-  replay.corruption = parse_corruption(replay.flags.corrupt);
-  if (!replay.corruption) throw Refusal{"--corrupt wants RANK:CALL:ELEMENT", {}};
-}
-
-int pseudo_hosts(const ReplayPlan& plan, const RunFlags& flags) {
-  const int nranks = static_cast<int>(plan.ranks.size());
-  if (flags.hosts < 0 || flags.hosts > nranks) {
-    throw Refusal{fmt::format("--hosts {} cannot be: the plan has {} ranks", flags.hosts, nranks),
-                  {}};
+  const RunFlags& flags = replay.flags;
+  replay.list = list_runs(replay.plan, flags);
+  if (!flags.corrupt.empty()) {
+    replay.corruption = parse_corruption(flags.corrupt);
+    if (!replay.corruption) throw Error("--corrupt wants RANK:CALL:ELEMENT");
   }
-  return flags.hosts > 0 ? flags.hosts : host_group_count(plan);
+  const int nranks = static_cast<int>(replay.plan.ranks.size());
+  if (flags.hosts < 0 || flags.hosts > nranks) {
+    throw Error(fmt::format("--hosts {} cannot be: the plan has {} ranks", flags.hosts, nranks));
+  }
+  replay.outcome.pseudo_hosts = flags.hosts > 0 ? flags.hosts : host_group_count(replay.plan);
 }
 
 void describe(PreparedReplay& replay) {
@@ -114,14 +92,11 @@ void describe(PreparedReplay& replay) {
 }
 
 void take_gpus(PreparedReplay& replay, std::ostream& says) {
-  GpuChoice choice = choose_gpus(replay.plan, replay.flags, replay.machine);
-  if (!choice.refusal.empty()) throw Refusal{choice.refusal, choice.hint};
-  const std::vector<int>& gpus = replay.gpus = std::move(choice.gpus);
+  replay.gpus = choose_gpus(replay.plan, replay.flags, replay.machine);
   const std::string remark = machine_remark(replay.plan.ranks.size(), replay.machine);
   if (!remark.empty()) says << "ncclog-replay: " << remark << "\n";
   for (const GpuState& state : replay.machine.gpus.gpus) {
-    const bool is_taken = std::ranges::find(gpus, state.gpu.gpu) != gpus.end();
-    if (is_taken) replay.outcome.gpus.push_back(state.gpu);
+    if (is_among(replay.gpus, state.gpu.gpu)) replay.outcome.gpus.push_back(state.gpu);
   }
 }
 
@@ -131,16 +106,8 @@ void make_folders(const PreparedReplay& replay) {
     // Logs of an earlier replay there would be read back as this one's.
     fs::create_directories(folder);
     if (!fs::is_empty(folder)) {
-      throw Refusal{folder.native() + " is not empty", "name another folder with --out"};
+      throw Error(folder.native() + " is not empty", "", "name another folder with --out");
     }
-  }
-}
-
-void check_gpus(PreparedReplay& replay, std::chrono::milliseconds patience) {
-  replay.checks = probe_gpus({replay.machine.program, patience}, replay.gpus);
-  for (const GpuCheck& check : replay.checks) {
-    if (check.answers) continue;
-    throw Refusal{fmt::format("GPU {} does not answer: {}", check.gpu, check.error), {}};
   }
 }
 
@@ -153,14 +120,19 @@ PreparedReplay prepare_replay(const RunFlags& flags, const ReplayMachine& machin
   try {
     read_plan(replay);
     list_all_runs(replay);
-    replay.outcome.pseudo_hosts = pseudo_hosts(replay.plan, flags);
     describe(replay);
     take_gpus(replay, says);
     make_folders(replay);
-    check_gpus(replay, patience);
-  } catch (const Refusal& refusal) {
-    replay.outcome.refused = refusal.what;
-    replay.outcome.hint = refusal.hint;
+    replay.checks = probe_gpus({machine.program, patience}, replay.gpus);
+    for (const GpuCheck& check : replay.checks) {
+      if (check.answers) continue;
+      throw Error(fmt::format("GPU {} does not answer: {}", check.gpu, check.error));
+    }
+  } catch (const Error& refusal) {
+    replay.outcome.refused = refusal.where().empty()
+                                 ? refusal.what()
+                                 : fmt::format("{}: {}", refusal.where(), refusal.what());
+    replay.outcome.hint = refusal.hint();
   }
   return replay;
 }
@@ -182,8 +154,8 @@ struct ReplayRuns {
 // From a replay to the request for one of its runs: which processes, with which command lines, in
 // which environment.
 //
-//   run 1, defect   → ncclog-replay rank --plan … --mode defect --rank 0 --device 0
-//                     ncclog-replay rank --plan … --mode defect --rank 1 --device 1
+//   run 1, defect   → ncclog-replay rank {"mode":"defect","rank":0,"gpu":0} plan.json
+//                     ncclog-replay rank {"mode":"defect","rank":1,"gpu":1} plan.json
 
 RunLimits limits_for(const ReplayRuns& runs, const ListedRun& listed) {
   const PreparedReplay& replay = runs.replay;
@@ -197,18 +169,18 @@ RunLimits limits_for(const ReplayRuns& runs, const ListedRun& listed) {
 }
 
 RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed, int rank) {
-  RankCommand command{.plan = replay.plan_file, .mode = listed.mode, .rank = rank};
-  command.gpu = replay.gpus[rank];
-  command.nccl = replay.flags.nccl;
-  if (listed.mode == MadeIn::Clean) command.timed_runs = replay.flags.time_runs;
-  command.corrupt = replay.corruption;
-  return command;
+  return {.plan = replay.plan_file,
+          .mode = listed.mode,
+          .rank = rank,
+          .gpu = replay.gpus[rank],
+          .nccl = replay.flags.nccl,
+          .timed_runs = listed.mode == MadeIn::Clean ? replay.flags.time_runs : 0,
+          .corrupt = replay.corruption};
 }
 
-/// The request for run `number` of the replay's list. It refers to the replay's plan.
-RunRequest request_for(const ReplayRuns& runs, size_t number) {
+/// The request for a run of the replay's list. It refers to the replay's plan.
+RunRequest request_for(const ReplayRuns& runs, const ListedRun& listed) {
   const PreparedReplay& replay = runs.replay;
-  const ListedRun& listed = replay.list.runs[number];
   RunRequest request{.plan = &replay.plan,
                      .mode = listed.mode,
                      .gpus = replay.gpus,
@@ -223,13 +195,12 @@ RunRequest request_for(const ReplayRuns& runs, size_t number) {
                  .token = request.token};
   setup.settings.insert(setup.settings.end(), listed.varied.begin(), listed.varied.end());
   for (int rank = 0; rank < static_cast<int>(replay.plan.ranks.size()); ++rank) {
-    RankProcess process{.rank = rank};
-    process.start.program = replay.machine.program;
-    process.start.arguments = arguments_of(command_for(replay, listed, rank));
-    process.start.arguments.insert(process.start.arguments.begin(), "ncclog-replay");
-    process.start.environment = environment_of(replay.plan, rank, setup, replay.inherited);
-    process.start.output = fmt::format("{}/rank-{}.out", setup.logs, rank);
-    request.processes.push_back(std::move(process));
+    ProcessStart start{.program = replay.machine.program,
+                       .arguments = arguments_of(command_for(replay, listed, rank)),
+                       .environment = environment_of(replay.plan, rank, setup, replay.inherited),
+                       .output = fmt::format("{}/rank-{}.out", setup.logs, rank)};
+    start.arguments.insert(start.arguments.begin(), "ncclog-replay");
+    request.processes.push_back(std::move(start));
   }
   return request;
 }
@@ -255,9 +226,8 @@ void clean_up(ReplayRuns& runs, const RunResult& result, const std::string& toke
   }
 }
 
-RunOutcome run_one(ReplayRuns& runs, size_t number) {
-  const ListedRun& listed = runs.replay.list.runs[number];
-  const RunRequest request = request_for(runs, number);
+RunOutcome run_one(ReplayRuns& runs, const ListedRun& listed) {
+  const RunRequest request = request_for(runs, listed);
   const RunResult result = coordinate(request);
   RunOutcome run = result.run;
   run.settings = listed.varied;
@@ -273,7 +243,7 @@ void say_end(const ReplayRuns& runs, size_t number, const RunOutcome& run) {
   std::string varied;
   for (const auto& [name, value] : run.settings) varied += fmt::format(" {}={}", name, value);
   runs.says << fmt::format("run {} of {}, {}{}: {}", number, runs.replay.list.runs.size(),
-                           mode_word(run.mode), varied, to_string(run.end));
+                           to_string(run.mode), varied, to_string(run.end));
   if (!run.reason.empty()) runs.says << ": " << run.reason;
   runs.says << fmt::format(" ({:.1f} s)\n", run.seconds);
   for (const std::string& text : run.leftovers) runs.says << "  left behind: " << text << "\n";
@@ -283,7 +253,7 @@ void run_all(ReplayRuns& runs) {
   const std::vector<ListedRun>& list = runs.replay.list.runs;
   for (size_t i = 0; i < list.size() && runs.stop_signal == 0; ++i) {
     if (runs.obstacle.empty()) {
-      runs.outcome.runs.push_back(run_one(runs, i));
+      runs.outcome.runs.push_back(run_one(runs, list[i]));
     } else {
       runs.outcome.runs.push_back(
           {.mode = list[i].mode, .settings = list[i].varied, .reason = runs.obstacle});
@@ -293,11 +263,6 @@ void run_all(ReplayRuns& runs) {
   }
 }
 
-void say_refusal(const ReplayOutcome& outcome, std::ostream& says) {
-  says << "ncclog-replay: " << outcome.refused << "\n";
-  if (!outcome.hint.empty()) says << "  hint: " << outcome.hint << "\n";
-}
-
 /// The outcome of an earlier replay there stays: somebody waited for it.
 void save_refusal(const PreparedReplay& replay) {
   fs::create_directories(replay.out);
@@ -305,13 +270,18 @@ void save_refusal(const PreparedReplay& replay) {
   if (!earlier || is_of_a_refusal(*earlier)) save(replay, replay.outcome);
 }
 
-int carry_out_here(const RunFlags& flags, const ReplayMachine& machine, std::ostream& says,
-                   const CarryOutPatience& patience) {
+}  // namespace
+
+int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream& says,
+              const CarryOutPatience& patience) try {
   // Made first: a signal that comes while the replay is prepared ends its first run.
   const StopSignals stops;
   const PreparedReplay replay = prepare_replay(flags, machine, patience.probe, says);
   if (!replay.outcome.refused.empty()) {
-    if (!flags.judged) say_refusal(replay.outcome, says);
+    if (!flags.judged) {
+      says << "ncclog-replay: " << replay.outcome.refused << "\n";
+      if (!replay.outcome.hint.empty()) says << "  hint: " << replay.outcome.hint << "\n";
+    }
     save_refusal(replay);
     return 2;
   }
@@ -319,17 +289,8 @@ int carry_out_here(const RunFlags& flags, const ReplayMachine& machine, std::ost
   adopt_orphans();
   run_all(runs);
   return runs.stop_signal == 0 ? 0 : 128 + runs.stop_signal;
-}
-
-}  // namespace
-
-int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream& says,
-              const CarryOutPatience& patience) {
-  try {
-    return carry_out_here(flags, machine, says, patience);
-  } catch (const fs::filesystem_error& error) {
-    throw Error(error.code().message(), error.path1().native());
-  }
+} catch (const fs::filesystem_error& error) {
+  throw Error(error.code().message(), error.path1().native());
 }
 
 }  // namespace ncclog

@@ -18,30 +18,33 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The processes of a run as its coordinator holds them, one for each rank: how they ended.
+// The ranks of a run as its coordinator holds them, each with its process: how they ended.
 //
-//   process 0: rank 0, pid 4711, runs
-//   process 1: rank 1, pid 4712, over; SIGTERM was sent, and by that it ended
+//   rank 0, pid 4711, runs
+//   rank 1, pid 4712, over; SIGTERM was sent, and by that it ended
 
-/// A process of the run that was started, or could not be.
-struct HeldProcess {
-  const RankProcess* what = nullptr;    ///< Of the request, which outlives this.
+/// A rank whose process was started, or could not be.
+struct HeldRank {
+  int rank = -1;
+  RankOutcome* outcome = nullptr;       ///< What is known of it, in the run's progress.
   std::unique_ptr<ChildProcess> child;  ///< nullptr: it could not be started.
-  int sent_signal = 0;                  ///< The last one that we sent; 0: none.
-  bool is_over = false;                 ///< Reaped, and what it said last was heard; or no child.
+  Connection connection{};
+  bool has_said_aborted = false;
+  int sent_signal = 0;   ///< The last one that we sent; 0: none.
+  bool is_over = false;  ///< Reaped, and what it said last was heard; or no child.
 
   bool is_running() const { return child && child->is_running(); }
+
+  /// Sends a signal to the process if it runs.
+  void signal(int number) {
+    if (!is_running()) return;
+    sent_signal = number;
+    child->signal(number);
+  }
 };
 
-/// Sends a signal to the process if it runs.
-void send_signal(HeldProcess& process, int number) {
-  if (!process.is_running()) return;
-  process.sent_signal = number;
-  process.child->signal(number);
-}
-
 /// How a process that ended so was brought to its end. `was_ordered`: "abort" had been said.
-ProcessEnd end_of(const HeldProcess& process, const ProcessStatus& status, bool was_ordered) {
+ProcessEnd end_of(const HeldRank& process, const ProcessStatus& status, bool was_ordered) {
   // Who was killed may have ended by the SIGTERM before.
   const bool is_late = process.sent_signal == SIGKILL && status.signal == SIGTERM;
   const bool is_ours = status.signal == 0 || status.signal == process.sent_signal || is_late;
@@ -52,15 +55,6 @@ ProcessEnd end_of(const HeldProcess& process, const ProcessStatus& status, bool 
   const bool has_obeyed = status.exit_code == static_cast<int>(RankExit::Aborted);
   const bool is_on_abort = was_ordered && status.signal == 0 && has_obeyed;
   return is_on_abort ? ProcessEnd::OnAbort : ProcessEnd::ByItself;
-}
-
-/// Shared memory of NCCL that those which run have mapped.
-std::set<std::string> mapped_segments(const std::vector<HeldProcess>& processes) {
-  std::set<std::string> segments;
-  for (const HeldProcess& process : processes) {
-    if (process.is_running()) segments.merge(segments_of(process.child->pid()));
-  }
-  return segments;
 }
 
 // How did a run end, in a word and in a sentence?
@@ -172,17 +166,12 @@ enum class EndStage { Running, Aborting, Terminating, Killing, GivenUp };
 /// A run under way.
 struct RunState {
   explicit RunState(const RunRequest& of)
-      : request(of),
-        progress(of.plan->ranks.size(), of.limits, began),
-        connections(of.plan->ranks.size()),
-        said_aborted(of.plan->ranks.size(), false) {}
+      : request(of), progress(of.plan->ranks.size(), of.limits, began) {}
 
   const RunRequest& request;
   RunClock::time_point began = RunClock::now();
   RunProgress progress;
-  std::vector<HeldProcess> processes;
-  std::vector<Connection> connections;  ///< By rank.
-  std::vector<bool> said_aborted;       ///< By rank.
+  std::vector<HeldRank> ranks;
   EndStage stage = EndStage::Running;
   RunClock::time_point stage_ends;  ///< Of the stages behind Running.
   std::optional<Trouble> trouble;   ///< Why the run is being ended; nullopt: it is not.
@@ -198,10 +187,10 @@ struct RunState {
 
 /// What does not end is not ours any more.
 void give_up(RunState& run) {
-  for (HeldProcess& process : run.processes) {
-    if (!process.is_running()) continue;
-    process.child->abandon();
-    run.progress.outcomes()[process.what->rank].end = ProcessEnd::Lost;
+  for (HeldRank& rank : run.ranks) {
+    if (!rank.is_running()) continue;
+    rank.child->abandon();
+    rank.outcome->end = ProcessEnd::Lost;
   }
 }
 
@@ -210,12 +199,12 @@ void enter(RunState& run, EndStage stage, milliseconds grace) {
   run.stage_ends = RunClock::now() + grace;
 }
 
-void signal_all(RunState& run, int number) {
-  for (HeldProcess& process : run.processes) send_signal(process, number);
-}
-
-void send_all(RunState& run, const RunOrder& order) {
-  for (Connection& connection : run.connections) connection.send(write_order(order));
+/// Notes which shared memory of NCCL the processes have mapped, and tells all ranks.
+void order_all(RunState& run, const RunOrder& order) {
+  for (const HeldRank& rank : run.ranks) {
+    if (rank.is_running()) run.segments.merge(segments_of(rank.child->pid()));
+  }
+  for (HeldRank& rank : run.ranks) rank.connection.send(write_order(order));
 }
 
 /// Decides how the run ended, once, and begins to end it.
@@ -223,15 +212,11 @@ void stop_run(RunState& run, Trouble trouble) {
   if (run.trouble) return;
   run.trouble = std::move(trouble);
   if (run.stage != EndStage::Running) return;
-  run.segments.merge(mapped_segments(run.processes));
-  send_all(run, {.kind = RunOrder::Kind::Abort});
+  order_all(run, {.kind = RunOrder::Kind::Abort});
   enter(run, EndStage::Aborting, run.request.limits.abort_grace);
   // Who has not spoken yet does not listen yet. A connection that broke says "abort" by itself.
-  const std::vector<int> silent = run.progress.ranks_in(ReplayPhase::Start);
-  for (HeldProcess& process : run.processes) {
-    if (std::ranges::binary_search(silent, process.what->rank)) {
-      send_signal(process, SIGTERM);
-    }
+  for (const int silent : run.progress.ranks_in(ReplayPhase::Start)) {
+    if (static_cast<size_t>(silent) < run.ranks.size()) run.ranks[silent].signal(SIGTERM);
   }
 }
 
@@ -239,10 +224,10 @@ void stop_run(RunState& run, Trouble trouble) {
 void go_on_ending(RunState& run, RunClock::time_point now) {
   if (run.stage == EndStage::Running || run.stage_ends > now) return;
   if (run.stage == EndStage::Aborting) {
-    signal_all(run, SIGTERM);
+    for (HeldRank& rank : run.ranks) rank.signal(SIGTERM);
     enter(run, EndStage::Terminating, run.request.limits.terminate_grace);
   } else if (run.stage == EndStage::Terminating) {
-    signal_all(run, SIGKILL);
+    for (HeldRank& rank : run.ranks) rank.signal(SIGKILL);
     enter(run, EndStage::Killing, run.request.limits.kill_grace);
   } else {
     enter(run, EndStage::GivenUp, {});
@@ -252,72 +237,62 @@ void go_on_ending(RunState& run, RunClock::time_point now) {
 
 // What the ranks of a run say, and what follows from it for the run.
 //
-//   {"at":"enqueue",…}              counted by RunProgress
-//   {"error":"ncclAllReduce …"}     the run is stopped
-//   no message, or out of turn      the run is stopped
-//   the connection breaks           the rank died, unless it was done
+//   {"kind":"at","at":"enqueue",…}                 counted by RunProgress
+//   {"kind":"error","error":"ncclAllReduce …"}     the run is stopped
+//   no message, or out of turn                     the run is stopped
+//   the connection breaks                          the rank died, unless it was done
 
 /// Longest error text of a rank that is kept.
 constexpr size_t kLongestError = 2000;
 
-std::string readable_error(const RankMessage& message) {
-  return printable(message.error.substr(0, kLongestError));
-}
-
-void take_error(RunState& run, int rank, RankMessage message) {
+void take_error(RunState& run, const HeldRank& rank, RankMessage message) {
   const bool is_of_the_fault = run.stage == EndStage::Running ||
-                               (run.trouble->end == RunEnd::Failed && !run.said_aborted[rank]);
+                               (run.trouble->end == RunEnd::Failed && !rank.has_said_aborted);
   if (!is_of_the_fault) return;
-  message.error = readable_error(message);
-  run.progress.hear(rank, message, RunClock::now());
-  const RankOutcome& outcome = run.progress.outcomes()[rank];
-  const bool has_begun = outcome.reached > ReplayPhase::Start;
-  stop_run(run, {has_begun ? RunEnd::Failed : RunEnd::NotStarted, outcome.reached, rank,
-                 fmt::format("rank {}: {}", rank, outcome.error)});
+  message.error = printable(message.error.substr(0, kLongestError));
+  run.progress.hear(rank.rank, message, RunClock::now());
+  const bool has_begun = rank.outcome->reached > ReplayPhase::Start;
+  stop_run(run, {has_begun ? RunEnd::Failed : RunEnd::NotStarted, rank.outcome->reached, rank.rank,
+                 fmt::format("rank {}: {}", rank.rank, rank.outcome->error)});
 }
 
-/// A rank that ends on "abort" tells what it had compared by then.
-void take_aborted(RunState& run, int rank, const RankMessage& message) {
-  run.said_aborted[rank] = true;
-  Verification& verified = run.progress.outcomes()[rank].verified;
-  if (verified == Verification{}) verified = message.verified;
-}
-
-void take(RunState& run, int rank, const std::string& line) {
+void take(RunState& run, HeldRank& rank, const std::string& line) {
   const auto message = parse_message(line);
-  const ReplayPhase phase = run.progress.outcomes()[rank].reached;
+  const ReplayPhase phase = rank.outcome->reached;
+  const auto fail = [&](std::string_view what) {
+    stop_run(run, {RunEnd::Failed, phase, rank.rank, fmt::format("rank {} {}", rank.rank, what)});
+  };
   if (!message) {
-    run.connections[rank].close();
-    stop_run(run,
-             {RunEnd::Failed, phase, rank, fmt::format("rank {} sent what is no message", rank)});
-    return;
+    rank.connection.close();
+    return fail("sent what is no message");
   }
-  if (message->kind == RankMessage::Kind::Aborted) take_aborted(run, rank, *message);
+  if (message->kind == RankMessage::Kind::Aborted) {
+    // A rank that ends on "abort" tells what it had compared by then.
+    rank.has_said_aborted = true;
+    Verification& verified = rank.outcome->verified;
+    if (verified == Verification{}) verified = message->verified;
+  }
   if (message->kind == RankMessage::Kind::Error) return take_error(run, rank, *message);
   // What comes after the end was decided is of ranks that are being stopped.
   if (run.stage != EndStage::Running) return;
-  const std::string complaint = run.progress.hear(rank, *message, RunClock::now());
-  if (!complaint.empty()) {
-    stop_run(run, {RunEnd::Failed, phase, rank, fmt::format("rank {} {}", rank, complaint)});
-  }
+  const std::string complaint = run.progress.hear(rank.rank, *message, RunClock::now());
+  if (!complaint.empty()) fail(complaint);
 }
 
 /// True if something came.
-bool hear(RunState& run, int rank) {
-  Connection& connection = run.connections[rank];
-  const size_t bytes = connection.receive();
-  while (auto line = connection.next_line()) take(run, rank, *line);
+bool hear(RunState& run, HeldRank& rank) {
+  const size_t bytes = rank.connection.receive();
+  while (auto line = rank.connection.next_line()) take(run, rank, *line);
   return bytes > 0;
 }
 
 /// Takes what a rank said whose process is gone, and closes its connection. A child of the process
 /// may hold it open, and may even speak.
-void hear_last_words(RunState& run, int rank) {
-  Connection& connection = run.connections[rank];
+void hear_last_words(RunState& run, HeldRank& rank) {
   // 16 rounds are 4 MB: more than a rank has to say, and an end to a child that floods.
-  for (int round = 0; round < 16 && connection.is_open() && hear(run, rank); ++round) {
+  for (int round = 0; round < 16 && rank.connection.is_open() && hear(run, rank); ++round) {
   }
-  connection.close();
+  rank.connection.close();
 }
 
 // Which processes of a run have ended, and what that says of the run.
@@ -326,91 +301,82 @@ void hear_last_words(RunState& run, int rank) {
 //   rank 1 was ended by SIGKILL, not ours   the run is stopped: it died
 //   … while another rank's error stops it   the kill is why the other one failed
 
-void note_end(RunState& run, const HeldProcess& process, const ProcessStatus& status) {
-  const int rank = process.what->rank;
-  RankOutcome& outcome = run.progress.outcomes()[rank];
+void note_end(RunState& run, const HeldRank& rank, const ProcessStatus& status) {
+  RankOutcome& outcome = *rank.outcome;
   outcome.exit_code = status.exit_code;
   outcome.signal = status.signal;
-  outcome.end = end_of(process, status, run.stage != EndStage::Running);
+  outcome.end = end_of(rank, status, run.stage != EndStage::Running);
   const bool by_our_signal =
       outcome.end == ProcessEnd::Killed || outcome.end == ProcessEnd::Terminated;
-  if (by_our_signal || (run.progress.is_done(rank) && status.exit_code == 0)) return;
+  if (by_our_signal || (run.progress.is_done(rank.rank) && status.exit_code == 0)) return;
   if (run.stage == EndStage::Running || explains(status, *run.trouble)) {
     run.trouble.reset();
-    stop_run(run, {end_of_death(outcome), outcome.reached, rank, {}});
+    stop_run(run, {end_of_death(outcome), outcome.reached, rank.rank, {}});
   }
 }
 
 /// Reaps the processes that ended, after what they said last was heard.
 void note_ends(RunState& run) {
-  for (HeldProcess& process : run.processes) {
-    if (process.is_over || !process.child) continue;
-    const auto status = process.child->reap();
+  for (HeldRank& rank : run.ranks) {
+    if (rank.is_over || !rank.child) continue;
+    const auto status = rank.child->reap();
     if (!status) continue;
-    process.is_over = true;
-    hear_last_words(run, process.what->rank);
-    note_end(run, process, *status);
+    rank.is_over = true;
+    hear_last_words(run, rank);
+    note_end(run, rank, *status);
   }
 }
 
 /// Waits for the end of a process that has closed its connection: one that ends can be reaped only a
 /// moment after that, and what we did to it meanwhile would seem to be why it ended. One that lives
 /// on has broken the connection off.
-void await_end(RunState& run, int rank) {
+void await_end(RunState& run, const HeldRank& rank) {
   PollList polled;
-  for (const HeldProcess& process : run.processes) {
-    if (process.what->rank == rank && process.is_running()) polled.add(process.child->descriptor());
-  }
+  if (rank.is_running()) polled.add(rank.child->descriptor());
   polled.wait(milliseconds(1000));
   note_ends(run);
 }
 
 /// Takes what the ranks have said, and sends what is still kept for them.
 void hear_ranks(RunState& run) {
-  for (int rank = 0; rank < static_cast<int>(run.connections.size()); ++rank) {
-    Connection& connection = run.connections[rank];
-    if (!connection.is_open()) continue;
-    connection.flush();
+  for (HeldRank& rank : run.ranks) {
+    if (!rank.connection.is_open()) continue;
+    rank.connection.flush();
     hear(run, rank);
-    if (connection.is_open() || run.progress.is_done(rank)) continue;
+    if (rank.connection.is_open() || run.progress.is_done(rank.rank)) continue;
     if (run.stage == EndStage::Running) await_end(run, rank);
-    stop_run(run, {RunEnd::Died, run.progress.outcomes()[rank].reached, rank, {}});
+    stop_run(run, {RunEnd::Died, rank.outcome->reached, rank.rank, {}});
   }
 }
 
-/// nullptr: it could not be started, and the run is stopped; or that had come before.
-std::unique_ptr<ChildProcess> start(RunState& run, const RankProcess& what) {
-  if (run.trouble) return nullptr;
+/// Nothing is started once the run is being stopped.
+void start_rank(RunState& run, ProcessStart start, HeldRank& rank) {
+  if (run.trouble) return;
   try {
     auto [ours, theirs] = make_channel();
-    ProcessStart start = what.start;
     start.channel = theirs.descriptor();
     start.environment[kChannelVariable] = std::to_string(start.channel);
-    auto child = std::make_unique<ChildProcess>(start);
-    run.connections[what.rank] = std::move(ours);
-    return child;
+    rank.child = std::make_unique<ChildProcess>(start);
+    rank.connection = std::move(ours);
+    rank.outcome->pid = rank.child->pid();
   } catch (const Error& error) {
-    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, what.rank,
+    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, rank.rank,
                    fmt::format("{} {}", error.where(), error.what())});
-    return nullptr;
   }
 }
 
-void start_processes(RunState& run) {
-  for (const RankProcess& what : run.request.processes) {
-    HeldProcess process{.what = &what, .child = start(run, what)};
-    process.is_over = process.child == nullptr;
-    RankOutcome& outcome = run.progress.outcomes()[what.rank];
-    outcome.gpu = run.request.gpus[what.rank];
-    if (process.child) outcome.pid = process.child->pid();
-    run.processes.push_back(std::move(process));
+void start_ranks(RunState& run) {
+  for (size_t number = 0; number < run.request.processes.size(); ++number) {
+    HeldRank rank{.rank = static_cast<int>(number), .outcome = &run.progress.outcomes()[number]};
+    rank.outcome->gpu = run.request.gpus[number];
+    start_rank(run, run.request.processes[number], rank);
+    rank.is_over = rank.child == nullptr;
+    run.ranks.push_back(std::move(rank));
   }
 }
 
 bool is_everything_over(const RunState& run) {
-  return run.stage == EndStage::GivenUp ||
-         std::ranges::all_of(run.processes,
-                             [](const HeldProcess& process) { return process.is_over; });
+  return run.stage == EndStage::GivenUp || std::ranges::all_of(run.ranks, &HeldRank::is_over);
 }
 
 /// Until something is due although nothing comes.
@@ -426,8 +392,8 @@ milliseconds time_left(const RunState& run) {
     left = until(deadline->time);
   }
   // Before Linux 5.3 no descriptor tells that a process ends: it has to be asked now and then.
-  const bool has_to_ask = std::ranges::any_of(run.processes, [](const HeldProcess& process) {
-    return process.is_running() && process.child->descriptor() < 0;
+  const bool has_to_ask = std::ranges::any_of(run.ranks, [](const HeldRank& rank) {
+    return rank.is_running() && rank.child->descriptor() < 0;
   });
   return has_to_ask ? std::min(left, milliseconds(50)) : left;
 }
@@ -435,9 +401,9 @@ milliseconds time_left(const RunState& run) {
 void wait(const RunState& run) {
   PollList polled;
   polled.add(run.request.stop_descriptor);
-  for (const Connection& connection : run.connections) polled.add(connection);
-  for (const HeldProcess& process : run.processes) {
-    if (process.is_running()) polled.add(process.child->descriptor());
+  for (const HeldRank& rank : run.ranks) {
+    polled.add(rank.connection);
+    if (rank.is_running()) polled.add(rank.child->descriptor());
   }
   polled.wait(time_left(run));
 }
@@ -455,10 +421,7 @@ void look_for_stop(RunState& run) {
 
 /// Gives the order that is due; a deadline that is over stops the run.
 void advance(RunState& run, RunClock::time_point now) {
-  if (const auto order = run.progress.take_order(now)) {
-    run.segments.merge(mapped_segments(run.processes));
-    send_all(run, *order);
-  }
+  if (const auto order = run.progress.take_order(now)) order_all(run, *order);
   const auto deadline = run.progress.next_deadline();
   if (!deadline || deadline->time > now) return;
   stop_run(run, expiry_of(*deadline, run.progress, run.request.limits));
@@ -473,11 +436,8 @@ RunOutcome outcome_of(RunState& run) {
   conclude(outcome, run.trouble);
   if (!run.trouble) return outcome;
   if (run.trouble->reason.empty()) {
-    for (const HeldProcess& process : run.processes) {
-      if (process.what->rank != run.trouble->rank) continue;
-      const std::string line = last_line_of(process.what->start.output);
-      if (!line.empty()) outcome.reason += fmt::format(" (its last line: {})", line);
-    }
+    const std::string line = last_line_of(run.request.processes[run.trouble->rank].output);
+    if (!line.empty()) outcome.reason += fmt::format(" (its last line: {})", line);
   }
   outcome.front = front_line(*run.request.plan, run.request.mode, outcome.ranks);
   return outcome;
@@ -487,7 +447,7 @@ RunOutcome outcome_of(RunState& run) {
 
 RunResult coordinate(const RunRequest& request) {
   RunState run(request);
-  start_processes(run);
+  start_ranks(run);
   while (!is_everything_over(run)) {
     wait(run);
     look_for_stop(run);
@@ -506,8 +466,8 @@ RunResult coordinate(const RunRequest& request) {
                    .stop_signal = run.stop_signal,
                    .pids = {},
                    .segments = std::move(run.segments)};
-  for (const HeldProcess& process : run.processes) {
-    if (process.child) result.pids.push_back(process.child->pid());
+  for (const HeldRank& rank : run.ranks) {
+    if (rank.child) result.pids.push_back(rank.child->pid());
   }
   return result;
 }

@@ -16,24 +16,17 @@
 #include <vector>
 
 #include "replay/judge/outcome.h"
-#include "replay/run/connection.h"
 #include "replay/run/processes.h"
 #include "replay/run/protocol.h"
 
 namespace ncclog {
 
-/// The process of a rank of the plan.
-struct RankProcess {
-  int rank = -1;
-  ProcessStart start;
-};
-
 /// A run to be made.
 struct RunRequest {
-  const ReplayPlan* plan = nullptr;  ///< Outlives the run.
-  MadeIn mode = MadeIn::Clean;       ///< Clean or Defect.
-  std::vector<int> gpus;             ///< By rank of the plan.
-  std::vector<RankProcess> processes;
+  const ReplayPlan* plan = nullptr;     ///< Outlives the run.
+  MadeIn mode = MadeIn::Clean;          ///< Clean or Defect.
+  std::vector<int> gpus;                ///< By rank of the plan.
+  std::vector<ProcessStart> processes;  ///< By rank of the plan; their channels are made here.
   RunLimits limits;
   std::string token;         ///< By which their processes are known.
   int stop_descriptor = -1;  ///< A signalfd: what comes there ends the run; -1: nothing does.

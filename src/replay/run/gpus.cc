@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 
@@ -193,21 +192,7 @@ namespace {
 
 // GPUs and the answers of probes as text.
 
-using Json = nlohmann::ordered_json;
-
-Json to_json(const GpuState& state) {
-  Json json{{"gpu", state.gpu.gpu},
-            {"name", state.gpu.name},
-            {"bus_id", state.gpu.bus_id},
-            {"memory", state.gpu.memory},
-            {"free", state.free}};
-  json["processes"] = state.processes ? Json(*state.processes) : Json(nullptr);
-  return json;
-}
-
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+using Json = WrittenJson;
 
 std::string gib_text(int64_t bytes) {
   return bytes < 0 ? "unknown" : fmt::format("{:.1f}", static_cast<double>(bytes) / (1LL << 30));
@@ -227,8 +212,13 @@ std::string write_gpus_json(const GpuMachine& machine) {
             {"runtime", machine.runtime},
             {"driver", machine.driver},
             {"problem", machine.problem}};
-  for (const GpuState& state : machine.gpus) json["gpus"].push_back(to_json(state));
-  return dump(json) + "\n";
+  for (const GpuState& state : machine.gpus) {
+    Json gpu = to_json_value(state.gpu);
+    gpu["free"] = state.free;
+    gpu["processes"] = state.processes ? Json(*state.processes) : Json(nullptr);
+    json["gpus"].push_back(std::move(gpu));
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string write_gpus_text(const GpuMachine& machine) {
@@ -242,31 +232,6 @@ std::string write_gpus_text(const GpuMachine& machine) {
   return text;
 }
 
-std::string write_probe(const GpuCheck& check) {
-  return dump({{"gpu", check.gpu},
-               {"answers", check.answers},
-               {"free", check.free_after},
-               {"error", check.error}});
-}
-
-std::optional<GpuCheck> parse_probe(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("gpu") || !json["gpu"].is_number_integer() ||
-      !json.contains("answers") || !json["answers"].is_boolean()) {
-    return std::nullopt;
-  }
-  GpuCheck check;
-  check.gpu = json["gpu"].get<int>();
-  check.answers = json["answers"].get<bool>();
-  if (json.contains("free") && json["free"].is_number_integer()) {
-    check.free_after = json["free"].get<int64_t>();
-  }
-  if (json.contains("error") && json["error"].is_string()) {
-    check.error = json["error"].get<std::string>();
-  }
-  return check;
-}
-
 namespace {
 
 // On which GPUs a replay runs.
@@ -277,21 +242,10 @@ constexpr int64_t kLeastSharedMemory = 4LL << 20;
 /// With that much for each rank nobody has been seen to run out.
 constexpr int64_t kPlentySharedMemory = 64LL << 20;
 
-GpuChoice refused(std::string why, std::string hint = {}) {
-  return {{}, std::move(why), std::move(hint)};
-}
-
-const GpuState* find_gpu(const ReplayMachine& machine, int gpu) {
-  for (const GpuState& state : machine.gpus.gpus) {
-    if (state.gpu.gpu == gpu) return &state;
-  }
-  return nullptr;
-}
+int gpu_number(const GpuState& state) { return state.gpu.gpu; }
 
 /// What the driver takes for itself of a GPU that nobody uses, and a little more.
 int64_t idle_use(const GpuState& state) { return (1LL << 30) + state.gpu.memory / 100; }
-
-double gib(int64_t bytes) { return static_cast<double>(bytes) / (1LL << 30); }
 
 /// "process 4711 uses it"; empty: nobody is seen to use the GPU.
 std::string use_of(const GpuState& state) {
@@ -303,88 +257,90 @@ std::string use_of(const GpuState& state) {
   // Processes of other containers are not told, but their memory is.
   const int64_t used = state.gpu.memory - state.free;
   if (state.free < 0 || used <= idle_use(state)) return {};
-  return fmt::format("{:.1f} of {:.1f} GiB of its memory are taken", gib(used),
-                     gib(state.gpu.memory));
+  return fmt::format("{} of {} GiB of its memory are taken", gib_text(used),
+                     gib_text(state.gpu.memory));
 }
 
 constexpr const char* kShareHint =
     "wait until it is free, name others with --devices, or take it all the same with --share";
 
-GpuChoice check_named(const ReplayPlan& plan, const RunFlags& flags, const ReplayMachine& machine) {
-  const size_t needed = plan.ranks.size();
+/// The GPUs that the user names. Throws Error if they cannot be taken.
+std::vector<int> named_gpus(size_t needed, const RunFlags& flags, const ReplayMachine& machine) {
   std::set<int> seen;
-  for (int gpu : flags.devices) {
-    const GpuState* state = find_gpu(machine, gpu);
-    if (state == nullptr) {
-      return refused(
-          fmt::format("there is no GPU {}: this machine has {}", gpu, machine.gpus.gpus.size()),
+  for (const int gpu : flags.devices) {
+    const auto state = std::ranges::find(machine.gpus.gpus, gpu, gpu_number);
+    if (state == machine.gpus.gpus.end()) {
+      throw Error(
+          fmt::format("there is no GPU {}: this machine has {}", gpu, machine.gpus.gpus.size()), "",
           "`ncclog-replay gpus` lists them");
     }
     if (!seen.insert(gpu).second) {
-      return refused(fmt::format("--devices names GPU {} twice: never two ranks on one GPU", gpu));
+      throw Error(fmt::format("--devices names GPU {} twice: never two ranks on one GPU", gpu));
     }
     const std::string use = use_of(*state);
     if (!use.empty() && !flags.share) {
-      return refused(fmt::format("GPU {} is busy: {}", gpu, use), kShareHint);
+      throw Error(fmt::format("GPU {} is busy: {}", gpu, use), "", kShareHint);
     }
   }
   if (flags.devices.size() != needed) {
-    return refused(fmt::format("--devices names {} GPUs, and the plan needs {}, one for each rank",
-                               flags.devices.size(), needed));
+    throw Error(fmt::format("--devices names {} GPUs, and the plan needs {}, one for each rank",
+                            flags.devices.size(), needed));
   }
-  return {flags.devices, {}, {}};
+  return flags.devices;
 }
 
-GpuChoice choose_free(const ReplayPlan& plan, const RunFlags& flags, const ReplayMachine& machine) {
-  const size_t needed = plan.ranks.size();
-  if (machine.gpus.gpus.size() < needed) {
-    const size_t there = machine.gpus.gpus.size();
-    return refused(
+std::vector<int> free_gpus(size_t needed, bool are_shared, const std::vector<GpuState>& gpus) {
+  if (gpus.size() < needed) {
+    throw Error(
         fmt::format("the plan needs {} GPUs, one for each rank, and this machine has {}", needed,
-                    there),
-        there < 2 ? "a replay needs two GPUs at least"
-                  : fmt::format("--gpus {} makes a smaller plan, and says what is lost", there));
+                    gpus.size()),
+        "",
+        gpus.size() < 2
+            ? "a replay needs two GPUs at least"
+            : fmt::format("--gpus {} makes a smaller plan, and says what is lost", gpus.size()));
   }
-  GpuChoice choice;
+  std::vector<int> taken;
   std::string busy;
-  for (const GpuState& state : machine.gpus.gpus) {
+  for (const GpuState& state : gpus) {
     const std::string use = use_of(state);
-    if (use.empty() || flags.share) {
-      if (choice.gpus.size() < needed) choice.gpus.push_back(state.gpu.gpu);
+    if (use.empty() || are_shared) {
+      taken.push_back(state.gpu.gpu);
     } else if (busy.empty()) {
       busy = fmt::format("GPU {} is busy: {}", state.gpu.gpu, use);
     }
   }
-  if (choice.gpus.size() == needed) return choice;
-  return refused(busy, kShareHint);
+  if (taken.size() < needed) throw Error(busy, "", kShareHint);
+  taken.resize(needed);
+  return taken;
 }
 
-/// Why nothing can be replayed here, whatever the plan.
-GpuChoice check_machine(const ReplayMachine& machine, size_t nranks) {
+/// Throws Error if nothing can be replayed here, whatever the plan.
+void check_machine(const ReplayMachine& machine, size_t nranks) {
   if (!machine.gpus.problem.empty()) {
-    return refused(machine.gpus.problem, "plans can be made and checked without a GPU");
+    throw Error(machine.gpus.problem, "", "plans can be made and checked without a GPU");
   }
-  if (machine.gpus.gpus.empty()) return refused("this machine has no GPU that CUDA can use");
+  if (machine.gpus.gpus.empty()) throw Error("this machine has no GPU that CUDA can use");
   if (!machine.nccl_problem.empty()) {
-    return refused(machine.nccl_problem, "--nccl names the library to use");
+    throw Error(machine.nccl_problem, "", "--nccl names the library to use");
   }
   const int64_t least = kLeastSharedMemory * static_cast<int64_t>(nranks);
   if (machine.shared_memory >= 0 && machine.shared_memory < least) {
-    return refused(fmt::format("/dev/shm is full: {} of the {} MiB are free that NCCL needs there",
-                               machine.shared_memory >> 20, least >> 20),
-                   "remove what is left there of other programs, or give the container more "
-                   "(--shm-size)");
+    throw Error(fmt::format("/dev/shm is full: {} of the {} MiB are free that NCCL needs there",
+                            machine.shared_memory >> 20, least >> 20),
+                "",
+                "remove what is left there of other programs, or give the container more "
+                "(--shm-size)");
   }
-  return {};
 }
 
 }  // namespace
 
-GpuChoice choose_gpus(const ReplayPlan& plan, const RunFlags& flags, const ReplayMachine& machine) {
-  GpuChoice problem = check_machine(machine, plan.ranks.size());
-  if (!problem.refusal.empty()) return problem;
-  return flags.devices.empty() ? choose_free(plan, flags, machine)
-                               : check_named(plan, flags, machine);
+std::vector<int> choose_gpus(const ReplayPlan& plan, const RunFlags& flags,
+                             const ReplayMachine& machine) {
+  const size_t needed = plan.ranks.size();
+  check_machine(machine, needed);
+  return flags.devices.empty() ? free_gpus(needed, flags.share, machine.gpus.gpus)
+                               : named_gpus(needed, flags, machine);
 }
 
 std::string machine_remark(size_t ranks, const ReplayMachine& machine) {
@@ -446,7 +402,7 @@ std::optional<GpuCheck> read_answer(int output) {
   const ssize_t size = pread(output, text.data(), text.size(), 0);
   text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   for (std::string_view line : split(text, '\n')) {
-    if (auto check = parse_probe(line)) return check;
+    if (auto check = parse_line<GpuCheck>(line)) return check;
   }
   return std::nullopt;
 }

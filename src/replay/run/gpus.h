@@ -64,7 +64,7 @@ std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std
 // What do we know of a GPU of this machine before and after a run?
 //
 //   ncclog-replay gpus   →  GPU 0: NVIDIA H200, 0000:0a:00.0, 139 of 140 GiB free, no process on it
-//   ncclog-replay probe 0  →  {"gpu":0,"answers":true,"free":149260000000,"error":""}
+//   ncclog-replay probe 0  →  {"gpu":0,"answers":true,"free_before":null,"free_after":149260000000}
 
 /// A GPU before a run.
 struct GpuState {
@@ -92,13 +92,6 @@ std::string write_gpus_json(const GpuMachine& machine);
 /// For people, lines with their ends.
 std::string write_gpus_text(const GpuMachine& machine);
 
-/// The line that a probe prints, without its line end. `free_after` is the memory free while the
-/// probe's own context is there.
-std::string write_probe(const GpuCheck& check);
-
-/// nullopt: not such a line, whatever the bytes. `free_before` stays unknown.
-std::optional<GpuCheck> parse_probe(std::string_view line);
-
 // On which GPUs may a replay run here, and if on none, why?
 //
 //   the plan needs 4 GPUs, one for each rank, and this machine has 2
@@ -118,24 +111,16 @@ struct ReplayMachine {
   std::string program = "/proc/self/exe";     ///< Knows `rank` and `probe`.
 };
 
-/// GPUs by rank, or why there are none.
-struct GpuChoice {
-  std::vector<int> gpus;
-  std::string refusal;  ///< One sentence; empty: there is none.
-  std::string hint;
-
-  bool operator==(const GpuChoice&) const = default;
-};
-
-/// One GPU for each rank of the plan. Nothing is tried out.
-GpuChoice choose_gpus(const ReplayPlan& plan, const RunFlags& flags, const ReplayMachine& machine);
+/// One GPU for each rank of the plan, by rank. Nothing is tried out. Throws Error if there are none.
+std::vector<int> choose_gpus(const ReplayPlan& plan, const RunFlags& flags,
+                             const ReplayMachine& machine);
 
 /// What somebody should know beforehand who runs `ranks` ranks here, one sentence; empty: nothing.
 std::string machine_remark(size_t ranks, const ReplayMachine& machine);
 
 // Do the GPUs still answer?
 //
-//   after a run:  ncclog-replay probe 0   → {"gpu":0,"answers":true,"free":149260000000,"error":""}
+//   after a run:  ncclog-replay probe 0   → {"gpu":0,"answers":true,"free_after":149260000000,…}
 //
 // Each is asked by a process of its own, because a process whose GPU is lost may never return from
 // CUDA; it is killed then, and the GPU counts as one that does not answer.

@@ -30,37 +30,17 @@ std::string wanted_library(const std::string& library) {
   return named != nullptr && *named != '\0' ? named : kUsualName;
 }
 
-std::string loader_error() {
-  const char* text = dlerror();
-  return text == nullptr ? "the loader does not say why" : text;
-}
-
 void* open_library(const std::string& name) {
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;
-  throw Error("NCCL could not be loaded: " + loader_error(), "",
+  const char* why = dlerror();
+  throw Error(fmt::format("NCCL could not be loaded: {}",
+                          why == nullptr ? "the loader does not say why" : why),
+              "",
               fmt::format("name its library with --nccl or {}; PyTorch's lies in "
                           "site-packages/nvidia/nccl/lib/libnccl.so.2",
                           kVariable));
 }
-
-/// Takes the functions out of the library; those that it lacks and that are needed throw.
-class FunctionFinder {
- public:
-  FunctionFinder(void* handle, const std::string& name) : handle_(handle), name_(name) {}
-
-  template <typename Function>
-  void operator()(const char* function, Function& found, const char* since, bool is_needed) const {
-    found = reinterpret_cast<Function>(dlsym(handle_, function));
-    if (found != nullptr || !is_needed) return;
-    throw Error(fmt::format("{} has no {}, which came with NCCL {}", name_, function, since), "",
-                "name a later release with --nccl");
-  }
-
- private:
-  void* handle_;
-  const std::string& name_;
-};
 
 std::string path_of_function(void* function, const std::string& otherwise) {
   Dl_info place{};
@@ -80,7 +60,13 @@ NcclLibrary load_nccl(const std::string& library) {
   const std::string name = wanted_library(library);
   void* handle = open_library(name);
   NcclLibrary nccl;
-  NcclLibrary::each_function(nccl, FunctionFinder(handle, name));
+  NcclLibrary::each_function(
+      nccl, [&](const char* function, auto& found, const char* since, bool is_needed) {
+        found = reinterpret_cast<std::remove_reference_t<decltype(found)>>(dlsym(handle, function));
+        if (found != nullptr || !is_needed) return;
+        throw Error(fmt::format("{} has no {}, which came with NCCL {}", name, function, since), "",
+                    "name a later release with --nccl");
+      });
   nccl.path = path_of_function(reinterpret_cast<void*>(nccl.get_version), name);
   int version = 0;
   if (nccl.get_version(&version) == ncclSuccess) nccl.version = nccl_version_text(version);
@@ -119,43 +105,33 @@ void check(ncclResult_t result, const CallSite& site, const NcclLibrary& nccl, n
                           nccl.get_error_string(result), last_error(nccl, comm)));
 }
 
-// What is given back late, while the process ends, may fail and nobody is left to tell.
-
 GpuMemory::GpuMemory(int64_t bytes, int rank) {
   void* address = nullptr;
   check(cudaMalloc(&address, static_cast<size_t>(std::max<int64_t>(bytes, 256))),
         {"cudaMalloc of " + std::to_string(bytes) + " bytes", rank});
-  address_ = static_cast<char*>(address);
+  address_.reset(static_cast<char*>(address));
 }
 
-GpuMemory::~GpuMemory() {
-  if (address_ != nullptr) (void)cudaFree(address_);
-}
-
-GpuStream::GpuStream(int rank) {
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+GpuStream make_stream(int rank) {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
         {"cudaStreamCreateWithFlags", rank});
-}
-
-GpuStream::~GpuStream() {
-  if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+  return GpuStream(stream);
 }
 
 GpuEvent::GpuEvent(int rank, bool takes_time) : rank_(rank) {
-  check(cudaEventCreateWithFlags(&event_, takes_time ? cudaEventDefault : cudaEventDisableTiming),
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, takes_time ? cudaEventDefault : cudaEventDisableTiming),
         {"cudaEventCreateWithFlags", rank});
-}
-
-GpuEvent::~GpuEvent() {
-  if (event_ != nullptr) (void)cudaEventDestroy(event_);
+  event_.reset(event);
 }
 
 void GpuEvent::record(cudaStream_t stream) {
-  check(cudaEventRecord(event_, stream), {"cudaEventRecord", rank_});
+  check(cudaEventRecord(event_.get(), stream), {"cudaEventRecord", rank_});
 }
 
 bool GpuEvent::is_reached() const {
-  const cudaError_t result = cudaEventQuery(event_);
+  const cudaError_t result = cudaEventQuery(event_.get());
   if (result == cudaErrorNotReady) {
     (void)cudaGetLastError();  // Else the next launch would be told of it.
     return false;
@@ -166,7 +142,8 @@ bool GpuEvent::is_reached() const {
 
 double GpuEvent::microseconds_since(const GpuEvent& start) const {
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, start.event_, event_), {"cudaEventElapsedTime", rank_});
+  check(cudaEventElapsedTime(&milliseconds, start.event_.get(), event_.get()),
+        {"cudaEventElapsedTime", rank_});
   return milliseconds * 1e3;
 }
 
@@ -174,13 +151,6 @@ namespace {
 
 // Who else computes on a GPU, and how much of its memory is free? NVIDIA's management library
 // tells without touching the GPU. It comes with the driver and is loaded at run time.
-
-/// What the driver says about the use of a GPU.
-struct GpuUse {
-  int64_t free = -1;               ///< Bytes; -1: unknown.
-  std::vector<int64_t> processes;  ///< That compute on it, by pid, this one aside. A container may
-                                   ///< hide those of others.
-};
 
 // Types as nvml.h of CUDA 12 and 13 has them; the names of functions carry their versions.
 using Result = int;
@@ -226,29 +196,22 @@ std::optional<Nvml> load_nvml() {
   return nvml;
 }
 
-std::optional<std::vector<int64_t>> processes_on(const Nvml& nvml, Device device) {
+/// Fills in who else computes on the GPU, and how much of its memory is free, unless there is no
+/// libnvidia-ml.so.1, or it does not tell. A container may hide the processes of others.
+void ask_use(GpuState& state) {
+  static const std::optional<Nvml> kNvml = load_nvml();
+  Device device = nullptr;
+  if (!kNvml || kNvml->device_by_bus_id(state.gpu.bus_id.c_str(), &device) != kSuccess) return;
   std::array<ProcessOnGpu, 256> found;
   unsigned int count = found.size();
-  if (nvml.processes(device, &count, found.data()) != kSuccess) return std::nullopt;
-  std::vector<int64_t> pids;
+  if (kNvml->processes(device, &count, found.data()) != kSuccess) return;
+  std::vector<int64_t>& pids = state.processes.emplace();
   for (size_t i = 0; i < std::min<size_t>(count, found.size()); ++i) {
     if (found[i].pid != static_cast<unsigned int>(getpid())) pids.push_back(found[i].pid);
   }
   std::ranges::sort(pids);
-  return pids;
-}
-
-/// Of the GPU at that bus id; nullopt: there is no libnvidia-ml.so.1, or it does not tell.
-std::optional<GpuUse> ask_gpu_use(const std::string& bus_id) {
-  static const std::optional<Nvml> kNvml = load_nvml();
-  Device device = nullptr;
-  if (!kNvml || kNvml->device_by_bus_id(bus_id.c_str(), &device) != kSuccess) return std::nullopt;
-  auto processes = processes_on(*kNvml, device);
-  if (!processes) return std::nullopt;
-  GpuUse use{.free = -1, .processes = std::move(*processes)};
   Memory memory{};
-  if (kNvml->memory(device, &memory) == kSuccess) use.free = static_cast<int64_t>(memory.free);
-  return use;
+  if (kNvml->memory(device, &memory) == kSuccess) state.free = static_cast<int64_t>(memory.free);
 }
 
 constexpr int64_t kProbedElements = 4 << 20;  // Of four bytes.
@@ -276,10 +239,7 @@ GpuState state_of(int gpu) {
     state.gpu.name = properties.name;
     state.gpu.memory = static_cast<int64_t>(properties.totalGlobalMem);
   }
-  if (auto use = ask_gpu_use(state.gpu.bus_id)) {
-    state.free = use->free;
-    state.processes = std::move(use->processes);
-  }
+  ask_use(state);
   return state;
 }
 
@@ -339,9 +299,10 @@ GpuCheck probe_gpu(int gpu) {
   return result;
 }
 
-namespace {
-
-void find_nccl(const std::string& library, ReplayMachine& machine) {
+ReplayMachine query_machine(const std::string& library) {
+  ReplayMachine machine;
+  machine.gpus = query_gpus();
+  machine.shared_memory = free_bytes();
   try {
     const NcclLibrary nccl = load_nccl(library);
     machine.nccl_version = nccl.version;
@@ -349,15 +310,6 @@ void find_nccl(const std::string& library, ReplayMachine& machine) {
   } catch (const Error& error) {
     machine.nccl_problem = error.what();
   }
-}
-
-}  // namespace
-
-ReplayMachine query_machine(const std::string& library) {
-  ReplayMachine machine;
-  machine.gpus = query_gpus();
-  machine.shared_memory = free_bytes();
-  find_nccl(library, machine);
   return machine;
 }
 

@@ -10,8 +10,9 @@
 #include <nccl.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <utility>
+#include <type_traits>
 
 #include "replay/run/gpus.h"
 
@@ -108,49 +109,37 @@ void check(ncclResult_t result, const CallSite& site, const NcclLibrary& nccl, n
 
 // What a rank holds of its GPU: memory, streams, events. Each gives its own back.
 
-/// Memory of the current GPU. Invariant: it frees what it allocated.
+/// Gives back what CUDA gave. Late, while the process ends, that may fail, and nobody is left to
+/// tell.
+struct GpuRelease {
+  void operator()(char* memory) const { (void)cudaFree(memory); }
+  void operator()(cudaStream_t stream) const { (void)cudaStreamDestroy(stream); }
+  void operator()(cudaEvent_t event) const { (void)cudaEventDestroy(event); }
+};
+
+/// Memory of the current GPU.
 class GpuMemory {
  public:
   GpuMemory() = default;
 
   /// Allocates at least `bytes`, so that there is an address even for none. Throws Error.
   GpuMemory(int64_t bytes, int rank);
-  GpuMemory(GpuMemory&& other) noexcept : address_(std::exchange(other.address_, nullptr)) {}
-  GpuMemory& operator=(GpuMemory&& other) noexcept {
-    std::swap(address_, other.address_);
-    return *this;
-  }
-  ~GpuMemory();
 
-  char* at(int64_t byte) const { return address_ + byte; }
+  char* at(int64_t byte) const { return address_.get() + byte; }
 
  private:
-  char* address_ = nullptr;
+  std::unique_ptr<char, GpuRelease> address_;
 };
 
-/// A stream that does not wait for the default one. Invariant: it destroys its own.
-class GpuStream {
- public:
-  explicit GpuStream(int rank);
-  GpuStream(GpuStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-  GpuStream& operator=(GpuStream&&) = delete;
-  ~GpuStream();
+/// A stream that does not wait for the default one.
+using GpuStream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, GpuRelease>;
+GpuStream make_stream(int rank);
 
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-/// A place in a stream. Invariant: it destroys its own.
+/// A place in a stream.
 class GpuEvent {
  public:
   /// `takes_time`: of two recorded ones the time between them can be asked for.
   explicit GpuEvent(int rank, bool takes_time = false);
-  GpuEvent(GpuEvent&& other) noexcept
-      : event_(std::exchange(other.event_, nullptr)), rank_(other.rank_) {}
-  GpuEvent& operator=(GpuEvent&&) = delete;
-  ~GpuEvent();
 
   void record(cudaStream_t stream);
 
@@ -161,7 +150,7 @@ class GpuEvent {
   double microseconds_since(const GpuEvent& start) const;
 
  private:
-  cudaEvent_t event_ = nullptr;
+  std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, GpuRelease> event_;
   int rank_ = -1;
 };
 

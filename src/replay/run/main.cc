@@ -21,11 +21,12 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "replay/plan/plan_json.h"
 #include "replay/run/carry_out.h"
-#include "replay/run/connection.h"
 #include "replay/run/machine.h"
 #include "replay/run/processes.h"
-#include "replay/run/rank.h"
+#include "replay/run/protocol.h"
+#include "replay/run/rank_program.h"
 
 namespace {
 
@@ -90,29 +91,22 @@ void add_selftest(CLI::App& app, int& status) {
 }
 
 void add_rank(CLI::App& app, int& status) {
-  struct Flags {
-    ncclog::RankCommand command;
-    std::string mode;
-    std::string corrupt;
+  struct Words {
+    std::string command;
+    std::string plan;
+    std::string nccl;
   };
   CLI::App* command = app.add_subcommand("rank", "One process of a run")->group("");
-  auto flags = std::make_shared<Flags>();
-  command->add_option("--plan", flags->command.plan)->required();
-  command->add_option("--mode", flags->mode)->required();
-  command->add_option("--rank", flags->command.rank)->required();
-  command->add_option("--device", flags->command.gpu)->required();
-  command->add_option("--nccl", flags->command.nccl);
-  command->add_option("--time", flags->command.timed_runs);
-  command->add_option("--corrupt", flags->corrupt);
-  command->callback([flags, &status] {
-    const auto mode = ncclog::parse_mode(flags->mode);
-    if (!mode) throw Error("neither clean nor defect", "--mode");
-    flags->command.mode = *mode;
-    if (!flags->corrupt.empty()) {
-      flags->command.corrupt = ncclog::parse_corruption(flags->corrupt);
-      if (!flags->command.corrupt) throw Error("not RANK:CALL:ELEMENT", "--corrupt");
-    }
-    status = static_cast<int>(ncclog::run_rank_process(flags->command));
+  auto words = std::make_shared<Words>();
+  command->add_option("command", words->command)->required();
+  command->add_option("plan", words->plan)->required();
+  command->add_option("nccl", words->nccl);
+  command->callback([words, &status] {
+    auto rank = ncclog::parse_command(words->command);
+    if (!rank) throw Error("no command of a rank; ranks are started by ncclog-replay run", "rank");
+    rank->plan = words->plan;
+    rank->nccl = words->nccl;
+    status = static_cast<int>(ncclog::run_rank_process(*rank));
   });
 }
 
@@ -122,7 +116,7 @@ void add_probe(CLI::App& app, int& status) {
   command->add_option("gpu", *gpu)->required();
   command->callback([gpu, &status] {
     const ncclog::GpuCheck check = ncclog::probe_gpu(*gpu);
-    fmt::print("{}\n", ncclog::write_probe(check));
+    fmt::print("{}", ncclog::write_line(check));
     status = check.answers ? kFine : kFailed;
   });
 }

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "replay/plan/plan.h"
+#include "replay/plan/plan_json.h"
 #include "replay/run/protocol.h"
 
 namespace ncclog {
@@ -57,35 +58,28 @@ std::optional<PlantedCorruption> parse_corruption(std::string_view text) {
                            numbers[2]};
 }
 
-std::string to_string(const PlantedCorruption& corruption) {
-  return fmt::format("{}:{}:{}", corruption.rank, corruption.call, corruption.element);
+void each_field(auto& visit, FieldsOf<PlantedCorruption>) {
+  visit("rank", &PlantedCorruption::rank, Written::Always);
+  visit("call", &PlantedCorruption::call, Written::Always);
+  visit("element", &PlantedCorruption::element, Written::Always);
 }
 
-std::string_view mode_word(MadeIn mode) { return mode == MadeIn::Defect ? "defect" : "clean"; }
-
-std::optional<MadeIn> parse_mode(std::string_view word) {
-  if (word == "clean") return MadeIn::Clean;
-  if (word == "defect") return MadeIn::Defect;
-  return std::nullopt;
+void each_field(auto& visit, FieldsOf<RankCommand>) {
+  visit("mode", &RankCommand::mode, Written::Always);
+  visit("rank", &RankCommand::rank, Written::Always);
+  visit("gpu", &RankCommand::gpu, Written::Always);
+  visit("timed_runs", &RankCommand::timed_runs, Written::IfSet);
+  visit("corrupt", &RankCommand::corrupt, Written::IfSet);
 }
 
 std::vector<std::string> arguments_of(const RankCommand& command) {
-  std::vector<std::string> arguments{"rank",
-                                     "--plan",
-                                     command.plan,
-                                     "--mode",
-                                     std::string(mode_word(command.mode)),
-                                     "--rank",
-                                     std::to_string(command.rank),
-                                     "--device",
-                                     std::to_string(command.gpu)};
-  const auto add = [&](const char* flag, std::string value) {
-    arguments.insert(arguments.end(), {flag, std::move(value)});
-  };
-  if (!command.nccl.empty()) add("--nccl", command.nccl);
-  if (command.timed_runs > 0) add("--time", std::to_string(command.timed_runs));
-  if (command.corrupt) add("--corrupt", to_string(*command.corrupt));
+  std::vector<std::string> arguments{"rank", to_json_value(command).dump(), command.plan};
+  if (!command.nccl.empty()) arguments.push_back(command.nccl);
   return arguments;
+}
+
+std::optional<RankCommand> parse_command(std::string_view text) {
+  return parse_line<RankCommand>(text);
 }
 
 namespace {
@@ -208,64 +202,49 @@ Settings settings_in_force(const ReplayPlan& plan, const RunSetup& setup,
   return settings;
 }
 
-ParsedSetting parse_setting(const std::string& text) {
+std::pair<std::string, std::string> parse_setting(const std::string& text) {
   const size_t sign = text.find('=');
   if (sign == std::string::npos) {
-    return {{}, fmt::format("'{}' is no setting: NAME=VALUE is wanted", text)};
+    throw Error(fmt::format("'{}' is no setting: NAME=VALUE is wanted", text));
   }
-  ParsedSetting parsed{{text.substr(0, sign), text.substr(sign + 1)}, {}};
-  const std::string& name = parsed.setting.first;
+  const std::string name = text.substr(0, sign);
   if (!is_name_of_nccl(name)) {
-    parsed.refusal = fmt::format("a replay sets variables of NCCL only, and '{}' is none", name);
+    throw Error(fmt::format("a replay sets variables of NCCL only, and '{}' is none", name));
   }
   for (const OwnVariable& own : kOwnVariables) {
-    if (own.name == name) parsed.refusal = fmt::format("{} cannot be set: {}", name, own.why);
+    if (own.name == name) throw Error(fmt::format("{} cannot be set: {}", name, own.why));
   }
-  return parsed;
+  return {name, text.substr(sign + 1)};
 }
 
 namespace {
 
-/// Every way to give each variable one of its values.
-struct Variations {
-  std::vector<Settings> all = {{}};
-  std::string refusal;
-};
+constexpr size_t kMostRuns = 128;
 
-Variations variations_of(const std::vector<std::string>& vary) {
-  Variations variations;
+/// Every way to give each variable one of its values.
+std::vector<Settings> variations_of(const std::vector<std::string>& vary) {
+  std::vector<Settings> all = {{}};
   for (const std::string& text : vary) {
-    const ParsedSetting parsed = parse_setting(text);
-    if (!parsed.refusal.empty()) return {{}, parsed.refusal};
+    const auto [name, values] = parse_setting(text);
     std::vector<Settings> longer;
-    for (const Settings& settings : variations.all) {
-      for (std::string_view value : split(parsed.setting.second, ',')) {
+    for (const Settings& settings : all) {
+      for (const std::string_view value : split(values, ',')) {
         longer.push_back(settings);
-        longer.back().emplace_back(parsed.setting.first, value);
+        longer.back().emplace_back(name, value);
       }
     }
-    variations.all = std::move(longer);
-    if (variations.all.size() > RunList::kMostRuns) break;
+    all = std::move(longer);
+    if (all.size() > kMostRuns) break;
   }
-  return variations;
+  return all;
 }
 
 /// In the order in which they are run. Empty: the plan has no such run.
 std::vector<MadeIn> modes_of(const ReplayPlan& plan, const std::string& mode) {
-  if (mode == "clean") return {MadeIn::Clean};
-  if (mode == "defect")
-    return has_defect(plan) ? std::vector{MadeIn::Defect} : std::vector<MadeIn>();
-  return has_defect(plan) ? std::vector{MadeIn::Defect, MadeIn::Clean} : std::vector{MadeIn::Clean};
-}
-
-/// Refusal of --set, if there is one.
-std::string read_settings(const std::vector<std::string>& texts, Settings& settings) {
-  for (const std::string& text : texts) {
-    ParsedSetting parsed = parse_setting(text);
-    if (!parsed.refusal.empty()) return parsed.refusal;
-    settings.push_back(std::move(parsed.setting));
-  }
-  return {};
+  std::vector<MadeIn> modes;
+  if (mode != "clean" && has_defect(plan)) modes.push_back(MadeIn::Defect);
+  if (mode != "defect") modes.push_back(MadeIn::Clean);
+  return modes;
 }
 
 }  // namespace
@@ -295,23 +274,20 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
 
 RunList list_runs(const ReplayPlan& plan, const RunFlags& flags) {
   RunList list;
-  list.refusal = read_settings(flags.set, list.settings);
-  if (!list.refusal.empty()) return list;
-  const Variations variations = variations_of(flags.vary);
-  list.refusal = variations.refusal;
+  for (const std::string& text : flags.set) list.settings.push_back(parse_setting(text));
+  const std::vector<Settings> variations = variations_of(flags.vary);
   const std::vector<MadeIn> modes = modes_of(plan, flags.mode);
-  if (list.refusal.empty() && modes.empty()) {
-    list.refusal = "the plan has no defect: its two runs would be the same";
-    list.hint = "--mode clean makes that run";
+  if (modes.empty()) {
+    throw Error("the plan has no defect: its two runs would be the same", "",
+                "--mode clean makes that run");
   }
-  if (variations.all.size() * modes.size() > RunList::kMostRuns) {
-    list.refusal = fmt::format("these are more than {} runs", RunList::kMostRuns);
-    list.hint = "vary fewer variables at a time";
+  if (variations.size() * modes.size() > kMostRuns) {
+    throw Error(fmt::format("these are more than {} runs", kMostRuns), "",
+                "vary fewer variables at a time");
   }
-  if (!list.refusal.empty()) return list;
-  for (const Settings& varied : variations.all) {
-    for (MadeIn mode : modes) {
-      const std::string folder = fmt::format("run-{}-{}", list.runs.size() + 1, mode_word(mode));
+  for (const Settings& varied : variations) {
+    for (const MadeIn mode : modes) {
+      const std::string folder = fmt::format("run-{}-{}", list.runs.size() + 1, to_string(mode));
       list.runs.push_back({mode, varied, folder});
     }
   }

@@ -3,7 +3,7 @@
 //
 //   ncclog-replay run plan.json --out result --vary NCCL_P2P_DISABLE=0,1 --vary NCCL_ALGO=Ring,Tree
 //   → 4 variations, each in the defect mode and then in the clean one: 8 runs
-//   → ncclog-replay rank --plan plan.json --mode defect --rank 0 --device 0      for each rank
+//   → ncclog-replay rank {"mode":"defect","rank":0,"gpu":0} plan.json     for each rank
 
 #pragma once
 
@@ -37,8 +37,8 @@ void write_whole_file(const std::filesystem::path& path, const std::string& text
 
 // How is a process of a run started?
 //
-//   ncclog-replay rank --plan plan.json --mode defect --rank 0 --device 0
-//   ncclog-replay rank --plan plan.json --mode clean --rank 1 --device 1 --time 20
+//   ncclog-replay rank {"mode":"defect","rank":0,"gpu":0} plan.json
+//   ncclog-replay rank {"mode":"clean","rank":1,"gpu":1,"timed_runs":20} plan.json libnccl.so
 //
 // The run starts its processes by this command line, and by the two variables of
 // replay/run/protocol.h.
@@ -55,7 +55,6 @@ struct PlantedCorruption {
 
 /// "1:28:4096"; nullopt: not three numbers.
 std::optional<PlantedCorruption> parse_corruption(std::string_view text);
-std::string to_string(const PlantedCorruption& corruption);
 
 /// What the process of a rank is told on its command line.
 struct RankCommand {
@@ -70,12 +69,12 @@ struct RankCommand {
   bool operator==(const RankCommand&) const = default;
 };
 
-/// What stands behind the program's name.
+/// What stands behind the program's name: the command as JSON, and by themselves the paths, which
+/// may be any bytes.
 std::vector<std::string> arguments_of(const RankCommand& command);
 
-/// "clean" or "defect", of Clean and Defect.
-std::string_view mode_word(MadeIn mode);
-std::optional<MadeIn> parse_mode(std::string_view word);
+/// The command that the first of them is, without the paths; nullopt: it is none.
+std::optional<RankCommand> parse_command(std::string_view text);
 
 // In which environment does a rank of a replay run?
 //
@@ -119,12 +118,8 @@ Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& set
 Settings settings_in_force(const ReplayPlan& plan, const RunSetup& setup,
                            const Environment& inherited);
 
-/// "NCCL_ALGO=Ring" as a pair, or a whole sentence in `refusal` why a replay does not set that.
-struct ParsedSetting {
-  std::pair<std::string, std::string> setting;
-  std::string refusal;  ///< Empty: it is fine.
-};
-ParsedSetting parse_setting(const std::string& text);
+/// "NCCL_ALGO=Ring" as a pair. Throws Error, a whole sentence, if a replay does not set that.
+std::pair<std::string, std::string> parse_setting(const std::string& text);
 
 // What can be asked of `ncclog-replay run`?
 
@@ -161,18 +156,15 @@ struct ListedRun {
   bool operator==(const ListedRun&) const = default;
 };
 
-/// What the flags come to, or why that cannot be.
+/// What the flags come to.
 struct RunList {
   Settings settings;  ///< Of --set.
   std::vector<ListedRun> runs;
-  std::string refusal;  ///< One sentence; empty: there is none.
-  std::string hint;
-
-  static constexpr size_t kMostRuns = 128;
 };
 
 /// Variations in the order of the flags, the last one changing fastest; in each the defect run
-/// first. Both modes of a plan without a defect are one and the same clean run.
+/// first. Both modes of a plan without a defect are one and the same clean run. Throws Error if they
+/// come to no run, or to more than 128.
 RunList list_runs(const ReplayPlan& plan, const RunFlags& flags);
 
 // A process that a run started: known by its pid, heard of when it ends, never left behind.

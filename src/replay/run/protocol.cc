@@ -1,20 +1,26 @@
 #include "replay/run/protocol.h"
 
 #include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <iterator>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/judge/outcome_fields.h"
+#include "replay/plan/plan_json.h"
 
 namespace ncclog {
 
 // Messages and orders as JSON.
 
-/// What goes with the key that tells a message's kind.
 void each_field(auto& visit, FieldsOf<RankMessage>) {
+  visit("kind", &RankMessage::kind, Written::Always);
+  visit("at", &RankMessage::at, Written::IfSet);
   visit("nccl", &RankMessage::nccl_version, Written::IfSet);
   visit("ids", &RankMessage::ids, Written::IfSet);
   visit("init_seconds", &RankMessage::init_seconds, Written::IfSet);
@@ -23,113 +29,22 @@ void each_field(auto& visit, FieldsOf<RankMessage>) {
   visit("open", &RankMessage::open, Written::IfSet);
   visit("verified", &RankMessage::verified, Written::IfSet);
   visit("timings", &RankMessage::timings, Written::IfSet);
+  visit("error", &RankMessage::error, Written::IfSet);
 }
 
-/// Likewise of an order.
-void each_field(auto& visit, FieldsOf<RunOrder>) { visit("ids", &RunOrder::ids, Written::IfSet); }
-
-namespace {
-
-constexpr std::string_view kAborted = "aborted";
-constexpr std::string_view kAbort = "abort";
-
-template <typename T>
-void append_fields(WrittenJson& object, const T& self) {
-  FieldWriter<T> writer(self, object);
-  each_field(writer, FieldsOf<T>());
+void each_field(auto& visit, FieldsOf<RunOrder>) {
+  visit("kind", &RunOrder::kind, Written::Always);
+  visit("phase", &RunOrder::phase, Written::IfSet);
+  visit("ids", &RunOrder::ids, Written::IfSet);
 }
 
-std::string line_of(const WrittenJson& object) { return object.dump() + "\n"; }
+std::string write_message(const RankMessage& message) { return write_line(message); }
+std::string write_order(const RunOrder& order) { return write_line(order); }
 
-/// What stands under `key`, which is taken out of the object; null: nothing does.
-ReadJson take(ReadJson& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return nullptr;
-  ReadJson value = std::move(*found);
-  object.erase(found);
-  return value;
+std::optional<RankMessage> parse_message(std::string_view line) {
+  return parse_line<RankMessage>(line);
 }
-
-const std::string& text_of(const ReadJson& value) {
-  static const std::string kNone;
-  return value.is_string() ? value.get_ref<const std::string&>() : kNone;
-}
-
-/// Takes the key that tells the kind; what remains are fields. False: there is none.
-bool take_kind(ReadJson& object, RankMessage& message) {
-  if (const ReadJson at = take(object, "at"); !at.is_null()) {
-    const bool aborted = text_of(at) == kAborted;
-    const auto phase = parse_replay_phase(text_of(at));
-    message.kind = aborted ? RankMessage::Kind::Aborted : RankMessage::Kind::At;
-    message.at = phase.value_or(ReplayPhase::Start);
-    return aborted || phase.has_value();
-  }
-  if (const ReadJson error = take(object, "error"); error.is_string()) {
-    message.kind = RankMessage::Kind::Error;
-    message.error = text_of(error);
-    return true;
-  }
-  ReadJson progress = take(object, "progress");
-  if (!progress.is_object() || !object.empty()) return false;
-  message.kind = RankMessage::Kind::Progress;
-  object = std::move(progress);
-  return true;
-}
-
-bool take_kind(ReadJson& object, RunOrder& order) {
-  const ReadJson go = take(object, "go");
-  const bool abort = text_of(go) == kAbort;
-  const auto phase = parse_replay_phase(text_of(go));
-  order.kind = abort ? RunOrder::Kind::Abort : RunOrder::Kind::Go;
-  order.phase = phase.value_or(ReplayPhase::Init);
-  return abort || phase.has_value();
-}
-
-template <typename T>
-std::optional<T> parse(std::string_view line) {
-  try {
-    ReadJson object = parse_json_document(line, "message");
-    T value;
-    if (!object.is_object() || !take_kind(object, value)) return std::nullopt;
-    read_json_value(JsonPlace{object, "message"}, value);
-    return value;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-}  // namespace
-
-std::string write_message(const RankMessage& message) {
-  WrittenJson object = WrittenJson::object();
-  switch (message.kind) {
-    case RankMessage::Kind::At:
-      object["at"] = to_string(message.at);
-      break;
-    case RankMessage::Kind::Aborted:
-      object["at"] = kAborted;
-      break;
-    case RankMessage::Kind::Error:
-      object["error"] = to_valid_utf8(message.error);
-      break;
-    case RankMessage::Kind::Progress:
-      append_fields(object["progress"] = WrittenJson::object(), message);
-      return line_of(object);
-  }
-  append_fields(object, message);
-  return line_of(object);
-}
-
-std::string write_order(const RunOrder& order) {
-  WrittenJson object = WrittenJson::object();
-  object["go"] = order.kind == RunOrder::Kind::Abort ? kAbort : to_string(order.phase);
-  append_fields(object, order);
-  return line_of(object);
-}
-
-std::optional<RankMessage> parse_message(std::string_view line) { return parse<RankMessage>(line); }
-
-std::optional<RunOrder> parse_order(std::string_view line) { return parse<RunOrder>(line); }
+std::optional<RunOrder> parse_order(std::string_view line) { return parse_line<RunOrder>(line); }
 
 namespace {
 
@@ -338,6 +253,134 @@ void RankTalk::hear(RunOrder order) {
   if (order.kind == RunOrder::Kind::Abort) is_aborted_ = true;
   heard_.push_back(std::move(order));
   changed_.notify_all();
+}
+
+// Signals.
+
+StopSignals::StopSignals() {
+  sigset_t stops;
+  sigemptyset(&stops);
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&stops, number);
+  sigprocmask(SIG_BLOCK, &stops, &before_);
+  descriptor_ = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (descriptor_ >= 0) return;
+  const int error = errno;
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+  throw Error(std::string("signals cannot be watched: ") + std::strerror(error));
+}
+
+StopSignals::~StopSignals() {
+  close(descriptor_);
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int take_stop_signal(int descriptor) {
+  signalfd_siginfo info{};
+  if (descriptor < 0 || read(descriptor, &info, sizeof info) != sizeof info) return 0;
+  return static_cast<int>(info.ssi_signo);
+}
+
+// One connection.
+
+Connection::Connection(Connection&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      received_(std::move(other.received_)),
+      searched_(std::exchange(other.searched_, 0)),
+      unsent_(std::move(other.unsent_)) {}
+
+Connection& Connection::operator=(Connection&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(received_, other.received_);
+  std::swap(searched_, other.searched_);
+  std::swap(unsent_, other.unsent_);
+  return *this;
+}
+
+void Connection::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  unsent_.clear();
+}
+
+size_t Connection::receive() {
+  std::array<char, 65536> buffer;
+  size_t taken = 0;
+  for (int round = 0; round < 4 && is_open(); ++round) {
+    const ssize_t n = recv(descriptor_, buffer.data(), buffer.size(), 0);
+    if (n > 0) {
+      received_.append(buffer.data(), static_cast<size_t>(n));
+      taken += static_cast<size_t>(n);
+    } else if (n < 0 && errno == EINTR) {
+      continue;
+    } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      break;
+    } else {
+      close();
+    }
+  }
+  const size_t last_end = received_.rfind('\n');
+  const size_t tail = last_end == std::string::npos ? 0 : last_end + 1;
+  if (received_.size() - tail > kLongestLine) {
+    received_.resize(tail);
+    close();
+  }
+  return taken;
+}
+
+std::optional<std::string> Connection::next_line() {
+  const size_t end = received_.find('\n', searched_);
+  if (end == std::string::npos) {
+    searched_ = received_.size();
+    return std::nullopt;
+  }
+  std::string line = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  searched_ = 0;
+  return line;
+}
+
+void Connection::send(std::string_view bytes) {
+  if (!is_open()) return;
+  unsent_ += bytes;
+  flush();
+}
+
+void Connection::flush() {
+  while (!unsent_.empty() && is_open()) {
+    const ssize_t n = ::send(descriptor_, unsent_.data(), unsent_.size(), MSG_NOSIGNAL);
+    if (n > 0) {
+      unsent_.erase(0, static_cast<size_t>(n));
+    } else if (n < 0 && errno == EINTR) {
+      continue;
+    } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      return;
+    } else {
+      // What the other end said before it went away is still to be read.
+      unsent_.clear();
+    }
+  }
+}
+
+std::pair<Connection, Connection> make_channel() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
+    throw Error(std::string("no channel to a rank can be made: ") + std::strerror(errno));
+  }
+  return {Connection(ends[0]), Connection(ends[1])};
+}
+
+void PollList::add(int descriptor) {
+  if (descriptor >= 0) polled.push_back({descriptor, POLLIN, 0});
+}
+
+void PollList::add(const Connection& connection) {
+  add(connection.descriptor());
+  if (connection.is_open() && connection.has_unsent()) polled.back().events |= POLLOUT;
+}
+
+void PollList::wait(std::chrono::milliseconds most) {
+  constexpr int64_t kHour = 3'600'000;
+  poll(polled.data(), polled.size(), static_cast<int>(std::clamp<int64_t>(most.count(), 0, kHour)));
 }
 
 }  // namespace ncclog

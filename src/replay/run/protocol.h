@@ -1,30 +1,31 @@
-// What do the coordinator of a run and its ranks say to each other, and how far does that bring it?
+// What do the coordinator of a run and its ranks say to each other, over what, and how far does that
+// bring it?
 //
-//   rank 1 → {"at":"start","nccl":"2.28.9","ids":{"0":"6e63…"}}
-//   all    ← {"go":"init","ids":{"0":"6e63…","2":"01ab…"}}
-//   rank 1 → {"at":"enqueue","init_seconds":1.7}
-//   all    ← {"go":"enqueue"}
-//   rank 1 → {"progress":{"entered":3,"completed":2,"open":[2]}}            when it changed
-//   rank 1 → {"at":"completion"}        all calls are begun
-//   rank 1 → {"at":"teardown","verified":{…},"timings":[…]}    all of them are completed
-//   all    ← {"go":"teardown"}
-//   rank 1 → {"at":"done"}               then it exits with 0
-//   rank 1 → {"error":"ncclAllReduce …"} at any time; the coordinator then stops the run
-//   all    ← {"go":"abort"}              ncclCommAbort, {"at":"aborted","verified":{…}}, then it
-//                                        exits with 3; what was completed before counts
+//   rank 1 → {"kind":"at","nccl":"2.28.9","ids":{"0":"6e63…"}}             it has started
+//   all    ← {"kind":"go","phase":"init","ids":{"0":"6e63…","2":"01ab…"}}
+//   rank 1 → {"kind":"at","at":"enqueue","init_seconds":1.7}
+//   all    ← {"kind":"go","phase":"enqueue"}
+//   rank 1 → {"kind":"progress","entered":3,"completed":2,"open":[2]}      when it changed
+//   rank 1 → {"kind":"at","at":"completion"}        all calls are begun
+//   rank 1 → {"kind":"at","at":"teardown","verified":{…},"timings":[…]}    all of them are completed
+//   all    ← {"kind":"go","phase":"teardown"}
+//   rank 1 → {"kind":"at","at":"done"}              then it exits with 0
+//   rank 1 → {"kind":"error","error":"ncclAllReduce …"}    at any time; the coordinator then stops
+//   all    ← {"kind":"abort"}    ncclCommAbort, {"kind":"aborted","verified":{…}}, then it exits
+//                                with 3; what was completed before counts
 //
-// One JSON object a line over a socket pair for each rank (replay/run/connection.h). A rank serves
-// it on a thread of its own, so that "abort" is heard while a call of NCCL blocks. A connection that
-// breaks means "abort" to a rank, and that the rank died to the coordinator.
-//
-// Nothing here opens or sends anything: messages, what follows from them for a run, and the boards
-// by which threads of one process pass them on.
+// One JSON object a line over a socket pair for each rank, which nobody else can reach. A rank
+// serves it on a thread of its own, so that "abort" is heard while a call of NCCL blocks. A
+// connection that breaks means "abort" to a rank, and that the rank died to the coordinator.
 
 #pragma once
+
+#include <poll.h>
 
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -38,8 +39,7 @@
 
 namespace ncclog {
 
-/// What a rank says. Exactly one of `at`, `progress`, `error` is meant by a message; the other
-/// members go with some values of `at`.
+/// What a rank says.
 struct RankMessage {
   enum class Kind { At, Progress, Error, Aborted };
 
@@ -69,6 +69,18 @@ struct RunOrder {
   std::map<int, std::string> ids;         ///< Of Init: all of them.
 
   bool operator==(const RunOrder&) const = default;
+};
+
+template <>
+struct EnumWords<RankMessage::Kind> {
+  static constexpr std::string_view kNoun = "kind of message";
+  static constexpr std::string_view kWords[] = {"at", "progress", "error", "aborted"};
+};
+
+template <>
+struct EnumWords<RunOrder::Kind> {
+  static constexpr std::string_view kNoun = "kind of order";
+  static constexpr std::string_view kWords[] = {"go", "abort"};
 };
 
 /// As one line, with its line end. Deterministic.
@@ -201,6 +213,101 @@ class RankTalk {
   std::vector<RunOrder> heard_;
   bool is_aborted_ = false;
   bool has_ended_ = false;
+};
+
+// Over what do they talk, and how does one loop wait for whatever comes first?
+//
+//   auto [ours, theirs] = make_channel();   a socket pair; the process of the rank inherits one end
+//   ours.send(write_order(order)); ours.receive(); ours.next_line()
+//
+// Nothing of it blocks. What a rank sends may still be anything, because NCCL runs in its process:
+// lines are bounded.
+
+// Ctrl-C and its like as something to be polled for, so that a run can be ended in order.
+//
+//   StopSignals stops;   SIGINT, SIGTERM and SIGHUP no longer end this process
+//   poll(stops.descriptor()) … take_stop_signal(stops.descriptor())   →  SIGINT
+
+/// Invariant: the signals are blocked as long as it lives, and as before when it goes. Made before
+/// any thread is started.
+class StopSignals {
+ public:
+  /// Throws Error.
+  StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  ~StopSignals();
+
+  /// A signalfd that does not block.
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_ = -1;
+  sigset_t before_;
+};
+
+/// Takes the signal that has come there; 0: none has, or `descriptor` is -1.
+int take_stop_signal(int descriptor);
+
+/// A socket and the bytes on their way through it. Invariant: it closes its own descriptor.
+class Connection {
+ public:
+  /// Longest line that is taken: the ids of some thousand communicators fit.
+  static constexpr size_t kLongestLine = 4 << 20;
+
+  /// Takes `descriptor`, a connected socket that does not block; -1: an empty connection.
+  explicit Connection(int descriptor = -1) : descriptor_(descriptor) {}
+  Connection(Connection&& other) noexcept;
+  Connection& operator=(Connection&& other) noexcept;
+  ~Connection() { close(); }
+
+  bool is_open() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
+  void close();
+
+  /// Takes what is there, 256 KB at most, so that one who floods keeps nobody else waiting. Closes
+  /// the connection if the other end did, or sends a line that is too long; lines that came before
+  /// can still be taken. Returns how many bytes came.
+  size_t receive();
+
+  /// The next whole line without its end; nullopt: there is none yet.
+  std::optional<std::string> next_line();
+
+  /// Sends, or keeps for flush() what the socket does not take now.
+  void send(std::string_view bytes);
+  void flush();
+  bool has_unsent() const { return !unsent_.empty(); }
+
+ private:
+  int descriptor_ = -1;
+  std::string received_;
+  size_t searched_ = 0;  ///< No line end before that place of `received_`.
+  std::string unsent_;
+};
+
+/// Both ends of a channel. Throws Error.
+std::pair<Connection, Connection> make_channel();
+
+// What one loop waits for at once: whatever comes first wakes it.
+//
+//   PollList polled;
+//   polled.add(connection);         a rank speaks, or takes what was kept for it
+//   polled.add(child.descriptor())  its process ends
+//   polled.wait(30s);
+
+/// Descriptors that are waited for; made anew for every wait.
+struct PollList {
+  std::vector<pollfd> polled;
+
+  /// Until something can be read from it; -1 is left out.
+  void add(int descriptor);
+
+  /// Until something can be read from it, or written if bytes are kept for it; left out if closed.
+  void add(const Connection& connection);
+
+  /// Returns when something has come, or after `most`: not at all if that is over, and an hour at
+  /// most.
+  void wait(std::chrono::milliseconds most);
 };
 
 }  // namespace ncclog

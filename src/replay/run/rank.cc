@@ -1,5 +1,3 @@
-#include "replay/run/rank.h"
-
 #include <cuda_runtime.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,7 +21,6 @@
 #include "log/nccl_names.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
-#include "replay/run/connection.h"
 #include "replay/run/coordinator.h"
 #include "replay/run/machine.h"
 #include "replay/run/pattern.h"
@@ -40,14 +37,10 @@ namespace {
 // One thread works, the other serves the coordinator, so that "abort" is heard whatever NCCL does.
 // No globals: the ranks of a selftest are threads of one process, each on its own GPU.
 
-/// What one rank has to do.
+/// What one rank has to do: its command, without the paths, which are what `plan` and NCCL are.
 struct RankTask {
   std::shared_ptr<const ReplayPlan> plan;
-  MadeIn mode = MadeIn::Clean;
-  int rank = -1;       ///< Into the plan's.
-  int gpu = -1;        ///< CUDA's index.
-  int timed_runs = 0;  ///< 0: nothing is timed.
-  std::optional<PlantedCorruption> corrupt;
+  RankCommand command;
   /// Is told what was compared, call by call, before the coordinator hears the sum; may be empty.
   std::function<void(const std::vector<ComparedElements>&)> tell_results;
 };
@@ -69,20 +62,12 @@ class RankWork {
   RankWork(RankTask task, std::shared_ptr<const NcclLibrary> nccl)
       : task_(std::move(task)),
         nccl_(std::move(nccl)),
-        communicators_(*nccl_, *task_.plan, task_.rank, task_.gpu, [this] { look_around(); }),
-        program_(*task_.plan, task_.rank, task_.mode, *nccl_, communicators_) {}
+        communicators_(*nccl_, *task_.plan, task_.command.rank, task_.command.gpu,
+                       [this] { look_around(); }),
+        program_(*task_.plan, task_.command.rank, task_.command.mode, *nccl_, communicators_) {}
 
   /// The whole life of the rank; never throws.
   void run() noexcept {
-    live_safely();
-    state_.end();
-  }
-
-  RankTalk& state() { return state_; }
-  Communicators& communicators() { return communicators_; }
-
- private:
-  void live_safely() {
     try {
       live();
     } catch (const RunAborted&) {
@@ -92,8 +77,13 @@ class RankWork {
     } catch (const std::exception& error) {
       complain(error.what());
     }
+    state_.end();
   }
 
+  RankTalk& state() { return state_; }
+  Communicators& communicators() { return communicators_; }
+
+ private:
   void live() {
     say_hello();
     std::map<int, std::string> ids;
@@ -121,17 +111,17 @@ class RankWork {
   void say_hello() {
     RankMessage hello = at_phase(ReplayPhase::Start);
     hello.nccl_version = nccl_->version;
-    check(cudaSetDevice(task_.gpu), {"cudaSetDevice", task_.rank});
+    check(cudaSetDevice(task_.command.gpu), {"cudaSetDevice", task_.command.rank});
     hello.ids = make_ids();
     state_.post(std::move(hello));
   }
 
   std::map<int, std::string> make_ids() {
     std::map<int, std::string> ids;
-    for (const int communicator : communicators_led_by(*task_.plan, task_.rank)) {
+    for (const int communicator : communicators_led_by(*task_.plan, task_.command.rank)) {
       ncclUniqueId id{};
-      check(nccl_->get_unique_id(&id), {"ncclGetUniqueId", task_.rank, communicator}, *nccl_,
-            nullptr);
+      check(nccl_->get_unique_id(&id), {"ncclGetUniqueId", task_.command.rank, communicator},
+            *nccl_, nullptr);
       ids[communicator] = hex_text({id.internal, sizeof id.internal});
     }
     return ids;
@@ -139,7 +129,7 @@ class RankWork {
 
   void initialise(const std::map<int, std::string>& ids) {
     program_.allocate();
-    if (task_.corrupt) program_.plant(*task_.corrupt);
+    if (task_.command.corrupt) program_.plant(*task_.command.corrupt);
     const Clock::time_point start = Clock::now();
     communicators_.make(unique_ids(ids));
     RankMessage message = at_phase(ReplayPhase::Enqueue);
@@ -165,11 +155,11 @@ class RankWork {
     const std::vector<ComparedElements> results = program_.results();
     if (task_.tell_results) task_.tell_results(results);
     RankMessage message = with_progress(at_phase(ReplayPhase::Teardown));
-    message.verified =
-        verification_of(*task_.plan, task_.rank, program_.calls(), results, program_.completed());
-    if (task_.timed_runs > 0 && task_.mode == MadeIn::Clean) {
-      const auto timing =
-          time_program(*task_.plan, task_.rank, task_.timed_runs, program_, *nccl_, communicators_);
+    message.verified = verification_of(*task_.plan, task_.command.rank, program_.calls(), results,
+                                       program_.completed());
+    if (task_.command.timed_runs > 0 && task_.command.mode == MadeIn::Clean) {
+      const auto timing = time_program(*task_.plan, task_.command.rank, task_.command.timed_runs,
+                                       program_, *nccl_, communicators_);
       if (timing) message.timings.push_back(*timing);
     }
     state_.post(std::move(message));
@@ -179,7 +169,7 @@ class RankWork {
   void verify_completed() {
     RankMessage message{.kind = RankMessage::Kind::Aborted};
     try {
-      message.verified = verification_of(*task_.plan, task_.rank, program_.calls(),
+      message.verified = verification_of(*task_.plan, task_.command.rank, program_.calls(),
                                          program_.results(), program_.completed());
     } catch (const std::exception&) {
       // Nothing is known then, which is what the message says.
@@ -312,18 +302,6 @@ Connection own_channel() {
   return Connection(static_cast<int>(*number));
 }
 
-ReplayPlan load_plan(const std::string& path) {
-  const std::optional<std::string> text = read_whole_file(path);
-  if (!text) throw Error("cannot be read", path);
-  return parse_plan(*text, path);
-}
-
-void check_rank(int rank, const ReplayPlan& plan) {
-  if (rank < 0 || static_cast<size_t>(rank) >= plan.ranks.size()) {
-    throw Error("the plan has no rank " + std::to_string(rank), "--rank");
-  }
-}
-
 /// What a reader of the process's output should know.
 void say_what_is_replaced(const ReplayPlan& plan, const RankCommand& command,
                           const NcclLibrary& nccl) {
@@ -358,8 +336,12 @@ std::string text_of(const Error& error) {
 
 RankExit run_rank_process(const RankCommand& command) {
   Connection connection = own_channel();
-  const auto plan = std::make_shared<const ReplayPlan>(load_plan(command.plan));
-  check_rank(command.rank, *plan);
+  const std::optional<std::string> text = read_whole_file(command.plan);
+  if (!text) throw Error("cannot be read", command.plan);
+  const auto plan = std::make_shared<const ReplayPlan>(parse_plan(*text, command.plan));
+  if (command.rank < 0 || static_cast<size_t>(command.rank) >= plan->ranks.size()) {
+    throw Error("the plan has no rank " + std::to_string(command.rank), "rank");
+  }
   std::shared_ptr<const NcclLibrary> nccl;
   try {
     nccl = std::make_shared<const NcclLibrary>(load_nccl(command.nccl));
@@ -368,14 +350,7 @@ RankExit run_rank_process(const RankCommand& command) {
     return RankExit::Error;
   }
   say_what_is_replaced(*plan, command, *nccl);
-  const RankTask task{.plan = plan,
-                      .mode = command.mode,
-                      .rank = command.rank,
-                      .gpu = command.gpu,
-                      .timed_runs = command.timed_runs,
-                      .corrupt = command.corrupt,
-                      .tell_results = {}};
-  return run_rank(task, std::move(nccl), connection);
+  return run_rank({plan, command, {}}, std::move(nccl), connection);
 }
 
 namespace {
@@ -399,11 +374,7 @@ LocalOutcome run_locally(const std::shared_ptr<const ReplayPlan>& plan,
   for (size_t rank = 0; rank < gpus.size(); ++rank) {
     const RankTask task{
         .plan = plan,
-        .mode = MadeIn::Clean,
-        .rank = static_cast<int>(rank),
-        .gpu = gpus[rank],
-        .timed_runs = 0,
-        .corrupt = corrupt,
+        .command = {.rank = static_cast<int>(rank), .gpu = gpus[rank], .corrupt = corrupt},
         .tell_results = [&calls, rank](const auto& results) { calls[rank] = results; }};
     auto [ours, theirs] = make_channel();
     channels.push_back(std::move(ours));
@@ -473,14 +444,14 @@ bool report_calls(const ReplayPlan& plan, const LocalOutcome& outcome, std::stri
   return is_right;
 }
 
-bool is_found(const LocalOutcome& outcome, const SelftestTarget& target) {
+bool is_found(const LocalOutcome& outcome, const PlantedCorruption& target) {
   const Verification& verified = outcome.verified[target.rank];
   return outcome.error.empty() && verified.wrong == 1 && verified.first &&
          verified.first->call == target.call && verified.first->element == target.element;
 }
 
 bool report_corruption(const std::string& op, const LocalOutcome& outcome,
-                       const SelftestTarget& target, std::string& text) {
+                       const PlantedCorruption& target, std::string& text) {
   const bool found = is_found(outcome, target);
   text += fmt::format("a planted corruption of {} was {}: rank {}, call {}, element {}", op,
                       found ? "found" : "not found", target.rank, target.call, target.element);
@@ -515,9 +486,8 @@ SelftestResult run_selftest(const std::vector<int>& gpus, std::shared_ptr<const 
   result.passed = report_calls(*plan, run_locally(plan, gpus, nccl, std::nullopt), result.text);
   for (const char* op : {"AllReduce", "AllGather"}) {
     if (!result.passed) break;  // What a failed run left behind may be in the way.
-    const SelftestTarget target = selftest_target(*plan, op);
-    const PlantedCorruption corrupt{target.rank, target.call, target.element};
-    const LocalOutcome outcome = run_locally(plan, gpus, nccl, corrupt);
+    const PlantedCorruption target = selftest_target(*plan, op);
+    const LocalOutcome outcome = run_locally(plan, gpus, nccl, target);
     result.passed = report_corruption(op, outcome, target, result.text);
   }
   result.text += result.passed ? "passed\n" : "failed\n";

@@ -16,8 +16,7 @@ namespace {
 // The order in which communicators are made, and their ids as text.
 
 bool share_a_rank(const PlannedCommunicator& a, const PlannedCommunicator& b) {
-  return std::ranges::any_of(
-      a.ranks, [&b](int rank) { return std::ranges::find(b.ranks, rank) != b.ranks.end(); });
+  return std::ranges::any_of(a.ranks, [&b](int rank) { return is_among(b.ranks, rank); });
 }
 
 /// Whether one split can have made `next` along with those of `step`.
@@ -27,11 +26,6 @@ bool belongs_to(const ReplayPlan& plan, const CommStep& step, const PlannedCommu
     const PlannedCommunicator& made = plan.communicators[sibling];
     return made.color == next.color || share_a_rank(made, next);
   });
-}
-
-int digit_of(char c) {
-  if (is_digit(c)) return c - '0';
-  return (c | 0x20) - 'a' + 10;
 }
 
 }  // namespace
@@ -61,22 +55,16 @@ std::vector<int> communicators_led_by(const ReplayPlan& plan, int rank) {
 }
 
 std::string hex_text(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (const char byte : bytes) {
-    text += kDigits[static_cast<unsigned char>(byte) >> 4];
-    text += kDigits[byte & 0xf];
-  }
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
 }
 
 std::optional<std::string> bytes_of_hex(std::string_view text, size_t bytes) {
-  if (text.size() != 2 * bytes || !std::ranges::all_of(text, is_hex_digit)) {
-    return std::nullopt;
-  }
+  if (text.size() != 2 * bytes || !std::ranges::all_of(text, is_hex_digit)) return std::nullopt;
   std::string result;
   for (size_t i = 0; i < text.size(); i += 2) {
-    result += static_cast<char>(digit_of(text[i]) << 4 | digit_of(text[i + 1]));
+    result += static_cast<char>(*parse_hex(text.substr(i, 2)));
   }
   return result;
 }
@@ -295,13 +283,8 @@ namespace {
 
 // Which call is timed, and what its times come to.
 
-bool is_it(const PlannedCall& call, const TimedCall& timed) {
-  return !is_message(call.op) && call.communicator == timed.communicator &&
-         call.index == timed.index;
-}
-
 /// Whether all ranks of the call's communicator make it in the clean run.
-bool is_made_by_all(const ReplayPlan& plan, const TimedCall& timed) {
+bool is_made_by_all(const ReplayPlan& plan, const CallPlace& timed) {
   const std::vector<int>& ranks = plan.communicators[timed.communicator].ranks;
   return std::ranges::all_of(ranks, [&](int rank) {
     return find_timed_call(calls_in(plan.ranks[rank], MadeIn::Clean), timed).has_value();
@@ -326,26 +309,27 @@ double median_of(const std::vector<double>& sorted) {
 
 }  // namespace
 
-std::optional<size_t> find_timed_call(std::span<const PlannedCall> calls, const TimedCall& timed) {
-  for (size_t i = 0; i < calls.size(); ++i) {
-    if (is_it(calls[i], timed)) return i;
-  }
-  return std::nullopt;
+std::optional<size_t> find_timed_call(std::span<const PlannedCall> calls, const CallPlace& timed) {
+  const auto found = std::ranges::find_if(calls, [&](const PlannedCall& call) {
+    return !is_message(call.op) && place_of(call) == timed;
+  });
+  if (found == calls.end()) return std::nullopt;
+  return static_cast<size_t>(found - calls.begin());
 }
 
-std::optional<TimedCall> choose_timed_call(const ReplayPlan& plan) {
+std::optional<CallPlace> choose_timed_call(const ReplayPlan& plan) {
   if (plan.ranks.empty()) return std::nullopt;
   const std::vector<PlannedCall> calls = calls_in(plan.ranks[0], MadeIn::Clean);
   if (const auto& front = plan.hypothesis.front) {
-    const TimedCall recorded{front->communicator, front->index};
+    const CallPlace recorded = place_of(*front);
     if (find_timed_call(calls, recorded) && is_made_by_all(plan, recorded)) return recorded;
   }
-  std::optional<TimedCall> largest;
+  std::optional<CallPlace> largest;
   std::pair<int64_t, bool> most{-1, false};
   for (const PlannedCall& call : calls) {
     // Of equals AllReduce, which most figures of other programs are of.
     const std::pair worth{bytes_of(plan, call), call.op == "AllReduce"};
-    const TimedCall candidate{call.communicator, call.index};
+    const CallPlace candidate = place_of(call);
     if (is_message(call.op) || worth <= most || !is_made_by_all(plan, candidate)) continue;
     largest = candidate;
     most = worth;
@@ -473,7 +457,7 @@ ReplayPlan selftest_plan(int nranks, bool reduces_float8) {
   return plan;
 }
 
-SelftestTarget selftest_target(const ReplayPlan& plan, std::string_view op) {
+PlantedCorruption selftest_target(const ReplayPlan& plan, std::string_view op) {
   const int rank = static_cast<int>(plan.ranks.size()) - 1;
   const std::vector<PlannedCall> calls = calls_in(plan.ranks.back(), MadeIn::Clean);
   for (size_t i = calls.size(); i-- > 0;) {

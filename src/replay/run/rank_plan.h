@@ -17,6 +17,7 @@
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"
 #include "replay/run/pattern.h"
+#include "replay/run/processes.h"
 
 namespace ncclog {
 
@@ -122,19 +123,12 @@ Verification verification_of(const ReplayPlan& plan, int rank, std::span<const P
 // by itself, between two events of its stream: it holds what the host needs to launch it. And all
 // runs back to back between two events, over their number: what nccl-tests prints.
 
-/// A collective of the clean run, the same for all ranks that make it.
-struct TimedCall {
-  int communicator = -1;
-  uint64_t index = 0;
-
-  bool operator==(const TimedCall&) const = default;
-};
-
-/// nullopt: the plan's rank 0 makes no collective that all ranks of its communicator make.
-std::optional<TimedCall> choose_timed_call(const ReplayPlan& plan);
+/// A collective of the clean run, the same for all ranks that make it. nullopt: the plan's rank 0
+/// makes none that all ranks of its communicator make.
+std::optional<CallPlace> choose_timed_call(const ReplayPlan& plan);
 
 /// Place of that collective in `calls`, which are those of one rank; nullopt: not among them.
-std::optional<size_t> find_timed_call(std::span<const PlannedCall> calls, const TimedCall& timed);
+std::optional<size_t> find_timed_call(std::span<const PlannedCall> calls, const CallPlace& timed);
 
 /// Of one call's runs, in microseconds. Of each, the slowest rank's.
 struct MeasuredRuns {
@@ -155,12 +149,8 @@ CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks, Measur
 /// before Hopper move such values and do not reduce them (NCCL 2.28.9, enqueue.cc).
 ReplayPlan selftest_plan(int nranks, bool reduces_float8);
 
-/// A call on which a planted corruption has to be found, and the element; made for that plan.
-struct SelftestTarget {
-  int rank = -1;
-  uint64_t call = 0;
-  int64_t element = 0;
-};
-SelftestTarget selftest_target(const ReplayPlan& plan, std::string_view op);
+/// A call of that function on which a planted corruption has to be found, and the element; made for
+/// that plan.
+PlantedCorruption selftest_target(const ReplayPlan& plan, std::string_view op);
 
 }  // namespace ncclog

@@ -182,138 +182,71 @@ namespace {
 
 // How a planned call is made.
 
-/// A call in NCCL's types.
-struct Issue {
-  const NcclLibrary& nccl;
-  const PlannedCall& call;
-  const CallTarget& on;
-
-  size_t count() const { return static_cast<size_t>(call.count); }
-  ncclDataType_t type() const { return static_cast<ncclDataType_t>(call.datatype); }
-  ncclRedOp_t op() const {
-    return call.redop < ncclNumOps ? static_cast<ncclRedOp_t>(call.redop) : ncclSum;
-  }
-  int64_t block_bytes() const { return call.count * element_bytes(call.datatype); }
-};
-
-ncclResult_t send_block(const Issue& issue, int block, int peer) {
-  const char* from = static_cast<const char*>(issue.on.send) + block * issue.block_bytes();
-  return issue.nccl.send(from, issue.count(), issue.type(), peer, issue.on.comm, issue.on.stream);
+ncclDataType_t type_of(const PlannedCall& call) {
+  return static_cast<ncclDataType_t>(call.datatype);
 }
 
-ncclResult_t receive_block(const Issue& issue, int block, int peer) {
-  char* to = static_cast<char*>(issue.on.receive) + block * issue.block_bytes();
-  return issue.nccl.recv(to, issue.count(), issue.type(), peer, issue.on.comm, issue.on.stream);
-}
-
-/// Runs `exchange` for each rank of the communicator within one group.
-template <typename Exchange>
-ncclResult_t in_one_group(const Issue& issue, Exchange exchange) {
-  ncclResult_t result = issue.nccl.group_start();
+/// Runs `make` within a group, which takes note of the first failure.
+template <typename Make>
+ncclResult_t in_one_group(const NcclLibrary& nccl, Make make) {
+  ncclResult_t result = nccl.group_start();
   if (result != ncclSuccess) return result;
-  for (int peer = 0; peer < issue.on.nranks; ++peer) {
-    const ncclResult_t made = exchange(peer);
-    if (failed(made)) result = made;
-  }
+  make(result);
   // A group that was opened has to be closed, or it would take in all that follows.
-  const ncclResult_t ended = issue.nccl.group_end();
+  const ncclResult_t ended = nccl.group_end();
   return result != ncclSuccess ? result : ended;
 }
 
-ncclResult_t exchange_blocks(const Issue& issue) {
-  return in_one_group(issue, [&](int peer) {
-    const ncclResult_t sent = send_block(issue, peer, peer);
-    return failed(sent) ? sent : receive_block(issue, peer, peer);
-  });
-}
-
-ncclResult_t gather_blocks(const Issue& issue) {
-  const bool is_root = issue.on.rank == issue.call.root;
-  return in_one_group(issue, [&](int peer) {
-    if (peer == issue.on.rank) {
-      const ncclResult_t sent = send_block(issue, 0, issue.call.root);
-      if (failed(sent)) return sent;
+/// AlltoAll, Gather or Scatter: the blocks of all peers lie side by side in the larger buffer.
+ncclResult_t exchange_blocks(const NcclLibrary& nccl, const PlannedCall& call,
+                             const CallTarget& on) {
+  const int64_t bytes = call.count * element_bytes(call.datatype);
+  const auto count = static_cast<size_t>(call.count);
+  const bool is_root = on.rank == call.root;
+  return in_one_group(nccl, [&](ncclResult_t& result) {
+    const auto note = [&](ncclResult_t made) {
+      if (failed(made)) result = made;
+    };
+    const auto send = [&](int block, int peer) {
+      note(nccl.send(static_cast<const char*>(on.send) + block * bytes, count, type_of(call), peer,
+                     on.comm, on.stream));
+    };
+    const auto receive = [&](int block, int peer) {
+      note(nccl.recv(static_cast<char*>(on.receive) + block * bytes, count, type_of(call), peer,
+                     on.comm, on.stream));
+    };
+    if (call.op == "Gather") send(0, call.root);
+    if (call.op == "Scatter") receive(0, call.root);
+    for (int peer = 0; peer < on.nranks; ++peer) {
+      if (call.op == "AlltoAll" || (call.op == "Scatter" && is_root)) send(peer, peer);
+      if (call.op == "AlltoAll" || (call.op == "Gather" && is_root)) receive(peer, peer);
     }
-    return is_root ? receive_block(issue, peer, peer) : ncclSuccess;
   });
 }
-
-ncclResult_t scatter_blocks(const Issue& issue) {
-  const bool is_root = issue.on.rank == issue.call.root;
-  return in_one_group(issue, [&](int peer) {
-    if (peer == issue.on.rank) {
-      const ncclResult_t received = receive_block(issue, 0, issue.call.root);
-      if (failed(received)) return received;
-    }
-    return is_root ? send_block(issue, peer, peer) : ncclSuccess;
-  });
-}
-
-struct Maker {
-  std::string_view op;
-  ncclResult_t (*make)(const Issue&);
-};
-
-constexpr Maker kMakers[] = {
-    {"AllReduce",
-     [](const Issue& i) {
-       return i.nccl.all_reduce(i.on.send, i.on.receive, i.count(), i.type(), i.op(), i.on.comm,
-                                i.on.stream);
-     }},
-    {"Broadcast",
-     [](const Issue& i) {
-       return i.nccl.broadcast(i.on.send, i.on.receive, i.count(), i.type(), i.call.root, i.on.comm,
-                               i.on.stream);
-     }},
-    {"Reduce",
-     [](const Issue& i) {
-       return i.nccl.reduce(i.on.send, i.on.receive, i.count(), i.type(), i.op(), i.call.root,
-                            i.on.comm, i.on.stream);
-     }},
-    {"AllGather",
-     [](const Issue& i) {
-       return i.nccl.all_gather(i.on.send, i.on.receive, i.count(), i.type(), i.on.comm,
-                                i.on.stream);
-     }},
-    {"ReduceScatter",
-     [](const Issue& i) {
-       return i.nccl.reduce_scatter(i.on.send, i.on.receive, i.count(), i.type(), i.op(), i.on.comm,
-                                    i.on.stream);
-     }},
-    {"AlltoAll",
-     [](const Issue& i) {
-       if (i.nccl.all_to_all == nullptr) return exchange_blocks(i);
-       return i.nccl.all_to_all(i.on.send, i.on.receive, i.count(), i.type(), i.on.comm,
-                                i.on.stream);
-     }},
-    {"Gather",
-     [](const Issue& i) {
-       if (i.nccl.gather == nullptr) return gather_blocks(i);
-       return i.nccl.gather(i.on.send, i.on.receive, i.count(), i.type(), i.call.root, i.on.comm,
-                            i.on.stream);
-     }},
-    {"Scatter",
-     [](const Issue& i) {
-       if (i.nccl.scatter == nullptr) return scatter_blocks(i);
-       return i.nccl.scatter(i.on.send, i.on.receive, i.count(), i.type(), i.call.root, i.on.comm,
-                             i.on.stream);
-     }},
-    {"Send",
-     [](const Issue& i) {
-       return i.nccl.send(i.on.send, i.count(), i.type(), i.call.root, i.on.comm, i.on.stream);
-     }},
-    {"Recv",
-     [](const Issue& i) {
-       return i.nccl.recv(i.on.receive, i.count(), i.type(), i.call.root, i.on.comm, i.on.stream);
-     }},
-};
 
 }  // namespace
 
 ncclResult_t issue_call(const NcclLibrary& nccl, const PlannedCall& call, const CallTarget& on) {
-  for (const Maker& maker : kMakers) {
-    if (maker.op == call.op) return maker.make({nccl, call, on});
+  if (is_made_of_messages(nccl, call)) return exchange_blocks(nccl, call, on);
+  const std::string_view op = call.op;
+  const auto count = static_cast<size_t>(call.count);
+  const ncclRedOp_t redop =
+      call.redop < ncclNumOps ? static_cast<ncclRedOp_t>(call.redop) : ncclSum;
+  if (op == "Send") return nccl.send(on.send, count, type_of(call), call.root, on.comm, on.stream);
+  if (op == "Recv") {
+    return nccl.recv(on.receive, count, type_of(call), call.root, on.comm, on.stream);
   }
+  const auto make = [&](auto function, auto... own) {
+    return function(on.send, on.receive, count, type_of(call), own..., on.comm, on.stream);
+  };
+  if (op == "AllReduce") return make(nccl.all_reduce, redop);
+  if (op == "Broadcast") return make(nccl.broadcast, call.root);
+  if (op == "Reduce") return make(nccl.reduce, redop, call.root);
+  if (op == "AllGather") return make(nccl.all_gather);
+  if (op == "ReduceScatter") return make(nccl.reduce_scatter, redop);
+  if (op == "AlltoAll") return make(nccl.all_to_all);
+  if (op == "Gather") return make(nccl.gather, call.root);
+  if (op == "Scatter") return make(nccl.scatter, call.root);
   return ncclInvalidUsage;
 }
 
@@ -349,11 +282,14 @@ RankProgram::RankProgram(const ReplayPlan& plan, int rank, MadeIn mode, const Nc
 
 void RankProgram::allocate() {
   for (const StreamArenas& arenas : layout_.streams) {
-    streams_.push_back(
-        {GpuStream(rank_), GpuMemory(arenas.send, rank_), GpuMemory(arenas.receive, rank_), {}, 0});
+    streams_.push_back({make_stream(rank_),
+                        GpuMemory(arenas.send, rank_),
+                        GpuMemory(arenas.receive, rank_),
+                        {},
+                        0});
     compared_.emplace_back(rank_);
   }
-  copies_.emplace_back(rank_);
+  copy_ = make_stream(rank_);
   for (size_t i = 0; i < calls_.size(); ++i) made_.emplace_back(rank_);
   const std::vector<ComparedElements> none(std::max<size_t>(calls_.size(), 1));
   const size_t bytes = none.size() * sizeof(ComparedElements);
@@ -436,23 +372,22 @@ void RankProgram::fill(size_t call) {
 }
 
 void RankProgram::issue(size_t first, size_t end) {
-  const bool is_group = calls_[first].group >= 0;
-  if (!is_group) {
-    communicators_.use(site_of(first),
-                       [&] { return issue_call(nccl_, calls_[first], target_of(first)); });
+  const auto make = [this](size_t call) {
+    return issue_call(nccl_, calls_[call], target_of(call));
+  };
+  if (calls_[first].group < 0) {
+    communicators_.use(site_of(first), [&] { return make(first); });
   } else {
-    communicators_.use({"ncclGroupStart … ncclGroupEnd", rank_, calls_[first].communicator,
-                        static_cast<int64_t>(first)},
-                       [&] {
-                         ncclResult_t result = nccl_.group_start();
-                         for (size_t call = first; call < end; ++call) {
-                           const ncclResult_t made =
-                               issue_call(nccl_, calls_[call], target_of(call));
-                           if (failed(made)) result = made;
-                         }
-                         const ncclResult_t ended = nccl_.group_end();
-                         return result == ncclSuccess ? ended : result;
-                       });
+    CallSite site = site_of(first);
+    site.function = "ncclGroupStart … ncclGroupEnd";
+    communicators_.use(site, [&] {
+      return in_one_group(nccl_, [&](ncclResult_t& result) {
+        for (size_t call = first; call < end; ++call) {
+          const ncclResult_t made = make(call);
+          if (failed(made)) result = made;
+        }
+      });
+    });
   }
   std::set<int> used;
   for (size_t call = first; call < end; ++call) {
@@ -514,7 +449,7 @@ void RankProgram::wait_for_all(const std::function<void()>& looks_around) {
 std::vector<ComparedElements> RankProgram::results() const {
   std::vector<ComparedElements> results(calls_.size());
   if (results.empty()) return results;
-  const cudaStream_t stream = copies_.front().get();
+  const cudaStream_t stream = copy_.get();
   check(cudaMemcpyAsync(results.data(), results_.at(0), results.size() * sizeof(ComparedElements),
                         cudaMemcpyDeviceToHost, stream),
         {"cudaMemcpyAsync", rank_});
@@ -532,7 +467,7 @@ void RankProgram::release() {
   made_.clear();
   compared_.clear();
   streams_.clear();
-  copies_.clear();
+  copy_.reset();
   results_ = GpuMemory();
 }
 
@@ -649,7 +584,7 @@ std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int run
                                        RankProgram& program, const NcclLibrary& nccl,
                                        Communicators& communicators) {
   // A communicator of its own is split off for it, so that its cold run sets up connections.
-  const std::optional<TimedCall> timed = choose_timed_call(plan);
+  const std::optional<CallPlace> timed = choose_timed_call(plan);
   if (!timed || nccl.comm_split == nullptr) return std::nullopt;
   const std::optional<size_t> call = find_timed_call(program.calls(), *timed);
   if (!call) return std::nullopt;

@@ -1,5 +1,5 @@
-// The calls of one rank on its GPU: its communicators, its buffers, what it calls, and how far that
-// is.
+// A rank on its GPU: its communicators, its buffers, what it calls, and how far that is; its process
+// from first to last, and the selftest, which runs ranks as threads.
 //
 //   stream 0:  fill, AllReduce 27, event, compare, fill, AllReduce 28, event, compare, …
 //
@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "replay/run/kernels.h"
 #include "replay/run/machine.h"
 #include "replay/run/processes.h"
+#include "replay/run/protocol.h"
 #include "replay/run/rank_plan.h"
 
 namespace ncclog {
@@ -194,7 +196,7 @@ class RankProgram {
   std::vector<GpuEvent> made_;      ///< By call: NCCL's part is done.
   std::vector<GpuEvent> compared_;  ///< By stream: its last comparison is done.
   GpuMemory results_;               ///< A ComparedElements for each call.
-  std::vector<GpuStream> copies_;   ///< One: what is copied out does not wait for the calls.
+  GpuStream copy_;                  ///< What is copied out does not wait for the calls.
   std::vector<bool> is_completed_;
   CallProgress progress_;
 };
@@ -209,5 +211,27 @@ class RankProgram {
 std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
                                        RankProgram& program, const NcclLibrary& nccl,
                                        Communicators& communicators);
+
+// The process of a rank: what its command line names, from loading NCCL to its last word.
+
+/// Connects to the coordinator that the environment names, and carries the rank out. What cannot
+/// be begun is said to the coordinator. Throws Error where there is none to say it to.
+RankExit run_rank_process(const RankCommand& command);
+
+// Does this program, with this NCCL and these GPUs, make and compare every call rightly?
+//
+//   AllReduce      360 calls, 23978520 elements, none wrong
+//   …
+//   a planted corruption of AllReduce was found: rank 1, call 1493, element 1031
+
+/// How the selftest went.
+struct SelftestResult {
+  bool passed = false;
+  std::string text;  ///< For people, lines with their ends.
+};
+
+/// Makes all calls of selftest_plan() on those GPUs, one rank on each, as threads; then corrupts
+/// one element of a reduction and one of a movement. Throws Error if it cannot begin.
+SelftestResult run_selftest(const std::vector<int>& gpus, std::shared_ptr<const NcclLibrary> nccl);
 
 }  // namespace ncclog

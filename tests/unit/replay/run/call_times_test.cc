@@ -27,20 +27,20 @@ TEST(CallTimes, TheRecordedFrontIsTimed) {
   ReplayPlan plan = two_ranks({call("AllReduce", 3, 9), call("AllReduce", 4, 1)},
                               {call("AllReduce", 3, 9), call("AllReduce", 4, 1, MadeIn::Clean)});
   plan.hypothesis.front = FrontLine{.communicator = 0, .index = 4, .entered = {0}, .missing = {1}};
-  EXPECT_EQ(choose_timed_call(plan), (TimedCall{0, 4}));
+  EXPECT_EQ(choose_timed_call(plan), (CallPlace{0, 4}));
 }
 
 TEST(CallTimes, ElseTheLargestThatAllMake) {
   const ReplayPlan plan =
       two_ranks({call("AllReduce", 3, 9), call("Send", 0, 1000), call("AllReduce", 4, 99)},
                 {call("AllReduce", 3, 9), call("Recv", 0, 1000)});
-  EXPECT_EQ(choose_timed_call(plan), (TimedCall{0, 3}));
+  EXPECT_EQ(choose_timed_call(plan), (CallPlace{0, 3}));
 }
 
 TEST(CallTimes, OfEqualsAllReduceIsTimed) {
   const std::vector<PlannedCall> calls{call("Broadcast", 0, 9), call("AllReduce", 1, 9),
                                        call("Broadcast", 2, 9), call("AllReduce", 3, 9)};
-  EXPECT_EQ(choose_timed_call(two_ranks(calls, calls)), (TimedCall{0, 1}));
+  EXPECT_EQ(choose_timed_call(two_ranks(calls, calls)), (CallPlace{0, 1}));
 }
 
 TEST(CallTimes, MessagesAreNotTimed) {

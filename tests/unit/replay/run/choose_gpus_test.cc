@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "replay/run/gpus.h"
 #include "support/replay_trial.h"
 
@@ -36,6 +37,21 @@ ReplayMachine with_full_shared_memory() {
   ReplayMachine full = machine({gpu(0), gpu(1)});
   full.shared_memory = 4096;
   return full;
+}
+
+/// GPUs by rank, or why there are none.
+struct GpuChoice {
+  std::vector<int> gpus;
+  std::string refusal;
+  std::string hint;
+};
+
+GpuChoice choice_of(const RunFlags& flags, const ReplayMachine& machine) {
+  try {
+    return {choose_gpus(two_rank_plan(), flags, machine), "", ""};
+  } catch (const Error& error) {
+    return {{}, error.what(), error.hint()};
+  }
 }
 
 struct Row {
@@ -121,7 +137,7 @@ const Row kRows[] = {
 
 TEST(ChooseGpus, GivesEachRankOneOrSaysWhyNot) {
   for (const Row& row : kRows) {
-    const GpuChoice choice = choose_gpus(two_rank_plan(), row.flags, row.machine);
+    const GpuChoice choice = choice_of(row.flags, row.machine);
     EXPECT_EQ(choice.gpus, row.choice.gpus) << row.what;
     EXPECT_EQ(choice.refusal, row.choice.refusal) << row.what;
     EXPECT_EQ(choice.hint, row.choice.hint) << row.what;

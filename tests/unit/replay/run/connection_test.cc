@@ -1,7 +1,7 @@
-#include "replay/run/connection.h"
-
 #include <gtest/gtest.h>
 #include <poll.h>
+
+#include "replay/run/protocol.h"
 
 namespace ncclog::testing {
 namespace {

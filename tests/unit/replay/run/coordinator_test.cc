@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -60,17 +61,18 @@ struct Trial {
   }
 
   void add_process(int rank) {
-    RankProcess process{.rank = rank};
-    process.start.program = (build_dir() / "tests/fake_rank").native();
-    process.start.arguments =
-        arguments_of({.plan = plan_file, .mode = request.mode, .rank = rank, .gpu = rank});
-    process.start.arguments.insert(process.start.arguments.begin(), "fake_rank");
-    process.start.environment = environment_of(
-        plan, rank, {.logs = folder.path().native(), .token = request.token}, this_environment());
-    process.start.environment["FAKE_RANK"] = misdeeds;
-    process.start.environment["FAKE_SHARED_MEMORY"] = folder.path().native();
-    process.start.output = (folder.path() / ("rank-" + std::to_string(rank) + ".out")).native();
-    request.processes.push_back(process);
+    ProcessStart start{
+        .program = (build_dir() / "tests/fake_rank").native(),
+        .arguments =
+            arguments_of({.plan = plan_file, .mode = request.mode, .rank = rank, .gpu = rank}),
+        .environment =
+            environment_of(plan, rank, {.logs = folder.path().native(), .token = request.token},
+                           this_environment()),
+        .output = (folder.path() / ("rank-" + std::to_string(rank) + ".out")).native()};
+    start.arguments.insert(start.arguments.begin(), "fake_rank");
+    start.environment["FAKE_RANK"] = misdeeds;
+    start.environment["FAKE_SHARED_MEMORY"] = folder.path().native();
+    request.processes.push_back(std::move(start));
   }
 
   RunResult run() { return coordinate(request); }
@@ -108,7 +110,9 @@ size_t open_descriptors() {
 ReplayPhase hanging_phase(std::string_view end) {
   if (!end.starts_with("hung ")) return ReplayPhase::Done;
   end.remove_prefix(5);
-  return parse_replay_phase(end.substr(0, end.find(':'))).value();
+  const auto& words = EnumWords<ReplayPhase>::kWords;
+  const auto* word = std::ranges::find(words, end.substr(0, end.find(':')));
+  return static_cast<ReplayPhase>(word - std::begin(words));
 }
 
 struct Row {
@@ -202,8 +206,8 @@ TEST(Coordinator, EndsRanksThatNeverConnect) {
   Trial trial("");
   trial.request.limits.phases[0] = milliseconds(100);
   // Started like a rank, and says nothing.
-  trial.request.processes[1].start.program = "/bin/sleep";
-  trial.request.processes[1].start.arguments = {"sleep", "60"};
+  trial.request.processes[1].program = "/bin/sleep";
+  trial.request.processes[1].arguments = {"sleep", "60"};
   const RunResult result = trial.run();
   EXPECT_EQ(result.run.end, RunEnd::NotStarted);
   EXPECT_EQ(result.run.ranks[1].end, ProcessEnd::Terminated);
@@ -211,7 +215,7 @@ TEST(Coordinator, EndsRanksThatNeverConnect) {
 
 TEST(Coordinator, SaysThatAProgramCannotBeStarted) {
   Trial trial("");
-  trial.request.processes[1].start.program = "/nowhere/fake_rank";
+  trial.request.processes[1].program = "/nowhere/fake_rank";
   const RunResult result = trial.run();
   EXPECT_EQ(end_of(result.run),
             "not-started start: /nowhere/fake_rank cannot be started: No such file or directory");

@@ -37,13 +37,13 @@ TEST(GpuState, WhatIsUnknownIsSaidSo) {
 TEST(GpuState, ProbeIsReadAsItIsWritten) {
   const GpuCheck check{
       .gpu = 1, .answers = false, .free_after = 512, .error = "cudaMalloc: \"no\" memory"};
-  EXPECT_EQ(parse_probe(write_probe(check)), check);
+  EXPECT_EQ(parse_line<GpuCheck>(write_line(check)), check);
 }
 
 TEST(GpuState, OtherTextIsNoProbe) {
   for (const char* text : {"", "{}", "[1]", "{\"gpu\":\"0\",\"answers\":true}",
                            "{\"gpu\":0,\"answers\":1}", "{\"gpu\":0", "\xff\xfe"}) {
-    EXPECT_EQ(parse_probe(text), std::nullopt) << text;
+    EXPECT_EQ(parse_line<GpuCheck>(text), std::nullopt) << text;
   }
 }
 

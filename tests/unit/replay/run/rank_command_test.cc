@@ -5,37 +5,28 @@
 namespace ncclog {
 namespace {
 
-TEST(RankCommand, NamesPlanModeRankAndDevice) {
+TEST(RankCommand, SaysOnlyWhatWasAskedFor) {
   const RankCommand command{.plan = "/tmp/p.json", .mode = MadeIn::Defect, .rank = 3, .gpu = 1};
-  const std::vector<std::string> expected{"rank",   "--plan", "/tmp/p.json", "--mode", "defect",
-                                          "--rank", "3",      "--device",    "1"};
+  const std::vector<std::string> expected{"rank", R"({"mode":"defect","rank":3,"gpu":1})",
+                                          "/tmp/p.json"};
   EXPECT_EQ(arguments_of(command), expected);
 }
 
-TEST(RankCommand, AddsOnlyWhatWasAskedFor) {
-  const RankCommand command{.plan = "p",
-                            .mode = MadeIn::Clean,
-                            .rank = 0,
-                            .gpu = 1,
-                            .nccl = "/opt/libnccl.so.2",
-                            .timed_runs = 20,
-                            .corrupt = PlantedCorruption{1, 28, 4096}};
-  const std::vector<std::string> expected{"rank",
-                                          "--plan",
-                                          "p",
-                                          "--mode",
-                                          "clean",
-                                          "--rank",
-                                          "0",
-                                          "--device",
-                                          "1",
-                                          "--nccl",
-                                          "/opt/libnccl.so.2",
-                                          "--time",
-                                          "20",
-                                          "--corrupt",
-                                          "1:28:4096"};
-  EXPECT_EQ(arguments_of(command), expected);
+TEST(RankCommand, IsReadAsItIsWritten) {
+  RankCommand command{.plan = "p",
+                      .mode = MadeIn::Clean,
+                      .rank = 0,
+                      .gpu = 1,
+                      .nccl = "/opt/libnccl.so.2",
+                      .timed_runs = 20,
+                      .corrupt = PlantedCorruption{1, 28, 4096}};
+  const std::vector<std::string> arguments = arguments_of(command);
+  ASSERT_EQ(arguments.size(), 4U);
+  EXPECT_EQ(arguments[2], "p");
+  EXPECT_EQ(arguments[3], "/opt/libnccl.so.2");
+  command.plan = command.nccl = "";
+  EXPECT_EQ(parse_command(arguments[1]), command);
+  EXPECT_EQ(parse_command("{\"mode\":\"lunch\"}"), std::nullopt);
 }
 
 TEST(RankCommand, CorruptionIsThreeNumbers) {

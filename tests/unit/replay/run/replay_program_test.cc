@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "replay/plan/plan_json.h"
-#include "replay/run/connection.h"
 #include "replay/run/processes.h"
 #include "replay/run/protocol.h"
 #include "support/paths.h"
@@ -56,8 +55,10 @@ TEST(ReplayProgram, RunWithoutAGpuIsARefusal) {
 TEST(ReplayProgram, AProbeAnswersInItsOwnForm) {
   const Outcome out = run_replay({"probe", "0"});
   EXPECT_EQ(out.exit_code, 1);
-  EXPECT_EQ(out.standard_output.find("{\"gpu\":0,\"answers\":false,\"free\":-1,\"error\":\"cuda"),
-            0U)
+  EXPECT_EQ(
+      out.standard_output.find(
+          "{\"gpu\":0,\"answers\":false,\"free_before\":null,\"free_after\":null,\"error\":\"cuda"),
+      0U)
       << out.standard_output;
 }
 
@@ -70,8 +71,7 @@ TEST(ReplayProgram, UnknownFlagsAreBadUse) {
 TEST(ReplayProgram, ARankWithoutACoordinatorSaysWhoStartsIt) {
   const TempDir folder;
   const std::string plan = folder.add("plan.json", write_plan(sample_plan()));
-  const Outcome out =
-      run_replay({"rank", "--plan", plan, "--mode", "clean", "--rank", "0", "--device", "0"});
+  const Outcome out = run_replay({"rank", R"({"mode":"clean","rank":0,"gpu":0})", plan});
   EXPECT_EQ(out.exit_code, 2);
   EXPECT_EQ(out.standard_error,
             "ncclog-replay: NCCLOG_REPLAY_CHANNEL names no socket; ranks are started by "
@@ -82,13 +82,12 @@ TEST(ReplayProgram, ARankWithoutNcclTellsItsCoordinator) {
   const TempDir folder;
   const std::string plan = folder.add("plan.json", write_plan(sample_plan()));
   auto [ours, theirs] = make_channel();
-  ProcessStart start{
-      .program = (build_dir() / "ncclog-replay").native(),
-      .arguments = {"ncclog-replay", "rank", "--plan", plan, "--mode", "clean", "--rank", "1",
-                    "--device", "0", "--nccl", "/nowhere/libnccl.so.2"},
-      .environment = this_environment(),
-      .output = (folder.path() / "rank.out").native(),
-      .channel = theirs.descriptor()};
+  ProcessStart start{.program = (build_dir() / "ncclog-replay").native(),
+                     .arguments = {"ncclog-replay", "rank", R"({"mode":"clean","rank":1,"gpu":0})",
+                                   plan, "/nowhere/libnccl.so.2"},
+                     .environment = this_environment(),
+                     .output = (folder.path() / "rank.out").native(),
+                     .channel = theirs.descriptor()};
   start.environment[kChannelVariable] = std::to_string(start.channel);
   ChildProcess rank(start);
   theirs.close();

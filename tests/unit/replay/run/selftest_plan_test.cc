@@ -44,7 +44,7 @@ TEST(SelftestPlan, AllRanksMakeTheSameCollectives) {
 TEST(SelftestPlan, TheTargetReceivesTheElement) {
   const ReplayPlan plan = selftest_plan(2, true);
   for (const char* op : {"AllReduce", "AllGather"}) {
-    const SelftestTarget target = selftest_target(plan, op);
+    const PlantedCorruption target = selftest_target(plan, op);
     const PlannedCall& call = plan.ranks[1].calls[target.call];
     EXPECT_EQ(call.op, op);
     EXPECT_LT(target.element, shape_of(call, 0, 2).received);

@@ -34,16 +34,16 @@ std::vector<MessageRow> message_rows() {
   RankMessage aborted;
   aborted.kind = RankMessage::Kind::Aborted;
   return {
-      {RankMessage(), R"({"at":"start"})"},
-      {start, R"({"at":"start","nccl":"2.28.9",)"
+      {RankMessage(), R"({"kind":"at"})"},
+      {start, R"({"kind":"at","nccl":"2.28.9",)"
               R"("ids":{"0":"6e63","2":"01ab"}})"},
-      {enqueue, R"({"at":"enqueue","init_seconds":1.5})"},
-      {progress, R"({"progress":{"entered":3,"completed":2,"open":[2]}})"},
-      {teardown, R"({"at":"teardown","entered":3,"completed":3,"verified":{"calls":3,)"
+      {enqueue, R"({"kind":"at","at":"enqueue","init_seconds":1.5})"},
+      {progress, R"({"kind":"progress","entered":3,"completed":2,"open":[2]})"},
+      {teardown, R"({"kind":"at","at":"teardown","entered":3,"completed":3,"verified":{"calls":3,)"
                  R"("elements":30,"wrong":1,"shape_only":0,"first":{"call":1,"element":7,)"
                  R"("expected":"2","found":"3"}}})"},
-      {error, R"({"error":"ncclAllReduce:\n\"no\""})"},
-      {aborted, R"({"at":"aborted"})"},
+      {error, R"({"kind":"error","error":"ncclAllReduce:\n\"no\""})"},
+      {aborted, R"({"kind":"aborted"})"},
   };
 }
 
@@ -65,8 +65,8 @@ TEST(WorkerProtocol, CarriesTimings) {
 TEST(WorkerProtocol, SaysAnOrderInALine) {
   const RunOrder init{RunOrder::Kind::Go, ReplayPhase::Init, {{0, "6e63"}}};
   const RunOrder abort{RunOrder::Kind::Abort, ReplayPhase::Init, {}};
-  EXPECT_EQ(write_order(init), "{\"go\":\"init\",\"ids\":{\"0\":\"6e63\"}}\n");
-  EXPECT_EQ(write_order(abort), "{\"go\":\"abort\"}\n");
+  EXPECT_EQ(write_order(init), "{\"kind\":\"go\",\"ids\":{\"0\":\"6e63\"}}\n");
+  EXPECT_EQ(write_order(abort), "{\"kind\":\"abort\"}\n");
   EXPECT_EQ(parse_order(write_order(init)), init);
   EXPECT_EQ(parse_order(write_order(abort)), abort);
 }
@@ -78,24 +78,22 @@ TEST(WorkerProtocol, TakesNothingElse) {
       "null",
       "[]",
       "{}",
-      "{\"at\":",
-      "{\"at\":null}",
-      "{\"at\":7}",
-      "{\"at\":\"lunch\"}",
-      "{\"at\":\"start\",\"rank\":\"1\"}",
-      "{\"at\":\"start\",\"rank\":4294967296}",
-      "{\"at\":\"start\",\"ids\":{\"x\":\"6e63\"}}",
-      "{\"at\":\"start\",\"ids\":{\"0\":7}}",
-      "{\"at\":\"start\",\"ids\":{\"0\":\"6e63\",\"00\":\"6e64\"}}",
-      "{\"at\":\"start\",\"lunch\":1}",
-      "{\"error\":7}",
-      "{\"progress\":3}",
-      "{\"progress\":{\"entered\":-1}}",
-      "{\"progress\":{},\"rank\":1}",
-      "{\"go\":\"lunch\"}",
-      "{\"go\":1}",
-      "{\"go\":\"init\",\"ids\":[]}",
-      "{\"at\":\"start\"}{\"at\":\"start\"}",
+      "{\"kind\":",
+      "{\"kind\":null}",
+      "{\"kind\":7}",
+      "{\"kind\":\"lunch\"}",
+      "{\"kind\":\"at\",\"at\":\"lunch\"}",
+      "{\"kind\":\"at\",\"rank\":1}",
+      "{\"kind\":\"at\",\"ids\":{\"x\":\"6e63\"}}",
+      "{\"kind\":\"at\",\"ids\":{\"0\":7}}",
+      "{\"kind\":\"at\",\"ids\":{\"0\":\"6e63\",\"00\":\"6e64\"}}",
+      "{\"kind\":\"error\",\"error\":7}",
+      "{\"kind\":\"progress\",\"entered\":-1}",
+      "{\"kind\":\"progress\",\"open\":3}",
+      "{\"kind\":\"go\",\"phase\":\"lunch\"}",
+      "{\"kind\":\"go\",\"phase\":1}",
+      "{\"kind\":\"go\",\"ids\":[]}",
+      "{\"kind\":\"at\"}{\"kind\":\"at\"}",
   };
   for (const char* line : kLines) {
     EXPECT_EQ(parse_message(line), std::nullopt) << line;
