@@ -133,14 +133,18 @@ void for_each_message(const Job& job, const Process& process, Use use) {
   });
 }
 
+/// The same of one log.
+template <typename T, typename Use>
+void for_each_message(const SpeakerLog& log, Use use) {
+  for (const Record& record : log.records.kept(kKindIndex<T>)) {
+    use(read_message<T>(parse_record(record).message));
+  }
+}
+
 /// The same of everybody's, by log.
 template <typename T, typename Use>
 void for_each_message(const Job& job, Use use) {
-  for (const SpeakerLog& log : job.logs) {
-    for (const Record& record : log.records.kept(kKindIndex<T>)) {
-      use(read_message<T>(parse_record(record).message));
-    }
-  }
+  for (const SpeakerLog& log : job.logs) for_each_message<T>(log, use);
 }
 
 }  // namespace ncclog

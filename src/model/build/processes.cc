@@ -64,52 +64,26 @@ std::string shape(std::string_view host) {
 }
 
 std::optional<NamePattern> learn_from(std::string_view name, const FileWriter& writer) {
-  const std::string pid = std::to_string(writer.pid);
-  NamePattern pattern;
+  const std::string number = std::to_string(writer.pid);
   const size_t host_at = only_place(name, writer.host);
+  NamePattern pattern;
   pattern.has_host = host_at != name.npos;
-  const size_t host_end = pattern.has_host ? host_at + writer.host.size() : 0;
   std::string rest(name);
   if (pattern.has_host) rest.replace(host_at, writer.host.size(), writer.host.size(), '/');
-  const size_t pid_at = only_place(rest, pid);
+  const size_t pid_at = only_place(rest, number);
   if (pid_at == rest.npos) return std::nullopt;
-  const size_t pid_end = pid_at + pid.size();
-  pattern.pid_first = pattern.has_host && pid_at < host_at;
-  const size_t first = pattern.has_host ? std::min(host_at, pid_at) : pid_at;
-  const size_t last = pattern.has_host ? std::max(host_end, pid_end) : pid_end;
-  pattern.before = name.substr(0, first);
-  pattern.after = name.substr(last);
+  using Place = std::pair<size_t, size_t>;  // Begin and end.
+  const Place pid(pid_at, pid_at + number.size());
+  const Place host = pattern.has_host ? Place(host_at, host_at + writer.host.size()) : pid;
+  const auto& [first, last] = std::minmax(host, pid);
+  pattern.pid_first = pid < host;
+  pattern.before = name.substr(0, first.first);
+  pattern.after = name.substr(last.second);
   if (pattern.has_host) {
-    const size_t from = pattern.pid_first ? pid_end : host_end;
-    pattern.between = name.substr(from, (pattern.pid_first ? host_at : pid_at) - from);
+    pattern.between = name.substr(first.second, last.first - first.second);
     pattern.host_shape = shape(writer.host);
   }
   return pattern;
-}
-
-/// `text` cut in two at the `between` beside the digits, which are the pid.
-std::optional<FileWriter> split_both(const NamePattern& pattern, std::string_view text) {
-  const auto is_digit_at = [&](size_t i) { return is_digit(text[i]); };
-  size_t digits = 0;
-  while (digits < text.size() &&
-         is_digit_at(pattern.pid_first ? digits : text.size() - 1 - digits)) {
-    ++digits;
-  }
-  const std::string_view number =
-      pattern.pid_first ? text.substr(0, digits) : text.substr(text.size() - digits);
-  std::string_view rest =
-      pattern.pid_first ? text.substr(digits) : text.substr(0, text.size() - digits);
-  const bool fits =
-      pattern.pid_first ? rest.starts_with(pattern.between) : rest.ends_with(pattern.between);
-  const auto pid = parse_int(number);
-  if (!pid || !fits || pattern.between.empty()) return std::nullopt;
-  if (pattern.pid_first) {
-    rest.remove_prefix(pattern.between.size());
-  } else {
-    rest.remove_suffix(pattern.between.size());
-  }
-  if (shape(rest) != pattern.host_shape) return std::nullopt;
-  return FileWriter{std::string(rest), *pid};
 }
 
 }  // namespace
@@ -132,10 +106,18 @@ std::optional<FileWriter> match_pattern(const NamePattern& pattern, std::string_
       name.size() > around && name.starts_with(pattern.before) && name.ends_with(pattern.after);
   if (!fits) return std::nullopt;
   name = name.substr(pattern.before.size(), name.size() - around);
-  if (pattern.has_host) return split_both(pattern, name);
-  const bool digits = std::ranges::all_of(name, is_digit);
-  const auto pid = digits ? parse_int(name) : std::nullopt;
-  return pid ? std::optional(FileWriter{{}, *pid}) : std::nullopt;
+  std::string_view host;
+  if (pattern.has_host) {
+    // Between the two stands no digit beside the pid (only_place).
+    const size_t at = pattern.pid_first ? name.find(pattern.between) : name.rfind(pattern.between);
+    if (at == name.npos) return std::nullopt;
+    host = name.substr(0, at);
+    name = name.substr(at + pattern.between.size());
+    if (pattern.pid_first) std::swap(host, name);
+  }
+  const auto pid = std::ranges::all_of(name, is_digit) ? parse_int(name) : std::nullopt;
+  if (!pid || shape(host) != pattern.host_shape) return std::nullopt;
+  return FileWriter{std::string(host), *pid};
 }
 
 std::optional<TorchrunFile> parse_torchrun_file(std::string_view path) {
@@ -384,9 +366,7 @@ int rank_in_tree(std::string_view trees) {
 /// name several, as sub-communicators and several ranks in one process make them do.
 int rank_of_paths(const SpeakerLog& log) {
   std::set<int> ranks;
-  for (const Record& record : log.records.kept(kKindIndex<Trees>)) {
-    ranks.insert(rank_in_tree(read_message<Trees>(parse_record(record).message).text));
-  }
+  for_each_message<Trees>(log, [&](const Trees& trees) { ranks.insert(rank_in_tree(trees.text)); });
   for (const auto& [connection, use] : log.connections.all) {
     const Transport transport = transport_of(connection.path);
     // Only the sender announces these.
@@ -401,13 +381,9 @@ int rank_of_paths(const SpeakerLog& log) {
 /// several.
 int rank_told(const SpeakerLog& log) {
   std::set<int> ranks;
-  const auto add = [&]<typename T>(const T*) {
-    for (const Record& record : log.records.kept(kKindIndex<T>)) {
-      ranks.insert(read_message<T>(parse_record(record).message).rank);
-    }
-  };
-  add(static_cast<const DuplicateGpu*>(nullptr));
-  add(static_cast<const CommAborted*>(nullptr));
+  const auto add = [&](const auto& message) { ranks.insert(message.rank); };
+  for_each_message<DuplicateGpu>(log, add);
+  for_each_message<CommAborted>(log, add);
   return ranks.size() == 1 ? *ranks.begin() : -1;
 }
 
@@ -511,77 +487,24 @@ void add_labelled_ranks(Job& job) {
   }
 }
 
-/// The processes by the names that voices have for them, of which a Speaker holds the parts; -1 where
-/// several answer to a name. Torn lines invent as many voices as processes, so none of them searches.
-struct Directory {
-  std::map<Speaker, int> by_name;
-  std::map<std::pair<int64_t, int>, int> by_label;  ///< By input and the launcher's number.
-
-  void add(const Job& job, size_t index) {
-    const auto enter = [&](auto& names, const auto& name) {
-      const auto [entry, is_new] = names.try_emplace(name, static_cast<int>(index));
-      if (!is_new) entry->second = -1;
-    };
-    const Process& process = job.processes[index];
-    const SpeakerLog& log = job.logs[process.logs.front()];
-    const int64_t input = input_of(job, log.first);
-    if (process.rank >= 0) enter(by_name, Speaker{.rank = process.rank});
-    if (process.pid >= 0) enter(by_name, Speaker{.pid = process.pid});
-    if (process.pid >= 0 && !process.host.empty()) {
-      enter(by_name, Speaker{.host = process.host, .pid = process.pid});
-    }
-    if (input < 0) return;
-    if (log.task_rank >= 0) enter(by_label, std::pair(input, log.task_rank));
-    if (log.task_local_rank < 0) return;
-    enter(by_name, Speaker{.local_rank = log.task_local_rank, .input = input});
-  }
-
-  template <typename Names, typename Name>
-  static int look_up(const Names& names, const Name& name) {
-    const auto entry = names.find(name);
-    return entry == names.end() ? -1 : entry->second;
-  }
-
-  /// The process that `speaker` speaks for; -1 if none or several.
-  int find(const Job& job, const Speaker& speaker) const {
-    if (speaker.rank >= 0) return look_up(by_name, Speaker{.rank = speaker.rank});
-    if (speaker.pid >= 0) return look_up(by_name, Speaker{.pid = speaker.pid});
-    if (speaker.local_rank >= 0) {
-      return look_up(by_name, Speaker{.local_rank = speaker.local_rank, .input = speaker.input});
-    }
-    // A voice that names nobody is that of the process that wrote its file, if that is certain.
-    if (speaker.input < 0 || !speaker.host.empty()) return -1;
-    const JobInput& input = job.inputs[static_cast<size_t>(speaker.input)];
-    return look_up(by_name, Speaker{.host = input.host, .pid = input.pid});
-  }
-
-  /// The process whose pid, or whose number at its launcher, stands in front of what a rank says.
-  int find_by_prefix(const Job& job, const SpeakerLog& log) const {
-    const int64_t pid = parse_header(log.last_text).prefix.pid;
-    if (pid >= 0) return look_up(by_name, Speaker{.pid = pid});
-    if (log.task_local_rank < 0) return -1;
-    return look_up(by_name,
-                   Speaker{.local_rank = log.task_local_rank, .input = input_of(job, log.first)});
-  }
-};
-
 /// Inputs in which one process of NCCL and one rank of the framework speak: the file of a rank.
-std::map<uint32_t, int> files_of_one_process(const Job& job) {
-  std::map<uint32_t, std::set<int>> processes;
-  std::map<uint32_t, std::set<int>> ranks;
+std::map<int64_t, int> files_of_one_process(const Job& job) {
+  std::map<int64_t, std::set<int>> processes;
+  std::map<int64_t, std::set<int>> ranks;
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    processes[input_of(job, job.processes[p].first)].insert(static_cast<int>(p));
-    processes[input_of(job, job.processes[p].last)].insert(static_cast<int>(p));
+    for (const SourceRef where : {job.processes[p].first, job.processes[p].last}) {
+      processes[input_of(job, where)].insert(static_cast<int>(p));
+    }
   }
   for (const SpeakerLog& log : job.logs) {
     if (log.speaker.rank >= 0) ranks[input_of(job, log.first)].insert(log.speaker.rank);
   }
-  std::map<uint32_t, int> files;
+  std::map<int64_t, int> files;
   for (const auto& [input, speaking] : processes) {
     if (speaking.size() == 1 && ranks[input].size() == 1) files[input] = *speaking.begin();
   }
   // One such file may be the output of a whole job in which only one process prints NCCL's lines.
-  return files.size() > 1 ? files : std::map<uint32_t, int>{};
+  return files.size() > 1 ? files : std::map<int64_t, int>{};
 }
 
 /// Size of the communicator of all ranks; -1 if the largest one that is logged cannot be it.
@@ -597,48 +520,97 @@ int world_size(const Job& job) {
   return holds_all ? nranks : -1;
 }
 
-/// Which process says what a framework's "[rank3]" says, by other signs than that number: the
-/// number may be wrong, and then NCCL's own rank wins.
-class Owners {
- public:
-  Owners(const Job& job, const Directory& directory)
-      : directory_(directory), world_(world_size(job)), files_(files_of_one_process(job)) {}
+template <typename Names, typename Name>
+int look_up(const Names& names, const Name& name) {
+  const auto entry = names.find(name);
+  return entry == names.end() ? -1 : entry->second;
+}
 
-  /// -1 if nothing but the number tells.
-  int find(const Job& job, const SpeakerLog& log) const {
-    if (log.speaker.rank < 0 || world_ < 0) return -1;
-    int owner = directory_.find_by_prefix(job, log);
-    if (owner < 0) owner = Directory::look_up(files_, input_of(job, log.first));
-    if (owner < 0) return -1;
-    const SpeakerLog& own = job.logs[job.processes[static_cast<size_t>(owner)].logs.front()];
-    const CommSegment* largest = largest_segment(own);
-    const bool has_global_rank = largest != nullptr && largest->nranks == world_ &&
-                                 job.processes[static_cast<size_t>(owner)].rank >= 0;
-    return has_global_rank ? owner : -1;
+/// The processes by the names that voices have for them, of which a Speaker holds the parts; -1 where
+/// several answer to a name. Torn lines invent as many voices as processes, so none of them searches.
+class Directory {
+ public:
+  /// Of NCCL's processes, which the job has to hold already.
+  explicit Directory(const Job& job)
+      : job_(job), world_(world_size(job)), files_(files_of_one_process(job)) {
+    for (size_t p = 0; p < job.processes.size(); ++p) add(p);
+  }
+
+  void add(size_t index) {
+    const auto enter = [&](auto& names, const auto& name) {
+      const auto [entry, is_new] = names.try_emplace(name, static_cast<int>(index));
+      if (!is_new) entry->second = -1;
+    };
+    const Process& process = job_.processes[index];
+    const SpeakerLog& log = job_.logs[process.logs.front()];
+    const int64_t input = input_of(job_, log.first);
+    if (process.rank >= 0) enter(by_name_, Speaker{.rank = process.rank});
+    if (process.pid >= 0) enter(by_name_, Speaker{.pid = process.pid});
+    if (process.pid >= 0 && !process.host.empty()) {
+      enter(by_name_, Speaker{.host = process.host, .pid = process.pid});
+    }
+    if (input < 0) return;
+    if (log.task_rank >= 0) enter(by_label_, std::pair(input, log.task_rank));
+    if (log.task_local_rank < 0) return;
+    enter(by_name_, Speaker{.local_rank = log.task_local_rank, .input = input});
+  }
+
+  /// The process that the log's speaker speaks for; -1 if none or several. Without `has_rank` its
+  /// rank is a launcher's number.
+  int find(const SpeakerLog& log, bool has_rank) const {
+    const Speaker& speaker = log.speaker;
+    if (!has_rank) return look_up(by_label_, std::pair(input_of(job_, log.first), speaker.rank));
+    if (const int owner = owner_of(log); owner >= 0) return owner;
+    if (speaker.rank >= 0) return look_up(by_name_, Speaker{.rank = speaker.rank});
+    if (speaker.pid >= 0) return look_up(by_name_, Speaker{.pid = speaker.pid});
+    if (speaker.local_rank >= 0) {
+      return look_up(by_name_, Speaker{.local_rank = speaker.local_rank, .input = speaker.input});
+    }
+    // A voice that names nobody is that of the process that wrote its file, if that is certain.
+    if (speaker.input < 0 || !speaker.host.empty()) return -1;
+    const JobInput& input = job_.inputs[static_cast<size_t>(speaker.input)];
+    return look_up(by_name_, Speaker{.host = input.host, .pid = input.pid});
   }
 
  private:
-  const Directory& directory_;
+  /// The process whose pid, or whose number at its launcher, stands in front of what a rank says.
+  int find_by_prefix(const SpeakerLog& log) const {
+    const int64_t pid = parse_header(log.last_text).prefix.pid;
+    if (pid >= 0) return look_up(by_name_, Speaker{.pid = pid});
+    if (log.task_local_rank < 0) return -1;
+    return look_up(by_name_,
+                   Speaker{.local_rank = log.task_local_rank, .input = input_of(job_, log.first)});
+  }
+
+  /// Which process says what a framework's "[rank3]" says, by other signs than that number: the
+  /// number may be wrong, and then NCCL's own rank wins. -1 if nothing but the number tells.
+  int owner_of(const SpeakerLog& log) const {
+    if (log.speaker.rank < 0 || world_ < 0) return -1;
+    int owner = find_by_prefix(log);
+    if (owner < 0) owner = look_up(files_, input_of(job_, log.first));
+    if (owner < 0) return -1;
+    const Process& process = process_at(job_, owner);
+    const CommSegment* largest = largest_segment(job_.logs[process.logs.front()]);
+    const bool is_global = largest != nullptr && largest->nranks == world_ && process.rank >= 0;
+    return is_global ? owner : -1;
+  }
+
+  const Job& job_;
   int world_;
-  std::map<uint32_t, int> files_;
+  std::map<int64_t, int> files_;
+  std::map<Speaker, int> by_name_;
+  std::map<std::pair<int64_t, int>, int> by_label_;  ///< By input and the launcher's number.
 };
 
 /// Joins the remaining voices to the processes they name; those that name none stand alone. What a
 /// launcher numbers is one of NCCL's processes, if it numbers them all differently.
 void add_other_speakers(Job& job, bool has_labelled_ranks) {
-  Directory directory;
-  for (size_t p = 0; p < job.processes.size(); ++p) directory.add(job, p);
-  const Owners owners(job, directory);
+  Directory directory(job);
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const Speaker& speaker = job.logs[i].speaker;
     if (!speaker.host.empty() && speaker.pid >= 0) continue;
     const bool has_rank = has_labelled_ranks || !is_label_only(job.logs[i]);
-    const int owner = has_rank ? owners.find(job, job.logs[i]) : -1;
-    const int known =
-        owner >= 0 ? owner
-        : has_rank ? directory.find(job, speaker)
-                   : Directory::look_up(directory.by_label,
-                                        std::pair(input_of(job, job.logs[i].first), speaker.rank));
+    const int known = directory.find(job.logs[i], has_rank);
     if (known >= 0) {
       join(job, job.processes[static_cast<size_t>(known)], i);
       continue;
@@ -649,7 +621,7 @@ void add_other_speakers(Job& job, bool has_labelled_ranks) {
     process.rank = has_rank ? speaker.rank : -1;
     join(job, process, i);
     job.processes.push_back(std::move(process));
-    directory.add(job, job.processes.size() - 1);
+    directory.add(job.processes.size() - 1);
   }
 }
 
