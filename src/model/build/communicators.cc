@@ -34,20 +34,13 @@ namespace {
 // twice. Torn lines name any pointer, parent and size, so no step looks at all segments for each
 // segment.
 
-/// One process's part in a communicator.
-struct CommMember {
-  int process = -1;  ///< Into Job::processes.
-  int log = -1;      ///< Into Job::logs.
-  int segment = -1;  ///< Into that log's comms.
-};
-
 /// The parts that make up one communicator.
 struct CommGroup {
-  uint64_t comm_id = 0;             ///< 0: no line prints one, the group is inferred.
-  int nranks = -1;                  ///< Size that all members print; only of inferred groups.
-  int parent = -1;                  ///< Group of the parent; -1: none or unknown.
-  bool is_child = false;            ///< Some member names a parent.
-  std::vector<CommMember> members;  ///< Never empty; in the order of the job's processes.
+  uint64_t comm_id = 0;           ///< 0: no line prints one, the group is inferred.
+  int nranks = -1;                ///< Size that all members print; only of inferred groups.
+  int parent = -1;                ///< Group of the parent; -1: none or unknown.
+  bool is_child = false;          ///< Some member names a parent.
+  std::vector<CommRank> members;  ///< Never empty; in the order of the job's processes.
 };
 
 /// What the parts of one communicator have in common. Fields that do not tell keep their defaults.
@@ -119,7 +112,10 @@ class Grouping {
       }
       const int index = group_for(key, segment.rank);
       CommGroup& group = groups_[static_cast<size_t>(index)];
-      group.members.push_back({process, log, static_cast<int>(s)});
+      CommRank& member = group.members.emplace_back();
+      member.process = process;
+      member.log = log;
+      member.segment = static_cast<int>(s);
       group.is_child |= segment.parent != 0;
       // Whatever a torn line says, nothing is its own parent.
       if (group.parent < 0 && parent != index) group.parent = parent;
@@ -183,10 +179,6 @@ class Grouping {
   std::vector<CommGroup> groups_;  ///< In the order in which they were found.
 };
 
-const CommSegment& segment_of(const Job& job, const CommMember& member) {
-  return job.logs[static_cast<size_t>(member.log)].comms.all[static_cast<size_t>(member.segment)];
-}
-
 /// The communicators of the job's processes, by commId; inferred ones first. Needs Job::processes
 /// and Job::logs.
 std::vector<CommGroup> group_segments(const Job& job) {
@@ -217,30 +209,13 @@ bool failed_after(const Job& job, const Process& process, SourceRef started) {
   return failed;
 }
 
-RankState state_of(const Job& job, const CommMember& member) {
-  const CommSegment& segment = segment_of(job, member);
+RankState state_of(const Job& job, const Process& process, const CommSegment& segment) {
   if (segment.end == CommFate::Aborted) return RankState::Aborted;
   if (segment.end == CommFate::Destroyed) return RankState::Destroyed;
   if (segment.completed.line != 0) return RankState::Complete;
   // Calls alone do not say how its initialisation went.
   if (segment.started.line == 0) return RankState::Unknown;
-  const Process& process = process_at(job, member.process);
   return failed_after(job, process, segment.started) ? RankState::Failed : RankState::Started;
-}
-
-CommRank rank_of(const Job& job, const CommMember& member) {
-  const CommSegment& segment = segment_of(job, member);
-  CommRank rank;
-  rank.rank = segment.rank;
-  rank.process = member.process;
-  rank.cuda_dev = segment.cuda_dev;
-  rank.bus_id = segment.bus_id;
-  rank.state = state_of(job, member);
-  rank.calls = calls_of(segment).total;
-  rank.key = segment.key;
-  rank.log = member.log;
-  rank.segment = member.segment;
-  return rank;
 }
 
 /// Lists the ranks that no line shows, if every line that was seen names its rank and there is
@@ -261,28 +236,28 @@ void add_unseen_ranks(Communicator& comm, int& room) {
   }
 }
 
-void sort_ranks(Communicator& comm) {
-  std::ranges::stable_sort(
-      comm.ranks, {}, [](const CommRank& rank) { return std::tuple(rank.rank < 0, rank.rank); });
-}
-
 Communicator make_communicator(const Job& job, const CommGroup& group) {
   Communicator comm;
   comm.inferred = group.comm_id == 0;
   comm.is_child = group.is_child;
   std::set<std::string> hosts;
-  for (const CommMember& member : group.members) {
-    const CommSegment& segment = segment_of(job, member);
+  for (CommRank rank : group.members) {
+    const CommSegment& segment = segment_of(job, rank);
+    const Process& process = process_at(job, rank.process);
+    rank.rank = segment.rank;
+    rank.cuda_dev = segment.cuda_dev;
+    rank.bus_id = segment.bus_id;
+    rank.key = segment.key;
+    rank.state = state_of(job, process, segment);
+    rank.calls = calls_of(segment).total;
     // Any member that tells will do: releases and cut files leave numbers out.
     comm.nranks = std::max(comm.nranks, segment.nranks);
     comm.nnodes = std::max(comm.nnodes, segment.nnodes);
     comm.child_count = std::max(comm.child_count, segment.child_count);
     comm.color = std::max(comm.color, segment.color);
-    hosts.insert(process_at(job, member.process).host);
-    comm.ranks.push_back(rank_of(job, member));
-    if (calls_of(segment).total > 0) {
-      comm.calls = std::max(comm.calls.value_or(0), calls_of(segment).total);
-    }
+    if (rank.calls > 0) comm.calls = std::max(comm.calls.value_or(0), rank.calls);
+    hosts.insert(process.host);
+    comm.ranks.push_back(std::move(rank));
   }
   hosts.erase("");
   comm.hosts.assign(hosts.begin(), hosts.end());
@@ -310,12 +285,6 @@ void add_known_gpus(std::vector<Communicator>& comms) {
   }
 }
 
-/// "0x9c1b2f0a77d01e55", or "inferred-1" with the next number.
-std::string id_of(const CommGroup& group, int& inferred) {
-  if (group.comm_id != 0) return fmt::format("{:#x}", group.comm_id);
-  return fmt::format("inferred-{}", ++inferred);
-}
-
 }  // namespace
 
 void build_communicators(Job& job) {
@@ -333,10 +302,12 @@ void build_communicators(Job& job) {
   int inferred = 0;
   int room = kMaxUnseenRanks;
   for (auto& [comm, g] : found) {
-    comm.id = id_of(groups[g], inferred);
+    comm.id = comm.inferred ? fmt::format("inferred-{}", ++inferred)
+                            : fmt::format("{:#x}", groups[g].comm_id);
     if (groups[g].parent >= 0) comm.parent = place_of_group[static_cast<size_t>(groups[g].parent)];
     add_unseen_ranks(comm, room);
-    sort_ranks(comm);
+    std::ranges::stable_sort(
+        comm.ranks, {}, [](const CommRank& rank) { return std::tuple(rank.rank < 0, rank.rank); });
     job.communicators.push_back(std::move(comm));
   }
   add_known_gpus(job.communicators);
@@ -346,43 +317,36 @@ void build_communicators(Job& job) {
 
 namespace {
 
-using Sections = std::map<uint64_t, std::vector<int>>;  ///< By pointer, in order.
+/// The sections of each log by pointer, in order.
+using Sections = std::map<std::pair<int, uint64_t>, std::vector<int>>;
 
-/// The sections of each log, looked up once per log.
-class SectionDirectory {
- public:
-  explicit SectionDirectory(const Job& job) : job_(job), by_log_(job.logs.size()) {}
-
-  /// Place of the section that begins or ends with the lines of `segment`; -1 if there is none.
-  int find(int log, const CommSegment& segment) {
-    const auto& all = job_.logs[static_cast<size_t>(log)].inits.all();
-    const Sections& sections = sections_of(static_cast<size_t>(log));
-    const auto same_pointer = sections.find(segment.comm);
-    if (same_pointer == sections.end()) return -1;
-    for (const int s : same_pointer->second) {
-      const InitSection& section = all[static_cast<size_t>(s)];
-      const bool same_start = segment.started.line != 0 && section.started == segment.started;
-      const bool same_end = segment.completed.line != 0 && section.completed == segment.completed;
-      if (same_start || same_end) return s;
+Sections sections_by_pointer(const Job& job) {
+  Sections sections;
+  for (size_t log = 0; log < job.logs.size(); ++log) {
+    const auto& all = job.logs[log].inits.all();
+    for (size_t s = 0; s < all.size(); ++s) {
+      if (all[s].comm == 0) continue;
+      sections[{static_cast<int>(log), all[s].comm}].push_back(static_cast<int>(s));
     }
-    return -1;
   }
+  return sections;
+}
 
- private:
-  const Sections& sections_of(size_t log) {
-    Sections& sections = by_log_[log];
-    const auto& all = job_.logs[log].inits.all();
-    if (sections.empty()) {
-      for (size_t s = 0; s < all.size(); ++s) {
-        if (all[s].comm != 0) sections[all[s].comm].push_back(static_cast<int>(s));
-      }
-    }
-    return sections;
+/// Place of the section that begins or ends with the lines of the rank's segment; -1 if there is
+/// none.
+int section_of(const Job& job, const CommRank& rank, const Sections& sections) {
+  const CommSegment& segment = segment_of(job, rank);
+  const auto same_pointer = sections.find({rank.log, segment.comm});
+  if (same_pointer == sections.end()) return -1;
+  for (const int s : same_pointer->second) {
+    const auto& all = job.logs[static_cast<size_t>(rank.log)].inits.all();
+    const InitSection& section = all[static_cast<size_t>(s)];
+    const bool same_start = segment.started.line != 0 && section.started == segment.started;
+    const bool same_end = segment.completed.line != 0 && section.completed == segment.completed;
+    if (same_start || same_end) return s;
   }
-
-  const Job& job_;
-  std::vector<Sections> by_log_;
-};
+  return -1;
+}
 
 /// The last line of a file that is still written, or was cut, may lack its end: "-> 1" of "-> 12".
 bool ends_in_graph_line(const SpeakerLog& log) {
@@ -407,13 +371,10 @@ CommGraphs graphs_of(const Job& job, const Communicator& comm) {
 }  // namespace
 
 void build_graphs(Job& job) {
-  SectionDirectory directory(job);
+  const Sections sections = sections_by_pointer(job);
   for (Communicator& comm : job.communicators) {
     for (CommRank& rank : comm.ranks) {
-      if (rank.log < 0) continue;
-      rank.section = directory.find(rank.log, segment_of(job, rank));
-    }
-    for (CommRank& rank : comm.ranks) {
+      if (rank.log >= 0) rank.section = section_of(job, rank, sections);
       const InitSection* section = init_section(job, rank);
       if (section == nullptr) continue;
       rank.nvml_dev = section->nvml_dev;
