@@ -172,82 +172,85 @@ void build_summary(Job& job) {
 
 namespace {
 
-/// The parts of a run in the order in which it prints them.
-enum class Part { None, Version, Program, Config, Ranks, Rows, OutOfBounds, Bandwidth, End };
+// What the lines of each part say.
 
-std::optional<Part> part_of(const Message& message) {
-  const uint16_t kind = message.kind->index;
-  if (kind == kKindIndex<NcclTestsVersion>) return Part::Version;
-  if (kind == kKindIndex<NcclTestsProgram>) {
-    return read_message<NcclTestsProgram>(message).phase == "starting" ? Part::Program : Part::End;
-  }
-  if (kind == kKindIndex<NcclTestsConfig>) return Part::Config;
-  if (kind == kKindIndex<NcclTestsRank>) return Part::Ranks;
-  if (kind == kKindIndex<NcclTestsResult>) return Part::Rows;
-  if (kind == kKindIndex<NcclTestsOutOfBounds>) return Part::OutOfBounds;
-  if (kind == kKindIndex<NcclTestsBandwidth>) return Part::Bandwidth;
-  return std::nullopt;
+void add(const NcclTestsVersion& said, const Record&, NcclTestsRun& run) {
+  run.version = said.version;
 }
 
-bool repeats(Part part) { return part == Part::Ranks || part == Part::Rows; }
+void add(const NcclTestsProgram& said, const Record&, NcclTestsRun& run) { run.test = said.test; }
 
-void read_row(const Message& message, const Record& record, NcclTestsRun& run) {
-  const auto result = read_message<NcclTestsResult>(message);
+void add(const NcclTestsConfig& said, const Record&, NcclTestsRun& run) {
+  run.min_bytes = said.min_bytes;
+  run.max_bytes = said.max_bytes;
+  run.iters = said.iters;
+  run.validation = said.validation;
+}
+
+void add(const NcclTestsRank& said, const Record&, NcclTestsRun& run) {
+  run.nranks = std::max(run.nranks, said.rank + 1);
+}
+
+void add(const NcclTestsResult& said, const Record& record, NcclTestsRun& run) {
   const auto values = [](auto time, auto algbw, auto busbw, auto wrong) {
     return NcclTestsValues{std::string(time), std::string(algbw), std::string(busbw),
                            std::string(wrong)};
   };
-  NcclTestsRow row;
-  row.where = record.where;
-  row.text = record.text;
-  row.size = result.size;
-  row.count = result.count;
-  row.datatype = result.datatype;
-  row.redop = result.redop;
-  row.root = result.root;
-  row.out_of_place = values(result.time, result.algbw, result.busbw, result.wrong);
-  row.in_place = values(result.time_in_place, result.algbw_in_place, result.busbw_in_place,
-                        result.wrong_in_place);
-  run.rows.push_back(std::move(row));
+  run.rows.push_back({
+      .where = record.where,
+      .text = record.text,
+      .size = said.size,
+      .count = said.count,
+      .datatype = std::string(said.datatype),
+      .redop = std::string(said.redop),
+      .root = said.root,
+      .out_of_place = values(said.time, said.algbw, said.busbw, said.wrong),
+      .in_place =
+          values(said.time_in_place, said.algbw_in_place, said.busbw_in_place, said.wrong_in_place),
+  });
 }
 
-void read_config(const Message& message, NcclTestsRun& run) {
-  const auto config = read_message<NcclTestsConfig>(message);
-  run.min_bytes = config.min_bytes;
-  run.max_bytes = config.max_bytes;
-  run.iters = config.iters;
-  run.validation = config.validation;
+void add(const NcclTestsOutOfBounds& said, const Record& record, NcclTestsRun& run) {
+  run.out_of_bounds = said.count;
+  run.out_of_bounds_line = record.where;
 }
 
-void read_part(Part part, const Message& message, const Record& record, NcclTestsRun& run) {
-  switch (part) {
-    case Part::Version:
-      run.version = read_message<NcclTestsVersion>(message).version;
-      break;
-    case Part::Program:
-    case Part::End:
-      run.test = read_message<NcclTestsProgram>(message).test;
-      break;
-    case Part::Config:
-      read_config(message, run);
-      break;
-    case Part::Ranks:
-      run.nranks = std::max(run.nranks, read_message<NcclTestsRank>(message).rank + 1);
-      break;
-    case Part::Rows:
-      read_row(message, record, run);
-      break;
-    case Part::OutOfBounds:
-      run.out_of_bounds = read_message<NcclTestsOutOfBounds>(message).count;
-      run.out_of_bounds_line = record.where;
-      break;
-    case Part::Bandwidth:
-      run.busbw = read_message<NcclTestsBandwidth>(message).busbw;
-      run.below_expected = read_message<NcclTestsBandwidth>(message).verdict == "FAILED";
-      break;
-    case Part::None:
-      break;
+void add(const NcclTestsBandwidth& said, const Record&, NcclTestsRun& run) {
+  run.busbw = said.busbw;
+  run.below_expected = said.verdict == "FAILED";
+}
+
+template <typename T>
+void read(const Message& message, const Record& record, NcclTestsRun& run) {
+  add(read_message<T>(message), record, run);
+}
+
+/// A part of a run, and how its lines are read.
+struct Part {
+  uint16_t kind = 0;
+  void (*read)(const Message&, const Record&, NcclTestsRun&) = nullptr;
+
+  bool repeats() const {
+    return kind == kKindIndex<NcclTestsRank> || kind == kKindIndex<NcclTestsResult>;
   }
+};
+
+template <typename T>
+constexpr Part kPart = {kKindIndex<T>, read<T>};
+
+/// In the order in which a run prints them. The program's name stands at both ends.
+constexpr Part kParts[] = {kPart<NcclTestsVersion>,   kPart<NcclTestsProgram>,
+                           kPart<NcclTestsConfig>,    kPart<NcclTestsRank>,
+                           kPart<NcclTestsResult>,    kPart<NcclTestsOutOfBounds>,
+                           kPart<NcclTestsBandwidth>, kPart<NcclTestsProgram>};
+
+/// Place in kParts; nullopt: the line is of none.
+std::optional<size_t> part_of(const Message& message) {
+  const auto* part = std::ranges::find(kParts, message.kind->index, &Part::kind);
+  if (part == std::end(kParts)) return std::nullopt;
+  const bool is_end = part->kind == kKindIndex<NcclTestsProgram> &&
+                      read_message<NcclTestsProgram>(message).phase != "starting";
+  return is_end ? std::size(kParts) - 1 : static_cast<size_t>(part - std::begin(kParts));
 }
 
 /// The program in a command: "mpirun -np 8 ./build/all_reduce_perf -b 8" → "all_reduce_perf".
@@ -272,16 +275,16 @@ void name_by_command(const SpeakerLog& log, NcclTestsRun& run) {
 
 std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
   std::vector<NcclTestsRun> runs;
-  Part last = Part::End;
+  size_t last = 0;
   for (const Record& record : log.nccl_tests.kept) {
     const Event event = parse_record(record);
     if (event.message.kind == nullptr) continue;
     const auto part = part_of(event.message);
     if (!part) continue;
-    const bool goes_on = *part > last || (*part == last && repeats(*part));
+    const bool goes_on = *part > last || (*part == last && kParts[*part].repeats());
     if (runs.empty() || !goes_on) runs.push_back({.first = record.where});
     last = *part;
-    read_part(*part, event.message, record, runs.back());
+    kParts[*part].read(event.message, record, runs.back());
   }
   for (NcclTestsRun& run : runs) name_by_command(log, run);
   return runs;
