@@ -399,7 +399,7 @@ std::optional<MessageDeparture> find_departure(const Side& owing, const Side& wa
   const auto is_theirs = [&](const Gap& gap) {
     return is_message_of(waiting.past, gap, waiting.end);
   };
-  if (std::any_of(theirs.begin(), theirs.end(), is_theirs)) return std::nullopt;
+  if (std::ranges::any_of(theirs, is_theirs)) return std::nullopt;
   const std::vector<Gap>& gaps = gaps_behind(owing.past, stretch->from);
   const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const Gap& gap) {
     return gap.at <= stretch->to && is_message_of(owing.past, gap, owing.end);

@@ -68,8 +68,8 @@ struct Caller {
 /// What a dump does not say of one rank is compared on none.
 void drop_unsaid(std::vector<AgreedCall>& calls) {
   const auto unsaid = [&](auto member, const auto& nothing) {
-    return std::any_of(calls.begin(), calls.end(),
-                       [&](const AgreedCall& call) { return call.*member == nothing; });
+    return std::ranges::any_of(calls,
+                               [&](const AgreedCall& call) { return call.*member == nothing; });
   };
   const bool no_in = unsaid(&AgreedCall::in, -1);
   const bool no_out = unsaid(&AgreedCall::out, -1);
@@ -295,7 +295,7 @@ std::string place_of(const RecordedGroup& group, int64_t number,
   std::vector<std::string> places;
   for (const FlightRecorderEntry* call : calls) {
     const std::string place = frame_words(*call);
-    const bool known = std::find(places.begin(), places.end(), place) != places.end();
+    const bool known = std::ranges::find(places, place) != places.end();
     if (!place.empty() && !known && places.size() < kMostPlaces) places.push_back(place);
   }
   return fmt::format("collective {} of {}{}{}", number, group_words(group),
@@ -325,7 +325,7 @@ RecorderVerdict mismatch_verdict(const RecordedGroup& group, const RecordedDiffe
       difference.camps, [](const RecordedCamp& camp) { return ranks_phrase(camp.members); },
       [](const FlightRecorderEntry* call) { return recorded_words(*call) + at_words(*call); });
   std::vector<int> named = outvoted(CallSource::Recorder, difference.camps, group.ranks.size());
-  std::sort(named.begin(), named.end());
+  std::ranges::sort(named);
   std::vector<const FlightRecorderEntry*> calls;
   for (const RecordedCamp& camp : difference.camps) calls.push_back(camp.call);
   RecorderVerdict verdict{
@@ -453,9 +453,9 @@ FactValue as_fact(const Job& job, const RecorderVerdict& verdict) {
   FactValue value = yes("by the Flight Recorder's dumps, " + verdict.what, verdict.dumps);
   for (const int rank : verdict.named) {
     // A dump's ranks are PyTorch's; they are the job's only where a dump was tied to a process.
-    const bool is_the_jobs =
-        std::any_of(job.flight_recorders.begin(), job.flight_recorders.end(),
-                    [&](const auto& dump) { return dump.process >= 0 && dump.rank == rank; });
+    const bool is_the_jobs = std::ranges::any_of(job.flight_recorders, [&](const auto& dump) {
+      return dump.process >= 0 && dump.rank == rank;
+    });
     if (is_the_jobs) {
       blame_rank(job, rank, value);
     } else {

@@ -559,8 +559,7 @@ std::vector<Departure> odd_in(const Holdup& circle, const Departures& left) {
   if (!left.odd.empty()) return left.odd;
   std::vector<Departure> odd;
   for (const Departure& departure : left.unheard_of) {
-    const bool is_in_circle =
-        std::binary_search(circle.waiters.begin(), circle.waiters.end(), departure.waiter);
+    const bool is_in_circle = std::ranges::binary_search(circle.waiters, departure.waiter);
     if (is_in_circle && departure.others >= 3) odd.push_back(departure);
   }
   return odd;

@@ -76,13 +76,13 @@ bool is_complete(const CommSegment& segment) {
 bool is_doubtful(const Process& process) { return process.cut || process.torn; }
 
 bool holds_segments(const Job& job, const Process& process) {
-  return std::any_of(process.logs.begin(), process.logs.end(),
-                     [&](size_t log) { return !job.logs[log].comms.all.empty(); });
+  return std::ranges::any_of(process.logs,
+                             [&](size_t log) { return !job.logs[log].comms.all.empty(); });
 }
 
 template <typename... T>
 bool has_said(const Job& job, const Process& process) {
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+  return std::ranges::any_of(process.logs, [&](size_t log) {
     return (job.logs[log].records.contains(kKindIndex<T>) || ...);
   });
 }
@@ -95,8 +95,9 @@ bool chose_network(const Job& job, const Process& process) {
 /// Every NCCL of the job is known and older than that.
 bool is_before(const Job& job, std::string_view release) {
   return !job.nccl_versions.empty() &&
-         std::all_of(job.nccl_versions.begin(), job.nccl_versions.end(),
-                     [&](const auto& version) { return compare_releases(version, release) < 0; });
+         std::ranges::all_of(job.nccl_versions, [&](const auto& version) {
+           return compare_releases(version, release) < 0;
+         });
 }
 
 /// Init START exists since 2.18.3.
@@ -132,7 +133,7 @@ bool job_made_progress(const Job& job) {
 /// up behind it there: so many calls do not wait in a queue.
 bool was_used(const Job& job, const Communicator& comm) {
   constexpr uint64_t kMostQueued = 1000;
-  return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+  return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
     if (rank.process < 0) return false;
     const CommSegment& own = segment_of(job, rank);
     if (own.calls.total > kMostQueued || own.end == CommFate::Destroyed) return true;
@@ -149,9 +150,9 @@ bool lost_its_start(const Job& job, const Process& process) {
     const bool holds = section.system.any() || !section.graphs.empty() || !section.trees.empty();
     return holds && section.started.line == 0 && section.completed.line == 0;
   };
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+  return std::ranges::any_of(process.logs, [&](size_t log) {
     const auto& sections = job.logs[log].inits.all();
-    return std::any_of(sections.begin(), sections.end(), is_headless);
+    return std::ranges::any_of(sections, is_headless);
   });
 }
 
@@ -238,7 +239,7 @@ class Search {
   static bool is_judgeable(const Communicator& comm) {
     if (comm.nranks < 2 || comm.is_child) return false;
     if (comm.ranks.size() != static_cast<size_t>(comm.nranks)) return false;
-    return std::none_of(comm.ranks.begin(), comm.ranks.end(), [](const CommRank& rank) {
+    return std::ranges::none_of(comm.ranks, [](const CommRank& rank) {
       return rank.rank < 0 || rank.state == RankState::Unknown;
     });
   }
@@ -367,7 +368,7 @@ class Search {
   /// Every rank of the largest communicator has whole lines.
   bool all_processes_are_there() const {
     const auto& ranks = job_.communicators.front().ranks;
-    return std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+    return std::ranges::all_of(ranks, [&](const CommRank& rank) {
       return rank.process >= 0 && !is_doubtful(nth_process(job_, rank.process));
     });
   }
@@ -405,8 +406,8 @@ class Search {
       }
     }
     // A framework's "[rank3]" may be one of the waiting processes if those name no rank.
-    const bool all_named = std::all_of(init.waiting.begin(), init.waiting.end(),
-                                       [](const InitRank& rank) { return rank.rank >= 0; });
+    const bool all_named =
+        std::ranges::all_of(init.waiting, [](const InitRank& rank) { return rank.rank >= 0; });
     for (const int process : others) {
       const Process& speaker = nth_process(job_, process);
       const bool covered =

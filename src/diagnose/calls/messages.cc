@@ -212,7 +212,7 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
   for (const auto& [start, next] : awaited) {
     std::vector<int> circle = {start};
     for (int at = next; at != start; at = awaited.at(at)) {
-      if (!awaited.contains(at) || std::count(circle.begin(), circle.end(), at) > 0) break;
+      if (!awaited.contains(at) || std::ranges::count(circle, at) > 0) break;
       circle.push_back(at);
     }
     // Where all wait in a Recv, a Send may as well have been left out.

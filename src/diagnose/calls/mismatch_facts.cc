@@ -108,7 +108,7 @@ std::vector<int> outvoted(const Job& job, const Votes& votes) {
   const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
   const size_t all = std::max(votes.calls.size(), static_cast<size_t>(std::max(nranks, 0)));
   std::vector<int> odd = outvoted(CallSource::Check, check_camps(votes), all);
-  std::sort(odd.begin(), odd.end());
+  std::ranges::sort(odd);
   return odd;
 }
 

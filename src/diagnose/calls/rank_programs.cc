@@ -92,8 +92,7 @@ std::string members_words(const Job& job, int communicator, const std::vector<in
     const auto& ranks = nth_communicator(job, communicator).ranks;
     numbers.push_back(number_of(job, ranks[static_cast<size_t>(m)]));
   }
-  const bool all_known =
-      std::all_of(numbers.begin(), numbers.end(), [](int number) { return number >= 0; });
+  const bool all_known = std::ranges::all_of(numbers, [](int number) { return number >= 0; });
   if (all_known) return ranks_phrase(numbers);
   return fmt::format("{} {}", members.size(), members.size() == 1 ? "process" : "processes");
 }
@@ -147,8 +146,8 @@ using Counts = std::map<std::pair<int, bool>, uint64_t>;
 using TapeCounts = std::map<std::pair<int, int>, Counts>;
 
 bool has_other_peers(const SpeakerLog& log) {
-  return std::any_of(log.comms.all.begin(), log.comms.all.end(),
-                     [](const CommSegment& segment) { return calls_of(segment).other_peers > 0; });
+  return std::ranges::any_of(
+      log.comms.all, [](const CommSegment& segment) { return calls_of(segment).other_peers > 0; });
 }
 
 void add_tape(const CallTape& tape, int log, TapeCounts& counts) {
@@ -444,7 +443,7 @@ std::vector<CommonCall> common_calls(const RankProgram& program) {
 /// its ranks begin at different places.
 bool is_whole(const RankProgram& program) {
   std::set<std::pair<CallLine, bool>> seen;
-  return std::all_of(program.calls.begin(), program.calls.end(), [&](const RankCall& call) {
+  return std::ranges::all_of(program.calls, [&](const RankCall& call) {
     return !seen.insert({call.line, call.receives}).second || call.index == 0;
   });
 }

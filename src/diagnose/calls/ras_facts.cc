@@ -146,7 +146,7 @@ std::string count_words(const RasStatement& statement) {
   for (const RasMember& member : statement.members) {
     if (member.rank >= 0) ranks.push_back(member.rank);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   const std::string value = to_valid_utf8(statement.value);
   const bool all_listed = static_cast<int64_t>(ranks.size()) >= statement.count;
   if (!ranks.empty() && all_listed) return fmt::format("{} {}", ranks_phrase(ranks), value);
@@ -247,7 +247,7 @@ std::vector<int> named_in(const Communicator& comm, const FactValue& value) {
   for (const CommRank& rank : comm.ranks) {
     if (std::ranges::count(value.processes, rank.process) > 0) ranks.push_back(rank.rank);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 

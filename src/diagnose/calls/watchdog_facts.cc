@@ -134,7 +134,7 @@ Camps neighbouring_camps(const StalledWork& first, const StalledWork& second) {
 
 /// A peer that went away lets collectives end on some ranks only; then SeqNums mean less.
 bool lost_a_peer(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
     return log.records.contains(kKindIndex<PeerClosed>) ||
            log.records.contains(kKindIndex<WorkException>) ||
            log.records.contains(kKindIndex<IbCompletion>);

@@ -31,7 +31,7 @@ bool unknown_ranks_wait(const Job& job) {
     // Up to PyTorch 2.1 the rank may be that inside some group.
     if (nth_process(job, work.process).rank >= 0) gave_up.insert(work.rank);
   }
-  return std::all_of(world.ranks.begin(), world.ranks.end(), [&](const CommRank& rank) {
+  return std::ranges::all_of(world.ranks, [&](const CommRank& rank) {
     return call_coverage(job, world, rank) == CallCoverage::Counted ||
            (rank.rank >= 0 && gave_up.contains(rank.rank));
   });
@@ -139,10 +139,10 @@ class WaitGraph {
     return waiters_of_parts([&](const Part& part, const std::vector<Waiter>& waiters) {
       const auto is_left = [&](int point) {
         const auto& to = edges_[static_cast<size_t>(point)];
-        return std::any_of(to.begin(), to.end(), [&](int other) { return !part.contains(other); });
+        return std::ranges::any_of(to, [&](int other) { return !part.contains(other); });
       };
       const bool is_awaited = part.size() > 1 || !back_[static_cast<size_t>(*part.begin())].empty();
-      return !waiters.empty() && is_awaited && std::none_of(part.begin(), part.end(), is_left);
+      return !waiters.empty() && is_awaited && std::ranges::none_of(part, is_left);
     });
   }
 
@@ -181,10 +181,10 @@ class WaitGraph {
         const Waiter& waiter = waiters_[static_cast<size_t>(point)];
         if (waiter.process >= 0) waiters.push_back(waiter);
       }
-      std::sort(waiters.begin(), waiters.end());
+      std::ranges::sort(waiters);
       if (is_wanted(part, waiters)) result.push_back(std::move(waiters));
     }
-    std::sort(result.begin(), result.end());
+    std::ranges::sort(result);
     return result;
   }
 
@@ -277,7 +277,7 @@ void add_held_calls(const Job& job, WaitGraph& graph) {
 }
 
 bool holds(const Holdup& holdup, const Waiter& waiter) {
-  return std::binary_search(holdup.waiters.begin(), holdup.waiters.end(), waiter);
+  return std::ranges::binary_search(holdup.waiters, waiter);
 }
 
 Holdup make_holdup(const Job& job, const Waits& waits, std::vector<Waiter> waiters) {
@@ -285,7 +285,7 @@ Holdup make_holdup(const Job& job, const Waits& waits, std::vector<Waiter> waite
   for (size_t f = 0; f < waits.fronts.size(); ++f) {
     const CallFront& front = waits.fronts[f];
     if (!front.knows_all()) continue;
-    if (std::any_of(front.behind.begin(), front.behind.end(), [&](int r) {
+    if (std::ranges::any_of(front.behind, [&](int r) {
           return holds(holdup, waiter_of(rank_at(job, front.communicator, r)));
         })) {
       holdup.fronts.push_back(static_cast<int>(f));
@@ -365,13 +365,13 @@ Waits waits_of(const Job& job) {
 }  // namespace
 
 bool messages_are_covered(const Job& job) {
-  return std::all_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+  return std::ranges::all_of(job.communicators, [&](const auto& comm) {
     const std::map<int, int> ranks = counted_ranks(job, comm);
-    return std::all_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+    return std::ranges::all_of(comm.ranks, [&](const CommRank& rank) {
       const std::vector<int> peers = message_peers(job, rank);
       if (peers.empty()) return true;
       return ranks.contains(rank.rank) && !has_unknown_peers(job, rank) &&
-             std::all_of(peers.begin(), peers.end(), [&](int peer) {
+             std::ranges::all_of(peers, [&](int peer) {
                const auto other = ranks.find(peer);
                return other != ranks.end() &&
                       !has_unknown_peers(job, comm.ranks[static_cast<size_t>(other->second)]);
@@ -381,15 +381,14 @@ bool messages_are_covered(const Job& job) {
 }
 
 bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup) {
-  return std::any_of(waits.circles.begin(), waits.circles.end(), [&](const auto& circle) {
-    return std::includes(holdup.waiters.begin(), holdup.waiters.end(), circle.begin(),
-                         circle.end());
+  return std::ranges::any_of(waits.circles, [&](const auto& circle) {
+    return std::ranges::includes(holdup.waiters, circle);
   });
 }
 
 bool holds_up(const Waits& waits, const Waiter& waiter) {
-  return std::any_of(waits.holdups.begin(), waits.holdups.end(),
-                     [&](const Holdup& holdup) { return holds(holdup, waiter); });
+  return std::ranges::any_of(waits.holdups,
+                             [&](const Holdup& holdup) { return holds(holdup, waiter); });
 }
 
 const Waits& find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
@@ -409,15 +408,15 @@ const std::set<int>& processes_that_gave_up(const Job& job) {
 /// Its watchdog gave up although nothing of its own is open: in a call that all have made.
 bool waited_in_a_whole_call(const Job& job, const Waits& waits, const Waiter& waiter) {
   return processes_that_gave_up(job).contains(waiter.process) &&
-         !std::binary_search(waits.waiting.begin(), waits.waiting.end(), waiter);
+         !std::ranges::binary_search(waits.waiting, waiter);
 }
 
 /// On communicators with collectives.
 bool may_wait_in_front(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
+  return std::ranges::any_of(waits.fronts, [&](const CallFront& front) {
     if (front.knows_all()) return false;
     const auto& ranks = nth_communicator(job, front.communicator).ranks;
-    return std::any_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+    return std::ranges::any_of(ranks, [&](const CommRank& rank) {
       const CollectiveCalls* calls = calls_of(job, rank);
       return waiter_of(rank) == waiter && calls != nullptr && calls->total > 0;
     });
@@ -425,8 +424,8 @@ bool may_wait_in_front(const Job& job, const Waits& waits, const Waiter& waiter)
 }
 
 const CommRank* find_rank(const Communicator& comm, int number) {
-  const auto found = std::find_if(comm.ranks.begin(), comm.ranks.end(),
-                                  [&](const CommRank& rank) { return rank.rank == number; });
+  const auto found =
+      std::ranges::find_if(comm.ranks, [&](const CommRank& rank) { return rank.rank == number; });
   return found == comm.ranks.end() ? nullptr : &*found;
 }
 
@@ -454,15 +453,14 @@ bool may_owe(const Job& job, const Communicator& comm, const CommRank& rank, int
 bool may_lack_message(const Job& job, const Communicator& comm, const CommRank& rank) {
   if (has_unknown_peers(job, rank)) return true;
   const std::vector<int> peers = message_peers(job, rank);
-  return std::any_of(peers.begin(), peers.end(),
-                     [&](int peer) { return may_owe(job, comm, rank, peer); });
+  return std::ranges::any_of(peers, [&](int peer) { return may_owe(job, comm, rank, peer); });
 }
 
 /// Some rank that the waiter is, in whatever communicator, is such.
 template <typename IsSuch>
 bool any_rank_of(const Job& job, const Waiter& waiter, IsSuch is_such) {
-  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
-    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+  return std::ranges::any_of(job.communicators, [&](const auto& comm) {
+    return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
       return waiter_of(rank) == waiter && is_such(comm, rank);
     });
   });
@@ -470,7 +468,7 @@ bool any_rank_of(const Job& job, const Waiter& waiter, IsSuch is_such) {
 
 /// Its Send to itself and the Recv of it differ in size: it waits for itself.
 bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
+  return std::ranges::any_of(waits.unmatched, [&](const auto& messages) {
     const auto& ranks = nth_communicator(job, messages.communicator).ranks;
     return messages.sizes_differ && messages.sender == messages.receiver &&
            waiter_of(ranks[static_cast<size_t>(messages.sender)]) == waiter;
@@ -481,13 +479,13 @@ bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) 
 /// and has come less far.
 bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Holdup>& idle,
                 const Communicator& comm, const Waiter& waiter) {
-  return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+  return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
     const Waiter mate = waiter_of(rank);
     if (mate == waiter || !made_no_more(job, mate, waiter)) return false;
-    const bool is_idle = std::any_of(
-        idle.begin(), idle.end(), [&](const Holdup& one) { return one.waiters.front() == mate; });
+    const bool is_idle =
+        std::ranges::any_of(idle, [&](const Holdup& one) { return one.waiters.front() == mate; });
     if (is_idle) return !made_no_more(job, waiter, mate);
-    return std::binary_search(waits.waiting.begin(), waits.waiting.end(), mate);
+    return std::ranges::binary_search(waits.waiting, mate);
   });
 }
 
@@ -506,16 +504,15 @@ bool may_wait_unseen(const Job& job, const Waits& waits, const std::vector<Holdu
 }  // namespace
 
 bool ranks_contradict_each_other(const Job& job) {
-  return std::any_of(job.communicators.begin(), job.communicators.end(),
-                     [](const Communicator& comm) { return comm.difference.has_value(); });
+  return std::ranges::any_of(job.communicators,
+                             [](const Communicator& comm) { return comm.difference.has_value(); });
 }
 
 bool timeouts_name_no_process(const Job& job) {
-  const bool ranks_are_known =
-      std::none_of(job.processes.begin(), job.processes.end(),
-                   [](const Process& process) { return process.has_nccl && process.rank < 0; });
+  const bool ranks_are_known = std::ranges::none_of(
+      job.processes, [](const Process& process) { return process.has_nccl && process.rank < 0; });
   const std::vector<TimedOutWork> works = timed_out_work(job);
-  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+  return std::ranges::any_of(works, [&](const TimedOutWork& work) {
     const Process& process = nth_process(job, work.process);
     if (process.rank < 0 && process.pid < 0) return true;
     return !process.has_nccl && !ranks_are_known;

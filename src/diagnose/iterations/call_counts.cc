@@ -36,8 +36,7 @@ bool may_count_bytes(const VolumeKey& key, const std::vector<std::string>& versi
   if (key.op != OpName("AllGather") && key.op != OpName("Broadcast")) return false;
   constexpr std::array<int64_t, 3> kFirst = {2, 7, 3};
   constexpr std::array<int64_t, 3> kLast = {2, 21, 5};
-  return versions.empty() ||
-         std::any_of(versions.begin(), versions.end(), [&](const std::string& version) {
+  return versions.empty() || std::ranges::any_of(versions, [&](const std::string& version) {
            const auto parts = release(version);
            return kFirst <= parts && parts <= kLast;
          });

@@ -412,8 +412,8 @@ const PeriodCandidate* nearest_to(const std::vector<PeriodCandidate>& candidates
 
 const PeriodCandidate* choose(const FoldedCalls& calls,
                               const std::vector<PeriodCandidate>& candidates, size_t steps) {
-  const auto best = std::max_element(
-      candidates.begin(), candidates.end(),
+  const auto best = std::ranges::max_element(
+      candidates,
       [](const PeriodCandidate& a, const PeriodCandidate& b) { return a.score() < b.score(); });
   if (best == candidates.end()) return nullptr;
   if (steps > 1) {

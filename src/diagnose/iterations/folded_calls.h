@@ -24,8 +24,8 @@ namespace ncclog {
 /// The entry of a map with the largest number, the first of equals; the end of an empty one.
 template <typename Map>
 auto most_frequent(const Map& counts) {
-  return std::max_element(counts.begin(), counts.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; });
+  return std::ranges::max_element(counts,
+                                  [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 
 // Invariants: stretches follow one another without gap or overlap, and none is empty. Calls are

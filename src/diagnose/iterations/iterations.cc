@@ -28,7 +28,7 @@ using GroupKey = std::pair<std::vector<int>, uint64_t>;
 
 GroupKey key_of(const Candidate& candidate) {
   std::vector<int> kinds = candidate.repeats.pattern;
-  std::sort(kinds.begin(), kinds.end());
+  std::ranges::sort(kinds);
   return {kinds, candidate.input};
 }
 
@@ -258,9 +258,8 @@ class Search {
     }
     found.patterns = patterns.take(found.count);
     found.exact = exact_;
-    const bool by_marker =
-        std::any_of(candidates_.begin(), candidates_.end(),
-                    [](const Candidate& candidate) { return !candidate.boundaries.empty(); });
+    const bool by_marker = std::ranges::any_of(
+        candidates_, [](const Candidate& candidate) { return !candidate.boundaries.empty(); });
     if (by_marker) {
       const bool own = track_->wording == kOwnWording;
       found.source = own ? IterationSource::Marker : IterationSource::Preset;
@@ -356,8 +355,8 @@ size_t usual_pattern(const std::vector<IterationPattern>& patterns) {
     return iterations;
   };
   return static_cast<size_t>(
-      std::max_element(patterns.begin(), patterns.end(),
-                       [&](const auto& a, const auto& b) { return size(a) < size(b); }) -
+      std::ranges::max_element(patterns,
+                               [&](const auto& a, const auto& b) { return size(a) < size(b); }) -
       patterns.begin());
 }
 
@@ -395,7 +394,7 @@ class Counter {
   }
 
   CallCounts take() {
-    std::sort(counted_.begin(), counted_.end());
+    std::ranges::sort(counted_);
     CallCounts counts;
     counts.reserve(counted_.size());
     for (const uint16_t entry : counted_) {
@@ -445,8 +444,8 @@ class Runs {
     for (size_t i = 0; i < cycle; ++i) {
       calls.push_back(number_of(begin + i * length, begin + (i + 1) * length));
     }
-    const bool alike = std::all_of(calls.begin(), calls.end(),
-                                   [&](size_t number) { return number == calls.front(); });
+    const bool alike =
+        std::ranges::all_of(calls, [&](size_t number) { return number == calls.front(); });
     if (alike) return append({first, first + static_cast<int64_t>(iterations) - 1, 1, calls[0]});
     for (size_t i = 0; i < iterations; ++i) {
       const int64_t number = first + static_cast<int64_t>(i);
