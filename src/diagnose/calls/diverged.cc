@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -46,71 +47,6 @@ bool is_majority(CallSource source, const Ballot& ballot) {
 
 namespace {
 
-/// A call in a rank's program: on which of its communicators, and what.
-struct PastStep {
-  SourceRef where;
-  int communicator = -1;
-  CallSignature call;
-};
-
-/// The collectives that `waiter` called last on all of its communicators, in order. Where calls of
-/// one of them are no longer kept, they begin behind them.
-std::vector<PastStep> past_program_of(const Job& job, const CallerUntil& caller) {
-  std::vector<PastStep> program;
-  SourceRef from;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    for (const CommRank& rank : job.communicators[c].ranks) {
-      const CollectiveCalls* calls = calls_of(job, rank);
-      if (waiter_of(rank) != caller.waiter || calls == nullptr) continue;
-      const CallSequence& sequence = calls->collectives;
-      for (uint64_t i = sequence.kept_from(); i < sequence.size(); ++i) {
-        const PlacedCall* call = sequence.call(i);
-        program.push_back({call->where, static_cast<int>(c), comparable(call->call)});
-      }
-      const uint64_t first = sequence.kept_from();
-      if (first > 0) from = std::max(from, sequence.call(first)->where);
-    }
-  }
-  std::erase_if(program, [&](const PastStep& step) {
-    return step.where < from || (caller.last.line != 0 && caller.last < step.where);
-  });
-  std::ranges::stable_sort(program, {}, &PastStep::where);
-  return program;
-}
-
-/// True if one of the last calls of a rank departs from its own past, false if all of them follow
-/// from it; nullopt if there is too little of a past to tell.
-std::optional<bool> departs_from_past(const Job& job, const CallerUntil& caller) {
-  std::map<std::pair<int, CallSignature>, int> numbers;
-  std::vector<int> steps;  // Equal steps have equal numbers.
-  for (const PastStep& step : past_program_of(job, caller)) {
-    const auto next = static_cast<int>(numbers.size());
-    steps.push_back(numbers.try_emplace({step.communicator, step.call}, next).first->second);
-  }
-  return leaves_past(steps);
-}
-
-}  // namespace
-
-std::vector<Waiter> departed(const Job& job, const std::vector<CallerUntil>& callers) {
-  std::vector<Waiter> result;
-  for (const CallerUntil& caller : callers) {
-    const std::optional<bool> departs = departs_from_past(job, caller);
-    if (!departs) return {};
-    if (*departs) result.push_back(caller.waiter);
-  }
-  if (!are_few(result.size(), callers.size() - result.size())) return {};
-  return result;
-}
-
-std::vector<Waiter> departed(const Job& job, const std::vector<Waiter>& waiters) {
-  std::vector<CallerUntil> callers;
-  for (const Waiter& waiter : waiters) callers.push_back({waiter, {}});
-  return departed(job, callers);
-}
-
-namespace {
-
 /// What a communicator is to one of its ranks: its size, and its number among those of this size.
 struct CommRole {
   int nranks = -1;
@@ -119,7 +55,7 @@ struct CommRole {
   auto operator<=>(const CommRole&) const = default;
 };
 
-/// A call in a rank's program.
+/// A collective in a rank's program.
 struct RoleStep {
   CommRole role;
   CallSignature call;  ///< Comparable.
@@ -134,47 +70,95 @@ struct RoleProgram {
   std::vector<RoleStep> steps;
 };
 
+/// Adds the collectives of one communicator that are kept.
+void add_steps(const MemberCalls& own, const CommRole& role, std::vector<RoleStep>& steps) {
+  const CallSequence& calls = own.calls->collectives;
+  for (uint64_t i = calls.kept_from(); i < calls.size(); ++i) {
+    const PlacedCall* placed = calls.call(i);
+    steps.push_back({role, comparable(placed->call), own.communicator, placed});
+  }
+}
+
+SourceRef place_of(const RoleStep& step) { return step.placed->where; }
+
+/// The collectives that a rank called last on all of its communicators, in order, as numbers that
+/// are equal for equal ones. Where calls of one of them are no longer kept, they begin behind them.
+std::vector<int> past_of(const Job& job, const CallerUntil& caller) {
+  std::vector<RoleStep> steps;
+  SourceRef from;
+  for (const MemberCalls& own : memberships(job, caller.waiter)) {
+    if (own.calls == nullptr) continue;
+    add_steps(own, {}, steps);
+    const uint64_t first = own.calls->collectives.kept_from();
+    if (first > 0) from = std::max(from, own.calls->collectives.call(first)->where);
+  }
+  std::ranges::stable_sort(steps, {}, place_of);
+  std::map<std::pair<int, CallSignature>, int> numbers;
+  std::vector<int> past;
+  for (const RoleStep& step : steps) {
+    const bool is_after = caller.last.line != 0 && caller.last < place_of(step);
+    if (place_of(step) < from || is_after) continue;
+    const auto next = static_cast<int>(numbers.size());
+    past.push_back(numbers.try_emplace({step.communicator, step.call}, next).first->second);
+  }
+  return past;
+}
+
+}  // namespace
+
+std::vector<Waiter> diverged(const Job& job, const std::vector<CallerUntil>& callers) {
+  std::vector<Waiter> result;
+  for (const CallerUntil& caller : callers) {
+    const std::optional<bool> diverges = leaves_past(past_of(job, caller));
+    if (!diverges) return {};
+    if (*diverges) result.push_back(caller.waiter);
+  }
+  if (!are_few(result.size(), callers.size() - result.size())) return {};
+  return result;
+}
+
+std::vector<Waiter> diverged(const Job& job, const std::vector<Waiter>& waiters) {
+  std::vector<CallerUntil> callers;
+  for (const Waiter& waiter : waiters) callers.push_back({waiter, {}});
+  return diverged(job, callers);
+}
+
+namespace {
+
 /// The programs of ranks whose collectives are all kept and known, by rank.
 std::vector<RoleProgram> role_programs(const Job& job) {
-  // Communicators by log and segment, which is the order in which the rank made them.
-  std::map<Waiter, std::map<std::pair<size_t, size_t>, int>> memberships;
+  std::map<Waiter, std::vector<MemberCalls>> members;
   std::set<Waiter> partly_known;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     const Communicator& comm = job.communicators[c];
     for (const CommRank& rank : comm.ranks) {
-      const CollectiveCalls* calls = calls_of(job, rank);
-      if (calls == nullptr) continue;
+      const MemberCalls own{static_cast<int>(c), &rank, calls_of(job, rank)};
+      if (own.calls == nullptr) continue;
       // Programs are held against each other from their first call on.
       const bool is_known = call_coverage(job, comm, rank) == CallCoverage::Counted &&
-                            calls->collectives.kept_from() == 0;
+                            own.calls->collectives.kept_from() == 0;
       if (!is_known) partly_known.insert(waiter_of(rank));
-      if (calls->collectives.size() == 0) continue;
-      const std::pair place(static_cast<size_t>(rank.log), static_cast<size_t>(rank.segment));
-      memberships[waiter_of(rank)][place] = static_cast<int>(c);
+      if (own.calls->collectives.size() > 0) members[waiter_of(rank)].push_back(own);
     }
   }
   std::vector<RoleProgram> programs;
-  for (const auto& [waiter, of] : memberships) {
+  for (auto& [waiter, of] : members) {
     if (partly_known.contains(waiter)) continue;
     RoleProgram& program = programs.emplace_back(RoleProgram{waiter, {}});
+    // The order in which the rank made its communicators.
+    std::ranges::sort(
+        of, {}, [](const MemberCalls& own) { return std::pair(own.rank->log, own.rank->segment); });
     std::map<int, int> numbers;
-    for (const auto& [place, communicator] : of) {
-      const auto& [log, segment] = place;
-      const CallSequence& calls = calls_of(job.logs[log].comms.all[segment]).collectives;
-      const int nranks = nth_communicator(job, communicator).nranks;
-      const CommRole role{nranks, numbers[nranks]++};
-      for (uint64_t i = 0; i < calls.size(); ++i) {
-        const PlacedCall* placed = calls.call(i);
-        program.steps.push_back({role, comparable(placed->call), communicator, placed});
-      }
+    for (const MemberCalls& own : of) {
+      const int nranks = nth_communicator(job, own.communicator).nranks;
+      add_steps(own, {nranks, numbers[nranks]++}, program.steps);
     }
-    std::ranges::stable_sort(program.steps, {},
-                             [](const RoleStep& step) { return step.placed->where; });
+    std::ranges::stable_sort(program.steps, {}, place_of);
   }
   return programs;
 }
 
-constexpr size_t kMostAhead = 64;  ///< Calls that a rank may make after it departed, at most.
+constexpr size_t kMostAhead = 64;  ///< Calls that a rank may make after it diverged, at most.
 
 using Class = std::vector<const RoleProgram*>;
 
@@ -182,9 +166,9 @@ bool is_same(const RoleStep& a, const RoleStep& b) { return a.what() == b.what()
 
 /// The program made that step before.
 bool did_before(const RoleProgram& program, size_t at) {
-  const auto end = program.steps.begin() + static_cast<long>(at);
-  return std::any_of(program.steps.begin(), end,
-                     [&](const RoleStep& step) { return is_same(step, *end); });
+  return std::ranges::any_of(std::span(program.steps).first(at), [&](const RoleStep& step) {
+    return is_same(step, program.steps[at]);
+  });
 }
 
 /// Both made the same two calls, one the other way round.
@@ -193,15 +177,15 @@ bool is_swapped(const RoleProgram& a, const RoleProgram& b, size_t at) {
          is_same(a.steps[at], b.steps[at + 1]) && is_same(a.steps[at + 1], b.steps[at]);
 }
 
-Departure departure(const RoleProgram& odd, const RoleProgram& usual, size_t at, size_t others) {
+Divergence divergence(const RoleProgram& odd, const RoleProgram& usual, size_t at, size_t others) {
   const RoleStep& step = odd.steps[at];
   const RoleStep& instead = usual.steps[at];
   return {odd.waiter,           step.communicator, *step.placed,
           instead.communicator, *instead.placed,   others};
 }
 
-/// Where ranks that were alike so far part: adds those that departed there.
-void judge_parting(const std::vector<Class>& camps, size_t at, Departures& result) {
+/// Where ranks that were alike so far part: adds those that diverged there.
+void judge_parting(const std::vector<Class>& camps, size_t at, Divergences& result) {
   const Class& many = *std::ranges::max_element(camps, {}, std::ranges::size);
   size_t all = 0;
   for (const Class& camp : camps) all += camp.size();
@@ -214,10 +198,10 @@ void judge_parting(const std::vector<Class>& camps, size_t at, Departures& resul
       const bool swapped = is_swapped(*odd, usual, at);
       if (is_decided) {
         const bool is_known = swapped || did_before(usual, at);
-        auto& list = is_known ? result.odd : result.unheard_of;
-        list.push_back(departure(*odd, usual, at, many.size()));
+        auto& list = is_known ? result.odd : result.unprecedented;
+        list.push_back(divergence(*odd, usual, at, many.size()));
       } else if (swapped && result.undecided.empty()) {
-        result.undecided = {departure(usual, *odd, at, 1), departure(*odd, usual, at, 1)};
+        result.undecided = {divergence(usual, *odd, at, 1), divergence(*odd, usual, at, 1)};
       }
     }
   }
@@ -242,13 +226,13 @@ std::vector<Class> camps_at(const Class& alike, size_t at) {
 
 }  // namespace
 
-Departures find_departures(const Job& job) {
+Divergences find_divergences(const Job& job) {
   const std::vector<RoleProgram> programs = role_programs(job);
   Class all;
   for (const RoleProgram& program : programs) all.push_back(&program);
   // All begin in one class; at each place a class falls apart into those that go on alike.
   std::vector<Class> classes = {std::move(all)};
-  Departures result;
+  Divergences result;
   for (size_t at = 0; !classes.empty(); ++at) {
     std::vector<Class> next;
     for (const Class& alike : classes) {
@@ -258,7 +242,7 @@ Departures find_departures(const Job& job) {
     }
     classes = std::move(next);
   }
-  std::ranges::sort(result.odd, {}, &Departure::waiter);
+  std::ranges::sort(result.odd, {}, &Divergence::waiter);
   return result;
 }
 
@@ -300,28 +284,12 @@ struct Gap {
 struct PastCalls {
   ProgramPlaces places;
   std::vector<int> kinds;                   ///< Of its calls.
-  std::set<int> communicators;              ///< Those that the rank is on.
   std::map<size_t, std::vector<Gap>> gaps;  ///< Behind a place, by what stood before it.
 
   const RankCall& call(size_t at) const { return places.program->calls[at]; }
 };
 
 using Pasts = std::map<Waiter, PastCalls>;
-
-Pasts pasts_of(const Job& job) {
-  Pasts pasts;
-  for (auto& [waiter, places] : program_places(job)) {
-    std::vector<int> kinds = kinds_of(*places.program);
-    pasts[waiter] = {std::move(places), std::move(kinds), {}, {}};
-  }
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    for (const CommRank& rank : job.communicators[c].ranks) {
-      const auto past = pasts.find(waiter_of(rank));
-      if (past != pasts.end()) past->second.communicators.insert(static_cast<int>(c));
-    }
-  }
-  return pasts;
-}
 
 /// Behind the message that stood at `usual`, and perhaps others, came what stands at `at`. `end`:
 /// of the past.
@@ -373,12 +341,15 @@ struct Stretch {
 /// Where the owing side has a message less: behind the last collective of both before which they
 /// had made as many, and up to its next one on a communicator of both; nullopt: nowhere for
 /// certain.
-std::optional<Stretch> stretch_without(const Side& owing, const Side& waiting) {
+std::optional<Stretch> stretch_without(const Job& job, const Side& owing, const Side& waiting) {
+  std::set<int> communicators;  // Of the waiting side.
+  for (const MemberCalls& own : memberships(job, waiting.past.places.program->waiter)) {
+    communicators.insert(own.communicator);
+  }
   std::optional<size_t> next;
   for (size_t at = owing.past.kinds.size(); at-- > 0;) {
     const RankCall& call = owing.past.call(at);
-    if (call.line.is_message()) continue;
-    if (!waiting.past.communicators.contains(call.line.communicator)) continue;
+    if (call.line.is_message() || !communicators.contains(call.line.communicator)) continue;
     const auto& theirs = waiting.past.places.collectives;
     const auto met = theirs.find({call.line, call.index});
     const bool is_equal =
@@ -391,70 +362,181 @@ std::optional<Stretch> stretch_without(const Side& owing, const Side& waiting) {
 }
 
 /// The last call of the stretch that stands where the owing side always had such a message.
-std::optional<MessageDeparture> find_departure(const Side& owing, const Side& waiting) {
-  const auto stretch = stretch_without(owing, waiting);
+std::optional<MessageDivergence> find_divergence(const Job& job, const Side& owing,
+                                                 const Side& waiting) {
+  const auto stretch = stretch_without(job, owing, waiting);
   if (!stretch) return std::nullopt;
   // Where the other end left such a message out as well, the past does not hold.
-  const std::vector<Gap>& theirs = gaps_behind(waiting.past, stretch->other_from);
   const auto is_theirs = [&](const Gap& gap) {
     return is_message_of(waiting.past, gap, waiting.end);
   };
-  if (std::ranges::any_of(theirs, is_theirs)) return std::nullopt;
+  if (std::ranges::any_of(gaps_behind(waiting.past, stretch->other_from), is_theirs)) {
+    return std::nullopt;
+  }
   const std::vector<Gap>& gaps = gaps_behind(owing.past, stretch->from);
   const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const Gap& gap) {
     return gap.at <= stretch->to && is_message_of(owing.past, gap, owing.end);
   });
   if (last == gaps.rend()) return std::nullopt;
-  return MessageDeparture{owing.past.places.program->waiter, owing.past.call(last->at),
-                          owing.made_before(last->at)};
+  return MessageDivergence{owing.past.places.program->waiter, owing.past.call(last->at),
+                           owing.made_before(last->at)};
 }
 
-std::optional<Side> side_of(const Job& job, Pasts& pasts, const CommRank& rank,
-                            const MessageEnd& end) {
-  const auto past = pasts.find(waiter_of(rank));
-  if (past == pasts.end()) return std::nullopt;
-  return Side{past->second, end, calls_made(job, rank, end.line, end.receives)};
-}
+using MessageDivergences = std::map<UnmatchedMessages, MessageDivergence>;
 
-std::optional<MessageDeparture> departure_of(const Job& job, Pasts& pasts,
-                                             const UnmatchedMessages& messages) {
-  if (messages.sizes_differ) return std::nullopt;
-  const CommRank& sender = rank_at(job, messages.communicator, messages.sender);
-  const CommRank& receiver = rank_at(job, messages.communicator, messages.receiver);
-  const CallLine line{messages.communicator, sender.rank, receiver.rank};
-  const bool receiver_owes = messages.sent > messages.received;
-  const auto sends = side_of(job, pasts, sender, {line, false});
-  const auto receives = side_of(job, pasts, receiver, {line, true});
-  if (!sends || !receives) return std::nullopt;
-  return receiver_owes ? find_departure(*receives, *sends) : find_departure(*sends, *receives);
-}
-
-/// Of messages: communicator, sender, receiver.
-using Pair = std::tuple<int, int, int>;
-
-Pair pair_of(const UnmatchedMessages& messages) {
-  return {messages.communicator, messages.sender, messages.receiver};
-}
-
-std::map<Pair, MessageDeparture> departures_of(const Job& job) {
-  Pasts pasts = pasts_of(job);
-  std::map<Pair, MessageDeparture> result;
+MessageDivergences find_message_divergences(const Job& job) {
+  Pasts pasts;
+  for (auto& [waiter, places] : program_places(job)) {
+    std::vector<int> kinds = kinds_of(*places.program);
+    pasts[waiter] = {std::move(places), std::move(kinds), {}};
+  }
+  MessageDivergences result;
   for (const UnmatchedMessages& messages : find_waits(job).unmatched) {
-    if (auto departure = departure_of(job, pasts, messages)) {
-      result.emplace(pair_of(messages), *departure);
-    }
+    const CallLine line = line_of(job, messages);
+    const auto side = [&](int end, bool receives) -> std::optional<Side> {
+      const CommRank& rank = rank_at(job, messages.communicator, end);
+      const auto past = pasts.find(waiter_of(rank));
+      if (past == pasts.end()) return std::nullopt;
+      return Side{past->second, {line, receives}, calls_made(job, rank, line, receives)};
+    };
+    const auto owing = side(messages.owing(), messages.receiver_owes());
+    const auto waiting = side(messages.waiting(), !messages.receiver_owes());
+    if (messages.sizes_differ || !owing || !waiting) continue;
+    if (const auto found = find_divergence(job, *owing, *waiting)) result.emplace(messages, *found);
   }
   return result;
 }
 
 }  // namespace
 
-std::optional<MessageDeparture> message_departure(const Job& job,
-                                                  const UnmatchedMessages& messages) {
-  const auto& all = job.answers.of<&departures_of>(job);
-  const auto found = all.find(pair_of(messages));
-  if (found == all.end()) return std::nullopt;
-  return found->second;
+std::optional<MessageDivergence> message_divergence(const Job& job,
+                                                    const UnmatchedMessages& messages) {
+  const MessageDivergences& all = job.answers.of<&find_message_divergences>(job);
+  const auto found = all.find(messages);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
+namespace {
+
+/// A call as ranks of one stage have it in common: communicators are numbered by their first use.
+struct CommonCall {
+  int communicator = 0;
+  int sender = -1;
+  int receiver = -1;
+  bool receives = false;
+  OpName op;
+
+  bool operator==(const CommonCall&) const = default;
+};
+
+std::vector<CommonCall> common_calls(const RankProgram& program) {
+  std::map<int, int> numbers;
+  std::vector<CommonCall> calls;
+  calls.reserve(program.calls.size());
+  for (const RankCall& call : program.calls) {
+    const auto [number, is_new] =
+        numbers.try_emplace(call.line.communicator, static_cast<int>(numbers.size()));
+    calls.push_back({number->second, call.line.sender, call.line.receiver, call.receives, call.op});
+  }
+  return calls;
+}
+
+/// It begins where the rank began. Where only the last calls of a process are kept, the programs of
+/// its ranks begin at different places.
+bool is_whole(const RankProgram& program) {
+  std::set<std::pair<CallLine, bool>> seen;
+  return std::ranges::all_of(program.calls, [&](const RankCall& call) {
+    return !seen.insert({call.line, call.receives}).second || call.index == 0;
+  });
+}
+
+using CommonPrograms = std::vector<std::vector<CommonCall>>;  ///< As rank_programs() has them.
+
+CommonPrograms find_common_programs(const Job& job) {
+  CommonPrograms all;
+  for (const RankProgram& program : rank_programs(job)) all.push_back(common_calls(program));
+  return all;
+}
+
+size_t alike(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b) {
+  const size_t most = std::min(a.size(), b.size());
+  size_t n = 0;
+  while (n < most && a[n] == b[n]) ++n;
+  return n;
+}
+
+/// Fewer calls in common may be a start that all ranks share.
+constexpr size_t kFewestAlike = 8;
+
+/// Both go on alike from those places until one of them ends, and for long enough.
+bool rejoin(const std::vector<CommonCall>& a, size_t from_a, const std::vector<CommonCall>& b,
+            size_t from_b) {
+  size_t n = 0;
+  while (from_a + n < a.size() && from_b + n < b.size() && a[from_a + n] == b[from_b + n]) ++n;
+  return n >= kFewestAlike && (from_a + n == a.size() || from_b + n == b.size());
+}
+
+/// They share the first `n` calls, and all the others but one that one of them left out.
+bool differ_by_one(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b, size_t n) {
+  return n >= kFewestAlike && (rejoin(a, n + 1, b, n) || rejoin(a, n, b, n + 1));
+}
+
+constexpr size_t kMostCompared = 256;  ///< Ranks: each may be held against each other.
+
+std::vector<Waiter> find_diverged(const Job& job) {
+  std::vector<Waiter> diverged;
+  if (rank_programs(job).size() > kMostCompared) return diverged;
+  for (const RankProgram& program : rank_programs(job)) {
+    if (divergence_from_twins(job, program.waiter)) diverged.push_back(program.waiter);
+  }
+  return diverged;
+}
+
+}  // namespace
+
+const std::vector<Waiter>& diverged_from_twins(const Job& job) {
+  return job.answers.of<&find_diverged>(job);
+}
+
+bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  if (programs.size() > kMostCompared) return false;
+  const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
+  const RankProgram* own = program_of(job, a);
+  const RankProgram* other = program_of(job, b);
+  if (own == nullptr || other == nullptr || !is_whole(*own) || !is_whole(*other)) return false;
+  const auto& calls = common[static_cast<size_t>(own - programs.data())];
+  return alike(calls, common[static_cast<size_t>(other - programs.data())]) == calls.size();
+}
+
+std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter& waiter) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
+  const RankProgram* own = program_of(job, waiter);
+  if (own == nullptr) return std::nullopt;
+  const auto o = static_cast<size_t>(own - programs.data());
+  std::optional<size_t> twin;
+  size_t most = 0;
+  for (size_t p = 0; p < programs.size(); ++p) {
+    if (p == o) continue;
+    const size_t n = alike(common[o], common[p]);
+    const size_t shorter = std::min(common[o].size(), common[p].size());
+    // One of the two has only come further.
+    if (n == shorter && n >= kFewestAlike) return std::nullopt;
+    if (n <= most) continue;
+    // They are of one stage if they share half of what is known, or all but one call.
+    const bool share_half = n >= std::max(kFewestAlike, shorter / 2);
+    const bool is_twin = share_half || (differ_by_one(common[o], common[p], n) && is_whole(*own) &&
+                                        is_whole(programs[p]));
+    if (!is_twin) continue;
+    most = n;
+    twin = p;
+  }
+  if (!twin) return std::nullopt;
+  // Of two that differ, it is the twin that left the order that it had kept itself.
+  const bool twin_left = past_at(kinds_of(programs[*twin]), most) == Past::Other;
+  if (twin_left && past_at(kinds_of(*own), most) != Past::Other) return std::nullopt;
+  return TwinDivergence{programs[*twin].waiter, own->calls[most], programs[*twin].calls[most]};
 }
 
 }  // namespace ncclog

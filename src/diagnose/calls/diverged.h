@@ -71,10 +71,11 @@ std::vector<int> outvoted(CallSource source, const std::vector<Camp<Call>>& camp
   return is_odd ? others : std::vector<int>{};
 }
 
-/// "ranks 0-2 called AllReduce of 8, rank 3 called … and 2 other things". `who` tells a camp's
-/// members, `what` its call.
+/// "ranks 0-2 called AllReduce of 8, rank 3 called … and 2 other things (count differs)". `who`
+/// tells a camp's members, `what` its call.
 template <typename Call, typename Who, typename What>
-std::string camps_words(const std::vector<Camp<Call>>& camps, Who&& who, What&& what) {
+std::string camps_words(const std::vector<Camp<Call>>& camps, const std::string& fields, Who&& who,
+                        What&& what) {
   constexpr size_t kMostCamps = 4;
   std::vector<std::string> phrases;
   for (const Camp<Call>& camp : camps) {
@@ -84,7 +85,8 @@ std::string camps_words(const std::vector<Camp<Call>>& camps, Who&& who, What&& 
   std::string words = join(phrases, ", ");
   if (camps.size() > kMostCamps)
     words += fmt::format(" and {} other things", camps.size() - kMostCamps);
-  return words;
+  return fmt::format("{} ({} {})", words, fields,
+                     fields.find(',') != fields.npos ? "differ" : "differs");
 }
 
 /// Names a global rank: the process that has it, where the log knows one.
@@ -107,7 +109,7 @@ inline void place_in(const Job& job, int communicator, FactValue& value) {
 // Did a rank do something that it never did before at that place?
 //
 //   TP TP TP TP world | TP TP TP TP world | TP TP TP world
-//       after four TP calls came the world's, now after three: this rank departed from its program
+//       after four TP calls came the world's, now after three: this rank diverged from its program
 
 /// A rank, and the last of its calls that is looked at.
 struct CallerUntil {
@@ -115,12 +117,12 @@ struct CallerUntil {
   SourceRef last;  ///< Line 0: all calls are.
 };
 
-/// Of `callers`, those that departed from their programs, if they are fewer than the others; none
+/// Of `callers`, those that diverged from their programs, if they are fewer than the others; none
 /// if that cannot be told.
-std::vector<Waiter> departed(const Job& job, const std::vector<CallerUntil>& callers);
+std::vector<Waiter> diverged(const Job& job, const std::vector<CallerUntil>& callers);
 
 /// The same of all that `waiters` called.
-std::vector<Waiter> departed(const Job& job, const std::vector<Waiter>& waiters);
+std::vector<Waiter> diverged(const Job& job, const std::vector<Waiter>& waiters);
 
 // Which rank left the program that ranks like it kept to?
 //
@@ -129,12 +131,12 @@ std::vector<Waiter> departed(const Job& job, const std::vector<Waiter>& waiters)
 //
 // In a training job most ranks make the same calls on communicators of the same kind, in the same
 // order. Ranks are followed as long as they do; where they part, the few that call something else
-// than the many have departed. A rank whose log ends earlier did not depart: it waits. Ranks whose
+// than the many have diverged. A rank whose log ends earlier did not diverge: it waits. Ranks whose
 // roles differ (stages of a pipeline, say) part in the first iteration already, so a parting counts
 // only near the end of the logs, and only if the many had made that step before.
 
-/// One rank that departed.
-struct Departure {
+/// One rank that diverged.
+struct Divergence {
   Waiter waiter;
   int communicator = -1;  ///< Into Job::communicators: where it called something else.
   PlacedCall call;        ///< That call.
@@ -142,35 +144,29 @@ struct Departure {
   PlacedCall usual;   ///< What the others called there; the call of one of them.
   size_t others = 0;  ///< How many did.
 
-  bool operator==(const Departure&) const = default;
+  bool operator==(const Divergence&) const = default;
 };
 
-struct Departures {
-  std::vector<Departure> odd;  ///< The few, by rank.
+struct Divergences {
+  std::vector<Divergence> odd;  ///< The few, by rank.
   /// Likewise, where the many had not made that step before: perhaps the first time that ranks with
   /// another role go their own way.
-  std::vector<Departure> unheard_of;
+  std::vector<Divergence> unprecedented;
   /// Two ranks made two calls in opposite order, and no majority says which one is odd: each of
-  /// them as if it had departed from the other. Empty if there are none.
-  std::vector<Departure> undecided;
+  /// them as if it had diverged from the other. Empty if there are none.
+  std::vector<Divergence> undecided;
 };
 
-/// All ranks that departed; none of those whose calls are not all known. Pure.
-Departures find_departures(const Job& job);
+/// All ranks that diverged; none of those whose calls are not all known. Pure.
+Divergences find_divergences(const Job& job);
 
-/// One of `holdups`, which are ranks that wait for nobody.
-inline bool is_one_of(const std::vector<Holdup>& holdups, const Waiter& waiter) {
-  return std::ranges::any_of(holdups,
-                             [&](const Holdup& one) { return one.waiters.front() == waiter; });
-}
-
-/// Some rank departed, and it is none of `holdups`: they may wait behind it, in a call that all
-/// have made. `waiter` gives the rank of a departure.
-template <typename Departed, typename Rank = std::identity>
-bool others_departed(const std::vector<Departed>& departed, const std::vector<Holdup>& holdups,
+/// Some rank diverged, and it is none of `blockers`: they may wait behind it, in a call that all
+/// have made. `waiter` gives the rank of a divergence.
+template <typename Diverged, typename Rank = std::identity>
+bool others_diverged(const std::vector<Diverged>& diverged, const std::vector<Blocker>& blockers,
                      Rank waiter = {}) {
-  const auto is_holdup = [&](const Waiter& one) { return is_one_of(holdups, one); };
-  return !departed.empty() && std::ranges::none_of(departed, is_holdup, waiter);
+  const auto is_blocker = [&](const Waiter& one) { return is_one_of(blockers, one); };
+  return !diverged.empty() && std::ranges::none_of(diverged, is_blocker, waiter);
 }
 
 // Where in a rank's program do its messages and collectives stand?
@@ -211,14 +207,44 @@ std::map<Waiter, ProgramPlaces> program_places(const Job& job);
 // not hold: who has nothing to send may leave it out.
 
 /// A message that a rank left out.
-struct MessageDeparture {
+struct MessageDivergence {
   Waiter waiter;
   RankCall made;       ///< The call that it made instead.
   uint64_t index = 0;  ///< Of the message, in the line of its end.
 };
 
 /// Where the rank that owes messages left one out; nullopt: its past does not tell. Pure.
-std::optional<MessageDeparture> message_departure(const Job& job,
-                                                  const UnmatchedMessages& messages);
+std::optional<MessageDivergence> message_divergence(const Job& job,
+                                                    const UnmatchedMessages& messages);
+
+// Which rank left the order of calls that ranks like it keep?
+//
+//   rank 5:  Recv←3 Send→7 Recv←3 Recv←7 Send→7 …        of the same stage in the next group
+//   rank 4:  Recv←2 Recv←2 Send→6 Recv←2 Recv←6 …        left out its first Send
+//       → rank 4
+//
+// Ranks of one stage run one program over their own communicators. Whoever waits has made a part
+// of it, from its beginning; who left a call out, or made one too many, has made something else.
+// Where a stage has two ranks, each of them differs from the other: then who did not do as it
+// always had, if one of them did.
+
+/// A rank that diverged from a twin.
+struct TwinDivergence {
+  Waiter twin;
+  RankCall made;   ///< The first call that differs.
+  RankCall usual;  ///< What the twin called there.
+};
+
+/// Where the rank made something else than all ranks like it; nullopt: it has none, or it is only
+/// behind or ahead of one of them, or of the two that differ the other one left its own past. Pure.
+std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter& waiter);
+
+/// What `a` called is a beginning of what `b` called, each on its own communicators, or the same.
+/// False where either's calls are not known, and in jobs of very many ranks. Pure.
+bool made_no_more(const Job& job, const Waiter& a, const Waiter& b);
+
+/// All ranks that diverged from ranks like them. Empty for jobs of very many ranks, where nobody
+/// compares them all. Valid as long as the job.
+const std::vector<Waiter>& diverged_from_twins(const Job& job);
 
 }  // namespace ncclog

@@ -48,38 +48,6 @@ namespace ncclog {
 
 namespace {
 
-/// "rank 3 (node-b, pid 4242)".
-std::string name_of(const Job& job, int process, int rank) {
-  std::vector<std::string> place;
-  if (process >= 0) {
-    const Process& one = nth_process(job, process);
-    if (rank < 0) rank = one.rank;
-    if (!one.host.empty()) place.push_back(printable(to_valid_utf8(one.host)));
-    if (one.pid >= 0) place.push_back(fmt::format("pid {}", one.pid));
-  }
-  const std::string who = rank >= 0 ? fmt::format("rank {}", rank) : std::string("a process");
-  return place.empty() ? who : fmt::format("{} ({})", who, join(place, ", "));
-}
-
-/// A line's words without header and prefixes, cut short.
-std::string words_of(const Evidence& line) {
-  constexpr size_t kMost = 120;
-  std::string_view message = trim(parse_header(line.text).message);
-  if (message.empty()) message = trim(line.text);
-  const bool cut = message.size() > kMost;
-  return printable(to_valid_utf8(message.substr(0, kMost))) + (cut ? "…" : "");
-}
-
-Evidence last_line(const Job& job, int process) {
-  const Process& speaker = nth_process(job, process);
-  return {speaker.last, speaker.last_text};
-}
-
-std::string when_of(const Evidence& line) {
-  const LineTime time = time_of_line(line.text);
-  return time.known() ? fmt::format(", at {}", printable(time.text)) : std::string();
-}
-
 /// True if `a` was printed before `b`: in one input by its place, else by their times; false if
 /// that is not known. Who tears lines hands on chunks, and no order of time.
 bool is_before(const Job& job, const Evidence& a, const Evidence& b) {
@@ -88,7 +56,7 @@ bool is_before(const Job& job, const Evidence& a, const Evidence& b) {
 }
 
 /// A process that went by itself.
-struct Departed {
+struct Leaver {
   int process = -1;
   int rank = -1;
   bool aborted = false;
@@ -98,8 +66,7 @@ struct Departed {
 /// The processes that gave up on a work, or report a failure of their own, before or after what
 /// they did: where several write into one file, its order is not that of time.
 std::set<int> those_that_suffered(const Job& job) {
-  std::set<int> processes;
-  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  std::set<int> processes = processes_that_gave_up(job);
   for_each_said<NcclException>(job, [&](const auto& said) { processes.insert(said.process); });
   for_each_said<StoreWaitFailed>(job, [&](const auto& said) { processes.insert(said.process); });
   const auto& ends = outcome_of(job).processes;
@@ -110,10 +77,10 @@ std::set<int> those_that_suffered(const Job& job) {
 }
 
 /// What a rank said of its leaving, by process or, where none is known, by rank.
-std::vector<Departed> by_own_words(const Job& job) {
-  std::vector<Departed> found;
+std::vector<Leaver> by_own_words(const Job& job) {
+  std::vector<Leaver> found;
   for_each_said<RankLeaves>(job, [&](const Said<RankLeaves>& said) {
-    Departed one{said.process, said.message.rank, false, evidence_of(said.record)};
+    Leaver one{said.process, said.message.rank, false, evidence_of(said.record)};
     const int own = rank_of(job, said.process, said.header);
     if (one.rank < 0) {
       // Loggers are named for their rank: "INFO trainer[rank 3]: data exhausted, leaving".
@@ -136,15 +103,15 @@ bool aborted_any(const Job& job, const Process& process) {
 
 /// All that went by themselves before the job was seen to stand still, each once; the line is the
 /// first that tells it.
-std::vector<Departed> find_departed(const Job& job) {
+std::vector<Leaver> find_leavers(const Job& job) {
   const auto stop = stop_evidence(job);
   if (!stop || !stood_still(job)) return {};
   const std::set<int> suffered = those_that_suffered(job);
-  std::vector<Departed> found;
-  const auto add = [&](Departed one) {
+  std::vector<Leaver> found;
+  const auto add = [&](Leaver one) {
     if (one.process >= 0 && suffered.contains(one.process)) return;
     if (stop->by != StopBy::Stated && !is_before(job, one.line, stop->line)) return;
-    const auto same = std::ranges::find_if(found, [&](const Departed& other) {
+    const auto same = std::ranges::find_if(found, [&](const Leaver& other) {
       return one.process >= 0 ? other.process == one.process : other.rank == one.rank;
     });
     if (same == found.end()) return found.push_back(std::move(one));
@@ -159,13 +126,13 @@ std::vector<Departed> find_departed(const Job& job) {
     }
     add({static_cast<int>(p), process.rank, aborted_any(job, process), ends[p].evidence.front()});
   }
-  for (Departed& one : by_own_words(job)) add(std::move(one));
+  for (Leaver& one : by_own_words(job)) add(std::move(one));
   return found;
 }
 
 template <bool aborted>
 FactValue left_before(const Job& job, const Instance&) {
-  const std::vector<Departed> all = find_departed(job);
+  const std::vector<Leaver> all = find_leavers(job);
   // As many wait as went, or more: where most were through, it is the others that go on too long.
   const auto speaks = [](const Process& process) { return process.has_nccl || process.rank >= 0; };
   const auto speaking = static_cast<size_t>(std::ranges::count_if(job.processes, speaks));
@@ -173,7 +140,7 @@ FactValue left_before(const Job& job, const Instance&) {
   constexpr size_t kMostNamed = 4;
   FactValue value = yes({});
   std::vector<std::string> phrases;
-  for (const Departed& one : all) {
+  for (const Leaver& one : all) {
     if (one.aborted != aborted) continue;
     if (one.process >= 0) {
       value.processes.push_back(one.process);
@@ -182,8 +149,8 @@ FactValue left_before(const Job& job, const Instance&) {
     }
     value.evidence.push_back(one.line);
     if (phrases.size() == kMostNamed) continue;
-    phrases.push_back(fmt::format("{}: \"{}\"{}", name_of(job, one.process, one.rank),
-                                  words_of(one.line), when_of(one.line)));
+    phrases.push_back(fmt::format("{}: \"{}\"{}", name_and_place(job, one.process, one.rank, -1),
+                                  line_words(one.line.text, 120), when_words(one.line.text)));
   }
   if (value.evidence.empty()) return unknown();
   const auto stop = stop_evidence(job);
@@ -366,7 +333,7 @@ FactValue host_lost(const Job& job, const Instance&) {
       "processes of {} saw their connections to {} closed{}, and what {} printed stops without a "
       "last word",
       printable(to_valid_utf8(join(std::vector(reporting.begin(), reporting.end()), ", "))), name,
-      when_of(value.evidence.front()), name);
+      when_words(value.evidence.front().text), name);
   return value;
 }
 
@@ -464,16 +431,6 @@ std::string half(const OpenInit& init) {
   std::vector<int> ranks;
   for (const CommRank* rank : init.waiting) ranks.push_back(rank->rank);
   return fmt::format("{} in {}", ranks_phrase(ranks), init.comm->id);
-}
-
-Evidence start_line(const Job& job, const CommRank& rank) {
-  Evidence line = last_line(job, rank.process);
-  const SourceRef started = segment_of(job, rank).started;
-  const auto& process = nth_process(job, rank.process);
-  for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
-    if (record.where == started) line = evidence_of(record);
-  });
-  return line;
 }
 
 /// All ranks but those in `init` waited in PyTorch's store, in vain, for the unique id of another

@@ -63,35 +63,25 @@ AgreedCall agreed_call(const FlightRecorderEntry& entry) {
 struct Caller {
   int rank = -1;
   const FlightRecorderEntry* call = nullptr;
+  AgreedCall agreed;
 };
 
 /// What a dump does not say of one rank is compared on none.
-void drop_unsaid(std::vector<AgreedCall>& calls) {
-  const auto unsaid = [&](auto member, const auto& nothing) {
-    return std::ranges::any_of(calls,
-                               [&](const AgreedCall& call) { return call.*member == nothing; });
+void drop_unsaid(std::vector<Caller>& callers) {
+  const auto drop_where_any = [&](auto member, const auto& nothing) {
+    const auto unsaid = [&](const Caller& caller) { return caller.agreed.*member == nothing; };
+    if (std::ranges::none_of(callers, unsaid)) return;
+    for (Caller& caller : callers) caller.agreed.*member = nothing;
   };
-  const bool no_in = unsaid(&AgreedCall::in, -1);
-  const bool no_out = unsaid(&AgreedCall::out, -1);
-  const bool no_dtype = unsaid(&AgreedCall::dtype, std::string_view());
-  for (AgreedCall& call : calls) {
-    if (no_in) call.in = -1;
-    if (no_out) call.out = -1;
-    if (no_dtype) call.dtype = {};
-  }
-}
-
-std::vector<AgreedCall> agreed_calls(const std::vector<Caller>& callers) {
-  std::vector<AgreedCall> calls;
-  for (const Caller& caller : callers) calls.push_back(agreed_call(*caller.call));
-  drop_unsaid(calls);
-  return calls;
+  drop_where_any(&AgreedCall::in, -1);
+  drop_where_any(&AgreedCall::out, -1);
+  drop_where_any(&AgreedCall::dtype, std::string_view());
 }
 
 /// All made the same call.
 bool made_the_same(const std::vector<Caller>& callers) {
-  const std::vector<AgreedCall> calls = agreed_calls(callers);
-  return std::ranges::all_of(calls, [&](const AgreedCall& call) { return call == calls.front(); });
+  return std::ranges::all_of(
+      callers, [&](const Caller& caller) { return caller.agreed == callers.front().agreed; });
 }
 
 /// The ranks that made call `number`. Empty, if one of `ranks` must have and its dump lacks it.
@@ -101,8 +91,9 @@ std::vector<Caller> callers_of(const RecordedGroup& group, int64_t number) {
     if (rank.dump == nullptr || rank.enqueued < number) continue;
     const FlightRecorderEntry* call = rank.call(number);
     if (call == nullptr) return {};
-    callers.push_back({rank.rank, call});
+    callers.push_back({rank.rank, call, agreed_call(*call)});
   }
+  drop_unsaid(callers);
   return callers;
 }
 
@@ -117,23 +108,23 @@ bool is_anchored(const RecordedGroup& group, int64_t number) {
          });
 }
 
-std::string fields_of(const AgreedCall& a, const AgreedCall& b) {
+RecordedDifference make_difference(int64_t number, const std::vector<Caller>& callers) {
+  std::map<AgreedCall, std::map<int, const FlightRecorderEntry*>> by_call;
+  for (const Caller& caller : callers) by_call[caller.agreed][caller.rank] = caller.call;
+  RecordedDifference difference{number, camps_of(by_call), {}};
+  std::vector<Caller> first_two;
+  for (const size_t c : {0, 1}) {
+    const FlightRecorderEntry* call = difference.camps[c].call;
+    first_two.push_back({-1, call, agreed_call(*call)});
+  }
+  drop_unsaid(first_two);
+  const AgreedCall& a = first_two[0].agreed;
+  const AgreedCall& b = first_two[1].agreed;
   std::vector<std::string> fields;
   if (a.function != b.function) fields.emplace_back("function");
   if (a.in != b.in || a.out != b.out) fields.emplace_back("size");
   if (a.dtype != b.dtype) fields.emplace_back("dtype");
-  return join(fields, ", ");
-}
-
-RecordedDifference make_difference(int64_t number, const std::vector<Caller>& callers) {
-  const std::vector<AgreedCall> calls = agreed_calls(callers);
-  std::map<AgreedCall, std::map<int, const FlightRecorderEntry*>> by_call;
-  for (size_t i = 0; i < callers.size(); ++i) by_call[calls[i]][callers[i].rank] = callers[i].call;
-  RecordedDifference difference{number, camps_of(by_call), {}};
-  std::vector<AgreedCall> first_two = {agreed_call(*difference.camps[0].call),
-                                       agreed_call(*difference.camps[1].call)};
-  drop_unsaid(first_two);
-  difference.fields = fields_of(first_two[0], first_two[1]);
+  difference.fields = join(fields, ", ");
   return difference;
 }
 
@@ -189,6 +180,12 @@ std::optional<RecordedFront> recorded_front(const RecordedGroup& group) {
   return front;
 }
 
+/// "train.py:54"; empty: the dump has no stacks.
+std::string frame_words(const FlightRecorderEntry& call) {
+  if (call.frame.file.empty() || call.frame.line < 0) return {};
+  return fmt::format("{}:{}", printable(call.frame.file), call.frame.line);
+}
+
 /// "AllReduce of 1048576 Float": valid UTF-8.
 std::string recorded_words(const FlightRecorderEntry& call) {
   int64_t elements = element_count(call.input_sizes);
@@ -196,6 +193,12 @@ std::string recorded_words(const FlightRecorderEntry& call) {
   std::string words = to_valid_utf8(function_of(call));
   if (elements >= 0) words += fmt::format(" of {} {}", elements, to_valid_utf8(dtype_of(call)));
   return words;
+}
+
+/// "AllReduce of 1048576 Float, at train.py:54".
+std::string placed_words(const FlightRecorderEntry& call) {
+  const std::string place = frame_words(call);
+  return recorded_words(call) + (place.empty() ? place : ", at " + place);
 }
 
 /// "process group default_pg (8 ranks)".
@@ -245,33 +248,15 @@ bool somebody_gave_up(const Job& job, const RecordedGroup& group, int64_t number
          });
 }
 
-/// "train.py:54"; empty: the dump has no stacks.
-std::string frame_words(const FlightRecorderEntry& call) {
-  if (call.frame.file.empty() || call.frame.line < 0) return {};
-  return fmt::format("{}:{}", printable(call.frame.file), call.frame.line);
-}
-
-std::string at_words(const FlightRecorderEntry& call) {
-  const std::string place = frame_words(call);
-  return place.empty() ? place : ", at " + place;
-}
-
 /// Of a rank that has one.
 const FlightRecorderDump& dump_of(const RecordedGroup& group, int rank) {
   return *std::ranges::find(group.ranks, rank, &RecordedRank::rank)->dump;
 }
 
-/// "rank 5 (gpu-node-02, pid 14224, GPU 1)", as far as the log knows it.
-std::string rank_words(const RecordedGroup& group, const Job& job, int rank) {
-  const int process = dump_of(group, rank).process;
-  if (process < 0) return fmt::format("rank {}", rank);
-  return waiter_words(job, {process, nth_process(job, process).cuda_dev});
-}
-
 /// "ranks 0-4 called collective 29 of process group …, AllReduce of 8 Float, and wait".
 std::string ahead_words(const RecordedGroup& group, const RecordedFront& front) {
-  return fmt::format("{} called collective {} of {}, {}{}", ranks_phrase(front.ahead), front.number,
-                     group_words(group), recorded_words(*front.call), at_words(*front.call));
+  return fmt::format("{} called collective {} of {}, {}", ranks_phrase(front.ahead), front.number,
+                     group_words(group), placed_words(*front.call));
 }
 
 std::string late_words(const Job& job, const RecordedGroup& group, const RecordedFront& front) {
@@ -279,7 +264,9 @@ std::string late_words(const Job& job, const RecordedGroup& group, const Recorde
   std::vector<std::string> names;
   for (const int rank : front.idle) {
     if (names.size() == kMostNamed) break;
-    names.push_back(rank_words(group, job, rank));
+    const int process = dump_of(group, rank).process;
+    const int cuda_dev = process < 0 ? -1 : nth_process(job, process).cuda_dev;
+    names.push_back(name_and_place(job, process, process < 0 ? rank : -1, cuda_dev));
   }
   if (front.idle.size() > kMostNamed)
     names.push_back(fmt::format("{} more", front.idle.size() - kMostNamed));
@@ -302,15 +289,22 @@ std::string place_of(const RecordedGroup& group, int64_t number,
                      places.empty() ? "" : ", at ", join(places, " and "));
 }
 
+/// What the dumps say of one collective of a group, which is `calls`.
+RecorderVerdict verdict_of(RecordedKind kind, std::string what, const RecordedGroup& group,
+                           int64_t number, const std::vector<const FlightRecorderEntry*>& calls) {
+  return {.kind = kind,
+          .what = std::move(what),
+          .place = place_of(group, number, calls),
+          .communicator = group.communicator,
+          .number = number,
+          .group = group.name};
+}
+
 RecorderVerdict late_verdict(const Job& job, const RecordedGroup& group,
                              const RecordedFront& front) {
-  RecorderVerdict verdict{.kind = RecordedKind::Late,
-                          .named = front.idle,
-                          .what = late_words(job, group, front),
-                          .place = place_of(group, front.number, {front.call}),
-                          .communicator = group.communicator,
-                          .number = front.number,
-                          .group = group.name};
+  RecorderVerdict verdict = verdict_of(RecordedKind::Late, late_words(job, group, front), group,
+                                       front.number, {front.call});
+  verdict.named = front.idle;
   verdict.dumps = {
       {dump_of(group, front.ahead.front()).where,
        fmt::format("collective {}: {}, not completed", front.number, recorded_words(*front.call))},
@@ -320,28 +314,25 @@ RecorderVerdict late_verdict(const Job& job, const RecordedGroup& group,
 }
 
 RecorderVerdict mismatch_verdict(const RecordedGroup& group, const RecordedDifference& difference) {
-  const bool one_field = difference.fields.find(',') == std::string::npos;
   const std::string words = camps_words(
-      difference.camps, [](const RecordedCamp& camp) { return ranks_phrase(camp.members); },
-      [](const FlightRecorderEntry* call) { return recorded_words(*call) + at_words(*call); });
-  std::vector<int> named = outvoted(CallSource::Recorder, difference.camps, group.ranks.size());
-  std::ranges::sort(named);
+      difference.camps, difference.fields,
+      [](const RecordedCamp& camp) { return ranks_phrase(camp.members); },
+      [](const FlightRecorderEntry* call) { return placed_words(*call); });
   std::vector<const FlightRecorderEntry*> calls;
-  for (const RecordedCamp& camp : difference.camps) calls.push_back(camp.call);
-  RecorderVerdict verdict{
-      .kind = RecordedKind::Mismatch,
-      .named = std::move(named),
-      .what = fmt::format("collective {} of {}: {} ({} {})", difference.number, group_words(group),
-                          words, difference.fields, one_field ? "differs" : "differ"),
-      .place = place_of(group, difference.number, calls),
-      .communicator = group.communicator,
-      .number = difference.number,
-      .group = group.name};
+  std::vector<Evidence> dumps;
   for (const RecordedCamp& camp : difference.camps) {
-    verdict.dumps.push_back(
+    calls.push_back(camp.call);
+    dumps.push_back(
         {dump_of(group, camp.members.front()).where,
          fmt::format("collective {}: {}", difference.number, recorded_words(*camp.call))});
   }
+  RecorderVerdict verdict = verdict_of(
+      RecordedKind::Mismatch,
+      fmt::format("collective {} of {}: {}", difference.number, group_words(group), words), group,
+      difference.number, calls);
+  verdict.named = outvoted(CallSource::Recorder, difference.camps, group.ranks.size());
+  std::ranges::sort(verdict.named);
+  verdict.dumps = std::move(dumps);
   return verdict;
 }
 
@@ -386,13 +377,10 @@ RecorderVerdict recorder_verdict(const Job& job) {
   if (last == nullptr) return {};
   const int64_t number = last->collective_seq_id;
   if (!somebody_gave_up(job, largest, number)) return {};
-  return {.kind = RecordedKind::Entered,
-          .what = fmt::format("all {} ranks called collective {} of {}, {}", largest.ranks.size(),
-                              number, group_words(largest), recorded_words(*last)),
-          .place = place_of(largest, number, {last}),
-          .communicator = largest.communicator,
-          .number = number,
-          .group = largest.name};
+  return verdict_of(RecordedKind::Entered,
+                    fmt::format("all {} ranks called collective {} of {}, {}", largest.ranks.size(),
+                                number, group_words(largest), recorded_words(*last)),
+                    largest, number, {last});
 }
 
 std::string recorded_behind_words(const Job& job) {
@@ -423,20 +411,16 @@ struct LinesVerdict {
 };
 
 LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
-  struct Row {
-    std::string_view fact;
-    RecordedKind kind;
-  };
-  constexpr Row kRows[] = {
+  constexpr std::pair<std::string_view, RecordedKind> kRows[] = {
       {"job.collectives_mismatched", RecordedKind::Mismatch},
       {"job.rank_missing_in_collective", RecordedKind::Late},
       {"job.collective_order_inverted", RecordedKind::Nothing},
       {"job.messages_unmatched", RecordedKind::Nothing},
       {"job.collectives_all_entered", RecordedKind::Entered},
   };
-  for (const Row& row : kRows) {
-    FactValue value = find_fact(row.fact)->derive(job, instance);
-    if (is_yes(value)) return {row.kind, std::move(value)};
+  for (const auto& [fact, kind] : kRows) {
+    FactValue value = find_fact(fact)->derive(job, instance);
+    if (is_yes(value)) return {kind, std::move(value)};
   }
   return {};
 }
@@ -568,8 +552,7 @@ FactValue log_lacks_calls(const Job& job, const Instance&) {
   for (const ShortLog& log : logs) {
     if (phrases.size() == kMostTold) break;
     phrases.push_back(short_log_words(job, log));
-    const Process& process = nth_process(job, log.process);
-    value.evidence.push_back({process.last, process.last_text});
+    value.evidence.push_back(last_line(job, log.process));
   }
   value.what = join(phrases, "; ");
   if (logs.size() > kMostTold)

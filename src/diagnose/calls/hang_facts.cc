@@ -53,96 +53,62 @@ constexpr size_t kMostNamed = 4;
 // the limits that people set are minutes: only lateness of that order counts. A rank that was late
 // because it waited for another one in another communicator is a victim, and not listed.
 
-struct LateEntry {
-  Waiter waiter;
-  int communicator = -1;  ///< Into Job::communicators: where most ranks waited for it.
-  uint64_t call = 0;      ///< Number of the call there, from 0.
-  int64_t seconds = 0;    ///< After the middle one of the ranks; -1: known by the order of lines.
-  SourceRef where;        ///< Of its call.
-};
-
 constexpr int64_t kNanosecondsPerMs = 1'000'000;
 
 /// A rank's entry into the last call of a communicator.
 struct Entry {
   Waiter waiter;
-  SourceRef where;
-  int64_t nanoseconds = 0;
+  int communicator = -1;  ///< Into Job::communicators: where most ranks waited for it.
+  uint64_t call = 0;      ///< Number of the call there, from 0.
+  SourceRef where;        ///< Of its call.
+  LineTime time;          ///< Likewise; it views the job.
+  int64_t seconds = -1;   ///< After the middle one of the ranks; -1: known by the order of lines.
 };
 
-/// The entries into the last call, earliest first; empty if they are not all known.
+/// The entries into the last call, in order of the ranks; empty if not all ranks entered it, or if
+/// it need not be what some rank called last.
 std::vector<Entry> last_entries(const Job& job, const CallFront& front) {
   std::vector<Entry> entries;
   if (!front.knows_all() || front.is_open()) return entries;
-  std::set<bool> zones;
   for (const CommRank& rank : nth_communicator(job, front.communicator).ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
     // What was called last is a collective only where no message may be.
     if (calls == nullptr || !calls->peers.empty()) return {};
-    const LineTime time = find_line_time(calls->last_stamp);
-    if (!time.known()) return {};
-    zones.insert(time.has_zone);
-    entries.push_back({waiter_of(rank), calls->last, time.nanoseconds});
+    entries.push_back({waiter_of(rank), front.communicator, front.furthest - 1, calls->last,
+                       find_line_time(calls->last_stamp)});
   }
-  // Times with a zone and without one do not compare.
-  if (zones.size() != 1) return {};
-  std::ranges::stable_sort(entries, {}, &Entry::nanoseconds);
   return entries;
-}
-
-/// Place of the first entry that is late; entries.size() if none is, or if the late ones are not
-/// the few.
-size_t first_late(const std::vector<Entry>& entries, int64_t limit_ms) {
-  if (entries.size() < 2) return entries.size();
-  const int64_t usual = entries[(entries.size() - 1) / 2].nanoseconds;
-  size_t first = 0;
-  while (first < entries.size() &&
-         entries[first].nanoseconds - usual < limit_ms * kNanosecondsPerMs) {
-    ++first;
-  }
-  const size_t late = entries.size() - first;
-  return are_few(late, first) ? first : entries.size();
-}
-
-/// Where the first watchdog line of an input stands.
-std::map<uint32_t, SourceRef> first_timeouts(const Job& job) {
-  std::map<uint32_t, SourceRef> first;
-  for (const TimedOutWork& work : timed_out_work(job)) {
-    const JobUnit* unit = unit_of(job, work.line.where);
-    if (unit == nullptr) continue;
-    const auto [entry, is_new] = first.try_emplace(unit->input, work.line.where);
-    if (!is_new) entry->second = std::min(entry->second, work.line.where);
-  }
-  return first;
 }
 
 /// Those whose entry into the last call stands behind the watchdogs' lines of others, all in one
 /// stream, where the entries of most stand before them.
-std::vector<LateEntry> late_by_order(const Job& job) {
-  std::vector<LateEntry> result;
-  const std::map<uint32_t, SourceRef> timeouts = first_timeouts(job);
+std::vector<Entry> late_by_order(const Job& job) {
+  std::vector<Entry> result;
+  std::optional<uint32_t> input;
+  SourceRef gave_up;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const JobUnit* unit = unit_of(job, work.line.where);
+    if (unit == nullptr) continue;
+    if (input && *input != unit->input) return result;
+    gave_up = input ? std::min(gave_up, work.line.where) : work.line.where;
+    input = unit->input;
+  }
   // Pieces of torn lines may stand anywhere.
-  if (timeouts.size() != 1 || is_torn(job)) return result;
-  const auto& [input, gave_up] = *timeouts.begin();
+  if (!input || is_torn(job)) return result;
   for (const CallFront& front : call_fronts(job)) {
-    if (!front.knows_all() || front.is_open() || front.furthest == 0) continue;
-    std::vector<LateEntry> late;
-    const auto& ranks = nth_communicator(job, front.communicator).ranks;
-    const bool is_ordered = std::ranges::all_of(ranks, [&](const CommRank& rank) {
-      const CollectiveCalls* calls = calls_of(job, rank);
-      if (calls == nullptr || !calls->peers.empty()) return false;
-      const JobUnit* unit = unit_of(job, calls->last);
-      if (unit == nullptr || unit->input != input) return false;
-      if (gave_up < calls->last) {
-        // Files of several ranks, one put behind the other, have no order.
-        if (!(nth_process(job, rank.process).first < gave_up)) return false;
-        late.push_back({waiter_of(rank), front.communicator, front.furthest - 1, -1, calls->last});
-      }
-      return true;
+    const std::vector<Entry> entries = last_entries(job, front);
+    std::vector<Entry> late;
+    const bool is_ordered = std::ranges::all_of(entries, [&](const Entry& entry) {
+      const JobUnit* unit = unit_of(job, entry.where);
+      if (unit == nullptr || unit->input != *input) return false;
+      if (!(gave_up < entry.where)) return true;
+      late.push_back(entry);
+      // Files of several ranks, one put behind the other, have no order.
+      return nth_process(job, entry.waiter.process).first < gave_up;
     });
-    if (!is_ordered || !are_few(late.size(), ranks.size() - late.size())) continue;
-    for (const LateEntry& entry : late) {
-      const bool is_known = std::ranges::count(result, entry.waiter, &LateEntry::waiter) > 0;
+    if (!is_ordered || !are_few(late.size(), entries.size() - late.size())) continue;
+    for (const Entry& entry : late) {
+      const bool is_known = std::ranges::count(result, entry.waiter, &Entry::waiter) > 0;
       if (!is_known) result.push_back(entry);
     }
   }
@@ -152,25 +118,33 @@ std::vector<LateEntry> late_by_order(const Job& job) {
 /// Those who entered the last call of a communicator at least `limit_ms` > 0 after most others, in
 /// order. Where no time tells, those whose line stands behind the watchdogs' lines in one stream.
 /// Empty where neither compares, or where ranks are not covered.
-std::vector<LateEntry> late_entries(const Job& job, int64_t limit_ms) {
-  std::map<Waiter, LateEntry> late;
+std::vector<Entry> late_entries(const Job& job, int64_t limit_ms) {
+  std::map<Waiter, Entry> late;
   std::set<Waiter> victims;
   std::map<Waiter, size_t> waiting;
   for (const CallFront& front : call_fronts(job)) {
-    const std::vector<Entry> entries = last_entries(job, front);
-    const size_t first = first_late(entries, limit_ms);
-    if (first == entries.size()) continue;
-    const int64_t usual = entries[(entries.size() - 1) / 2].nanoseconds;
-    for (size_t i = 0; i < first; ++i) victims.insert(entries[i].waiter);
-    for (size_t i = first; i < entries.size(); ++i) {
-      if (waiting[entries[i].waiter] >= first) continue;
-      waiting[entries[i].waiter] = first;
-      late[entries[i].waiter] = {entries[i].waiter, front.communicator, front.furthest - 1,
-                                 (entries[i].nanoseconds - usual) / (1000 * kNanosecondsPerMs),
-                                 entries[i].where};
+    std::vector<Entry> entries = last_entries(job, front);
+    // Times with a zone and without one do not compare.
+    const bool are_timed = std::ranges::all_of(entries, [&](const Entry& entry) {
+      return entry.time.known() && entry.time.has_zone == entries.front().time.has_zone;
+    });
+    if (entries.size() < 2 || !are_timed) continue;
+    const auto when = [](const Entry& entry) { return entry.time.nanoseconds; };
+    std::ranges::stable_sort(entries, {}, when);
+    const int64_t usual = when(entries[(entries.size() - 1) / 2]);
+    const auto begin =
+        std::ranges::lower_bound(entries, usual + limit_ms * kNanosecondsPerMs, {}, when);
+    const auto in_time = static_cast<size_t>(begin - entries.begin());
+    if (begin == entries.end() || !are_few(entries.size() - in_time, in_time)) continue;
+    for (auto entry = entries.begin(); entry != begin; ++entry) victims.insert(entry->waiter);
+    for (auto entry = begin; entry != entries.end(); ++entry) {
+      if (waiting[entry->waiter] >= in_time) continue;
+      waiting[entry->waiter] = in_time;
+      entry->seconds = (when(*entry) - usual) / (1000 * kNanosecondsPerMs);
+      late[entry->waiter] = *entry;
     }
   }
-  std::vector<LateEntry> result;
+  std::vector<Entry> result;
   for (const auto& [waiter, entry] : late) {
     if (!victims.contains(waiter)) result.push_back(entry);
   }
@@ -352,11 +326,11 @@ void add_front_evidence(const Job& job, const CallFront& front, FactValue& value
 }
 
 /// The front in which most ranks wait for one of those that are named.
-const CallFront* widest_front(const Waits& waits, const std::vector<Holdup>& holdups) {
+const CallFront* widest_front(const Waits& waits, const std::vector<Blocker>& blockers) {
   const CallFront* widest = nullptr;
-  for (const Holdup& holdup : holdups) {
-    for (const int f : holdup.fronts) {
-      const CallFront& front = waits.fronts[static_cast<size_t>(f)];
+  for (const Blocker& blocker : blockers) {
+    for (const size_t f : blocker.fronts) {
+      const CallFront& front = waits.fronts[f];
       if (widest == nullptr || front.ahead.size() > widest->ahead.size()) widest = &front;
     }
   }
@@ -364,17 +338,17 @@ const CallFront* widest_front(const Waits& waits, const std::vector<Holdup>& hol
 }
 
 /// Those who entered after the others had given up.
-std::vector<LateEntry> too_late(const Job& job) {
+std::vector<Entry> too_late(const Job& job) {
   const std::vector<TimedOutWork>& works = timed_out_work(job);
   int64_t shortest_ms = INT64_MAX;
   for (const TimedOutWork& work : works) {
     if (work.timeout_ms > 0) shortest_ms = std::min(shortest_ms, work.timeout_ms);
   }
   if (shortest_ms == INT64_MAX) return {};  // None gave up, or no limit is printed.
-  std::vector<LateEntry> late = late_entries(job, shortest_ms);
+  std::vector<Entry> late = late_entries(job, shortest_ms);
   // Whose own watchdog had given up before it entered, was waiting then like the others. Where the
   // order of the two lines is unknown, it may have been.
-  std::erase_if(late, [&](const LateEntry& entry) {
+  std::erase_if(late, [&](const Entry& entry) {
     return std::ranges::any_of(works, [&](const TimedOutWork& work) {
       return work.process == entry.waiter.process &&
              (work.line.where.unit != entry.where.unit || work.line.where < entry.where);
@@ -386,7 +360,7 @@ std::vector<LateEntry> too_late(const Job& job) {
 FactValue came_too_late(const Job& job) {
   FactValue value = yes({});
   std::vector<std::string> phrases;
-  for (const LateEntry& late : too_late(job)) {
+  for (const Entry& late : too_late(job)) {
     blame(job, late.waiter, value);
     if (phrases.size() == kMostNamed) continue;
     place_in(job, late.communicator, value);
@@ -404,43 +378,44 @@ FactValue came_too_late(const Job& job) {
 
 /// Hosts run ahead: beside one that left its program others may be late who wait behind it, in
 /// calls that all have made.
-void keep_departed(const Job& job, const std::vector<Departure>& left, std::vector<Holdup>& late) {
+void keep_diverged(const Job& job, const std::vector<Divergence>& left,
+                   std::vector<Blocker>& late) {
   // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
   const bool is_silent = timed_out_work(job).empty();
-  const std::vector<Waiter>& unlike_twins = departed_from_twins(job);
-  const auto departed = [&](const Holdup& holdup) {
-    const Waiter& waiter = holdup.waiters.front();
+  const std::vector<Waiter>& unlike_twins = diverged_from_twins(job);
+  const auto diverged = [&](const Blocker& blocker) {
+    const Waiter& waiter = blocker.waiters.front();
     return (is_silent && std::ranges::count(unlike_twins, waiter) > 0) ||
-           std::ranges::count(left, waiter, &Departure::waiter) > 0;
+           std::ranges::count(left, waiter, &Divergence::waiter) > 0;
   };
-  if (std::ranges::any_of(late, departed)) {
-    std::erase_if(late, [&](const Holdup& holdup) { return !departed(holdup); });
+  if (std::ranges::any_of(late, diverged)) {
+    std::erase_if(late, [&](const Blocker& blocker) { return !diverged(blocker); });
   }
 }
 
 /// Some rank that holds others up left out a message, and it is none of those that seem to be late.
-bool others_departed_in_message(const Job& job, const Waits& waits,
-                                const std::vector<Holdup>& late) {
+bool others_diverged_in_message(const Job& job, const Waits& waits,
+                                const std::vector<Blocker>& late) {
   return std::ranges::any_of(waits.unmatched, [&](const UnmatchedMessages& messages) {
-    const auto departure = message_departure(job, messages);
-    return departure && holds_up(waits, departure->waiter) && !is_one_of(late, departure->waiter);
+    const auto divergence = message_divergence(job, messages);
+    return divergence && blocks(waits, divergence->waiter) && !is_one_of(late, divergence->waiter);
   });
 }
 
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
-  std::vector<Holdup> late = idle_holdups(job, waits);
-  std::erase_if(late, [](const Holdup& holdup) { return holdup.fronts.empty(); });
+  std::vector<Blocker> late = idle_blockers(job, waits);
+  std::erase_if(late, [](const Blocker& blocker) { return blocker.fronts.empty(); });
   const CallFront* front = widest_front(waits, late);
   if (front == nullptr) return came_too_late(job);
-  const std::vector<Departure> left = find_departures(job).odd;
-  if (others_departed(left, late, &Departure::waiter)) return unknown();
-  keep_departed(job, left, late);
-  if (others_departed_in_message(job, waits, late)) return unknown();
+  const std::vector<Divergence> left = find_divergences(job).odd;
+  if (others_diverged(left, late, &Divergence::waiter)) return unknown();
+  keep_diverged(job, left, late);
+  if (others_diverged_in_message(job, waits, late)) return unknown();
   // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
   const bool is_silent = timed_out_work(job).empty();
-  if (is_silent && others_departed(departed_from_twins(job), late)) return unknown();
+  if (is_silent && others_diverged(diverged_from_twins(job), late)) return unknown();
   const bool is_vague = is_silent || timeouts_name_no_process(job);
   if (is_vague && !message_conflicts(job).empty()) return unknown();
   // Where most ranks are behind, one has run ahead.
@@ -449,8 +424,8 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   place_in(job, front->communicator, value);
   add_front_evidence(job, *front, value);
   std::vector<std::string> phrases;
-  for (const Holdup& holdup : late) {
-    const Waiter& waiter = holdup.waiters.front();
+  for (const Blocker& blocker : late) {
+    const Waiter& waiter = blocker.waiters.front();
     blame(job, waiter, value);
     if (phrases.size() < kMostNamed) phrases.push_back(late_words(job, waiter, value));
   }
@@ -481,7 +456,7 @@ void blame_only_late(const Job& job, const CallFront& front, FactValue& value) {
     return;
   }
   const Waiter late = waiter_of(ranks[static_cast<size_t>(front.behind.front())]);
-  const std::vector<Holdup> idle = idle_holdups(job, find_waits(job));
+  const std::vector<Blocker> idle = idle_blockers(job, find_waits(job));
   if (idle.size() == 1 && idle.front().waiters.front() == late) blame(job, late, value);
 }
 
@@ -503,11 +478,11 @@ FactValue rank_behind(const Job& job, const Instance&) {
 }
 
 /// "rank 1 … waits in call 4 of communicator a for rank 2 …".
-std::string circle_words(const Job& job, const Waits& waits, const Holdup& circle,
+std::string circle_words(const Job& job, const Waits& waits, const Blocker& circle,
                          FactValue& value) {
   std::vector<std::string> phrases;
-  for (const int f : circle.fronts) {
-    const CallFront& front = waits.fronts[static_cast<size_t>(f)];
+  for (const size_t f : circle.fronts) {
+    const CallFront& front = waits.fronts[f];
     if (phrases.size() == kMostNamed) break;
     add_front_evidence(job, front, value);
     phrases.push_back(fmt::format("{} and {} did not", front_words(job, front),
@@ -517,22 +492,22 @@ std::string circle_words(const Job& job, const Waits& waits, const Holdup& circl
 }
 
 /// "rank 2 … called AllReduce … of communicator a where 3 ranks like it called …".
-std::string departure_words(const Job& job, const Departure& departure, FactValue& value) {
-  value.evidence.push_back({departure.call.where, {}});
-  value.evidence.push_back({departure.usual.where, {}});
+std::string divergence_words(const Job& job, const Divergence& divergence, FactValue& value) {
+  value.evidence.push_back({divergence.call.where, {}});
+  value.evidence.push_back({divergence.usual.where, {}});
   return fmt::format(
-      "{} called {} of {} where {} like it called {} of {}", waiter_words(job, departure.waiter),
-      call_words(departure.call.call), communicator_words(job, departure.communicator),
-      departure.others == 1 ? "another rank" : fmt::format("{} ranks", departure.others),
-      call_words(departure.usual.call), communicator_words(job, departure.usual_communicator));
+      "{} called {} of {} where {} like it called {} of {}", waiter_words(job, divergence.waiter),
+      call_words(divergence.call.call), communicator_words(job, divergence.communicator),
+      divergence.others == 1 ? "another rank" : fmt::format("{} ranks", divergence.others),
+      call_words(divergence.usual.call), communicator_words(job, divergence.usual_communicator));
 }
 
 /// Names those that left the program of ranks like them; false if nobody did.
-bool blame_departed(const Job& job, const std::vector<Departure>& left, FactValue& value) {
+bool blame_diverged(const Job& job, const std::vector<Divergence>& left, FactValue& value) {
   std::vector<std::string> phrases;
-  for (const Departure& departure : left) {
-    blame(job, departure.waiter, value);
-    if (phrases.size() < kMostNamed) phrases.push_back(departure_words(job, departure, value));
+  for (const Divergence& divergence : left) {
+    blame(job, divergence.waiter, value);
+    if (phrases.size() < kMostNamed) phrases.push_back(divergence_words(job, divergence, value));
   }
   if (!value.what.empty() && !phrases.empty()) value.what += ". ";
   value.what += join(phrases, "; ");
@@ -540,9 +515,9 @@ bool blame_departed(const Job& job, const std::vector<Departure>& left, FactValu
 }
 
 /// Names those of a circle that left what they themselves did so far.
-void blame_unusual(const Job& job, const Waits& waits, const Holdup& circle, FactValue& value) {
+void blame_unusual(const Job& job, const Waits& waits, const Blocker& circle, FactValue& value) {
   std::vector<std::string> odd;
-  for (const Waiter& waiter : departed(job, circle.waiters)) {
+  for (const Waiter& waiter : diverged(job, circle.waiters)) {
     if (may_wait_for_unknown(job, waits, waiter)) continue;
     blame(job, waiter, value);
     odd.push_back(waiter_words(job, waiter));
@@ -553,14 +528,14 @@ void blame_unusual(const Job& job, const Waits& waits, const Holdup& circle, Fac
       join(odd, ", "));
 }
 
-/// Those that departed; in a circle, where somebody must have, also from what the many did for the
+/// Those that diverged; in a circle, where somebody must have, also from what the many did for the
 /// first time there.
-std::vector<Departure> odd_in(const Holdup& circle, const Departures& left) {
+std::vector<Divergence> odd_in(const Blocker& circle, const Divergences& left) {
   if (!left.odd.empty()) return left.odd;
-  std::vector<Departure> odd;
-  for (const Departure& departure : left.unheard_of) {
-    const bool is_in_circle = std::ranges::binary_search(circle.waiters, departure.waiter);
-    if (is_in_circle && departure.others >= 3) odd.push_back(departure);
+  std::vector<Divergence> odd;
+  for (const Divergence& divergence : left.unprecedented) {
+    const bool is_in_circle = std::ranges::binary_search(circle.waiters, divergence.waiter);
+    if (is_in_circle && divergence.others >= 3) odd.push_back(divergence);
   }
   return odd;
 }
@@ -569,50 +544,50 @@ std::vector<Departure> odd_in(const Holdup& circle, const Departures& left) {
 /// message that it left out may be hidden by those that it made later. False if there is none, or
 /// several: then they may all be as they should.
 bool blame_unlike_twins(const Job& job, FactValue& value) {
-  const std::vector<Waiter>& departed = departed_from_twins(job);
-  if (departed.size() != 1) return false;
-  const auto departure = departure_from_twins(job, departed.front());
-  if (!departure) return false;
-  const RankCall& made = departure->made;
-  blame(job, departed.front(), value);
+  const std::vector<Waiter>& diverged = diverged_from_twins(job);
+  if (diverged.size() != 1) return false;
+  const auto divergence = divergence_from_twins(job, diverged.front());
+  if (!divergence) return false;
+  const RankCall& made = divergence->made;
+  blame(job, diverged.front(), value);
   place_in(job, made.line.communicator, value);
   value.what = fmt::format(
       "{} called {} number {} of {} where {}, which is at the same place of its groups, called {}",
-      waiter_words(job, departed.front()), to_valid_utf8(made.op.view()), made.index + 1,
-      communicator_words(job, made.line.communicator), waiter_words(job, departure->twin),
-      to_valid_utf8(departure->usual.op.view()));
+      waiter_words(job, diverged.front()), to_valid_utf8(made.op.view()), made.index + 1,
+      communicator_words(job, made.line.communicator), waiter_words(job, divergence->twin),
+      to_valid_utf8(divergence->usual.op.view()));
   return true;
 }
 
 FactValue collective_order_inverted(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
-  const Departures left = find_departures(job);
+  const Divergences left = find_divergences(job);
   FactValue value = yes({});
-  for (const Holdup& circle : waits.holdups) {
+  for (const Blocker& circle : waits.blockers) {
     if (circle.fronts.size() < 2 || !is_closed_by_fronts(waits, circle)) continue;
     value.what = circle_words(job, waits, circle, value);
-    place_in(job, waits.fronts[static_cast<size_t>(circle.fronts.front())].communicator, value);
-    if (!blame_departed(job, odd_in(circle, left), value)) {
+    place_in(job, waits.fronts[circle.fronts.front()].communicator, value);
+    if (!blame_diverged(job, odd_in(circle, left), value)) {
       blame_unusual(job, waits, circle, value);
     }
     return value;
   }
   // Who seems to wait for nobody may wait in a call that all have made, behind the one that
-  // departed.
-  const std::vector<Holdup> idle = idle_holdups(job, waits);
+  // diverged.
+  const std::vector<Blocker> idle = idle_blockers(job, waits);
   const bool is_silent = timed_out_work(job).empty();
-  const bool may_wait = others_departed(left.odd, idle, &Departure::waiter) ||
-                        (is_silent && others_departed(departed_from_twins(job), idle));
+  const bool may_wait = others_diverged(left.odd, idle, &Divergence::waiter) ||
+                        (is_silent && others_diverged(diverged_from_twins(job), idle));
   if (!idle.empty() && !may_wait) return unknown();
-  if (blame_departed(job, left.odd, value)) {
+  if (blame_diverged(job, left.odd, value)) {
     place_in(job, left.odd.front().communicator, value);
     return value;
   }
   if (blame_unlike_twins(job, value)) return value;
   if (left.undecided.empty()) return unknown();
   place_in(job, left.undecided.front().communicator, value);
-  value.what = departure_words(job, left.undecided.front(), value);
+  value.what = divergence_words(job, left.undecided.front(), value);
   return value;
 }
 
@@ -626,9 +601,9 @@ FactValue all_entered(const Job& job, const Instance&) {
   if (!waits.unmatched.empty() || !messages_are_covered(job)) return unknown();
   const bool all_alike = std::ranges::all_of(
       waits.fronts, [](const CallFront& front) { return front.counts_all() && !front.is_open(); });
-  const Departures left = find_departures(job);
+  const Divergences left = find_divergences(job);
   if (!all_alike || !left.odd.empty() || !left.undecided.empty()) return unknown();
-  if (departed_from_twins(job).size() == 1) return unknown();
+  if (diverged_from_twins(job).size() == 1) return unknown();
   FactValue value = yes(entered);
   if (!waits.fronts.empty()) place_in(job, waits.fronts.front().communicator, value);
   return value;

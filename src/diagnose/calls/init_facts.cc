@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
@@ -475,27 +476,15 @@ std::string name_of(const Job& job, const UnfinishedInit& init) {
 
 /// `its last line, at 12:00:03, is "Bootstrap : Using eth0:10.0.0.1<0>"`.
 std::string last_words(const Process& process) {
-  constexpr size_t kMost = 100;
-  std::string_view message = trim(parse_header(process.last_text).message);
-  if (message.empty()) message = trim(process.last_text);
-  const bool cut = message.size() > kMost;
-  const LineTime time = time_of_line(process.last_text);
-  const std::string when = time.known() ? fmt::format(", at {},", printable(time.text)) : "";
-  return fmt::format("its last line{} is \"{}{}\"", when,
-                     printable(to_valid_utf8(message.substr(0, kMost))), cut ? "…" : "");
+  const std::string when = when_words(process.last_text);
+  return fmt::format("its last line{} is \"{}\"", when.empty() ? when : when + ",",
+                     line_words(process.last_text, 100));
 }
 
 /// "rank 3 (node-b, pid 77, GPU 3)".
-std::string name_and_place(const Job& job, const InitRank& rank) {
-  std::vector<std::string> place;
-  if (rank.process >= 0) {
-    const Process& process = nth_process(job, rank.process);
-    if (!process.host.empty()) place.push_back(printable(to_valid_utf8(process.host)));
-    if (process.pid >= 0) place.push_back(fmt::format("pid {}", process.pid));
-    if (process.cuda_dev >= 0) place.push_back(fmt::format("GPU {}", process.cuda_dev));
-  }
-  const std::string who = rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : "one process";
-  return place.empty() ? who : fmt::format("{} ({})", who, join(place, ", "));
+std::string name_of(const Job& job, const InitRank& rank) {
+  const int cuda_dev = rank.process < 0 ? -1 : nth_process(job, rank.process).cuda_dev;
+  return name_and_place(job, rank.process, rank.rank, cuda_dev, "one process");
 }
 
 /// What each of them said last: "rank 3 (node-b, pid 77): its last line is …; and 2 more".
@@ -504,8 +493,8 @@ std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) 
   for (const InitRank& rank : ranks) {
     if (rank.process < 0) continue;
     if (parts.size() == kMostNamed) break;
-    parts.push_back(fmt::format("{}: {}", name_and_place(job, rank),
-                                last_words(nth_process(job, rank.process))));
+    parts.push_back(
+        fmt::format("{}: {}", name_of(job, rank), last_words(nth_process(job, rank.process))));
   }
   if (parts.size() < ranks.size() && !parts.empty()) {
     parts.push_back(fmt::format("and {} more", ranks.size() - parts.size()));
@@ -516,7 +505,7 @@ std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) 
 /// "rank 3 (node-b, pid 77) did not: its last line is …", or "ranks 3,4 did not; rank 3 (…): …".
 std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std::string_view what) {
   if (ranks.size() == 1) {
-    const std::string who = name_and_place(job, ranks.front());
+    const std::string who = name_of(job, ranks.front());
     if (ranks.front().process < 0) return fmt::format("{} {}", who, what);
     return fmt::format("{} {}: {}", who, what, last_words(nth_process(job, ranks.front().process)));
   }
@@ -526,17 +515,11 @@ std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std:
 
 /// The line with which a rank began: its START, else the last line of its process.
 Evidence line_of(const Job& job, const UnfinishedInit& init, const InitRank& rank) {
-  const Process& process = nth_process(job, rank.process);
-  Evidence line{process.last, process.last_text};
-  if (init.communicator < 0) return line;
-  const auto& ranks = nth_communicator(job, init.communicator).ranks;
-  const auto member = std::ranges::find(ranks, rank.rank, &CommRank::rank);
-  if (member == ranks.end() || member->process != rank.process) return line;
-  const SourceRef started = segment_of(job, *member).started;
-  for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
-    if (record.where == started) line = evidence_of(record);
-  });
-  return line;
+  if (init.communicator < 0) return last_line(job, rank.process);
+  const int member = member_of(job, init.communicator, rank.rank);
+  if (member < 0) return last_line(job, rank.process);
+  const CommRank& its = rank_at(job, init.communicator, member);
+  return its.process == rank.process ? start_line(job, its) : last_line(job, rank.process);
 }
 
 /// What one initialisation adds to an answer.
@@ -552,9 +535,7 @@ using Describe = std::optional<Part> (*)(const Job&, const UnfinishedInit&);
 std::vector<Evidence> last_lines(const Job& job, const std::vector<InitRank>& ranks) {
   std::vector<Evidence> lines;
   for (const InitRank& rank : ranks) {
-    if (rank.process < 0) continue;
-    const Process& process = nth_process(job, rank.process);
-    lines.push_back({process.last, process.last_text});
+    if (rank.process >= 0) lines.push_back(last_line(job, rank.process));
   }
   return lines;
 }

@@ -58,23 +58,18 @@ std::optional<OutOfStep> first_apart(const CallLine& line, const ProgramPlaces& 
 
 std::vector<OutOfStep> find_out_of_step(const Job& job) {
   if (rank_programs(job).size() > kMostCompared) return {};
-  struct Ends {
-    const ProgramPlaces* sender = nullptr;  ///< nullptr: it made none of them.
-    const ProgramPlaces* receiver = nullptr;
-  };
   const std::map<Waiter, ProgramPlaces> programs = program_places(job);
-  std::map<CallLine, Ends> lines;
+  std::map<MessageEnd, const ProgramPlaces*> ends;
   for (const auto& [waiter, program] : programs) {
-    for (const auto& [end, places] : program.messages) {
-      (end.receives ? lines[end.line].receiver : lines[end.line].sender) = &program;
-    }
+    for (const auto& [end, places] : program.messages) ends[end] = &program;
   }
   std::vector<OutOfStep> result;
-  for (const auto& [line, ends] : lines) {
-    if (ends.sender == nullptr || ends.receiver == nullptr || ends.sender == ends.receiver)
-      continue;
-    if (const auto apart = first_apart(line, *ends.sender, *ends.receiver))
+  for (const auto& [end, sender] : ends) {
+    const auto receiver = ends.find({end.line, true});
+    if (end.receives || receiver == ends.end() || receiver->second == sender) continue;
+    if (const auto apart = first_apart(end.line, *sender, *receiver->second)) {
       result.push_back(*apart);
+    }
   }
   return result;
 }
@@ -88,8 +83,8 @@ const std::vector<OutOfStep>& messages_out_of_step(const Job& job) {
 std::vector<OutOfStepRank> ranks_out_of_step(const Job& job) {
   std::vector<OutOfStepRank> result;
   for (const OutOfStep& messages : messages_out_of_step(job)) {
-    const bool sender_left = departure_from_twins(job, messages.sender).has_value();
-    const bool receiver_left = departure_from_twins(job, messages.receiver).has_value();
+    const bool sender_left = divergence_from_twins(job, messages.sender).has_value();
+    const bool receiver_left = divergence_from_twins(job, messages.receiver).has_value();
     if (sender_left == receiver_left) continue;  // Nothing tells which of them it was.
     const Waiter& waiter = sender_left ? messages.sender : messages.receiver;
     const bool is_known = std::ranges::count(result, waiter, &OutOfStepRank::waiter) > 0;
@@ -138,12 +133,9 @@ std::optional<size_t> place_of(const RankProgram& program, int communicator, uin
   bool are_elsewhere = false;
   for (size_t at = 0; at < program.calls.size(); ++at) {
     const CallLine& line = program.calls[at].line;
-    if (!line.is_message()) continue;
-    if (line.communicator == communicator) {
-      places.push_back(at);
-    } else {
-      are_elsewhere = true;
-    }
+    const bool is_here = line.communicator == communicator;
+    if (line.is_message() && is_here) places.push_back(at);
+    are_elsewhere |= line.is_message() && !is_here;
   }
   const auto is_meant = [&](size_t at) {
     return program.calls[at].receives == (work.op == "RECV");
@@ -173,24 +165,19 @@ std::map<int, Stuck> stuck_in(const Job& job, int communicator,
   return stuck;
 }
 
-/// Whether a rank waits for another one.
-enum class Edge {
-  None,
-  Behind,    ///< The other end stands behind the message in which the peer waits itself.
-  NotPosted  ///< The peer has not come to it.
-};
-
-/// How a rank waits for its peer.
-Edge edge_of(const Stuck& waiting, const Stuck& peer) {
+/// The peer waits itself before it comes to the other end of the message in which `waiting` waits,
+/// or has not come to it.
+bool waits_for(const Stuck& waiting, const Stuck& peer) {
   const RankCall& message = waiting.message();
   const std::vector<RankCall>& theirs = peer.program->calls;
   uint64_t made = 0;
   for (size_t at = 0; at < theirs.size(); ++at) {
     if (theirs[at].line != message.line || theirs[at].receives == message.receives) continue;
-    if (theirs[at].index == message.index) return at > peer.at ? Edge::Behind : Edge::None;
+    if (theirs[at].index == message.index) return at > peer.at;
     made = std::max(made, theirs[at].index + 1);
   }
-  return made <= message.index ? Edge::NotPosted : Edge::None;
+  // A message that was left out leaves both ends waiting, one for it and one for what is next.
+  return made <= message.index && waiting.work->op == peer.work->op;
 }
 
 int peer_of(const RankCall& message) {
@@ -203,11 +190,8 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
   for (const auto& [rank, waiting] : stuck) {
     const int peer = peer_of(waiting.message());
     const auto other = stuck.find(peer);
-    if (peer == rank || other == stuck.end()) continue;
-    const Edge edge = edge_of(waiting, other->second);
-    // A message that was left out leaves both ends waiting, one for it and one for what is next.
-    const bool same_way = waiting.work->op == other->second.work->op;
-    if (edge == Edge::Behind || (edge == Edge::NotPosted && same_way)) awaited[rank] = peer;
+    const bool is_other = peer != rank && other != stuck.end();
+    if (is_other && waits_for(waiting, other->second)) awaited[rank] = peer;
   }
   for (const auto& [start, next] : awaited) {
     std::vector<int> circle = {start};
@@ -231,53 +215,48 @@ bool was_left_out(const Job& job, int communicator, const std::vector<int>& circ
   size_t left = 0;
   for (const int rank : circle) {
     const RankProgram& program = *stuck.at(rank).program;
-    if (departure_from_twins(job, program.waiter)) return true;
+    if (divergence_from_twins(job, program.waiter)) return true;
     if (leaves_past(kinds_of(program)).value_or(false)) ++left;
     waiters.push_back(program.waiter);
   }
   // Where all did, their program changed.
-  if ((left > 0 && left < circle.size()) || !departed(job, waiters).empty()) return true;
+  if ((left > 0 && left < circle.size()) || !diverged(job, waiters).empty()) return true;
   const auto is_here = [&](const OutOfStep& messages) {
     return messages.messages.communicator == communicator;
   };
   if (std::ranges::any_of(messages_out_of_step(job), is_here)) return true;
   return std::ranges::any_of(find_waits(job).unmatched, [&](const UnmatchedMessages& messages) {
-    return messages.communicator == communicator && message_departure(job, messages);
+    return messages.communicator == communicator && message_divergence(job, messages);
   });
 }
 
-std::string circle_words(const Job& job, const Communicator& comm, const std::vector<int>& circle,
+std::string circle_words(const Job& job, int communicator, const std::vector<int>& circle,
                          const std::map<int, Stuck>& stuck) {
-  const auto number = [&](int rank) {
-    for (const CommRank& member : comm.ranks) {
-      if (member.rank != rank || member.process < 0) continue;
-      const int known = nth_process(job, member.process).rank;
-      return known >= 0 ? known : rank;
-    }
-    return rank;
+  const auto name = [&](int rank) {
+    return members_words(job, communicator, {member_of(job, communicator, rank)});
   };
   std::vector<std::string> names;
-  for (const int rank : circle) names.push_back(fmt::format("rank {}", number(rank)));
+  for (const int rank : circle) names.push_back(name(rank));
   names.push_back(names.front());
   const RankCall& first = stuck.at(circle.front()).message();
   return fmt::format(
       "{} wait in a circle, each for a call that the next one makes only behind its "
-      "own: {} waits in its {} number {} {} rank {}",
+      "own: {} waits in its {} number {} {} {}",
       join(names, " → "), names.front(), first.receives ? "Recv" : "Send", first.index + 1,
-      first.receives ? "from" : "to", number(peer_of(first)));
+      first.receives ? "from" : "to", name(peer_of(first)));
 }
 
 /// As the lines of calls show it.
 std::optional<FactValue> circle_in_calls(const Job& job) {
   const std::map<int, TimedOutWork> works = stuck_messages(job);
   for (size_t c = 0; c < job.communicators.size() && works.size() > 1; ++c) {
-    const Communicator& comm = job.communicators[c];
-    const std::map<int, Stuck> stuck = stuck_in(job, static_cast<int>(c), works);
+    const auto communicator = static_cast<int>(c);
+    const std::map<int, Stuck> stuck = stuck_in(job, communicator, works);
     const std::vector<int> circle = circle_of(stuck);
-    if (circle.empty() || was_left_out(job, static_cast<int>(c), circle, stuck)) continue;
-    FactValue value = yes(circle_words(job, comm, circle, stuck));
-    value.communicator = comm.id;
-    value.inferred = comm.inferred;
+    if (circle.empty() || was_left_out(job, communicator, circle, stuck)) continue;
+    FactValue value = yes(circle_words(job, communicator, circle, stuck));
+    value.communicator = job.communicators[c].id;
+    value.inferred = job.communicators[c].inferred;
     for (const int rank : circle) {
       value.evidence.push_back(stuck.at(rank).work->line);
       value.processes.push_back(stuck.at(rank).work->process);
@@ -314,7 +293,7 @@ std::optional<FactValue> circle_of_all(const Job& job) {
 }  // namespace
 
 FactValue messages_in_circle(const Job& job, const Instance&) {
-  if (auto circle = circle_in_calls(job)) return *circle;
+  if (const auto circle = circle_in_calls(job)) return *circle;
   // Lines of calls say more than watchdogs alone, also where they show no circle.
   const auto made_messages = [&](const CommRank& rank) {
     const CollectiveCalls* calls = calls_of(job, rank);
@@ -323,8 +302,7 @@ FactValue messages_in_circle(const Job& job, const Instance&) {
   for (const Communicator& comm : job.communicators) {
     if (std::ranges::any_of(comm.ranks, made_messages)) return unknown();
   }
-  auto circle = circle_of_all(job);
-  return circle ? *circle : unknown();
+  return circle_of_all(job).value_or(unknown());
 }
 
 namespace {
@@ -448,10 +426,8 @@ std::optional<MessageConflict> single_conflict(const UnmatchedMessages& pair,
 /// At a collective that both ends made, one of these messages was missing: those behind it meet
 /// others than they should.
 bool is_out_of_step(const Job& job, const UnmatchedMessages& pair) {
-  const CallLine line{pair.communicator, rank_at(job, pair.communicator, pair.sender).rank,
-                      rank_at(job, pair.communicator, pair.receiver).rank};
-  const std::vector<OutOfStep>& all = messages_out_of_step(job);
-  return std::ranges::find(all, line, &OutOfStep::messages) != all.end();
+  return std::ranges::count(messages_out_of_step(job), line_of(job, pair), &OutOfStep::messages) >
+         0;
 }
 
 std::optional<MessageConflict> conflict_of(const Job& job, const UnmatchedMessages& pair) {
@@ -546,6 +522,9 @@ FactValue message_sizes_differ(const Job& job, const Instance&) {
   std::erase_if(conflicts,
                 [&](const auto& conflict) { return conflict.communicator != communicator; });
   const Communicator& comm = nth_communicator(job, communicator);
+  const auto blame_end = [&](int end, FactValue& value) {
+    blame(job, waiter_at(job, communicator, end), value);
+  };
   FactValue value = yes({});
   value.communicator = comm.id;
   value.inferred = comm.inferred;
@@ -564,12 +543,11 @@ FactValue message_sizes_differ(const Job& job, const Instance&) {
   const int odd = odd_one(conflicts);
   if (odd < 0 && conflicts.size() == 1) {
     // Either end may be wrong: the pair is what has to be looked at.
-    for (const int end : {conflicts.front().sender, conflicts.front().receiver}) {
-      blame(job, waiter_of(rank_at(job, communicator, end)), value);
-    }
+    blame_end(conflicts.front().sender, value);
+    blame_end(conflicts.front().receiver, value);
   }
   if (odd < 0) return value;
-  blame(job, waiter_of(rank_at(job, communicator, odd)), value);
+  blame_end(odd, value);
   if (conflicts.size() > 1) {
     value.what +=
         fmt::format("; {} is at one end of all of them", members_words(job, communicator, {odd}));

@@ -171,7 +171,7 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
 //   call 20: ranks 0-2 AllReduce of 1048576 float32, rank 3 AllReduce of 524288 float32
 //       → job.collectives_mismatched = yes, rank 3: three of four agree
 //   call 20: rank 0 one thing, rank 1 another
-//       → yes, and nobody is named, unless one of them departs from what it always did there
+//       → yes, and nobody is named, unless one of them diverges from what it always did there
 //
 // A line lost in the middle of a log shifts all that follows, and looks like a skipped call. So a
 // difference counts if all sequences are equally long, or if something says that the job stopped.
@@ -259,7 +259,7 @@ std::vector<Waiter> odd_ones(const Job& job, const Communicator& comm) {
       all.push_back({waiter_of(rank), call->where});
     }
   }
-  return departed(job, all);
+  return diverged(job, all);
 }
 
 /// "call 20 of communicator 0x9c… (4 ranks): ranks 0-2 called …, rank 3 called … (count differs)".
@@ -273,11 +273,10 @@ std::string difference_words(const Job& job, int communicator) {
   const std::string fields =
       differing_fields(difference.camps.front().call.call, difference.camps.back().call.call);
   const std::string words = camps_words(
-      difference.camps,
+      difference.camps, fields,
       [&](const CallCamp& camp) { return members_words(job, communicator, camp.members); },
       [](const PlacedCall& call) { return call_words(call.call); });
-  return fmt::format("call {} of {}: {} ({} {})", difference.index + 1, where, words, fields,
-                     fields.find(',') == std::string::npos ? "differs" : "differ");
+  return fmt::format("call {} of {}: {}", difference.index + 1, where, words);
 }
 
 /// Communicators whose ranks differ and of which `wanted(comm)` holds, as one answer.
@@ -342,7 +341,7 @@ std::string message_words(const Job& job, const UnmatchedMessages& messages) {
         "of the {} messages from {} to {}, not all were sent and received in one size",
         messages.sent, sender, receiver);
   }
-  if (messages.sent > messages.received) {
+  if (messages.receiver_owes()) {
     return fmt::format("{} has no Recv from {} that matches Send number {} of {}", receiver, sender,
                        messages.received + 1, sender);
   }
@@ -351,21 +350,20 @@ std::string message_words(const Job& job, const UnmatchedMessages& messages) {
 }
 
 /// "rank 2 (…) called AllReduce where it had always called Send to rank 3".
-std::string departure_words(const Job& job, const UnmatchedMessages& messages,
-                            const MessageDeparture& departure) {
-  const bool receiver_owes = messages.sent > messages.received;
-  const int peer = receiver_owes ? messages.sender : messages.receiver;
+std::string divergence_words(const Job& job, const UnmatchedMessages& messages,
+                             const MessageDivergence& divergence) {
   return fmt::format("{} called {} where it had always called {} {}",
-                     waiter_words(job, departure.waiter), to_valid_utf8(departure.made.op.view()),
-                     receiver_owes ? "Recv from" : "Send to",
-                     members_words(job, messages.communicator, {peer}));
+                     waiter_words(job, divergence.waiter), to_valid_utf8(divergence.made.op.view()),
+                     messages.receiver_owes() ? "Recv from" : "Send to",
+                     members_words(job, messages.communicator, {messages.waiting()}));
 }
 
 /// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send".
-std::string departure_words(const Job& job, const Waiter& waiter, const TwinDeparture& departure) {
+std::string divergence_words(const Job& job, const Waiter& waiter,
+                             const TwinDivergence& divergence) {
   return fmt::format("{} called {} where {}, which is at the same place of its groups, called {}",
-                     waiter_words(job, waiter), to_valid_utf8(departure.made.op.view()),
-                     waiter_words(job, departure.twin), to_valid_utf8(departure.usual.op.view()));
+                     waiter_words(job, waiter), to_valid_utf8(divergence.made.op.view()),
+                     waiter_words(job, divergence.twin), to_valid_utf8(divergence.usual.op.view()));
 }
 
 /// An answer while it is put together.
@@ -377,12 +375,9 @@ struct Telling {
   void add(const UnmatchedMessages& messages) {
     if (phrases.size() == kMostNamed) return;
     place_in(job, messages.communicator, value);
-    const bool receiver_owes = messages.sent > messages.received;
-    const auto show = [&](int end) {
+    for (const int end : {messages.waiting(), messages.owing()}) {
       show_last_call(job, rank_at(job, messages.communicator, end), value);
-    };
-    show(receiver_owes ? messages.sender : messages.receiver);
-    show(receiver_owes ? messages.receiver : messages.sender);
+    }
     phrases.push_back(message_words(job, messages));
   }
 
@@ -392,10 +387,9 @@ struct Telling {
     value.communicator = comm.id;
     value.inferred |= comm.inferred;
     const auto words_of = [&](int rank) {
-      const auto member = std::ranges::find(comm.ranks, rank, &CommRank::rank);
-      const auto index = static_cast<int>(member - comm.ranks.begin());
-      show_last_call(job, *member, value);
-      return members_words(job, line.communicator, {index});
+      const int member = member_of(job, line.communicator, rank);
+      show_last_call(job, rank_at(job, line.communicator, member), value);
+      return members_words(job, line.communicator, {member});
     };
     const std::string sender = words_of(line.sender);
     phrases.push_back(fmt::format(
@@ -416,29 +410,29 @@ bool tell_out_of_step(Telling& telling) {
   const std::vector<OutOfStepRank> ranks = ranks_out_of_step(telling.job);
   if (ranks.size() != 1) return false;
   const auto& [messages, waiter] = ranks.front();
-  const std::vector<Departure> odd = find_departures(telling.job).odd;
-  if (std::ranges::any_of(odd, [&](const Departure& one) { return one.waiter != waiter; })) {
+  const std::vector<Divergence> odd = find_divergences(telling.job).odd;
+  if (std::ranges::any_of(odd, [&](const Divergence& one) { return one.waiter != waiter; })) {
     return false;
   }
-  const auto departure = departure_from_twins(telling.job, waiter);
-  if (!departure) return false;
+  const auto divergence = divergence_from_twins(telling.job, waiter);
+  if (!divergence) return false;
   telling.add(messages);
   blame(telling.job, waiter, telling.value);
-  telling.phrases.push_back(departure_words(telling.job, waiter, *departure));
+  telling.phrases.push_back(divergence_words(telling.job, waiter, *divergence));
   return true;
 }
 
 /// Messages that a rank left out where it had always made them, and by which it holds others up.
-bool tell_departures(const Waits& waits, Telling& telling) {
+bool tell_divergences(const Waits& waits, Telling& telling) {
   std::vector<std::string> who;
   for (const UnmatchedMessages& messages : waits.unmatched) {
-    const auto departure = message_departure(telling.job, messages);
-    if (!departure || !holds_up(waits, departure->waiter)) continue;
-    if (may_wait_for_unknown(telling.job, waits, departure->waiter)) continue;
+    const auto divergence = message_divergence(telling.job, messages);
+    if (!divergence || !blocks(waits, divergence->waiter)) continue;
+    if (may_wait_for_unknown(telling.job, waits, divergence->waiter)) continue;
     telling.add(messages);
-    blame(telling.job, departure->waiter, telling.value);
+    blame(telling.job, divergence->waiter, telling.value);
     if (who.size() == kMostNamed) continue;
-    who.push_back(departure_words(telling.job, messages, *departure));
+    who.push_back(divergence_words(telling.job, messages, *divergence));
   }
   telling.phrases.insert(telling.phrases.end(), who.begin(), who.end());
   return !who.empty();
@@ -469,55 +463,53 @@ bool left_order_of_collectives(const Job& job, const Waiter& waiter) {
 void name_ends(const Waits& waits, Telling& telling) {
   std::set<Waiter> ends;
   std::set<Waiter> with_themselves;
-  for (const Holdup& holdup : waits.holdups) {
-    for (const size_t m : holdup.unmatched) {
+  for (const Blocker& blocker : waits.blockers) {
+    for (const size_t m : blocker.unmatched) {
       const UnmatchedMessages& messages = waits.unmatched[m];
-      const auto& ranks = nth_communicator(telling.job, messages.communicator).ranks;
-      if (messages.sender == messages.receiver) {
-        with_themselves.insert(waiter_of(ranks[static_cast<size_t>(messages.sender)]));
-      }
       for (const int end : {messages.sender, messages.receiver}) {
-        ends.insert(waiter_of(ranks[static_cast<size_t>(end)]));
+        const Waiter waiter = waiter_at(telling.job, messages.communicator, end);
+        ends.insert(waiter);
+        if (messages.sender == messages.receiver) with_themselves.insert(waiter);
       }
     }
   }
   if (with_themselves.size() == 1) {
     return blame(telling.job, *with_themselves.begin(), telling.value);
   }
-  std::vector<std::pair<Waiter, TwinDeparture>> departed;
+  std::vector<std::pair<Waiter, TwinDivergence>> diverged;
   for (const Waiter& end : ends) {
-    if (const auto departure = departure_from_twins(telling.job, end)) {
-      departed.emplace_back(end, *departure);
+    if (const auto divergence = divergence_from_twins(telling.job, end)) {
+      diverged.emplace_back(end, *divergence);
     }
   }
-  if (departed.size() == 1) {
-    const auto& [waiter, departure] = departed.front();
+  if (diverged.size() == 1) {
+    const auto& [waiter, divergence] = diverged.front();
     blame(telling.job, waiter, telling.value);
-    telling.phrases.push_back(departure_words(telling.job, waiter, departure));
+    telling.phrases.push_back(divergence_words(telling.job, waiter, divergence));
     return;
   }
   const auto is_end = [&](const Waiter& waiter) { return ends.contains(waiter); };
-  const bool others_hold_up = std::ranges::any_of(waits.holdups, [&](const Holdup& holdup) {
-    return std::ranges::none_of(holdup.waiters, is_end);
+  const bool others_hold_up = std::ranges::any_of(waits.blockers, [&](const Blocker& blocker) {
+    return std::ranges::none_of(blocker.waiters, is_end);
   });
-  const auto departs = [&](const Waiter& end) {
+  const auto diverges = [&](const Waiter& end) {
     return left_order_of_collectives(telling.job, end);
   };
-  if (ends.size() > 2 || others_hold_up || std::ranges::any_of(ends, departs)) return;
+  if (ends.size() > 2 || others_hold_up || std::ranges::any_of(ends, diverges)) return;
   for (const Waiter& end : ends) blame(telling.job, end, telling.value);
 }
 
 /// Those who owe messages and wait for nobody; of them those that left the order of collectives, if
 /// any did: hosts run ahead, so the others may wait behind these.
-std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
-  std::vector<Holdup> idle = idle_holdups(job, waits);
-  std::erase_if(idle, [](const Holdup& holdup) { return holdup.unmatched.empty(); });
-  const std::vector<Departure> odd = find_departures(job).odd;
-  const auto departed = [&](const Holdup& holdup) {
-    return std::ranges::count(odd, holdup.waiters.front(), &Departure::waiter) > 0;
+std::vector<Blocker> idle_owers(const Job& job, const Waits& waits) {
+  std::vector<Blocker> idle = idle_blockers(job, waits);
+  std::erase_if(idle, [](const Blocker& blocker) { return blocker.unmatched.empty(); });
+  const std::vector<Divergence> odd = find_divergences(job).odd;
+  const auto diverged = [&](const Blocker& blocker) {
+    return std::ranges::count(odd, blocker.waiters.front(), &Divergence::waiter) > 0;
   };
-  if (std::ranges::any_of(idle, departed)) {
-    std::erase_if(idle, [&](const Holdup& holdup) { return !departed(holdup); });
+  if (std::ranges::any_of(idle, diverged)) {
+    std::erase_if(idle, [&](const Blocker& blocker) { return !diverged(blocker); });
   }
   // So many do not stop of themselves; without a watchdog nobody tells who of them waits.
   if (idle.size() > kMostNamed && timed_out_work(job).empty()) idle.clear();
@@ -525,18 +517,18 @@ std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
 }
 
 /// Messages owed by those whom nobody else keeps from it.
-void tell_holdups(const Waits& waits, Telling& telling) {
-  for (const Holdup& holdup : waits.holdups) {
-    const bool is_unknown = std::ranges::any_of(holdup.waiters, [&](const Waiter& waiter) {
+void tell_blockers(const Waits& waits, Telling& telling) {
+  for (const Blocker& blocker : waits.blockers) {
+    const bool is_unknown = std::ranges::any_of(blocker.waiters, [&](const Waiter& waiter) {
       return may_wait_for_unknown(telling.job, waits, waiter);
     });
     if (is_unknown) continue;
-    for (const size_t m : holdup.unmatched) telling.add(waits.unmatched[m]);
+    for (const size_t m : blocker.unmatched) telling.add(waits.unmatched[m]);
   }
   if (telling.phrases.empty()) return;
-  const std::vector<Holdup> idle = idle_owers(telling.job, waits);
-  for (const Holdup& holdup : idle) {
-    const Waiter& waiter = holdup.waiters.front();
+  const std::vector<Blocker> idle = idle_owers(telling.job, waits);
+  for (const Blocker& blocker : idle) {
+    const Waiter& waiter = blocker.waiters.front();
     blame(telling.job, waiter, telling.value);
     telling.phrases.push_back(waiter_words(telling.job, waiter) + " waits for nobody itself");
   }
@@ -548,12 +540,13 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
   const Waits& waits = find_waits(job);
   Telling telling{.job = job, .phrases = {}};
   if (tell_out_of_step(telling)) return telling.end();
-  const bool told = tell_departures(waits, telling);
-  const std::vector<Holdup> idle = idle_holdups(job, waits);
+  const bool told = tell_divergences(waits, telling);
+  const std::vector<Blocker> idle = idle_blockers(job, waits);
   // Who seems to owe a message may wait behind one that left the order of collectives.
-  if (!told && !idle.empty() && others_departed(find_departures(job).odd, idle, &Departure::waiter))
+  if (!told && !idle.empty() &&
+      others_diverged(find_divergences(job).odd, idle, &Divergence::waiter))
     return unknown();
-  if (!told) tell_holdups(waits, telling);
+  if (!told) tell_blockers(waits, telling);
   return telling.phrases.empty() ? unknown() : telling.end();
 }
 

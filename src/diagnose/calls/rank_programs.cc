@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "log/event.h"
+#include "log/line/header.h"
+#include "log/messages.h"
 #include "log/nccl_names.h"
 #include "model/call_coverage.h"
 
@@ -37,15 +40,16 @@ int number_of(const Job& job, const CommRank& rank) {
   return number >= 0 ? number : rank.rank;
 }
 
-/// The member of a communicator that `waiter` is, with the calls it made there.
-struct Membership {
-  int communicator = -1;
-  const CommRank* rank = nullptr;
-  const CollectiveCalls* calls = nullptr;
-};
+}  // namespace
 
-std::vector<Membership> memberships(const Job& job, const Waiter& waiter) {
-  std::vector<Membership> result;
+int member_of(const Job& job, int communicator, int rank) {
+  const auto& ranks = nth_communicator(job, communicator).ranks;
+  const auto member = std::ranges::find(ranks, rank, &CommRank::rank);
+  return member == ranks.end() ? -1 : static_cast<int>(member - ranks.begin());
+}
+
+std::vector<MemberCalls> memberships(const Job& job, const Waiter& waiter) {
+  std::vector<MemberCalls> result;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     for (const CommRank& rank : job.communicators[c].ranks) {
       if (waiter_of(rank) != waiter) continue;
@@ -54,8 +58,6 @@ std::vector<Membership> memberships(const Job& job, const Waiter& waiter) {
   }
   return result;
 }
-
-}  // namespace
 
 std::string call_words(const CallSignature& call) {
   std::string words = fmt::format("{} of {} {}", to_valid_utf8(call.op.view()), call.count,
@@ -97,21 +99,54 @@ std::string members_words(const Job& job, int communicator, const std::vector<in
   return fmt::format("{} {}", members.size(), members.size() == 1 ? "process" : "processes");
 }
 
+std::string name_and_place(const Job& job, int process, int rank, int cuda_dev,
+                           std::string_view unnamed) {
+  std::vector<std::string> place;
+  if (process >= 0) {
+    const Process& one = nth_process(job, process);
+    if (rank < 0) rank = one.rank;
+    if (!one.host.empty()) place.push_back(printable(to_valid_utf8(one.host)));
+    if (one.pid >= 0) place.push_back(fmt::format("pid {}", one.pid));
+    if (cuda_dev >= 0) place.push_back(fmt::format("GPU {}", cuda_dev));
+  }
+  const std::string who = rank >= 0 ? fmt::format("rank {}", rank) : std::string(unnamed);
+  return place.empty() ? who : fmt::format("{} ({})", who, join(place, ", "));
+}
+
 std::string waiter_words(const Job& job, const Waiter& waiter) {
-  if (waiter.process < 0) return "a process";
-  const Process& process = nth_process(job, waiter.process);
-  std::vector<std::string> parts;
-  if (!process.host.empty()) parts.push_back(to_valid_utf8(process.host));
-  if (process.pid >= 0) parts.push_back(fmt::format("pid {}", process.pid));
-  if (waiter.cuda_dev >= 0) parts.push_back(fmt::format("GPU {}", waiter.cuda_dev));
-  const std::string name =
-      process.rank >= 0 ? fmt::format("rank {}", process.rank) : std::string("a process");
-  return parts.empty() ? name : fmt::format("{} ({})", name, join(parts, ", "));
+  return name_and_place(job, waiter.process, -1, waiter.cuda_dev);
+}
+
+Evidence last_line(const Job& job, int process) {
+  const Process& speaker = nth_process(job, process);
+  return {speaker.last, speaker.last_text};
+}
+
+Evidence start_line(const Job& job, const CommRank& rank) {
+  Evidence line = last_line(job, rank.process);
+  const SourceRef started = segment_of(job, rank).started;
+  const Process& process = nth_process(job, rank.process);
+  for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
+    if (record.where == started) line = evidence_of(record);
+  });
+  return line;
+}
+
+std::string line_words(std::string_view line, size_t most) {
+  std::string_view message = trim(parse_header(line).message);
+  if (message.empty()) message = trim(line);
+  const bool is_cut = message.size() > most;
+  return printable(to_valid_utf8(message.substr(0, most))) + (is_cut ? "…" : "");
+}
+
+std::string when_words(std::string_view line) {
+  const LineTime time = time_of_line(line);
+  return time.known() ? fmt::format(", at {}", printable(time.text)) : std::string();
 }
 
 std::string last_call_words(const Job& job, const Waiter& waiter, Evidence* line) {
-  Membership last;
-  for (const Membership& membership : memberships(job, waiter)) {
+  MemberCalls last;
+  for (const MemberCalls& membership : memberships(job, waiter)) {
     if (membership.calls == nullptr || membership.calls->total == 0) continue;
     if (last.calls == nullptr || last.calls->last < membership.calls->last) last = membership;
   }
@@ -130,7 +165,7 @@ void blame(const Job& job, const Waiter& waiter, FactValue& value) {
   if (nth_process(job, waiter.process).rank >= 0) return;
   // A process that drives several ranks has none itself: the rank is that of its GPU in the largest
   // communicator.
-  for (const Membership& membership : memberships(job, waiter)) {
+  for (const MemberCalls& membership : memberships(job, waiter)) {
     if (membership.rank->rank < 0) continue;
     value.ranks.push_back(membership.rank->rank);
     return;
@@ -235,7 +270,7 @@ bool has_unknown_peers(const Job& job, const CommRank& rank) {
 namespace {
 
 /// Those whose calls are counted, by log and segment.
-using Members = std::map<std::pair<int, int>, Membership>;
+using Members = std::map<std::pair<int, int>, MemberCalls>;
 
 Members counted_members(const Job& job) {
   Members members;
@@ -253,7 +288,7 @@ bool has_calls(const SpeakerLog& log) {
   return log.calls.tape.total() + log.traces.tape.total() > 0;
 }
 
-std::optional<RankCall> read_entry(const CallTape::Entry& entry, const Membership& member) {
+std::optional<RankCall> read_entry(const CallTape::Entry& entry, const MemberCalls& member) {
   RankCall call{.line = {.communicator = member.communicator}, .op = entry.call.op};
   if (!is_point_to_point(entry.call.op)) return call;
   const bool sends = entry.call.op == "Send";
@@ -414,127 +449,136 @@ std::optional<bool> leaves_past(std::span<const int> steps) {
   return answer;
 }
 
-namespace {
+Simulation::Simulation(const std::vector<RankProgram>& programs, Circles circles,
+                       const IsComplete& is_complete)
+    : programs_(programs) {
+  for (size_t p = 0; p < programs.size(); ++p) add_program(static_cast<uint32_t>(p));
+  for (auto& [key, meeting] : meetings_) meeting.is_complete = is_complete(key, meeting.calls);
+  circles == Circles::Wait ? run_forward() : spread_doubt();
+}
 
-/// A call as ranks of one stage have it in common: communicators are numbered by their first use.
-struct CommonCall {
-  int communicator = 0;
-  int sender = -1;
-  int receiver = -1;
-  bool receives = false;
-  OpName op;
+std::span<const uint32_t> Simulation::Queue::batch(size_t number) const {
+  const size_t end = number + 1 < batches.size() ? batches[number + 1] : calls.size();
+  return std::span(calls).subspan(batches[number], end - batches[number]);
+}
 
-  bool operator==(const CommonCall&) const = default;
-};
-
-std::vector<CommonCall> common_calls(const RankProgram& program) {
-  std::map<int, int> numbers;
-  std::vector<CommonCall> calls;
-  calls.reserve(program.calls.size());
-  for (const RankCall& call : program.calls) {
-    const auto [number, is_new] =
-        numbers.try_emplace(call.line.communicator, static_cast<int>(numbers.size()));
-    calls.push_back({number->second, call.line.sender, call.line.receiver, call.receives, call.op});
+void Simulation::add_program(uint32_t program) {
+  const std::vector<RankCall>& calls = programs_[program].calls;
+  std::vector<Step>& steps = steps_.emplace_back();
+  steps.reserve(calls.size());
+  std::map<int, uint32_t> queue_of;  // By stream.
+  auto entry = queue_of.end();
+  // Calls of a line follow one another, so the meeting of the next is mostly the next in order.
+  auto near = meetings_.begin();
+  for (uint32_t c = 0; c < calls.size(); ++c) {
+    if (entry == queue_of.end() || entry->first != calls[c].stream) {
+      bool is_new = false;
+      std::tie(entry, is_new) =
+          queue_of.try_emplace(calls[c].stream, static_cast<uint32_t>(queues_.size()));
+      if (is_new) queues_.push_back({.program = program, .calls = {}, .batches = {}});
+    }
+    Queue& queue = queues_[entry->second];
+    const bool joins = calls[c].group >= 0 && !queue.calls.empty() &&
+                       calls[queue.calls.back()].group == calls[c].group;
+    if (!joins) queue.batches.push_back(queue.calls.size());
+    queue.calls.push_back(c);
+    const MeetingKey key{calls[c].line, calls[c].index};
+    if (near == meetings_.end() || near->first != key) near = meetings_.try_emplace(near, key);
+    Meeting& meeting = near++->second;
+    meeting.calls.push_back({program, c});
+    steps.push_back({&meeting, entry->second, static_cast<uint32_t>(queue.batches.size() - 1)});
   }
-  return calls;
 }
 
-/// It begins where the rank began. Where only the last calls of a process are kept, the programs of
-/// its ranks begin at different places.
-bool is_whole(const RankProgram& program) {
-  std::set<std::pair<CallLine, bool>> seen;
-  return std::ranges::all_of(program.calls, [&](const RankCall& call) {
-    return !seen.insert({call.line, call.receives}).second || call.index == 0;
-  });
-}
-
-using CommonPrograms = std::vector<std::vector<CommonCall>>;  ///< As rank_programs() has them.
-
-CommonPrograms find_common_programs(const Job& job) {
-  CommonPrograms all;
-  for (const RankProgram& program : rank_programs(job)) all.push_back(common_calls(program));
-  return all;
-}
-
-size_t alike(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b) {
-  const size_t most = std::min(a.size(), b.size());
-  size_t n = 0;
-  while (n < most && a[n] == b[n]) ++n;
-  return n;
-}
-
-/// Fewer calls in common may be a start that all ranks share.
-constexpr size_t kFewestAlike = 8;
-
-/// Both go on alike from those places until one of them ends, and for long enough.
-bool rejoin(const std::vector<CommonCall>& a, size_t from_a, const std::vector<CommonCall>& b,
-            size_t from_b) {
-  size_t n = 0;
-  while (from_a + n < a.size() && from_b + n < b.size() && a[from_a + n] == b[from_b + n]) ++n;
-  return n >= kFewestAlike && (from_a + n == a.size() || from_b + n == b.size());
-}
-
-/// They share the first `n` calls, and all the others but one that one of them left out.
-bool differ_by_one(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b, size_t n) {
-  return n >= kFewestAlike && (rejoin(a, n + 1, b, n) || rejoin(a, n, b, n + 1));
-}
-
-constexpr size_t kMostCompared = 256;  ///< Ranks: each may be held against each other.
-
-std::vector<Waiter> find_departed(const Job& job) {
-  std::vector<Waiter> departed;
-  if (rank_programs(job).size() > kMostCompared) return departed;
-  for (const RankProgram& program : rank_programs(job)) {
-    if (departure_from_twins(job, program.waiter)) departed.push_back(program.waiter);
+void Simulation::run_forward() {
+  std::vector<uint32_t> ready(queues_.size());  // Queues whose head is to be begun.
+  std::iota(ready.begin(), ready.end(), 0);
+  while (!ready.empty()) {
+    Queue& queue = queues_[ready.back()];
+    ready.pop_back();
+    if (queue.head == queue.batches.size()) continue;
+    const std::span<const uint32_t> batch = queue.batch(queue.head);
+    queue.open = batch.size();
+    for (const uint32_t call : batch) begin({queue.program, call}, ready);
   }
-  return departed;
 }
 
-}  // namespace
-
-const std::vector<Waiter>& departed_from_twins(const Job& job) {
-  return job.answers.of<&find_departed>(job);
-}
-
-bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
-  const std::vector<RankProgram>& programs = rank_programs(job);
-  if (programs.size() > kMostCompared) return false;
-  const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
-  const RankProgram* own = program_of(job, a);
-  const RankProgram* other = program_of(job, b);
-  if (own == nullptr || other == nullptr || !is_whole(*own) || !is_whole(*other)) return false;
-  const auto& calls = common[static_cast<size_t>(own - programs.data())];
-  return alike(calls, common[static_cast<size_t>(other - programs.data())]) == calls.size();
-}
-
-std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter) {
-  const std::vector<RankProgram>& programs = rank_programs(job);
-  const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
-  const RankProgram* own = program_of(job, waiter);
-  if (own == nullptr) return std::nullopt;
-  const auto o = static_cast<size_t>(own - programs.data());
-  std::optional<size_t> twin;
-  size_t most = 0;
-  for (size_t p = 0; p < programs.size(); ++p) {
-    if (p == o) continue;
-    const size_t n = alike(common[o], common[p]);
-    const size_t shorter = std::min(common[o].size(), common[p].size());
-    // One of the two has only come further.
-    if (n == shorter && n >= kFewestAlike) return std::nullopt;
-    if (n <= most) continue;
-    // They are of one stage if they share half of what is known, or all but one call.
-    const bool share_half = n >= std::max(kFewestAlike, shorter / 2);
-    const bool is_twin = share_half || (differ_by_one(common[o], common[p], n) && is_whole(*own) &&
-                                        is_whole(programs[p]));
-    if (!is_twin) continue;
-    most = n;
-    twin = p;
+void Simulation::begin(const SimulatedCall& call, std::vector<uint32_t>& ready) {
+  Meeting& meeting = *step(call).meeting;
+  const auto next = meeting.calls.begin() + static_cast<std::ptrdiff_t>(meeting.begun++);
+  std::iter_swap(next, std::find(next, meeting.calls.end(), call));
+  if (made(call).is_buffered) leave(call, ready);
+  if (!meeting.has_ended()) return;
+  for (const SimulatedCall& each : meeting.calls) {
+    if (!made(each).is_buffered) leave(each, ready);
   }
-  if (!twin) return std::nullopt;
-  // Of two that differ, it is the twin that left the order that it had kept itself.
-  const bool twin_left = past_at(kinds_of(programs[*twin]), most) == Past::Other;
-  if (twin_left && past_at(kinds_of(*own), most) != Past::Other) return std::nullopt;
-  return TwinDeparture{programs[*twin].waiter, own->calls[most], programs[*twin].calls[most]};
+}
+
+/// The stream waits for the call no more.
+void Simulation::leave(const SimulatedCall& call, std::vector<uint32_t>& ready) {
+  const uint32_t number = step(call).queue;
+  Queue& queue = queues_[number];
+  if (--queue.open > 0) return;
+  ++queue.head;
+  ready.push_back(number);
+}
+
+void Simulation::spread_doubt() {
+  for (Queue& queue : queues_) queue.head = queue.batches.size();
+  std::vector<SimulatedCall> doubted;  // Calls that have perhaps not begun.
+  // What a stream may wait in becomes its head; what is behind that has perhaps not begun.
+  const auto halt = [&](const SimulatedCall& call) {
+    const Step& at = step(call);
+    Queue& queue = queues_[at.queue];
+    if (at.batch >= queue.head || made(call).is_buffered) return;
+    for (size_t b = at.batch + size_t{1}; b <= queue.head && b < queue.batches.size(); ++b) {
+      for (const uint32_t behind : queue.batch(b)) doubted.push_back({queue.program, behind});
+    }
+    queue.head = at.batch;
+  };
+  for (const auto& [key, meeting] : meetings_) {
+    if (!meeting.is_complete) std::for_each(meeting.calls.begin(), meeting.calls.end(), halt);
+  }
+  std::set<const Meeting*> spread;
+  while (!doubted.empty()) {
+    const Meeting* meeting = step(doubted.back()).meeting;
+    doubted.pop_back();
+    if (!spread.insert(meeting).second) continue;
+    std::for_each(meeting->calls.begin(), meeting->calls.end(), halt);
+  }
+  for (auto& [key, meeting] : meetings_) {
+    const auto awaited = std::stable_partition(
+        meeting.calls.begin(), meeting.calls.end(), [&](const SimulatedCall& call) {
+          return step(call).batch <= queues_[step(call).queue].head;
+        });
+    meeting.begun = static_cast<size_t>(awaited - meeting.calls.begin());
+  }
+}
+
+/// A call of the head that the stream waits in.
+SimulatedCall Simulation::waiting_in(const Queue& queue) const {
+  const std::span<const uint32_t> batch = queue.batch(queue.head);
+  return {queue.program, *std::ranges::find_if(batch, [&](uint32_t call) {
+            const SimulatedCall place{queue.program, call};
+            return !has_ended(place) && !made(place).is_buffered;
+          })};
+}
+
+std::vector<WaitingCall> Simulation::circle() const {
+  const auto stuck = std::ranges::find_if(
+      queues_, [](const Queue& queue) { return queue.head < queue.batches.size(); });
+  if (stuck == queues_.end()) return {};
+  std::vector<WaitingCall> links;
+  std::map<SimulatedCall, size_t> link_of;  // By waiting call.
+  SimulatedCall waiting = waiting_in(*stuck);
+  while (link_of.try_emplace(waiting, links.size()).second) {
+    const std::span<const SimulatedCall> absent = step(waiting).meeting->awaited();
+    links.push_back({waiting, *std::ranges::min_element(absent)});
+    waiting = waiting_in(queues_[step(links.back().awaited).queue]);
+  }
+  // What leads into the circle is no part of it.
+  links.erase(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(link_of[waiting]));
+  return links;
 }
 
 }  // namespace ncclog

@@ -18,9 +18,12 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnose/facts/fact.h"
@@ -48,6 +51,24 @@ inline bool are_few(size_t few, size_t others) { return few < others || (few == 
 
 inline Waiter waiter_of(const CommRank& rank) { return {rank.process, rank.cuda_dev}; }
 
+/// The member of that rank, into Communicator::ranks; -1: there is none.
+int member_of(const Job& job, int communicator, int rank);
+
+/// The waiter that a member of a communicator is; both are indices.
+inline Waiter waiter_at(const Job& job, int communicator, int rank) {
+  return waiter_of(rank_at(job, communicator, rank));
+}
+
+/// The member of a communicator that a waiter is, with the calls that it made there.
+struct MemberCalls {
+  int communicator = -1;  ///< Into Job::communicators.
+  const CommRank* rank = nullptr;
+  const CollectiveCalls* calls = nullptr;  ///< nullptr: none of its lines were seen.
+};
+
+/// All of them, by communicator. They point into the job.
+std::vector<MemberCalls> memberships(const Job& job, const Waiter& waiter);
+
 // Calls and the ranks that made them, in words.
 //
 //   "AllReduce of 1048576 float32 (sum)"
@@ -66,6 +87,11 @@ std::string communicator_words(const Job& job, int communicator);
 /// "ranks 0-4,6,7", members of a communicator by the numbers of the job where these are known.
 std::string members_words(const Job& job, int communicator, const std::vector<int>& members);
 
+/// "rank 3 (node-b, pid 4242, GPU 1)", "a process (node-b, pid 77)". -1: unknown; a rank that is
+/// not known is that of the process.
+std::string name_and_place(const Job& job, int process, int rank, int cuda_dev,
+                           std::string_view unnamed = "a process");
+
 /// One process with all that names it.
 std::string waiter_words(const Job& job, const Waiter& waiter);
 
@@ -75,6 +101,19 @@ std::string last_call_words(const Job& job, const Waiter& waiter, Evidence* line
 
 /// Adds a process to those that an answer names.
 void blame(const Job& job, const Waiter& waiter, FactValue& value);
+
+/// The last line of a process.
+Evidence last_line(const Job& job, int process);
+
+/// The line with which a rank began to initialise its communicator, else the last one of its
+/// process. `rank` has to have a process and a segment.
+Evidence start_line(const Job& job, const CommRank& rank);
+
+/// A line without header and prefixes, cut after `most` bytes, safe to print.
+std::string line_words(std::string_view line, size_t most);
+
+/// ", at 12:00:03"; empty if the line carries no time.
+std::string when_words(std::string_view line);
 
 // How many messages did a rank exchange with a peer?
 //
@@ -189,34 +228,125 @@ Past past_at(std::span<const int> steps, size_t at);
 /// of them follow from the past; nullopt if there is too little of a past to tell.
 std::optional<bool> leaves_past(std::span<const int> steps);
 
-// Which rank left the order of calls that ranks like it keep?
+// Which calls of ranks' programs end, which wait for whom, and do some wait in a circle?
 //
-//   rank 5:  Recv←3 Send→7 Recv←3 Recv←7 Send→7 …        of the same stage in the next group
-//   rank 4:  Recv←2 Recv←2 Send→6 Recv←2 Recv←6 …        left out its first Send
-//       → rank 4
+//   rank 0, one stream: Send to 1, Recv from 1      Both wait in Send for a Recv that stands behind
+//   rank 1, one stream: Send to 0, Recv from 0      the other's Send: a circle.
+//   rank 2:  Recv from 4, Send to 0                 Rank 4 left out its Send: rank 2 waits in its
+//   rank 0:  Recv from 2                            Recv, and so rank 0 waits for rank 2.
 //
-// Ranks of one stage run one program over their own communicators. Whoever waits has made a part
-// of it, from its beginning; who left a call out, or made one too many, has made something else.
-// Where a stage has two ranks, each of them differs from the other: then who did not do as it
-// always had, if one of them did.
+// The idea: the calls are played through in thought. A call begins when those before it on its own
+// stream have ended; calls of one group begin together. It ends when all who have to come to it
+// have begun it, which is what is called a meeting: a collective, or a message's Send and Recv.
+// NCCL has no tags, so that what meets follows from the order of calls alone. A buffered Send is
+// one that its stream does not wait for. Hosts never wait, and nothing waits for connections, so
+// only what cannot end is said to wait. Whether all who have to come to a meeting ever make the
+// call is for the caller to say: logs may no longer hold the calls of some.
+//
+// A stream is where a queue of batches stands: those before the head have ended, the head has
+// begun, those behind it have not. A simulation finds the heads, in one of two ways:
+//
+//   Circles::Wait   streams and groups are known. All heads begin at the front and move on while
+//                   something ends. Who is in a circle stays.
+//   Circles::End    streams and groups are not known, and a circle may have been a group. All calls
+//                   end but those that somebody lacks; from these doubt spreads to what is behind
+//                   them, and to those who have to meet that. Heads move back until nothing changes.
+//
+// The cost: linear in the calls, but for finding their meetings; each batch begins, and each meeting
+// is doubted, once.
 
-/// A rank that departed from a twin.
-struct TwinDeparture {
-  Waiter twin;
-  RankCall made;   ///< The first call that differs.
-  RankCall usual;  ///< What the twin called there.
+/// A call of the programs that are simulated.
+struct SimulatedCall {
+  uint32_t program = 0;
+  uint32_t call = 0;  ///< Into RankProgram::calls.
+
+  auto operator<=>(const SimulatedCall&) const = default;
 };
 
-/// Where the rank made something else than all ranks like it; nullopt: it has none, or it is only
-/// behind or ahead of one of them, or of the two that differ the other one left its own past. Pure.
-std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter);
+/// What calls have in common that meet.
+struct MeetingKey {
+  CallLine line;
+  uint64_t index = 0;
 
-/// What `a` called is a beginning of what `b` called, each on its own communicators, or the same.
-/// False where either's calls are not known, and in jobs of very many ranks. Pure.
-bool made_no_more(const Job& job, const Waiter& a, const Waiter& b);
+  auto operator<=>(const MeetingKey&) const = default;
+};
 
-/// All ranks that departed from ranks like them. Empty for jobs of very many ranks, where nobody
-/// compares them all. Valid as long as the job.
-const std::vector<Waiter>& departed_from_twins(const Job& job);
+struct Meeting {
+  std::vector<SimulatedCall>
+      calls;                 ///< First those that have begun, in the order in which they came.
+  size_t begun = 0;          ///< How many of them have.
+  bool is_complete = false;  ///< Whoever has to come has a call of it, or made it before.
+
+  std::span<const SimulatedCall> came() const { return std::span(calls).first(begun); }
+  std::span<const SimulatedCall> awaited() const { return std::span(calls).subspan(begun); }
+  bool has_ended() const { return is_complete && begun == calls.size(); }
+};
+
+/// One link of a circle.
+struct WaitingCall {
+  SimulatedCall waiting;  ///< Has begun and waits for
+  SimulatedCall awaited;  ///< this one, which stands behind the next link's `waiting`.
+
+  bool operator==(const WaitingCall&) const = default;
+};
+
+/// What becomes of calls that wait for each other in a circle.
+enum class Circles { Wait, End };
+
+class Simulation {
+ public:
+  using IsComplete = std::function<bool(const MeetingKey&, const std::vector<SimulatedCall>&)>;
+
+  /// `programs` must outlive it. `is_complete` is asked once for each meeting, by line and index.
+  Simulation(const std::vector<RankProgram>& programs, Circles circles,
+             const IsComplete& is_complete);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  const std::map<MeetingKey, Meeting>& meetings() const { return meetings_; }
+
+  /// All who have to come to that call have begun it.
+  bool has_ended(const SimulatedCall& call) const { return step(call).meeting->has_ended(); }
+
+  /// The circle that keeps the first stream from its end; empty: all calls end. Only where all
+  /// meetings are complete, and circles wait.
+  std::vector<WaitingCall> circle() const;
+
+ private:
+  /// Where a call stands.
+  struct Step {
+    Meeting* meeting = nullptr;
+    uint32_t queue = 0;
+    uint32_t batch = 0;
+  };
+
+  /// A stream of a program.
+  struct Queue {
+    uint32_t program = 0;
+    std::vector<uint32_t> calls;
+    std::vector<size_t> batches;  ///< Where in `calls` each begins.
+    size_t head = 0;              ///< The first batch that has not ended.
+    size_t open = 0;              ///< Of the head's calls, those that the stream waits for.
+
+    std::span<const uint32_t> batch(size_t number) const;
+  };
+
+  void add_program(uint32_t program);
+  void run_forward();
+  void begin(const SimulatedCall& call, std::vector<uint32_t>& ready);
+  void leave(const SimulatedCall& call, std::vector<uint32_t>& ready);
+  void spread_doubt();
+
+  const Step& step(const SimulatedCall& call) const { return steps_[call.program][call.call]; }
+  const RankCall& made(const SimulatedCall& call) const {
+    return programs_[call.program].calls[call.call];
+  }
+  SimulatedCall waiting_in(const Queue& queue) const;
+
+  const std::vector<RankProgram>& programs_;
+  std::map<MeetingKey, Meeting> meetings_;
+  std::vector<std::vector<Step>> steps_;  ///< By program and call.
+  std::vector<Queue> queues_;             ///< By program, then by the first use of their stream.
+};
 
 }  // namespace ncclog

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,9 @@ bool is_point_to_point(std::string_view op);
 
 /// True for the name of the group of all ranks: "0" or "default_pg" or, where none is printed, "".
 bool is_default_group(std::string_view group);
+
+/// Those whose watchdogs gave up on a work, into Job::processes. Valid as long as the job.
+const std::set<int>& processes_that_gave_up(const Job& job);
 
 /// The works of one group and SeqNum, one for each rank or process that reported one.
 struct StalledWork {

@@ -1,11 +1,14 @@
 #include "diagnose/calls/who_waits.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "model/call_coverage.h"
@@ -49,20 +52,24 @@ CallFront call_front(const Job& job, int communicator) {
   CallFront front;
   front.communicator = communicator;
   front.unseen = unseen_ranks(comm);
-  std::vector<int> counted;
+  std::vector<std::pair<int, uint64_t>> counted;  // Ranks, and how many they made.
+  front.front = UINT64_MAX;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    const bool is_counted = call_coverage(job, comm, comm.ranks[r]) == CallCoverage::Counted;
-    (is_counted ? counted : front.unknown).push_back(static_cast<int>(r));
-    front.furthest = std::max(front.furthest, collectives_of(job, comm.ranks[r]));
+    const uint64_t made = collectives_of(job, comm.ranks[r]);
+    front.furthest = std::max(front.furthest, made);
+    if (call_coverage(job, comm, comm.ranks[r]) == CallCoverage::Counted) {
+      counted.emplace_back(r, made);
+      front.front = std::min(front.front, made);
+    } else {
+      front.unknown.push_back(static_cast<int>(r));
+    }
   }
-  front.front = front.furthest;
-  const auto length = [&](int r) {
-    return collectives_of(job, comm.ranks[static_cast<size_t>(r)]);
-  };
-  for (const int r : counted) front.front = std::min(front.front, length(r));
+  front.front = std::min(front.front, front.furthest);
   // Ranks that called different things cannot be told to be behind or ahead by counting.
   if (comm.difference || front.front == front.furthest) return front;
-  for (const int r : counted) (length(r) == front.front ? front.behind : front.ahead).push_back(r);
+  for (const auto& [r, made] : counted) {
+    (made == front.front ? front.behind : front.ahead).push_back(r);
+  }
   return front;
 }
 
@@ -78,9 +85,8 @@ std::vector<CallFront> call_fronts(const Job& job) {
 }
 
 const PlacedCall* open_call(const Job& job, const CallFront& front) {
-  const Communicator& comm = nth_communicator(job, front.communicator);
   for (const int r : front.ahead) {
-    const CollectiveCalls* calls = calls_of(job, comm.ranks[static_cast<size_t>(r)]);
+    const CollectiveCalls* calls = calls_of(job, rank_at(job, front.communicator, r));
     if (const PlacedCall* call = calls->collectives.call(front.front)) return call;
   }
   return nullptr;
@@ -90,7 +96,7 @@ namespace {
 
 /// How often all ranks called in that line whose programs are known.
 uint64_t made_by_all(const Job& job, const CallLine& line, const std::set<Waiter>& known) {
-  uint64_t least = std::numeric_limits<uint64_t>::max();
+  uint64_t least = UINT64_MAX;
   for (const CommRank& rank : nth_communicator(job, line.communicator).ranks) {
     if (!known.contains(waiter_of(rank))) continue;
     if (!line.is_message() || rank.rank == line.sender) {
@@ -123,103 +129,101 @@ namespace {
 /// front, so that a front of n ranks has n edges and not n * n / 4.
 class WaitGraph {
  public:
-  int point_of(const Waiter& waiter) {
-    const auto [entry, is_new] = points_.try_emplace(waiter, static_cast<int>(edges_.size()));
-    if (is_new) add_point(waiter);
-    return entry->second;
+  size_t point_of(const Waiter& waiter) {
+    const auto [entry, is_new] = points_.try_emplace(waiter, edges_.size());
+    return is_new ? new_point() : entry->second;
   }
-  int new_point() { return add_point({}); }
-  void add_edge(int from, int to) {
-    edges_[static_cast<size_t>(from)].push_back(to);
-    back_[static_cast<size_t>(to)].push_back(from);
+  size_t new_point() {
+    edges_.emplace_back();
+    back_.emplace_back();
+    return edges_.size() - 1;
+  }
+  void add_edge(size_t from, size_t to) {
+    edges_[from].push_back(to);
+    back_[to].push_back(from);
   }
 
   /// Waiters of the strongly connected parts that no edge leaves and that somebody waits for.
   std::vector<std::vector<Waiter>> sinks() const {
-    return waiters_of_parts([&](const Part& part, const std::vector<Waiter>& waiters) {
-      const auto is_left = [&](int point) {
-        const auto& to = edges_[static_cast<size_t>(point)];
-        return std::ranges::any_of(to, [&](int other) { return !part.contains(other); });
-      };
-      const bool is_awaited = part.size() > 1 || !back_[static_cast<size_t>(*part.begin())].empty();
-      return !waiters.empty() && is_awaited && std::ranges::none_of(part, is_left);
+    const std::vector<size_t> part_of = parts();
+    std::set<size_t> awaited;
+    std::set<size_t> left;
+    for (size_t from = 0; from < edges_.size(); ++from) {
+      for (const size_t to : edges_[from]) {
+        awaited.insert(part_of[to]);
+        if (part_of[from] != part_of[to]) left.insert(part_of[from]);
+      }
+    }
+    return waiters_of(part_of, [&](size_t part, const std::vector<Waiter>&) {
+      return awaited.contains(part) && !left.contains(part);
     });
   }
 
   /// Waiters of the strongly connected parts with several of them.
   std::vector<std::vector<Waiter>> circles() const {
-    return waiters_of_parts(
-        [](const Part&, const std::vector<Waiter>& waiters) { return waiters.size() > 1; });
+    return waiters_of(
+        parts(), [](size_t, const std::vector<Waiter>& waiters) { return waiters.size() > 1; });
   }
 
   /// Those from whom an edge leads, sorted.
   std::vector<Waiter> waiting() const {
     std::vector<Waiter> result;
     for (const auto& [waiter, point] : points_) {
-      if (!edges_[static_cast<size_t>(point)].empty()) result.push_back(waiter);
+      if (!edges_[point].empty()) result.push_back(waiter);
     }
     return result;
   }
 
  private:
-  using Edges = std::vector<std::vector<int>>;
-  using Part = std::set<int>;
+  using Edges = std::vector<std::vector<size_t>>;
 
-  int add_point(const Waiter& waiter) {
-    edges_.emplace_back();
-    back_.emplace_back();
-    waiters_.push_back(waiter);
-    return static_cast<int>(edges_.size()) - 1;
-  }
-
+  /// Waiters by part, sorted; of the parts that are wanted.
   template <typename IsWanted>
-  std::vector<std::vector<Waiter>> waiters_of_parts(IsWanted is_wanted) const {
+  std::vector<std::vector<Waiter>> waiters_of(const std::vector<size_t>& part_of,
+                                              IsWanted is_wanted) const {
+    std::map<size_t, std::vector<Waiter>> by_part;
+    for (const auto& [waiter, point] : points_) {
+      if (waiter.process >= 0) by_part[part_of[point]].push_back(waiter);
+    }
     std::vector<std::vector<Waiter>> result;
-    for (const Part& part : parts()) {
-      std::vector<Waiter> waiters;
-      for (const int point : part) {
-        const Waiter& waiter = waiters_[static_cast<size_t>(point)];
-        if (waiter.process >= 0) waiters.push_back(waiter);
-      }
-      std::ranges::sort(waiters);
+    for (auto& [part, waiters] : by_part) {
       if (is_wanted(part, waiters)) result.push_back(std::move(waiters));
     }
     std::ranges::sort(result);
     return result;
   }
 
-  /// Strongly connected parts (Kosaraju): of the points in the order in which walks along the edges
-  /// end, the last one first, what leads to each and is of no part yet.
-  std::vector<Part> parts() const {
-    std::vector<int> order;
+  /// By point, its strongly connected part (Kosaraju): of the points in the order in which walks
+  /// along the edges end, the last one first, what leads to each and is of no part yet.
+  std::vector<size_t> parts() const {
+    std::vector<size_t> order;
     std::vector<bool> seen(edges_.size());
-    for (size_t p = 0; p < edges_.size(); ++p) walk(static_cast<int>(p), edges_, seen, order);
-    std::vector<Part> result;
+    for (size_t p = 0; p < edges_.size(); ++p) walk(p, edges_, seen, order);
+    std::vector<size_t> part_of(edges_.size());
     seen.assign(edges_.size(), false);
     for (auto p = order.rbegin(); p != order.rend(); ++p) {
-      std::vector<int> part;
+      std::vector<size_t> part;
       walk(*p, back_, seen, part);
-      if (!part.empty()) result.emplace_back(part.begin(), part.end());
+      for (const size_t point : part) part_of[point] = *p;
     }
-    return result;
+    return part_of;
   }
 
   /// Adds to `order` what edges lead to from `start` on and was not seen, each point after those
   /// that it leads to. Without recursion: a chain may be as long as the job has ranks.
-  static void walk(int start, const Edges& edges, std::vector<bool>& seen,
-                   std::vector<int>& order) {
-    std::vector<std::pair<int, size_t>> path;  // Points, and how many of their edges were followed.
-    const auto enter = [&](int point) {
-      if (seen[static_cast<size_t>(point)]) return;
-      seen[static_cast<size_t>(point)] = true;
-      path.emplace_back(point, 0);
+  static void walk(size_t start, const Edges& edges, std::vector<bool>& seen,
+                   std::vector<size_t>& order) {
+    std::vector<std::pair<size_t, size_t>> path;  // Points, and how many of their edges were
+                                                  // followed.
+    const auto enter = [&](size_t point) {
+      if (!seen[point]) path.emplace_back(point, 0);
+      seen[point] = true;
     };
     enter(start);
     while (!path.empty()) {
       auto& [point, followed] = path.back();
-      const std::vector<int>& to = edges[static_cast<size_t>(point)];
-      if (followed < to.size()) {
-        enter(to[followed++]);
+      if (followed < edges[point].size()) {
+        enter(edges[point][followed++]);
       } else {
         order.push_back(point);
         path.pop_back();
@@ -227,8 +231,7 @@ class WaitGraph {
     }
   }
 
-  std::map<Waiter, int> points_;
-  std::vector<Waiter> waiters_;  ///< By point; process -1: the point of a front.
+  std::map<Waiter, size_t> points_;
   Edges edges_;
   Edges back_;  ///< The same, the other way round.
 };
@@ -236,27 +239,34 @@ class WaitGraph {
 void add_front(const Job& job, const CallFront& front, WaitGraph& graph) {
   // Where a rank is unknown, all may wait for that one.
   if (!front.is_open() || !front.knows_all()) return;
-  const int open = graph.new_point();
-  for (const int r : front.ahead) {
-    graph.add_edge(graph.point_of(waiter_of(rank_at(job, front.communicator, r))), open);
-  }
-  for (const int r : front.behind) {
-    graph.add_edge(open, graph.point_of(waiter_of(rank_at(job, front.communicator, r))));
-  }
+  const size_t open = graph.new_point();
+  const auto point_of = [&](int r) {
+    return graph.point_of(waiter_at(job, front.communicator, r));
+  };
+  for (const int r : front.ahead) graph.add_edge(point_of(r), open);
+  for (const int r : front.behind) graph.add_edge(open, point_of(r));
 }
 
 void add_messages(const Job& job, const UnmatchedMessages& messages, WaitGraph& graph) {
-  const Waiter sender = waiter_of(rank_at(job, messages.communicator, messages.sender));
-  const Waiter receiver = waiter_of(rank_at(job, messages.communicator, messages.receiver));
+  const size_t owing = graph.point_of(waiter_at(job, messages.communicator, messages.owing()));
+  const size_t other = graph.point_of(waiter_at(job, messages.communicator, messages.waiting()));
+  graph.add_edge(other, owing);
   // Messages of two sizes keep both ends.
-  if (messages.sizes_differ) {
-    graph.add_edge(graph.point_of(sender), graph.point_of(receiver));
-    graph.add_edge(graph.point_of(receiver), graph.point_of(sender));
-    return;
-  }
-  const bool sender_waits = messages.sent > messages.received;
-  const int from = graph.point_of(sender_waits ? sender : receiver);
-  graph.add_edge(from, graph.point_of(sender_waits ? receiver : sender));
+  if (messages.sizes_differ) graph.add_edge(owing, other);
+}
+
+/// Some calls lack another rank's, so that calls behind them may be held, too: ranks whose calls
+/// are counted made unequal numbers of calls that meet.
+bool is_any_lacking(const Job& job, const Waits& waits) {
+  return std::ranges::any_of(waits.unmatched, std::not_fn(&UnmatchedMessages::sizes_differ)) ||
+         std::ranges::any_of(job.communicators, [&](const Communicator& comm) {
+           std::set<uint64_t> lengths;
+           return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
+             if (call_coverage(job, comm, rank) != CallCoverage::Counted) return false;
+             lengths.insert(collectives_of(job, rank));
+             return lengths.size() > 1 || has_unknown_peers(job, rank);
+           });
+         });
 }
 
 /// Calls that nobody owes and that may not have been completed; fronts and unmatched messages tell
@@ -266,42 +276,37 @@ void add_held_calls(const Job& job, WaitGraph& graph) {
   const Simulation simulation = simulate_calls(job);
   for (const auto& [key, meeting] : simulation.meetings()) {
     if (!meeting.is_complete || meeting.came().empty() || meeting.has_ended()) continue;
-    const int held = graph.new_point();
-    for (const SimulatedCall& call : meeting.came()) {
-      graph.add_edge(graph.point_of(programs[call.program].waiter), held);
-    }
-    for (const SimulatedCall& call : meeting.awaited()) {
-      graph.add_edge(held, graph.point_of(programs[call.program].waiter));
-    }
+    const size_t held = graph.new_point();
+    const auto point_of = [&](const SimulatedCall& call) {
+      return graph.point_of(programs[call.program].waiter);
+    };
+    for (const SimulatedCall& call : meeting.came()) graph.add_edge(point_of(call), held);
+    for (const SimulatedCall& call : meeting.awaited()) graph.add_edge(held, point_of(call));
   }
 }
 
-bool holds(const Holdup& holdup, const Waiter& waiter) {
-  return std::ranges::binary_search(holdup.waiters, waiter);
+bool holds(const Blocker& blocker, const Waiter& waiter) {
+  return std::ranges::binary_search(blocker.waiters, waiter);
 }
 
-Holdup make_holdup(const Job& job, const Waits& waits, std::vector<Waiter> waiters) {
-  Holdup holdup{std::move(waiters), {}, {}};
+Blocker make_blocker(const Job& job, const Waits& waits, std::vector<Waiter> waiters) {
+  Blocker blocker{std::move(waiters), {}, {}};
   for (size_t f = 0; f < waits.fronts.size(); ++f) {
     const CallFront& front = waits.fronts[f];
-    if (!front.knows_all()) continue;
-    if (std::ranges::any_of(front.behind, [&](int r) {
-          return holds(holdup, waiter_of(rank_at(job, front.communicator, r)));
-        })) {
-      holdup.fronts.push_back(static_cast<int>(f));
-    }
+    const bool is_behind = std::ranges::any_of(
+        front.behind, [&](int r) { return holds(blocker, waiter_at(job, front.communicator, r)); });
+    if (front.knows_all() && is_behind) blocker.fronts.push_back(f);
   }
   for (size_t m = 0; m < waits.unmatched.size(); ++m) {
     const UnmatchedMessages& messages = waits.unmatched[m];
-    const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
-    if (holds(holdup, waiter_of(rank_at(job, messages.communicator, owing)))) {
-      holdup.unmatched.push_back(m);
+    if (holds(blocker, waiter_at(job, messages.communicator, messages.owing()))) {
+      blocker.unmatched.push_back(m);
     }
   }
-  return holdup;
+  return blocker;
 }
 
-/// Ranks of a communicator that are counted, by rank.
+/// Ranks of a communicator that are counted, by rank: into Communicator::ranks.
 std::map<int, int> counted_ranks(const Job& job, const Communicator& comm) {
   std::map<int, int> ranks;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
@@ -315,11 +320,10 @@ std::map<int, int> counted_ranks(const Job& job, const Communicator& comm) {
 }  // namespace
 
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
-  const Communicator& comm = nth_communicator(job, communicator);
-  const std::map<int, int> ranks = counted_ranks(job, comm);
+  const std::map<int, int> ranks = counted_ranks(job, nth_communicator(job, communicator));
   std::set<std::pair<int, int>> pairs;
   for (const auto& [number, r] : ranks) {
-    for (const int peer : message_peers(job, comm.ranks[static_cast<size_t>(r)])) {
+    for (const int peer : message_peers(job, rank_at(job, communicator, r))) {
       if (ranks.contains(peer)) pairs.insert({{number, peer}, {peer, number}});
     }
   }
@@ -327,16 +331,21 @@ std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicat
   for (const auto& [sender, receiver] : pairs) {
     const int from = ranks.at(sender);
     const int to = ranks.at(receiver);
-    const auto sent = message_count(job, comm.ranks[static_cast<size_t>(from)], receiver, false);
-    const auto received = message_count(job, comm.ranks[static_cast<size_t>(to)], sender, true);
+    const auto sent = message_count(job, rank_at(job, communicator, from), receiver, false);
+    const auto received = message_count(job, rank_at(job, communicator, to), sender, true);
     if (!sent || !received) continue;
-    const bool are_sized = sent->sizes && received->sizes;
+    const bool are_as_many = sent->count == received->count;
     const bool sizes_differ =
-        sent->count == received->count && are_sized && *sent->sizes != *received->sizes;
-    if (sent->count == received->count && !sizes_differ) continue;
+        are_as_many && sent->sizes && received->sizes && *sent->sizes != *received->sizes;
+    if (are_as_many && !sizes_differ) continue;
     result.push_back({communicator, from, to, sent->count, received->count, sizes_differ});
   }
   return result;
+}
+
+CallLine line_of(const Job& job, const UnmatchedMessages& messages) {
+  return {messages.communicator, rank_at(job, messages.communicator, messages.sender).rank,
+          rank_at(job, messages.communicator, messages.receiver).rank};
 }
 
 namespace {
@@ -354,10 +363,11 @@ Waits waits_of(const Job& job) {
       waits.unmatched.push_back(messages);
     }
   }
-  add_held_calls(job, graph);
+  // Where no call lacks its like, all of them end: a healthy job's calls are not played through.
+  if (is_any_lacking(job, waits)) add_held_calls(job, graph);
   waits.waiting = graph.waiting();
   for (std::vector<Waiter>& sink : graph.sinks()) {
-    waits.holdups.push_back(make_holdup(job, waits, std::move(sink)));
+    waits.blockers.push_back(make_blocker(job, waits, std::move(sink)));
   }
   return waits;
 }
@@ -365,7 +375,7 @@ Waits waits_of(const Job& job) {
 }  // namespace
 
 bool messages_are_covered(const Job& job) {
-  return std::ranges::all_of(job.communicators, [&](const auto& comm) {
+  return std::ranges::all_of(job.communicators, [&](const Communicator& comm) {
     const std::map<int, int> ranks = counted_ranks(job, comm);
     return std::ranges::all_of(comm.ranks, [&](const CommRank& rank) {
       const std::vector<int> peers = message_peers(job, rank);
@@ -380,123 +390,65 @@ bool messages_are_covered(const Job& job) {
   });
 }
 
-bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup) {
-  return std::ranges::any_of(waits.circles, [&](const auto& circle) {
-    return std::ranges::includes(holdup.waiters, circle);
+bool is_closed_by_fronts(const Waits& waits, const Blocker& blocker) {
+  return std::ranges::any_of(waits.circles, [&](const std::vector<Waiter>& circle) {
+    return std::ranges::includes(blocker.waiters, circle);
   });
 }
 
-bool holds_up(const Waits& waits, const Waiter& waiter) {
-  return std::ranges::any_of(waits.holdups,
-                             [&](const Holdup& holdup) { return holds(holdup, waiter); });
+bool blocks(const Waits& waits, const Waiter& waiter) {
+  return std::ranges::any_of(waits.blockers,
+                             [&](const Blocker& blocker) { return holds(blocker, waiter); });
 }
 
 const Waits& find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
 
 namespace {
 
-std::set<int> find_those_that_gave_up(const Job& job) {
-  std::set<int> processes;
-  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
-  return processes;
-}
-
-const std::set<int>& processes_that_gave_up(const Job& job) {
-  return job.answers.of<&find_those_that_gave_up>(job);
-}
-
-/// Its watchdog gave up although nothing of its own is open: in a call that all have made.
-bool waited_in_a_whole_call(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return processes_that_gave_up(job).contains(waiter.process) &&
-         !std::ranges::binary_search(waits.waiting, waiter);
-}
-
-/// On communicators with collectives.
-bool may_wait_in_front(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return std::ranges::any_of(waits.fronts, [&](const CallFront& front) {
-    if (front.knows_all()) return false;
-    const auto& ranks = nth_communicator(job, front.communicator).ranks;
-    return std::ranges::any_of(ranks, [&](const CommRank& rank) {
-      const CollectiveCalls* calls = calls_of(job, rank);
-      return waiter_of(rank) == waiter && calls != nullptr && calls->total > 0;
-    });
-  });
-}
-
-const CommRank* find_rank(const Communicator& comm, int number) {
-  const auto found =
-      std::ranges::find_if(comm.ranks, [&](const CommRank& rank) { return rank.rank == number; });
-  return found == comm.ranks.end() ? nullptr : &*found;
-}
-
-/// The peer may not have made the other end of each message of `rank` in a direction.
-bool may_lack_end(const Job& job, const CommRank& rank, const CommRank& peer, bool receives) {
-  const auto own = message_count(job, rank, peer.rank, receives);
-  const auto shown = message_count(job, peer, rank.rank, !receives);
-  return !own || !shown || own->count > shown->count;
-}
-
 /// The peer is not counted, or not with this rank, and its log does not show the other end of all
 /// messages.
 bool may_owe(const Job& job, const Communicator& comm, const CommRank& rank, int peer) {
-  const CommRank* other = find_rank(comm, peer);
-  if (other == nullptr) return true;
+  const auto other = std::ranges::find(comm.ranks, peer, &CommRank::rank);
+  if (other == comm.ranks.end()) return true;
   const CallCoverage coverage = call_coverage(job, comm, *other);
   if (coverage == CallCoverage::Unknown) return true;
-  if (coverage == CallCoverage::Counted) {
-    return !message_count(job, *other, rank.rank, false) ||
-           !message_count(job, *other, rank.rank, true);
-  }
-  return may_lack_end(job, rank, *other, false) || may_lack_end(job, rank, *other, true);
-}
-
-bool may_lack_message(const Job& job, const Communicator& comm, const CommRank& rank) {
-  if (has_unknown_peers(job, rank)) return true;
-  const std::vector<int> peers = message_peers(job, rank);
-  return std::ranges::any_of(peers, [&](int peer) { return may_owe(job, comm, rank, peer); });
-}
-
-/// Some rank that the waiter is, in whatever communicator, is such.
-template <typename IsSuch>
-bool any_rank_of(const Job& job, const Waiter& waiter, IsSuch is_such) {
-  return std::ranges::any_of(job.communicators, [&](const auto& comm) {
-    return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
-      return waiter_of(rank) == waiter && is_such(comm, rank);
-    });
+  return std::ranges::any_of(std::array{false, true}, [&](bool receives) {
+    const auto shown = message_count(job, *other, rank.rank, !receives);
+    if (coverage == CallCoverage::Counted) return !shown;
+    const auto own = message_count(job, rank, peer, receives);
+    return !own || !shown || own->count > shown->count;
   });
 }
 
 /// Its Send to itself and the Recv of it differ in size: it waits for itself.
 bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return std::ranges::any_of(waits.unmatched, [&](const auto& messages) {
-    const auto& ranks = nth_communicator(job, messages.communicator).ranks;
+  return std::ranges::any_of(waits.unmatched, [&](const UnmatchedMessages& messages) {
     return messages.sizes_differ && messages.sender == messages.receiver &&
-           waiter_of(ranks[static_cast<size_t>(messages.sender)]) == waiter;
+           waiter_at(job, messages.communicator, messages.sender) == waiter;
   });
 }
 
 /// Another rank of the communicator waits itself, or is one of those that seem to wait for nobody,
 /// and has come less far.
-bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Holdup>& idle,
+bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Blocker>& idle,
                 const Communicator& comm, const Waiter& waiter) {
   return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
     const Waiter mate = waiter_of(rank);
     if (mate == waiter || !made_no_more(job, mate, waiter)) return false;
-    const bool is_idle =
-        std::ranges::any_of(idle, [&](const Holdup& one) { return one.waiters.front() == mate; });
-    if (is_idle) return !made_no_more(job, waiter, mate);
+    if (is_one_of(idle, mate)) return !made_no_more(job, waiter, mate);
     return std::ranges::binary_search(waits.waiting, mate);
   });
 }
 
 /// It may wait for a rank of one of its groups in a call that no line shows, as the calls of a CUDA
 /// graph are: that rank is at no later place of the same program, and waits for somebody else.
-bool may_wait_unseen(const Job& job, const Waits& waits, const std::vector<Holdup>& idle,
+bool may_wait_unseen(const Job& job, const Waits& waits, const std::vector<Blocker>& idle,
                      const Waiter& waiter) {
   int largest = 0;
   for (const Communicator& comm : job.communicators) largest = std::max(largest, comm.nranks);
-  return any_rank_of(job, waiter, [&](const Communicator& comm, const CommRank& rank) {
-    return collectives_of(job, rank) > 0 && comm.nranks < largest &&
+  return std::ranges::any_of(memberships(job, waiter), [&](const MemberCalls& own) {
+    const Communicator& comm = nth_communicator(job, own.communicator);
+    return collectives_of(job, *own.rank) > 0 && comm.nranks < largest &&
            is_kept_in(job, waits, idle, comm, waiter);
   });
 }
@@ -511,8 +463,7 @@ bool ranks_contradict_each_other(const Job& job) {
 bool timeouts_name_no_process(const Job& job) {
   const bool ranks_are_known = std::ranges::none_of(
       job.processes, [](const Process& process) { return process.has_nccl && process.rank < 0; });
-  const std::vector<TimedOutWork> works = timed_out_work(job);
-  return std::ranges::any_of(works, [&](const TimedOutWork& work) {
+  return std::ranges::any_of(timed_out_work(job), [&](const TimedOutWork& work) {
     const Process& process = nth_process(job, work.process);
     if (process.rank < 0 && process.pid < 0) return true;
     return !process.has_nccl && !ranks_are_known;
@@ -520,39 +471,47 @@ bool timeouts_name_no_process(const Job& job) {
 }
 
 bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return waited_in_a_whole_call(job, waits, waiter) || may_wait_in_front(job, waits, waiter) ||
-         any_rank_of(job, waiter, [&](const Communicator& comm, const CommRank& rank) {
-           return may_lack_message(job, comm, rank);
-         });
+  // Its watchdog gave up although nothing of its own is open: in a call that all have made.
+  if (processes_that_gave_up(job).contains(waiter.process) &&
+      !std::ranges::binary_search(waits.waiting, waiter)) {
+    return true;
+  }
+  return std::ranges::any_of(memberships(job, waiter), [&](const MemberCalls& own) {
+    const auto front = std::ranges::find(waits.fronts, own.communicator, &CallFront::communicator);
+    const bool may_wait_in_front = front != waits.fronts.end() && !front->knows_all() &&
+                                   own.calls != nullptr && own.calls->total > 0;
+    if (may_wait_in_front || has_unknown_peers(job, *own.rank)) return true;
+    const Communicator& comm = nth_communicator(job, own.communicator);
+    return std::ranges::any_of(message_peers(job, *own.rank),
+                               [&](int peer) { return may_owe(job, comm, *own.rank, peer); });
+  });
 }
 
-std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
+std::vector<Blocker> idle_blockers(const Job& job, const Waits& waits) {
   const std::set<int>& gave_up = processes_that_gave_up(job);
-  std::vector<Holdup> result;
-  for (const Holdup& holdup : waits.holdups) {
-    if (holdup.waiters.size() != 1) continue;  // In a circle everybody waits for somebody.
-    const Waiter& waiter = holdup.waiters.front();
+  std::vector<Blocker> result;
+  for (const Blocker& blocker : waits.blockers) {
+    if (blocker.waiters.size() != 1) continue;  // In a circle everybody waits for somebody.
+    const Waiter& waiter = blocker.waiters.front();
     // Whose watchdog fired was waiting itself.
     if (gave_up.contains(waiter.process)) continue;
     // It began to initialise a communicator and waits there for its other ranks.
-    const bool is_initialising = any_rank_of(
-        job, waiter,
-        [](const Communicator&, const CommRank& rank) { return rank.state == RankState::Started; });
-    if (is_initialising) continue;
-    if (may_wait_for_unknown(job, waits, waiter)) continue;
-    if (waits_for_itself(job, waits, waiter)) continue;
-    result.push_back(holdup);
+    const bool is_initialising = std::ranges::any_of(
+        memberships(job, waiter),
+        [](const MemberCalls& own) { return own.rank->state == RankState::Started; });
+    if (is_initialising || may_wait_for_unknown(job, waits, waiter)) continue;
+    if (!waits_for_itself(job, waits, waiter)) result.push_back(blocker);
   }
   // Without a watchdog nobody says of several that they do not wait.
   if (result.size() > 1 && gave_up.empty()) {
-    const std::vector<Holdup> idle = result;
-    std::erase_if(result, [&](const Holdup& holdup) {
-      return may_wait_unseen(job, waits, idle, holdup.waiters.front());
+    const std::vector<Blocker> idle = result;
+    std::erase_if(result, [&](const Blocker& blocker) {
+      return may_wait_unseen(job, waits, idle, blocker.waiters.front());
     });
   }
   // Some of several may be among those that gave up.
   const bool is_uncertain = result.size() > 1 && timeouts_name_no_process(job);
-  return is_uncertain ? std::vector<Holdup>{} : result;
+  return is_uncertain ? std::vector<Blocker>{} : result;
 }
 
 }  // namespace ncclog

@@ -8,7 +8,7 @@
 // The idea: a graph whose points are ranks and whose edges are waits. Its edges come from three
 // sources, the strongest first: how far each communicator has come (fronts), messages between two
 // ranks of which one end is missing, and calls that all have made and that may still not have
-// begun, because each rank's calls run one after the other (diagnose/calls/simulator.h). A rank that is behind may
+// begun, because each rank's calls run one after the other (diagnose/calls/rank_programs.h). A rank that is behind may
 // itself wait in another communicator, so being late is no guilt: edges are followed to those who
 // wait for nobody, or to a circle of ranks that wait for each other. Those are the strongly
 // connected parts that no edge leaves. Where a communicator's ranks are not all known,
@@ -21,11 +21,11 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "diagnose/calls/rank_programs.h"
-#include "diagnose/calls/simulator.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -76,12 +76,18 @@ struct UnmatchedMessages {
   uint64_t sent = 0;
   uint64_t received = 0;
   bool sizes_differ = false;  ///< As many on both sides, but not of the same sizes.
+
+  bool receiver_owes() const { return sent > received; }
+  /// The end that made fewer messages, and the other one; into Communicator::ranks.
+  int owing() const { return receiver_owes() ? receiver : sender; }
+  int waiting() const { return receiver_owes() ? sender : receiver; }
+  auto operator<=>(const UnmatchedMessages&) const = default;
 };
 
 /// One rank holds others up in a communicator, or several wait for each other in a circle.
-struct Holdup {
+struct Blocker {
   std::vector<Waiter> waiters;    ///< One: it waits for nobody. Several: a circle.
-  std::vector<int> fronts;        ///< Into Waits::fronts: where they are behind.
+  std::vector<size_t> fronts;     ///< Into Waits::fronts: where they are behind.
   std::vector<size_t> unmatched;  ///< Into Waits::unmatched: messages they owe.
 };
 
@@ -91,8 +97,14 @@ struct Waits {
   std::vector<Waiter> waiting;  ///< Whoever waits for somebody, or may; sorted.
   /// Circles that collectives close among themselves, each sorted.
   std::vector<std::vector<Waiter>> circles;
-  std::vector<Holdup> holdups;  ///< In order of their first waiters.
+  std::vector<Blocker> blockers;  ///< In order of their first waiters.
 };
+
+/// One of `blockers`, which are ranks that wait for nobody.
+inline bool is_one_of(const std::vector<Blocker>& blockers, const Waiter& waiter) {
+  return std::ranges::any_of(blockers,
+                             [&](const Blocker& one) { return one.waiters.front() == waiter; });
+}
 
 /// Everything that waits in the job, and what it comes down to. Valid as long as the job.
 const Waits& find_waits(const Job& job);
@@ -101,14 +113,17 @@ const Waits& find_waits(const Job& job);
 /// as both ends are known.
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator);
 
+/// In which calls they meet.
+CallLine line_of(const Job& job, const UnmatchedMessages& messages);
+
 /// True if no message was made whose other end the logs may not cover.
 bool messages_are_covered(const Job& job);
 
 /// Some of its waiters would wait for each other without any message, too.
-bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup);
+bool is_closed_by_fronts(const Waits& waits, const Blocker& blocker);
 
 /// The waiter holds others up, alone or in a circle.
-bool holds_up(const Waits& waits, const Waiter& waiter);
+bool blocks(const Waits& waits, const Waiter& waiter);
 
 // Who may wait in a call that all have made, because somebody has not come to it yet?
 //
@@ -146,6 +161,6 @@ bool timeouts_name_no_process(const Job& job);
 
 /// Of `waits`, those of one rank that waits for nobody; none whose own watchdog fired. Where none
 /// fired at all, none of several that may wait for a rank beside it in a call that no line shows.
-std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits);
+std::vector<Blocker> idle_blockers(const Job& job, const Waits& waits);
 
 }  // namespace ncclog

@@ -4,7 +4,7 @@
 //   rank 0, one stream: Send to 1, Recv from 1      Both wait in Send for a Recv that stands behind
 //   rank 1, one stream: Send to 0, Recv from 0      the other's Send: a circle.
 //
-// A plan's calls are played through (diagnose/calls/simulator.h). So only what cannot end is called
+// A plan's calls are played through (diagnose/calls/rank_programs.h). So only what cannot end is called
 // a deadlock; a real run may wait more: one communicator's calls on several streams follow one
 // another, and the first call of a kind waits for connections.
 //
@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "diagnose/calls/simulator.h"
+#include "diagnose/calls/rank_programs.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {

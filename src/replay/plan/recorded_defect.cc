@@ -21,8 +21,8 @@ struct Search {
   const Suspicion& suspicion;
   std::set<Membership> members;
   const Waits& waits;
-  std::vector<Departure> departures;  ///< What the many did not make, else what may be such.
-  std::vector<Holdup> idle;
+  std::vector<Divergence> departures;  ///< What the many did not make, else what may be such.
+  std::vector<Blocker> idle;
 
   const Communicator& comm(int communicator) const { return job.communicators[communicator]; }
   Waiter waiter(const Membership& member) const { return waiter_of(rank_of(job, member)); }
@@ -45,18 +45,18 @@ struct Search {
     const int rank = process < 0 ? -1 : job.processes[process].rank;
     return rank >= 0 && is_among(suspicion.ranks, rank);
   }
-  const Departure* departure_of(const Membership& member) const {
-    const auto found = std::ranges::find(departures, waiter(member), &Departure::waiter);
+  const Divergence* departure_of(const Membership& member) const {
+    const auto found = std::ranges::find(departures, waiter(member), &Divergence::waiter);
     return found == departures.end() ? nullptr : &*found;
   }
   /// It waits for nobody, as far as the logs can tell.
   bool is_idle(const Membership& member) const {
     return std::ranges::any_of(
-        idle, [&](const Holdup& holdup) { return holdup.waiters.front() == waiter(member); });
+        idle, [&](const Blocker& holdup) { return holdup.waiters.front() == waiter(member); });
   }
   /// It holds the job up, alone or in a circle, as far as the logs can tell.
   bool is_holding(const Membership& member) const {
-    return holds_up(waits, waiter(member)) && !may_wait_for_unknown(job, waits, waiter(member));
+    return blocks(waits, waiter(member)) && !may_wait_for_unknown(job, waits, waiter(member));
   }
   bool is_suspected(int communicator) const {
     return comm(communicator).id == suspicion.communicator;
@@ -174,7 +174,7 @@ std::optional<uint64_t> number_of(const CallSequence& calls, SourceRef where) {
 }
 
 /// The waiter's call at which it left its program, as a call of the communicator where it made it.
-std::optional<RecordedCall> departure_call(const Search& search, const Departure& departure) {
+std::optional<RecordedCall> departure_call(const Search& search, const Divergence& departure) {
   const Communicator& comm = search.comm(departure.communicator);
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     if (waiter_of(comm.ranks[r]) != departure.waiter) continue;
@@ -216,7 +216,7 @@ const CallFront* choose_front(const Search& search) {
 }
 
 /// True if the departed rank waits, alone, in a call that its partners did not make.
-bool ran_ahead(const Search& search, const Departure& departure) {
+bool ran_ahead(const Search& search, const Divergence& departure) {
   return std::ranges::any_of(search.waits.fronts, [&](const CallFront& front) {
     if (front.communicator != departure.communicator || front.ahead.size() != 1) return false;
     return search.waiter({front.communicator, front.ahead.front()}) == departure.waiter;
@@ -226,7 +226,7 @@ bool ran_ahead(const Search& search, const Departure& departure) {
 /// A rank made a call that its partners did not make, where ranks like it made another one.
 RecordedDefect from_extra_call(const Search& search) {
   RecordedDefect defect;
-  for (const Departure& departure : search.departures) {
+  for (const Divergence& departure : search.departures) {
     const auto made = departure_call(search, departure);
     if (!made || !search.members.contains(made->by) || !ran_ahead(search, departure)) {
       continue;
@@ -323,7 +323,7 @@ RecordedDefect from_front(const Search& search, bool certain) {
   if (defect.departed.empty()) return {};
   for (const Membership& member : defect.missing) {
     AddedCall added{.call = {member, front.front, open->call}, .before = std::nullopt};
-    const Departure* departure = search.departure_of(member);
+    const Divergence* departure = search.departure_of(member);
     if (departure != nullptr) {
       added.before = departure_call(search, *departure);
       // It is behind here because it waits in a call of its own, which was one too many.
@@ -337,7 +337,7 @@ RecordedDefect from_front(const Search& search, bool certain) {
 /// Two calls in opposite order, both made by all: nobody is behind, but nobody came on either.
 RecordedDefect from_order(const Search& search) {
   RecordedDefect defect;
-  for (const Departure& departure : search.departures) {
+  for (const Divergence& departure : search.departures) {
     const auto made = departure_call(search, departure);
     if (!made || !search.members.contains(made->by)) continue;
     defect.kind = DefectKind::OtherCall;
@@ -406,7 +406,7 @@ Membership member_of(const Job& job, int communicator, const Waiter& waiter) {
   return {communicator, static_cast<int>(found - ranks.begin())};
 }
 
-RecordedCall numbered(const Job& job, const MessageDeparture& departure) {
+RecordedCall numbered(const Job& job, const MessageDivergence& departure) {
   const RankCall& made = departure.made;
   RecordedCall call{member_of(job, made.line.communicator, departure.waiter), made.index, {}};
   call.call.op = made.op;
@@ -428,7 +428,7 @@ RecordedDefect defect_of(const Debt& debt) {
 /// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
 std::vector<Debt> certain_debts(const Search& search) {
   std::set<size_t> owed;
-  for (const Holdup& holdup : search.waits.holdups) {
+  for (const Blocker& holdup : search.waits.blockers) {
     const bool is_unknown = std::ranges::any_of(holdup.waiters, [&](const Waiter& waiter) {
       return may_wait_for_unknown(search.job, search.waits, waiter);
     });
@@ -462,7 +462,7 @@ RecordedDefect from_departed_message(const Search& search) {
   bool has_blamed = false;
   for (const UnmatchedMessages& messages : search.waits.unmatched) {
     const auto debt = debt_of(search, messages);
-    const auto departure = debt ? message_departure(search.job, messages) : std::nullopt;
+    const auto departure = debt ? message_divergence(search.job, messages) : std::nullopt;
     if (!departure || !search.is_holding(debt->owing)) continue;
     const bool is_blamed = search.is_blamed(debt->owing);
     if (defect.kind != DefectKind::None && (!is_blamed || has_blamed)) continue;
@@ -511,11 +511,11 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
     return is_meant || has_failed(job) ? defect : RecordedDefect{};
   }
   if (!has_failed(job)) return {};
-  const Departures departures = find_departures(job);
+  const Divergences departures = find_divergences(job);
   search.departures = !departures.odd.empty()          ? departures.odd
-                      : !departures.unheard_of.empty() ? departures.unheard_of
+                      : !departures.unprecedented.empty() ? departures.unprecedented
                                                        : departures.undecided;
-  search.idle = idle_holdups(job, waits);
+  search.idle = idle_blockers(job, waits);
   // From what proves a departure to what only suggests one. A front without a culprit comes after
   // the messages: whoever owes one may be what that front waits for.
   RecordedDefect (*const kSources[])(const Search&) = {

@@ -38,10 +38,10 @@ std::string rank_calls(int rank, std::string_view calls) {
   return text;
 }
 
-std::string ranks_of(const Job& job, const std::vector<Departure>& departures) {
+std::string ranks_of(const Job& job, const std::vector<Divergence>& divergences) {
   std::vector<int> ranks;
-  for (const Departure& departure : departures) {
-    ranks.push_back(job.processes[static_cast<size_t>(departure.waiter.process)].rank);
+  for (const Divergence& divergence : divergences) {
+    ranks.push_back(job.processes[static_cast<size_t>(divergence.waiter.process)].rank);
   }
   return ranges_text(ranks);
 }
@@ -50,7 +50,7 @@ struct Row {
   std::string_view what;
   std::string_view calls[4];
   std::string_view odd;
-  std::string_view unheard_of;
+  std::string_view unprecedented;
   std::string_view undecided;
 };
 
@@ -65,32 +65,32 @@ constexpr Row kRows[] = {
     {"two against two", {"wppwP", "wppwP", "wppPP", "wppPP"}, "", "", ""},
 };
 
-TEST(CallDepartures, TheFewThatLeaveTheProgramOfTheManyAreNamed) {
+TEST(CallDivergences, TheFewThatLeaveTheProgramOfTheManyAreNamed) {
   for (const Row& row : kRows) {
     std::string text;
     for (int rank = 0; rank < 4; ++rank) text += rank_calls(rank, row.calls[rank]);
     const Job job = job_from_text(text);
-    const Departures found = find_departures(job);
+    const Divergences found = find_divergences(job);
     EXPECT_EQ(ranks_of(job, found.odd), row.odd) << row.what;
-    EXPECT_EQ(ranks_of(job, found.unheard_of), row.unheard_of) << row.what;
+    EXPECT_EQ(ranks_of(job, found.unprecedented), row.unprecedented) << row.what;
     EXPECT_EQ(ranks_of(job, found.undecided), row.undecided) << row.what;
   }
 }
 
-TEST(CallDepartures, WhatCameLongBeforeTheEndIsAnotherRole) {
+TEST(CallDivergences, WhatCameLongBeforeTheEndIsAnotherRole) {
   const std::string rest(80, 'w');
   std::string text;
   for (int rank = 0; rank < 3; ++rank) text += rank_calls(rank, "ww" + rest);
   text += rank_calls(3, "wp" + rest);
-  EXPECT_TRUE(find_departures(job_from_text(text)).odd.empty());
+  EXPECT_TRUE(find_divergences(job_from_text(text)).odd.empty());
 }
 
-TEST(CallDepartures, ARankWhoseCallsAreNotAllKnownIsLeftOut) {
+TEST(CallDivergences, ARankWhoseCallsAreNotAllKnownIsLeftOut) {
   std::string text;
   for (int rank = 0; rank < 3; ++rank) text += rank_calls(rank, "wppwpp");
   const std::string other = rank_calls(3, "wppwpw");
   text += other.substr(other.find("AllReduce"));  // Its initialisation is missing.
-  EXPECT_TRUE(find_departures(job_from_text(text)).odd.empty());
+  EXPECT_TRUE(find_divergences(job_from_text(text)).odd.empty());
 }
 
 using testing::CallLog;
@@ -127,24 +127,24 @@ CallLog four_steps() {
   return log;
 }
 
-std::optional<MessageDeparture> departure_of(const CallLog& log) {
+std::optional<MessageDivergence> divergence_of(const CallLog& log) {
   const Job job = job_from_text(log.text());
   const auto unmatched = unmatched_messages(job, 0);
   EXPECT_EQ(unmatched.size(), 1u) << log.text();
-  return unmatched.empty() ? std::nullopt : message_departure(job, unmatched[0]);
+  return unmatched.empty() ? std::nullopt : message_divergence(job, unmatched[0]);
 }
 
-TEST(MessageDeparture, IsWhereAMessageAlwaysStood) {
+TEST(MessageDivergence, IsWhereAMessageAlwaysStood) {
   CallLog log = four_steps();
   log.call(0, 1, "Send", 8, 1);
   compute(log);
   all_reduce(log);
-  const auto departure = departure_of(log);
-  ASSERT_TRUE(departure.has_value());
-  EXPECT_EQ(departure->waiter.cuda_dev, 1);
-  EXPECT_EQ(departure->made.line.communicator, 1);
-  EXPECT_EQ(departure->made.index, 28u);
-  EXPECT_EQ(departure->index, 4u);
+  const auto divergence = divergence_of(log);
+  ASSERT_TRUE(divergence.has_value());
+  EXPECT_EQ(divergence->waiter.cuda_dev, 1);
+  EXPECT_EQ(divergence->made.line.communicator, 1);
+  EXPECT_EQ(divergence->made.index, 28u);
+  EXPECT_EQ(divergence->index, 4u);
 }
 
 /// Three ranks exchange messages and then compute together; in the last of five steps only ranks 0
@@ -163,67 +163,67 @@ CallLog without_exchange() {
   return log;
 }
 
-TEST(MessageDeparture, MayBeOfSeveralMessages) {
+TEST(MessageDivergence, MayBeOfSeveralMessages) {
   const Job job = job_from_text(without_exchange().text());
   for (const UnmatchedMessages& messages : unmatched_messages(job, 0)) {
-    const auto departure = message_departure(job, messages);
+    const auto divergence = message_divergence(job, messages);
     const bool is_first = std::min(messages.sender, messages.receiver) == 0;
-    EXPECT_EQ(departure.has_value(), is_first && messages.sent < messages.received);
-    if (departure) {
-      EXPECT_EQ(departure->waiter.cuda_dev, 2);
+    EXPECT_EQ(divergence.has_value(), is_first && messages.sent < messages.received);
+    if (divergence) {
+      EXPECT_EQ(divergence->waiter.cuda_dev, 2);
     }
   }
 }
 
-TEST(MessageDeparture, IsNotTheEndOfALoopThatBothEndsMadeAlike) {
+TEST(MessageDivergence, IsNotTheEndOfALoopThatBothEndsMadeAlike) {
   CallLog log = two_ranks();
   add_loop(log, 4);
   all_reduce(log);
   log.call(0, 1, "Send", 8, 1);
-  EXPECT_FALSE(departure_of(log).has_value());
+  EXPECT_FALSE(divergence_of(log).has_value());
 }
 
-TEST(MessageDeparture, IsUnknownWhereALoopEndsForTheFirstTime) {
+TEST(MessageDivergence, IsUnknownWhereALoopEndsForTheFirstTime) {
   // Rank 0 may as well have sent once too often.
   CallLog log = two_ranks();
   add_loop(log, 4);
   log.call(0, 1, "Send", 8, 1);
   all_reduce(log);
-  EXPECT_FALSE(departure_of(log).has_value());
+  EXPECT_FALSE(divergence_of(log).has_value());
 }
 
-TEST(MessageDeparture, IsUnknownWhereTheEndOfARunIsSeenForTheFirstTime) {
+TEST(MessageDivergence, IsUnknownWhereTheEndOfARunIsSeenForTheFirstTime) {
   CallLog log = two_ranks();
   for (int i = 0; i < 40; ++i) log.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
   log.call(1, 1, "Recv", 8, 0);
   for (int i = 0; i < 40; ++i) log.call(0, 1, "Recv", 8, 1).call(1, 1, "Send", 8, 0);
   log.call(0, 1);
-  EXPECT_FALSE(departure_of(log).has_value());
+  EXPECT_FALSE(divergence_of(log).has_value());
 }
 
-TEST(MessageDeparture, IsUnknownWhereTheRankOnlyCameNoFurther) {
+TEST(MessageDivergence, IsUnknownWhereTheRankOnlyCameNoFurther) {
   CallLog log = two_ranks();
   add_loop(log, 4);
   log.call(0, 1, "Send", 8, 1);
-  EXPECT_FALSE(departure_of(log).has_value());
+  EXPECT_FALSE(divergence_of(log).has_value());
 }
 
-TEST(MessageDeparture, IsUnknownUntilTheRankComesToTheNextCollective) {
+TEST(MessageDivergence, IsUnknownUntilTheRankComesToTheNextCollective) {
   CallLog log = four_steps();
   log.call(0, 1, "Send", 8, 1);
   compute(log);
-  EXPECT_FALSE(departure_of(log).has_value());
+  EXPECT_FALSE(divergence_of(log).has_value());
 }
 
-TEST(MessageDeparture, IsUnknownWhereSomethingElseTookThePlaceOfTheMessage) {
+TEST(MessageDivergence, IsUnknownWhereSomethingElseTookThePlaceOfTheMessage) {
   CallLog log = four_steps();
   log.call(0, 1, "Send", 8, 1).call(1, 2, "Broadcast");
   compute(log);
   all_reduce(log);
-  EXPECT_FALSE(departure_of(log).has_value());
+  EXPECT_FALSE(divergence_of(log).has_value());
 }
 
-TEST(MessageDeparture, IsUnknownWhereTheOtherEndLeftSuchAMessageOut) {
+TEST(MessageDivergence, IsUnknownWhereTheOtherEndLeftSuchAMessageOut) {
   // Rank 0 has nothing to send, so that neither of them does anything, and then sends nevertheless.
   CallLog log;
   log.init(0, 2, 1).init(1, 2, 1).init(0, 1, 3, 0).init(1, 1, 2, 0);
@@ -235,15 +235,15 @@ TEST(MessageDeparture, IsUnknownWhereTheOtherEndLeftSuchAMessageOut) {
   }
   log.call(0, 1, "Send", 8, 1);
   all_reduce(log);
-  EXPECT_FALSE(departure_of(log).has_value());
+  EXPECT_FALSE(divergence_of(log).has_value());
 }
 
-TEST(MessageDeparture, IsUnknownWithoutACollectiveOfBothEnds) {
+TEST(MessageDivergence, IsUnknownWithoutACollectiveOfBothEnds) {
   CallLog log;
   log.init(0, 2, 1).init(1, 2, 1).init(1, 1, 2, 0);
   add_loop(log, 4);
   log.call(0, 1, "Send", 8, 1).call(1, 2);
-  EXPECT_FALSE(departure_of(log).has_value());
+  EXPECT_FALSE(divergence_of(log).has_value());
 }
 
 }  // namespace

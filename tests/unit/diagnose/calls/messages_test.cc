@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
 #include "model/build/build_job.h"
 #include "support/call_log.h"
@@ -128,7 +129,7 @@ std::string last_calls_of_four_threads() {
 TEST(MessageBalance, TakesNoProgramThatBeginsElsewhereForAnother) {
   const Job job = job_from_text(last_calls_of_four_threads());
   EXPECT_EQ(rank_programs(job).size(), 4u);
-  EXPECT_TRUE(departed_from_twins(job).empty());
+  EXPECT_TRUE(diverged_from_twins(job).empty());
 }
 
 /// Rank 2 and rank 3 differ from each other; rank 3 did what it always had done.

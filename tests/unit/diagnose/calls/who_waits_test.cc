@@ -25,69 +25,69 @@ CallLog world(int nranks) {
 }
 
 /// "2" for a rank that waits for nobody, "0+1" for a circle; one after the other.
-std::string holdups_of(const CallLog& log) {
+std::string blockers_of(const CallLog& log) {
   const Job job = job_from_text(log.text());
-  std::vector<std::string> holdups;
-  for (const Holdup& holdup : find_waits(job).holdups) {
+  std::vector<std::string> blockers;
+  for (const Blocker& blocker : find_waits(job).blockers) {
     std::vector<std::string> ranks;
-    for (const Waiter& waiter : holdup.waiters) ranks.push_back(std::to_string(waiter.cuda_dev));
-    holdups.push_back(join(ranks, "+"));
+    for (const Waiter& waiter : blocker.waiters) ranks.push_back(std::to_string(waiter.cuda_dev));
+    blockers.push_back(join(ranks, "+"));
   }
-  return join(holdups, " ");
+  return join(blockers, " ");
 }
 
-TEST(CallWaits, NobodyWaitsWhereAllMadeTheSameCalls) { EXPECT_EQ(holdups_of(world(3)), ""); }
+TEST(CallWaits, NobodyWaitsWhereAllMadeTheSameCalls) { EXPECT_EQ(blockers_of(world(3)), ""); }
 
 TEST(CallWaits, TheRankThatDidNotEnterHoldsUpThoseThatDid) {
-  EXPECT_EQ(holdups_of(world(3).call(0, 1).call(2, 1)), "1");
+  EXPECT_EQ(blockers_of(world(3).call(0, 1).call(2, 1)), "1");
 }
 
 TEST(CallWaits, RanksThatRanAheadWaitForTheLastOneOnly) {
-  EXPECT_EQ(holdups_of(world(3).call(0, 1).call(0, 1).call(0, 1).call(2, 1)), "1");
+  EXPECT_EQ(blockers_of(world(3).call(0, 1).call(0, 1).call(0, 1).call(2, 1)), "1");
 }
 
 TEST(CallWaits, ALateRankThatWaitsElsewhereIsNotTheOne) {
   // Rank 1 did not come to the world's call, because it waits for rank 2 in a pair.
   CallLog log = world(4);
   log.init(1, 2, 2, 0).init(2, 2, 2, 1);
-  EXPECT_EQ(holdups_of(log.call(0, 1).call(3, 1).call(1, 2)), "2");
+  EXPECT_EQ(blockers_of(log.call(0, 1).call(3, 1).call(1, 2)), "2");
 }
 
 TEST(CallWaits, RanksThatWaitForEachOtherAreACircle) {
   CallLog log = world(2);
   log.init(0, 2, 2).init(1, 2, 2);
-  EXPECT_EQ(holdups_of(log.call(0, 1).call(1, 2)), "0+1");
+  EXPECT_EQ(blockers_of(log.call(0, 1).call(1, 2)), "0+1");
 }
 
 TEST(CallWaits, NothingFollowsFromACommunicatorWithAnUnknownRank) {
   CallLog log;
   log.init(0, 3, 1).init(1, 3, 1).call(0, 1).call(1, 1).call(0, 1);
-  EXPECT_EQ(holdups_of(log), "");
+  EXPECT_EQ(blockers_of(log), "");
 }
 
 TEST(CallWaits, AMessageWithoutItsCounterpartWaitsForThePeer) {
-  EXPECT_EQ(holdups_of(world(2).call(0, 1, "Send", 64, 1)), "1");
-  EXPECT_EQ(holdups_of(world(2).call(0, 1, "Recv", 64, 1)), "1");
-  EXPECT_EQ(holdups_of(world(2).call(0, 1, "Recv", 64, 1).call(1, 1, "Send", 64, 0)), "");
+  EXPECT_EQ(blockers_of(world(2).call(0, 1, "Send", 64, 1)), "1");
+  EXPECT_EQ(blockers_of(world(2).call(0, 1, "Recv", 64, 1)), "1");
+  EXPECT_EQ(blockers_of(world(2).call(0, 1, "Recv", 64, 1).call(1, 1, "Send", 64, 0)), "");
 }
 
 TEST(CallWaits, AMessageThatStandsBehindAWaitingOneIsWaitedFor) {
   // Rank 1 enqueued its Send to rank 0 behind a Recv that lacks its Send.
   CallLog log = world(4);
   log.call(0, 1, "Recv", 64, 1).call(1, 1, "Recv", 64, 2).call(1, 1, "Send", 64, 0);
-  EXPECT_EQ(holdups_of(log.call(1, 1).call(3, 1).call(2, 1)), "0+1+2");
+  EXPECT_EQ(blockers_of(log.call(1, 1).call(3, 1).call(2, 1)), "0+1+2");
 }
 
 TEST(CallWaits, AMessageThatStandsBeforeAWaitingOneIsNot) {
   CallLog log = world(3);
   log.call(0, 1, "Recv", 64, 1).call(1, 1, "Send", 64, 0).call(1, 1, "Recv", 64, 2);
-  EXPECT_EQ(holdups_of(log), "2");
+  EXPECT_EQ(blockers_of(log), "2");
 }
 
 TEST(CallWaits, AMessageOfAnotherSizeKeepsBothEnds) {
   CallLog log = world(3);
   log.call(0, 1, "Send", 64, 1).call(1, 1, "Recv", 128, 0).call(2, 1);
-  EXPECT_EQ(holdups_of(log), "0+1");
+  EXPECT_EQ(blockers_of(log), "0+1");
 }
 
 TEST(CallWaits, CollectivesCloseACircleOnlyWithoutMessages) {
@@ -98,8 +98,8 @@ TEST(CallWaits, CollectivesCloseACircleOnlyWithoutMessages) {
   for (const auto& [log, is_closed] : {std::pair(messages, false), std::pair(fronts, true)}) {
     const Job job = job_from_text(log.text());
     const Waits& waits = find_waits(job);
-    ASSERT_EQ(waits.holdups.size(), 1u);
-    EXPECT_EQ(is_closed_by_fronts(waits, waits.holdups[0]), is_closed);
+    ASSERT_EQ(waits.blockers.size(), 1u);
+    EXPECT_EQ(is_closed_by_fronts(waits, waits.blockers[0]), is_closed);
   }
 }
 
@@ -107,7 +107,7 @@ TEST(CallWaits, ALongChainEndsAtItsLastRank) {
   constexpr int kRanks = 40;
   CallLog log = world(kRanks);
   for (int rank = 0; rank + 1 < kRanks; ++rank) log.call(rank, 1, "Recv", 64, rank + 1);
-  EXPECT_EQ(holdups_of(log), std::to_string(kRanks - 1));
+  EXPECT_EQ(blockers_of(log), std::to_string(kRanks - 1));
 }
 
 TEST(CallWaits, MessagesOfOtherSizesAreTold) {
