@@ -44,7 +44,7 @@ const std::vector<Layer>& layer_table() {
       {"diagnose/calls",
        {"diagnose/network", "diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
        {"fmt/"}},
-      {"diagnose/iterations", {"model", "log/*", "base"}, {"fmt/"}},
+      {"diagnose/iterations", {"diagnose/facts", "model", "log/*", "base"}, {"fmt/"}},
       {"diagnose/compare",
        {"diagnose/iterations", "diagnose/settings", "diagnose/network", "diagnose/outcome",
         "diagnose/facts", "model", "log/*", "base"},

@@ -13,32 +13,16 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/facts/job_facts.h"
 #include "log/nccl_names.h"
 
 namespace ncclog {
-namespace {
-
-/// {2, 18, 3} for "2.18.3"; parts that are missing or no numbers are 0.
-std::array<int64_t, 3> release(std::string_view version) {
-  std::array<int64_t, 3> parts{};
-  size_t i = 0;
-  for (const std::string_view part : split(version, '.')) {
-    if (i == parts.size()) break;
-    parts[i++] = parse_int(part).value_or(0);
-  }
-  return parts;
-}
-
-}  // namespace
-
 bool may_count_bytes(const VolumeKey& key, const std::vector<std::string>& versions) {
   if (key.datatype != 0) return false;
   if (key.op != OpName("AllGather") && key.op != OpName("Broadcast")) return false;
-  constexpr std::array<int64_t, 3> kFirst = {2, 7, 3};
-  constexpr std::array<int64_t, 3> kLast = {2, 21, 5};
-  return versions.empty() || std::ranges::any_of(versions, [&](const std::string& version) {
-           const auto parts = release(version);
-           return kFirst <= parts && parts <= kLast;
+  return versions.empty() || std::ranges::any_of(versions, [](const std::string& version) {
+           return compare_releases(version, "2.7.3") >= 0 &&
+                  compare_releases(version, "2.21.5") <= 0;
          });
 }
 
@@ -65,8 +49,7 @@ std::optional<int> torch_type_bytes(std::string_view name) {
       {"BFloat16", 2},    {"Float8_e5m2", 1},  {"Float8_e4m3fn", 1},   {"UInt16", 2},
       {"UInt32", 4},      {"UInt64", 8},       {"Float8_e5m2fnuz", 1}, {"Float8_e4m3fnuz", 1},
   };
-  const auto* found = std::find_if(std::begin(kRows), std::end(kRows),
-                                   [name](const Row& row) { return row.name == name; });
+  const auto* found = std::ranges::find(kRows, name, &Row::name);
   return found == std::end(kRows) ? std::nullopt : std::optional(found->bytes);
 }
 
@@ -165,35 +148,17 @@ class CountRows {
 };
 
 /// The iterations at which some process begins to call something else.
-class IterationChanges {
- public:
-  IterationChanges() = default;
-  explicit IterationChanges(const JobIterations& iterations) {
-    for (const ProcessIterations& process : iterations.processes) {
-      for (const IterationRun& run : process.runs) {
-        changes_.insert(run.first);
-        // Iterations that cannot be told apart stand where the first of them stands.
-        changes_.insert(run.together > 1 ? run.first + 1 : run.last + 1);
-      }
+std::set<int64_t> changes_of(const JobIterations& iterations) {
+  std::set<int64_t> changes;
+  for (const ProcessIterations& process : iterations.processes) {
+    for (const IterationRun& run : process.runs) {
+      changes.insert(run.first);
+      // Iterations that cannot be told apart stand where the first of them stands.
+      changes.insert(run.together > 1 ? run.first + 1 : run.last + 1);
     }
   }
-
-  /// Calls the function with first and last iteration of each stretch of [first, last] in which
-  /// nothing changes.
-  template <typename Visit>
-  void each_stretch(int64_t first, int64_t last, Visit visit) const {
-    auto next = changes_.upper_bound(first);
-    while (first <= last) {
-      const int64_t end = next == changes_.end() ? last : std::min(last, *next - 1);
-      visit(first, end);
-      if (end == last) break;
-      first = *next++;
-    }
-  }
-
- private:
-  std::set<int64_t> changes_;
-};
+  return changes;
+}
 
 constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
 constexpr int64_t kAfter = std::numeric_limits<int64_t>::max() - 1;
@@ -276,7 +241,7 @@ class ProcessCount {
   }
 
   void add_iterations(const ProcessIterations& found, const PatternNames& patterns,
-                      const IterationChanges& changes) {
+                      const std::set<int64_t>& changes) {
     add_counts(found.before, {kBefore, "before"}, {kBefore, "before"}, 1);
     for (const IterationRun& run : found.runs) {
       const CountKey pattern = pattern_of(found, run, patterns);
@@ -286,10 +251,13 @@ class ProcessCount {
                    static_cast<uint64_t>(times));
         continue;
       }
-      changes.each_stretch(run.first, run.last, [&](int64_t first, int64_t last) {
+      // Stretches in which no process changes what it calls.
+      for (int64_t first = run.first; first <= run.last; first += fact_.iterations) {
+        const auto next = changes.upper_bound(first);
+        const int64_t last = next == changes.end() ? run.last : std::min(run.last, *next - 1);
         fact_.iterations = last - first + 1;
         add_counts(found.counts[run.calls], {first, std::to_string(first)}, pattern, 1);
-      });
+      }
       fact_.iterations = 1;
     }
     add_counts(found.after, {kAfter, "after"}, {kAfter, "after"}, 1);
@@ -307,26 +275,15 @@ class ProcessCount {
     return sum;
   }
 
-  std::optional<uint64_t> size_of(const CallSignature& call) const {
-    if (call.count < 0) return std::nullopt;
-    return bytes_of(static_cast<uint64_t>(call.count), call.datatype);
-  }
-
   void add_segment(const CollectiveCalls& calls) {
-    if (!rows_.wants(CountBy::Size)) {
-      for (const auto& [key, volume] : calls.volumes.counts) {
-        fact_.op = key.op;
-        rows_.add(fact_, sum_of_calls(key, volume.calls, volume.elements));
-      }
-      return add_others(calls.volumes.other);
-    }
     std::map<VolumeKey, CallVolume> rest = calls.volumes.counts;
     for (const auto& [call, n] : calls.by_signature.counts) {
+      if (!rows_.wants(CountBy::Size)) break;
       const VolumeKey key = volume_of(call);
       const auto count = static_cast<uint64_t>(std::max<int64_t>(0, call.count));
       const auto elements = times(count, n);
       fact_.op = call.op;
-      fact_.size = size_of(call);
+      fact_.size = call.count < 0 ? std::nullopt : bytes_of(count, call.datatype);
       rows_.add(fact_, sum_of_calls(key, n, elements));
       const auto volume = rest.find(key);
       if (volume == rest.end()) continue;
@@ -338,12 +295,9 @@ class ProcessCount {
       fact_.op = key.op;
       rows_.add(fact_, sum_of_calls(key, volume.calls, volume.elements));
     }
-  }
-
-  /// Calls of which nothing is kept.
-  void add_others(uint64_t calls) {
-    fact_.op = OpName();
-    rows_.add(fact_, {calls, std::nullopt, std::nullopt, at_least_});
+    if (rows_.wants(CountBy::Size)) return;
+    fact_.op = OpName();  // Of these nothing is kept.
+    rows_.add(fact_, {calls.volumes.other, std::nullopt, std::nullopt, at_least_});
   }
 
   /// Elements of one call of a kind on the tape. Messages of all sizes are one kind there; where
@@ -402,28 +356,22 @@ std::string size_text(int nranks, size_t communicators) {
 }
 
 /// By log and segment: which communicator it is.
-class CommNames {
- public:
-  explicit CommNames(const Job& job) {
-    for (const SpeakerLog& log : job.logs) names_.emplace_back(log.comms.all.size());
-    std::map<int, size_t> alike;
-    for (const Communicator& comm : job.communicators) ++alike[comm.nranks];
-    for (size_t c = 0; c < job.communicators.size(); ++c) {
-      const Communicator& comm = job.communicators[c];
-      const CommName name{{static_cast<int64_t>(c), comm.id},
-                          {-int64_t{comm.nranks}, size_text(comm.nranks, alike[comm.nranks])}};
-      for (const CommRank& rank : comm.ranks) {
-        if (rank.log < 0 || rank.segment < 0) continue;
-        names_[static_cast<size_t>(rank.log)][static_cast<size_t>(rank.segment)] = name;
-      }
+std::vector<std::vector<CommName>> comm_names(const Job& job) {
+  std::vector<std::vector<CommName>> names;
+  for (const SpeakerLog& log : job.logs) names.emplace_back(log.comms.all.size());
+  std::map<int, size_t> alike;
+  for (const Communicator& comm : job.communicators) ++alike[comm.nranks];
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const Communicator& comm = job.communicators[c];
+    const CommName name{{static_cast<int64_t>(c), comm.id},
+                        {-int64_t{comm.nranks}, size_text(comm.nranks, alike[comm.nranks])}};
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.log < 0 || rank.segment < 0) continue;
+      names[static_cast<size_t>(rank.log)][static_cast<size_t>(rank.segment)] = name;
     }
   }
-
-  const std::vector<CommName>& of(int log) const { return names_[static_cast<size_t>(log)]; }
-
- private:
-  std::vector<std::vector<CommName>> names_;
-};
+  return names;
+}
 
 /// Elements and bytes of a recorded call, in the sense of NCCL's count: of the tensors that are
 /// sent, or of those that are received where the count is about these. PyTorch records the parts
@@ -500,15 +448,15 @@ CallCountTable count_calls(const Job& job, const JobCalls& calls, const JobItera
   CallCountTable table;
   CountRows rows(by);
   const bool by_iteration = rows.wants(CountBy::Iteration) || rows.wants(CountBy::StepPattern);
-  const CommNames comms(job);
-  const PatternNames patterns =
-      by_iteration && iterations != nullptr ? names_of(*iterations) : PatternNames();
-  const IterationChanges changes =
-      by_iteration && iterations != nullptr ? IterationChanges(*iterations) : IterationChanges();
+  const std::vector<std::vector<CommName>> comms = comm_names(job);
+  if (!by_iteration) iterations = nullptr;
+  const PatternNames patterns = iterations != nullptr ? names_of(*iterations) : PatternNames();
+  const std::set<int64_t> changes =
+      iterations != nullptr ? changes_of(*iterations) : std::set<int64_t>();
   for (size_t i = 0; i < calls.processes.size(); ++i) {
     const ProcessCalls& process = calls.processes[i];
-    ProcessCount count(job, process, comms.of(process.log), rows);
-    if (by_iteration && iterations != nullptr) {
+    ProcessCount count(job, process, comms[static_cast<size_t>(process.log)], rows);
+    if (iterations != nullptr) {
       count.add_iterations(iterations->processes[i], patterns, changes);
     } else {
       count.add_all();

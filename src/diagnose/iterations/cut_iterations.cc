@@ -156,10 +156,6 @@ Gap gap_before(const Repeats& repeats, size_t repeat, size_t total) {
           repeat < repeats.begins.size() ? repeats.begins[repeat] : total};
 }
 
-size_t repeats_before(const Repeats& repeats, size_t call) {
-  return inside(repeats, 0, call).count();
-}
-
 /// Collects the iterations of one process.
 class Spans {
  public:
@@ -251,10 +247,9 @@ class Spans {
     const size_t rest = calls_.size() - begin;
     if (rest == 0 || rest >= length()) return false;
     const std::vector<int> last = calls_.kinds(begin, rest);
-    for (size_t i = 0; i < rest; ++i) {
-      if (last[i] != repeats_.pattern[i % repeats_.pattern.size()]) return false;
-    }
-    return true;
+    size_t i = 0;
+    return std::ranges::all_of(
+        last, [&](int kind) { return kind == repeats_.pattern[i++ % repeats_.pattern.size()]; });
   }
 
   void add_tail(int64_t number, size_t begin, bool announced) {
@@ -353,7 +348,7 @@ std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& re
       if (raw < end) boundary.call = raw - begin <= end - raw ? begin : end;
     }
     if (!boundaries.empty()) boundary.call = std::max(boundary.call, boundaries.back().call);
-    boundary.repeat = repeats_before(repeats, boundary.call);
+    boundary.repeat = inside(repeats, 0, boundary.call).count();
     boundaries.push_back(boundary);
   }
   return boundaries;

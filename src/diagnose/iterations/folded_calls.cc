@@ -1,6 +1,7 @@
 #include "diagnose/iterations/folded_calls.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -18,16 +19,21 @@ struct Distance {
   size_t next = 0;  ///< Before this call no loop of this distance begins.
 };
 
+/// Of counted distances the `most` that most calls have, with their counts.
+std::vector<std::pair<uint64_t, size_t>> most_repeated(const std::map<size_t, uint64_t>& counts,
+                                                       size_t most) {
+  std::vector<std::pair<uint64_t, size_t>> counted;
+  for (const auto& [distance, count] : counts) counted.emplace_back(count, distance);
+  std::ranges::sort(counted, std::greater{});
+  counted.resize(std::min(counted.size(), most));
+  return counted;
+}
+
 /// Those at which most calls do.
 std::vector<Distance> distances_of(const CallTape& tape) {
-  constexpr size_t kMost = 4;
-  std::vector<std::pair<uint64_t, size_t>> counted;
-  for (const auto& [distance, count] : tape.repeats()) counted.emplace_back(count, distance);
-  std::sort(counted.rbegin(), counted.rend());
   std::vector<Distance> distances;
-  for (const auto& [count, distance] : counted) {
-    if (distances.size() == kMost || count < kWorthFolding) break;
-    distances.push_back({distance, distance});
+  for (const auto& [count, distance] : most_repeated(tape.repeats(), 4)) {
+    if (count >= kWorthFolding) distances.push_back({distance, distance});
   }
   return distances;
 }
@@ -82,9 +88,7 @@ void FoldedCalls::add_loop(std::span<const uint16_t> block, size_t times) {
 }
 
 size_t FoldedCalls::stretch_of(size_t call) const {
-  const auto next = std::upper_bound(
-      stretches_.begin(), stretches_.end(), call,
-      [](size_t number, const Stretch& stretch) { return number < stretch.begin; });
+  const auto next = std::ranges::upper_bound(stretches_, call, {}, &Stretch::begin);
   return static_cast<size_t>(next - stretches_.begin()) - 1;
 }
 
@@ -206,9 +210,7 @@ void RepeatPlaces::repeat_last(size_t count, size_t distance, size_t times) {
 }
 
 size_t RepeatPlaces::row_of(size_t i) const {
-  const auto next =
-      std::upper_bound(rows_.begin(), rows_.end(), i,
-                       [](size_t number, const Row& row) { return number < row.number; });
+  const auto next = std::ranges::upper_bound(rows_, i, {}, &Row::number);
   return static_cast<size_t>(next - rows_.begin()) - 1;
 }
 
@@ -218,9 +220,7 @@ size_t RepeatPlaces::operator[](size_t i) const {
 }
 
 size_t RepeatPlaces::before(size_t call) const {
-  const auto next =
-      std::lower_bound(rows_.begin(), rows_.end(), call,
-                       [](const Row& row, size_t number) { return row.begin < number; });
+  const auto next = std::ranges::lower_bound(rows_, call, {}, &Row::begin);
   if (next == rows_.begin()) return 0;
   const auto row = static_cast<size_t>(next - rows_.begin()) - 1;
   const size_t begun = (call - rows_[row].begin + pattern_size_ - 1) / pattern_size_;
@@ -372,11 +372,7 @@ std::vector<PeriodCandidate> candidates_of(const FoldedCalls& calls, const CallT
   constexpr size_t kMost = 8;
   std::set<size_t> periods;
   for (const auto& counts : {tape.repeats(), distances_in(calls)}) {
-    std::vector<std::pair<uint64_t, size_t>> distances;
-    for (const auto& [distance, count] : counts) distances.emplace_back(count, distance);
-    std::sort(distances.rbegin(), distances.rend());
-    if (distances.size() > kMost) distances.resize(kMost);
-    for (const auto& [count, distance] : distances) periods.insert(distance);
+    for (const auto& [count, distance] : most_repeated(counts, kMost)) periods.insert(distance);
   }
   std::vector<PeriodCandidate> candidates;
   for (const size_t period : periods) {
@@ -412,9 +408,7 @@ const PeriodCandidate* nearest_to(const std::vector<PeriodCandidate>& candidates
 
 const PeriodCandidate* choose(const FoldedCalls& calls,
                               const std::vector<PeriodCandidate>& candidates, size_t steps) {
-  const auto best = std::ranges::max_element(
-      candidates,
-      [](const PeriodCandidate& a, const PeriodCandidate& b) { return a.score() < b.score(); });
+  const auto best = std::ranges::max_element(candidates, {}, &PeriodCandidate::score);
   if (best == candidates.end()) return nullptr;
   if (steps > 1) {
     const PeriodCandidate* nearest = nearest_to(candidates, steps, best->score());

@@ -57,19 +57,13 @@ size_t repeats_per_step(const Candidate& candidate, size_t steps) {
   return whole_ratio(calls, static_cast<double>(candidate.repeats.pattern.size()));
 }
 
-/// Iterations from the first to the last of the printed steps, both included.
-size_t steps_between(int64_t first, int64_t last, int64_t distance) {
-  return static_cast<size_t>(last - first + distance);
-}
-
 void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
   size_t steps = 0;
   if (track != nullptr && track->place != MarkerPlace::Tick) {
-    const int64_t distance = usual_distance(track->steps);
-    steps =
-        candidate.marks.size() < 2
-            ? steps_between(track->steps.front(), track->steps.back(), distance)
-            : steps_between(candidate.marks.front().step, candidate.marks.back().step, distance);
+    const bool has_own = candidate.marks.size() > 1;
+    const int64_t first = has_own ? candidate.marks.front().step : track->steps.front();
+    const int64_t last = has_own ? candidate.marks.back().step : track->steps.back();
+    steps = static_cast<size_t>(last - first + usual_distance(track->steps));  // Both included.
   }
   constexpr size_t kFew = 4096;
   const FoldedCalls folded = candidate.folded();
@@ -203,12 +197,9 @@ class Patterns {
       for (const auto& [other, n] : now) present += n;
       const auto [entry, is_new] = patterns.try_emplace({said, present}, found.size());
       if (is_new) {
-        found.push_back({{},
-                         said.calls,
-                         static_cast<size_t>(processes),
-                         static_cast<size_t>(present),
-                         said.together,
-                         said.cut_short});
+        const auto calling = static_cast<size_t>(processes);
+        found.push_back(
+            {{}, said.calls, calling, static_cast<size_t>(present), said.together, said.cut_short});
       }
       auto& ranges = found[entry->second].iterations;
       if (!ranges.empty() && ranges.back().second + 1 == change->first) {
@@ -277,7 +268,7 @@ class Search {
     after_ = track_ && stands_after(candidates_, track_->place);
   }
 
-  /// A process that departs from what all others repeat has too few repeats of its own.
+  /// A process that diverges from what all others repeat has too few repeats of its own.
   void share_patterns() {
     std::map<std::vector<int>, size_t> patterns;
     for (const Candidate& candidate : candidates_) {
@@ -311,11 +302,9 @@ class Search {
   static void note_drift(const Candidate& candidate, JobIterations& found) {
     for (const Boundary& boundary : candidate.boundaries) {
       if (!boundary.own) continue;
-      if (boundary.raw > boundary.call) {
-        found.ahead = std::max(found.ahead, boundary.raw - boundary.call);
-      } else {
-        found.behind = std::max(found.behind, boundary.call - boundary.raw);
-      }
+      const auto [first, last] = std::minmax(boundary.raw, boundary.call);
+      size_t& most = boundary.raw > boundary.call ? found.ahead : found.behind;
+      most = std::max(most, last - first);
     }
   }
 
@@ -354,10 +343,7 @@ size_t usual_pattern(const std::vector<IterationPattern>& patterns) {
     for (const auto& [first, last] : pattern.iterations) iterations += last - first + 1;
     return iterations;
   };
-  return static_cast<size_t>(
-      std::ranges::max_element(patterns,
-                               [&](const auto& a, const auto& b) { return size(a) < size(b); }) -
-      patterns.begin());
+  return static_cast<size_t>(std::ranges::max_element(patterns, {}, size) - patterns.begin());
 }
 
 namespace {
