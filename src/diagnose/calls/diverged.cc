@@ -420,26 +420,14 @@ namespace {
 
 /// A call as ranks of one stage have it in common: communicators are numbered by their first use.
 struct CommonCall {
-  int communicator = 0;
-  int sender = -1;
-  int receiver = -1;
+  CallLine line;
   bool receives = false;
   OpName op;
 
   bool operator==(const CommonCall&) const = default;
 };
 
-std::vector<CommonCall> common_calls(const RankProgram& program) {
-  std::map<int, int> numbers;
-  std::vector<CommonCall> calls;
-  calls.reserve(program.calls.size());
-  for (const RankCall& call : program.calls) {
-    const auto [number, is_new] =
-        numbers.try_emplace(call.line.communicator, static_cast<int>(numbers.size()));
-    calls.push_back({number->second, call.line.sender, call.line.receiver, call.receives, call.op});
-  }
-  return calls;
-}
+using CommonCalls = std::span<const CommonCall>;
 
 /// It begins where the rank began. Where only the last calls of a process are kept, the programs of
 /// its ranks begin at different places.
@@ -454,31 +442,37 @@ using CommonPrograms = std::vector<std::vector<CommonCall>>;  ///< As rank_progr
 
 CommonPrograms find_common_programs(const Job& job) {
   CommonPrograms all;
-  for (const RankProgram& program : rank_programs(job)) all.push_back(common_calls(program));
+  for (const RankProgram& program : rank_programs(job)) {
+    std::vector<CommonCall>& calls = all.emplace_back();
+    std::map<int, int> numbers;
+    for (const RankCall& call : program.calls) {
+      CommonCall& common = calls.emplace_back(CommonCall{call.line, call.receives, call.op});
+      const auto next = static_cast<int>(numbers.size());
+      common.line.communicator = numbers.try_emplace(call.line.communicator, next).first->second;
+    }
+  }
   return all;
 }
 
-size_t alike(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b) {
-  const size_t most = std::min(a.size(), b.size());
-  size_t n = 0;
-  while (n < most && a[n] == b[n]) ++n;
-  return n;
+/// How many calls both begin with.
+size_t alike(CommonCalls a, CommonCalls b) {
+  return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
 /// Fewer calls in common may be a start that all ranks share.
 constexpr size_t kFewestAlike = 8;
 
-/// Both go on alike from those places until one of them ends, and for long enough.
-bool rejoin(const std::vector<CommonCall>& a, size_t from_a, const std::vector<CommonCall>& b,
-            size_t from_b) {
-  size_t n = 0;
-  while (from_a + n < a.size() && from_b + n < b.size() && a[from_a + n] == b[from_b + n]) ++n;
-  return n >= kFewestAlike && (from_a + n == a.size() || from_b + n == b.size());
+/// Both go on alike until one of them ends, and for long enough.
+bool rejoin(CommonCalls a, CommonCalls b) {
+  const size_t n = alike(a, b);
+  return n >= kFewestAlike && (n == a.size() || n == b.size());
 }
 
-/// They share the first `n` calls, and all the others but one that one of them left out.
-bool differ_by_one(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b, size_t n) {
-  return n >= kFewestAlike && (rejoin(a, n + 1, b, n) || rejoin(a, n, b, n + 1));
+/// They share the first `n` calls, which are not all, and all the others but one that one of them
+/// left out.
+bool differ_by_one(CommonCalls a, CommonCalls b, size_t n) {
+  return n >= kFewestAlike &&
+         (rejoin(a.subspan(n + 1), b.subspan(n)) || rejoin(a.subspan(n), b.subspan(n + 1)));
 }
 
 constexpr size_t kMostCompared = 256;  ///< Ranks: each may be held against each other.
@@ -496,6 +490,13 @@ std::vector<Waiter> find_diverged(const Job& job) {
 
 const std::vector<Waiter>& diverged_from_twins(const Job& job) {
   return job.answers.of<&find_diverged>(job);
+}
+
+std::string twin_words(const Job& job, const Waiter& waiter, const TwinDivergence& divergence,
+                       std::string_view place) {
+  return fmt::format("{} called {}{} where {}, which is at the same place of its groups, called {}",
+                     waiter_words(job, waiter), to_valid_utf8(divergence.made.op.view()), place,
+                     waiter_words(job, divergence.twin), to_valid_utf8(divergence.usual.op.view()));
 }
 
 bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {

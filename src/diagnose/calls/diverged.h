@@ -239,6 +239,10 @@ struct TwinDivergence {
 /// behind or ahead of one of them, or of the two that differ the other one left its own past. Pure.
 std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter& waiter);
 
+/// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send"; `place`: of its call.
+std::string twin_words(const Job& job, const Waiter& waiter, const TwinDivergence& divergence,
+                       std::string_view place = {});
+
 /// What `a` called is a beginning of what `b` called, each on its own communicators, or the same.
 /// False where either's calls are not known, and in jobs of very many ranks. Pure.
 bool made_no_more(const Job& job, const Waiter& a, const Waiter& b);

@@ -195,13 +195,8 @@ FactValue destroy_unfinished(const Job& job, const Instance&) {
   const auto all = static_cast<size_t>(
       job.communicators.empty() ? 0 : std::max(job.communicators.front().nranks, 0));
   if (ended == 0 || open.empty() || largest_open < all) return unknown();
-  constexpr size_t kMostNamed = 6;
-  const size_t count = open.size();
-  open.resize(std::min(count, kMostNamed));
-  value.what = fmt::format(
-      "{} communicator{} ended with Destroy COMPLETE, {} did not: {}{}", ended,
-      ended == 1 ? "" : "s", count, join(open, ", "),
-      count > kMostNamed ? fmt::format(" and {} more", count - kMostNamed) : std::string());
+  value.what = fmt::format("{} communicator{} ended with Destroy COMPLETE, {} did not: {}", ended,
+                           ended == 1 ? "" : "s", open.size(), few_of(open, 6, ", "));
   return value;
 }
 
@@ -245,19 +240,19 @@ FactValue destroy_not_begun(const Job& job, const Instance&) {
     };
     if (!std::ranges::all_of(waiting, waits_for_late)) continue;
     FactValue value = yes({});
-    std::vector<int> begun, open;
-    for (const CommRank* rank : waiting) {
-      begun.push_back(rank->rank);
-      value.evidence.push_back(last_line(job, rank->process));
-    }
-    for (const CommRank* rank : late) {
-      open.push_back(rank->rank);
-      value.processes.push_back(rank->process);
-      value.evidence.push_back(last_line(job, rank->process));
-    }
-    value.what = fmt::format(
-        "{} began to destroy communicator {} and did not end, {} {} no line of that",
-        ranks_phrase(begun), comm.id, ranks_phrase(open), open.size() == 1 ? "shows" : "show");
+    for (const CommRank* rank : late) value.processes.push_back(rank->process);
+    const auto shown = [&](const std::vector<const CommRank*>& shown_ranks) {
+      std::vector<int> numbers;
+      for (const CommRank* rank : shown_ranks) {
+        numbers.push_back(rank->rank);
+        value.evidence.push_back(last_line(job, rank->process));
+      }
+      return ranks_phrase(numbers);
+    };
+    const std::string begun = shown(waiting);
+    value.what =
+        fmt::format("{} began to destroy communicator {} and did not end, {} {} no line of that",
+                    begun, comm.id, shown(late), late.size() == 1 ? "shows" : "show");
     return value;
   }
   return unknown();
@@ -283,28 +278,25 @@ bool is_named_for(const JobInput& input, std::string_view host) {
   return (at == 0 || !is_word(path[at - 1])) && (end == path.size() || !is_word(path[end]));
 }
 
-/// Whether anything of that host is in the logs, and whether it says how it ended.
-struct HostWords {
+/// The processes of a host, where anything of it is in the logs and nothing of that says how it
+/// ended; nullopt else.
+std::optional<std::vector<int>> cut_off_on(const Job& job, std::string_view host) {
   std::vector<int> processes;
-  bool seen = false;
-  bool has_last_words = false;
-};
-
-HostWords words_of_host(const Job& job, std::string_view host) {
-  HostWords words;
+  bool is_seen = false;
   const auto& ends = outcome_of(job).processes;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const Process& process = job.processes[p];
     const JobUnit* unit = unit_of(job, process.last);
     const bool in_its_file = unit != nullptr && is_named_for(job.inputs[unit->input], host);
     if (process.host != host && !in_its_file) continue;
-    words.seen = true;
+    is_seen = true;
     const EndState state = ends[p].state;
-    words.has_last_words |= process.cut || process.torn || state == EndState::Finished ||
-                            state == EndState::Failed || state == EndState::Stopped;
-    if (process.has_nccl || process.rank >= 0) words.processes.push_back(static_cast<int>(p));
+    const bool has_last_words = process.cut || process.torn || state == EndState::Finished ||
+                                state == EndState::Failed || state == EndState::Stopped;
+    if (has_last_words) return std::nullopt;
+    if (process.has_nccl || process.rank >= 0) processes.push_back(static_cast<int>(p));
   }
-  return words;
+  return is_seen ? std::optional(std::move(processes)) : std::nullopt;
 }
 
 FactValue host_lost(const Job& job, const Instance&) {
@@ -321,13 +313,11 @@ FactValue host_lost(const Job& job, const Instance&) {
     value.evidence.push_back(evidence_of(said.record));
   });
   if (lost.empty() || !is_one || reporting.contains(lost)) return unknown();
-  const HostWords words = words_of_host(job, lost);
-  if (!words.seen || words.has_last_words) return unknown();
-  value.processes = words.processes;
+  const auto processes = cut_off_on(job, lost);
+  if (!processes) return unknown();
+  value.processes = *processes;
   value.hosts = {lost};
-  for (const int p : words.processes) {
-    value.evidence.push_back(last_line(job, p));
-  }
+  for (const int p : *processes) value.evidence.push_back(last_line(job, p));
   const std::string name = printable(to_valid_utf8(lost));
   value.what = fmt::format(
       "processes of {} saw their connections to {} closed{}, and what {} printed stops without a "
@@ -388,19 +378,6 @@ struct OpenInit {
   std::vector<const CommRank*> waiting;  ///< Never empty.
 };
 
-/// nullopt: it ended on some rank, or the lines do not tell.
-std::optional<OpenInit> open_init(const Job& job, const Communicator& comm) {
-  OpenInit init{&comm, {}};
-  for (const CommRank& rank : comm.ranks) {
-    if (rank.state == RankState::NotSeen) continue;
-    if (rank.state != RankState::Started || rank.process < 0) return std::nullopt;
-    const Process& process = nth_process(job, rank.process);
-    if (process.cut || process.torn || reports_own_failure(job, process)) return std::nullopt;
-    init.waiting.push_back(&rank);
-  }
-  return init.waiting.empty() ? std::nullopt : std::optional(init);
-}
-
 /// Each of `size` ranks, by number and by process, waits in exactly one of the two.
 bool divide_ranks(const OpenInit& a, const OpenInit& b, int size) {
   std::set<int> ranks;
@@ -416,12 +393,20 @@ bool divide_ranks(const OpenInit& a, const OpenInit& b, int size) {
          processes.size() == all;
 }
 
-/// Initialisations of the whole job that were begun and not ended.
+/// Initialisations of the whole job that were begun and ended on no rank, as far as lines tell.
 std::vector<OpenInit> open_inits(const Job& job, int size) {
   std::vector<OpenInit> open;
   for (const Communicator& comm : job.communicators) {
     if (comm.nranks != size || comm.is_child || comm.inferred) continue;
-    if (auto init = open_init(job, comm)) open.push_back(std::move(*init));
+    OpenInit init{&comm, {}};
+    const bool is_open = std::ranges::all_of(comm.ranks, [&](const CommRank& rank) {
+      if (rank.state == RankState::NotSeen) return true;
+      if (rank.state != RankState::Started || rank.process < 0) return false;
+      init.waiting.push_back(&rank);
+      const Process& process = nth_process(job, rank.process);
+      return !process.cut && !process.torn && !reports_own_failure(job, process);
+    });
+    if (is_open && !init.waiting.empty()) open.push_back(std::move(init));
   }
   return open;
 }
@@ -477,27 +462,22 @@ FactValue inits_crossed(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.aborted_early", Scope::Job, FactType::Bool,
-         "A rank aborted its communicator, without an error before that, and others waited for it.",
-         within_runs<left_before<true>>},
-    Fact{"job.destroy_not_begun", Scope::Job, FactType::Bool,
-         "Most ranks of a communicator wait in its destruction, which few have not begun.",
-         within_runs<destroy_not_begun>},
-    Fact{"job.destroy_unfinished", Scope::Job, FactType::Bool,
-         "All processes ended with the destruction of communicators, and some have no end.",
-         within_runs<destroy_unfinished>},
-    Fact{"job.host_lost", Scope::Job, FactType::Bool,
-         "All connections that were closed led to one host, which fell silent without last words.",
-         within_runs<host_lost>},
-    Fact{"job.left_early", Scope::Job, FactType::Bool,
-         "A rank came to its end by itself, and others waited for it.",
-         within_runs<left_before<false>>},
-    Fact{"job.inits_crossed", Scope::Job, FactType::Bool,
-         "Every rank waits in one of two initialisations of all ranks, and the job stopped.",
-         within_runs<inits_crossed>},
-    Fact{"job.watchdog_all_alike", Scope::Job, FactType::Bool,
-         "Every rank of the job gave up on the same collective, so all had entered it.",
-         within_runs<watchdog_all_alike>},
+    // A rank aborted its communicator, without an error before that, and others waited
+    // for it.
+    job_fact("job.aborted_early", within_runs<left_before<true>>),
+    // Most ranks of a communicator wait in its destruction, which few have not begun.
+    job_fact("job.destroy_not_begun", within_runs<destroy_not_begun>),
+    // All processes ended with the destruction of communicators, and some have no end.
+    job_fact("job.destroy_unfinished", within_runs<destroy_unfinished>),
+    // All connections that were closed led to one host, which fell silent without last
+    // words.
+    job_fact("job.host_lost", within_runs<host_lost>),
+    // A rank came to its end by itself, and others waited for it.
+    job_fact("job.left_early", within_runs<left_before<false>>),
+    // Every rank waits in one of two initialisations of all ranks, and the job stopped.
+    job_fact("job.inits_crossed", within_runs<inits_crossed>),
+    // Every rank of the job gave up on the same collective, so all had entered it.
+    job_fact("job.watchdog_all_alike", within_runs<watchdog_all_alike>),
 };
 
 }  // namespace

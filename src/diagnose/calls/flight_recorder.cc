@@ -561,28 +561,23 @@ FactValue log_lacks_calls(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.log_lacks_calls", Scope::Job, FactType::Bool,
-         "A dump of the Flight Recorder, or what watchdogs saw completed, proves more calls of a "
-         "rank than its log shows.",
-         log_lacks_calls},
-    Fact{"job.recorder_agrees", Scope::Job, FactType::Bool,
-         "Dumps of the Flight Recorder say the same as the lines of calls; `what` is a sentence to "
-         "put behind another.",
-         recorder_agrees},
-    Fact{"job.recorder_behind", Scope::Job, FactType::Bool,
-         "By dumps of the Flight Recorder, some ranks had not made a call that others had.",
-         recorder_behind},
-    Fact{"job.recorder_contradicts", Scope::Job, FactType::Bool,
-         "Dumps of the Flight Recorder name other ranks than the lines of calls do.",
-         recorder_contradicts},
-    Fact{"job.recorder_late", Scope::Job, FactType::Bool,
-         "Somebody waited until a limit, and by dumps of the Flight Recorder a rank that waits for "
-         "nobody did not make a call that the others made; lines of calls leave it open.",
-         dumps_alone<RecordedKind::Late>},
-    Fact{"job.recorder_mismatch", Scope::Job, FactType::Bool,
-         "By dumps of the Flight Recorder, ranks made different calls at one place; lines of calls "
-         "leave it open.",
-         dumps_alone<RecordedKind::Mismatch>},
+    // A dump of the Flight Recorder, or what watchdogs saw completed, proves more calls
+    // of a rank than its log shows.
+    job_fact("job.log_lacks_calls", log_lacks_calls),
+    // Dumps of the Flight Recorder say the same as the lines of calls; `what` is a
+    // sentence to put behind another.
+    job_fact("job.recorder_agrees", recorder_agrees),
+    // By dumps of the Flight Recorder, some ranks had not made a call that others had.
+    job_fact("job.recorder_behind", recorder_behind),
+    // Dumps of the Flight Recorder name other ranks than the lines of calls do.
+    job_fact("job.recorder_contradicts", recorder_contradicts),
+    // Somebody waited until a limit, and by dumps of the Flight Recorder a rank that
+    // waits for nobody did not make a call that the others made; lines of calls leave it
+    // open.
+    job_fact("job.recorder_late", dumps_alone<RecordedKind::Late>),
+    // By dumps of the Flight Recorder, ranks made different calls at one place; lines of
+    // calls leave it open.
+    job_fact("job.recorder_mismatch", dumps_alone<RecordedKind::Mismatch>),
 };
 
 }  // namespace

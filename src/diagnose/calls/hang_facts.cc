@@ -280,8 +280,7 @@ FactValue messages_open(const Job& job, const Instance&) {
   const Waits& waits = find_waits(job);
   std::vector<std::string> phrases;
   for (const UnmatchedMessages& messages : waits.unmatched) {
-    if (messages.sizes_differ) continue;
-    if (phrases.size() == kMostNamed) break;
+    if (messages.sizes_differ || phrases.size() == kMostNamed) continue;
     const auto one = [&](int m) { return members_words(job, messages.communicator, {m}); };
     phrases.push_back(fmt::format("{} had sent {} messages to {}, which had received {}",
                                   one(messages.sender), messages.sent, one(messages.receiver),
@@ -551,11 +550,9 @@ bool blame_unlike_twins(const Job& job, FactValue& value) {
   const RankCall& made = divergence->made;
   blame(job, diverged.front(), value);
   place_in(job, made.line.communicator, value);
-  value.what = fmt::format(
-      "{} called {} number {} of {} where {}, which is at the same place of its groups, called {}",
-      waiter_words(job, diverged.front()), to_valid_utf8(made.op.view()), made.index + 1,
-      communicator_words(job, made.line.communicator), waiter_words(job, divergence->twin),
-      to_valid_utf8(divergence->usual.op.view()));
+  value.what = twin_words(job, diverged.front(), *divergence,
+                          fmt::format(" number {} of {}", made.index + 1,
+                                      communicator_words(job, made.line.communicator)));
   return true;
 }
 
@@ -610,40 +607,30 @@ FactValue all_entered(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{
-        "job.ended_at_work", Scope::Job, FactType::Bool,
-        "Somebody ended the job from outside, and nothing shows that it had failed or stood still.",
-        ended_at_work},
-    Fact{"job.ends_at_work", Scope::Job, FactType::Bool,
-         "The job's communicators were complete, and no line says that it came to an end by "
-         "itself, or "
-         "was at work when somebody ended it.",
-         within_runs<ends_at_work>},
-    Fact{"job.hung_silently", Scope::Job, FactType::Bool,
-         "The job stood still, by the silence before its end or as the user says; no watchdog said "
-         "it.",
-         hung_silently},
-    Fact{"job.messages_open", Scope::Job, FactType::Bool,
-         "Where the logs end, a Send lacks its Recv, or a Recv its Send.",
-         within_runs<messages_open>},
-    Fact{"job.stalled_before_end", Scope::Job, FactType::Bool,
-         "Somebody ended the job after a silence far longer than its rhythm.", stalled_before_end},
-    Fact{"job.stated_hung", Scope::Job, FactType::Bool,
-         "The user says that the job hung, and no line says that anybody gave up or failed.",
-         within_runs<stated_hung>},
-    Fact{"job.collective_order_inverted", Scope::Job, FactType::Bool,
-         "The job stood still, and ranks wait for each other in two communicators.",
-         within_runs<collective_order_inverted>},
-    Fact{"job.collectives_all_entered", Scope::Job, FactType::Bool,
-         "The job stood still although all ranks made the same calls on all communicators.",
-         within_runs<all_entered>},
-    Fact{"job.rank_behind", Scope::Job, FactType::Bool,
-         "On some communicator ranks whose calls are known made fewer calls than others.",
-         within_runs<rank_behind>},
-    Fact{"job.rank_missing_in_collective", Scope::Job, FactType::Bool,
-         "The job stood still, and a rank that waits for nobody did not enter a call that "
-         "the others entered.",
-         within_runs<rank_missing_in_collective>},
+    // Somebody ended the job from outside, and nothing shows that it had failed or stood
+    // still.
+    job_fact("job.ended_at_work", ended_at_work),
+    // The job's communicators were complete, and no line says that it came to an end by
+    // itself, or was at work when somebody ended it.
+    job_fact("job.ends_at_work", within_runs<ends_at_work>),
+    // The job stood still, by the silence before its end or as the user says; no
+    // watchdog said it.
+    job_fact("job.hung_silently", hung_silently),
+    // Where the logs end, a Send lacks its Recv, or a Recv its Send.
+    job_fact("job.messages_open", within_runs<messages_open>),
+    // Somebody ended the job after a silence far longer than its rhythm.
+    job_fact("job.stalled_before_end", stalled_before_end),
+    // The user says that the job hung, and no line says that anybody gave up or failed.
+    job_fact("job.stated_hung", within_runs<stated_hung>),
+    // The job stood still, and ranks wait for each other in two communicators.
+    job_fact("job.collective_order_inverted", within_runs<collective_order_inverted>),
+    // The job stood still although all ranks made the same calls on all communicators.
+    job_fact("job.collectives_all_entered", within_runs<all_entered>),
+    // On some communicator ranks whose calls are known made fewer calls than others.
+    job_fact("job.rank_behind", within_runs<rank_behind>),
+    // The job stood still, and a rank that waits for nobody did not enter a call that
+    // the others entered.
+    job_fact("job.rank_missing_in_collective", within_runs<rank_missing_in_collective>),
 };
 
 }  // namespace

@@ -289,10 +289,9 @@ class Search {
   /// It waited for the unique id of a communicator that nobody began: it was not missing, but
   /// elsewhere.
   bool waited_in_store(const InitRank& rank) const {
-    const auto waited = [&](int process) {
+    return std::ranges::any_of(std::array{rank.process, of_rank(rank.rank)}, [&](int process) {
       return process >= 0 && has_said<StoreWaitFailed>(job_, nth_process(job_, process));
-    };
-    return waited(rank.process) || waited(of_rank(rank.rank));
+    });
   }
 
   /// Nothing is said about ranks whose lines are not whole or show that they went on.
@@ -378,9 +377,10 @@ class Search {
   std::string host_of_unseen(const UnfinishedInit& init) const {
     if (init.unseen.size() != 1 || !init.missing.empty() || !init.of_all) return {};
     std::map<std::string, int> counts;
-    for (const InitRank& rank : init.waiting) ++counts[nth_process(job_, rank.process).host];
     int most = 0;
-    for (const auto& [host, count] : counts) most = std::max(most, count);
+    for (const InitRank& rank : init.waiting) {
+      most = std::max(most, ++counts[nth_process(job_, rank.process).host]);
+    }
     if (counts.size() == 1 && most >= 2) return counts.begin()->first;
     std::vector<std::string> short_of_one;
     for (const auto& [host, count] : counts) {
@@ -431,14 +431,10 @@ class Search {
   std::set<int> watchdog_ranks_;   ///< They report works that timed out: they have communicators.
 };
 
-std::vector<UnfinishedInit> find_unfinished(const Job& job) { return Search(job).run(); }
-
 /// The initialisations that began and ended on some ranks or on none, in the order of
 /// Job::communicators. Those of children are left out: a split is collective over the parent. Ranks
 /// ascend in each list. Pure; meant for the job of one run.
-std::vector<UnfinishedInit> unfinished_inits(const Job& job) {
-  return job.answers.of<&find_unfinished>(job);
-}
+std::vector<UnfinishedInit> unfinished_inits(const Job& job) { return Search(job).run(); }
 
 // Who is missing in an initialisation that hangs, and where did it stop?
 //
@@ -505,9 +501,10 @@ std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) 
 /// "rank 3 (node-b, pid 77) did not: its last line is …", or "ranks 3,4 did not; rank 3 (…): …".
 std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std::string_view what) {
   if (ranks.size() == 1) {
-    const std::string who = name_of(job, ranks.front());
-    if (ranks.front().process < 0) return fmt::format("{} {}", who, what);
-    return fmt::format("{} {}: {}", who, what, last_words(nth_process(job, ranks.front().process)));
+    const auto& [rank, process] = ranks.front();
+    const std::string last =
+        process < 0 ? std::string() : ": " + last_words(nth_process(job, process));
+    return fmt::format("{} {}{}", name_of(job, ranks.front()), what, last);
   }
   const std::string last = each_last_words(job, ranks);
   return fmt::format("{} {}{}{}", ranks_of(ranks), what, last.empty() ? "" : "; ", last);
@@ -619,7 +616,7 @@ FactValue answer(const Job& job, Describe describe, bool stopped) {
   FactValue value = yes({});
   std::vector<std::string> parts;
   std::optional<StopEvidence> shown;
-  for (const UnfinishedInit& init : unfinished_inits(job)) {
+  for (const UnfinishedInit& init : job.answers.of<&unfinished_inits>(job)) {
     auto part = describe(job, init);
     if (!part) continue;
     auto stop = stop_of(job, init);
@@ -653,33 +650,24 @@ FactValue perhaps(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{
-        "job.init_partial", Scope::Job, FactType::Bool,
-        "Before 2.22: some ranks completed an initialisation, others did not, and the job stopped.",
-        within_runs<surely<describe_partial>>},
-    Fact{"job.init_partial_perhaps", Scope::Job, FactType::Bool,
-         "The same where nothing shows that the job stopped.",
-         within_runs<perhaps<describe_partial>>},
-    Fact{"job.init_stalled", Scope::Job, FactType::Bool,
-         "All ranks began an initialisation, none completed it, nothing failed, and the job "
-         "stopped.",
-         within_runs<surely<describe_stalled>>},
-    Fact{"job.init_stalled_perhaps", Scope::Job, FactType::Bool,
-         "The same where nothing shows that the job stopped.",
-         within_runs<perhaps<describe_stalled>>},
-    Fact{"job.rank_missing_at_init", Scope::Job, FactType::Bool,
-         "Ranks wait in an initialisation that others, whose lines are there, did not begin, and "
-         "the "
-         "job stopped.",
-         within_runs<surely<describe_missing>>},
-    Fact{"job.rank_missing_at_init_perhaps", Scope::Job, FactType::Bool,
-         "The same where nothing shows that the job stopped.",
-         within_runs<perhaps<describe_missing>>},
-    Fact{"job.rank_unseen_at_init", Scope::Job, FactType::Bool,
-         "All but one rank wait in an initialisation, no line of that one is there though its "
-         "host's "
-         "are, and the job stopped.",
-         within_runs<surely<describe_unseen>>},
+    // Before 2.22: some ranks completed an initialisation, others did not, and the job
+    // stopped.
+    job_fact("job.init_partial", within_runs<surely<describe_partial>>),
+    // The same where nothing shows that the job stopped.
+    job_fact("job.init_partial_perhaps", within_runs<perhaps<describe_partial>>),
+    // All ranks began an initialisation, none completed it, nothing failed, and the job
+    // stopped.
+    job_fact("job.init_stalled", within_runs<surely<describe_stalled>>),
+    // The same where nothing shows that the job stopped.
+    job_fact("job.init_stalled_perhaps", within_runs<perhaps<describe_stalled>>),
+    // Ranks wait in an initialisation that others, whose lines are there, did not begin,
+    // and the job stopped.
+    job_fact("job.rank_missing_at_init", within_runs<surely<describe_missing>>),
+    // The same where nothing shows that the job stopped.
+    job_fact("job.rank_missing_at_init_perhaps", within_runs<perhaps<describe_missing>>),
+    // All but one rank wait in an initialisation, no line of that one is there though
+    // its host's are, and the job stopped.
+    job_fact("job.rank_unseen_at_init", within_runs<surely<describe_unseen>>),
 };
 
 }  // namespace

@@ -361,73 +361,35 @@ std::optional<uint64_t> place_in(uint64_t difference, uint64_t unlike, uint64_t 
 
 constexpr uint64_t kLeastPast = 3;  ///< Messages by which both ends have a usual size.
 
-/// As many were sent as received, and one of them in two sizes.
-void tell_single(const UnmatchedMessages& pair, const Sizes& sent, const Sizes& received,
-                 uint64_t difference, MessageConflict& conflict) {
-  const uint64_t unlike = size_key(*conflict.sent) - size_key(*conflict.received);
-  conflict.index = place_in(difference, unlike, pair.sent);
-  if (pair.sent <= kLeastPast) return;
-  if (received.size() == 1 && sent.size() == 2) conflict.changed = pair.sender;
-  if (sent.size() == 1 && received.size() == 2) conflict.changed = pair.receiver;
-}
-
 /// One end had a size that the other never had, although that one made enough messages.
 bool has_stranger(const std::vector<SizeCount>& more, const Sizes& others) {
   return std::ranges::any_of(
       more, [&](const SizeCount& size) { return !others.contains(size_key(size.message)); });
 }
 
-/// The one message of an end that made more than the other and always had the other's only size but
-/// there.
-struct Stranger {
-  CallSignature message;
-  CallSignature usual;
-  uint64_t index = 0;
-};
-
-/// nullopt: there is none, or the other end has not come to it.
-std::optional<Stranger> met_stranger(const MessageCount& own, const Sizes& sizes,
-                                     uint64_t others_made, const Sizes& others) {
-  if (!own.sizes || sizes.size() != 2 || others.size() != 1) return std::nullopt;
+/// Where the end that made more messages always had the other's only size but in one message, which
+/// the other end came to; else nullopt. `sizes` and `hash` are of the end that made more.
+std::optional<MessageConflict> single_conflict(const UnmatchedMessages& pair,
+                                               MessageConflict conflict, const Sizes& sizes,
+                                               uint64_t hash, const Sizes& others) {
+  if (sizes.size() != 2 || others.size() != 1) return std::nullopt;
   const auto& [usual_key, usual] = *others.begin();
   const std::vector<SizeCount> more = surplus(sizes, others);
   const auto odd = std::ranges::find_if(
       more, [&](const SizeCount& size) { return size_key(size.message) != usual_key; });
   if (odd == more.end() || odd->count != 1 || !sizes.contains(usual_key)) return std::nullopt;
   constexpr uint64_t kMostCounted = 10'000'000;
-  if (own.count > kMostCounted) return std::nullopt;
+  const auto [least, most] = std::minmax(pair.sent, pair.received);
+  if (most > kMostCounted) return std::nullopt;
   // The hash that this end would have if all its messages had the usual size.
   uint64_t all_usual = 0;
-  for (uint64_t i = 0; i < own.count; ++i) all_usual = all_usual * kSequenceBase + usual_key;
-  const auto place =
-      place_in(*own.sizes - all_usual, size_key(odd->message) - usual_key, own.count);
-  if (!place || *place >= others_made) return std::nullopt;
-  return Stranger{odd->message, usual.message, *place};
-}
-
-/// Where one end made more messages and had another size in one that the other end came to.
-std::optional<MessageConflict> single_conflict(const UnmatchedMessages& pair,
-                                               MessageConflict conflict, const Sizes& sent,
-                                               const Sizes& received, const MessageCount& sends,
-                                               const MessageCount& receives) {
-  const bool sender_changed = sends.count > receives.count;
-  const auto stranger = sender_changed ? met_stranger(sends, sent, receives.count, received)
-                                       : met_stranger(receives, received, sends.count, sent);
-  if (!stranger) return std::nullopt;
-  conflict.sent = sender_changed ? stranger->message : stranger->usual;
-  conflict.received = sender_changed ? stranger->usual : stranger->message;
-  conflict.index = stranger->index;
-  if (std::min(sends.count, receives.count) > kLeastPast) {
-    conflict.changed = sender_changed ? pair.sender : pair.receiver;
-  }
+  for (uint64_t i = 0; i < most; ++i) all_usual = all_usual * kSequenceBase + usual_key;
+  conflict.index = place_in(hash - all_usual, size_key(odd->message) - usual_key, most);
+  if (!conflict.index || *conflict.index >= least) return std::nullopt;
+  conflict.sent = pair.receiver_owes() ? odd->message : usual.message;
+  conflict.received = pair.receiver_owes() ? usual.message : odd->message;
+  if (least > kLeastPast) conflict.changed = pair.waiting();
   return conflict;
-}
-
-/// At a collective that both ends made, one of these messages was missing: those behind it meet
-/// others than they should.
-bool is_out_of_step(const Job& job, const UnmatchedMessages& pair) {
-  return std::ranges::count(messages_out_of_step(job), line_of(job, pair), &OutOfStep::messages) >
-         0;
 }
 
 std::optional<MessageConflict> conflict_of(const Job& job, const UnmatchedMessages& pair) {
@@ -440,22 +402,31 @@ std::optional<MessageConflict> conflict_of(const Job& job, const UnmatchedMessag
   if (!sent || !received) return pair.sizes_differ ? std::optional(conflict) : std::nullopt;
   const std::vector<SizeCount> sent_more = surplus(*sent, *received);
   const std::vector<SizeCount> received_more = surplus(*received, *sent);
-  const auto own = message_count(job, sender, receiver.rank, false);
-  const auto other = message_count(job, receiver, sender.rank, true);
-  if (!own || !other) return std::nullopt;
   const bool sent_stranger = has_stranger(sent_more, *received);
   const bool received_stranger = has_stranger(received_more, *sent);
-  if (!pair.sizes_differ) {
-    const bool all_met = pair.sent < pair.received ? sent_stranger : received_stranger;
-    if (!all_met) return single_conflict(pair, conflict, *sent, *received, *own, *other);
+  const auto send_hash = message_count(job, sender, receiver.rank, false)->sizes;
+  const auto receive_hash = message_count(job, receiver, sender.rank, true)->sizes;
+  if (!pair.sizes_differ && !(pair.receiver_owes() ? received_stranger : sent_stranger)) {
+    const auto& hash = pair.receiver_owes() ? send_hash : receive_hash;
+    if (!hash) return std::nullopt;
+    return pair.receiver_owes() ? single_conflict(pair, conflict, *sent, *hash, *received)
+                                : single_conflict(pair, conflict, *received, *hash, *sent);
   }
-  if (!sent_stranger && !received_stranger && is_out_of_step(job, pair)) return std::nullopt;
+  // At a collective that both ends made, one of these messages was missing: those behind it meet
+  // others than they should.
+  const bool is_out_of_step =
+      std::ranges::count(messages_out_of_step(job), line_of(job, pair), &OutOfStep::messages) > 0;
+  if (!sent_stranger && !received_stranger && is_out_of_step) return std::nullopt;
   if (sent_more.size() == 1) conflict.sent = sent_more.front().message;
   if (received_more.size() == 1) conflict.received = received_more.front().message;
   const bool is_single =
       pair.sizes_differ && conflict.sent && conflict.received && sent_more.front().count == 1;
   if (!is_single) return conflict;
-  tell_single(pair, *sent, *received, *own->sizes - *other->sizes, conflict);
+  const uint64_t unlike = size_key(*conflict.sent) - size_key(*conflict.received);
+  conflict.index = place_in(*send_hash - *receive_hash, unlike, pair.sent);
+  if (pair.sent <= kLeastPast) return conflict;
+  if (received->size() == 1 && sent->size() == 2) conflict.changed = pair.sender;
+  if (sent->size() == 1 && received->size() == 2) conflict.changed = pair.receiver;
   return conflict;
 }
 

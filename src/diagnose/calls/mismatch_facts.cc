@@ -95,22 +95,7 @@ Votes votes_of(const Job& job) {
 }
 
 /// Ranks of the group by what they called, which views the votes.
-std::vector<Camp<std::string_view>> check_camps(const Votes& votes) {
-  std::map<std::string_view, std::map<int, std::string_view>> ranks;
-  for (const auto& [rank, call] : votes.calls) ranks[call][rank] = call;
-  return camps_of(ranks);
-}
-
-/// The ranks that do not call what more than half of all do; empty: no such half is known.
-std::vector<int> outvoted(const Job& job, const Votes& votes) {
-  if (votes.contradict) return {};
-  // Ranks that no report tells of might all be on the other side.
-  const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
-  const size_t all = std::max(votes.calls.size(), static_cast<size_t>(std::max(nranks, 0)));
-  std::vector<int> odd = outvoted(CallSource::Check, check_camps(votes), all);
-  std::ranges::sort(odd);
-  return odd;
-}
+using CheckCamps = std::vector<Camp<std::string_view>>;
 
 /// Adds the ranks, as far as the job knows them.
 void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, FactValue& value) {
@@ -124,8 +109,7 @@ void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, 
   }
 }
 
-std::string odd_words(const Votes& votes, const std::vector<int>& odd) {
-  const auto camps = check_camps(votes);
+std::string odd_words(const Votes& votes, const CheckCamps& camps, const std::vector<int>& odd) {
   const auto& [usual, others] = camps.front();
   const std::string what = camps.size() == 2 ? call_in(camps.back().call) : "something else";
   return fmt::format("PyTorch's check: {}{} called {}, the other {} ranks {}", ranks_phrase(odd),
@@ -146,8 +130,17 @@ void add_pytorch(const Job& job, FactValue& value) {
   if (first.empty()) return;
   value.value = true;
   const Votes votes = votes_of(job);
-  const std::vector<int> odd = outvoted(job, votes);
-  value.what = odd.empty() ? first : odd_words(votes, odd);
+  value.what = first;
+  if (votes.contradict) return;
+  std::map<std::string_view, std::map<int, std::string_view>> by_call;
+  for (const auto& [rank, call] : votes.calls) by_call[call][rank] = call;
+  const CheckCamps camps = camps_of(by_call);
+  // Ranks that no report tells of might all be on the other side.
+  const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
+  const size_t all = std::max(votes.calls.size(), static_cast<size_t>(std::max(nranks, 0)));
+  std::vector<int> odd = outvoted(CallSource::Check, camps, all);
+  std::ranges::sort(odd);
+  if (!odd.empty()) value.what = odd_words(votes, camps, odd);
   blame_odd(job, votes, odd, value);
 }
 
@@ -181,8 +174,8 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
 bool equally_long(const Job& job, const Communicator& comm) {
   std::set<uint64_t> lengths;
   for (const CommRank& rank : comm.ranks) {
-    if (call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
-    lengths.insert(collectives_of(job, rank));
+    const bool is_counted = call_coverage(job, comm, rank) == CallCoverage::Counted;
+    if (is_counted) lengths.insert(collectives_of(job, rank));
   }
   return lengths.size() <= 1;
 }
@@ -358,14 +351,6 @@ std::string divergence_words(const Job& job, const UnmatchedMessages& messages,
                      members_words(job, messages.communicator, {messages.waiting()}));
 }
 
-/// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send".
-std::string divergence_words(const Job& job, const Waiter& waiter,
-                             const TwinDivergence& divergence) {
-  return fmt::format("{} called {} where {}, which is at the same place of its groups, called {}",
-                     waiter_words(job, waiter), to_valid_utf8(divergence.made.op.view()),
-                     waiter_words(job, divergence.twin), to_valid_utf8(divergence.usual.op.view()));
-}
-
 /// An answer while it is put together.
 struct Telling {
   const Job& job;
@@ -418,7 +403,7 @@ bool tell_out_of_step(Telling& telling) {
   if (!divergence) return false;
   telling.add(messages);
   blame(telling.job, waiter, telling.value);
-  telling.phrases.push_back(divergence_words(telling.job, waiter, *divergence));
+  telling.phrases.push_back(twin_words(telling.job, waiter, *divergence));
   return true;
 }
 
@@ -485,7 +470,7 @@ void name_ends(const Waits& waits, Telling& telling) {
   if (diverged.size() == 1) {
     const auto& [waiter, divergence] = diverged.front();
     blame(telling.job, waiter, telling.value);
-    telling.phrases.push_back(divergence_words(telling.job, waiter, divergence));
+    telling.phrases.push_back(twin_words(telling.job, waiter, divergence));
     return;
   }
   const auto is_end = [&](const Waiter& waiter) { return ends.contains(waiter); };
@@ -551,24 +536,18 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.collectives_differ", Scope::Job, FactType::Bool,
-         "Ranks of a communicator differ in their calls, or lines of their logs are missing.",
-         within_runs<collectives_differ>},
-    Fact{"job.collectives_mismatched", Scope::Job, FactType::Bool,
-         "Ranks of a communicator called different things at one place of their sequences.",
-         within_runs<collectives_mismatched>},
-    Fact{"job.mismatch_noticed", Scope::Job, FactType::Bool,
-         "A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.",
-         mismatch_noticed},
-    Fact{"job.message_sizes_differ", Scope::Job, FactType::Bool,
-         "A Send and the Recv that takes it are both there and have different sizes.",
-         within_runs<message_sizes_differ>},
-    Fact{"job.messages_in_circle", Scope::Job, FactType::Bool,
-         "Watchdogs gave up on messages of ranks that wait in a circle for each other.",
-         within_runs<messages_in_circle>},
-    Fact{"job.messages_unmatched", Scope::Job, FactType::Bool,
-         "The job stood still, and a Send lacks its Recv, or a Recv its Send.",
-         within_runs<messages_unmatched>},
+    // Ranks of a communicator differ in their calls, or lines of their logs are missing.
+    job_fact("job.collectives_differ", within_runs<collectives_differ>),
+    // Ranks of a communicator called different things at one place of their sequences.
+    job_fact("job.collectives_mismatched", within_runs<collectives_mismatched>),
+    // A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.
+    job_fact("job.mismatch_noticed", mismatch_noticed),
+    // A Send and the Recv that takes it are both there and have different sizes.
+    job_fact("job.message_sizes_differ", within_runs<message_sizes_differ>),
+    // Watchdogs gave up on messages of ranks that wait in a circle for each other.
+    job_fact("job.messages_in_circle", within_runs<messages_in_circle>),
+    // The job stood still, and a Send lacks its Recv, or a Recv its Send.
+    job_fact("job.messages_unmatched", within_runs<messages_unmatched>),
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -26,11 +27,6 @@ bool has_root(const OpName& op) {
 
 bool reduces(const OpName& op) {
   return op == "AllReduce" || op == "Reduce" || op == "ReduceScatter";
-}
-
-std::string datatype_words(int datatype) {
-  const std::string_view name = datatype_name(datatype);
-  return name.empty() ? fmt::format("datatype {}", datatype) : std::string(name);
 }
 
 /// Number of a member in the job, else in the communicator.
@@ -60,8 +56,10 @@ std::vector<MemberCalls> memberships(const Job& job, const Waiter& waiter) {
 }
 
 std::string call_words(const CallSignature& call) {
-  std::string words = fmt::format("{} of {} {}", to_valid_utf8(call.op.view()), call.count,
-                                  datatype_words(call.datatype));
+  const std::string_view type = datatype_name(call.datatype);
+  std::string words =
+      fmt::format("{} of {} {}", to_valid_utf8(call.op.view()), call.count,
+                  type.empty() ? fmt::format("datatype {}", call.datatype) : std::string(type));
   if (reduces(call.op)) words += fmt::format(" ({})", reduction_name(call.redop));
   if (has_root(call.op)) words += fmt::format(", root {}", call.root);
   if (call.op == "Send") words += fmt::format(" to rank {}", call.root);
@@ -180,29 +178,22 @@ using Counts = std::map<std::pair<int, bool>, uint64_t>;
 /// By log and segment.
 using TapeCounts = std::map<std::pair<int, int>, Counts>;
 
-bool has_other_peers(const SpeakerLog& log) {
-  return std::ranges::any_of(
-      log.comms.all, [](const CommSegment& segment) { return calls_of(segment).other_peers > 0; });
-}
-
-void add_tape(const CallTape& tape, int log, TapeCounts& counts) {
-  std::vector<uint64_t> by_entry(tape.entries().size());
-  for (const uint16_t id : tape.calls()) ++by_entry[id];
-  for (size_t id = 0; id < by_entry.size(); ++id) {
-    const auto& [segment, call] = tape.entries()[id];
-    if (call.op == "Send" || call.op == "Recv") {
-      counts[{log, segment}][{call.root, call.op == "Recv"}] += by_entry[id];
-    }
-  }
-}
-
 /// Of the logs that tell more than is counted.
 TapeCounts tape_counts(const Job& job) {
   TapeCounts counts;
   for (size_t log = 0; log < job.logs.size(); ++log) {
-    if (!has_other_peers(job.logs[log])) continue;
-    const CallTape* tape = whole_tape(job.logs[log]);
-    if (tape != nullptr) add_tape(*tape, static_cast<int>(log), counts);
+    const bool has_other_peers = std::ranges::any_of(
+        job.logs[log].comms.all,
+        [](const CommSegment& segment) { return calls_of(segment).other_peers > 0; });
+    const CallTape* tape = has_other_peers ? whole_tape(job.logs[log]) : nullptr;
+    if (tape == nullptr) continue;
+    std::vector<uint64_t> by_entry(tape->entries().size());
+    for (const uint16_t id : tape->calls()) ++by_entry[id];
+    for (size_t id = 0; id < by_entry.size(); ++id) {
+      const auto& [segment, call] = tape->entries()[id];
+      if (call.op != "Send" && call.op != "Recv") continue;
+      counts[{static_cast<int>(log), segment}][{call.root, call.op == "Recv"}] += by_entry[id];
+    }
   }
   return counts;
 }
@@ -284,10 +275,6 @@ Members counted_members(const Job& job) {
   return members;
 }
 
-bool has_calls(const SpeakerLog& log) {
-  return log.calls.tape.total() + log.traces.tape.total() > 0;
-}
-
 std::optional<RankCall> read_entry(const CallTape::Entry& entry, const MemberCalls& member) {
   RankCall call{.line = {.communicator = member.communicator}, .op = entry.call.op};
   if (!is_point_to_point(entry.call.op)) return call;
@@ -300,69 +287,50 @@ std::optional<RankCall> read_entry(const CallTape::Entry& entry, const MemberCal
   return call;
 }
 
-/// Numbers the calls, of which the last of each line is the last that was made.
-void number_calls(const Job& job, const std::vector<const CommRank*>& by_call,
-                  std::vector<RankCall>& calls) {
+/// What an entry of the tape is in the programs; `rank` is nullptr where it is in none.
+struct Made {
+  RankCall call;
+  const CommRank* rank = nullptr;
+};
+
+/// Numbers the calls, of which the last of each line is the last that was made. `made`: by kind.
+void number_calls(const Job& job, const std::vector<Made>& made, std::vector<RankCall>& calls) {
   // From the end: how many calls were made is known, the number of the first that is kept is not.
   std::map<std::tuple<CallLine, bool>, uint64_t> left;
   auto place = left.end();
-  for (size_t i = calls.size(); i-- > 0;) {
-    RankCall& call = calls[i];
+  for (RankCall& call : std::views::reverse(calls)) {
     const std::tuple key(call.line, call.receives);
     // Most calls are of the same line as the one after them.
     if (place == left.end() || place->first != key) {
       const auto [entry, is_new] = left.try_emplace(key, 0);
-      if (is_new) entry->second = calls_made(job, *by_call[i], call.line, call.receives);
+      const CommRank& rank = *made[static_cast<size_t>(call.kind)].rank;
+      if (is_new) entry->second = calls_made(job, rank, call.line, call.receives);
       place = entry;
     }
     call.index = place->second > 0 ? --place->second : 0;
   }
 }
 
-struct Draft {
-  std::vector<RankCall> calls;
-  std::vector<const CommRank*> ranks;  ///< Of each call.
-};
-
-/// What an entry of the tape is in the programs; `draft` is nullptr where it is in none.
-struct Made {
-  RankCall call;
-  const CommRank* rank = nullptr;
-  Draft* draft = nullptr;
-};
-
-Made read_made(const CallTape::Entry& entry, int log, const Members& members,
-               std::map<Waiter, Draft>& drafts) {
-  const auto member = members.find({log, entry.segment});
-  if (member == members.end()) return {};
-  const auto call = read_entry(entry, member->second);
-  if (!call) return {};
-  return {*call, member->second.rank, &drafts[waiter_of(*member->second.rank)]};
-}
-
 void add_log(const Job& job, int log, const Members& members, std::vector<RankProgram>& result) {
   const CallTape* tape = whole_tape(job.logs[static_cast<size_t>(log)]);
   if (tape == nullptr) return;
-  const std::vector<uint16_t> ids = tape->calls();
-  std::map<Waiter, Draft> drafts;
-  std::map<uint16_t, Made> made;
-  auto place = made.end();
-  for (size_t i = ids.size() - std::min(ids.size(), kProgramCalls); i < ids.size(); ++i) {
-    // A loop has few different calls, one of which often comes many times in a row.
-    if (place == made.end() || place->first != ids[i]) {
-      const auto [entry, is_new] = made.try_emplace(ids[i]);
-      if (is_new) entry->second = read_made(tape->entries()[ids[i]], log, members, drafts);
-      place = entry;
-    }
-    const Made& call = place->second;
-    if (call.draft == nullptr) continue;
-    call.draft->calls.push_back(call.call);
-    call.draft->calls.back().kind = ids[i];
-    call.draft->ranks.push_back(call.rank);
+  std::vector<Made> made;  // By entry.
+  for (const CallTape::Entry& entry : tape->entries()) {
+    Made& one = made.emplace_back();
+    const auto member = members.find({log, entry.segment});
+    const auto call = member == members.end() ? std::nullopt : read_entry(entry, member->second);
+    if (!call) continue;
+    one = {*call, member->second.rank};
+    one.call.kind = static_cast<int>(made.size()) - 1;
   }
-  for (auto& [waiter, draft] : drafts) {
-    number_calls(job, draft.ranks, draft.calls);
-    result.push_back({waiter, std::move(draft.calls)});
+  const std::vector<uint16_t> ids = tape->calls();
+  std::map<Waiter, std::vector<RankCall>> calls;
+  for (const uint16_t id : std::span(ids).last(std::min(ids.size(), kProgramCalls))) {
+    if (made[id].rank != nullptr) calls[waiter_of(*made[id].rank)].push_back(made[id].call);
+  }
+  for (auto& [waiter, own] : calls) {
+    number_calls(job, made, own);
+    result.push_back({waiter, std::move(own)});
   }
 }
 
@@ -372,7 +340,9 @@ std::vector<RankProgram> make_programs(const Job& job) {
   for (const Process& process : job.processes) {
     std::vector<int> logs;
     for (const size_t log : process.logs) {
-      if (has_calls(job.logs[log])) logs.push_back(static_cast<int>(log));
+      const SpeakerLog& one = job.logs[log];
+      const bool has_calls = one.calls.tape.total() + one.traces.tape.total() > 0;
+      if (has_calls) logs.push_back(static_cast<int>(log));
     }
     // The lines of two logs of one process have no common order.
     if (logs.size() == 1) add_log(job, logs.front(), members, programs);
@@ -407,20 +377,14 @@ uint64_t calls_made(const Job& job, const CommRank& rank, const CallLine& line, 
   return message_count(job, rank, peer, receives).value_or(MessageCount{}).count;
 }
 
-namespace {
-
-bool same_context(std::span<const int> steps, size_t a, size_t b, size_t length) {
-  const auto context = [&](size_t at) { return steps.subspan(at - length, length); };
-  return std::equal(context(a).begin(), context(a).end(), context(b).begin());
-}
-
-}  // namespace
-
 StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWanted wanted) {
   StepPast result;
   size_t others = 0;
+  const auto before = [&](size_t place) {
+    return steps.subspan(place - wanted.context, wanted.context);
+  };
   for (size_t t = wanted.context; t < end; ++t) {
-    if (!same_context(steps, t, at, wanted.context)) continue;
+    if (!std::ranges::equal(before(t), before(at))) continue;
     if (steps[t] == steps[at]) return {Past::Same, 0};
     // Several steps have followed there, so that a third one proves nothing.
     if (others > 0 && steps[t] != steps[result.usual]) return {};

@@ -200,10 +200,9 @@ std::string lacking_words(const RasStatement& statement) {
   words += fmt::format("{} {}", statement.count, unit);
   std::vector<std::string> members;
   for (const RasMember& member : statement.members) {
-    if (members.size() == kMost) break;
-    members.push_back(member_words(member));
+    members.push_back(members.size() == kMost ? "…" : member_words(member));
+    if (members.size() > kMost) break;
   }
-  if (statement.members.size() > kMost) members.push_back("…");
   return members.empty() ? words : fmt::format("{}: {}", words, join(members, ", "));
 }
 
@@ -241,16 +240,6 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
   return yes(join(phrases, "; ") + doubt);
 }
 
-/// Ranks in the communicator of the processes that a fact names, sorted.
-std::vector<int> named_in(const Communicator& comm, const FactValue& value) {
-  std::vector<int> ranks;
-  for (const CommRank& rank : comm.ranks) {
-    if (std::ranges::count(value.processes, rank.process) > 0) ranks.push_back(rank.rank);
-  }
-  std::ranges::sort(ranks);
-  return ranks;
-}
-
 FactValue ras_agrees(const Job& job, const Instance& instance) {
   const std::vector<RasCounts> all = last_counts(job);
   if (all.empty()) return unknown();
@@ -263,7 +252,12 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
     for (const auto& [rank, count] : counts.launched) ranks[count].push_back(rank);
     if (ranks.size() != 2 || !knows_all || comm.id != missing.communicator) continue;
     const auto& [fewer, behind] = *ranks.begin();
-    if (named_in(comm, missing) != behind) continue;
+    std::vector<int> named;  // In the communicator.
+    for (const CommRank& rank : comm.ranks) {
+      if (std::ranges::count(missing.processes, rank.process) > 0) named.push_back(rank.rank);
+    }
+    std::ranges::sort(named);
+    if (named != behind) continue;
     return yes(
         fmt::format(". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
                     "the others",
@@ -273,20 +267,17 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.ras_agrees", Scope::Job, FactType::Bool,
-         "NCCL's RAS service counted fewer operations of exactly the ranks that the lines of calls "
-         "name; `what` is a sentence to put behind another.",
-         ras_agrees},
-    Fact{"job.ras_contradicts", Scope::Job, FactType::Bool,
-         "NCCL's RAS service counted more operations of a rank than its log shows, and as many as "
-         "the logs show of others.",
-         ras_contradicts},
-    Fact{"job.ras_incomplete", Scope::Job, FactType::Bool,
-         "NCCL's RAS service had no data of processes or ranks when it was asked.", ras_incomplete},
-    Fact{"job.ras_mismatch", Scope::Job, FactType::Bool,
-         "NCCL's RAS service found ranks of a communicator that launched different numbers of an "
-         "operation.",
-         ras_mismatch},
+    // NCCL's RAS service counted fewer operations of exactly the ranks that the lines of
+    // calls name; `what` is a sentence to put behind another.
+    job_fact("job.ras_agrees", ras_agrees),
+    // NCCL's RAS service counted more operations of a rank than its log shows, and as
+    // many as the logs show of others.
+    job_fact("job.ras_contradicts", ras_contradicts),
+    // NCCL's RAS service had no data of processes or ranks when it was asked.
+    job_fact("job.ras_incomplete", ras_incomplete),
+    // NCCL's RAS service found ranks of a communicator that launched different numbers
+    // of an operation.
+    job_fact("job.ras_mismatch", ras_mismatch),
 };
 
 }  // namespace

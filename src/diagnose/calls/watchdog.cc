@@ -488,18 +488,16 @@ std::string quiet_ranks_phrase(const Job& job) {
   return fmt::format("no time-out of {} is in these logs. {}", ranks_phrase(quiet), why);
 }
 
-/// A status that says itself that the work timed out; others are printed for any failure.
-bool tells_timeout(std::string_view message) {
-  message = trim(message);
-  return message.starts_with("Timeout at NCCL work: ") ||
-         message.starts_with("Work timeout is detected by watchdog at work: ");
-}
-
 /// What is known where the line that names the operation is not there, and only the status is.
 FactValue first_status(const Job& job) {
   FactValue value;
   for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
-    if (!tells_timeout(said.header.message)) return;
+    // A status that says itself that the work timed out; others are printed for any failure.
+    const std::string_view message = trim(said.header.message);
+    if (!message.starts_with("Timeout at NCCL work: ") &&
+        !message.starts_with("Work timeout is detected by watchdog at work: ")) {
+      return;
+    }
     if (value.known() && !(said.record.where < value.evidence.front().where)) return;
     const int rank = rank_of(job, said.process, said.header);
     const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
@@ -682,31 +680,25 @@ FactValue watchdog_disagrees(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.watchdog_at_eval", Scope::Job, FactType::Bool,
-         "Evaluation or checkpoint output stands shortly before the first timeout.",
-         watchdog_at_eval},
-    Fact{"job.watchdog_behind", Scope::Job, FactType::Bool,
-         "A few ranks' own lines show that they had not come to the work the others timed out in.",
-         within_runs<watchdog_behind>},
-    Fact{"job.standstill", Scope::Job, FactType::Text,
-         "How it is known that the job stood still: a clause.", standstill},
-    Fact{"job.watchdog_first", Scope::Job, FactType::Text,
-         "The collective that timed out first, in words.", watchdog_first},
-    Fact{
-        "job.watchdog_status_only", Scope::Job, FactType::Bool,
-        "A watchdog says how far its work came when it timed out, and no line names the operation.",
-        watchdog_status_only},
-    Fact{"job.watchdog_mismatch", Scope::Job, FactType::Bool,
-         "Ranks of one process group timed out in different collectives at one SeqNum.",
-         within_runs<watchdog_mismatch>},
-    Fact{"job.watchdog_disagrees", Scope::Job, FactType::Bool,
-         "A watchdog gave up on a collective that its process never called, by its log.",
-         within_runs<watchdog_disagrees>},
-    Fact{
-        "job.watchdogs_on_call", Scope::Job, FactType::Bool,
-        "Watchdogs gave up on the call that a finding is about; `what` is a sentence to put behind "
-        "another.",
-        within_runs<watchdogs_on_call>},
+    // Evaluation or checkpoint output stands shortly before the first timeout.
+    job_fact("job.watchdog_at_eval", watchdog_at_eval),
+    // A few ranks' own lines show that they had not come to the work the others timed
+    // out in.
+    job_fact("job.watchdog_behind", within_runs<watchdog_behind>),
+    // How it is known that the job stood still: a clause.
+    job_fact("job.standstill", standstill, FactType::Text),
+    // The collective that timed out first, in words.
+    job_fact("job.watchdog_first", watchdog_first, FactType::Text),
+    // A watchdog says how far its work came when it timed out, and no line names the
+    // operation.
+    job_fact("job.watchdog_status_only", watchdog_status_only),
+    // Ranks of one process group timed out in different collectives at one SeqNum.
+    job_fact("job.watchdog_mismatch", within_runs<watchdog_mismatch>),
+    // A watchdog gave up on a collective that its process never called, by its log.
+    job_fact("job.watchdog_disagrees", within_runs<watchdog_disagrees>),
+    // Watchdogs gave up on the call that a finding is about; `what` is a sentence to put
+    // behind another.
+    job_fact("job.watchdogs_on_call", within_runs<watchdogs_on_call>),
 };
 
 }  // namespace

@@ -16,12 +16,6 @@
 namespace ncclog {
 namespace {
 
-/// A communicator of which no line says how many ranks it has may have any number.
-int unseen_ranks(const Communicator& comm) {
-  const int seen = static_cast<int>(comm.ranks.size());
-  return comm.nranks < 0 ? 1 : std::max(0, comm.nranks - seen);
-}
-
 /// True if the watchdog of every rank whose calls are not counted fired.
 bool unknown_ranks_wait(const Job& job) {
   if (job.communicators.empty()) return false;
@@ -51,7 +45,9 @@ CallFront call_front(const Job& job, int communicator) {
   const Communicator& comm = nth_communicator(job, communicator);
   CallFront front;
   front.communicator = communicator;
-  front.unseen = unseen_ranks(comm);
+  // A communicator of which no line says how many ranks it has may have any number.
+  front.unseen =
+      comm.nranks < 0 ? 1 : std::max(0, comm.nranks - static_cast<int>(comm.ranks.size()));
   std::vector<std::pair<int, uint64_t>> counted;  // Ranks, and how many they made.
   front.front = UINT64_MAX;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {

@@ -126,11 +126,19 @@ struct Fact {
   std::string_view name;  ///< "job.rdma_evidence": scope, dot, words.
   Scope scope;            ///< Asked about instances of this scope.
   FactType type;
-  std::string_view meaning;  ///< One sentence for `ncclog rules show` and rules/README.md.
+  std::string_view meaning;  ///< One sentence, for what was not judged; empty: nobody asks for it.
   FactValue (*derive)(const Job& job, const Instance& instance);
   /// How the next log tells the fact; nullptr: no log would.
   std::string (*how_to_capture)(const Job& job) = nullptr;
 };
+
+/// A fact about the job for rules alone: their own words say what it means, and no log is asked for
+/// to tell it.
+constexpr Fact job_fact(std::string_view name,
+                        FactValue (*derive)(const Job& job, const Instance& instance),
+                        FactType type = FactType::Bool) {
+  return {name, Scope::Job, type, {}, derive};
+}
 
 /// All facts, sorted by name; valid for the whole program.
 std::span<const Fact> all_facts();
@@ -165,7 +173,7 @@ std::span<const Fact> mismatch_facts();    ///< diagnose/calls/mismatch_facts.cc
 std::span<const Fact> early_end_facts();   ///< diagnose/calls/early_end_facts.cc
 std::span<const Fact> init_facts();        ///< diagnose/calls/init_facts.cc
 std::span<const Fact> recorder_facts();    ///< diagnose/calls/flight_recorder.cc
-std::span<const Fact> watchdog_facts();    ///< diagnose/calls/watchdog_facts.cc
+std::span<const Fact> watchdog_facts();    ///< diagnose/calls/watchdog.cc
 std::span<const Fact> ras_facts();         ///< diagnose/calls/ras_facts.cc
 
 // Words for writing facts: how an answer is made, and how all messages of a kind are visited.
