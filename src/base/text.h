@@ -129,4 +129,14 @@ OddBytes find_odd_bytes(std::string_view text);
 /// How many "\n" are in `text`.
 uint64_t count_newlines(std::string_view text);
 
+// Numbers in as few bytes as they need: seven bits a byte, the lowest first; the last byte of a
+// number is below 128.
+//
+//   5 → 05      300 → AC 02
+
+void append_varint(std::string& bytes, uint64_t number);
+
+/// Takes one number from the front of `bytes`, which append_varint wrote.
+uint64_t take_varint(std::string_view& bytes);
+
 }  // namespace ncclog

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/varint.h"
 
 namespace ncclog {
 
