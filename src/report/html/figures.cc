@@ -381,33 +381,35 @@ Markup inside(const Graph& graph, const GraphLayout& layout) {
   return out;
 }
 
+/// A line of text below what stands in a file. Moves `y` there.
+Markup text_line(Literal css, std::string_view text, int most, int& width, int& y) {
+  const std::string shown = clip(printable(text), most);
+  y += 18;
+  width = std::max(width, 28 + text_width(shown));
+  return svg_text(14, y, css, "start", shown);
+}
+
 /// A graph in a file: its title, what it looks like, its remarks. Moves `y` below it.
 Markup placed_graph(const Graph& graph, int& width, int& y) {
-  constexpr int kLine = 18;
-  Markup out = svg_text(14, y + kLine, "label", "start", clip(printable(graph.title), 120));
-  y += kLine;
+  Markup out = text_line("label", graph.title, 120, width, y);
   for (const std::string& remark : graph.remarks) {
-    y += kLine;
-    out += svg_text(14, y, "quiet", "start", clip(printable(remark), 120));
-    width = std::max(width, 28 + text_width(clip(printable(remark), 120)));
+    out += text_line("quiet", remark, 120, width, y);
   }
   const GraphLayout layout = lay_out(graph);
   out +=
       html_element("g", {{"transform", fmt::format("translate(0 {})", y)}}, inside(graph, layout));
-  width = std::max({width, layout.width, 28 + text_width(clip(printable(graph.title), 120))});
-  y += layout.height + kLine;
+  width = std::max(width, layout.width);
+  y += layout.height + 18;
   return out;
 }
 
 /// The classes that ways are drawn in, as a line of letters.
-Markup legend(int& width, int& y) {
+std::string legend() {
   std::string text;
   for (const TransportClassRow& row : transport_classes()) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", row.letter, row.name);
   }
-  y += 18;
-  width = std::max(width, 28 + text_width(text));
-  return svg_text(14, y, "quiet", "start", text);
+  return text;
 }
 
 bool has_transport(const Drawing& drawing) {
@@ -423,11 +425,9 @@ std::string write_svg(const Drawing& drawing) {
   int width = 200;
   int y = 6;
   Markup body;
-  if (has_transport(drawing)) body += legend(width, y);
+  if (has_transport(drawing)) body += text_line("quiet", legend(), 160, width, y);
   for (const std::string& note : drawing.notes) {
-    y += 18;
-    body += svg_text(14, y, "quiet", "start", clip(printable(note), 160));
-    width = std::max(width, 28 + text_width(clip(printable(note), 160)));
+    body += text_line("quiet", note, 160, width, y);
   }
   for (const Graph& graph : drawing.graphs) body += placed_graph(graph, width, y);
   const Markup svg =

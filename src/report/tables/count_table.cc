@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "base/text.h"
@@ -327,13 +328,7 @@ std::vector<std::string> iteration_text(const Job& job, const JobCalls& calls,
 
 namespace {
 
-/// Rows that are side by side and have the same iterations: [begin, end).
-struct Group {
-  size_t begin = 0;
-  size_t end = 0;
-
-  size_t size() const { return end - begin; }
-};
+using RowSpan = std::span<const CountRow>;
 
 /// Where the iteration stands among the keys; by.size() if it does not.
 size_t iteration_key(const std::vector<CountBy>& by) {
@@ -342,18 +337,15 @@ size_t iteration_key(const std::vector<CountBy>& by) {
 
 /// True if the keys [begin, end) of both are the same.
 bool same_keys(const CountRow& a, const CountRow& b, size_t begin, size_t end) {
-  return std::equal(a.keys.begin() + static_cast<std::ptrdiff_t>(begin),
-                    a.keys.begin() + static_cast<std::ptrdiff_t>(end),
-                    b.keys.begin() + static_cast<std::ptrdiff_t>(begin));
+  return std::ranges::equal(std::span(a.keys).subspan(begin, end - begin),
+                            std::span(b.keys).subspan(begin, end - begin));
 }
 
-/// The group that begins at `begin`: rows that share the keys up to the iteration.
-Group group_at(const std::vector<CountRow>& rows, size_t begin, size_t iteration) {
-  Group group{begin, begin + 1};
-  while (group.end < rows.size() && same_keys(rows[begin], rows[group.end], 0, iteration + 1)) {
-    ++group.end;
-  }
-  return group;
+/// The rows at the beginning that share the keys up to the iteration.
+RowSpan first_group(RowSpan rows, size_t iteration) {
+  const auto end = std::ranges::find_if_not(
+      rows, [&](const CountRow& row) { return same_keys(rows.front(), row, 0, iteration + 1); });
+  return rows.first(static_cast<size_t>(end - rows.begin()));
 }
 
 bool same_sum(const CallSum& a, const CallSum& b) {
@@ -365,21 +357,15 @@ bool same_sum(const CallSum& a, const CallSum& b) {
 bool is_numbered(const CountKey& key) { return key.text == std::to_string(key.order); }
 
 /// True if `next` goes on at iteration `end`, where `group` ends, and says the same.
-bool goes_on(const std::vector<CountRow>& rows, size_t iteration, const Group& group,
-             const Group& next, int64_t end) {
-  const CountRow& first = rows[group.begin];
-  const CountRow& other = rows[next.begin];
-  const CountKey& key = other.keys[iteration];
+bool goes_on(RowSpan group, RowSpan next, size_t iteration, int64_t end) {
+  const CountRow& first = group.front();
+  const CountKey& key = next.front().keys[iteration];
   if (!is_numbered(first.keys[iteration]) || !is_numbered(key) || key.order != end) return false;
-  if (group.size() != next.size() || !same_keys(first, other, 0, iteration)) return false;
-  return std::equal(rows.begin() + static_cast<std::ptrdiff_t>(group.begin),
-                    rows.begin() + static_cast<std::ptrdiff_t>(group.end),
-                    rows.begin() + static_cast<std::ptrdiff_t>(next.begin),
-                    [&](const CountRow& a, const CountRow& b) {
-                      return same_keys(a, b, iteration + 1, a.keys.size()) &&
-                             a.process == b.process && a.processes == b.processes &&
-                             same_sum(a.sum, b.sum);
-                    });
+  if (!same_keys(first, next.front(), 0, iteration)) return false;
+  return std::ranges::equal(group, next, [&](const CountRow& a, const CountRow& b) {
+    return same_keys(a, b, iteration + 1, a.keys.size()) && a.process == b.process &&
+           a.processes == b.processes && same_sum(a.sum, b.sum);
+  });
 }
 
 }  // namespace
@@ -393,15 +379,15 @@ uint64_t single_row_count(const std::vector<CountRow>& rows) {
 void each_single_row(const std::vector<CountRow>& rows, const std::vector<CountBy>& by,
                      const std::function<bool(const CountRow& row, int64_t iteration)>& visit) {
   const size_t iteration = std::min(iteration_key(by), by.size() - 1);
-  for (size_t at = 0; at < rows.size();) {
-    const Group group = group_at(rows, at, iteration);
-    const int64_t first = rows[at].keys[iteration].order;
-    for (int64_t i = 0; i < rows[at].iterations; ++i) {
-      for (size_t row = group.begin; row < group.end; ++row) {
-        if (!visit(rows[row], first + i)) return;
+  for (RowSpan rest = rows; !rest.empty();) {
+    const RowSpan group = first_group(rest, iteration);
+    rest = rest.subspan(group.size());
+    const CountRow& first = group.front();
+    for (int64_t i = 0; i < first.iterations; ++i) {
+      for (const CountRow& row : group) {
+        if (!visit(row, first.keys[iteration].order + i)) return;
       }
     }
-    at = group.end;
   }
 }
 
@@ -410,25 +396,24 @@ std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
   const size_t iteration = iteration_key(by);
   if (iteration == by.size()) return rows;
   std::vector<CountRow> folded;
-  for (size_t at = 0; at < rows.size();) {
-    const Group group = group_at(rows, at, iteration);
-    const int64_t first = rows[at].keys[iteration].order;
-    int64_t end = first;
-    if (is_numbered(rows[at].keys[iteration])) end += rows[at].iterations;
-    Group next = group;
-    while (next.end < rows.size()) {
-      const Group later = group_at(rows, next.end, iteration);
-      if (!goes_on(rows, iteration, group, later, end)) break;
-      end += rows[later.begin].iterations;
-      next = later;
+  for (RowSpan rest = rows; !rest.empty();) {
+    const RowSpan group = first_group(rest, iteration);
+    rest = rest.subspan(group.size());
+    const CountKey& key = group.front().keys[iteration];
+    int64_t end = key.order + (is_numbered(key) ? group.front().iterations : 0);
+    while (!rest.empty()) {
+      const RowSpan later = first_group(rest, iteration);
+      if (!goes_on(group, later, iteration, end)) break;
+      end += later.front().iterations;
+      rest = rest.subspan(later.size());
     }
-    for (size_t row = group.begin; row < group.end; ++row) {
-      folded.push_back(rows[row]);
-      if (end - first <= 1) continue;
-      folded.back().iterations = end - first;
-      folded.back().keys[iteration].text = fmt::format("{}-{}", first, end - 1);
+    for (CountRow row : group) {
+      if (end - key.order > 1) {
+        row.iterations = end - key.order;
+        row.keys[iteration].text = fmt::format("{}-{}", key.order, end - 1);
+      }
+      folded.push_back(std::move(row));
     }
-    at = next.end;
   }
   return folded;
 }

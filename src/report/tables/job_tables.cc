@@ -93,10 +93,8 @@ void add_unseen_rows(const Job& job, Table& table) {
   if (job.communicators.empty()) return;
   for (const CommRank& rank : job.communicators.front().ranks) {
     if (rank.state != RankState::NotSeen || spoken.contains(rank.rank)) continue;
-    std::vector<Cell>& row = table.rows.emplace_back(table.columns.size());
-    row[0] = number_cell(rank.rank);
-    row[5] = text_cell(to_string(rank.state));
-    row[7] = text_cell("no line of it was found");
+    table.rows.push_back(cells(rank.rank, "", -1, -1, "", to_string(rank.state), -1,
+                               "no line of it was found", "", ""));
   }
 }
 
