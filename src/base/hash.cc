@@ -1,5 +1,8 @@
 #include "base/hash.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <bit>
 #include <cstddef>
 
@@ -62,9 +65,8 @@ std::string padded_end(std::string_view bytes) {
   return end;
 }
 
-}  // namespace
-
-Sha256 sha256(std::string_view bytes) {
+/// As FIPS 180-4 defines it.
+std::array<uint8_t, 32> sha256(std::string_view bytes) {
   State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const std::string end = padded_end(bytes);
@@ -74,21 +76,17 @@ Sha256 sha256(std::string_view bytes) {
   for (size_t at = 0; at < end.size(); at += kBlock) {
     add_block(std::string_view(end).substr(at, kBlock), state);
   }
-  Sha256 digest{};
+  std::array<uint8_t, 32> digest{};
   for (size_t i = 0; i < digest.size(); ++i) {
     digest[i] = static_cast<uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)) & 0xFF);
   }
   return digest;
 }
 
+}  // namespace
+
 std::string sha256_hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (const uint8_t byte : sha256(bytes)) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 0xF];
-  }
-  return out;
+  return fmt::format("{:02x}", fmt::join(sha256(bytes), ""));
 }
 
 std::string sha256_base64(std::string_view bytes) {

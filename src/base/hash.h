@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,15 +25,10 @@ constexpr uint64_t fnv_text(uint64_t hash, std::string_view text) {
   return fnv_step(hash, 0xFFu);
 }
 
-/// As FIPS 180-4 defines it.
-using Sha256 = std::array<uint8_t, 32>;
-
-Sha256 sha256(std::string_view bytes);
-
-/// 64 hexadecimal digits in lower case, as sha256sum prints them.
+/// SHA-256 as 64 hexadecimal digits in lower case, as sha256sum prints them.
 std::string sha256_hex(std::string_view bytes);
 
-/// 44 characters, as content security policies want it.
+/// The same as 44 characters, as content security policies want it.
 std::string sha256_base64(std::string_view bytes);
 
 }  // namespace ncclog

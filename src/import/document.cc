@@ -96,24 +96,24 @@ class JsonWriter {
   }
 
   bool write_list(const ListValue& list, size_t depth) {
-    out_ += '[';
-    for (size_t i = 0; i < list.items.size(); ++i) {
-      if (i > 0) out_ += ", ";
-      if (!write(list.items[i], depth + 1)) return false;
+    const char* separator = "[";
+    for (const ValueId item : list.items) {
+      out_ += std::exchange(separator, ", ");
+      if (!write(item, depth + 1)) return false;
     }
-    out_ += ']';
+    out_ += list.items.empty() ? "[]" : "]";
     return true;
   }
 
   bool write_dict(const DictValue& dict, size_t depth) {
-    out_ += '{';
-    for (size_t i = 0; i < dict.members.size(); ++i) {
-      if (i > 0) out_ += ", ";
-      write_key(document_.values[dict.members[i].first]);
+    const char* separator = "{";
+    for (const auto& [key, value] : dict.members) {
+      out_ += std::exchange(separator, ", ");
+      write_key(document_.values[key]);
       out_ += ": ";
-      if (!write(dict.members[i].second, depth + 1)) return false;
+      if (!write(value, depth + 1)) return false;
     }
-    out_ += '}';
+    out_ += dict.members.empty() ? "{}" : "}";
     return true;
   }
 

@@ -139,8 +139,7 @@ constexpr EntryKey kEntryKeys[] = {
 FlightRecorderEntry read_entry(DocumentWalk& walk, const Value& dict) {
   FlightRecorderEntry entry;
   walk.each_member(dict, [&](std::string_view name, const Value& value) {
-    const auto* key = std::find_if(std::begin(kEntryKeys), std::end(kEntryKeys),
-                                   [name](const EntryKey& row) { return row.name == name; });
+    const auto* key = std::ranges::find(kEntryKeys, name, &EntryKey::name);
     if (key != std::end(kEntryKeys)) key->read(walk, value, entry);
   });
   return entry;
@@ -200,8 +199,7 @@ std::map<int64_t, std::string> number_groups(FlightRecorderDump& dump) {
   std::map<std::string_view, FlightRecorderGroup*> by_name;
   for (FlightRecorderGroup& group : dump.groups) by_name.try_emplace(group.name, &group);
   for (const auto& [id, name] : names) {
-    const auto group = by_name.find(name);
-    if (group != by_name.end()) group->second->pg_id = id;
+    if (by_name.contains(name)) by_name.at(name)->pg_id = id;
   }
   return names;
 }
@@ -221,8 +219,7 @@ void join_status(std::vector<FlightRecorderGroup> counted, FlightRecorderDump& d
   for (FlightRecorderGroup& status : counted) {
     const auto known = by_id.find(status.pg_id);
     if (known == by_id.end()) {
-      const auto name = names.find(status.pg_id);
-      if (name != names.end()) status.name = name->second;
+      if (names.contains(status.pg_id)) status.name = names.at(status.pg_id);
       alone.push_back(std::move(status));
       continue;
     }
@@ -231,9 +228,8 @@ void join_status(std::vector<FlightRecorderGroup> counted, FlightRecorderDump& d
     known->second->last_completed = status.last_completed;
   }
   std::move(alone.begin(), alone.end(), std::back_inserter(dump.groups));
-  std::sort(dump.groups.begin(), dump.groups.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.pg_id, a.name) < std::tie(b.pg_id, b.name);
-  });
+  std::ranges::sort(dump.groups, {},
+                    [](const auto& group) { return std::tie(group.pg_id, group.name); });
 }
 
 /// The ranks that are members of every group whose ranks the dump lists: a process has groups of
@@ -244,22 +240,18 @@ std::vector<int> common_ranks(const FlightRecorderDump& dump) {
   for (const FlightRecorderGroup& group : dump.groups) {
     if (group.ranks.empty()) continue;
     std::vector<int> ranks = group.ranks;
-    std::sort(ranks.begin(), ranks.end());
-    if (std::exchange(first, false)) {
-      common = std::move(ranks);
-      continue;
-    }
+    std::ranges::sort(ranks);
+    if (std::exchange(first, false)) common = ranks;
     std::vector<int> both;
-    std::set_intersection(common.begin(), common.end(), ranks.begin(), ranks.end(),
-                          std::back_inserter(both));
+    std::ranges::set_intersection(common, ranks, std::back_inserter(both));
     common = std::move(both);
   }
   return common;
 }
 
 int rank_of(const FlightRecorderDump& dump, std::string_view path) {
-  const bool lists_ranks = std::any_of(dump.groups.begin(), dump.groups.end(),
-                                       [](const auto& group) { return !group.ranks.empty(); });
+  const bool lists_ranks =
+      std::ranges::any_of(dump.groups, [](const auto& group) { return !group.ranks.empty(); });
   const int named = rank_in_name(path);
   if (!lists_ranks) return named;
   const std::vector<int> common = common_ranks(dump);
@@ -292,9 +284,8 @@ bool is_json(std::string_view bytes) {
 
 bool has_known_key(DocumentWalk& walk) {
   constexpr std::string_view kKeys[] = {"entries", "pg_config", "pg_status"};
-  return std::any_of(std::begin(kKeys), std::end(kKeys), [&](std::string_view key) {
-    return walk.member(walk.root(), key) != nullptr;
-  });
+  return std::ranges::any_of(kKeys,
+                             [&](auto key) { return walk.member(walk.root(), key) != nullptr; });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -149,8 +150,7 @@ void state_groups(const std::string& hash, std::string_view problem, const std::
                           .count = static_cast<int64_t>(members.size()),
                           .members = members});
   }
-  std::stable_sort(statements.begin(), statements.end(),
-                   [](const auto& a, const auto& b) { return a.count > b.count; });
+  std::ranges::stable_sort(statements, std::greater(), &RasStatement::count);
   std::move(statements.begin(), statements.end(), std::back_inserter(report.statements));
 }
 
@@ -158,29 +158,24 @@ void state_missing(const JsonCommunicator& comm, RasReport& report) {
   Groups dead;
   Groups silent;
   for (const JsonRank& rank : comm.missing) {
-    if (rank.is_dead) {
-      dead[""].push_back(rank.member);
-    } else if (rank.is_unresponsive) {
-      silent[""].push_back(rank.member);
-    }
+    const bool is_silent = rank.is_unresponsive && !rank.is_dead;
+    if (rank.is_dead || is_silent) (is_silent ? silent : dead)[""].push_back(rank.member);
   }
   state_groups(comm.hash, "DEAD", "unreachable", dead, report);
   state_groups(comm.hash, "INCOMPLETE", "communicator data", silent, report);
 }
 
 void state_errors(const JsonCommunicator& comm, RasReport& report) {
-  Groups init;
-  Groups async;
-  for (const JsonRank& rank : comm.ranks) {
-    if (const auto error = error_of(rank.init_state); !error.empty()) {
-      init[std::string(error)].push_back(rank.member);
+  const auto state = [&](const std::string& what, int64_t JsonRank::*result) {
+    Groups groups;
+    for (const JsonRank& rank : comm.ranks) {
+      const std::string_view error = error_of(rank.*result);
+      if (!error.empty()) groups[std::string(error)].push_back(rank.member);
     }
-    if (const auto error = error_of(rank.async_error); !error.empty()) {
-      async[std::string(error)].push_back(rank.member);
-    }
-  }
-  state_groups(comm.hash, "ERROR", "Initialization error", init, report);
-  state_groups(comm.hash, "ERROR", "Asynchronous error", async, report);
+    state_groups(comm.hash, "ERROR", what, groups, report);
+  };
+  state("Initialization error", &JsonRank::init_state);
+  state("Asynchronous error", &JsonRank::async_error);
 }
 
 /// Ranks whose process answered without naming the communicator have left it, or never entered.
@@ -211,9 +206,7 @@ void state_counts(const JsonCommunicator& comm, RasReport& report) {
 /// The status that the text form's table shows: the one furthest towards the end.
 std::string_view furthest_status(const JsonCommunicator& comm) {
   for (const std::string_view status : {"ABORT", "FINALIZE", "RUNNING", "INIT"}) {
-    const bool any = std::any_of(comm.ranks.begin(), comm.ranks.end(),
-                                 [&](const JsonRank& rank) { return status_of(rank) == status; });
-    if (any) return status;
+    if (std::ranges::find(comm.ranks, status, status_of) != comm.ranks.end()) return status;
   }
   return {};
 }

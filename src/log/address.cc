@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::string_view kMappedIpv4 = "::ffff:";
 
-bool in_range(std::string_view ip, std::string_view network, int prefix_length) {
-  return same_subnet(ip, network, prefix_length);
-}
-
 /// Takes "<port>" off the end of `text`.
 int take_port(std::string_view& text) {
   const size_t open = text.rfind('<');
@@ -55,10 +51,10 @@ std::optional<uint32_t> parse_ipv4(std::string_view ip) {
   return value;
 }
 
-bool is_loopback(std::string_view ip) { return ip == "::1" || in_range(ip, "127.0.0.0", 8); }
+bool is_loopback(std::string_view ip) { return ip == "::1" || same_subnet(ip, "127.0.0.0", 8); }
 
 bool is_link_local(std::string_view ip) {
-  if (in_range(ip, "169.254.0.0", 16)) return true;
+  if (same_subnet(ip, "169.254.0.0", 16)) return true;
   const auto group = parse_hex(ip.substr(0, ip.find(':')));
   return ip.find(':') == 4 && group && (*group & 0xFFC0) == 0xFE80;
 }

@@ -154,12 +154,10 @@ void NeedleFilter::note(size_t bucket, Needle& needle) {
   }
   const auto bit = static_cast<uint8_t>(1U << bucket);
   for (size_t i = 0; i < kWindow; ++i) {
-    const size_t place = needle.window + i;
-    for (size_t byte = 0; byte < 256; ++byte) {
-      const bool any = place >= needle.text.size();
-      if (!any && !fits(needle.text[place], static_cast<char>(byte))) continue;
-      half_bytes_[i].low[byte % 16] |= bit;
-      half_bytes_[i].high[byte / 16] |= bit;
+    const ByteSet set = set_of(needle.text, needle.window + i);
+    for (size_t half = 0; half < 16; ++half) {
+      if ((set.low >> half & 1) != 0) half_bytes_[i].low[half] |= bit;
+      if ((set.high >> half & 1) != 0) half_bytes_[i].high[half] |= bit;
     }
   }
   for (size_t i = 0; i < pairs_.size(); ++i) note_pair(bucket, needle, 2 * i, pairs_[i]);

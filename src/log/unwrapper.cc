@@ -231,7 +231,7 @@ std::string stamp_of(std::string_view microseconds) {
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= kLongestName &&
-         std::ranges::all_of(text, [](char c) { return is_word(c) || c == '-' || c == '.'; });
+         std::ranges::all_of(text, is_host_char);
 }
 
 /// "2026-… node07 kernel: " of journald's own members; empty where they do not say enough.

@@ -75,18 +75,6 @@ void Message::set(std::string_view name, std::string_view text) {
 
 namespace {
 
-HoleType hole_type_of(FieldType type) {
-  switch (type) {
-    case FieldType::Text:
-      return HoleType::Text;
-    case FieldType::Integer:
-      return HoleType::Integer;
-    case FieldType::Hex:
-      return HoleType::Hex;
-  }
-  return HoleType::Text;
-}
-
 struct HoleName {
   std::string_view spec;
   HoleType type;
@@ -151,14 +139,16 @@ class Compiler {
     const size_t colon = inside.find(':');
     const std::string_view name = inside.substr(0, colon);
     if (!name.empty()) {
-      step.field = field(name, begin);
-      step.hole = hole_type_of(fields_[static_cast<size_t>(step.field)].type);
+      step.field = field_of(name, begin);
+      constexpr HoleType kByFieldType[] = {HoleType::Text, HoleType::Integer, HoleType::Hex};
+      const Field& field = fields_[static_cast<size_t>(step.field)];
+      step.hole = kByFieldType[static_cast<size_t>(field.type)];
     }
     if (colon != inside.npos) apply(inside.substr(colon + 1), begin + colon + 1, step);
     if (rest) step.hole = HoleType::Rest;
   }
 
-  int field(std::string_view name, size_t at) const {
+  int field_of(std::string_view name, size_t at) const {
     std::vector<std::string_view> known;
     for (size_t i = 0; i < fields_.size(); ++i) {
       if (fields_[i].name == name) return static_cast<int>(i);
@@ -491,16 +481,6 @@ std::span<const Candidate> WordIndex::find(std::string_view word) const {
 
 namespace {
 
-/// First words under which texts of this wording are found; empty: they cannot
-/// be listed.
-std::vector<std::string_view> first_words(const Wording& wording) {
-  const PatternStep& step = wording.steps.front();
-  const std::string_view word = first_word(step.literal);
-  const bool complete = word.size() < step.literal.size() || step.hole == HoleType::None;
-  if (!word.empty() && complete) return {word};
-  return {};
-}
-
 /// Words made of a literal and one of the choices behind it: "NET/" + "IB" for " : Using",
 /// "AllReduce" + ":" for ": opCount". Their text is kept in `storage`.
 std::vector<std::string_view> choice_words(const Wording& wording,
@@ -547,15 +527,6 @@ std::string first_bytes(const Wording& wording) {
   return bytes;
 }
 
-/// What always stands behind the first word of texts of this wording.
-std::string_view behind_first_word(const Wording& wording) {
-  if (wording.recogniser != nullptr) return {};
-  std::string_view literal = wording.steps.front().literal;
-  // Blanks at a text's end are no part of it.
-  while (!literal.empty() && is_blank(literal.back())) literal.remove_suffix(1);
-  return literal.substr(first_word(literal).size());
-}
-
 /// Tries the wordings in turn that may fit; true when one does. `at`: where the word ends by which
 /// they were found.
 bool match_any(std::span<const Candidate> candidates, std::string_view text, size_t at,
@@ -591,10 +562,17 @@ bool begins_with_number(const Wording& wording) {
 }  // namespace
 
 void Dispatch::add(const Wording& wording) {
-  std::vector<std::string_view> words = first_words(wording);
-  const std::string_view behind = words.empty() ? std::string_view{} : behind_first_word(wording);
-  if (words.empty()) words = choice_words(wording, words_);
-  for (const std::string_view word : words) by_first_word_.add(word, wording, behind);
+  const PatternStep& step = wording.steps.front();
+  const std::string_view first = first_word(step.literal);
+  const bool is_whole = first.size() < step.literal.size() || step.hole == HoleType::None;
+  if (!first.empty() && is_whole) {
+    // Blanks at a text's end are no part of it.
+    std::string_view behind = step.literal.substr(first.size());
+    while (!behind.empty() && is_blank(behind.back())) behind.remove_suffix(1);
+    return by_first_word_.add(first, wording, wording.recogniser == nullptr ? behind : "");
+  }
+  const std::vector<std::string_view> words = choice_words(wording, words_);
+  for (const std::string_view word : words) by_first_word_.add(word, wording, {});
   if (!words.empty()) return;
   const std::string_view second = second_word(wording);
   if (!second.empty()) return by_second_word_.add(second, wording, {});
