@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "model/job.h"
@@ -28,62 +28,50 @@ std::string sizes_text(const TensorSizes& sizes, size_t most) {
   return text;
 }
 
-std::string_view nccl_function(std::string_view profiling_name) {
-  struct Row {
-    std::string_view torch;
-    std::string_view nccl;
-  };
-  // c10d/ProcessGroupNCCL.cpp: the names that its collectives give to the profiler.
-  static constexpr Row kRows[] = {
-      {"all_reduce", "AllReduce"},
-      {"all_reduce_barrier", "AllReduce"},
-      {"allreduce_coalesced", "AllReduce"},
-      {"all_reduce_sparse", "AllReduce"},
-      {"broadcast", "Broadcast"},
-      {"_broadcast_oop", "Broadcast"},
-      {"reduce", "Reduce"},
-      {"_reduce_oop", "Reduce"},
-      {"all_gather", "AllGather"},
-      {"_all_gather_base", "AllGather"},
-      {"all_gather_into_tensor_coalesced", "AllGather"},
-      {"reduce_scatter", "ReduceScatter"},
-      {"_reduce_scatter_base", "ReduceScatter"},
-      {"reduce_scatter_tensor_coalesced", "ReduceScatter"},
-      {"all_to_all", "AlltoAll"},
-      {"gather", "Gather"},
-      {"scatter", "Scatter"},
-      {"send", "Send"},
-      {"recv", "Recv"},
-  };
-  constexpr std::string_view kBackend = "nccl:";
-  if (!profiling_name.starts_with(kBackend)) return {};
-  profiling_name.remove_prefix(kBackend.size());
-  const std::string_view name = profiling_name.substr(0, profiling_name.find(' '));
-  const auto* found = std::find_if(std::begin(kRows), std::end(kRows),
-                                   [name](const Row& row) { return row.torch == name; });
-  return found == std::end(kRows) ? std::string_view() : found->nccl;
-}
-
 namespace {
 
-struct WorkRow {
-  std::string_view op;
-  std::string_view call;
-  bool by_output;
+/// What the framework calls a function of NCCL.
+struct CallName {
+  std::string_view torch;
+  std::string_view nccl;
 };
 
-constexpr std::array kRows = {
-    WorkRow{"ALLREDUCE", "AllReduce", false},
-    WorkRow{"BROADCAST", "Broadcast", false},
-    WorkRow{"REDUCE", "Reduce", false},
-    WorkRow{"_ALLGATHER_BASE", "AllGather", false},
-    WorkRow{"_REDUCE_SCATTER_BASE", "ReduceScatter", true},
+/// c10d/ProcessGroupNCCL.cpp: the names that its collectives give to the profiler.
+constexpr CallName kProfiled[] = {
+    {"all_reduce", "AllReduce"},
+    {"all_reduce_barrier", "AllReduce"},
+    {"allreduce_coalesced", "AllReduce"},
+    {"all_reduce_sparse", "AllReduce"},
+    {"broadcast", "Broadcast"},
+    {"_broadcast_oop", "Broadcast"},
+    {"reduce", "Reduce"},
+    {"_reduce_oop", "Reduce"},
+    {"all_gather", "AllGather"},
+    {"_all_gather_base", "AllGather"},
+    {"all_gather_into_tensor_coalesced", "AllGather"},
+    {"reduce_scatter", "ReduceScatter"},
+    {"_reduce_scatter_base", "ReduceScatter"},
+    {"reduce_scatter_tensor_coalesced", "ReduceScatter"},
+    {"all_to_all", "AlltoAll"},
+    {"gather", "Gather"},
+    {"scatter", "Scatter"},
+    {"send", "Send"},
+    {"recv", "Recv"},
 };
 
-const WorkRow* row_of(std::string_view op) {
-  const auto row =
-      std::find_if(kRows.begin(), kRows.end(), [op](const WorkRow& r) { return r.op == op; });
-  return row == kRows.end() ? nullptr : row;
+/// Its works that are one call.
+constexpr CallName kWorks[] = {
+    {"ALLREDUCE", "AllReduce"},
+    {"BROADCAST", "Broadcast"},
+    {"REDUCE", "Reduce"},
+    {"_ALLGATHER_BASE", "AllGather"},
+    {"_REDUCE_SCATTER_BASE", "ReduceScatter"},
+};
+
+/// Empty if none is called so.
+std::string_view nccl_name(std::span<const CallName> names, std::string_view torch) {
+  const auto found = std::ranges::find(names, torch, &CallName::torch);
+  return found == names.end() ? std::string_view() : found->nccl;
 }
 
 /// Complex numbers count twice; what NCCL up to 2.21 prints in bytes, as often as they have bytes.
@@ -97,6 +85,13 @@ bool count_fits(const CallSignature& call, int64_t elements) {
 }
 
 }  // namespace
+
+std::string_view nccl_function(std::string_view profiling_name) {
+  constexpr std::string_view kBackend = "nccl:";
+  if (!profiling_name.starts_with(kBackend)) return {};
+  profiling_name.remove_prefix(kBackend.size());
+  return nccl_name(kProfiled, profiling_name.substr(0, profiling_name.find(' ')));
+}
 
 int64_t element_count(const TensorSizes& sizes) {
   if (sizes.empty()) return -1;
@@ -115,13 +110,12 @@ int64_t element_count(const TensorSizes& sizes) {
   return all;
 }
 
-bool is_one_call(std::string_view op) { return row_of(op) != nullptr; }
+bool is_one_call(std::string_view op) { return !nccl_name(kWorks, op).empty(); }
 
 bool is_call_of_work(const CallSignature& call, std::string_view op, int64_t numel_in,
                      int64_t numel_out) {
-  const WorkRow* row = row_of(op);
-  if (row == nullptr || call.op.view() != row->call) return false;
-  const int64_t elements = row->by_output ? numel_out : numel_in;
+  if (!is_one_call(op) || call.op.view() != nccl_name(kWorks, op)) return false;
+  const int64_t elements = call.op == "ReduceScatter" ? numel_out : numel_in;
   return elements >= 0 && count_fits(call, elements);
 }
 
@@ -158,16 +152,15 @@ GroupMembers dumps_by_rank(const Job& job) {
 }
 
 const FlightRecorderGroup* group_named(const FlightRecorderDump& dump, const std::string& name) {
-  for (const FlightRecorderGroup& group : dump.groups) {
-    if (group.name == name) return &group;
-  }
-  return nullptr;
+  const auto group = std::ranges::find(dump.groups, name, &FlightRecorderGroup::name);
+  return group == dump.groups.end() ? nullptr : &*group;
 }
 
 std::vector<int> sorted_ranks(const FlightRecorderGroup& group) {
   std::vector<int> ranks = group.ranks;
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::ranges::sort(ranks);
+  const auto [end, last] = std::ranges::unique(ranks);
+  ranks.erase(end, last);
   return ranks;
 }
 
@@ -183,11 +176,10 @@ std::map<std::string, NamedGroup> named_groups(const GroupMembers& dumps) {
   for (const auto& [rank, dump] : dumps) {
     for (const FlightRecorderGroup& group : dump->groups) {
       if (group.name.empty() || group.ranks.empty()) continue;
-      const auto [entry, is_new] = groups.try_emplace(group.name);
-      NamedGroup& named = entry->second;
-      if (is_new) named = {group.description, sorted_ranks(group), true};
+      const std::vector<int> ranks = sorted_ranks(group);
+      NamedGroup& named = groups.try_emplace(group.name, NamedGroup{{}, ranks}).first->second;
       if (named.description.empty()) named.description = group.description;
-      named.agreed &= named.ranks == sorted_ranks(group);
+      named.agreed &= named.ranks == ranks;
     }
   }
   return groups;
@@ -220,14 +212,9 @@ bool read_calls(const FlightRecorderGroup& group, RecordedRank& rank) {
       rank.completed = std::max(rank.completed, entry.collective_seq_id);
     }
   }
-  std::stable_sort(rank.calls.begin(), rank.calls.end(), [](const auto* a, const auto* b) {
-    return a->collective_seq_id < b->collective_seq_id;
-  });
-  const auto same_number = [](const auto* a, const auto* b) {
-    return a->collective_seq_id == b->collective_seq_id;
-  };
-  is_plain &=
-      std::adjacent_find(rank.calls.begin(), rank.calls.end(), same_number) == rank.calls.end();
+  std::ranges::stable_sort(rank.calls, {}, &FlightRecorderEntry::collective_seq_id);
+  is_plain &= std::ranges::adjacent_find(rank.calls, {}, &FlightRecorderEntry::collective_seq_id) ==
+              rank.calls.end();
   rank.enqueued = std::max(rank.enqueued, group.last_enqueued.value_or(0));
   rank.completed = std::max(rank.completed, group.last_completed.value_or(0));
   return is_plain && rank.enqueued < kMostCalls;
@@ -274,26 +261,20 @@ GroupMembers of_one_time(const GroupMembers& dumps) {
 
 RecordedGroup build_group(const std::string& name, const NamedGroup& named,
                           const GroupMembers& dumps) {
-  RecordedGroup result;
-  result.name = name;
-  result.description = named.description;
+  RecordedGroup result{.name = name, .description = named.description};
   GroupMembers members;
-  for (const int rank : named.ranks) {
-    const auto found = dumps.find(rank);
-    if (found != dumps.end() && group_named(*found->second, name) != nullptr) {
-      members[rank] = found->second;
-    }
+  for (const auto& [rank, dump] : dumps) {
+    const bool is_in = std::ranges::binary_search(named.ranks, rank);
+    if (is_in && group_named(*dump, name) != nullptr) members[rank] = dump;
   }
   members = of_one_time(members);
   for (const int number : named.ranks) {
-    RecordedRank rank;
+    RecordedRank& rank = result.ranks.emplace_back();
     rank.rank = number;
     const auto found = members.find(number);
-    if (found != members.end()) {
-      rank.dump = found->second;
-      result.is_numbered_alike &= read_calls(*group_named(*rank.dump, name), rank);
-    }
-    result.ranks.push_back(std::move(rank));
+    if (found == members.end()) continue;
+    rank.dump = found->second;
+    result.is_numbered_alike &= read_calls(*group_named(*rank.dump, name), rank);
   }
   return result;
 }
@@ -350,11 +331,9 @@ void tie_communicators(const Job& job, std::vector<RecordedGroup>& groups) {
 }  // namespace
 
 const FlightRecorderEntry* RecordedRank::call(int64_t number) const {
-  const auto found = std::lower_bound(
-      calls.begin(), calls.end(), number,
-      [](const auto* entry, int64_t wanted) { return entry->collective_seq_id < wanted; });
-  if (found == calls.end() || (*found)->collective_seq_id != number) return nullptr;
-  return *found;
+  const auto found =
+      std::ranges::lower_bound(calls, number, {}, &FlightRecorderEntry::collective_seq_id);
+  return found == calls.end() || (*found)->collective_seq_id != number ? nullptr : *found;
 }
 
 std::vector<RecordedGroup> recorded_groups(const Job& job) {
