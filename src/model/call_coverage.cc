@@ -13,9 +13,8 @@ namespace ncclog {
 namespace {
 
 bool prints_calls(const Job& job, const Process& process) {
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
-    const auto& segments = job.logs[log].comms.all;
-    return std::any_of(segments.begin(), segments.end(), [](const CommSegment& segment) {
+  return std::ranges::any_of(process.logs, [&](size_t log) {
+    return std::ranges::any_of(job.logs[log].comms.all, [](const CommSegment& segment) {
       return segment.calls.total + segment.traces.total > 0;
     });
   });
@@ -38,7 +37,7 @@ bool has_its_beginning(const CommSegment& segment) {
 /// communicators of one size cannot be told apart.
 bool is_a_guess(const Job& job, const Communicator& comm, const CommRank& rank) {
   if (rank.rank >= 0 || !comm.inferred) return false;
-  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& other) {
+  return std::ranges::any_of(job.communicators, [&](const Communicator& other) {
     return &other != &comm && other.inferred && other.nranks == comm.nranks;
   });
 }
@@ -198,7 +197,7 @@ bool was_entered_by_all(const Job& job, const Communicator& comm, int64_t number
 
 /// A log with the same first calls as one that goes on.
 bool ends_early(const Job& job, const Communicator& comm, const CallSequence& shown) {
-  return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+  return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
     const CollectiveCalls* calls = calls_of(job, rank);
     return calls != nullptr && calls->collectives.size() > shown.size() &&
            calls->collectives.prefix_hash(shown.size()) == shown.hash();
@@ -237,9 +236,7 @@ std::vector<ShortLog> short_logs(const Job& job) {
     for (const RecordedGroup& group : recorded_groups(job)) add_short_logs(job, group, result);
   }
   if (result.empty() && !job.communicators.empty()) add_short_of_completed(job, result);
-  std::stable_sort(result.begin(), result.end(), [](const ShortLog& a, const ShortLog& b) {
-    return a.communicator < b.communicator;
-  });
+  std::ranges::stable_sort(result, {}, &ShortLog::communicator);
   return result;
 }
 
@@ -277,11 +274,8 @@ std::vector<Alike> group_alike(const Job& job, const Communicator& comm) {
 
 /// The last checkpoint at or before call `index`; `of` has calls.
 const CallCheckpoint& checkpoint_before(const Alike& of, uint64_t index) {
-  const auto& points = of.calls->checkpoints();
-  const auto after =
-      std::upper_bound(points.begin(), points.end(), index,
-                       [](uint64_t at, const CallCheckpoint& point) { return at < point.index; });
-  return *std::prev(after);
+  return *std::prev(
+      std::ranges::upper_bound(of.calls->checkpoints(), index, {}, &CallCheckpoint::index));
 }
 
 /// The calls [from, to) as far as they are kept, or can be read again from the checkpoint before
@@ -300,79 +294,53 @@ std::vector<PlacedCall> calls_between(const Alike& of, uint64_t from, uint64_t t
   return calls;
 }
 
-/// Two sequences, and what reading them again adds. Nothing is kept between calls: a stretch is at
-/// most what lies between two checkpoints.
-class Comparison {
- public:
-  Comparison(const Alike& a, const Alike& b, const CallReader& reader)
-      : a_(a), b_(b), reader_(reader) {}
+/// Hash of a prefix, read again from the checkpoint before it if need be. Nothing is kept between
+/// calls: a stretch is at most what lies between two checkpoints.
+std::optional<uint64_t> prefix_hash(const Alike& of, uint64_t length, const CallReader& reader) {
+  if (const auto known = of.calls->prefix_hash(length)) return known;
+  if (!reader || length > of.calls->size()) return std::nullopt;
+  const CallCheckpoint& point = checkpoint_before(of, length);
+  const std::vector<PlacedCall> calls = calls_between(of, point.index, length, reader);
+  if (calls.size() != length - point.index) return std::nullopt;
+  uint64_t hash = point.hash;
+  for (const PlacedCall& call : calls) hash = extended_hash(hash, call.call);
+  return hash;
+}
 
-  /// The range in which they first differ; nullopt if the shorter one begins the longer one.
-  std::optional<std::pair<uint64_t, uint64_t>> find() const {
-    const uint64_t shorter = std::min(a_.calls->size(), b_.calls->size());
-    if (alike(shorter).value_or(false)) return std::nullopt;
-    uint64_t same = 0;
-    uint64_t different = shorter;  // Prefixes of this length differ, or are not known to be alike.
-    narrow(same, different);
-    return scan(same, different);
+/// Whether two sequences begin with the same `length` calls; nullopt: it is not known.
+std::optional<bool> begin_alike(const Alike& a, const Alike& b, uint64_t length,
+                                const CallReader& reader) {
+  const auto hash_a = prefix_hash(a, length, reader);
+  const auto hash_b = prefix_hash(b, length, reader);
+  return hash_a && hash_b ? std::optional(*hash_a == *hash_b) : std::nullopt;
+}
+
+/// The range in which two sequences first differ; nullopt if the shorter one begins the longer one.
+std::optional<std::pair<uint64_t, uint64_t>> difference_between(const Alike& a, const Alike& b,
+                                                                const CallReader& reader) {
+  uint64_t same = 0;
+  uint64_t different = std::min(a.calls->size(), b.calls->size());
+  if (begin_alike(a, b, different, reader).value_or(false)) return std::nullopt;
+  // Bisects over the lengths at which hashes are at hand. Prefixes of the length `different`
+  // differ, or are not known to be alike.
+  std::vector<uint64_t> lengths = {std::max(a.calls->kept_from(), b.calls->kept_from())};
+  for (const CallCheckpoint& point : a.calls->checkpoints()) lengths.push_back(point.index);
+  for (const CallCheckpoint& point : b.calls->checkpoints()) lengths.push_back(point.index);
+  std::ranges::sort(lengths);
+  std::erase_if(lengths, [&](uint64_t length) {
+    return length >= different || (!reader && !begin_alike(a, b, length, reader).has_value());
+  });
+  const auto differing = std::ranges::partition_point(
+      lengths, [&](uint64_t length) { return begin_alike(a, b, length, reader).value_or(false); });
+  if (differing != lengths.begin()) same = *std::prev(differing);
+  if (differing != lengths.end()) different = *differing;
+  const std::vector<PlacedCall> calls_a = calls_between(a, same, different, reader);
+  const std::vector<PlacedCall> calls_b = calls_between(b, same, different, reader);
+  for (size_t i = 0; i < std::min(calls_a.size(), calls_b.size()); ++i) {
+    if (comparable(calls_a[i].call) != comparable(calls_b[i].call)) return {{same + i, same + i}};
   }
-
- private:
-  std::optional<bool> alike(uint64_t length) const {
-    const auto a = hash(a_, length);
-    const auto b = hash(b_, length);
-    if (!a || !b) return std::nullopt;
-    return *a == *b;
-  }
-
-  /// Hash of a prefix, read again from the checkpoint before it if need be.
-  std::optional<uint64_t> hash(const Alike& of, uint64_t length) const {
-    if (const auto known = of.calls->prefix_hash(length)) return known;
-    if (!reader_ || length > of.calls->size()) return std::nullopt;
-    const CallCheckpoint& point = checkpoint_before(of, length);
-    const std::vector<PlacedCall> calls = calls_between(of, point.index, length, reader_);
-    if (calls.size() != length - point.index) return std::nullopt;
-    uint64_t hash = point.hash;
-    for (const PlacedCall& call : calls) hash = extended_hash(hash, call.call);
-    return hash;
-  }
-
-  /// Bisects over the lengths at which hashes are at hand.
-  void narrow(uint64_t& same, uint64_t& different) const {
-    std::vector<uint64_t> lengths = {std::max(a_.calls->kept_from(), b_.calls->kept_from())};
-    for (const CallCheckpoint& point : a_.calls->checkpoints()) lengths.push_back(point.index);
-    for (const CallCheckpoint& point : b_.calls->checkpoints()) lengths.push_back(point.index);
-    std::sort(lengths.begin(), lengths.end());
-    std::erase_if(lengths, [&](uint64_t length) {
-      return length >= different || (!reader_ && !alike(length).has_value());
-    });
-    auto begin = lengths.begin();
-    auto end = lengths.end();
-    while (begin < end) {
-      const auto middle = begin + (end - begin) / 2;
-      if (alike(*middle).value_or(false)) {
-        same = *middle;
-        begin = middle + 1;
-      } else {
-        different = *middle;
-        end = middle;
-      }
-    }
-  }
-
-  std::pair<uint64_t, uint64_t> scan(uint64_t same, uint64_t different) const {
-    const std::vector<PlacedCall> a = calls_between(a_, same, different, reader_);
-    const std::vector<PlacedCall> b = calls_between(b_, same, different, reader_);
-    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-      if (comparable(a[i].call) != comparable(b[i].call)) return {same + i, same + i};
-    }
-    return {same, std::max(same, different - 1)};
-  }
-
-  const Alike& a_;
-  const Alike& b_;
-  const CallReader& reader_;
-};
+  return {{same, std::max(same, different - 1)}};
+}
 
 /// Who called what at `index`; empty where the calls of somebody cannot be told.
 std::vector<CallCamp> camps_at(const std::vector<Alike>& groups, uint64_t index,
@@ -394,7 +362,7 @@ std::optional<FirstDifference> first_difference(const std::vector<Alike>& groups
   std::optional<FirstDifference> first;
   // The longest sequence stands last; all others are held against it.
   for (size_t i = 0; i + 1 < groups.size(); ++i) {
-    const auto range = Comparison(groups.back(), groups[i], reader).find();
+    const auto range = difference_between(groups.back(), groups[i], reader);
     // The earliest difference of all pairs is that of the communicator.
     if (!range || (first && first->index <= range->first)) continue;
     first = FirstDifference{range->first, range->second, {}};
