@@ -21,20 +21,11 @@ constexpr size_t kMaxTail = 192;
 constexpr size_t kMaxOperations = 32;
 constexpr std::string_view kOpCount = ": opCount ";
 
-/// A literal whose length is known where it is compared, so that comparing it is two or three
-/// instructions.
-template <size_t kBytes>
-struct Literal {
-  char text[kBytes];
-
-  static constexpr size_t size() { return kBytes - 1; }
-  bool begins(const char* other) const { return std::memcmp(other, text, size()) == 0; }
-};
-constexpr Literal kInfoAnchor{"] NCCL INFO "};
-constexpr Literal kSend{" sendbuff "};
-constexpr Literal kReceive{" recvbuff "};
-constexpr Literal kCount{" count "};
-constexpr Literal kNil{"(nil)"};
+constexpr std::string_view kInfoAnchor = "] NCCL INFO ";
+constexpr std::string_view kSend = " sendbuff ";
+constexpr std::string_view kReceive = " recvbuff ";
+constexpr std::string_view kCount = " count ";
+constexpr std::string_view kNil = "(nil)";
 
 /// What stands before the tail: numbers have 16 digits at most.
 constexpr size_t kMaxNumbers = 3 * 18 + kSend.size() + kReceive.size();
@@ -47,7 +38,8 @@ inline uint64_t load(const char* text) {
   return word;
 }
 
-inline bool starts_with(const char* text, std::string_view literal) {
+/// Of a literal the length is known here, so that comparing it is two or three instructions.
+[[gnu::always_inline]] inline bool starts_with(const char* text, std::string_view literal) {
   return std::memcmp(text, literal.data(), literal.size()) == 0;
 }
 
@@ -113,26 +105,26 @@ std::string mark_digits(std::string_view numbers) {
     const size_t digits = hex_digits(text + 2);
     return digits > 0 ? text + 2 + digits : nullptr;
   }
-  return kNil.begins(text) ? text + kNil.size() : nullptr;
+  return starts_with(text, kNil) ? text + kNil.size() : nullptr;
 }
 
 /// Behind "1a sendbuff 0x7f3e recvbuff 0x7f9e"; nullptr if `text` begins with anything else.
 inline const char* behind_buffers(const char* text) {
   const size_t op_count = hex_digits(text);
-  if (op_count == 0 || !kSend.begins(text + op_count)) return nullptr;
+  if (op_count == 0 || !starts_with(text + op_count, kSend)) return nullptr;
   const char* send = behind_pointer(text + op_count + kSend.size());
-  if (send == nullptr || !kReceive.begins(send)) return nullptr;
+  if (send == nullptr || !starts_with(send, kReceive)) return nullptr;
   return behind_pointer(send + kReceive.size());
 }
 
 /// The "]" before " NCCL INFO "; nullptr if there is none where heads end. `guess` is where it
 /// stood the last time.
 const char* end_of_head(const char* line, size_t guess) {
-  if (kInfoAnchor.begins(line + guess)) return line + guess;
+  if (starts_with(line + guess, kInfoAnchor)) return line + guess;
   const char* const end = line + kMaxHead;
   for (const char* at = line; at < end; ++at) {
     at = static_cast<const char*>(std::memchr(at, ']', static_cast<size_t>(end - at)));
-    if (at == nullptr || kInfoAnchor.begins(at)) return at;
+    if (at == nullptr || starts_with(at, kInfoAnchor)) return at;
   }
   return nullptr;
 }
@@ -308,7 +300,7 @@ void KnownCalls::learn(std::string_view text, const Event& event) {
       header.message.substr(0, header.message.find(kOpCount) + kOpCount.size());
   if (operation.size() < kOpCount.size() || operation.size() > kMaxOperation) return;
   const char* const tail = behind_buffers(message + operation.size());
-  if (tail == nullptr || !kCount.begins(tail)) return;
+  if (tail == nullptr || !starts_with(tail, kCount)) return;
   const std::string_view rest(tail, static_cast<size_t>(line.data() + text.size() + 1 - tail));
   if (rest.size() < kMinTail || rest.size() > kMaxTail) return;
   const size_t prefix = static_cast<size_t>(header.host.data() - text.data()) - stamp.size();
