@@ -285,39 +285,31 @@ constexpr KindShown kKindsShown[] = {
     {"xid", "Xid"},
 };
 
-Milestone milestone(SourceRef where, std::string_view what, std::string detail) {
+/// `head` is what stands in front of the message of its line.
+Milestone milestone(SourceRef where, std::string_view what, std::string detail,
+                    std::string_view head) {
+  const LineTime time = find_line_time(head);
   Milestone made;
   made.where = where;
+  made.time = time.text;
+  made.has_zone = time.has_zone;
+  made.year = time.year;
+  made.nanoseconds = time.nanoseconds;
   made.what = what;
   made.detail = std::move(detail);
   return made;
 }
 
-void set_time(Milestone& made, std::string_view head) {
-  const LineTime time = find_line_time(head);
-  made.time = time.text;
-  made.has_zone = time.has_zone;
-  made.year = time.year;
-  made.nanoseconds = time.nanoseconds;
-}
-
-/// What stands in front of the message of a line, and the message.
-struct Halves {
-  std::string_view head;
-  std::string_view message;
-};
-
-Halves halves_of(std::string_view line) {
+/// Its head, and the message without blanks around it.
+std::pair<std::string_view, std::string_view> halves_of(std::string_view line) {
   const std::string_view message = trim(parse_header(line).message);
   if (message.empty()) return {{}, line};
   return {line.substr(0, static_cast<size_t>(message.data() - line.data())), message};
 }
 
-Milestone milestone_of(const Record& record, std::string_view what) {
-  const Halves halves = halves_of(record.text);
-  Milestone made = milestone(record.where, what, std::string(halves.message));
-  set_time(made, halves.head);
-  return made;
+Milestone milestone_of(SourceRef where, std::string_view what, std::string_view line) {
+  const auto [head, message] = halves_of(line);
+  return milestone(where, what, std::string(message), head);
 }
 
 /// Everything that one process says, as it is collected.
@@ -332,28 +324,23 @@ std::map<SourceRef, const Record*> records_by_line(const SpeakerLog& log) {
   return by_line;
 }
 
-std::string version_text(const Record& record) {
-  const Event event = parse_record(record);
-  const auto version = read_message<NcclVersion>(event.message);
+std::string text_of(const NcclVersion& version) {
   if (!version.cuda.empty())
     return fmt::format("NCCL {}, built for CUDA {}", version.version, version.cuda);
   return fmt::format("RCCL {}{}{}", version.version, version.hip.empty() ? "" : ", built for HIP ",
                      version.hip);
 }
 
-std::string network_text(const Record& record) {
-  const Event event = parse_record(record);
-  return std::string(read_message<NetworkSelected>(event.message).network);
-}
+std::string text_of(const NetworkSelected& selected) { return std::string(selected.network); }
 
-/// The first line of kind T in a log, with what `text_of` makes of it.
-template <typename T, typename TextOf>
-void add_first(const SpeakerLog& log, std::string_view what, TextOf text_of, Milestones& all) {
+/// The first line of kind T in a log.
+template <typename T>
+void add_first(const SpeakerLog& log, std::string_view what, Milestones& all) {
   const std::vector<Record>& kept = log.records.kept(kKindIndex<T>);
   if (kept.empty()) return;
-  Milestone made = milestone_of(kept.front(), what);
-  made.detail = text_of(kept.front());
-  all.push_back(std::move(made));
+  const Record& first = kept.front();
+  all.push_back(milestone(first.where, what, text_of(read_message<T>(parse_record(first).message)),
+                          halves_of(first.text).first));
 }
 
 void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
@@ -362,7 +349,7 @@ void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
     if (kind == nullptr) continue;
     const std::vector<Record>& kept = log.records.kept(kind->index);
     for (size_t r = 0; r < std::min(kept.size(), kMaxOfAKind); ++r) {
-      all.push_back(milestone_of(kept[r], shown.what));
+      all.push_back(milestone_of(kept[r].where, shown.what, kept[r].text));
     }
   }
 }
@@ -377,37 +364,23 @@ uint64_t add_warnings(const SpeakerLog& log, Milestones& all) {
   };
   for (const auto& [kind, list] : log.records) collect(list);
   collect(log.unrecognised);
-  uint64_t omitted = 0;
   size_t shown = 0;
   for (const auto& [where, record] : warnings) {
-    if (++shown > kMaxWarnings) {
-      ++omitted;
-      continue;
-    }
-    all.push_back(milestone_of(*record, "WARN"));
+    if (++shown > kMaxWarnings) break;
+    all.push_back(milestone_of(where, "WARN", record->text));
   }
-  return omitted;
+  return warnings.size() - std::min(warnings.size(), kMaxWarnings);
 }
 
 /// The first and the last line of a process, if they stand in this log of it.
 void add_ends(const Process& process, const SpeakerLog& log,
               const std::map<SourceRef, const Record*>& by_line, Milestones& all) {
   const auto first = by_line.find(process.first);
-  if (first != by_line.end()) all.push_back(milestone_of(*first->second, "first line"));
+  if (first != by_line.end()) {
+    all.push_back(milestone_of(process.first, "first line", first->second->text));
+  }
   if (log.lines < 2 || log.last != process.last) return;
-  const Halves halves = halves_of(log.last_text);
-  Milestone last = milestone(log.last, "last line", std::string(halves.message));
-  set_time(last, halves.head);
-  all.push_back(std::move(last));
-}
-
-std::string call_text(const std::string& id, const CollectiveCalls& calls) {
-  const CallSignature& call = calls.last_call;
-  return fmt::format("{}, {} with count {}, call {}", id, call.op.view(), call.count, calls.total);
-}
-
-std::string init_text(const Communicator& comm, const CommRank& rank) {
-  return fmt::format("{}, rank {} of {}", comm.id, rank.rank, comm.nranks);
+  all.push_back(milestone_of(log.last, "last line", log.last_text));
 }
 
 std::string end_of_init_text(const Job& job, const Communicator& comm, const CommRank& rank) {
@@ -420,27 +393,27 @@ std::string end_of_init_text(const Job& job, const Communicator& comm, const Com
 /// were kept.
 void add_life(const Job& job, const Communicator& comm, const CommRank& rank,
               const std::map<SourceRef, const Record*>& by_line, Milestones& all) {
-  const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
-  const CommSegment& segment = log.comms.all[static_cast<size_t>(rank.segment)];
+  const CommSegment& segment = segment_of(job, rank);
   const auto add = [&](SourceRef where, std::string_view what, std::string detail) {
     if (where.line == 0) return;
-    Milestone made = milestone(where, what, std::move(detail));
     const auto record = by_line.find(where);
-    if (record != by_line.end()) set_time(made, halves_of(record->second->text).head);
-    all.push_back(std::move(made));
+    const std::string_view line =
+        record == by_line.end() ? std::string_view() : std::string_view(record->second->text);
+    all.push_back(milestone(where, what, std::move(detail), halves_of(line).first));
   };
-  add(segment.started, "init start", init_text(comm, rank));
+  add(segment.started, "init start",
+      fmt::format("{}, rank {} of {}", comm.id, rank.rank, comm.nranks));
   add(segment.completed, "init end", end_of_init_text(job, comm, rank));
   const bool aborted = segment.end == CommFate::Aborted;
   add(segment.ended, aborted ? "aborted" : "destroyed", comm.id);
-  if (calls_of(segment).total == 0) return;
-  Milestone first = milestone(calls_of(segment).first, "first call", comm.id);
-  set_time(first, calls_of(segment).first_stamp);
-  all.push_back(std::move(first));
-  Milestone last =
-      milestone(calls_of(segment).last, "last call", call_text(comm.id, calls_of(segment)));
-  set_time(last, calls_of(segment).last_stamp);
-  all.push_back(std::move(last));
+  const CollectiveCalls& calls = calls_of(segment);
+  if (calls.total == 0) return;
+  const CallSignature& call = calls.last_call;
+  all.push_back(milestone(calls.first, "first call", comm.id, calls.first_stamp));
+  all.push_back(milestone(calls.last, "last call",
+                          fmt::format("{}, {} with count {}, call {}", comm.id, call.op.view(),
+                                      call.count, calls.total),
+                          calls.last_stamp));
 }
 
 /// Milestones by process.
@@ -453,8 +426,8 @@ std::vector<Milestones> collect(const Job& job, uint64_t& warnings_omitted) {
     if (!process.has_nccl && process.rank < 0 && process.pid < 0) continue;
     for (const size_t l : process.logs) {
       const SpeakerLog& log = job.logs[l];
-      add_first<NcclVersion>(log, "version", version_text, all[p]);
-      add_first<NetworkSelected>(log, "network", network_text, all[p]);
+      add_first<NcclVersion>(log, "version", all[p]);
+      add_first<NetworkSelected>(log, "network", all[p]);
       add_shown_kinds(log, all[p]);
       warnings_omitted += add_warnings(log, all[p]);
       add_ends(process, log, by_line[l], all[p]);
