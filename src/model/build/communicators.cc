@@ -82,13 +82,6 @@ bool is_unnumbered(const CommKey& key) {
   return key.comm_id == 0 && key.is_child && key.child_count < 0;
 }
 
-/// A process that sits out a split prints no pointer, so its splits cannot be counted.
-bool sits_splits_out(const Job& job) {
-  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-    return log.records.contains(kKindIndex<SplitNocolor>);
-  });
-}
-
 /// Joins segments to groups. Invariant: a segment is added after those before it in its process, so
 /// the group of its parent is known.
 class Grouping {
@@ -192,7 +185,11 @@ std::vector<CommGroup> group_segments(const Job& job) {
     return grouping;
   };
   Grouping grouping = grouped(false);
-  const bool counts_splits = grouping.reuses_colors() && !sits_splits_out(job);
+  // A process that sits out a split prints no pointer, so its splits cannot be counted.
+  const bool counts_splits =
+      grouping.reuses_colors() && std::ranges::none_of(job.logs, [](const SpeakerLog& log) {
+        return log.records.contains(kKindIndex<SplitNocolor>);
+      });
   return counts_splits ? grouped(true).take() : grouping.take();
 }
 
@@ -201,21 +198,18 @@ std::vector<CommGroup> group_segments(const Job& job) {
 /// Ranks not seen that are listed, over all communicators: a torn line may print any nranks.
 constexpr int kMaxUnseenRanks = 1 << 18;
 
-/// The process reported an error on its way up after this initialisation began.
-bool failed_after(const Job& job, const Process& process, SourceRef started) {
-  bool failed = false;
-  for_each_record(job, process, kKindIndex<ErrorTrace>,
-                  [&](const Record& record) { failed |= started < record.where; });
-  return failed;
-}
-
 RankState state_of(const Job& job, const Process& process, const CommSegment& segment) {
   if (segment.end == CommFate::Aborted) return RankState::Aborted;
   if (segment.end == CommFate::Destroyed) return RankState::Destroyed;
   if (segment.completed.line != 0) return RankState::Complete;
   // Calls alone do not say how its initialisation went.
   if (segment.started.line == 0) return RankState::Unknown;
-  return failed_after(job, process, segment.started) ? RankState::Failed : RankState::Started;
+  RankState state = RankState::Started;
+  for_each_record(job, process, kKindIndex<ErrorTrace>, [&](const Record& record) {
+    // An error on its way up after this initialisation began.
+    if (segment.started < record.where) state = RankState::Failed;
+  });
+  return state;
 }
 
 /// Lists the ranks that no line shows, if every line that was seen names its rank and there is
