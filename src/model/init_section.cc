@@ -88,11 +88,6 @@ constexpr size_t kNearlyFullLine = 1000;
 
 bool has(SourceRef where) { return where.line != 0; }
 
-template <typename T>
-void keep_known(T& known, T&& news, const T& unknown) {
-  if (known == unknown) known = std::forward<T>(news);
-}
-
 /// NCCL's own buffers are shorter; only hostile lines are cut here.
 constexpr size_t kLongestText = 4096;
 
@@ -208,9 +203,9 @@ void add_rings_line(const Event& event, InitSection& section) {
     section.trees_cut = is_nearly_full(event.header) || trees.size() > kLongestText;
   } else {
     const auto counts = as<ChannelCounts>(event);
-    keep_known(section.channels,
-               ChannelNumbers{counts.coll, counts.nvls, counts.p2p, counts.p2p_per_peer},
-               ChannelNumbers{});
+    const ChannelNumbers unknown;
+    if (section.channels != unknown) return;
+    section.channels = {counts.coll, counts.nvls, counts.p2p, counts.p2p_per_peer};
   }
 }
 
@@ -227,12 +222,9 @@ void join_graphs(InitSection& section, std::vector<SearchedGraph>&& later) {
 
 /// Adds what a later line of the same section says.
 void join(InitSection& section, InitSection&& news) {
-  keep_known(section.comm, std::move(news.comm), uint64_t{0});
-  keep_known(section.rank, std::move(news.rank), -1);
-  keep_known(section.nvml_dev, std::move(news.nvml_dev), -1);
-  keep_known(section.mnnvl, std::move(news.mnnvl), -1);
-  keep_known(section.started, std::move(news.started), SourceRef{});
-  keep_known(section.completed, std::move(news.completed), SourceRef{});
+  using Section = InitSection;
+  fill_unknown(section, news, &Section::comm, &Section::rank, &Section::nvml_dev, &Section::mnnvl,
+               &Section::started, &Section::completed, &Section::channels);
   section.closed |= news.closed;
   section.system.merge(std::move(news.system));
   section.tuning.merge(std::move(news.tuning));
@@ -244,7 +236,6 @@ void join(InitSection& section, InitSection&& news) {
     section.trees = std::move(news.trees);
     section.trees_cut = news.trees_cut;
   }
-  keep_known(section.channels, std::move(news.channels), ChannelNumbers{});
   if (section.timings_total.empty()) {
     section.timings_total = std::move(news.timings_total);
     section.timings = std::move(news.timings);

@@ -32,6 +32,16 @@
 
 namespace ncclog {
 
+/// Fills the `members` that `known` does not know, being as they are without any line, from `news`.
+template <typename T, typename... Members>
+void fill_unknown(T& known, const T& news, Members T::*... members) {
+  static const T kUnknown{};
+  const auto fill = [&](auto member) {
+    if (known.*member == kUnknown.*member) known.*member = news.*member;
+  };
+  (fill(members), ...);
+}
+
 // The same thing said about many channels, kept once with the channels it holds for.
 //
 //   Ring 00 : 3 -> 0 -> 1

@@ -37,22 +37,6 @@ const JobUnit* unit_of(const Job& job, SourceRef where) {
   return unit == job.units.end() || unit->number != where.unit ? nullptr : &*unit;
 }
 
-namespace {
-
-/// The only process for which `fits` holds; -1 if there is none or more than one.
-template <typename Fits>
-int only_process(const Job& job, Fits fits) {
-  int found = -1;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    if (!fits(job.processes[p])) continue;
-    if (found >= 0) return -1;
-    found = static_cast<int>(p);
-  }
-  return found;
-}
-
-}  // namespace
-
 const InitSection* init_section(const Job& job, const CommRank& rank) {
   if (rank.log < 0 || rank.section < 0) return nullptr;
   return &job.logs[static_cast<size_t>(rank.log)].inits.all()[static_cast<size_t>(rank.section)];

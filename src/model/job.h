@@ -28,8 +28,6 @@
 #include "model/flight_recorder.h"
 #include "model/process_log.h"
 #include "model/ras.h"
-#include "model/records.h"
-#include "model/rings_and_trees.h"
 #include "model/timeline.h"
 #include "model/topology.h"
 
@@ -62,17 +60,12 @@ struct JobUnit {
   uint64_t first_line = 1;  ///< Number in the input of the unit's line 1.
 };
 
-/// The steps that were printed into an input, in its order.
-struct JobMarkers {
-  uint64_t number = 0;  ///< CallMark::input of the calls in it.
-  uint32_t input = 0;   ///< Into Job::inputs.
-  std::vector<Marker> markers;
-  uint64_t total = 0;  ///< With those that are not kept.
-};
-
-/// The times that were printed into an input.
-struct JobPulse {
-  uint32_t input = 0;  ///< Into Job::inputs.
+/// The steps and times that were printed into an input.
+struct JobClock {
+  uint64_t number = 0;          ///< CallMark::input of the calls in it.
+  uint32_t input = 0;           ///< Into Job::inputs.
+  std::vector<Marker> markers;  ///< In their order.
+  uint64_t total = 0;           ///< Markers, with those that are not kept.
   Pulse pulse;
 };
 
@@ -323,7 +316,7 @@ struct Job {
   std::vector<Process> processes;
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
-  std::vector<JobMarkers> markers;          ///< By number; only inputs with markers.
+  std::vector<JobClock> clocks;             ///< By number of the input; of all that hold text.
   std::vector<Run> runs;                    ///< In order of their first lines; empty: one run.
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
@@ -342,7 +335,6 @@ struct Job {
   /// ascending.
   std::vector<std::vector<int>> processes_by_kind;
   Answers answers;                      ///< What later layers ask about the job more than once.
-  std::vector<JobPulse> pulses;         ///< By number of the input; of all that hold text.
   std::optional<StatedOutcome> stated;  ///< How it ended, as the user says; nullopt: not said.
 };
 
@@ -369,6 +361,18 @@ const InitSection* init_section(const Job& job, const CommRank& rank);
 
 /// True if some process is torn: what the job does not say proves nothing.
 bool is_torn(const Job& job);
+
+/// The only process for which `fits` holds; -1 if there is none or more than one.
+template <typename Fits>
+int only_process(const Job& job, Fits fits) {
+  int found = -1;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    if (!fits(job.processes[p])) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(p);
+  }
+  return found;
+}
 
 /// The process of that global rank; -1 if none or several.
 int process_of_rank(const Job& job, int rank);

@@ -2,59 +2,177 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <iterator>
 #include <unordered_set>
 #include <utility>
 
+#include "log/known_messages.h"
 #include "log/messages.h"
 
 namespace ncclog {
+
+uint64_t message_hash(std::string_view message) {
+  uint64_t hash = 0xcbf29ce484222325u ^ message.size();
+  const auto mix = [&hash](uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  };
+  uint64_t word = 0;
+  for (; message.size() >= sizeof(word); message.remove_prefix(sizeof(word))) {
+    std::memcpy(&word, message.data(), sizeof(word));
+    mix(word);
+  }
+  word = 0;
+  message.copy(reinterpret_cast<char*>(&word), message.size());
+  mix(word);
+  return hash;
+}
+
+Record make_record(SourceRef where, std::string_view line, const Event& event) {
+  const uint16_t kind = event.message.kind != nullptr ? event.message.kind->index : Record::kNoKind;
+  return {where, kind, std::string(line.substr(0, Record::kMaxTextBytes))};
+}
+
+bool RecordList::contains(uint64_t hash) const {
+  return std::find(hashes.begin(), hashes.end(), hash) != hashes.end();
+}
+
+void RecordList::cut_to(size_t most) {
+  if (kept.size() <= most) return;
+  // As if the next different line had come when so many were kept.
+  full = true;
+  kept.resize(most);
+  hashes.resize(most);
+  kept.shrink_to_fit();
+  hashes.shrink_to_fit();
+}
+
+void RecordList::merge(RecordList&& later, size_t most) {
+  const uint64_t sum = total + later.total;
+  // The most frequent case: a kind that the earlier stretch does not have.
+  if (kept.empty() && !full && later.kept.size() <= most) {
+    *this = std::move(later);
+    total = sum;
+    return;
+  }
+  for (size_t i = 0; i < later.kept.size(); ++i) {
+    add(
+        later.hashes[i], [&] { return std::move(later.kept[i]); }, most);
+  }
+  full |= later.full;
+  total = sum;
+}
+
+Event parse_record(const Record& record) { return parse_event(record.text, all_wordings()); }
+
+size_t RecordLimit::of(uint16_t kind) const {
+  constexpr uint16_t kNumbered[] = {kKindIndex<TopologyPaths>,  kKindIndex<GraphChannel>,
+                                    kKindIndex<RingNeighbours>, kKindIndex<TreeNeighbours>,
+                                    kKindIndex<ProxyConnected>, kKindIndex<ProxyNewConnection>};
+  return std::ranges::find(kNumbered, kind) == std::end(kNumbered) ? most : most_numbered;
+}
+
+RecordLimit record_limit(size_t speakers) {
+  constexpr size_t kTogether = 8192;
+  constexpr size_t kFewest = 32;
+  constexpr size_t kFewestNumbered = 4;
+  // In steps, because every list is looked at when the number falls.
+  const size_t share = kTogether / std::bit_ceil(std::max<size_t>(speakers, 1));
+  return {std::clamp(share, kFewest, RecordList::kMaxKept),
+          std::clamp(share, kFewestNumbered, RecordList::kMaxKept)};
+}
+
+RecordList& RecordLists::operator[](uint16_t key) {
+  const auto place = std::lower_bound(keys_.begin(), keys_.end(), key);
+  const auto list = lists_.begin() + (place - keys_.begin());
+  if (place != keys_.end() && *place == key) return *list;
+  keys_.insert(place, key);
+  return *lists_.emplace(list);
+}
+
+const RecordList* RecordLists::find(uint16_t key) const {
+  const auto place = std::lower_bound(keys_.begin(), keys_.end(), key);
+  if (place == keys_.end() || *place != key) return nullptr;
+  return &lists_[static_cast<size_t>(place - keys_.begin())];
+}
+
+const std::vector<Record>& RecordLists::kept(uint16_t key) const {
+  static const std::vector<Record> kNone;
+  const RecordList* list = find(key);
+  return list == nullptr ? kNone : list->kept;
+}
+
+void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
+  if (empty()) {
+    *this = std::move(later);
+    return cut_to(limit);
+  }
+  for (size_t i = 0; i < later.keys_.size(); ++i) {
+    const uint16_t key = later.keys_[i];
+    (*this)[key].merge(std::move(later.lists_[i]), limit.of(key));
+  }
+}
+
+void RecordLists::cut_to(const RecordLimit& limit) {
+  for (size_t i = 0; i < keys_.size(); ++i) lists_[i].cut_to(limit.of(keys_[i]));
+}
+
+void UnknownShapes::add(SourceRef where, std::string_view line, const Event& event) {
+  UnknownLines& lines = shapes[message_shape(event.header.message)];
+  if (lines.count++ == 0) {
+    lines.first = where;
+    lines.example = line.substr(0, Record::kMaxTextBytes);
+  }
+  lines.levels |= 1U << static_cast<unsigned>(event.header.level);
+  other += drop_beyond(shapes, kMaxShapes);
+}
+
+void UnknownShapes::merge(UnknownShapes&& later) {
+  for (auto& [shape, lines] : later.shapes) shapes[shape] += std::move(lines);
+  other += later.other + drop_beyond(shapes, kMaxShapes);
+}
+
+UnknownLines& UnknownLines::operator+=(UnknownLines&& later) {
+  if (count == 0) return *this = std::move(later);
+  count += later.count;
+  levels |= later.levels;
+  return *this;
+}
+
 namespace {
 
 bool has(SourceRef where) { return where.line != 0; }
-
-template <typename T>
-void keep_known(T& known, const T& news, const T& unknown) {
-  if (known == unknown) known = news;
-}
 
 /// Fills what `segment` does not know from what a later line of the same life says.
 void add_facts(CommSegment& segment, const CommSegment& news) {
   // "rank 16" of four: a torn line that took another one's digit in.
   const bool is_misread = news.nranks >= 0 && segment.rank >= news.nranks;
   if (is_misread) segment.rank = -1;
-  keep_known(segment.rank, news.rank, -1);
-  keep_known(segment.nranks, news.nranks, -1);
-  keep_known(segment.cuda_dev, news.cuda_dev, -1);
-  keep_known(segment.bus_id, news.bus_id, std::string());
-  keep_known(segment.comm_id, news.comm_id, uint64_t{0});
-  keep_known(segment.parent, news.parent, uint64_t{0});
-  keep_known(segment.child_count, news.child_count, -1);
-  keep_known(segment.color, news.color, -1);
-  keep_known(segment.key, news.key, -1);
-  keep_known(segment.nnodes, news.nnodes, -1);
-  keep_known(segment.local_ranks, news.local_ranks, -1);
-  keep_known(segment.started, news.started, SourceRef{});
-  keep_known(segment.completed, news.completed, SourceRef{});
-  keep_known(segment.announced, news.announced, SourceRef{});
-  keep_known(segment.ended, news.ended, SourceRef{});
-  keep_known(segment.end, news.end, CommFate::None);
+  using Segment = CommSegment;
+  fill_unknown(segment, news, &Segment::rank, &Segment::nranks, &Segment::cuda_dev,
+               &Segment::bus_id, &Segment::comm_id, &Segment::parent, &Segment::child_count,
+               &Segment::color, &Segment::key, &Segment::nnodes, &Segment::local_ranks,
+               &Segment::started, &Segment::completed, &Segment::announced, &Segment::ended,
+               &Segment::end);
 }
 
-CommSegment facts_of(SourceRef where, const CommInit& init) {
-  CommSegment segment;
-  segment.comm = init.comm.value;
-  segment.rank = init.rank;
-  segment.nranks = init.nranks;
-  segment.cuda_dev = init.cuda_dev;
-  segment.bus_id = init.bus_id;
-  segment.comm_id = init.comm_id.value;
-  segment.parent = init.parent.value;
-  segment.child_count = init.child_count;
-  segment.color = init.color;
-  segment.key = init.key;
-  (init.phase == "START" ? segment.started : segment.completed) = where;
-  return segment;
+/// What all messages about a communicator say in the same words.
+template <typename T>
+CommSegment facts_of(const T& said) {
+  CommSegment facts;
+  facts.comm = said.comm.value;
+  facts.rank = said.rank;
+  facts.nranks = said.nranks;
+  if constexpr (requires { said.cuda_dev; }) facts.cuda_dev = said.cuda_dev;
+  if constexpr (requires { said.bus_id; }) facts.bus_id = said.bus_id;
+  if constexpr (requires { said.parent; }) {
+    facts.comm_id = said.comm_id.value;
+    facts.parent = said.parent.value;
+    facts.color = said.color;
+    facts.key = said.key;
+  }
+  return facts;
 }
 
 /// True if `later`, the next thing said about the same pointer, begins a new life: the earlier one
@@ -75,11 +193,6 @@ const CollectiveCalls& calls_of(const CommSegment& segment) {
   return segment.traces.total > segment.calls.total ? segment.traces : segment.calls;
 }
 
-CommSegment* CommSegments::latest(uint64_t comm) {
-  const auto found = latest_.find(comm);
-  return found == latest_.end() ? nullptr : &all[found->second];
-}
-
 size_t CommSegments::append(CommSegment&& segment) {
   ++lives_;
   latest_[segment.comm] = all.size();
@@ -89,35 +202,34 @@ size_t CommSegments::append(CommSegment&& segment) {
 
 /// Gives the place of the segment that `news` is, or becomes, a part of.
 size_t CommSegments::add(CommSegment&& news) {
+  const auto latest = latest_.find(news.comm);
+  if (latest == latest_.end() || begins_anew(all[latest->second], news)) {
+    return append(std::move(news));
+  }
   ++lives_;
-  CommSegment* earlier = latest(news.comm);
-  if (earlier == nullptr || begins_anew(*earlier, news)) return append(std::move(news));
-  add_facts(*earlier, news);
-  earlier->calls.merge(news.calls);
-  earlier->traces.merge(news.traces);
-  return static_cast<size_t>(earlier - all.data());
+  CommSegment& earlier = all[latest->second];
+  add_facts(earlier, news);
+  earlier.calls.merge(news.calls);
+  earlier.traces.merge(news.traces);
+  return latest->second;
 }
 
-void CommSegments::add(SourceRef where, const CommInit& init) { add(facts_of(where, init)); }
+void CommSegments::add(SourceRef where, const CommInit& init) {
+  CommSegment news = facts_of(init);
+  news.child_count = init.child_count;
+  (init.phase == "START" ? news.started : news.completed) = where;
+  add(std::move(news));
+}
 
 void CommSegments::add(SourceRef where, const CommAnnounced& announced) {
-  CommInit init;
-  init.comm = announced.comm;
-  init.rank = announced.rank;
-  init.nranks = announced.nranks;
-  init.cuda_dev = announced.cuda_dev;
-  init.phase = "START";
-  add(where, init);
+  CommSegment news = facts_of(announced);
+  news.started = where;
+  add(std::move(news));
 }
 
 void CommSegments::add(SourceRef where, const CommEnd& ended) {
   if (ended.phase == "START" || ended.action == "Revoke") return;
-  CommSegment news;
-  news.comm = ended.comm.value;
-  news.rank = ended.rank;
-  news.nranks = ended.nranks;
-  news.cuda_dev = ended.cuda_dev;
-  news.bus_id = ended.bus_id;
+  CommSegment news = facts_of(ended);
   news.ended = where;
   news.end = ended.action == "Abort" ? CommFate::Aborted : CommFate::Destroyed;
   add(std::move(news));
@@ -125,24 +237,13 @@ void CommSegments::add(SourceRef where, const CommEnd& ended) {
 
 void CommSegments::add(SourceRef where, const CallInit& call) {
   if (call.function != "ncclCommInitRank" && call.function != "ncclCommSplit") return;
-  CommSegment news;
-  news.comm = call.comm.value;
-  news.rank = call.rank;
-  news.nranks = call.nranks;
-  news.cuda_dev = call.cuda_dev;
-  news.comm_id = call.comm_id.value;
-  news.parent = call.parent.value;
-  news.color = call.color;
-  news.key = call.key;
+  CommSegment news = facts_of(call);
   news.announced = where;
   add(std::move(news));
 }
 
 void CommSegments::add(const CommLayout& layout) {
-  CommSegment news;
-  news.comm = layout.comm.value;
-  news.rank = layout.rank;
-  news.nranks = layout.nranks;
+  CommSegment news = facts_of(layout);
   news.nnodes = layout.nnodes;
   news.local_ranks = layout.local_ranks;
   add(std::move(news));
@@ -154,27 +255,18 @@ int CommSegments::living_segment(uint64_t comm) const {
   return lives ? static_cast<int>(found->second) : -1;
 }
 
-/// The life that a call belongs to; a new one if none is there or the last one has ended.
-size_t CommSegments::living(uint64_t comm) {
-  if (const int segment = living_segment(comm); segment >= 0) return static_cast<size_t>(segment);
-  CommSegment unknown;
-  unknown.comm = comm;
-  return append(std::move(unknown));
-}
-
-int CommSegments::add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
-                           const CallSignature& call) {
-  const size_t place = living(comm);
-  keep_known(all[place].nranks, nranks, -1);
-  all[place].calls.add(where, stamp, call);
-  return static_cast<int>(place);
-}
-
-int CommSegments::add_trace(SourceRef where, std::string_view stamp, uint64_t comm,
-                            const CallSignature& call) {
-  const size_t place = living(comm);
-  all[place].traces.add(where, stamp, call);
-  return static_cast<int>(place);
+int CommSegments::add_call(SourceRef where, std::string_view stamp, const ReadCall& call) {
+  int place = living_segment(call.comm);
+  if (place < 0) {
+    // None is there, or the last one has ended.
+    CommSegment unknown;
+    unknown.comm = call.comm;
+    place = static_cast<int>(append(std::move(unknown)));
+  }
+  CommSegment& segment = all[static_cast<size_t>(place)];
+  if (segment.nranks < 0) segment.nranks = call.nranks;
+  (call.is_trace ? segment.traces : segment.calls).add(where, stamp, call.call);
+  return place;
 }
 
 std::vector<int> CommSegments::merge(CommSegments&& later) {
@@ -202,34 +294,30 @@ std::string_view to_string(Transport transport) {
   return kNames[static_cast<size_t>(transport)];
 }
 
-void Connections::add(SourceRef where, const ChannelConnected& connected) {
-  const int channel = std::clamp(connected.channel, 0, 63);
-  const auto known =
-      all.find(ConnectionView{connected.src_rank, connected.dst_rank, connected.path});
-  if (known != all.end()) {
-    known->second.channels |= uint64_t{1} << channel;
-    known->second.first = std::min(known->second.first, where);
-    return;
-  }
-  add({connected.src_rank, connected.dst_rank, std::string(connected.path)},
-      {uint64_t{1} << channel, where});
+ConnectionUse& ConnectionUse::operator+=(const ConnectionUse& later) {
+  if (channels == 0) return *this = later;
+  channels |= later.channels;
+  first = std::min(first, later.first);
+  return *this;
 }
 
-void Connections::add(const ConnectionKey& key, const ConnectionUse& use) {
-  const auto [it, is_new] = all.try_emplace(key, use);
-  if (!is_new) {
-    it->second.channels |= use.channels;
-    it->second.first = std::min(it->second.first, use.first);
+void Connections::add(SourceRef where, const ChannelConnected& connected) {
+  const ConnectionUse use{uint64_t{1} << std::clamp(connected.channel, 0, 63), where};
+  const ConnectionView key{connected.src_rank, connected.dst_rank, connected.path};
+  const auto known = all.find(key);
+  if (known != all.end()) {
+    known->second += use;
+    return;
   }
-  if (all.size() > kLimit) {
-    const auto last = std::prev(all.end());
-    dropped += static_cast<uint64_t>(channel_count(last->second));
-    all.erase(last);
-  }
+  all.emplace(ConnectionKey{key.src_rank, key.dst_rank, std::string(key.path)}, use);
+  dropped += drop_beyond(all, kLimit);
 }
 
 void Connections::merge(const Connections& later) {
-  for (const auto& [key, use] : later.all) add(key, use);
+  for (const auto& [key, use] : later.all) {
+    all[key] += use;
+    dropped += drop_beyond(all, kLimit);
+  }
   dropped += later.dropped;
 }
 
@@ -250,33 +338,22 @@ void AllocTotals::merge(const AllocTotals& later) {
   }
 }
 
-void TuningUse::merge(const TuningUse& later) {
+TuningUse& TuningUse::operator+=(const TuningUse& later) {
   min_bytes = count == 0 ? later.min_bytes : std::min(min_bytes, later.min_bytes);
   max_bytes = std::max(max_bytes, later.max_bytes);
   count += later.count;
-}
-
-void TuningUses::add(const TuningKey& key, const TuningUse& use) {
-  if (uses.size() == kLimit && std::prev(uses.end())->first < key) {
-    other += use.count;
-    return;
-  }
-  uses[key].merge(use);
-  if (uses.size() > kLimit) {
-    const auto last = std::prev(uses.end());
-    other += last->second.count;
-    uses.erase(last);
-  }
+  return *this;
 }
 
 void TuningUses::add(const TuningChoice& choice) {
-  add({std::string(choice.op), std::string(choice.algorithm), std::string(choice.protocol)},
-      {1, choice.bytes, choice.bytes});
+  uses[{std::string(choice.op), std::string(choice.algorithm), std::string(choice.protocol)}] +=
+      {1, choice.bytes, choice.bytes};
+  other += drop_beyond(uses, kLimit);
 }
 
 void TuningUses::merge(const TuningUses& later) {
-  for (const auto& [key, use] : later.uses) add(key, use);
-  other += later.other;
+  for (const auto& [key, use] : later.uses) uses[key] += use;
+  other += later.other + drop_beyond(uses, kLimit);
 }
 
 void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {

@@ -12,13 +12,11 @@
 
 #include <compare>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/line.h"
-#include "log/event.h"
 
 namespace ncclog {
 
@@ -77,41 +75,5 @@ struct RasReport {
 inline constexpr size_t kMaxRasReports = 64;
 inline constexpr size_t kMaxRasStatements = 1024;
 inline constexpr size_t kMaxRasMembers = 4096;  ///< Of all statements of a report.
-
-// The lines of ncclras answers that stand in a log, kept until the job is built.
-//
-// An answer means something only as a whole, and a large log may be cut for reading between its
-// lines. So stretches keep the lines as they are, and build_job puts them together
-// (read_ras_text). Keeping the last ones is associative.
-
-/// A kept line: without prefixes and without blanks at its ends.
-struct RasLine {
-  SourceRef where;
-  std::string text;
-
-  bool operator==(const RasLine&) const = default;
-};
-
-/// The last kMaxKept lines of answers, in input order.
-struct RasLines {
-  std::deque<RasLine> kept;
-
-  static constexpr size_t kMaxKept = 16384;
-
-  /// Keeps the line if it is one of an answer.
-  void add(SourceRef where, const Event& event);
-  void merge(RasLines&& later);
-};
-
-// Puts the lines of ncclras answers together.
-//
-//   NCCL version 2.28.9 compiled with CUDA 13.0     begins a report
-//   Communicator ranks have different status        heads what follows
-//   Rank 3 has status INIT -- GPU 3 managed by …    a statement about one rank
-//
-// An answer may stand alone in a file or among the lines of a log; people also quote a part of one.
-
-/// The reports that the lines make, oldest first; the last kMaxRasReports.
-std::vector<RasReport> read_ras_text(const std::deque<RasLine>& lines);
 
 }  // namespace ncclog

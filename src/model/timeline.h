@@ -206,6 +206,18 @@ class Pulse {
   int undated_ = 0;   ///< Lines without one since then.
 };
 
+/// What is printed into one input of steps and times.
+struct InputClock {
+  uint64_t unit = 0;  ///< The first one with any of it.
+  InputMarkers markers;
+  Pulse pulse;
+
+  void merge(const InputClock& later) {
+    markers.merge(later.markers);
+    pulse.merge(later.pulse);
+  }
+};
+
 // What happened in each process, in order?
 //
 //   rank  time                 what         detail

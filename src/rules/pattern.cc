@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "log/needle_filter.h"
-#include "model/records.h"
+#include "model/process_log.h"
 #include "rules/rule.h"
 
 namespace ncclog {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "model/job.h"
-#include "model/records.h"
+#include "model/process_log.h"
 #include "rules/finding.h"
 #include "rules/judge.h"
 #include "rules/rule.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "diagnose/iterations/folded_calls.h"
-#include "model/call_tape.h"
+#include "model/calls.h"
 
 namespace ncclog::testing {
 

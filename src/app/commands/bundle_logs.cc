@@ -22,7 +22,7 @@
 #include "log/event.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "model/build/processes.h"
+#include "model/build/build_job.h"
 #include "model/call_coverage.h"
 #include "model/calls.h"
 #include "model/job.h"
@@ -287,7 +287,7 @@ class ExcerptCalls {
     const auto call = read_call(event);
     if (!call) return true;
     int place = lives.living_segment(call->comm);
-    if (place < 0) place = lives.add_call({}, {}, call->comm, call->nranks, call->call);
+    if (place < 0) place = lives.add_call({}, {}, *call);
     const int generation = life_of(lives.all, static_cast<size_t>(place));
     const auto limits =
         limits_.find({std::string(header.host), header.pid, call->comm, generation});

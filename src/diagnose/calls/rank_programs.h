@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "model/call_tape.h"
+#include "model/calls.h"
 #include "model/job.h"
 
 namespace ncclog {

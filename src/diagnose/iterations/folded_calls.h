@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "model/call_tape.h"
+#include "model/calls.h"
 #include "model/job.h"
 
 namespace ncclog {

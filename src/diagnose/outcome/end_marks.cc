@@ -313,8 +313,8 @@ std::string_view to_string(EndState state) {
 std::vector<EndMark> end_marks(const Job& job) { return Collector(job).collect(); }
 
 bool prints_steps(const Job& job) {
-  return std::any_of(job.markers.begin(), job.markers.end(),
-                     [](const JobMarkers& markers) { return markers.total > 0; });
+  return std::any_of(job.clocks.begin(), job.clocks.end(),
+                     [](const JobClock& clock) { return clock.total > 0; });
 }
 
 bool work_follows(const Job& job, SourceRef where) {
@@ -391,7 +391,7 @@ struct Before {
 bool calls_show_work(const Job& job) {
   if (cuda_graph_evidence(job)) return false;
   uint64_t steps = 0;
-  for (const JobMarkers& markers : job.markers) steps += markers.total;
+  for (const JobClock& clock : job.clocks) steps += clock.total;
   bool has_calls = false;
   for (const Process& process : job.processes) {
     if (!process.has_nccl || process.pid < 0) continue;
@@ -429,7 +429,7 @@ std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
 }
 
 /// The last beat that is older than the moment of the end.
-Before last_before(const Job& job, const JobPulse& input, const End& end, bool calls_are_dated) {
+Before last_before(const Job& job, const JobClock& input, const End& end, bool calls_are_dated) {
   const Pulse& pulse = input.pulse;
   const auto own = own_beats(job, input.input, pulse.clock(end.has_zone).all);
   const auto own_work = own_beats(job, input.input, pulse.clock(end.has_zone).work);
@@ -501,7 +501,7 @@ std::optional<Silence> derive_silence(const Job& job) {
   Beat last;
   Rhythm rhythm;
   const bool calls_are_dated = calls_show_work(job);
-  for (const JobPulse& input : job.pulses) {
+  for (const JobClock& input : job.clocks) {
     const Before before = last_before(job, input, *end, calls_are_dated);
     if (!before.is_known) return std::nullopt;
     if (before.last.where.line == 0) continue;
@@ -509,7 +509,7 @@ std::optional<Silence> derive_silence(const Job& job) {
     if (later) last = before.last;
   }
   if (last.where.line == 0) return std::nullopt;
-  for (const JobPulse& input : job.pulses) {
+  for (const JobClock& input : job.clocks) {
     const Rhythm one = rhythm_of(input.pulse.clock(end->has_zone), last);
     const bool is_faster = one.usual > 0 && (rhythm.usual == 0 || one.usual < rhythm.usual);
     if (is_faster) rhythm = one;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "log/event.h"
 #include "log/messages.h"
 #include "model/call_coverage.h"
-#include "model/ras.h"
 #include "model/shard/read_log.h"
 
 namespace ncclog {
@@ -134,12 +132,6 @@ bool is_stray_voice(const SpeakerLog& log) {
          log.connections.all.empty();
 }
 
-void drop_stray_voices(Logs& logs) {
-  const bool others_say_much =
-      std::ranges::any_of(logs, [](const SpeakerLog& log) { return log.lines > kManyLines; });
-  if (others_say_much) std::erase_if(logs, is_stray_voice);
-}
-
 /// True if a line that tells which communicator it is may be among the lost ones.
 bool is_unplaced(const CommSegment& segment) {
   return segment.comm_id == 0 && (segment.started.line == 0 || segment.parent != 0);
@@ -189,7 +181,9 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
     }
   }
   std::erase_if(logs, [](const SpeakerLog& log) { return log.lines == 0; });
-  drop_stray_voices(logs);
+  const bool others_say_much =
+      std::ranges::any_of(logs, [](const SpeakerLog& log) { return log.lines > kManyLines; });
+  if (others_say_much) std::erase_if(logs, is_stray_voice);
 }
 
 namespace {
@@ -243,38 +237,14 @@ bool is_contradicted(const Record& record, const Votes& votes) {
   return values.size() > 1 || (record.kind == kKindIndex<EnvSet> && is_broken(one.value));
 }
 
-/// The list without what others contradict; nullopt: all of it stays.
-std::optional<RecordList> without_contradicted(const RecordList& list, const Votes& votes) {
-  RecordList rest;
-  rest.full = list.full;
-  for (size_t i = 0; i < list.kept.size(); ++i) {
-    if (is_contradicted(list.kept[i], votes)) continue;
-    rest.kept.push_back(list.kept[i]);
-    rest.hashes.push_back(list.hashes[i]);
-  }
-  const size_t dropped = list.kept.size() - rest.kept.size();
-  if (dropped == 0) return std::nullopt;
-  rest.total = list.total - std::min<uint64_t>(list.total, dropped);
-  return rest;
-}
-
 void drop_contradicted(SpeakerLog& log, const Votes& votes) {
-  std::map<uint16_t, RecordList> changed;
-  for (const uint16_t kind : kKinds) {
+  log.records = log.records.parts([&](uint16_t kind, const RecordList& list) {
+    const bool is_compared = std::ranges::find(kKinds, kind) != std::end(kKinds);
     // A whole log may have taken the rest of a torn one's record in: "Using network Sockedone".
-    if (!log.torn && kind != kKindIndex<NetworkSelected>) continue;
-    const RecordList* list = log.records.find(kind);
-    if (list == nullptr) continue;
-    if (auto rest = without_contradicted(*list, votes)) changed[kind] = std::move(*rest);
-  }
-  if (changed.empty()) return;
-  RecordLists records;
-  for (const auto& [kind, list] : log.records) {
-    const auto other = changed.find(kind);
-    const RecordList& now = other == changed.end() ? list : other->second;
-    if (!now.kept.empty()) records[kind] = now;
-  }
-  log.records = std::move(records);
+    const bool is_in_doubt = is_compared && (log.torn || kind == kKindIndex<NetworkSelected>);
+    if (!is_in_doubt) return list;
+    return list.only([&](const Record& record) { return !is_contradicted(record, votes); });
+  });
 }
 
 }  // namespace
@@ -285,19 +255,6 @@ void drop_contradicted_values(std::vector<SpeakerLog>& logs) {
   const Votes votes = count_votes(logs);
   for (SpeakerLog& log : logs) drop_contradicted(log, votes);
 }
-
-namespace {
-
-/// The answers in files of their own and those among the lines, in input order.
-std::vector<RasReport> join_ras_reports(Shard& shard) {
-  std::vector<RasReport> reports = std::move(shard.ras_reports);
-  std::vector<RasReport> quoted = read_ras_text(shard.ras_lines.kept);
-  std::move(quoted.begin(), quoted.end(), std::back_inserter(reports));
-  std::ranges::stable_sort(reports, {}, &RasReport::where);
-  return reports;
-}
-
-}  // namespace
 
 int64_t input_of(const Job& job, SourceRef where) {
   const JobUnit* unit = where.line == 0 ? nullptr : unit_of(job, where);
@@ -327,7 +284,10 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.losses = losses;
   job.unknown = std::move(shard.unknown);
   job.flight_recorders = std::move(shard.flight_recorders);
-  job.ras_reports = join_ras_reports(shard);
+  // The answers in files of their own and those among the lines.
+  job.ras_reports = std::move(shard.ras_reports);
+  std::ranges::move(read_ras_text(shard.ras_lines.kept), std::back_inserter(job.ras_reports));
+  std::ranges::stable_sort(job.ras_reports, {}, &RasReport::where);
   job.topologies = std::move(shard.topologies);
   for (auto& [speaker, log] : std::exchange(shard.speakers, {})) {
     log.speaker = speaker;
@@ -336,15 +296,11 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
     job.logs.push_back(std::move(log));
   }
-  for (const auto& [number, stretch] : shard.markers) {
-    const JobUnit* unit = unit_of(job, {stretch.unit, 1});
+  for (const auto& [number, clock] : shard.clocks) {
+    const JobUnit* unit = unit_of(job, {clock.unit, 1});
     if (unit == nullptr) continue;
-    job.markers.push_back({number, unit->input, stretch.markers.all(), stretch.markers.total()});
-  }
-  for (const auto& [number, stretch] : shard.pulses) {
-    const JobUnit* unit = unit_of(job, {stretch.unit, 1});
-    if (unit == nullptr) continue;
-    job.pulses.push_back({unit->input, stretch.pulse});
+    job.clocks.push_back(
+        {number, unit->input, clock.markers.all(), clock.markers.total(), clock.pulse});
   }
   // Before anything is built of them: a torn name would become a process.
   join_torn_speakers(job.logs);

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,9 @@ namespace ncclog {
 
 struct Shard;
 struct StretchWriter;
+
+/// The reports that lines of ncclras answers make, oldest first; the last kMaxRasReports.
+std::vector<RasReport> read_ras_text(const std::deque<Record>& lines);
 
 /// Builds the job from everything that was read. `inputs` and `units` are as the reader numbered
 /// them; `losses` is the sum of the reader's and the shard's counts. Pure: same values, same job.
@@ -71,6 +76,56 @@ void drop_unplaced_segments(std::vector<SpeakerLog>& logs);
 /// Where some log is torn, forgets values that only one process gives while others give another
 /// one: settings and versions of torn logs, and the network of any.
 void drop_contradicted_values(std::vector<SpeakerLog>& logs);
+
+// What does the name of a log file say about who wrote it?
+//
+//   nccl-log.gpu-node-01.14623.txt      NCCL_DEBUG_FILE=nccl-log.%h.%p.txt: host and pid
+//   run/attempt_1/3/stderr.log          torchrun: the second attempt, local rank 3
+//
+// A name alone proves nothing: "backup.7.log" has a number too. What the parts of a name mean is
+// learnt from files whose lines name their process, and applied to files of the same pattern whose
+// lines do not.
+
+/// A process, as a file's name gives it.
+struct FileWriter {
+  std::string host;
+  int64_t pid = -1;
+
+  bool operator==(const FileWriter&) const = default;
+};
+
+/// The names of one folder's kind of files: text around a host, a pid, or both. Made from a name
+/// whose writer is known. Invariant: has a pid.
+struct NamePattern {
+  std::string before;
+  std::string between;
+  std::string after;
+  bool has_host = false;
+  bool pid_first = false;  ///< With both: the pid stands before the host.
+  std::string host_shape;  ///< Of the host it was made from, digits as '#': "gpu-node-#".
+
+  bool operator==(const NamePattern&) const = default;
+};
+
+/// The pattern of `path`, if its last part, without ".gz" and the like, or its last two parts name
+/// the writer's pid exactly once. A host that stands there twice is taken for text.
+std::optional<NamePattern> learn_pattern(std::string_view path, const FileWriter& writer);
+
+/// Who wrote `path`, if it is a name of that pattern. Another host must look like the pattern's
+/// own, digits aside: "gpu-node-07" beside "gpu-node-01". Without host the host is left empty.
+std::optional<FileWriter> match_pattern(const NamePattern& pattern, std::string_view path);
+
+/// A worker's own file as torchrun (torch.distributed.elastic, --redirects, --tee) lays them out:
+/// <log_dir>/<run>/attempt_<n>/<local rank>/stdout.log, stderr.log.
+struct TorchrunFile {
+  std::string_view folder;  ///< ".../attempt_1/3"; views the path.
+  std::string_view run;     ///< The folder above "attempt_1".
+  int attempt = 0;
+  int local_rank = 0;
+};
+
+/// The parts of such a path; nullopt for any other.
+std::optional<TorchrunFile> parse_torchrun_file(std::string_view path);
 
 // The steps of build_job, in the order in which they run. Each fills its part of the job and relies
 // on the parts before it.

@@ -1,4 +1,3 @@
-#include "model/build/processes.h"
 
 #include <algorithm>
 #include <map>
@@ -159,32 +158,30 @@ namespace {
 /// Kinds of names that one folder has; more are no pattern.
 constexpr size_t kMaxPatterns = 64;
 
-/// By input: the one process that its lines name. Nothing where they name none or several.
-struct NamedWriters {
-  std::vector<std::optional<FileWriter>> only;
-  std::vector<bool> any;  ///< Lines name somebody.
-};
+/// By input: whom its lines name.
+using NamedWriters = std::vector<StretchWriter>;
 
 NamedWriters writers_by_input(const Job& job, const std::map<uint64_t, StretchWriter>& writers) {
-  NamedWriters named{std::vector<std::optional<FileWriter>>(job.inputs.size()),
-                     std::vector<bool>(job.inputs.size())};
+  NamedWriters named(job.inputs.size());
   for (const auto& [unit, writer] : writers) {
-    const int64_t place = input_of(job, {unit, 1});
-    if (place < 0) continue;
-    const auto input = static_cast<size_t>(place);
-    const std::optional only = FileWriter{writer.host, writer.pid};
-    const bool same = !writer.several && (!named.any[input] || named.only[input] == only);
-    named.only[input] = same ? only : std::nullopt;
-    named.any[input] = true;
+    const int64_t input = input_of(job, {unit, 1});
+    if (input < 0) continue;
+    named[static_cast<size_t>(input)].add(writer.host, writer.pid, writer.several);
   }
   return named;
+}
+
+/// The one process that they name; nullopt: none or several.
+std::optional<FileWriter> only_one(const StretchWriter& named) {
+  return named.pid < 0 || named.several ? std::nullopt
+                                        : std::optional(FileWriter{named.host, named.pid});
 }
 
 std::vector<NamePattern> learn_patterns(const Job& job, const NamedWriters& named) {
   std::vector<NamePattern> patterns;
   for (size_t i = 0; i < job.inputs.size() && patterns.size() < kMaxPatterns; ++i) {
-    if (!named.only[i]) continue;
-    auto pattern = learn_pattern(job.inputs[i].path, *named.only[i]);
+    const auto writer = only_one(named[i]);
+    auto pattern = writer ? learn_pattern(job.inputs[i].path, *writer) : std::nullopt;
     if (!pattern) continue;
     const bool known = std::ranges::find(patterns, *pattern) != patterns.end();
     if (!known) patterns.push_back(*std::move(pattern));
@@ -212,9 +209,10 @@ std::map<std::string_view, std::optional<FileWriter>> torchrun_workers(const Job
   std::map<std::string_view, std::optional<FileWriter>> workers;
   for (size_t i = 0; i < job.inputs.size(); ++i) {
     const auto file = parse_torchrun_file(job.inputs[i].path);
-    if (!file || !named.any[i]) continue;
-    const auto [worker, is_new] = workers.try_emplace(file->folder, named.only[i]);
-    if (!is_new && worker->second != named.only[i]) worker->second.reset();
+    if (!file || named[i].pid < 0) continue;
+    const auto writer = only_one(named[i]);
+    const auto [worker, is_new] = workers.try_emplace(file->folder, writer);
+    if (!is_new && worker->second != writer) worker->second.reset();
   }
   return workers;
 }
@@ -250,12 +248,11 @@ void name_inputs(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
     JobInput& input = job.inputs[i];
     const auto file = parse_torchrun_file(input.path);
     if (file) input.attempt = file->attempt;
-    const bool many_speak = named.any[i] && !named.only[i];
-    if (input.is_archive || many_speak) continue;
+    if (input.is_archive || named[i].several) continue;
     const auto worker = file ? workers.find(file->folder) : workers.end();
     const auto by_name =
         worker != workers.end() ? worker->second : writer_by_pattern(patterns, input.path);
-    const auto writer = by_name ? agree(*by_name, named.only[i], hosts) : std::nullopt;
+    const auto writer = by_name ? agree(*by_name, only_one(named[i]), hosts) : std::nullopt;
     if (!writer) continue;
     input.host = writer->host;
     input.pid = writer->pid;
@@ -353,20 +350,14 @@ std::map<HostPid, std::set<int>> listed_ranks(const Job& job) {
   return listed;
 }
 
-/// "1/4/-1->0->-1|-1->0->1/4/-1 [1] …": the rank itself stands between the arrows.
-int rank_in_tree(std::string_view trees) {
-  const size_t first = trees.find("->");
-  const size_t second = trees.find("->", first == trees.npos ? first : first + 2);
-  if (second == trees.npos) return -1;
-  const auto rank = parse_int(trees.substr(first + 2, second - first - 2));
-  return rank && *rank >= 0 ? static_cast<int>(*rank) : -1;
-}
-
 /// The rank that a process has in every tree and every local connection it announces; -1 if they
 /// name several, as sub-communicators and several ranks in one process make them do.
 int rank_of_paths(const SpeakerLog& log) {
   std::set<int> ranks;
-  for_each_message<Trees>(log, [&](const Trees& trees) { ranks.insert(rank_in_tree(trees.text)); });
+  for_each_message<Trees>(log, [&](const Trees& trees) {
+    const std::vector<TreePlace> places = parse_trees(trees.text, false);
+    ranks.insert(places.empty() ? -1 : places.front().rank);
+  });
   for (const auto& [connection, use] : log.connections.all) {
     const Transport transport = transport_of(connection.path);
     // Only the sender announces these.

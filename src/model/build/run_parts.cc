@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,42 +18,25 @@
 namespace ncclog {
 namespace {
 
-/// From the first to the last of some lines.
-struct Span {
-  SourceRef first;
-  SourceRef last;
+/// From the first to the last of some lines, or times.
+template <typename T>
+struct Range {
+  T first = {};
+  T last = {};
+  bool known = false;
 
-  void add(SourceRef where) {
-    if (where.line == 0) return;
-    if (first.line == 0 || where < first) first = where;
-    if (last < where) last = where;
-  }
-};
-
-/// The times of lines, by whether they carry a zone.
-struct Times {
-  struct Range {
-    int64_t first = std::numeric_limits<int64_t>::max();
-    int64_t last = std::numeric_limits<int64_t>::min();
-
-    bool known() const { return first <= last; }
-  };
-  Range by_zone[2];
-
-  void add(std::string_view line) {
-    const LineTime time = find_line_time(line);
-    if (!time.known()) return;
-    Range& range = by_zone[time.has_zone ? 1 : 0];
-    range.first = std::min(range.first, time.nanoseconds);
-    range.last = std::max(range.last, time.nanoseconds);
+  void add(const T& value) {
+    first = known ? std::min(first, value) : value;
+    last = known ? std::max(last, value) : value;
+    known = true;
   }
 };
 
 /// What a run's own processes show.
 struct Shown {
-  std::map<int64_t, Span> by_input;
-  Times times;
-  bool is_over = true;  ///< All have taken their largest communicators down.
+  std::map<int64_t, Range<SourceRef>> by_input;
+  Range<int64_t> times[2];  ///< Of lines, by whether they carry a zone.
+  bool is_over = true;      ///< All have taken their largest communicators down.
   /// False if ranks of a communicator made unlike numbers of collectives: none finished like that.
   bool may_be_over = true;
 };
@@ -72,13 +54,17 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
     const int64_t input = input_of(job, where);
     if (input >= 0) shown.by_input[input].add(where);
   };
+  const auto add_time = [&](std::string_view line) {
+    const LineTime time = find_line_time(line);
+    if (time.known()) shown.times[time.has_zone ? 1 : 0].add(time.nanoseconds);
+  };
   add(log.first);
   add(log.last);
   for (const auto& [kind, list] : log.records) {
     if (list.kept.empty()) continue;
     for (const Record& record : list.kept) add(record.where);
-    shown.times.add(list.kept.front().text);
-    shown.times.add(list.kept.back().text);
+    add_time(list.kept.front().text);
+    add_time(list.kept.back().text);
   }
   for (const CommSegment& segment : log.comms.all) {
     for (const SourceRef where : {segment.started, segment.completed, segment.ended,
@@ -86,7 +72,7 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
       add(where);
     }
   }
-  shown.times.add(log.last_text);
+  add_time(log.last_text);
   shown.is_over &= took_all_down(log);
 }
 
@@ -175,7 +161,7 @@ class Territory {
 
   /// The stretches of an input into which processes of runs write; none where runs take turns.
   std::vector<RunStretch> by_speakers(size_t input) const {
-    std::vector<std::pair<Span, int>> spans;
+    std::vector<std::pair<Range<SourceRef>, int>> spans;
     for (size_t r = 0; r < shown_.size(); ++r) {
       const auto span = shown_[r].by_input.find(static_cast<int64_t>(input));
       if (span != shown_[r].by_input.end()) spans.emplace_back(span->second, static_cast<int>(r));
@@ -252,22 +238,17 @@ class Territory {
   int run_at(std::string_view line) const {
     const LineTime time = find_line_time(line);
     if (!time.known()) return -1;
-    int found = -1;
+    std::vector<std::pair<Range<int64_t>, int>> ranges;
     for (size_t r = 0; r < shown_.size(); ++r) {
-      const Times::Range& range = shown_[r].times.by_zone[time.has_zone ? 1 : 0];
-      if (!range.known()) return -1;
-      for (size_t other = 0; other < r; ++other) {
-        const Times::Range& before = shown_[other].times.by_zone[time.has_zone ? 1 : 0];
-        const bool apart = before.last < range.first || range.last < before.first;
-        // Where the times of two runs overlap, a time proves nothing.
-        if (!apart) return -1;
-      }
-      if (time.nanoseconds < range.first) continue;
-      const bool is_later =
-          found < 0 ||
-          shown_[static_cast<size_t>(found)].times.by_zone[time.has_zone ? 1 : 0].first <
-              range.first;
-      if (is_later) found = static_cast<int>(r);
+      ranges.emplace_back(shown_[r].times[time.has_zone ? 1 : 0], static_cast<int>(r));
+      if (!ranges.back().first.known) return -1;
+    }
+    std::ranges::sort(ranges, {}, [](const auto& entry) { return entry.first.first; });
+    int found = -1;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      // Where the times of two runs overlap, a time proves nothing.
+      if (i > 0 && ranges[i].first.first <= ranges[i - 1].first.last) return -1;
+      if (ranges[i].first.first <= time.nanoseconds) found = ranges[i].second;
     }
     return found;
   }
@@ -338,22 +319,20 @@ class Territory {
     // A version line for each run: so many of them stand in this input.
     if (banners(input) == runs_.size()) return runs_.size() - 1;
     size_t restarts = 0;
-    for (const JobMarkers& markers : job_.markers) {
-      if (markers.input != input || markers.markers.size() < markers.total) continue;
+    for (const JobClock& clock : job_.clocks) {
+      if (clock.input != input) continue;
       int64_t last = -1;
-      for (const Marker& marker : markers.markers) {
-        if (marker.step >= 0 && marker.step < last) ++restarts;
-        if (marker.step >= 0) last = marker.step;
+      for (const Marker& marker : clock.markers) {
+        if (clock.markers.size() < clock.total || marker.step < 0) continue;
+        if (marker.step < last) ++restarts;
+        last = marker.step;
       }
-    }
-    for (const JobPulse& pulse : job_.pulses) {
-      if (pulse.input != input || restarts > 0) continue;
       for (const bool has_zone : {false, true}) {
-        const StepGrowth& steps = pulse.pulse.clock(has_zone).steps;
+        const StepGrowth& steps = clock.pulse.clock(has_zone).steps;
         // They grew by more than from the first to the last.
-        if (steps.first >= 0 && static_cast<int64_t>(steps.steps) > steps.last - steps.first) {
-          restarts = 1;
-        }
+        const bool grew_again =
+            steps.first >= 0 && static_cast<int64_t>(steps.steps) > steps.last - steps.first;
+        if (grew_again && restarts == 0) restarts = 1;
       }
     }
     return restarts;
@@ -361,11 +340,10 @@ class Territory {
 
   /// Work stands behind that line in the input, as far as its lines tell.
   bool works_after(size_t input, SourceRef where) const {
-    return std::ranges::any_of(job_.pulses, [&](const JobPulse& pulse) {
-      if (pulse.input != input) return false;
-      return where < pulse.pulse.undated_work() ||
-             where < pulse.pulse.clock(false).work.last.where ||
-             where < pulse.pulse.clock(true).work.last.where;
+    return std::ranges::any_of(job_.clocks, [&](const JobClock& clock) {
+      return clock.input == input && (where < clock.pulse.undated_work() ||
+                                      where < clock.pulse.clock(false).work.last.where ||
+                                      where < clock.pulse.clock(true).work.last.where);
     });
   }
 
@@ -402,10 +380,10 @@ class Territory {
   SourceRef beginning_between(size_t input, SourceRef last, SourceRef first) const {
     SourceRef beginning = first;
     int64_t longest = 0;
-    for (const JobPulse& pulse : job_.pulses) {
-      if (pulse.input != input) continue;
+    for (const JobClock& clock : job_.clocks) {
+      if (clock.input != input) continue;
       for (const bool has_zone : {false, true}) {
-        for (const Pause& pause : pulse.pulse.clock(has_zone).all.pauses) {
+        for (const Pause& pause : clock.pulse.clock(has_zone).all.pauses) {
           const bool between = last < pause.after.where && pause.after.where < first;
           if (!between || pause.length() <= longest) continue;
           longest = pause.length();
@@ -447,19 +425,17 @@ class Territory {
 
 std::vector<RunPart> certain_runs(const Job& job) {
   std::vector<RunPart> runs;
-  std::set<int> attempts;
+  std::vector<int> attempts;
   for (const Run& run : job.runs) {
     if (!run.certain) continue;
-    attempts.insert(run.attempt);
+    attempts.push_back(run.attempt);
     runs.push_back({.processes = run.processes});
   }
-  const bool are_attempts = !attempts.contains(-1) && attempts.size() == runs.size();
-  size_t next = 0;
-  for (const Run& run : job.runs) {
-    if (!run.certain) continue;
-    runs[next].name =
-        are_attempts ? fmt::format("attempt {}", run.attempt) : fmt::format("run {}", next + 1);
-    ++next;
+  const std::set<int> different(attempts.begin(), attempts.end());
+  const bool are_attempts = !different.contains(-1) && different.size() == runs.size();
+  for (size_t r = 0; r < runs.size(); ++r) {
+    runs[r].name =
+        are_attempts ? fmt::format("attempt {}", attempts[r]) : fmt::format("run {}", r + 1);
   }
   if (!runs.empty()) runs.back().is_last = true;
   return runs;
@@ -477,6 +453,10 @@ void add_others(const Job& job, RunParts& parts) {
     parts.runs[static_cast<size_t>(owner)].processes.push_back(static_cast<int>(p));
   }
   for (RunPart& run : parts.runs) std::ranges::sort(run.processes);
+}
+
+bool has_stretch(const std::vector<RunStretch>& stretches, int run) {
+  return std::ranges::find(stretches, run, &RunStretch::run) != stretches.end();
 }
 
 bool is_complete(const Job& job, const CommRank& rank) {
@@ -530,10 +510,8 @@ std::string place_of_run(const Job& job, const RunParts& parts, int run) {
   const Shown& own = shown[static_cast<size_t>(run)];
   std::vector<size_t> inputs;
   for (size_t i = 0; i < job.inputs.size(); ++i) {
-    const auto& stretches = parts.by_input[i];
-    const bool has_stretch =
-        std::ranges::any_of(stretches, [&](const RunStretch& s) { return s.run == run; });
-    if (has_stretch || own.by_input.contains(static_cast<int64_t>(i))) inputs.push_back(i);
+    if (has_stretch(parts.by_input[i], run) || own.by_input.contains(static_cast<int64_t>(i)))
+      inputs.push_back(i);
   }
   if (inputs.empty()) return {};
   std::string text = job.inputs[inputs.front()].path;
@@ -560,18 +538,31 @@ class Cutter {
 
   bool is_own(SourceRef where) const { return parts_.owner(job_, where) == run_; }
 
-  /// Nothing of it is left if `lines` is 0.
+  /// Nothing of it is left if `lines` is 0. All of it if its lines stand in stretches of this run
+  /// only, as far as it keeps any.
   SpeakerLog cut(const SpeakerLog& whole) const {
-    if (is_all_own(whole)) return whole;
     SpeakerLog part;
+    bool is_all_own = is_own(whole.first) && is_own(whole.last);
+    const auto own_of = [&](const RecordList& from) {
+      RecordList own = from.only([&](const Record& record) { return is_own(record.where); });
+      for (const Record& record : own.kept) note(record, part);
+      is_all_own &= own.kept.size() == from.kept.size();
+      // Of lines that came again only the first is kept, so how many are this run's is not known.
+      own.total = own.kept.size();
+      return own;
+    };
+    const auto own_lists = [&](const RecordLists& lists) {
+      return lists.parts([&](uint16_t, const RecordList& list) { return own_of(list); });
+    };
+    part.unrecognised = own_of(whole.unrecognised);
+    part.records = own_lists(whole.records);
+    part.line_matches = own_lists(whole.line_matches);
+    if (is_all_own) return whole;
     part.speaker = whole.speaker;
     part.torn = whole.torn;
     part.task_rank = whole.task_rank;
     part.task_local_rank = whole.task_local_rank;
     part.subsystems = whole.subsystems;
-    part.unrecognised = own_of(whole.unrecognised, part);
-    take(whole.records, part.records, part);
-    take(whole.line_matches, part.line_matches, part);
     for (const Record& record : whole.nccl_tests.kept) {
       if (!is_own(record.where)) continue;
       part.nccl_tests.add([&] { return record; });
@@ -588,42 +579,6 @@ class Cutter {
   }
 
  private:
-  /// Its lines stand in stretches of this run only, as far as it keeps any.
-  bool is_all_own(const SpeakerLog& log) const {
-    if (!is_own(log.first) || !is_own(log.last)) return false;
-    const auto own = [&](const RecordList& list) {
-      return std::ranges::all_of(list.kept,
-                                 [&](const Record& record) { return is_own(record.where); });
-    };
-    const auto all_own = [&](const RecordLists& lists) {
-      return std::all_of(lists.begin(), lists.end(),
-                         [&](const auto& entry) { return own(entry.second); });
-    };
-    return all_own(log.records) && own(log.unrecognised) && all_own(log.line_matches);
-  }
-
-  /// An empty list is no list: rules ask which kinds there are.
-  void take(const RecordLists& from, RecordLists& to, SpeakerLog& part) const {
-    for (const auto& [key, list] : from) {
-      RecordList own = own_of(list, part);
-      if (!own.kept.empty()) to[key] = std::move(own);
-    }
-  }
-
-  RecordList own_of(const RecordList& from, SpeakerLog& part) const {
-    RecordList own;
-    for (size_t i = 0; i < from.kept.size(); ++i) {
-      if (!is_own(from.kept[i].where)) continue;
-      own.kept.push_back(from.kept[i]);
-      own.hashes.push_back(from.hashes[i]);
-      note(from.kept[i], part);
-    }
-    // Of lines that came again only the first is kept, so how many are this run's is not known.
-    own.total = own.kept.size();
-    own.full = from.full;
-    return own;
-  }
-
   static void note(const Record& record, SpeakerLog& part) {
     ++part.lines;
     if (part.first.line == 0 || record.where < part.first) part.first = record.where;
@@ -642,8 +597,9 @@ class Cutter {
 std::map<size_t, int> runs_of_speakers(const Job& job, const RunParts& parts) {
   std::vector<int> run_of(job.processes.size(), -1);
   for (size_t r = 0; r < parts.runs.size(); ++r) {
-    for (const int p : parts.runs[r].processes)
+    for (const int p : parts.runs[r].processes) {
       run_of[static_cast<size_t>(p)] = static_cast<int>(r);
+    }
   }
   std::map<size_t, int> runs;
   for (size_t p = 0; p < job.processes.size(); ++p) {
@@ -654,55 +610,39 @@ std::map<size_t, int> runs_of_speakers(const Job& job, const RunParts& parts) {
   return runs;
 }
 
-UnknownShapes own_shapes(const Job& job, const Cutter& cutter) {
-  UnknownShapes own;
-  for (const auto& [shape, lines] : job.unknown.shapes) {
-    if (cutter.is_own(lines.first)) own.shapes.emplace(shape, lines);
-  }
-  return own;
-}
-
-/// In an input that goes on with another run, the run ends at its last line.
-void end_inputs(const Job& job, const RunParts& parts, int run, std::vector<JobInput>& inputs) {
-  for (size_t i = 0; i < parts.by_input.size(); ++i) {
-    const auto& stretches = parts.by_input[i];
-    for (size_t s = 0; s + 1 < stretches.size(); ++s) {
-      const uint64_t next = file_line(job, stretches[s + 1].from).line;
-      if (stretches[s].run == run && next > 0) inputs[i].lines = next - 1;
-    }
-  }
-}
-
-/// The steps that were printed into an input until the run ended, where those of each run show in
-/// that they begin again. Calls count the steps before them, so earlier ones stay.
-JobMarkers own_markers(const JobMarkers& whole, const std::vector<RunStretch>& stretches, int run) {
-  std::vector<size_t> ends;  // Of each row of steps that grow.
-  for (size_t m = 1; m < whole.markers.size(); ++m) {
-    if (whole.markers[m].step < whole.markers[m - 1].step) ends.push_back(m);
-  }
-  if (ends.size() + 1 != stretches.size() || whole.markers.size() != whole.total) return whole;
-  JobMarkers own = whole;
-  for (size_t s = 0; s < ends.size(); ++s) {
-    if (stretches[s].run == run) own.markers.resize(std::min(own.markers.size(), ends[s]));
-  }
-  own.total = own.markers.size();
-  return own;
-}
-
-/// Lines that stand in the stretches of the run: what its verdict says that it covers.
-uint64_t lines_of(const Job& job, const RunParts& parts, int run) {
+/// In an input that goes on with another run, the run ends at its last line. Gives the number of
+/// lines in the stretches of the run: what its verdict says that it covers.
+uint64_t end_inputs(const Job& job, const RunParts& parts, int run, std::vector<JobInput>& inputs) {
   uint64_t lines = 0;
   for (size_t i = 0; i < parts.by_input.size(); ++i) {
     const auto& stretches = parts.by_input[i];
     for (size_t s = 0; s < stretches.size(); ++s) {
       if (stretches[s].run != run) continue;
+      const bool is_last = s + 1 == stretches.size();
       const uint64_t from = s == 0 ? 1 : file_line(job, stretches[s].from).line;
-      const uint64_t to = s + 1 < stretches.size() ? file_line(job, stretches[s + 1].from).line
-                                                   : job.inputs[i].lines + 1;
-      lines += to > from ? to - from : 0;
+      const uint64_t next =
+          is_last ? job.inputs[i].lines + 1 : file_line(job, stretches[s + 1].from).line;
+      lines += next > from ? next - from : 0;
+      if (!is_last && next > 0) inputs[i].lines = next - 1;
     }
   }
   return lines;
+}
+
+/// The steps that were printed into an input until the run ended, where those of each run show in
+/// that they begin again. Calls count the steps before them, so earlier ones stay.
+JobClock own_clock(const JobClock& whole, const std::vector<RunStretch>& stretches, int run) {
+  std::vector<size_t> ends;  // Of each row of steps that grow.
+  for (size_t m = 1; m < whole.markers.size(); ++m) {
+    if (whole.markers[m].step < whole.markers[m - 1].step) ends.push_back(m);
+  }
+  if (ends.size() + 1 != stretches.size() || whole.markers.size() != whole.total) return whole;
+  JobClock own = whole;
+  for (size_t s = 0; s < ends.size(); ++s) {
+    if (stretches[s].run == run) own.markers.resize(std::min(own.markers.size(), ends[s]));
+  }
+  own.total = own.markers.size();
+  return own;
 }
 
 /// Where calls begin to differ was found by reading lines again; it stays what it is in the run.
@@ -736,17 +676,14 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   part.inputs = job.inputs;
   part.units = job.units;
   part.losses = job.losses;
-  part.losses.lines = lines_of(job, parts, run);
-  part.unknown = own_shapes(job, cutter);
-  end_inputs(job, parts, run, part.inputs);
-  for (const JobMarkers& markers : job.markers) {
-    part.markers.push_back(own_markers(markers, parts.by_input[markers.input], run));
+  part.losses.lines = end_inputs(job, parts, run, part.inputs);
+  for (const auto& [shape, lines] : job.unknown.shapes) {
+    if (cutter.is_own(lines.first)) part.unknown.shapes.emplace(shape, lines);
   }
-  for (const JobPulse& pulse : job.pulses) {
-    const auto& stretches = parts.by_input[pulse.input];
-    const bool has_part =
-        std::ranges::any_of(stretches, [&](const RunStretch& s) { return s.run == run; });
-    if (has_part) part.pulses.push_back(pulse);
+  for (const JobClock& clock : job.clocks) {
+    const auto& stretches = parts.by_input[clock.input];
+    JobClock& own = part.clocks.emplace_back(own_clock(clock, stretches, run));
+    if (!has_stretch(stretches, run)) own.pulse = {};
   }
   for (const RasReport& report : job.ras_reports) {
     if (cutter.is_own({report.where.unit, std::max<uint64_t>(report.where.line, 1)}))

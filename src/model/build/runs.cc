@@ -25,7 +25,6 @@
 #include "log/line/header.h"
 #include "log/messages.h"
 #include "model/build/build_job.h"
-#include "model/build/processes.h"
 #include "model/build/run_parts.h"
 
 namespace ncclog {
@@ -173,13 +172,6 @@ bool has_several_lives(const SpeakerLog& log) {
   return false;
 }
 
-void mark_restarts(Job& job) {
-  for (Process& process : job.processes) {
-    process.restarted = std::ranges::any_of(
-        process.logs, [&](size_t log) { return has_several_lives(job.logs[log]); });
-  }
-}
-
 /// The inputs in which the world's processes begin to speak, with the first line in each.
 std::map<int64_t, SourceRef> inputs_of(const Job& job, const World& world) {
   std::map<int64_t, SourceRef> inputs;
@@ -214,37 +206,34 @@ std::optional<int64_t> time_of(const Job& job, const World& world) {
   return latest;
 }
 
-/// A key that all worlds have: what `of` gives for each; empty if one lacks it.
-template <typename Key, typename Of>
-std::vector<Key> keys_of(const std::vector<World>& worlds, Of of) {
-  std::vector<Key> keys;
-  for (const World& world : worlds) {
-    const std::optional<Key> key = of(world);
-    if (!key) return {};
-    keys.push_back(*key);
+/// Orders the worlds by what `key_of` gives for each, if it gives something for all.
+template <typename KeyOf>
+bool sort_by(std::vector<World>& worlds, KeyOf key_of) {
+  std::vector<std::pair<decltype(key_of(worlds[0])), size_t>> order;
+  for (size_t w = 0; w < worlds.size(); ++w) {
+    order.emplace_back(key_of(worlds[w]), w);
+    if (!order.back().first) return false;
   }
-  return keys;
-}
-
-/// The names (hosts, inputs) that all maps have; the first of them.
-template <typename Name, typename Value>
-std::optional<Name> common_name(const std::vector<std::map<Name, Value>>& maps) {
-  for (const auto& [name, value] : maps.front()) {
-    const bool in_all =
-        std::ranges::all_of(maps, [&](const auto& map) { return map.contains(name); });
-    if (in_all) return name;
-  }
-  return std::nullopt;
-}
-
-template <typename Key>
-void sort_by(std::vector<World>& worlds, const std::vector<Key>& keys) {
-  std::vector<std::pair<Key, size_t>> order;
-  for (size_t w = 0; w < worlds.size(); ++w) order.emplace_back(keys[w], w);
   std::ranges::sort(order);
   std::vector<World> sorted;
   for (const auto& [key, w] : order) sorted.push_back(std::move(worlds[w]));
   worlds = std::move(sorted);
+  return true;
+}
+
+/// The same by what they have under the first name that all of them have; `map_of` gives for each
+/// what it has.
+template <typename MapOf>
+bool sort_by_shared(std::vector<World>& worlds, MapOf map_of) {
+  for (const auto& [name, first] : map_of(worlds.front())) {
+    const auto key_of = [&, &wanted = name](const World& world) {
+      const auto map = map_of(world);
+      const auto found = map.find(wanted);
+      return found == map.end() ? std::nullopt : std::optional(found->second);
+    };
+    if (sort_by(worlds, key_of)) return true;
+  }
+  return false;
 }
 
 /// Orders the worlds of several runs as they began: by torchrun's attempts, by their places in a
@@ -252,29 +241,13 @@ void sort_by(std::vector<World>& worlds, const std::vector<Key>& keys) {
 /// by their files' names.
 void order_by_time(const Job& job, std::vector<World>& worlds) {
   if (worlds.empty()) return;
-  const auto attempts = keys_of<int>(worlds, [](const World& world) {
+  const auto attempt_of = [](const World& world) {
     return world.attempt < 0 ? std::nullopt : std::optional(world.attempt);
-  });
-  if (!attempts.empty()) return sort_by(worlds, attempts);
-  std::vector<std::map<int64_t, SourceRef>> inputs;
-  std::vector<std::map<std::string, int64_t>> pids;
-  for (const World& world : worlds) {
-    inputs.push_back(inputs_of(job, world));
-    pids.push_back(pids_of(job, world));
-  }
-  if (const auto input = common_name(inputs)) {
-    std::vector<SourceRef> places;
-    for (const auto& map : inputs) places.push_back(map.at(*input));
-    return sort_by(worlds, places);
-  }
-  const auto times =
-      keys_of<int64_t>(worlds, [&](const World& world) { return time_of(job, world); });
-  if (!times.empty()) return sort_by(worlds, times);
-  if (const auto host = common_name(pids)) {
-    std::vector<int64_t> first;
-    for (const auto& map : pids) first.push_back(map.at(*host));
-    sort_by(worlds, first);
-  }
+  };
+  if (sort_by(worlds, attempt_of)) return;
+  if (sort_by_shared(worlds, [&](const World& world) { return inputs_of(job, world); })) return;
+  if (sort_by(worlds, [&](const World& world) { return time_of(job, world); })) return;
+  sort_by_shared(worlds, [&](const World& world) { return pids_of(job, world); });
 }
 
 void add_run(Job& job, const std::vector<const World*>& worlds, bool certain) {
@@ -419,12 +392,6 @@ std::vector<World> worlds_by_turns(const Job& job) {
   });
 }
 
-/// All ranks of its largest communicator are there, and there are two at least.
-bool is_whole(const World& world) {
-  return world.nranks >= 2 && std::cmp_equal(world.gpus.size(), world.nranks) &&
-         std::cmp_equal(world.processes.size(), world.nranks);
-}
-
 /// The first step that each input prints into which no process of NCCL writes: outputs of programs.
 std::vector<int64_t> first_steps_of_outputs(const Job& job) {
   std::set<int64_t> spoken_in;
@@ -433,10 +400,8 @@ std::vector<int64_t> first_steps_of_outputs(const Job& job) {
     for (const SourceRef where : {log.first, log.last}) spoken_in.insert(input_of(job, where));
   }
   std::map<uint32_t, int64_t> steps;
-  for (const JobMarkers& input : job.markers) {
+  for (const JobClock& input : job.clocks) {
     if (!input.markers.empty()) steps.emplace(input.input, input.markers.front().step);
-  }
-  for (const JobPulse& input : job.pulses) {
     for (const bool has_zone : {false, true}) {
       const int64_t first = input.pulse.clock(has_zone).steps.first;
       if (first >= 0) steps.emplace(input.input, first);
@@ -457,7 +422,9 @@ bool are_side_by_side(const Job& job, const std::vector<World>& worlds) {
   if (worlds.size() < 2 || steps.size() != worlds.size()) return false;
   int fewest = std::numeric_limits<int>::max();
   for (const World& world : worlds) {
-    if (!is_whole(world)) return false;
+    const bool is_whole = world.nranks >= 2 && std::cmp_equal(world.gpus.size(), world.nranks) &&
+                          std::cmp_equal(world.processes.size(), world.nranks);
+    if (!is_whole) return false;
     fewest = std::min(fewest, world.nranks);
   }
   const auto names_other_rank = [&](const SpeakerLog& log) { return log.speaker.rank >= fewest; };
@@ -470,7 +437,10 @@ bool are_side_by_side(const Job& job, const std::vector<World>& worlds) {
 void build_runs(Job& job) {
   // Torn lines make many worlds; more of them than this are no runs that people keep together.
   constexpr size_t kMaxWorlds = 1024;
-  mark_restarts(job);
+  for (Process& process : job.processes) {
+    process.restarted = std::ranges::any_of(
+        process.logs, [&](size_t log) { return has_several_lives(job.logs[log]); });
+  }
   std::vector<World> worlds = find_worlds(job);
   if (worlds.size() > kMaxWorlds) return;
   const auto differs = [&](const World& world) {

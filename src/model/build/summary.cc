@@ -48,26 +48,20 @@ void build_environment(Job& job) {
   }
 }
 
-/// "12.4"; what another process wrote into the line may stand in it.
-bool is_release(std::string_view version) {
-  return version.find_first_not_of("0123456789.") == version.npos;
-}
-
 void build_versions(Job& job) {
   std::set<std::string> nccl;
   std::set<std::string> cuda;
   std::set<std::string> pytorch;
-  const auto add = [](std::set<std::string>& versions, std::string_view version) {
-    if (!version.empty()) versions.emplace(version);
-  };
   for_each_message<NcclVersion>(job, [&](const NcclVersion& message) {
-    if (!is_release(message.cuda)) return;
-    add(nccl, message.version);
-    add(cuda, message.cuda);
+    // "12.4"; what another process wrote into the line may stand in it.
+    if (message.cuda.find_first_not_of("0123456789.") != message.cuda.npos) return;
+    nccl.emplace(message.version);
+    cuda.emplace(message.cuda);
   });
-  for_each_message<NcclException>(job, [&](const auto& message) { add(nccl, message.version); });
+  for_each_message<NcclException>(job, [&](const auto& message) { nccl.emplace(message.version); });
   for_each_message<TorchVersionLine>(
-      job, [&](const TorchVersionLine& message) { add(pytorch, message.version); });
+      job, [&](const TorchVersionLine& message) { pytorch.emplace(message.version); });
+  for (auto* versions : {&nccl, &cuda, &pytorch}) versions->erase("");
   job.nccl_versions.assign(nccl.begin(), nccl.end());
   job.cuda_versions.assign(cuda.begin(), cuda.end());
   job.pytorch_versions.assign(pytorch.begin(), pytorch.end());
@@ -311,17 +305,12 @@ void build_nccl_tests(Job& job) {
 
 namespace {
 
-size_t world_size(const FlightRecorderDump& dump) {
-  size_t size = 0;
-  for (const FlightRecorderGroup& group : dump.groups) size = std::max(size, group.ranks.size());
-  return size;
-}
-
 int process_of(const Job& job, const FlightRecorderDump& dump) {
-  const size_t size = world_size(dump);
-  if (dump.rank < 0 || size == 0 || job.communicators.empty()) return -1;
-  const int nranks = job.communicators.front().nranks;
-  return nranks >= 0 && static_cast<size_t>(nranks) == size ? process_of_rank(job, dump.rank) : -1;
+  size_t world = 0;
+  for (const FlightRecorderGroup& group : dump.groups) world = std::max(world, group.ranks.size());
+  if (dump.rank < 0 || world == 0 || job.communicators.empty()) return -1;
+  const bool is_world = std::cmp_equal(job.communicators.front().nranks, world);
+  return is_world ? process_of_rank(job, dump.rank) : -1;
 }
 
 }  // namespace
@@ -331,6 +320,155 @@ void build_flight_recorders(Job& job) {
   std::ranges::stable_sort(job.flight_recorders, {}, [](const FlightRecorderDump& dump) {
     return std::tuple(dump.rank < 0, dump.rank);
   });
+}
+
+// Puts the lines of ncclras answers together.
+//
+//   NCCL version 2.28.9 compiled with CUDA 13.0     begins a report
+//   Communicator ranks have different status        heads what follows
+//   Rank 3 has status INIT -- GPU 3 managed by …    a statement about one rank
+//
+// An answer may stand alone in a file or among the lines of a log; people also quote a part of one.
+
+namespace {
+
+/// What sets ranks apart, from whichever field a line has: "6649", "0", "INIT", "System error".
+template <typename Said>
+std::string value_of(const Said& said) {
+  if (said.operation >= 0) return std::to_string(said.operation);
+  if (!said.idle.empty()) return "0";
+  return std::string(said.status.empty() ? said.error : said.status);
+}
+
+/// Takes the lines in order. Invariant: statements belong to the report that is open; without an
+/// open report every line is left alone.
+class RasTextReader {
+ public:
+  void add(const Record& line) {
+    const Message message = parse_record(line).message;
+    if (message.kind == nullptr) return;
+    const uint16_t kind = message.kind->index;
+    // People also quote from the row of a communicator or from a problem on.
+    const bool begins = kind == kKindIndex<RasCommunicatorRow> || kind == kKindIndex<RasProblem>;
+    if (kind == kKindIndex<RasClientVersion>) {
+      begin(line.where, read_message<RasClientVersion>(message).version);
+    } else if (begins && reports_.empty()) {
+      begin(line.where, {});
+    }
+    if (reports_.empty()) return;
+    take_one_of<RasClientCuda, RasCommunicatorRow, RasProblem, RasNoAnswer, RasDead, RasDifference,
+                RasErrors, RasRanks, RasRank, RasProcess, RasLateAnswers>(message);
+  }
+
+  std::vector<RasReport> take() { return std::move(reports_); }
+
+ private:
+  template <typename... Kinds>
+  void take_one_of(const Message& message) {
+    const auto take_if = [&]<typename Kind>(const Kind*) {
+      if (message.kind->index == kKindIndex<Kind>) take(read_message<Kind>(message));
+    };
+    (take_if(static_cast<const Kinds*>(nullptr)), ...);
+  }
+
+  void begin(SourceRef where, std::string_view version) {
+    if (reports_.size() == kMaxRasReports) reports_.erase(reports_.begin());
+    RasReport& report = reports_.emplace_back();
+    report.where = where;
+    report.nccl_version = version;
+    head({});
+    members_ = 0;
+  }
+
+  void take(const RasClientCuda& cuda) {
+    reports_.back().cuda_runtime = cuda.runtime;
+    reports_.back().cuda_driver = cuda.driver;
+  }
+
+  void take(const RasCommunicatorRow& row) {
+    std::vector<RasCommunicators>& list = reports_.back().communicators;
+    if (list.size() == kMaxRasStatements) return;
+    list.push_back({.count = row.communicators,
+                    .nodes = row.nodes,
+                    .ranks_per_node = std::string(row.ranks_per_node),
+                    .nranks = row.nranks,
+                    .status = std::string(row.status),
+                    .errors = std::string(row.errors)});
+  }
+
+  void take(const RasProblem& problem) {
+    head({.communicator = std::string(problem.communicator),
+          .problem = std::string(problem.problem)});
+  }
+
+  void take(const RasNoAnswer& lacking) {
+    if (lacking.of.starts_with("job")) head({.problem = "INCOMPLETE"});
+    heading_.what = "communicator data";
+    state({}, lacking.count);
+  }
+
+  void take(const RasDead& dead) {
+    head({.problem = "DEAD", .what = "unreachable"});
+    state({}, dead.count);
+  }
+
+  void take(const RasDifference& difference) {
+    heading_.what = difference.what;
+    is_stated_ = false;
+  }
+
+  void take(const RasErrors& errors) {
+    heading_.what = std::string(errors.what) + " error";
+    is_stated_ = false;
+  }
+
+  void take(const RasRanks& said) { state(value_of(said), said.count); }
+
+  void take(const RasRank& said) {
+    std::string value = value_of(said);
+    if (!value.empty()) state(std::move(value), 1);
+    add_member({said.rank, said.pid, std::string(said.node), std::string(said.gpu)});
+  }
+
+  void take(const RasProcess& said) {
+    add_member({-1, said.pid, std::string(said.node), std::string(said.gpus)});
+  }
+
+  void take(const RasLateAnswers& late) { reports_.back().timeouts = late.count; }
+
+  void head(RasStatement heading) {
+    heading_ = std::move(heading);
+    is_stated_ = false;
+  }
+
+  /// Adds a statement about `count` ranks or processes; those that are listed below become members.
+  void state(std::string value, int64_t count) {
+    std::vector<RasStatement>& list = reports_.back().statements;
+    is_stated_ = list.size() < kMaxRasStatements;
+    if (!is_stated_) return;
+    list.push_back(heading_);
+    list.back().value = std::move(value);
+    list.back().count = count;
+  }
+
+  void add_member(RasMember member) {
+    if (!is_stated_ || members_ == kMaxRasMembers) return;
+    ++members_;
+    reports_.back().statements.back().members.push_back(std::move(member));
+  }
+
+  std::vector<RasReport> reports_;  ///< The last one is open, if there is any.
+  RasStatement heading_;            ///< What the next statements are about.
+  bool is_stated_ = false;          ///< The last statement is about heading_ and takes members.
+  size_t members_ = 0;              ///< Of the open report.
+};
+
+}  // namespace
+
+std::vector<RasReport> read_ras_text(const std::deque<Record>& lines) {
+  RasTextReader reader;
+  for (const Record& line : lines) reader.add(line);
+  return reader.take();
 }
 
 }  // namespace ncclog

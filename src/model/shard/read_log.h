@@ -2,10 +2,14 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +19,6 @@
 #include "log/other_programs_filter.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/shard.h"
-#include "model/shard/tear_guard.h"
 
 namespace ncclog {
 
@@ -38,6 +41,156 @@ class SharedFilter {
   mutable std::once_flag once_;
   mutable std::optional<ForeignFilter> filter_;
 };
+
+// Which records are whole, where several processes wrote into one file in pieces?
+//
+//   node-a:41:41 [0] NCCL INFO comm 0x55 rank 0 nRanks 8 nNodes 2 node-b:52:52 [1] NCCL INFO Using…
+//   node-b:52:52 [1] NCCL INFO Trees [0] 0/-1/-1->3->2 [1] 2localRanks 4 localRank 0 MNNVL 0
+//   node-a:41:41 [0] NCCL INFO P2P Chunksize set to 131072
+//
+// NCCL writes a record at once and launchers hand pipes on in chunks, so damage is local: a record
+// whose header stands where a line begins, behind whatever prefix, and whose wording fits to the
+// end of the line is whole. A record that another one cut off is open: its rest comes where its
+// process goes on. That is a line of its own ("Version 13000"), joined where nothing else is
+// possible, or the end of the line before the process's next one, as above: then that line is in
+// doubt although it fits a wording, and the record that it began is open in its turn. Nothing else
+// is.
+//
+// Invariant: while no record is open, every line is handed on unchanged and in order.
+
+/// True for NCCL's own lines, not for a framework's or another program's.
+inline bool is_nccl(const Header& header) {
+  return header.level != Level::None && header.level != Level::Framework;
+}
+
+/// Holds one line back until the next one shows whether it is whole. One guard reads one stretch;
+/// its memory is bounded.
+class TearGuard {
+ public:
+  /// Both must outlive the guard; `matcher` may be empty.
+  TearGuard(ShardWriter& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
+
+  /// `event` views `record.text`; `lines` is the number of input lines that the record spans.
+  void add(const Line& record, const Event& event, int lines);
+
+  /// Notes who speaks in the next known line; false if it has to be read like any other, because
+  /// another host has its pid.
+  bool accepts(const KnownLine& line) {
+    const KnownHead& head = *line.call->head;
+    const Known& known = known_as(head.pid);
+    return known.head == &head || note_speaker(head);
+  }
+
+  /// True until the stretch shows damage: only then lines may be added without reading them,
+  /// because any line may hold the rest of a record that was cut off.
+  bool is_quiet() const { return !is_damaged_; }
+
+  /// Adds lines about calls that were read before in other words, from line `number` on. All have
+  /// to be accepted, and the guard to be quiet. Their bytes must stay until the shard settles.
+  void add(std::span<const KnownLine> lines, uint64_t number);
+
+  /// Adds lines of other programs that mean nothing; the guard has to be quiet. Their bytes must
+  /// stay until the shard settles.
+  void add(const ForeignRun& run);
+
+  /// True if the line added last is one whole record of a known process, so that ones like it are.
+  bool is_last_whole() const { return last_is_whole_; }
+
+  /// Hands on what is held back at the end of the stretch.
+  void finish();
+
+ private:
+  struct Known {
+    std::string host;
+    int64_t pid = -1;
+    const KnownHead* head = nullptr;  ///< One that names this process.
+    int lines = 0;                    ///< That name it, counted up to a few.
+    std::string other;         ///< Almost the same host, to which lines since then give the pid.
+    int others = 0;            ///< How many lines do.
+    bool owes = false;         ///< Its last line was not whole: the rest comes where it goes on.
+    std::set<uint64_t> comms;  ///< Pointers that its lines name as communicators.
+  };
+  /// A record whose rest has not come.
+  struct OpenRecord {
+    std::string text;
+    std::string host;
+    int64_t pid = -1;
+  };
+  struct Held {
+    std::string text;  ///< `event` views it.
+    Line line;
+    Event event;
+    int lines = 0;
+    bool any = false;
+  };
+
+  const Known& known_as(int64_t pid) const {
+    return recent_[static_cast<uint64_t>(pid) % recent_.size()];
+  }
+  Known& known_as(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
+  bool is_known(const Header& header) const;
+  template <typename Fits>
+  const Known* find_known(Fits fits) const;
+  bool is_known_host(std::string_view host) const;
+  const Known* begun_by(std::string_view text, std::string_view other_than = {}) const;
+  const Known* speaker_before(std::string_view text) const;
+  void note_speaker(const Header& header);
+  bool note_speaker(const KnownHead& head);
+  bool is_torn_form(Known& known, const Header& header);
+
+  size_t glued_host(const Header& header) const;
+  size_t record_begin(const Header& header, std::string_view text) const;
+  size_t last_record(const Event& event, std::string_view text) const;
+  void add_cut_piece(const Line& piece);
+  void add_whole(const Line& record, const Event& event, int lines);
+  bool ends_with_pid(std::string_view text) const;
+  bool ends_with_host(std::string_view text) const;
+  bool is_torn_header(const Header& header) const;
+
+  bool completes(const OpenRecord& open, std::string_view rest);
+  bool is_record(std::string_view text) const;
+  bool join(const Line& record, const Event& event, int lines);
+  size_t end_of_open(const OpenRecord& open);
+  void open(const Header& header, std::string_view text);
+  void close(std::string_view host, int64_t pid);
+  void give_up(size_t open);
+  void lose(std::string_view host, int64_t pid);
+  void note_lost(std::string_view host, int64_t pid);
+
+  void hold(const Line& record, const Event& event, int lines);
+  void note_whole(std::string_view text, const Event& event);
+  bool may_hold_rest(std::string_view host, int64_t pid) const;
+  bool is_in_strange_comm(const Event& event);
+  bool has_torn_function(const Header& header) const;
+  void lose_whole(const Event& event, int lines);
+  void release(std::string_view host, int64_t pid);
+  void hand_on(const Line& record, const Event& event, int lines);
+  void doubt(const Event& event, int lines);
+  bool ends_inside_record() const;
+  bool has_lost(const Speaker& speaker) const;
+
+  ShardWriter& shard_;
+  const LineMatcher& matcher_;
+  std::vector<int> matched_;
+  std::array<Known, 64> recent_;  ///< By pid: who spoke.
+  std::vector<OpenRecord> open_;  ///< One a process, the oldest first.
+  std::vector<std::string>
+      lost_;  ///< How lines begin of which some are lost: "node-a:41:", "node-a:", "".
+
+  std::set<int64_t> lost_pids_;  ///< Of lines whose host may be a piece of a name.
+  std::set<std::string> alike_;  ///< Names of one pid, of which one may be a torn form of another.
+  std::set<int64_t> shared_pids_;  ///< That hosts of almost the same name are known to share.
+
+  Held held_;
+  std::string head_;   ///< What stood before the host of the last NCCL line that was handed on.
+  std::string piece_;  ///< Two pieces side by side, while they are looked at.
+  int tries_ = 0;      ///< To put pieces together, each of which costs a line.
+  bool owes_foreign_ = false;  ///< A program's line was cut off: the rest comes where it goes on.
+  bool last_is_whole_ = false;
+  bool is_damaged_ = false;  ///< Some record of the stretch was cut, lost, or is in doubt.
+};
+
+// The reader of a stretch.
 
 /// Whole lines at the beginning of a block.
 struct TakenLines {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/text.h"
 #include "log/event.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
@@ -43,13 +44,8 @@ std::string_view stamp_of(std::string_view text, const Header& header) {
 }
 
 void add_call(SpeakerLog& log, const Place& place, std::string_view stamp, const ReadCall& call) {
-  if (call.is_trace) {
-    const int segment = log.comms.add_trace(place.where, stamp, call.comm, call.call);
-    log.traces.add(place.clock, segment, call.call);
-  } else {
-    const int segment = log.comms.add_call(place.where, stamp, call.comm, call.nranks, call.call);
-    log.calls.add(place.clock, segment, call.call);
-  }
+  const int segment = log.comms.add_call(place.where, stamp, call);
+  (call.is_trace ? log.traces : log.calls).add(place.clock, segment, call.call);
 }
 
 /// Kinds that are summed up as they come, because a log holds millions of them.
@@ -84,9 +80,6 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
   return false;
 }
 
-/// Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
-bool is_nccl_tests(const Kind& kind) { return kind.library == Library::NcclTests; }
-
 void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
   if (log.lines++ == 0) log.first = where;
   log.last = where;
@@ -110,7 +103,9 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
     log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record, limit.most);
   }
   if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record, limit.most);
-  if (recognised && is_nccl_tests(*event.message.kind)) log.nccl_tests.add(record);
+  // Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
+  const bool is_of_tests = recognised && event.message.kind->library == Library::NcclTests;
+  if (is_of_tests) log.nccl_tests.add(record);
   if (recognised && !summed_up) {
     const uint16_t kind = event.message.kind->index;
     log.records[kind].add(hash, record, limit.of(kind));
@@ -133,22 +128,11 @@ SpeakerLog& ShardWriter::speaker_of(const Event& event) {
 }
 
 void ShardWriter::count(LineFate fate, uint64_t lines) {
-  LossTable& losses = shard_.losses;
-  losses.lines += lines;
-  switch (fate) {
-    case LineFate::Recognised:
-      losses.recognised += lines;
-      break;
-    case LineFate::Unrecognised:
-      losses.unrecognised += lines;
-      break;
-    case LineFate::Foreign:
-      losses.foreign += lines;
-      break;
-    case LineFate::Unreadable:
-      losses.unreadable += lines;
-      break;
-  }
+  // In the order of the enum.
+  constexpr uint64_t LossTable::*kCounts[] = {&LossTable::recognised, &LossTable::unrecognised,
+                                              &LossTable::foreign, &LossTable::unreadable};
+  shard_.losses.lines += lines;
+  shard_.losses.*kCounts[static_cast<size_t>(fate)] += lines;
 }
 
 void ShardWriter::add(const Line& line, const Event& event, int lines,
@@ -298,12 +282,7 @@ Shard ShardWriter::finish(KnownCalls& calls) {
 
 void ShardWriter::note_writer(const Header& header) {
   if (header.host.empty() || header.pid < 0) return;
-  StretchWriter& writer = shard_.writers[unit_];
-  if (writer.pid < 0) {
-    writer = {std::string(header.host), header.pid, false};
-  } else if (!writer.several) {
-    writer.several = writer.pid != header.pid || writer.host != header.host;
-  }
+  shard_.writers[unit_].add(header.host, header.pid);
 }
 
 /// The steps that a line announces. An NCCL line may have one in front, printed without its end.
@@ -313,16 +292,15 @@ void ShardWriter::note_markers(SourceRef where, std::string_view line, const Eve
       others || finder_.wants_all_lines() ? line : event.header.unexplained;
   Marker marker;
   if (text.empty() || !finder_.find(text, marker)) return;
-  InputMarkers& markers =
-      shard_.markers.try_emplace(input_, StretchMarkers{unit_, {}}).first->second.markers;
-  markers.add(marker);
-  markers_seen_ = markers.total();
+  InputClock& clock = shard_.clocks.try_emplace(input_, InputClock{.unit = unit_}).first->second;
+  clock.markers.add(marker);
+  markers_seen_ = clock.markers.total();
   if (pulse_ != nullptr) pulse_->add_work(where);
 }
 
 void ShardWriter::note_time(SourceRef where, std::string_view line) {
   if (pulse_ == nullptr) {
-    pulse_ = &shard_.pulses.try_emplace(input_, StretchPulse{unit_, {}}).first->second.pulse;
+    pulse_ = &shard_.clocks.try_emplace(input_, InputClock{.unit = unit_}).first->second.pulse;
   }
   pulse_->add(where, line);
 }
@@ -350,6 +328,18 @@ void ShardWriter::limit_speakers() {
   }
 }
 
+void RasLines::add(SourceRef where, const Event& event) {
+  constexpr size_t kMaxTextBytes = 512;  // NCCL's own lines are far shorter.
+  if (event.message.kind == nullptr || event.message.kind->library != Library::RasClient) return;
+  if (kept.size() == kMaxKept) kept.pop_front();
+  kept.push_back(make_record(where, trim(event.header.message).substr(0, kMaxTextBytes), event));
+}
+
+void RasLines::merge(RasLines&& later) {
+  for (Record& line : later.kept) kept.push_back(std::move(line));
+  while (kept.size() > kMaxKept) kept.pop_front();
+}
+
 // Shards.
 
 void Shard::add(RasReport&& report) {
@@ -357,49 +347,32 @@ void Shard::add(RasReport&& report) {
   ras_reports.push_back(std::move(report));
 }
 
-namespace {
-
-/// Ranks of a host print the same topology; they follow each other in the order of speakers.
-void share_tables(const std::map<Speaker, SpeakerLog>& speakers,
-                  std::map<Speaker, SpeakerLog>::iterator log) {
-  const bool has_neighbour =
-      log != speakers.begin() && std::prev(log)->first.host == log->first.host;
-  log->second.inits.share_tables(has_neighbour ? std::prev(log)->second.inits : InitSections());
-}
-
-}  // namespace
-
 void Shard::merge(Shard&& later) {
-  const RecordLimit laxest = laxer(limit, later.limit);
   losses += later.losses;
   unknown.merge(std::move(later.unknown));
-  for (auto& [unit, writer] : later.writers) {
-    const auto [known, is_new] = writers.try_emplace(unit, std::move(writer));
-    if (is_new) continue;
-    known->second.several |=
-        writer.several || known->second.pid != writer.pid || known->second.host != writer.host;
+  for (const auto& [unit, writer] : later.writers) {
+    writers[unit].add(writer.host, writer.pid, writer.several);
   }
   const auto markers_of = [&](uint64_t input) {
-    const auto known = markers.find(input);
-    return known == markers.end() ? 0 : known->second.markers.total();
+    const auto known = clocks.find(input);
+    return known == clocks.end() ? 0 : known->second.markers.total();
   };
+  const InitSections none;
   for (auto& [speaker, log] : later.speakers) {
     log.calls.marks.shift(markers_of);
     log.traces.marks.shift(markers_of);
     const auto known = speakers.try_emplace(speaker).first;
     const bool has_tables = log.inits.has_tables();
-    known->second.merge(std::move(log), laxest);
-    // Only those that came may hold more than is allowed here.
-    known->second.cut_to(limit);
-    if (has_tables) share_tables(speakers, known);
+    known->second.merge(std::move(log), limit);
+    if (!has_tables) continue;
+    // Ranks of a host print the same topology; they follow each other in the order of speakers.
+    const bool has_neighbour =
+        known != speakers.begin() && std::prev(known)->first.host == known->first.host;
+    known->second.inits.share_tables(has_neighbour ? std::prev(known)->second.inits : none);
   }
-  for (auto& [input, stretch] : later.markers) {
-    const auto [known, is_new] = markers.try_emplace(input, stretch);
-    if (!is_new) known->second.markers.merge(stretch.markers);
-  }
-  for (auto& [input, stretch] : later.pulses) {
-    const auto [known, is_new] = pulses.try_emplace(input, stretch);
-    if (!is_new) known->second.pulse.merge(stretch.pulse);
+  for (auto& [input, clock] : later.clocks) {
+    const auto [known, is_new] = clocks.try_emplace(input, clock);
+    if (!is_new) known->second.merge(clock);
   }
   std::ranges::move(later.flight_recorders, std::back_inserter(flight_recorders));
   std::ranges::move(later.topologies, std::back_inserter(topologies));

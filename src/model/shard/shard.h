@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -18,12 +19,11 @@
 #include "base/loss_table.h"
 #include "log/event.h"
 #include "log/iteration_marker.h"
-#include "model/call_tape.h"
+#include "model/calls.h"
 #include "model/flight_recorder.h"
 #include "model/init_section.h"
 #include "model/process_log.h"
 #include "model/ras.h"
-#include "model/records.h"
 #include "model/timeline.h"
 #include "model/topology.h"
 
@@ -39,18 +39,32 @@ struct StretchWriter {
   std::string host;  ///< Of the first one.
   int64_t pid = -1;
   bool several = false;  ///< They name others as well.
+
+  /// Adds whom a line names, or those of lines behind it.
+  void add(std::string_view name, int64_t number, bool are_several = false) {
+    if (pid < 0) {
+      host = name;
+      pid = number;
+    }
+    several = several || are_several || pid != number || host != name;
+  }
 };
 
-/// The steps that were printed into one input.
-struct StretchMarkers {
-  uint64_t unit = 0;  ///< The one with the first of them.
-  InputMarkers markers;
-};
+// The lines of ncclras answers that stand in a log, kept until the job is built.
+//
+// An answer means something only as a whole, and a large log may be cut for reading between its
+// lines. So stretches keep the lines, and build_job puts them together (read_ras_text). Keeping the
+// last ones is associative.
 
-/// The times that were printed into one input.
-struct StretchPulse {
-  uint64_t unit = 0;  ///< The first one.
-  Pulse pulse;
+/// The last kMaxKept lines of answers, in input order: without prefixes and blanks at their ends.
+struct RasLines {
+  std::deque<Record> kept;
+
+  static constexpr size_t kMaxKept = 16384;
+
+  /// Keeps the line if it is one of an answer.
+  void add(SourceRef where, const Event& event);
+  void merge(RasLines&& later);
 };
 
 /// What a stretch says. Spent once it was merged into another one.
@@ -60,9 +74,8 @@ struct Shard {
   LossTable losses;   ///< The line counts and what is dropped here; reading errors are the input
                       ///< layer's.
   UnknownShapes unknown;  ///< NCCL lines that no wording fits, and errors in unknown words.
-  std::map<uint64_t, StretchWriter> writers;   ///< By unit; without those whose lines name nobody.
-  std::map<uint64_t, StretchMarkers> markers;  ///< By number of the input; only those with markers.
-  std::map<uint64_t, StretchPulse> pulses;     ///< By number of the input.
+  std::map<uint64_t, StretchWriter> writers;  ///< By unit; without those whose lines name nobody.
+  std::map<uint64_t, InputClock> clocks;      ///< By number of the input.
   RasLines ras_lines;
   // What stood in files of its own, in input order.
   std::vector<RasReport> ras_reports;  ///< The last kMaxRasReports.

@@ -1,5 +1,3 @@
-#include "model/shard/tear_guard.h"
-
 #include <algorithm>
 
 #include "base/text.h"
@@ -7,6 +5,7 @@
 #include "log/known_messages.h"
 #include "log/line/header.h"
 #include "log/messages.h"
+#include "model/shard/read_log.h"
 
 namespace ncclog {
 namespace {
@@ -182,11 +181,6 @@ bool is_beginning_of_head(std::string_view line, std::string_view head) {
   if (line.empty() || line.size() > head.size()) return false;
   return std::equal(line.begin(), line.end(), head.begin(),
                     [](char a, char b) { return a == b || (is_digit(a) && is_digit(b)); });
-}
-
-/// True if the NCCL lines so far name one process.
-bool has_one_writer(const Shard& shard) {
-  return shard.writers.size() == 1 && !shard.writers.begin()->second.several;
 }
 
 }  // namespace
@@ -585,15 +579,6 @@ void TearGuard::hold(const Line& record, const Event& event, int lines) {
   held_.any = true;
 }
 
-/// Loses the records of others whose beginning stands in a line that fits no wording.
-void TearGuard::lose_named_in(const Header& header) {
-  for (const Known& known : recent_) {
-    const bool is_other = known.pid >= 0 && known.pid != header.pid;
-    if (is_other && header.message.find(name_of(known.host, known.pid)) != std::string_view::npos)
-      note_lost(known.host, known.pid);
-  }
-}
-
 /// Notes whether the line of a process is whole; if not, what it printed is lost, and the rest of
 /// it stands where the process goes on.
 void TearGuard::note_whole(std::string_view text, const Event& event) {
@@ -608,7 +593,12 @@ void TearGuard::note_whole(std::string_view text, const Event& event) {
   if (!names_process(header)) return;
   const bool is_whole = event.fate == LineFate::Recognised;
   if (!is_whole && is_call(header)) lose(header.host, header.pid);
-  if (!is_whole) lose_named_in(header);
+  for (const Known& known : recent_) {
+    // Of others the beginning may stand in a line that fits no wording.
+    const bool is_other = !is_whole && known.pid >= 0 && known.pid != header.pid;
+    if (is_other && header.message.find(name_of(known.host, known.pid)) != std::string_view::npos)
+      note_lost(known.host, known.pid);
+  }
   if (is_known(header)) known_as(header.pid).owes = !is_whole;
 }
 
@@ -708,8 +698,9 @@ bool TearGuard::ends_inside_record() const {
   const Header& header = held_.event.header;
   // The last word before a crash is often a warning that no wording fits.
   if (names_process(header)) {
-    return held_.event.fate == LineFate::Unrecognised && header.level != Level::Warn &&
-           has_one_writer(shard_.shard());
+    const auto& writers = shard_.shard().writers;
+    const bool is_only_one = writers.size() == 1 && !writers.begin()->second.several;
+    return held_.event.fate == LineFate::Unrecognised && header.level != Level::Warn && is_only_one;
   }
   const std::string_view text = header.message;
   if (header.level != Level::None) return false;

@@ -389,7 +389,7 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& 
     return speaker.by_place[place];
   }
   // The first call of a life is noted: by calls that were made one life is told from the next.
-  place = lives.add_call({0, 1}, {}, call.comm, call.nranks, call.call);
+  place = lives.add_call({0, 1}, {}, call);
   if (static_cast<size_t>(place) >= speaker.by_place.size()) {
     speaker.by_place.resize(static_cast<size_t>(place) + 1, nullptr);
   }

@@ -1,11 +1,11 @@
-#include "model/call_tape.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "model/calls.h"
 
 namespace ncclog {
 namespace {

@@ -43,7 +43,7 @@ Step ended(uint64_t comm) {
 }
 Step call(uint64_t comm) {
   return [=](CommSegments& c, SourceRef at) {
-    c.add_call(at, "", comm, 2, {"AllReduce", 1, 7, 0, 0});
+    c.add_call(at, "", {comm, 2, false, {"AllReduce", 1, 7, 0, 0}});
   };
 }
 

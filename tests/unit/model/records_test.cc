@@ -1,5 +1,3 @@
-#include "model/records.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "log/messages.h"
+#include "model/process_log.h"
 #include "report/tables/tables.h"
 
 namespace ncclog {
@@ -88,7 +87,8 @@ TEST(RecordLimit, IsTheLowerTheMoreProcessesSpeak) {
   RecordLimit before;
   for (size_t speakers = 1; speakers < 5000; ++speakers) {
     const RecordLimit limit = record_limit(speakers);
-    EXPECT_EQ(laxer(before, limit), before) << speakers;
+    EXPECT_LE(limit.most, before.most) << speakers;
+    EXPECT_LE(limit.most_numbered, before.most_numbered) << speakers;
     before = limit;
   }
 }
@@ -99,10 +99,6 @@ TEST(RecordLimit, IsLowerForLinesOfEachConnectionThanForOthers) {
   EXPECT_EQ(limit.of(kKindIndex<RingNeighbours>), 4u);
   EXPECT_EQ(limit.of(kKindIndex<EnvSet>), 32u);
   EXPECT_EQ(limit.of_patterns().of(kKindIndex<ProxyNewConnection>), 32u);
-}
-
-TEST(RecordLimit, AllowsWhatOneOfTwoAllows) {
-  EXPECT_EQ(laxer({256, 16}, {32, 64}), (RecordLimit{256, 64}));
 }
 
 void add(RecordLists& lists, uint16_t key, const std::string& message) {

@@ -1,8 +1,7 @@
-#include "model/rings_and_trees.h"
-
 #include <gtest/gtest.h>
 
 #include "model/build/build_job.h"
+#include "model/topology.h"
 
 namespace ncclog {
 namespace {

@@ -1,7 +1,6 @@
-#include "model/build/processes.h"
-
 #include <gtest/gtest.h>
 
+#include "model/build/build_job.h"
 #include "model/shard/shard.h"
 #include "support/job_from_files.h"
 

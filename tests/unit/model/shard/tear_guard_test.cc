@@ -1,11 +1,10 @@
-#include "model/shard/tear_guard.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
 #include "model/build/build_job.h"
+#include "model/shard/read_log.h"
 
 namespace ncclog {
 namespace {
