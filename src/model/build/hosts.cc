@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -72,60 +73,22 @@ std::string host_of_file(const std::set<std::string>& hosts, std::string_view pa
 
 // Which network NCCL chose, through which plugin, over which interfaces.
 
-/// Votes for a name; ties go to the first name in order.
-struct Votes {
-  std::map<std::string, int> count;
-
-  void add(std::string_view name) {
-    if (!name.empty()) ++count[std::string(name)];
-  }
-  std::string winner() const {
-    const auto best = std::ranges::max_element(
-        count, [](const auto& a, const auto& b) { return a.second < b.second; });
-    return best == count.end() ? std::string() : best->first;
-  }
-};
-
-/// What a process says last with kind T, by `name_of`.
+/// The name that most processes say last in messages of kind T, by `name_of`; the first in order of
+/// several. Empty: none says one.
 template <typename T, typename NameOf>
-std::string last_name(const Job& job, const Process& process, NameOf name_of) {
-  std::string name;
-  for_each_message<T>(job, process, [&](const T& message) {
-    if (const std::string_view news = name_of(message); !news.empty()) name = news;
-  });
-  return name;
-}
-
-std::string network_name(const Job& job) {
-  Votes selected;
-  Votes listed;
+std::string elected(const Job& job, NameOf name_of, bool with_torn = true) {
+  std::map<std::string, int> votes;
   for (const Process& process : job.processes) {
-    selected.add(last_name<NetworkSelected>(job, process, [](const auto& m) { return m.network; }));
-    // Every network that NCCL tries lists its devices; which one it took may be in a lost line.
-    if (process.torn) continue;
-    listed.add(last_name<NetDevices>(job, process, [](const auto& m) { return m.network; }));
+    if (process.torn && !with_torn) continue;
+    std::string last;
+    for_each_message<T>(job, process, [&](const T& message) {
+      if (const std::string_view name = std::invoke(name_of, message); !name.empty()) last = name;
+    });
+    if (!last.empty()) ++votes[last];
   }
-  const std::string name = selected.winner();
-  return name.empty() ? listed.winner() : name;
-}
-
-std::string plugin_name(const Job& job) {
-  Votes loaded;
-  Votes missing;
-  for (const Process& process : job.processes) {
-    loaded.add(last_name<PluginLoaded>(
-        job, process, [](const auto& m) { return m.type == "NET" ? m.name : std::string_view(); }));
-    missing.add(last_name<PluginMissing>(job, process, [](const auto& m) {
-      return m.type == "NET" ? std::string_view("internal") : std::string_view();
-    }));
-  }
-  const std::string name = loaded.winner();
-  return name.empty() ? missing.winner() : name;
-}
-
-/// Interface names that are Ethernet by the kernel's naming; ib0 and plugins' names are left open.
-bool is_ethernet_name(std::string_view name) {
-  return name.starts_with("en") || name.starts_with("eth") || name.starts_with("bond");
+  const auto best =
+      std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+  return best == votes.end() ? std::string() : best->first;
 }
 
 void add_devices(std::set<Interface>& interfaces, const std::string& host,
@@ -136,9 +99,10 @@ void add_devices(std::set<Interface>& interfaces, const std::string& host,
       host, std::string(device.name), std::string(device.address), device.port,
           std::string(device.link)
     };
-    if (interface.link.empty() && interface.port < 0 && is_ethernet_name(device.name)) {
-      interface.link = "Ethernet";
-    }
+    // By the kernel's naming; ib0 and plugins' names are left open.
+    constexpr std::string_view kEthernet[] = {"en", "eth", "bond"};
+    const bool is_ethernet = interface.port < 0 && starts_with_one_of(device.name, kEthernet);
+    if (interface.link.empty() && is_ethernet) interface.link = "Ethernet";
     interfaces.insert(std::move(interface));
   }
 }
@@ -160,9 +124,19 @@ std::vector<Interface> list_interfaces(const Job& job) {
 }  // namespace
 
 void build_network(Job& job) {
-  job.network.name = network_name(job);
-  job.network.plugin = plugin_name(job);
-  job.network.interfaces = list_interfaces(job);
+  Network& network = job.network;
+  network.name = elected<NetworkSelected>(job, &NetworkSelected::network);
+  // Every network that NCCL tries lists its devices; which one it took may be in a lost line.
+  if (network.name.empty()) network.name = elected<NetDevices>(job, &NetDevices::network, false);
+  network.plugin = elected<PluginLoaded>(job, [](const PluginLoaded& plugin) {
+    return plugin.type == "NET" ? plugin.name : std::string_view();
+  });
+  if (network.plugin.empty()) {
+    network.plugin = elected<PluginMissing>(job, [](const PluginMissing& plugin) {
+      return plugin.type == "NET" ? std::string_view("internal") : std::string_view();
+    });
+  }
+  network.interfaces = list_interfaces(job);
 }
 
 // What devices does each host have, as far as its processes print them?
@@ -179,35 +153,12 @@ bool is_of_one_host(const SystemTopology& all) {
   });
 }
 
-/// Leaves only the nodes of one host of an NVLink domain: the one in which GPU `rank` is.
-SystemTopology own_part(SystemTopology&& all, int rank) {
+/// The host of an NVLink domain in which GPU `rank` is; nullopt: nobody knows.
+std::optional<uint64_t> system_of(const SystemTopology& all, int rank) {
   const auto own = std::ranges::find_if(all.nodes, [&](const SystemNode& node) {
     return node.name.kind == "GPU" && node.rank == rank && rank >= 0;
   });
-  if (is_of_one_host(all) || own == all.nodes.end()) return std::move(all);
-  SystemTopology part = all;
-  part.nodes.clear();
-  part.links.clear();
-  part.paths.clear();
-  std::vector<int> place(all.nodes.size(), -1);
-  for (size_t n = 0; n < all.nodes.size(); ++n) {
-    if (all.nodes[n].name.system != own->name.system) continue;
-    place[n] = static_cast<int>(part.nodes.size());
-    part.nodes.push_back(all.nodes[n]);
-  }
-  const auto moved = [&](int node) { return node < 0 ? -1 : place[static_cast<size_t>(node)]; };
-  for (SystemNode& node : part.nodes) node.parent = moved(node.parent);
-  for (SystemLink link : all.links) {
-    link.from = moved(link.from);
-    link.to = moved(link.to);
-    if (link.from >= 0 && link.to >= 0) part.links.push_back(std::move(link));
-  }
-  for (SystemPath path : all.paths) {
-    path.from = moved(path.from);
-    path.to = moved(path.to);
-    if (path.from >= 0 && path.to >= 0) part.paths.push_back(std::move(path));
-  }
-  return part;
+  return own == all.nodes.end() ? std::nullopt : std::optional(own->name.system);
 }
 
 /// What the processes of a host print, put together.
@@ -228,7 +179,9 @@ struct HostSystem {
 struct PrintedSystem {
   SystemTopology system;
   const BoundedLines* table = nullptr;
-  bool is_whole = false;  ///< `system` is all of it, and not a part that depends on the rank.
+  bool is_whole = false;        ///< All of it counts, and not a part that depends on the rank.
+  std::optional<uint64_t> own;  ///< The host whose nodes count; nullopt: all do.
+  std::ptrdiff_t nodes = 0;     ///< That count.
 };
 
 /// The topologies in a log that are not known, the one with most nodes first.
@@ -236,14 +189,15 @@ std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& h
   std::vector<PrintedSystem> found;
   for (const InitSection& section : log.inits.all()) {
     if (!section.system.has_lines() || host.knows(section.system)) continue;
-    SystemTopology all = parse_system(section.system);
-    const bool is_whole = is_of_one_host(all);
-    SystemTopology own = own_part(std::move(all), section.rank);
-    if (!own.nodes.empty()) found.push_back({std::move(own), &section.system, is_whole});
+    PrintedSystem printed{parse_system(section.system), &section.system};
+    printed.is_whole = is_of_one_host(printed.system);
+    if (!printed.is_whole) printed.own = system_of(printed.system, section.rank);
+    printed.nodes = std::ranges::count_if(printed.system.nodes, [&](const SystemNode& node) {
+      return !printed.own || node.name.system == *printed.own;
+    });
+    if (printed.nodes > 0) found.push_back(std::move(printed));
   }
-  std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
-    return a.system.nodes.size() > b.system.nodes.size();
-  });
+  std::ranges::stable_sort(found, std::greater(), &PrintedSystem::nodes);
   return found;
 }
 
@@ -254,7 +208,7 @@ std::map<std::string, HostSystem> systems_by_host(const Job& job) {
       if (job.logs[log].inits.all().empty()) continue;
       HostSystem& host = by_host[process.host];
       for (const PrintedSystem& printed : printed_by(job.logs[log], host)) {
-        add_system(host.system, printed.system);
+        add_system(host.system, printed.system, printed.own);
         const bool keep = printed.is_whole && host.known.size() < HostSystem::kMaxKnown;
         if (keep) host.known.push_back(printed.table);
       }
@@ -344,13 +298,6 @@ std::map<std::pair<std::string, std::string>, std::string> device_details(const 
   return details;
 }
 
-void name_devices(HostTopology& topology, const DeviceNames& names) {
-  for (SystemNode& node : topology.system.nodes) {
-    const auto known = names.find({topology.host, node.name.local});
-    if (node.name.kind == "NET" && known != names.end()) node.device = known->second;
-  }
-}
-
 void note_nvls(Job& job) {
   for (Process& process : job.processes) {
     for_each_message<NvlsSupport>(job, process, [&](const NvlsSupport& nvls) {
@@ -378,7 +325,10 @@ void build_topologies(Job& job) {
     HostTopology topology;
     topology.host = host;
     topology.system = std::move(printed.system);
-    name_devices(topology, names);
+    for (SystemNode& node : topology.system.nodes) {
+      const auto known = names.find({host, node.name.local});
+      if (node.name.kind == "NET" && known != names.end()) node.device = known->second;
+    }
     job.topologies.push_back(std::move(topology));
   }
   for (HostTopology& topology : job.topologies) {
@@ -451,13 +401,9 @@ bool same_host(const std::string& known, std::string_view of_process) {
 /// The process with the event's pid; -1 if none or several, or if it uses another GPU.
 int process_with_pid(const Job& job, const KernelEvent& event) {
   if (event.pid < 0) return -1;
-  int found = -1;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
-    if (process.pid != event.pid || !same_host(event.host, process.host)) continue;
-    if (found >= 0) return -1;
-    found = static_cast<int>(p);
-  }
+  const int found = only_process(job, [&](const Process& process) {
+    return process.pid == event.pid && same_host(event.host, process.host);
+  });
   if (found < 0) return -1;
   const auto own = bus_number(process_at(job, found).bus_id);
   const auto named = bus_number(event.bus_id);
@@ -508,7 +454,7 @@ void fill(const T& said, KernelEvent& event) {
 }
 
 template <typename T>
-void add_events(Job& job, const Places& places) {
+void add_events(const Places& places, Job& job) {
   for (const SpeakerLog& log : job.logs) {
     for (const Record& record : log.records.kept(kKindIndex<T>)) {
       const Event line = parse_record(record);
@@ -527,12 +473,8 @@ void add_events(Job& job, const Places& places) {
 
 void build_kernel_events(Job& job) {
   const Places places = places_of(job);
-  add_events<Xid>(job, places);
-  add_events<Sxid>(job, places);
-  add_events<PcieError>(job, places);
-  add_events<HcaFault>(job, places);
-  add_events<OomKill>(job, places);
-  add_events<KernelSegfault>(job, places);
+  const auto add_all = [&]<typename... T>() { (add_events<T>(places, job), ...); };
+  add_all.operator()<Xid, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>();
   std::ranges::stable_sort(job.kernel_events, {}, &KernelEvent::where);
 }
 
