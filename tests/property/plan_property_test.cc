@@ -9,7 +9,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "replay/plan/check_plan.h"
+#include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "support/sample_plan.h"
 

@@ -14,7 +14,7 @@
 #include "app/commands/replay.h"
 #include "base/error.h"
 #include "replay/plan/build_plan.h"
-#include "replay/plan/check_plan.h"
+#include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "support/call_log.h"
 #include "support/paths.h"

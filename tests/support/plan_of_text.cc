@@ -8,7 +8,7 @@
 #include "log/event.h"
 #include "model/build/build_job.h"
 #include "replay/plan/build_plan.h"
-#include "replay/plan/clean_run.h"
+#include "replay/plan/plan_frame.h"
 #include "replay/plan/recorded_calls.h"
 
 namespace ncclog::testing {
@@ -69,7 +69,7 @@ std::string plan_words(const ReplayPlan& plan) {
   }
   const Hypothesis& hypothesis = plan.hypothesis;
   if (hypothesis.kind == DefectKind::None) return words;
-  words += fmt::format("{} by {}", to_string(hypothesis.kind), numbers(hypothesis.departed));
+  words += fmt::format("{} by {}", to_string(hypothesis.kind), numbers(hypothesis.diverged));
   if (hypothesis.front) {
     const FrontLine& front = *hypothesis.front;
     words += fmt::format(" at {}#{}, entered {}, missing {}", front.communicator, front.index,

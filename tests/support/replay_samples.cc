@@ -58,7 +58,7 @@ ReplayPlan skipping_plan() {
   plan.hypothesis = {.finding = "mismatched-collectives",
                      .title = "Ranks disagree about a collective",
                      .kind = DefectKind::MissingCall,
-                     .departed = {1},
+                     .diverged = {1},
                      .front = FrontLine{.communicator = 0, .index = 7, .entered = {0, 1}}};
   return plan;
 }

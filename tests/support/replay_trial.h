@@ -28,7 +28,7 @@ inline ReplayPlan two_rank_plan() {
   plan.hypothesis = {.finding = "rank-behind",
                      .title = "Rank 1 did not enter AllReduce 22",
                      .kind = DefectKind::MissingCall,
-                     .departed = {1},
+                     .diverged = {1},
                      .front = FrontLine{0, 22, {0}, {1}}};
   return plan;
 }

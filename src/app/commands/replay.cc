@@ -18,7 +18,7 @@
 #include "input/byte_source.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/build_plan.h"
-#include "replay/plan/check_plan.h"
+#include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/plan/recorded_calls.h"
 #include "report/document/document.h"
@@ -344,9 +344,9 @@ std::string message_line(const ReplayPlan& plan, const PlannedCall& owed) {
       fmt::format("message: {} {} of rank {} {} rank {} of communicator {}", owed.op,
                   owed.index + 1, recorded_rank(plan, owner), owed.op == "Send" ? "to" : "from",
                   recorded_rank(plan, comm.ranks[static_cast<size_t>(owed.root)]), comm.id);
-  if (plan.hypothesis.departed == std::vector{owner}) return line;
+  if (plan.hypothesis.diverged == std::vector{owner}) return line;
   std::vector<int> diverged;
-  for (const int rank : plan.hypothesis.departed) diverged.push_back(recorded_rank(plan, rank));
+  for (const int rank : plan.hypothesis.diverged) diverged.push_back(recorded_rank(plan, rank));
   return line + fmt::format("; any of ranks {} may have departed", ranges_text(diverged));
 }
 
@@ -357,7 +357,7 @@ std::string hypothesis_line(const ReplayPlan& plan) {
     return "nothing; the planned calls are those of a healthy stretch";
   }
   std::vector<int> diverged;
-  for (const int rank : hypothesis.departed) diverged.push_back(recorded_rank(plan, rank));
+  for (const int rank : hypothesis.diverged) diverged.push_back(recorded_rank(plan, rank));
   const PlannedCall* owed = owed_message(plan);
   std::string line =
       owed == nullptr ? std::string(to_string(hypothesis.kind)) : message_line(plan, *owed);

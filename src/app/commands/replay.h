@@ -31,7 +31,7 @@ namespace ncclog {
 struct PlanFile {
   std::string path;  ///< "-": standard input.
   std::string hash;  ///< SHA-256 of its bytes.
-  ReplayPlan plan;   ///< As it stands there; whether it makes sense is replay/plan/check_plan.h's.
+  ReplayPlan plan;   ///< As it stands there; whether it makes sense is for check_plan() to say.
 };
 
 /// All bytes of a file of a replay, "-" for standard input. Throws Error if it cannot be read or is

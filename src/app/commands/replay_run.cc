@@ -31,7 +31,7 @@
 #include "input/find_inputs.h"
 #include "replay/judge/verdict.h"
 #include "replay/plan/build_plan.h"
-#include "replay/plan/check_plan.h"
+#include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "report/text_layout.h"
 

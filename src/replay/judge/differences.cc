@@ -19,14 +19,6 @@ namespace {
 /// Ranks of the plan by the process that ran them.
 using RankByPid = std::map<int64_t, int>;
 
-RankByPid rank_by_pid(const RunOutcome& run) {
-  RankByPid ranks;
-  for (const RankOutcome& rank : run.ranks) {
-    if (rank.pid >= 0) ranks.emplace(rank.pid, rank.rank);
-  }
-  return ranks;
-}
-
 /// The plan's ranks of a communicator of the log, by rank in it; empty if some are not known.
 std::vector<int> plan_ranks(const Job& job, const Communicator& comm,
                             const RankByPid& ranks_of_plan) {
@@ -65,7 +57,11 @@ ByRanks by_ranks(const Job& job, const RankByPid& ranks_of_plan) {
 
 std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
                                                  const RunOutcome& run) {
-  const ByRanks in_log = by_ranks(job, rank_by_pid(run));
+  RankByPid ranks_of_plan;
+  for (const RankOutcome& rank : run.ranks) {
+    if (rank.pid >= 0) ranks_of_plan.emplace(rank.pid, rank.rank);
+  }
+  const ByRanks in_log = by_ranks(job, ranks_of_plan);
   const std::vector<Edge>& edges = edges_of(job);
   std::map<std::vector<int>, size_t> used;
   std::vector<SeenCommunicator> all(plan.communicators.size());
@@ -79,24 +75,21 @@ std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPla
   return all;
 }
 
-bool is_gpu_path(const SystemTopology& system, const SystemPath& path) {
-  const auto is_gpu = [&](int node) { return node >= 0 && system.nodes[node].name.kind == "GPU"; };
-  return path.from != path.to && path.bw > 0 && is_gpu(path.from) && is_gpu(path.to);
-}
-
-bool uses_network(const std::vector<SeenCommunicator>& communicators) {
-  return std::ranges::any_of(communicators, [](const auto& comm) {
-    return std::ranges::any_of(comm.transports, [](const TransportShare& share) {
-      return share.transport.starts_with("NET");
-    });
+bool uses_network(const SeenCommunicator& comm) {
+  return std::ranges::any_of(comm.transports, [](const TransportShare& share) {
+    return share.transport.starts_with("NET");
   });
 }
 
 SlowestPath slowest_path(const Job& job) {
   SlowestPath slowest;
   for (const HostTopology& host : job.topologies) {
+    const auto is_gpu = [&](int node) {
+      return node >= 0 && host.system.nodes[node].name.kind == "GPU";
+    };
     for (const SystemPath& path : host.system.paths) {
-      if (!is_gpu_path(host.system, path)) continue;
+      const bool is_between_gpus = path.from != path.to && is_gpu(path.from) && is_gpu(path.to);
+      if (!is_between_gpus || path.bw <= 0) continue;
       if (slowest.bw < 0 || path.bw < slowest.bw) slowest = {path.bw, path.type};
     }
   }
@@ -107,25 +100,18 @@ SlowestPath slowest_path(const Job& job) {
 
 ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run) {
   ReadBack seen;
-  seen.readable =
-      std::ranges::any_of(job.processes, [](const Process& process) { return process.has_nccl; });
+  seen.readable = std::ranges::any_of(job.processes, &Process::has_nccl);
   seen.nccl_versions = job.nccl_versions;
   seen.cuda_versions = job.cuda_versions;
   seen.communicators = seen_communicators(job, plan, run);
   seen.tuning = seen_tuning(job);
-  if (!uses_network(seen.communicators)) seen.path = slowest_path(job);
+  if (std::ranges::none_of(seen.communicators, uses_network)) seen.path = slowest_path(job);
   return seen;
 }
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-/// The communicator that the plan's hypothesis is about; -1: none.
-int tested_communicator(const ReplayPlan& plan) {
-  const std::optional<FrontLine> place = expected_place(plan);
-  return place ? place->communicator : -1;
-}
 
 /// "P2P, NET/IB".
 std::string transport_names(const std::vector<TransportShare>& transports) {
@@ -136,29 +122,16 @@ std::string transport_names(const std::vector<TransportShare>& transports) {
   return out;
 }
 
-/// Fills a comparison row by row.
-class Rows {
- public:
-  void add(const std::string& what, const std::string& recorded, const std::string& replayed,
-           bool matters) {
-    if (recorded.empty()) {
-      all_.unknown.push_back(what);
-    } else if (recorded == replayed) {
-      all_.same.push_back(fmt::format("{}: {}", what, recorded));
-    } else {
-      all_.differences.push_back({what, recorded, replayed, matters});
-    }
+void add_row(const std::string& what, const std::string& recorded, const std::string& replayed,
+             bool matters, Comparison& rows) {
+  if (recorded.empty()) {
+    rows.unknown.push_back(what);
+  } else if (recorded == replayed) {
+    rows.same.push_back(fmt::format("{}: {}", what, recorded));
+  } else {
+    rows.differences.push_back({what, recorded, replayed, matters});
   }
-
-  Comparison take() {
-    std::ranges::stable_partition(all_.differences,
-                                  [](const ReplayDifference& row) { return row.matters; });
-    return std::move(all_);
-  }
-
- private:
-  Comparison all_;
-};
+}
 
 /// "2.27.3+cuda12.9" → "2.27.3": what a build adds is no other release.
 std::string release_of(std::string_view version) {
@@ -187,7 +160,7 @@ bool same_series(const Texts& versions) {
 }
 
 void add_versions(const ReplayPlan& plan, const ReplayOutcome& outcome, const ReadBack& seen,
-                  Rows& rows) {
+                  Comparison& rows) {
   const Texts recorded = releases_of(plan.nccl_versions);
   Texts replayed = releases_of(seen.nccl_versions);
   if (replayed.empty() && !outcome.nccl_version.empty()) {
@@ -195,40 +168,42 @@ void add_versions(const ReplayPlan& plan, const ReplayOutcome& outcome, const Re
   }
   Texts both = recorded;
   both.insert(both.end(), replayed.begin(), replayed.end());
-  rows.add("NCCL", join(recorded, ", "), join(replayed, ", "),
-           replayed.empty() || !same_series(both));
+  add_row("NCCL", join(recorded, ", "), join(replayed, ", "),
+          replayed.empty() || !same_series(both), rows);
   const std::string cuda =
       outcome.cuda_version.empty() ? join(seen.cuda_versions, ", ") : outcome.cuda_version;
-  rows.add("CUDA", plan.cuda_version, cuda, false);
+  add_row("CUDA", plan.cuda_version, cuda, false, rows);
 }
 
-std::string ranks_phrase(int n) { return fmt::format("{} rank{}", n, n == 1 ? "" : "s"); }
+/// "1 rank", "2 ranks".
+std::string counted(int n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
 
-std::string hosts_phrase(int n) { return fmt::format("{} host{}", n, n == 1 ? "" : "s"); }
-
-void add_size(const ReplayPlan& plan, const ReplayOutcome& outcome, Rows& rows) {
+void add_size(const ReplayPlan& plan, const ReplayOutcome& outcome, Comparison& rows) {
   const int ranks = static_cast<int>(plan.ranks.size());
-  rows.add("ranks of the job", plan.recorded_nranks > 0 ? ranks_phrase(plan.recorded_nranks) : "",
-           ranks_phrase(ranks), true);
+  add_row("ranks of the job", plan.recorded_nranks > 0 ? counted(plan.recorded_nranks, "rank") : "",
+          counted(ranks, "rank"), true, rows);
   if (plan.recorded_nhosts <= 0) return;
   const int hosts = outcome.pseudo_hosts;
   const std::string replayed =
-      hosts > 1 ? fmt::format("{} pseudo-hosts on one machine", hosts) : hosts_phrase(hosts);
-  rows.add("hosts", hosts_phrase(plan.recorded_nhosts), replayed, hosts != plan.recorded_nhosts);
+      hosts > 1 ? fmt::format("{} pseudo-hosts on one machine", hosts) : counted(hosts, "host");
+  add_row("hosts", counted(plan.recorded_nhosts, "host"), replayed, hosts != plan.recorded_nhosts,
+          rows);
 }
 
 void add_communicator(const PlannedCommunicator& recorded, const SeenCommunicator& seen,
-                      bool is_tested, Rows& rows) {
+                      bool is_tested, Comparison& rows) {
   const std::string of = fmt::format(" of communicator {}", printable(recorded.id));
   if (recorded.recorded_nranks > 0) {
     const int replayed = static_cast<int>(recorded.ranks.size());
-    rows.add("size" + of, ranks_phrase(recorded.recorded_nranks), ranks_phrase(replayed),
-             is_tested);
+    add_row("size" + of, counted(recorded.recorded_nranks, "rank"), counted(replayed, "rank"),
+            is_tested, rows);
   }
-  rows.add("transports" + of, transport_names(recorded.transports),
-           transport_names(seen.transports), is_tested);
+  add_row("transports" + of, transport_names(recorded.transports), transport_names(seen.transports),
+          is_tested, rows);
   const auto channels = [](int n) { return n < 0 ? std::string() : std::to_string(n); };
-  rows.add("channels" + of, channels(recorded.channels), channels(seen.channels), false);
+  add_row("channels" + of, channels(recorded.channels), channels(seen.channels), false, rows);
 }
 
 using Choice = std::string RecordedTuning::*;
@@ -247,7 +222,7 @@ std::set<std::string> choices(const std::vector<RecordedTuning>& tuning, std::st
 
 /// A replay that makes fewer calls may use fewer of what was recorded, and nothing else.
 void add_tuning(const ReplayPlan& plan, const ReadBack& seen, std::string_view op, Choice choice,
-                std::string_view word, bool matters, Rows& rows) {
+                std::string_view word, bool matters, Comparison& rows) {
   const std::set<std::string> recorded = choices(plan.tuning, op, choice);
   const std::set<std::string> replayed = choices(seen.tuning, op, choice);
   if (recorded.empty() || replayed.empty()) return;
@@ -255,7 +230,7 @@ void add_tuning(const ReplayPlan& plan, const ReadBack& seen, std::string_view o
       std::includes(recorded.begin(), recorded.end(), replayed.begin(), replayed.end());
   const std::string what = fmt::format("{} of {}", word, op);
   const std::string is = fmt::format("{}", fmt::join(replayed, ", "));
-  rows.add(what, is_part ? is : fmt::format("{}", fmt::join(recorded, ", ")), is, matters);
+  add_row(what, is_part ? is : fmt::format("{}", fmt::join(recorded, ", ")), is, matters, rows);
 }
 
 /// Ops of the tested communicator's calls; without a hypothesis of all.
@@ -273,8 +248,9 @@ std::set<std::string> tested_ops(const ReplayPlan& plan, int tested) {
 
 Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outcome,
                                const ReadBack& seen) {
-  const int tested = tested_communicator(plan);
-  Rows rows;
+  const std::optional<FrontLine> place = expected_place(plan);
+  const int tested = place ? place->communicator : -1;  // -1: none in particular.
+  Comparison rows;
   add_versions(plan, outcome, seen, rows);
   add_size(plan, outcome, rows);
   for (size_t c = 0; c < plan.communicators.size(); ++c) {
@@ -287,23 +263,17 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
     add_tuning(plan, seen, op, &RecordedTuning::algorithm, "algorithm", true, rows);
     add_tuning(plan, seen, op, &RecordedTuning::protocol, "protocol", false, rows);
   }
-  return rows.take();
+  std::ranges::stable_partition(rows.differences, &ReplayDifference::matters);
+  return rows;
 }
 
 bool differs_in_what_matters(const std::vector<ReplayDifference>& differences) {
-  return std::ranges::any_of(differences, [](const ReplayDifference& row) { return row.matters; });
+  return std::ranges::any_of(differences, &ReplayDifference::matters);
 }
 
 namespace {
 
 using Values = std::map<std::string, std::string>;
-
-/// What all ranks have in that run. Of settings that differ between ranks the first rank's.
-Values values_in_force(const ReplayOutcome& outcome, const RunOutcome& run) {
-  Values values(outcome.settings.begin(), outcome.settings.end());
-  for (const auto& [name, value] : run.settings) values[name] = value;
-  return values;
-}
 
 struct OwnSetting {
   std::string_view name;
@@ -322,17 +292,6 @@ bool is_own(const ReplayOutcome& outcome, const std::string& name, const std::st
     const bool applies = !own.for_pseudo_hosts || outcome.pseudo_hosts > 1;
     return applies && own.name == name && (own.value.empty() || own.value == value);
   });
-}
-
-bool plans_to_set(const ReplayPlan& plan, const std::string& name) {
-  return std::ranges::any_of(plan.settings, [&](const PlannedSetting& each) {
-    return each.left_out.empty() && each.name == name;
-  });
-}
-
-bool is_varied(const RunOutcome& run, const std::string& name) {
-  return std::ranges::any_of(run.settings,
-                             [&](const auto& setting) { return setting.first == name; });
 }
 
 std::string text_of(const std::string& name, const std::string& value) {
@@ -358,13 +317,22 @@ void add_recorded(const PlannedSetting& setting, const Values& values, SettingsK
 
 SettingsKept settings_kept(const ReplayPlan& plan, const ReplayOutcome& outcome,
                            const RunOutcome& run) {
-  const Values values = values_in_force(outcome, run);
+  // What all ranks have in that run. Of settings that differ between ranks the first rank's.
+  Values values(outcome.settings.begin(), outcome.settings.end());
+  std::set<std::string> told;
+  for (const auto& [name, value] : run.settings) {
+    values[name] = value;
+    told.insert(name);
+  }
   SettingsKept kept;
-  for (const PlannedSetting& setting : plan.settings) add_recorded(setting, values, kept);
+  for (const PlannedSetting& setting : plan.settings) {
+    add_recorded(setting, values, kept);
+    if (setting.left_out.empty()) told.insert(setting.name);
+  }
   std::vector<std::string> added;
   for (const auto& [name, value] : outcome.settings) {
-    const bool told = plans_to_set(plan, name) || is_varied(run, name);
-    if (!name.starts_with("NCCL_") || told || is_own(outcome, name, value)) continue;
+    const bool is_told = told.contains(name) || is_own(outcome, name, value);
+    if (!name.starts_with("NCCL_") || is_told) continue;
     const std::string text = text_of(name, value);
     const bool is_held = std::ranges::find(kept.held, text) != kept.held.end();
     if (!is_held) added.push_back(text);

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/plan/clean_run.h"
 #include "replay/plan/plan.h"
+#include "replay/plan/plan_frame.h"
 
 namespace ncclog {
 std::string write_outcome(const ReplayOutcome& outcome) {
@@ -48,18 +48,6 @@ bool is_wrong(const RankOutcome& rank, uint64_t place) {
   return verified.wrong > 0 && verified.first && verified.first->call == place;
 }
 
-/// What a rank says of one call that others wait for.
-struct Presence {
-  bool has_entered = false;
-  bool has_completed = false;
-};
-
-Presence presence_of(const RankOutcome& rank, const std::vector<PlacedCall>& calls, size_t k) {
-  if (k >= calls.size()) return {};
-  const uint64_t place = calls[k].place;
-  return {place < rank.entered, is_completed(rank, place) && !is_wrong(rank, place)};
-}
-
 bool stands_in(const RankOutcome& rank, const std::vector<PlacedCall>& calls) {
   return std::ranges::any_of(calls, [&](const PlacedCall& call) {
     const bool is_open = call.place < rank.entered && !is_completed(rank, call.place);
@@ -67,37 +55,29 @@ bool stands_in(const RankOutcome& rank, const std::vector<PlacedCall>& calls) {
   });
 }
 
-uint64_t recorded_index(const Meeting& meeting, size_t k, const std::vector<int>& entered) {
-  for (int rank : entered) {
-    const auto& calls = meeting.at(rank);
-    if (k < calls.size()) return calls[k].index;
-  }
-  return k;
-}
-
-size_t longest_program(const Meeting& meeting) {
-  size_t longest = 0;
-  for (const auto& [rank, calls] : meeting) longest = std::max(longest, calls.size());
-  return longest;
-}
-
 /// The first call of `meeting` that was not completed by all as it should; nullopt if nobody
 /// stands.
 std::optional<FrontLine> first_open(const Meeting& meeting, const std::vector<RankOutcome>& ranks) {
-  const bool stands = std::ranges::any_of(
-      meeting, [&](const auto& row) { return stands_in(ranks[row.first], row.second); });
+  size_t longest = 0;
+  bool stands = false;
+  for (const auto& [rank, calls] : meeting) {
+    longest = std::max(longest, calls.size());
+    stands = stands || stands_in(ranks[rank], calls);
+  }
   if (!stands) return std::nullopt;
-  for (size_t k = 0; k < longest_program(meeting); ++k) {
-    FrontLine front;
+  for (size_t k = 0; k < longest; ++k) {
+    FrontLine front{.index = k};  // Where nobody entered it, its number is not known.
     bool all_completed = true;
     for (const auto& [rank, calls] : meeting) {
-      const Presence presence = presence_of(ranks[rank], calls, k);
-      all_completed = all_completed && presence.has_completed;
-      (presence.has_entered ? front.entered : front.missing).push_back(rank);
+      const RankOutcome& outcome = ranks[rank];
+      const PlacedCall* call = k < calls.size() ? &calls[k] : nullptr;
+      all_completed = all_completed && call != nullptr && is_completed(outcome, call->place) &&
+                      !is_wrong(outcome, call->place);
+      const bool has_entered = call != nullptr && call->place < outcome.entered;
+      if (has_entered && front.entered.empty()) front.index = call->index;
+      (has_entered ? front.entered : front.missing).push_back(rank);
     }
-    if (all_completed) continue;
-    front.index = recorded_index(meeting, k, front.entered);
-    return front;
+    if (!all_completed) return front;
   }
   return std::nullopt;
 }
@@ -151,11 +131,6 @@ std::optional<FrontLine> message_front(const Meetings& meetings,
   return front;
 }
 
-/// True if a front of messages says more than one of collectives.
-bool prefers_messages(const ReplayPlan& plan, const std::optional<FrontLine>& collective) {
-  return !collective || plan.hypothesis.kind == DefectKind::Message;
-}
-
 }  // namespace
 
 bool is_completed(const RankOutcome& rank, uint64_t place) {
@@ -172,7 +147,8 @@ std::optional<FrontLine> front_of(const ReplayPlan& plan, MadeIn mode, int commu
   }
   const Meetings meetings = meetings_of(plan, mode, communicator);
   std::optional<FrontLine> front = first_open(meetings.collectives, ranks);
-  if (prefers_messages(plan, front)) {
+  // Where a message is tested, a front of messages says more than one of collectives.
+  if (!front || plan.hypothesis.kind == DefectKind::Message) {
     if (auto messages = message_front(meetings, ranks)) front = std::move(messages);
   }
   if (front) front->communicator = communicator;
@@ -205,9 +181,9 @@ const PlannedCall* call_at(const std::vector<PlannedCall>& calls, uint64_t place
   return place < calls.size() ? &calls[place] : nullptr;
 }
 
-std::optional<CallPlace> first_departure(const ReplayPlan& plan) {
-  const std::vector<int>& departed = plan.hypothesis.departed;
-  for (const int number : departed) {
+std::optional<CallPlace> first_defect(const ReplayPlan& plan) {
+  const std::vector<int>& diverged = plan.hypothesis.diverged;
+  for (const int number : diverged) {
     const PlannedRank* rank = rank_at(plan, number);
     if (rank == nullptr) continue;
     const auto call = std::ranges::find_if(
@@ -270,7 +246,7 @@ CallPlace place_of(const FrontLine& front) { return {front.communicator, front.i
 std::optional<FrontLine> expected_place(const ReplayPlan& plan) {
   if (plan.hypothesis.kind == DefectKind::None) return std::nullopt;
   if (plan.hypothesis.front) return plan.hypothesis.front;
-  const std::optional<CallPlace> place = first_departure(plan);
+  const std::optional<CallPlace> place = first_defect(plan);
   if (!place) return std::nullopt;
   return FrontLine{.communicator = place->communicator, .index = place->index};
 }
@@ -342,17 +318,6 @@ const RankOutcome* lost_rank(const RunOutcome& run) {
   return found == run.ranks.end() ? nullptr : &*found;
 }
 
-bool stopped_before_calls(const RunOutcome& run) {
-  return run.end != RunEnd::Completed && run.end != RunEnd::Wrong &&
-         (run.phase == ReplayPhase::Start || run.phase == ReplayPhase::Init);
-}
-
-bool lacks_memory(const RunOutcome& run) {
-  return run.end == RunEnd::Failed && std::ranges::any_of(run.ranks, [](const RankOutcome& rank) {
-           return rank.error.find("out of memory") != std::string::npos;
-         });
-}
-
 /// Why a run tells nothing about the calls; empty: it does.
 std::string why_useless(const RunOutcome& run) {
   if (run.end == RunEnd::NotStarted) {
@@ -366,30 +331,32 @@ std::string why_useless(const RunOutcome& run) {
     return fmt::format("GPU {} did not answer after it: {}", gpu->gpu,
                        clause(gpu->error, "no reason is known"));
   }
-  if (stopped_before_calls(run)) {
+  const bool has_called =
+      run.end == RunEnd::Completed || run.end == RunEnd::Wrong || run.phase >= ReplayPhase::Enqueue;
+  if (!has_called) {
     return fmt::format("it came to its end before any call ({}): {}", to_string(run.phase),
                        clause(run.reason, "no reason is known"));
   }
-  if (lacks_memory(run)) return clause(run.reason, "a GPU is out of memory");
+  const auto lacks_memory = [](const RankOutcome& rank) {
+    return rank.error.find("out of memory") != std::string::npos;
+  };
+  if (run.end == RunEnd::Failed && std::ranges::any_of(run.ranks, lacks_memory)) {
+    return clause(run.reason, "a GPU is out of memory");
+  }
   return {};
 }
 
-/// A front line that is the recorded one; where none was recorded, one at the departure.
-bool is_recorded_front(const ReplayPlan& plan, const FrontLine& front) {
-  const std::optional<FrontLine> expected = expected_place(plan);
-  if (!expected || place_of(*expected) != place_of(front)) return false;
-  if (!plan.hypothesis.front) return true;
-  return sorted(expected->entered) == sorted(front.entered) &&
-         sorted(expected->missing) == sorted(front.missing);
-}
-
+/// True if the run came to its end where the job did: in a defect run that hung with the recorded
+/// ranks or, where no front was recorded, at the defect.
 bool is_as_recorded(const ReplayPlan& plan, const RunOutcome& run,
                     const std::optional<CallPlace>& stop) {
   const std::optional<FrontLine> expected = expected_place(plan);
   if (!expected || !stop || *stop != place_of(*expected)) return false;
-  // In a clean run the departed ranks come, too: who entered is another question there.
+  // In a clean run the diverged ranks come, too: who entered is another question there.
   const bool by_front = run.mode == MadeIn::Defect && run.end == RunEnd::Hung && run.front;
-  return !by_front || is_recorded_front(plan, *run.front);
+  if (!by_front || !plan.hypothesis.front) return true;
+  return sorted(expected->entered) == sorted(run.front->entered) &&
+         sorted(expected->missing) == sorted(run.front->missing);
 }
 
 std::string front_text(const ReplayPlan& plan, const RunOutcome& run) {

@@ -353,7 +353,7 @@ CallPlace place_of(const PlannedCall& call);
 CallPlace place_of(const FrontLine& front);
 
 /// Where the defect should show: the recorded front line; where the job did not stand still, the
-/// first call that a departed rank makes otherwise, with nobody entered or missing. nullopt: the
+/// first call that a diverged rank makes otherwise, with nobody entered or missing. nullopt: the
 /// plan is of a healthy stretch.
 std::optional<FrontLine> expected_place(const ReplayPlan& plan);
 
@@ -414,7 +414,7 @@ std::string run_line(const ReplayPlan& plan, const RunOutcome& run);
 std::string end_word(const Hypothesis& hypothesis, const RunOutcome& run, RunShows shows);
 
 /// True if a run that came to its end at the recorded call stands still, as the job did. A run in
-/// which a departed rank behaves does not do as was recorded, whatever it does.
+/// which a diverged rank behaves does not do as was recorded, whatever it does.
 bool stood_still_as_recorded(const Hypothesis& hypothesis, const RunOutcome& run);
 
 /// The run of that mode in which that was varied, as variation_text() has it; nullptr: none.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -18,7 +19,7 @@ bool is_fault(const RunReading& reading) {
   return reading.shows == RunShows::AsRecorded || reading.shows == RunShows::Elsewhere;
 }
 
-/// The pair of a plan without a departure: every run is a clean one.
+/// The pair of a plan without a defect: every run is a clean one.
 ReplayVerdictKind judge_clean(const ReplayPlan& plan, const RunReading& clean, bool comparable) {
   if (is_fault(clean)) return ReplayVerdictKind::ReproducedFault;
   if (clean.shows != RunShows::Completed) return ReplayVerdictKind::Inconclusive;
@@ -43,53 +44,30 @@ ReplayVerdictKind judge_defect(const RunReading& defect, bool comparable) {
   return ReplayVerdictKind::Inconclusive;
 }
 
-ReplayConfidence weaker(ReplayConfidence a, ReplayConfidence b) { return std::max(a, b); }
-
-/// What the differences leave of a claim that would be certain without any.
-ReplayConfidence cap_of(const ReplayPair& pair) {
-  return pair.differences.empty() ? ReplayConfidence::Certain : ReplayConfidence::Likely;
-}
-
-ReplayConfidence sure_of_hypothesis(const ReplayPlan& plan, const ReplayPair& pair) {
-  ReplayConfidence sure = cap_of(pair);
-  if (!plan.hypothesis.front) sure = weaker(sure, ReplayConfidence::Likely);
-  if (!pair.clean.compared) sure = weaker(sure, ReplayConfidence::Possible);
-  return sure;
-}
-
-/// Where the other run completed, the fault comes and goes.
-ReplayConfidence sure_of_fault(const ReplayPlan& plan, const ReplayPair& pair) {
+/// How sure a claim about the job is; the differences leave it likely where it would be certain
+/// without any.
+std::optional<ReplayConfidence> confidence_of(const ReplayPlan& plan, const ReplayPair& pair) {
+  using enum ReplayConfidence;
   const RunReading& behaving = behaving_run(plan, pair.defect, pair.clean);
   const RunReading& other = &behaving == &pair.clean ? pair.defect : pair.clean;
-  const bool elsewhere = expected_place(plan) && behaving.shows == RunShows::Elsewhere;
-  const bool comes_and_goes = other.shows == RunShows::Completed;
-  const bool doubtful = elsewhere || comes_and_goes || other.shows == RunShows::Useless;
-  return doubtful ? ReplayConfidence::Possible : cap_of(pair);
-}
-
-/// That something did not come back is never certain.
-ReplayConfidence sure_of_absence(const ReplayPlan& plan, const ReplayPair& pair) {
-  const bool compared = behaving_run(plan, pair.defect, pair.clean).compared;
-  const bool firm = pair.differences.empty() && compared;
-  return firm ? ReplayConfidence::Likely : ReplayConfidence::Possible;
-}
-
-/// The differences are no reason to doubt that what ran here is right.
-ReplayConfidence sure_of_clean(const ReplayPlan& plan, const ReplayPair& pair) {
-  const bool compared = behaving_run(plan, pair.defect, pair.clean).compared;
-  return compared ? ReplayConfidence::Certain : ReplayConfidence::Possible;
-}
-
-std::optional<ReplayConfidence> confidence_of(const ReplayPlan& plan, const ReplayPair& pair) {
+  const ReplayConfidence most = pair.differences.empty() ? Certain : Likely;
   switch (pair.kind) {
-    case ReplayVerdictKind::ReproducedFault:
-      return sure_of_fault(plan, pair);
+    case ReplayVerdictKind::ReproducedFault: {
+      // Where the other run completed, the fault comes and goes.
+      const bool elsewhere = expected_place(plan) && behaving.shows == RunShows::Elsewhere;
+      const bool doubtful =
+          elsewhere || other.shows == RunShows::Completed || other.shows == RunShows::Useless;
+      return doubtful ? Possible : most;
+    }
     case ReplayVerdictKind::ReproducedHypothesis:
-      return sure_of_hypothesis(plan, pair);
+      if (!pair.clean.compared) return Possible;
+      return plan.hypothesis.front ? most : Likely;
     case ReplayVerdictKind::NotReproduced:
-      return sure_of_absence(plan, pair);
+      // That something did not come back is never certain.
+      return behaving.compared && pair.differences.empty() ? Likely : Possible;
     case ReplayVerdictKind::CleanWithoutDefect:
-      return sure_of_clean(plan, pair);
+      // The differences are no reason to doubt that what ran here is right.
+      return behaving.compared ? Certain : Possible;
     case ReplayVerdictKind::NotComparable:
     case ReplayVerdictKind::Inconclusive:
     case ReplayVerdictKind::Refused:
@@ -102,7 +80,7 @@ std::optional<ReplayConfidence> confidence_of(const ReplayPlan& plan, const Repl
 struct PairOfRuns {
   const RunOutcome* defect = nullptr;
   const RunOutcome* clean = nullptr;
-  std::vector<const ReadBack*> seen;
+  std::vector<const ReadBack*> seen;  ///< Of those that could be read.
 };
 
 using Variation = std::vector<std::pair<std::string, std::string>>;
@@ -116,7 +94,7 @@ std::vector<std::pair<Variation, PairOfRuns>> pairs_of_runs(const ReplayOutcome&
         std::ranges::find_if(all, [&](const auto& one) { return one.first == run.settings; });
     if (found == all.end()) found = all.insert(all.end(), {run.settings, {}});
     (run.mode == MadeIn::Defect ? found->second.defect : found->second.clean) = &run;
-    if (r < seen.size()) found->second.seen.push_back(&seen[r]);
+    if (r < seen.size() && seen[r].readable) found->second.seen.push_back(&seen[r]);
   }
   return all;
 }
@@ -124,14 +102,10 @@ std::vector<std::pair<Variation, PairOfRuns>> pairs_of_runs(const ReplayOutcome&
 /// What the runs of a pair have in common with the record and what not, each said once.
 Comparison compare_pair(const ReplayPlan& plan, const ReplayOutcome& outcome,
                         const PairOfRuns& runs) {
-  std::vector<const ReadBack*> readable;
-  std::ranges::copy_if(runs.seen, std::back_inserter(readable),
-                       [](const ReadBack* one) { return one->readable; });
-  static const ReadBack kNothing;
-  if (readable.empty()) readable.push_back(&kNothing);
-  Comparison all = compare_with_record(plan, outcome, *readable.front());
-  for (size_t i = 1; i < readable.size(); ++i) {
-    for (ReplayDifference& row : compare_with_record(plan, outcome, *readable[i]).differences) {
+  Comparison all =
+      compare_with_record(plan, outcome, runs.seen.empty() ? ReadBack() : *runs.seen.front());
+  for (size_t i = 1; i < runs.seen.size(); ++i) {
+    for (ReplayDifference& row : compare_with_record(plan, outcome, *runs.seen[i]).differences) {
       const auto& known = all.differences;
       const bool is_new = std::ranges::find(known, row) == known.end();
       if (is_new) all.differences.push_back(std::move(row));
@@ -204,7 +178,7 @@ ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
   const bool all_alike = std::ranges::all_of(
       judged, [&](const JudgedPair& one) { return one.pair.kind == verdict.kind; });
   if (verdict.confidence && !all_alike) {
-    verdict.confidence = weaker(*verdict.confidence, ReplayConfidence::Likely);
+    verdict.confidence = std::max(*verdict.confidence, ReplayConfidence::Likely);
   }
   verdict.differences = telling->pair.differences;
   for (const JudgedPair& one : judged) verdict.pairs.push_back(one.pair);
@@ -328,11 +302,6 @@ ReplayResult parse_result(std::string_view text, const std::string& source) {
 
 namespace {
 
-bool same_call(const ReplayTiming& a, const ReplayTiming& b) {
-  return a.timing.call == b.timing.call && a.timing.op == b.timing.op &&
-         a.timing.bytes == b.timing.bytes;
-}
-
 using Rows = std::vector<const ReplayTiming*>;
 
 /// By call in the order of their first rows; those without a time or a setting are left out.
@@ -340,8 +309,12 @@ std::vector<Rows> rows_by_call(std::span<const ReplayTiming> timings) {
   std::vector<Rows> calls;
   for (const ReplayTiming& row : timings) {
     if (row.settings.empty() || row.timing.median_us <= 0) continue;
-    auto found = std::ranges::find_if(
-        calls, [&](const Rows& rows) { return same_call(*rows.front(), row); });
+    const auto call_of = [](const CallTiming& one) {
+      return std::tie(one.call, one.op, one.bytes);
+    };
+    auto found = std::ranges::find_if(calls, [&](const Rows& rows) {
+      return call_of(rows.front()->timing) == call_of(row.timing);
+    });
     if (found == calls.end()) found = calls.insert(calls.end(), Rows());
     found->push_back(&row);
   }

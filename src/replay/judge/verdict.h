@@ -1,7 +1,7 @@
 // What did a replay prove, how sure is that, how fast was it, and what must not be concluded from
 // it?
 //
-//   defect hangs as recorded, clean completes    → reproduced-hypothesis: the departure suffices
+//   defect hangs as recorded, clean completes    → reproduced-hypothesis: the defect suffices
 //   defect hangs,             clean hangs        → reproduced-fault: it is not needed
 //   defect completes,         clean completes    → not-reproduced; not-comparable where the replay
 //                                                  differs from the record in what matters
@@ -87,7 +87,7 @@ struct ReplayVerdict {
 ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
                            std::span<const ReadBack> seen);
 
-/// The run of a pair in which all ranks behaved: the clean one; of a plan without a departure,
+/// The run of a pair in which all ranks behaved: the clean one; of a plan without a defect,
 /// whose two modes make the same calls, the one that shows a fault.
 const RunReading& behaving_run(const ReplayPlan& plan, const RunReading& defect,
                                const RunReading& clean);

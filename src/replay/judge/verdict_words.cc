@@ -34,8 +34,8 @@ struct JudgedReplay {
 // "As recorded" is said of a standstill where the job stood still, and of nothing else.
 
 /// "rank 5"; "a rank" where none is named.
-std::string departed_text(const ReplayPlan& plan) {
-  const std::vector<int>& ranks = plan.hypothesis.departed;
+std::string diverged_text(const ReplayPlan& plan) {
+  const std::vector<int>& ranks = plan.hypothesis.diverged;
   return ranks.empty() ? "a rank" : ranks_phrase(plan, ranks);
 }
 
@@ -45,11 +45,11 @@ std::string recorded_place_text(const ReplayPlan& plan) {
   return place ? place_text(plan, place_of(*place)) : "the recorded call";
 }
 
-/// The call of a departed rank at the front, in one of the two runs; nullptr: it makes none.
+/// The call of a diverged rank at the front, in one of the two runs; nullptr: it makes none.
 const PlannedCall* call_at_front(const ReplayPlan& plan, MadeIn mode) {
   const Hypothesis& hypothesis = plan.hypothesis;
-  if (!hypothesis.front || hypothesis.departed.empty()) return nullptr;
-  const auto& calls = plan.ranks[hypothesis.departed.front()].calls;
+  if (!hypothesis.front || hypothesis.diverged.empty()) return nullptr;
+  const auto& calls = plan.ranks[hypothesis.diverged.front()].calls;
   const auto found = std::ranges::find_if(calls, [&](const PlannedCall& call) {
     return call.communicator == hypothesis.front->communicator &&
            call.index == hypothesis.front->index && call.made_in == mode;
@@ -74,9 +74,9 @@ std::string_view odd_argument(const ReplayPlan& plan) {
 
 /// "rank 5 does not make it".
 std::string departure(const ReplayPlan& plan) {
-  const bool one = plan.hypothesis.departed.size() < 2;
+  const bool one = plan.hypothesis.diverged.size() < 2;
   const auto verb = [&](std::string_view singular, std::string_view plural) {
-    return fmt::format("{} {}", departed_text(plan), one ? singular : plural);
+    return fmt::format("{} {}", diverged_text(plan), one ? singular : plural);
   };
   switch (plan.hypothesis.kind) {
     case DefectKind::MissingCall:
@@ -162,7 +162,7 @@ std::string fault_headline(const JudgedReplay& judged) {
   const std::string_view what =
       run.shows == RunShows::Elsewhere ? ", not where it was recorded" : "";
   return fmt::format("{} fails although all ranks behave{}: what {} did is not needed for it.",
-                     capitalised(stop_text(judged.plan, run)), what, departed_text(judged.plan));
+                     capitalised(stop_text(judged.plan, run)), what, diverged_text(judged.plan));
 }
 
 std::string hypothesis_headline(const JudgedReplay& judged) {
@@ -242,7 +242,7 @@ std::string verdict_headline(const JudgedReplay& judged, ReplayVerdictKind kind)
 //                     there."
 
 Texts of_hypothesis(const JudgedReplay& judged) {
-  const std::string who = departed_text(judged.plan);
+  const std::string who = diverged_text(judged.plan);
   Texts out;
   if (proves_little(judged.plan, find_run(judged.outcome, MadeIn::Defect, judged.pair.settings))) {
     out.push_back(
@@ -267,7 +267,7 @@ Texts of_fault(const ReplayPlan& plan) {
   if (!has_defect(plan)) return out;
   out.push_back(
       fmt::format("That {} did not depart: the log shows it, the fault here only does not need it.",
-                  departed_text(plan)));
+                  diverged_text(plan)));
   return out;
 }
 
@@ -280,7 +280,7 @@ Texts of_kind(const JudgedReplay& judged, ReplayVerdictKind kind) {
       return of_fault(plan);
     case ReplayVerdictKind::NotReproduced:
       return {fmt::format("That {}: what did not come back once, here, may come back there.",
-                          has_defect(plan) ? departed_text(plan) + " is cleared"
+                          has_defect(plan) ? diverged_text(plan) + " is cleared"
                                            : "NCCL, the GPUs or the links of the job are sound")};
     case ReplayVerdictKind::CleanWithoutDefect:
       return {"That the recorded machines are sound: other GPUs ran the replay."};
@@ -419,7 +419,7 @@ std::vector<std::string> next_steps(const JudgedReplay& judged, ReplayVerdictKin
   switch (kind) {
     case ReplayVerdictKind::ReproducedHypothesis:
       return {fmt::format("Look at what the program of {} does before {}.",
-                          departed_text(judged.plan), recorded_place_text(judged.plan))};
+                          diverged_text(judged.plan), recorded_place_text(judged.plan))};
     case ReplayVerdictKind::ReproducedFault:
       return steps_to_fault(judged.plan);
     case ReplayVerdictKind::NotReproduced:

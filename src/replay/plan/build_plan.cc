@@ -19,7 +19,6 @@
 #include "log/known_messages.h"
 #include "log/nccl_names.h"
 #include "model/call_coverage.h"
-#include "replay/plan/clean_run.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
 #include "replay/plan/recorded_calls.h"
@@ -29,15 +28,12 @@ namespace {
 
 constexpr const char* kWhere = "replay plan";
 
-const std::string& how_to_capture() {
-  static const std::string text =
-      "set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,ENV,NET,GRAPH,COLL on all ranks; "
-      "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file. With PyTorch dumps of the "
-      "Flight Recorder will do, too: TORCH_FR_BUFFER_SIZE=2000 (earlier "
-      "TORCH_NCCL_TRACE_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1, the dumps of all ranks "
-      "beside the logs";
-  return text;
-}
+constexpr const char* kHowToCapture =
+    "set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,ENV,NET,GRAPH,COLL on all ranks; "
+    "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file. With PyTorch dumps of the "
+    "Flight Recorder will do, too: TORCH_FR_BUFFER_SIZE=2000 (earlier "
+    "TORCH_NCCL_TRACE_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1, the dumps of all ranks "
+    "beside the logs";
 
 /// Ranks of whom any call is known, wherever their communicator's other ranks are.
 size_t numbered_callers(const Job& job) {
@@ -94,11 +90,9 @@ bool failed_before_calls(const Job& job) {
 void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members,
                           const std::vector<Suspicion>& suspicions) {
   if (!members.empty()) return;
-  const bool has_nccl =
-      std::ranges::any_of(job.processes, [](const Process& process) { return process.has_nccl; });
-  if (!has_nccl) {
+  if (std::ranges::none_of(job.processes, &Process::has_nccl)) {
     throw Error("no line of these logs was printed by NCCL, so there is nothing to replay", kWhere,
-                how_to_capture());
+                kHowToCapture);
   }
   if (failed_before_calls(job)) {
     const auto reason = std::ranges::find(suspicions, true, &Suspicion::is_testable);
@@ -115,17 +109,18 @@ void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members
     throw Error(
         "these logs have no line about a call of NCCL, so nobody knows what the ranks called in "
         "which order",
-        kWhere, how_to_capture());
+        kWhere, kHowToCapture);
   }
   if (const size_t callers = numbered_callers(job); callers > 0) {
     throw Error(fmt::format("only {} of a communicator's ranks has its calls in these logs; a "
                             "replay needs those of two at least",
                             callers),
-                kWhere, "collect the files of all ranks from all hosts; " + how_to_capture());
+                kWhere,
+                std::string("collect the files of all ranks from all hosts; ") + kHowToCapture);
   }
   throw Error(
       "no line says which ranks the communicators of these calls have (Init START and COMPLETE)",
-      kWhere, how_to_capture());
+      kWhere, kHowToCapture);
 }
 
 namespace {
@@ -158,83 +153,72 @@ int offset_of(uint64_t pointer, int datatype) {
   return static_cast<int>(offset - offset % size);
 }
 
+/// A call of a rank, and by what it is seen to be in a group.
+struct MadeCall {
+  PlannedCall call;
+  int64_t group = -1;
+  uint64_t op_count = 0;
+  bool to_itself = false;  ///< A message whose peer is the rank that makes it.
+};
+
 /// A rank's calls while they are put together.
-class Program {
- public:
+struct Program {
+  std::map<uint64_t, int> streams;
+  std::vector<MadeCall> made;
+
   /// `rank`: the number of who made it, in the call's communicator.
   void add(const RecordedCall& recorded, int rank, PlannedCall call) {
     call.stream = static_cast<int>(
-        streams_.try_emplace(recorded.stream, static_cast<int>(streams_.size())).first->second);
+        streams.try_emplace(recorded.stream, static_cast<int>(streams.size())).first->second);
     const bool to_itself = is_message(call.op) && recorded.call.root == rank;
-    keys_.push_back({recorded.group, recorded.op_count, to_itself});
-    calls_.push_back(std::move(call));
+    made.push_back({std::move(call), recorded.group, recorded.op_count, to_itself});
   }
-
-  /// The calls with their groups. Says in `making` what groups rest on where no line tells them.
-  /// `counting`: communicators whose opCount counts.
-  std::vector<PlannedCall> take(bool has_groups, const std::set<int>& counting,
-                                PlanMaking& making) {
-    int groups = 0;
-    for (size_t begin = 0; begin < calls_.size();) {
-      size_t end = has_groups ? end_of_group(begin) : end_of_batch(begin);
-      if (!has_groups && end - begin > 1 && !shows_group(counting, begin, end)) {
-        making.ungrouped = true;
-        end = begin + 1;
-      }
-      if (end - begin > 1) {
-        making.guessed_groups |= !has_groups;
-        for (size_t c = begin; c < end; ++c) calls_[c].group = groups;
-        ++groups;
-      }
-      begin = end;
-    }
-    return std::move(calls_);
-  }
-
- private:
-  struct Key {
-    int64_t group = -1;
-    uint64_t op_count = 0;
-    bool to_itself = false;  ///< A message whose peer is the rank that makes it.
-  };
-
-  /// Whether messages of one opCount are seen to be a group: opCount counts, or a rank sends to
-  /// itself, which no rank can outside of a group.
-  bool shows_group(const std::set<int>& counting, size_t begin, size_t end) const {
-    return counting.contains(calls_[begin].communicator) ||
-           std::any_of(keys_.begin() + static_cast<std::ptrdiff_t>(begin),
-                       keys_.begin() + static_cast<std::ptrdiff_t>(end),
-                       [](const Key& key) { return key.to_itself; });
-  }
-
-  size_t end_of_group(size_t begin) const {
-    size_t end = begin + 1;
-    if (keys_[begin].group < 0) return end;
-    while (end < calls_.size() && keys_[end].group == keys_[begin].group) ++end;
-    return end;
-  }
-
-  /// Messages on one communicator and stream with one opCount, each peer at most once a direction.
-  size_t end_of_batch(size_t begin) const {
-    size_t end = begin;
-    std::set<std::pair<bool, int>> seen;
-    while (end < calls_.size() && is_message(calls_[end].op) && goes_with(begin, end) &&
-           seen.emplace(calls_[end].op == "Send", calls_[end].root).second) {
-      ++end;
-    }
-    return end == begin ? begin + 1 : end;
-  }
-
-  bool goes_with(size_t first, size_t other) const {
-    return calls_[first].communicator == calls_[other].communicator &&
-           calls_[first].stream == calls_[other].stream &&
-           keys_[first].op_count == keys_[other].op_count;
-  }
-
-  std::map<uint64_t, int> streams_;
-  std::vector<PlannedCall> calls_;
-  std::vector<Key> keys_;  ///< Of each call.
 };
+
+/// Where the group of the call at `begin` ends, by the lines of ncclGroupStart.
+size_t end_of_group(const std::vector<MadeCall>& made, size_t begin) {
+  size_t end = begin + 1;
+  while (made[begin].group >= 0 && end < made.size() && made[end].group == made[begin].group) ++end;
+  return end;
+}
+
+/// Likewise where no line tells of groups: messages on one communicator and stream with one
+/// opCount, each peer at most once a direction. They are seen to be a group where opCount counts,
+/// which it does on the communicators `counting`, or where a rank sends to itself, which no rank
+/// can outside of a group; else each stands alone.
+size_t end_of_batch(const std::vector<MadeCall>& made, size_t begin, const std::set<int>& counting,
+                    PlanMaking& making) {
+  const MadeCall& first = made[begin];
+  bool shows_group = counting.contains(first.call.communicator);
+  std::set<std::pair<bool, int>> seen;
+  size_t end = begin;
+  for (; end < made.size(); ++end) {
+    const PlannedCall& call = made[end].call;
+    const bool goes_with = is_message(call.op) && call.communicator == first.call.communicator &&
+                           call.stream == first.call.stream && made[end].op_count == first.op_count;
+    if (!goes_with || !seen.emplace(call.op == "Send", call.root).second) break;
+    shows_group = shows_group || made[end].to_itself;
+  }
+  if (end - begin < 2) return begin + 1;
+  (shows_group ? making.guessed_groups : making.ungrouped) = true;
+  return shows_group ? end : begin + 1;
+}
+
+/// The calls with their groups. Says in `making` what groups rest on where no line tells them.
+std::vector<PlannedCall> grouped_calls(std::vector<MadeCall> made, bool has_groups,
+                                       const std::set<int>& counting, PlanMaking& making) {
+  int groups = 0;
+  for (size_t begin = 0; begin < made.size();) {
+    const size_t end =
+        has_groups ? end_of_group(made, begin) : end_of_batch(made, begin, counting, making);
+    const bool is_group = end - begin > 1;
+    for (; begin < end; ++begin) made[begin].call.group = is_group ? groups : -1;
+    groups += is_group ? 1 : 0;
+  }
+  std::vector<PlannedCall> calls;
+  for (MadeCall& one : made) calls.push_back(std::move(one.call));
+  return calls;
+}
 
 /// The communicators whose opCount tells messages apart. It may stand still: NCCL 2.28 over NVLink
 /// prints 0 all along, and then equal ones mean nothing.
@@ -299,7 +283,8 @@ void add_recorded_calls(const Job& job, const RecordedCalls& recorded, const Pla
   making.not_replayable += recorded.other_calls;
   const std::set<int> counting = counting_communicators(recorded, seats);
   for (size_t s = 0; s < programs.size(); ++s) {
-    plan.ranks[s].calls = programs[s].take(recorded.has_groups, counting, making);
+    plan.ranks[s].calls =
+        grouped_calls(std::move(programs[s].made), recorded.has_groups, counting, making);
   }
 }
 
@@ -480,7 +465,7 @@ Hypothesis hypothesis_of(const Suspicion& suspicion, const RecordedDefect& defec
   if (defect.kind == DefectKind::None) return hypothesis;
   hypothesis.finding = suspicion.id;
   hypothesis.title = suspicion.title;
-  hypothesis.departed = seats_of(seats, defect.departed);
+  hypothesis.diverged = seats_of(seats, defect.diverged);
   hypothesis.front = FrontLine{seats.place_of(defect.communicator), defect.index,
                                seats_of(seats, defect.entered), seats_of(seats, defect.missing)};
   return hypothesis;

@@ -52,7 +52,7 @@ struct RecordedDefect {
   uint64_t index = 0;     ///< Where it stands still, as PlannedCall::index.
   std::vector<Membership> entered;
   std::vector<Membership> missing;
-  std::vector<Membership> departed;
+  std::vector<Membership> diverged;
   std::vector<AddedCall> added;
   /// The member's calls from that one on, on that communicator, are made in the defect run only.
   std::vector<RecordedCall> struck;
@@ -163,11 +163,11 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
 
 // The same test on fewer GPUs.
 //
-//   8 ranks on 2 hosts, rank 5 departed; 2 GPUs
-//       → ranks 5 and 0: the one that departed, and a witness on the other host; rank 0 stands for
+//   8 ranks on 2 hosts, rank 5 diverged; 2 GPUs
+//       → ranks 5 and 0: the one that diverged, and a witness on the other host; rank 0 stands for
 //         the six that made the same calls
 //
-// Whoever departed stays, then the roots that the call in question names, then ranks of the
+// Whoever diverged stays, then the roots that the call in question names, then ranks of the
 // communicator that stands still; ranks of other pseudo-hosts are preferred, so that what went
 // between hosts goes between pseudo-hosts.
 

@@ -1,4 +1,3 @@
-#include "replay/plan/check_plan.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +9,6 @@
 
 #include "base/text.h"
 #include "log/nccl_names.h"
-#include "replay/plan/clean_run.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
 
@@ -65,20 +63,15 @@ void check_listed_ranks(const std::vector<int>& ranks, const ReplayPlan& plan,
   }
 }
 
-void check_deadlines(const ReplayDeadlines& deadlines, PlanComplaints& complaints) {
-  const std::pair<const char*, int> rows[] = {{"start", deadlines.start},
-                                              {"init", deadlines.init},
-                                              {"enqueue", deadlines.enqueue},
-                                              {"completion", deadlines.completion},
-                                              {"teardown", deadlines.teardown}};
-  for (const auto& [name, seconds] : rows) {
-    if (seconds >= 1 && seconds <= 3600) continue;
-    complaints.refuse(fmt::format("deadlines.{}", name),
-                      fmt::format("{} s is not between 1 and 3600", seconds));
-  }
+/// Whether a number makes sense.
+void check_range(int value, int least, int most, std::string_view unit, std::string where,
+                 PlanComplaints& complaints) {
+  if (value >= least && value <= most) return;
+  complaints.refuse(std::move(where),
+                    fmt::format("{}{} is not between {} and {}", value, unit, least, most));
 }
 
-void check_number_of_ranks(const ReplayPlan& plan, PlanComplaints& complaints) {
+void check_ranks(const ReplayPlan& plan, PlanComplaints& complaints) {
   if (plan.ranks.empty()) {
     complaints.refuse("ranks", "there is no rank, so nothing to replay");
   } else if (plan.ranks.size() > kMostLocalGpus) {
@@ -88,13 +81,8 @@ void check_number_of_ranks(const ReplayPlan& plan, PlanComplaints& complaints) {
                                   plan.ranks.size(), kMostLocalGpus),
                       "plan with --gpus N for a machine with N");
   }
-}
-
-void check_ranks(const ReplayPlan& plan, PlanComplaints& complaints) {
-  bool any_call = false;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     const PlannedRank& rank = plan.ranks[r];
-    any_call = any_call || !rank.calls.empty();
     if (rank.host_group < 0) {
       complaints.refuse(fmt::format("ranks[{}].host_group", r),
                         fmt::format("{} is no number of a pseudo-host", rank.host_group));
@@ -104,7 +92,7 @@ void check_ranks(const ReplayPlan& plan, PlanComplaints& complaints) {
                         "the rank makes no call, but takes a GPU");
     }
   }
-  if (!plan.ranks.empty() && !any_call) {
+  if (!plan.ranks.empty() && is_empty(plan)) {
     complaints.refuse("ranks", "no rank makes a call, so nothing is replayed");
   }
 }
@@ -130,26 +118,31 @@ void check_members(const ReplayPlan& plan, size_t c, PlanComplaints& complaints)
   }
 }
 
+/// Whether those ranks of the plan are in the communicator.
+void check_in_communicator(const std::vector<int>& ranks, int communicator, const ReplayPlan& plan,
+                           const std::string& where, std::string_view consequence,
+                           PlanComplaints& complaints) {
+  for (const int rank : ranks) {
+    if (is_among(plan.communicators[communicator].ranks, rank)) continue;
+    complaints.refuse(where, fmt::format("ranks[{}] is not in communicators[{}]{}", rank,
+                                         communicator, consequence));
+  }
+}
+
 void check_parent(const ReplayPlan& plan, size_t c, PlanComplaints& complaints) {
   const PlannedCommunicator& communicator = plan.communicators[c];
-  if (communicator.parent == -1) return;
+  const int parent = communicator.parent;
+  if (parent == -1) return;
   const std::string where = place_of_communicator(c) + ".parent";
-  if (!is_place(communicator.parent, plan.communicators.size())) {
-    complaints.refuse(where, fmt::format("there is no communicators[{}]", communicator.parent));
-    return;
+  if (!is_place(parent, plan.communicators.size())) {
+    return complaints.refuse(where, fmt::format("there is no communicators[{}]", parent));
   }
-  if (static_cast<size_t>(communicator.parent) >= c) {
-    complaints.refuse(
-        where, fmt::format("communicators[{}] does not come before it", communicator.parent));
-    return;
+  if (static_cast<size_t>(parent) >= c) {
+    return complaints.refuse(where,
+                             fmt::format("communicators[{}] does not come before it", parent));
   }
-  const auto& above = plan.communicators[communicator.parent].ranks;
-  for (const int rank : communicator.ranks) {
-    if (is_among(above, rank)) continue;
-    complaints.refuse(where, fmt::format("ranks[{}] is not in communicators[{}], so it cannot be "
-                                         "split off",
-                                         rank, communicator.parent));
-  }
+  check_in_communicator(communicator.ranks, parent, plan, where, ", so it cannot be split off",
+                        complaints);
   if (communicator.color == kNoColor) {
     complaints.refuse(place_of_communicator(c) + ".color",
                       "-1 is NCCL_SPLIT_NOCOLOR, with which no communicator comes up");
@@ -202,15 +195,10 @@ void check_call(const ReplayPlan& plan, size_t r, size_t at, PlanComplaints& com
     refuse("count",
            fmt::format("{} elements on {} ranks are more than 64 TiB", call.count, nranks));
   }
-  const std::pair<const char*, int> offsets[] = {{"send_offset", call.send_offset},
-                                                 {"recv_offset", call.recv_offset}};
-  for (const auto& [field, offset] : offsets) {
-    if (offset < 0 || offset > 255)
-      refuse(field, fmt::format("{} is not between 0 and 255", offset));
-  }
-  if (call.stream < 0 || call.stream >= kMostStreams) {
-    refuse("stream", fmt::format("{} is not between 0 and {}", call.stream, kMostStreams - 1));
-  }
+  const std::string where = place_of_call(r, at);
+  check_range(call.send_offset, 0, 255, "", where + ".send_offset", complaints);
+  check_range(call.recv_offset, 0, 255, "", where + ".recv_offset", complaints);
+  check_range(call.stream, 0, kMostStreams - 1, "", where + ".stream", complaints);
   if (call.group < -1) refuse("group", fmt::format("{} is no number of a group", call.group));
 }
 
@@ -245,11 +233,15 @@ void check_calls(const ReplayPlan& plan, PlanComplaints& complaints) {
 }
 
 void check_shape(const ReplayPlan& plan, PlanComplaints& complaints) {
-  check_number_of_ranks(plan, complaints);
   check_ranks(plan, complaints);
   check_communicators(plan, complaints);
   check_calls(plan, complaints);
-  check_deadlines(plan.deadlines, complaints);
+  const ReplayDeadlines& deadlines = plan.deadlines;
+  check_range(deadlines.start, 1, 3600, " s", "deadlines.start", complaints);
+  check_range(deadlines.init, 1, 3600, " s", "deadlines.init", complaints);
+  check_range(deadlines.enqueue, 1, 3600, " s", "deadlines.enqueue", complaints);
+  check_range(deadlines.completion, 1, 3600, " s", "deadlines.completion", complaints);
+  check_range(deadlines.teardown, 1, 3600, " s", "deadlines.teardown", complaints);
 }
 
 // Are the settings of a plan such as a replay may take?
@@ -270,10 +262,12 @@ bool has_control_character(std::string_view value) {
       value, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
 }
 
-/// What is set in a way that a shell, a log or NCCL would read otherwise.
-void check_text(const PlannedSetting& setting, const std::string& where,
-                PlanComplaints& complaints) {
-  if (!is_name(setting.name)) {
+/// What is set in a way that a shell, a log or NCCL would read otherwise, and what a replay must not
+/// take over from anywhere, whoever wrote the plan.
+void check_setting(const PlannedSetting& setting, const std::string& where,
+                   PlanComplaints& complaints) {
+  const bool is_named = is_name(setting.name);
+  if (!is_named) {
     complaints.refuse(
         where + ".name",
         fmt::format("'{}' is no name of a variable",
@@ -285,13 +279,8 @@ void check_text(const PlannedSetting& setting, const std::string& where,
     complaints.refuse(where + ".value",
                       fmt::format("it is longer than {} characters", kLongestValue));
   }
-}
-
-/// What a replay must not take over from anywhere, whoever wrote the plan.
-void check_harm(const PlannedSetting& setting, const std::string& where,
-                PlanComplaints& complaints) {
   const std::string_view reason =
-      is_name(setting.name) ? why_left_out(setting.name, setting.value) : std::string_view();
+      is_named ? why_left_out(setting.name, setting.value) : std::string_view();
   if (reason.empty()) return;
   complaints.refuse(where + ".name",
                     fmt::format("a replay does not set {}: {}", setting.name, reason),
@@ -322,61 +311,48 @@ void check_settings(const ReplayPlan& plan, PlanComplaints& complaints) {
     const PlannedSetting& setting = plan.settings[s];
     const std::string where = place_of_setting(s);
     check_listed_ranks(setting.ranks, plan, where + ".ranks", complaints);
-    if (!setting.left_out.empty()) continue;
-    check_text(setting, where, complaints);
-    check_harm(setting, where, complaints);
+    if (setting.left_out.empty()) check_setting(setting, where, complaints);
   }
   check_conflicts(plan, complaints);
 }
 
 // Does what a plan is to test point to what is in it?
 
-void check_members(const std::vector<int>& ranks, const FrontLine& front, const ReplayPlan& plan,
-                   const std::string& where, PlanComplaints& complaints) {
-  const auto& members = plan.communicators[front.communicator].ranks;
-  for (const int rank : ranks) {
-    if (is_among(members, rank)) continue;
-    complaints.refuse(
-        where, fmt::format("ranks[{}] is not in communicators[{}]", rank, front.communicator));
-  }
-}
-
 void check_front(const FrontLine& front, const ReplayPlan& plan, PlanComplaints& complaints) {
   const std::string where = "hypothesis.front";
   if (!is_place(front.communicator, plan.communicators.size())) {
-    complaints.refuse(where + ".communicator",
-                      fmt::format("there is no communicators[{}]", front.communicator));
+    return complaints.refuse(where + ".communicator",
+                             fmt::format("there is no communicators[{}]", front.communicator));
+  }
+  check_in_communicator(front.entered, front.communicator, plan, where + ".entered", "",
+                        complaints);
+  check_in_communicator(front.missing, front.communicator, plan, where + ".missing", "",
+                        complaints);
+  if (any_call(plan, [&](const PlannedCall& call) {
+        return call.communicator == front.communicator && call.index == front.index;
+      })) {
     return;
   }
-  check_members(front.entered, front, plan, where + ".entered", complaints);
-  check_members(front.missing, front, plan, where + ".missing", complaints);
-  const bool is_made = any_call(plan, [&](const PlannedCall& call) {
-    return call.communicator == front.communicator && call.index == front.index;
-  });
-  if (is_made) return;
   complaints.refuse(where + ".index", fmt::format("no rank makes call {} of communicators[{}]",
                                                   front.index, front.communicator));
-}
-
-bool needs_two_runs(DefectKind kind) {
-  return kind != DefectKind::None && kind != DefectKind::Stall;
 }
 
 /// Whether the two runs differ as the kind of defect says.
 void check_kind(const ReplayPlan& plan, PlanComplaints& complaints) {
   const DefectKind kind = plan.hypothesis.kind;
-  if (needs_two_runs(kind) && !has_defect(plan)) {
+  const bool needs_two_runs = kind != DefectKind::None && kind != DefectKind::Stall;
+  if (needs_two_runs && !has_defect(plan)) {
     complaints.refuse(
         "hypothesis.kind",
         fmt::format("'{}' is to be tested, but both runs make the same calls", to_string(kind)),
         "mark calls with \"made_in\": \"clean\" or \"defect\"");
   }
-  if (!needs_two_runs(kind) && has_defect(plan)) {
+  if (!needs_two_runs && has_defect(plan)) {
     complaints.remark(
         "hypothesis.kind",
         fmt::format("'{}' names no departure, but the runs make different calls", to_string(kind)));
   }
-  if (needs_two_runs(kind) && !plan.hypothesis.front) {
+  if (needs_two_runs && !plan.hypothesis.front) {
     complaints.remark("hypothesis.front",
                       "where the job stood still is not known, so that a hang cannot be held "
                       "against it");
@@ -384,7 +360,7 @@ void check_kind(const ReplayPlan& plan, PlanComplaints& complaints) {
 }
 
 void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints) {
-  check_listed_ranks(plan.hypothesis.departed, plan, "hypothesis.departed", complaints);
+  check_listed_ranks(plan.hypothesis.diverged, plan, "hypothesis.departed", complaints);
   if (plan.hypothesis.front) check_front(*plan.hypothesis.front, plan, complaints);
   check_kind(plan, complaints);
 }
@@ -527,8 +503,6 @@ void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
 /// Of a GPU of 80 GB, what is free on it at best.
 constexpr int64_t kUsualBytes = int64_t{78} << 30;
 
-double gib(int64_t bytes) { return static_cast<double>(bytes) / (int64_t{1} << 30); }
-
 void check_memory(const ReplayPlan& plan, PlanComplaints& complaints) {
   const ReplayCost cost = replay_cost(plan);
   if (cost.bytes() > kMostBytes) {
@@ -537,7 +511,7 @@ void check_memory(const ReplayPlan& plan, PlanComplaints& complaints) {
     complaints.remark(
         "ranks", fmt::format("a rank needs about {:.1f} GiB of its GPU's memory, {:.1f} GiB of "
                              "that for the calls' buffers",
-                             gib(cost.bytes()), gib(cost.buffers)));
+                             to_gib(cost.bytes()), to_gib(cost.buffers)));
   }
 }
 

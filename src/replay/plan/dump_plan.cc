@@ -9,7 +9,6 @@
 #include "diagnose/calls/flight_recorder.h"
 #include "model/flight_recorder.h"
 #include "replay/plan/build_plan.h"
-#include "replay/plan/clean_run.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
 #include "replay/plan/recorded_calls.h"
@@ -43,13 +42,8 @@ struct DumpedGroup {
 /// The plan's ranks, which are those of all groups, by their global rank.
 using SeatOfRank = std::map<int, int>;
 
-struct TypeRow {
-  std::string_view torch;
-  int datatype;  ///< ncclDataType_t.
-};
-
-// c10d/ProcessGroupNCCL.cpp, ncclDataType.
-constexpr TypeRow kTypes[] = {
+/// By PyTorch's names (c10d/ProcessGroupNCCL.cpp, ncclDataType): ncclDataType_t.
+constexpr std::pair<std::string_view, int> kTypes[] = {
     {"Char", 0},     {"Byte", 1},           {"Bool", 1},         {"Int", 2},
     {"Long", 4},     {"Half", 6},           {"Float", 7},        {"Double", 8},
     {"BFloat16", 9}, {"Float8_e4m3fn", 10}, {"Float8_e5m2", 11},
@@ -58,10 +52,10 @@ constexpr TypeRow kTypes[] = {
 /// -1: NCCL has none for it, or it is not told.
 int datatype_of(const FlightRecorderEntry& entry) {
   const auto& types = entry.input_dtypes.empty() ? entry.output_dtypes : entry.input_dtypes;
-  if (types.empty()) return -1;
-  const auto* row =
-      std::ranges::find_if(kTypes, [&](const TypeRow& one) { return one.torch == types.front(); });
-  return row == std::end(kTypes) ? -1 : row->datatype;
+  for (const auto& [torch, datatype] : kTypes) {
+    if (!types.empty() && torch == types.front()) return datatype;
+  }
+  return -1;
 }
 
 /// As NCCL counts: what one rank gives or, of ReduceScatter and Scatter, gets. -1: unknown.
@@ -73,11 +67,6 @@ int64_t count_of(const FlightRecorderEntry& entry, std::string_view op, size_t n
   const bool is_even =
       count >= 0 && count % parts == 0 && count == element_count(entry.output_sizes);
   return is_even ? count / parts : -1;
-}
-
-bool can_be_made(const RecordedRank& rank, int64_t number, size_t nranks) {
-  const FlightRecorderEntry* entry = rank.call(number);
-  return entry == nullptr || call_of_entry(*entry, nranks).has_value();
 }
 
 }  // namespace
@@ -120,8 +109,9 @@ DumpWindow dump_window(const RecordedGroup& group, int64_t common, uint64_t last
   }
   window.to = std::min(end, common + static_cast<int64_t>(kBeyond));
   for (int64_t number = window.from; number <= window.to; ++number) {
-    const bool can = std::ranges::all_of(group.ranks, [&](const auto& rank) {
-      return rank.dump == nullptr || can_be_made(rank, number, group.ranks.size());
+    const bool can = std::ranges::all_of(group.ranks, [&](const RecordedRank& rank) {
+      const auto* entry = rank.dump == nullptr ? nullptr : rank.call(number);
+      return entry == nullptr || call_of_entry(*entry, group.ranks.size());
     });
     if (!can) window.left_out.push_back(number);
   }
@@ -263,7 +253,6 @@ PlanSeats dumped_processes(const std::vector<DumpedGroup>& groups, const SeatOfR
 /// A verdict in terms of the plan's ranks.
 struct DumpedDefect {
   Hypothesis hypothesis;                       ///< Without finding and title.
-  bool split = false;                          ///< Calls differ, and nobody is outvoted.
   const FlightRecorderEntry* right = nullptr;  ///< Of a mismatch: the call of the majority.
 };
 
@@ -283,17 +272,10 @@ FrontLine front_of(const DumpedGroup& dumped, int communicator, const SeatOfRank
 
 /// What a plan can test of it.
 DefectKind kind_of(const RecorderVerdict& verdict) {
-  switch (verdict.kind) {
-    case RecordedKind::Late:
-      return DefectKind::MissingCall;
-    case RecordedKind::Mismatch:
-      return verdict.named.empty() ? DefectKind::None : DefectKind::OtherCall;
-    case RecordedKind::Entered:
-      return DefectKind::Stall;
-    case RecordedKind::Nothing:
-      break;
-  }
-  return DefectKind::None;
+  if (verdict.kind == RecordedKind::Late) return DefectKind::MissingCall;
+  if (verdict.kind == RecordedKind::Entered) return DefectKind::Stall;
+  const bool is_outvoted = verdict.kind == RecordedKind::Mismatch && !verdict.named.empty();
+  return is_outvoted ? DefectKind::OtherCall : DefectKind::None;
 }
 
 /// None if the group that the verdict is about is not among `groups`, which outlive what is
@@ -301,7 +283,6 @@ DefectKind kind_of(const RecorderVerdict& verdict) {
 DumpedDefect dumped_defect(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
                            const RecorderVerdict& verdict) {
   DumpedDefect defect;
-  defect.split = verdict.kind == RecordedKind::Mismatch && verdict.named.empty();
   const auto dumped = std::ranges::find_if(
       groups, [&](const DumpedGroup& one) { return one.group->name == verdict.group; });
   const DefectKind kind = kind_of(verdict);
@@ -309,7 +290,7 @@ DumpedDefect dumped_defect(const std::vector<DumpedGroup>& groups, const SeatOfR
   const auto difference = recorded_difference(*dumped->group);
   if (difference && kind == DefectKind::OtherCall) defect.right = difference->camps.front().call;
   defect.hypothesis.kind = kind;
-  defect.hypothesis.departed = seats_of(seat_of, verdict.named);
+  defect.hypothesis.diverged = seats_of(seat_of, verdict.named);
   defect.hypothesis.front =
       front_of(*dumped, static_cast<int>(dumped - groups.begin()), seat_of, verdict);
   return defect;
@@ -324,7 +305,7 @@ void put_right(const std::vector<DumpedGroup>& groups, const DumpedDefect& defec
   const DumpedGroup& dumped = groups[front.communicator];
   const auto right = call_of_entry(*defect.right, dumped.group->ranks.size());
   if (!right) return;
-  for (const int seat : defect.hypothesis.departed) {
+  for (const int seat : defect.hypothesis.diverged) {
     std::vector<PlannedCall>& calls = plan.ranks[seat].calls;
     const auto own = std::ranges::find_if(
         calls, [&](const PlannedCall& call) { return is_at(call, front, false); });
@@ -356,12 +337,6 @@ std::vector<std::string> absent_ranks(const Job& job, const std::vector<DumpedGr
   return sentences;
 }
 
-int largest_group(const std::vector<DumpedGroup>& groups) {
-  size_t most = 0;
-  for (const DumpedGroup& dumped : groups) most = std::max(most, dumped.group->ranks.size());
-  return static_cast<int>(most);
-}
-
 /// Versions that the dumps name, where no line of NCCL does.
 std::vector<std::string> dumped_versions(const Job& job) {
   std::set<std::string> versions;
@@ -389,7 +364,9 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
   const PlanSeats seats = dumped_processes(groups, seat_of);
   ReplayPlan plan = begin_plan(job, logs);
   if (plan.nccl_versions.empty()) plan.nccl_versions = dumped_versions(job);
-  plan.recorded_nranks = job.nranks.value_or(largest_group(groups));
+  size_t largest = 0;
+  for (const DumpedGroup& dumped : groups) largest = std::max(largest, dumped.group->ranks.size());
+  plan.recorded_nranks = job.nranks.value_or(static_cast<int>(largest));
   plan.ranks = planned_ranks(job, seats);
   if (plan.ranks.empty()) {
     for (const auto& [rank, seat] : seat_of) plan.ranks.push_back({.recorded_rank = rank});
@@ -398,7 +375,11 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
   add_calls(groups, seat_of, plan);
   const DumpedDefect defect = dumped_defect(groups, seat_of, verdict);
   put_right(groups, defect, plan);
-  PlanMaking making{.from_dumps = true, .split = defect.split};
+  PlanMaking making{
+      .from_dumps = true,
+      .no_hosts = seats.seats.empty(),
+      .split = verdict.kind == RecordedKind::Mismatch && verdict.named.empty(),
+  };
   for (const DumpedGroup& dumped : groups) making.not_replayable += dumped.window.left_out.size();
   const DefectKind kind = defect.hypothesis.kind;
   fit_calls({.kind = kind,
@@ -407,7 +388,6 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
              .has_to_reach = kind != DefectKind::None && kind != DefectKind::Stall},
             SendEnds::WithItsRecv, plan, making);
   making.absent = absent_ranks(job, groups);
-  making.no_hosts = seats.seats.empty();
   plan.hypothesis = defect.hypothesis;
   if (plan.hypothesis.kind != DefectKind::None) {
     plan.hypothesis.finding = suspicion.id;

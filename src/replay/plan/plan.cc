@@ -8,11 +8,16 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <sstream>
 
+#include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
+#include "replay/plan/plan_json.h"
 
 namespace ncclog {
+
 std::vector<PlannedCall> calls_in(const PlannedRank& rank, MadeIn mode) {
   std::vector<PlannedCall> calls;
   std::ranges::copy_if(rank.calls, std::back_inserter(calls), [mode](const PlannedCall& call) {
@@ -25,6 +30,10 @@ int host_group_count(const ReplayPlan& plan) {
   std::set<int> groups;
   for (const PlannedRank& rank : plan.ranks) groups.insert(rank.host_group);
   return static_cast<int>(groups.size());
+}
+
+bool is_empty(const ReplayPlan& plan) {
+  return !any_call(plan, [](const PlannedCall&) { return true; });
 }
 
 bool has_defect(const ReplayPlan& plan) {
@@ -51,9 +60,6 @@ namespace {
 /// How much of a buffer a function uses on a rank.
 enum class Extent { None, Count, CountTimesRanks };
 
-/// How busbw follows from algbw.
-enum class BusRule { Same, AllButOne, TwiceAllButOne };
-
 struct Function {
   std::string_view op;
   std::string_view test;  ///< The program of nccl-tests that makes it.
@@ -62,9 +68,11 @@ struct Function {
   bool only_root_sends;
   bool only_root_receives;
   bool reduces;
-  bool rooted;
-  Extent size;  ///< Of the operation, as nccl-tests counts.
-  BusRule bus;
+
+  bool has_root() const { return only_root_sends || only_root_receives; }
+
+  /// Of the operation, as nccl-tests counts: all ranks' parts where one buffer holds them.
+  Extent size() const { return std::max(sent, received); }
 };
 
 constexpr Extent kNone = Extent::None;
@@ -72,20 +80,17 @@ constexpr Extent kOne = Extent::Count;
 constexpr Extent kAll = Extent::CountTimesRanks;
 
 constexpr Function kFunctions[] = {
-    // op, test, sent, received, only_root_sends, only_root_receives, reduces, rooted, size, bus
-    {"AllReduce", "all_reduce_perf", kOne, kOne, false, false, true, false, kOne,
-     BusRule::TwiceAllButOne},
-    {"Broadcast", "broadcast_perf", kOne, kOne, true, false, false, true, kOne, BusRule::Same},
-    {"Reduce", "reduce_perf", kOne, kOne, false, true, true, true, kOne, BusRule::Same},
-    {"AllGather", "all_gather_perf", kOne, kAll, false, false, false, false, kAll,
-     BusRule::AllButOne},
-    {"ReduceScatter", "reduce_scatter_perf", kAll, kOne, false, false, true, false, kAll,
-     BusRule::AllButOne},
-    {"AlltoAll", "alltoall_perf", kAll, kAll, false, false, false, false, kAll, BusRule::AllButOne},
-    {"Gather", "gather_perf", kOne, kAll, false, true, false, true, kAll, BusRule::AllButOne},
-    {"Scatter", "scatter_perf", kAll, kOne, true, false, false, true, kAll, BusRule::AllButOne},
-    {"Send", "sendrecv_perf", kOne, kNone, false, false, false, false, kOne, BusRule::Same},
-    {"Recv", "sendrecv_perf", kNone, kOne, false, false, false, false, kOne, BusRule::Same},
+    // op, test, sent, received, only_root_sends, only_root_receives, reduces
+    {"AllReduce", "all_reduce_perf", kOne, kOne, false, false, true},
+    {"Broadcast", "broadcast_perf", kOne, kOne, true, false, false},
+    {"Reduce", "reduce_perf", kOne, kOne, false, true, true},
+    {"AllGather", "all_gather_perf", kOne, kAll, false, false, false},
+    {"ReduceScatter", "reduce_scatter_perf", kAll, kOne, false, false, true},
+    {"AlltoAll", "alltoall_perf", kAll, kAll, false, false, false},
+    {"Gather", "gather_perf", kOne, kAll, false, true, false},
+    {"Scatter", "scatter_perf", kAll, kOne, true, false, false},
+    {"Send", "sendrecv_perf", kOne, kNone, false, false, false},
+    {"Recv", "sendrecv_perf", kNone, kOne, false, false, false},
 };
 
 const Function* find_function(std::string_view op) {
@@ -112,7 +117,7 @@ bool is_reduction(std::string_view op) {
 
 bool has_root(std::string_view op) {
   const Function* function = find_function(op);
-  return function != nullptr && function->rooted;
+  return function != nullptr && function->has_root();
 }
 
 CallShape shape_of(const PlannedCall& call, int rank, int nranks) {
@@ -127,22 +132,16 @@ CallShape shape_of(const PlannedCall& call, int rank, int nranks) {
 int64_t operation_bytes(const PlannedCall& call, int nranks) {
   const Function* function = find_function(call.op);
   if (function == nullptr) return 0;
-  return elements(function->size, call.count, nranks) * datatype_bytes(call.datatype).value_or(0);
+  return elements(function->size(), call.count, nranks) * datatype_bytes(call.datatype).value_or(0);
 }
 
 double bus_factor(std::string_view op, int nranks) {
   const Function* function = find_function(op);
   if (function == nullptr || nranks < 1) return 1;
+  // What a ring carries: for AllReduce everything twice, to reduce it and to hand it on.
   const double all_but_one = static_cast<double>(nranks - 1) / nranks;
-  switch (function->bus) {
-    case BusRule::AllButOne:
-      return all_but_one;
-    case BusRule::TwiceAllButOne:
-      return 2 * all_but_one;
-    case BusRule::Same:
-      break;
-  }
-  return 1;
+  if (op == "AllReduce") return 2 * all_but_one;
+  return function->size() == kAll ? all_but_one : 1;
 }
 
 // A call in words.
@@ -162,7 +161,6 @@ std::string words_of(const PlannedCall& call) {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr int64_t kGiB = int64_t{1} << 30;
 /// What a process of CUDA 12 or 13 with NCCL's kernels takes before the first communicator.
 constexpr int64_t kContext = 600 * kMiB;
 /// Of each connection and channel besides NCCL_BUFFSIZE: the buffers of LL (512 KiB) and of LL128
@@ -268,10 +266,12 @@ int64_t longest_seconds(const ReplayDeadlines& deadlines, int runs) {
   return runs * (phases + kGraceSeconds);
 }
 
+double to_gib(int64_t bytes) { return static_cast<double>(bytes) / (int64_t{1} << 30); }
+
 int runs_of(const ReplayPlan& plan) { return has_defect(plan) ? 2 : 1; }
 
 std::string cost_words(const ReplayPlan& plan, int runs) {
-  const double gib = static_cast<double>(replay_cost(plan).bytes()) / static_cast<double>(kGiB);
+  const double gib = to_gib(replay_cost(plan).bytes());
   const int64_t seconds = longest_seconds(plan.deadlines, runs);
   return fmt::format("{} GPU{} with about {:.1f} GiB free on each, and at most {} min {} s",
                      plan.ranks.size(), plan.ranks.size() == 1 ? "" : "s", gib, seconds / 60,
@@ -382,7 +382,7 @@ std::string shape_remarks(const Shape& shape, const Function& function) {
   const PlannedCall& call = *shape.call;
   std::string text;
   const int64_t part = call.count * datatype_bytes(call.datatype).value_or(1);
-  if (function.size == kAll && part % kPartBytes != 0) {
+  if (function.size() == kAll && part % kPartBytes != 0) {
     text += remark(fmt::format("It rounds the {} bytes of each rank down to {}.", part,
                                part / kPartBytes * kPartBytes));
   }
@@ -417,14 +417,13 @@ std::string lines_of(const ReplayPlan& plan, const Shape& shape) {
 
 /// What no line of them can show.
 std::string limits_of(const ReplayPlan& plan) {
-  std::string text = remark(
-      "One process holds all GPUs, on one host: add -t, or mpirun, as the job was laid out.");
-  text += remark("All ranks make this call alone, over and over: its order among others, groups,");
-  text += remark("streams and offsets of buffers are not as recorded.");
+  std::string text =
+      "# One process holds all GPUs, on one host: add -t, or mpirun, as the job was laid out.\n"
+      "# All ranks make this call alone, over and over: its order among others, groups,\n"
+      "# streams and offsets of buffers are not as recorded.\n";
   if (!has_defect(plan)) return text;
-  return text + remark(
-                    "No rank of nccl-tests departs from the others: the defect itself cannot be "
-                    "shown.");
+  return text +
+         "# No rank of nccl-tests departs from the others: the defect itself cannot be shown.\n";
 }
 
 }  // namespace
@@ -434,5 +433,205 @@ std::string nccl_tests_lines(const ReplayPlan& plan) {
   for (const Shape& shape : shapes_of(plan)) text += "\n" + lines_of(plan, shape);
   return text;
 }
+
+// Plans and their like as JSON.
+
+namespace {
+
+constexpr size_t kColumns = 100;
+
+/// "plan.json:14:3" for a place in bytes, from 1.
+std::string where_in(std::string_view text, const std::string& source, size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
+  const auto line = std::ranges::count(before, '\n') + 1;
+  const size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0.
+  return fmt::format("{}:{}:{}", source, line, before.size() - begin + 1);
+}
+
+bool is_scalar(const WrittenJson& value) { return !value.is_structured(); }
+
+/// A list of single values, or nothing.
+bool is_plain_list(const WrittenJson& value) {
+  return value.is_array() && std::ranges::all_of(value, is_scalar);
+}
+
+bool is_flat(const WrittenJson& value) {
+  return std::ranges::all_of(
+      value, [](const WrittenJson& part) { return is_scalar(part) || is_plain_list(part); });
+}
+
+void append_line(std::string& out, const WrittenJson& value);
+
+void append_key(std::string& out, const std::string& key) { out += WrittenJson(key).dump() + ": "; }
+
+void append_line_object(std::string& out, const WrittenJson& value) {
+  out += '{';
+  for (auto part = value.begin(); part != value.end(); ++part) {
+    if (part != value.begin()) out += ", ";
+    append_key(out, part.key());
+    append_line(out, part.value());
+  }
+  out += '}';
+}
+
+void append_line(std::string& out, const WrittenJson& value) {
+  if (value.is_object()) return append_line_object(out, value);
+  if (!value.is_array()) return void(out += value.dump());
+  out += '[';
+  for (auto part = value.begin(); part != value.end(); ++part) {
+    if (part != value.begin()) out += ", ";
+    append_line(out, *part);
+  }
+  out += ']';
+}
+
+/// Whether `value` stands on one line behind `indent` columns: rows and numbers always, else if it
+/// is short.
+bool fits_line(const WrittenJson& value, size_t indent, bool in_list) {
+  constexpr size_t kFew = 12;
+  if (is_scalar(value) || value.empty()) return true;
+  if (in_list && value.is_object() && is_flat(value)) return true;
+  if (is_plain_list(value) && !value.front().is_string()) return true;
+  if (!is_flat(value) || value.size() > kFew) return false;
+  std::string line;
+  append_line(line, value);
+  return indent + line.size() <= kColumns;
+}
+
+void append_value(std::string& out, const WrittenJson& value, size_t indent, bool in_list) {
+  if (fits_line(value, indent, in_list)) return append_line(out, value);
+  const bool is_list = value.is_array();
+  out += is_list ? '[' : '{';
+  for (auto part = value.begin(); part != value.end(); ++part) {
+    out += part == value.begin() ? "\n" : ",\n";
+    out.append(indent + 2, ' ');
+    if (!is_list) append_key(out, part.key());
+    append_value(out, *part, indent + 2, is_list);
+  }
+  out += '\n';
+  out.append(indent, ' ');
+  out += is_list ? ']' : '}';
+}
+
+std::string_view type_of(const ReadJson& value) {
+  if (value.is_null()) return "null";
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_number_integer()) return "a whole number";
+  if (value.is_number()) return "a number that is not whole";
+  if (value.is_string()) return "a text";
+  return value.is_array() ? "a list" : "an object";
+}
+
+}  // namespace
+
+JsonPlace JsonPlace::at(std::string_view name, const ReadJson& member) const {
+  return {member, source, this, name, 0};
+}
+
+JsonPlace JsonPlace::at(size_t item) const { return {value[item], source, this, {}, item}; }
+
+std::string path_of(const JsonPlace& place) {
+  if (place.above == nullptr) return {};
+  const std::string path = path_of(*place.above);
+  if (place.above->value.is_array()) return fmt::format("{}[{}]", path, place.index);
+  return path + (path.empty() ? "" : ".") + printable(place.key);
+}
+
+void refuse(const JsonPlace& place, const std::string& what, const std::string& hint) {
+  const std::string path = path_of(place);
+  throw Error(what, std::string(place.source) + (path.empty() ? "" : ": " + path), hint);
+}
+
+void refuse_type(const JsonPlace& place, std::string_view wanted) {
+  refuse(place, fmt::format("{} is expected, not {}", wanted, type_of(place.value)));
+}
+
+ReadJson parse_json_document(std::string_view text, const std::string& source) {
+  if (text.size() > kMaxReplayText) {
+    throw Error(fmt::format("longer than {} MiB", kMaxReplayText >> 20), source);
+  }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw Error("the file is empty", source);
+  }
+  std::istringstream stream{std::string(text)};
+  std::vector<std::set<std::string>> keys;  // Of all open objects, the outermost first.
+  const auto look = [&](int, ReadJson::parse_event_t event, const ReadJson& parsed) {
+    if (event == ReadJson::parse_event_t::object_start) keys.emplace_back();
+    if (event == ReadJson::parse_event_t::object_end) keys.pop_back();
+    if (event == ReadJson::parse_event_t::key && !keys.back().insert(parsed).second) {
+      const size_t begin = text.rfind('"', static_cast<size_t>(stream.tellg()) - 2);
+      throw Error(fmt::format("the key '{}' stands twice in one object",
+                              printable(parsed.get_ref<const std::string&>())),
+                  where_in(text, source, begin + 1), "leave one of the two out");
+    }
+    return true;
+  };
+  try {
+    return ReadJson::parse(stream, look);
+  } catch (const ReadJson::parse_error& error) {
+    throw Error("no JSON from here on", where_in(text, source, error.byte));
+  } catch (const ReadJson::exception&) {  // A number beyond what a double holds.
+    throw Error("a number is out of range", source);
+  }
+}
+
+void check_schema(const JsonPlace& document, std::string_view schema, std::string_view noun) {
+  const std::string hint = fmt::format("this ncclog reads {}", schema);
+  if (!document.value.is_object()) refuse_type(document, fmt::format("a {}", noun));
+  const auto found = document.value.find("schema");
+  if (found == document.value.end() || !found->is_string()) {
+    refuse(document, fmt::format("not a {}: it names no schema", noun), hint);
+  }
+  const std::string& named = found->get_ref<const std::string&>();
+  if (named == schema) return;
+  const std::string_view kind = schema.substr(0, schema.find('/') + 1);
+  refuse(document.at("schema", *found),
+         named.starts_with(kind)
+             ? fmt::format("a {} of another version: {}", noun, printable(named))
+             : fmt::format("not a {}, but {}", noun, printable(named)),
+         hint);
+}
+
+std::string write_json_document(const WrittenJson& document) {
+  std::string text;
+  append_value(text, document, 0, false);
+  return text + "\n";
+}
+
+std::string hint_among(std::string_view word, std::span<const std::string_view> words) {
+  if (const auto nearest = nearest_name(word, words)) {
+    return fmt::format("did you mean '{}'?", *nearest);
+  }
+  return fmt::format("one of: {}", fmt::join(words, ", "));
+}
+
+std::optional<int> Words::find(std::string_view word) const {
+  for (size_t number = 0; number < count; ++number) {
+    if (name(static_cast<int64_t>(number)) == word) return static_cast<int>(number);
+  }
+  return std::nullopt;
+}
+
+void Words::refuse(const JsonPlace& place, std::string_view word) const {
+  std::vector<std::string_view> words;
+  for (size_t number = 0; number < count; ++number) words.push_back(name(number));
+  ncclog::refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)),
+                 hint_among(word, words));
+}
+
+std::string_view function_word(int64_t number) {
+  static constexpr std::string_view kWords[] = {
+      "AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AlltoAll",  "Gather",
+      "Scatter",   "Send",      "Recv",   "PutSignal", "Signal",        "WaitSignal"};
+  return kWords[number];
+}
+
+std::string write_plan(const ReplayPlan& plan) { return write_json_document(to_json_value(plan)); }
+
+ReplayPlan parse_plan(std::string_view text, const std::string& source) {
+  return parse_json_as<ReplayPlan>(text, source, "replay plan");
+}
+
+std::string plan_hash(std::string_view text) { return sha256_hex(text); }
 
 }  // namespace ncclog

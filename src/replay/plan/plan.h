@@ -128,7 +128,7 @@ struct FrontLine {
   bool operator==(const FrontLine&) const = default;
 };
 
-/// What kind of departure is recorded.
+/// What kind of defect is recorded.
 enum class DefectKind {
   None,         ///< Nothing to test: the plan is of a healthy stretch.
   MissingCall,  ///< Some ranks did not make a call that the others made.
@@ -150,7 +150,7 @@ struct Hypothesis {
   std::string finding;  ///< Id of the finding; empty: none was made.
   std::string title;    ///< Its title.
   DefectKind kind = DefectKind::None;
-  std::vector<int> departed;       ///< Ranks of the plan that departed; empty for None, Stall.
+  std::vector<int> diverged;       ///< Ranks of the plan that diverged; empty for None, Stall.
   std::optional<FrontLine> front;  ///< As recorded; nullopt: the job did not stand still.
 
   bool operator==(const Hypothesis&) const = default;
@@ -167,7 +167,7 @@ struct ReplayDeadlines {
   bool operator==(const ReplayDeadlines&) const = default;
 };
 
-/// The whole plan. Indices into its lists are checked by replay/plan/check_plan.h, not by reading.
+/// The whole plan. Indices into its lists are checked by check_plan(), not by reading.
 struct ReplayPlan {
   static constexpr std::string_view kSchema = "ncclog.replay/1";
 
@@ -202,6 +202,9 @@ bool any_call(const ReplayPlan& plan, IsSuch is_such) {
     return std::ranges::any_of(rank.calls, is_such);
   });
 }
+
+/// True if no rank makes a call, in either run.
+bool is_empty(const ReplayPlan& plan);
 
 /// True if the runs differ: some call is made in one of them only.
 bool has_defect(const ReplayPlan& plan);
@@ -296,6 +299,9 @@ int64_t longest_seconds(const ReplayDeadlines& deadlines, int runs);
 /// How many runs a plan has of itself: the defect and the clean one, or the clean one alone.
 int runs_of(const ReplayPlan& plan);
 
+/// For people: 1.5 of 1610612736 bytes.
+double to_gib(int64_t bytes);
+
 /// "2 GPUs with about 1.2 GiB free on each, and at most 10 min 34 s".
 std::string cost_words(const ReplayPlan& plan, int runs);
 
@@ -311,5 +317,37 @@ std::string cost_words(const ReplayPlan& plan, int runs);
 /// Lines for a shell, with comments: the call at the front that is tested, or without one the first
 /// few different calls of the clean run. The plan has to make sense to check_plan.
 std::string nccl_tests_lines(const ReplayPlan& plan);
+
+// Does a plan make sense, and is it safe to carry out?
+//
+//   refusal  ranks[1].calls[4]      rank 1 makes ReduceScatter as collective 4 of communicator 0,
+//                                   rank 0 AllReduce
+//   remark   settings[2]            …
+//
+// The planner's own plans pass. A plan is a file, though: people edit it, and pass it on. What is
+// wrong would hang, crash or harm, or would prove nothing. Calls of the run in which all ranks
+// behave have to fit each other; those of the other run need not: they are what is tested.
+
+/// One thing that is wrong with a plan, or that somebody should know of it.
+struct PlanComplaint {
+  enum class Weight {
+    Refusal,  ///< The plan is not carried out.
+    Remark,   ///< It is, but somebody should know.
+  };
+
+  Weight weight = Weight::Refusal;
+  std::string where;  ///< "ranks[1].calls[4]", as in the file; empty: the plan as a whole.
+  std::string what;   ///< One sentence without its full stop.
+  std::string hint;   ///< What to do about it; may be empty.
+
+  bool operator==(const PlanComplaint&) const = default;
+};
+
+/// What is wrong with the plan, in the order of its text; at most about a hundred. Programs are
+/// compared only where places, ranks and functions make sense, so a mended plan may have more.
+std::vector<PlanComplaint> check_plan(const ReplayPlan& plan);
+
+/// True if one of them is a refusal.
+bool is_refused(const std::vector<PlanComplaint>& complaints);
 
 }  // namespace ncclog

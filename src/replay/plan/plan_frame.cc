@@ -101,55 +101,18 @@ namespace {
 
 // Settings.
 
-constexpr std::string_view kInterface = "names a network interface of the recorded machine";
-constexpr std::string_view kAdapter = "names or tunes network adapters of the recorded machine";
-constexpr std::string_view kFile = "names a file of the recorded machine";
-constexpr std::string_view kOwnLogs = "the replay writes logs of its own";
-constexpr std::string_view kNetwork = "the recorded network and its plugins may not be here";
-constexpr std::string_view kPlugin = "loads code that is not a part of the plan";
-constexpr std::string_view kMulticast = "NVLink multicast stays off unless it is asked for";
-constexpr std::string_view kOwnHosts = "the replay has hosts of its own";
-constexpr std::string_view kRendezvous = "the replay finds its ranks by itself";
-constexpr std::string_view kNonBlocking = "communicators of a replay never block";
-constexpr std::string_view kNoService = "opens a port that a replay has no use for";
-constexpr std::string_view kOrder = "the replay launches in the order of the plan";
-
 struct Exclusion {
   std::string_view pattern;  ///< '*' stands for any characters.
   std::string_view reason;
 };
 
+/// What the build makes of a line of left_out.table.
+constexpr Exclusion row(std::string_view pattern, std::string_view reason) {
+  return {pattern, reason};
+}
+
 constexpr Exclusion kExclusions[] = {
-    {"NCCL_DEBUG", kOwnLogs},
-    {"NCCL_DEBUG_*", kOwnLogs},
-    {"NCCL_SET_THREAD_NAME", kOwnLogs},
-    {"NCCL_*_IFNAME", kInterface},
-    {"NCCL_*_IFNAME_*", kInterface},
-    {"NCCL_SOCKET_FAMILY", kInterface},
-    {"NCCL_IB_*", kAdapter},
-    {"NCCL_IBEXT_*", kAdapter},
-    {"NCCL_NET_GDR_*", kAdapter},
-    {"NCCL_GIN_*", kAdapter},
-    {"NCCL_GDRCOPY_*", kAdapter},
-    {"NCCL_HOSTID", kOwnHosts},
-    {"NCCL_MNNVL_*", kOwnHosts},
-    {"NCCL_COMM_ID", kRendezvous},
-    {"NCCL_OOB_*", kRendezvous},
-    {"NCCL_NET", kNetwork},
-    {"NCCL_NET_PLUGIN", kNetwork},
-    {"NCCL_COLLNET_*", kNetwork},
-    {"NCCL_SHARP_*", kNetwork},
-    {"NCCL_*_PLUGIN", kPlugin},
-    {"NCCL_PROFILER_*", kPlugin},
-    {"NCCL_*MULTICAST*", kMulticast},
-    {"NCCL_NVLS_*", kMulticast},
-    {"NCCL_RAS_*", kNoService},
-    {"NCCL_COMM_BLOCKING", kNonBlocking},
-    {"NCCL_LAUNCH_ORDER*", kOrder},
-    {"NCCL_*FILE*", kFile},
-    {"NCCL_*DUMP*", kFile},
-    {"NCCL_*_PATH", kFile},
-    {"CUDA_VISIBLE_DEVICES", "names GPUs of the recorded machine"},
+#include "replay/plan/left_out.inc"
 };
 
 /// True if `text` fits `pattern`, in which each '*' stands for any characters.
@@ -180,8 +143,8 @@ std::vector<int> ranks_of(const PlanSeats& seats, const std::vector<int>& proces
 std::string_view why_left_out(std::string_view name, std::string_view value) {
   // Every replay has it, unless multicast is asked for.
   if (name == "NCCL_NVLS_ENABLE" && value == "0") return {};
-  for (const Exclusion& row : kExclusions) {
-    if (fits(row.pattern, name)) return row.reason;
+  for (const Exclusion& one : kExclusions) {
+    if (fits(one.pattern, name)) return one.reason;
   }
   return name.starts_with("NCCL_") ? "" : "no setting of NCCL itself";
 }
@@ -210,7 +173,7 @@ std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& se
 //       → in the defect run rank 5 makes nothing after call 27 on that communicator, the others
 //         make AllReduce(28), and nobody makes a call after it
 //
-// What a departed rank called later meets the call that the others wait in. NCCL matches calls by
+// What a diverged rank called later meets the call that the others wait in. NCCL matches calls by
 // their order alone, so with a few ranks it may take those data for the missing ones, and compute
 // nonsense where many ranks stood still.
 
@@ -257,7 +220,7 @@ uint64_t end_at_front(ReplayPlan& plan) {
   // The front says that those who left the call out came, though with another one.
   std::vector<int> without;
   if (hypothesis.kind == DefectKind::MissingCall) {
-    std::ranges::copy_if(hypothesis.departed, std::back_inserter(without),
+    std::ranges::copy_if(hypothesis.diverged, std::back_inserter(without),
                          [&](int rank) { return is_among(front.entered, rank); });
   }
   uint64_t removed = 0;
@@ -453,7 +416,7 @@ bool goes_on_with_messages(const ReplayPlan& plan, const FrontLine& front) {
   });
 }
 
-/// What the plan's calls cannot show is not claimed: a departure that makes no difference between
+/// What the plan's calls cannot show is not claimed: a defect that makes no difference between
 /// the runs, a front whose call is not among them, and one of collectives where messages stalled.
 void limit_hypothesis(ReplayPlan& plan) {
   Hypothesis& hypothesis = plan.hypothesis;
@@ -467,7 +430,7 @@ void limit_hypothesis(ReplayPlan& plan) {
   if (is_stall && goes_on_with_messages(plan, *hypothesis.front)) hypothesis.front.reset();
   if (hypothesis.kind == DefectKind::None || has_defect(plan)) return;
   hypothesis.kind = DefectKind::Stall;
-  hypothesis.departed.clear();
+  hypothesis.diverged.clear();
   if (hypothesis.front) hypothesis.front->missing.clear();
 }
 
@@ -481,10 +444,6 @@ std::string absent_words(const std::string& communicator, size_t count,
           : fmt::format("{} {}", plural(absent.size(), "rank", "ranks"), ranges_text(absent));
   return fmt::format("Communicator {} is made without {}: the logs do not show what {} called.",
                      communicator, who, absent.size() == 1 ? "it" : "they");
-}
-
-bool is_empty(const ReplayPlan& plan) {
-  return !any_call(plan, [](const PlannedCall&) { return true; });
 }
 
 ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs) {

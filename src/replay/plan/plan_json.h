@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -237,9 +236,6 @@ constexpr bool is_optional = false;
 template <typename T>
 constexpr bool is_optional<std::optional<T>> = true;
 
-/// Texts by number; an object whose keys are decimal.
-using NumberedTexts = std::map<int, std::string>;
-
 template <typename T>
 WrittenJson to_json_value(const T& value) {
   if constexpr (std::floating_point<T>) {
@@ -256,10 +252,6 @@ WrittenJson to_json_value(const T& value) {
     WrittenJson list = WrittenJson::array();
     for (const auto& item : value) list.push_back(to_json_value(item));
     return list;
-  } else if constexpr (std::same_as<T, NumberedTexts>) {
-    WrittenJson object = WrittenJson::object();
-    for (const auto& [number, text] : value) object[std::to_string(number)] = to_json_value(text);
-    return object;
   } else {
     WrittenJson object = WrittenJson::object();
     FieldWriter<T> writer(value, object);
@@ -299,17 +291,6 @@ void read_json_list(const JsonPlace& place, std::vector<T>& list) {
   for (size_t i = 0; i < place.value.size(); ++i) read_json_value(place.at(i), list.emplace_back());
 }
 
-inline void read_json_texts(const JsonPlace& place, NumberedTexts& texts) {
-  if (!place.value.is_object()) refuse_type(place, "an object");
-  for (const auto& [key, value] : place.value.items()) {
-    const auto number = parse_int(key);
-    if (!number || !std::in_range<int>(*number)) refuse(place, "a key is not a number");
-    const auto [text, is_new] = texts.try_emplace(static_cast<int>(*number));
-    if (!is_new) refuse(place, fmt::format("two keys mean {}", *number));
-    read_json_value(place.at(key, value), text->second);
-  }
-}
-
 template <typename T>
 void read_json_value(const JsonPlace& place, T& value) {
   if constexpr (std::same_as<T, bool>) {
@@ -329,8 +310,6 @@ void read_json_value(const JsonPlace& place, T& value) {
     if (!place.value.is_null()) read_json_value(place, value.emplace());
   } else if constexpr (is_vector<T>) {
     read_json_list(place, value);
-  } else if constexpr (std::same_as<T, NumberedTexts>) {
-    read_json_texts(place, value);
   } else {
     FieldReader<T> reader(place, value);
     each_field(reader, FieldsOf<T>());
@@ -445,7 +424,7 @@ void each_field(auto& visit, FieldsOf<Hypothesis>) {
   visit("finding", &Hypothesis::finding, Written::Always);
   visit("title", &Hypothesis::title, Written::Always);
   visit("kind", &Hypothesis::kind, Written::Always);
-  visit("departed", &Hypothesis::departed, Written::Always);
+  visit("departed", &Hypothesis::diverged, Written::Always);
   visit("front", &Hypothesis::front, Written::Always);
 }
 
@@ -496,7 +475,7 @@ std::string write_plan(const ReplayPlan& plan);
 
 /// The plan in `text`; `source` is its name for people. Throws Error with the place, what is wrong
 /// there and the nearest name if it is not one. Whether the plan makes sense is another question:
-/// replay/plan/check_plan.h.
+/// for check_plan() to answer.
 ReplayPlan parse_plan(std::string_view text, const std::string& source);
 
 /// By which an outcome names the plan that it is of: the SHA-256 of the plan's text in hexadecimal.

@@ -176,16 +176,8 @@ SeatKey seat_key(const CommRank& rank, const std::set<int>& several) {
 /// Who is a member, by communicator.
 using MembersOf = std::map<int, std::set<SeatKey>>;
 
-/// True if `parent` is there with all members of `child`: else nothing can be split off it.
-bool can_split(const MembersOf& members, int parent, int child) {
-  const auto all = members.find(parent);
-  const auto some = members.find(child);
-  if (all == members.end() || some == members.end()) return false;
-  return std::includes(all->second.begin(), all->second.end(), some->second.begin(),
-                       some->second.end());
-}
-
-/// `wanted` with the parents that they can be split off, parents first.
+/// `wanted` with the parents that they can be split off, parents first: those that are there with
+/// all members of the child.
 std::vector<int> with_parents(const Job& job, const MembersOf& members,
                               const std::vector<int>& wanted) {
   std::vector<int> order;
@@ -195,7 +187,10 @@ std::vector<int> with_parents(const Job& job, const MembersOf& members,
     for (int c = communicator; c >= 0 && members.contains(c) && placed.insert(c).second;) {
       line.push_back(c);
       const int parent = job.communicators[c].parent;
-      c = can_split(members, parent, c) ? parent : -1;
+      const auto above = members.find(parent);
+      const bool can_split =
+          above != members.end() && std::ranges::includes(above->second, members.at(c));
+      c = can_split ? parent : -1;
     }
     order.insert(order.end(), line.rbegin(), line.rend());
   }

@@ -58,6 +58,10 @@ struct Search {
   bool is_holding(const Membership& member) const {
     return blocks(waits, waiter(member)) && !may_wait_for_unknown(job, waits, waiter(member));
   }
+  /// The waiter is one of those ranks of the communicator.
+  bool is_one_of(int communicator, const std::vector<int>& ranks, const Waiter& who) const {
+    return std::ranges::any_of(ranks, [&](int r) { return waiter({communicator, r}) == who; });
+  }
   bool is_suspected(int communicator) const {
     return comm(communicator).id == suspicion.communicator;
   }
@@ -87,13 +91,12 @@ size_t right_camp(const Search& search, int communicator, const std::vector<Call
 bool followed_before(const CallSequence& calls, uint64_t index, const CallSignature& next) {
   const PlacedCall* at = calls.call(index);
   if (at == nullptr) return false;
-  for (uint64_t i = calls.kept_from(); i + 1 <= index; ++i) {
+  // A pair that reaches the place itself says nothing about what was usual before it.
+  for (uint64_t i = calls.kept_from(); i + 1 < index; ++i) {
     const PlacedCall* call = calls.call(i);
     const PlacedCall* behind = calls.call(i + 1);
     if (call == nullptr || behind == nullptr) continue;
-    // A pair that reaches the place itself says nothing about what was usual before it.
-    if (comparable(call->call) == comparable(at->call) && comparable(behind->call) == next &&
-        i + 1 < index) {
+    if (comparable(call->call) == comparable(at->call) && comparable(behind->call) == next) {
       return true;
     }
   }
@@ -101,7 +104,7 @@ bool followed_before(const CallSequence& calls, uint64_t index, const CallSignat
 }
 
 /// What the member did that others did not: it left out a call, made one more, or another one.
-DefectKind kind_of_departure(const CallSequence& right, const CallSequence& odd, uint64_t index) {
+DefectKind kind_of_defect(const CallSequence& right, const CallSequence& odd, uint64_t index) {
   const PlacedCall* wanted = right.call(index);
   const PlacedCall* made = odd.call(index);
   if (wanted == nullptr || made == nullptr) return DefectKind::OtherCall;
@@ -144,22 +147,22 @@ RecordedDefect from_difference(const Search& search) {
   for (size_t c = 0; c < difference.camps.size(); ++c) {
     const auto members = search.known(communicator, difference.camps[c].members);
     defect.entered.insert(defect.entered.end(), members.begin(), members.end());
-    if (c != right) defect.departed.insert(defect.departed.end(), members.begin(), members.end());
+    if (c != right) defect.diverged.insert(defect.diverged.end(), members.begin(), members.end());
     came.insert(difference.camps[c].members.begin(), difference.camps[c].members.end());
   }
   std::ranges::sort(defect.entered);
   const auto witnesses = search.known(communicator, difference.camps[right].members);
-  if (defect.departed.empty() || witnesses.empty()) return {};
+  if (defect.diverged.empty() || witnesses.empty()) return {};
   defect.missing = those(search.known_of(communicator),
                          [&](const Membership& member) { return !came.contains(member.member); });
   const CallSignature& call = difference.camps[right].call.call;
-  for (const auto* members : {&defect.missing, &defect.departed}) {
+  for (const auto* members : {&defect.missing, &defect.diverged}) {
     for (const Membership& member : *members) {
       defect.added.push_back(instead_of(search, member, difference.index, call));
     }
   }
-  defect.kind = kind_of_departure(search.collectives(witnesses.front()),
-                                  search.collectives(defect.departed.front()), difference.index);
+  defect.kind = kind_of_defect(search.collectives(witnesses.front()),
+                               search.collectives(defect.diverged.front()), difference.index);
   defect.communicator = communicator;
   defect.index = difference.index;
   return defect;
@@ -197,14 +200,14 @@ std::vector<Membership> guilty(const Search& search, const CallFront& front) {
 }
 
 /// The front that others wait for: of the suspected communicator, else with a rank that is blamed
-/// or departed, else the one in which most ranks wait.
+/// or diverged, else the one in which most ranks wait.
 const CallFront* choose_front(const Search& search) {
   const auto weight = [&](const CallFront& front) {
     const auto behind = search.known(front.communicator, front.behind);
-    const bool departed = std::ranges::any_of(behind, [&](const Membership& member) {
+    const bool diverged = std::ranges::any_of(behind, [&](const Membership& member) {
       return search.is_blamed(member) || search.departure_of(member) != nullptr;
     });
-    return std::tuple(departed, search.is_suspected(front.communicator), front.ahead.size());
+    return std::tuple(diverged, search.is_suspected(front.communicator), front.ahead.size());
   };
   const CallFront* chosen = nullptr;
   for (const CallFront& front : search.waits.fronts) {
@@ -215,42 +218,36 @@ const CallFront* choose_front(const Search& search) {
   return chosen;
 }
 
-/// True if the departed rank waits, alone, in a call that its partners did not make.
+/// True if the diverged rank waits, alone, in a call that its partners did not make.
 bool ran_ahead(const Search& search, const Divergence& departure) {
   return std::ranges::any_of(search.waits.fronts, [&](const CallFront& front) {
-    if (front.communicator != departure.communicator || front.ahead.size() != 1) return false;
-    return search.waiter({front.communicator, front.ahead.front()}) == departure.waiter;
+    return front.communicator == departure.communicator && front.ahead.size() == 1 &&
+           search.is_one_of(front.communicator, front.ahead, departure.waiter);
   });
 }
 
 /// A rank made a call that its partners did not make, where ranks like it made another one.
 RecordedDefect from_extra_call(const Search& search) {
-  RecordedDefect defect;
+  const std::vector<CallFront>& fronts = search.waits.fronts;
   for (const Divergence& departure : search.departures) {
     const auto made = departure_call(search, departure);
-    if (!made || !search.members.contains(made->by) || !ran_ahead(search, departure)) {
-      continue;
-    }
-    const auto front = std::ranges::find_if(search.waits.fronts, [&](const CallFront& one) {
-      return one.communicator == made->by.communicator;
+    if (!made || !search.members.contains(made->by) || !ran_ahead(search, departure)) continue;
+    const CallFront& front =
+        *std::ranges::find(fronts, made->by.communicator, &CallFront::communicator);
+    const auto behind = search.known(front.communicator, front.behind);
+    const bool is_behind = std::ranges::any_of(fronts, [&](const CallFront& one) {
+      return search.is_one_of(one.communicator, one.behind, departure.waiter);
     });
-    const auto behind = search.known(front->communicator, front->behind);
-    const bool is_beyond = made->index == front->front;
-    const bool is_alone = std::ranges::none_of(search.waits.fronts, [&](const CallFront& one) {
-      return std::ranges::any_of(one.behind, [&](int r) {
-        return search.waiter({one.communicator, r}) == departure.waiter;
-      });
-    });
-    if (!is_beyond || !is_alone || behind.empty()) continue;
-    defect.kind = DefectKind::ExtraCall;
-    defect.communicator = front->communicator;
-    defect.index = front->front;
-    defect.entered = defect.departed = {made->by};
-    defect.missing = behind;
-    defect.struck = {*made};
-    return defect;
+    if (made->index != front.front || is_behind || behind.empty()) continue;
+    return {.kind = DefectKind::ExtraCall,
+            .communicator = front.communicator,
+            .index = front.front,
+            .entered = {made->by},
+            .missing = behind,
+            .diverged = {made->by},
+            .struck = {*made}};
   }
-  return defect;
+  return {};
 }
 
 /// The member has not made all messages that others wait for.
@@ -284,7 +281,7 @@ RecordedDefect from_late_entry(const Search& search) {
               .index = front.front - 1,
               .entered = behind,
               .missing = ahead,
-              .departed = ahead};
+              .diverged = ahead};
     for (const Membership& member : ahead) {
       defect.late.push_back({member, defect.index, last->call});
     }
@@ -295,32 +292,30 @@ RecordedDefect from_late_entry(const Search& search) {
 /// No rank that the logs do not cover can be the one that all wait for.
 bool all_are_known(const Search& search) {
   return messages_are_covered(search.job) &&
-         std::ranges::all_of(search.waits.fronts,
-                             [](const CallFront& front) { return front.knows_all(); });
+         std::ranges::all_of(search.waits.fronts, &CallFront::knows_all);
 }
 
 /// Some ranks did not come to a call that others entered. With `certain` only if it can be told who
 /// held the others up.
 RecordedDefect from_front(const Search& search, bool certain) {
-  RecordedDefect defect;
   const CallFront* chosen = choose_front(search);
-  if (chosen == nullptr) return defect;
+  if (chosen == nullptr) return {};
   const CallFront& front = *chosen;
   const PlacedCall* open = open_call(search.job, front);
-  const auto held_up_by = guilty(search, front);
-  if (open == nullptr) return defect;
-  if (held_up_by.empty() && (certain || !all_are_known(search))) return defect;
-  defect.kind = DefectKind::MissingCall;
-  defect.communicator = front.communicator;
-  defect.index = front.front;
-  defect.entered = search.known(front.communicator, front.ahead);
-  defect.missing = search.known(front.communicator, front.behind);
-  defect.departed = held_up_by;
-  if (held_up_by.empty()) {
-    defect.departed =
+  const auto blockers = guilty(search, front);
+  if (open == nullptr) return {};
+  if (blockers.empty() && (certain || !all_are_known(search))) return {};
+  RecordedDefect defect{.kind = DefectKind::MissingCall,
+                        .communicator = front.communicator,
+                        .index = front.front,
+                        .entered = search.known(front.communicator, front.ahead),
+                        .missing = search.known(front.communicator, front.behind),
+                        .diverged = blockers};
+  if (blockers.empty()) {
+    defect.diverged =
         those(defect.missing, [&](const auto& member) { return search.is_holding(member); });
   }
-  if (defect.departed.empty()) return {};
+  if (defect.diverged.empty()) return {};
   for (const Membership& member : defect.missing) {
     AddedCall added{.call = {member, front.front, open->call}, .before = std::nullopt};
     const Divergence* departure = search.departure_of(member);
@@ -336,36 +331,33 @@ RecordedDefect from_front(const Search& search, bool certain) {
 
 /// Two calls in opposite order, both made by all: nobody is behind, but nobody came on either.
 RecordedDefect from_order(const Search& search) {
-  RecordedDefect defect;
   for (const Divergence& departure : search.departures) {
     const auto made = departure_call(search, departure);
     if (!made || !search.members.contains(made->by)) continue;
-    defect.kind = DefectKind::OtherCall;
-    defect.communicator = made->by.communicator;
-    defect.index = made->index;
-    defect.departed.push_back(made->by);
-    defect.entered = search.known_of(defect.communicator);
-    return defect;
+    return {.kind = DefectKind::OtherCall,
+            .communicator = made->by.communicator,
+            .index = made->index,
+            .entered = search.known_of(made->by.communicator),
+            .diverged = {made->by}};
   }
-  return defect;
+  return {};
 }
 
 /// All ranks entered what they called, and the job stopped nevertheless.
 RecordedDefect stall(const Search& search) {
-  RecordedDefect defect;
-  if (!search.waits.unmatched.empty() || !all_are_known(search)) return defect;
+  if (!search.waits.unmatched.empty() || !all_are_known(search)) return {};
   const CallFront* chosen = nullptr;
   for (const CallFront& front : search.waits.fronts) {
     if (front.is_open() || front.front == 0) continue;
     if (chosen == nullptr || search.is_suspected(front.communicator)) chosen = &front;
   }
-  if (chosen == nullptr) return defect;
-  defect.entered = search.known_of(chosen->communicator);
-  if (defect.entered.empty()) return defect;
-  defect.kind = DefectKind::Stall;
-  defect.communicator = chosen->communicator;
-  defect.index = chosen->front - 1;
-  return defect;
+  if (chosen == nullptr) return {};
+  const auto entered = search.known_of(chosen->communicator);
+  if (entered.empty()) return {};
+  return {.kind = DefectKind::Stall,
+          .communicator = chosen->communicator,
+          .index = chosen->front - 1,
+          .entered = entered};
 }
 
 // Which Send without its Recv, or the other way round, made the job stand still?
@@ -422,7 +414,7 @@ RecordedDefect defect_of(const Debt& debt) {
           .index = debt.index,
           .entered = {debt.waiting},
           .missing = {debt.owing},
-          .departed = {debt.owing}};
+          .diverged = {debt.owing}};
 }
 
 /// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
@@ -457,7 +449,7 @@ std::vector<Membership> told_of(const Search& search, const std::vector<Debt>& d
 
 /// A message that a rank which holds others up left out where it had always made it; of several one
 /// that is blamed.
-RecordedDefect from_departed_message(const Search& search) {
+RecordedDefect from_diverged_message(const Search& search) {
   RecordedDefect defect;
   bool has_blamed = false;
   for (const UnmatchedMessages& messages : search.waits.unmatched) {
@@ -477,7 +469,7 @@ RecordedDefect from_departed_message(const Search& search) {
 
 /// Messages owed by ranks that hold the others up, as far as the logs can tell. Named are those
 /// whom the suspicion blames, else those who wait for nobody themselves. Where neither tells,
-/// either end of each of these messages may have departed, and all of them are named.
+/// either end of each of these messages may have diverged, and all of them are named.
 RecordedDefect from_messages(const Search& search) {
   const std::vector<Debt> debts = certain_debts(search);
   if (debts.empty()) return {};
@@ -485,12 +477,12 @@ RecordedDefect from_messages(const Search& search) {
   const auto first = std::ranges::find_if(
       debts, [&](const Debt& debt) { return std::ranges::find(told, debt.owing) != told.end(); });
   RecordedDefect defect = defect_of(first == debts.end() ? debts.front() : *first);
-  defect.departed = told;
+  defect.diverged = told;
   if (told.empty()) {
-    // Either end may have departed: the other one may have made one too many.
+    // Either end may have diverged: the other one may have made one too many.
     std::set<Membership> ends;
     for (const Debt& debt : debts) ends.insert({debt.owing, debt.waiting});
-    defect.departed.assign(ends.begin(), ends.end());
+    defect.diverged.assign(ends.begin(), ends.end());
   }
   for (const Debt& debt : debts) {
     defect.added.push_back({{debt.owing, debt.index, debt.owed}, std::nullopt});
@@ -521,7 +513,7 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
   RecordedDefect (*const kSources[])(const Search&) = {
       from_late_entry,
       from_extra_call,
-      from_departed_message,
+      from_diverged_message,
       [](const Search& all) { return from_front(all, /*certain=*/true); },
       from_messages,
       [](const Search& all) { return from_front(all, /*certain=*/false); },

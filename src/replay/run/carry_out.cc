@@ -1,4 +1,3 @@
-#include "replay/run/carry_out.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +14,6 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "replay/judge/outcome.h"
-#include "replay/plan/check_plan.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/coordinator.h"

@@ -34,10 +34,11 @@ struct HeldRank {
   bool is_over = false;  ///< Reaped, and what it said last was heard; or no child.
 
   bool is_running() const { return child && child->is_running(); }
+  bool is_awaited() const { return child && !is_over; }
 
-  /// Sends a signal to the process if it runs.
+  /// Sends a signal to the process if it runs. Who has ended by now did so without it.
   void signal(int number) {
-    if (!is_running()) return;
+    if (!is_running() || child->reap()) return;
     sent_signal = number;
     child->signal(number);
   }
@@ -90,13 +91,6 @@ std::string death_text(const RankOutcome& rank, ReplayPhase phase) {
                      rank.exit_code);
 }
 
-const RankOutcome* wrong_rank(const RunOutcome& run) {
-  for (const RankOutcome& rank : run.ranks) {
-    if (rank.verified.wrong > 0) return &rank;
-  }
-  return nullptr;
-}
-
 std::string wrong_text(const RankOutcome& rank) {
   const Verification& verified = rank.verified;
   std::string text = fmt::format("rank {}: {} of {} elements are wrong", rank.rank, verified.wrong,
@@ -142,10 +136,12 @@ bool explains(const ProcessStatus& status, const Trouble& trouble) {
 /// Fills in end, phase and reason. Without a trouble the run was completed, or its data are wrong.
 void conclude(RunOutcome& run, const std::optional<Trouble>& trouble) {
   if (!trouble) {
-    const RankOutcome* wrong = wrong_rank(run);
-    run.end = wrong == nullptr ? RunEnd::Completed : RunEnd::Wrong;
-    run.phase = wrong == nullptr ? ReplayPhase::Done : ReplayPhase::Teardown;
-    if (wrong != nullptr) run.reason = wrong_text(*wrong);
+    const auto wrong = std::ranges::find_if(
+        run.ranks, [](const RankOutcome& rank) { return rank.verified.wrong > 0; });
+    const bool is_right = wrong == run.ranks.end();
+    run.end = is_right ? RunEnd::Completed : RunEnd::Wrong;
+    run.phase = is_right ? ReplayPhase::Done : ReplayPhase::Teardown;
+    if (!is_right) run.reason = wrong_text(*wrong);
     return;
   }
   run.end = trouble->end;
@@ -185,15 +181,6 @@ struct RunState {
 //
 // The first trouble counts: what goes wrong behind it is of ranks that are being ended.
 
-/// What does not end is not ours any more.
-void give_up(RunState& run) {
-  for (HeldRank& rank : run.ranks) {
-    if (!rank.is_running()) continue;
-    rank.child->abandon();
-    rank.outcome->end = ProcessEnd::Lost;
-  }
-}
-
 void enter(RunState& run, EndStage stage, milliseconds grace) {
   run.stage = stage;
   run.stage_ends = RunClock::now() + grace;
@@ -231,7 +218,11 @@ void go_on_ending(RunState& run, RunClock::time_point now) {
     enter(run, EndStage::Killing, run.request.limits.kill_grace);
   } else {
     enter(run, EndStage::GivenUp, {});
-    give_up(run);
+    for (HeldRank& rank : run.ranks) {
+      if (!rank.is_running()) continue;
+      rank.child->abandon();  // What does not end is not ours any more.
+      rank.outcome->end = ProcessEnd::Lost;
+    }
   }
 }
 
@@ -318,7 +309,7 @@ void note_end(RunState& run, const HeldRank& rank, const ProcessStatus& status) 
 /// Reaps the processes that ended, after what they said last was heard.
 void note_ends(RunState& run) {
   for (HeldRank& rank : run.ranks) {
-    if (rank.is_over || !rank.child) continue;
+    if (!rank.is_awaited()) continue;
     const auto status = rank.child->reap();
     if (!status) continue;
     rank.is_over = true;
@@ -393,7 +384,7 @@ milliseconds time_left(const RunState& run) {
   }
   // Before Linux 5.3 no descriptor tells that a process ends: it has to be asked now and then.
   const bool has_to_ask = std::ranges::any_of(run.ranks, [](const HeldRank& rank) {
-    return rank.is_running() && rank.child->descriptor() < 0;
+    return rank.is_awaited() && rank.child->descriptor() < 0;
   });
   return has_to_ask ? std::min(left, milliseconds(50)) : left;
 }
@@ -403,7 +394,7 @@ void wait(const RunState& run) {
   polled.add(run.request.stop_descriptor);
   for (const HeldRank& rank : run.ranks) {
     polled.add(rank.connection);
-    if (rank.is_running()) polled.add(rank.child->descriptor());
+    if (rank.is_awaited()) polled.add(rank.child->descriptor());
   }
   polled.wait(time_left(run));
 }

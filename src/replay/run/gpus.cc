@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -102,12 +101,6 @@ bool carries(pid_t pid, const std::string& token) {
   return text.find(fmt::format("{}={}", kTokenVariable, token)) != std::string::npos;
 }
 
-bool is_stray(pid_t pid, const ProcessState& state, const std::vector<pid_t>& leaders,
-              const std::string& token) {
-  if (pid == getpid() || state.state == 'Z' || state.state == 'X') return false;
-  return std::ranges::find(leaders, state.group) != leaders.end() || carries(pid, token);
-}
-
 /// True if the process is gone within a second.
 bool has_gone(pid_t pid) {
   for (int round = 0; round < 100; ++round) {
@@ -175,7 +168,9 @@ std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std
   std::vector<std::string> found;
   for (pid_t pid : all_pids()) {
     const ProcessState state = state_of(pid);
-    if (!is_stray(pid, state, leaders, token)) continue;
+    if (pid == getpid() || state.state == 'Z' || state.state == 'X') continue;
+    const bool is_led = std::ranges::find(leaders, state.group) != leaders.end();
+    if (!is_led && !carries(pid, token)) continue;
     kill(pid, SIGKILL);
     const char* end = has_gone(pid) ? "killed" : "cannot be killed";
     found.push_back(fmt::format("process {} ({}), {}", pid, printable(state.name), end));
@@ -195,7 +190,7 @@ namespace {
 using Json = WrittenJson;
 
 std::string gib_text(int64_t bytes) {
-  return bytes < 0 ? "unknown" : fmt::format("{:.1f}", static_cast<double>(bytes) / (1LL << 30));
+  return bytes < 0 ? "unknown" : fmt::format("{:.1f}", to_gib(bytes));
 }
 
 std::string processes_text(const GpuState& state) {
@@ -388,10 +383,9 @@ bool has_ended(ChildProcess& process, Clock::time_point latest) {
   while (!process.reap()) {
     const auto left = std::chrono::ceil<milliseconds>(latest - Clock::now());
     if (left.count() <= 0) return false;
-    pollfd polled{process.descriptor(), POLLIN, 0};
-    const bool is_blind = process.descriptor() < 0;
-    poll(&polled, 1,
-         static_cast<int>(is_blind ? std::min<int64_t>(left.count(), 20) : left.count()));
+    PollList polled;
+    polled.add(process.descriptor());
+    polled.wait(process.descriptor() < 0 ? std::min(left, milliseconds(20)) : left);
   }
   return true;
 }

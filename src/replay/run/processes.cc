@@ -46,14 +46,13 @@ void write_whole_file(const fs::path& path, const std::string& text) {
 // The command line of a rank.
 
 std::optional<PlantedCorruption> parse_corruption(std::string_view text) {
-  const std::vector<std::string_view> parts = split(text, ':');
-  if (parts.size() != 3) return std::nullopt;
-  int64_t numbers[3];
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const std::optional<int64_t> number = parse_int(parts[i]);
+  std::vector<int64_t> numbers;
+  for (const std::string_view part : split(text, ':')) {
+    const std::optional<int64_t> number = parse_int(part);
     if (!number || *number < 0) return std::nullopt;
-    numbers[i] = *number;
+    numbers.push_back(*number);
   }
+  if (numbers.size() != 3) return std::nullopt;
   return PlantedCorruption{static_cast<int>(numbers[0]), static_cast<uint64_t>(numbers[1]),
                            numbers[2]};
 }
@@ -104,22 +103,14 @@ bool is_told(std::string_view name) {
          std::ranges::find(kCudaVariables, name) != std::end(kCudaVariables);
 }
 
-void add_recorded(Environment& environment, const ReplayPlan& plan, int rank) {
-  for (const PlannedSetting& setting : plan.settings) {
-    const auto& ranks = setting.ranks;
-    const bool is_meant = ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
-    if (setting.left_out.empty() && is_meant) environment[setting.name] = setting.value;
-  }
-}
-
-void add_logging(Environment& environment, const RunSetup& setup) {
+/// What makes the replay readable, and its pseudo-hosts.
+void add_own(Environment& environment, const ReplayPlan& plan, int rank, const RunSetup& setup) {
   environment["NCCL_DEBUG"] = "INFO";
   environment["NCCL_DEBUG_SUBSYS"] = "INIT,ENV,NET,COLL,GRAPH,TUNING";
   environment["NCCL_DEBUG_FILE"] = setup.logs + "/nccl.%h.%p.log";
-}
-
-void add_pseudo_hosts(Environment& environment, const ReplayPlan& plan, int rank, int hosts) {
-  environment["NCCL_HOSTID"] = fmt::format("pseudo-host-{}", pseudo_host_of(plan, rank, hosts));
+  if (setup.hosts < 2) return;
+  environment["NCCL_HOSTID"] =
+      fmt::format("pseudo-host-{}", pseudo_host_of(plan, rank, setup.hosts));
   environment["NCCL_NET"] = "Socket";
   environment["NCCL_SOCKET_IFNAME"] = "lo";
   environment["NCCL_MNNVL_ENABLE"] = "0";
@@ -184,9 +175,11 @@ Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& set
   Environment environment;
   std::ranges::copy_if(inherited, std::inserter(environment, environment.end()),
                        [](const auto& entry) { return !belongs_to_the_plan(entry.first); });
-  add_recorded(environment, plan, rank);
-  add_logging(environment, setup);
-  if (setup.hosts > 1) add_pseudo_hosts(environment, plan, rank, setup.hosts);
+  for (const PlannedSetting& setting : plan.settings) {
+    const bool is_meant = setting.ranks.empty() || is_among(setting.ranks, rank);
+    if (setting.left_out.empty() && is_meant) environment[setting.name] = setting.value;
+  }
+  add_own(environment, plan, rank, setup);
   for (const auto& [name, value] : setup.settings) environment[name] = value;
   if (!setup.multicast) environment["NCCL_NVLS_ENABLE"] = "0";
   environment[kTokenVariable] = setup.token;
@@ -381,11 +374,6 @@ ChildProcess::ChildProcess(const ProcessStart& start) {
   }
   descriptor_ = open_pidfd(pid_);
 }
-
-ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      status_(other.status_) {}
 
 ChildProcess::~ChildProcess() {
   if (is_running()) {

@@ -199,8 +199,8 @@ class ChildProcess {
  public:
   /// Throws Error if the program cannot be started.
   explicit ChildProcess(const ProcessStart& start);
-  ChildProcess(ChildProcess&& other) noexcept;
-  ChildProcess& operator=(ChildProcess&&) = delete;
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
   ~ChildProcess();
 
   pid_t pid() const { return pid_; }

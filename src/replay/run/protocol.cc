@@ -110,7 +110,10 @@ std::string RunProgress::take_phase(int rank, const RankMessage& message,
   outcome.reached = message.at;
   is_waiting_[rank] = step->waits;
   if (message.at == ReplayPhase::Start) {
-    ids_.insert(message.ids.begin(), message.ids.end());
+    ids_.resize(std::max(ids_.size(), message.ids.size()));
+    for (size_t c = 0; c < message.ids.size(); ++c) {
+      if (!message.ids[c].empty()) ids_[c] = message.ids[c];
+    }
     if (nccl_version_.empty()) nccl_version_ = message.nccl_version;
     if (nccl_version_ != message.nccl_version) {
       return fmt::format("loaded NCCL {}, and another rank {}", printable(message.nccl_version),
@@ -216,16 +219,12 @@ void RankTalk::post_progress(RankMessage progress) {
   progress_ = std::move(progress);
 }
 
-bool RankTalk::await(ReplayPhase phase, std::map<int, std::string>* ids) {
+std::optional<RunOrder> RankTalk::await(ReplayPhase phase) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (is_aborted_) return false;
-    const auto order = std::ranges::find_if(
-        heard_, [phase](const RunOrder& heard) { return heard.phase == phase; });
-    if (order != heard_.end()) {
-      if (ids != nullptr) *ids = order->ids;
-      return true;
-    }
+    if (is_aborted_) return std::nullopt;
+    const auto order = std::ranges::find(heard_, phase, &RunOrder::phase);
+    if (order != heard_.end()) return *order;
     changed_.wait(lock);
   }
 }

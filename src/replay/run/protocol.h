@@ -1,8 +1,8 @@
 // What do the coordinator of a run and its ranks say to each other, over what, and how far does that
 // bring it?
 //
-//   rank 1 → {"kind":"at","nccl":"2.28.9","ids":{"0":"6e63…"}}             it has started
-//   all    ← {"kind":"go","phase":"init","ids":{"0":"6e63…","2":"01ab…"}}
+//   rank 1 → {"kind":"at","nccl":"2.28.9","ids":["6e63…",null]}             it has started
+//   all    ← {"kind":"go","phase":"init","ids":["6e63…","01ab…"]}
 //   rank 1 → {"kind":"at","at":"enqueue","init_seconds":1.7}
 //   all    ← {"kind":"go","phase":"enqueue"}
 //   rank 1 → {"kind":"progress","entered":3,"completed":2,"open":[2]}      when it changed
@@ -27,7 +27,6 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -47,8 +46,8 @@ struct RankMessage {
   ReplayPhase at = ReplayPhase::Start;  ///< Phase that the rank has reached and waits to enter.
   std::string nccl_version;             ///< Only of Start: of the library it loaded.
   /// Only of Start: by communicator of the plan, the ncclUniqueId in hexadecimal of those that this
-  /// rank leads (it is their rank 0 and they are not split off another one).
-  std::map<int, std::string> ids;
+  /// rank leads (it is their rank 0 and they are not split off another one); of others empty.
+  std::vector<std::string> ids;
   double init_seconds = 0;  ///< Only of Enqueue.
   uint64_t entered = 0;     ///< Of Progress and of At.
   uint64_t completed = 0;
@@ -66,7 +65,7 @@ struct RunOrder {
 
   Kind kind = Kind::Go;
   ReplayPhase phase = ReplayPhase::Init;  ///< Of Go: Init, Enqueue or Teardown.
-  std::map<int, std::string> ids;         ///< Of Init: all of them.
+  std::vector<std::string> ids;           ///< Of Init: all of them.
 
   bool operator==(const RunOrder&) const = default;
 };
@@ -168,7 +167,7 @@ class RunProgress {
   std::vector<bool> is_waiting_;  ///< By rank: it has said what it waits for, and that is not due.
   std::array<std::optional<RunClock::time_point>, 5> began_;
   ReplayPhase let_in_ = ReplayPhase::Start;  ///< The last phase that was ordered.
-  std::map<int, std::string> ids_;
+  std::vector<std::string> ids_;
   std::vector<CallTiming> timings_;
   std::string nccl_version_;
 };
@@ -189,8 +188,8 @@ class RankTalk {
   /// Of the working thread: replaces what is not yet sent of an earlier one.
   void post_progress(RankMessage progress);
 
-  /// Of the working thread: waits for "go". False: it is "abort". The ids come with Init.
-  bool await(ReplayPhase phase, std::map<int, std::string>* ids = nullptr);
+  /// Of the working thread: waits for "go". nullopt: it is "abort".
+  std::optional<RunOrder> await(ReplayPhase phase);
 
   /// Of the working thread: nothing follows.
   void end();

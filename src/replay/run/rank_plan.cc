@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -15,16 +16,14 @@ namespace {
 
 // The order in which communicators are made, and their ids as text.
 
-bool share_a_rank(const PlannedCommunicator& a, const PlannedCommunicator& b) {
-  return std::ranges::any_of(a.ranks, [&b](int rank) { return is_among(b.ranks, rank); });
-}
-
 /// Whether one split can have made `next` along with those of `step`.
 bool belongs_to(const ReplayPlan& plan, const CommStep& step, const PlannedCommunicator& next) {
   if (next.parent < 0 || next.parent != step.parent) return false;
   return std::ranges::none_of(step.made, [&](int sibling) {
     const PlannedCommunicator& made = plan.communicators[sibling];
-    return made.color == next.color || share_a_rank(made, next);
+    const bool share_a_rank =
+        std::ranges::any_of(next.ranks, [&made](int rank) { return is_among(made.ranks, rank); });
+    return made.color == next.color || share_a_rank;
   });
 }
 
@@ -97,18 +96,15 @@ int64_t on_element(int offset, const Extent& extent) {
   return extent.element > 0 ? offset / extent.element * extent.element : 0;
 }
 
-/// True where the larger buffer holds a block of each rank, and the smaller one is the own block.
-bool has_blocks(const Extent& extent) {
-  return extent.sent > 0 && extent.received > 0 && extent.sent != extent.received;
-}
-
 /// Both buffers from `start` of the receive arena on; returns where they end.
 int64_t place_in_place(const PlannedCall& call, const Extent& extent, int64_t start,
                        BufferPlace& place) {
   const bool sends_more = extent.sent > extent.received;
   start += on_element(sends_more ? call.send_offset : call.recv_offset, extent);
   place = {.sends_from_receive_arena = true, .send = start, .receive = start};
-  if (has_blocks(extent)) (sends_more ? place.receive : place.send) += extent.own_block;
+  // Where the larger buffer holds a block of each rank, the smaller one is the own block.
+  const bool has_blocks = extent.sent > 0 && extent.received > 0 && extent.sent != extent.received;
+  if (has_blocks) (sends_more ? place.receive : place.send) += extent.own_block;
   return start + std::max(extent.sent, extent.received);
 }
 
@@ -181,26 +177,16 @@ uint64_t mask_within(uint64_t value) {
   return mask;
 }
 
-bool is_power_of_two(int number) { return (number & (number - 1)) == 0; }
-
 void choose_addends(DataPattern& pattern) {
   const uint64_t limit = exact_limit(pattern.datatype);
   pattern.contributors = static_cast<int>(std::min<uint64_t>(pattern.nranks, limit));
   pattern.mask = mask_within(limit / pattern.contributors);
   // Only an average divides, and by a power of two exactly.
-  if (pattern.redop != 4 || !is_float(pattern.datatype) || is_power_of_two(pattern.nranks)) return;
+  const bool is_exact = std::has_single_bit(static_cast<unsigned>(pattern.nranks));
+  if (pattern.redop != 4 || !is_float(pattern.datatype) || is_exact) return;
   // Rounded: 1/n itself, each product with it, and each sum.
   pattern.tolerance =
       (pattern.contributors + 2) * power_of_two(-float_format(pattern.datatype).mantissa);
-}
-
-void choose_values(DataPattern& pattern) {
-  // Max and min add nothing up, so values may be larger.
-  if (pattern.redop == 2 || pattern.redop == 3) {
-    pattern.mask = 2 * std::min<uint64_t>(exact_limit(pattern.datatype), 1 << 20) - 1;
-  } else {
-    choose_addends(pattern);
-  }
 }
 
 /// Which elements of whose buffer arrive.
@@ -226,7 +212,12 @@ DataPattern pattern_of(const PlannedCall& call, int rank, int nranks) {
   if (is_reduction(call.op)) {
     // The job's own reductions are replayed as sums.
     pattern.redop = call.redop > 4 ? 0 : call.redop;
-    choose_values(pattern);
+    // Max and min add nothing up, so values may be larger.
+    if (pattern.redop == 2 || pattern.redop == 3) {
+      pattern.mask = 2 * std::min<uint64_t>(exact_limit(pattern.datatype), 1 << 20) - 1;
+    } else {
+      choose_addends(pattern);
+    }
   }
   return pattern;
 }

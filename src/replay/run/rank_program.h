@@ -1,5 +1,5 @@
-// A rank on its GPU: its communicators, its buffers, what it calls, and how far that is; its process
-// from first to last, and the selftest, which runs ranks as threads.
+// The calls of one rank on its GPU: its communicators, its buffers, what it calls, and how far that
+// is.
 //
 //   stream 0:  fill, AllReduce 27, event, compare, fill, AllReduce 28, event, compare, …
 //
@@ -13,7 +13,6 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,7 +23,6 @@
 #include "replay/run/kernels.h"
 #include "replay/run/machine.h"
 #include "replay/run/processes.h"
-#include "replay/run/protocol.h"
 #include "replay/run/rank_plan.h"
 
 namespace ncclog {
@@ -211,27 +209,5 @@ class RankProgram {
 std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
                                        RankProgram& program, const NcclLibrary& nccl,
                                        Communicators& communicators);
-
-// The process of a rank: what its command line names, from loading NCCL to its last word.
-
-/// Connects to the coordinator that the environment names, and carries the rank out. What cannot
-/// be begun is said to the coordinator. Throws Error where there is none to say it to.
-RankExit run_rank_process(const RankCommand& command);
-
-// Does this program, with this NCCL and these GPUs, make and compare every call rightly?
-//
-//   AllReduce      360 calls, 23978520 elements, none wrong
-//   …
-//   a planted corruption of AllReduce was found: rank 1, call 1493, element 1031
-
-/// How the selftest went.
-struct SelftestResult {
-  bool passed = false;
-  std::string text;  ///< For people, lines with their ends.
-};
-
-/// Makes all calls of selftest_plan() on those GPUs, one rank on each, as threads; then corrupts
-/// one element of a reduction and one of a movement. Throws Error if it cannot begin.
-SelftestResult run_selftest(const std::vector<int>& gpus, std::shared_ptr<const NcclLibrary> nccl);
 
 }  // namespace ncclog

@@ -1,10 +1,9 @@
-#include "replay/plan/check_plan.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include "replay/plan/plan.h"
 #include "support/sample_plan.h"
 
 namespace ncclog {
@@ -199,7 +198,7 @@ TEST(CheckPlan, ReductionsOfTheJobFitEachOther) {
 
 TEST(CheckPlan, RefusesAHypothesisAboutSomethingElse) {
   expect_complaints({
-      {[](auto& plan) { plan.hypothesis.departed = {5}; },
+      {[](auto& plan) { plan.hypothesis.diverged = {5}; },
        "refused hypothesis.departed: there is no ranks[5]\n"},
       {[](auto& plan) { plan.hypothesis.front->communicator = 3; },
        "refused hypothesis.front.communicator: there is no communicators[3]\n"},

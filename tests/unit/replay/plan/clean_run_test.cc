@@ -1,10 +1,9 @@
-#include "replay/plan/clean_run.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "replay/plan/plan_frame.h"
 #include "support/plan_of_text.h"
 
 namespace ncclog {

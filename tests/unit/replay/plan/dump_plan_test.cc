@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "import/import.h"
 #include "replay/plan/build_plan.h"
-#include "replay/plan/check_plan.h"
+#include "replay/plan/plan.h"
 #include "support/dump_line.h"
 #include "support/plan_of_text.h"
 

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "replay/plan/clean_run.h"
+#include "replay/plan/plan_frame.h"
 
 namespace ncclog {
 namespace {

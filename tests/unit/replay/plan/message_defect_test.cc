@@ -50,7 +50,7 @@ TEST(FindMessageDefect, WhoLeftAnExchangeOutDidNotComeTooLateToTheCallBeforeIt) 
   const Suspicion suspicion{"send-recv-unmatched", "Messages do not match", "0x77", {2}};
   const ReplayPlan plan = plan_of_text(exchange_left_out().text(), {}, {suspicion});
   EXPECT_EQ(plan.hypothesis.kind, DefectKind::Message);
-  EXPECT_EQ(plan.hypothesis.departed, std::vector{2});
+  EXPECT_EQ(plan.hypothesis.diverged, std::vector{2});
   ASSERT_TRUE(plan.hypothesis.front.has_value());
   EXPECT_EQ(plan.hypothesis.front->index, 3u);
   EXPECT_EQ(plan.hypothesis.front->missing, std::vector{2});

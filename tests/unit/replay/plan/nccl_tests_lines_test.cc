@@ -87,7 +87,7 @@ TEST(NcclTestsLines, MakesTheMessageThatIsOwedAndNoCollectiveOfItsNumber) {
   plan.ranks[0].calls = {call_of("AllReduce", 64, 7, 0, -1), call_of("Send", 4, 4, 0, 1),
                          call_of("Send", 8, 4, 0, 2)};
   plan.hypothesis = {
-      .kind = DefectKind::Message, .departed = {2}, .front = FrontLine{0, 0, {0}, {2}}};
+      .kind = DefectKind::Message, .diverged = {2}, .front = FrontLine{0, 0, {0}, {2}}};
   const std::string text = nccl_tests_lines(plan);
   EXPECT_NE(text.find("# Send of 8 int64 to rank 2, 3 ranks\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("AllReduce"), std::string::npos) << text;

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/plan/check_plan.h"
+#include "replay/plan/plan.h"
 #include "support/json_schema.h"
 #include "support/paths.h"
 #include "support/sample_plan.h"

@@ -194,13 +194,13 @@ TEST(FindDefect, WhoWaitsForAMessageIsNotBlamedForItsSymptom) {
   const Suspicion suspicion{"watchdog-timeout-unexplained", "Timed out", "", {}};
   const ReplayPlan plan = plan_of_text(log.text(), {}, {suspicion});
   EXPECT_EQ(plan.hypothesis.kind, DefectKind::Message);
-  EXPECT_EQ(plan.hypothesis.departed, std::vector{1});
+  EXPECT_EQ(plan.hypothesis.diverged, std::vector{1});
 }
 
 TEST(FindDefect, WhoWaitsForSomebodyElseDidNotLeaveItsMessageOut) {
   const ReplayPlan plan = plan_of_text(testing::empty_split().text());
   EXPECT_EQ(plan.hypothesis.kind, DefectKind::MissingCall);
-  EXPECT_EQ(plan.hypothesis.departed, std::vector{5});
+  EXPECT_EQ(plan.hypothesis.diverged, std::vector{5});
 }
 
 TEST(FindDefect, OfTwoThatOweEachOtherMessagesBothMayHaveDeparted) {

@@ -34,7 +34,7 @@ ReplayPlan skipping_plan() {
     plan.ranks.push_back(std::move(planned));
   }
   plan.hypothesis = {.kind = DefectKind::MissingCall,
-                     .departed = {5},
+                     .diverged = {5},
                      .front = FrontLine{0, 0, {0, 1, 2, 3, 4, 6, 7}, {5}}};
   plan.settings = {{"NCCL_ALGO", "Ring", {5}, ""}, {"NCCL_PROTO", "LL", {1, 2}, ""}};
   return plan;
@@ -53,7 +53,7 @@ ReplayPlan plan_of_other_root() {
   plan.ranks[2].calls.push_back(call_on(0, "Broadcast", 3));
   plan.ranks[2].calls[1].made_in = MadeIn::Defect;
   plan.hypothesis = {
-      .kind = DefectKind::OtherCall, .departed = {2}, .front = FrontLine{0, 0, {0, 1, 2, 3}, {}}};
+      .kind = DefectKind::OtherCall, .diverged = {2}, .front = FrontLine{0, 0, {0, 1, 2, 3}, {}}};
   return plan;
 }
 
@@ -83,14 +83,14 @@ TEST(KeptRanks, ARootThatDidNotEnterTheCallLeavesAPlaceForAWitness) {
 TEST(KeptRanks, BothEndsOfAMessageStay) {
   ReplayPlan plan = skipping_plan();
   plan.hypothesis.kind = DefectKind::Message;
-  plan.hypothesis.departed = {6};
+  plan.hypothesis.diverged = {6};
   plan.hypothesis.front = FrontLine{0, 0, {3}, {6}};
   EXPECT_EQ(kept_ranks(plan, 2), (std::vector<int>{3, 6}));
 }
 
 TEST(KeptRanks, OfManyDepartedHalfLeaveRoomForWitnesses) {
   ReplayPlan plan = skipping_plan();
-  plan.hypothesis.departed = {3, 4, 5, 6, 7};
+  plan.hypothesis.diverged = {3, 4, 5, 6, 7};
   EXPECT_EQ(kept_ranks(plan, 4), (std::vector<int>{0, 1, 3, 4}));
 }
 

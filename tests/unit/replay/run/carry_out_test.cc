@@ -1,7 +1,5 @@
 // `ncclog-replay run` as a whole, with the ranks and the probe of support/fake_rank.cc.
 
-#include "replay/run/carry_out.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan_json.h"
+#include "replay/run/coordinator.h"
 #include "support/paths.h"
 #include "support/replay_trial.h"
 #include "support/temp_dir.h"

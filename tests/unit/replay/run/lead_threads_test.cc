@@ -59,12 +59,11 @@ RankMessage at(ReplayPhase phase) { return {.kind = RankMessage::Kind::At, .at =
 TEST(LeadThreads, AllGoOnWhenAllHaveCome) {
   Selftest selftest(2);
   RankMessage leader = at(ReplayPhase::Start);
-  leader.ids = {{0, "6e"}};
+  leader.ids = {"6e"};
   selftest.say(0, leader);
   EXPECT_EQ(selftest.hear(0, milliseconds(50)), std::nullopt);
   selftest.say(1, at(ReplayPhase::Start));
-  const RunOrder expected{
-      .kind = RunOrder::Kind::Go, .phase = ReplayPhase::Init, .ids = {{0, "6e"}}};
+  const RunOrder expected{.kind = RunOrder::Kind::Go, .phase = ReplayPhase::Init, .ids = {"6e"}};
   EXPECT_EQ(selftest.hear(0), expected);
   EXPECT_EQ(selftest.hear(1), expected);
   EXPECT_EQ(selftest.end(), "");

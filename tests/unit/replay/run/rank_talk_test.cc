@@ -32,10 +32,10 @@ TEST(RankTalk, ProgressIsSentBeforeWhatFollowedIt) {
 
 TEST(RankTalk, GoIsHeardWithItsIds) {
   RankTalk state;
-  state.hear({.kind = RunOrder::Kind::Go, .phase = ReplayPhase::Init, .ids = {{0, "6e"}}});
-  std::map<int, std::string> ids;
-  EXPECT_TRUE(state.await(ReplayPhase::Init, &ids));
-  EXPECT_EQ(ids, (std::map<int, std::string>{{0, "6e"}}));
+  state.hear({.kind = RunOrder::Kind::Go, .phase = ReplayPhase::Init, .ids = {"6e"}});
+  const auto order = state.await(ReplayPhase::Init);
+  ASSERT_TRUE(order);
+  EXPECT_EQ(order->ids, std::vector<std::string>{"6e"});
 }
 
 TEST(RankTalk, AbortEndsTheWait) {

@@ -14,7 +14,7 @@ struct MessageRow {
 std::vector<MessageRow> message_rows() {
   RankMessage start;
   start.nccl_version = "2.28.9";
-  start.ids = {{0, "6e63"}, {2, "01ab"}};
+  start.ids = {"6e63", "", "01ab"};
   RankMessage enqueue;
   enqueue.at = ReplayPhase::Enqueue;
   enqueue.init_seconds = 1.5;
@@ -36,7 +36,7 @@ std::vector<MessageRow> message_rows() {
   return {
       {RankMessage(), R"({"kind":"at"})"},
       {start, R"({"kind":"at","nccl":"2.28.9",)"
-              R"("ids":{"0":"6e63","2":"01ab"}})"},
+              R"("ids":["6e63",null,"01ab"]})"},
       {enqueue, R"({"kind":"at","at":"enqueue","init_seconds":1.5})"},
       {progress, R"({"kind":"progress","entered":3,"completed":2,"open":[2]})"},
       {teardown, R"({"kind":"at","at":"teardown","entered":3,"completed":3,"verified":{"calls":3,)"
@@ -63,9 +63,9 @@ TEST(WorkerProtocol, CarriesTimings) {
 }
 
 TEST(WorkerProtocol, SaysAnOrderInALine) {
-  const RunOrder init{RunOrder::Kind::Go, ReplayPhase::Init, {{0, "6e63"}}};
+  const RunOrder init{RunOrder::Kind::Go, ReplayPhase::Init, {"6e63"}};
   const RunOrder abort{RunOrder::Kind::Abort, ReplayPhase::Init, {}};
-  EXPECT_EQ(write_order(init), "{\"kind\":\"go\",\"ids\":{\"0\":\"6e63\"}}\n");
+  EXPECT_EQ(write_order(init), "{\"kind\":\"go\",\"ids\":[\"6e63\"]}\n");
   EXPECT_EQ(write_order(abort), "{\"kind\":\"abort\"}\n");
   EXPECT_EQ(parse_order(write_order(init)), init);
   EXPECT_EQ(parse_order(write_order(abort)), abort);
@@ -84,15 +84,14 @@ TEST(WorkerProtocol, TakesNothingElse) {
       "{\"kind\":\"lunch\"}",
       "{\"kind\":\"at\",\"at\":\"lunch\"}",
       "{\"kind\":\"at\",\"rank\":1}",
-      "{\"kind\":\"at\",\"ids\":{\"x\":\"6e63\"}}",
-      "{\"kind\":\"at\",\"ids\":{\"0\":7}}",
-      "{\"kind\":\"at\",\"ids\":{\"0\":\"6e63\",\"00\":\"6e64\"}}",
+      "{\"kind\":\"at\",\"ids\":{\"0\":\"6e63\"}}",
+      "{\"kind\":\"at\",\"ids\":[7]}",
       "{\"kind\":\"error\",\"error\":7}",
       "{\"kind\":\"progress\",\"entered\":-1}",
       "{\"kind\":\"progress\",\"open\":3}",
       "{\"kind\":\"go\",\"phase\":\"lunch\"}",
       "{\"kind\":\"go\",\"phase\":1}",
-      "{\"kind\":\"go\",\"ids\":[]}",
+      "{\"kind\":\"go\",\"ids\":{}}",
       "{\"kind\":\"at\"}{\"kind\":\"at\"}",
   };
   for (const char* line : kLines) {
