@@ -176,9 +176,13 @@ const PlannedRank* rank_at(const ReplayPlan& plan, int rank) {
   return is_there ? &plan.ranks[rank] : nullptr;
 }
 
-/// The call at that place of the rank's calls in one mode; nullptr if it makes fewer.
-const PlannedCall* call_at(const std::vector<PlannedCall>& calls, uint64_t place) {
-  return place < calls.size() ? &calls[place] : nullptr;
+/// Of the rank's call number `order` in that mode; nullopt: it makes fewer, or is no rank of the
+/// plan.
+std::optional<CallPlace> place_in(const ReplayPlan& plan, MadeIn mode, int rank, uint64_t order) {
+  const PlannedRank* planned = rank_at(plan, rank);
+  if (planned == nullptr) return std::nullopt;
+  const std::vector<PlannedCall> calls = calls_in(*planned, mode);
+  return order < calls.size() ? std::optional(place_of(calls[order])) : std::nullopt;
 }
 
 std::optional<CallPlace> first_defect(const ReplayPlan& plan) {
@@ -191,37 +195,6 @@ std::optional<CallPlace> first_defect(const ReplayPlan& plan) {
     if (call != rank->calls.end()) return place_of(*call);
   }
   return std::nullopt;
-}
-
-/// What a rank with an error had begun and not completed.
-std::optional<CallPlace> place_of_error(const ReplayPlan& plan, MadeIn mode,
-                                        const RankOutcome& outcome) {
-  const PlannedRank* rank = rank_at(plan, outcome.rank);
-  if (rank == nullptr || outcome.error.empty()) return std::nullopt;
-  const std::vector<PlannedCall> calls = calls_in(*rank, mode);
-  const uint64_t place = outcome.open.empty() ? outcome.completed : outcome.open.front();
-  const PlannedCall* call = call_at(calls, place);
-  return call == nullptr ? std::nullopt : std::optional(place_of(*call));
-}
-
-/// A wrong element, by how early its rank makes the call.
-struct WrongPlace {
-  uint64_t order = 0;
-  CallPlace place;
-};
-
-std::optional<WrongPlace> first_wrong(const ReplayPlan& plan, const RunOutcome& run) {
-  std::optional<WrongPlace> first;
-  for (const RankOutcome& outcome : run.ranks) {
-    const PlannedRank* rank = rank_at(plan, outcome.rank);
-    if (rank == nullptr || !outcome.verified.first) continue;
-    const uint64_t order = outcome.verified.first->call;
-    const std::vector<PlannedCall> calls = calls_in(*rank, run.mode);
-    const PlannedCall* call = call_at(calls, order);
-    if (call == nullptr || (first && first->order <= order)) continue;
-    first = {order, place_of(*call)};
-  }
-  return first;
 }
 
 /// The call at that place as ranks that behave make it; nullptr: nobody makes one.
@@ -253,13 +226,22 @@ std::optional<FrontLine> expected_place(const ReplayPlan& plan) {
 
 std::optional<CallPlace> stop_of(const ReplayPlan& plan, const RunOutcome& run) {
   if (run.front) return place_of(*run.front);
-  if (run.end == RunEnd::Failed) {
-    for (const RankOutcome& rank : run.ranks) {
-      if (const auto place = place_of_error(plan, run.mode, rank)) return place;
-    }
+  for (const RankOutcome& rank : run.ranks) {
+    if (run.end != RunEnd::Failed || rank.error.empty()) continue;
+    const uint64_t order = rank.open.empty() ? rank.completed : rank.open.front();
+    if (const auto place = place_in(plan, run.mode, rank.rank, order)) return place;
   }
-  if (const auto wrong = first_wrong(plan, run)) return wrong->place;
-  return std::nullopt;
+  // Of wrong elements the one whose rank makes the call earliest.
+  std::optional<CallPlace> wrong;
+  uint64_t earliest = 0;
+  for (const RankOutcome& rank : run.ranks) {
+    if (!rank.verified.first || (wrong && earliest <= rank.verified.first->call)) continue;
+    const auto place = place_in(plan, run.mode, rank.rank, rank.verified.first->call);
+    if (!place) continue;
+    wrong = place;
+    earliest = rank.verified.first->call;
+  }
+  return wrong;
 }
 
 std::string place_text(const ReplayPlan& plan, const CallPlace& place) {

@@ -291,18 +291,6 @@ uint64_t settle_clean_run(ReplayPlan& plan, SendEnds sends) {
 
 namespace {
 
-/// The communicator of which ranks are kept first: the one that stands still, else the largest; -1:
-/// there is none.
-int central_communicator(const ReplayPlan& plan) {
-  if (plan.hypothesis.front) return plan.hypothesis.front->communicator;
-  const auto largest = std::ranges::max_element(
-      plan.communicators,
-      [](const auto& a, const auto& b) { return a.ranks.size() < b.ranks.size(); });
-  return largest == plan.communicators.end()
-             ? -1
-             : static_cast<int>(largest - plan.communicators.begin());
-}
-
 /// Ranks of the plan that are roots of the collective at the front, of the clean run first.
 std::vector<int> roots_at_front(const ReplayPlan& plan) {
   std::vector<int> roots;
@@ -326,7 +314,9 @@ std::vector<int> roots_at_front(const ReplayPlan& plan) {
 struct Choice {
   const ReplayPlan& plan;
   std::vector<std::vector<int>> communicators_of;  ///< By rank.
-  std::vector<int> members;                        ///< Of the central communicator.
+  /// Of the communicator of which ranks are kept first: the one that stands still, else the
+  /// largest.
+  std::vector<int> members;
   std::set<int> kept;
   std::set<int> hosts;          ///< Of the kept ranks.
   std::set<int> communicators;  ///< With a kept rank.
@@ -334,13 +324,14 @@ struct Choice {
 
 Choice begin_choice(const ReplayPlan& plan) {
   Choice choice{.plan = plan, .communicators_of = std::vector<std::vector<int>>(plan.ranks.size())};
+  const auto& front = plan.hypothesis.front;
   for (size_t c = 0; c < plan.communicators.size(); ++c) {
-    for (const int rank : plan.communicators[c].ranks) {
-      choice.communicators_of[rank].push_back(static_cast<int>(c));
-    }
+    const std::vector<int>& ranks = plan.communicators[c].ranks;
+    for (const int rank : ranks) choice.communicators_of[rank].push_back(static_cast<int>(c));
+    const bool is_central = front ? static_cast<size_t>(front->communicator) == c
+                                  : ranks.size() > choice.members.size();
+    if (is_central) choice.members = ranks;
   }
-  const int central = central_communicator(plan);
-  if (central >= 0) choice.members = plan.communicators[central].ranks;
   return choice;
 }
 
