@@ -73,7 +73,7 @@ std::string_view odd_argument(const ReplayPlan& plan) {
 }
 
 /// "rank 5 does not make it".
-std::string departure(const ReplayPlan& plan) {
+std::string defect_text(const ReplayPlan& plan) {
   const bool one = plan.hypothesis.diverged.size() < 2;
   const auto verb = [&](std::string_view singular, std::string_view plural) {
     return fmt::format("{} {}", diverged_text(plan), one ? singular : plural);
@@ -175,7 +175,7 @@ std::string hypothesis_headline(const JudgedReplay& judged) {
   const std::string_view weak =
       proves_little(judged.plan, run) ? " That proves little: any call left out ends so." : "";
   return fmt::format("{} when {}{}; when all ranks behave, {}.{}", capitalised(fault),
-                     departure(judged.plan), instead, completed_text(judged), weak);
+                     defect_text(judged.plan), instead, completed_text(judged), weak);
 }
 
 std::string absence_headline(const JudgedReplay& judged) {
@@ -184,7 +184,7 @@ std::string absence_headline(const JudgedReplay& judged) {
                        recorded_place_text(judged.plan), completed_text(judged));
   }
   return fmt::format("{} completes here although {}: what was recorded did not come back.",
-                     capitalised(recorded_place_text(judged.plan)), departure(judged.plan));
+                     capitalised(recorded_place_text(judged.plan)), defect_text(judged.plan));
 }
 
 std::string incomparable_headline(const JudgedReplay& judged) {

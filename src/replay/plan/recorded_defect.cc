@@ -52,7 +52,7 @@ struct Search {
   /// It waits for nobody, as far as the logs can tell.
   bool is_idle(const Membership& member) const {
     return std::ranges::any_of(
-        idle, [&](const Blocker& holdup) { return holdup.waiters.front() == waiter(member); });
+        idle, [&](const Blocker& blocker) { return blocker.waiters.front() == waiter(member); });
   }
   /// It holds the job up, alone or in a circle, as far as the logs can tell.
   bool is_holding(const Membership& member) const {
@@ -420,11 +420,11 @@ RecordedDefect defect_of(const Debt& debt) {
 /// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
 std::vector<Debt> certain_debts(const Search& search) {
   std::set<size_t> owed;
-  for (const Blocker& holdup : search.waits.blockers) {
-    const bool is_unknown = std::ranges::any_of(holdup.waiters, [&](const Waiter& waiter) {
+  for (const Blocker& blocker : search.waits.blockers) {
+    const bool is_unknown = std::ranges::any_of(blocker.waiters, [&](const Waiter& waiter) {
       return may_wait_for_unknown(search.job, search.waits, waiter);
     });
-    if (!is_unknown) owed.insert(holdup.unmatched.begin(), holdup.unmatched.end());
+    if (!is_unknown) owed.insert(blocker.unmatched.begin(), blocker.unmatched.end());
   }
   std::vector<Debt> debts;
   for (const size_t m : owed) {
