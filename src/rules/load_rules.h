@@ -153,7 +153,7 @@ struct SharedNames {
 bool is_shared_names(const RuleNode& root);
 
 /// Adds the names of a file; what has the name already is replaced. A list or condition may use
-/// what stands above it or is in `names`. Throws Error, also for conditions that fit no rule, and
+/// what stands above it or is in `names`. Throws Error, also for conditions that name nothing, and
 /// for names of names that stand for too much.
 void load_shared_names(const RuleFile& file, SharedNames& names);
 

@@ -91,24 +91,6 @@ Expectation read_expectation(const RuleFile& file, const RuleNode& node) {
   return expectation;
 }
 
-std::vector<std::string_view> shipped_names() {
-  std::vector<std::string_view> names;
-  for (const EmbeddedFile& file : shipped_profiles()) {
-    names.push_back(file.path.substr(0, file.path.find('.')));
-  }
-  return names;
-}
-
-Severity worst_of(const CheckedProfile& checked) {
-  Severity worst = Severity::Info;
-  for (const CheckedExpectation& expectation : checked.expectations) {
-    if (expectation.outcome.state == OutcomeState::Broken) {
-      worst = std::min(worst, expectation.severity);
-    }
-  }
-  return worst;
-}
-
 void add_parties(const CheckedProfile& checked, const Job& job, Finding& finding) {
   std::set<std::string> hosts;
   std::set<int> ranks;
@@ -161,7 +143,11 @@ Profile find_profile(const std::string& name_or_path) {
   if (std::filesystem::is_regular_file(name_or_path, error)) {
     return load_profile(read_rule_file(name_or_path));
   }
-  const auto nearest = nearest_name(name_or_path, shipped_names());
+  Names names;
+  for (const EmbeddedFile& file : shipped_profiles()) {
+    names.push_back(file.path.substr(0, file.path.find('.')));
+  }
+  const auto nearest = nearest_name(name_or_path, names);
   throw Error(fmt::format("neither a profile nor a file: '{}'", printable(name_or_path)),
               "--expect",
               nearest ? fmt::format("did you mean '{}'?", *nearest)
@@ -183,9 +169,11 @@ CheckedProfile check_profile(const Profile& profile, const Job& job) {
 }
 
 std::optional<Finding> profile_finding(const CheckedProfile& checked, const Job& job) {
+  Finding finding;  // An info, until something worse is broken.
   std::vector<std::string> parts;
   for (const CheckedExpectation& expectation : checked.expectations) {
     if (expectation.outcome.state != OutcomeState::Broken) continue;
+    finding.severity = std::min(finding.severity, expectation.severity);
     parts.push_back(fmt::format("{}, but {}", expectation.text, expectation.outcome.what));
   }
   if (parts.empty()) return std::nullopt;
@@ -193,9 +181,7 @@ std::optional<Finding> profile_finding(const CheckedProfile& checked, const Job&
   std::string message = fmt::format("The job is not as profile {} expects: {}", checked.name,
                                     join({parts.data(), named}, "; "));
   if (parts.size() > named) message += fmt::format("; and {} more", parts.size() - named);
-  Finding finding;
   finding.id = "expectation-broken";
-  finding.severity = worst_of(checked);
   finding.confidence = Confidence::Certain;
   finding.role = Role::Advice;
   finding.title = "The job is not as its profile expects";

@@ -264,26 +264,6 @@ const Finding* finding_of(const Diagnosis& diagnosis, std::string_view id) {
   return found == diagnosis.findings.end() ? nullptr : &*found;
 }
 
-std::string without(const std::vector<std::string_view>& lines, const std::set<size_t>& dropped) {
-  std::string log;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (dropped.contains(i)) continue;
-    log += lines[i];
-    log += '\n';
-  }
-  return log;
-}
-
-std::set<size_t> quoted_lines(const Finding& finding, size_t lines) {
-  std::set<size_t> quoted;
-  for (const Evidence& evidence : finding.evidence) {
-    if (evidence.where.line >= 1 && evidence.where.line <= lines) {
-      quoted.insert(evidence.where.line - 1);
-    }
-  }
-  return quoted;
-}
-
 /// Ids of the errors and warnings in `found` that nothing ties to `rule`: neither `explains` or
 /// `related` on either side, nor a finding that one of them asks for. A rule that a user added may
 /// sharpen what a built-in one says, so built-in rules count for each other only. In the order of
@@ -307,15 +287,22 @@ bool fires_without_evidence(const Rulebook& rulebook, const Rule& rule, std::str
                             const Diagnosis& found, const ExampleReader& reader,
                             const LineMatcher& matcher) {
   const std::vector<std::string_view> lines = split(log, '\n');
-  const auto fires = [&](const std::set<size_t>& dropped) {
-    const Diagnosis rest = evaluate(rulebook, reader(without(lines, dropped), matcher));
-    return finding_of(rest, rule.id) != nullptr;
+  // Lines are counted from 1, as evidence is.
+  const auto fires_without = [&](const std::set<uint64_t>& dropped) {
+    std::string rest;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (!dropped.contains(i + 1)) rest += std::string(lines[i]) + "\n";
+    }
+    return finding_of(evaluate(rulebook, reader(rest, matcher)), rule.id) != nullptr;
   };
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (!fires({i})) return false;
+    if (!fires_without({i + 1})) return false;
   }
+  std::set<uint64_t> quoted;
   const Finding* finding = finding_of(found, rule.id);
-  return finding != nullptr && fires(quoted_lines(*finding, lines.size()));
+  if (finding == nullptr) return false;
+  for (const Evidence& evidence : finding->evidence) quoted.insert(evidence.where.line);
+  return fires_without(quoted);
 }
 
 }  // namespace
