@@ -593,20 +593,14 @@ ExitStatus export_table(const ExportOptions& options, bool csv, Console& console
 }
 
 ExitStatus write_export(const ExportOptions& options, Console& console) {
-  switch (options.format.value_or(ExportFormat::Jsonl)) {
-    case ExportFormat::Jsonl:
-      return export_table(options, /*csv=*/false, console);
-    case ExportFormat::Csv:
-      return export_table(options, /*csv=*/true, console);
-    case ExportFormat::Trace:
-      return export_trace(options, console);
-    case ExportFormat::Lnav:
-      console.out += lnav_format();
-      return ExitStatus::Fine;
-    case ExportFormat::Sqlite:
-    case ExportFormat::Text:
-    case ExportFormat::Json:
-      break;
+  const ExportFormat format = options.format.value_or(ExportFormat::Jsonl);
+  if (format == ExportFormat::Jsonl || format == ExportFormat::Csv) {
+    return export_table(options, format == ExportFormat::Csv, console);
+  }
+  if (format == ExportFormat::Trace) return export_trace(options, console);
+  if (format == ExportFormat::Lnav) {
+    console.out += lnav_format();
+    return ExitStatus::Fine;
   }
   throw Error("text and json are formats of answers to --sql", "--format",
               "'ncclog show TABLE' prints tables; a table is exported as jsonl or csv");

@@ -242,20 +242,12 @@ void tell_replay(const ReplayResult& result, const std::string& path, Console& c
 }
 
 ExitStatus status_of(ReplayVerdictKind kind) {
-  switch (kind) {
-    case ReplayVerdictKind::ReproducedHypothesis:
-    case ReplayVerdictKind::CleanWithoutDefect:
-      return ExitStatus::Fine;
-    case ReplayVerdictKind::ReproducedFault:
-    case ReplayVerdictKind::NotReproduced:
-      return ExitStatus::Findings;
-    case ReplayVerdictKind::NotComparable:
-    case ReplayVerdictKind::Inconclusive:
-      return ExitStatus::Partial;
-    case ReplayVerdictKind::Refused:
-      break;
+  using enum ReplayVerdictKind;
+  if (kind == ReproducedHypothesis || kind == CleanWithoutDefect) {
+    return ExitStatus::Fine;
   }
-  return ExitStatus::CannotDo;
+  if (kind == ReproducedFault || kind == NotReproduced) return ExitStatus::Findings;
+  return kind == Refused ? ExitStatus::CannotDo : ExitStatus::Partial;
 }
 
 namespace {

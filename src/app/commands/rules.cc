@@ -301,20 +301,9 @@ ExitStatus check(const ExpectOptions& options, Console& console) {
 }
 
 std::string_view example_of(Fit fit) {
-  switch (fit) {
-    case Fit::IsOne:
-    case Fit::BeginsAsOne:
-    case Fit::HoldsOne:
-    case Fit::IsNone:
-      return "TEXT or [TEXT, TEXT]";
-    case Fit::Limits:
-      return "N, {at_least: N}, {at_most: N}";
-    case Fit::YesOrNo:
-      return "true, false";
-    case Fit::Version:
-      return "{at_least: X.Y}, {at_most: X.Y}";
-  }
-  return "";
+  if (fit == Fit::Limits) return "N, {at_least: N}, {at_most: N}";
+  if (fit == Fit::YesOrNo) return "true, false";
+  return fit == Fit::Version ? "{at_least: X.Y}, {at_most: X.Y}" : "TEXT or [TEXT, TEXT]";
 }
 
 ExitStatus words(const ExpectOptions&, Console& console) {
