@@ -246,7 +246,7 @@ Divergences find_divergences(const Job& job) {
   return result;
 }
 
-std::optional<uint64_t> ProgramPlaces::made_before(const MessageEnd& end, size_t place) const {
+std::optional<uint64_t> ProgramPlaces::made_before(const CallEnd& end, size_t place) const {
   const auto known = messages.find(end);
   if (known == messages.end()) return std::nullopt;
   const std::vector<size_t>& places = known->second;
@@ -263,7 +263,7 @@ std::map<Waiter, ProgramPlaces> program_places(const Job& job) {
     for (size_t at = 0; at < program.calls.size(); ++at) {
       const RankCall& call = program.calls[at];
       if (call.line.is_message()) {
-        places.messages[{call.line, call.receives}].push_back(at);
+        places.messages[call.end()].push_back(at);
       } else {
         places.collectives[{call.line, call.index}] = at;
       }
@@ -315,15 +315,10 @@ const std::vector<Gap>& gaps_behind(PastCalls& past, size_t from) {
   return entry->second;
 }
 
-bool is_message_of(const PastCalls& past, const Gap& gap, const MessageEnd& end) {
-  const RankCall& message = past.call(gap.message);
-  return message.line == end.line && message.receives == end.receives;
-}
-
 /// One side of the messages.
 struct Side {
   PastCalls& past;
-  MessageEnd end;
+  CallEnd end;
   uint64_t made = 0;  ///< How many.
 
   uint64_t made_before(size_t place) const {
@@ -368,14 +363,14 @@ std::optional<MessageDivergence> find_divergence(const Job& job, const Side& owi
   if (!stretch) return std::nullopt;
   // Where the other end left such a message out as well, the past does not hold.
   const auto is_theirs = [&](const Gap& gap) {
-    return is_message_of(waiting.past, gap, waiting.end);
+    return waiting.past.call(gap.message).end() == waiting.end;
   };
   if (std::ranges::any_of(gaps_behind(waiting.past, stretch->other_from), is_theirs)) {
     return std::nullopt;
   }
   const std::vector<Gap>& gaps = gaps_behind(owing.past, stretch->from);
   const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const Gap& gap) {
-    return gap.at <= stretch->to && is_message_of(owing.past, gap, owing.end);
+    return gap.at <= stretch->to && owing.past.call(gap.message).end() == owing.end;
   });
   if (last == gaps.rend()) return std::nullopt;
   return MessageDivergence{owing.past.places.program->waiter, owing.past.call(last->at),
@@ -397,7 +392,7 @@ MessageDivergences find_message_divergences(const Job& job) {
       const CommRank& rank = rank_at(job, messages.communicator, end);
       const auto past = pasts.find(waiter_of(rank));
       if (past == pasts.end()) return std::nullopt;
-      return Side{past->second, {line, receives}, calls_made(job, rank, line, receives)};
+      return Side{past->second, {line, receives}, calls_made(job, rank, {line, receives})};
     };
     const auto owing = side(messages.owing(), messages.receiver_owes());
     const auto waiting = side(messages.waiting(), !messages.receiver_owes());
@@ -432,9 +427,9 @@ using CommonCalls = std::span<const CommonCall>;
 /// It begins where the rank began. Where only the last calls of a process are kept, the programs of
 /// its ranks begin at different places.
 bool is_whole(const RankProgram& program) {
-  std::set<std::pair<CallLine, bool>> seen;
+  std::set<CallEnd> seen;
   return std::ranges::all_of(program.calls, [&](const RankCall& call) {
-    return !seen.insert({call.line, call.receives}).second || call.index == 0;
+    return !seen.insert(call.end()).second || call.index == 0;
   });
 }
 

@@ -171,21 +171,13 @@ bool others_diverged(const std::vector<Diverged>& diverged, const std::vector<Bl
 
 // Where in a rank's program do its messages and collectives stand?
 
-/// One end of the messages from a rank to another.
-struct MessageEnd {
-  CallLine line;
-  bool receives = false;
-
-  auto operator<=>(const MessageEnd&) const = default;
-};
-
 struct ProgramPlaces {
   const RankProgram* program = nullptr;  ///< Valid as long as the job.
-  std::map<MessageEnd, std::vector<size_t>> messages;
+  std::map<CallEnd, std::vector<size_t>> messages;
   std::map<std::pair<CallLine, uint64_t>, size_t> collectives;  ///< By line and index.
 
   /// Messages made before a place; nullopt: the program holds none of that end.
-  std::optional<uint64_t> made_before(const MessageEnd& end, size_t place) const;
+  std::optional<uint64_t> made_before(const CallEnd& end, size_t place) const;
 };
 
 /// Of all ranks that have a program.

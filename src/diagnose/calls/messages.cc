@@ -59,7 +59,7 @@ std::optional<OutOfStep> first_apart(const CallLine& line, const ProgramPlaces& 
 std::vector<OutOfStep> find_out_of_step(const Job& job) {
   if (rank_programs(job).size() > kMostCompared) return {};
   const std::map<Waiter, ProgramPlaces> programs = program_places(job);
-  std::map<MessageEnd, const ProgramPlaces*> ends;
+  std::map<CallEnd, const ProgramPlaces*> ends;
   for (const auto& [waiter, program] : programs) {
     for (const auto& [end, places] : program.messages) ends[end] = &program;
   }

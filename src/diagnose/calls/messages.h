@@ -42,8 +42,6 @@ struct OutOfStep {
   uint64_t index = 0;   ///< Of it.
   uint64_t sent = 0;    ///< Until then.
   uint64_t received = 0;
-
-  const Waiter& owing() const { return sent < received ? sender : receiver; }
 };
 
 /// All such messages between ranks whose programs are known, by CallLine. Empty for jobs of very

@@ -296,15 +296,14 @@ struct Made {
 /// Numbers the calls, of which the last of each line is the last that was made. `made`: by kind.
 void number_calls(const Job& job, const std::vector<Made>& made, std::vector<RankCall>& calls) {
   // From the end: how many calls were made is known, the number of the first that is kept is not.
-  std::map<std::tuple<CallLine, bool>, uint64_t> left;
+  std::map<CallEnd, uint64_t> left;
   auto place = left.end();
   for (RankCall& call : std::views::reverse(calls)) {
-    const std::tuple key(call.line, call.receives);
     // Most calls are of the same line as the one after them.
-    if (place == left.end() || place->first != key) {
-      const auto [entry, is_new] = left.try_emplace(key, 0);
+    if (place == left.end() || place->first != call.end()) {
+      const auto [entry, is_new] = left.try_emplace(call.end(), 0);
       const CommRank& rank = *made[static_cast<size_t>(call.kind)].rank;
-      if (is_new) entry->second = calls_made(job, rank, call.line, call.receives);
+      if (is_new) entry->second = calls_made(job, rank, call.end());
       place = entry;
     }
     call.index = place->second > 0 ? --place->second : 0;
@@ -369,12 +368,12 @@ std::vector<int> kinds_of(const RankProgram& program) {
   return kinds;
 }
 
-uint64_t calls_made(const Job& job, const CommRank& rank, const CallLine& line, bool receives) {
+uint64_t calls_made(const Job& job, const CommRank& rank, const CallEnd& end) {
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr) return 0;
-  if (!line.is_message()) return calls->collectives.size();
-  const int peer = receives ? line.sender : line.receiver;
-  return message_count(job, rank, peer, receives).value_or(MessageCount{}).count;
+  if (!end.line.is_message()) return calls->collectives.size();
+  const int peer = end.receives ? end.line.sender : end.line.receiver;
+  return message_count(job, rank, peer, end.receives).value_or(MessageCount{}).count;
 }
 
 StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWanted wanted) {

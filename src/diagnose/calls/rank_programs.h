@@ -1,4 +1,4 @@
-// What did each rank call, in what order, and is that what it and ranks like it always called?
+// What did each rank call, in what order, is that what it always called, and which calls end?
 //
 //   rank 2:  … AllReduce of the world (#4), Recv from 1 (#4), Send to 3 (#4), AllReduce (#5)
 //       → behind the same calls always came a Send to 3; rank 6, its twin, made one here as well
@@ -8,10 +8,10 @@
 // of its process, each numbered among the calls that it has to meet (CallLine). Numbers are counted
 // back from the totals, so that they are right although only the last calls are kept. Two things
 // say what ought to stand at a place: the rank's own past, and its twins, ranks that run the same
-// program on communicators of their own.
+// program on communicators of their own (diagnose/calls/diverged.h). Programs can be played through
+// (Simulation): it says which calls end, and who waits for whom.
 //
-// The cost: at most kProgramCalls calls of each process. Past and twins compare places of programs
-// with one another, so jobs of very many ranks are not compared (kMostCompared).
+// The cost: at most kProgramCalls calls of each process.
 
 #pragma once
 
@@ -157,6 +157,14 @@ struct CallLine {
   auto operator<=>(const CallLine&) const = default;
 };
 
+/// One end of such calls.
+struct CallEnd {
+  CallLine line;
+  bool receives = false;  ///< Of messages: it is the Recv.
+
+  auto operator<=>(const CallEnd&) const = default;
+};
+
 /// A call in a rank's program.
 struct RankCall {
   CallLine line;
@@ -169,6 +177,8 @@ struct RankCall {
   /// A Send that ends for those behind it before it is met, as small messages do while NCCL's
   /// buffers have room.
   bool is_buffered = false;
+
+  CallEnd end() const { return {line, receives}; }
 };
 
 /// The last calls of one rank.
@@ -188,8 +198,8 @@ const RankProgram* program_of(const Job& job, const Waiter& waiter);
 /// RankCall::kind of each call, in order.
 std::vector<int> kinds_of(const RankProgram& program);
 
-/// How often that rank, which has a program, called in that line, at that end.
-uint64_t calls_made(const Job& job, const CommRank& rank, const CallLine& line, bool receives);
+/// How often that rank, which has a program, called at that end.
+uint64_t calls_made(const Job& job, const CommRank& rank, const CallEnd& end);
 
 // Did this step ever stand where it stands now?
 //

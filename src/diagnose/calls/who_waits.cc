@@ -96,10 +96,10 @@ uint64_t made_by_all(const Job& job, const CallLine& line, const std::set<Waiter
   for (const CommRank& rank : nth_communicator(job, line.communicator).ranks) {
     if (!known.contains(waiter_of(rank))) continue;
     if (!line.is_message() || rank.rank == line.sender) {
-      least = std::min(least, calls_made(job, rank, line, false));
+      least = std::min(least, calls_made(job, rank, {line, false}));
     }
     if (line.is_message() && rank.rank == line.receiver) {
-      least = std::min(least, calls_made(job, rank, line, true));
+      least = std::min(least, calls_made(job, rank, {line, true}));
     }
   }
   return least;

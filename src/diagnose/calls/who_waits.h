@@ -8,16 +8,17 @@
 // The idea: a graph whose points are ranks and whose edges are waits. Its edges come from three
 // sources, the strongest first: how far each communicator has come (fronts), messages between two
 // ranks of which one end is missing, and calls that all have made and that may still not have
-// begun, because each rank's calls run one after the other (diagnose/calls/rank_programs.h). A rank that is behind may
-// itself wait in another communicator, so being late is no guilt: edges are followed to those who
-// wait for nobody, or to a circle of ranks that wait for each other. Those are the strongly
-// connected parts that no edge leaves. Where a communicator's ranks are not all known,
-// nothing follows from its front, and who may wait for such a rank is not named as one that holds
-// others up.
+// begun, because each rank's calls run one after the other (diagnose/calls/rank_programs.h). A rank
+// that is behind may itself wait in another communicator, so being late is no guilt: edges are
+// followed to those who wait for nobody, or to a circle of ranks that wait for each other. Those
+// are the strongly connected parts that no edge leaves. Where a communicator's ranks are not all
+// known, nothing follows from its front, and who may wait for such a rank is not named as one that
+// holds others up.
 //
 // The cost: a front or a held call is a point of its own between those who wait and those who are
 // awaited, so n ranks have n edges and not n * n / 4; the rest is linear in edges, and in the calls
-// of rank_programs(). It is worked out once for a job.
+// of rank_programs(), which are looked at only where some call lacks its like. It is worked out once
+// for a job.
 
 #pragma once
 
