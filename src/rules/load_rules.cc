@@ -162,7 +162,7 @@ std::vector<const Fact*> load_needs(const RuleFile& file, const RuleNode& root) 
   const RuleNode* node = root.find("needs");
   if (node == nullptr) return needs;
   for (const std::string& name : scalars_of(file, *node, "a list of coverage questions")) {
-    const Fact* question = find_coverage(name);
+    const Fact* question = find_fact(name, coverage_facts());
     if (question == nullptr) {
       fail_unknown(file, node->place, "need '{}'", name, names_of(coverage_facts()));
     }

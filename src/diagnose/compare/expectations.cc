@@ -332,8 +332,8 @@ bool version_within(std::string_view version, const Expected& expected) {
 bool fits(const FactValue& value, Fit fit, const Expected& expected) {
   const auto any = [&](auto fits_text) {
     const std::string& text = std::get<std::string>(value.value);
-    return std::any_of(expected.texts.begin(), expected.texts.end(),
-                       [&](const std::string& wanted) { return fits_text(text, wanted); });
+    return std::ranges::any_of(expected.texts,
+                               [&](const std::string& wanted) { return fits_text(text, wanted); });
   };
   switch (fit) {
     case IsOne:
@@ -418,8 +418,8 @@ std::string_view to_string(OutcomeState state) {
 std::span<const ExpectedFact> expected_facts() { return kFacts; }
 
 const ExpectedFact* find_expected(std::string_view name) {
-  const auto found = std::find_if(std::begin(kFacts), std::end(kFacts),
-                                  [&](const ExpectedFact& each) { return each.fact.name == name; });
+  const auto found = std::ranges::find_if(
+      kFacts, [&](const ExpectedFact& each) { return each.fact.name == name; });
   return found == std::end(kFacts) ? nullptr : found;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <ranges>
 #include <span>
 #include <tuple>
 
@@ -19,8 +20,7 @@ std::vector<TopicRow> collect_topics() {
   for (const std::span<const TopicRow> table : {setup_topics(), work_topics()}) {
     rows.insert(rows.end(), table.begin(), table.end());
   }
-  std::sort(rows.begin(), rows.end(),
-            [](const TopicRow& a, const TopicRow& b) { return a.topic < b.topic; });
+  std::ranges::sort(rows, {}, &TopicRow::topic);
   return rows;
 }
 
@@ -30,14 +30,13 @@ bool is_name_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
 bool is_address(std::string_view word) {
   if (parse_ipv4(word)) return true;
-  const bool is_hex =
-      std::all_of(word.begin(), word.end(), [](char c) { return is_hex_digit(c) || c == ':'; });
-  return is_hex && std::count(word.begin(), word.end(), ':') > 1;
+  const bool is_hex = std::ranges::all_of(word, [](char c) { return is_hex_digit(c) || c == ':'; });
+  return is_hex && std::ranges::count(word, ':') > 1;
 }
 
 bool is_host(const Job& job, std::string_view word) {
   const auto is_known = [&](std::string_view name) {
-    return std::binary_search(job.hosts.begin(), job.hosts.end(), name, std::less<>());
+    return std::ranges::binary_search(job.hosts, name, std::less<>());
   };
   return is_known(word) || is_known(word.substr(0, word.find('.')));
 }
@@ -78,26 +77,24 @@ ComparedFacts compared_facts(const Job& job, const std::set<int>& ranks) {
   return facts;
 }
 
-FactValue stated_fact(std::string name, const Stated& values) {
-  FactValue fact{.of = std::move(name)};
-  std::string text;
-  for (const auto& [value, line] : values) {
-    text += (text.empty() ? "" : ", ") + value;
-    const bool shows = line.where.line != 0 && fact.evidence.size() < kMostShown;
-    if (shows) fact.evidence.push_back(line);
+FactValue::Set stated_facts(const StatedByName& stated, FactValue::Set facts) {
+  for (const auto& [name, values] : stated) {
+    if (values.empty()) continue;
+    FactValue& fact = facts.emplace_back();
+    fact.of = name;
+    fact.value = fmt::format("{}", fmt::join(std::views::keys(values), ", "));
+    for (const auto& [value, line] : values) {
+      const bool shows = line.where.line != 0 && fact.evidence.size() < kMostShown;
+      if (shows) fact.evidence.push_back(line);
+    }
   }
-  fact.value = std::move(text);
-  return fact;
-}
-
-void add_stated(std::string name, const Stated& values, FactValue::Set& facts) {
-  if (!values.empty()) facts.push_back(stated_fact(std::move(name), values));
+  return facts;
 }
 
 FactValue share_fact(std::string name, const Shares& counts) {
   std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(sorted,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
   for (const auto& [what, count] : sorted) {
     const std::string share =
@@ -108,9 +105,9 @@ FactValue share_fact(std::string name, const Shares& counts) {
 }
 
 bool has_initialised(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
-    return std::any_of(log.comms.all.begin(), log.comms.all.end(),
-                       [](const CommSegment& segment) { return segment.completed.line != 0; });
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+    return std::ranges::any_of(
+        log.comms.all, [](const CommSegment& segment) { return segment.completed.line != 0; });
   });
 }
 
@@ -239,9 +236,9 @@ bool may_explain(const DifferenceSubject& cause, const DifferenceSubject& effect
   const auto is_meant = [&](const Effect& each) {
     return each.topic == effect.topic && effect.name.starts_with(each.name);
   };
-  return std::any_of(influences().begin(), influences().end(), [&](const Influence& each) {
+  return std::ranges::any_of(influences(), [&](const Influence& each) {
     return each.topic == cause.topic && cause.name.starts_with(each.name) &&
-           std::any_of(each.effects.begin(), each.effects.end(), is_meant);
+           std::ranges::any_of(each.effects, is_meant);
   });
 }
 
@@ -260,9 +257,8 @@ DifferenceSide own_items(const FactValue::Set& own, const FactValue::Set& others
   FactValue::Set items;
   DifferenceSide side;
   for (const FactValue& item : own) {
-    const bool is_common = std::any_of(others.begin(), others.end(), [&](const FactValue& other) {
-      return are_alike(item, other);
-    });
+    const bool is_common =
+        std::ranges::any_of(others, [&](const FactValue& other) { return are_alike(item, other); });
     if (is_common) continue;
     items.push_back(item);
     const Evidence& line = item.evidence.front();
@@ -305,10 +301,9 @@ class Comparison {
   RunDifference take() {
     walk();
     add_untold();
-    std::stable_sort(
-        out_.rows.begin(), out_.rows.end(), [](const DifferenceRow& a, const DifferenceRow& b) {
-          return std::tie(a.state, a.topic, a.name) < std::tie(b.state, b.topic, b.name);
-        });
+    std::ranges::stable_sort(out_.rows, [](const DifferenceRow& a, const DifferenceRow& b) {
+      return std::tie(a.state, a.topic, a.name) < std::tie(b.state, b.topic, b.name);
+    });
     find_causes();
     return std::move(out_);
   }
@@ -411,20 +406,19 @@ class Comparison {
   static bool explains(const ComparedRun& run, const DifferenceRow& cause,
                        const DifferenceRow& effect) {
     const auto found = run.explained.find(cause.name);
-    return found != run.explained.end() &&
-           std::count(found->second.begin(), found->second.end(), effect.name) > 0;
+    return found != run.explained.end() && std::ranges::count(found->second, effect.name) > 0;
   }
 
   static bool share_a_line(const DifferenceSide& a, const DifferenceSide& b) {
-    return std::any_of(a.evidence.begin(), a.evidence.end(), [&](const Evidence& line) {
-      return std::any_of(b.evidence.begin(), b.evidence.end(),
-                         [&](const Evidence& other) { return other.where == line.where; });
+    return std::ranges::any_of(a.evidence, [&](const Evidence& line) {
+      return std::ranges::any_of(b.evidence,
+                                 [&](const Evidence& other) { return other.where == line.where; });
     });
   }
 
   static bool names(const DifferenceSide& side, const std::string& setting) {
     return side.value.find(setting) != std::string::npos ||
-           std::any_of(side.evidence.begin(), side.evidence.end(), [&](const Evidence& line) {
+           std::ranges::any_of(side.evidence, [&](const Evidence& line) {
              return line.text.find(setting) != std::string::npos;
            });
   }
@@ -447,9 +441,8 @@ RunDifference compare_runs(const ComparedRun& good, const ComparedRun& bad) {
 }
 
 size_t count_rows(const RunDifference& difference, RowState state) {
-  return static_cast<size_t>(
-      std::count_if(difference.rows.begin(), difference.rows.end(),
-                    [&](const DifferenceRow& row) { return row.state == state; }));
+  return static_cast<size_t>(std::ranges::count_if(
+      difference.rows, [&](const DifferenceRow& row) { return row.state == state; }));
 }
 
 size_t root_of(const RunDifference& difference, size_t row) {

@@ -11,6 +11,8 @@
 
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <map>
 #include <set>
@@ -20,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "model/job.h"
 
@@ -96,14 +99,22 @@ Stated stated_by(const Job& job, ValueOf&& value_of) {
   return values;
 }
 
-/// One fact of all that is stated: "2.28.9, 2.29.2".
-FactValue stated_fact(std::string name, const Stated& values);
+/// The same by the name of the fact.
+using StatedByName = std::map<std::string, Stated>;
 
-/// Adds the fact, unless nothing is stated.
-void add_stated(std::string name, const Stated& values, FactValue::Set& facts);
+/// `facts`, and one for each name of which something is stated: "2.28.9, 2.29.2".
+FactValue::Set stated_facts(const StatedByName& stated, FactValue::Set facts = {});
 
 /// "24 P2P/CUMEM", "P2P/CUMEM 75%, SHM 25%": what makes up a whole, largest first.
 FactValue share_fact(std::string name, const Shares& counts);
+
+/// "56 NVL, 8 SYS".
+template <typename Counts>
+std::string counts_text(const Counts& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : counts) parts.push_back(fmt::format("{} {}", count, what));
+  return join(parts, ", ");
+}
 
 /// True if some process has come to the end of an initialisation.
 bool has_initialised(const Job& job);

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "base/text.h"
@@ -33,24 +33,19 @@ namespace {
 
 constexpr std::string_view kConfigPrefix = "Comm config ";
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// What is written where, and by whom it can be reached: it changes nothing in the job.
 bool is_about_logging(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kNames = {"NCCL_RAS_ADDR", "NCCL_RAS_ENABLE",
-                                                      "NCCL_SET_THREAD_NAME", "NCCL_CONF_FILE",
-                                                      "NCCL_RAS_TIMEOUT_FACTOR"};
+  constexpr std::string_view kNames[] = {"NCCL_RAS_ADDR", "NCCL_RAS_ENABLE", "NCCL_SET_THREAD_NAME",
+                                         "NCCL_CONF_FILE", "NCCL_RAS_TIMEOUT_FACTOR"};
   return name.starts_with("NCCL_DEBUG") || name.find("DUMP") != name.npos ||
-         is_one_of(name, kNames);
+         equals_one_of(name, kNames);
 }
 
 /// Has another value in every run, or on every host.
 bool is_never_alike(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kNames = {"NCCL_COMM_ID", "NCCL_HOSTID",
-                                                      "NCCL_RAS_ADDR", "NCCL_SOCKET_MAGIC"};
-  return is_one_of(name, kNames) || name.ends_with("_DUMP_FILE") || name == "NCCL_DEBUG_FILE";
+  constexpr std::string_view kNames[] = {"NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_RAS_ADDR",
+                                         "NCCL_SOCKET_MAGIC"};
+  return equals_one_of(name, kNames) || name.ends_with("_DUMP_FILE") || name == "NCCL_DEBUG_FILE";
 }
 
 /// The first line that prints each setting.
@@ -89,9 +84,7 @@ std::set<int> readers_of(const Job& job, const Instance& compared) {
     if (is_reader) readers.insert(static_cast<int>(p));
   }
   const std::vector<int>& wanted = compared.processes;
-  std::erase_if(readers, [&](int process) {
-    return !std::binary_search(wanted.begin(), wanted.end(), process);
-  });
+  std::erase_if(readers, [&](int process) { return !std::ranges::binary_search(wanted, process); });
   return readers;
 }
 
@@ -124,48 +117,41 @@ std::string camps_text(const Job& job, const Camps& camps, const std::set<int>& 
   return join(parts, "; ");
 }
 
-std::string values_text(const Camps& camps) {
-  std::vector<std::string> values;
-  for (const auto& [value, processes] : camps) values.push_back(value);
-  return join(values, ", ");
-}
-
 FactValue setting_fact(const Job& job, const std::string& name, const Camps& camps,
                        const std::set<int>& readers) {
   const bool everywhere = !is_read_where_used(name) && !is_about_logging(name);
   FactValue fact{.of = name, .minor = is_about_logging(name)};
-  fact.what = everywhere ? camps_text(job, camps, readers) : values_text(camps);
+  fact.what = everywhere ? camps_text(job, camps, readers)
+                         : fmt::format("{}", fmt::join(std::views::keys(camps), ", "));
   fact.value = is_never_alike(name) ? "set" : without_names(job, fact.what);
   return fact;
 }
 
 /// What the application asked for when it made a communicator, but for its name.
-void add_configs(const Job& job, FactValue::Set& facts) {
-  std::map<std::string, Stated> by_name;
+StatedByName stated_configs(const Job& job) {
+  StatedByName stated;
   for_each_said<CommConfig>(job, [&](const Said<CommConfig>& said) {
     if (said.message.name == "Comm name") return;
-    by_name[std::string(kConfigPrefix) + std::string(said.message.name)].try_emplace(
+    stated[fmt::format("{}{}", kConfigPrefix, said.message.name)].try_emplace(
         std::string(said.message.value), evidence_of(said.record));
   });
-  for (const auto& [name, values] : by_name) add_stated(name, values, facts);
+  return stated;
 }
 
 /// Whether some release of the job reads the variable.
 bool is_read_by_release(const Job& job, std::string_view name) {
   const NcclVariable* variable = find_nccl_variable(name);
   if (variable == nullptr || job.nccl_versions.empty()) return true;
-  return std::any_of(job.nccl_versions.begin(), job.nccl_versions.end(),
-                     [&](const std::string& version) {
-                       const bool is_older = compare_releases(version, variable->first) < 0;
-                       const bool is_newer =
-                           !variable->last.empty() && compare_releases(version, variable->last) > 0;
-                       return !is_newer && (!is_older || variable->first == "2.4.2");
-                     });
+  return std::ranges::any_of(job.nccl_versions, [&](const std::string& version) {
+    const bool is_older = compare_releases(version, variable->first) < 0;
+    const bool is_newer = !variable->last.empty() && compare_releases(version, variable->last) > 0;
+    return !is_newer && (!is_older || variable->first == "2.4.2");
+  });
 }
 
 bool is_connected(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(),
-                     [](const SpeakerLog& log) { return !log.connections.all.empty(); });
+  return std::ranges::any_of(job.logs,
+                             [](const SpeakerLog& log) { return !log.connections.all.empty(); });
 }
 
 FactValue::Set settings(const Job& job, const Instance& compared) {
@@ -184,8 +170,7 @@ FactValue::Set settings(const Job& job, const Instance& compared) {
       fact.evidence.push_back(line->second);
     }
   }
-  add_configs(job, facts);
-  return facts;
+  return stated_facts(stated_configs(job), std::move(facts));
 }
 
 FactValue without_setting(const Job& job, const FactValue& other, const Job& other_job) {
@@ -216,24 +201,13 @@ constexpr std::string_view kNetPlugin = "network plugin";
 constexpr std::string_view kGpuDirect = "GPU Direct RDMA";
 
 /// Versions that the job lists; lines that name them are shown where there are some.
-void add_listed(const Job& job, std::string name, Product product, const Stated& said,
-                FactValue::Set& facts) {
+Stated listed(const std::vector<std::string>& versions, const Stated& said) {
   Stated values;
-  for (const std::string& version : versions_of(job, product)) {
+  for (const std::string& version : versions) {
     const auto line = said.find(version);
     values.emplace(version, line == said.end() ? Evidence() : line->second);
   }
-  add_stated(std::move(name), values, facts);
-}
-
-void add_parts(const Job& job, FactValue::Set& facts) {
-  std::map<std::string, Stated> ofi;
-  for_each_said<OfiVersion>(job, [&](const Said<OfiVersion>& said) {
-    if (said.message.part == "CUDA driver") return;
-    ofi[std::string(said.message.part)].try_emplace(std::string(said.message.version),
-                                                    evidence_of(said.record));
-  });
-  for (const auto& [part, values] : ofi) add_stated(part, values, facts);
+  return values;
 }
 
 /// "NET" and the other kinds of a network plugin keep their words, as do "TUNER", "ENV", …
@@ -241,37 +215,25 @@ std::string plugin_name(std::string_view type) {
   return type == "NET" ? std::string(kNetPlugin) : std::string(type) + " plugin";
 }
 
-void add_plugins(const Job& job, FactValue::Set& facts) {
-  std::map<std::string, Stated> plugins;
-  for_each_said<PluginLoaded>(job, [&](const Said<PluginLoaded>& said) {
-    const PluginLoaded& plugin = said.message;
-    std::string value(plugin.name);
-    if (!plugin.version.empty()) value += fmt::format(" ({})", plugin.version);
-    plugins[plugin_name(plugin.type)].try_emplace(std::move(value), evidence_of(said.record));
-  });
-  Stated& net = plugins[std::string(kNetPlugin)];
-  if (net.empty() && !job.network.plugin.empty()) net.try_emplace(job.network.plugin);
-  for (const auto& [name, values] : plugins) add_stated(name, values, facts);
-}
-
 FactValue::Set versions(const Job& job, const Instance&) {
-  FactValue::Set facts;
+  StatedByName stated;
   const auto version_of = [](const auto& message) { return message.version; };
-  add_listed(job, "NCCL", Product::Nccl, stated_by<NcclVersion>(job, version_of), facts);
-  add_listed(job, "CUDA of NCCL", Product::Cuda,
-             stated_by<NcclVersion>(job, [](const auto& banner) { return banner.cuda; }), facts);
-  add_stated(
-      "CUDA driver",
-      stated_by<CudaDriverVersion>(job,
-                                   [](const auto& driver) {
-                                     return driver.version < 0 ? "" : cuda_release(driver.version);
-                                   }),
-      facts);
-  add_listed(job, "PyTorch", Product::PyTorch, stated_by<TorchVersionLine>(job, version_of), facts);
-  add_stated("source of NCCL",
-             stated_by<GitVersion>(job, [](const auto& source) { return source.commit; }), facts);
-  add_parts(job, facts);
-  return facts;
+  stated["NCCL"] = listed(job.nccl_versions, stated_by<NcclVersion>(job, version_of));
+  stated["CUDA of NCCL"] =
+      listed(job.cuda_versions,
+             stated_by<NcclVersion>(job, [](const auto& banner) { return banner.cuda; }));
+  stated["CUDA driver"] = stated_by<CudaDriverVersion>(job, [](const auto& driver) {
+    return driver.version < 0 ? "" : cuda_release(driver.version);
+  });
+  stated["PyTorch"] = listed(job.pytorch_versions, stated_by<TorchVersionLine>(job, version_of));
+  stated["source of NCCL"] =
+      stated_by<GitVersion>(job, [](const auto& source) { return source.commit; });
+  for_each_said<OfiVersion>(job, [&](const Said<OfiVersion>& said) {
+    if (said.message.part == "CUDA driver") return;
+    stated[std::string(said.message.part)].try_emplace(std::string(said.message.version),
+                                                       evidence_of(said.record));
+  });
+  return stated_facts(stated);
 }
 
 FactValue without_version(const Job&, const FactValue&, const Job&) {
@@ -279,15 +241,21 @@ FactValue without_version(const Job&, const FactValue&, const Job&) {
 }
 
 FactValue::Set networks(const Job& job, const Instance&) {
-  FactValue::Set facts;
-  Stated names =
-      stated_by<NetworkSelected>(job, [](const auto& selected) { return selected.network; });
+  StatedByName stated;
+  Stated& names = stated[std::string(kNetwork)];
+  names = stated_by<NetworkSelected>(job, [](const auto& selected) { return selected.network; });
   if (names.empty() && !job.network.name.empty()) names.try_emplace(job.network.name);
-  add_stated(std::string(kNetwork), names, facts);
-  add_plugins(job, facts);
-  add_stated(std::string(kGpuDirect),
-             stated_by<GpuDirect>(job, [](const auto& direct) { return direct.state; }), facts);
-  return facts;
+  for_each_said<PluginLoaded>(job, [&](const Said<PluginLoaded>& said) {
+    const PluginLoaded& plugin = said.message;
+    std::string value(plugin.name);
+    if (!plugin.version.empty()) value += fmt::format(" ({})", plugin.version);
+    stated[plugin_name(plugin.type)].try_emplace(std::move(value), evidence_of(said.record));
+  });
+  Stated& net = stated[std::string(kNetPlugin)];
+  if (net.empty() && !job.network.plugin.empty()) net.try_emplace(job.network.plugin);
+  stated[std::string(kGpuDirect)] =
+      stated_by<GpuDirect>(job, [](const auto& direct) { return direct.state; });
+  return stated_facts(stated);
 }
 
 FactValue without_network(const Job& job, const FactValue& other, const Job&) {
@@ -339,60 +307,47 @@ std::string device_name(const NetDevice& device) {
 }
 
 /// What a host lists in one place.
-using Devices = std::set<std::string>;
-
-struct HostDevices {
-  Devices devices;
+struct ListedDevices {
+  std::set<std::string> names;
   Evidence line;
 };
 
 /// By host, for each place in which devices are listed.
-using Lists = std::map<std::string, std::map<std::string, HostDevices>>;
+using Lists = std::map<std::string, std::map<std::string, ListedDevices>>;
 
 void add_list(std::string_view list, const std::string& place, const std::string& host,
               const Record& record, Lists& lists) {
-  HostDevices& there = lists[place][host];
+  ListedDevices& there = lists[place][host];
   if (there.line.where.line == 0) there.line = evidence_of(record);
   for (const NetDevice& device : parse_device_list(list)) {
     // NCCL's buffer may end in the middle of the last one.
     const bool cut = place == "devices of IB" && device.link != "IB" && device.link != "RoCE";
-    if (!cut) there.devices.insert(device_name(device));
+    if (!cut) there.names.insert(device_name(device));
   }
 }
 
-Lists device_lists(const Job& job) {
+FactValue::Set interfaces(const Job& job, const Instance&) {
   Lists lists;
-  const auto host_of = [&](int process) -> const std::string& {
-    return nth_process(job, process).host;
-  };
   for_each_said<BootstrapInterface>(job, [&](const Said<BootstrapInterface>& said) {
-    add_list(said.message.devices, "bootstrap", host_of(said.process), said.record, lists);
+    add_list(said.message.devices, "bootstrap", nth_process(job, said.process).host, said.record,
+             lists);
   });
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
-    const std::string& host = host_of(said.process);
+    const std::string& host = nth_process(job, said.process).host;
     const std::string network(said.message.network);
     add_list(said.message.devices, "devices of " + network, host, said.record, lists);
     if (said.message.oob.empty()) return;
     add_list(said.message.oob, "out-of-band of " + network, host, said.record, lists);
   });
-  return lists;
-}
-
-std::string devices_text(const Devices& devices) {
-  if (devices.empty()) return "none";
-  return join(std::vector<std::string>(devices.begin(), devices.end()), " ");
-}
-
-FactValue::Set interfaces(const Job& job, const Instance&) {
-  FactValue::Set facts;
-  for (const auto& [place, hosts] : device_lists(job)) {
-    Stated values;
+  StatedByName stated;
+  for (const auto& [place, hosts] : lists) {
     for (const auto& [host, there] : hosts) {
-      values.try_emplace(devices_text(there.devices), there.line);
+      stated[place].try_emplace(
+          there.names.empty() ? "none" : fmt::format("{}", fmt::join(there.names, " ")),
+          there.line);
     }
-    add_stated(place, values, facts);
   }
-  return facts;
+  return stated_facts(stated);
 }
 
 FactValue without_interface(const Job&, const FactValue&, const Job&) {
@@ -408,27 +363,16 @@ FactValue without_interface(const Job&, const FactValue&, const Job&) {
 
 constexpr std::string_view kNvls = "NVLink SHARP";
 
-using Counts = std::map<std::string, int64_t>;
-
-/// "56 NVL, 8 SYS".
-std::string counts_text(const Counts& counts) {
-  std::vector<std::string> parts;
-  for (const auto& [what, count] : counts) parts.push_back(fmt::format("{} {}", count, what));
-  return join(parts, ", ");
-}
-
 /// "NVL at 370.8 GB/s".
 std::string link_text(std::string_view type, double bw) {
   return bw < 0 ? std::string(type) : fmt::format("{} at {:.1f} GB/s", type, bw);
 }
 
-using CountsByName = std::map<std::string, Counts>;
-
 const std::string& kind_of(const SystemTopology& system, int node) {
   return system.nodes[static_cast<size_t>(node)].name.kind;
 }
 
-void add_gpu_paths(const SystemTopology& system, std::string_view to, Counts& counts) {
+void add_gpu_paths(const SystemTopology& system, std::string_view to, Shares& counts) {
   for (const SystemPath& path : system.paths) {
     const bool wanted = path.from != path.to && kind_of(system, path.from) == "GPU" &&
                         kind_of(system, path.to) == to;
@@ -437,8 +381,8 @@ void add_gpu_paths(const SystemTopology& system, std::string_view to, Counts& co
 }
 
 /// What one host shows, by the name of the fact.
-CountsByName host_counts(const SystemTopology& system) {
-  CountsByName counts;
+std::map<std::string, Shares> host_counts(const SystemTopology& system) {
+  std::map<std::string, Shares> counts;
   for (const SystemNode& node : system.nodes) {
     const std::string& kind = node.name.kind;
     const bool has_speed = kind == "NET" && node.speed >= 0;
@@ -468,37 +412,28 @@ Evidence first_topology_line(const Job& job) {
   return line;
 }
 
-void add_hosts(const Job& job, FactValue::Set& facts) {
-  std::map<std::string, Stated> by_name;
-  const Evidence line = first_topology_line(job);
-  for (const HostTopology& host : job.topologies) {
-    // A file may describe a host that another one describes too, or more than what NCCL uses.
-    if (!host.source.empty() || host.system.cut) continue;
-    for (const auto& [name, counts] : host_counts(host.system))
-      by_name[name].try_emplace(counts_text(counts), line);
-  }
-  for (const auto& [name, values] : by_name) add_stated(name, values, facts);
-}
+/// A file may describe a host that another one describes too, or more than what NCCL uses.
+bool is_printed(const HostTopology& host) { return host.source.empty() && !host.system.cut; }
 
 FactValue::Set topology(const Job& job, const Instance&) {
-  FactValue::Set facts;
-  add_hosts(job, facts);
-  add_stated(std::string(kNvls),
-             stated_by<NvlsSupport>(job,
-                                    [](const auto& nvls) {
-                                      return nvls.state == "available" ? "available"
-                                                                       : "not available";
-                                    }),
-             facts);
-  return facts;
+  StatedByName stated;
+  const Evidence line = first_topology_line(job);
+  for (const HostTopology& host : job.topologies) {
+    if (!is_printed(host)) continue;
+    for (const auto& [name, counts] : host_counts(host.system)) {
+      stated[name].try_emplace(counts_text(counts), line);
+    }
+  }
+  stated[std::string(kNvls)] = stated_by<NvlsSupport>(job, [](const auto& nvls) {
+    return nvls.state == "available" ? "available" : "not available";
+  });
+  return stated_facts(stated);
 }
 
 FactValue without_topology(const Job& job, const FactValue& other, const Job&) {
-  const bool shows =
-      std::any_of(job.topologies.begin(), job.topologies.end(),
-                  [](const HostTopology& host) { return host.source.empty() && !host.system.cut; });
   if (other.of == kNvls) return unknown("no line of its logs tells of NVLink SHARP");
-  return shows ? no() : unknown("no process prints its host's devices (subsystem GRAPH)");
+  if (std::ranges::any_of(job.topologies, is_printed)) return no();
+  return unknown("no process prints its host's devices (subsystem GRAPH)");
 }
 
 constexpr TopicRow kTopics[] = {

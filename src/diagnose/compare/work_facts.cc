@@ -31,12 +31,6 @@ namespace ncclog {
 
 namespace {
 
-bool is_all_seen(const Communicator& comm) {
-  return comm.nranks > 0 && comm.ranks.size() == static_cast<size_t>(comm.nranks) &&
-         std::all_of(comm.ranks.begin(), comm.ranks.end(),
-                     [](const CommRank& rank) { return rank.process >= 0; });
-}
-
 /// "4", or "8, 8, 4" where they differ; empty if some are not seen.
 template <typename KeyOf>
 std::string ranks_by(const Communicator& comm, KeyOf key_of) {
@@ -46,14 +40,14 @@ std::string ranks_by(const Communicator& comm, KeyOf key_of) {
   for (const auto& [key, count] : counts) sizes.push_back(count);
   std::sort(sizes.rbegin(), sizes.rend());
   if (sizes.front() == sizes.back()) return std::to_string(sizes.front());
-  std::vector<std::string> parts;
-  for (const int size : sizes) parts.push_back(std::to_string(size));
-  return join(parts, ", ");
+  return fmt::format("{}", fmt::join(sizes, ", "));
 }
 
 void add_spread(const Job& job, FactValue::Set& facts) {
-  if (job.communicators.empty() || !is_all_seen(job.communicators.front())) return;
+  if (job.communicators.empty()) return;
   const Communicator& largest = job.communicators.front();
+  const bool is_whole = largest.nranks > 0 && std::ssize(largest.ranks) == largest.nranks;
+  if (!is_whole || !is_all_seen(largest)) return;
   const auto host_of = [&](const CommRank& rank) -> std::string {
     return nth_process(job, rank.process).host;
   };
@@ -63,8 +57,8 @@ void add_spread(const Job& job, FactValue::Set& facts) {
 }
 
 bool is_any_inferred(const Job& job) {
-  return std::any_of(job.communicators.begin(), job.communicators.end(),
-                     [](const Communicator& comm) { return comm.inferred && !comm.is_child; });
+  return std::ranges::any_of(
+      job.communicators, [](const Communicator& comm) { return comm.inferred && !comm.is_child; });
 }
 
 /// "1 of 8 ranks, 4 of 2 ranks".
@@ -184,11 +178,9 @@ FactValue::Set transports(const Job& job, const Instance&) {
     }
   }
   // NCCL's own answer to whether all GPUs of a host reach each other directly.
-  add_stated(
-      std::string(kP2pCheck),
-      stated_by<P2pCheck>(job, [](const auto& check) { return check.direct == 1 ? "yes" : "no"; }),
-      facts);
-  return facts;
+  const Stated direct =
+      stated_by<P2pCheck>(job, [](const auto& check) { return check.direct == 1 ? "yes" : "no"; });
+  return stated_facts({{std::string(kP2pCheck), direct}}, std::move(facts));
 }
 
 FactValue without_transport(const Job& job, const FactValue& other, const Job&) {
@@ -199,9 +191,8 @@ FactValue without_transport(const Job& job, const FactValue& other, const Job&) 
                                 : "no line of its logs tells how ranks are connected");
   }
   // Where the hosts of some pairs are unknown, they may be of any sort.
-  const bool is_unknown = std::any_of(edges.begin(), edges.end(), [](const Edge& edge) {
-    return edge.reach == EdgeReach::Unknown;
-  });
+  const bool is_unknown =
+      std::ranges::any_of(edges, [](const Edge& edge) { return edge.reach == EdgeReach::Unknown; });
   if (is_unknown || other.of == name_of(EdgeReach::Unknown)) {
     return unknown("its logs do not tell on which hosts some ranks are");
   }
@@ -261,12 +252,6 @@ std::string channels_phrase(int count) {
 
 int count_channels(uint64_t mask) { return __builtin_popcountll(mask); }
 
-std::string order_text(const std::vector<int>& order) {
-  std::vector<std::string> ranks;
-  for (const int rank : order) ranks.push_back(std::to_string(rank));
-  return join(ranks, " ");
-}
-
 /// "24 channels; 0 1 2 3"; empty where a ring is not known as a whole.
 std::string rings_text(const Communicator& comm) {
   std::vector<std::string> parts;
@@ -276,12 +261,12 @@ std::string rings_text(const Communicator& comm) {
       parts.push_back(fmt::format("{} broken", count_channels(ring.channels)));
     } else if (is_whole) {
       parts.push_back(fmt::format("{}; {}", channels_phrase(count_channels(ring.channels)),
-                                  order_text(ring.order)));
+                                  fmt::join(ring.order, " ")));
     } else {
       return {};
     }
   }
-  std::sort(parts.begin(), parts.end());
+  std::ranges::sort(parts);
   return join(parts, ", ");
 }
 
@@ -304,9 +289,6 @@ std::string trees_text(const Communicator& comm) {
   if (broken > 0) parts.push_back(fmt::format("{} broken", broken));
   return join(parts, ", ");
 }
-
-/// What several communicators state.
-using StatedByName = std::map<std::string, Stated>;
 
 /// Channels that a search found, and at which bandwidth: "24 channels, 30.0/30.0 GB/s, NVL/PIX".
 std::string search_text(const SearchedGraph& graph) {
@@ -358,17 +340,14 @@ FactValue::Set channels(const Job& job, const Instance&) {
     }
     add_searches(job, comm, stated);
   }
-  FactValue::Set facts;
-  for (const auto& [name, values] : stated) add_stated(name, values, facts);
-  return facts;
+  return stated_facts(stated);
 }
 
 FactValue without_channels(const Job& job, const FactValue& other, const Job&) {
   const bool is_of_size = !other.of.ends_with(kLargest);
-  const bool has_size =
-      std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
-        return other.of.ends_with(fmt::format("of {} ranks", comm.nranks));
-      });
+  const bool has_size = std::ranges::any_of(job.communicators, [&](const auto& comm) {
+    return other.of.ends_with(fmt::format("of {} ranks", comm.nranks));
+  });
   const bool is_elsewhere = is_of_size && !has_size && !job.communicators.empty();
   return is_elsewhere ? unknown() : unknown("its logs do not tell");
 }
@@ -454,13 +433,6 @@ void add_operations(const Job& job, const JobCalls& calls, FactValue::Set& facts
   }
 }
 
-/// "4 AllGather, 1 AllReduce".
-std::string counts_text(const OpCounts& counts) {
-  std::vector<std::string> parts;
-  for (const auto& [op, n] : counts) parts.push_back(fmt::format("{} {}", n, op));
-  return join(parts, ", ");
-}
-
 void add_iterations(const Job& job, const JobCalls& calls, FactValue::Set& facts) {
   constexpr uint64_t kFew = 3;  // Fewer do not show what is usual.
   const auto found = find_iterations(job, calls, {});
@@ -473,7 +445,7 @@ void add_iterations(const Job& job, const JobCalls& calls, FactValue::Set& facts
 }
 
 bool shows_calls(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
     return log.calls.tape.total() > 0 || log.traces.tape.total() > 0;
   });
 }
@@ -511,8 +483,8 @@ FactValue::Set algorithms(const Job& job, const Instance&) {
 }
 
 FactValue without_algorithm(const Job& job, const FactValue&, const Job&) {
-  const bool shows = std::any_of(job.logs.begin(), job.logs.end(),
-                                 [](const SpeakerLog& log) { return !log.tuning.uses.empty(); });
+  const bool shows =
+      std::ranges::any_of(job.logs, [](const SpeakerLog& log) { return !log.tuning.uses.empty(); });
   return shows ? no() : unknown("no line of its logs tells which is used (subsystem TUNING)");
 }
 
@@ -646,8 +618,7 @@ FactValue::Set unknown_lines(const Job& job, const Instance&) {
 }
 
 FactValue without_line(const Job& job, const FactValue&, const Job&) {
-  const bool speaks = std::any_of(job.processes.begin(), job.processes.end(),
-                                  [](const Process& process) { return process.has_nccl; });
+  const bool speaks = std::ranges::any_of(job.processes, &Process::has_nccl);
   return speaks ? no() : unknown("its logs hold no line of NCCL");
 }
 

@@ -15,7 +15,7 @@
 namespace ncclog {
 
 bool has_spoken(const Job& job, Subsystem subsystem) {
-  return std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& process) {
+  return std::ranges::any_of(job.processes, [&](const Process& process) {
     return process.subsystems.test(static_cast<size_t>(subsystem));
   });
 }
@@ -29,29 +29,19 @@ FactValue open(std::string why, bool matters = false) {
   return value;
 }
 
-template <typename... T>
-bool any_record(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
-    return (log.records.contains(kKindIndex<T>) || ...);
-  });
-}
-
-bool has_nccl(const Job& job) {
-  return std::any_of(job.processes.begin(), job.processes.end(),
-                     [](const Process& process) { return process.has_nccl; });
-}
+bool has_nccl(const Job& job) { return std::ranges::any_of(job.processes, &Process::has_nccl); }
 
 bool has_recognised(const Job& job) { return job.losses.recognised > 0; }
 
 /// Somebody waits in a collective: this is when calls matter.
 bool reports_hang(const Job& job) {
-  return any_record<WatchdogTimeout, WorkStatus, HeartbeatTimeout>(job);
+  return any_said<WatchdogTimeout, WorkStatus, HeartbeatTimeout>(job);
 }
 
 /// "2.13.4" did not honour the variable.
 bool ignores_debug_file(const Job& job) {
-  return std::any_of(job.nccl_versions.begin(), job.nccl_versions.end(),
-                     [](const std::string& version) { return version.starts_with("2.13.4"); });
+  return std::ranges::any_of(
+      job.nccl_versions, [](const std::string& version) { return version.starts_with("2.13.4"); });
 }
 
 FactValue ask_nccl(const Job& job, const Instance&) {
@@ -78,9 +68,8 @@ FactValue ask_environment(const Job& job, const Instance&) {
 }
 
 FactValue ask_channels(const Job& job, const Instance&) {
-  const bool connected = std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
-    return !log.connections.all.empty();
-  });
+  const bool connected = std::ranges::any_of(
+      job.logs, [](const SpeakerLog& log) { return !log.connections.all.empty(); });
   return connected ? yes({}) : open("No line tells how ranks are connected.");
 }
 
@@ -152,9 +141,8 @@ std::vector<int> unseen_ranks(const Job& job) {
 FactValue ask_all_ranks(const Job& job, const Instance&) {
   if (!job.nranks) return open("The log does not tell how many ranks there are.");
   const std::vector<int> unseen = unseen_ranks(job);
-  const auto speakers =
-      std::count_if(job.processes.begin(), job.processes.end(),
-                    [](const Process& process) { return process.has_nccl && process.pid >= 0; });
+  const auto speakers = std::ranges::count_if(
+      job.processes, [](const Process& process) { return process.has_nccl && process.pid >= 0; });
   if (unseen.empty() || speakers == *job.nranks) return yes({});
   if (unseen.size() == static_cast<size_t>(*job.nranks)) {
     return open("No line names the rank that printed it.");
@@ -165,7 +153,7 @@ FactValue ask_all_ranks(const Job& job, const Instance&) {
 }
 
 FactValue ask_framework(const Job& job, const Instance&) {
-  const bool speaks = std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+  const bool speaks = std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
     return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
       return all_kinds()[entry.first].source == Source::Framework;
     });
@@ -252,39 +240,27 @@ std::string capture_lines_of_ray(const Job&) {
          "/tmp/ray/session_latest/logs";
 }
 
-constexpr Fact question(std::string_view name, std::string_view words,
-                        FactValue (*ask)(const Job& job, const Instance& the_job),
-                        std::string (*how_to_capture)(const Job& job)) {
-  return {name, Scope::Job, FactType::Bool, words, ask, how_to_capture};
-}
-
 constexpr Fact kQuestions[] = {
-    question("nccl", "What does NCCL itself say?", ask_nccl, capture_usual_lines),
-    question("all_ranks", "What did the ranks do that have no lines here?", ask_all_ranks,
+    job_fact("nccl", ask_nccl, "What does NCCL itself say?", capture_usual_lines),
+    job_fact("all_ranks", ask_all_ranks, "What did the ranks do that have no lines here?",
              capture_all_ranks),
-    question("collectives", "Which collective did each rank enter last?", ask_collectives,
+    job_fact("collectives", ask_collectives, "Which collective did each rank enter last?",
              capture_calls),
-    question("init", "How far did the initialisation of each rank come?", ask_init, capture_setup),
-    question("network", "Which network does NCCL use?", ask_network, capture_setup),
-    question("environment", "Which settings did NCCL read?", ask_environment, capture_setup),
-    question("channels", "Over which paths are ranks connected?", ask_channels, capture_setup),
-    question("versions", "Which NCCL runs?", ask_versions, capture_usual_lines),
-    question("framework", "What did the framework report?", ask_framework, capture_stderr),
-    question("whole_files", "What stands in the missing part of the files?", ask_whole_files,
+    job_fact("init", ask_init, "How far did the initialisation of each rank come?", capture_setup),
+    job_fact("network", ask_network, "Which network does NCCL use?", capture_setup),
+    job_fact("environment", ask_environment, "Which settings did NCCL read?", capture_setup),
+    job_fact("channels", ask_channels, "Over which paths are ranks connected?", capture_setup),
+    job_fact("versions", ask_versions, "Which NCCL runs?", capture_usual_lines),
+    job_fact("framework", ask_framework, "What did the framework report?", capture_stderr),
+    job_fact("whole_files", ask_whole_files, "What stands in the missing part of the files?",
              capture_whole_files),
-    question("left_out_lines", "What did the lines say that Ray left out?", ask_left_out_lines,
+    job_fact("left_out_lines", ask_left_out_lines, "What did the lines say that Ray left out?",
              capture_lines_of_ray),
 };
 
 }  // namespace
 
 std::span<const Fact> coverage_facts() { return kQuestions; }
-
-const Fact* find_coverage(std::string_view name) {
-  const auto found = std::find_if(std::begin(kQuestions), std::end(kQuestions),
-                                  [&](const Fact& question) { return question.name == name; });
-  return found == std::end(kQuestions) ? nullptr : found;
-}
 
 namespace {
 
@@ -334,11 +310,10 @@ double recorded_rate(const Job& job) {
 
 /// What the inputs hold for each process that printed NCCL lines; 0: nothing to measure.
 uint64_t measured_start(const Job& job) {
-  const auto processes =
-      std::count_if(job.processes.begin(), job.processes.end(), [](const Process& process) {
-        return process.has_nccl && process.subsystems.test(static_cast<size_t>(Subsystem::Init)) &&
-               !process.subsystems.test(static_cast<size_t>(Subsystem::Coll));
-      });
+  const auto processes = std::ranges::count_if(job.processes, [](const Process& process) {
+    return process.has_nccl && process.subsystems.test(static_cast<size_t>(Subsystem::Init)) &&
+           !process.subsystems.test(static_cast<size_t>(Subsystem::Coll));
+  });
   uint64_t bytes = 0;
   for (const JobInput& input : job.inputs) bytes += input.text_bytes;
   return processes == 0 ? 0 : bytes / static_cast<uint64_t>(processes);
@@ -357,11 +332,10 @@ LogSize expected_size(const Job& job, bool calls) {
                                          : "usual logs with few communicators";
   if (!calls) return size;
   size.bytes_per_call = kBytesPerCall;
-  size.calls_per_second = recorded_rate(job);
-  size.calls_measured = size.calls_per_second > 0;
-  if (!size.calls_measured) size.calls_per_second = kAssumedRate;
-  size.rests_on += size.calls_measured ? ", the rate of the recorded calls, 185 bytes a line"
-                                       : ", an assumed rate, 185 bytes a line";
+  const double measured_rate = recorded_rate(job);
+  size.calls_per_second = measured_rate > 0 ? measured_rate : kAssumedRate;
+  size.rests_on += measured_rate > 0 ? ", the rate of the recorded calls, 185 bytes a line"
+                                     : ", an assumed rate, 185 bytes a line";
   return size;
 }
 

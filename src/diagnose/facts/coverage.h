@@ -23,11 +23,8 @@ namespace ncclog {
 bool has_spoken(const Job& job, Subsystem subsystem);
 
 /// All questions, in the order in which they are told; valid for the whole program. The meaning is
-/// the question: "Which network does NCCL use?".
+/// the question: "Which network does NCCL use?"; rules need it by its name: "network".
 std::span<const Fact> coverage_facts();
-
-/// The question of that name, by which rules need it: "network"; nullptr if there is none.
-const Fact* find_coverage(std::string_view name);
 
 // What to set before the next run, so that its logs answer the questions that these leave open, and
 // how large they will be.
@@ -49,8 +46,7 @@ struct LogSize {
   uint64_t start_bytes = 0;     ///< For each rank, while communicators are set up.
   uint64_t bytes_per_call = 0;  ///< For each rank and collective; 0: calls will not be logged.
   double calls_per_second = 0;  ///< For each rank: measured, or assumed.
-  bool calls_measured = false;
-  std::string rests_on;  ///< In one sentence.
+  std::string rests_on;         ///< In one sentence.
 
   /// For each rank; 0 if calls will not be logged.
   uint64_t bytes_per_hour() const;

@@ -39,7 +39,6 @@ enum class Scope { Job, Host, Process, Rank, Communicator, RankPair };
 
 /// As rule files spell it: "job", "host", …, "rank_pair".
 std::string_view to_string(Scope scope);
-std::optional<Scope> parse_scope(std::string_view name);
 
 /// All of them, in the enum's order.
 std::span<const std::string_view> scope_names();
@@ -55,22 +54,16 @@ struct Instance {
   std::vector<std::string> paths = {};
 };
 
-/// A process's place in a communicator.
-struct RankIn {
-  const Communicator* communicator = nullptr;
-  int rank = -1;
-};
-
-/// By process, all its places that are numbered. Lines about connections number ranks within a
-/// communicator that they do not name: this is what the numbers may mean.
-std::vector<std::vector<RankIn>> ranks_in_communicators(const Job& job);
-
 /// Every instance of a scope, in sorted order. Lines that name neither host nor rank form
 /// instances of their own for Host, Process and Rank, so that a quoted line is judged too.
 std::vector<Instance> instances_of(const Job& job, Scope scope);
 
 /// The instance of the whole job.
 Instance job_instance(const Job& job);
+
+/// Every two processes with a connection whose other end is known; lower ranks first, those whose
+/// rank is unknown last (diagnose/network/connections.cc).
+std::vector<Instance> rank_pairs(const Job& job);
 
 /// "node-a", "rank 3", "ranks 1 and 2", "GPU 1b000 on node-a", "mlx5_0 port 1 on node-a",
 /// "communicator 0x9c"; of a process its rank, else its pid. Any bytes that the log holds may be
@@ -132,10 +125,17 @@ struct Fact {
   std::string (*how_to_capture)(const Job& job) = nullptr;
 };
 
-/// A fact about the job for rules alone: their own words say what it means, and no log is asked for
-/// to tell it.
+/// The row of a fact about the whole job that answers yes, no or unknown, as nearly all do.
 constexpr Fact job_fact(std::string_view name,
-                        FactValue (*derive)(const Job& job, const Instance& instance),
+                        FactValue (*derive)(const Job& job, const Instance& the_job),
+                        std::string_view meaning,
+                        std::string (*how_to_capture)(const Job& job) = nullptr) {
+  return {name, Scope::Job, FactType::Bool, meaning, derive, how_to_capture};
+}
+
+/// One for rules alone: their own words say what it means, and no log is asked for to tell it.
+constexpr Fact job_fact(std::string_view name,
+                        FactValue (*derive)(const Job& job, const Instance& the_job),
                         FactType type = FactType::Bool) {
   return {name, Scope::Job, type, {}, derive};
 }
@@ -143,8 +143,11 @@ constexpr Fact job_fact(std::string_view name,
 /// All facts, sorted by name; valid for the whole program.
 std::span<const Fact> all_facts();
 
-/// The fact with that name; nullptr if there is none.
-const Fact* find_fact(std::string_view name);
+/// The one of `facts` with that name; nullptr if there is none.
+inline const Fact* find_fact(std::string_view name, std::span<const Fact> facts = all_facts()) {
+  const auto found = std::ranges::find(facts, name, &Fact::name);
+  return found == facts.end() ? nullptr : &*found;
+}
 
 /// As messages quote it: the number, the text, "yes"/"no", "unknown".
 std::string fact_text(const FactValue& value);
@@ -191,6 +194,11 @@ inline const Communicator& nth_communicator(const Job& job, int communicator) {
   return job.communicators[static_cast<size_t>(communicator)];
 }
 
+/// Every rank that lines of the communicator number belongs to a process of the job.
+inline bool is_all_seen(const Communicator& comm) {
+  return std::ranges::none_of(comm.ranks, [](const CommRank& rank) { return rank.process < 0; });
+}
+
 inline FactValue unknown(std::string why = {}) { return {.why = std::move(why)}; }
 
 inline FactValue no() { return {false, {}, {}, {}, {}}; }
@@ -234,6 +242,18 @@ void for_each_said(const Job& job, Use&& use) {
   }
 }
 
+/// Some process printed a line of one of these kinds.
+template <typename... T>
+bool any_said(const Job& job) {
+  return !job.processes_by_kind.empty() && (!job.processes_by_kind[kKindIndex<T>].empty() || ...);
+}
+
+/// for_each_said() for one kind after the other.
+template <typename... T, typename Use>
+void for_each_said_of(const Job& job, Use use) {
+  (for_each_said<T>(job, use), ...);
+}
+
 /// Rank of the process that printed a line: its own, or, where nothing else names it, the rank
 /// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
 /// only where the job was built so (model/build/processes.cc). -1: unknown.
@@ -241,6 +261,16 @@ inline int rank_of(const Job& job, int process, const Header& header) {
   const int rank = job.processes[static_cast<size_t>(process)].rank;
   return rank >= 0 ? rank : header.group_rank;
 }
+
+/// An answer that several things make up, each with its words, lines and processes.
+struct AnswerParts {
+  std::vector<std::string> words;
+  std::vector<Evidence> evidence;
+  std::vector<int> processes;
+
+  /// "yes" with the words of all, at most `most` of them in full; `otherwise` where there are none.
+  FactValue answer(FactValue otherwise, std::string_view separator = "; ", size_t most = SIZE_MAX);
+};
 
 /// "a, b and 3 more": at most `most` parts in full.
 std::string few_of(const std::vector<std::string>& parts, size_t most, std::string_view separator);
@@ -294,7 +324,7 @@ std::vector<int> minority(const std::map<Key, std::vector<int>>& groups) {
       result.insert(result.end(), members.begin(), members.end());
     }
   }
-  std::sort(result.begin(), result.end());
+  std::ranges::sort(result);
   return result;
 }
 

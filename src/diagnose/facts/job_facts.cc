@@ -14,6 +14,7 @@
 #include "model/build/run_parts.h"
 
 namespace ncclog {
+
 std::vector<int> version_parts(std::string_view version) {
   constexpr size_t kMaxDigits = 6;
   std::vector<int> parts;
@@ -44,22 +45,9 @@ bool is_release(std::string_view text) {
   constexpr size_t kMostParts = 4;
   const auto parts = split(text, '.');
   return parts.size() >= 2 && parts.size() <= kMostParts &&
-         std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-           return !part.empty() && part.size() <= 4 &&
-                  std::all_of(part.begin(), part.end(), is_digit);
+         std::ranges::all_of(parts, [](std::string_view part) {
+           return !part.empty() && part.size() <= 4 && std::ranges::all_of(part, is_digit);
          });
-}
-
-const std::vector<std::string>& versions_of(const Job& job, Product product) {
-  switch (product) {
-    case Product::Nccl:
-      return job.nccl_versions;
-    case Product::Cuda:
-      return job.cuda_versions;
-    case Product::PyTorch:
-      break;
-  }
-  return job.pytorch_versions;
 }
 
 std::vector<std::string> driver_versions(const Job& job) {
@@ -78,31 +66,21 @@ void take_earlier(const Record& record, std::optional<Evidence>& first) {
   if (!first || record.where < first->where) first = evidence_of(record);
 }
 
-template <typename T>
-void take_first(const Job& job, std::optional<Evidence>& first) {
-  for_each_said<T>(job, [&](const Said<T>& said) { take_earlier(said.record, first); });
-}
-
-bool is_about_graphs(std::string_view variable) {
-  constexpr std::array<std::string_view, 3> kVariables = {
-      "NCCL_GRAPH_MIXING_SUPPORT", "NCCL_GRAPH_REGISTER", "NCCL_GRAPH_STREAM_ORDERING"};
-  return std::find(kVariables.begin(), kVariables.end(), variable) != kVariables.end();
-}
+constexpr std::string_view kGraphVariables[] = {"NCCL_GRAPH_MIXING_SUPPORT", "NCCL_GRAPH_REGISTER",
+                                                "NCCL_GRAPH_STREAM_ORDERING"};
 
 }  // namespace
 
 std::optional<Evidence> cuda_graph_evidence(const Job& job) {
   std::optional<Evidence> first;
-  take_first<CallsCaptured>(job, first);
-  take_first<GraphUsageViolated>(job, first);
-  take_first<GraphCaptureFailed>(job, first);
-  take_first<ModelCaptured>(job, first);
+  for_each_said_of<CallsCaptured, GraphUsageViolated, GraphCaptureFailed, ModelCaptured>(
+      job, [&](const auto& said) { take_earlier(said.record, first); });
   for_each_said<NcclTestsConfig>(job, [&](const Said<NcclTestsConfig>& said) {
     if (said.message.graph > 0) take_earlier(said.record, first);
   });
   if (first) return first;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    if (is_about_graphs(said.message.name)) take_earlier(said.record, first);
+    if (equals_one_of(said.message.name, kGraphVariables)) take_earlier(said.record, first);
   });
   return first;
 }
@@ -139,8 +117,7 @@ Files files_of(const Job& job, const Run& run) {
 }
 
 bool is_shared(const std::vector<Files>& all, const std::string& path) {
-  return std::count_if(all.begin(), all.end(),
-                       [&](const Files& files) { return files.contains(path); }) > 1;
+  return std::ranges::count_if(all, [&](const Files& files) { return files.contains(path); }) > 1;
 }
 
 /// "4 ranks in b/stdout.log lines 12-904 and 3 more files".
@@ -157,30 +134,26 @@ std::string run_phrase(const Run& run, const Files& files, const std::vector<Fil
 }
 
 /// The line with which the run's first communicator begins.
-std::vector<Evidence> first_line(const Job& job, const Run& run) {
-  std::vector<Evidence> lines;
+std::optional<Evidence> first_line(const Job& job, const Run& run) {
+  std::optional<Evidence> first;
   for (const int p : run.processes) {
-    for_each_record(job, nth_process(job, p), kKindIndex<CommInit>, [&](const Record& record) {
-      if (lines.empty() || record.where < lines[0].where) {
-        lines = {evidence_of(record)};
-      }
-    });
+    for_each_record(job, nth_process(job, p), kKindIndex<CommInit>,
+                    [&](const Record& record) { take_earlier(record, first); });
   }
-  return lines;
+  return first;
 }
 
 FactValue pids_started_twice(const Job& job, const Instance&) {
   constexpr size_t kNamed = 3;
-  std::vector<std::string> names;
-  std::vector<Evidence> evidence;
+  AnswerParts twice;
   for (const Process& process : job.processes) {
     if (!process.restarted) continue;
-    names.push_back(fmt::format("pid {} on {}", process.pid, process.host));
-    if (names.size() > kNamed) continue;
+    twice.words.push_back(fmt::format("pid {} on {}", process.pid, process.host));
+    if (twice.words.size() > kNamed) continue;
     for_each_record(job, process, kKindIndex<CommInit>,
-                    [&](const Record& record) { evidence.push_back(evidence_of(record)); });
+                    [&](const Record& record) { twice.evidence.push_back(evidence_of(record)); });
   }
-  return names.empty() ? no() : yes(few_of(names, kNamed, ", "), std::move(evidence));
+  return twice.answer(no(), ", ", kNamed);
 }
 
 /// The first line of the process about that communicator; known by its place where it is not kept.
@@ -197,9 +170,9 @@ Evidence beginning_of(const Job& job, const CommRank& rank) {
 
 /// Ranks that have ids of their own beside the late ones: what rank 0 made anew.
 bool has_new_id(const Job& job, const Communicator& used_up, const std::set<int>& late) {
-  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+  return std::ranges::any_of(job.communicators, [&](const auto& comm) {
     if (&comm == &used_up || comm.nranks != used_up.nranks || comm.inferred) return false;
-    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+    return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
       return rank.process >= 0 && rank.rank >= 0 && !late.contains(rank.rank);
     });
   });
@@ -225,9 +198,8 @@ FactValue stale_unique_id(const Job& job, const Instance&) {
         if (same && before.log >= 0) value.evidence.push_back(beginning_of(job, before));
       }
     }
-    std::sort(value.processes.begin(), value.processes.end());
-    std::sort(value.evidence.begin(), value.evidence.end(),
-              [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+    std::ranges::sort(value.processes);
+    std::ranges::sort(value.evidence, {}, &Evidence::where);
     value.communicator = comm.id;
     return value;
   }
@@ -240,22 +212,21 @@ FactValue several_runs(const Job& job, const Instance&) {
   constexpr size_t kNamed = 4;
   std::vector<Files> files;
   for (const Run& run : job.runs) files.push_back(files_of(job, run));
-  std::vector<std::string> parts;
-  std::vector<Evidence> evidence;
+  AnswerParts runs;
   for (const bool certain : {true, false}) {
-    for (size_t r = 0; r < job.runs.size() && parts.size() < kNamed; ++r) {
+    for (size_t r = 0; r < job.runs.size() && runs.words.size() < kNamed; ++r) {
       const Run& run = job.runs[r];
       if (run.certain != certain) continue;
       const std::string name =
-          certain ? fmt::format("run {}:", parts.size() + 1) : "apart from these,";
-      parts.push_back(fmt::format("{} {}", name, run_phrase(run, files[r], files)));
-      for (Evidence& line : first_line(job, run)) evidence.push_back(std::move(line));
+          certain ? fmt::format("run {}:", runs.words.size() + 1) : "apart from these,";
+      runs.words.push_back(fmt::format("{} {}", name, run_phrase(run, files[r], files)));
+      if (auto line = first_line(job, run)) runs.evidence.push_back(std::move(*line));
     }
   }
   if (job.runs.size() > kNamed) {
-    parts.push_back(fmt::format("and {} more", job.runs.size() - kNamed));
+    runs.words.push_back(fmt::format("and {} more", job.runs.size() - kNamed));
   }
-  return yes(join(parts, "; "), std::move(evidence));
+  return runs.answer(no());
 }
 
 }  // namespace
@@ -280,8 +251,7 @@ Job only_run(const Job& job, int run) {
     });
   }
   std::erase_if(view.communicators, [&](const Communicator& comm) {
-    return std::none_of(comm.ranks.begin(), comm.ranks.end(),
-                        [](const CommRank& rank) { return rank.process >= 0; });
+    return std::ranges::none_of(comm.ranks, [](const CommRank& rank) { return rank.process >= 0; });
   });
   return view;
 }
@@ -311,27 +281,22 @@ bool prints_nccl(const SpeakerLog& log) {
 }
 
 FactValue has_nccl_lines(const Job& job, const Instance&) {
-  return std::any_of(job.logs.begin(), job.logs.end(), prints_nccl) ? yes({})
-         : is_torn(job)                                             ? unknown()
-                                                                    : no();
+  return std::ranges::any_of(job.logs, prints_nccl) ? yes({}) : is_torn(job) ? unknown() : no();
 }
 
 /// Known to be so: whoever is not seen may share a host.
 FactValue one_rank_per_host(const Job& job, const Instance&) {
   if (job.communicators.empty()) return no();
   const Communicator& largest = job.communicators.front();
-  const bool all_seen = std::all_of(largest.ranks.begin(), largest.ranks.end(),
-                                    [](const CommRank& rank) { return rank.process >= 0; });
-  return all_seen && largest.ranks.size() > 1 && largest.hosts.size() == largest.ranks.size()
+  return is_all_seen(largest) && largest.ranks.size() > 1 &&
+                 largest.hosts.size() == largest.ranks.size()
              ? yes({})
              : no();
 }
 
 /// Ranks that began an initialisation and show neither its end nor an error.
 FactValue init_unfinished(const Job& job, const Instance&) {
-  std::vector<std::string> parts;
-  std::vector<int> processes;
-  std::vector<Evidence> evidence;
+  AnswerParts unfinished;
   for (const Communicator& comm : job.communicators) {
     std::vector<int> ranks;
     for (const CommRank& rank : comm.ranks) {
@@ -340,15 +305,14 @@ FactValue init_unfinished(const Job& job, const Instance&) {
       // NCCL takes no call before the initialisation ends: then only the line is lost.
       if (process.cut || process.torn || rank.calls > 0) continue;
       ranks.push_back(rank.rank);
-      processes.push_back(rank.process);
-      evidence.push_back({process.last, process.last_text});
+      unfinished.processes.push_back(rank.process);
+      unfinished.evidence.push_back({process.last, process.last_text});
     }
     if (ranks.empty()) continue;
-    parts.push_back(
+    unfinished.words.push_back(
         fmt::format("{} of {} in communicator {}", ranks_phrase(ranks), comm.nranks, comm.id));
   }
-  if (parts.empty()) return no();
-  return yes(join(parts, "; "), std::move(evidence), std::move(processes));
+  return unfinished.answer(no());
 }
 
 /// What each process's banner says: version → processes, and one line for each version.
@@ -373,7 +337,7 @@ std::set<std::string> versions_in(const Communicator& comm, const Banners& banne
   for (const auto& [version, processes] : banners.processes) {
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0) continue;
-      if (std::count(processes.begin(), processes.end(), rank.process) > 0) {
+      if (std::ranges::count(processes, rank.process) > 0) {
         versions.insert(version);
       }
     }
@@ -383,7 +347,7 @@ std::set<std::string> versions_in(const Communicator& comm, const Banners& banne
 
 /// Errors of processes that do not speak the same wire format.
 bool misunderstand_each_other(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
     return log.records.contains(kKindIndex<BadAddressFamily>) ||
            log.records.contains(kKindIndex<BootstrapMessageTruncated>) ||
            log.records.contains(kKindIndex<SocketHandshakeMismatch>) ||
@@ -426,56 +390,47 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
 // The two are joined by pid, by the launcher's number or by the file of a rank (model's work), so a
 // process that has a voice of another rank is one of which both cannot be right.
 
-std::string conflict_phrase(const Process& process, int said) {
-  return fmt::format("{}, pid {}: rank {} to the framework, rank {} to NCCL", process.host,
-                     process.pid, said, process.rank);
-}
-
 FactValue rank_conflicts(const Job& job, const Instance&) {
   constexpr size_t kMostNames = 4;
-  std::vector<std::string> phrases;
-  FactValue value = yes({});
+  AnswerParts conflicts;
   for (const Process& process : job.processes) {
     if (process.rank < 0 || process.pid < 0) continue;
     for (const size_t log : process.logs) {
       const SpeakerLog& voice = job.logs[log];
       if (voice.speaker.rank < 0 || voice.speaker.rank == process.rank) continue;
-      phrases.push_back(conflict_phrase(process, voice.speaker.rank));
-      value.evidence.push_back({voice.last, voice.last_text});
+      conflicts.words.push_back(fmt::format("{}, pid {}: rank {} to the framework, rank {} to NCCL",
+                                            process.host, process.pid, voice.speaker.rank,
+                                            process.rank));
+      conflicts.evidence.push_back({voice.last, voice.last_text});
     }
   }
-  if (phrases.empty()) return no();
-  value.what = few_of(phrases, kMostNames, "; ");
-  return value;
+  return conflicts.answer(no(), "; ", kMostNames);
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.pids_started_twice", Scope::Job, FactType::Bool,
-         "A process begins to use NCCL twice, each time with communicators of its own: its pid was "
-         "used again, or it has two copies of NCCL.",
-         pids_started_twice},
-    Fact{"job.several_runs", Scope::Job, FactType::Bool,
-         "Other processes had the same ranks on the same GPUs, or torchrun's folders name several "
-         "attempts: the logs are of several runs.",
-         several_runs},
-    Fact{"job.stale_unique_id", Scope::Job, FactType::Bool,
-         "Ranks begin with the id of a communicator that other processes of the same ranks had "
-         "used up, while other ranks have a new one.",
-         stale_unique_id},
-    Fact{"job.init_unfinished", Scope::Job, FactType::Bool,
-         "Ranks print Init START of a communicator and neither COMPLETE nor an error.",
-         init_unfinished},
-    Fact{"job.has_nccl_lines", Scope::Job, FactType::Bool,
-         "The log holds lines that NCCL itself printed at INFO, WARN or TRACE.", has_nccl_lines},
+    job_fact(
+        "job.pids_started_twice", pids_started_twice,
+        "A process begins to use NCCL twice, each time with communicators of its own: its pid was "
+        "used again, or it has two copies of NCCL."),
+    job_fact(
+        "job.several_runs", several_runs,
+        "Other processes had the same ranks on the same GPUs, or torchrun's folders name several "
+        "attempts: the logs are of several runs."),
+    job_fact("job.stale_unique_id", stale_unique_id,
+             "Ranks begin with the id of a communicator that other processes of the same ranks had "
+             "used up, while other ranks have a new one."),
+    job_fact("job.init_unfinished", init_unfinished,
+             "Ranks print Init START of a communicator and neither COMPLETE nor an error."),
+    job_fact("job.has_nccl_lines", has_nccl_lines,
+             "The log holds lines that NCCL itself printed at INFO, WARN or TRACE."),
     Fact{"job.host_count", Scope::Job, FactType::Integer, "Distinct host names in the log.",
          host_count},
-    Fact{"job.mixed_nccl_versions", Scope::Job, FactType::Bool,
-         "Ranks of one job print different NCCL versions.", within_runs<mixed_nccl_versions>},
-    Fact{"job.one_rank_per_host", Scope::Job, FactType::Bool,
-         "Every rank is known to run on a host of its own.", one_rank_per_host},
-    Fact{"job.rank_conflicts", Scope::Job, FactType::Bool,
-         "The framework's prefix and NCCL's lines give one process different ranks.",
-         rank_conflicts},
+    job_fact("job.mixed_nccl_versions", within_runs<mixed_nccl_versions>,
+             "Ranks of one job print different NCCL versions."),
+    job_fact("job.one_rank_per_host", one_rank_per_host,
+             "Every rank is known to run on a host of its own."),
+    job_fact("job.rank_conflicts", rank_conflicts,
+             "The framework's prefix and NCCL's lines give one process different ranks."),
 };
 
 }  // namespace

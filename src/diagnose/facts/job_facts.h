@@ -37,11 +37,6 @@ std::string cuda_release(int version);
 /// True for two or more numbers between dots, "2.27.3".
 bool is_release(std::string_view text);
 
-enum class Product { Nccl, Cuda, PyTorch };
-
-/// Versions that any line of the job names.
-const std::vector<std::string>& versions_of(const Job& job, Product product);
-
 // Which driver's CUDA did the processes run on?
 //
 //   n1:7:7 [0] NCCL INFO cudaDriverVersion 12040     → "12.4" (NCCL 2.13.4 and later, init.cc)

@@ -122,7 +122,7 @@ std::optional<bool> is_being_made(const CommSegment& life, SourceRef where) {
 }
 
 std::optional<bool> is_init(const std::vector<const CommSegment*>& lives, SourceRef where) {
-  const bool any_up = std::any_of(lives.begin(), lives.end(), [&](const CommSegment* life) {
+  const bool any_up = std::ranges::any_of(lives, [&](const CommSegment* life) {
     return is_known(life->completed) && life->completed < where;
   });
   std::optional<bool> answer = false;
@@ -132,7 +132,7 @@ std::optional<bool> is_init(const std::vector<const CommSegment*>& lives, Source
     if (!made) answer = std::nullopt;
   }
   // Where no communicator is up yet, the process is on its way to the first.
-  const bool waits = std::all_of(lives.begin(), lives.end(), [&](const CommSegment* life) {
+  const bool waits = std::ranges::all_of(lives, [&](const CommSegment* life) {
     return !is_known(life->calls.first) || where < life->calls.first;
   });
   return !any_up && waits ? true : answer;

@@ -69,7 +69,7 @@ std::vector<std::vector<Membership>> memberships(const Job& job) {
   }
   for (const size_t process : several) all[process].clear();
   for (auto& own : all) {
-    std::sort(own.begin(), own.end(), [](const Membership& a, const Membership& b) {
+    std::ranges::sort(own, [](const Membership& a, const Membership& b) {
       return std::pair(a.rank->log, a.rank->segment) < std::pair(b.rank->log, b.rank->segment);
     });
   }
@@ -206,7 +206,7 @@ std::vector<Change> find_changes(const Job& job) {
 /// All members of the communicator that are there changed alike.
 bool everybody_changed(const Job& job, const Change& change, const std::set<int>& changed) {
   const auto& ranks = nth_communicator(job, change.communicator).ranks;
-  return std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+  return std::ranges::all_of(ranks, [&](const CommRank& rank) {
     return rank.process < 0 || changed.contains(rank.process);
   });
 }
@@ -218,7 +218,7 @@ std::string changes_phrase(const Job& job, const std::vector<const Change*>& cha
   for (const Change* change : std::span(changes).subspan(1)) {
     ranks.push_back(nth_process(job, change->process).rank);
   }
-  const bool all_known = std::count(ranks.begin(), ranks.end(), -1) == 0;
+  const bool all_known = std::ranges::count(ranks, -1) == 0;
   return fmt::format("{}; {} likewise", changes.front()->what,
                      all_known ? ranks_phrase(ranks) : fmt::format("{} more", ranks.size()));
 }
@@ -259,7 +259,7 @@ std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> ranks_b
 
 /// Nobody completed it: NCCL would have, had it not refused.
 bool began_in_vain(const Job& job, const Communicator& comm) {
-  return std::none_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+  return std::ranges::none_of(comm.ranks, [&](const CommRank& rank) {
     return rank.segment >= 0 && segment_of(job, rank).completed.line != 0;
   });
 }
@@ -338,9 +338,8 @@ FactValue graph_broken(const Job& job, const Instance& instance) {
     if (tree.check != GraphCheck::Broken) continue;
     return yes(phrase("tree", tree.channels, tree.remark), first_lines<Trees>(job, instance));
   }
-  const bool any_unknown =
-      std::any_of(graphs.rings.begin(), graphs.rings.end(),
-                  [](const Ring& ring) { return ring.check == GraphCheck::Unknown; });
+  const bool any_unknown = std::ranges::any_of(
+      graphs.rings, [](const Ring& ring) { return ring.check == GraphCheck::Unknown; });
   return graphs.rings.empty() || any_unknown ? unknown() : no();
 }
 
@@ -396,8 +395,8 @@ using Measure = double (*)(const SystemTopology&, size_t);
 
 /// True if lines of the host's processes are torn: a number may have lost digits, "37.0" of 370.8.
 bool is_torn_on(const Job& job, const std::string& host) {
-  return std::any_of(job.processes.begin(), job.processes.end(),
-                     [&](const Process& process) { return process.torn && process.host == host; });
+  return std::ranges::any_of(
+      job.processes, [&](const Process& process) { return process.torn && process.host == host; });
 }
 
 /// The GPUs of all logs' hosts of which the measure is known.
@@ -410,7 +409,7 @@ std::vector<Gpu> measured_gpus(const Job& job, Measure measure) {
     for (size_t n = 0; n < host.system.nodes.size(); ++n) {
       if (host.system.nodes[n].name.kind == "GPU") nodes.push_back(n);
     }
-    std::sort(nodes.begin(), nodes.end(), [&](size_t a, size_t b) {
+    std::ranges::sort(nodes, [&](size_t a, size_t b) {
       return host.system.nodes[a].name < host.system.nodes[b].name;
     });
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -454,7 +453,7 @@ std::vector<const Gpu*> odd_gpus(const std::vector<Gpu>& gpus, bool in_host) {
     for (const Gpu* gpu : with_less(peers)) {
       // Hosts in which that place always has less are built so.
       const auto& same = by_place[gpu->place];
-      const bool alone = std::none_of(same.begin(), same.end(), [&](const Gpu* other) {
+      const bool alone = std::ranges::none_of(same, [&](const Gpu* other) {
         return other->host != gpu->host && other->value <= gpu->value;
       });
       if (alone) odd.insert(gpu);
@@ -483,10 +482,9 @@ std::optional<Evidence> line_of(const Job& job, const Gpu& gpu) {
 /// Whose GPU it is; -1: not known.
 int process_of(const Job& job, const Gpu& gpu) {
   const int rank = gpu.host->ranks[gpu.node];
-  const auto owner =
-      std::find_if(job.processes.begin(), job.processes.end(), [&](const Process& process) {
-        return rank >= 0 && process.rank == rank && process.host == gpu.host->host;
-      });
+  const auto owner = std::ranges::find_if(job.processes, [&](const Process& process) {
+    return rank >= 0 && process.rank == rank && process.host == gpu.host->host;
+  });
   return owner == job.processes.end() ? -1 : static_cast<int>(owner - job.processes.begin());
 }
 
@@ -580,10 +578,10 @@ FactValue odd_search(const Job& job, const Instance&) {
       if (what.empty()) what = fmt::format("{}, on {} other hosts {}", text, odd.alike, odd.common);
     }
     if (processes.empty()) continue;
-    std::sort(processes.begin(), processes.end());
+    std::ranges::sort(processes);
     std::vector<Evidence> lines;
     for_each_said<GraphPattern>(job, [&](const Said<GraphPattern>& said) {
-      const bool named = std::binary_search(processes.begin(), processes.end(), said.process);
+      const bool named = std::ranges::binary_search(processes, said.process);
       if (named && said.message.pattern == kRingPattern) lines.push_back(evidence_of(said.record));
     });
     return yes(std::move(what), std::move(lines), std::move(processes));
@@ -592,37 +590,36 @@ FactValue odd_search(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.device_changed", Scope::Job, FactType::Bool,
-         "A process has a communicator on one GPU, went on with another, waited for a communicator "
-         "there that others did not join, and the job stopped.",
-         within_runs<device_changed<true>>},
-    Fact{"job.device_changed_perhaps", Scope::Job, FactType::Bool,
-         "A process went on with another GPU than that of its communicator, and nothing hangs from "
-         "it.",
-         within_runs<device_changed<false>>},
-    Fact{"job.gpu_shared", Scope::Job, FactType::Bool,
-         "Ranks of a communicator that nobody completed print the same host and bus id.",
-         within_runs<gpu_shared>},
+    job_fact(
+        "job.device_changed", within_runs<device_changed<true>>,
+        "A process has a communicator on one GPU, went on with another, waited for a communicator "
+        "there that others did not join, and the job stopped."),
+    job_fact(
+        "job.device_changed_perhaps", within_runs<device_changed<false>>,
+        "A process went on with another GPU than that of its communicator, and nothing hangs from "
+        "it."),
+    job_fact("job.gpu_shared", within_runs<gpu_shared>,
+             "Ranks of a communicator that nobody completed print the same host and bus id."),
     Fact{
         "communicator.graph_broken", Scope::Communicator, FactType::Bool,
         "The ranks' lines describe a ring that is not closed or a tree that is none; unknown where "
         "ranks are not seen or lists are cut.",
         graph_broken},
-    Fact{"job.odd_nic_path", Scope::Job, FactType::Bool,
-         "A few GPUs have a slower best path to a NIC than the GPUs at their place of most hosts.",
-         odd_gpu<nic_path_bw, false>},
-    Fact{"job.odd_nvlink", Scope::Job, FactType::Bool,
-         "A few GPUs reach the NVSwitches with less bandwidth than the others of their host, or "
-         "than the GPUs at their place of most hosts.",
-         odd_gpu<nvswitch_bw, true>},
-    Fact{"job.odd_pcie_link", Scope::Job, FactType::Bool,
-         "A few GPUs hang on a slower PCIe link than the others of their host, or than the GPUs at "
-         "their place of most hosts.",
-         odd_gpu<pcie_bw, true>},
-    Fact{"job.odd_search", Scope::Job, FactType::Bool,
-         "In a communicator of hosts with equally many ranks, a few hosts found rings with less "
-         "bandwidth than most; all ranks use the smallest number of channels.",
-         within_runs<odd_search>},
+    job_fact(
+        "job.odd_nic_path", odd_gpu<nic_path_bw, false>,
+        "A few GPUs have a slower best path to a NIC than the GPUs at their place of most hosts."),
+    job_fact(
+        "job.odd_nvlink", odd_gpu<nvswitch_bw, true>,
+        "A few GPUs reach the NVSwitches with less bandwidth than the others of their host, or "
+        "than the GPUs at their place of most hosts."),
+    job_fact(
+        "job.odd_pcie_link", odd_gpu<pcie_bw, true>,
+        "A few GPUs hang on a slower PCIe link than the others of their host, or than the GPUs at "
+        "their place of most hosts."),
+    job_fact(
+        "job.odd_search", within_runs<odd_search>,
+        "In a communicator of hosts with equally many ranks, a few hosts found rings with less "
+        "bandwidth than most; all ranks use the smallest number of channels."),
 };
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/interfaces.h"
-#include "diagnose/outcome/exit_reports.h"
+#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "log/messages.h"
 #include "model/job.h"
@@ -65,8 +65,7 @@ bool all_releases(const Job& job, Test test) {
   const auto passes = [&](const std::string& version) {
     return version.starts_with("2.") && version_parts(version).size() >= 3 && test(version);
   };
-  return !job.nccl_versions.empty() &&
-         std::all_of(job.nccl_versions.begin(), job.nccl_versions.end(), passes);
+  return !job.nccl_versions.empty() && std::ranges::all_of(job.nccl_versions, passes);
 }
 
 template <typename... T>
@@ -91,19 +90,17 @@ std::set<int> shown_past_probe(const Job& job) {
 
 /// Every rank that a communicator has on the host, as far as its processes and ranks tell, is there.
 bool is_complete(const Job& job, const std::vector<int>& processes) {
-  const auto is_here = [&](int process) {
-    return std::binary_search(processes.begin(), processes.end(), process);
-  };
+  const auto is_here = [&](int process) { return std::ranges::binary_search(processes, process); };
   int most = 0;
   bool all_seen = true;
   for (const Communicator& comm : job.communicators) {
-    const auto there = std::count_if(comm.ranks.begin(), comm.ranks.end(),
-                                     [&](const CommRank& rank) { return is_here(rank.process); });
+    const auto there = std::ranges::count_if(
+        comm.ranks, [&](const CommRank& rank) { return is_here(rank.process); });
     if (there == 0) continue;
     most = std::max(most, static_cast<int>(there));
-    all_seen &= static_cast<int>(comm.ranks.size()) == comm.nranks &&
-                std::all_of(comm.ranks.begin(), comm.ranks.end(),
-                            [](const CommRank& rank) { return rank.process >= 0; });
+    all_seen &=
+        static_cast<int>(comm.ranks.size()) == comm.nranks &&
+        std::ranges::all_of(comm.ranks, [](const CommRank& rank) { return rank.process >= 0; });
   }
   int announced = 0;
   for_each_said<CommLayout>(job, [&](const Said<CommLayout>& said) {
@@ -170,9 +167,9 @@ constexpr std::string_view kContainerCommands[] = {"docker run",  "docker exec",
                                                    "--container", "apptainer ",  "singularity "};
 
 bool is_container_command(std::string_view command) {
-  return std::any_of(
-      std::begin(kContainerCommands), std::end(kContainerCommands),
-      [&](std::string_view word) { return command.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(kContainerCommands, [&](std::string_view word) {
+    return command.find(word) != std::string_view::npos;
+  });
 }
 
 /// "root@c5ab17e0d2f4:/workspace# df": the host of a prompt; empty if the text has none.
@@ -331,7 +328,7 @@ bool concerns_job(const KernelEvent& event) {
 }
 
 bool is_in(std::span<const int> codes, int code) {
-  return std::find(codes.begin(), codes.end(), code) != codes.end();
+  return std::ranges::find(codes, code) != codes.end();
 }
 
 /// 45: the driver tears a channel down, after another Xid or after the process was killed. Newer
@@ -399,9 +396,8 @@ FactValue xid_other(const Job& job, const Instance&) {
   return events_answer<Xid>(job, "Xid", [](const KernelEvent& event) {
     const std::initializer_list<std::span<const int>> known = {kOffBus, kNvlink,  kMemory,
                                                                kDriver, kProgram, kConsequence};
-    return concerns_job(event) && std::none_of(known.begin(), known.end(), [&](auto codes) {
-             return is_in(codes, cause_code(event));
-           });
+    return concerns_job(event) &&
+           std::ranges::none_of(known, [&](auto codes) { return is_in(codes, cause_code(event)); });
   });
 }
 
@@ -425,8 +421,7 @@ FactValue oom_kill_unplaced(const Job& job, const Instance&) {
   const std::vector<Death> known = deaths(job);
   return events_answer<OomKill>(job, "The kernel killed a process", [&](const KernelEvent& event) {
     return event.pid >= 0 && concerns_job(event) &&
-           std::none_of(known.begin(), known.end(),
-                        [&](const Death& death) { return death.pid == event.pid; });
+           std::ranges::none_of(known, [&](const Death& death) { return death.pid == event.pid; });
   });
 }
 
@@ -438,38 +433,30 @@ constexpr std::array kFacts = {
          "What a garbled segment name points to: \"host memory\" where ranks of the host get it in "
          "different ways, \"stale segment\" where all provably do the same, else \"either\".",
          garbled_attach},
-    Fact{"job.container", Scope::Job, FactType::Bool,
-         "Host names, commands or addresses show a container; no means nothing does.", container},
-    Fact{"job.shm_mount_large", Scope::Job, FactType::Bool,
-         "df shows a /dev/shm of 1 GB or more; no also where df is not in the log.",
-         shm_mount<true>},
-    Fact{"job.shm_mount_small", Scope::Job, FactType::Bool,
-         "df shows a /dev/shm below 1 GB; no also where df is not in the log.", shm_mount<false>},
-    Fact{"job.uneven_ranks_per_host", Scope::Job, FactType::Bool,
-         "Hosts of one communicator run different numbers of ranks.",
-         within_runs<uneven_ranks_per_host>},
-    Fact{"job.hca_fault", Scope::Job, FactType::Bool,
-         "A kernel of the job's hosts reports a fault of a network adapter.", hca_fault},
-    Fact{"job.oom_kill_unplaced", Scope::Job, FactType::Bool,
-         "The out-of-memory killer ended a process that no line of the job names.",
-         oom_kill_unplaced},
-    Fact{"job.sxid_fatal", Scope::Job, FactType::Bool, "An NVSwitch reports a fatal error.",
-         sxid_fatal},
-    Fact{"job.xid_driver", Scope::Job, FactType::Bool,
-         "Xid 38, 61, 62, 109, 119 or 120: a GPU's firmware or its driver stopped working.",
-         xid<kDriver>},
-    Fact{"job.xid_elsewhere", Scope::Job, FactType::Bool,
-         "Xids only of GPUs or hosts that the job does not use.", xid_elsewhere},
-    Fact{"job.xid_memory", Scope::Job, FactType::Bool,
-         "Xid 48, 63, 64, 94, 95 or 140: errors of a GPU's memory.", xid<kMemory>},
-    Fact{"job.xid_nvlink", Scope::Job, FactType::Bool, "Xid 74 or 144 to 150: errors of NVLink.",
-         xid<kNvlink>},
-    Fact{"job.xid_off_bus", Scope::Job, FactType::Bool,
-         "Xid 79: a GPU no longer answers on the PCI bus.", xid<kOffBus>},
-    Fact{"job.xid_other", Scope::Job, FactType::Bool,
-         "An Xid of a class that no other fact covers.", xid_other},
-    Fact{"job.xid_program", Scope::Job, FactType::Bool,
-         "Xid 13, 31 or 43: a kernel on the GPU faulted, mostly the program's.", xid<kProgram>},
+    job_fact("job.container", container,
+             "Host names, commands or addresses show a container; no means nothing does."),
+    job_fact("job.shm_mount_large", shm_mount<true>,
+             "df shows a /dev/shm of 1 GB or more; no also where df is not in the log."),
+    job_fact("job.shm_mount_small", shm_mount<false>,
+             "df shows a /dev/shm below 1 GB; no also where df is not in the log."),
+    job_fact("job.uneven_ranks_per_host", within_runs<uneven_ranks_per_host>,
+             "Hosts of one communicator run different numbers of ranks."),
+    job_fact("job.hca_fault", hca_fault,
+             "A kernel of the job's hosts reports a fault of a network adapter."),
+    job_fact("job.oom_kill_unplaced", oom_kill_unplaced,
+             "The out-of-memory killer ended a process that no line of the job names."),
+    job_fact("job.sxid_fatal", sxid_fatal, "An NVSwitch reports a fatal error."),
+    job_fact("job.xid_driver", xid<kDriver>,
+             "Xid 38, 61, 62, 109, 119 or 120: a GPU's firmware or its driver stopped working."),
+    job_fact("job.xid_elsewhere", xid_elsewhere,
+             "Xids only of GPUs or hosts that the job does not use."),
+    job_fact("job.xid_memory", xid<kMemory>,
+             "Xid 48, 63, 64, 94, 95 or 140: errors of a GPU's memory."),
+    job_fact("job.xid_nvlink", xid<kNvlink>, "Xid 74 or 144 to 150: errors of NVLink."),
+    job_fact("job.xid_off_bus", xid<kOffBus>, "Xid 79: a GPU no longer answers on the PCI bus."),
+    job_fact("job.xid_other", xid_other, "An Xid of a class that no other fact covers."),
+    job_fact("job.xid_program", xid<kProgram>,
+             "Xid 13, 31 or 43: a kernel on the GPU faulted, mostly the program's."),
 };
 
 }  // namespace

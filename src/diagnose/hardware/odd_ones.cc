@@ -45,8 +45,8 @@ size_t usual_size(const std::map<std::string, std::vector<int>>& hosts) {
 OddOnes odd_ones(const PeerValues& values) {
   std::map<std::string, size_t> votes;
   for (const auto& [peer, value] : values) ++votes[value];
-  const auto common = std::max_element(
-      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto common = std::ranges::max_element(
+      votes, [](const auto& a, const auto& b) { return a.second < b.second; });
   OddOnes result;
   if (common == votes.end()) return result;
   const size_t others = values.size() - common->second;
@@ -65,7 +65,7 @@ std::vector<int> places_in_host(const Job& job) {
   const size_t usual = usual_size(hosts);
   for (auto [host, processes] : hosts) {
     if (processes.size() != usual) continue;
-    std::sort(processes.begin(), processes.end(), [&](int a, int b) {
+    std::ranges::sort(processes, [&](int a, int b) {
       const Process& first = nth_process(job, a);
       const Process& second = nth_process(job, b);
       return std::tuple(parse_hex(first.bus_id).value_or(0), first.rank, a) <
@@ -83,7 +83,7 @@ void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
   std::erase_if(odd.odd, [&](int suspect) {
     const int place = places[static_cast<size_t>(suspect)];
     const std::string& host = nth_process(job, suspect).host;
-    return place < 0 || std::none_of(values.begin(), values.end(), [&](const auto& peer) {
+    return place < 0 || std::ranges::none_of(values, [&](const auto& peer) {
              return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
                     nth_process(job, peer.first).host != host;
            });
@@ -104,7 +104,7 @@ OddOnes odd_at_place(const Job& job, const PeerValues& values) {
     if (result.odd.empty()) result = {{}, here.common, here.alike};
     result.odd.insert(result.odd.end(), here.odd.begin(), here.odd.end());
   }
-  std::sort(result.odd.begin(), result.odd.end());
+  std::ranges::sort(result.odd);
   return result;
 }
 
@@ -224,7 +224,7 @@ FactValue odd_channel_count(const Job& job, const Instance&) {
         fmt::format("{} channels, {} others {}", values.at(odd.odd.front()), odd.alike, odd.common);
     std::vector<Evidence> lines;
     for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
-      const bool named = std::binary_search(odd.odd.begin(), odd.odd.end(), said.process);
+      const bool named = std::ranges::binary_search(odd.odd, said.process);
       if (named && std::to_string(said.message.coll) != odd.common) {
         lines.push_back(evidence_of(said.record));
       }
@@ -251,8 +251,7 @@ FactValue odd_test_run(const Job& job, const Instance&) {
   }
   for (auto& [key, runs] : by_test) {
     if (runs.size() < kMinRuns) continue;
-    std::stable_sort(runs.begin(), runs.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(runs, [](const auto& a, const auto& b) { return a.first < b.first; });
     const size_t others = runs.size() / 4;
     const auto& [slowest, slow_run] = runs.front();
     const double least = runs[others].first;
@@ -285,7 +284,7 @@ FactValue odd_edges(const std::vector<Edge>& edges, OddOnes odd, Wanted wanted,
   std::string first;
   std::vector<Evidence> lines;
   for (const Edge& edge : edges) {
-    const bool named = std::binary_search(odd.odd.begin(), odd.odd.end(), edge.process);
+    const bool named = std::ranges::binary_search(odd.odd, edge.process);
     if (!named || !wanted(edge) || lines.size() == kMaxLines || taken[edge.process]++ == 2)
       continue;
     if (lines.empty()) first = edge_phrase(edge);
@@ -361,7 +360,7 @@ FactValue odd_gpudirect(const Job& job, const Instance&) {
 /// How slow a transport is, compared with the others inside a host; -1: none of these.
 int slowness(Transport transport) {
   constexpr Transport kFastestFirst[] = {Transport::P2P, Transport::SHM, Transport::NET};
-  const auto* found = std::find(std::begin(kFastestFirst), std::end(kFastestFirst), transport);
+  const auto* found = std::ranges::find(kFastestFirst, transport);
   return found == std::end(kFastestFirst) ? -1 : static_cast<int>(found - kFastestFirst);
 }
 
@@ -457,33 +456,30 @@ FactValue odd_nic(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.odd_affinity", Scope::Job, FactType::Bool,
-         "A few ranks are bound to other CPUs than the ranks at their place of most hosts.",
-         within_runs<odd_affinity>},
-    Fact{"job.odd_channel_count", Scope::Job, FactType::Bool,
-         "A few ranks count another number of channels for collectives than most ranks of their "
-         "communicator.",
-         within_runs<odd_channel_count>},
-    Fact{"job.odd_driver", Scope::Job, FactType::Bool,
-         "A few hosts have another CUDA driver version than most.", within_runs<odd_driver>},
-    Fact{"job.odd_nvls", Scope::Job, FactType::Bool,
-         "A few GPUs cannot use NVLink SHARP, most can.", within_runs<odd_nvls>},
-    Fact{"job.odd_test_run", Scope::Job, FactType::Bool,
-         "One run of nccl-tests is far slower than others of the same test, ranks and size.",
-         odd_test_run},
-    Fact{"job.odd_gpudirect", Scope::Job, FactType::Bool,
-         "A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and "
-         "a rank at the same place of another host does.",
-         within_runs<odd_gpudirect>},
-    Fact{"job.odd_local_path", Scope::Job, FactType::Bool,
-         "A few pairs of GPUs of one host are connected by a slower transport than the same pair "
-         "of most hosts, or than the other pairs of a host with NVSwitch.",
-         within_runs<odd_local_path>},
-    Fact{"job.odd_network", Scope::Job, FactType::Bool,
-         "A few ranks reach other hosts over another network than most.", within_runs<odd_network>},
-    Fact{"job.odd_nic", Scope::Job, FactType::Bool,
-         "A few ranks use another NIC than the ranks at their place of most hosts.",
-         within_runs<odd_nic>},
+    job_fact("job.odd_affinity", within_runs<odd_affinity>,
+             "A few ranks are bound to other CPUs than the ranks at their place of most hosts."),
+    job_fact(
+        "job.odd_channel_count", within_runs<odd_channel_count>,
+        "A few ranks count another number of channels for collectives than most ranks of their "
+        "communicator."),
+    job_fact("job.odd_driver", within_runs<odd_driver>,
+             "A few hosts have another CUDA driver version than most."),
+    job_fact("job.odd_nvls", within_runs<odd_nvls>,
+             "A few GPUs cannot use NVLink SHARP, most can."),
+    job_fact("job.odd_test_run", odd_test_run,
+             "One run of nccl-tests is far slower than others of the same test, ranks and size."),
+    job_fact(
+        "job.odd_gpudirect", within_runs<odd_gpudirect>,
+        "A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and "
+        "a rank at the same place of another host does."),
+    job_fact(
+        "job.odd_local_path", within_runs<odd_local_path>,
+        "A few pairs of GPUs of one host are connected by a slower transport than the same pair "
+        "of most hosts, or than the other pairs of a host with NVSwitch."),
+    job_fact("job.odd_network", within_runs<odd_network>,
+             "A few ranks reach other hosts over another network than most."),
+    job_fact("job.odd_nic", within_runs<odd_nic>,
+             "A few ranks use another NIC than the ranks at their place of most hosts."),
 };
 
 }  // namespace

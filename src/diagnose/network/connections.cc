@@ -16,10 +16,32 @@
 namespace ncclog {
 namespace {
 
+bool names_hosts(const Job& job) {
+  return std::ranges::count(job.environment, "NCCL_HOSTID", &EnvironmentSetting::name) > 0;
+}
+
+/// A process's place in a communicator.
+struct RankIn {
+  const Communicator* communicator = nullptr;
+  int rank = -1;
+};
+
+/// By process, all its places that are numbered. Lines about connections number ranks within a
+/// communicator that they do not name: this is what the numbers may mean.
+std::vector<std::vector<RankIn>> ranks_in_communicators(const Job& job) {
+  std::vector<std::vector<RankIn>> result(job.processes.size());
+  for (const Communicator& communicator : job.communicators) {
+    for (const CommRank& rank : communicator.ranks) {
+      if (rank.process < 0 || rank.rank < 0) continue;
+      result[static_cast<size_t>(rank.process)].push_back({&communicator, rank.rank});
+    }
+  }
+  return result;
+}
+
 /// The process of that rank; -1: not seen; nullopt: the communicator has no such rank.
 std::optional<int> process_in(const Communicator& comm, int rank) {
-  const auto found = std::lower_bound(comm.ranks.begin(), comm.ranks.end(), rank,
-                                      [](const CommRank& a, int b) { return a.rank < b; });
+  const auto found = std::ranges::lower_bound(comm.ranks, rank, {}, &CommRank::rank);
   if (found != comm.ranks.end() && found->rank == rank) return found->process;
   const bool may_be = rank >= 0 && (comm.nranks < 0 || rank < comm.nranks);
   return may_be ? std::optional<int>(-1) : std::nullopt;
@@ -35,11 +57,8 @@ EdgeReach reach_by_transport(const PathParts& path) {
 /// Finds out where the ends of one process's connections are.
 class EndFinder {
  public:
-  explicit EndFinder(const Job& job) : job_(job), memberships_(ranks_in_communicators(job)) {
-    named_hosts_ = std::any_of(
-        job.environment.begin(), job.environment.end(),
-        [](const EnvironmentSetting& setting) { return setting.name == "NCCL_HOSTID"; });
-  }
+  explicit EndFinder(const Job& job)
+      : job_(job), memberships_(ranks_in_communicators(job)), named_hosts_(names_hosts(job)) {}
 
   void place(Edge& edge) const {
     bool first = true;
@@ -141,6 +160,26 @@ PathParts parse_path(std::string_view path) {
 
 const std::vector<Edge>& edges_of(const Job& job) { return job.answers.of<&find_edges>(job); }
 
+std::vector<Instance> rank_pairs(const Job& job) {
+  std::map<std::pair<int, int>, std::set<std::string>> pairs;
+  for (const Edge& edge : edges_of(job)) {
+    if (edge.peer < 0 || edge.peer == edge.process) continue;
+    pairs[std::minmax(edge.process, edge.peer)].emplace(edge.path_text);
+  }
+  std::vector<Instance> result;
+  for (const auto& [ends, paths] : pairs) {
+    result.push_back({.scope = Scope::RankPair,
+                      .processes = {ends.first, ends.second},
+                      .paths = {paths.begin(), paths.end()}});
+  }
+  std::ranges::stable_sort(result, {}, [&](const Instance& pair) {
+    const auto [low, high] = std::minmax(nth_process(job, pair.processes[0]).rank,
+                                         nth_process(job, pair.processes[1]).rank);
+    return std::pair(static_cast<unsigned>(low), static_cast<unsigned>(high));
+  });
+  return result;
+}
+
 std::string edge_phrase(const Edge& edge) {
   return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path_text);
 }
@@ -151,9 +190,8 @@ std::set<std::string> nvswitch_hosts(const Job& job) {
     if (process.nvls == 1 && !process.host.empty()) hosts.insert(process.host);
   }
   for (const HostTopology& topology : job.topologies) {
-    const bool has_switch =
-        std::any_of(topology.system.nodes.begin(), topology.system.nodes.end(),
-                    [](const SystemNode& node) { return node.name.kind == "NVS"; });
+    const bool has_switch = std::ranges::any_of(
+        topology.system.nodes, [](const SystemNode& node) { return node.name.kind == "NVS"; });
     if (has_switch && !topology.host.empty()) hosts.insert(topology.host);
   }
   return hosts;
@@ -207,8 +245,7 @@ FactValue channels_capped(const Job& job, const Instance&) {
   std::set<int> processes;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     const auto cap = parse_int(said.message.value);
-    const bool is_cap =
-        std::find(std::begin(kCaps), std::end(kCaps), said.message.name) != std::end(kCaps);
+    const bool is_cap = std::ranges::find(kCaps, said.message.name) != std::end(kCaps);
     if (!is_cap || !cap || *cap < 1 || 2 * *cap > usual.channels || channels > *cap) return;
     processes.insert(said.process);
     if (value.known()) return;
@@ -278,14 +315,11 @@ FactValue few_channels(const Job& job, const Instance& instance) {
   const int channels = comm.graphs.channels.coll;
   if (channels < 0 || comm.hosts.size() != 1 || comm.nnodes > 1) return unknown();
   if (comm.nranks < 2 || !nvswitch_hosts(job).contains(comm.hosts.front())) return unknown();
-  for (const EnvironmentSetting& setting : job.environment) {
-    if (setting.name == "NCCL_HOSTID") return unknown();
-  }
+  if (names_hosts(job)) return unknown();
   if (channels > 2) return no();
   std::vector<Evidence> lines;
   for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
-    const bool own =
-        std::binary_search(instance.processes.begin(), instance.processes.end(), said.process);
+    const bool own = std::ranges::binary_search(instance.processes, said.process);
     if (own && said.message.coll == channels && lines.size() < 2) {
       lines.push_back(evidence_of(said.record));
     }
@@ -297,7 +331,7 @@ FactValue few_channels(const Job& job, const Instance& instance) {
 /// "eth1", "ens8f0", "enp3s0f1np1": an Ethernet port by the kernel's naming.
 bool is_ethernet_port(std::string_view name) {
   constexpr std::string_view kPrefixes[] = {"eth", "ens", "enp", "eno"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [&](std::string_view prefix) {
+  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
     return name.size() > prefix.size() && name.starts_with(prefix) && is_digit(name[prefix.size()]);
   });
 }
@@ -358,8 +392,8 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
 
 /// How many devices of the list have that link layer.
 int count_link(const HcaList& list, std::string_view link) {
-  return static_cast<int>(std::count_if(list.hcas.begin(), list.hcas.end(),
-                                        [&](const Hca& hca) { return hca.link == link; }));
+  return static_cast<int>(
+      std::ranges::count_if(list.hcas, [&](const Hca& hca) { return hca.link == link; }));
 }
 
 /// Devices of a host if all its processes list the same; nullptr if each has its own.
@@ -470,8 +504,8 @@ FactValue hca_link_mix(const Job& job, const Instance&) {
     const int roce = count_link(list, "RoCE");
     if (ib == 0 || roce == 0) continue;
     const std::string_view odd = roce <= ib ? "RoCE" : "IB";
-    const auto hca = std::find_if(list.hcas.begin(), list.hcas.end(),
-                                  [&](const Hca& each) { return each.link == odd; });
+    const auto hca =
+        std::ranges::find_if(list.hcas, [&](const Hca& each) { return each.link == odd; });
     return yes(
         fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
         {list.line});
@@ -515,9 +549,8 @@ template <typename Test>
 FactValue every_hca(const Job& job, Test test) {
   const auto lists = hca_lists(job);
   if (lists.empty()) return unknown();
-  const bool all = std::all_of(lists.begin(), lists.end(), [&](const HcaList& list) {
-    return std::all_of(list.hcas.begin(), list.hcas.end(), test);
-  });
+  const bool all = std::ranges::all_of(
+      lists, [&](const HcaList& list) { return std::ranges::all_of(list.hcas, test); });
   return all ? yes({}, {lists.front().line}) : no();
 }
 
@@ -548,40 +581,34 @@ FactValue slow_hca(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.channels_capped", Scope::Job, FactType::Bool,
-         "A setting leaves at most half of the channels that NCCL would use.", channels_capped},
+    job_fact("job.channels_capped", channels_capped,
+             "A setting leaves at most half of the channels that NCCL would use."),
     Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool,
          "A communicator inside one host with NVSwitch has two channels or one; unknown for all "
          "others.",
          few_channels},
-    Fact{"job.one_nic_for_many", Scope::Job, FactType::Bool,
-         "Four ranks or more of a host reach others through the only NIC that is listed there.",
-         within_runs<one_nic_for_many>},
-    Fact{"job.one_socket_nic", Scope::Job, FactType::Bool,
-         "Hosts list several Ethernet ports, and all socket connections between hosts use one.",
-         within_runs<one_socket_nic>},
-    Fact{"job.shm_despite_nvlink", Scope::Job, FactType::Bool,
-         "GPUs of a host with NVSwitch are connected through shared memory.",
-         within_runs<shm_despite_nvlink>},
-    Fact{"job.staged_net_within_host", Scope::Job, FactType::Bool,
-         "Two ranks of one host are connected over the network, through host memory, without "
-         "NCCL_HOSTID being set.",
-         within_runs<staged_net_within_host>},
-    Fact{"job.unanswered_hca", Scope::Job, FactType::Bool,
-         "Lines of connections show the RDMA devices of a rank whose transfers got no answer.",
-         unanswered_hca},
-    Fact{"job.all_roce", Scope::Job, FactType::Bool, "Every listed RDMA device is RoCE.", all_roce},
-    Fact{"job.hca_bonds_only", Scope::Job, FactType::Bool,
-         "Every listed RDMA device is a RoCE bond.", hca_bonds_only},
-    Fact{"job.hca_link_mix", Scope::Job, FactType::Bool,
-         "Connections run over InfiniBand and RoCE devices; or one list holds both, and nothing "
-         "shows which carry data; or NCCL refuses to connect two.",
-         hca_link_mix},
-    Fact{"job.hca_sets_differ", Scope::Job, FactType::Bool,
-         "Hosts list different numbers of InfiniBand or RoCE devices.",
-         within_runs<hca_sets_differ>},
-    Fact{"job.slow_hca", Scope::Job, FactType::Bool,
-         "One RDMA device has at most a quarter of another's speed.", slow_hca},
+    job_fact(
+        "job.one_nic_for_many", within_runs<one_nic_for_many>,
+        "Four ranks or more of a host reach others through the only NIC that is listed there."),
+    job_fact(
+        "job.one_socket_nic", within_runs<one_socket_nic>,
+        "Hosts list several Ethernet ports, and all socket connections between hosts use one."),
+    job_fact("job.shm_despite_nvlink", within_runs<shm_despite_nvlink>,
+             "GPUs of a host with NVSwitch are connected through shared memory."),
+    job_fact("job.staged_net_within_host", within_runs<staged_net_within_host>,
+             "Two ranks of one host are connected over the network, through host memory, without "
+             "NCCL_HOSTID being set."),
+    job_fact("job.unanswered_hca", unanswered_hca,
+             "Lines of connections show the RDMA devices of a rank whose transfers got no answer."),
+    job_fact("job.all_roce", all_roce, "Every listed RDMA device is RoCE."),
+    job_fact("job.hca_bonds_only", hca_bonds_only, "Every listed RDMA device is a RoCE bond."),
+    job_fact(
+        "job.hca_link_mix", hca_link_mix,
+        "Connections run over InfiniBand and RoCE devices; or one list holds both, and nothing "
+        "shows which carry data; or NCCL refuses to connect two."),
+    job_fact("job.hca_sets_differ", within_runs<hca_sets_differ>,
+             "Hosts list different numbers of InfiniBand or RoCE devices."),
+    job_fact("job.slow_hca", slow_hca, "One RDMA device has at most a quarter of another's speed."),
 };
 
 }  // namespace

@@ -28,8 +28,8 @@ constexpr std::string_view kVirtualNames[] = {"cni",       "flannel", "vxlan", "
 constexpr uint32_t kLibvirt = 192 << 16 | 168 << 8 | 122;
 
 bool starts_with_any(std::string_view name, std::span<const std::string_view> starts) {
-  return std::any_of(starts.begin(), starts.end(),
-                     [&](std::string_view start) { return name.starts_with(start); });
+  return std::ranges::any_of(starts,
+                             [&](std::string_view start) { return name.starts_with(start); });
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ std::string_view subnet_of(std::string_view ip) {
 }
 
 bool is_container_host(std::string_view host) {
-  return host.size() == 12 && std::all_of(host.begin(), host.end(), is_hex_digit);
+  return host.size() == 12 && std::ranges::all_of(host, is_hex_digit);
 }
 
 namespace {
@@ -204,8 +204,7 @@ std::vector<PortAddress> port_addresses(const Job& job) {
   for_each_failed_transfer(job, [&](const auto& said, std::string_view device) {
     add(said, device, plain_ipv4(said.message.local_gid));
   });
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.host < b.host; });
+  std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.host < b.host; });
   return found;
 }
 
@@ -351,15 +350,14 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.gid_evidence", Scope::Job, FactType::Bool,
-         "The GID in use is link-local or RoCE v1, or index 0 between subnets.", gid_evidence},
-    Fact{"job.roce_nics_share_subnet", Scope::Job, FactType::Bool,
-         "Two RoCE NICs of one host have addresses that agree in 24 bits; unknown where no line "
-         "names addresses of NICs.",
-         roce_nics_share_subnet},
-    Fact{"job.ib_timeout_within_host", Scope::Job, FactType::Bool,
-         "RDMA transfers between NICs of one host got no answer, and no others failed.",
-         ib_timeout_within_host},
+    job_fact("job.gid_evidence", gid_evidence,
+             "The GID in use is link-local or RoCE v1, or index 0 between subnets."),
+    job_fact(
+        "job.roce_nics_share_subnet", roce_nics_share_subnet,
+        "Two RoCE NICs of one host have addresses that agree in 24 bits; unknown where no line "
+        "names addresses of NICs."),
+    job_fact("job.ib_timeout_within_host", ib_timeout_within_host,
+             "RDMA transfers between NICs of one host got no answer, and no others failed."),
 };
 
 }  // namespace

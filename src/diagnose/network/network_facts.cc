@@ -14,7 +14,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
-#include "diagnose/outcome/exit_reports.h"
+#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
 #include "log/messages.h"
@@ -41,7 +41,7 @@ struct GpuLinks {
   void add(std::string_view type, std::string_view whence) {
     if (type.starts_with("NV")) nvlink = true;
     constexpr std::string_view kPcie[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
-    if (std::find(std::begin(kPcie), std::end(kPcie), type) == std::end(kPcie)) return;
+    if (std::ranges::find(kPcie, type) == std::end(kPcie)) return;
     pcie = true;
     if (pcie_words.empty()) pcie_words = fmt::format("{} {}", whence, type);
   }
@@ -171,19 +171,19 @@ FactValue answer_about(const std::vector<HostAddress>& addresses) {
 template <typename Wanted>
 FactValue addresses_where(const std::vector<HostAddress>& addresses, Wanted wanted) {
   std::vector<HostAddress> found;
-  std::copy_if(addresses.begin(), addresses.end(), std::back_inserter(found), wanted);
+  std::ranges::copy_if(addresses, std::back_inserter(found), wanted);
   return answer_about(found);
 }
 
 bool all_complete(const Communicator& comm) {
-  return std::all_of(comm.ranks.begin(), comm.ranks.end(), [](const CommRank& rank) {
+  return std::ranges::all_of(comm.ranks, [](const CommRank& rank) {
     return rank.state == RankState::Complete || rank.state == RankState::Destroyed;
   });
 }
 
 bool connections_work(const Job& job) {
   return !any_said<ConnectFailed>(job) && !job.communicators.empty() &&
-         std::all_of(job.communicators.begin(), job.communicators.end(), all_complete);
+         std::ranges::all_of(job.communicators, all_complete);
 }
 
 size_t count_hosts(const std::vector<HostAddress>& addresses) {
@@ -221,9 +221,8 @@ size_t speaking_hosts(const Job& job) {
     for (const size_t log : process.logs) lines[process.host] += job.logs[log].lines;
     most = std::max(most, lines[process.host]);
   }
-  return static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [&](const auto& host) {
-    return host.second > kFew || most <= 8 * kFew;
-  }));
+  return static_cast<size_t>(std::ranges::count_if(
+      lines, [&](const auto& host) { return host.second > kFew || most <= 8 * kFew; }));
 }
 
 FactValue loopback_between_hosts(const Job& job, const Instance&) {
@@ -243,11 +242,10 @@ std::string bridge_of(const HostAddress& address) {
 bool target_is_bridged(const HostAddress& address, const std::vector<FailedTarget>& targets) {
   const bool in_container = is_container_host(address.host);
   const std::string range = bridge_range(address.ip, in_container);
-  return !range.empty() &&
-         std::any_of(targets.begin(), targets.end(), [&](const FailedTarget& target) {
-           return target.host == address.host && target.ip != address.ip &&
-                  bridge_range(target.ip, in_container) == range;
-         });
+  return !range.empty() && std::ranges::any_of(targets, [&](const FailedTarget& target) {
+    return target.host == address.host && target.ip != address.ip &&
+           bridge_range(target.ip, in_container) == range;
+  });
 }
 
 FactValue bridge_between_hosts(const Job& job, const Instance&) {
@@ -416,7 +414,7 @@ struct Signs {
   std::vector<Evidence> evidence;
 
   void add(const std::string& word, Evidence line) {
-    if (std::find(words.begin(), words.end(), word) != words.end() || words.size() == 2) return;
+    if (std::ranges::find(words, word) != words.end() || words.size() == 2) return;
     words.push_back(word);
     evidence.push_back(std::move(line));
   }
@@ -483,7 +481,7 @@ FactValue device_counts_differ(const Job& job) {
 /// network.
 void drop_cut_names(std::map<std::string, std::vector<int>>& groups) {
   std::erase_if(groups, [&](const auto& cut) {
-    return std::any_of(groups.begin(), groups.end(), [&](const auto& whole) {
+    return std::ranges::any_of(groups, [&](const auto& whole) {
       return whole.first.size() > cut.first.size() && whole.first.starts_with(cut.first);
     });
   });
@@ -578,47 +576,39 @@ FactValue pair_same_host(const Job& job, const Instance& pair) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.address_families_differ", Scope::Job, FactType::Bool,
-         "Some ranks use IPv4 and others IPv6 for the bootstrap.",
-         within_runs<address_families_differ>},
-    Fact{"job.bridge_between_hosts", Scope::Job, FactType::Bool,
-         "Hosts advertise addresses of the same private bridge, which each has for itself.",
-         within_runs<bridge_between_hosts>},
-    Fact{"job.ifname_not_used", Scope::Job, FactType::Bool,
-         "The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name.", ifname_not_used},
-    Fact{"job.interfaces_share_subnet", Scope::Job, FactType::Bool,
-         "Two socket interfaces of a process are in one subnet, if its mask has 24 bits.",
-         interfaces_share_subnet},
-    Fact{"job.ipoib_interfaces", Scope::Job, FactType::Bool,
-         "A socket network lists interfaces with names of InfiniBand ports.", ipoib_interfaces},
-    Fact{"job.loopback_between_hosts", Scope::Job, FactType::Bool,
-         "The log names several hosts, and some process uses a loopback address.",
-         within_runs<loopback_between_hosts>},
-    Fact{"job.same_address_on_hosts", Scope::Job, FactType::Bool,
-         "Two hosts advertise the same address for the bootstrap.",
-         within_runs<same_address_on_hosts>},
-    Fact{"job.virtual_interface", Scope::Job, FactType::Bool,
-         "Some process uses or lists a bridge, tunnel or link-local IPv4 interface.",
-         virtual_interface},
-    Fact{"job.virtual_interface_carries", Scope::Job, FactType::Bool,
-         "Lines of connections show that data pass through a bridge or tunnel.",
-         virtual_interface_carries},
-    Fact{"job.gpudirect", Scope::Job, FactType::Bool,
-         "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.", gpudirect},
-    Fact{"job.networks_differ", Scope::Job, FactType::Bool,
-         "Processes selected different networks, one each, or see different numbers of devices.",
-         within_runs<networks_differ>},
-    Fact{"job.p2p_over_pcie", Scope::Job, FactType::Bool,
-         "GPUs of a host are connected by P2P, and no NVLink is between them.", p2p_over_pcie},
-    Fact{"job.rdma_evidence", Scope::Job, FactType::Bool,
-         "Something in the log shows InfiniBand or RoCE hardware; no means nothing does.",
-         rdma_evidence},
-    Fact{"job.socket_between_hosts", Scope::Job, FactType::Bool,
-         "Ranks of different hosts are connected via NET/Socket.", socket_between_hosts},
-    Fact{"job.stalled_from_start", Scope::Job, FactType::Bool,
-         "The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or "
-         "the first two calls of groups timed out.",
-         stalled_from_start},
+    job_fact("job.address_families_differ", within_runs<address_families_differ>,
+             "Some ranks use IPv4 and others IPv6 for the bootstrap."),
+    job_fact("job.bridge_between_hosts", within_runs<bridge_between_hosts>,
+             "Hosts advertise addresses of the same private bridge, which each has for itself."),
+    job_fact("job.ifname_not_used", ifname_not_used,
+             "The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name."),
+    job_fact("job.interfaces_share_subnet", interfaces_share_subnet,
+             "Two socket interfaces of a process are in one subnet, if its mask has 24 bits."),
+    job_fact("job.ipoib_interfaces", ipoib_interfaces,
+             "A socket network lists interfaces with names of InfiniBand ports."),
+    job_fact("job.loopback_between_hosts", within_runs<loopback_between_hosts>,
+             "The log names several hosts, and some process uses a loopback address."),
+    job_fact("job.same_address_on_hosts", within_runs<same_address_on_hosts>,
+             "Two hosts advertise the same address for the bootstrap."),
+    job_fact("job.virtual_interface", virtual_interface,
+             "Some process uses or lists a bridge, tunnel or link-local IPv4 interface."),
+    job_fact("job.virtual_interface_carries", virtual_interface_carries,
+             "Lines of connections show that data pass through a bridge or tunnel."),
+    job_fact("job.gpudirect", gpudirect,
+             "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled."),
+    job_fact(
+        "job.networks_differ", within_runs<networks_differ>,
+        "Processes selected different networks, one each, or see different numbers of devices."),
+    job_fact("job.p2p_over_pcie", p2p_over_pcie,
+             "GPUs of a host are connected by P2P, and no NVLink is between them."),
+    job_fact("job.rdma_evidence", rdma_evidence,
+             "Something in the log shows InfiniBand or RoCE hardware; no means nothing does."),
+    job_fact("job.socket_between_hosts", socket_between_hosts,
+             "Ranks of different hosts are connected via NET/Socket."),
+    job_fact(
+        "job.stalled_from_start", stalled_from_start,
+        "The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or "
+        "the first two calls of groups timed out."),
     Fact{"rank_pair.path", Scope::RankPair, FactType::Text,
          "The paths between the two as printed, joined by commas.", pair_path},
     Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, "Both run on one host.",

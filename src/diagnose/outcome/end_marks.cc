@@ -11,7 +11,6 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/facts/line_evidence.h"
-#include "diagnose/outcome/exit_reports.h"
 #include "log/event.h"
 #include "log/messages.h"
 
@@ -61,9 +60,7 @@ std::optional<JobSpan> span_of(const Job& job) {
     }
     add(log.last_text);
   }
-  const auto most_used =
-      std::max_element(clocks.begin(), clocks.end(),
-                       [](const Clock& a, const Clock& b) { return a.lines < b.lines; });
+  const auto most_used = std::ranges::max_element(clocks, {}, &Clock::lines);
   if (most_used->lines == 0) return std::nullopt;
   return JobSpan{std::string(most_used->first.text), std::string(most_used->last.text)};
 }
@@ -94,8 +91,7 @@ int ExitReport::signal() const {
 bool ExitReport::is_requested() const {
   constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit"};
   return signal() == 1 || signal() == 2 || signal() == 15 ||
-         std::any_of(std::begin(kRequests), std::end(kRequests),
-                     [&](auto word) { return ended.status.starts_with(word); });
+         std::ranges::any_of(kRequests, [&](auto word) { return ended.status.starts_with(word); });
 }
 
 std::vector<ExitReport> exit_reports(const Job& job) {
@@ -150,9 +146,8 @@ class Collector {
     add_nccl_tests();
     add_launchers();
     add_schedulers();
-    std::stable_sort(marks_.begin(), marks_.end(), [](const EndMark& a, const EndMark& b) {
-      return a.line.where < b.line.where;
-    });
+    std::ranges::stable_sort(
+        marks_, [](const EndMark& a, const EndMark& b) { return a.line.where < b.line.where; });
     return std::move(marks_);
   }
 
@@ -223,9 +218,10 @@ class Collector {
   /// Of many processes not all lines are kept, but all are counted.
   void add_all_exits() {
     const Totals exits = totals_of<WorkerFinished>(job_);
-    const auto processes = static_cast<uint64_t>(
-        std::count_if(job_.processes.begin(), job_.processes.end(),
-                      [](const Process& process) { return process.has_nccl && process.pid >= 0; }));
+    const auto processes =
+        static_cast<uint64_t>(std::ranges::count_if(job_.processes, [](const Process& process) {
+          return process.has_nccl && process.pid >= 0;
+        }));
     if (exits.last == nullptr || exits.lines == exits.kept || exits.lines != processes) return;
     add(EndState::Finished, -1,
         fmt::format("all {} processes exit successfully, says the launcher", exits.lines),
@@ -313,18 +309,17 @@ std::string_view to_string(EndState state) {
 std::vector<EndMark> end_marks(const Job& job) { return Collector(job).collect(); }
 
 bool prints_steps(const Job& job) {
-  return std::any_of(job.clocks.begin(), job.clocks.end(),
-                     [](const JobClock& clock) { return clock.total > 0; });
+  return std::ranges::any_of(job.clocks, [](const JobClock& clock) { return clock.total > 0; });
 }
 
 bool work_follows(const Job& job, SourceRef where) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [&](const SpeakerLog& log) {
+  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
     const auto& steps = log.records.kept(kKindIndex<IterationLine>);
     const auto& segments = log.comms.all;
-    return std::any_of(steps.begin(), steps.end(),
-                       [&](const Record& step) { return is_before(job, where, step.where); }) ||
-           std::any_of(segments.begin(), segments.end(),
-                       [&](const CommSegment& segment) { return goes_on(job, segment, where); });
+    return std::ranges::any_of(
+               steps, [&](const Record& step) { return is_before(job, where, step.where); }) ||
+           std::ranges::any_of(
+               segments, [&](const CommSegment& segment) { return goes_on(job, segment, where); });
   });
 }
 
@@ -369,8 +364,7 @@ std::optional<End> find_end(const Job& job) {
   std::vector<EndMark> marks = end_marks(job);
   std::erase_if(marks, [](const EndMark& mark) { return mark.state != EndState::Stopped; });
   const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
-  if (std::any_of(marks.begin(), marks.end(), is_of_job))
-    std::erase_if(marks, std::not_fn(is_of_job));
+  if (std::ranges::any_of(marks, is_of_job)) std::erase_if(marks, std::not_fn(is_of_job));
   std::optional<End> first;
   for (EndMark& mark : marks) {
     const LineTime time = find_line_time(mark.line.text);

@@ -44,6 +44,38 @@ std::optional<JobSpan> span_of(const Job& job);
 // Programs, launchers, shells and schedulers each have their own words. What NCCL says of its
 // communicators, and what follows from all of it, is in outcome.h.
 
+/// True if `line` stands before `other` in the same input.
+bool is_before(const Job& job, SourceRef line, SourceRef other);
+
+/// The communicators of a process, in all its logs.
+std::vector<const CommSegment*> segments_of(const Job& job, const Process& process);
+
+/// Some input announces steps of a training.
+bool prints_steps(const Job& job);
+
+// Who reports that a process ended, and how?
+//
+//   bash: line 1:  1021 Killed                  env RANK=3 LOCAL_RANK=3 python3 train.py
+//     rank      : 3 (local_rank: 1)
+//     exitcode  : -9 (pid: 1021)
+//
+// Shells, MPI launchers, srun, torchrun and container runtimes say it in their own ways.
+
+/// A line that says so.
+struct ExitReport {
+  ProcessEnded ended;           ///< Views the job. With an exit code: pid and rank at most.
+  std::optional<int> exitcode;  ///< nullopt: a status or a signal is printed.
+  const Record* record = nullptr;
+
+  int signal() const;  ///< Below 1: none that is known.
+  /// By SIGHUP, SIGINT or SIGTERM: somebody wanted it to end. SIGKILL is as often the kernel's.
+  bool is_requested() const;
+  /// MPICH's first line of two: who, not how.
+  bool names_only() const { return !exitcode && ended.status.empty() && ended.signal < 0; }
+};
+
+std::vector<ExitReport> exit_reports(const Job& job);
+
 /// How a job or a process ended, as far as the logs show.
 enum class EndState {
   Finished,    ///< It did what it was started for, and left.

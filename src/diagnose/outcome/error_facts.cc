@@ -17,7 +17,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/exit_reports.h"
+#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/line/prefix.h"
@@ -66,9 +66,8 @@ FactValue warned(const Job& job, const Instance&) {
 /// It destroyed a communicator in order: what it warned of before did not stop it.
 bool ended_well(const Job& job, const Process& process) {
   const auto segments = segments_of(job, process);
-  return std::any_of(segments.begin(), segments.end(), [](const CommSegment* segment) {
-    return segment->end == CommFate::Destroyed;
-  });
+  return std::ranges::any_of(
+      segments, [](const CommSegment* segment) { return segment->end == CommFate::Destroyed; });
 }
 
 /// Lines of all processes that `lists` gives and `wanted` accepts.
@@ -126,7 +125,7 @@ int process_that_printed(const Job& job, std::string_view line) {
   const int process = process_of_rank(job, header.prefix.rank);
   if (process < 0 || parse_prefix(line).rank_is_stated) return process;
   const std::vector<size_t>& logs = nth_process(job, process).logs;
-  const bool bears_it = std::any_of(logs.begin(), logs.end(), [&](size_t log) {
+  const bool bears_it = std::ranges::any_of(logs, [&](size_t log) {
     return job.logs[log].task_rank == header.prefix.rank ||
            job.logs[log].speaker.rank == header.prefix.rank;
   });
@@ -143,8 +142,7 @@ FactValue unknown_lines(const Job& job, Wanted wanted) {
     if ((lines.levels & kOthers) == 0 || !wanted(lines.example)) continue;
     value.evidence.push_back({lines.first, lines.example});
   }
-  std::sort(value.evidence.begin(), value.evidence.end(),
-            [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  std::ranges::sort(value.evidence, {}, &Evidence::where);
   for (const Evidence& line : value.evidence) {
     const int process = process_that_printed(job, line.text);
     if (process >= 0) value.processes.push_back(process);
@@ -168,7 +166,7 @@ bool is_of_closing(const ErrorTrace& trace) {
   constexpr std::string_view kFiles[] = {"misc/socket.cc", "proxy.cc", "ras/"};
   const bool is_closed = trace.code == 3 || trace.code == 6;
   return trace.file.find("ras/") != trace.file.npos ||
-         (is_closed && std::any_of(std::begin(kFiles), std::end(kFiles), [&](auto file) {
+         (is_closed && std::ranges::any_of(kFiles, [&](auto file) {
             return trace.file.find(file) != trace.file.npos;
           }));
 }
@@ -177,16 +175,15 @@ bool is_of_closing(const ErrorTrace& trace) {
 /// failed was tried, and done without.
 bool went_on_after(const Job& job, const Process& process, SourceRef where) {
   const auto is_later = [&](SourceRef later) { return later.unit == where.unit && where < later; };
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t index) {
+  return std::ranges::any_of(process.logs, [&](size_t index) {
     const SpeakerLog& log = job.logs[index];
     const auto& connections = log.connections.all;
-    if (std::any_of(connections.begin(), connections.end(),
-                    [&](const auto& entry) { return is_later(entry.second.first); })) {
+    if (std::ranges::any_of(connections,
+                            [&](const auto& entry) { return is_later(entry.second.first); })) {
       return true;
     }
     const RecordList* inits = log.records.find(kKindIndex<CommInit>);
-    return inits != nullptr &&
-           std::any_of(inits->kept.begin(), inits->kept.end(), [&](const Record& record) {
+    return inits != nullptr && std::ranges::any_of(inits->kept, [&](const Record& record) {
              return is_later(record.where) &&
                     read_message<CommInit>(parse_record(record).message).phase == "COMPLETE";
            });
@@ -219,8 +216,8 @@ bool is_source(const ErrorTrace& trace, std::string_view name) {
 bool is_of_setup(const ErrorTrace& trace) {
   constexpr std::string_view kFiles[] = {"bootstrap.c", "graph/",     "transport.c",
                                          "transport/",  "channel.cc", "collnet"};
-  return std::any_of(std::begin(kFiles), std::end(kFiles),
-                     [&](auto file) { return trace.file.find(file) != trace.file.npos; });
+  return std::ranges::any_of(kFiles,
+                             [&](auto file) { return trace.file.find(file) != trace.file.npos; });
 }
 
 /// A trail that went from NCCL's set-up through init.cc to the thread that init runs in.
@@ -251,7 +248,7 @@ struct InitTrail {
 /// no destruction.
 bool is_first_communicator(const Job& job, const Process& process, SourceRef where) {
   const auto segments = segments_of(job, process);
-  return std::none_of(segments.begin(), segments.end(), [&](const CommSegment* segment) {
+  return std::ranges::none_of(segments, [&](const CommSegment* segment) {
     const bool complete = segment->completed.line != 0 && segment->completed < where;
     return complete || calls_of(*segment).total > 0;
   });
@@ -385,13 +382,13 @@ FactValue memory_shortage_outlived(const Job& job, const Instance&) {
   });
   for_each_said<CudaAllocFailed>(job, [&](const Said<CudaAllocFailed>& said) {
     constexpr std::string_view kOfGpu[] = {"calloc", "calloc async", "host alloc"};
-    if (std::count(std::begin(kOfGpu), std::end(kOfGpu), said.message.what) > 0) {
+    if (std::ranges::count(kOfGpu, said.message.what) > 0) {
       add(said.process, said.record);
     }
   });
   if (lines.empty()) return unknown();
-  const bool outlived = std::all_of(lines.begin(), lines.end(),
-                                    [&](const Evidence& line) { return went_on(job, line.where); });
+  const bool outlived =
+      std::ranges::all_of(lines, [&](const Evidence& line) { return went_on(job, line.where); });
   return outlived ? yes({}, std::move(lines), std::move(processes)) : no();
 }
 
@@ -557,9 +554,9 @@ std::string ran_phrase(const NcclTestsRun& run) {
 
 /// A test printed no summary, and yet the job is taken for finished: by the summary of another.
 bool is_end_in_doubt(const Job& job) {
-  const bool all_ended = std::all_of(
-      job.nccl_tests.begin(), job.nccl_tests.end(),
-      [](const NcclTestsRun& run) { return run.out_of_bounds >= 0 || !run.busbw.empty(); });
+  const bool all_ended = std::ranges::all_of(job.nccl_tests, [](const NcclTestsRun& run) {
+    return run.out_of_bounds >= 0 || !run.busbw.empty();
+  });
   return !all_ended && outcome_of(job).job.state == EndState::Finished;
 }
 
@@ -585,55 +582,49 @@ FactValue nccl_tests_ran(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.error_trail", Scope::Job, FactType::Bool,
-         "A checked call of NCCL returned an error to its caller, other than of a closing socket.",
-         error_trail},
-    Fact{"job.evidently_finished", Scope::Job, FactType::Bool,
-         "Lines show that the job did its work and ended.", evidently_finished},
-    Fact{"job.memory_shortage_outlived", Scope::Job, FactType::Bool,
-         "GPU memory was refused, and training steps are printed behind every such line.",
-         memory_shortage_outlived},
-    Fact{"job.init_trail", Scope::Job, FactType::Bool,
-         "Errors of checked calls went up to the call that makes a communicator, which so failed.",
-         init_trail},
-    Fact{"job.silent_init_failure", Scope::Job, FactType::Bool,
-         "The same, and no WARN or error of another kind says more.", silent_init_failure},
-    Fact{"job.uncaught", Scope::Job, FactType::Bool,
-         "A Python exception or traceback stands there, and the program did not go on after it.",
-         uncaught},
-    Fact{"job.unknown_error", Scope::Job, FactType::Bool,
-         "A line in unknown words holds a WARN or an error that need not be fatal.", unknown_error},
-    Fact{"job.unknown_failure", Scope::Job, FactType::Bool,
-         "A line in unknown words reports that a process or a call of NCCL failed.",
-         unknown_failure},
-    Fact{"job.unknown_warning", Scope::Job, FactType::Bool,
-         "NCCL or a plugin printed a WARN that no wording fits.", unknown_warning},
-    Fact{"job.warned", Scope::Job, FactType::Bool,
-         "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
-         warned},
-    Fact{
-        "job.warned_fatally", Scope::Job, FactType::Bool,
+    job_fact(
+        "job.error_trail", error_trail,
+        "A checked call of NCCL returned an error to its caller, other than of a closing socket."),
+    job_fact("job.evidently_finished", evidently_finished,
+             "Lines show that the job did its work and ended."),
+    job_fact("job.memory_shortage_outlived", memory_shortage_outlived,
+             "GPU memory was refused, and training steps are printed behind every such line."),
+    job_fact(
+        "job.init_trail", init_trail,
+        "Errors of checked calls went up to the call that makes a communicator, which so failed."),
+    job_fact("job.silent_init_failure", silent_init_failure,
+             "The same, and no WARN or error of another kind says more."),
+    job_fact(
+        "job.uncaught", uncaught,
+        "A Python exception or traceback stands there, and the program did not go on after it."),
+    job_fact("job.unknown_error", unknown_error,
+             "A line in unknown words holds a WARN or an error that need not be fatal."),
+    job_fact("job.unknown_failure", unknown_failure,
+             "A line in unknown words reports that a process or a call of NCCL failed."),
+    job_fact("job.unknown_warning", unknown_warning,
+             "NCCL or a plugin printed a WARN that no wording fits."),
+    job_fact("job.warned", warned,
+             "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause."),
+    job_fact(
+        "job.warned_fatally", warned_fatally,
         "A process printed a WARN after which its call fails, as a victim perhaps, and did not end "
-        "in order.",
-        warned_fatally},
-    Fact{"job.warned_of_failure", Scope::Job, FactType::Bool,
-         "A process printed a WARN after which its call fails, and did not end in order.",
-         warned_of_failure},
-    Fact{"job.bandwidth_seen", Scope::Job, FactType::Bool,
-         "A table of nccl-tests is there, and how far its bus bandwidth comes.", bandwidth_seen},
-    Fact{"job.nccl_tests_normal", Scope::Job, FactType::Bool,
-         "The bandwidth that nccl-tests reached is near what NCCL's search for rings promises.",
-         nccl_tests_normal},
-    Fact{"job.nccl_tests_ran", Scope::Job, FactType::Bool,
-         "Output of nccl-tests is there; in words, how far each of its tables comes.",
-         nccl_tests_ran},
+        "in order."),
+    job_fact("job.warned_of_failure", warned_of_failure,
+             "A process printed a WARN after which its call fails, and did not end in order."),
+    job_fact("job.bandwidth_seen", bandwidth_seen,
+             "A table of nccl-tests is there, and how far its bus bandwidth comes."),
+    job_fact(
+        "job.nccl_tests_normal", nccl_tests_normal,
+        "The bandwidth that nccl-tests reached is near what NCCL's search for rings promises."),
+    job_fact("job.nccl_tests_ran", nccl_tests_ran,
+             "Output of nccl-tests is there; in words, how far each of its tables comes."),
     Fact{"job.nccl_tests_single_ranks", Scope::Job, FactType::Integer,
          "How many processes nccl-tests lists, where each of them has one rank only.",
          nccl_tests_single_ranks},
-    Fact{"job.nccl_tests_slow", Scope::Job, FactType::Bool,
-         "nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW).", nccl_tests_slow},
-    Fact{"job.nccl_tests_wrong", Scope::Job, FactType::Bool,
-         "nccl-tests counts wrong values in results that it checked.", nccl_tests_wrong},
+    job_fact("job.nccl_tests_slow", nccl_tests_slow,
+             "nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW)."),
+    job_fact("job.nccl_tests_wrong", nccl_tests_wrong,
+             "nccl-tests counts wrong values in results that it checked."),
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/exit_reports.h"
+#include "diagnose/outcome/end_marks.h"
 #include "log/messages.h"
 #include "model/call_coverage.h"
 
@@ -61,8 +61,8 @@ class Collector {
     add_oom_kills();
     add_fatal_errors();
     drop_nameless();
-    std::stable_sort(deaths_.begin(), deaths_.end(),
-                     [](const Death& a, const Death& b) { return a.line.where < b.line.where; });
+    std::ranges::stable_sort(
+        deaths_, [](const Death& a, const Death& b) { return a.line.where < b.line.where; });
     return std::move(deaths_);
   }
 
@@ -133,8 +133,8 @@ class Collector {
   /// Counts if the pid is a process of the job, by NCCL's lines or by another report of its death.
   void add_kernel_death(DeathBy by, const KernelEvent& event) {
     if (event.pid < 0) return;
-    const bool reported = std::any_of(deaths_.begin(), deaths_.end(),
-                                      [&](const Death& death) { return death.pid == event.pid; });
+    const bool reported =
+        std::ranges::any_of(deaths_, [&](const Death& death) { return death.pid == event.pid; });
     if (event.relation != KernelRelation::Process && !reported) return;
     add({by, event.pid, event.rank, event.host, {event.where, event.text}});
   }
@@ -153,7 +153,7 @@ class Collector {
     const auto nameless = [](const Death& death) { return death.pid < 0 && death.rank < 0; };
     const std::vector<Death> all = deaths_;
     std::erase_if(deaths_, [&](const Death& death) {
-      return nameless(death) && std::any_of(all.begin(), all.end(), [&](const Death& other) {
+      return nameless(death) && std::ranges::any_of(all, [&](const Death& other) {
                return other.by == death.by && !nameless(other);
              });
     });
@@ -247,13 +247,13 @@ const std::vector<ReportedWarning>& reported_warnings(const Job& job) {
 }
 
 bool has_warnings(const Kind& kind) {
-  return std::any_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
+  return std::ranges::any_of(
+      kind.wordings, [&](const Wording& wording) { return warning_of(wording) != nullptr; });
 }
 
 const ReportedWarning* first_warning(const Job& job) {
   const auto& all = reported_warnings(job);
-  const auto first = std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+  const auto first = std::ranges::min_element(all, [](const auto& a, const auto& b) {
     return std::tuple(distance(a.warning), a.record->where) <
            std::tuple(distance(b.warning), b.record->where);
   });
@@ -262,7 +262,7 @@ const ReportedWarning* first_warning(const Job& job) {
 
 bool reports_own_failure(const Job& job, const Process& process) {
   const auto& all = reported_warnings(job);
-  return std::any_of(all.begin(), all.end(), [&](const ReportedWarning& each) {
+  return std::ranges::any_of(all, [&](const ReportedWarning& each) {
     return &nth_process(job, each.process) == &process && each.is_own_failure();
   });
 }
@@ -298,7 +298,7 @@ constexpr PassedOn kPassedOn[] = {
 bool is_passed_on(std::string_view type, std::string_view message) {
   if (type.starts_with("ray.") || type.find('(') != type.npos) return true;
   const std::string_view base = type.substr(type.rfind('.') + 1);
-  return std::any_of(std::begin(kPassedOn), std::end(kPassedOn), [&](const PassedOn& each) {
+  return std::ranges::any_of(kPassedOn, [&](const PassedOn& each) {
     return each.by == "type" ? each.word == base : message.find(each.word) != message.npos;
   });
 }
@@ -308,7 +308,7 @@ template <typename... T>
 bool stands_before(const SpeakerLog& log, SourceRef where) {
   const auto is_before = [&](uint16_t kind) {
     const auto& kept = log.records.kept(kind);
-    return std::any_of(kept.begin(), kept.end(), [&](const Record& record) {
+    return std::ranges::any_of(kept, [&](const Record& record) {
       return record.where.unit == where.unit && record.where < where;
     });
   };
@@ -327,7 +327,7 @@ bool nccl_failed_by_itself(const Job& job) {
 
 /// Something else had failed before.
 bool is_late(const Job& job, SourceRef where) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [&](const SpeakerLog& log) {
+  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
     return stands_before<NcclException, WatchdogTimeout, WorkException, StoreWaitFailed,
                          StoreTimeout, WorkerFailed, CudaOomException, HeartbeatTimeout>(log,
                                                                                          where);
@@ -337,9 +337,8 @@ bool is_late(const Job& job, SourceRef where) {
 /// A traceback of this process stands above the line.
 bool has_traceback(const Job& job, int process, SourceRef where) {
   const auto& logs = nth_process(job, process).logs;
-  return std::any_of(logs.begin(), logs.end(), [&](size_t log) {
-    return stands_before<TracebackStarted>(job.logs[log], where);
-  });
+  return std::ranges::any_of(
+      logs, [&](size_t log) { return stands_before<TracebackStarted>(job.logs[log], where); });
 }
 
 /// Every process's first exception that is its own.
@@ -352,9 +351,8 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
     }
     ProgramException raised{said.process, nth_process(job, said.process).rank,
                             excerpt_of(said.header.message), evidence_of(said.record)};
-    const auto known = std::find_if(all.begin(), all.end(), [&](const ProgramException& other) {
-      return other.process == said.process;
-    });
+    const auto known = std::ranges::find_if(
+        all, [&](const ProgramException& other) { return other.process == said.process; });
     if (known == all.end()) {
       all.push_back(std::move(raised));
     } else if (where < known->line.where) {
@@ -412,11 +410,11 @@ bool steps_go_on(const Job& job, SourceRef where) {
 /// ahead of a peer that is gone.
 bool calls_go_on(const Job& job, SourceRef where) {
   constexpr uint64_t kCalls = 64;
-  const auto largest = std::max_element(
-      job.communicators.begin(), job.communicators.end(),
+  const auto largest = std::ranges::max_element(
+      job.communicators,
       [](const Communicator& a, const Communicator& b) { return a.ranks.size() < b.ranks.size(); });
   if (largest == job.communicators.end() || largest->ranks.empty()) return false;
-  return std::all_of(largest->ranks.begin(), largest->ranks.end(), [&](const CommRank& rank) {
+  return std::ranges::all_of(largest->ranks, [&](const CommRank& rank) {
     const CollectiveCalls* calls = calls_of(job, rank);
     if (calls == nullptr || calls->collectives.size() < kCalls) return false;
     const PlacedCall* call = calls->collectives.call(calls->collectives.size() - kCalls);
@@ -434,10 +432,10 @@ std::vector<ProgramException> first_exceptions(const Job& job) {
   if (nccl_failed_by_itself(job)) return {};
   std::vector<ProgramException> all = own_exceptions(job);
   if (all.empty()) return {};
-  const auto first = std::min_element(all.begin(), all.end(),
-                                      [](const ProgramException& a, const ProgramException& b) {
-                                        return a.line.where < b.line.where;
-                                      });
+  const auto first =
+      std::ranges::min_element(all, [](const ProgramException& a, const ProgramException& b) {
+        return a.line.where < b.line.where;
+      });
   const std::string text = first->text;
   std::vector<ProgramException> result;
   for (ProgramException& exception : all) {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/exit_reports.h"
+#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
@@ -62,7 +62,7 @@ std::optional<Evidence> open_end(const Job& job, const Process& process) {
   if (process.torn) return open;
   const std::vector<const CommSegment*> segments = segments_of(job, process);
   const auto ends_later = [&](const CommEnd& begun, SourceRef where) {
-    return std::any_of(segments.begin(), segments.end(), [&](const CommSegment* segment) {
+    return std::ranges::any_of(segments, [&](const CommSegment* segment) {
       return segment->comm == begun.comm.value && where < segment->ended;
     });
   };
@@ -140,9 +140,9 @@ class Deriver {
         marks_(end_marks(job)),
         failures_(own_failures(job)),
         exceptions_(uncaught_exceptions(job)),
-        any_was_up_(
-            std::any_of(job.processes.begin(), job.processes.end(),
-                        [&](const Process& process) { return teardown_of(job, process).was_up; })) {
+        any_was_up_(std::ranges::any_of(job.processes, [&](const Process& process) {
+          return teardown_of(job, process).was_up;
+        })) {
     // "Training complete." of an epoch, and the summary of a test before the next one.
     std::erase_if(marks_, [&](const EndMark& mark) {
       if (mark.state != EndState::Finished || mark.process >= 0) return false;
@@ -206,7 +206,7 @@ class Deriver {
   /// work before, and by no exception. Behind a destruction an exception shows that it was not.
   bool proves_an_end(int process, const Teardown& teardown) const {
     if (teardown.aborted && !any_was_up_) return false;
-    return std::none_of(exceptions_.begin(), exceptions_.end(), [&](const auto& exception) {
+    return std::ranges::none_of(exceptions_, [&](const auto& exception) {
       const auto& [raised_by, where] = exception;
       const bool may_be_its =
           raised_by == process || raised_by < 0 || !nth_process(job_, raised_by).has_nccl;
@@ -507,17 +507,16 @@ FactValue noise_after_end(const Job& job, const Instance&) {
     noise.add(job, log.unrecognised);
   }
   if (noise.lines == 0) return no();
-  std::stable_sort(noise.first.begin(), noise.first.end(),
-                   [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  std::ranges::stable_sort(noise.first, {}, &Evidence::where);
   if (noise.first.size() > kShown) noise.first.resize(kShown);
   return yes(noise.lines == 1 ? "a line of WARN" : fmt::format("{} lines of WARN", noise.lines),
              std::move(noise.first));
 }
 
 constexpr Fact kFacts[] = {
-    {"job.noise_after_end", Scope::Job, FactType::Bool,
-     "The job finished, and NCCL warns after that: its processes leave one after the other.",
-     noise_after_end},
+    job_fact(
+        "job.noise_after_end", noise_after_end,
+        "The job finished, and NCCL warns after that: its processes leave one after the other."),
     {"job.outcome", Scope::Job, FactType::Text,
      "How the job ended: finished, failed, stopped, or unfinished, where no end is in the logs.",
      outcome},

@@ -12,7 +12,6 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/line_evidence.h"
 #include "diagnose/outcome/end_marks.h"
-#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 #include "log/event.h"
 #include "log/messages.h"
@@ -384,9 +383,7 @@ std::map<std::string, Barrier> barriers_of(const Job& job) {
 bool is_stuck(const Job& job, const Barrier& barrier) {
   if (barrier.passed || barrier.joined < 0 || barrier.joined >= barrier.world_size) return false;
   if (barrier.timed_out) return true;
-  const auto last =
-      std::max_element(barrier.lines.begin(), barrier.lines.end(),
-                       [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  const auto last = std::ranges::max_element(barrier.lines, {}, &Evidence::where);
   return job.communicators.empty() && !went_on(job, last->where);
 }
 
@@ -502,7 +499,7 @@ bool has_joined(const Job& job, int rank) {
   const int process = process_of_rank(job, rank);
   if (process < 0) return false;
   const std::vector<size_t>& logs = nth_process(job, process).logs;
-  return std::any_of(logs.begin(), logs.end(), [&](size_t index) {
+  return std::ranges::any_of(logs, [&](size_t index) {
     const SpeakerLog& log = job.logs[index];
     return !log.comms.all.empty() || log.records.contains(kKindIndex<WorkStatus>) ||
            log.records.contains(kKindIndex<WatchdogTimeout>) ||
@@ -513,7 +510,7 @@ bool has_joined(const Job& job, int rank) {
 /// The rank, or somebody who may be that rank, reports a failure of its own.
 bool may_have_failed(const Job& job, int rank) {
   const auto failed_here = [&](const Process& process) {
-    return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    return std::ranges::any_of(process.logs, [&](size_t log) {
       const auto& records = job.logs[log].records;
       return records.contains(kKindIndex<PythonException>) ||
              records.contains(kKindIndex<NcclException>) ||
@@ -558,21 +555,18 @@ FactValue store_root_silent(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.killed", Scope::Job, FactType::Bool,
-         "Processes got SIGKILL, and not because the whole job was being ended.", killed},
-    Fact{"job.raised_first", Scope::Job, FactType::Bool,
-         "The program raised an exception before anything else failed.", raised_first},
-    Fact{"job.segfaulted", Scope::Job, FactType::Bool, "Processes ended by a segmentation fault.",
-         segfaulted},
-    Fact{"job.store_barrier_absent", Scope::Job, FactType::Bool,
-         "Ranks wait at the creation of a process group for ranks that never came to it.",
-         within_runs<store_barrier_absent>},
-    Fact{"job.store_name_unresolvable", Scope::Job, FactType::Bool,
-         "PyTorch looked the store's host up in vain for half a minute, and nothing else began.",
-         store_name_unresolvable},
-    Fact{"job.store_root_silent", Scope::Job, FactType::Bool,
-         "Ranks wait in the store for a rank that shows neither a failure nor a communicator.",
-         within_runs<store_root_silent>},
+    job_fact("job.killed", killed,
+             "Processes got SIGKILL, and not because the whole job was being ended."),
+    job_fact("job.raised_first", raised_first,
+             "The program raised an exception before anything else failed."),
+    job_fact("job.segfaulted", segfaulted, "Processes ended by a segmentation fault."),
+    job_fact("job.store_barrier_absent", within_runs<store_barrier_absent>,
+             "Ranks wait at the creation of a process group for ranks that never came to it."),
+    job_fact(
+        "job.store_name_unresolvable", store_name_unresolvable,
+        "PyTorch looked the store's host up in vain for half a minute, and nothing else began."),
+    job_fact("job.store_root_silent", within_runs<store_root_silent>,
+             "Ranks wait in the store for a rank that shows neither a failure nor a communicator."),
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ JobRemark no_device(const FilterInUse& filter, RemarkLevel level, std::string me
 }
 
 void add_name(std::vector<std::string>& names, std::string_view name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
 }
 
 /// The interfaces and RDMA devices that lists name, by `key_of` their address or list.
@@ -164,8 +164,8 @@ std::map<int, Script> scripts_of(const Job& job) {
   std::map<int, Script> scripts;
   const auto add = [&](int process, std::string_view command, const Record& record) {
     // An open quote would swallow the commands below it; a line of a log is one command.
-    if (std::count(command.begin(), command.end(), '"') % 2 != 0) return;
-    if (std::count(command.begin(), command.end(), '\'') % 2 != 0) return;
+    if (std::ranges::count(command, '"') % 2 != 0) return;
+    if (std::ranges::count(command, '\'') % 2 != 0) return;
     Script& script = scripts[process];
     script.text.append(command.substr(0, command.find_last_not_of('\\') + 1)).append("\n");
     script.lines.push_back(evidence_of(record));
@@ -321,7 +321,7 @@ bool may_differ(std::string_view name) {
       "NCCL_RAS_ENABLE",      "NCCL_LAUNCH_MODE",    "NCCL_GRAPH_DUMP_FILE_RANK",
       "NCCL_SET_THREAD_NAME", "NCCL_SET_STACK_SIZE", "NCCL_SOCKET_MAGIC"};
   return name.starts_with("NCCL_DEBUG") || name.find("DUMP") != name.npos ||
-         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+         std::ranges::find(kNames, name) != std::end(kNames);
 }
 
 /// Name what one machine has, so they may differ between machines.
@@ -329,7 +329,7 @@ bool may_differ_between_hosts(std::string_view name) {
   constexpr std::string_view kNames[] = {"NCCL_SOCKET_IFNAME",  "NCCL_IB_HCA",
                                          "NCCL_OOB_NET_IFNAME", "NCCL_IB_GID_INDEX",
                                          "NCCL_TOPO_FILE",      "NCCL_GRAPH_FILE"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
 /// Where a setting was printed first.
@@ -348,8 +348,8 @@ struct Reader {
 /// Of a torn line nobody may be able to tell whose it was.
 bool is_damaged(const Job& job, const Process& process) {
   if (job.losses.count(Loss::LineLeftOut) > 0 || is_torn(job)) return true;
-  return std::any_of(process.logs.begin(), process.logs.end(),
-                     [&](size_t log) { return job.logs[log].unrecognised.total > 0; });
+  return std::ranges::any_of(process.logs,
+                             [&](size_t log) { return job.logs[log].unrecognised.total > 0; });
 }
 
 /// The processes that print settings or finish an initialisation.
@@ -379,7 +379,7 @@ bool lacks(const Reader& reader, const Reader& owner, const std::string& name) {
   if (reader.damaged || reader.settings.contains(name)) return false;
   const SourceRef where = owner.settings.at(name).line.where;
   if (reader.completed.line != 0 && where < owner.completed) return true;
-  return std::any_of(owner.settings.begin(), owner.settings.end(), [&](const auto& other) {
+  return std::ranges::any_of(owner.settings, [&](const auto& other) {
     const auto& [later, printed] = other;
     return where < printed.line.where && reader.settings.contains(later);
   });
@@ -403,10 +403,8 @@ std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers
     if (lacks(reader, *owner, name)) without.push_back(reader.process);
   }
   // One line may be lost, as collectors lose them; where most have the setting that is likelier.
-  const size_t owners =
-      static_cast<size_t>(std::count_if(readers.begin(), readers.end(), [&](const Reader& reader) {
-        return reader.settings.contains(name);
-      }));
+  const size_t owners = static_cast<size_t>(std::ranges::count_if(
+      readers, [&](const Reader& reader) { return reader.settings.contains(name); }));
   if (!without.empty() && (without.size() > 1 || owners < 3)) result[""] = std::move(without);
   return result;
 }
@@ -416,8 +414,7 @@ std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers
 bool is_undecided(const std::vector<Reader>& readers,
                   const std::map<std::string, std::vector<int>>& by_value) {
   return by_value.contains("") && minority(by_value).empty() &&
-         std::any_of(readers.begin(), readers.end(),
-                     [](const Reader& reader) { return reader.damaged; });
+         std::ranges::any_of(readers, &Reader::damaged);
 }
 
 /// Drops what may differ: all of it, or the difference between hosts.
@@ -431,8 +428,8 @@ bool is_difference(const Job& job, const std::string& name,
       values_on_host[nth_process(job, p).host].insert(value);
     }
   }
-  return std::any_of(values_on_host.begin(), values_on_host.end(),
-                     [](const auto& entry) { return entry.second.size() > 1; });
+  return std::ranges::any_of(values_on_host,
+                             [](const auto& entry) { return entry.second.size() > 1; });
 }
 
 /// "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
@@ -505,8 +502,8 @@ const std::string* only_host_of(const Job& job, const Difference& setting, size_
   const std::vector<int>& owners = std::next(unset)->second;
   const std::string& host = nth_process(job, owners.front()).host;
   const auto is_there = [&](int process) { return nth_process(job, process).host == host; };
-  const bool is_spread_so = std::all_of(owners.begin(), owners.end(), is_there) &&
-                            std::none_of(without.begin(), without.end(), is_there) &&
+  const bool is_spread_so = std::ranges::all_of(owners, is_there) &&
+                            std::ranges::none_of(without, is_there) &&
                             owners.size() + without.size() == readers;
   return is_spread_so ? &host : nullptr;
 }
@@ -663,7 +660,7 @@ FactValue algorithm_unavailable(const Job& job, const Instance&) {
     if (settings.ends_with('.')) settings.remove_suffix(1);
     // Full stops would end the sentence.
     std::string set = to_valid_utf8(settings);
-    std::replace(set.begin(), set.end(), '.', ',');
+    std::ranges::replace(set, '.', ',');
     if (!set.empty()) words += fmt::format("; {}", set);
     value = yes(to_valid_utf8(words), {evidence_of(said.record)});
   });
@@ -671,52 +668,40 @@ FactValue algorithm_unavailable(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.env_differs", Scope::Job, FactType::Bool,
-         "Some ranks have a setting or a value that others provably have not.",
-         within_runs<env_differs>},
-    Fact{
-        "job.env_not_forwarded", Scope::Job, FactType::Bool,
-        "All processes of one host have a setting that those of all other hosts provably have not.",
-        within_runs<env_not_forwarded>},
-    Fact{"job.algorithm_unavailable", Scope::Job, FactType::Bool,
-         "NCCL says that no algorithm and protocol is left for an operation; in words: which one, "
-         "and what was set.",
-         algorithm_unavailable},
-    Fact{"job.contradictory_settings", Scope::Job, FactType::Bool,
-         "A setting has no effect because of another one of the same process or command.",
-         contradictory_settings},
-    Fact{"job.costly_logging", Scope::Job, FactType::Bool,
-         "A command asks NCCL for every call or every subsystem.", costly_logging},
-    Fact{"job.hca_matches_more", Scope::Job, FactType::Bool,
-         "NCCL_IB_HCA admits a device because its name begins like one that it names.",
-         filters<RemarkKind::MatchesMore, kHcas>},
-    Fact{"job.hca_matches_nothing", Scope::Job, FactType::Bool,
-         "A process that reads NCCL_IB_HCA found no RDMA device.",
-         filters<RemarkKind::MatchesNothing, kHcas>},
-    Fact{"job.ifname_matches_more", Scope::Job, FactType::Bool,
-         "NCCL_SOCKET_IFNAME admits an interface because its name begins like one that it names.",
-         filters<RemarkKind::MatchesMore, kInterfaces>},
-    Fact{"job.ifname_matches_nothing", Scope::Job, FactType::Bool,
-         "A process that reads NCCL_SOCKET_IFNAME found no interface.",
-         filters<RemarkKind::MatchesNothing, kInterfaces>},
-    Fact{"job.invalid_settings", Scope::Job, FactType::Bool,
-         "A setting has a value that NCCL cannot use, or reads as another one.",
-         sentences<RemarkKind::Invalid>},
-    Fact{"job.misspelt_variables", Scope::Job, FactType::Bool,
-         "A command sets a name that is one or two letters away from one that NCCL reads.",
-         misspelt_variables},
-    Fact{"job.removed_variables", Scope::Job, FactType::Bool,
-         "A command sets a variable that this release of NCCL no longer reads.",
-         sentences<RemarkKind::Removed>},
-    Fact{"job.settings_from_elsewhere", Scope::Job, FactType::Bool,
-         "NCCL read a setting that the commands in the log, which set others, do not name.",
-         settings_from_elsewhere},
-    Fact{"job.too_new_variables", Scope::Job, FactType::Bool,
-         "A command sets a variable that this release of NCCL does not read yet.",
-         sentences<RemarkKind::TooNew>},
-    Fact{"job.unknown_variables", Scope::Job, FactType::Bool,
-         "A command sets an NCCL_* name that no release of NCCL and no known plugin reads.",
-         unknown_variables},
+    job_fact("job.env_differs", within_runs<env_differs>,
+             "Some ranks have a setting or a value that others provably have not."),
+    job_fact("job.env_not_forwarded", within_runs<env_not_forwarded>,
+             "All processes of one host have a setting that those of all other hosts provably have "
+             "not."),
+    job_fact(
+        "job.algorithm_unavailable", algorithm_unavailable,
+        "NCCL says that no algorithm and protocol is left for an operation; in words: which one, "
+        "and what was set."),
+    job_fact("job.contradictory_settings", contradictory_settings,
+             "A setting has no effect because of another one of the same process or command."),
+    job_fact("job.costly_logging", costly_logging,
+             "A command asks NCCL for every call or every subsystem."),
+    job_fact("job.hca_matches_more", filters<RemarkKind::MatchesMore, kHcas>,
+             "NCCL_IB_HCA admits a device because its name begins like one that it names."),
+    job_fact("job.hca_matches_nothing", filters<RemarkKind::MatchesNothing, kHcas>,
+             "A process that reads NCCL_IB_HCA found no RDMA device."),
+    job_fact(
+        "job.ifname_matches_more", filters<RemarkKind::MatchesMore, kInterfaces>,
+        "NCCL_SOCKET_IFNAME admits an interface because its name begins like one that it names."),
+    job_fact("job.ifname_matches_nothing", filters<RemarkKind::MatchesNothing, kInterfaces>,
+             "A process that reads NCCL_SOCKET_IFNAME found no interface."),
+    job_fact("job.invalid_settings", sentences<RemarkKind::Invalid>,
+             "A setting has a value that NCCL cannot use, or reads as another one."),
+    job_fact("job.misspelt_variables", misspelt_variables,
+             "A command sets a name that is one or two letters away from one that NCCL reads."),
+    job_fact("job.removed_variables", sentences<RemarkKind::Removed>,
+             "A command sets a variable that this release of NCCL no longer reads."),
+    job_fact("job.settings_from_elsewhere", settings_from_elsewhere,
+             "NCCL read a setting that the commands in the log, which set others, do not name."),
+    job_fact("job.too_new_variables", sentences<RemarkKind::TooNew>,
+             "A command sets a variable that this release of NCCL does not read yet."),
+    job_fact("job.unknown_variables", unknown_variables,
+             "A command sets an NCCL_* name that no release of NCCL and no known plugin reads."),
 };
 
 }  // namespace

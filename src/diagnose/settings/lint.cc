@@ -54,8 +54,8 @@ bool lets_loopback_in(const NcclVariable& variable, const NameFilter& filter) {
 
 std::vector<std::string> admitted(const NameFilter& filter, std::span<const std::string> names) {
   std::vector<std::string> result;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(result),
-               [&](const std::string& name) { return admits(filter, name); });
+  std::ranges::copy_if(names, std::back_inserter(result),
+                       [&](const std::string& name) { return admits(filter, name); });
   return result;
 }
 
@@ -63,10 +63,10 @@ std::vector<std::string> admitted(const NameFilter& filter, std::span<const std:
 std::vector<std::string> also_meant(const NameFilter& filter, const FilterEntry& entry,
                                     std::span<const std::string> names) {
   std::vector<std::string> also;
-  if (filter.exact || std::find(names.begin(), names.end(), entry.name) == names.end()) return also;
+  if (filter.exact || std::ranges::find(names, entry.name) == names.end()) return also;
   for (const std::string& name : names) {
-    const bool own = std::any_of(filter.entries.begin(), filter.entries.end(),
-                                 [&](const FilterEntry& each) { return each.name == name; });
+    const bool own = std::ranges::any_of(
+        filter.entries, [&](const FilterEntry& each) { return each.name == name; });
     if (!own && speaks_of(filter, entry, name)) also.push_back(name);
   }
   return also;
@@ -180,9 +180,9 @@ bool is_socket(const Setting& setting) { return upper_case(setting.value) == "SO
 /// NCCL_ALGO asks for algorithms of that family only.
 bool asks_only_for(const Setting& algo, std::string_view family) {
   const auto admitted = admitted_choices(*find_nccl_variable("NCCL_ALGO"), algo.value);
-  return !admitted.empty() &&
-         std::all_of(admitted.begin(), admitted.end(),
-                     [&](const std::string& name) { return name.starts_with(family); });
+  return !admitted.empty() && std::ranges::all_of(admitted, [&](const std::string& name) {
+    return name.starts_with(family);
+  });
 }
 
 using Pair = bool(const Setting& own, const Setting& rival);
@@ -254,9 +254,8 @@ std::string debug_is_low(std::span<const Setting> settings, const Setting& own,
                          const LintContext& context) {
   const Setting* debug = find_beside(settings, own, "NCCL_DEBUG");
   if (debug == nullptr) {
-    const bool mentioned =
-        std::any_of(settings.begin(), settings.end(),
-                    [](const Setting& setting) { return setting.name == "NCCL_DEBUG"; });
+    const bool mentioned = std::ranges::any_of(
+        settings, [](const Setting& setting) { return setting.name == "NCCL_DEBUG"; });
     return context.complete && !mentioned ? "has no effect: NCCL_DEBUG is not set" : "";
   }
   const std::string level = upper_case(debug->value);
@@ -340,7 +339,7 @@ bool is_near_nccl(std::string_view name) {
   const std::string first = upper_case(name.substr(0, name.find('_')));
   return name.find('_') != name.npos &&
          edit_distance(first, "NCCL") <= kMostLetters - (first.size() < 4 ? 1 : 0) &&
-         std::find(std::begin(kOthers), std::end(kOthers), first) == std::end(kOthers);
+         std::ranges::find(kOthers, first) == std::end(kOthers);
 }
 
 /// What a name that begins like those of a known reader may have meant. Of readers none of whose
@@ -580,8 +579,7 @@ std::vector<Remark> lint(std::span<const Setting> settings, const LintContext& c
   std::vector<Remark> remarks;
   for (size_t at = 0; at < settings.size(); ++at) {
     std::vector<Remark> found = lint_one(settings, settings[at], context);
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Remark& a, const Remark& b) { return a.level < b.level; });
+    std::ranges::stable_sort(found, {}, &Remark::level);
     for (Remark& remark : found) {
       remark.variable = settings[at].name;
       remark.value = settings[at].value;

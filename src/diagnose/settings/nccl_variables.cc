@@ -30,8 +30,7 @@ constexpr NcclVariable kVariables[] = {
 #include "diagnose/settings/nccl_variables.inc"
 };
 
-constexpr bool by_name(const NcclVariable& a, const NcclVariable& b) { return a.name < b.name; }
-static_assert(std::is_sorted(std::begin(kVariables), std::end(kVariables), by_name));
+static_assert(std::ranges::is_sorted(kVariables, {}, &NcclVariable::name));
 
 /// The same of other_variables.table.
 constexpr OtherVariable row(std::string_view name, std::string_view reader,
@@ -53,9 +52,7 @@ bool fits_name(std::string_view pattern, std::string_view name) {
 std::span<const NcclVariable> nccl_variables() { return kVariables; }
 
 const NcclVariable* find_nccl_variable(std::string_view name) {
-  const auto* found = std::lower_bound(
-      std::begin(kVariables), std::end(kVariables), name,
-      [](const NcclVariable& variable, std::string_view wanted) { return variable.name < wanted; });
+  const auto* found = std::ranges::lower_bound(kVariables, name, {}, &NcclVariable::name);
   return found != std::end(kVariables) && found->name == name ? found : nullptr;
 }
 
@@ -63,8 +60,8 @@ bool is_read_where_used(std::string_view name) {
   constexpr std::string_view kNames[] = {"NCCL_IB_*",     "NCCL_NET_GDR*", "NCCL_GDR*",
                                          "NCCL_SHM_*",    "NCCL_MNNVL_*",  "NCCL_DMABUF*",
                                          "NCCL_SOCKET_N*"};
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](std::string_view pattern) { return fits_name(pattern, name); });
+  return std::ranges::any_of(kNames,
+                             [&](std::string_view pattern) { return fits_name(pattern, name); });
 }
 
 std::span<const OtherVariable> other_variables() { return kOthers; }
@@ -112,7 +109,7 @@ ReadNumber read_front(std::string_view text) {
 
 bool is_word_of(std::string_view word, std::string_view values, bool any_case) {
   const auto words = split(values, '|');
-  return std::any_of(words.begin(), words.end(), [&](std::string_view each) {
+  return std::ranges::any_of(words, [&](std::string_view each) {
     return any_case ? upper_case(each) == upper_case(word) : each == word;
   });
 }
@@ -183,7 +180,7 @@ std::string hint_for(std::string_view word, std::string_view values) {
   for (const std::string_view each : words) upper.push_back(upper_case(each));
   const std::vector<std::string_view> views(upper.begin(), upper.end());
   if (const auto nearest = nearest_name(wanted, views)) {
-    const auto at = std::find(views.begin(), views.end(), *nearest) - views.begin();
+    const auto at = std::ranges::find(views, *nearest) - views.begin();
     return fmt::format("did you mean {}?", words[static_cast<size_t>(at)]);
   }
   return "it may be " + readable(values);
@@ -304,9 +301,8 @@ std::vector<std::string> admitted_choices(const NcclVariable& variable, std::str
   std::vector<std::string> admitted;
   for (const ChoicePart& part : choice_parts(value)) {
     for (const std::string_view each : split(variable.values, '|')) {
-      const bool named =
-          std::any_of(part.names.begin(), part.names.end(),
-                      [&](std::string_view name) { return upper_case(name) == upper_case(each); });
+      const bool named = std::ranges::any_of(
+          part.names, [&](std::string_view name) { return upper_case(name) == upper_case(each); });
       if (named != part.excludes) admitted.push_back(upper_case(each));
     }
   }
@@ -356,9 +352,9 @@ bool speaks_of(const NameFilter& filter, const FilterEntry& entry, std::string_v
 
 bool admits(const NameFilter& filter, std::string_view name, int port) {
   if (filter.entries.empty()) return true;
-  const bool matched =
-      std::any_of(filter.entries.begin(), filter.entries.end(),
-                  [&](const FilterEntry& entry) { return speaks_of(filter, entry, name, port); });
+  const bool matched = std::ranges::any_of(filter.entries, [&](const FilterEntry& entry) {
+    return speaks_of(filter, entry, name, port);
+  });
   return matched != filter.excludes;
 }
 
