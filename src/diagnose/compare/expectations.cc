@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <map>
 #include <set>
 
 #include "base/text.h"
 #include "diagnose/facts/coverage.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
-#include "log/messages.h"
 
 namespace ncclog {
 namespace {

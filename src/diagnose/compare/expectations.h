@@ -9,15 +9,7 @@
 
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "diagnose/facts/fact.h"
-#include "model/job.h"
 
 namespace ncclog {
 

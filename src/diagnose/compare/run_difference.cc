@@ -1,15 +1,8 @@
 #include "diagnose/compare/run_difference.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <functional>
-#include <iterator>
 #include <ranges>
-#include <span>
 #include <tuple>
 
-#include "base/text.h"
 #include "log/address.h"
 
 namespace ncclog {
@@ -132,113 +125,30 @@ std::string without_names(const Job& job, std::string_view text) {
 
 namespace {
 
-constexpr std::string_view kWithin = "within a host";
-constexpr std::string_view kBetween = "between hosts";
-constexpr std::string_view kAny = "";
-
-/// What a difference may act on. Names are beginnings of names.
-struct Effect {
-  constexpr Effect(Topic of, std::string_view begin = kAny) : topic(of), name(begin) {}
-  Topic topic;
-  std::string_view name;
-};
-
+/// A line of influences.table.
 struct Influence {
-  Topic topic;
-  std::string_view name;
-  std::vector<Effect> effects;
+  std::string_view cause;    ///< A topic, and how the name begins.
+  std::string_view effects;  ///< The same of each effect, between commas.
 };
 
-using enum Topic;
+constexpr Influence row(std::string_view cause, std::string_view effects) {
+  return {cause, effects};
+}
 
-const std::vector<Influence>& influences() {
-  static const std::vector<Influence> kInfluences = {
-      // How ranks of a host reach each other (graph/paths.cc, transport/p2p.cc, transport/shm.cc).
-      {Setting,
-       "NCCL_P2P_",
-       {{Transport, kWithin},
-        {Transport, "within hosts"},
-        {Topology, "paths between GPUs"},
-        Channels,
-        Algorithm,
-        Timing}},
-      {Setting, "NCCL_P2P_PXN_LEVEL", {{Transport, kBetween}}},
-      {Setting, "NCCL_IGNORE_DISABLED_P2P", {{Transport, kWithin}}},
-      {Setting, "NCCL_SHM_", {{Transport, kWithin}, Timing}},
-      {Setting, "NCCL_CUMEM_", {{Transport, kWithin}, Timing}},
-      {Setting, "NCCL_NVB_", {{Transport, kWithin}, Channels}},
-      {Setting, "NCCL_HOSTID", {Shape, Transport, Channels}},
-      {Setting, "NCCL_MNNVL_", {Transport, Channels}},
-      {Setting, "NCCL_RUNTIME_CONNECT", {Timing}},
-      // Which network, which devices of it, how (net.cc, transport/net*.cc, bootstrap.cc).
-      {Setting, "NCCL_NET", {Network, Interface, {Transport, kBetween}, Channels, Timing}},
-      {Setting, "NCCL_IB_", {Network, Interface, {Transport, kBetween}, Channels, Timing}},
-      {Setting, "NCCL_SOCKET_", {Interface, Channels, Timing}},
-      {Setting, "NCCL_OOB_", {Interface}},
-      {Setting, "NCCL_DMABUF_", {{Network, "GPU Direct RDMA"}, {Transport, kBetween}}},
-      {Setting, "NCCL_PXN_", {{Transport, kBetween}}},
-      {Setting, "NCCL_CROSS_NIC", {{Transport, kBetween}, Channels}},
-      // How many channels, which algorithms (graph/search.cc, graph/tuning.cc, graph/connect.cc).
-      {Setting, "NCCL_TOPO_FILE", {Topology, Transport, Channels}},
-      {Setting, "NCCL_GRAPH_FILE", {Channels}},
-      {Setting, "NCCL_MIN_", {Channels, Timing}},
-      {Setting, "NCCL_MAX_", {Channels, Timing}},
-      {Setting, "NCCL_NCHANNELS_", {Channels}},
-      {Setting, "NCCL_BUFFSIZE", {Timing}},
-      {Setting, "NCCL_ALGO", {Algorithm, Channels, Timing}},
-      {Setting, "NCCL_PROTO", {Algorithm, Timing}},
-      {Setting, "NCCL_PAT_", {Algorithm}},
-      {Setting, "NCCL_TUNER_", {{Network, "TUNER plugin"}, Algorithm}},
-      {Setting, "NCCL_NVLS_", {Channels, {Topology, "NVLink SHARP"}, Algorithm, Timing}},
-      {Setting, "NCCL_COLLNET_", {Channels, Algorithm}},
-      {Setting, "Comm config Net name", {Network, {Transport, kBetween}}},
-      {Setting, "Comm config Min CTAs", {Channels}},
-      {Setting, "Comm config Max CTAs", {Channels}},
-      // Another release decides anew.
-      {Version,
-       kAny,
-       {{Topology, "NVLink SHARP"}, Transport, Channels, Algorithm, Timing, Warning}},
-      // What a job runs on decides how it communicates.
-      {Network,
-       kAny,
-       {{Interface, "devices of"},
-        {Interface, "out-of-band of"},
-        {Transport, kBetween},
-        Channels,
-        Algorithm,
-        Timing}},
-      {Interface, kAny, {Channels, Timing}},
-      {Shape,
-       "number of ranks",
-       {{Shape, "communicators"},
-        {Shape, "ranks "},
-        {Topology, "devices of a host"},
-        Transport,
-        Channels,
-        Algorithm,
-        Timing,
-        Calls}},
-      {Shape,
-       "number of hosts",
-       {{Shape, "ranks on a host"}, Transport, Channels, Algorithm, Timing}},
-      {Topology, kAny, {Transport, Channels, Algorithm, Timing}},
-      {Transport, kAny, {Channels, Algorithm, Timing}},
-      {Channels, "largest communicator", {{Channels, "rings of"}, {Channels, "trees of"}}},
-      {Channels, kAny, {Algorithm, Timing}},
-      {Algorithm, kAny, {Timing}},
-  };
-  return kInfluences;
+constexpr Influence kInfluences[] = {
+#include "diagnose/compare/influences.inc"
+};
+
+std::string subject_of(const DifferenceRow& row) {
+  return fmt::format("{} {}", to_string(row.topic), row.name);
 }
 
 }  // namespace
 
-bool may_explain(const DifferenceSubject& cause, const DifferenceSubject& effect) {
-  const auto is_meant = [&](const Effect& each) {
-    return each.topic == effect.topic && effect.name.starts_with(each.name);
-  };
-  return std::ranges::any_of(influences(), [&](const Influence& each) {
-    return each.topic == cause.topic && cause.name.starts_with(each.name) &&
-           std::ranges::any_of(each.effects, is_meant);
+bool may_explain(std::string_view cause, std::string_view effect) {
+  const auto is_meant = [&](std::string_view each) { return effect.starts_with(trim(each)); };
+  return std::ranges::any_of(kInfluences, [&](const Influence& each) {
+    return cause.starts_with(each.cause) && std::ranges::any_of(split(each.effects, ','), is_meant);
   });
 }
 
@@ -388,7 +298,7 @@ class Comparison {
 
   bool explains(const DifferenceRow& cause, const DifferenceRow& effect) const {
     if (cause.state != RowState::Differs || &cause == &effect) return false;
-    if (may_explain({cause.topic, cause.name}, {effect.topic, effect.name})) return true;
+    if (may_explain(subject_of(cause), subject_of(effect))) return true;
     if (cause.topic == effect.topic) {
       return cause.topic == Topic::Finding &&
              (explains(good_, cause, effect) || explains(bad_, cause, effect));

@@ -14,17 +14,10 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <map>
 #include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "model/job.h"
 
 namespace ncclog {
 
@@ -127,17 +120,12 @@ std::string without_names(const Job& job, std::string_view text);
 //   NCCL_P2P_DISABLE   →  transports within a host, number of channels, times
 //   another network    →  interfaces, transports between hosts, channels
 //
-// What a variable acts on was read in NCCL's source (graph/, transport/, init.cc of 2.18 to 2.28).
-// "May" is all that can be said: two runs differ in more than their logs show.
+// "May" is all that can be said: two runs differ in more than their logs show. Which may explain
+// which stands in influences.table.
 
-/// What a difference is about.
-struct DifferenceSubject {
-  Topic topic = Topic::Setting;
-  std::string_view name;
-};
-
-/// True if a difference in `cause` may bring about one in `effect`.
-bool may_explain(const DifferenceSubject& cause, const DifferenceSubject& effect);
+/// True if a difference in `cause` may bring about one in `effect`; each is a topic and a name,
+/// "transport within a host".
+bool may_explain(std::string_view cause, std::string_view effect);
 
 /// What one run says.
 struct DifferenceSide {

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <ranges>
 #include <set>
 
@@ -17,7 +15,6 @@
 #include "diagnose/network/interfaces.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
-#include "log/messages.h"
 
 namespace ncclog {
 
@@ -149,11 +146,6 @@ bool is_read_by_release(const Job& job, std::string_view name) {
   });
 }
 
-bool is_connected(const Job& job) {
-  return std::ranges::any_of(job.logs,
-                             [](const SpeakerLog& log) { return !log.connections.all.empty(); });
-}
-
 FactValue::Set settings(const Job& job, const Instance& compared) {
   const std::set<int> readers = readers_of(job, compared);
   std::map<std::string, Camps> by_name;
@@ -183,7 +175,9 @@ FactValue without_setting(const Job& job, const FactValue& other, const Job& oth
   if (!has_initialised(job)) return unknown("no rank came to the end of its initialisation");
   if (is_read_where_used(other.of)) return unknown("NCCL reads it only where it is of use");
   if (!is_read_by_release(job, other.of)) return unknown("its release of NCCL does not read it");
-  if (!is_connected(job) && is_printed_late(other_job, other.of)) {
+  const bool is_connected = std::ranges::any_of(
+      job.logs, [](const SpeakerLog& log) { return !log.connections.all.empty(); });
+  if (!is_connected && is_printed_late(other_job, other.of)) {
     return unknown("it did not come as far as to read it");
   }
   return no();

@@ -5,9 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <tuple>
 
 #include "base/text.h"
@@ -17,8 +14,6 @@
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/first_failure.h"
-#include "log/known_messages.h"
-#include "log/messages.h"
 #include "log/nccl_names.h"
 
 namespace ncclog {
@@ -56,14 +51,11 @@ void add_spread(const Job& job, FactValue::Set& facts) {
   facts.push_back({.value = ranks_by(largest, process_of), .of = "ranks in a process"});
 }
 
-bool is_any_inferred(const Job& job) {
-  return std::ranges::any_of(
-      job.communicators, [](const Communicator& comm) { return comm.inferred && !comm.is_child; });
-}
-
 /// "1 of 8 ranks, 4 of 2 ranks".
 void add_communicators(const Job& job, FactValue::Set& facts) {
-  if (job.communicators.empty() || is_any_inferred(job)) return;
+  const bool is_any_inferred = std::ranges::any_of(
+      job.communicators, [](const Communicator& comm) { return comm.inferred && !comm.is_child; });
+  if (job.communicators.empty() || is_any_inferred) return;
   std::map<int, int> counts;
   for (const Communicator& comm : job.communicators) ++counts[comm.nranks];
   std::vector<std::string> parts;
@@ -209,12 +201,8 @@ FactValue without_transport(const Job& job, const FactValue& other, const Job&) 
 
 constexpr std::string_view kLargest = "largest communicator";
 
-int largest_size(const Job& job) {
-  return job.communicators.empty() ? -1 : job.communicators.front().nranks;
-}
-
 std::string role_of(const Job& job, const Communicator& comm) {
-  if (comm.nranks == largest_size(job)) return std::string(kLargest);
+  if (comm.nranks == job.communicators.front().nranks) return std::string(kLargest);
   return fmt::format("communicators of {} ranks", comm.nranks);
 }
 
@@ -495,34 +483,26 @@ FactValue without_algorithm(const Job& job, const FactValue&, const Job&) {
 //
 // Two runs never take equally long: diagnose/facts/fact.cc says how large a difference counts.
 
-/// The slowest rank's initialisation of the communicators of one size.
-struct Slowest {
+/// The slowest rank's initialisation: all wait for the last one, so that the time of the largest
+/// communicators is that of the job.
+void add_inits(const Job& job, FactValue::Set& facts) {
+  const InitSection* slowest = nullptr;
   double seconds = -1;
-  const InitSection* section = nullptr;
-};
-
-std::map<int, Slowest> slowest_inits(const Job& job) {
-  std::map<int, Slowest> by_size;
+  int largest = -1;
   for (const Communicator& comm : job.communicators) {
     for (const CommRank& rank : comm.ranks) {
       const InitSection* section = init_section(job, rank);
-      if (section == nullptr) continue;
-      const auto seconds = parse_decimal(section->timings_total);
-      Slowest& slowest = by_size[comm.nranks];
-      if (seconds && *seconds > slowest.seconds) slowest = {*seconds, section};
+      if (section == nullptr || comm.nranks < largest) continue;
+      if (comm.nranks > largest) slowest = nullptr, seconds = -1;
+      largest = comm.nranks;
+      const double time = parse_decimal(section->timings_total).value_or(-1);
+      if (time > seconds) slowest = section, seconds = time;
     }
   }
-  return by_size;
-}
-
-/// All ranks wait for the last one; so the largest communicator's time is that of the job.
-void add_inits(const Job& job, FactValue::Set& facts) {
-  const auto by_size = slowest_inits(job);
-  if (by_size.empty() || by_size.rbegin()->second.section == nullptr) return;
-  const Slowest& slowest = by_size.rbegin()->second;
-  facts.push_back({.value = Quantity{slowest.seconds, "s"},
-                   .what = fmt::format("{:.2f} s ({})", slowest.seconds, slowest.section->timings),
-                   .evidence = {{slowest.section->timings_at, {}}},
+  if (slowest == nullptr) return;
+  facts.push_back({.value = Quantity{seconds, "s"},
+                   .what = fmt::format("{:.2f} s ({})", seconds, slowest->timings),
+                   .evidence = {{slowest->timings_at, {}}},
                    .of = "initialisation of the largest communicator"});
 }
 
