@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
-#include "diagnose/settings/nccl_variables.h"
 
 namespace ncclog {
 namespace {
@@ -20,24 +18,27 @@ Remark make_remark(RemarkKind kind, RemarkLevel level, std::string message, std:
   return {kind, level, {}, {}, std::move(message), std::move(hint), 0};
 }
 
+Remark warning(RemarkKind kind, std::string message, std::string hint = {}) {
+  return make_remark(kind, RemarkLevel::Warning, std::move(message), std::move(hint));
+}
+
+Remark note(RemarkKind kind, std::string message, std::string hint = {}) {
+  return make_remark(kind, RemarkLevel::Note, std::move(message), std::move(hint));
+}
+
 bool is_about_hcas(const NcclVariable& variable) { return variable.name == "NCCL_IB_HCA"; }
 
-std::string named_few(std::span<const std::string> names) {
-  constexpr size_t kMost = 8;
-  const auto first = names.first(std::min(names.size(), kMost));
-  const std::string text = join(first, ", ");
-  return names.size() > kMost ? fmt::format("{} and {} more", text, names.size() - kMost) : text;
-}
+std::string named_few(const std::vector<std::string>& names) { return few_of(names, 8, ", "); }
 
 void judge_form(const NcclVariable& variable, const NameFilter& filter, std::vector<Remark>& out) {
   const size_t most = is_about_hcas(variable) ? kMostHcas : kMostInterfaces;
   for (const FilterEntry& entry : filter.entries) {
     if (trim(entry.name) == entry.name) continue;
-    out.push_back(make_remark(RemarkKind::Invalid, RemarkLevel::Warning,
-                              fmt::format("holds '{}': the blank belongs to the name, so it never "
-                                          "matches",
-                                          entry.name),
-                              "write the list without blanks"));
+    out.push_back(warning(RemarkKind::Invalid,
+                          fmt::format("holds '{}': the blank belongs to the name, so it never "
+                                      "matches",
+                                      entry.name),
+                          "write the list without blanks"));
     break;
   }
   if (filter.entries.size() <= most) return;
@@ -116,10 +117,10 @@ std::vector<Remark> judge_filter(const NcclVariable& variable, const Setting& se
   judge_form(variable, filter, remarks);
   if (variable.name == "NCCL_OOB_NET_IFNAME") return remarks;
   if (lets_loopback_in(variable, filter)) {
-    remarks.push_back(make_remark(RemarkKind::AdmitsLoopback, RemarkLevel::Warning,
-                                  "admits lo: a list of exclusions replaces NCCL's own, which "
-                                  "leaves lo, docker and virbr out",
-                                  fmt::format("{},lo", setting.value)));
+    remarks.push_back(warning(RemarkKind::AdmitsLoopback,
+                              "admits lo: a list of exclusions replaces NCCL's own, which "
+                              "leaves lo, docker and virbr out",
+                              fmt::format("{},lo", setting.value)));
   }
   for (const HostDevices& host : hosts) judge_host(variable, setting, filter, host, remarks);
   return remarks;
@@ -185,21 +186,22 @@ bool asks_only_for(const Setting& algo, std::string_view family) {
   });
 }
 
-using Pair = bool(const Setting& own, const Setting& rival);
-
-constexpr Pair* kShmIsOff = [](const Setting&, const Setting& shm) { return is_on(shm); };
-constexpr Pair* kGidIsChosen = [](const Setting&, const Setting& index) {
-  return is_chosen(index) && read_number(index.value) >= 0;
-};
-constexpr Pair* kIsAbove = [](const Setting& least, const Setting& most) {
-  return read_number(most.value) > 0 && read_number(least.value) > read_number(most.value);
-};
+bool is_any(const Setting&) { return true; }
+bool is_positive(const Setting& setting) { return read_number(setting.value) > 0; }
+bool is_index(const Setting& setting) {
+  return is_chosen(setting) && read_number(setting.value) >= 0;
+}
+bool is_no_switch(const Setting& setting) { return setting.name != "NCCL_IB_DISABLE"; }
+bool is_wider(const Setting& setting) { return !is_local_only(setting); }
+bool is_nvls_only(const Setting& setting) { return asks_only_for(setting, "NVLS"); }
+bool is_collnet_only(const Setting& setting) { return asks_only_for(setting, "COLLNET"); }
 
 /// A setting that loses its effect to another one.
 struct Conflict {
   std::string_view name;  ///< Ends in '*': how names begin.
+  bool (*loses)(const Setting& own);
   std::string_view rival;
-  Pair* holds;
+  bool (*wins)(const Setting& rival);
   std::string_view what;  ///< "{}" is the rival with its value.
 };
 
@@ -207,47 +209,34 @@ constexpr std::string_view kGid = "has no effect: {} chooses the GID already";
 constexpr std::string_view kNoShm = "has no effect: {} switches shared memory off";
 
 constexpr Conflict kConflicts[] = {
-    {"NCCL_IB_*", "NCCL_IB_DISABLE",
-     [](const Setting& own, const Setting& ib) { return own.name != ib.name && is_on(ib); },
+    {"NCCL_IB_*", is_no_switch, "NCCL_IB_DISABLE", is_on,
      "has no effect: {} switches NCCL's own InfiniBand network off"},
-    {"NCCL_IB_*", "NCCL_NET",
-     [](const Setting& own, const Setting& net) {
-       return own.name != "NCCL_IB_DISABLE" && is_socket(net);
-     },
-     "has no effect: {} keeps to TCP"},
-    {"NCCL_NET_GDR_*", "NCCL_NET",
-     [](const Setting&, const Setting& net) { return is_socket(net); },
-     "has no effect: {} keeps to TCP"},
-    {"NCCL_IB_ADDR_FAMILY", "NCCL_IB_GID_INDEX", kGidIsChosen, kGid},
-    {"NCCL_IB_ADDR_RANGE", "NCCL_IB_GID_INDEX", kGidIsChosen, kGid},
-    {"NCCL_IB_ROCE_VERSION_NUM", "NCCL_IB_GID_INDEX", kGidIsChosen, kGid},
-    {"NCCL_IB_PKEY", "NCCL_IB_PKEY_VALUE",
-     [](const Setting&, const Setting& value) { return read_number(value.value) > 0; },
+    {"NCCL_IB_*", is_no_switch, "NCCL_NET", is_socket, "has no effect: {} keeps to TCP"},
+    {"NCCL_NET_GDR_*", is_any, "NCCL_NET", is_socket, "has no effect: {} keeps to TCP"},
+    {"NCCL_IB_ADDR_FAMILY", is_any, "NCCL_IB_GID_INDEX", is_index, kGid},
+    {"NCCL_IB_ADDR_RANGE", is_any, "NCCL_IB_GID_INDEX", is_index, kGid},
+    {"NCCL_IB_ROCE_VERSION_NUM", is_any, "NCCL_IB_GID_INDEX", is_index, kGid},
+    {"NCCL_IB_PKEY", is_any, "NCCL_IB_PKEY_VALUE", is_positive,
      "has no effect: {} chooses the partition already"},
-    {"NCCL_RUN_RAS_DIAGNOSTICS", "NCCL_RAS_ENABLE",
-     [](const Setting& own, const Setting& ras) { return is_on(own) && is_off(ras); },
+    {"NCCL_RUN_RAS_DIAGNOSTICS", is_on, "NCCL_RAS_ENABLE", is_off,
      "has no effect: {} switches RAS off"},
-    {"NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE",
-     [](const Setting& own, const Setting& p2p) { return !is_local_only(own) && is_one(p2p); },
-     "has no effect: {} switches P2P off"},
-    {"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE",
-     [](const Setting& own, const Setting& shm) { return is_one(own) && is_on(shm); },
+    {"NCCL_P2P_LEVEL", is_wider, "NCCL_P2P_DISABLE", is_one, "has no effect: {} switches P2P off"},
+    {"NCCL_P2P_DISABLE", is_one, "NCCL_SHM_DISABLE", is_on,
      "leaves only the network between GPUs of one host, together with {}"},
-    {"NCCL_SHM_LOCALITY", "NCCL_SHM_DISABLE", kShmIsOff, kNoShm},
-    {"NCCL_CUMEM_HOST_ENABLE", "NCCL_SHM_DISABLE", kShmIsOff, kNoShm},
-    {"NCCL_ALGO", "NCCL_NVLS_ENABLE",
-     [](const Setting& own, const Setting& nvls) {
-       return is_off(nvls) && asks_only_for(own, "NVLS");
-     },
-     "asks for what {} switches off"},
-    {"NCCL_ALGO", "NCCL_COLLNET_ENABLE",
-     [](const Setting& own, const Setting& collnet) {
-       return is_off(collnet) && asks_only_for(own, "COLLNET");
-     },
-     "asks for what {} switches off"},
-    {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", kIsAbove, "is above {}"},
-    {"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", kIsAbove, "is above {}"},
+    {"NCCL_SHM_LOCALITY", is_any, "NCCL_SHM_DISABLE", is_on, kNoShm},
+    {"NCCL_CUMEM_HOST_ENABLE", is_any, "NCCL_SHM_DISABLE", is_on, kNoShm},
+    {"NCCL_ALGO", is_nvls_only, "NCCL_NVLS_ENABLE", is_off, "asks for what {} switches off"},
+    {"NCCL_ALGO", is_collnet_only, "NCCL_COLLNET_ENABLE", is_off, "asks for what {} switches off"},
+    {"NCCL_MIN_CTAS", is_any, "NCCL_MAX_CTAS", is_positive, "is above {}"},
+    {"NCCL_MIN_NCHANNELS", is_any, "NCCL_MAX_NCHANNELS", is_positive, "is above {}"},
 };
+
+/// Of two limits only the lower one loses, and only where it is above the upper one.
+bool is_met(const Conflict& conflict, const Setting& own, const Setting& rival) {
+  const bool are_limits = conflict.name.starts_with("NCCL_MIN_");
+  return conflict.loses(own) && conflict.wins(rival) &&
+         (!are_limits || read_number(own.value) > read_number(rival.value));
+}
 
 /// Subsystems and files are of what NCCL_DEBUG lets through. Empty: nothing is wrong.
 std::string debug_is_low(std::span<const Setting> settings, const Setting& own,
@@ -295,7 +284,8 @@ std::string words_of_conflict(std::span<const Setting> settings, const Setting& 
   for (const Conflict& conflict : kConflicts) {
     if (!fits_name(conflict.name, own.name)) continue;
     const Setting* rival = find_beside(settings, own, conflict.rival);
-    if (rival == nullptr || !conflict.holds(own, *rival) || !may_be_read(*rival, context)) continue;
+    if (rival == nullptr || !is_met(conflict, own, *rival) || !may_be_read(*rival, context))
+      continue;
     return fmt::format(fmt::runtime(conflict.what), quoted(*rival));
   }
   return {};
@@ -308,28 +298,17 @@ std::optional<Remark> find_conflict(std::span<const Setting> settings, const Set
   std::string what = words_of_conflict(settings, own, context);
   if (what.empty()) return std::nullopt;
   const bool is_debug = own.name.starts_with("NCCL_DEBUG_");
-  return make_remark(RemarkKind::Contradictory, RemarkLevel::Warning, std::move(what),
-                     is_debug ? "set NCCL_DEBUG=INFO" : "unset one of the two");
+  return warning(RemarkKind::Contradictory, std::move(what),
+                 is_debug ? "set NCCL_DEBUG=INFO" : "unset one of the two");
 }
 
 constexpr size_t kMostLetters = 2;
 
-/// The nearest of `names` that `name_of` gives, at most kMostLetters away.
-template <typename Rows, typename NameOf>
-std::optional<std::string_view> nearest_row(std::string_view name, const Rows& rows,
-                                            NameOf name_of) {
-  std::optional<std::string_view> best;
-  size_t distance = kMostLetters + 1;
-  for (const auto& row : rows) {
-    const std::string_view candidate = name_of(row);
-    const size_t longer = std::max(candidate.size(), name.size());
-    if (longer - std::min(candidate.size(), name.size()) > kMostLetters) continue;
-    const size_t letters = edit_distance(name, candidate);
-    if (letters >= distance) continue;
-    distance = letters;
-    best = candidate;
-  }
-  return best;
+/// The nearest of `names`, at most kMostLetters away.
+std::optional<std::string_view> nearest_of(std::string_view name,
+                                           std::span<const std::string_view> names) {
+  const auto best = nearest_name(name, names);
+  return best && edit_distance(name, *best) <= kMostLetters ? best : std::nullopt;
 }
 
 /// True for "NCLL_DEBUG" and "nccl_debug": the first word could be NCCL's. Other libraries of
@@ -339,71 +318,66 @@ bool is_near_nccl(std::string_view name) {
   const std::string first = upper_case(name.substr(0, name.find('_')));
   return name.find('_') != name.npos &&
          edit_distance(first, "NCCL") <= kMostLetters - (first.size() < 4 ? 1 : 0) &&
-         std::ranges::find(kOthers, first) == std::end(kOthers);
+         !equals_one_of(first, kOthers);
 }
 
 /// What a name that begins like those of a known reader may have meant. Of readers none of whose
 /// names are known, none is told.
 std::optional<std::string_view> meant_of_family(std::string_view name, std::string_view beginning) {
-  bool is_listed = false;
-  const auto of_family = [&](const OtherVariable& row) {
+  std::vector<std::string_view> family;
+  for (const OtherVariable& row : other_variables()) {
     const bool is_real = !row.is_unread() && !row.name.ends_with('*');
-    if (!is_real || !row.name.starts_with(beginning)) return std::string_view();
-    is_listed = true;
-    return row.name;
-  };
-  const auto meant = nearest_row(name, other_variables(), of_family);
-  if (meant || !is_listed) return meant;
+    if (is_real && row.name.starts_with(beginning)) family.push_back(row.name);
+  }
+  const auto meant = nearest_of(name, family);
+  if (meant || family.empty()) return meant;
   return beginning.starts_with("NCCL_") ? meant_by(name) : std::nullopt;
 }
 
 Remark misspelt(std::string_view meant) {
-  return make_remark(RemarkKind::Misspelt, RemarkLevel::Warning,
-                     "has no effect: nobody reads this name",
-                     fmt::format("did you mean {}?", meant));
+  return warning(RemarkKind::Misspelt, "has no effect: nobody reads this name",
+                 fmt::format("did you mean {}?", meant));
 }
 
 /// Names that neither NCCL nor a known neighbour reads.
 std::optional<Remark> judge_unread(std::string_view name) {
   if (name.starts_with("TORCH_NCCL_")) {
     if (const auto meant = meant_of_family(name, "TORCH_NCCL_")) return misspelt(*meant);
-    return make_remark(RemarkKind::Unknown, RemarkLevel::Note,
-                       "is not among the variables that PyTorch 2.0 to 2.10 reads");
+    return note(RemarkKind::Unknown, "is not among the variables that PyTorch 2.0 to 2.10 reads");
   }
   const bool is_ncclish = name.starts_with("NCCL_");
   if (!is_ncclish && !is_near_nccl(name)) return std::nullopt;
   if (const auto meant = meant_by(upper_case(name))) return misspelt(*meant);
   if (!is_ncclish) return std::nullopt;
-  return make_remark(RemarkKind::Unknown, RemarkLevel::Warning,
-                     "has no effect: no release of NCCL and no known plugin reads this name");
+  return warning(RemarkKind::Unknown,
+                 "has no effect: no release of NCCL and no known plugin reads this name");
 }
 
 std::optional<Remark> judge_other(const OtherVariable& other, std::string_view name) {
   if (other.is_unread()) {
-    return make_remark(RemarkKind::Unknown, RemarkLevel::Warning,
-                       "has no effect: no release of NCCL or PyTorch reads this name",
-                       std::string(other.instead));
+    return warning(RemarkKind::Unknown,
+                   "has no effect: no release of NCCL or PyTorch reads this name",
+                   std::string(other.instead));
   }
   if (other.name != name) {
     const auto meant = meant_of_family(name, other.name.substr(0, other.name.size() - 1));
     return meant ? std::optional(misspelt(*meant)) : std::nullopt;
   }
   if (other.instead.empty()) return std::nullopt;
-  return make_remark(RemarkKind::OtherReader, RemarkLevel::Note,
-                     fmt::format("is {}'s, not NCCL's, by its old name", other.reader),
-                     fmt::format("{} is its name now", other.instead));
+  return note(RemarkKind::OtherReader,
+              fmt::format("is {}'s, not NCCL's, by its old name", other.reader),
+              fmt::format("{} is its name now", other.instead));
 }
 
 /// Variables of one of the two libraries where the other one runs.
 std::optional<Remark> judge_library(std::string_view name, std::optional<Library> library) {
   if (library == Library::Nccl && find_nccl_variable(name) == nullptr && is_rccl_variable(name)) {
-    return make_remark(RemarkKind::OtherReader, RemarkLevel::Note,
-                       "has no effect: RCCL reads it, and this job runs NCCL");
+    return note(RemarkKind::OtherReader, "has no effect: RCCL reads it, and this job runs NCCL");
   }
   if (library == Library::Rccl &&
       (name.starts_with("NCCL_NVLS") || name.starts_with("NCCL_MNNVL"))) {
-    return make_remark(RemarkKind::OtherReader, RemarkLevel::Note,
-                       "has no effect: this job runs RCCL, and AMD's GPUs have no NVLink");
+    return note(RemarkKind::OtherReader,
+                "has no effect: this job runs RCCL, and AMD's GPUs have no NVLink");
   }
   return std::nullopt;
 }
@@ -431,8 +405,8 @@ std::optional<Remark> judge_release(const NcclVariable& variable, std::string_vi
         fmt::format("is read by NCCL {} and later, and this is {}", variable.first, version));
   }
   if (!removed && !variable.replacement.empty()) {
-    return make_remark(RemarkKind::Deprecated, RemarkLevel::Note,
-                       "is an older name that is still read", replaced_by(variable));
+    return note(RemarkKind::Deprecated, "is an older name that is still read",
+                replaced_by(variable));
   }
   return std::nullopt;
 }
@@ -480,11 +454,11 @@ std::optional<Remark> judge_price(const Setting& setting) {
 std::optional<Remark> judge_buffers(const Setting& setting) {
   constexpr int64_t kHuge = int64_t{64} << 20;
   if (setting.name != "NCCL_BUFFSIZE" || read_number(setting.value) < kHuge) return std::nullopt;
-  return make_remark(RemarkKind::Costly, RemarkLevel::Warning,
-                     fmt::format("takes {} MiB for each channel and peer, where 4 are usual; GPU "
-                                 "and shared memory run out",
-                                 read_number(setting.value) >> 20),
-                     "unset it");
+  return warning(RemarkKind::Costly,
+                 fmt::format("takes {} MiB for each channel and peer, where 4 are usual; GPU "
+                             "and shared memory run out",
+                             read_number(setting.value) >> 20),
+                 "unset it");
 }
 
 /// Shells take quotes away; nccl.conf, docker's env files and YAML in YAML do not.
@@ -495,8 +469,8 @@ bool is_quoted(std::string_view value) {
 
 std::optional<Remark> judge_text(const NcclVariable& variable, const Setting& setting) {
   if (is_quoted(setting.value)) {
-    return make_remark(RemarkKind::Invalid, RemarkLevel::Warning,
-                       "has quotes that belong to the value here", "write it without quotes");
+    return warning(RemarkKind::Invalid, "has quotes that belong to the value here",
+                   "write it without quotes");
   }
   auto fault = judge_value(variable, setting.value);
   if (!fault) return std::nullopt;
@@ -527,9 +501,9 @@ void judge_values(const NcclVariable& variable, std::span<const Setting> setting
 
 std::optional<Remark> judge_export(const Setting& setting, const LintContext& context) {
   if (setting.exported || !context.needs_export) return std::nullopt;
-  return make_remark(RemarkKind::NotExported, RemarkLevel::Note,
-                     "is set for the script itself only, unless it is exported elsewhere",
-                     fmt::format("export {}", setting.name));
+  return note(RemarkKind::NotExported,
+              "is set for the script itself only, unless it is exported elsewhere",
+              fmt::format("export {}", setting.name));
 }
 
 /// Remarks on one of the settings, in the order in which they are found.
@@ -572,7 +546,9 @@ std::string_view to_string(RemarkLevel level) {
 }
 
 std::optional<std::string_view> meant_by(std::string_view name) {
-  return nearest_row(name, nccl_variables(), [](const NcclVariable& row) { return row.name; });
+  std::vector<std::string_view> names;
+  for (const NcclVariable& variable : nccl_variables()) names.push_back(variable.name);
+  return nearest_of(name, names);
 }
 
 std::vector<Remark> lint(std::span<const Setting> settings, const LintContext& context) {

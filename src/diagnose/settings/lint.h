@@ -10,17 +10,10 @@
 
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "diagnose/facts/fact.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/settings.h"
 #include "log/wording/message_kind.h"
-#include "model/job.h"
 
 namespace ncclog {
 
