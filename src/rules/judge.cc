@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "diagnose/facts/line_evidence.h"
+#include "diagnose/facts/fact.h"
 
 namespace ncclog {
 

@@ -18,7 +18,6 @@
 
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/facts/line_evidence.h"
 #include "log/wording/message_kind.h"
 #include "rules/finding.h"
 #include "rules/pattern.h"

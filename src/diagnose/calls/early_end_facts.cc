@@ -17,7 +17,6 @@
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/facts/line_evidence.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"

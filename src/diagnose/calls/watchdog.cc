@@ -13,7 +13,6 @@
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/who_waits.h"
-#include "diagnose/facts/line_evidence.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 #include "model/call_coverage.h"

@@ -2,15 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <set>
-#include <utility>
 
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
-#include "log/known_messages.h"
-#include "log/messages.h"
 
 namespace ncclog {
 
@@ -113,14 +107,9 @@ std::set<int> ranks_with_lines(const Job& job) {
     ranks.insert(process.rank);
     processes.emplace(process.host, process.pid);
   }
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList* rows = log.records.find(kKindIndex<NcclTestsRank>);
-    if (rows == nullptr) continue;
-    for (const Record& record : rows->kept) {
-      const auto row = read_message<NcclTestsRank>(parse_record(record).message);
-      if (processes.contains({row.host, row.pid})) ranks.insert(row.rank);
-    }
-  }
+  for_each_said<NcclTestsRank>(job, [&](const auto& said) {
+    if (processes.contains({said.message.host, said.message.pid})) ranks.insert(said.message.rank);
+  });
   return ranks;
 }
 

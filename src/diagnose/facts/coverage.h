@@ -8,14 +8,7 @@
 
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "diagnose/facts/fact.h"
-#include "model/job.h"
 
 namespace ncclog {
 

@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
-#include "log/known_messages.h"
-#include "log/messages.h"
 #include "model/build/run_parts.h"
 
 namespace ncclog {
@@ -116,14 +111,13 @@ Files files_of(const Job& job, const Run& run) {
   return files;
 }
 
-bool is_shared(const std::vector<Files>& all, const std::string& path) {
-  return std::ranges::count_if(all, [&](const Files& files) { return files.contains(path); }) > 1;
-}
-
 /// "4 ranks in b/stdout.log lines 12-904 and 3 more files".
 std::string run_phrase(const Run& run, const Files& files, const std::vector<Files>& all) {
   std::string text = fmt::format("{} ranks in {}", run.processes.size(), files.begin()->first);
-  if (is_shared(all, files.begin()->first)) {
+  const bool is_shared = std::ranges::count_if(all, [&](const Files& other) {
+                           return other.contains(files.begin()->first);
+                         }) > 1;
+  if (is_shared) {
     text += fmt::format(" lines {}-{}", files.begin()->second.first, files.begin()->second.last);
   }
   if (files.size() > 1) {
@@ -160,9 +154,7 @@ FactValue pids_started_twice(const Job& job, const Instance&) {
 Evidence beginning_of(const Job& job, const CommRank& rank) {
   const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
   Evidence line{log.comms.all[static_cast<size_t>(rank.segment)].started, {}};
-  const RecordList* starts = log.records.find(kKindIndex<CommInit>);
-  if (starts == nullptr) return line;
-  for (const Record& record : starts->kept) {
+  for (const Record& record : log.records.kept(kKindIndex<CommInit>)) {
     if (record.where == line.where) line.text = record.text;
   }
   return line;

@@ -1,20 +1,17 @@
-// What surrounds the ranks on their hosts: containers, /dev/shm, host memory, what the kernel
-// reports?
+// What surrounds the ranks on their hosts, and does each have a GPU of its own: containers,
+// /dev/shm, host memory, what the kernel reports, which GPU is whose?
 //
 //   /dev/shm of 64 MB in a container      cuMem host memory that one rank has and its neighbour not
 //   NVRM: Xid (PCI:0000:1b:00): 79        GPU has fallen off the bus
+//   busId 1b000 on node-a is printed by ranks 2 and 3      → job.gpu_shared = yes
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <initializer_list>
-#include <map>
-#include <optional>
+#include <ranges>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
@@ -22,8 +19,9 @@
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
-#include "log/messages.h"
-#include "model/job.h"
+#include "diagnose/outcome/stop_evidence.h"
+#include "log/address.h"
+#include "log/line/header.h"
 
 namespace ncclog {
 namespace {
@@ -166,12 +164,6 @@ constexpr std::string_view kContainerCommands[] = {"docker run",  "docker exec",
                                                    "nerdctl ",    "kubectl ",    "enroot ",
                                                    "--container", "apptainer ",  "singularity "};
 
-bool is_container_command(std::string_view command) {
-  return std::ranges::any_of(kContainerCommands, [&](std::string_view word) {
-    return command.find(word) != std::string_view::npos;
-  });
-}
-
 /// "root@c5ab17e0d2f4:/workspace# df": the host of a prompt; empty if the text has none.
 std::string_view prompt_host(std::string_view text) {
   const size_t at = text.find('@');
@@ -212,7 +204,7 @@ FactValue container(const Job& job, const Instance&) {
   }
   FactValue answer = no();
   for_each_said<ShellCommand>(job, [&](const Said<ShellCommand>& said) {
-    if (!is_container_command(said.message.command) &&
+    if (!holds_one_of(said.message.command, kContainerCommands) &&
         !is_container_host(prompt_host(said.record.text))) {
       return;
     }
@@ -259,10 +251,6 @@ FactValue cumem_fallback_partial(const Job& job, const Instance& instance) {
   return known ? no() : unknown();
 }
 
-FactValue text(std::string value, std::string what) {
-  return {std::move(value), std::move(what), {}, {}, {}};
-}
-
 /// Two things are known to make a rank read a garbled name: neighbours that get host memory in
 /// different ways, and a segment of an earlier run.
 FactValue garbled_attach(const Job& job, const Instance& instance) {
@@ -270,29 +258,32 @@ FactValue garbled_attach(const Job& job, const Instance& instance) {
   const bool counted = memory.fell_back + memory.switched_off + memory.kept > 0;
   const std::string counts = counted ? counts_text(memory) : "";
   if (memory.mixed()) {
-    return text("host memory",
-                fmt::format("neighbours on this host get host memory in different ways (falling "
+    return {
+        .value = std::string("host memory"),
+        .what = fmt::format("neighbours on this host get host memory in different ways (falling "
                             "back from cuMem to /dev/shm: {}), and one read the other's cuMem "
                             "descriptor as a path",
-                            counts));
+                            counts)};
   }
   if (memory.too_old) {
-    return text("stale segment",
+    return {.value = std::string("stale segment"),
+            .what =
                 "this release has no cuMem host memory by default, so a left-over of an ended run "
-                "or another NCCL build on the host is likely");
+                "or another NCCL build on the host is likely"};
   }
   if (memory.alike()) {
-    return text("stale segment",
-                fmt::format("all ranks of this host get host memory in one way (falling back from "
+    return {
+        .value = std::string("stale segment"),
+        .what = fmt::format("all ranks of this host get host memory in one way (falling back from "
                             "cuMem: {}), so a left-over of an ended run or another NCCL build on "
                             "the host is likely",
-                            counts));
+                            counts)};
   }
-  return text("either",
-              fmt::format("either neighbours get host memory in different ways (cuMem here, "
-                          "/dev/shm there), or a left-over of an ended run was met; this log "
-                          "cannot tell{}",
-                          counts.empty() ? "" : " (falling back from cuMem: " + counts + ")"));
+  return {.value = std::string("either"),
+          .what = fmt::format("either neighbours get host memory in different ways (cuMem here, "
+                              "/dev/shm there), or a left-over of an ended run was met; this log "
+                              "cannot tell{}",
+                              counts.empty() ? "" : " (falling back from cuMem: " + counts + ")")};
 }
 
 FactValue uneven_ranks_per_host(const Job& job, const Instance&) {
@@ -363,20 +354,17 @@ std::string event_phrase(std::string_view what, const KernelEvent& event) {
 template <typename T, typename Wanted>
 FactValue events_answer(const Job& job, std::string_view what, Wanted&& wanted) {
   constexpr size_t kMostNames = 4;
-  std::vector<std::string> phrases;
-  FactValue value = yes({});
+  AnswerParts events;
   for (const KernelEvent& event : job.kernel_events) {
     if (event.kind != kKindIndex<T> || !wanted(event)) continue;
-    value.evidence.push_back({event.where, event.text});
-    if (event.process >= 0) value.processes.push_back(event.process);
+    events.evidence.push_back({event.where, event.text});
+    if (event.process >= 0) events.processes.push_back(event.process);
     std::string phrase = event_phrase(what, event);
-    const auto named =
-        phrases.begin() + static_cast<std::ptrdiff_t>(std::min(phrases.size(), kMostNames));
-    if (std::find(phrases.begin(), named, phrase) == named) phrases.push_back(std::move(phrase));
+    const bool is_named =
+        std::ranges::count(events.words | std::views::take(kMostNames), phrase) > 0;
+    if (!is_named) events.words.push_back(std::move(phrase));
   }
-  if (value.evidence.empty()) return no();
-  value.what = few_of(phrases, kMostNames, "; ");
-  return value;
+  return events.answer(no(), "; ", kMostNames);
 }
 
 constexpr int kOffBus[] = {79};
@@ -425,6 +413,321 @@ FactValue oom_kill_unplaced(const Job& job, const Instance&) {
   });
 }
 
+// Did a process change its GPU between two communicators, and do two ranks have the same one?
+//
+//   n1:77:77 [3] NCCL INFO … rank 3 nranks 4 cudaDev 3 … commId 0x51 - Init COMPLETE
+//   n1:77:77 [2] NCCL INFO ENV/Plugin: Closing env plugin ncclEnvDefault
+//   [rank3]: … [3] is setting up NCCL communicator and retrieving ncclUniqueId … by key '1' …
+//       → job.device_changed = yes, rank 3: its communicator is on GPU 3, it went on with GPU 2
+//
+// PyTorch keeps a communicator for each device of a group. A rank that changes its GPU builds a new
+// one, which the others never join. Only the thread that initialised counts, and only where it is
+// the main one: service threads show any device, and their numbers come back.
+//
+//   n1:42:42 … rank 0 nranks 2 … busId 100000 commId 0xaa - Init START
+//   n1:43:43 … rank 1 nranks 2 … busId 100000 commId 0xaa - Init START
+//       → job.gpu_shared = yes: NCCL refuses two ranks of a communicator on one GPU of a host
+//
+// A process may drive several GPUs on purpose: it has several ranks in one communicator, or all
+// ranks of a communicator do it alike, or the second communicator came up. Then nothing hangs from
+// it, and nobody is accused.
+
+/// A process as a member of a communicator.
+struct Membership {
+  int communicator = -1;
+  const CommRank* rank = nullptr;
+};
+
+/// The memberships of each process by the order in which they began; none of processes that hold
+/// several ranks of one communicator.
+std::vector<std::vector<Membership>> memberships(const Job& job) {
+  std::vector<std::vector<Membership>> all(job.processes.size());
+  std::set<size_t> several;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    for (const CommRank& rank : job.communicators[c].ranks) {
+      if (rank.process < 0) continue;
+      auto& own = all[static_cast<size_t>(rank.process)];
+      const bool again = !own.empty() && own.back().communicator == static_cast<int>(c);
+      if (again) several.insert(static_cast<size_t>(rank.process));
+      own.push_back({static_cast<int>(c), &rank});
+    }
+  }
+  for (const size_t process : several) all[process].clear();
+  for (auto& own : all) {
+    std::ranges::sort(own, [](const Membership& a, const Membership& b) {
+      return std::pair(a.rank->log, a.rank->segment) < std::pair(b.rank->log, b.rank->segment);
+    });
+  }
+  return all;
+}
+
+/// How a process shows that it changed.
+struct Change {
+  int process = -1;
+  int communicator = -1;     ///< Of the device before.
+  bool left_behind = false;  ///< It waits for a communicator that the others do not join.
+  std::string what;
+  std::vector<Evidence> lines;
+};
+
+/// "GPU 3 (bus id 90)".
+std::string gpu_of(const CommRank& rank) {
+  const std::string bus = rank.bus_id.empty() ? "" : fmt::format(" (bus id {})", rank.bus_id);
+  return fmt::format("GPU {}{}", rank.cuda_dev, bus);
+}
+
+std::string name_of(const Job& job, int index) {
+  const Process& process = nth_process(job, index);
+  const std::string who =
+      process.rank >= 0 ? fmt::format("rank {}", process.rank) : std::string("one process");
+  return fmt::format("{} ({}, pid {})", who, printable(to_valid_utf8(process.host)), process.pid);
+}
+
+Evidence line_at(const Job& job, const Process& process, SourceRef where) {
+  Evidence line{process.last, process.last_text};
+  for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
+    if (record.where == where) line = evidence_of(record);
+  });
+  return line;
+}
+
+SourceRef begin_of(const CommSegment& segment) {
+  return segment.started.line != 0 ? segment.started : segment.completed;
+}
+
+/// Known to be another GPU.
+bool differ(const CommRank& a, const CommRank& b) {
+  if (!a.bus_id.empty() && !b.bus_id.empty()) return a.bus_id != b.bus_id;
+  return a.cuda_dev >= 0 && b.cuda_dev >= 0 && a.cuda_dev != b.cuda_dev;
+}
+
+/// Two of its communicators stand on different GPUs.
+std::optional<Change> change_between(const Job& job, int process,
+                                     const std::vector<Membership>& own) {
+  for (size_t i = 1; i < own.size(); ++i) {
+    const CommRank& before = *own[i - 1].rank;
+    const CommRank& after = *own[i].rank;
+    if (!differ(before, after)) continue;
+    const CommSegment& second = segment_of(job, after);
+    Change change{process, own[i - 1].communicator, second.completed.line == 0, {}, {}};
+    change.what =
+        fmt::format("{} initialised communicator {} on {} and then {} on {}", name_of(job, process),
+                    nth_communicator(job, own[i - 1].communicator).id, gpu_of(before),
+                    nth_communicator(job, own[i].communicator).id, gpu_of(after));
+    const Process& speaker = nth_process(job, process);
+    for (const CommRank* rank : {&before, &after}) {
+      change.lines.push_back(line_at(job, speaker, begin_of(segment_of(job, *rank))));
+    }
+    return change;
+  }
+  return std::nullopt;
+}
+
+/// The first line of the main thread after `since` that shows another device than `device`.
+std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since, int device) {
+  std::optional<Evidence> first;
+  for (const auto& [kind, list] : log.records) {
+    for (const Record& record : list.kept) {
+      if (record.where <= since || (first && first->where < record.where)) continue;
+      const auto header = parse_nccl_header(record.text);
+      const bool own = header && header->pid >= 0 && header->tid == header->pid;
+      if (!own || header->cuda_dev < 0 || header->cuda_dev == device) continue;
+      first = evidence_of(record);
+    }
+  }
+  return first;
+}
+
+/// The rank waited in the store for a group's second or later communicator, in vain.
+std::optional<Evidence> waits_for_another(const Job& job, const Process& process) {
+  std::optional<Evidence> line;
+  for_each_record(job, process, kKindIndex<StoreWaitFailed>, [&](const Record& record) {
+    const auto wait = read_message<StoreWaitFailed>(parse_record(record).message);
+    if (!line && parse_int(wait.key).value_or(0) > 0) line = evidence_of(record);
+  });
+  return line;
+}
+
+/// Behind its only communicators, all on one GPU, its main thread shows another one.
+std::optional<Change> change_after(const Job& job, int process,
+                                   const std::vector<Membership>& own) {
+  const CommRank& last = *own.back().rank;
+  const InitSection* section = init_section(job, last);
+  const Process& speaker = nth_process(job, process);
+  if (section == nullptr || section->tid != speaker.pid || section->completed.line == 0) {
+    return std::nullopt;
+  }
+  const auto line =
+      other_device_line(job.logs[static_cast<size_t>(last.log)], section->completed, last.cuda_dev);
+  if (!line) return std::nullopt;
+  const auto header = parse_nccl_header(line->text);
+  Change change{process, own.back().communicator, false, {}, {}};
+  change.what = fmt::format("{} initialised communicator {} on {} and went on with GPU {}",
+                            name_of(job, process), nth_communicator(job, change.communicator).id,
+                            gpu_of(last), header->cuda_dev);
+  change.lines = {line_at(job, speaker, section->completed), *line};
+  if (auto wait = waits_for_another(job, speaker)) {
+    change.left_behind = true;
+    change.what += "; it waited for another communicator of the group in vain";
+    change.lines.push_back(std::move(*wait));
+  }
+  return change;
+}
+
+std::vector<Change> find_changes(const Job& job) {
+  std::vector<Change> changes;
+  const auto all = memberships(job);
+  for (size_t p = 0; p < all.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (all[p].empty() || process.torn || process.cut) continue;
+    const int index = static_cast<int>(p);
+    auto change = change_between(job, index, all[p]);
+    if (!change) change = change_after(job, index, all[p]);
+    if (change) changes.push_back(std::move(*change));
+  }
+  return changes;
+}
+
+/// All members of the communicator that are there changed alike.
+bool everybody_changed(const Job& job, const Change& change, const std::set<int>& changed) {
+  const auto& ranks = nth_communicator(job, change.communicator).ranks;
+  return std::ranges::all_of(ranks, [&](const CommRank& rank) {
+    return rank.process < 0 || changed.contains(rank.process);
+  });
+}
+
+/// "…; ranks 1-3 likewise": one in full is enough to see what happened.
+std::string changes_phrase(const Job& job, const std::vector<const Change*>& changes) {
+  if (changes.size() == 1) return changes.front()->what;
+  std::vector<int> ranks;
+  for (const Change* change : std::span(changes).subspan(1)) {
+    ranks.push_back(nth_process(job, change->process).rank);
+  }
+  const bool all_known = std::ranges::count(ranks, -1) == 0;
+  return fmt::format("{}; {} likewise", changes.front()->what,
+                     all_known ? ranks_phrase(ranks) : fmt::format("{} more", ranks.size()));
+}
+
+/// The processes that changed and are `surely` the reason why the job hangs, or perhaps only.
+template <bool surely>
+FactValue device_changed(const Job& job, const Instance&) {
+  const std::vector<Change>& changes = job.answers.of<&find_changes>(job);
+  std::set<int> changed;
+  for (const Change& change : changes) changed.insert(change.process);
+  const bool stopped = !changes.empty() && stop_evidence(job);
+  FactValue value = yes({});
+  std::vector<const Change*> told;
+  for (const Change& change : changes) {
+    const bool sure = stopped && change.left_behind && !everybody_changed(job, change, changed);
+    if (sure != surely) continue;
+    told.push_back(&change);
+    value.processes.push_back(change.process);
+    value.evidence.insert(value.evidence.end(), change.lines.begin(), change.lines.end());
+  }
+  if (told.empty()) return unknown();
+  value.what = changes_phrase(job, told);
+  return value;
+}
+
+/// Ranks of a communicator by host and GPU. A name that every machine may have is no host.
+std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> ranks_by_gpu(
+    const Job& job, const Communicator& comm) {
+  std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> all;
+  for (const CommRank& rank : comm.ranks) {
+    const auto bus = bus_number(rank.bus_id);
+    if (rank.process < 0 || rank.segment < 0 || !bus) continue;
+    const std::string& host = nth_process(job, rank.process).host;
+    if (!host.empty() && host != "localhost") all[{host, *bus}].push_back(&rank);
+  }
+  return all;
+}
+
+/// Nobody completed it: NCCL would have, had it not refused.
+bool began_in_vain(const Job& job, const Communicator& comm) {
+  return std::ranges::none_of(comm.ranks, [&](const CommRank& rank) {
+    return rank.segment >= 0 && segment_of(job, rank).completed.line != 0;
+  });
+}
+
+FactValue gpu_shared(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const Communicator& comm : job.communicators) {
+    if (comm.inferred || !began_in_vain(job, comm)) continue;
+    for (const auto& [gpu, ranks] : ranks_by_gpu(job, comm)) {
+      if (ranks.size() < 2) continue;
+      std::vector<int> numbers;
+      for (const CommRank* rank : ranks) {
+        numbers.push_back(rank->rank);
+        value.processes.push_back(rank->process);
+        value.evidence.push_back(
+            line_at(job, nth_process(job, rank->process), begin_of(segment_of(job, *rank))));
+      }
+      phrases.push_back(fmt::format("{} of communicator {} are all on the GPU with bus id {} of {}",
+                                    ranks_phrase(numbers), to_valid_utf8(comm.id),
+                                    printable(to_valid_utf8(ranks.front()->bus_id)),
+                                    printable(to_valid_utf8(gpu.first))));
+    }
+  }
+  if (phrases.empty()) return unknown();
+  constexpr size_t kMost = 3;
+  const size_t more = phrases.size() - std::min(phrases.size(), kMost);
+  phrases.resize(phrases.size() - more);
+  if (more > 0) phrases.push_back(fmt::format("{} more like these", more));
+  value.what = join(phrases, "; ");
+  return value;
+}
+
+// Are the rings and trees that the ranks describe rings and trees?
+//
+//   communicator.graph_broken = yes, "ring of channels 0-23: rank 1 is listed twice"
+
+constexpr size_t kMaxLines = 4;
+
+std::vector<int> channel_numbers(uint64_t channels) {
+  std::vector<int> numbers;
+  for (int c = 0; c < kMaxChannels; ++c) {
+    if ((channels & channel_bit(c)) != 0) numbers.push_back(c);
+  }
+  return numbers;
+}
+
+/// The first lines of kind T of each process of the communicator.
+template <typename T>
+std::vector<Evidence> first_lines(const Job& job, const Instance& instance) {
+  std::vector<Evidence> lines;
+  for (const int process : instance.processes) {
+    bool first = true;
+    for_each_record(job, nth_process(job, process), kKindIndex<T>, [&](const Record& record) {
+      if (first && lines.size() < kMaxLines) lines.push_back(evidence_of(record));
+      first = false;
+    });
+  }
+  return lines;
+}
+
+std::string phrase(std::string_view graph, uint64_t channels, const std::string& remark) {
+  return fmt::format("{} of channels {}: {}", graph, ranges_text(channel_numbers(channels)),
+                     remark);
+}
+
+FactValue graph_broken(const Job& job, const Instance& instance) {
+  const auto& graphs = nth_communicator(job, instance.communicator).graphs;
+  for (const Ring& ring : graphs.rings) {
+    if (ring.check != GraphCheck::Broken) continue;
+    std::vector<Evidence> lines = first_lines<RingMembers>(job, instance);
+    if (lines.empty()) lines = first_lines<RingNeighbours>(job, instance);
+    return yes(phrase("ring", ring.channels, ring.remark), std::move(lines));
+  }
+  for (const Tree& tree : graphs.trees) {
+    if (tree.check != GraphCheck::Broken) continue;
+    return yes(phrase("tree", tree.channels, tree.remark), first_lines<Trees>(job, instance));
+  }
+  const bool any_unknown = std::ranges::any_of(
+      graphs.rings, [](const Ring& ring) { return ring.check == GraphCheck::Unknown; });
+  return graphs.rings.empty() || any_unknown ? unknown() : no();
+}
+
 constexpr std::array kFacts = {
     Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool,
          "Some processes of the host fell back from cuMem host memory, and others provably not.",
@@ -457,6 +760,21 @@ constexpr std::array kFacts = {
     job_fact("job.xid_other", xid_other, "An Xid of a class that no other fact covers."),
     job_fact("job.xid_program", xid<kProgram>,
              "Xid 13, 31 or 43: a kernel on the GPU faulted, mostly the program's."),
+    job_fact(
+        "job.device_changed", within_runs<device_changed<true>>,
+        "A process has a communicator on one GPU, went on with another, waited for a communicator "
+        "there that others did not join, and the job stopped."),
+    job_fact(
+        "job.device_changed_perhaps", within_runs<device_changed<false>>,
+        "A process went on with another GPU than that of its communicator, and nothing hangs from "
+        "it."),
+    job_fact("job.gpu_shared", within_runs<gpu_shared>,
+             "Ranks of a communicator that nobody completed print the same host and bus id."),
+    Fact{
+        "communicator.graph_broken", Scope::Communicator, FactType::Bool,
+        "The ranks' lines describe a ring that is not closed or a tree that is none; unknown where "
+        "ranks are not seen or lists are cut.",
+        graph_broken},
 };
 
 }  // namespace

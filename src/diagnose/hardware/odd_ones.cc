@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
+#include <ranges>
 #include <set>
 #include <tuple>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
-#include "log/messages.h"
 
 namespace ncclog {
 namespace {
@@ -135,13 +135,12 @@ Sayings sayings_of(const Job& job, ValueOf value_of) {
   return sayings;
 }
 
-/// "12.2 instead of 12.4, as 7 others", with the names that `name` gives to values.
-template <typename Name>
-FactValue odd_answer(const Sayings& sayings, OddOnes odd, Name name) {
+/// "CUDA 12.2, 7 others CUDA 12.4".
+FactValue odd_answer(const Sayings& sayings, OddOnes odd) {
   if (sayings.values.empty()) return unknown();
   if (odd.odd.empty()) return no();
-  FactValue value = yes(fmt::format("{}, {} others {}", name(sayings.values.at(odd.odd.front())),
-                                    odd.alike, name(odd.common)));
+  FactValue value = yes(
+      fmt::format("{}, {} others {}", sayings.values.at(odd.odd.front()), odd.alike, odd.common));
   for (const int process : odd.odd) {
     if (value.evidence.size() < kMaxLines) value.evidence.push_back(sayings.lines.at(process));
   }
@@ -177,18 +176,12 @@ std::vector<int> whole_hosts(const Job& job, const PeerValues& values,
   return result;
 }
 
-/// "12.4" for 12040.
-std::string driver_name(const std::string& printed) {
-  const int64_t version = parse_int(printed).value_or(0);
-  return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
-}
-
 FactValue odd_driver(const Job& job, const Instance&) {
   const Sayings sayings = sayings_of<CudaDriverVersion>(
-      job, [](const auto& said) { return std::to_string(said.version); });
+      job, [](const auto& said) { return "CUDA " + cuda_release(std::max(said.version, 0)); });
   OddOnes odd = odd_ones(by_host(job, sayings.values));
   odd.odd = whole_hosts(job, sayings.values, odd.odd);
-  return odd_answer(sayings, std::move(odd), driver_name);
+  return odd_answer(sayings, std::move(odd));
 }
 
 FactValue odd_nvls(const Job& job, const Instance&) {
@@ -197,14 +190,13 @@ FactValue odd_nvls(const Job& job, const Instance&) {
   OddOnes odd = odd_ones(sayings.values);
   // Where a single one of many offers it, the others are the rule.
   if (odd.common != "available") odd.odd.clear();
-  return odd_answer(sayings, std::move(odd), [](const std::string& state) { return state; });
+  return odd_answer(sayings, std::move(odd));
 }
 
 FactValue odd_affinity(const Job& job, const Instance&) {
   const Sayings sayings =
-      sayings_of<CpuAffinity>(job, [](const auto& said) { return std::string(said.cpus); });
-  return odd_answer(sayings, odd_at_place(job, sayings.values),
-                    [](const std::string& cpus) { return "CPUs " + printable(cpus); });
+      sayings_of<CpuAffinity>(job, [](const auto& said) { return "CPUs " + printable(said.cpus); });
+  return odd_answer(sayings, odd_at_place(job, sayings.values));
 }
 
 /// The channels for collectives that each rank of a communicator counted.
@@ -276,10 +268,11 @@ FactValue odd_test_run(const Job& job, const Instance&) {
 // same kind of connection: a log without lines of channels proves nothing.
 
 /// "rank 3 -> rank 4 via NET/IB/0, while 15 others …": names the first of the edges that `wanted`
-/// picks, with some lines of each odd one in turn.
+/// picks, with some lines of each odd one in turn; no where nobody is odd.
 template <typename Wanted>
 FactValue odd_edges(const std::vector<Edge>& edges, OddOnes odd, Wanted wanted,
                     std::string_view others) {
+  if (odd.odd.empty()) return no();
   std::map<int, size_t> taken;
   std::string first;
   std::vector<Evidence> lines;
@@ -306,11 +299,10 @@ FactValue odd_network(const Job& job, const Instance&) {
   }
   PeerValues values;
   for (const auto& [process, names] : networks) {
-    values[process] = join(std::vector<std::string>(names.begin(), names.end()), "+");
+    values[process] = fmt::format("{}", fmt::join(names, "+"));
   }
   if (values.empty()) return unknown();
   OddOnes odd = odd_ones(values);
-  if (odd.odd.empty()) return no();
   const auto differs = [common = odd.common](const Edge& edge) {
     return is_net_between_hosts(edge) && edge.path.network != common;
   };
@@ -392,31 +384,26 @@ std::vector<LocalPath> local_paths(const Job& job, const std::vector<Edge>& edge
   return paths;
 }
 
-/// Adds the edges of those that are slower than most of their peers.
-void add_slower(const std::vector<const LocalPath*>& peers, std::vector<const Edge*>& slower) {
-  PeerValues values;
-  for (size_t i = 0; i < peers.size(); ++i) {
-    values[static_cast<int>(i)] = std::to_string(peers[i]->slowness);
-  }
-  const OddOnes odd = odd_ones(values);
-  for (const int index : odd.odd) {
-    if (values[index] > odd.common) slower.push_back(peers[static_cast<size_t>(index)]->edge);
-  }
-}
-
 /// Pairs that are slower than the same pair on most other hosts, or than most pairs of the same
 /// host where NVSwitches make all of them alike.
 std::vector<const Edge*> slower_pairs(const Job& job, const std::vector<LocalPath>& paths) {
-  std::map<std::pair<int, int>, std::vector<const LocalPath*>> by_places;
-  std::map<std::string, std::vector<const LocalPath*>> by_host;
+  std::map<std::pair<int, int>, PeerValues> by_places;  // Peers are indices into `paths`.
+  std::map<std::string, PeerValues> by_host;
   const std::set<std::string> alike = nvswitch_hosts(job);
-  for (const LocalPath& path : paths) {
-    by_places[path.places].push_back(&path);
-    if (alike.contains(path.host)) by_host[path.host].push_back(&path);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const std::string value = std::to_string(paths[i].slowness);
+    by_places[paths[i].places][static_cast<int>(i)] = value;
+    if (alike.contains(paths[i].host)) by_host[paths[i].host][static_cast<int>(i)] = value;
   }
   std::vector<const Edge*> slower;
-  for (const auto& [places, peers] : by_places) add_slower(peers, slower);
-  for (const auto& [host, peers] : by_host) add_slower(peers, slower);
+  const auto add_slower = [&](const PeerValues& peers) {
+    const OddOnes odd = odd_ones(peers);
+    for (const int i : odd.odd) {
+      if (peers.at(i) > odd.common) slower.push_back(paths[static_cast<size_t>(i)].edge);
+    }
+  };
+  std::ranges::for_each(by_places | std::views::values, add_slower);
+  std::ranges::for_each(by_host | std::views::values, add_slower);
   return slower;
 }
 
@@ -450,9 +437,245 @@ FactValue odd_nic(const Job& job, const Instance&) {
   }
   if (values.empty()) return unknown();
   OddOnes odd = odd_at_place(job, values);
-  if (odd.odd.empty()) return no();
   const std::string others = "at the same place of other hosts use NIC " + odd.common;
   return odd_edges(edges, std::move(odd), is_net_between_hosts, others);
+}
+
+// Which GPU, or which host, is built or linked unlike the others?
+//
+//   + NVL[370.8] - NVS/0-0   below 7 GPUs, NVL[185.4] below GPU/0-90   → job.odd_nvlink = yes
+//   Pattern 4, … nChannels 12, …   on 7 hosts, nChannels 6 on gpu-c    → job.odd_search = yes,
+//   gpu-c
+//
+// Only what a line says counts, and only less than the others have: a link whose line is lost is
+// unknown, and says nothing about the GPU above it.
+
+/// A GPU of a host, and something that is measured about it.
+struct Gpu {
+  const HostTopology* host = nullptr;
+  size_t node = 0;  ///< Into the topology's nodes.
+  int place = -1;   ///< Among the GPUs of its host, by bus id; -1: hosts have different numbers.
+  double value = -1;
+};
+
+const SystemNode& node_of(const Gpu& gpu) { return gpu.host->system.nodes[gpu.node]; }
+
+/// GB/s to NVSwitches. Links between GPUs do not count: those to GPUs that the job does not use are
+/// not listed. -1: none.
+double nvswitch_bw(const SystemTopology& system, size_t gpu) {
+  double bw = 0;
+  for (const SystemLink& link : system.links) {
+    const bool to_switch =
+        link.to >= 0 && system.nodes[static_cast<size_t>(link.to)].name.kind == "NVS";
+    if (link.type == "NVL" && link.from == static_cast<int>(gpu) && to_switch) bw += link.bw;
+  }
+  return bw > 0 ? bw : -1;
+}
+
+double pcie_bw(const SystemTopology& system, size_t gpu) {
+  const SystemNode& node = system.nodes[gpu];
+  return node.link == "PCI" ? node.bw : -1;
+}
+
+/// GB/s of the best path to a NIC; -1: no line tells.
+double nic_path_bw(const SystemTopology& system, size_t gpu) {
+  double best = -1;
+  for (const SystemPath& path : system.paths) {
+    if (path.from != static_cast<int>(gpu) || path.to < 0) continue;
+    if (system.nodes[static_cast<size_t>(path.to)].name.kind == "NET") {
+      best = std::max(best, path.bw);
+    }
+  }
+  return best;
+}
+
+using Measure = double (*)(const SystemTopology&, size_t);
+
+/// True if lines of the host's processes are torn: a number may have lost digits, "37.0" of 370.8.
+bool is_torn_on(const Job& job, const std::string& host) {
+  return std::ranges::any_of(
+      job.processes, [&](const Process& process) { return process.torn && process.host == host; });
+}
+
+/// The GPUs of all logs' hosts of which the measure is known.
+std::vector<Gpu> measured_gpus(const Job& job, Measure measure) {
+  std::vector<Gpu> gpus;
+  for (const HostTopology& host : job.topologies) {
+    if (host.host.empty() || !host.source.empty() || host.system.cut) continue;
+    if (is_torn_on(job, host.host)) continue;
+    std::vector<size_t> nodes;
+    for (size_t n = 0; n < host.system.nodes.size(); ++n) {
+      if (host.system.nodes[n].name.kind == "GPU") nodes.push_back(n);
+    }
+    std::ranges::sort(nodes, [&](size_t a, size_t b) {
+      return host.system.nodes[a].name < host.system.nodes[b].name;
+    });
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const double value = measure(host.system, nodes[i]);
+      if (value > 0) gpus.push_back({&host, nodes[i], static_cast<int>(i), value});
+    }
+  }
+  return gpus;
+}
+
+/// Those of a group of peers that have clearly less than nearly all others.
+std::set<int> with_less(const std::vector<Gpu>& gpus, const PeerValues& peers) {
+  constexpr double kClearly = 0.8;
+  const OddOnes odd = odd_ones(peers);
+  std::set<int> less(odd.odd.begin(), odd.odd.end());
+  std::erase_if(less, [&](int i) {
+    return gpus[static_cast<size_t>(i)].value >= kClearly * parse_decimal(odd.common).value_or(0);
+  });
+  return less;
+}
+
+/// GPUs with less than the others of their host, and than those at their place of other hosts.
+std::vector<const Gpu*> odd_gpus(const std::vector<Gpu>& gpus, bool in_host) {
+  std::map<std::string, PeerValues> by_host;  // Peers are indices into `gpus`.
+  std::map<int, PeerValues> by_place;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    const std::string value = fmt::format("{:.1f}", gpus[i].value);
+    by_host[gpus[i].host->host][static_cast<int>(i)] = value;
+    by_place[gpus[i].place][static_cast<int>(i)] = value;
+  }
+  std::set<int> odd;
+  for (const auto& [place, peers] : by_place) odd.merge(with_less(gpus, peers));
+  for (const auto& [host, peers] : by_host) {
+    if (!in_host) break;
+    for (const int i : with_less(gpus, peers)) {
+      const Gpu& own = gpus[static_cast<size_t>(i)];
+      // Hosts in which that place always has less are built so.
+      const bool alone = std::ranges::none_of(gpus, [&](const Gpu& other) {
+        return other.place == own.place && other.host != own.host && other.value <= own.value;
+      });
+      if (alone) odd.insert(i);
+    }
+  }
+  std::vector<const Gpu*> result;
+  for (const int i : odd) result.push_back(&gpus[static_cast<size_t>(i)]);
+  return result;
+}
+
+/// The line in which a process of that host lists the GPU.
+std::optional<Evidence> line_of(const Job& job, const Gpu& gpu) {
+  std::optional<Evidence> line;
+  for_each_said<TopologyNode>(job, [&](const Said<TopologyNode>& said) {
+    const bool here = nth_process(job, said.process).host == gpu.host->host;
+    const std::string_view node = said.message.node.substr(0, said.message.node.find(' '));
+    const auto named = parse_node_name(node);
+    if (!line && here && named && *named == node_of(gpu).name) line = evidence_of(said.record);
+  });
+  return line;
+}
+
+/// Whose GPU it is; -1: not known.
+int process_of(const Job& job, const Gpu& gpu) {
+  const int rank = gpu.host->ranks[gpu.node];
+  const auto owner = std::ranges::find_if(job.processes, [&](const Process& process) {
+    return rank >= 0 && process.rank == rank && process.host == gpu.host->host;
+  });
+  return owner == job.processes.end() ? -1 : static_cast<int>(owner - job.processes.begin());
+}
+
+/// GPUs with less of a measure than their peers, also than those of the same host if `in_host`.
+template <double measure(const SystemTopology&, size_t), bool in_host>
+FactValue odd_gpu(const Job& job, const Instance&) {
+  const std::vector<Gpu> gpus = measured_gpus(job, measure);
+  const std::vector<const Gpu*> odd = odd_gpus(gpus, in_host);
+  if (gpus.empty()) return unknown();
+  if (odd.empty()) return no();
+  double best = 0;
+  for (const Gpu& gpu : gpus) best = std::max(best, gpu.value);
+  std::set<int> processes;
+  std::vector<Evidence> lines;
+  for (const Gpu* gpu : odd) {
+    if (const int process = process_of(job, *gpu); process >= 0) processes.insert(process);
+    if (const auto line = line_of(job, *gpu)) lines.push_back(*line);
+  }
+  return yes(fmt::format("{} of {} has {:.1f} GB/s, others up to {:.1f}",
+                         to_string(node_of(*odd.front()).name), odd.front()->host->host,
+                         odd.front()->value, best),
+             std::move(lines), {processes.begin(), processes.end()});
+}
+
+/// "30.0/30.0": the smaller of both.
+double smaller_bw(std::string_view printed) {
+  double smaller = -1;
+  for (const std::string_view part : split(printed, '/')) {
+    const double bw = parse_decimal(part).value_or(-1);
+    if (smaller < 0 || bw < smaller) smaller = bw;
+  }
+  return smaller;
+}
+
+constexpr int kRingPattern = 4;
+
+/// What the ranks of a host found when they searched for rings.
+struct HostRings {
+  std::vector<int> processes;
+  std::map<std::string, double> found;  ///< In words: GB/s of all channels together.
+};
+
+/// By host. Empty unless the process of every rank is known and hosts have equally many: others need
+/// not be alike.
+std::map<std::string, HostRings> rings_by_host(const Job& job, const Communicator& comm) {
+  std::map<int, std::pair<std::string, double>> by_rank;
+  for (const GraphSearch& search : comm.graphs.searches) {
+    const SearchedGraph& graph = search.graph;
+    const double bw = smaller_bw(graph.bw);
+    if (graph.pattern != kRingPattern || graph.channels <= 0 || bw <= 0) continue;
+    const std::string text =
+        fmt::format("{} channels of {} GB/s, {}", graph.channels, graph.bw, graph.type);
+    for (const int rank : search.ranks) by_rank.try_emplace(rank, text, bw * graph.channels);
+  }
+  std::map<std::string, HostRings> hosts;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.process < 0) return {};
+    HostRings& host = hosts[nth_process(job, rank.process).host];
+    host.processes.push_back(rank.process);
+    const auto search = by_rank.find(rank.rank);
+    if (search != by_rank.end()) host.found.insert(search->second);
+  }
+  for (const auto& [name, host] : hosts) {
+    if (host.processes.size() != hosts.begin()->second.processes.size()) return {};
+  }
+  return hosts;
+}
+
+FactValue odd_search(const Job& job, const Instance&) {
+  bool known = false;
+  for (const Communicator& comm : job.communicators) {
+    const auto hosts = rings_by_host(job, comm);
+    std::map<int, const HostRings*> peers;  // By their first process.
+    PeerValues values;
+    std::map<std::string, double> bandwidths;
+    for (const auto& [name, host] : hosts) {
+      if (host.found.size() != 1) continue;
+      peers[host.processes.front()] = &host;
+      values[host.processes.front()] = host.found.begin()->first;
+      bandwidths.insert(*host.found.begin());
+    }
+    known |= !values.empty();
+    const OddOnes odd = odd_ones(values);
+    std::vector<int> processes;
+    std::string what;
+    for (const int peer : odd.odd) {
+      const std::string& text = values.at(peer);
+      if (bandwidths.at(text) >= bandwidths.at(odd.common)) continue;
+      const std::vector<int>& own = peers.at(peer)->processes;
+      processes.insert(processes.end(), own.begin(), own.end());
+      if (what.empty()) what = fmt::format("{}, on {} other hosts {}", text, odd.alike, odd.common);
+    }
+    if (processes.empty()) continue;
+    std::ranges::sort(processes);
+    std::vector<Evidence> lines;
+    for_each_said<GraphPattern>(job, [&](const Said<GraphPattern>& said) {
+      const bool named = std::ranges::binary_search(processes, said.process);
+      if (named && said.message.pattern == kRingPattern) lines.push_back(evidence_of(said.record));
+    });
+    return yes(std::move(what), std::move(lines), std::move(processes));
+  }
+  return known ? no() : unknown();
 }
 
 constexpr std::array kFacts = {
@@ -480,6 +703,21 @@ constexpr std::array kFacts = {
              "A few ranks reach other hosts over another network than most."),
     job_fact("job.odd_nic", within_runs<odd_nic>,
              "A few ranks use another NIC than the ranks at their place of most hosts."),
+    job_fact(
+        "job.odd_nic_path", odd_gpu<nic_path_bw, false>,
+        "A few GPUs have a slower best path to a NIC than the GPUs at their place of most hosts."),
+    job_fact(
+        "job.odd_nvlink", odd_gpu<nvswitch_bw, true>,
+        "A few GPUs reach the NVSwitches with less bandwidth than the others of their host, or "
+        "than the GPUs at their place of most hosts."),
+    job_fact(
+        "job.odd_pcie_link", odd_gpu<pcie_bw, true>,
+        "A few GPUs hang on a slower PCIe link than the others of their host, or than the GPUs at "
+        "their place of most hosts."),
+    job_fact(
+        "job.odd_search", within_runs<odd_search>,
+        "In a communicator of hosts with equally many ranks, a few hosts found rings with less "
+        "bandwidth than most; all ranks use the smallest number of channels."),
 };
 
 }  // namespace

@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <map>
-#include <optional>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"
+#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
-#include "log/messages.h"
+#include "model/process_log.h"
 
 namespace ncclog {
 namespace {
@@ -54,44 +53,34 @@ EdgeReach reach_by_transport(const PathParts& path) {
   return local ? EdgeReach::SameHost : EdgeReach::Unknown;
 }
 
-/// Finds out where the ends of one process's connections are.
-class EndFinder {
- public:
-  explicit EndFinder(const Job& job)
-      : job_(job), memberships_(ranks_in_communicators(job)), named_hosts_(names_hosts(job)) {}
+/// Seen from the process; unknown where hosts are not known, or are what users call so.
+EdgeReach reach_of(const Job& job, int process, int peer, bool named_hosts) {
+  if (peer < 0) return EdgeReach::Unknown;
+  const std::string& own = nth_process(job, process).host;
+  const std::string& other = nth_process(job, peer).host;
+  if (own.empty() || other.empty()) return EdgeReach::Unknown;
+  if (own != other) return EdgeReach::OtherHost;
+  return named_hosts ? EdgeReach::Unknown : EdgeReach::SameHost;
+}
 
-  void place(Edge& edge) const {
-    bool first = true;
-    EdgeReach reach = EdgeReach::Unknown;
-    for (const RankIn& own : memberships_[static_cast<size_t>(edge.process)]) {
-      if (own.rank != edge.src_rank && own.rank != edge.dst_rank) continue;
-      const bool sends = own.rank == edge.src_rank;
-      const auto peer = process_in(*own.communicator, sends ? edge.dst_rank : edge.src_rank);
-      if (!peer) continue;
-      const EdgeReach there = reach_of(edge.process, *peer);
-      edge.sends = sends;
-      edge.peer = first || edge.peer == *peer ? *peer : -1;
-      reach = first || reach == there ? there : EdgeReach::Unknown;
-      first = false;
-    }
-    const EdgeReach certain = reach_by_transport(edge.path);
-    edge.reach = certain == EdgeReach::Unknown ? reach : certain;
+/// Finds out where the other end of a connection is, by the places of the process that announces it.
+void find_end(const Job& job, const std::vector<RankIn>& places, bool named_hosts, Edge& edge) {
+  bool first = true;
+  EdgeReach reach = EdgeReach::Unknown;
+  for (const RankIn& own : places) {
+    if (own.rank != edge.src_rank && own.rank != edge.dst_rank) continue;
+    const bool sends = own.rank == edge.src_rank;
+    const auto peer = process_in(*own.communicator, sends ? edge.dst_rank : edge.src_rank);
+    if (!peer) continue;
+    const EdgeReach there = reach_of(job, edge.process, *peer, named_hosts);
+    edge.sends = sends;
+    edge.peer = first || edge.peer == *peer ? *peer : -1;
+    reach = first || reach == there ? there : EdgeReach::Unknown;
+    first = false;
   }
-
- private:
-  EdgeReach reach_of(int process, int peer) const {
-    if (peer < 0) return EdgeReach::Unknown;
-    const std::string& own = nth_process(job_, process).host;
-    const std::string& other = nth_process(job_, peer).host;
-    if (own.empty() || other.empty()) return EdgeReach::Unknown;
-    if (own != other) return EdgeReach::OtherHost;
-    return named_hosts_ ? EdgeReach::Unknown : EdgeReach::SameHost;
-  }
-
-  const Job& job_;
-  std::vector<std::vector<RankIn>> memberships_;
-  bool named_hosts_ = false;
-};
+  const EdgeReach certain = reach_by_transport(edge.path);
+  edge.reach = certain == EdgeReach::Unknown ? reach : certain;
+}
 
 /// Takes a number in front of `text`; -1: none stands there.
 int take_number(std::string_view& text) {
@@ -123,7 +112,8 @@ void parse_net(std::string_view text, PathParts& parts) {
 }
 
 std::vector<Edge> find_edges(const Job& job) {
-  const EndFinder ends(job);
+  const auto places = ranks_in_communicators(job);
+  const bool named_hosts = names_hosts(job);
   std::vector<Edge> edges;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     if (job.processes[p].torn) continue;
@@ -137,7 +127,7 @@ std::vector<Edge> find_edges(const Job& job) {
         edge.path_text = key.path;
         edge.channels = use.channels;
         edge.where = use.first;
-        ends.place(edge);
+        find_end(job, places[p], named_hosts, edge);
         edges.push_back(edge);
       }
     }
@@ -245,7 +235,7 @@ FactValue channels_capped(const Job& job, const Instance&) {
   std::set<int> processes;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     const auto cap = parse_int(said.message.value);
-    const bool is_cap = std::ranges::find(kCaps, said.message.name) != std::end(kCaps);
+    const bool is_cap = equals_one_of(said.message.name, kCaps);
     if (!is_cap || !cap || *cap < 1 || 2 * *cap > usual.channels || channels > *cap) return;
     processes.insert(said.process);
     if (value.known()) return;
@@ -269,8 +259,6 @@ FactValue channels_capped(const Job& job, const Instance&) {
 // is not known to offer more, nothing is called slow.
 
 constexpr size_t kMaxLines = 6;
-
-const std::string& host_of(const Job& job, int process) { return nth_process(job, process).host; }
 
 /// The edges that `wanted` takes: the first in words, some lines, who announced them. Without any,
 /// no, or unknown if the job is not `judged`.
@@ -305,7 +293,8 @@ FactValue staged_net_within_host(const Job& job, const Instance&) {
 FactValue shm_despite_nvlink(const Job& job, const Instance&) {
   const std::set<std::string> hosts = nvswitch_hosts(job);
   return edges_where(job, !hosts.empty(), [&](const Edge& edge) {
-    return hosts.contains(host_of(job, edge.process)) && edge.path.transport == Transport::SHM;
+    return hosts.contains(nth_process(job, edge.process).host) &&
+           edge.path.transport == Transport::SHM;
   });
 }
 
@@ -371,7 +360,8 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
   }
   std::map<std::string, std::set<int>> users;
   for (const Edge& edge : edges_of(job)) {
-    if (is_rdma_between_hosts(edge)) users[host_of(job, edge.process)].insert(edge.process);
+    if (is_rdma_between_hosts(edge))
+      users[nth_process(job, edge.process).host].insert(edge.process);
   }
   bool known = false;
   for (const auto& [host, processes] : users) {
@@ -383,201 +373,275 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
   return known ? no() : unknown();
 }
 
-// Do the RDMA devices in use belong together?
+// Did the first transfer between GPUs never end, and over what?
 //
-//   job.hca_link_mix    = yes, "(mlx5_bond_0/RoCE beside 8 of the other kind)"
-//   job.hca_sets_differ = yes, "8 InfiniBand and 0 RoCE devices on gpu-a, 7 InfiniBand and …"
+//   0[0] -> 1[1] via P2P/IPC; Pattern 4, … type PHB/PIX          → job.p2p_over_pcie
+//   nccl-tests prints its settings and no row, then the job is cancelled
+//   Watchdog caught collective operation timeout: SeqNum=1       → job.stalled_from_start
 //
-// Names may differ between hosts; numbers and link layers should not.
+// P2P over PCIe passes switches and root ports whose access control, or an IOMMU, can send it
+// astray: then nothing ever arrives. NVLink does not pass them.
 
-/// How many devices of the list have that link layer.
-int count_link(const HcaList& list, std::string_view link) {
-  return static_cast<int>(
-      std::ranges::count_if(list.hcas, [&](const Hca& hca) { return hca.link == link; }));
-}
+/// What the log shows of the ways between GPUs.
+struct GpuLinks {
+  bool nvlink = false;
+  bool pcie = false;
+  std::string pcie_words;  ///< "the ring's paths are PHB".
 
-/// Devices of a host if all its processes list the same; nullptr if each has its own.
-const HcaList* common_list(const std::vector<const HcaList*>& lists) {
-  for (const HcaList* list : lists) {
-    if (list->hcas.size() != lists.front()->hcas.size()) return nullptr;
+  void add(std::string_view type, std::string_view whence) {
+    if (type.starts_with("NV")) nvlink = true;
+    constexpr std::string_view kPcie[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
+    if (!equals_one_of(type, kPcie)) return;
+    pcie = true;
+    if (pcie_words.empty()) pcie_words = fmt::format("{} {}", whence, type);
   }
-  return lists.front();
-}
-
-FactValue hca_sets_differ(const Job& job, const Instance&) {
-  const auto lists = hca_lists(job);
-  std::map<std::string, std::vector<const HcaList*>> by_host;
-  for (const HcaList& list : lists) by_host[list.host].push_back(&list);
-  by_host.erase("");
-  if (by_host.size() < 2) return unknown();
-  std::map<std::string, std::vector<int>> groups;
-  std::vector<Evidence> evidence;
-  for (const auto& [host, members] : by_host) {
-    const HcaList* list = common_list(members);
-    if (list == nullptr) return unknown();
-    const std::string kinds = fmt::format("{} InfiniBand and {} RoCE devices",
-                                          count_link(*list, "IB"), count_link(*list, "RoCE"));
-    if (groups[kinds].empty()) evidence.push_back(list->line);
-    for (const HcaList* member : members) groups[kinds].push_back(member->process);
-  }
-  if (groups.size() < 2) return no();
-  std::vector<std::string> parts;
-  for (const auto& [kinds, members] : groups) {
-    parts.push_back(kinds + " on " + host_of(job, members.front()));
-  }
-  return yes(join(parts, ", "), std::move(evidence), minority(groups));
-}
-
-/// A device over which connections run, and the list of a process that names it.
-struct UsedHca {
-  const HcaList* list = nullptr;
-  const Hca* hca = nullptr;
 };
 
-/// Of each list the devices over which connections of its process run; nullopt: no line of a
-/// connection names a device.
-std::optional<std::vector<UsedHca>> used_hcas(const Job& job) {
-  std::map<int, std::set<int>> used;
-  for (const Edge& edge : edges_of(job)) {
-    if (edge.path.network == "IB" && edge.path.device >= 0) {
-      used[edge.process].insert(edge.path.device);
-    }
-  }
-  if (used.empty()) return std::nullopt;
-  std::vector<UsedHca> found;
-  for (const HcaList& list : hca_lists(job)) {
-    for (const int device : used[list.process]) {
-      // Numbers after the list are fused devices, of which nothing is known here.
-      const auto place = static_cast<size_t>(device);
-      if (place < list.hcas.size()) found.push_back({&list, &list.hcas[place]});
-    }
-  }
-  return found;
-}
-
-/// All communicators whose size in hosts is printed stay within one: no NIC carries their data.
-bool stays_on_one_host(const Job& job) {
-  bool any = false;
+GpuLinks gpu_links(const Job& job) {
+  GpuLinks links;
   for (const Communicator& comm : job.communicators) {
-    if (comm.nnodes > 1 || (comm.nnodes < 1 && comm.nranks != 1)) return false;
-    any = true;
+    for (const CommRank& rank : comm.ranks) {
+      const InitSection* section = init_section(job, rank);
+      if (section == nullptr) continue;
+      for (const SearchedGraph& graph : section->graphs) {
+        // Of "PHB/PIX" the part inside a host.
+        const std::string_view type = graph.type;
+        if (graph.channels > 0) links.add(type.substr(0, type.find('/')), "NCCL's search says");
+      }
+    }
   }
-  return any;
-}
-
-/// Used devices of that link layer, each name once.
-std::vector<UsedHca> used_of_link(const std::vector<UsedHca>& used, std::string_view link) {
-  std::vector<UsedHca> found;
-  std::set<std::string_view> names;
-  for (const UsedHca& each : used) {
-    if (each.hca->link == link && names.insert(each.hca->name).second) found.push_back(each);
-  }
-  return found;
-}
-
-/// Where lines of connections show which devices carry data: whether both kinds do.
-FactValue used_link_mix(const std::vector<UsedHca>& used) {
-  const std::vector<UsedHca> ib = used_of_link(used, "IB");
-  const std::vector<UsedHca> roce = used_of_link(used, "RoCE");
-  if (ib.empty() || roce.empty()) return no();
-  std::vector<std::string> names;
-  FactValue value = yes({});
-  for (const UsedHca& each : roce.size() <= ib.size() ? roce : ib) {
-    names.push_back(fmt::format("{}/{}", each.hca->name, each.hca->link));
-    value.evidence.push_back(each.list->line);
-  }
-  value.what = fmt::format("(connections run over {} beside {} of the other kind)",
-                           join(names, ", "), std::max(ib.size(), roce.size()));
-  return value;
-}
-
-FactValue hca_link_mix(const Job& job, const Instance&) {
-  FactValue answer = no();
-  for_each_said<IbDevicesIncompatible>(job, [&](const Said<IbDevicesIncompatible>& said) {
-    answer = yes("(NCCL refuses to connect them)", {evidence_of(said.record)});
+  size_t gpus = 0;
+  for_each_said<TopoMatrixRow>(job, [&](const auto&) { ++gpus; });
+  for_each_said<TopoMatrixRow>(job, [&](const auto& said) {
+    const auto cells = split_blanks(said.message.cells);
+    for (size_t i = 0; i < std::min(gpus, cells.size()); ++i) {
+      links.add(cells[i], "nvidia-smi topo -m says");
+    }
   });
-  if (is_yes(answer)) return answer;
-  if (const auto used = used_hcas(job)) return used_link_mix(*used);
-  if (stays_on_one_host(job)) return no();
-  for (const HcaList& list : hca_lists(job)) {
-    const int ib = count_link(list, "IB");
-    const int roce = count_link(list, "RoCE");
-    if (ib == 0 || roce == 0) continue;
-    const std::string_view odd = roce <= ib ? "RoCE" : "IB";
-    const auto hca =
-        std::ranges::find_if(list.hcas, [&](const Hca& each) { return each.link == odd; });
-    return yes(
-        fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
-        {list.line});
+  for (const HostTopology& topology : job.topologies) {
+    const auto is_gpu = [&](int node) {
+      return topology.system.nodes[static_cast<size_t>(node)].name.kind == "GPU";
+    };
+    for (const SystemPath& path : topology.system.paths) {
+      const bool joins_gpus = path.from != path.to && is_gpu(path.from) && is_gpu(path.to);
+      if (joins_gpus) links.add(path.type, "the topology says");
+    }
   }
+  return links;
+}
+
+/// A connection via P2P/…; nullopt if none is logged.
+std::optional<SourceRef> p2p_connection(const Job& job) {
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      if (key.path.starts_with("P2P")) return use.first;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether GPUs of a host are connected by P2P although no NVLink is between them; unknown where
+/// the log shows no such connection, or nothing of the links.
+FactValue p2p_over_pcie(const Job& job, const Instance&) {
+  const auto connection = p2p_connection(job);
+  if (!connection) return unknown();
+  const GpuLinks links = gpu_links(job);
+  if (links.nvlink) return no();
+  if (!links.pcie) return unknown();
+  return yes(links.pcie_words, {{*connection, {}}});
+}
+
+/// Whether the job stopped and not one transfer is known to have ended: nccl-tests has no row, or
+/// the first two calls of groups timed out.
+FactValue stalled_from_start(const Job& job, const Instance&) {
+  const NcclTestsRun* test = job.nccl_tests.empty() ? nullptr : &job.nccl_tests.back();
+  if (test != nullptr && test->rows.empty() && test->busbw.empty()) {
+    const auto stop = stop_evidence(job);
+    if (!stop) return unknown();
+    return yes(fmt::format("{} printed no row", test->test.empty() ? "nccl-tests" : test->test),
+               {stop->line});
+  }
+  if (prints_steps(job)) return no();
+  std::vector<Evidence> lines;
+  bool later = false;
+  for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
+    const int64_t seq = said.message.seq;
+    later = later || seq < 1 || seq > 2;
+    lines.push_back(evidence_of(said.record));
+  });
+  if (lines.empty()) return unknown();
+  if (later) return no();
+  return yes("the first calls timed out", {lines.front()});
+}
+
+// Which network carries the data, and is it the one that the hardware offers?
+//
+//   job.rdma_evidence = yes, "gpu-a lists mlx5_0 (NET/IB)"
+//   job.networks_differ = yes, "(IB in 8 processes on gpu-a, Socket in 8 processes on gpu-b)"
+
+/// Adds a sign of something; the first two make the answer.
+void add_sign(AnswerParts& signs, const std::string& word, Evidence line) {
+  const bool known = std::ranges::count(signs.words, word) > 0;
+  if (known || signs.words.size() == 2) return;
+  signs.words.push_back(word);
+  signs.evidence.push_back(std::move(line));
+}
+
+std::string on_host(const Job& job, int process) {
+  const std::string& host = nth_process(job, process).host;
+  return host.empty() ? std::string() : " on " + host;
+}
+
+/// Pasted output of commands, then what NCCL lists, then what names suggest.
+FactValue rdma_evidence(const Job& job, const Instance&) {
+  AnswerParts signs;
+  for_each_said<IbPort>(job, [&](const auto& said) {
+    if (said.message.state != "Up") return;
+    add_sign(signs, "ibdev2netdev shows RDMA ports that are up", evidence_of(said.record));
+  });
+  for_each_said<IbstatCa>(job, [&](const auto& said) {
+    add_sign(signs, fmt::format("ibstat shows {}", said.message.device), evidence_of(said.record));
+  });
+  for_each_said<GidRow>(job, [&](const auto& said) {
+    add_sign(signs, fmt::format("show_gids lists {}", said.message.device),
+             evidence_of(said.record));
+  });
+  for (const HcaList& list : hca_lists(job)) {
+    add_sign(signs,
+             fmt::format("NET/IB lists {}{}", list.hcas.front().name, on_host(job, list.process)),
+             list.line);
+  }
+  for_each_said<IbDevice>(job, [&](const auto& said) {
+    add_sign(signs, fmt::format("NET/IB found {}{}", said.message.name, on_host(job, said.process)),
+             evidence_of(said.record));
+  });
+  for_each_said<EnvSet>(job, [&](const auto& said) {
+    if (said.message.name != "NCCL_IB_HCA" || said.message.value.starts_with('^')) return;
+    add_sign(signs, fmt::format("NCCL_IB_HCA names {}", said.message.value),
+             evidence_of(said.record));
+  });
+  for (const HostAddress& address : all_addresses(job)) {
+    if (!is_infiniband_interface(address.name)) continue;
+    add_sign(signs, fmt::format("{} is an InfiniBand interface by its name", address.name),
+             address.line);
+    break;
+  }
+  return signs.answer(no(), " and ");
+}
+
+/// The networks that a process selected for its communicators, and a line of it.
+struct Selection {
+  std::set<std::string> networks;
+  Evidence line;
+};
+
+/// NCCL's own complaint, which exists since 2.30.3.
+FactValue device_counts_differ(const Job& job) {
+  FactValue answer = no();
+  for_each_said<DeviceCountsMixed>(job, [&](const Said<DeviceCountsMixed>& said) {
+    if (said.header.level != Level::Warn) return;
+    answer =
+        yes(fmt::format("({} to {} devices for each rank)", said.message.min, said.message.max),
+            {evidence_of(said.record)});
+  });
   return answer;
 }
 
-/// Which devices the ranks use whose transfers got no answer: "rank 10 sends and receives over
-/// mlx5_3 (RoCE)".
-FactValue unanswered_hca(const Job& job, const Instance&) {
-  constexpr int kRetriesExceeded = 12;
-  constexpr size_t kMost = 4;
-  const auto used = used_hcas(job);
-  if (!used) return unknown();
-  std::set<int> failed;
-  for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
-    if (said.message.status == kRetriesExceeded) failed.insert(said.process);
+/// Drops names that only the beginning of another one stands for: "Socke" is a cut line, no
+/// network.
+void drop_cut_names(std::map<std::string, std::vector<int>>& groups) {
+  std::erase_if(groups, [&](const auto& cut) {
+    return std::ranges::any_of(groups, [&](const auto& whole) {
+      return whole.first.size() > cut.first.size() && whole.first.starts_with(cut.first);
+    });
   });
-  std::vector<std::string> parts;
-  FactValue value = yes({});
-  for (const HcaList& list : hca_lists(job)) {
-    if (failed.erase(list.process) == 0) continue;
-    std::vector<std::string> names;
-    for (const auto& [own, hca] : *used) {
-      if (own != &list) continue;
-      names.push_back(hca->link.empty() ? hca->name : fmt::format("{} ({})", hca->name, hca->link));
-    }
-    if (names.empty() || parts.size() == kMost) continue;
-    const Process& process = nth_process(job, list.process);
-    parts.push_back(fmt::format(
-        "{} uses {}", process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.host,
-        join(names, ", ")));
-    value.evidence.push_back(list.line);
+}
+
+FactValue networks_differ(const Job& job, const Instance&) {
+  if (FactValue counts = device_counts_differ(job); !counts.evidence.empty()) return counts;
+  std::map<int, Selection> selections;
+  for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
+    Selection& selection = selections[said.process];
+    selection.networks.emplace(said.message.network);
+    selection.line = evidence_of(said.record);
+  });
+  std::map<std::string, std::vector<int>> groups;
+  std::map<std::string, Evidence> lines;
+  for (const auto& [process, selection] : selections) {
+    // A process that uses several networks is a program that asks for them.
+    if (selection.networks.size() > 1) return no();
+    groups[*selection.networks.begin()].push_back(process);
+    lines.try_emplace(*selection.networks.begin(), selection.line);
   }
-  if (parts.empty()) return unknown();
-  value.what = " Of its devices, " + join(parts, "; ") + ".";
-  return value;
+  drop_cut_names(groups);
+  if (groups.size() < 2) return groups.empty() ? unknown() : no();
+  AnswerParts parts{.processes = minority(groups)};
+  for (const auto& [name, members] : groups) {
+    parts.words.push_back(fmt::format("{} in {} process{}{}", name, members.size(),
+                                      members.size() == 1 ? "" : "es",
+                                      on_host(job, members.front())));
+    parts.evidence.push_back(lines[name]);
+  }
+  parts.words = {fmt::format("({})", join(parts.words, ", "))};
+  return parts.answer(no());
 }
 
-template <typename Test>
-FactValue every_hca(const Job& job, Test test) {
-  const auto lists = hca_lists(job);
-  if (lists.empty()) return unknown();
-  const bool all = std::ranges::all_of(
-      lists, [&](const HcaList& list) { return std::ranges::all_of(list.hcas, test); });
-  return all ? yes({}, {lists.front().line}) : no();
-}
-
-FactValue all_roce(const Job& job, const Instance&) {
-  return every_hca(job, [](const Hca& hca) { return hca.link == "RoCE"; });
-}
-
-FactValue hca_bonds_only(const Job& job, const Instance&) {
-  return every_hca(job, [](const Hca& hca) {
-    return hca.link == "RoCE" && hca.name.find("bond") != std::string::npos;
+FactValue gpudirect(const Job& job, const Instance&) {
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      if (key.path.find("GDRDMA") != std::string::npos) {
+        return yes("channels use " + key.path, {{use.first, {}}});
+      }
+    }
+  }
+  AnswerParts signs;
+  for_each_said<RingsConnected>(job, [&](const Said<RingsConnected>& said) {
+    if (!said.message.text.ends_with("GDR 1")) return;
+    add_sign(signs, "the rings use GPU Direct RDMA", evidence_of(said.record));
   });
+  for_each_said<GpuDirect>(job, [&](const Said<GpuDirect>& said) {
+    if (said.message.state != "Enabled" || said.message.device.empty()) return;
+    add_sign(signs, fmt::format("GPU Direct RDMA is enabled for {}", said.message.device),
+             evidence_of(said.record));
+  });
+  return signs.answer(no(), " and ");
 }
 
-FactValue slow_hca(const Job& job, const Instance&) {
-  std::map<int, std::pair<std::string, Evidence>> by_speed;
-  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
-    if (said.message.speed <= 0) return;
-    by_speed.try_emplace(said.message.speed, said.message.name, evidence_of(said.record));
-  });
-  if (by_speed.empty()) return unknown();
-  const auto& [slowest, device] = *by_speed.begin();
-  const int fastest = by_speed.rbegin()->first;
-  // Two generations of cards differ by a factor of two; a management NIC by more.
-  if (slowest * 4 > fastest) return no();
-  return yes(fmt::format("{} has {} Gbit/s beside {} Gbit/s", device.first, slowest / 1000,
-                         fastest / 1000),
-             {device.second});
+FactValue socket_between_hosts(const Job& job, const Instance&) {
+  const std::vector<Edge>& edges = edges_of(job);
+  for (const Edge& edge : edges) {
+    if (edge.path.network != "Socket" || edge.reach != EdgeReach::OtherHost) continue;
+    return yes(edge_phrase(edge), {{edge.where, {}}});
+  }
+  return edges.empty() ? unknown() : no();
+}
+
+// What is known of a connection between two ranks?
+//
+//   Channel 00/0 : 1[1] -> 2[2] [send] via NET/IB/0/GDRDMA   rank_pair.transport = NET/IB
+
+/// "NET/IB" for "NET/IB/0/GDRDMA", "P2P" for "P2P/CUMEM".
+std::string transport_text(const std::string& path) {
+  const Transport transport = transport_of(path);
+  if (transport != Transport::NET) return std::string(to_string(transport));
+  const auto parts = split(path, '/');
+  if (parts.size() < 2) return "NET";
+  return "NET/" + std::string(parts[1].substr(0, parts[1].find_first_of("( ")));
+}
+
+FactValue pair_transport(const Job&, const Instance& pair) {
+  std::set<std::string> transports;
+  for (const std::string& path : pair.paths) transports.insert(transport_text(path));
+  return {.value = fmt::format("{}", fmt::join(transports, "+"))};
+}
+
+FactValue pair_path(const Job&, const Instance& pair) { return {.value = join(pair.paths, ", ")}; }
+
+FactValue pair_same_host(const Job& job, const Instance& pair) {
+  const std::string& a = nth_process(job, pair.processes[0]).host;
+  const std::string& b = nth_process(job, pair.processes[1]).host;
+  if (a.empty() || b.empty()) return unknown();
+  return a == b ? yes({}) : no();
 }
 
 constexpr std::array kFacts = {
@@ -598,17 +662,27 @@ constexpr std::array kFacts = {
     job_fact("job.staged_net_within_host", within_runs<staged_net_within_host>,
              "Two ranks of one host are connected over the network, through host memory, without "
              "NCCL_HOSTID being set."),
-    job_fact("job.unanswered_hca", unanswered_hca,
-             "Lines of connections show the RDMA devices of a rank whose transfers got no answer."),
-    job_fact("job.all_roce", all_roce, "Every listed RDMA device is RoCE."),
-    job_fact("job.hca_bonds_only", hca_bonds_only, "Every listed RDMA device is a RoCE bond."),
+    job_fact("job.gpudirect", gpudirect,
+             "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled."),
     job_fact(
-        "job.hca_link_mix", hca_link_mix,
-        "Connections run over InfiniBand and RoCE devices; or one list holds both, and nothing "
-        "shows which carry data; or NCCL refuses to connect two."),
-    job_fact("job.hca_sets_differ", within_runs<hca_sets_differ>,
-             "Hosts list different numbers of InfiniBand or RoCE devices."),
-    job_fact("job.slow_hca", slow_hca, "One RDMA device has at most a quarter of another's speed."),
+        "job.networks_differ", within_runs<networks_differ>,
+        "Processes selected different networks, one each, or see different numbers of devices."),
+    job_fact("job.p2p_over_pcie", p2p_over_pcie,
+             "GPUs of a host are connected by P2P, and no NVLink is between them."),
+    job_fact("job.rdma_evidence", rdma_evidence,
+             "Something in the log shows InfiniBand or RoCE hardware; no means nothing does."),
+    job_fact("job.socket_between_hosts", socket_between_hosts,
+             "Ranks of different hosts are connected via NET/Socket."),
+    job_fact(
+        "job.stalled_from_start", stalled_from_start,
+        "The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or "
+        "the first two calls of groups timed out."),
+    Fact{"rank_pair.path", Scope::RankPair, FactType::Text,
+         "The paths between the two as printed, joined by commas.", pair_path},
+    Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, "Both run on one host.",
+         pair_same_host},
+    Fact{"rank_pair.transport", Scope::RankPair, FactType::Text,
+         "P2P, SHM, NET/IB, NET/Socket, …; several are joined by +.", pair_transport},
 };
 
 }  // namespace

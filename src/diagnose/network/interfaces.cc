@@ -2,19 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <map>
 #include <set>
-#include <span>
-#include <utility>
+#include <tuple>
 
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/network/connections.h"
 #include "log/address.h"
-#include "log/messages.h"
 
 namespace ncclog {
 namespace {
@@ -27,18 +22,13 @@ constexpr std::string_view kVirtualNames[] = {"cni",       "flannel", "vxlan", "
 /// The first three bytes of libvirt's default network, 192.168.122.0/24.
 constexpr uint32_t kLibvirt = 192 << 16 | 168 << 8 | 122;
 
-bool starts_with_any(std::string_view name, std::span<const std::string_view> starts) {
-  return std::ranges::any_of(starts,
-                             [&](std::string_view start) { return name.starts_with(start); });
-}
-
 }  // namespace
 
 bool is_virtual_interface(std::string_view name) {
-  return is_host_bridge(name) || starts_with_any(name, kVirtualNames);
+  return is_host_bridge(name) || starts_with_one_of(name, kVirtualNames);
 }
 
-bool is_host_bridge(std::string_view name) { return starts_with_any(name, kHostBridges); }
+bool is_host_bridge(std::string_view name) { return starts_with_one_of(name, kHostBridges); }
 
 bool is_infiniband_interface(std::string_view name) {
   if (!name.starts_with("ib") || name.size() < 3) return false;
@@ -96,16 +86,11 @@ void add_addresses(const Job& job, int process, const Record& record, std::strin
   }
 }
 
-std::vector<HostAddress> read_bootstrap_addresses(const Job& job) {
+std::vector<HostAddress> read_addresses(const Job& job) {
   std::vector<HostAddress> addresses;
   for_each_said<BootstrapInterface>(job, [&](const Said<BootstrapInterface>& said) {
     add_addresses(job, said.process, said.record, said.message.devices, true, addresses);
   });
-  return addresses;
-}
-
-std::vector<HostAddress> read_socket_addresses(const Job& job) {
-  std::vector<HostAddress> addresses;
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network == "IB") return;
     add_addresses(job, said.process, said.record, said.message.devices, false, addresses);
@@ -113,28 +98,12 @@ std::vector<HostAddress> read_socket_addresses(const Job& job) {
   return addresses;
 }
 
-std::vector<HostAddress> join_addresses(const Job& job) {
-  std::vector<HostAddress> addresses = bootstrap_addresses(job);
-  const std::vector<HostAddress>& others = socket_addresses(job);
-  addresses.insert(addresses.end(), others.begin(), others.end());
+std::vector<HostAddress> addresses_of(const Job& job, bool bootstrap) {
+  std::vector<HostAddress> addresses = all_addresses(job);
+  std::erase_if(addresses,
+                [&](const HostAddress& address) { return address.bootstrap != bootstrap; });
   return addresses;
 }
-
-}  // namespace
-
-const std::vector<HostAddress>& bootstrap_addresses(const Job& job) {
-  return job.answers.of<&read_bootstrap_addresses>(job);
-}
-
-const std::vector<HostAddress>& socket_addresses(const Job& job) {
-  return job.answers.of<&read_socket_addresses>(job);
-}
-
-const std::vector<HostAddress>& all_addresses(const Job& job) {
-  return job.answers.of<&join_addresses>(job);
-}
-
-namespace {
 
 std::vector<HcaList> read_hca_lists(const Job& job) {
   std::vector<HcaList> lists;
@@ -154,6 +123,14 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
 
 }  // namespace
 
+const std::vector<HostAddress>& all_addresses(const Job& job) {
+  return job.answers.of<&read_addresses>(job);
+}
+
+std::vector<HostAddress> bootstrap_addresses(const Job& job) { return addresses_of(job, true); }
+
+std::vector<HostAddress> socket_addresses(const Job& job) { return addresses_of(job, false); }
+
 const std::vector<HcaList>& hca_lists(const Job& job) {
   return job.answers.of<&read_hca_lists>(job);
 }
@@ -168,13 +145,19 @@ namespace {
 // The kernel then answers for the address of one NIC on the wire of the other, unless it is told
 // not to. Masks are not printed: addresses that agree in 24 bits seem to share a subnet.
 
-/// The address of one RDMA device.
-struct PortAddress {
-  std::string host;
-  std::string device;
-  std::string ip;
-  Evidence line;
-};
+/// The first two devices of a process, or of a host where no process is given, in one subnet.
+std::optional<std::pair<HostAddress, HostAddress>> sharing_subnet(
+    const std::vector<HostAddress>& addresses) {
+  std::map<std::tuple<int, std::string_view, std::string_view>, const HostAddress*> first;
+  for (const HostAddress& address : addresses) {
+    const std::string_view subnet = subnet_of(address.ip);
+    if (subnet.empty()) continue;
+    const auto [there, added] =
+        first.try_emplace({address.process, address.host, subnet}, &address);
+    if (!added && there->second->name != address.name) return {{*there->second, address}};
+  }
+  return std::nullopt;
+}
 
 /// "10.21.0.1" for "::ffff:10.21.0.1" too.
 std::string_view plain_ipv4(std::string_view gid) {
@@ -191,36 +174,32 @@ void for_each_failed_transfer(const Job& job, Use use) {
   for_each_said<IbCompletion>(job, [&](const auto& said) { use(said, said.message.hca); });
 }
 
-/// By host.
-std::vector<PortAddress> port_addresses(const Job& job) {
-  std::vector<PortAddress> found;
+/// Addresses of RDMA devices, by host; they are of no process.
+std::vector<HostAddress> port_addresses(const Job& job) {
+  std::vector<HostAddress> found;
   const auto add = [&](const auto& said, std::string_view device, std::string_view ip) {
     if (device.empty() || subnet_of(ip).empty()) return;
-    found.push_back({nth_process(job, said.process).host, std::string(device), std::string(ip),
-                     evidence_of(said.record)});
+    found.push_back({-1, nth_process(job, said.process).host, std::string(device), std::string(ip),
+                     false, evidence_of(said.record)});
   };
   for_each_said<GidRow>(
       job, [&](const auto& said) { add(said, said.message.device, said.message.address); });
   for_each_failed_transfer(job, [&](const auto& said, std::string_view device) {
     add(said, device, plain_ipv4(said.message.local_gid));
   });
-  std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.host < b.host; });
+  std::ranges::stable_sort(found, {}, &HostAddress::host);
   return found;
 }
 
 FactValue roce_nics_share_subnet(const Job& job, const Instance&) {
-  const std::vector<PortAddress> addresses = port_addresses(job);
+  const std::vector<HostAddress> addresses = port_addresses(job);
   if (addresses.empty()) return unknown();
-  std::map<std::pair<std::string, std::string_view>, const PortAddress*> first;
-  for (const PortAddress& address : addresses) {
-    const auto [there, added] = first.try_emplace({address.host, subnet_of(address.ip)}, &address);
-    const PortAddress& other = *there->second;
-    if (added || other.device == address.device) continue;
-    return yes(fmt::format("{} with {} and {} with {}{}", other.device, other.ip, address.device,
-                           address.ip, address.host.empty() ? "" : " on " + address.host),
-               {other.line, address.line});
-  }
-  return no();
+  const auto two = sharing_subnet(addresses);
+  if (!two) return no();
+  const auto& [a, b] = *two;
+  return yes(fmt::format("{} with {} and {} with {}{}", a.name, a.ip, b.name, b.ip,
+                         b.host.empty() ? "" : " on " + b.host),
+             {a.line, b.line});
 }
 
 // Does a RoCE port use an entry of its GID table that other hosts cannot reach?
@@ -349,7 +328,437 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
   return value;
 }
 
+// Can the hosts of the job reach the addresses that NCCL advertises?
+//
+//   node-a: Bootstrap : Using docker0:172.17.0.1<0>
+//   node-b: Bootstrap : Using docker0:172.17.0.1<0>      the same bridge on each host
+//
+// A job whose communicators are all complete and in which no connection failed has proved that its
+// addresses are good; then none of these facts accuses them.
+
+constexpr size_t kMaxNamed = 4;
+
+/// The first address of each host.
+std::vector<HostAddress> one_per_host(const std::vector<HostAddress>& addresses) {
+  std::vector<HostAddress> result;
+  std::set<std::string> hosts;
+  for (const HostAddress& address : addresses) {
+    if (hosts.insert(address.host).second) result.push_back(address);
+  }
+  return result;
+}
+
+/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b", one for each host, at most four.
+std::string addresses_text(const std::vector<HostAddress>& addresses) {
+  std::vector<std::string> parts;
+  for (const HostAddress& address : one_per_host(addresses)) {
+    const std::string where = address.host.empty() ? "" : " on " + address.host;
+    parts.push_back(fmt::format("{}:{}{}", address.name, address.ip, where));
+  }
+  return few_of(parts, kMaxNamed, ", ");
+}
+
+}  // namespace
+
+FactValue addresses_answer(const std::vector<HostAddress>& addresses) {
+  if (addresses.empty()) return no();
+  FactValue value = yes(addresses_text(addresses));
+  std::set<int> processes;
+  for (const HostAddress& address : addresses) processes.insert(address.process);
+  value.processes.assign(processes.begin(), processes.end());
+  for (const HostAddress& address : one_per_host(addresses)) {
+    if (value.evidence.size() < kMaxNamed) value.evidence.push_back(address.line);
+  }
+  return value;
+}
+
+namespace {
+
+template <typename Wanted>
+FactValue addresses_where(const std::vector<HostAddress>& addresses, Wanted wanted) {
+  std::vector<HostAddress> found;
+  std::ranges::copy_if(addresses, std::back_inserter(found), wanted);
+  return addresses_answer(found);
+}
+
+bool all_complete(const Communicator& comm) {
+  return std::ranges::all_of(comm.ranks, [](const CommRank& rank) {
+    return rank.state == RankState::Complete || rank.state == RankState::Destroyed;
+  });
+}
+
+bool connections_work(const Job& job) {
+  return !any_said<ConnectFailed>(job) && !job.communicators.empty() &&
+         std::ranges::all_of(job.communicators, all_complete);
+}
+
+size_t count_hosts(const std::vector<HostAddress>& addresses) {
+  std::set<std::string> hosts;
+  for (const HostAddress& address : addresses) {
+    if (!address.host.empty()) hosts.insert(address.host);
+  }
+  return hosts.size();
+}
+
+/// Where somebody tried to connect to, and could not.
+struct FailedTarget {
+  std::string host;  ///< Of the process that tried.
+  std::string ip;
+};
+
+std::vector<FailedTarget> failed_targets(const Job& job) {
+  std::vector<FailedTarget> targets;
+  for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
+    const std::string_view ip = parse_address(said.message.address).ip;
+    if (ip.empty()) return;
+    targets.push_back({nth_process(job, said.process).host, std::string(ip)});
+  });
+  return targets;
+}
+
+/// Hosts that speak; where some say much, without those of which a line or two names one: in a torn
+/// stream those are pieces of names.
+size_t speaking_hosts(const Job& job) {
+  constexpr uint64_t kFew = 2;
+  std::map<std::string, uint64_t> lines;
+  uint64_t most = 0;
+  for (const Process& process : job.processes) {
+    if (process.host.empty()) continue;
+    for (const size_t log : process.logs) lines[process.host] += job.logs[log].lines;
+    most = std::max(most, lines[process.host]);
+  }
+  return static_cast<size_t>(std::ranges::count_if(
+      lines, [&](const auto& host) { return host.second > kFew || most <= 8 * kFew; }));
+}
+
+FactValue loopback_between_hosts(const Job& job, const Instance&) {
+  if (job.nhosts == 0) return unknown();
+  if (job.nhosts < 2 || speaking_hosts(job) == 1 || connections_work(job)) return no();
+  return addresses_where(all_addresses(job),
+                         [](const HostAddress& address) { return is_loopback(address.ip); });
+}
+
+/// What makes two addresses parts of the same private bridge; empty if the address is in none.
+std::string bridge_of(const HostAddress& address) {
+  if (is_host_bridge(address.name)) return address.name;
+  return bridge_range(address.ip, is_container_host(address.host));
+}
+
+/// Somebody on the address's host was refused by another address of the same range.
+bool target_is_bridged(const HostAddress& address, const std::vector<FailedTarget>& targets) {
+  const bool in_container = is_container_host(address.host);
+  const std::string range = bridge_range(address.ip, in_container);
+  return !range.empty() && std::ranges::any_of(targets, [&](const FailedTarget& target) {
+    return target.host == address.host && target.ip != address.ip &&
+           bridge_range(target.ip, in_container) == range;
+  });
+}
+
+FactValue bridge_between_hosts(const Job& job, const Instance&) {
+  if (job.nhosts == 0) return unknown();
+  if (connections_work(job)) return no();
+  const auto targets = failed_targets(job);
+  std::map<std::string, std::vector<HostAddress>> bridges;
+  std::vector<HostAddress> reaching_out;
+  for (const HostAddress& address : all_addresses(job)) {
+    const std::string bridge = bridge_of(address);
+    if (!bridge.empty()) bridges[bridge].push_back(address);
+    if (target_is_bridged(address, targets)) reaching_out.push_back(address);
+  }
+  for (const auto& [bridge, addresses] : bridges) {
+    if (count_hosts(addresses) >= 2) return addresses_answer(addresses);
+  }
+  if (reaching_out.empty()) return no();
+  FactValue value = addresses_answer(reaching_out);
+  value.what += ", and the peer's address is in the same range";
+  return value;
+}
+
+FactValue same_address_on_hosts(const Job& job, const Instance&) {
+  std::map<std::string, std::vector<HostAddress>> by_ip;
+  for (const HostAddress& address : bootstrap_addresses(job)) {
+    if (!is_loopback(address.ip)) by_ip[address.ip].push_back(address);
+  }
+  for (const auto& [ip, addresses] : by_ip) {
+    if (count_hosts(addresses) >= 2) return addresses_answer(addresses);
+  }
+  return no();
+}
+
+FactValue address_families_differ(const Job& job, const Instance&) {
+  std::map<bool, std::vector<HostAddress>> by_family;
+  for (const HostAddress& address : bootstrap_addresses(job)) {
+    by_family[is_ipv6(address.ip)].push_back(address);
+  }
+  if (by_family.empty()) return unknown();
+  if (by_family.size() < 2) return no();
+  return yes(
+      fmt::format("{}; {}", addresses_text(by_family[true]), addresses_text(by_family[false])),
+      {by_family[true].front().line, by_family[false].front().line});
+}
+
+FactValue interfaces_share_subnet(const Job& job, const Instance&) {
+  const auto two = sharing_subnet(socket_addresses(job));
+  if (!two) return no();
+  const auto& [a, b] = *two;
+  return yes(fmt::format("{}:{} and {}:{}", a.name, a.ip, b.name, b.ip), {b.line});
+}
+
+FactValue virtual_interface(const Job& job, const Instance&) {
+  return addresses_where(all_addresses(job), [](const HostAddress& address) {
+    return is_virtual_interface(address.name) ||
+           (is_link_local(address.ip) && !is_ipv6(address.ip));
+  });
+}
+
+/// Of each process the interfaces of its socket network, in NCCL's order.
+std::map<int, std::vector<HostAddress>> socket_lists(const Job& job) {
+  std::map<int, std::vector<HostAddress>> lists;
+  for (const HostAddress& address : socket_addresses(job)) {
+    std::vector<HostAddress>& list = lists[address.process];
+    if (list.empty() || list.front().line.where == address.line.where) list.push_back(address);
+  }
+  return lists;
+}
+
+/// "NET/Socket/1": the second interface of the process's list.
+FactValue virtual_interface_carries(const Job& job, const Instance&) {
+  const auto lists = socket_lists(job);
+  std::vector<HostAddress> found;
+  SourceRef first;
+  for (const Edge& edge : edges_of(job)) {
+    const auto list = lists.find(edge.process);
+    if (edge.path.network != "Socket" || list == lists.end() || edge.path.device < 0) continue;
+    if (edge.path.device >= static_cast<int>(list->second.size())) continue;
+    const HostAddress& address = list->second[static_cast<size_t>(edge.path.device)];
+    if (!is_virtual_interface(address.name)) continue;
+    if (found.empty()) first = edge.where;
+    found.push_back(address);
+  }
+  if (found.empty()) return no();
+  FactValue value = addresses_answer(found);
+  value.what = "; connections run over " + value.what;
+  value.evidence.push_back({first, {}});
+  return value;
+}
+
+FactValue ipoib_interfaces(const Job& job, const Instance&) {
+  FactValue answer = addresses_where(socket_addresses(job), [](const HostAddress& address) {
+    return is_infiniband_interface(address.name);
+  });
+  answer.processes.clear();
+  return answer;
+}
+
+// Do the RDMA devices in use belong together?
+//
+//   job.hca_link_mix    = yes, "(mlx5_bond_0/RoCE beside 8 of the other kind)"
+//   job.hca_sets_differ = yes, "8 InfiniBand and 0 RoCE devices on gpu-a, 7 InfiniBand and …"
+//
+// Names may differ between hosts; numbers and link layers should not.
+
+/// How many devices of the list have that link layer.
+int count_link(const HcaList& list, std::string_view link) {
+  return static_cast<int>(
+      std::ranges::count_if(list.hcas, [&](const Hca& hca) { return hca.link == link; }));
+}
+
+/// Devices of a host if all its processes list the same; nullptr if each has its own.
+const HcaList* common_list(const std::vector<const HcaList*>& lists) {
+  for (const HcaList* list : lists) {
+    if (list->hcas.size() != lists.front()->hcas.size()) return nullptr;
+  }
+  return lists.front();
+}
+
+FactValue hca_sets_differ(const Job& job, const Instance&) {
+  const auto lists = hca_lists(job);
+  std::map<std::string, std::vector<const HcaList*>> by_host;
+  for (const HcaList& list : lists) by_host[list.host].push_back(&list);
+  by_host.erase("");
+  if (by_host.size() < 2) return unknown();
+  std::map<std::string, std::vector<int>> groups;
+  std::vector<Evidence> evidence;
+  for (const auto& [host, members] : by_host) {
+    const HcaList* list = common_list(members);
+    if (list == nullptr) return unknown();
+    const std::string kinds = fmt::format("{} InfiniBand and {} RoCE devices",
+                                          count_link(*list, "IB"), count_link(*list, "RoCE"));
+    if (groups[kinds].empty()) evidence.push_back(list->line);
+    for (const HcaList* member : members) groups[kinds].push_back(member->process);
+  }
+  if (groups.size() < 2) return no();
+  AnswerParts parts{.evidence = std::move(evidence), .processes = minority(groups)};
+  for (const auto& [kinds, members] : groups) {
+    parts.words.push_back(kinds + " on " + nth_process(job, members.front()).host);
+  }
+  return parts.answer(no(), ", ");
+}
+
+/// A device over which connections run, and the list of a process that names it.
+struct UsedHca {
+  const HcaList* list = nullptr;
+  const Hca* hca = nullptr;
+};
+
+/// Of each list the devices over which connections of its process run; nullopt: no line of a
+/// connection names a device.
+std::optional<std::vector<UsedHca>> used_hcas(const Job& job) {
+  std::map<int, std::set<int>> used;
+  for (const Edge& edge : edges_of(job)) {
+    if (edge.path.network == "IB" && edge.path.device >= 0) {
+      used[edge.process].insert(edge.path.device);
+    }
+  }
+  if (used.empty()) return std::nullopt;
+  std::vector<UsedHca> found;
+  for (const HcaList& list : hca_lists(job)) {
+    for (const int device : used[list.process]) {
+      // Numbers after the list are fused devices, of which nothing is known here.
+      const auto place = static_cast<size_t>(device);
+      if (place < list.hcas.size()) found.push_back({&list, &list.hcas[place]});
+    }
+  }
+  return found;
+}
+
+/// All communicators whose size in hosts is printed stay within one: no NIC carries their data.
+bool stays_on_one_host(const Job& job) {
+  bool any = false;
+  for (const Communicator& comm : job.communicators) {
+    if (comm.nnodes > 1 || (comm.nnodes < 1 && comm.nranks != 1)) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// Used devices of that link layer, each name once.
+std::vector<UsedHca> used_of_link(const std::vector<UsedHca>& used, std::string_view link) {
+  std::vector<UsedHca> found;
+  std::set<std::string_view> names;
+  for (const UsedHca& each : used) {
+    if (each.hca->link == link && names.insert(each.hca->name).second) found.push_back(each);
+  }
+  return found;
+}
+
+/// Where lines of connections show which devices carry data: whether both kinds do.
+FactValue used_link_mix(const std::vector<UsedHca>& used) {
+  const std::vector<UsedHca> ib = used_of_link(used, "IB");
+  const std::vector<UsedHca> roce = used_of_link(used, "RoCE");
+  if (ib.empty() || roce.empty()) return no();
+  std::vector<std::string> names;
+  FactValue value = yes({});
+  for (const UsedHca& each : roce.size() <= ib.size() ? roce : ib) {
+    names.push_back(fmt::format("{}/{}", each.hca->name, each.hca->link));
+    value.evidence.push_back(each.list->line);
+  }
+  value.what = fmt::format("(connections run over {} beside {} of the other kind)",
+                           join(names, ", "), std::max(ib.size(), roce.size()));
+  return value;
+}
+
+FactValue hca_link_mix(const Job& job, const Instance&) {
+  FactValue answer = no();
+  for_each_said<IbDevicesIncompatible>(job, [&](const Said<IbDevicesIncompatible>& said) {
+    answer = yes("(NCCL refuses to connect them)", {evidence_of(said.record)});
+  });
+  if (is_yes(answer)) return answer;
+  if (const auto used = used_hcas(job)) return used_link_mix(*used);
+  if (stays_on_one_host(job)) return no();
+  for (const HcaList& list : hca_lists(job)) {
+    const int ib = count_link(list, "IB");
+    const int roce = count_link(list, "RoCE");
+    if (ib == 0 || roce == 0) continue;
+    const std::string_view odd = roce <= ib ? "RoCE" : "IB";
+    const auto hca =
+        std::ranges::find_if(list.hcas, [&](const Hca& each) { return each.link == odd; });
+    return yes(
+        fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
+        {list.line});
+  }
+  return answer;
+}
+
+/// Which devices the ranks use whose transfers got no answer: "rank 10 sends and receives over
+/// mlx5_3 (RoCE)".
+FactValue unanswered_hca(const Job& job, const Instance&) {
+  constexpr int kRetriesExceeded = 12;
+  constexpr size_t kMost = 4;
+  const auto used = used_hcas(job);
+  if (!used) return unknown();
+  std::set<int> failed;
+  for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
+    if (said.message.status == kRetriesExceeded) failed.insert(said.process);
+  });
+  std::vector<std::string> parts;
+  FactValue value = yes({});
+  for (const HcaList& list : hca_lists(job)) {
+    if (failed.erase(list.process) == 0) continue;
+    std::vector<std::string> names;
+    for (const auto& [own, hca] : *used) {
+      if (own != &list) continue;
+      names.push_back(hca->link.empty() ? hca->name : fmt::format("{} ({})", hca->name, hca->link));
+    }
+    if (names.empty() || parts.size() == kMost) continue;
+    const Process& process = nth_process(job, list.process);
+    parts.push_back(fmt::format(
+        "{} uses {}", process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.host,
+        join(names, ", ")));
+    value.evidence.push_back(list.line);
+  }
+  if (parts.empty()) return unknown();
+  value.what = " Of its devices, " + join(parts, "; ") + ".";
+  return value;
+}
+
+template <typename Test>
+FactValue every_hca(const Job& job, Test test) {
+  const auto lists = hca_lists(job);
+  if (lists.empty()) return unknown();
+  const bool all = std::ranges::all_of(
+      lists, [&](const HcaList& list) { return std::ranges::all_of(list.hcas, test); });
+  return all ? yes({}, {lists.front().line}) : no();
+}
+
+FactValue all_roce(const Job& job, const Instance&) {
+  return every_hca(job, [](const Hca& hca) { return hca.link == "RoCE"; });
+}
+
+FactValue hca_bonds_only(const Job& job, const Instance&) {
+  return every_hca(job, [](const Hca& hca) {
+    return hca.link == "RoCE" && hca.name.find("bond") != std::string::npos;
+  });
+}
+
+FactValue slow_hca(const Job& job, const Instance&) {
+  std::map<int, std::pair<std::string, Evidence>> by_speed;
+  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
+    if (said.message.speed <= 0) return;
+    by_speed.try_emplace(said.message.speed, said.message.name, evidence_of(said.record));
+  });
+  if (by_speed.empty()) return unknown();
+  const auto& [slowest, device] = *by_speed.begin();
+  const int fastest = by_speed.rbegin()->first;
+  // Two generations of cards differ by a factor of two; a management NIC by more.
+  if (slowest * 4 > fastest) return no();
+  return yes(fmt::format("{} has {} Gbit/s beside {} Gbit/s", device.first, slowest / 1000,
+                         fastest / 1000),
+             {device.second});
+}
+
 constexpr std::array kFacts = {
+    job_fact("job.unanswered_hca", unanswered_hca,
+             "Lines of connections show the RDMA devices of a rank whose transfers got no answer."),
+    job_fact("job.all_roce", all_roce, "Every listed RDMA device is RoCE."),
+    job_fact("job.hca_bonds_only", hca_bonds_only, "Every listed RDMA device is a RoCE bond."),
+    job_fact(
+        "job.hca_link_mix", hca_link_mix,
+        "Connections run over InfiniBand and RoCE devices; or one list holds both, and nothing "
+        "shows which carry data; or NCCL refuses to connect two."),
+    job_fact("job.hca_sets_differ", within_runs<hca_sets_differ>,
+             "Hosts list different numbers of InfiniBand or RoCE devices."),
+    job_fact("job.slow_hca", slow_hca, "One RDMA device has at most a quarter of another's speed."),
     job_fact("job.gid_evidence", gid_evidence,
              "The GID in use is link-local or RoCE v1, or index 0 between subnets."),
     job_fact(
@@ -358,6 +767,22 @@ constexpr std::array kFacts = {
         "names addresses of NICs."),
     job_fact("job.ib_timeout_within_host", ib_timeout_within_host,
              "RDMA transfers between NICs of one host got no answer, and no others failed."),
+    job_fact("job.address_families_differ", within_runs<address_families_differ>,
+             "Some ranks use IPv4 and others IPv6 for the bootstrap."),
+    job_fact("job.bridge_between_hosts", within_runs<bridge_between_hosts>,
+             "Hosts advertise addresses of the same private bridge, which each has for itself."),
+    job_fact("job.interfaces_share_subnet", interfaces_share_subnet,
+             "Two socket interfaces of a process are in one subnet, if its mask has 24 bits."),
+    job_fact("job.ipoib_interfaces", ipoib_interfaces,
+             "A socket network lists interfaces with names of InfiniBand ports."),
+    job_fact("job.loopback_between_hosts", within_runs<loopback_between_hosts>,
+             "The log names several hosts, and some process uses a loopback address."),
+    job_fact("job.same_address_on_hosts", within_runs<same_address_on_hosts>,
+             "Two hosts advertise the same address for the bootstrap."),
+    job_fact("job.virtual_interface", virtual_interface,
+             "Some process uses or lists a bridge, tunnel or link-local IPv4 interface."),
+    job_fact("job.virtual_interface_carries", virtual_interface_carries,
+             "Lines of connections show that data pass through a bridge or tunnel."),
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
-#include "diagnose/facts/line_evidence.h"
 #include "log/event.h"
 #include "log/messages.h"
 

@@ -34,16 +34,6 @@ struct JobSpan {
 /// By the clocks of most lines that carry a time; nullopt where none does. Clocks of hosts differ.
 std::optional<JobSpan> span_of(const Job& job);
 
-// Which lines say that the work, or a process, came to an end?
-//
-//   # Avg bus bandwidth    : 124.196                               the job finished
-//   slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT … ***      the job was stopped
-//   [launch.py:347:main] Process 4243 exits successfully.          the process with that pid
-//   finished x3000c0s1b0n0: rank 3 died from signal 6 and dumped core       rank 3 failed
-//
-// Programs, launchers, shells and schedulers each have their own words. What NCCL says of its
-// communicators, and what follows from all of it, is in outcome.h.
-
 /// True if `line` stands before `other` in the same input.
 bool is_before(const Job& job, SourceRef line, SourceRef other);
 
@@ -75,6 +65,16 @@ struct ExitReport {
 };
 
 std::vector<ExitReport> exit_reports(const Job& job);
+
+// Which lines say that the work, or a process, came to an end?
+//
+//   # Avg bus bandwidth    : 124.196                               the job finished
+//   slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT … ***      the job was stopped
+//   [launch.py:347:main] Process 4243 exits successfully.          the process with that pid
+//   finished x3000c0s1b0n0: rank 3 died from signal 6 and dumped core       rank 3 failed
+//
+// Programs, launchers, shells and schedulers each have their own words. What NCCL says of its
+// communicators, and what follows from all of it, is in outcome.h.
 
 /// How a job or a process ended, as far as the logs show.
 enum class EndState {

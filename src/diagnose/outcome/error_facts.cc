@@ -182,11 +182,10 @@ bool went_on_after(const Job& job, const Process& process, SourceRef where) {
                             [&](const auto& entry) { return is_later(entry.second.first); })) {
       return true;
     }
-    const RecordList* inits = log.records.find(kKindIndex<CommInit>);
-    return inits != nullptr && std::ranges::any_of(inits->kept, [&](const Record& record) {
-             return is_later(record.where) &&
-                    read_message<CommInit>(parse_record(record).message).phase == "COMPLETE";
-           });
+    return std::ranges::any_of(log.records.kept(kKindIndex<CommInit>), [&](const Record& record) {
+      return is_later(record.where) &&
+             read_message<CommInit>(parse_record(record).message).phase == "COMPLETE";
+    });
   });
 }
 
@@ -256,10 +255,8 @@ bool is_first_communicator(const Job& job, const Process& process, SourceRef whe
 
 std::optional<InitTrail> init_trail_of(const Job& job, const Process& process) {
   for (const size_t log : process.logs) {
-    const RecordList* list = job.logs[log].records.find(kKindIndex<ErrorTrace>);
-    if (list == nullptr) continue;
     InitTrail trail;
-    for (const Record& record : list->kept) {
+    for (const Record& record : job.logs[log].records.kept(kKindIndex<ErrorTrace>)) {
       const Event event = parse_record(record);
       if (!trail.add(record, read_message<ErrorTrace>(event.message))) continue;
       const bool is_init = trail.through_setup || is_first_communicator(job, process, record.where);
@@ -330,9 +327,9 @@ FactValue silent_init_failure(const Job& job, const Instance& instance) {
 /// The last traceback of a log, where nothing of the framework stands after it: its exception is
 /// unknown or cut off.
 const Record* open_traceback(const SpeakerLog& log) {
-  const RecordList* begun = log.records.find(kKindIndex<TracebackStarted>);
-  if (begun == nullptr || begun->kept.empty()) return nullptr;
-  const Record& last = begun->kept.back();
+  const auto& begun = log.records.kept(kKindIndex<TracebackStarted>);
+  if (begun.empty()) return nullptr;
+  const Record& last = begun.back();
   const bool is_closed =
       std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
         return entry.first != kKindIndex<TracebackStarted> &&

@@ -329,6 +329,8 @@ class Deriver {
   std::optional<Evidence> open_test_;  ///< Begins after the summary of another one.
 };
 
+JobOutcome derive_outcome(const Job& job) { return Deriver(job).derive(); }
+
 /// Every process ended well, as far as its log goes on: those that did not are cut.
 bool all_but_cut_finished(const Job& job, const JobOutcome& outcome) {
   if (outcome.job.state != EndState::Unfinished) return false;
@@ -375,8 +377,6 @@ EndPlaces derive_end_places(const Job& job) {
 }  // namespace
 
 bool is_named(const Process& process) { return process.pid >= 0 || process.rank >= 0; }
-
-JobOutcome derive_outcome(const Job& job) { return Deriver(job).derive(); }
 
 const JobOutcome& outcome_of(const Job& job) { return job.answers.of<&derive_outcome>(job); }
 

@@ -35,10 +35,7 @@ struct JobOutcome {
   std::vector<EndOf> processes;  ///< By index of Job::processes.
 };
 
-/// Pure. Several layers ask: `job.answers.of<&derive_outcome>(job)`, which is outcome_of().
-JobOutcome derive_outcome(const Job& job);
-
-/// The same, worked out once; lives as long as the job.
+/// Pure, and worked out once; lives as long as the job.
 const JobOutcome& outcome_of(const Job& job);
 
 /// False for what a file says without naming anybody: it is no process of the job's.

@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/facts/line_evidence.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "log/event.h"

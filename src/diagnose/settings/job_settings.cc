@@ -6,12 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
@@ -19,10 +17,12 @@
 #include "diagnose/network/interfaces.h"
 #include "diagnose/settings/lint.h"
 #include "diagnose/settings/nccl_variables.h"
-#include "log/messages.h"
 
 namespace ncclog {
 namespace {
+
+constexpr std::string_view kInterfaces = "NCCL_SOCKET_IFNAME";
+constexpr std::string_view kHcas = "NCCL_IB_HCA";
 
 // What did the filters of interfaces and RDMA devices do to this job?
 //
@@ -32,45 +32,34 @@ namespace {
 // NCCL lists what a filter admitted, so the lists of other processes and hosts tell what else there
 // is.
 
-/// A filter as one process read it.
-struct FilterInUse {
-  Setting setting;
+/// Where a process printed a setting first.
+struct Printed {
+  std::string value;
   Evidence line;
 };
 
-/// By process and name.
-using Filters = std::map<std::pair<int, std::string>, FilterInUse>;
+/// By name.
+using PrintedSettings = std::map<std::string, Printed, std::less<>>;
 
-Filters filters_in_use(const Job& job) {
-  Filters filters;
+/// By process.
+std::map<int, PrintedSettings> printed_settings(const Job& job) {
+  std::map<int, PrintedSettings> printed;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    std::string name(said.message.name);
-    const NcclVariable* variable = find_nccl_variable(name);
-    if (variable == nullptr || variable->kind != ValueKind::Filter || said.message.value.empty()) {
-      return;
-    }
-    filters.try_emplace({said.process, name},
-                        FilterInUse{{.name = name, .value = std::string(said.message.value)},
-                                    evidence_of(said.record)});
+    printed[said.process].try_emplace(
+        std::string(said.message.name),
+        Printed{std::string(said.message.value), evidence_of(said.record)});
   });
-  return filters;
+  return printed;
 }
 
-const FilterInUse* find_filter(const Filters& filters, int process, const std::string& name) {
-  const auto found = filters.find({process, name});
-  return found == filters.end() ? nullptr : &found->second;
+bool is_filter(std::string_view name, std::string_view value) {
+  const NcclVariable* variable = find_nccl_variable(name);
+  return variable != nullptr && variable->kind == ValueKind::Filter && !value.empty();
 }
 
 std::string on_host(const Job& job, int process) {
   const std::string& host = nth_process(job, process).host;
   return host.empty() ? std::string("its host") : host;
-}
-
-JobRemark no_device(const FilterInUse& filter, RemarkLevel level, std::string message,
-                    const std::vector<std::string>& names) {
-  return {{RemarkKind::MatchesNothing, level, filter.setting.name, filter.setting.value,
-           std::move(message), filter_meant(filter.setting.value, names), 0},
-          filter.line};
 }
 
 void add_name(std::vector<std::string>& names, std::string_view name) {
@@ -103,55 +92,58 @@ HostDevices known_names(const Job& job) {
   return names;
 }
 
-void add_empty_interfaces(const Job& job, const Filters& filters, const HostDevices& names,
-                          std::vector<JobRemark>& out) {
-  for_each_said<BootstrapNoInterface>(job, [&](const Said<BootstrapNoInterface>& said) {
-    const FilterInUse* filter = find_filter(filters, said.process, "NCCL_SOCKET_IFNAME");
-    if (filter == nullptr || !said.message.text.ends_with("interface found")) return;
-    out.push_back(
-        no_device(*filter, RemarkLevel::Error,
-                  fmt::format("admits no interface that {} has", on_host(job, said.process)),
-                  names.interfaces));
+/// The filter of that name left processes without a device that `means_none` accepts a line of; of
+/// `what`, {} is the host.
+template <typename T, typename MeansNone>
+void add_empty(const Job& job, std::map<int, PrintedSettings>& printed, std::string_view name,
+               RemarkLevel level, std::string_view what, const std::vector<std::string>& names,
+               MeansNone means_none, std::vector<JobRemark>& out) {
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    const auto filter = printed[said.process].find(name);
+    if (filter == printed[said.process].end() || !is_filter(name, filter->second.value)) return;
+    if (!means_none(said.message)) return;
+    const auto& [value, line] = filter->second;
+    out.push_back({{RemarkKind::MatchesNothing, level, std::string(name), value,
+                    fmt::format(fmt::runtime(what), on_host(job, said.process)),
+                    filter_meant(value, names), 0},
+                   line});
   });
 }
 
-void add_empty_hcas(const Job& job, const Filters& filters, const HostDevices& names,
-                    std::vector<JobRemark>& out) {
-  for_each_said<NoRdmaDevice>(job, [&](const Said<NoRdmaDevice>& said) {
-    const FilterInUse* filter = find_filter(filters, said.process, "NCCL_IB_HCA");
-    if (filter == nullptr) return;
-    out.push_back(no_device(
-        *filter, RemarkLevel::Warning,
-        fmt::format("admits no RDMA device that {} has, if it has any", on_host(job, said.process)),
-        names.hcas));
-  });
-}
-
-void add_surprises(const Job& job, const Filters& filters, std::vector<JobRemark>& out) {
-  auto listed =
-      devices_by(job, socket_addresses(job), [](const auto& each) { return each.process; });
-  for (const auto& [key, filter] : filters) {
-    const auto devices = listed.find(key.first);
-    if (devices == listed.end()) continue;
-    devices->second.host = on_host(job, key.first);
-    const NcclVariable& variable = *find_nccl_variable(filter.setting.name);
-    for (Remark& remark : judge_filter(variable, filter.setting, std::span(&devices->second, 1))) {
-      if (remark.kind != RemarkKind::MatchesMore) continue;
-      remark.variable = filter.setting.name;
-      remark.value = filter.setting.value;
-      out.push_back({std::move(remark), filter.line});
+/// Filters that admitted more than their names say.
+void add_surprises(const Job& job, const std::map<int, PrintedSettings>& printed,
+                   std::vector<JobRemark>& out) {
+  for (auto& [process, devices] :
+       devices_by(job, socket_addresses(job), [](const auto& each) { return each.process; })) {
+    const auto settings = printed.find(process);
+    if (settings == printed.end()) continue;
+    devices.host = on_host(job, process);
+    for (const auto& [name, filter] : settings->second) {
+      if (!is_filter(name, filter.value)) continue;
+      const Setting setting{.name = name, .value = filter.value};
+      for (Remark& remark :
+           judge_filter(*find_nccl_variable(name), setting, std::span(&devices, 1))) {
+        if (remark.kind != RemarkKind::MatchesMore) continue;
+        remark.variable = name;
+        remark.value = filter.value;
+        out.push_back({std::move(remark), filter.line});
+      }
     }
   }
 }
 
 /// Filters that left a process without devices, or admitted more than their names say.
 void judge_filters_in_use(const Job& job, std::vector<JobRemark>& remarks) {
-  const Filters filters = filters_in_use(job);
-  if (filters.empty()) return;
+  auto printed = printed_settings(job);
   const HostDevices names = known_names(job);
-  add_empty_interfaces(job, filters, names, remarks);
-  add_empty_hcas(job, filters, names, remarks);
-  add_surprises(job, filters, remarks);
+  add_empty<BootstrapNoInterface>(
+      job, printed, kInterfaces, RemarkLevel::Error, "admits no interface that {} has",
+      names.interfaces, [](const auto& none) { return none.text.ends_with("interface found"); },
+      remarks);
+  add_empty<NoRdmaDevice>(
+      job, printed, kHcas, RemarkLevel::Warning, "admits no RDMA device that {} has, if it has any",
+      names.hcas, [](const auto&) { return true; }, remarks);
+  add_surprises(job, printed, remarks);
 }
 
 /// Commands of a process as one script: what a shell exported lasts.
@@ -321,7 +313,7 @@ bool may_differ(std::string_view name) {
       "NCCL_RAS_ENABLE",      "NCCL_LAUNCH_MODE",    "NCCL_GRAPH_DUMP_FILE_RANK",
       "NCCL_SET_THREAD_NAME", "NCCL_SET_STACK_SIZE", "NCCL_SOCKET_MAGIC"};
   return name.starts_with("NCCL_DEBUG") || name.find("DUMP") != name.npos ||
-         std::ranges::find(kNames, name) != std::end(kNames);
+         equals_one_of(name, kNames);
 }
 
 /// Name what one machine has, so they may differ between machines.
@@ -329,19 +321,13 @@ bool may_differ_between_hosts(std::string_view name) {
   constexpr std::string_view kNames[] = {"NCCL_SOCKET_IFNAME",  "NCCL_IB_HCA",
                                          "NCCL_OOB_NET_IFNAME", "NCCL_IB_GID_INDEX",
                                          "NCCL_TOPO_FILE",      "NCCL_GRAPH_FILE"};
-  return std::ranges::find(kNames, name) != std::end(kNames);
+  return equals_one_of(name, kNames);
 }
-
-/// Where a setting was printed first.
-struct Printed {
-  std::string value;
-  Evidence line;
-};
 
 struct Reader {
   int process = -1;
-  std::map<std::string, Printed> settings;  ///< By name.
-  SourceRef completed;                      ///< Its first Init COMPLETE; line 0: none.
+  PrintedSettings settings;
+  SourceRef completed;   ///< Its first Init COMPLETE; line 0: none.
   bool damaged = false;  ///< Lines may be torn, unknown or left out: maybe the missing one.
 };
 
@@ -354,21 +340,14 @@ bool is_damaged(const Job& job, const Process& process) {
 
 /// The processes that print settings or finish an initialisation.
 std::vector<Reader> read_settings(const Job& job) {
+  std::map<int, PrintedSettings> printed = printed_settings(job);
   std::vector<Reader> readers;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    Reader reader{static_cast<int>(p),
-                  {},
-                  first_complete(job, job.processes[p]),
-                  is_damaged(job, job.processes[p])};
-    for_each_record(job, job.processes[p], kKindIndex<EnvSet>, [&](const Record& record) {
-      const Event event = parse_record(record);
-      const auto set = read_message<EnvSet>(event.message);
-      reader.settings.try_emplace(std::string(set.name),
-                                  Printed{std::string(set.value), evidence_of(record)});
-    });
-    if (job.processes[p].pid < 0) continue;
-    if (!reader.settings.empty() || reader.completed.line != 0)
-      readers.push_back(std::move(reader));
+  for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
+    const Process& process = nth_process(job, p);
+    if (process.pid < 0) continue;
+    Reader reader{p, std::move(printed[p]), first_complete(job, process), is_damaged(job, process)};
+    const bool reads = !reader.settings.empty() || reader.completed.line != 0;
+    if (reads) readers.push_back(std::move(reader));
   }
   return readers;
 }
@@ -385,10 +364,11 @@ bool lacks(const Reader& reader, const Reader& owner, const std::string& name) {
   });
 }
 
-/// Who has which value of one variable; "" stands for "proven not set".
-std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers,
-                                              const std::string& name) {
-  std::map<std::string, std::vector<int>> result;
+/// Processes by the value of one variable; "" stands for "proven not set".
+using Camps = std::map<std::string, std::vector<int>>;
+
+Camps camps_of(const std::vector<Reader>& readers, const std::string& name) {
+  Camps result;
   const Reader* owner = nullptr;
   for (const Reader& reader : readers) {
     const auto setting = reader.settings.find(name);
@@ -411,15 +391,13 @@ std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers
 
 /// True if some have the variable and as many provably have not, while nobody knows of the others:
 /// then who is the odd one would be a guess.
-bool is_undecided(const std::vector<Reader>& readers,
-                  const std::map<std::string, std::vector<int>>& by_value) {
+bool is_undecided(const std::vector<Reader>& readers, const Camps& by_value) {
   return by_value.contains("") && minority(by_value).empty() &&
          std::ranges::any_of(readers, &Reader::damaged);
 }
 
 /// Drops what may differ: all of it, or the difference between hosts.
-bool is_difference(const Job& job, const std::string& name,
-                   const std::map<std::string, std::vector<int>>& by_value) {
+bool is_difference(const Job& job, const std::string& name, const Camps& by_value) {
   if (by_value.size() < 2 || may_differ(name)) return false;
   if (!may_differ_between_hosts(name)) return true;
   std::map<std::string, std::set<std::string>> values_on_host;
@@ -433,8 +411,7 @@ bool is_difference(const Job& job, const std::string& name,
 }
 
 /// "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
-std::string difference_phrase(const Job& job, const std::string& name,
-                              const std::map<std::string, std::vector<int>>& by_value) {
+std::string difference_phrase(const Job& job, const std::string& name, const Camps& by_value) {
   std::vector<std::string> parts;
   for (const auto& [value, processes] : by_value) {
     std::vector<int> ranks;
@@ -451,8 +428,8 @@ std::string difference_phrase(const Job& job, const std::string& name,
 /// A setting that some have, or have otherwise than others provably do.
 struct Difference {
   std::string name;
-  std::map<std::string, std::vector<int>> by_value;  ///< As camps() gives it.
-  std::vector<Evidence> lines;                       ///< One for each value.
+  Camps by_value;
+  std::vector<Evidence> lines;  ///< One for each value.
 };
 
 std::vector<Difference> find_differences(const Job& job, const std::vector<Reader>& readers) {
@@ -462,7 +439,7 @@ std::vector<Difference> find_differences(const Job& job, const std::vector<Reade
   }
   std::vector<Difference> differences;
   for (const std::string& name : names) {
-    Difference found{name, camps(readers, name), {}};
+    Difference found{name, camps_of(readers, name), {}};
     if (!is_difference(job, name, found.by_value) || is_undecided(readers, found.by_value))
       continue;
     std::set<std::string> shown;
@@ -479,18 +456,15 @@ std::vector<Difference> find_differences(const Job& job, const std::vector<Reade
 FactValue env_differs(const Job& job, const Instance&) {
   const std::vector<Reader> readers = read_settings(job);
   if (readers.size() < 2) return unknown();
-  std::vector<std::string> phrases;
-  FactValue value = yes({});
+  AnswerParts parts;
   std::set<int> odd;
   for (const Difference& each : find_differences(job, readers)) {
-    phrases.push_back(difference_phrase(job, each.name, each.by_value));
-    value.evidence.insert(value.evidence.end(), each.lines.begin(), each.lines.end());
+    parts.words.push_back(difference_phrase(job, each.name, each.by_value));
+    parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());
     for (const int process : minority(each.by_value)) odd.insert(process);
   }
-  if (phrases.empty()) return no();
-  value.what = join(phrases, "; ");
-  value.processes.assign(odd.begin(), odd.end());
-  return value;
+  parts.processes.assign(odd.begin(), odd.end());
+  return parts.answer(no());
 }
 
 /// The host of which all processes have the setting, and those of every other host provably not;
@@ -510,20 +484,17 @@ const std::string* only_host_of(const Job& job, const Difference& setting, size_
 
 FactValue env_not_forwarded(const Job& job, const Instance&) {
   const std::vector<Reader> readers = read_settings(job);
-  std::vector<std::string> phrases;
-  FactValue value = yes({});
+  AnswerParts parts;
   std::set<int> without;
   for (const Difference& each : find_differences(job, readers)) {
     const std::string* host = only_host_of(job, each, readers.size());
     if (host == nullptr) continue;
-    phrases.push_back(fmt::format("{} on {} only", each.name, printable(to_valid_utf8(*host))));
-    value.evidence.insert(value.evidence.end(), each.lines.begin(), each.lines.end());
+    parts.words.push_back(fmt::format("{} on {} only", each.name, printable(to_valid_utf8(*host))));
+    parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());
     without.insert(each.by_value.at("").begin(), each.by_value.at("").end());
   }
-  if (phrases.empty()) return unknown();
-  value.what = join(phrases, ", ");
-  value.processes.assign(without.begin(), without.end());
-  return value;
+  parts.processes.assign(without.begin(), without.end());
+  return parts.answer(unknown(), ", ");
 }
 
 }  // namespace
@@ -542,17 +513,15 @@ constexpr size_t kMostNamed = 4;
 /// Remarks that `wanted` takes, each in the words of `words`.
 template <typename Wanted, typename Words>
 FactValue remarks_answer(const Job& job, std::string_view separator, Wanted wanted, Words words) {
-  std::vector<std::string> parts;
-  std::vector<Evidence> evidence;
-  std::set<std::string> seen;
+  AnswerParts parts;
   for (const JobRemark& each : job_remarks(job)) {
     if (!wanted(each.remark)) continue;
     std::string text = words(each.remark);
-    if (!seen.insert(text).second) continue;
-    parts.push_back(std::move(text));
-    evidence.push_back(each.line);
+    if (std::ranges::count(parts.words, text) > 0) continue;
+    parts.words.push_back(std::move(text));
+    parts.evidence.push_back(each.line);
   }
-  return parts.empty() ? unknown() : yes(few_of(parts, kMostNamed, separator), std::move(evidence));
+  return parts.answer(unknown(), separator, kMostNamed);
 }
 
 std::string sentence(const Remark& remark) {
@@ -599,9 +568,6 @@ FactValue costly_logging(const Job& job, const Instance&) {
       sentence);
 }
 
-constexpr std::string_view kInterfaces = "NCCL_SOCKET_IFNAME";
-constexpr std::string_view kHcas = "NCCL_IB_HCA";
-
 /// Remarks of one kind on filters of one sort.
 template <RemarkKind kind, const std::string_view& variable>
 FactValue filters(const Job& job, const Instance&) {
@@ -634,16 +600,14 @@ FactValue settings_from_elsewhere(const Job& job, const Instance&) {
     }
   }
   if (named.empty()) return unknown();
-  std::vector<std::string> names;
-  std::vector<Evidence> evidence;
+  AnswerParts others;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     const std::string name(said.message.name);
-    if (named.contains(name)) return;
-    named.insert(name);
-    names.push_back(fmt::format("{}={}", name, printable(said.message.value)));
-    evidence.push_back(evidence_of(said.record));
+    if (!named.insert(name).second) return;
+    others.words.push_back(fmt::format("{}={}", name, printable(said.message.value)));
+    others.evidence.push_back(evidence_of(said.record));
   });
-  return names.empty() ? no() : yes(few_of(names, kMostNamed, ", "), std::move(evidence));
+  return others.answer(no(), ", ", kMostNamed);
 }
 
 /// " for Broadcast of ncclInt8; NCCL_ALGO was set to NVLS": what a sentence ends with. Of many
@@ -653,8 +617,8 @@ FactValue algorithm_unavailable(const Job& job, const Instance&) {
   for_each_said<AlgorithmUnavailable>(job, [&](const Said<AlgorithmUnavailable>& said) {
     const AlgorithmUnavailable& lack = said.message;
     if (!value.evidence.empty() && !(said.record.where < value.evidence.front().where)) return;
-    std::string words;
-    words += fmt::format(" for {}", lack.function.empty() ? "an operation" : lack.function);
+    std::string words =
+        fmt::format(" for {}", lack.function.empty() ? "an operation" : lack.function);
     if (!lack.datatype.empty()) words += fmt::format(" of {}", lack.datatype);
     std::string_view settings = trim(lack.settings);
     if (settings.ends_with('.')) settings.remove_suffix(1);
@@ -667,7 +631,45 @@ FactValue algorithm_unavailable(const Job& job, const Instance&) {
   return value;
 }
 
+/// Where processes bootstrap over an interface that the setting of theirs does not name. Without a
+/// line of its own the commands of the log count for a process, if they give all ranks the same.
+FactValue ifname_not_used(const Job& job, const Instance&) {
+  std::set<std::string> commanded;
+  for (const CommandSettings& command : command_settings(job)) {
+    for (const Setting& setting : command.found.settings) {
+      if (setting.name == kInterfaces && setting.literal) commanded.insert(setting.value);
+    }
+  }
+  std::map<int, std::string> settings;
+  for (size_t p = 0; commanded.size() == 1 && p < job.processes.size(); ++p) {
+    settings[static_cast<int>(p)] = *commanded.begin();
+  }
+  for (const EnvironmentSetting& setting : job.environment) {
+    if (setting.name != kInterfaces) continue;
+    for (const int process : setting.processes) settings[process] = setting.value;
+  }
+  if (settings.empty()) return unknown();
+  std::vector<HostAddress> odd;
+  std::string value;
+  for (const HostAddress& address : bootstrap_addresses(job)) {
+    const auto setting = settings.find(address.process);
+    if (setting == settings.end()) continue;
+    // A list of exclusions says nothing about the rest.
+    const NameFilter filter = parse_name_filter(setting->second);
+    if (filter.excludes || admits(filter, address.name)) continue;
+    odd.push_back(address);
+    value = setting->second;
+  }
+  FactValue answer = addresses_answer(odd);
+  if (is_yes(answer))
+    answer.what = fmt::format("the setting is {}, in use is {}", value, answer.what);
+  return answer;
+}
+
 constexpr std::array kFacts = {
+    job_fact("job.ifname_not_used", ifname_not_used,
+             "The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name."),
+
     job_fact("job.env_differs", within_runs<env_differs>,
              "Some ranks have a setting or a value that others provably have not."),
     job_fact("job.env_not_forwarded", within_runs<env_not_forwarded>,

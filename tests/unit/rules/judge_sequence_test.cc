@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "diagnose/facts/line_evidence.h"
 #include "log/messages.h"
 #include "unit/rules/sample_rules.h"
 #include "unit/rules/three_answers.h"
