@@ -2,16 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <functional>
-#include <string_view>
 
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "log/event.h"
-#include "log/messages.h"
 
 namespace ncclog {
 namespace {
@@ -90,7 +85,7 @@ int ExitReport::signal() const {
 bool ExitReport::is_requested() const {
   constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit"};
   return signal() == 1 || signal() == 2 || signal() == 15 ||
-         std::ranges::any_of(kRequests, [&](auto word) { return ended.status.starts_with(word); });
+         starts_with_one_of(ended.status, kRequests);
 }
 
 std::vector<ExitReport> exit_reports(const Job& job) {

@@ -9,13 +9,7 @@
 
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "diagnose/facts/fact.h"
-#include "model/job.h"
 
 namespace ncclog {
 

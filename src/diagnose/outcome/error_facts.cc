@@ -6,14 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
@@ -21,7 +16,6 @@
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/line/prefix.h"
-#include "log/messages.h"
 #include "log/nccl_names.h"
 
 namespace ncclog {
@@ -78,9 +72,7 @@ FactValue lines_where(const Job& job, Lists lists, Wanted wanted) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     bool named = false;
     for (const size_t log : job.processes[p].logs) {
-      const RecordList* list = lists(job.logs[log]);
-      if (list == nullptr) continue;
-      for (const Record& record : list->kept) {
+      for (const Record& record : lists(job.logs[log])) {
         const Event event = parse_record(record);
         if (!wanted(p, event, record) || is_after_end(job, evidence_of(record))) continue;
         if (value.evidence.empty() || record.where < first) {
@@ -104,7 +96,7 @@ FactValue told(FactValue value, std::string_view how) {
 
 FactValue unknown_warning(const Job& job, const Instance&) {
   return told(lines_where(
-                  job, [](const SpeakerLog& log) { return &log.unrecognised; },
+                  job, [](const SpeakerLog& log) -> const auto& { return log.unrecognised.kept; },
                   [](size_t, const Event& event, const Record&) {
                     return event.header.level == Level::Warn;
                   }),
@@ -166,9 +158,7 @@ bool is_of_closing(const ErrorTrace& trace) {
   constexpr std::string_view kFiles[] = {"misc/socket.cc", "proxy.cc", "ras/"};
   const bool is_closed = trace.code == 3 || trace.code == 6;
   return trace.file.find("ras/") != trace.file.npos ||
-         (is_closed && std::ranges::any_of(kFiles, [&](auto file) {
-            return trace.file.find(file) != trace.file.npos;
-          }));
+         (is_closed && holds_one_of(trace.file, kFiles));
 }
 
 /// The process went on after the line: it connected, or its communicator was complete. What
@@ -190,18 +180,20 @@ bool went_on_after(const Job& job, const Process& process, SourceRef where) {
 }
 
 FactValue error_trail(const Job& job, const Instance&) {
-  return told(
-      lines_where(
-          job, [](const SpeakerLog& log) { return log.records.find(kKindIndex<ErrorTrace>); },
-          [&](size_t process, const Event& event, const Record& record) {
-            const auto trace = read_message<ErrorTrace>(event.message);
-            constexpr int kInProgress = 7;
-            // A word without an extension is a piece of another line, and no file.
-            const bool is_file = trace.file.find('.') != trace.file.npos;
-            return is_file && trace.code > 0 && trace.code < kInProgress && !is_of_closing(trace) &&
-                   !went_on_after(job, job.processes[process], record.where);
-          }),
-      "a call of NCCL returned an error");
+  return told(lines_where(
+                  job, [](const SpeakerLog& log) -> const auto& {
+                    return log.records.kept(kKindIndex<ErrorTrace>);
+                  },
+                  [&](size_t process, const Event& event, const Record& record) {
+                    const auto trace = read_message<ErrorTrace>(event.message);
+                    constexpr int kInProgress = 7;
+                    // A word without an extension is a piece of another line, and no file.
+                    const bool is_file = trace.file.find('.') != trace.file.npos;
+                    return is_file && trace.code > 0 && trace.code < kInProgress &&
+                           !is_of_closing(trace) &&
+                           !went_on_after(job, job.processes[process], record.where);
+                  }),
+              "a call of NCCL returned an error");
 }
 
 /// "init.cc" in NCCL's source, wherever it was built.
@@ -215,8 +207,7 @@ bool is_source(const ErrorTrace& trace, std::string_view name) {
 bool is_of_setup(const ErrorTrace& trace) {
   constexpr std::string_view kFiles[] = {"bootstrap.c", "graph/",     "transport.c",
                                          "transport/",  "channel.cc", "collnet"};
-  return std::ranges::any_of(kFiles,
-                             [&](auto file) { return trace.file.find(file) != trace.file.npos; });
+  return holds_one_of(trace.file, kFiles);
 }
 
 /// A trail that went from NCCL's set-up through init.cc to the thread that init runs in.
@@ -342,20 +333,17 @@ const Record* open_traceback(const SpeakerLog& log) {
 FactValue uncaught(const Job& job, const Instance&) {
   FactValue value = yes({});
   const auto add = [&](int process, const Record& record, std::string what) {
-    if (went_on(job, record.where)) return;
     if (value.evidence.empty()) value.what = std::move(what);
     value.evidence.push_back(evidence_of(record));
     value.processes.push_back(process);
   };
-  for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
-    if (is_asked_for(said.message)) return;
-    add(said.process, said.record,
-        fmt::format("an exception: \"{}\". ", excerpt_of(said.header.message)));
-  });
+  for (const auto& [process, record] : uncaught_exceptions(job)) {
+    add(process, *record, fmt::format("an exception: \"{}\". ", message_of(*record)));
+  }
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
       const Record* traceback = open_traceback(job.logs[log]);
-      if (traceback == nullptr) continue;
+      if (traceback == nullptr || went_on(job, traceback->where)) continue;
       add(static_cast<int>(p), *traceback, "a traceback whose exception is not known. ");
     }
   }
@@ -379,9 +367,7 @@ FactValue memory_shortage_outlived(const Job& job, const Instance&) {
   });
   for_each_said<CudaAllocFailed>(job, [&](const Said<CudaAllocFailed>& said) {
     constexpr std::string_view kOfGpu[] = {"calloc", "calloc async", "host alloc"};
-    if (std::ranges::count(kOfGpu, said.message.what) > 0) {
-      add(said.process, said.record);
-    }
+    if (equals_one_of(said.message.what, kOfGpu)) add(said.process, said.record);
   });
   if (lines.empty()) return unknown();
   const bool outlived =
@@ -443,17 +429,15 @@ std::string wrong_phrase(const NcclTestsRun& run, std::vector<Evidence>& evidenc
 
 FactValue nccl_tests_wrong(const Job& job, const Instance&) {
   if (job.nccl_tests.empty()) return unknown();
-  std::vector<std::string> parts;
-  std::vector<Evidence> evidence;
+  AnswerParts wrong;
   for (const NcclTestsRun& run : job.nccl_tests) {
-    std::string part = wrong_phrase(run, evidence);
-    if (!part.empty()) parts.push_back(std::move(part));
+    std::string part = wrong_phrase(run, wrong.evidence);
+    if (!part.empty()) wrong.words.push_back(std::move(part));
   }
-  if (parts.empty()) return no();
   for_each_said<NcclTestsOutOfBounds>(job, [&](const Said<NcclTestsOutOfBounds>& said) {
-    if (said.message.verdict == "FAILED") evidence.push_back(evidence_of(said.record));
+    if (said.message.verdict == "FAILED") wrong.evidence.push_back(evidence_of(said.record));
   });
-  return yes(join(parts, "; "), std::move(evidence));
+  return wrong.answer(no());
 }
 
 FactValue nccl_tests_slow(const Job& job, const Instance&) {

@@ -1,14 +1,10 @@
 #include "diagnose/outcome/first_failure.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
-#include "log/messages.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
@@ -277,10 +273,6 @@ std::string message_of(const Record& record) {
   return excerpt_of(parse_record(record).header.message);
 }
 
-bool is_asked_for(const PythonException& exception) {
-  return exception.type.ends_with("KeyboardInterrupt") || exception.type.ends_with("SystemExit");
-}
-
 namespace {
 
 /// A line of passed_on_exceptions.table.
@@ -426,6 +418,18 @@ bool calls_go_on(const Job& job, SourceRef where) {
 
 bool went_on(const Job& job, SourceRef where) {
   return steps_go_on(job, where) || calls_go_on(job, where);
+}
+
+std::vector<std::pair<int, const Record*>> uncaught_exceptions(const Job& job) {
+  std::vector<std::pair<int, const Record*>> all;
+  for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
+    const std::string_view type = said.message.type;
+    const bool is_asked_for = type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
+    if (!is_asked_for && !went_on(job, said.record.where)) {
+      all.emplace_back(said.process, &said.record);
+    }
+  });
+  return all;
 }
 
 std::vector<ProgramException> first_exceptions(const Job& job) {

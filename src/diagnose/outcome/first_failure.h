@@ -10,11 +10,6 @@
 
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "diagnose/facts/fact.h"
 #include "log/wording/message_kind.h"
 
@@ -107,8 +102,9 @@ struct ProgramException {
 /// to be the cause.
 std::vector<ProgramException> first_exceptions(const Job& job);
 
-/// Ended on purpose by whoever ran it: KeyboardInterrupt, SystemExit.
-bool is_asked_for(const PythonException& exception);
+/// Exceptions that the program did not outlive, without those that somebody asked for
+/// (KeyboardInterrupt, SystemExit); by process, into Job::processes.
+std::vector<std::pair<int, const Record*>> uncaught_exceptions(const Job& job);
 
 /// Training output stands after `where` in the same input, or all ranks go on calling there: what
 /// failed was caught, and the job went on.

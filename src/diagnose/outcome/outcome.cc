@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
 
-#include "diagnose/facts/fact.h"
-#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "log/messages.h"
 
 namespace ncclog {
 namespace {
@@ -80,17 +74,6 @@ std::string open_end_words(const Evidence& line) {
   const bool aborts = line.text.find("Abort START") != std::string::npos;
   return fmt::format("the {} of a communicator begins and is not shown to end",
                      aborts ? "abort" : "destruction");
-}
-
-/// Exceptions that the program did not outlive, without those that somebody asked for.
-std::vector<std::pair<int, SourceRef>> uncaught_exceptions(const Job& job) {
-  std::vector<std::pair<int, SourceRef>> all;
-  for_each_said<PythonException>(job, [&](const auto& said) {
-    if (!is_asked_for(said.message) && !went_on(job, said.record.where)) {
-      all.emplace_back(said.process, said.record.where);
-    }
-  });
-  return all;
 }
 
 /// The kept line at that place of the process; its text is empty if it was not kept.
@@ -207,11 +190,11 @@ class Deriver {
   bool proves_an_end(int process, const Teardown& teardown) const {
     if (teardown.aborted && !any_was_up_) return false;
     return std::ranges::none_of(exceptions_, [&](const auto& exception) {
-      const auto& [raised_by, where] = exception;
+      const auto& [raised_by, record] = exception;
       const bool may_be_its =
           raised_by == process || raised_by < 0 || !nth_process(job_, raised_by).has_nccl;
-      return may_be_its && (is_before(job_, teardown.last, where) ||
-                            (teardown.aborted && is_before(job_, where, teardown.last)));
+      return may_be_its && (is_before(job_, teardown.last, record->where) ||
+                            (teardown.aborted && is_before(job_, record->where, teardown.last)));
     });
   }
 
@@ -323,8 +306,8 @@ class Deriver {
 
   const Job& job_;
   std::vector<EndMark> marks_;
-  std::vector<std::optional<Evidence>> failures_;      ///< By process: its own report of one.
-  std::vector<std::pair<int, SourceRef>> exceptions_;  ///< By process; where they stand.
+  std::vector<std::optional<Evidence>> failures_;          ///< By process: its own report of one.
+  std::vector<std::pair<int, const Record*>> exceptions_;  ///< Uncaught, by process.
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
   std::optional<Evidence> open_test_;  ///< Begins after the summary of another one.
 };

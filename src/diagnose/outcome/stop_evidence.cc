@@ -2,19 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <map>
 #include <set>
-#include <utility>
 
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "log/event.h"
-#include "log/messages.h"
-#include "model/job.h"
 
 namespace ncclog {
 namespace {

@@ -13,9 +13,6 @@
 
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {
