@@ -23,6 +23,8 @@ struct SourceRef {
   uint64_t unit = 0;
   uint64_t line = 0;  ///< 1-based inside the unit; 0 = no line.
 
+  bool is_known() const { return line != 0; }
+
   auto operator<=>(const SourceRef&) const = default;
 };
 

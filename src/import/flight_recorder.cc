@@ -146,7 +146,7 @@ FlightRecorderEntry read_entry(DocumentWalk& walk, const Value& dict) {
 }
 
 /// "[0, 1, 2]", or a list of numbers.
-std::vector<int> read_ranks(DocumentWalk& walk, const Value& value) {
+std::vector<int> read_rank_numbers(DocumentWalk& walk, const Value& value) {
   std::vector<int> ranks;
   const auto add = [&](std::optional<int64_t> rank) {
     if (rank && is_rank(*rank)) ranks.push_back(static_cast<int>(*rank));
@@ -169,7 +169,7 @@ void read_config(DocumentWalk& walk, const Value& config, FlightRecorderDump& du
     walk.each_member(value, [&](std::string_view key, const Value& part) {
       if (key == "name" && !walk.text(part).empty()) group.name = walk.text(part);
       if (key == "desc") group.description = walk.text(part);
-      if (key == "ranks") group.ranks = read_ranks(walk, part);
+      if (key == "ranks") group.ranks = read_rank_numbers(walk, part);
     });
     dump.groups.push_back(std::move(group));
   });

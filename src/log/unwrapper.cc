@@ -230,8 +230,7 @@ std::string stamp_of(std::string_view microseconds) {
 }
 
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestName &&
-         std::ranges::all_of(text, is_host_char);
+  return !text.empty() && text.size() <= kLongestName && std::ranges::all_of(text, is_host_char);
 }
 
 /// "2026-… node07 kernel: " of journald's own members; empty where they do not say enough.
@@ -295,7 +294,7 @@ bool read_collector_json(std::string_view line, CollectorLine& record) {
 
 namespace {
 
-constexpr size_t kMaxJoinedBytes = size_t{64} << 10;  ///< As long as a line may be anywhere.
+constexpr size_t kMaxWrappedBytes = size_t{64} << 10;  ///< As long as a line may be anywhere.
 constexpr int kMaxNesting = 4;  ///< Collectors that wrap each other's records.
 
 /// Length of "2026-01-05T12:00:00.1Z stdout P " with which `line` begins; 0 if it does not.
@@ -370,7 +369,7 @@ void Unwrapper::add_part(const Line& line, size_t prefix, bool is_partial, int l
     if (!is_partial) return receive_(line, lines);
     half = {std::string(line.text), line, 0, true};
   } else {
-    const size_t room = kMaxJoinedBytes - std::min(kMaxJoinedBytes, half.text.size());
+    const size_t room = kMaxWrappedBytes - std::min(kMaxWrappedBytes, half.text.size());
     half.text += line.text.substr(prefix, room);
   }
   half.lines += lines;

@@ -86,8 +86,6 @@ namespace {
 /// last tree may be incomplete.
 constexpr size_t kNearlyFullLine = 1000;
 
-bool has(SourceRef where) { return where.line != 0; }
-
 /// NCCL's own buffers are shorter; only hostile lines are cut here.
 constexpr size_t kLongestText = 4096;
 
@@ -245,7 +243,7 @@ void join(InitSection& section, InitSection&& news) {
 
 /// True if `later`, the next thing its thread says, is about another initialisation.
 bool begins_anew(const InitSection& earlier, const InitSection& later) {
-  if (has(later.started)) return true;
+  if (later.started.is_known()) return true;
   const bool timings_only = later.first == later.timings_at;
   return timings_only ? !earlier.timings_total.empty() : earlier.closed;
 }

@@ -142,8 +142,6 @@ UnknownLines& UnknownLines::operator+=(UnknownLines&& later) {
 
 namespace {
 
-bool has(SourceRef where) { return where.line != 0; }
-
 /// Fills what `segment` does not know from what a later line of the same life says.
 void add_facts(CommSegment& segment, const CommSegment& news) {
   // "rank 16" of four: a torn line that took another one's digit in.
@@ -179,11 +177,11 @@ CommSegment facts_of(const T& said) {
 /// has ended, or was already past what `later` begins with. Nothing comes before a START; layout,
 /// COMPLETE and CALL lines of the initialisation come before the first call.
 bool begins_anew(const CommSegment& earlier, const CommSegment& later) {
-  if (has(earlier.ended) || has(later.started)) return true;
+  if (earlier.ended.is_known() || later.started.is_known()) return true;
   const bool has_calls = earlier.calls.total + earlier.traces.total > 0;
-  if (has_calls && has(later.announced)) return true;
-  const bool in_use = has(earlier.completed) || has_calls;
-  const bool comes_up = has(later.completed) || later.nnodes >= 0 || later.local_ranks >= 0;
+  if (has_calls && later.announced.is_known()) return true;
+  const bool in_use = earlier.completed.is_known() || has_calls;
+  const bool comes_up = later.completed.is_known() || later.nnodes >= 0 || later.local_ranks >= 0;
   return in_use && comes_up;
 }
 
@@ -251,7 +249,7 @@ void CommSegments::add(const CommLayout& layout) {
 
 int CommSegments::living_segment(uint64_t comm) const {
   const auto found = latest_.find(comm);
-  const bool lives = found != latest_.end() && !has(all[found->second].ended);
+  const bool lives = found != latest_.end() && !all[found->second].ended.is_known();
   return lives ? static_cast<int>(found->second) : -1;
 }
 

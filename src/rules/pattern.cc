@@ -165,7 +165,7 @@ constexpr HeaderField kHeaderFields[] = {
      }},
 };
 
-std::optional<int64_t> number_of(FieldType type, std::string_view text) {
+std::optional<int64_t> integer_of(FieldType type, std::string_view text) {
   if (type != FieldType::Hex) return parse_int(text);
   const auto value = parse_hex(text);
   return value ? std::optional(static_cast<int64_t>(*value)) : std::nullopt;
@@ -173,8 +173,8 @@ std::optional<int64_t> number_of(FieldType type, std::string_view text) {
 
 bool equal(FieldType type, std::string_view have, std::string_view want) {
   if (type == FieldType::Text) return have == want;
-  const auto number = number_of(type, have);
-  return number && number == number_of(type, want);
+  const auto number = integer_of(type, have);
+  return number && number == integer_of(type, want);
 }
 
 /// The number that `text` begins with, whatever follows: 48.0 of "48.0 GB/s (8 links)".
@@ -191,7 +191,7 @@ std::optional<double> leading_number(std::string_view text) {
 /// -1, 0, 1 for a value below, equal to or above the bound; nullopt: it is no number.
 std::optional<int> compared(FieldType type, std::string_view have, int64_t bound) {
   const auto sign = [](auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; };
-  if (const auto whole = number_of(type, have)) return sign(*whole, bound);
+  if (const auto whole = integer_of(type, have)) return sign(*whole, bound);
   const auto number = leading_number(have);
   return number ? std::optional(sign(*number, static_cast<double>(bound))) : std::nullopt;
 }

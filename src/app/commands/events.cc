@@ -85,7 +85,7 @@ ExitStatus walk_event_rows(std::span<const std::string> inputs, const RowTaker& 
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Members of a JSON object.
 
@@ -128,7 +128,7 @@ void append_fields(std::string& out, const Message& message) {
 }
 
 /// True for what a dump does not say.
-bool is_unknown(const Json& value) {
+bool is_unknown(const OrderedJson& value) {
   if (value.is_number()) return !(value.get<double>() >= 0);
   return value.empty() || value == "";
 }
@@ -221,38 +221,40 @@ size_t column_of(std::string_view name) {
 
 std::string recorded_fields(const FlightRecorderDump& dump, size_t index) {
   const FlightRecorderEntry& entry = dump.entries[index];
-  const auto known = [](std::optional<bool> value) { return value ? Json(*value) : Json(); };
-  const Json fields = {{"entry", index},
-                       {"rank", dump.rank},
-                       {"record_id", entry.record_id},
-                       {"pg_id", entry.pg_id},
-                       {"group", entry.group},
-                       {"group_name", entry.description},
-                       {"collective_seq_id", entry.collective_seq_id},
-                       {"p2p_seq_id", entry.p2p_seq_id},
-                       {"op_id", entry.op_id},
-                       {"is_p2p", known(entry.is_p2p)},
-                       {"profiling_name", entry.profiling_name},
-                       {"function", nccl_function(entry.profiling_name)},
-                       {"state", to_string(entry.state)},
-                       {"retired", known(entry.retired)},
-                       {"input_sizes", entry.input_sizes},
-                       {"output_sizes", entry.output_sizes},
-                       {"input_dtypes", entry.input_dtypes},
-                       {"output_dtypes", entry.output_dtypes},
-                       {"time_created_ns", entry.time_created_ns},
-                       {"time_started_ns", entry.time_started_ns},
-                       {"time_completed_ns", entry.time_completed_ns},
-                       {"duration_ms", entry.duration_ms},
-                       {"timeout_ms", entry.timeout_ms},
-                       {"frame_function", entry.frame.function},
-                       {"frame_file", entry.frame.file},
-                       {"frame_line", entry.frame.line}};
-  Json said;
+  const auto known = [](std::optional<bool> value) {
+    return value ? OrderedJson(*value) : OrderedJson();
+  };
+  const OrderedJson fields = {{"entry", index},
+                              {"rank", dump.rank},
+                              {"record_id", entry.record_id},
+                              {"pg_id", entry.pg_id},
+                              {"group", entry.group},
+                              {"group_name", entry.description},
+                              {"collective_seq_id", entry.collective_seq_id},
+                              {"p2p_seq_id", entry.p2p_seq_id},
+                              {"op_id", entry.op_id},
+                              {"is_p2p", known(entry.is_p2p)},
+                              {"profiling_name", entry.profiling_name},
+                              {"function", nccl_function(entry.profiling_name)},
+                              {"state", to_string(entry.state)},
+                              {"retired", known(entry.retired)},
+                              {"input_sizes", entry.input_sizes},
+                              {"output_sizes", entry.output_sizes},
+                              {"input_dtypes", entry.input_dtypes},
+                              {"output_dtypes", entry.output_dtypes},
+                              {"time_created_ns", entry.time_created_ns},
+                              {"time_started_ns", entry.time_started_ns},
+                              {"time_completed_ns", entry.time_completed_ns},
+                              {"duration_ms", entry.duration_ms},
+                              {"timeout_ms", entry.timeout_ms},
+                              {"frame_function", entry.frame.function},
+                              {"frame_file", entry.frame.file},
+                              {"frame_line", entry.frame.line}};
+  OrderedJson said;
   for (const auto& [name, value] : fields.items()) {
     if (!is_unknown(value)) said[name] = value;
   }
-  return said.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return said.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,

@@ -30,7 +30,7 @@ namespace ncclog {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// A new folder under the system's temporary one (TMPDIR), readable by its owner only. Invariant:
 /// it is there as long as the object is, and gone afterwards.
@@ -154,8 +154,8 @@ std::string mapping_path(const BundleOptions& options) {
 }
 
 /// Whatever bytes the strings hold.
-std::string json_text(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+std::string json_text(const OrderedJson& json, int indent) {
+  return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 /// True if the path lies in a folder that is read as a whole.
@@ -330,15 +330,15 @@ class BundleMaker {
     }
   }
 
-  Json tool() const {
+  OrderedJson tool() const {
     return {{"name", report_->tool.name},
             {"version", report_->tool.version},
             {"build", full_version()},
             {"rulebook", report_->tool.rulebook}};
   }
 
-  Json logs_json() const {
-    Json files = Json::array();
+  OrderedJson logs_json() const {
+    OrderedJson files = OrderedJson::array();
     for (const ExcerptLog& log : excerpt_) {
       std::string kept;
       for (const auto& [first, last] : log.kept) {
@@ -346,7 +346,7 @@ class BundleMaker {
       }
       files.push_back({{"path", log.path}, {"lines", log.lines}, {"kept", kept}});
     }
-    Json left_out = Json::array();
+    OrderedJson left_out = OrderedJson::array();
     for (const StagedLog& log : logs_) {
       if (log.left_out.empty()) continue;
       left_out.push_back({{"path", log.path}, {"reason", log.left_out}});
@@ -358,8 +358,8 @@ class BundleMaker {
             {"left_out", std::move(left_out)}};
   }
 
-  Json manifest() const {
-    Json findings = Json::array();
+  OrderedJson manifest() const {
+    OrderedJson findings = OrderedJson::array();
     for (const Finding& finding : report_->diagnosis.findings) findings.push_back(finding.id);
     return {{"schema", "ncclog.bundle/1"},
             {"tool", tool()},
@@ -388,14 +388,14 @@ class BundleMaker {
   }
 
   void write_mapping() {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const Replacement& replaced : anonymiser_->mapping()) {
       ++summary_.replaced[replaced.kind];
       list.push_back({{"kind", to_string(replaced.kind)},
                       {"original", to_valid_utf8(replaced.original)},
                       {"replacement", replaced.replacement}});
     }
-    const Json mapping = {{"schema", "ncclog.mapping/1"}, {"replacements", std::move(list)}};
+    const OrderedJson mapping = {{"schema", "ncclog.mapping/1"}, {"replacements", std::move(list)}};
     summary_.mapping = mapping_path(options_);
     write_output_file(summary_.mapping, json_text(mapping, 2) + "\n", /*is_private=*/true);
   }

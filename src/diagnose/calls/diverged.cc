@@ -470,8 +470,6 @@ bool differ_by_one(CommonCalls a, CommonCalls b, size_t n) {
          (rejoin(a.subspan(n + 1), b.subspan(n)) || rejoin(a.subspan(n), b.subspan(n + 1)));
 }
 
-constexpr size_t kMostCompared = 256;  ///< Ranks: each may be held against each other.
-
 std::vector<Waiter> find_diverged(const Job& job) {
   std::vector<Waiter> diverged;
   if (rank_programs(job).size() > kMostCompared) return diverged;

@@ -136,7 +136,6 @@ FactValue left_before(const Job& job, const Instance&) {
   const auto speaks = [](const Process& process) { return process.has_nccl || process.rank >= 0; };
   const auto speaking = static_cast<size_t>(std::ranges::count_if(job.processes, speaks));
   if (speaking < 2 * all.size()) return unknown();
-  constexpr size_t kMostNamed = 4;
   FactValue value = yes({});
   std::vector<std::string> phrases;
   for (const Leaver& one : all) {
@@ -460,7 +459,7 @@ FactValue inits_crossed(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kEarlyEndFacts = {
     // A rank aborted its communicator, without an error before that, and others waited
     // for it.
     job_fact("job.aborted_early", within_runs<left_before<true>>),
@@ -481,6 +480,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> early_end_facts() { return kFacts; }
+std::span<const Fact> early_end_facts() { return kEarlyEndFacts; }
 
 }  // namespace ncclog

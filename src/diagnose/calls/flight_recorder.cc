@@ -260,7 +260,6 @@ std::string ahead_words(const RecordedGroup& group, const RecordedFront& front) 
 }
 
 std::string late_words(const Job& job, const RecordedGroup& group, const RecordedFront& front) {
-  constexpr size_t kMostNamed = 4;
   std::vector<std::string> names;
   for (const int rank : front.idle) {
     if (names.size() == kMostNamed) break;
@@ -560,7 +559,7 @@ FactValue log_lacks_calls(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kRecorderFacts = {
     // A dump of the Flight Recorder, or what watchdogs saw completed, proves more calls
     // of a rank than its log shows.
     job_fact("job.log_lacks_calls", log_lacks_calls),
@@ -582,6 +581,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> recorder_facts() { return kFacts; }
+std::span<const Fact> recorder_facts() { return kRecorderFacts; }
 
 }  // namespace ncclog

@@ -42,8 +42,6 @@
 namespace ncclog {
 namespace {
 
-constexpr size_t kMostNamed = 4;
-
 // Who came so late to a collective that the others had given up?
 //
 //   12:00:01 ranks 0-4,6,7 enter call 29, and time out at 12:10:01
@@ -606,7 +604,7 @@ FactValue all_entered(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kHangFacts = {
     // Somebody ended the job from outside, and nothing shows that it had failed or stood
     // still.
     job_fact("job.ended_at_work", ended_at_work),
@@ -635,6 +633,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> hang_facts() { return kFacts; }
+std::span<const Fact> hang_facts() { return kHangFacts; }
 
 }  // namespace ncclog

@@ -446,7 +446,7 @@ std::vector<UnfinishedInit> unfinished_inits(const Job& job) { return Search(job
 // job stopped, and ends with that. The same without such evidence is job.*_perhaps. Both are
 // answered for one run at a time.
 
-constexpr size_t kMostNamed = 3;
+constexpr size_t kMostParts = 3;
 
 /// "ranks 0-2", or "3 processes" where ranks are not known.
 std::string ranks_of(const std::vector<InitRank>& ranks) {
@@ -488,7 +488,7 @@ std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) 
   std::vector<std::string> parts;
   for (const InitRank& rank : ranks) {
     if (rank.process < 0) continue;
-    if (parts.size() == kMostNamed) break;
+    if (parts.size() == kMostParts) break;
     parts.push_back(
         fmt::format("{}: {}", name_of(job, rank), last_words(nth_process(job, rank.process))));
   }
@@ -627,9 +627,9 @@ FactValue answer(const Job& job, Describe describe, bool stopped) {
     if (!shown) shown = std::move(stop);
   }
   if (parts.empty()) return unknown();
-  if (parts.size() > kMostNamed) {
-    parts[kMostNamed] = fmt::format("{} more like these", parts.size() - kMostNamed);
-    parts.resize(kMostNamed + 1);
+  if (parts.size() > kMostParts) {
+    parts[kMostParts] = fmt::format("{} more like these", parts.size() - kMostParts);
+    parts.resize(kMostParts + 1);
   }
   value.what = join(parts, "; and ");
   if (shown) {
@@ -649,7 +649,7 @@ FactValue perhaps(const Job& job, const Instance&) {
   return answer(job, describe, false);
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kInitFacts = {
     // Before 2.22: some ranks completed an initialisation, others did not, and the job
     // stopped.
     job_fact("job.init_partial", within_runs<surely<describe_partial>>),
@@ -672,6 +672,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> init_facts() { return kFacts; }
+std::span<const Fact> init_facts() { return kInitFacts; }
 
 }  // namespace ncclog

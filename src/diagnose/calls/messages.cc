@@ -20,7 +20,6 @@
 namespace ncclog {
 namespace {
 
-constexpr size_t kMostCompared = 256;  ///< Ranks.
 /// Collectives before which as many messages were sent as received, and not none.
 constexpr size_t kFewestMatching = 2;
 

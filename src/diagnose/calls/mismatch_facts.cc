@@ -182,7 +182,7 @@ bool equally_long(const Job& job, const Communicator& comm) {
 
 /// More calls than a rank's host can be ahead of a collective that does not end: where ranks made
 /// that many more after the difference, the job went on, and lines are missing.
-constexpr uint64_t kMostAhead = 4096;
+constexpr uint64_t kMostCallsAhead = 4096;
 
 bool went_on(const Job& job, const Communicator& comm) {
   uint64_t shortest = UINT64_MAX;
@@ -191,7 +191,7 @@ bool went_on(const Job& job, const Communicator& comm) {
       shortest = std::min(shortest, collectives_of(job, comm.ranks[static_cast<size_t>(m)]));
     }
   }
-  return shortest - comm.difference->index > kMostAhead;
+  return shortest - comm.difference->index > kMostCallsAhead;
 }
 
 /// No line is missing, or the job stopped for a reason that a mismatch can give.
@@ -322,8 +322,6 @@ FactValue collectives_differ(const Job& job, const Instance&) {
 // meet. A rank that owes a message because it waits for somebody else itself is no news. Named is
 // who left the order of ranks like it where its messages went out of step, or who did not do as it
 // always had, or else who owes and waits for nobody.
-
-constexpr size_t kMostNamed = 4;
 
 std::string message_words(const Job& job, const UnmatchedMessages& messages) {
   const auto one = [&](int rank) { return members_words(job, messages.communicator, {rank}); };
@@ -535,7 +533,7 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
   return telling.phrases.empty() ? unknown() : telling.end();
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kMismatchFacts = {
     // Ranks of a communicator differ in their calls, or lines of their logs are missing.
     job_fact("job.collectives_differ", within_runs<collectives_differ>),
     // Ranks of a communicator called different things at one place of their sequences.
@@ -552,6 +550,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> mismatch_facts() { return kFacts; }
+std::span<const Fact> mismatch_facts() { return kMismatchFacts; }
 
 }  // namespace ncclog

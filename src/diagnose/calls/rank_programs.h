@@ -187,6 +187,8 @@ struct RankProgram {
   std::vector<RankCall> calls;
 };
 
+/// Of more ranks than these none is held against each other.
+inline constexpr size_t kMostCompared = 256;
 inline constexpr size_t kProgramCalls = 2048;  ///< Of each process, at most.
 
 /// The programs of all ranks whose calls are counted and in one order. Valid as long as the job.

@@ -266,7 +266,7 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
   return unknown();
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kRasFacts = {
     // NCCL's RAS service counted fewer operations of exactly the ranks that the lines of
     // calls name; `what` is a sentence to put behind another.
     job_fact("job.ras_agrees", ras_agrees),
@@ -282,6 +282,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> ras_facts() { return kFacts; }
+std::span<const Fact> ras_facts() { return kRasFacts; }
 
 }  // namespace ncclog

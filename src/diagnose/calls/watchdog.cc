@@ -678,7 +678,7 @@ FactValue watchdog_disagrees(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kWatchdogFacts = {
     // Evaluation or checkpoint output stands shortly before the first timeout.
     job_fact("job.watchdog_at_eval", watchdog_at_eval),
     // A few ranks' own lines show that they had not come to the work the others timed
@@ -702,6 +702,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> watchdog_facts() { return kFacts; }
+std::span<const Fact> watchdog_facts() { return kWatchdogFacts; }
 
 }  // namespace ncclog

@@ -264,7 +264,7 @@ constexpr ExpectedFact expected(std::string_view name, Fit fit, std::string_view
   return {{name, scope, FactType::Set, meaning, derive, how_to}, fit, thing};
 }
 
-constexpr ExpectedFact kFacts[] = {
+constexpr ExpectedFact kExpectedFacts[] = {
     expected("network", IsOne, "the network as NCCL calls it: IB, Socket, AWS Libfabric", networks,
              capture<kInit>, "selection"),
     expected("net_plugin", HoldsOne,
@@ -411,12 +411,12 @@ std::string_view to_string(OutcomeState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-std::span<const ExpectedFact> expected_facts() { return kFacts; }
+std::span<const ExpectedFact> expected_facts() { return kExpectedFacts; }
 
 const ExpectedFact* find_expected(std::string_view name) {
   const auto found = std::ranges::find_if(
-      kFacts, [&](const ExpectedFact& each) { return each.fact.name == name; });
-  return found == std::end(kFacts) ? nullptr : found;
+      kExpectedFacts, [&](const ExpectedFact& each) { return each.fact.name == name; });
+  return found == std::end(kExpectedFacts) ? nullptr : found;
 }
 
 }  // namespace ncclog

@@ -146,7 +146,7 @@ bool is_read_by_release(const Job& job, std::string_view name) {
   });
 }
 
-FactValue::Set settings(const Job& job, const Instance& compared) {
+FactValue::Set setting_values(const Job& job, const Instance& compared) {
   const std::set<int> readers = readers_of(job, compared);
   std::map<std::string, Camps> by_name;
   for (const EnvironmentSetting& setting : job.environment) {
@@ -234,7 +234,7 @@ FactValue without_version(const Job&, const FactValue&, const Job&) {
   return unknown("no line of its logs names the version");
 }
 
-FactValue::Set networks(const Job& job, const Instance&) {
+FactValue::Set network_values(const Job& job, const Instance&) {
   StatedByName stated;
   Stated& names = stated[std::string(kNetwork)];
   names = stated_by<NetworkSelected>(job, [](const auto& selected) { return selected.network; });
@@ -355,7 +355,7 @@ FactValue without_interface(const Job&, const FactValue&, const Job&) {
 // Hosts are told apart by what they have only, so a job on other hosts of the same sort has the
 // same facts. Bus ids and the order of devices are names, and left out.
 
-constexpr std::string_view kNvls = "NVLink SHARP";
+constexpr std::string_view kNvlinkSharp = "NVLink SHARP";
 
 /// "NVL at 370.8 GB/s".
 std::string link_text(std::string_view type, double bw) {
@@ -418,29 +418,29 @@ FactValue::Set topology(const Job& job, const Instance&) {
       stated[name].try_emplace(counts_text(counts), line);
     }
   }
-  stated[std::string(kNvls)] = stated_by<NvlsSupport>(job, [](const auto& nvls) {
+  stated[std::string(kNvlinkSharp)] = stated_by<NvlsSupport>(job, [](const auto& nvls) {
     return nvls.state == "available" ? "available" : "not available";
   });
   return stated_facts(stated);
 }
 
 FactValue without_topology(const Job& job, const FactValue& other, const Job&) {
-  if (other.of == kNvls) return unknown("no line of its logs tells of NVLink SHARP");
+  if (other.of == kNvlinkSharp) return unknown("no line of its logs tells of NVLink SHARP");
   if (std::ranges::any_of(job.topologies, is_printed)) return no();
   return unknown("no process prints its host's devices (subsystem GRAPH)");
 }
 
-constexpr TopicRow kTopics[] = {
-    {Topic::Setting, "setting", "setting", "not set", settings, without_setting},
+constexpr TopicRow kSetupTopics[] = {
+    {Topic::Setting, "setting", "setting", "not set", setting_values, without_setting},
     {Topic::Version, "version", "version of", "none", versions, without_version},
-    {Topic::Network, "network", "", "none", networks, without_network},
+    {Topic::Network, "network", "", "none", network_values, without_network},
     {Topic::Interface, "interface", "interfaces:", "none", interfaces, without_interface},
     {Topic::Topology, "topology", "topology:", "none", topology, without_topology},
 };
 
 }  // namespace
 
-std::span<const TopicRow> setup_topics() { return kTopics; }
+std::span<const TopicRow> setup_topics() { return kSetupTopics; }
 
 std::set<int> ranks_with_settings(const Job& job) {
   std::set<int> ranks;

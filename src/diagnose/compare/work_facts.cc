@@ -305,7 +305,7 @@ void add_searches(const Job& job, const Communicator& comm, StatedByName& stated
   }
 }
 
-FactValue::Set channels(const Job& job, const Instance&) {
+FactValue::Set channel_values(const Job& job, const Instance&) {
   StatedByName stated;
   // Communicators that look the same say the same.
   std::set<std::tuple<int, std::string, std::string, std::string>> known;
@@ -606,10 +606,10 @@ FactValue without_line(const Job& job, const FactValue&, const Job&) {
 FactValue::Set no_facts(const Job&, const Instance&) { return {}; }
 FactValue without_finding(const Job&, const FactValue&, const Job&) { return no(); }
 
-constexpr TopicRow kTopics[] = {
+constexpr TopicRow kWorkTopics[] = {
     {Topic::Shape, "shape", "", "none", shape, without_shape},
     {Topic::Transport, "transport", "transport", "no connection", transports, without_transport},
-    {Topic::Channels, "channels", "channels:", "none", channels, without_channels},
+    {Topic::Channels, "channels", "channels:", "none", channel_values, without_channels},
     {Topic::Algorithm, "algorithm", "algorithm of", "not called", algorithms, without_algorithm},
     {Topic::Timing, "timing", "time:", "not printed", timings, without_timing},
     {Topic::Calls, "calls", "calls:", "not called", calls, without_call},
@@ -621,6 +621,6 @@ constexpr TopicRow kTopics[] = {
 
 }  // namespace
 
-std::span<const TopicRow> work_topics() { return kTopics; }
+std::span<const TopicRow> work_topics() { return kWorkTopics; }
 
 }  // namespace ncclog

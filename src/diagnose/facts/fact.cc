@@ -292,8 +292,6 @@ namespace {
 
 constexpr std::string_view kNames[] = {"init", "run", "end", "evaluation"};
 
-bool is_known(SourceRef where) { return where.line != 0; }
-
 /// The lives of the process's communicators, if all of them can be ordered against `where`.
 std::optional<std::vector<const CommSegment*>> lives(const Job& job, const Process& process,
                                                      SourceRef where) {
@@ -302,8 +300,8 @@ std::optional<std::vector<const CommSegment*>> lives(const Job& job, const Proce
   std::vector<const CommSegment*> result;
   for (const size_t log : process.logs) {
     for (const CommSegment& segment : job.logs[log].comms.all) {
-      const SourceRef at = is_known(segment.started) ? segment.started : segment.completed;
-      const JobUnit* own = is_known(at) ? unit_of(job, at) : nullptr;
+      const SourceRef at = segment.started.is_known() ? segment.started : segment.completed;
+      const JobUnit* own = at.is_known() ? unit_of(job, at) : nullptr;
       if (own == nullptr || own->input != unit->input) return std::nullopt;
       result.push_back(&segment);
     }
@@ -314,18 +312,18 @@ std::optional<std::vector<const CommSegment*>> lives(const Job& job, const Proce
 
 /// Whether that communicator was being made; up to 2.18.1 no line tells when that began.
 std::optional<bool> is_being_made(const CommSegment& life, SourceRef where) {
-  if (is_known(life.completed) && life.completed < where) return false;
-  if (is_known(life.ended) && life.ended < where) return false;
-  if (!is_known(life.completed) && is_known(life.calls.first) && life.calls.first < where) {
+  if (life.completed.is_known() && life.completed < where) return false;
+  if (life.ended.is_known() && life.ended < where) return false;
+  if (!life.completed.is_known() && life.calls.first.is_known() && life.calls.first < where) {
     return std::nullopt;
   }
-  if (is_known(life.started)) return life.started < where || life.started == where;
+  if (life.started.is_known()) return life.started < where || life.started == where;
   return std::nullopt;
 }
 
 std::optional<bool> is_init(const std::vector<const CommSegment*>& lives, SourceRef where) {
   const bool any_up = std::ranges::any_of(lives, [&](const CommSegment* life) {
-    return is_known(life->completed) && life->completed < where;
+    return life->completed.is_known() && life->completed < where;
   });
   std::optional<bool> answer = false;
   for (const CommSegment* life : lives) {
@@ -335,13 +333,13 @@ std::optional<bool> is_init(const std::vector<const CommSegment*>& lives, Source
   }
   // Where no communicator is up yet, the process is on its way to the first.
   const bool waits = std::ranges::all_of(lives, [&](const CommSegment* life) {
-    return !is_known(life->calls.first) || where < life->calls.first;
+    return !life->calls.first.is_known() || where < life->calls.first;
   });
   return !any_up && waits ? true : answer;
 }
 
 bool is_over(const CommSegment& life, SourceRef where) {
-  return is_known(life.ended) && (life.ended < where || life.ended == where);
+  return life.ended.is_known() && (life.ended < where || life.ended == where);
 }
 
 }  // namespace

@@ -124,11 +124,13 @@ struct Fact {
   std::string (*how_to_capture)(const Job& job) = nullptr;
 };
 
+/// So many things of a kind a fact names in its words; the rest it counts.
+inline constexpr size_t kMostNamed = 4;
+
 /// The row of a fact about the whole job that answers yes, no or unknown, as nearly all do.
 constexpr Fact job_fact(std::string_view name,
                         FactValue (*derive)(const Job& job, const Instance& the_job),
-                        std::string_view meaning,
-                        std::string (*how_to_capture)(const Job& job) = nullptr) {
+                        std::string_view meaning, std::string (*how_to_capture)(const Job& job)) {
   return {name, Scope::Job, FactType::Bool, meaning, derive, how_to_capture};
 }
 

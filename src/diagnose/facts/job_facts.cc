@@ -399,30 +399,28 @@ FactValue rank_conflicts(const Job& job, const Instance&) {
   return conflicts.answer(no(), "; ", kMostNames);
 }
 
-constexpr std::array kFacts = {
-    job_fact(
-        "job.pids_started_twice", pids_started_twice,
-        "A process begins to use NCCL twice, each time with communicators of its own: its pid was "
-        "used again, or it has two copies of NCCL."),
-    job_fact(
-        "job.several_runs", several_runs,
-        "Other processes had the same ranks on the same GPUs, or torchrun's folders name several "
-        "attempts: the logs are of several runs."),
-    job_fact("job.stale_unique_id", stale_unique_id,
-             "Ranks begin with the id of a communicator that other processes of the same ranks had "
-             "used up, while other ranks have a new one."),
-    job_fact("job.init_unfinished", init_unfinished,
-             "Ranks print Init START of a communicator and neither COMPLETE nor an error."),
-    job_fact("job.has_nccl_lines", has_nccl_lines,
-             "The log holds lines that NCCL itself printed at INFO, WARN or TRACE."),
-    Fact{"job.host_count", Scope::Job, FactType::Integer, "Distinct host names in the log.",
-         host_count},
-    job_fact("job.mixed_nccl_versions", within_runs<mixed_nccl_versions>,
-             "Ranks of one job print different NCCL versions."),
-    job_fact("job.one_rank_per_host", one_rank_per_host,
-             "Every rank is known to run on a host of its own."),
-    job_fact("job.rank_conflicts", rank_conflicts,
-             "The framework's prefix and NCCL's lines give one process different ranks."),
+constexpr std::array kJobFacts = {
+    // A process begins to use NCCL twice, each time with communicators of its own: its pid was
+    // used again, or it has two copies of NCCL.
+    job_fact("job.pids_started_twice", pids_started_twice),
+    // Other processes had the same ranks on the same GPUs, or torchrun's folders name several
+    // attempts: the logs are of several runs.
+    job_fact("job.several_runs", several_runs),
+    // Ranks begin with the id of a communicator that other processes of the same ranks had used
+    // up, while other ranks have a new one.
+    job_fact("job.stale_unique_id", stale_unique_id),
+    // Ranks print Init START of a communicator and neither COMPLETE nor an error.
+    job_fact("job.init_unfinished", init_unfinished),
+    // The log holds lines that NCCL itself printed at INFO, WARN or TRACE.
+    job_fact("job.has_nccl_lines", has_nccl_lines),
+    // Distinct host names in the log.
+    job_fact("job.host_count", host_count, FactType::Integer),
+    // Ranks of one job print different NCCL versions.
+    job_fact("job.mixed_nccl_versions", within_runs<mixed_nccl_versions>),
+    // Every rank is known to run on a host of its own.
+    job_fact("job.one_rank_per_host", one_rank_per_host),
+    // The framework's prefix and NCCL's lines give one process different ranks.
+    job_fact("job.rank_conflicts", rank_conflicts),
 };
 
 }  // namespace
@@ -438,6 +436,6 @@ SourceRef first_complete(const Job& job, const Process& process) {
   return first;
 }
 
-std::span<const Fact> job_facts() { return kFacts; }
+std::span<const Fact> job_facts() { return kJobFacts; }
 
 }  // namespace ncclog

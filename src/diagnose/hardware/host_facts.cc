@@ -728,7 +728,7 @@ FactValue graph_broken(const Job& job, const Instance& instance) {
   return graphs.rings.empty() || any_unknown ? unknown() : no();
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kHostFacts = {
     Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool,
          "Some processes of the host fell back from cuMem host memory, and others provably not.",
          cumem_fallback_partial},
@@ -736,40 +736,41 @@ constexpr std::array kFacts = {
          "What a garbled segment name points to: \"host memory\" where ranks of the host get it in "
          "different ways, \"stale segment\" where all provably do the same, else \"either\".",
          garbled_attach},
-    job_fact("job.container", container,
-             "Host names, commands or addresses show a container; no means nothing does."),
-    job_fact("job.shm_mount_large", shm_mount<true>,
-             "df shows a /dev/shm of 1 GB or more; no also where df is not in the log."),
-    job_fact("job.shm_mount_small", shm_mount<false>,
-             "df shows a /dev/shm below 1 GB; no also where df is not in the log."),
-    job_fact("job.uneven_ranks_per_host", within_runs<uneven_ranks_per_host>,
-             "Hosts of one communicator run different numbers of ranks."),
-    job_fact("job.hca_fault", hca_fault,
-             "A kernel of the job's hosts reports a fault of a network adapter."),
-    job_fact("job.oom_kill_unplaced", oom_kill_unplaced,
-             "The out-of-memory killer ended a process that no line of the job names."),
-    job_fact("job.sxid_fatal", sxid_fatal, "An NVSwitch reports a fatal error."),
-    job_fact("job.xid_driver", xid<kDriver>,
-             "Xid 38, 61, 62, 109, 119 or 120: a GPU's firmware or its driver stopped working."),
-    job_fact("job.xid_elsewhere", xid_elsewhere,
-             "Xids only of GPUs or hosts that the job does not use."),
-    job_fact("job.xid_memory", xid<kMemory>,
-             "Xid 48, 63, 64, 94, 95 or 140: errors of a GPU's memory."),
-    job_fact("job.xid_nvlink", xid<kNvlink>, "Xid 74 or 144 to 150: errors of NVLink."),
-    job_fact("job.xid_off_bus", xid<kOffBus>, "Xid 79: a GPU no longer answers on the PCI bus."),
-    job_fact("job.xid_other", xid_other, "An Xid of a class that no other fact covers."),
-    job_fact("job.xid_program", xid<kProgram>,
-             "Xid 13, 31 or 43: a kernel on the GPU faulted, mostly the program's."),
-    job_fact(
-        "job.device_changed", within_runs<device_changed<true>>,
-        "A process has a communicator on one GPU, went on with another, waited for a communicator "
-        "there that others did not join, and the job stopped."),
-    job_fact(
-        "job.device_changed_perhaps", within_runs<device_changed<false>>,
-        "A process went on with another GPU than that of its communicator, and nothing hangs from "
-        "it."),
-    job_fact("job.gpu_shared", within_runs<gpu_shared>,
-             "Ranks of a communicator that nobody completed print the same host and bus id."),
+    // Host names, commands or addresses show a container; no means nothing does.
+    job_fact("job.container", container),
+    // df shows a /dev/shm of 1 GB or more; no also where df is not in the log.
+    job_fact("job.shm_mount_large", shm_mount<true>),
+    // df shows a /dev/shm below 1 GB; no also where df is not in the log.
+    job_fact("job.shm_mount_small", shm_mount<false>),
+    // Hosts of one communicator run different numbers of ranks.
+    job_fact("job.uneven_ranks_per_host", within_runs<uneven_ranks_per_host>),
+    // A kernel of the job's hosts reports a fault of a network adapter.
+    job_fact("job.hca_fault", hca_fault),
+    // The out-of-memory killer ended a process that no line of the job names.
+    job_fact("job.oom_kill_unplaced", oom_kill_unplaced),
+    // An NVSwitch reports a fatal error.
+    job_fact("job.sxid_fatal", sxid_fatal),
+    // Xid 38, 61, 62, 109, 119 or 120: a GPU's firmware or its driver stopped working.
+    job_fact("job.xid_driver", xid<kDriver>),
+    // Xids only of GPUs or hosts that the job does not use.
+    job_fact("job.xid_elsewhere", xid_elsewhere),
+    // Xid 48, 63, 64, 94, 95 or 140: errors of a GPU's memory.
+    job_fact("job.xid_memory", xid<kMemory>),
+    // Xid 74 or 144 to 150: errors of NVLink.
+    job_fact("job.xid_nvlink", xid<kNvlink>),
+    // Xid 79: a GPU no longer answers on the PCI bus.
+    job_fact("job.xid_off_bus", xid<kOffBus>),
+    // An Xid of a class that no other fact covers.
+    job_fact("job.xid_other", xid_other),
+    // Xid 13, 31 or 43: a kernel on the GPU faulted, mostly the program's.
+    job_fact("job.xid_program", xid<kProgram>),
+    // A process has a communicator on one GPU, went on with another, waited for a communicator
+    // there that others did not join, and the job stopped.
+    job_fact("job.device_changed", within_runs<device_changed<true>>),
+    // A process went on with another GPU than that of its communicator, and nothing hangs from it.
+    job_fact("job.device_changed_perhaps", within_runs<device_changed<false>>),
+    // Ranks of a communicator that nobody completed print the same host and bus id.
+    job_fact("job.gpu_shared", within_runs<gpu_shared>),
     Fact{
         "communicator.graph_broken", Scope::Communicator, FactType::Bool,
         "The ranks' lines describe a ring that is not closed or a tree that is none; unknown where "
@@ -779,6 +780,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> host_facts() { return kFacts; }
+std::span<const Fact> host_facts() { return kHostFacts; }
 
 }  // namespace ncclog

@@ -115,7 +115,7 @@ OddOnes odd_at_place(const Job& job, const PeerValues& values) {
 
 namespace {
 
-constexpr size_t kMaxLines = 6;
+constexpr size_t kMaxShown = 6;
 
 /// What processes say, each by one line.
 struct Sayings {
@@ -142,7 +142,7 @@ FactValue odd_answer(const Sayings& sayings, OddOnes odd) {
   FactValue value = yes(
       fmt::format("{}, {} others {}", sayings.values.at(odd.odd.front()), odd.alike, odd.common));
   for (const int process : odd.odd) {
-    if (value.evidence.size() < kMaxLines) value.evidence.push_back(sayings.lines.at(process));
+    if (value.evidence.size() < kMaxShown) value.evidence.push_back(sayings.lines.at(process));
   }
   value.processes = std::move(odd.odd);
   return value;
@@ -278,7 +278,7 @@ FactValue odd_edges(const std::vector<Edge>& edges, OddOnes odd, Wanted wanted,
   std::vector<Evidence> lines;
   for (const Edge& edge : edges) {
     const bool named = std::ranges::binary_search(odd.odd, edge.process);
-    if (!named || !wanted(edge) || lines.size() == kMaxLines || taken[edge.process]++ == 2)
+    if (!named || !wanted(edge) || lines.size() == kMaxShown || taken[edge.process]++ == 2)
       continue;
     if (lines.empty()) first = edge_phrase(edge);
     lines.push_back({edge.where, {}});
@@ -417,7 +417,7 @@ FactValue odd_local_path(const Job& job, const Instance&) {
   std::vector<Evidence> lines;
   for (const Edge* edge : slower) {
     processes.insert(edge->process);
-    if (lines.size() < kMaxLines) lines.push_back({edge->where, {}});
+    if (lines.size() < kMaxShown) lines.push_back({edge->where, {}});
   }
   return yes(edge_phrase(*slower.front()), std::move(lines), {processes.begin(), processes.end()});
 }
@@ -678,50 +678,43 @@ FactValue odd_search(const Job& job, const Instance&) {
   return known ? no() : unknown();
 }
 
-constexpr std::array kFacts = {
-    job_fact("job.odd_affinity", within_runs<odd_affinity>,
-             "A few ranks are bound to other CPUs than the ranks at their place of most hosts."),
-    job_fact(
-        "job.odd_channel_count", within_runs<odd_channel_count>,
-        "A few ranks count another number of channels for collectives than most ranks of their "
-        "communicator."),
-    job_fact("job.odd_driver", within_runs<odd_driver>,
-             "A few hosts have another CUDA driver version than most."),
-    job_fact("job.odd_nvls", within_runs<odd_nvls>,
-             "A few GPUs cannot use NVLink SHARP, most can."),
-    job_fact("job.odd_test_run", odd_test_run,
-             "One run of nccl-tests is far slower than others of the same test, ranks and size."),
-    job_fact(
-        "job.odd_gpudirect", within_runs<odd_gpudirect>,
-        "A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and "
-        "a rank at the same place of another host does."),
-    job_fact(
-        "job.odd_local_path", within_runs<odd_local_path>,
-        "A few pairs of GPUs of one host are connected by a slower transport than the same pair "
-        "of most hosts, or than the other pairs of a host with NVSwitch."),
-    job_fact("job.odd_network", within_runs<odd_network>,
-             "A few ranks reach other hosts over another network than most."),
-    job_fact("job.odd_nic", within_runs<odd_nic>,
-             "A few ranks use another NIC than the ranks at their place of most hosts."),
-    job_fact(
-        "job.odd_nic_path", odd_gpu<nic_path_bw, false>,
-        "A few GPUs have a slower best path to a NIC than the GPUs at their place of most hosts."),
-    job_fact(
-        "job.odd_nvlink", odd_gpu<nvswitch_bw, true>,
-        "A few GPUs reach the NVSwitches with less bandwidth than the others of their host, or "
-        "than the GPUs at their place of most hosts."),
-    job_fact(
-        "job.odd_pcie_link", odd_gpu<pcie_bw, true>,
-        "A few GPUs hang on a slower PCIe link than the others of their host, or than the GPUs at "
-        "their place of most hosts."),
-    job_fact(
-        "job.odd_search", within_runs<odd_search>,
-        "In a communicator of hosts with equally many ranks, a few hosts found rings with less "
-        "bandwidth than most; all ranks use the smallest number of channels."),
+constexpr std::array kOddFacts = {
+    // A few ranks are bound to other CPUs than the ranks at their place of most hosts.
+    job_fact("job.odd_affinity", within_runs<odd_affinity>),
+    // A few ranks count another number of channels for collectives than most ranks of their
+    // communicator.
+    job_fact("job.odd_channel_count", within_runs<odd_channel_count>),
+    // A few hosts have another CUDA driver version than most.
+    job_fact("job.odd_driver", within_runs<odd_driver>),
+    // A few GPUs cannot use NVLink SHARP, most can.
+    job_fact("job.odd_nvls", within_runs<odd_nvls>),
+    // One run of nccl-tests is far slower than others of the same test, ranks and size.
+    job_fact("job.odd_test_run", odd_test_run),
+    // A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and a
+    // rank at the same place of another host does.
+    job_fact("job.odd_gpudirect", within_runs<odd_gpudirect>),
+    // A few pairs of GPUs of one host are connected by a slower transport than the same pair of
+    // most hosts, or than the other pairs of a host with NVSwitch.
+    job_fact("job.odd_local_path", within_runs<odd_local_path>),
+    // A few ranks reach other hosts over another network than most.
+    job_fact("job.odd_network", within_runs<odd_network>),
+    // A few ranks use another NIC than the ranks at their place of most hosts.
+    job_fact("job.odd_nic", within_runs<odd_nic>),
+    // A few GPUs have a slower best path to a NIC than the GPUs at their place of most hosts.
+    job_fact("job.odd_nic_path", odd_gpu<nic_path_bw, false>),
+    // A few GPUs reach the NVSwitches with less bandwidth than the others of their host, or than
+    // the GPUs at their place of most hosts.
+    job_fact("job.odd_nvlink", odd_gpu<nvswitch_bw, true>),
+    // A few GPUs hang on a slower PCIe link than the others of their host, or than the GPUs at
+    // their place of most hosts.
+    job_fact("job.odd_pcie_link", odd_gpu<pcie_bw, true>),
+    // In a communicator of hosts with equally many ranks, a few hosts found rings with less
+    // bandwidth than most; all ranks use the smallest number of channels.
+    job_fact("job.odd_search", within_runs<odd_search>),
 };
 
 }  // namespace
 
-std::span<const Fact> odd_facts() { return kFacts; }
+std::span<const Fact> odd_facts() { return kOddFacts; }
 
 }  // namespace ncclog

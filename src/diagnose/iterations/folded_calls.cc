@@ -436,9 +436,9 @@ std::vector<size_t> borders_of(std::span<const int> pattern) {
 }
 
 /// Looks for a pattern in calls that come one after the other (Knuth, Morris, Pratt).
-class Search {
+class PatternSearch {
  public:
-  explicit Search(std::span<const int> pattern)
+  explicit PatternSearch(std::span<const int> pattern)
       : pattern_(pattern), borders_(borders_of(pattern)), found_(pattern.size()) {}
 
   void add(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch) {
@@ -492,7 +492,7 @@ CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t st
 }
 
 RepeatPlaces find_repeats(const FoldedCalls& calls, std::span<const int> pattern) {
-  Search search(pattern);
+  PatternSearch search(pattern);
   if (pattern.empty()) return search.take();
   for (const FoldedCalls::Stretch& stretch : calls.stretches()) search.add(calls, stretch);
   return search.take();

@@ -216,9 +216,9 @@ class Patterns {
 };
 
 /// Cuts the processes into iterations, one after the other.
-class Search {
+class IterationSearch {
  public:
-  Search(const Job& job, const JobCalls& calls, const IterationChoice& choice)
+  IterationSearch(const Job& job, const JobCalls& calls, const IterationChoice& choice)
       : calls_(calls), exact_(choice.exact), track_(choose_track(job, choice)) {
     for (size_t i = 0; i < calls.processes.size(); ++i) {
       const ProcessCalls& process = calls.processes[i];
@@ -324,7 +324,7 @@ std::string_view to_string(IterationSource source) {
 
 std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& calls,
                                              const IterationChoice& choice) {
-  JobIterations found = Search(job, calls, choice).take();
+  JobIterations found = IterationSearch(job, calls, choice).take();
   if (found.patterns.empty()) return std::nullopt;
   return found;
 }

@@ -644,39 +644,35 @@ FactValue pair_same_host(const Job& job, const Instance& pair) {
   return a == b ? yes({}) : no();
 }
 
-constexpr std::array kFacts = {
-    job_fact("job.channels_capped", channels_capped,
-             "A setting leaves at most half of the channels that NCCL would use."),
+constexpr std::array kConnectionFacts = {
+    // A setting leaves at most half of the channels that NCCL would use.
+    job_fact("job.channels_capped", channels_capped),
     Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool,
          "A communicator inside one host with NVSwitch has two channels or one; unknown for all "
          "others.",
          few_channels},
-    job_fact(
-        "job.one_nic_for_many", within_runs<one_nic_for_many>,
-        "Four ranks or more of a host reach others through the only NIC that is listed there."),
-    job_fact(
-        "job.one_socket_nic", within_runs<one_socket_nic>,
-        "Hosts list several Ethernet ports, and all socket connections between hosts use one."),
-    job_fact("job.shm_despite_nvlink", within_runs<shm_despite_nvlink>,
-             "GPUs of a host with NVSwitch are connected through shared memory."),
-    job_fact("job.staged_net_within_host", within_runs<staged_net_within_host>,
-             "Two ranks of one host are connected over the network, through host memory, without "
-             "NCCL_HOSTID being set."),
-    job_fact("job.gpudirect", gpudirect,
-             "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled."),
-    job_fact(
-        "job.networks_differ", within_runs<networks_differ>,
-        "Processes selected different networks, one each, or see different numbers of devices."),
-    job_fact("job.p2p_over_pcie", p2p_over_pcie,
-             "GPUs of a host are connected by P2P, and no NVLink is between them."),
-    job_fact("job.rdma_evidence", rdma_evidence,
-             "Something in the log shows InfiniBand or RoCE hardware; no means nothing does."),
-    job_fact("job.socket_between_hosts", socket_between_hosts,
-             "Ranks of different hosts are connected via NET/Socket."),
-    job_fact(
-        "job.stalled_from_start", stalled_from_start,
-        "The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or "
-        "the first two calls of groups timed out."),
+    // Four ranks or more of a host reach others through the only NIC that is listed there.
+    job_fact("job.one_nic_for_many", within_runs<one_nic_for_many>),
+    // Hosts list several Ethernet ports, and all socket connections between hosts use one.
+    job_fact("job.one_socket_nic", within_runs<one_socket_nic>),
+    // GPUs of a host with NVSwitch are connected through shared memory.
+    job_fact("job.shm_despite_nvlink", within_runs<shm_despite_nvlink>),
+    // Two ranks of one host are connected over the network, through host memory, without
+    // NCCL_HOSTID being set.
+    job_fact("job.staged_net_within_host", within_runs<staged_net_within_host>),
+    // NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.
+    job_fact("job.gpudirect", gpudirect),
+    // Processes selected different networks, one each, or see different numbers of devices.
+    job_fact("job.networks_differ", within_runs<networks_differ>),
+    // GPUs of a host are connected by P2P, and no NVLink is between them.
+    job_fact("job.p2p_over_pcie", p2p_over_pcie),
+    // Something in the log shows InfiniBand or RoCE hardware; no means nothing does.
+    job_fact("job.rdma_evidence", rdma_evidence),
+    // Ranks of different hosts are connected via NET/Socket.
+    job_fact("job.socket_between_hosts", socket_between_hosts),
+    // The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or the
+    // first two calls of groups timed out.
+    job_fact("job.stalled_from_start", stalled_from_start),
     Fact{"rank_pair.path", Scope::RankPair, FactType::Text,
          "The paths between the two as printed, joined by commas.", pair_path},
     Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, "Both run on one host.",
@@ -687,6 +683,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> connection_facts() { return kFacts; }
+std::span<const Fact> connection_facts() { return kConnectionFacts; }
 
 }  // namespace ncclog

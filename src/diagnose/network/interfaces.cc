@@ -747,46 +747,47 @@ FactValue slow_hca(const Job& job, const Instance&) {
              {device.second});
 }
 
-constexpr std::array kFacts = {
-    job_fact("job.unanswered_hca", unanswered_hca,
-             "Lines of connections show the RDMA devices of a rank whose transfers got no answer."),
-    job_fact("job.all_roce", all_roce, "Every listed RDMA device is RoCE."),
-    job_fact("job.hca_bonds_only", hca_bonds_only, "Every listed RDMA device is a RoCE bond."),
-    job_fact(
-        "job.hca_link_mix", hca_link_mix,
-        "Connections run over InfiniBand and RoCE devices; or one list holds both, and nothing "
-        "shows which carry data; or NCCL refuses to connect two."),
-    job_fact("job.hca_sets_differ", within_runs<hca_sets_differ>,
-             "Hosts list different numbers of InfiniBand or RoCE devices."),
-    job_fact("job.slow_hca", slow_hca, "One RDMA device has at most a quarter of another's speed."),
-    job_fact("job.gid_evidence", gid_evidence,
-             "The GID in use is link-local or RoCE v1, or index 0 between subnets."),
-    job_fact(
-        "job.roce_nics_share_subnet", roce_nics_share_subnet,
-        "Two RoCE NICs of one host have addresses that agree in 24 bits; unknown where no line "
-        "names addresses of NICs."),
-    job_fact("job.ib_timeout_within_host", ib_timeout_within_host,
-             "RDMA transfers between NICs of one host got no answer, and no others failed."),
-    job_fact("job.address_families_differ", within_runs<address_families_differ>,
-             "Some ranks use IPv4 and others IPv6 for the bootstrap."),
-    job_fact("job.bridge_between_hosts", within_runs<bridge_between_hosts>,
-             "Hosts advertise addresses of the same private bridge, which each has for itself."),
-    job_fact("job.interfaces_share_subnet", interfaces_share_subnet,
-             "Two socket interfaces of a process are in one subnet, if its mask has 24 bits."),
-    job_fact("job.ipoib_interfaces", ipoib_interfaces,
-             "A socket network lists interfaces with names of InfiniBand ports."),
-    job_fact("job.loopback_between_hosts", within_runs<loopback_between_hosts>,
-             "The log names several hosts, and some process uses a loopback address."),
-    job_fact("job.same_address_on_hosts", within_runs<same_address_on_hosts>,
-             "Two hosts advertise the same address for the bootstrap."),
-    job_fact("job.virtual_interface", virtual_interface,
-             "Some process uses or lists a bridge, tunnel or link-local IPv4 interface."),
-    job_fact("job.virtual_interface_carries", virtual_interface_carries,
-             "Lines of connections show that data pass through a bridge or tunnel."),
+constexpr std::array kInterfaceFacts = {
+    // Lines of connections show the RDMA devices of a rank whose transfers got no answer.
+    job_fact("job.unanswered_hca", unanswered_hca),
+    // Every listed RDMA device is RoCE.
+    job_fact("job.all_roce", all_roce),
+    // Every listed RDMA device is a RoCE bond.
+    job_fact("job.hca_bonds_only", hca_bonds_only),
+    // Connections run over InfiniBand and RoCE devices; or one list holds both, and nothing shows
+    // which carry data; or NCCL refuses to connect two.
+    job_fact("job.hca_link_mix", hca_link_mix),
+    // Hosts list different numbers of InfiniBand or RoCE devices.
+    job_fact("job.hca_sets_differ", within_runs<hca_sets_differ>),
+    // One RDMA device has at most a quarter of another's speed.
+    job_fact("job.slow_hca", slow_hca),
+    // The GID in use is link-local or RoCE v1, or index 0 between subnets.
+    job_fact("job.gid_evidence", gid_evidence),
+    // Two RoCE NICs of one host have addresses that agree in 24 bits; unknown where no line names
+    // addresses of NICs.
+    job_fact("job.roce_nics_share_subnet", roce_nics_share_subnet),
+    // RDMA transfers between NICs of one host got no answer, and no others failed.
+    job_fact("job.ib_timeout_within_host", ib_timeout_within_host),
+    // Some ranks use IPv4 and others IPv6 for the bootstrap.
+    job_fact("job.address_families_differ", within_runs<address_families_differ>),
+    // Hosts advertise addresses of the same private bridge, which each has for itself.
+    job_fact("job.bridge_between_hosts", within_runs<bridge_between_hosts>),
+    // Two socket interfaces of a process are in one subnet, if its mask has 24 bits.
+    job_fact("job.interfaces_share_subnet", interfaces_share_subnet),
+    // A socket network lists interfaces with names of InfiniBand ports.
+    job_fact("job.ipoib_interfaces", ipoib_interfaces),
+    // The log names several hosts, and some process uses a loopback address.
+    job_fact("job.loopback_between_hosts", within_runs<loopback_between_hosts>),
+    // Two hosts advertise the same address for the bootstrap.
+    job_fact("job.same_address_on_hosts", within_runs<same_address_on_hosts>),
+    // Some process uses or lists a bridge, tunnel or link-local IPv4 interface.
+    job_fact("job.virtual_interface", virtual_interface),
+    // Lines of connections show that data pass through a bridge or tunnel.
+    job_fact("job.virtual_interface_carries", virtual_interface_carries),
 };
 
 }  // namespace
 
-std::span<const Fact> interface_facts() { return kFacts; }
+std::span<const Fact> interface_facts() { return kInterfaceFacts; }
 
 }  // namespace ncclog

@@ -131,9 +131,9 @@ Totals totals_of(const Job& job) {
   return totals;
 }
 
-class Collector {
+class MarkCollector {
  public:
-  explicit Collector(const Job& job) : job_(job) {}
+  explicit MarkCollector(const Job& job) : job_(job) {}
 
   std::vector<EndMark> collect() {
     add_programs();
@@ -300,7 +300,7 @@ std::string_view to_string(EndState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-std::vector<EndMark> end_marks(const Job& job) { return Collector(job).collect(); }
+std::vector<EndMark> end_marks(const Job& job) { return MarkCollector(job).collect(); }
 
 bool prints_steps(const Job& job) {
   return std::ranges::any_of(job.clocks, [](const JobClock& clock) { return clock.total > 0; });

@@ -562,54 +562,48 @@ FactValue nccl_tests_ran(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kFacts = {
-    job_fact(
-        "job.error_trail", error_trail,
-        "A checked call of NCCL returned an error to its caller, other than of a closing socket."),
-    job_fact("job.evidently_finished", evidently_finished,
-             "Lines show that the job did its work and ended."),
-    job_fact("job.memory_shortage_outlived", memory_shortage_outlived,
-             "GPU memory was refused, and training steps are printed behind every such line."),
-    job_fact(
-        "job.init_trail", init_trail,
-        "Errors of checked calls went up to the call that makes a communicator, which so failed."),
-    job_fact("job.silent_init_failure", silent_init_failure,
-             "The same, and no WARN or error of another kind says more."),
-    job_fact(
-        "job.uncaught", uncaught,
-        "A Python exception or traceback stands there, and the program did not go on after it."),
-    job_fact("job.unknown_error", unknown_error,
-             "A line in unknown words holds a WARN or an error that need not be fatal."),
-    job_fact("job.unknown_failure", unknown_failure,
-             "A line in unknown words reports that a process or a call of NCCL failed."),
-    job_fact("job.unknown_warning", unknown_warning,
-             "NCCL or a plugin printed a WARN that no wording fits."),
-    job_fact("job.warned", warned,
-             "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause."),
-    job_fact(
-        "job.warned_fatally", warned_fatally,
-        "A process printed a WARN after which its call fails, as a victim perhaps, and did not end "
-        "in order."),
-    job_fact("job.warned_of_failure", warned_of_failure,
-             "A process printed a WARN after which its call fails, and did not end in order."),
-    job_fact("job.bandwidth_seen", bandwidth_seen,
-             "A table of nccl-tests is there, and how far its bus bandwidth comes."),
-    job_fact(
-        "job.nccl_tests_normal", nccl_tests_normal,
-        "The bandwidth that nccl-tests reached is near what NCCL's search for rings promises."),
-    job_fact("job.nccl_tests_ran", nccl_tests_ran,
-             "Output of nccl-tests is there; in words, how far each of its tables comes."),
-    Fact{"job.nccl_tests_single_ranks", Scope::Job, FactType::Integer,
-         "How many processes nccl-tests lists, where each of them has one rank only.",
-         nccl_tests_single_ranks},
-    job_fact("job.nccl_tests_slow", nccl_tests_slow,
-             "nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW)."),
-    job_fact("job.nccl_tests_wrong", nccl_tests_wrong,
-             "nccl-tests counts wrong values in results that it checked."),
+constexpr std::array kErrorFacts = {
+    // A checked call of NCCL returned an error to its caller, other than of a closing socket.
+    job_fact("job.error_trail", error_trail),
+    // Lines show that the job did its work and ended.
+    job_fact("job.evidently_finished", evidently_finished),
+    // GPU memory was refused, and training steps are printed behind every such line.
+    job_fact("job.memory_shortage_outlived", memory_shortage_outlived),
+    // Errors of checked calls went up to the call that makes a communicator, which so failed.
+    job_fact("job.init_trail", init_trail),
+    // The same, and no WARN or error of another kind says more.
+    job_fact("job.silent_init_failure", silent_init_failure),
+    // A Python exception or traceback stands there, and the program did not go on after it.
+    job_fact("job.uncaught", uncaught),
+    // A line in unknown words holds a WARN or an error that need not be fatal.
+    job_fact("job.unknown_error", unknown_error),
+    // A line in unknown words reports that a process or a call of NCCL failed.
+    job_fact("job.unknown_failure", unknown_failure),
+    // NCCL or a plugin printed a WARN that no wording fits.
+    job_fact("job.unknown_warning", unknown_warning),
+    // NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.
+    job_fact("job.warned", warned),
+    // A process printed a WARN after which its call fails, as a victim perhaps, and did not end in
+    // order.
+    job_fact("job.warned_fatally", warned_fatally),
+    // A process printed a WARN after which its call fails, and did not end in order.
+    job_fact("job.warned_of_failure", warned_of_failure),
+    // A table of nccl-tests is there, and how far its bus bandwidth comes.
+    job_fact("job.bandwidth_seen", bandwidth_seen),
+    // The bandwidth that nccl-tests reached is near what NCCL's search for rings promises.
+    job_fact("job.nccl_tests_normal", nccl_tests_normal),
+    // Output of nccl-tests is there; in words, how far each of its tables comes.
+    job_fact("job.nccl_tests_ran", nccl_tests_ran),
+    // How many processes nccl-tests lists, where each of them has one rank only.
+    job_fact("job.nccl_tests_single_ranks", nccl_tests_single_ranks, FactType::Integer),
+    // nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW).
+    job_fact("job.nccl_tests_slow", nccl_tests_slow),
+    // nccl-tests counts wrong values in results that it checked.
+    job_fact("job.nccl_tests_wrong", nccl_tests_wrong),
 };
 
 }  // namespace
 
-std::span<const Fact> error_facts() { return kFacts; }
+std::span<const Fact> error_facts() { return kErrorFacts; }
 
 }  // namespace ncclog

@@ -47,9 +47,9 @@ std::vector<int> numbers_in(std::string_view text) {
   return numbers;
 }
 
-class Collector {
+class DeathCollector {
  public:
-  explicit Collector(const Job& job) : job_(job) {}
+  explicit DeathCollector(const Job& job) : job_(job) {}
 
   std::vector<Death> collect() {
     note_victims();
@@ -162,7 +162,7 @@ class Collector {
 
 }  // namespace
 
-std::vector<Death> deaths(const Job& job) { return Collector(job).collect(); }
+std::vector<Death> deaths(const Job& job) { return DeathCollector(job).collect(); }
 
 int process_of(const Job& job, const Death& death) {
   const int by_pid = process_of_pid(job, death.pid);

@@ -496,10 +496,9 @@ FactValue noise_after_end(const Job& job, const Instance&) {
              std::move(noise.first));
 }
 
-constexpr Fact kFacts[] = {
-    job_fact(
-        "job.noise_after_end", noise_after_end,
-        "The job finished, and NCCL warns after that: its processes leave one after the other."),
+constexpr Fact kOutcomeFacts[] = {
+    // The job finished, and NCCL warns after that: its processes leave one after the other.
+    job_fact("job.noise_after_end", noise_after_end),
     {"job.outcome", Scope::Job, FactType::Text,
      "How the job ended: finished, failed, stopped, or unfinished, where no end is in the logs.",
      outcome},
@@ -507,6 +506,6 @@ constexpr Fact kFacts[] = {
 
 }  // namespace
 
-std::span<const Fact> outcome_facts() { return kFacts; }
+std::span<const Fact> outcome_facts() { return kOutcomeFacts; }
 
 }  // namespace ncclog

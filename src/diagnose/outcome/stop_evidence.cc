@@ -547,23 +547,23 @@ FactValue store_root_silent(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kFacts = {
-    job_fact("job.killed", killed,
-             "Processes got SIGKILL, and not because the whole job was being ended."),
-    job_fact("job.raised_first", raised_first,
-             "The program raised an exception before anything else failed."),
-    job_fact("job.segfaulted", segfaulted, "Processes ended by a segmentation fault."),
-    job_fact("job.store_barrier_absent", within_runs<store_barrier_absent>,
-             "Ranks wait at the creation of a process group for ranks that never came to it."),
-    job_fact(
-        "job.store_name_unresolvable", store_name_unresolvable,
-        "PyTorch looked the store's host up in vain for half a minute, and nothing else began."),
-    job_fact("job.store_root_silent", within_runs<store_root_silent>,
-             "Ranks wait in the store for a rank that shows neither a failure nor a communicator."),
+constexpr std::array kStopFacts = {
+    // Processes got SIGKILL, and not because the whole job was being ended.
+    job_fact("job.killed", killed),
+    // The program raised an exception before anything else failed.
+    job_fact("job.raised_first", raised_first),
+    // Processes ended by a segmentation fault.
+    job_fact("job.segfaulted", segfaulted),
+    // Ranks wait at the creation of a process group for ranks that never came to it.
+    job_fact("job.store_barrier_absent", within_runs<store_barrier_absent>),
+    // PyTorch looked the store's host up in vain for half a minute, and nothing else began.
+    job_fact("job.store_name_unresolvable", store_name_unresolvable),
+    // Ranks wait in the store for a rank that shows neither a failure nor a communicator.
+    job_fact("job.store_root_silent", within_runs<store_root_silent>),
 };
 
 }  // namespace
 
-std::span<const Fact> stop_facts() { return kFacts; }
+std::span<const Fact> stop_facts() { return kStopFacts; }
 
 }  // namespace ncclog

@@ -508,8 +508,6 @@ FactValue env_not_forwarded(const Job& job, const Instance&) {
 
 namespace {
 
-constexpr size_t kMostNamed = 4;
-
 /// Remarks that `wanted` takes, each in the words of `words`.
 template <typename Wanted, typename Words>
 FactValue remarks_answer(const Job& job, std::string_view separator, Wanted wanted, Words words) {
@@ -666,48 +664,45 @@ FactValue ifname_not_used(const Job& job, const Instance&) {
   return answer;
 }
 
-constexpr std::array kFacts = {
-    job_fact("job.ifname_not_used", ifname_not_used,
-             "The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name."),
+constexpr std::array kSettingFacts = {
+    // The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name.
+    job_fact("job.ifname_not_used", ifname_not_used),
 
-    job_fact("job.env_differs", within_runs<env_differs>,
-             "Some ranks have a setting or a value that others provably have not."),
-    job_fact("job.env_not_forwarded", within_runs<env_not_forwarded>,
-             "All processes of one host have a setting that those of all other hosts provably have "
-             "not."),
-    job_fact(
-        "job.algorithm_unavailable", algorithm_unavailable,
-        "NCCL says that no algorithm and protocol is left for an operation; in words: which one, "
-        "and what was set."),
-    job_fact("job.contradictory_settings", contradictory_settings,
-             "A setting has no effect because of another one of the same process or command."),
-    job_fact("job.costly_logging", costly_logging,
-             "A command asks NCCL for every call or every subsystem."),
-    job_fact("job.hca_matches_more", filters<RemarkKind::MatchesMore, kHcas>,
-             "NCCL_IB_HCA admits a device because its name begins like one that it names."),
-    job_fact("job.hca_matches_nothing", filters<RemarkKind::MatchesNothing, kHcas>,
-             "A process that reads NCCL_IB_HCA found no RDMA device."),
-    job_fact(
-        "job.ifname_matches_more", filters<RemarkKind::MatchesMore, kInterfaces>,
-        "NCCL_SOCKET_IFNAME admits an interface because its name begins like one that it names."),
-    job_fact("job.ifname_matches_nothing", filters<RemarkKind::MatchesNothing, kInterfaces>,
-             "A process that reads NCCL_SOCKET_IFNAME found no interface."),
-    job_fact("job.invalid_settings", sentences<RemarkKind::Invalid>,
-             "A setting has a value that NCCL cannot use, or reads as another one."),
-    job_fact("job.misspelt_variables", misspelt_variables,
-             "A command sets a name that is one or two letters away from one that NCCL reads."),
-    job_fact("job.removed_variables", sentences<RemarkKind::Removed>,
-             "A command sets a variable that this release of NCCL no longer reads."),
-    job_fact("job.settings_from_elsewhere", settings_from_elsewhere,
-             "NCCL read a setting that the commands in the log, which set others, do not name."),
-    job_fact("job.too_new_variables", sentences<RemarkKind::TooNew>,
-             "A command sets a variable that this release of NCCL does not read yet."),
-    job_fact("job.unknown_variables", unknown_variables,
-             "A command sets an NCCL_* name that no release of NCCL and no known plugin reads."),
+    // Some ranks have a setting or a value that others provably have not.
+    job_fact("job.env_differs", within_runs<env_differs>),
+    // All processes of one host have a setting that those of all other hosts provably have not.
+    job_fact("job.env_not_forwarded", within_runs<env_not_forwarded>),
+    // NCCL says that no algorithm and protocol is left for an operation; in words: which one, and
+    // what was set.
+    job_fact("job.algorithm_unavailable", algorithm_unavailable),
+    // A setting has no effect because of another one of the same process or command.
+    job_fact("job.contradictory_settings", contradictory_settings),
+    // A command asks NCCL for every call or every subsystem.
+    job_fact("job.costly_logging", costly_logging),
+    // NCCL_IB_HCA admits a device because its name begins like one that it names.
+    job_fact("job.hca_matches_more", filters<RemarkKind::MatchesMore, kHcas>),
+    // A process that reads NCCL_IB_HCA found no RDMA device.
+    job_fact("job.hca_matches_nothing", filters<RemarkKind::MatchesNothing, kHcas>),
+    // NCCL_SOCKET_IFNAME admits an interface because its name begins like one that it names.
+    job_fact("job.ifname_matches_more", filters<RemarkKind::MatchesMore, kInterfaces>),
+    // A process that reads NCCL_SOCKET_IFNAME found no interface.
+    job_fact("job.ifname_matches_nothing", filters<RemarkKind::MatchesNothing, kInterfaces>),
+    // A setting has a value that NCCL cannot use, or reads as another one.
+    job_fact("job.invalid_settings", sentences<RemarkKind::Invalid>),
+    // A command sets a name that is one or two letters away from one that NCCL reads.
+    job_fact("job.misspelt_variables", misspelt_variables),
+    // A command sets a variable that this release of NCCL no longer reads.
+    job_fact("job.removed_variables", sentences<RemarkKind::Removed>),
+    // NCCL read a setting that the commands in the log, which set others, do not name.
+    job_fact("job.settings_from_elsewhere", settings_from_elsewhere),
+    // A command sets a variable that this release of NCCL does not read yet.
+    job_fact("job.too_new_variables", sentences<RemarkKind::TooNew>),
+    // A command sets an NCCL_* name that no release of NCCL and no known plugin reads.
+    job_fact("job.unknown_variables", unknown_variables),
 };
 
 }  // namespace
 
-std::span<const Fact> setting_facts() { return kFacts; }
+std::span<const Fact> setting_facts() { return kSettingFacts; }
 
 }  // namespace ncclog

@@ -314,11 +314,12 @@ std::optional<std::string_view> nearest_of(std::string_view name,
 /// True for "NCLL_DEBUG" and "nccl_debug": the first word could be NCCL's. Other libraries of
 /// collectives have names of their own.
 bool is_near_nccl(std::string_view name) {
-  constexpr std::string_view kOthers[] = {"RCCL", "UCCL", "HCCL", "MCCL", "XCCL", "ECCL", "ACCL"};
+  constexpr std::string_view kOtherLibraries[] = {"RCCL", "UCCL", "HCCL", "MCCL",
+                                                  "XCCL", "ECCL", "ACCL"};
   const std::string first = upper_case(name.substr(0, name.find('_')));
   return name.find('_') != name.npos &&
          edit_distance(first, "NCCL") <= kMostLetters - (first.size() < 4 ? 1 : 0) &&
-         !equals_one_of(first, kOthers);
+         !equals_one_of(first, kOtherLibraries);
 }
 
 /// What a name that begins like those of a known reader may have meant. Of readers none of whose

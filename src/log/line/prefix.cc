@@ -430,14 +430,14 @@ bool compose_service(Scanner& scan, Prefix& prefix) {
 // Prefixes that a framework's own logger writes: vLLM, SGLang, DeepSpeed, torchtitan, fairseq,
 // Hydra, Hugging Face, Ray, absl and TensorFlow.
 
-constexpr bool is_path_char(char c) { return is_host_char(c) || c == '/' || c == '+'; }
+constexpr bool is_file_path_char(char c) { return is_host_char(c) || c == '/' || c == '+'; }
 
 bool is_absl_severity(char c) { return c == 'I' || c == 'W' || c == 'E' || c == 'F'; }
 
 /// "core.py:58] ", "external/xla/a.cc:12] ".
 bool skip_location(Scanner& scan) {
   int line = 0;
-  const std::string_view file = scan.take_while(is_path_char, kLongestPrefixName);
+  const std::string_view file = scan.take_while(is_file_path_char, kLongestPrefixName);
   return file.find('.') != file.npos && scan.skip(':') && scan.number(line) && scan.skip("] ");
 }
 
@@ -467,7 +467,7 @@ bool padded_level(Scanner& scan, Prefix&) {
 bool level_and_file(Scanner& scan, Prefix&) {
   int line = 0;
   if (!is_logger_level(scan.take_while(is_word, 10)) || !scan.skip(' ')) return false;
-  const std::string_view file = scan.take_while(is_path_char, kLongestPrefixName);
+  const std::string_view file = scan.take_while(is_file_path_char, kLongestPrefixName);
   return file.ends_with(".py") && scan.skip(':') && scan.number(line) && scan.skip(" -- ");
 }
 
@@ -633,7 +633,7 @@ bool bar_without_newline(Scanner& scan, Prefix& prefix) {
 }
 
 // The first form that fits is taken.
-constexpr PrefixForm kForms[] = {
+constexpr PrefixForm kPrefixForms[] = {
     // Of collectors.
     {"[", kubernetes_pod},
     {.first_bytes = "{", .recognise = loki_labels, .needs_stamp = true},
@@ -686,14 +686,14 @@ constexpr PrefixForm kForms[] = {
 
 // All of them, by the byte with which they begin.
 
-/// Forms by their place in kForms, a bit each.
+/// Forms by their place in kPrefixForms, a bit each.
 using Forms = uint64_t;
-static_assert(std::size(kForms) <= 64);
+static_assert(std::size(kPrefixForms) <= 64);
 
 template <typename Wanted>
 constexpr Forms forms_that(Wanted wanted) {
   Forms forms = 0;
-  for (size_t i = 0; i < std::size(kForms); ++i) forms |= Forms{wanted(kForms[i])} << i;
+  for (size_t i = 0; i < std::size(kPrefixForms); ++i) forms |= Forms{wanted(kPrefixForms[i])} << i;
   return forms;
 }
 
@@ -734,7 +734,7 @@ size_t take_certain(std::string_view text, Reading& reading) {
   if (text.empty()) return 0;
   const Forms left_out = kBeforeRecord | (reading.after_stamp ? 0 : kBehindStamp);
   for (Forms forms = forms_of(text) & ~left_out; forms != 0; forms &= forms - 1) {
-    const PrefixForm& form = kForms[std::countr_zero(forms)];
+    const PrefixForm& form = kPrefixForms[std::countr_zero(forms)];
     const size_t length = take(form, text, reading);
     if (length == 0) continue;
     reading.after_stamp = form.is_stamp;
@@ -759,7 +759,7 @@ size_t take_in_front_of_record(std::string_view text, Reading& reading, int more
   if (more == 0 || text.empty()) return 0;
   for (Forms forms = forms_of(text) & kBeforeRecord; forms != 0; forms &= forms - 1) {
     Reading attempt = reading;
-    const size_t length = take(kForms[std::countr_zero(forms)], text, attempt);
+    const size_t length = take(kPrefixForms[std::countr_zero(forms)], text, attempt);
     if (length == 0 || !begins_record_or_prefix(text.substr(length), more - 1)) continue;
     reading = attempt;
     reading.after_stamp = false;
@@ -798,8 +798,8 @@ constexpr MarkBits kMarks = [] {
   MarkBits marks;
   marks.of_byte[' '] = marks.of_byte['\t'] = MarkBits::kBlank;
   unsigned next = MarkBits::kBlank << 1;
-  for (size_t i = 0; i < std::size(kForms); ++i) {
-    const PrefixForm& form = kForms[i];
+  for (size_t i = 0; i < std::size(kPrefixForms); ++i) {
+    const PrefixForm& form = kPrefixForms[i];
     if (form.needs_stamp || form.is_bar) continue;
     uint8_t& mark = marks.of_byte[static_cast<unsigned char>(form.mark)];
     if (form.mark != '\0' && mark == 0 && next < MarkBits::kUnsure) {

@@ -53,7 +53,7 @@ std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vecto
 }
 
 /// Joins two logs of one process; their lines may be mixed.
-void join(SpeakerLog& whole, SpeakerLog&& torn) {
+void append_torn(SpeakerLog& whole, SpeakerLog&& torn) {
   const SourceRef last = whole.last;
   std::string last_text = whole.last_text;
   const bool ends_whole = torn.last < last;
@@ -168,7 +168,7 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
       const auto whole = std::ranges::find_if(
           wholes, [&, lines = logs[torn].lines](size_t i) { return lines < logs[i].lines; });
       if (whole == wholes.end()) continue;
-      join(logs[*whole], std::move(logs[torn]));
+      append_torn(logs[*whole], std::move(logs[torn]));
       // No lines: gone, once all names have been looked at.
       logs[torn].lines = 0;
     }

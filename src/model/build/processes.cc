@@ -302,7 +302,7 @@ bool speaks_nccl(const SpeakerLog& log) {
   });
 }
 
-void join(Job& job, Process& process, size_t index) {
+void join_communicator(Job& job, Process& process, size_t index) {
   const SpeakerLog& log = job.logs[index];
   process.logs.push_back(index);
   process.subsystems |= log.subsystems;
@@ -463,7 +463,7 @@ void add_nccl_processes(Job& job) {
     Process process;
     process.host = log.speaker.host;
     process.pid = log.speaker.pid;
-    join(job, process, i);
+    join_communicator(job, process, i);
     set_rank(process, log, listed);
     job.processes.push_back(std::move(process));
   }
@@ -603,14 +603,14 @@ void add_other_speakers(Job& job, bool has_labelled_ranks) {
     const bool has_rank = has_labelled_ranks || !is_label_only(job.logs[i]);
     const int known = directory.find(job.logs[i], has_rank);
     if (known >= 0) {
-      join(job, job.processes[static_cast<size_t>(known)], i);
+      join_communicator(job, job.processes[static_cast<size_t>(known)], i);
       continue;
     }
     Process process;
     process.host = speaker.host;
     process.pid = speaker.pid;
     process.rank = has_rank ? speaker.rank : -1;
-    join(job, process, i);
+    join_communicator(job, process, i);
     job.processes.push_back(std::move(process));
     directory.add(job.processes.size() - 1);
   }

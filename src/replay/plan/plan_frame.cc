@@ -401,8 +401,6 @@ std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
   return limits;
 }
 
-constexpr const char* kWhere = "replay plan";
-
 // How the plan ends.
 
 /// Some rank made messages behind the front's collective, which was over by then.
@@ -476,14 +474,14 @@ void refuse_untested(const PlanOptions& options, DefectKind defect) {
     throw Error(
         "of no call is it known who left it out or made another one, so no communicator is "
         "the failing one",
-        kWhere, "leave out --only failing");
+        "replay plan", "leave out --only failing");
   }
   if (options.finding.empty()) return;
   throw Error(
       fmt::format(
           "from these logs no call can be planned that stands still or differs because of '{}'",
           options.finding),
-      kWhere, "leave out --finding to replay the last calls");
+      "replay plan", "leave out --finding to replay the last calls");
 }
 
 void fit_calls(const CleanRunGoal& goal, SendEnds sends, ReplayPlan& plan, PlanMaking& making) {
@@ -505,10 +503,11 @@ ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making
                        const PlanOptions& options, ReplayPlan plan) {
   if (is_empty(plan) && making.clean_run_ends_before) {
     throw Error("the clean run ends before the call in question, and all ranks made no call of it",
-                kWhere, "plan more calls before that one (--last), or collect all ranks' logs");
+                "replay plan",
+                "plan more calls before that one (--last), or collect all ranks' logs");
   }
   if (is_empty(plan)) {
-    throw Error("the ranks of these logs have no call in common", kWhere,
+    throw Error("the ranks of these logs have no call in common", "replay plan",
                 "collect whole logs of all ranks from one run");
   }
   // First what the plan holds, then what can be claimed of it, then what is said about both.
