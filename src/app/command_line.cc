@@ -22,6 +22,24 @@
 #include "rules/load_rules.h"
 
 namespace ncclog {
+
+// Each in its command's file.
+void declare_analyze(CommandRow& command);     ///< app/commands/analyze.cc
+void declare_report(CommandRow& command);      ///< app/commands/report.cc
+void declare_diff(CommandRow& command);        ///< app/commands/show_count_diff.cc
+void declare_show(CommandRow& command);        ///< app/commands/show_count_diff.cc
+void declare_count(CommandRow& command);       ///< app/commands/show_count_diff.cc
+void declare_export(CommandRow& command);      ///< app/commands/export.cc
+void declare_replay(CommandRow& command);      ///< app/commands/replay.cc
+void declare_env(CommandRow& command);         ///< app/commands/env.cc
+void declare_explain(CommandRow& command);     ///< app/commands/analyze.cc
+void declare_rules(CommandRow& command);       ///< app/commands/rules.cc
+void declare_messages(CommandRow& command);    ///< app/commands/rules.cc
+void declare_expect(CommandRow& command);      ///< app/commands/rules.cc
+void declare_help(CommandRow& command);        ///< app/help.cc
+void declare_man(CommandRow& command);         ///< app/help.cc
+void declare_completion(CommandRow& command);  ///< app/help.cc
+
 namespace {
 
 /// What commands are for, as the help groups them.

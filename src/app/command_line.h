@@ -4,8 +4,8 @@
 //   → flags of all commands declared, configuration file read, words parsed, row "analyze" run
 //
 // One row per command: adding one is writing its file in app/commands/ and its examples in
-// app/texts/, declaring its function here, and its row in app/command_line.cc. Help, man pages,
-// completions and the configuration file know it then.
+// app/texts/, and its row in app/command_line.cc. Help, man pages, completions and the configuration
+// file know it then.
 
 #pragma once
 
@@ -46,22 +46,6 @@ TypedCommand parse_arguments(CommandRow& root, std::vector<std::string> argument
 /// Parses `arguments` (without the program's name) and does what they ask; output goes to
 /// `console.out`. Throws Error if they make no sense or what they ask cannot be done.
 ExitStatus run_command_line(std::vector<std::string> arguments, Console& console);
-
-void declare_analyze(CommandRow& command);     ///< app/commands/analyze.cc
-void declare_report(CommandRow& command);      ///< app/commands/report.cc
-void declare_diff(CommandRow& command);        ///< app/commands/show_count_diff.cc
-void declare_show(CommandRow& command);        ///< app/commands/show_count_diff.cc
-void declare_count(CommandRow& command);       ///< app/commands/show_count_diff.cc
-void declare_export(CommandRow& command);      ///< app/commands/export.cc
-void declare_replay(CommandRow& command);      ///< app/commands/replay.cc
-void declare_env(CommandRow& command);         ///< app/commands/env.cc
-void declare_explain(CommandRow& command);     ///< app/commands/analyze.cc
-void declare_rules(CommandRow& command);       ///< app/commands/rules.cc
-void declare_messages(CommandRow& command);    ///< app/commands/rules.cc
-void declare_expect(CommandRow& command);      ///< app/commands/rules.cc
-void declare_help(CommandRow& command);        ///< app/help.cc
-void declare_man(CommandRow& command);         ///< app/help.cc
-void declare_completion(CommandRow& command);  ///< app/help.cc
 
 /// For --messages and `ncclog messages check`. Adds the kinds of these files, and of the *.messages
 /// files in these folders, to the built-in ones; returns how many files that were. Called before
