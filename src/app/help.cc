@@ -278,10 +278,12 @@ NoteTexts note_texts(const CommandRow& command) {
       "0 done; 2 could not do what was asked, and standard error says why; 3 done, but part "
       "of the input was unreadable or cut. ncclog(1) has all of them.");
   for (const NoteBlock& block : note_blocks(command.notes)) {
-    const std::string_view first = block.lines.front();
     if (!block.heading.empty()) {
       texts.headed += section(block.heading) + example(block.lines);
-    } else if (first.starts_with(kExitStatus)) {
+      continue;
+    }
+    const std::string_view first = block.lines.front();
+    if (first.starts_with(kExitStatus)) {
       texts.exit_status = line(as_sentence(first.substr(kExitStatus.size())));
     } else {
       texts.paragraphs += ".PP\n" + line(first);

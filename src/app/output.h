@@ -42,7 +42,7 @@ struct Console {
   bool no_color = false;        ///< NO_COLOR is set and not empty.
   bool draws_progress = false;  ///< Standard error is a terminal that can show a progress line.
   bool quiet = false;           ///< --quiet: of text for people only the verdict's line.
-  ReadingProgress* progress = nullptr;            ///< Of the run's readings; nullptr: nobody asks.
+  ReadingProgress* progress = nullptr;            ///< Of the command's readings while it runs.
   std::vector<std::shared_ptr<const void>> kept;  ///< By keep().
 
   /// Keeps a value until the process ends: to take a job of thousands of processes apart, line by
@@ -84,9 +84,9 @@ void check_other_file(const std::string& path, const std::string& read, std::str
 std::string same_place(const std::string& path);
 
 /// A file that is written beside its place and moved there when all of it is there: who reads the
-/// path sees the old file or all of the new one. Without `keep` nothing is left. Links are followed.
-/// What is there already and is no regular file (/dev/stdout, a pipe) is written to as it is.
-/// Throws Error if it cannot be written; the old file is then still there.
+/// path sees the old file or all of the new one. Without `keep` nothing is left. Links are
+/// followed. What is there already and is no regular file (/dev/stdout, a pipe) is written to as it
+/// is. Throws Error if it cannot be written; the old file is then still there.
 class OutputFile {
  public:
   /// `is_private`: only its owner may read it, and what stands at the path is a file, or nothing.

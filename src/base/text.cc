@@ -352,20 +352,4 @@ uint64_t count_newlines(std::string_view text) {
   return count + static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-void append_varint(std::string& bytes, uint64_t number) {
-  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>(number | 0x80U);
-  bytes += static_cast<char>(number);
-}
-
-uint64_t take_varint(std::string_view& bytes) {
-  uint64_t number = 0;
-  for (unsigned shift = 0; !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes.front());
-    bytes.remove_prefix(1);
-    number |= uint64_t{byte & 0x7FU} << (shift & 63U);
-    if (byte < 0x80) break;
-  }
-  return number;
-}
-
 }  // namespace ncclog

@@ -54,8 +54,9 @@ inline constexpr size_t kMaxNesting = 512;
 /// More values than this are refused: about 40 bytes of memory each.
 inline constexpr size_t kMaxValues = size_t{1} << 24;
 
-/// Steps of a DocumentWalk over a file of so many bytes: a step is a byte of memory or a visit. Honest
-/// files take about five a byte; those that refer to the same parts over and over take any number.
+/// Steps of a DocumentWalk over a file of so many bytes: a step is a byte of memory or a visit.
+/// Honest files take about five a byte; those that refer to the same parts over and over take any
+/// number.
 constexpr size_t fair_steps(size_t bytes) { return 65536 + 16 * bytes; }
 
 /// Walks a document with a bounded number of steps, however often its values refer to each other.

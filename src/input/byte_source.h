@@ -54,8 +54,8 @@ struct RawBytes {
   uint64_t regular_size = 0;                    ///< As ByteSource::regular_size.
 };
 
-/// Bytes [begin, end) of the file at `path`; a range other than the whole needs a regular file. "-" is
-/// standard input, from where it stands. The one place that talks to the system; nothing throws.
+/// Bytes [begin, end) of the file at `path`; a range other than the whole needs a regular file. "-"
+/// is standard input, from where it stands. The one place that talks to the system; nothing throws.
 RawBytes open_file(const std::string& path, uint64_t begin = 0, uint64_t end = kToEnd);
 
 struct SourceOptions {

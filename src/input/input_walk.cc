@@ -109,8 +109,8 @@ std::string_view format_of(std::string_view head) {
 }
 
 /// Reads one archive. Invariants: what `read` delivers belongs to the member that `next` gave last;
-/// `unpacked_` <= `limits_.bytes` while not `is_over_`; after `is_over_` libarchive is not asked any
-/// more.
+/// `unpacked_` <= `limits_.bytes` while not `is_over_`; after `is_over_` libarchive is not asked
+/// any more.
 class ArchiveReader {
  public:
   /// `bytes` starts with an archive and must outlive the reader.

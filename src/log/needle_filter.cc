@@ -127,13 +127,13 @@ NeedleFilter::NeedleFilter(const std::vector<std::string>& needles) {
   });
   std::array<std::array<ByteSet, kWindow>, kBuckets> sets;
   for (Needle& needle : all) {
+    std::array<ByteSet, kWindow> own;
+    for (size_t i = 0; i < kWindow; ++i) own[i] = set_of(needle.text, needle.window + i);
     std::array<std::array<ByteSet, kWindow>, kBuckets> with = sets;
     size_t best = 0;
     double least = INFINITY;
     for (size_t bucket = 0; bucket < kBuckets; ++bucket) {
-      for (size_t i = 0; i < kWindow; ++i) {
-        with[bucket][i] = sets[bucket][i] | set_of(needle.text, needle.window + i);
-      }
+      for (size_t i = 0; i < kWindow; ++i) with[bucket][i] = sets[bucket][i] | own[i];
       const double growth = share_of(with[bucket]) - share_of(sets[bucket]);
       if (growth < least) best = bucket;
       least = std::min(least, growth);

@@ -48,10 +48,10 @@ using ShellCommandWords = std::vector<ShellWord>;
 /// Comments that schedulers read: Slurm, PBS, LSF, Grid Engine.
 constexpr std::string_view kDirectives[] = {"#SBATCH", "#PBS", "#BSUB", "#$"};
 
-/// Cuts a script into the simple commands that have words, in order. Commands end at line ends, ';',
-/// '|', '&' and parentheses. Lines of here-documents count as commands. `#SBATCH` and its like are a
-/// command whose first word is "#SBATCH", and so is the ";;" of `case`.
-/// Invariant: `at_` is at most the length of `text_`.
+/// Cuts a script into the simple commands that have words, in order. Commands end at line ends,
+/// ';', '|', '&' and parentheses. Lines of here-documents count as commands. `#SBATCH` and its like
+/// are a command whose first word is "#SBATCH", and so is the ";;" of `case`. Invariant: `at_` is
+/// at most the length of `text_`.
 class CommandReader {
  public:
   explicit CommandReader(std::string_view text) : text_(text) {}

@@ -99,10 +99,10 @@ std::optional<ReadCall> read_call(const Event& event);
 //                                          the last 384 calls, 128 places to read again from
 //
 // The hash of a sequence is a polynomial over the hashes of its calls, so those of two stretches
-// join to that of both (hash(ab) = hash(a) * kSequenceBase^|b| + hash(b)), and from the whole one walks
-// back: the hash of every prefix that ends within the last calls is known without keeping it. Two
-// ranks that made the same calls have the same hash at the same length; where they differ first is
-// found by comparing prefixes, and between two checkpoints by reading that stretch of the log
+// join to that of both (hash(ab) = hash(a) * kSequenceBase^|b| + hash(b)), and from the whole one
+// walks back: the hash of every prefix that ends within the last calls is known without keeping it.
+// Two ranks that made the same calls have the same hash at the same length; where they differ first
+// is found by comparing prefixes, and between two checkpoints by reading that stretch of the log
 // again (model/call_coverage.h).
 
 /// A call and its line.

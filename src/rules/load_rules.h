@@ -62,8 +62,8 @@ std::vector<std::string> find_rule_files(const std::string& path);
 RuleFile read_rule_file(const std::string& path);
 
 /// The rule files that the executable brings along, sorted by path: "shm/shm-no-space.yaml". Their
-/// text is the compact form that read_compact reads, shared names replaced; "lists.yaml" holds those
-/// names. Generated at build time by rules/embed/embed_rules.cc, which refuses a broken rule.
+/// text is the compact form that read_compact reads, shared names replaced; "lists.yaml" holds
+/// those names. Generated at build time by rules/embed/embed_rules.cc, which refuses a broken rule.
 std::span<const EmbeddedFile> embedded_rules();
 
 /// Joins rules; a later one replaces an earlier one of the same id unless both come from files or

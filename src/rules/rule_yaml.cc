@@ -51,9 +51,11 @@ struct CompactReader {
     of.resize(n);
   }
   void text(std::string& text) {
-    size(text);
-    text = bytes.substr(0, text.size());
-    bytes.remove_prefix(text.size());
+    uint64_t n = 0;
+    number(n);
+    if (n > bytes.size()) fail();
+    text = bytes.substr(0, n);
+    bytes.remove_prefix(n);
   }
 };
 
@@ -66,6 +68,7 @@ void pass_place(auto& codec, auto& place) {
 void pass_node(auto& codec, auto& node, int depth = 0) {
   if (depth > kMaxDepth) CompactReader::fail();
   codec.number(node.type);
+  if (node.type > RuleNode::Type::Map) CompactReader::fail();
   pass_place(codec, node.place);
   codec.text(node.text);
   codec.size(node.items);
@@ -83,13 +86,38 @@ bool is_plain(std::string_view text) {
          text.front() != '-' && text.front() != '?' && text.front() != ' ' && text.back() != ' ';
 }
 
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
+void put_quoted(std::string_view text, std::string& out) {
+  out += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? std::string("\\n") : std::string(1, c);
+    out += c == '\n' ? std::string_view("\\n") : std::string_view(&c, 1);
   }
-  return out + '"';
+  out += '"';
+}
+
+void put_flow(const RuleNode& node, std::string& out) {
+  if (node.type == RuleNode::Type::Null) {
+    out += '~';
+  } else if (node.type == RuleNode::Type::Scalar && is_plain(node.text)) {
+    out += node.text;
+  } else if (node.type == RuleNode::Type::Scalar) {
+    put_quoted(node.text, out);
+  } else {
+    const bool is_map = node.type == RuleNode::Type::Map;
+    const char* between = is_map ? "{" : "[";
+    if (node.items.empty() && node.entries.empty()) out += between;
+    for (const RuleNode& item : node.items) {
+      out += std::exchange(between, ", ");
+      put_flow(item, out);
+    }
+    for (const RuleNode::Entry& entry : node.entries) {
+      out += std::exchange(between, ", ");
+      out += entry.key;
+      out += ": ";
+      put_flow(entry.value, out);
+    }
+    out += is_map ? '}' : ']';
+  }
 }
 
 }  // namespace
@@ -119,16 +147,9 @@ RuleNode read_compact(std::string_view bytes) {
 }
 
 std::string flow_text(const RuleNode& node) {
-  if (node.type == RuleNode::Type::Null) return "~";
-  if (node.type == RuleNode::Type::Scalar)
-    return is_plain(node.text) ? node.text : in_quotes(node.text);
-  std::vector<std::string> parts;
-  for (const RuleNode& item : node.items) parts.push_back(flow_text(item));
-  for (const RuleNode::Entry& entry : node.entries) {
-    parts.push_back(entry.key + ": " + flow_text(entry.value));
-  }
-  const bool is_map = node.type == RuleNode::Type::Map;
-  return (is_map ? "{" : "[") + join(parts, ", ") + (is_map ? "}" : "]");
+  std::string text;
+  put_flow(node, text);
+  return text;
 }
 
 // From YAML to the tree of a rule file. Anchors and aliases are refused: a rule needs none, and

@@ -82,8 +82,8 @@ std::string event_csv_heading();
 /// The event as a row of these columns; the fields are a JSON object in one of them.
 std::vector<Cell> event_cells(const WalkedEvent& walked);
 
-/// Such a row as a JSON object and a line end. Integers are numbers, hexadecimal fields strings such
-/// as "0x7f10a0", all else text as printed.
+/// Such a row as a JSON object and a line end. Integers are numbers, hexadecimal fields strings
+/// such as "0x7f10a0", all else text as printed.
 std::string event_json(std::span<const Cell> cells);
 
 // One entry of a Flight Recorder dump as one line of output, among the events of the logs.

@@ -284,6 +284,7 @@ struct Gap {
 struct PastCalls {
   ProgramPlaces places;
   std::vector<int> kinds;                   ///< Of its calls.
+  std::set<int> communicators;              ///< Of which it is a rank.
   std::map<size_t, std::vector<Gap>> gaps;  ///< Behind a place, by what stood before it.
 
   const RankCall& call(size_t at) const { return places.program->calls[at]; }
@@ -336,15 +337,12 @@ struct Stretch {
 /// Where the owing side has a message less: behind the last collective of both before which they
 /// had made as many, and up to its next one on a communicator of both; nullopt: nowhere for
 /// certain.
-std::optional<Stretch> stretch_without(const Job& job, const Side& owing, const Side& waiting) {
-  std::set<int> communicators;  // Of the waiting side.
-  for (const MemberCalls& own : memberships(job, waiting.past.places.program->waiter)) {
-    communicators.insert(own.communicator);
-  }
+std::optional<Stretch> stretch_without(const Side& owing, const Side& waiting) {
   std::optional<size_t> next;
   for (size_t at = owing.past.kinds.size(); at-- > 0;) {
     const RankCall& call = owing.past.call(at);
-    if (call.line.is_message() || !communicators.contains(call.line.communicator)) continue;
+    if (call.line.is_message() || !waiting.past.communicators.contains(call.line.communicator))
+      continue;
     const auto& theirs = waiting.past.places.collectives;
     const auto met = theirs.find({call.line, call.index});
     const bool is_equal =
@@ -357,9 +355,8 @@ std::optional<Stretch> stretch_without(const Job& job, const Side& owing, const 
 }
 
 /// The last call of the stretch that stands where the owing side always had such a message.
-std::optional<MessageDivergence> find_divergence(const Job& job, const Side& owing,
-                                                 const Side& waiting) {
-  const auto stretch = stretch_without(job, owing, waiting);
+std::optional<MessageDivergence> find_divergence(const Side& owing, const Side& waiting) {
+  const auto stretch = stretch_without(owing, waiting);
   if (!stretch) return std::nullopt;
   // Where the other end left such a message out as well, the past does not hold.
   const auto is_theirs = [&](const Gap& gap) {
@@ -383,7 +380,13 @@ MessageDivergences find_message_divergences(const Job& job) {
   Pasts pasts;
   for (auto& [waiter, places] : program_places(job)) {
     std::vector<int> kinds = kinds_of(*places.program);
-    pasts[waiter] = {std::move(places), std::move(kinds), {}};
+    pasts[waiter] = {std::move(places), std::move(kinds), {}, {}};
+  }
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    for (const CommRank& rank : job.communicators[c].ranks) {
+      const auto past = pasts.find(waiter_of(rank));
+      if (past != pasts.end()) past->second.communicators.insert(static_cast<int>(c));
+    }
   }
   MessageDivergences result;
   for (const UnmatchedMessages& messages : find_waits(job).unmatched) {
@@ -397,7 +400,7 @@ MessageDivergences find_message_divergences(const Job& job) {
     const auto owing = side(messages.owing(), messages.receiver_owes());
     const auto waiting = side(messages.waiting(), !messages.receiver_owes());
     if (messages.sizes_differ || !owing || !waiting) continue;
-    if (const auto found = find_divergence(job, *owing, *waiting)) result.emplace(messages, *found);
+    if (const auto found = find_divergence(*owing, *waiting)) result.emplace(messages, *found);
   }
   return result;
 }

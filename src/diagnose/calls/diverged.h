@@ -231,7 +231,8 @@ struct TwinDivergence {
 /// behind or ahead of one of them, or of the two that differ the other one left its own past. Pure.
 std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter& waiter);
 
-/// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send"; `place`: of its call.
+/// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send"; `place`: of its
+/// call.
 std::string twin_words(const Job& job, const Waiter& waiter, const TwinDivergence& divergence,
                        std::string_view place = {});
 

@@ -143,8 +143,8 @@ bool has_unknown_peers(const Job& job, const CommRank& rank);
 /// or not all are kept. Owned by the log.
 const CallTape* whole_tape(const SpeakerLog& log);
 
-// The programs of ranks. Those that a job's lines tell of are on one stream and without groups: which
-// calls were one group, and which stood on which stream, is not known of them.
+// The programs of ranks. Those that a job's lines tell of are on one stream and without groups:
+// which calls were one group, and which stood on which stream, is not known of them.
 
 /// Calls that meet in their order: the collectives of a communicator, or the messages from one of
 /// its ranks to another.
@@ -264,8 +264,8 @@ std::optional<bool> leaves_past(std::span<const int> steps);
 //                   end but those that somebody lacks; from these doubt spreads to what is behind
 //                   them, and to those who have to meet that. Heads move back until nothing changes.
 //
-// The cost: linear in the calls, but for finding their meetings; each batch begins, and each meeting
-// is doubted, once.
+// The cost: linear in the calls, but for finding their meetings; each batch begins, and each
+// meeting is doubted, once.
 
 /// A call of the programs that are simulated.
 struct SimulatedCall {

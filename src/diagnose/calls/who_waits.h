@@ -17,8 +17,8 @@
 //
 // The cost: a front or a held call is a point of its own between those who wait and those who are
 // awaited, so n ranks have n edges and not n * n / 4; the rest is linear in edges, and in the calls
-// of rank_programs(), which are looked at only where some call lacks its like. It is worked out once
-// for a job.
+// of rank_programs(), which are looked at only where some call lacks its like. It is worked out
+// once for a job.
 
 #pragma once
 

@@ -5,9 +5,9 @@
 //   job.watchdog_behind     = yes, ranks {5}; unknown where a rank's own lines are missing
 //
 // A fact is one function and one row of a table. Rules and messages name it, a profile says what it
-// should be, a diff compares it with another job's, coverage is why it is unknown. It is asked about
-// an instance: the job, a host, a rank, a pair of ranks. It has three answers: a value, "no", and
-// unknown. Silence is never taken for "no".
+// should be, a diff compares it with another job's, coverage is why it is unknown. It is asked
+// about an instance: the job, a host, a rank, a pair of ranks. It has three answers: a value, "no",
+// and unknown. Silence is never taken for "no".
 
 #pragma once
 

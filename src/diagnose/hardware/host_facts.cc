@@ -86,7 +86,8 @@ std::set<int> shown_past_probe(const Job& job) {
   return past;
 }
 
-/// Every rank that a communicator has on the host, as far as its processes and ranks tell, is there.
+/// Every rank that a communicator has on the host, as far as its processes and ranks tell, is
+/// there.
 bool is_complete(const Job& job, const std::vector<int>& processes) {
   const auto is_here = [&](int process) { return std::ranges::binary_search(processes, process); };
   int most = 0;
@@ -230,8 +231,8 @@ std::optional<double> parse_size(std::string_view text) {
   return bytes;
 }
 
-/// Asks df's rows for a /dev/shm of 1 GB or more, or a smaller one. Without df nothing is known, and
-/// rules ask only for a sign.
+/// Asks df's rows for a /dev/shm of 1 GB or more, or a smaller one. Without df nothing is known,
+/// and rules ask only for a sign.
 template <bool large>
 FactValue shm_mount(const Job& job, const Instance&) {
   constexpr double kSmall = 1024.0 * 1024 * 1024;

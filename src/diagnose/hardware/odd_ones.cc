@@ -312,7 +312,8 @@ FactValue odd_network(const Job& job, const Instance&) {
 
 constexpr std::string_view kWith = "with";
 
-/// By process, for one direction. Those that do both are none of either, and one channel alone may be a cut line.
+/// By process, for one direction. Those that do both are none of either, and one channel alone may
+/// be a cut line.
 PeerValues gpudirect_values(const std::vector<Edge>& edges, bool sends) {
   std::map<int, std::array<int, 2>> channels;  // Without GPU Direct RDMA, and with it.
   for (const Edge& edge : edges) {
@@ -616,8 +617,8 @@ struct HostRings {
   std::map<std::string, double> found;  ///< In words: GB/s of all channels together.
 };
 
-/// By host. Empty unless the process of every rank is known and hosts have equally many: others need
-/// not be alike.
+/// By host. Empty unless the process of every rank is known and hosts have equally many: others
+/// need not be alike.
 std::map<std::string, HostRings> rings_by_host(const Job& job, const Communicator& comm) {
   std::map<int, std::pair<std::string, double>> by_rank;
   for (const GraphSearch& search : comm.graphs.searches) {

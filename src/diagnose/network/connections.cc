@@ -63,7 +63,8 @@ EdgeReach reach_of(const Job& job, int process, int peer, bool named_hosts) {
   return named_hosts ? EdgeReach::Unknown : EdgeReach::SameHost;
 }
 
-/// Finds out where the other end of a connection is, by the places of the process that announces it.
+/// Finds out where the other end of a connection is, by the places of the process that announces
+/// it.
 void find_end(const Job& job, const std::vector<RankIn>& places, bool named_hosts, Edge& edge) {
   bool first = true;
   EdgeReach reach = EdgeReach::Unknown;

@@ -17,8 +17,8 @@ namespace ncclog {
 
 // Which processes ended by a signal, and which rank was that?
 //
-// Launchers (ExitReport) and the kernel each say it in their own way; what they say about one pid is
-// one death. Whoever torchrun told to stop is a victim and not listed.
+// Launchers (ExitReport) and the kernel each say it in their own way; what they say about one pid
+// is one death. Whoever torchrun told to stop is a victim and not listed.
 
 /// How a process ended. Only signals that come from outside or from a fault of its own memory:
 /// aborts and terminations are nearly always consequences.

@@ -349,8 +349,8 @@ bool kernel_stamp(Scanner& scan, Prefix& prefix) {
 /// "kernel: ", all that is left of the journal's line where time and host were taken off.
 bool kernel_name(Scanner& scan, Prefix&) { return scan.skip("kernel: "); }
 
-/// "nodea slurmstepd[77]: ", "nodea kernel: " behind the time `stamp`. Where a process must be named,
-/// only the kernel may do without pid.
+/// "nodea slurmstepd[77]: ", "nodea kernel: " behind the time `stamp`. Where a process must be
+/// named, only the kernel may do without pid.
 bool journal_of(std::string_view stamp, bool names_process, Scanner& scan, Prefix& prefix) {
   if (stamp.empty() || !scan.skip(' ')) return false;
   const std::string_view host = scan.take_while(is_host_char);

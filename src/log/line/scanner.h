@@ -1,5 +1,5 @@
-// Reading a line from left to right, for shapes that a wording cannot express; time stamps, progress
-// bars and what terminals are told.
+// Reading a line from left to right, for shapes that a wording cannot express; time stamps,
+// progress bars and what terminals are told.
 //
 //   [1,3]<stdout>:                   Scanner s(text); s.skip('[') && s.number(job) && s.skip(',') …
 //   2026-01-05T12:00:00.000000001Z   [2026-01-05 12:00:00,123]   Mon Jan  5 12:00:00 2026

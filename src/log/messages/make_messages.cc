@@ -3,7 +3,8 @@
 //   ncclog_make_messages messages.h messages.cc lifecycle.messages bootstrap.messages …
 //
 // messages.h has a struct for each kind that is `typed`, messages.cc the one table of all kinds as
-// constants: nothing is parsed when ncclog starts. Typed kinds come first, so that a kind that no code asks for by type changes no header.
+// constants; their wordings are entered by their first words when the first line is read. Typed
+// kinds come first, so that a kind that no code asks for by type changes no header.
 
 #include <fmt/format.h>
 

@@ -164,8 +164,8 @@ class Dispatch {
   /// To be called once all is added.
   void finish();
 
-  /// Reads the message that `text` is into `message`, which must be fresh and stays so, with nullptr
-  /// as its kind, if no wording fits.
+  /// Reads the message that `text` is into `message`, which must be fresh and stays so, with
+  /// nullptr as its kind, if no wording fits.
   void read(std::string_view text, Message& message) const;
 
   Message parse(std::string_view text) const {

@@ -517,8 +517,9 @@ int look_up(const Names& names, const Name& name) {
   return entry == names.end() ? -1 : entry->second;
 }
 
-/// The processes by the names that voices have for them, of which a Speaker holds the parts; -1 where
-/// several answer to a name. Torn lines invent as many voices as processes, so none of them searches.
+/// The processes by the names that voices have for them, of which a Speaker holds the parts; -1
+/// where several answer to a name. Torn lines invent as many voices as processes, so none of them
+/// searches.
 class Directory {
  public:
   /// Of NCCL's processes, which the job has to hold already.

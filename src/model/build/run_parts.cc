@@ -541,12 +541,11 @@ class Cutter {
   /// Nothing of it is left if `lines` is 0. All of it if its lines stand in stretches of this run
   /// only, as far as it keeps any.
   SpeakerLog cut(const SpeakerLog& whole) const {
+    if (is_all_own(whole)) return whole;
     SpeakerLog part;
-    bool is_all_own = is_own(whole.first) && is_own(whole.last);
     const auto own_of = [&](const RecordList& from) {
       RecordList own = from.only([&](const Record& record) { return is_own(record.where); });
       for (const Record& record : own.kept) note(record, part);
-      is_all_own &= own.kept.size() == from.kept.size();
       // Of lines that came again only the first is kept, so how many are this run's is not known.
       own.total = own.kept.size();
       return own;
@@ -557,7 +556,6 @@ class Cutter {
     part.unrecognised = own_of(whole.unrecognised);
     part.records = own_lists(whole.records);
     part.line_matches = own_lists(whole.line_matches);
-    if (is_all_own) return whole;
     part.speaker = whole.speaker;
     part.torn = whole.torn;
     part.task_rank = whole.task_rank;
@@ -579,6 +577,19 @@ class Cutter {
   }
 
  private:
+  bool is_all_own(const SpeakerLog& whole) const {
+    const auto are_own = [&](const RecordList& list) {
+      return std::ranges::all_of(list.kept,
+                                 [&](const auto& record) { return is_own(record.where); });
+    };
+    const auto all_are_own = [&](const RecordLists& lists) {
+      return std::all_of(lists.begin(), lists.end(),
+                         [&](const auto& entry) { return are_own(entry.second); });
+    };
+    return is_own(whole.first) && is_own(whole.last) && are_own(whole.unrecognised) &&
+           all_are_own(whole.records) && all_are_own(whole.line_matches);
+  }
+
   static void note(const Record& record, SpeakerLog& part) {
     ++part.lines;
     if (part.first.line == 0 || record.where < part.first) part.first = record.where;

@@ -225,9 +225,11 @@ bool sort_by(std::vector<World>& worlds, KeyOf key_of) {
 /// what it has.
 template <typename MapOf>
 bool sort_by_shared(std::vector<World>& worlds, MapOf map_of) {
-  for (const auto& [name, first] : map_of(worlds.front())) {
+  std::vector<decltype(map_of(worlds.front()))> maps;
+  for (const World& world : worlds) maps.push_back(map_of(world));
+  for (const auto& [name, first] : maps.front()) {
     const auto key_of = [&, &wanted = name](const World& world) {
-      const auto map = map_of(world);
+      const auto& map = maps[static_cast<size_t>(&world - worlds.data())];
       const auto found = map.find(wanted);
       return found == map.end() ? std::nullopt : std::optional(found->second);
     };

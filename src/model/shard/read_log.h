@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -173,6 +174,7 @@ class TearGuard {
   const LineMatcher& matcher_;
   std::vector<int> matched_;
   std::array<Known, 64> recent_;  ///< By pid: who spoke.
+  std::bitset<256> first_bytes_;  ///< With which a line of one of those begins, or more.
   std::vector<OpenRecord> open_;  ///< One a process, the oldest first.
   std::vector<std::string>
       lost_;  ///< How lines begin of which some are lost: "node-a:41:", "node-a:", "".

@@ -1,9 +1,9 @@
 // What a stretch of one input says, in memory bounded by processes and communicators.
 //
-// A shard is an ordered, mergeable summary, and holds values only. merge(a, b) with b right behind a
-// in input order gives what reading both in one go gives, in any grouping. Threads, stretches of a
-// large file and many hosts are therefore the same code, and the number of threads changes nothing
-// in a report. What reading needs beside the values is in ShardWriter.
+// A shard is an ordered, mergeable summary, and holds values only. merge(a, b) with b right behind
+// a in input order gives what reading both in one go gives, in any grouping. Threads, stretches of
+// a large file and many hosts are therefore the same code, and the number of threads changes
+// nothing in a report. What reading needs beside the values is in ShardWriter.
 
 #pragma once
 

@@ -175,6 +175,10 @@ std::string name_of(std::string_view host, int64_t pid) {
   return std::string(host) + ':' + std::to_string(pid) + ':';
 }
 
+unsigned char first_byte(std::string_view host) {
+  return static_cast<unsigned char>(host.empty() ? ':' : host.front());
+}
+
 /// What was cut off inside a stamp or a prefix looks like the beginning of the record before it,
 /// but for its digits.
 bool is_beginning_of_head(std::string_view line, std::string_view head) {
@@ -234,6 +238,7 @@ void TearGuard::note_speaker(const Header& header) {
   }
   if (is_torn_form(known, header)) return;
   known = {std::string(header.host), header.pid, nullptr, 1, {}, 0, false, {}};
+  first_bytes_.set(first_byte(known.host));
 }
 
 /// Notes who speaks in known lines; false if another host has that pid.
@@ -243,6 +248,7 @@ bool TearGuard::note_speaker(const KnownHead& head) {
   if (known.pid != head.pid) known = {};
   known.host = head.host;
   known.pid = head.pid;
+  first_bytes_.set(first_byte(known.host));
   known.head = &head;
   known.owes = false;
   return true;
@@ -274,6 +280,8 @@ size_t TearGuard::record_begin(const Header& header, std::string_view text) cons
 
 /// The process with whose host and pid `text` begins; nullptr if it is not known.
 const TearGuard::Known* TearGuard::speaker_before(std::string_view text) const {
+  // Asked of every line that is not NCCL's: few begin like a host.
+  if (text.empty() || !first_bytes_[static_cast<unsigned char>(text.front())]) return nullptr;
   return find_known([&](const Known& known) {
     return text.starts_with(known.host) && text.starts_with(name_of(known.host, known.pid));
   });
@@ -586,20 +594,21 @@ void TearGuard::note_whole(std::string_view text, const Event& event) {
   if (!is_nccl(header)) {
     const Known* known = speaker_before(text);
     if (known != nullptr) return lose(known->host, known->pid);
-    known = speaker_before(header.message);
+    if (header.message.size() < text.size()) known = speaker_before(header.message);
     if (known != nullptr) note_lost(known->host, known->pid);
     return;
   }
   if (!names_process(header)) return;
   const bool is_whole = event.fate == LineFate::Recognised;
   if (!is_whole && is_call(header)) lose(header.host, header.pid);
+  if (is_known(header)) known_as(header.pid).owes = !is_whole;
+  if (is_whole) return;
+  // Of others the beginning may stand in a line that fits no wording.
   for (const Known& known : recent_) {
-    // Of others the beginning may stand in a line that fits no wording.
-    const bool is_other = !is_whole && known.pid >= 0 && known.pid != header.pid;
+    const bool is_other = known.pid >= 0 && known.pid != header.pid;
     if (is_other && header.message.find(name_of(known.host, known.pid)) != std::string_view::npos)
       note_lost(known.host, known.pid);
   }
-  if (is_known(header)) known_as(header.pid).owes = !is_whole;
 }
 
 /// True if the end of the line that is held may be the rest of what its next speaker began, or a

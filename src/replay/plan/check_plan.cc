@@ -262,8 +262,8 @@ bool has_control_character(std::string_view value) {
       value, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
 }
 
-/// What is set in a way that a shell, a log or NCCL would read otherwise, and what a replay must not
-/// take over from anywhere, whoever wrote the plan.
+/// What is set in a way that a shell, a log or NCCL would read otherwise, and what a replay must
+/// not take over from anywhere, whoever wrote the plan.
 void check_setting(const PlannedSetting& setting, const std::string& where,
                    PlanComplaints& complaints) {
   const bool is_named = is_name(setting.name);

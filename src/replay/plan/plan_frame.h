@@ -65,9 +65,9 @@ std::string_view why_left_out(std::string_view name, std::string_view value);
 //   rank 0, one stream: Send to 1, Recv from 1      Both wait in Send for a Recv that stands behind
 //   rank 1, one stream: Send to 0, Recv from 0      the other's Send: a circle.
 //
-// A plan's calls are played through (diagnose/calls/rank_programs.h). So only what cannot end is called
-// a deadlock; a real run may wait more: one communicator's calls on several streams follow one
-// another, and the first call of a kind waits for connections.
+// A plan's calls are played through (diagnose/calls/rank_programs.h). So only what cannot end is
+// called a deadlock; a real run may wait more: one communicator's calls on several streams follow
+// one another, and the first call of a kind waits for connections.
 //
 // What does not end that way is no part of the clean run. So the clean run of a plan is complete by
 // construction, whatever the logs lack.

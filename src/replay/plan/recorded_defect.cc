@@ -21,7 +21,7 @@ struct Search {
   const Suspicion& suspicion;
   std::set<Membership> members;
   const Waits& waits;
-  std::vector<Divergence> departures;  ///< What the many did not make, else what may be such.
+  std::vector<Divergence> divergences;  ///< What the many did not make, else what may be such.
   std::vector<Blocker> idle;
 
   const Communicator& comm(int communicator) const { return job.communicators[communicator]; }
@@ -45,9 +45,9 @@ struct Search {
     const int rank = process < 0 ? -1 : job.processes[process].rank;
     return rank >= 0 && is_among(suspicion.ranks, rank);
   }
-  const Divergence* departure_of(const Membership& member) const {
-    const auto found = std::ranges::find(departures, waiter(member), &Divergence::waiter);
-    return found == departures.end() ? nullptr : &*found;
+  const Divergence* divergence_of(const Membership& member) const {
+    const auto found = std::ranges::find(divergences, waiter(member), &Divergence::waiter);
+    return found == divergences.end() ? nullptr : &*found;
   }
   /// It waits for nobody, as far as the logs can tell.
   bool is_idle(const Membership& member) const {
@@ -177,13 +177,13 @@ std::optional<uint64_t> number_of(const CallSequence& calls, SourceRef where) {
 }
 
 /// The waiter's call at which it left its program, as a call of the communicator where it made it.
-std::optional<RecordedCall> departure_call(const Search& search, const Divergence& departure) {
-  const Communicator& comm = search.comm(departure.communicator);
+std::optional<RecordedCall> divergence_call(const Search& search, const Divergence& divergence) {
+  const Communicator& comm = search.comm(divergence.communicator);
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    if (waiter_of(comm.ranks[r]) != departure.waiter) continue;
-    const Membership member{departure.communicator, static_cast<int>(r)};
-    const auto index = number_of(search.collectives(member), departure.call.where);
-    if (index) return RecordedCall{member, *index, departure.call.call};
+    if (waiter_of(comm.ranks[r]) != divergence.waiter) continue;
+    const Membership member{divergence.communicator, static_cast<int>(r)};
+    const auto index = number_of(search.collectives(member), divergence.call.where);
+    if (index) return RecordedCall{member, *index, divergence.call.call};
   }
   return std::nullopt;
 }
@@ -194,7 +194,7 @@ std::vector<Membership> guilty(const Search& search, const CallFront& front) {
   auto result = those(behind, [&](const auto& member) { return search.is_blamed(member); });
   if (!result.empty()) return result;
   result =
-      those(behind, [&](const auto& member) { return search.departure_of(member) != nullptr; });
+      those(behind, [&](const auto& member) { return search.divergence_of(member) != nullptr; });
   if (!result.empty()) return result;
   return those(behind, [&](const auto& member) { return search.is_idle(member); });
 }
@@ -205,7 +205,7 @@ const CallFront* choose_front(const Search& search) {
   const auto weight = [&](const CallFront& front) {
     const auto behind = search.known(front.communicator, front.behind);
     const bool diverged = std::ranges::any_of(behind, [&](const Membership& member) {
-      return search.is_blamed(member) || search.departure_of(member) != nullptr;
+      return search.is_blamed(member) || search.divergence_of(member) != nullptr;
     });
     return std::tuple(diverged, search.is_suspected(front.communicator), front.ahead.size());
   };
@@ -219,24 +219,24 @@ const CallFront* choose_front(const Search& search) {
 }
 
 /// True if the diverged rank waits, alone, in a call that its partners did not make.
-bool ran_ahead(const Search& search, const Divergence& departure) {
+bool ran_ahead(const Search& search, const Divergence& divergence) {
   return std::ranges::any_of(search.waits.fronts, [&](const CallFront& front) {
-    return front.communicator == departure.communicator && front.ahead.size() == 1 &&
-           search.is_one_of(front.communicator, front.ahead, departure.waiter);
+    return front.communicator == divergence.communicator && front.ahead.size() == 1 &&
+           search.is_one_of(front.communicator, front.ahead, divergence.waiter);
   });
 }
 
 /// A rank made a call that its partners did not make, where ranks like it made another one.
 RecordedDefect from_extra_call(const Search& search) {
   const std::vector<CallFront>& fronts = search.waits.fronts;
-  for (const Divergence& departure : search.departures) {
-    const auto made = departure_call(search, departure);
-    if (!made || !search.members.contains(made->by) || !ran_ahead(search, departure)) continue;
+  for (const Divergence& divergence : search.divergences) {
+    const auto made = divergence_call(search, divergence);
+    if (!made || !search.members.contains(made->by) || !ran_ahead(search, divergence)) continue;
     const CallFront& front =
         *std::ranges::find(fronts, made->by.communicator, &CallFront::communicator);
     const auto behind = search.known(front.communicator, front.behind);
     const bool is_behind = std::ranges::any_of(fronts, [&](const CallFront& one) {
-      return search.is_one_of(one.communicator, one.behind, departure.waiter);
+      return search.is_one_of(one.communicator, one.behind, divergence.waiter);
     });
     if (made->index != front.front || is_behind || behind.empty()) continue;
     return {.kind = DefectKind::ExtraCall,
@@ -318,11 +318,11 @@ RecordedDefect from_front(const Search& search, bool certain) {
   if (defect.diverged.empty()) return {};
   for (const Membership& member : defect.missing) {
     AddedCall added{.call = {member, front.front, open->call}, .before = std::nullopt};
-    const Divergence* departure = search.departure_of(member);
-    if (departure != nullptr) {
-      added.before = departure_call(search, *departure);
+    const Divergence* divergence = search.divergence_of(member);
+    if (divergence != nullptr) {
+      added.before = divergence_call(search, *divergence);
       // It is behind here because it waits in a call of its own, which was one too many.
-      if (ran_ahead(search, *departure)) defect.kind = DefectKind::ExtraCall;
+      if (ran_ahead(search, *divergence)) defect.kind = DefectKind::ExtraCall;
     }
     defect.added.push_back(std::move(added));
   }
@@ -331,8 +331,8 @@ RecordedDefect from_front(const Search& search, bool certain) {
 
 /// Two calls in opposite order, both made by all: nobody is behind, but nobody came on either.
 RecordedDefect from_order(const Search& search) {
-  for (const Divergence& departure : search.departures) {
-    const auto made = departure_call(search, departure);
+  for (const Divergence& divergence : search.divergences) {
+    const auto made = divergence_call(search, divergence);
     if (!made || !search.members.contains(made->by)) continue;
     return {.kind = DefectKind::OtherCall,
             .communicator = made->by.communicator,
@@ -398,9 +398,9 @@ Membership member_of(const Job& job, int communicator, const Waiter& waiter) {
   return {communicator, static_cast<int>(found - ranks.begin())};
 }
 
-RecordedCall numbered(const Job& job, const MessageDivergence& departure) {
-  const RankCall& made = departure.made;
-  RecordedCall call{member_of(job, made.line.communicator, departure.waiter), made.index, {}};
+RecordedCall numbered(const Job& job, const MessageDivergence& divergence) {
+  const RankCall& made = divergence.made;
+  RecordedCall call{member_of(job, made.line.communicator, divergence.waiter), made.index, {}};
   call.call.op = made.op;
   if (made.line.is_message()) {
     call.call.root = made.receives ? made.line.sender : made.line.receiver;
@@ -454,15 +454,15 @@ RecordedDefect from_diverged_message(const Search& search) {
   bool has_blamed = false;
   for (const UnmatchedMessages& messages : search.waits.unmatched) {
     const auto debt = debt_of(search, messages);
-    const auto departure = debt ? message_divergence(search.job, messages) : std::nullopt;
-    if (!departure || !search.is_holding(debt->owing)) continue;
+    const auto divergence = debt ? message_divergence(search.job, messages) : std::nullopt;
+    if (!divergence || !search.is_holding(debt->owing)) continue;
     const bool is_blamed = search.is_blamed(debt->owing);
     if (defect.kind != DefectKind::None && (!is_blamed || has_blamed)) continue;
     has_blamed = is_blamed;
     defect = defect_of(*debt);
-    defect.index = departure->index;
+    defect.index = divergence->index;
     defect.added = {
-        {{debt->owing, departure->index, debt->owed}, numbered(search.job, *departure)}};
+        {{debt->owing, divergence->index, debt->owed}, numbered(search.job, *divergence)}};
   }
   return defect;
 }
@@ -503,12 +503,12 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
     return is_meant || has_failed(job) ? defect : RecordedDefect{};
   }
   if (!has_failed(job)) return {};
-  const Divergences departures = find_divergences(job);
-  search.departures = !departures.odd.empty()          ? departures.odd
-                      : !departures.unprecedented.empty() ? departures.unprecedented
-                                                       : departures.undecided;
+  const Divergences divergences = find_divergences(job);
+  search.divergences = !divergences.odd.empty()             ? divergences.odd
+                       : !divergences.unprecedented.empty() ? divergences.unprecedented
+                                                            : divergences.undecided;
   search.idle = idle_blockers(job, waits);
-  // From what proves a departure to what only suggests one. A front without a culprit comes after
+  // From what proves a divergence to what only suggests one. A front without a culprit comes after
   // the messages: whoever owes one may be what that front waits for.
   RecordedDefect (*const kSources[])(const Search&) = {
       from_late_entry,

@@ -318,9 +318,9 @@ void note_ends(RunState& run) {
   }
 }
 
-/// Waits for the end of a process that has closed its connection: one that ends can be reaped only a
-/// moment after that, and what we did to it meanwhile would seem to be why it ended. One that lives
-/// on has broken the connection off.
+/// Waits for the end of a process that has closed its connection: one that ends can be reaped only
+/// a moment after that, and what we did to it meanwhile would seem to be why it ended. One that
+/// lives on has broken the connection off.
 void await_end(RunState& run, const HeldRank& rank) {
   PollList polled;
   if (rank.is_running()) polled.add(rank.child->descriptor());

@@ -111,7 +111,8 @@ struct ReplayMachine {
   std::string program = "/proc/self/exe";     ///< Knows `rank` and `probe`.
 };
 
-/// One GPU for each rank of the plan, by rank. Nothing is tried out. Throws Error if there are none.
+/// One GPU for each rank of the plan, by rank. Nothing is tried out. Throws Error if there are
+/// none.
 std::vector<int> choose_gpus(const ReplayPlan& plan, const RunFlags& flags,
                              const ReplayMachine& machine);
 

@@ -232,7 +232,7 @@ std::string bus_id_of(int gpu) {
   return lower_case(text);
 }
 
-GpuState state_of(int gpu) {
+GpuState gpu_state(int gpu) {
   GpuState state{.gpu = {.gpu = gpu, .name = "", .bus_id = bus_id_of(gpu), .memory = 0}};
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, gpu) == cudaSuccess) {
@@ -284,7 +284,7 @@ GpuMachine query_gpus() {
     machine.problem = fmt::format("no GPU can be used: {}", cudaGetErrorString(counted));
     return machine;
   }
-  for (int gpu = 0; gpu < count; ++gpu) machine.gpus.push_back(state_of(gpu));
+  for (int gpu = 0; gpu < count; ++gpu) machine.gpus.push_back(gpu_state(gpu));
   return machine;
 }
 

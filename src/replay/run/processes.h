@@ -163,8 +163,8 @@ struct RunList {
 };
 
 /// Variations in the order of the flags, the last one changing fastest; in each the defect run
-/// first. Both modes of a plan without a defect are one and the same clean run. Throws Error if they
-/// come to no run, or to more than 128.
+/// first. Both modes of a plan without a defect are one and the same clean run. Throws Error if
+/// they come to no run, or to more than 128.
 RunList list_runs(const ReplayPlan& plan, const RunFlags& flags);
 
 // A process that a run started: known by its pid, heard of when it ends, never left behind.

@@ -1,5 +1,5 @@
-// What do the coordinator of a run and its ranks say to each other, over what, and how far does that
-// bring it?
+// What do the coordinator of a run and its ranks say to each other, over what, and how far does
+// that bring it?
 //
 //   rank 1 → {"kind":"at","nccl":"2.28.9","ids":["6e63…",null]}             it has started
 //   all    ← {"kind":"go","phase":"init","ids":["6e63…","01ab…"]}

@@ -18,8 +18,8 @@
 namespace ncclog {
 namespace {
 
-/// A row of identity_patterns.table, which says what its columns are; of a part, the pattern that it
-/// stands for is its name.
+/// A row of identity_patterns.table, which says what its columns are; of a part, the pattern that
+/// it stands for is its name.
 struct Row {
   std::string_view sort;   ///< "text", "key", "equals": how a name is announced; "part", "words".
   std::string_view words;  ///< That announce it.

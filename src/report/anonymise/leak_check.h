@@ -4,9 +4,10 @@
 //
 // The last look before a bundle is written. It is cruder than what replaced the names, and shares
 // nothing with it but where in a text a word stands (WordReplacer), so that one mistake is not made
-// twice: names are taken from the logs as they came, by what a reader would take for one (what stands before ":313:313 [", behind "ip=" or
-// "/home/", before a port, with an '@'), and looked for in any place of the result, inside of other
-// words, and where it is percent-encoded or escaped as in JSON or HTML.
+// twice: names are taken from the logs as they came, by what a reader would take for one (what
+// stands before ":313:313 [", behind "ip=" or "/home/", before a port, with an '@'), and looked for
+// in any place of the result, inside of other words, and where it is percent-encoded or escaped as
+// in JSON or HTML.
 
 #pragma once
 

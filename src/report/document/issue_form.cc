@@ -9,8 +9,8 @@
 //   - How to reproduce it: the smallest program or command, how often it happens, …
 //
 // A form is rows of issue_forms.table: the headings that the project gives it (2026), in its order.
-// What no line tells is never guessed: it stands below all fields, with how to find it out, and what
-// to set for the next run.
+// What no line tells is never guessed: it stands below all fields, with how to find it out, and
+// what to set for the next run.
 
 #include <fmt/format.h>
 

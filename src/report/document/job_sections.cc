@@ -342,8 +342,8 @@ Figure iterations_figure(const std::vector<Iterations>& rows) {
   return {"calls of a process by iteration", std::move(chart), std::move(table)};
 }
 
-/// Sentences about the iterations and bars of their calls by operation; without blocks where nothing
-/// that was called can be told apart into iterations.
+/// Sentences about the iterations and bars of their calls by operation; without blocks where
+/// nothing that was called can be told apart into iterations.
 Section iterations_section(const Job& job) {
   Section section{.heading = "Calls by iteration", .id = "iterations", .folds = true};
   constexpr uint64_t kFew = 3;  // So few repeats of calls alone are no loop.
@@ -442,8 +442,8 @@ std::vector<LaneChart::Lane> lanes_of(const Job& job, const Timeline& timeline) 
   return lanes;
 }
 
-/// A lane for each process from its first milestone to its last: initialisations, warnings, ends; and
-/// all milestones as a table. Without blocks if there are none.
+/// A lane for each process from its first milestone to its last: initialisations, warnings, ends;
+/// and all milestones as a table. Without blocks if there are none.
 Section time_section(const Job& job) {
   Section section{.heading = "Time line", .id = "time", .folds = true};
   const Timeline timeline = build_timeline(job);

@@ -264,8 +264,8 @@ std::string markdown_table(const Table& table, size_t bytes) {
 //
 // It has at most kMaxMarkdown bytes, whatever the document: where not all fits, sections get equal
 // shares of the room, those that fold a smaller one, and what a section does not need goes to the
-// others. What is left out is counted. Text from logs is inert: it becomes no HTML, link, mention or
-// reference (markdown_text).
+// others. What is left out is counted. Text from logs is inert: it becomes no HTML, link, mention
+// or reference (markdown_text).
 
 namespace {
 

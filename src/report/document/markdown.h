@@ -40,8 +40,8 @@ std::string markdown_fence(std::span<const std::string> lines, std::string_view 
 /// errors stand at the end of a line.
 std::string shortened(std::string_view text, size_t bytes);
 
-// A list is made of pieces (rows, points, sections), of which the first ones that fit are shown; how
-// many are left out is said.
+// A list is made of pieces (rows, points, sections), of which the first ones that fit are shown;
+// how many are left out is said.
 
 /// The pieces that still fit into `bytes`, in order, and a line that counts the others: "2 more are
 /// left out here." The line comes on top of `bytes`; every piece ends with a newline.

@@ -289,8 +289,8 @@ void add_other_findings(const Report& report, const Finding* main, Reader reader
 // What stands beside the findings. Where it stands without a heading on a screen, labels and words
 // tell what it is.
 
-/// "Run 1: problem (watchdog-rank-behind); failed: rank 1 reports that ALLREDUCE timed out (train.log
-/// lines 1-435)."
+/// "Run 1: problem (watchdog-rank-behind); failed: rank 1 reports that ALLREDUCE timed out
+/// (train.log lines 1-435)."
 std::string sentence(const JudgedRun& run) {
   std::string text = fmt::format("{}: {}", capitalised(run.name), words_of(run.verdict).run);
   if (!run.verdict.finding.empty()) text += fmt::format(" ({})", run.verdict.finding);

@@ -158,8 +158,8 @@ Drawing channels_drawing(const Job& job, size_t most);
 /// Devices of the hosts, those that are alike once, `most` graphs at most.
 Drawing topology_drawing(const Job& job, size_t most);
 
-/// Places of a host's devices, those below one right behind it. No recursion: torn lines may nest any
-/// depth.
+/// Places of a host's devices, those below one right behind it. No recursion: torn lines may nest
+/// any depth.
 std::vector<size_t> nodes_in_order(const SystemTopology& system);
 
 /// "PCI 48.0"; GB/s.
