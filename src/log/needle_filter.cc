@@ -75,9 +75,12 @@ struct ByteSet {
 };
 
 ByteSet set_of(std::string_view text, size_t i) {
+  if (i >= text.size()) return {0xFFFF, 0xFFFF};
   ByteSet set;
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    if (i < text.size() && !fits(text[i], static_cast<char>(byte))) continue;
+  const unsigned char wanted = text[i];
+  const bool is_any_of = is_class(text[i]);
+  for (unsigned byte = is_any_of ? 0 : wanted; byte <= (is_any_of ? 0xFFU : wanted); ++byte) {
+    if (!fits(text[i], static_cast<char>(byte))) continue;
     set.low = static_cast<uint16_t>(set.low | 1U << byte % 16);
     set.high = static_cast<uint16_t>(set.high | 1U << byte / 16);
   }

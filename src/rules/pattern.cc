@@ -60,7 +60,8 @@ std::optional<std::string> Pattern::capture(std::string_view bytes,
 
 std::vector<std::string> Pattern::group_names() const {
   std::vector<std::string> names;
-  if (lazy_ == nullptr) return names;
+  // Most have none, and an expression is compiled only when it is asked for.
+  if (lazy_ == nullptr || text().find("(?P<") == std::string::npos) return names;
   for (const auto& [name, number] : lazy_->expression().NamedCapturingGroups()) {
     names.push_back(name);
   }

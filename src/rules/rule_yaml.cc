@@ -148,6 +148,7 @@ RuleNode read_compact(std::string_view bytes) {
 
 std::string flow_text(const RuleNode& node) {
   std::string text;
+  text.reserve(256);
   put_flow(node, text);
   return text;
 }
