@@ -17,8 +17,6 @@ std::vector<TopicRow> collect_topics() {
   return rows;
 }
 
-const TopicRow& row_of(Topic topic) { return topic_rows()[static_cast<size_t>(topic)]; }
-
 bool is_name_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
 bool is_address(std::string_view word) {
@@ -53,6 +51,8 @@ std::span<const TopicRow> topic_rows() {
   static const std::vector<TopicRow> rows = collect_topics();
   return rows;
 }
+
+const TopicRow& row_of(Topic topic) { return topic_rows()[static_cast<size_t>(topic)]; }
 
 std::string_view to_string(Topic topic) { return row_of(topic).name; }
 

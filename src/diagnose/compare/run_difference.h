@@ -58,6 +58,9 @@ struct TopicRow {
 /// All topics, in the enum's order.
 std::span<const TopicRow> topic_rows();
 
+/// What is known of the topic.
+const TopicRow& row_of(Topic topic);
+
 std::string_view to_string(Topic topic);
 
 // The topics of each file that derives some.

@@ -17,6 +17,11 @@
 #include "log/nccl_names.h"
 
 namespace ncclog {
+
+std::string range_text(int64_t first, int64_t last) {
+  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
 bool may_count_bytes(const VolumeKey& key, const std::vector<std::string>& versions) {
   if (key.datatype != 0) return false;
   if (key.op != OpName("AllGather") && key.op != OpName("Broadcast")) return false;
@@ -173,10 +178,6 @@ std::optional<uint64_t> times(std::optional<uint64_t> a, uint64_t n) {
   return *a * n;
 }
 
-std::string range_text(int64_t first, int64_t last) {
-  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
-}
-
 /// First and last of each range of iterations.
 using IterationRanges = std::vector<std::pair<int64_t, int64_t>>;
 
@@ -252,9 +253,11 @@ class ProcessCount {
         continue;
       }
       // Stretches in which no process changes what it calls.
-      for (int64_t first = run.first; first <= run.last; first += fact_.iterations) {
+      int64_t last = run.first - 1;
+      while (last < run.last) {
+        const int64_t first = last + 1;
         const auto next = changes.upper_bound(first);
-        const int64_t last = next == changes.end() ? run.last : std::min(run.last, *next - 1);
+        last = next == changes.end() ? run.last : std::min(run.last, *next - 1);
         fact_.iterations = last - first + 1;
         add_counts(found.counts[run.calls], {first, std::to_string(first)}, pattern, 1);
       }

@@ -81,6 +81,9 @@ struct CallCountTable {
   uint64_t unkept_calls = 0;    ///< Calls behind that, in no iteration.
 };
 
+/// A range of iterations: "7", "1-5".
+std::string range_text(int64_t first, int64_t last);
+
 /// `iterations` may be nullptr: then nothing is counted by iteration.
 CallCountTable count_calls(const Job& job, const JobCalls& calls, const JobIterations* iterations,
                            const std::vector<CountBy>& by);

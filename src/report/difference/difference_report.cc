@@ -20,8 +20,6 @@ namespace {
 
 constexpr int kValueColumns = 90;  ///< Of a value inside a sentence.
 
-const TopicRow& words_of(Topic topic) { return topic_rows()[static_cast<size_t>(topic)]; }
-
 std::string clipped(const std::string& value) { return clip(printable(value), kValueColumns); }
 
 /// The run that alone has something, where the other one is known to have nothing of the sort.
@@ -177,7 +175,7 @@ std::string headline_of(const RunDifference& difference) {
 }
 
 std::string title_of(const DifferenceRow& row) {
-  const std::string_view title = words_of(row.topic).title;
+  const std::string_view title = row_of(row.topic).title;
   if (row.name.empty()) return std::string(to_string(row.topic));
   return title.empty() ? row.name : fmt::format("{} {}", title, row.name);
 }
@@ -186,7 +184,7 @@ std::string side_text(const DifferenceRow& row, const DifferenceSide& side) {
   if (!side.gap.empty()) return "not known: " + side.gap;
   if (!side.value.empty()) return side.value;
   const bool is_there = !side.evidence.empty();
-  return is_there ? "empty" : std::string(words_of(row.topic).missing);
+  return is_there ? "empty" : std::string(row_of(row.topic).missing);
 }
 
 std::string row_sentence(const DifferenceRow& row) {

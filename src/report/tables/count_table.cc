@@ -21,10 +21,6 @@ constexpr size_t kOddShown = 8;
 constexpr size_t kDepartingShown = 6;
 constexpr size_t kDeparturesKept = 10000;
 
-std::string range_text(int64_t first, int64_t last) {
-  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
-}
-
 /// "iteration 0", "iterations 1-5, 7".
 std::string iterations_text(const std::vector<std::pair<int64_t, int64_t>>& ranges) {
   std::vector<std::string> parts;
