@@ -122,6 +122,14 @@ const AddressCase kAddressCases[] = {
      "red1:10:10 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to ^docker0\n"
      "red1:10:10 [0] NCCL INFO Bootstrap : Using lo:127.0.0.1<0>\n",
      "no"},
+    {"a blank behind a comma, which NCCL takes for a part of the name", "job.ifname_not_used",
+     "red1:10:10 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth0, eth1\n"
+     "red1:10:10 [0] NCCL INFO Bootstrap : Using eth1:10.4.4.1<0>\n",
+     "yes"},
+    {"a comma behind the last name", "job.ifname_not_used",
+     "red1:10:10 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth0,\n"
+     "red1:10:10 [0] NCCL INFO Bootstrap : Using eth0:10.4.4.1<0>\n",
+     "no"},
     {"the variable is not set", "job.ifname_not_used",
      "red1:10:10 [0] NCCL INFO Bootstrap : Using ens1f0:10.4.4.1<0>\n", "unknown"},
 };
