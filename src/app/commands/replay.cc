@@ -339,7 +339,7 @@ std::string message_line(const ReplayPlan& plan, const PlannedCall& owed) {
   if (plan.hypothesis.diverged == std::vector{owner}) return line;
   std::vector<int> diverged;
   for (const int rank : plan.hypothesis.diverged) diverged.push_back(recorded_rank(plan, rank));
-  return line + fmt::format("; any of ranks {} may have departed", ranges_text(diverged));
+  return line + fmt::format("; any of ranks {} may have diverged", ranges_text(diverged));
 }
 
 /// "missing-call, ranks 5: The ranks do not call the same".
@@ -522,7 +522,7 @@ void declare_plan(CommandRow& command) {
       [&plan](const std::string& word) { set_only(word, plan); },
       "failing: only the communicator that stands still");
   add_number(command, kPlanFlags, "--gpus N", {2, 1 << 20}, plan.gpus,
-             "ranks at most, those that departed among them; the plan says what is lost");
+             "ranks at most, those that diverged among them; the plan says what is lost");
   add_flag(
       command, kPlanFlags, "--finding ID",
       [&plan](const std::string& word) { set_finding(word, plan); },
