@@ -28,10 +28,9 @@ const WordingTable& all_wordings() {
 }
 
 const Kind* find_kind(std::string_view name) {
-  for (const Kind& kind : all_kinds()) {
-    if (kind.name == name) return &kind;
-  }
-  return nullptr;
+  const auto& by_name = all_wordings().by_name;
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 void add_messages(std::span<const KindText> kinds) {

@@ -140,7 +140,7 @@ Answer RuleJudge::judge(const Condition& condition, const Instance& instance,
   // By number: members of the condition are appended behind it, which moves what is there.
   const size_t number = steps_->size();
   const size_t before = hits.size();
-  steps_->push_back({.depth = depth_, .condition = condition.text});
+  steps_->push_back({.depth = depth_, .condition = text_of(condition)});
   ++depth_;
   const Answer answer = judge_what(condition, instance, hits);
   --depth_;

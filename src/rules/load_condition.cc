@@ -325,7 +325,7 @@ Condition load_line_of_sequence(const RuleFile& file, const RuleNode& node, Cond
   } else {
     fail_at(file, node.place, "a sequence is made of lines", "use event or line");
   }
-  return {load_lines(file, node, names), node.place, flow_text(node)};
+  return {load_lines(file, node, names), &node};
 }
 
 /// {sequence: […], unless, in}
@@ -401,6 +401,10 @@ FieldRef load_capture(const RuleFile& file, Place place, const LabelMeaning& mea
                       std::string_view name) {
   FieldRef field;
   field.group = name;
+  if (file.builtin) {
+    field.patterns = meaning.patterns;
+    return field;
+  }
   std::vector<std::string> groups;
   for (const Pattern& pattern : meaning.patterns) {
     const auto names = pattern.group_names();
@@ -428,15 +432,17 @@ Condition load_condition(const RuleFile& file, const RuleNode& node, ConditionNa
     Names keys = {sort.name};
     keys.insert(keys.end(), sort.beside.begin(), sort.beside.end());
     only_keys(file, node, keys);
-    Condition condition{.place = node.place};
+    Condition condition{.node = &node};
     sort.load(file, node, names, condition);
-    // The members of a group have texts of their own.
-    const bool is_group = std::holds_alternative<GroupCondition>(condition.what);
-    condition.text = is_group ? std::string(sort.name) : flow_text(node);
     return condition;
   }
   const RuleNode::Entry& first = node.entries.front();
   fail_unknown(file, first.place, "condition '{}'", first.key, known);
+}
+
+std::string text_of(const Condition& condition) {
+  const bool is_group = std::holds_alternative<GroupCondition>(condition.what);
+  return is_group ? condition.node->entries.front().key : flow_text(*condition.node);
 }
 
 LabelledField load_labelled_field(const RuleFile& file, Place place, std::string_view text,

@@ -194,7 +194,7 @@ Blame load_blame(const RuleFile& file, const RuleNode& root, const ConditionName
 }
 
 void load_examples(const RuleFile& file, Rule& rule) {
-  const RuleNode& examples = required(file, file.root, "examples");
+  const RuleNode& examples = required(file, *rule.source, "examples");
   entries_of(file, examples, "examples that fire and examples that stay quiet");
   only_keys(file, examples, {"fires", "quiet"});
   for (const auto& [key, logs] : {std::pair("fires", &rule.fires), {"quiet", &rule.quiet}}) {
@@ -234,17 +234,14 @@ constexpr std::pair<std::string_view, bool Rule::*> kFlags[] = {
 };
 
 void load_texts(const RuleFile& file, Rule& rule) {
-  const RuleNode& root = file.root;
+  const RuleNode& root = *rule.source;
   rule.title = scalar_of(file, required(file, root, "title"), "a title");
   if (const RuleNode* why = root.find("why")) rule.why = scalar_of(file, *why, "a text");
-  for (const auto& [key, texts] : kTextLists) {
-    rule.*texts = optional_texts(file, root, key);
-    if (const RuleNode* node = root.find(key)) rule.places.emplace(key, node->place);
-  }
+  for (const auto& [key, texts] : kTextLists) rule.*texts = optional_texts(file, root, key);
 }
 
 void load_grades(const RuleFile& file, Rule& rule) {
-  const RuleNode& root = file.root;
+  const RuleNode& root = *rule.source;
   for (const auto& [key, flag] : kFlags) {
     const RuleNode* node = root.find(key);
     if (node != nullptr) rule.*flag = word_of(file, *node, key, {"false", "true"}) == 1;
@@ -271,11 +268,14 @@ bool is_rule_id(std::string_view id) {
 
 std::span<const std::string_view> rule_keys() { return kKeys; }
 
-Rule load_rule(const RuleFile& file) {
-  const RuleNode& root = file.root;
+uint64_t rule_hash(const RuleNode& root) { return hash_node(kFnvBasis, root); }
+
+Rule load_rule(RuleFile file) {
+  Rule rule;
+  rule.source = std::make_shared<const RuleNode>(std::move(file.root));
+  const RuleNode& root = *rule.source;
   entries_of(file, root, "a rule");
   only_keys(file, root, kKeys);
-  Rule rule;
   rule.path = file.path;
   rule.builtin = file.builtin;
   rule.id = load_id(file, required(file, root, "id"));
@@ -283,15 +283,11 @@ Rule load_rule(const RuleFile& file) {
   load_texts(file, rule);
   rule.needs = load_needs(file, root);
   ConditionNames names{rule.per, {}};
-  const RuleNode& when = required(file, root, "when");
-  rule.when = load_condition(file, when, names);
-  rule.when_text = flow_text(when);
+  rule.when = load_condition(file, required(file, root, "when"), names);
   rule.blame = load_blame(file, root, names);
-  const RuleNode& message = required(file, root, "message");
-  rule.message = load_message(file, message, names);
-  rule.message_text = message.text;
+  rule.message = load_message(file, required(file, root, "message"), names);
   load_examples(file, rule);
-  rule.hash = hash_node(kFnvBasis, root);
+  rule.hash = file.hash ? *file.hash : rule_hash(root);
   return rule;
 }
 
@@ -609,7 +605,7 @@ RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
   for (RuleFile& file : rules) {
     attempt(on_error, [&] {
       replace_shared_names(file, shared);
-      set.rules.push_back(load_rule(file));
+      set.rules.push_back(load_rule(std::move(file)));
     });
   }
   return set;
@@ -620,7 +616,9 @@ namespace {
 constexpr std::string_view kLists = "lists.yaml";
 
 RuleFile builtin_file(const EmbeddedFile& file) {
-  return {"rules/" + std::string(file.path), read_compact(file.text), true};
+  std::string_view bytes = file.text;
+  const uint64_t hash = take_varint(bytes);
+  return {"rules/" + std::string(file.path), read_compact(bytes), true, hash};
 }
 
 std::vector<Rule> load_builtin_rules() {
@@ -685,7 +683,7 @@ void require_id(const RulesById& rules, const std::string& path, Place place,
 void require_ids(const RulesById& rules, const Rule& rule) {
   for (const auto& [key, ids] : kIdLists) {
     for (const std::string& id : rule.*ids) {
-      require_id(rules, rule.path, rule.places.find(key)->second, id);
+      require_id(rules, rule.path, rule.source->find(key)->place, id);
     }
   }
   for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ struct RuleFile {
   std::string path;
   RuleNode root;
   bool builtin = false;  ///< Checked when ncclog was built: expressions are not compiled again.
+  std::optional<uint64_t> hash = std::nullopt;  ///< Its Rule::hash, where that is known.
 };
 
 /// True for words in lower case, joined by '-'.
@@ -41,7 +43,10 @@ bool is_rule_id(std::string_view id);
 std::span<const std::string_view> rule_keys();
 
 /// The rule in a file. Throws Error. Ids of other rules are checked by make_rulebook.
-Rule load_rule(const RuleFile& file);
+Rule load_rule(RuleFile file);
+
+/// Rule::hash of the rule that this tree holds.
+uint64_t rule_hash(const RuleNode& root);
 
 /// The rule in a YAML text. `path` is used in messages; its last part must be the rule's id.
 Rule load_rule(std::string_view yaml, const std::string& path);
@@ -62,8 +67,8 @@ std::vector<std::string> find_rule_files(const std::string& path);
 RuleFile read_rule_file(const std::string& path);
 
 /// The rule files that the executable brings along, sorted by path: "shm/shm-no-space.yaml". Their
-/// text is the compact form that read_compact reads, shared names replaced; "lists.yaml" holds
-/// those names. Generated at build time by rules/embed/embed_rules.cc, which refuses a broken rule.
+/// text is the rule's hash and the compact form that read_compact reads, shared names replaced;
+/// "lists.yaml" holds those names. Generated at build time by rules/embed/embed_rules.cc, which refuses a broken rule.
 std::span<const EmbeddedFile> embedded_rules();
 
 /// Joins rules; a later one replaces an earlier one of the same id unless both come from files or

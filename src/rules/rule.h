@@ -9,8 +9,7 @@
 
 #pragma once
 
-#include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -81,9 +80,11 @@ struct SequenceCondition {
 struct Condition {
   std::variant<GroupCondition, LineCondition, FactCondition, FindingCondition, SequenceCondition>
       what;
-  Place place = {};
-  std::string text = {};  ///< In one line, for people; of a group without its members: "any".
+  const RuleNode* node = nullptr;  ///< Where it was read: below Rule::source.
 };
+
+/// A condition in one line, for people; of a group only its word: "any".
+std::string text_of(const Condition& condition);
 
 /// Calls `use` for each condition that this one is made of; `of` is a Condition, const or not.
 template <typename Node, typename Use>
@@ -173,13 +174,10 @@ struct Rule {
   std::vector<Example> fires;
   std::vector<Example> quiet;
 
-  std::string path;          ///< File it came from: "rules/shm/shm-no-space.yaml".
-  bool builtin = false;      ///< Part of the executable, not of a file that the user named.
-  std::string when_text;     ///< `when` in one line, for people.
-  std::string message_text;  ///< `message` as written.
-  /// Of the keys that list texts or other rules: "fix", "related", …
-  std::map<std::string, Place, std::less<>> places;
-  uint64_t hash = 0;  ///< Of everything but the examples.
+  std::string path;      ///< File it came from: "rules/shm/shm-no-space.yaml".
+  bool builtin = false;  ///< Part of the executable, not of a file that the user named.
+  std::shared_ptr<const RuleNode> source;  ///< The file as a tree; never nullptr once loaded.
+  uint64_t hash = 0;                       ///< Of everything but the examples.
 };
 
 // What a site changes about findings that it knows: another severity, or not to be told.

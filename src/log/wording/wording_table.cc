@@ -606,6 +606,7 @@ void Dispatch::read(std::string_view text, Message& message) const {
 }
 
 void WordingTable::enter_wordings() {
+  for (const Kind& kind : kinds) by_name.try_emplace(kind.name, &kind);
   // " 0 : NET/0 …" is no "{op:word} : invalid root …".
   for (const bool of_numbers : {true, false}) {
     for (const Kind& kind : kinds) {

@@ -193,6 +193,7 @@ struct WordingTable {
   WordingTable& operator=(const WordingTable&) = delete;
 
   std::span<const Kind> kinds;
+  std::unordered_map<std::string_view, const Kind*> by_name;
   Dispatch nccl;     ///< What an NCCL line carries after its header.
   Dispatch foreign;  ///< Lines without one: framework, pasted output, or a quoted NCCL text.
 

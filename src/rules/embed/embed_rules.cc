@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {
@@ -83,7 +84,9 @@ int embed(const std::vector<RuleFile>& files, const std::filesystem::path& outpu
   for (const RuleFile& file : files) {
     try {
       if (!is_shared_names(file.root)) rules.push_back(load_rule(file));
-      const std::string bytes = write_compact(file.root);
+      std::string bytes;
+      append_varint(bytes, rule_hash(file.root));
+      bytes += write_compact(file.root);
       const std::string path = file.path.substr(std::string("rules/").size());
       rows += fmt::format("      {{\"{}\", {{{}, {}}}}},\n", path, literal(bytes), bytes.size());
     } catch (const Error& error) {

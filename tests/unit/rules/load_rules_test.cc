@@ -196,7 +196,7 @@ TEST(LoadRules, ReadsEveryPart) {
   EXPECT_EQ(rule.message[1].text, " {here}");
   EXPECT_EQ(rule.fires.at(0).log, "a");
   EXPECT_EQ(rule.quiet.at(0).place, (Place{8, 32}));
-  EXPECT_EQ(rule.when_text, "{event: peer_closed}");
+  EXPECT_EQ(text_of(rule.when), "{event: peer_closed}");
 }
 
 }  // namespace

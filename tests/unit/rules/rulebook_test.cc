@@ -28,7 +28,7 @@ TEST(Rulebook, APathAddsARuleAndReplacesABuiltInOne) {
       rulebook_of({builtin_rule("first", kClosed), builtin_rule("second", kClosed), std::move(mine),
                    sample_rule("third", kClosed)});
   EXPECT_EQ(ids_of(rulebook), (std::vector<std::string>{"first", "second", "third"}));
-  EXPECT_EQ(find_rule(rulebook, "first")->when_text, "{event: connect_failed}");
+  EXPECT_EQ(text_of(find_rule(rulebook, "first")->when), "{event: connect_failed}");
   EXPECT_FALSE(find_rule(rulebook, "first")->builtin);
   EXPECT_EQ(find_rule(rulebook, "fourth"), nullptr);
 }

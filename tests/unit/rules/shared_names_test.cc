@@ -114,7 +114,7 @@ TEST(SharedNames, OfAGroupServeItsRulesAndGoBeforeTheBuiltInOnes) {
                                    "{all: [{event: bootstrap_interface, where: {devices: $mine}}, "
                                    "{use: rdma_present}]}"));
   const Rulebook rulebook = load_rulebook({dir.path().string()});
-  EXPECT_EQ(find_rule(rulebook, "a-rule")->when_text,
+  EXPECT_EQ(flow_text(*find_rule(rulebook, "a-rule")->when.node),
             "{all: [{event: bootstrap_interface, where: {devices: [docker0]}}, "
             "{event: peer_closed}]}");
   EXPECT_EQ(check_rules({dir.path().string()}).files, 2u);
