@@ -34,7 +34,7 @@ namespace {
 // ncclog show TABLE PATH…
 
 /// A table, or the drawing of the same name.
-enum class ShowFormat { Text, Json, Csv, Svg, Dot };
+enum class ShowFormat { Text, Json, Csv, Svg };
 
 struct ShowOptions {
   std::string what;  ///< Name of a table; empty: a mistake.
@@ -46,10 +46,6 @@ struct ShowOptions {
 
 /// A file that nobody reads from top to bottom may hold more than a page.
 constexpr size_t kMaxGraphs = 64;
-
-bool is_drawing(ShowFormat format) {
-  return format == ShowFormat::Svg || format == ShowFormat::Dot;
-}
 
 TableFormat table_format(ShowFormat format) {
   if (format == ShowFormat::Json) return TableFormat::Json;
@@ -65,7 +61,7 @@ ExitStatus draw(const ShowOptions& options, Console& console) {
   }
   const Job job = load_job(options.input, console.progress);
   const Drawing drawing = kind->build(job, kMaxGraphs);
-  console.out += options.format == ShowFormat::Svg ? write_svg(drawing) : write_dot(drawing);
+  console.out += write_svg(drawing);
   return exit_status(job);
 }
 
@@ -98,7 +94,7 @@ ExitStatus propose(const ShowOptions& options, Console& console) {
 
 ExitStatus show(const ShowOptions& options, Console& console) {
   if (!options.as.empty()) return propose(options, console);
-  if (is_drawing(options.format)) return draw(options, console);
+  if (options.format == ShowFormat::Svg) return draw(options, console);
   const TableKind& kind = chosen_table(options.what, "show");
   const Job job = load_job(options.input, console.progress);
   const Table table = kind.build(job);
@@ -114,9 +110,8 @@ void declare_show(CommandRow& command) {
   add_input_flags(command, options->input);
   add_choice(
       command, kOutputFlags, "--format", options->format,
-      in_order<ShowFormat>({"text", "json", "csv", "svg", "dot"}),
-      "text for people, json or csv for scripts; channels and topology also as drawings: svg "
-      "for a browser, dot for Graphviz");
+      in_order<ShowFormat>({"text", "json", "csv", "svg"}),
+      "text for people, json or csv for scripts; svg draws channels and topology for a browser");
   add_flag(command, kOutputFlags, "--as messages", options->as,
            "messages: unknown lines as a draft of a message file");
   add_color_flag(command, options->color);

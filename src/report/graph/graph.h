@@ -1,5 +1,5 @@
-// What is drawn: rings and trees of ranks, devices of a host. One value for all ways to draw it:
-// SVG (report/html/figures.h), the DOT language of Graphviz, pages.
+// What is drawn: rings and trees of ranks, devices of a host. One value for both ways to draw it:
+// files of SVG and pages (report/html/figures.h).
 //
 //   ring:  0 → 1 → 2 → 3 → 0      tree, root at the left:  CPU/0 ─ PCI/0-90000 ─┬ GPU/0-a1000
 //                                                                               └ NET/0-0
@@ -45,8 +45,7 @@ struct TransportClassRow {
   char letter;
   std::string_view name;    ///< "NET/IB".
   std::string_view help;    ///< "RDMA network".
-  std::string_view css;     ///< Class in the style sheet of pages and drawings.
-  std::string_view colour;  ///< Of lines in DOT, where there is no style sheet.
+  std::string_view css;   ///< Class in the style sheet of pages and drawings.
 };
 
 /// All classes, indexed by value; valid for the whole program.
@@ -164,9 +163,5 @@ std::vector<size_t> nodes_in_order(const SystemTopology& system);
 
 /// "PCI 48.0"; GB/s.
 std::string link_text(std::string_view type, double bw);
-
-/// A file in the DOT language with all graphs, each a cluster, hosts as clusters inside. Any bytes
-/// of names stay inside quotes.
-std::string write_dot(const Drawing& drawing);
 
 }  // namespace ncclog

@@ -162,23 +162,6 @@ const std::vector<std::string> kHostile = {"\"]; } <script>x</script>",
                                            std::string(100'000, 'A'),
                                            ""};
 
-TEST(GraphDot, QuotesWhateverALogHolds) {
-  const std::string dot = write_dot(drawing_of({"a\"b\\c&d\ne", "x"}));
-  EXPECT_NE(dot.find("g0n0 [label=\"a\\\"b\\\\c&amp;d\\\\x0ae\""), dot.npos) << dot;
-}
-
-TEST(GraphDot, GraphvizReadsIt) {
-  if (!std::filesystem::exists("/usr/bin/dot")) GTEST_SKIP() << "Graphviz is not installed";
-  for (const Drawing& drawing :
-       {drawing_of(kHostile), channels_drawing(job_from_text(ring_lines(2, 3)), 8),
-        topology_drawing(job_from_text(kDevices), 8)}) {
-    const testing::Outcome outcome = testing::run_command(
-        {.arguments = {"/usr/bin/dot", "-Tcanon"}, .standard_input = write_dot(drawing)});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
-    EXPECT_EQ(outcome.standard_error, "");
-  }
-}
-
 TEST(GraphSvg, HostileTextStaysText) {
   const std::string svg = write_svg(drawing_of(kHostile));
   EXPECT_EQ(markup_faults(svg), "");
