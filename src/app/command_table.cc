@@ -154,56 +154,22 @@ std::vector<const CommandRow*> all_commands(const CommandRow& root) {
   return all;
 }
 
-namespace {
-
-struct KindRow {
-  std::string_view value;
-  ArgumentKind kind;
-};
-
-/// What the names of values promise.
-constexpr KindRow kKinds[] = {
-    {"PATH", ArgumentKind::File},       {"FILE", ArgumentKind::File},
-    {"GOOD", ArgumentKind::File},       {"BAD", ArgumentKind::File},
-    {"DIR", ArgumentKind::Folder},      {"FOLDER", ArgumentKind::Folder},
-    {"RULE", ArgumentKind::Rule},       {"TABLE", ArgumentKind::Table},
-    {"PROFILE", ArgumentKind::Profile}, {"COMMAND", ArgumentKind::Command},
-};
-
-}  // namespace
-
-ArgumentKind argument_kind(const FlagRow& flag) {
-  if (flag.value.empty()) return ArgumentKind::None;
-  if (flag.value.find('|') != std::string::npos) return ArgumentKind::Word;
-  if (flag.value.find(',') != std::string::npos) return ArgumentKind::WordList;
-  for (const KindRow& row : kKinds) {
-    if (row.value == flag.value) return row.kind;
-  }
-  return ArgumentKind::Text;
-}
-
 std::vector<std::string> value_words(const FlagRow& flag) {
-  std::vector<std::string> words;
-  switch (argument_kind(flag)) {
-    case ArgumentKind::Word:
-      return split_words(flag.value, '|');
-    case ArgumentKind::WordList:
-      return split_words(flag.value, ',');
-    case ArgumentKind::Rule:
-      for (const Rule& rule : load_rulebook({}).rules) words.push_back(rule.id);
-      std::ranges::sort(words);
-      return words;
-    case ArgumentKind::Table:
-      for (const TableKind& kind : table_kinds()) words.emplace_back(kind.name);
-      return words;
-    case ArgumentKind::Profile:
-      for (const EmbeddedFile& file : shipped_profiles()) {
-        words.emplace_back(file.path.substr(0, file.path.rfind('.')));
-      }
-      return words;
-    default:
-      return {};
+  for (const char separator : {'|', ','}) {
+    if (flag.value.find(separator) != std::string::npos) return split_words(flag.value, separator);
   }
+  std::vector<std::string> words;
+  if (flag.value == "RULE") {
+    for (const Rule& rule : load_rulebook({}).rules) words.push_back(rule.id);
+    std::ranges::sort(words);
+  } else if (flag.value == "TABLE") {
+    for (const TableKind& kind : table_kinds()) words.emplace_back(kind.name);
+  } else if (flag.value == "PROFILE") {
+    for (const EmbeddedFile& file : shipped_profiles()) {
+      words.emplace_back(file.path.substr(0, file.path.rfind('.')));
+    }
+  }
+  return words;
 }
 
 void add_input_flags(CommandRow& command, InputOptions& input) {
@@ -245,23 +211,23 @@ const TableKind& chosen_table(std::string_view name, std::string_view where,
                       : fmt::format("one of: {}", fmt::join(names, ", ")));
 }
 
-void print_table(const Table& table, TableFormat format, ColorChoice color, Console& console) {
-  if (format == TableFormat::Json) {
-    console.out += write_table_json(table);
-  } else if (format == TableFormat::Csv) {
-    console.out += write_table_csv(table);
-  } else {
-    console.out += write_table_text(table, console.style(color), /*fit=*/console.is_terminal);
-  }
-}
-
-void print_stream(const TableStream& table, TableFormat format, Console& console) {
+void print_table(Table table, TableFormat format, ColorChoice color, Console& console) {
   const auto take = [&console](std::string_view text) {
     console.out += text;
     return console.pass_on();
   };
-  if (format == TableFormat::Json) return write_stream_json(table, take);
-  write_stream_csv(table, take);
+  switch (format) {
+    case TableFormat::Text:
+      table.keep_rows();
+      take(write_table_text(table, console.style(color), /*fit=*/console.is_terminal));
+      return;
+    case TableFormat::Json:
+      return write_table_json(table, take);
+    case TableFormat::Csv:
+      return write_table_csv(table, take);
+    case TableFormat::Jsonl:
+      return write_table_jsonl(table, take);
+  }
 }
 
 }  // namespace ncclog

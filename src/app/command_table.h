@@ -194,13 +194,8 @@ const CommandRow* find_command(const CommandRow& root, std::string_view path);
 std::vector<const CommandRow*> all_commands(const CommandRow& root);
 std::vector<const CommandRow*> all_commands(CommandRow&& root) = delete;
 
-/// How a shell completes a value.
-enum class ArgumentKind { None, Word, WordList, File, Folder, Rule, Table, Profile, Command, Text };
-
-ArgumentKind argument_kind(const FlagRow& flag);
-
-/// The words of "text|json" or "op,size"; for rules, tables and profiles those that are built in;
-/// empty for other kinds.
+/// The words of "text|json" or "op,size"; of RULE, TABLE and PROFILE those that are built in; empty
+/// where anything may stand.
 std::vector<std::string> value_words(const FlagRow& flag);
 
 // Options that several commands have, and the flags that fill them.
@@ -222,7 +217,7 @@ struct InputOptions {
 inline constexpr const char* kStandardOutput = "-";
 
 enum class ReportFormat { Text, Json };
-enum class TableFormat { Text, Json, Csv };
+enum class TableFormat { Text, Json, Csv, Jsonl };
 
 inline constexpr Choice<ReportFormat> kReportFormats[] = {{"text", ReportFormat::Text},
                                                           {"json", ReportFormat::Json}};
@@ -238,10 +233,8 @@ void add_color_flag(CommandRow& command, ColorChoice& color);
 const TableKind& chosen_table(std::string_view name, std::string_view where,
                               std::span<const std::string_view> also = {});
 
-/// Appends the table to `console.out`. Text is cut to the width of a terminal.
-void print_table(const Table& table, TableFormat format, ColorChoice color, Console& console);
-
-/// Writes the rows as they are made, as JSON or CSV; text needs all of them, so it needs a Table.
-void print_stream(const TableStream& table, TableFormat format, Console& console);
+/// Writes the table while its rows are made; text, which is cut to the width of a terminal, needs
+/// all of them first.
+void print_table(Table table, TableFormat format, ColorChoice color, Console& console);
 
 }  // namespace ncclog

@@ -206,7 +206,7 @@ bool is_meant(const ConfigEntry& entry, const FlagRow& flag) {
 /// `format = "csv"` says nothing to a command that writes none.
 bool knows(const FlagRow& flag, const ConfigEntry& entry) {
   if (!entry.section.empty()) return true;
-  const bool is_word = argument_kind(flag) == ArgumentKind::Word;
+  const bool is_word = flag.value.find('|') != std::string::npos;
   if (!is_switch(flag) && !is_word) return true;
   const std::vector<std::string> words =
       is_word ? value_words(flag) : std::vector<std::string>{"true", "false"};

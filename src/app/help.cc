@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -13,63 +11,102 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "report/document/document.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
 namespace {
 
-// --help
-
-/// A longer flag has its help on the next line.
-constexpr int kWidestLead = 26;
+// What a help says, whatever it looks like.
 
 /// What stands left and right in a list.
 using Entry = std::pair<std::string, std::string>;
-using Entries = std::vector<Entry>;
 
-int lead_width(const Entries& entries) {
+/// A list, lines as they are, or a paragraph.
+struct HelpBlock {
+  std::string heading;  ///< "Output"; empty: arguments, or a paragraph.
+  std::vector<Entry> entries;
+  std::vector<std::string> lines;  ///< Below the heading, as they are; or the paragraph's, joined.
+};
+
+/// Adds an entry under its heading; headings stand in the order in which they come first.
+void add_entry(std::vector<HelpBlock>& blocks, const std::string& heading, Entry entry) {
+  auto block = std::ranges::find(blocks, heading, &HelpBlock::heading);
+  if (block == blocks.end()) block = blocks.insert(block, HelpBlock{.heading = heading});
+  block->entries.push_back(std::move(entry));
+}
+
+/// Takes `notes` apart. A line that ends with ":" before indented ones is a heading; indented lines
+/// stay as they are; neighbouring lines of a paragraph become one.
+void add_notes(std::string_view notes, std::vector<HelpBlock>& blocks) {
+  const std::vector<std::string_view> lines = split(notes, '\n');
+  bool is_new = true;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
+    const bool is_heading =
+        line.ends_with(':') && i + 1 < lines.size() && lines[i + 1].starts_with("  ");
+    if (trim(line).empty()) {
+      is_new = true;
+    } else if (is_heading) {
+      blocks.push_back({.heading = std::string(line.substr(0, line.size() - 1))});
+    } else if (line.starts_with("  ")) {
+      blocks.back().lines.emplace_back(line);
+    } else if (std::exchange(is_new, false)) {
+      blocks.push_back({.lines = {std::string(line)}});
+    } else {
+      blocks.back().lines.back() += " " + std::string(line);
+    }
+  }
+}
+
+/// The flag's help with its default, where that is known and not in it anyhow.
+std::string help_of(const FlagRow& flag) {
+  const bool is_said = flag.fallback.empty() || flag.help.find("default") != std::string::npos;
+  return is_said ? flag.help : fmt::format("{} (default: {})", flag.help, flag.fallback);
+}
+
+/// All that stands below what a command does.
+std::vector<HelpBlock> blocks_of(const CommandRow& command) {
+  std::vector<HelpBlock> blocks;
+  for (const CommandRow& below : command.commands) {
+    add_entry(blocks, below.task, {last_word(below), below.help});
+  }
+  for (const FlagRow& argument : command.arguments) {
+    add_entry(blocks, "", {typed_flag(argument), help_of(argument)});
+  }
+  for (const FlagRow& flag : command.flags) {
+    add_entry(blocks, flag.group, {typed_flag(flag), help_of(flag)});
+  }
+  add_notes(command.notes, blocks);
+  return blocks;
+}
+
+/// "Says what …" with a capital and a full stop: a help line as a sentence.
+std::string as_sentence(std::string_view help) {
+  const std::string text = capitalised(std::string(help));
+  return text.ends_with('.') ? text : text + ".";
+}
+
+// --help
+
+/// One column for all lists of a text; a longer flag has its help on the next line.
+int lead_width(const std::vector<HelpBlock>& blocks) {
+  constexpr int kWidest = 26;
   int width = 0;
-  for (const auto& [left, right] : entries) {
-    const int own = display_width(left);
-    if (own <= kWidestLead) width = std::max(width, own);
+  for (const HelpBlock& block : blocks) {
+    for (const auto& [left, right] : block.entries) {
+      if (display_width(left) <= kWidest) width = std::max(width, display_width(left));
+    }
   }
   return width;
 }
 
 std::string entry_text(const Entry& entry, int lead, const TextStyle& style) {
-  const std::string margin = "  " + std::string(static_cast<size_t>(lead), ' ') + "  ";
+  const std::string margin = "  " + pad("", lead) + "  ";
   if (display_width(entry.first) > lead) {
     return "  " + entry.first + "\n" + hang(margin, entry.second, style);
   }
   return hang("  " + pad(entry.first, lead) + "  ", entry.second, style);
-}
-
-std::string list_text(const std::string& title, const Entries& entries, int lead,
-                      const TextStyle& style) {
-  std::string text = title.empty() ? "\n" : "\n" + title + ":\n";
-  for (const Entry& entry : entries) text += entry_text(entry, lead, style);
-  return text;
-}
-
-struct Titled {
-  std::string title;
-  Entries entries;
-};
-
-/// Adds an entry under its title; titles stand in the order in which they come first.
-void add_entry(std::vector<Titled>& lists, const std::string& title, Entry entry) {
-  auto list = std::ranges::find(lists, title, &Titled::title);
-  if (list == lists.end()) list = lists.insert(list, Titled{title, {}});
-  list->entries.push_back(std::move(entry));
-}
-
-/// One column for all lists of a text.
-std::string lists_text(const std::vector<Titled>& lists, const TextStyle& style) {
-  int lead = 0;
-  for (const Titled& list : lists) lead = std::max(lead, lead_width(list.entries));
-  std::string text;
-  for (const Titled& list : lists) text += list_text(list.title, list.entries, lead, style);
-  return text;
 }
 
 /// A line of a list stays as it is; one that is too long goes on under its second column.
@@ -81,54 +118,10 @@ std::string list_line(const std::string& line, const TextStyle& style) {
   return hang(line.substr(0, column), line.substr(column), style);
 }
 
-std::string notes_text(const CommandRow& command, const TextStyle& style) {
-  std::string text;
-  for (const NoteBlock& block : note_blocks(command.notes)) {
-    text += "\n";
-    if (block.heading.empty()) {
-      for (const std::string& line : block.lines) text += hang("", line, style);
-      continue;
-    }
-    text += block.heading + ":\n";
-    for (const std::string& line : block.lines) text += list_line(line, style);
-  }
-  return text;
-}
-
 }  // namespace
-
-std::vector<NoteBlock> note_blocks(std::string_view notes) {
-  const std::vector<std::string_view> lines = split(notes, '\n');
-  std::vector<NoteBlock> blocks;
-  bool is_new = true;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view line = lines[i];
-    if (trim(line).empty()) {
-      is_new = true;
-    } else if (line.ends_with(':') && i + 1 < lines.size() && lines[i + 1].starts_with("  ")) {
-      blocks.push_back({.heading = std::string(line.substr(0, line.size() - 1))});
-      is_new = false;
-    } else if (line.starts_with("  ")) {
-      if (blocks.empty()) blocks.emplace_back();
-      blocks.back().lines.emplace_back(line);
-    } else if (is_new || !blocks.back().heading.empty()) {
-      blocks.push_back({.lines = {std::string(line)}});
-      is_new = false;
-    } else {
-      blocks.back().lines.back() += " " + std::string(line);
-    }
-  }
-  return blocks;
-}
 
 std::string_view topic_of(const EmbeddedFile& page) {
   return page.path.substr(0, page.path.rfind('.'));
-}
-
-std::string as_sentence(std::string_view help) {
-  std::string text(help);
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
-  return text.ends_with('.') ? text : text + ".";
 }
 
 std::string typed_flag(const FlagRow& flag) {
@@ -144,11 +137,6 @@ std::optional<std::string_view> text_of(std::string_view name) {
   return std::nullopt;
 }
 
-std::string help_of(const FlagRow& flag) {
-  const bool is_said = flag.fallback.empty() || flag.help.find("default") != std::string::npos;
-  return is_said ? flag.help : fmt::format("{} (default: {})", flag.help, flag.fallback);
-}
-
 int help_columns(const Console& console) {
   return console.is_terminal ? std::min(console.columns, kHelpColumns) : kHelpColumns;
 }
@@ -157,47 +145,32 @@ std::string write_help(const CommandRow& command, int columns) {
   const TextStyle style{.width = columns};
   std::string text = hang("usage: ", usage(command), style) + "\n";
   text += hang("", as_sentence(command.help), style);
-  std::vector<Titled> commands;
-  std::vector<Titled> lists;
-  for (const CommandRow& below : command.commands) {
-    add_entry(commands, below.task, {last_word(below), below.help});
+  const std::vector<HelpBlock> blocks = blocks_of(command);
+  const int lead = lead_width(blocks);
+  for (const HelpBlock& block : blocks) {
+    text += block.heading.empty() ? "\n" : "\n" + block.heading + ":\n";
+    for (const Entry& entry : block.entries) text += entry_text(entry, lead, style);
+    for (const std::string& line : block.lines) {
+      text += block.heading.empty() ? hang("", line, style) : list_line(line, style);
+    }
   }
-  for (const FlagRow& argument : command.arguments) {
-    add_entry(lists, "", {typed_flag(argument), help_of(argument)});
-  }
-  for (const FlagRow& flag : command.flags) {
-    add_entry(lists, flag.group, {typed_flag(flag), help_of(flag)});
-  }
-  return text + lists_text(commands, style) + lists_text(lists, style) + notes_text(command, style);
+  return text;
 }
 
 namespace {
 
 // Man pages
 
-/// Text that means itself in roff, in the middle of a line.
-std::string literal(std::string_view text) {
+/// A line of text that means itself in roff, where a leading dot would make a request.
+std::string line(std::string_view text) {
   constexpr std::pair<char, std::string_view> kMarks[] = {
       {'\\', "\\e"}, {'-', "\\-"}, {'\'', "\\(aq"}, {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}};
-  std::string out;
+  std::string out(text.starts_with('.') ? "\\&" : "");
   for (const char c : text) {
-    const auto mark =
-        std::ranges::find_if(kMarks, [c](const auto& each) { return each.first == c; });
+    const auto mark = std::ranges::find(kMarks, c, &std::pair<char, std::string_view>::first);
     out += mark == std::end(kMarks) ? std::string_view(&c, 1) : mark->second;
   }
-  return out;
-}
-
-/// The same as a line of its own, which a leading dot would make a request.
-std::string line(std::string_view text) {
-  const std::string out = literal(text);
-  return (out.starts_with('.') ? "\\&" : "") + out + "\n";
-}
-
-std::string in_quotes(std::string_view text) {
-  std::string out;
-  for (const char c : literal(text)) out += c == '"' ? std::string("\\(dq") : std::string(1, c);
-  return '"' + out + '"';
+  return out + "\n";
 }
 
 std::string in_capitals(std::string text) {
@@ -207,164 +180,67 @@ std::string in_capitals(std::string text) {
   return text;
 }
 
-std::string section(std::string_view title) {
-  return ".SH " + in_quotes(in_capitals(std::string(title))) + "\n";
-}
+std::string section(const std::string& title) { return ".SH " + line(in_capitals(title)); }
 
-/// Lines as they are, in a fixed font.
-std::string example(const std::vector<std::string>& lines) {
-  std::string out = ".PP\n.nf\n";
-  for (const std::string& text : lines) out += line(text);
-  return out + ".fi\n";
-}
-
-/// "\fB\-\-format\fR \fItext|json\fR".
-std::string bold_flag(const FlagRow& flag) {
-  std::string out;
-  for (const std::string& name : flag.names) {
-    out += (out.empty() ? "" : ", ") + fmt::format("\\fB{}\\fR", literal(name));
-  }
-  if (flag.value.empty()) return out;
-  return out + (out.empty() ? "" : " ") +
-         fmt::format("\\fI{}\\fR{}", literal(flag.value),
-                     flag.names.empty() && flag.repeats ? "..." : "");
-}
-
-std::string entry(const std::string& lead, std::string_view help) {
-  return ".TP\n" + lead + "\n" + line(as_sentence(help));
-}
-
-std::string synopsis(const CommandRow& command) {
-  std::string out = fmt::format(".PP\n\\fB{}\\fR", literal(typed_name(command)));
-  if (!command.commands.empty()) out += " \\fICOMMAND\\fR";
-  out += " [\\fIFLAG\\fR...]";
-  for (const FlagRow& argument : command.arguments) out += " " + bold_flag(argument);
-  return out + "\n";
-}
-
-std::string arguments_text(const CommandRow& command) {
-  std::string out;
-  for (const FlagRow& argument : command.arguments) {
-    out += entry(bold_flag(argument), help_of(argument));
-  }
-  return out;
-}
-
-/// Flags under their groups' titles, as subsections.
-std::string flags_text(const CommandRow& command) {
-  std::vector<Titled> groups;
-  for (const FlagRow& flag : command.flags) {
-    add_entry(groups, flag.group, {bold_flag(flag), help_of(flag)});
-  }
-  std::string out;
-  for (const auto& [title, entries] : groups) {
-    out += ".SS " + in_quotes(title) + "\n";
-    for (const auto& [lead, help] : entries) out += entry(lead, help);
-  }
-  return out;
-}
-
-/// What a command's notes say, by where it stands on a page.
-struct NoteTexts {
-  std::string paragraphs;
-  std::string exit_status;
-  std::string headed;
-};
-
-NoteTexts note_texts(const CommandRow& command) {
-  constexpr std::string_view kExitStatus = "Exit status: ";
-  NoteTexts texts;
-  texts.exit_status = line(
-      "0 done; 2 could not do what was asked, and standard error says why; 3 done, but part "
-      "of the input was unreadable or cut. ncclog(1) has all of them.");
-  for (const NoteBlock& block : note_blocks(command.notes)) {
-    if (!block.heading.empty()) {
-      texts.headed += section(block.heading) + example(block.lines);
-      continue;
-    }
-    const std::string_view first = block.lines.front();
-    if (first.starts_with(kExitStatus)) {
-      texts.exit_status = line(as_sentence(first.substr(kExitStatus.size())));
-    } else {
-      texts.paragraphs += ".PP\n" + line(first);
+/// What a command does and how it is typed, then its blocks: paragraphs and arguments, and with
+/// `title` in front of their headings the others.
+std::string command_text(const CommandRow& command, std::string (*title)(const std::string&)) {
+  std::string out = ".B " + line(usage(command)) + ".PP\n" + line(as_sentence(command.help));
+  const std::vector<HelpBlock> blocks = blocks_of(command);
+  for (const bool is_headed : {false, true}) {
+    for (const HelpBlock& block : blocks) {
+      const bool is_below = title != section;
+      if (block.heading.empty() == is_headed || (is_below && block.heading == kGeneralFlags))
+        continue;
+      if (is_headed) out += title(block.heading);
+      for (const auto& [left, right] : block.entries) {
+        out += ".TP\n.B " + line(left) + line(as_sentence(right));
+      }
+      if (block.lines.empty()) continue;
+      out += is_headed ? ".nf\n" : ".PP\n";
+      for (const std::string& text : block.lines) out += line(text);
+      if (is_headed) out += ".fi\n";
     }
   }
-  return texts;
-}
-
-/// Commands below a page's command, each a subsection.
-std::string nested_commands(const CommandRow& command) {
-  std::string out;
-  for (const CommandRow& below : command.commands) {
-    out += ".SS " + in_quotes(typed_name(below)) + "\n" + synopsis(below) + ".PP\n" +
-           line(as_sentence(below.help)) + arguments_text(below);
-    for (const FlagRow& flag : below.flags) {
-      if (flag.group != kGeneralFlags) out += entry(bold_flag(flag), help_of(flag));
-    }
-    out += note_texts(below).paragraphs;
-  }
-  return out.empty() ? out : section("Commands") + out;
-}
-
-std::string heading(const std::string& name, std::string_view help, std::string_view version,
-                    std::string_view day) {
-  return fmt::format(".TH \"{}\" 1 \"{}\" \"ncclog {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
-                     in_capitals(name), day, version, literal(name), literal(help));
-}
-
-/// A section starts a paragraph by itself; mandoc minds another.
-std::string without_double_starts(std::string_view page) {
-  constexpr std::string_view kParagraph = ".PP";
-  std::string out;
-  bool is_after_heading = false;
-  for (const std::string_view text : split(page, '\n')) {
-    if (is_after_heading && text == kParagraph) continue;
-    is_after_heading = text.starts_with(".SH") || text.starts_with(".SS");
-    out += std::string(text) + "\n";
-  }
-  out.pop_back();  // The last line ends with a newline of its own.
   return out;
 }
 
 std::string see_also(const CommandRow& root, const CommandRow& own) {
-  std::string out;
-  if (!own.path.empty()) out += ".BR ncclog (1)";
+  std::vector<std::string> pages;
+  if (!own.path.empty()) pages.emplace_back(".BR ncclog (1)");
   for (const CommandRow& command : root.commands) {
-    if (command.path == own.path) continue;
-    out += fmt::format("{}.BR {} (1)", out.empty() ? "" : ",\n", literal("ncclog-" + command.path));
+    if (command.path != own.path) pages.push_back(fmt::format(".BR ncclog\\-{} (1)", command.path));
   }
-  return section("See also") + out + "\n";
+  return section("See also") + join(pages, ",\n") + "\n";
 }
 
-std::string page_text(const CommandRow& root, const CommandRow& command) {
-  const NoteTexts notes = note_texts(command);
-  const bool is_root = command.path.empty();
-  std::string out = section("Synopsis") + synopsis(command) + section("Description") + ".PP\n" +
-                    line(as_sentence(command.help)) + arguments_text(command) + notes.paragraphs;
-  if (is_root) out += section("Commands");
-  for (const CommandRow& below : root.commands) {
-    const std::string page = literal("ncclog-" + below.path);
-    if (is_root) out += entry(fmt::format("\\fB{}\\fR(1)", page), below.help);
+ManPage man_page(const CommandRow& root, const CommandRow& command, std::string_view version,
+                 std::string_view day) {
+  const std::string name = command.path.empty() ? "ncclog" : "ncclog-" + command.path;
+  std::string out = fmt::format(".TH \"{}\" 1 \"{}\" \"ncclog {}\" \"User Commands\"\n",
+                                in_capitals(name), day, version) +
+                    section("Name") + line(fmt::format("{} - {}", name, command.help)) +
+                    section("Synopsis") + command_text(command, section);
+  if (command.path.empty()) {
+    out += text_of("man_sections.roff").value_or("");
+  } else {
+    for (const CommandRow& below : command.commands) {
+      out += section(typed_name(below)) + command_text(below, [](const std::string& heading) {
+               return ".PP\n" + line(heading + ":");
+             });
+    }
   }
-  if (!is_root) out += nested_commands(command);
-  out += section("Options") + flags_text(command) + notes.headed;
-  out += is_root ? std::string(text_of("man_sections.roff").value_or(""))
-                 : section("Exit status") + notes.exit_status;
-  return out + see_also(root, command);
+  return {name, out + see_also(root, command)};
 }
 
 }  // namespace
 
 std::vector<ManPage> write_man_pages(const CommandRow& root, std::string_view version,
                                      std::string_view day) {
-  std::vector<ManPage> pages;
-  const auto add = [&](const CommandRow& command) {
-    const std::string name = command.path.empty() ? "ncclog" : "ncclog-" + command.path;
-    pages.push_back({name, without_double_starts(heading(name, command.help, version, day) +
-                                                 page_text(root, command))});
-  };
-  add(root);
-  for (const CommandRow& command : root.commands) add(command);
+  std::vector<ManPage> pages = {man_page(root, root, version, day)};
+  for (const CommandRow& command : root.commands) {
+    pages.push_back(man_page(root, command, version, day));
+  }
   return pages;
 }
 
@@ -439,28 +315,19 @@ std::string offered_words(const std::vector<std::string>& words, std::string_vie
   return out + ":more\n";
 }
 
+/// What the names of values promise besides words.
+std::string_view offered_paths(std::string_view value) {
+  if (value == "PATH" || value == "FILE" || value == "PROFILE") return ":files\n";
+  return value == "DIR" || value == "FOLDER" ? ":folders\n" : "";
+}
+
 std::string offered_values(const CommandRow& root, const FlagRow& flag, std::string_view typed) {
+  if (flag.value == "COMMAND") return offered_commands(root);
   const std::vector<std::string> words = value_words(flag);
-  switch (argument_kind(flag)) {
-    case ArgumentKind::WordList:
-      return offered_words(words, typed);
-    case ArgumentKind::File:
-      return ":files\n";
-    case ArgumentKind::Folder:
-      return ":folders\n";
-    case ArgumentKind::Command:
-      return offered_commands(root);
-    case ArgumentKind::Profile:
-      return join(words, "\n") + "\n:files\n";
-    case ArgumentKind::Word:
-    case ArgumentKind::Rule:
-    case ArgumentKind::Table:
-      return join(words, "\n") + "\n";
-    case ArgumentKind::None:
-    case ArgumentKind::Text:
-      return "";
-  }
-  return "";
+  if (flag.value.find(',') != std::string::npos) return offered_words(words, typed);
+  std::string out;
+  for (const std::string& word : words) out += word + "\n";
+  return out.append(offered_paths(flag.value));
 }
 
 /// Of the argument at that place: the last one may be one that repeats.
@@ -524,10 +391,7 @@ ExitStatus print_man(const PagesOptions& options, Console& console) {
   const std::vector<ManPage> pages = write_man_pages(table, version(), version_day());
   if (!options.folder.empty()) {
     for (const ManPage& page : pages) {
-      const std::filesystem::path path = std::filesystem::path(options.folder) / (page.name + ".1");
-      std::ofstream file(path, std::ios::binary);
-      file << page.text;
-      if (!file.flush()) throw Error("cannot write", path.string(), "is the folder there?");
+      write_output_file(options.folder + "/" + page.name + ".1", page.text);
     }
     return ExitStatus::Fine;
   }

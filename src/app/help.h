@@ -53,24 +53,8 @@ std::string_view topic_of(const EmbeddedFile& page);
 /// Columns for help on that console: its own, if it is narrower.
 int help_columns(const Console& console);
 
-/// A piece of a command's notes.
-struct NoteBlock {
-  std::string heading;             ///< "Examples"; empty: a paragraph.
-  std::vector<std::string> lines;  ///< Below the heading, as they are; or the paragraph's, joined.
-};
-
-/// `notes` taken apart. A line that ends with ":" before indented ones is a heading; indented lines
-/// stay as they are; neighbouring lines of a paragraph become one.
-std::vector<NoteBlock> note_blocks(std::string_view notes);
-
-/// "Says what …" with a capital and a full stop: a help line as a sentence.
-std::string as_sentence(std::string_view help);
-
 /// "--format text|json": a flag as it is typed, with its names; "PATH..." for an argument.
 std::string typed_flag(const FlagRow& flag);
-
-/// The flag's help with its default, where that is known and not in it anyhow.
-std::string help_of(const FlagRow& flag);
 
 // Man pages, made of what is declared: ncclog(1), ncclog-analyze(1), ncclog-rules(1), …
 //
@@ -78,8 +62,8 @@ std::string help_of(const FlagRow& flag);
 //   .SH NAME
 //   ncclog\-show \- print one table of what the logs say
 //
-// A page is roff with the man macros, clean under `man --warnings` and `mandoc -T lint`. Commands
-// below a command, such as `rules new`, are sections of its page.
+// A page says what --help says, as roff with the man macros, clean under `man --warnings` and
+// `mandoc -T lint`. Commands below a command, such as `rules new`, are sections of its page.
 
 struct ManPage {
   std::string name;  ///< "ncclog-show"; its file is ncclog-show.1.

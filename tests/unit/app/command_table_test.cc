@@ -69,22 +69,11 @@ TEST(CommandTable, UsageNamesArgumentsInOrder) {
   }
 }
 
-TEST(CommandTable, ValuesAreCompletedByWhatTheyAreCalled) {
-  struct Row {
-    const char* value;
-    ArgumentKind kind;
-    const char* words;
-  };
-  const Row kRows[] = {
-      {"", ArgumentKind::None, ""},       {"text|json", ArgumentKind::Word, "text json"},
-      {"FILE", ArgumentKind::File, ""},   {"op,size", ArgumentKind::WordList, "op size"},
-      {"DIR", ArgumentKind::Folder, ""},  {"LIST", ArgumentKind::Text, ""},
-      {"2.27.3", ArgumentKind::Text, ""}, {"COMMAND", ArgumentKind::Command, ""},
-  };
-  for (const Row& row : kRows) {
-    const FlagRow flag{.value = row.value};
-    EXPECT_EQ(argument_kind(flag), row.kind) << row.value;
-    EXPECT_EQ(join(value_words(flag), " "), row.words);
+TEST(CommandTable, ValuesOfAFlagFollowFromWhatTheyAreCalled) {
+  EXPECT_EQ(join(value_words({.value = "text|json"}), " "), "text json");
+  EXPECT_EQ(join(value_words({.value = "op,size"}), " "), "op size");
+  for (const char* anything : {"", "FILE", "DIR", "LIST", "2.27.3", "COMMAND"}) {
+    EXPECT_TRUE(value_words({.value = anything}).empty()) << anything;
   }
   const std::vector<std::string> rules = value_words({.value = "RULE"});
   EXPECT_NE(std::find(rules.begin(), rules.end(), "shm-no-space"), rules.end());
@@ -92,23 +81,18 @@ TEST(CommandTable, ValuesAreCompletedByWhatTheyAreCalled) {
   EXPECT_NE(std::find(tables.begin(), tables.end(), "ranks"), tables.end());
 }
 
-/// "heading: line | line" for each block, paragraphs without heading.
-std::string described(std::string_view notes) {
-  std::string out;
-  for (const NoteBlock& block : note_blocks(notes)) {
-    if (!out.empty()) out += " // ";
-    out += (block.heading.empty() ? "" : block.heading + ": ") + join(block.lines, "|");
-  }
-  return out;
+/// What the help says below what the command does.
+std::string noted(const char* notes) {
+  return write_help({.help = "x", .notes = notes})
+      .substr(std::string("usage: ncclog [FLAG...]\n\nX.\n").size());
 }
 
 TEST(CommandTable, NotesAreTakenApart) {
-  EXPECT_EQ(described(""), "");
-  EXPECT_EQ(described("one\ntwo\n\nthree"), "one two // three");
-  EXPECT_EQ(described("Examples:\n  a b\n  c\n\nExit status: 0\n1 not"),
-            "Examples:   a b|  c // Exit status: 0 1 not");
-  EXPECT_EQ(described("Ends with a colon:\nand goes on"), "Ends with a colon: and goes on");
-  EXPECT_EQ(described("  indented first"), "  indented first");
+  EXPECT_EQ(noted(""), "");
+  EXPECT_EQ(noted("one\ntwo\n\nthree"), "\none two\n\nthree\n");
+  EXPECT_EQ(noted("Examples:\n  a b\n  c\n\nExit status: 0\n1 not"),
+            "\nExamples:\n  a b\n  c\n\nExit status: 0 1 not\n");
+  EXPECT_EQ(noted("Ends with a colon:\nand goes on"), "\nEnds with a colon: and goes on\n");
 }
 
 }  // namespace
