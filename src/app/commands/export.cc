@@ -44,7 +44,8 @@
 namespace ncclog {
 namespace {
 
-enum class ExportFormat { Jsonl, Csv, Text, Json, Sqlite, Trace, Lnav };
+/// Tables as TableFormat has them, and what holds more than one.
+enum class ExportFormat { Text, Json, Csv, Jsonl, Sqlite, Trace, Lnav };
 
 struct ExportOptions {
   std::string table = "events";  ///< Of `show` or of the database (report/tables/tables.h).
@@ -101,40 +102,18 @@ ExitStatus fill(const ExportOptions& options, const Tables& tables, SqlDatabase&
   return status;
 }
 
-void print_text(SqlQuestion& question, Console& console) {
+void print_answer(SqlQuestion& question, TableFormat format, Console& console) {
   Table table{.name = "answer", .columns = question.columns()};
-  bool cut = false;
-  question.each_row([&](std::span<const Cell> cells) {
-    cut = table.rows.size() == kMostRowsAsText;
-    if (!cut) table.rows.emplace_back(cells.begin(), cells.end());
-    return !cut;
-  });
-  if (table.rows.empty()) table.notes.push_back("No rows.");
-  if (cut) {
-    table.notes.push_back(fmt::format(
-        "These are the first {} rows; --format csv, json or jsonl writes all.", kMostRowsAsText));
+  table.further = [&](const RowTaker& take) { question.each_row(take); };
+  if (format == TableFormat::Text) {
+    const bool is_whole = table.keep_rows(kMostRowsAsText);
+    if (table.rows.empty()) table.notes.push_back("No rows.");
+    if (!is_whole) {
+      table.notes.push_back(fmt::format(
+          "These are the first {} rows; --format csv, json or jsonl writes all.", kMostRowsAsText));
+    }
   }
-  print_table(table, TableFormat::Text, ColorChoice::Auto, console);
-}
-
-/// One row a line, while they are made.
-void print_rows(const std::vector<std::string>& columns, bool csv,
-                const std::function<void(const RowTaker& take)>& each_row, Console& console) {
-  if (csv) console.out += write_table_csv({.columns = columns});
-  each_row([&](std::span<const Cell> cells) {
-    console.out += csv ? csv_row(cells) : jsonl_row(columns, cells);
-    return console.pass_on();
-  });
-}
-
-void print_answer(SqlQuestion& question, ExportFormat format, Console& console) {
-  if (format == ExportFormat::Text) return print_text(question, console);
-  const auto each_row = [&](const RowTaker& take) { question.each_row(take); };
-  if (format == ExportFormat::Json) {
-    const TableStream table{.name = "answer", .columns = question.columns(), .each_row = each_row};
-    return print_stream(table, TableFormat::Json, console);
-  }
-  print_rows(question.columns(), format == ExportFormat::Csv, each_row, console);
+  print_table(std::move(table), format, ColorChoice::Auto, console);
 }
 
 /// Writes the file `options.output`. Throws Error if there is none or it cannot be written.
@@ -160,15 +139,14 @@ ExitStatus export_database(const ExportOptions& options, Console& console) {
 /// often than that takes. Throws Error.
 ExitStatus answer_sql(const ExportOptions& options, Console& console) {
   const ExportFormat format = options.format.value_or(ExportFormat::Text);
-  if (format == ExportFormat::Trace || format == ExportFormat::Lnav ||
-      format == ExportFormat::Sqlite) {
+  if (format > ExportFormat::Jsonl) {
     throw Error("an answer is text, json, jsonl or csv", "--sql");
   }
   SqlDatabase database("");
   SqlQuestion question(database, options.sql);
   const ExitStatus status = fill(options, question.tables(), database, console);
   database.commit();
-  print_answer(question, format, console);
+  print_answer(question, static_cast<TableFormat>(format), console);
   return status;
 }
 
@@ -553,7 +531,8 @@ ExitStatus export_trace(const ExportOptions& options, Console& console) {
   return status;
 }
 
-ExitStatus export_events(const ExportOptions& options, bool csv, Console& console) {
+ExitStatus export_events(const ExportOptions& options, TableFormat format, Console& console) {
+  const bool csv = format == TableFormat::Csv;
   if (csv) console.out += event_csv_heading();
   const auto take = [&](std::span<const Cell> cells) {
     console.out += csv ? csv_row(cells) : event_json(cells);
@@ -562,17 +541,17 @@ ExitStatus export_events(const ExportOptions& options, bool csv, Console& consol
   return walk_event_rows(wanted_inputs(options.input), take, console);
 }
 
-ExitStatus export_table(const ExportOptions& options, bool csv, Console& console) {
-  if (options.table == events_table().name) return export_events(options, csv, console);
+ExitStatus export_table(const ExportOptions& options, TableFormat format, Console& console) {
+  if (options.table == events_table().name) return export_events(options, format, console);
   // Under a name of the database, its columns have theirs there, too.
   const TableKind* in_sql = find_sql_table(options.table);
   if (find_table_kind(options.table) == nullptr && in_sql != nullptr && in_sql->has_rows()) {
-    std::vector<std::string> columns;
-    for (const Column& column : in_sql->columns) columns.emplace_back(column.sql_name());
     const Report report =
         run_pipeline({.input = options.input, .rules = options.rules}, console.progress);
-    print_rows(
-        columns, csv, [&](const RowTaker& take) { in_sql->each_row(report, take); }, console);
+    Table table;
+    for (const Column& column : in_sql->columns) table.columns.emplace_back(column.sql_name());
+    table.further = [&](const RowTaker& take) { in_sql->each_row(report, take); };
+    print_table(std::move(table), format, ColorChoice::Never, console);
     return exit_status(report.job);
   }
   std::vector<std::string_view> names;
@@ -582,20 +561,14 @@ ExitStatus export_table(const ExportOptions& options, bool csv, Console& console
   }
   const TableKind& kind = chosen_table(options.table, "export", names);
   const Job job = load_job(options.input, console.progress);
-  const Table table = kind.build(job);
-  const auto each_row = [&](const RowTaker& take) {
-    for (const auto& row : table.rows) {
-      if (!take(row)) return;
-    }
-  };
-  print_rows(table.columns, csv, each_row, console);
+  print_table(kind.build(job), format, ColorChoice::Never, console);
   return exit_status(job);
 }
 
 ExitStatus write_export(const ExportOptions& options, Console& console) {
   const ExportFormat format = options.format.value_or(ExportFormat::Jsonl);
   if (format == ExportFormat::Jsonl || format == ExportFormat::Csv) {
-    return export_table(options, format == ExportFormat::Csv, console);
+    return export_table(options, static_cast<TableFormat>(format), console);
   }
   if (format == ExportFormat::Trace) return export_trace(options, console);
   if (format == ExportFormat::Lnav) {
@@ -633,7 +606,7 @@ void declare_export(CommandRow& command) {
   add_input_flags(command, options->input);
   add_choice(
       command, kOutputFlags, "--format", options->format,
-      in_order<ExportFormat>({"jsonl", "csv", "text", "json", "sqlite", "trace", "lnav"}),
+      in_order<ExportFormat>({"text", "json", "csv", "jsonl", "sqlite", "trace", "lnav"}),
       "of a table jsonl (default: one JSON object a line) or csv; of an answer text "
       "(default), json, jsonl or csv; sqlite: all tables in one file; trace: a time line for "
       "Perfetto and chrome://tracing; lnav: lnav's own format file");

@@ -252,7 +252,7 @@ class BundleMaker {
   void gather() {
     add_reports();
     add_logs();
-    members_["environment.csv"] = write_table_csv(environment_table(report_->job));
+    members_["environment.csv"] = written(write_table_csv, environment_table(report_->job));
     members_["tool.json"] = json_text(tool(), 2) + "\n";
     members_["README.txt"] = readme();
     for (size_t i = 0; i < analyze_.rules.size(); ++i) add_rules(i + 1, analyze_.rules[i]);

@@ -33,7 +33,7 @@ namespace {
 
 // ncclog show TABLE PATH…
 
-/// A table, or the drawing of the same name.
+/// A table as TableFormat has it, or the drawing of the same name.
 enum class ShowFormat { Text, Json, Csv, Svg };
 
 struct ShowOptions {
@@ -46,11 +46,6 @@ struct ShowOptions {
 
 /// A file that nobody reads from top to bottom may hold more than a page.
 constexpr size_t kMaxGraphs = 64;
-
-TableFormat table_format(ShowFormat format) {
-  if (format == ShowFormat::Json) return TableFormat::Json;
-  return format == ShowFormat::Csv ? TableFormat::Csv : TableFormat::Text;
-}
 
 ExitStatus draw(const ShowOptions& options, Console& console) {
   const DrawingKind* kind = find_drawing_kind(options.what);
@@ -97,8 +92,7 @@ ExitStatus show(const ShowOptions& options, Console& console) {
   if (options.format == ShowFormat::Svg) return draw(options, console);
   const TableKind& kind = chosen_table(options.what, "show");
   const Job job = load_job(options.input, console.progress);
-  const Table table = kind.build(job);
-  print_table(table, table_format(options.format), options.color, console);
+  print_table(kind.build(job), static_cast<TableFormat>(options.format), options.color, console);
   return exit_status(job);
 }
 
@@ -191,11 +185,8 @@ ExitStatus count(const CountOptions& options, Console& console) {
   const auto iterations = find_iterations(job, calls, choice_of(options));
   const JobIterations* const found = iterations ? &*iterations : nullptr;
   const std::vector<CountBy> by = dimensions(options, job);
-  if (options.format == TableFormat::Text) {
-    print_table(count_table(job, calls, found, by), options.format, options.color, console);
-  } else {
-    print_stream(count_stream(job, calls, found, by), options.format, console);
-  }
+  const RowsOf rows = options.format == TableFormat::Text ? RowsOf::Few : RowsOf::Each;
+  print_table(count_table(job, calls, found, by, rows), options.format, options.color, console);
   return exit_status(job);
 }
 

@@ -563,33 +563,22 @@ void take_single_rows(const Job& job, const std::vector<CountRow>& rows,
 }  // namespace
 
 Table count_table(const Job& job, const JobCalls& calls, const JobIterations* iterations,
-                  const std::vector<CountBy>& by) {
+                  const std::vector<CountBy>& by, RowsOf rows) {
   constexpr uint64_t kMostRows = 400;
-  const CallCountTable counts = count_calls(job, calls, iterations, by);
+  CallCountTable counts = count_calls(job, calls, iterations, by);
   Table table{.name = "count", .columns = columns_of(by)};
   table.notes = notes_of(job, calls, iterations, by, counts);
   const uint64_t single_rows = single_row_count(counts.rows);
-  const std::vector<CountRow> folded =
-      single_rows > kMostRows ? folded_rows(counts.rows, by) : std::vector<CountRow>();
-  if (folded.empty() || folded.size() == single_rows) {
-    take_single_rows(job, counts.rows, by, [&](std::span<const Cell> cells) {
-      table.rows.emplace_back(cells.begin(), cells.end());
-      return true;
-    });
-    return table;
+  if (rows == RowsOf::Few && single_rows > kMostRows) {
+    const std::vector<CountRow> folded = folded_rows(counts.rows, by);
+    if (folded.size() != single_rows) {
+      for (const CountRow& row : folded) table.rows.push_back(row_of(job, row, by));
+      table.notes.insert(table.notes.begin(), folding_note(counts.rows, by, single_rows));
+      return table;
+    }
   }
-  for (const CountRow& row : folded) table.rows.push_back(row_of(job, row, by));
-  table.notes.insert(table.notes.begin(), folding_note(counts.rows, by, single_rows));
-  return table;
-}
-
-TableStream count_stream(const Job& job, const JobCalls& calls, const JobIterations* iterations,
-                         const std::vector<CountBy>& by) {
-  CallCountTable counts = count_calls(job, calls, iterations, by);
-  TableStream table{.name = "count", .columns = columns_of(by)};
-  table.notes = notes_of(job, calls, iterations, by, counts);
-  table.each_row = [&job, &by, rows = std::move(counts.rows)](const RowTaker& take) {
-    take_single_rows(job, rows, by, take);
+  table.further = [&job, &by, of_counts = std::move(counts.rows)](const RowTaker& take) {
+    take_single_rows(job, of_counts, by, take);
   };
   return table;
 }

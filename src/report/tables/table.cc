@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/text.h"
 
@@ -34,39 +35,27 @@ int column_width(const Table& table, size_t column) {
   return width;
 }
 
-/// How a column is set.
-struct Layout {
-  size_t column = 0;
-  int width = 0;
-  bool right = false;  ///< Numbers are aligned at their last digit.
-};
-
-std::vector<Layout> lay_out(const Table& table) {
-  std::vector<Layout> layout;
-  for (const ShownColumn& column : shown_columns(table)) {
-    layout.push_back({column.index, column_width(table, column.index), column.numeric});
-  }
-  return layout;
-}
-
-std::string aligned(const std::string& text, const Layout& column) {
-  if (!column.right) return pad(text, column.width);
-  return std::string(static_cast<size_t>(std::max(0, column.width - display_width(text))), ' ') +
-         text;
-}
-
+/// The text of each shown column, as wide as `widths`; cut to `width` columns if that is above 0.
 template <typename TextOf>
-std::string text_line(const std::vector<Layout>& layout, int width, TextOf text_of) {
+std::string text_line(const std::vector<ShownColumn>& columns, const std::vector<int>& widths,
+                      int width, TextOf text_of) {
   std::string line;
-  for (const Layout& column : layout) {
+  for (const ShownColumn& column : columns) {
+    const std::string text = text_of(column.index);
+    const int own = widths[column.index];
     if (!line.empty()) line += "  ";
-    line += aligned(text_of(column.column), column);
+    // Numbers are aligned at their last digit.
+    if (column.numeric) line += pad("", own - display_width(text));
+    line += column.numeric ? text : pad(text, own);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return width > 0 ? clip(line, width) : line;
 }
 
-std::string csv_field(const std::string& text) {
+std::string csv_cell(const Cell& cell) {
+  const auto* bytes = std::get_if<std::string>(&cell);
+  if (bytes == nullptr) return cell_text(cell);
+  const std::string text = to_valid_utf8(*bytes);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
@@ -74,23 +63,6 @@ std::string csv_field(const std::string& text) {
     if (c == '"') quoted += c;
   }
   return quoted + "\"";
-}
-
-std::string csv_cell(const Cell& cell) {
-  const auto* text = std::get_if<std::string>(&cell);
-  return csv_field(text == nullptr ? shown(cell) : to_valid_utf8(*text));
-}
-
-template <typename Fields, typename TextOf>
-std::string csv_line(const Fields& fields, TextOf text_of) {
-  std::string line;
-  bool first = true;
-  for (const auto& field : fields) {
-    if (!first) line += ',';
-    first = false;
-    line += text_of(field);
-  }
-  return line + "\n";
 }
 
 }  // namespace
@@ -110,6 +82,24 @@ std::string cell_text(const Cell& cell) {
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
   const auto* text = std::get_if<std::string>(&cell);
   return text == nullptr ? std::string() : *text;
+}
+
+void Table::each_row(const RowTaker& take) const {
+  for (const auto& row : rows) {
+    if (!take(row)) return;
+  }
+  if (further) further(take);
+}
+
+bool Table::keep_rows(size_t most) {
+  bool is_whole = true;
+  if (!further) return is_whole;
+  std::exchange(further, {})([&](std::span<const Cell> cells) {
+    is_whole = rows.size() < most;
+    if (is_whole) rows.emplace_back(cells.begin(), cells.end());
+    return is_whole;
+  });
+  return is_whole;
 }
 
 std::vector<ShownColumn> shown_columns(const Table& table) {
@@ -139,12 +129,16 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
   std::string out;
   const int width = fit ? std::max(style.width, TextStyle::kMinWidth) : 0;
   if (!table.rows.empty()) {
-    const std::vector<Layout> layout = lay_out(table);
-    out += paint(text_line(layout, width, [&](size_t c) { return table.columns[c]; }), Tone::Strong,
-                 style) +
-           "\n";
+    const std::vector<ShownColumn> columns = shown_columns(table);
+    std::vector<int> widths(table.columns.size());
+    for (const ShownColumn& column : columns) {
+      widths[column.index] = column_width(table, column.index);
+    }
+    const std::string heading =
+        text_line(columns, widths, width, [&](size_t c) { return table.columns[c]; });
+    out += paint(heading, Tone::Strong, style) + "\n";
     for (const auto& row : table.rows) {
-      out += text_line(layout, width, [&](size_t c) { return shown(row[c]); }) + "\n";
+      out += text_line(columns, widths, width, [&](size_t c) { return shown(row[c]); }) + "\n";
     }
   }
   if (!out.empty() && !table.notes.empty()) out += "\n";
@@ -152,16 +146,10 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
   return out;
 }
 
-std::string jsonl_row(std::span<const std::string> columns, std::span<const Cell> cells) {
-  return json_row(columns, cells).dump() + "\n";
-}
-
-std::string csv_row(std::span<const Cell> cells) { return csv_line(cells, csv_cell); }
-
-std::string write_table_csv(const Table& table) {
-  std::string out = csv_line(table.columns, csv_field);
-  for (const auto& row : table.rows) out += csv_row(row);
-  return out;
+std::string csv_row(std::span<const Cell> cells) {
+  std::string line;
+  for (const Cell& cell : cells) line += (&cell == &cells.front() ? "" : ",") + csv_cell(cell);
+  return line + "\n";
 }
 
 namespace {
@@ -178,12 +166,19 @@ std::string indented(const Json& json, int indent) {
 
 }  // namespace
 
-void write_stream_csv(const TableStream& table, const TextTaker& take) {
-  if (!take(write_table_csv({.name = table.name, .columns = table.columns}))) return;
+void write_table_csv(const Table& table, const TextTaker& take) {
+  const std::vector<Cell> heading(table.columns.begin(), table.columns.end());
+  if (!take(csv_row(heading))) return;
   table.each_row([&](std::span<const Cell> cells) { return take(csv_row(cells)); });
 }
 
-void write_stream_json(const TableStream& table, const TextTaker& take) {
+void write_table_jsonl(const Table& table, const TextTaker& take) {
+  table.each_row([&](std::span<const Cell> cells) {
+    return take(json_row(table.columns, cells).dump() + "\n");
+  });
+}
+
+void write_table_json(const Table& table, const TextTaker& take) {
   const std::string name = Json(to_valid_utf8(table.name)).dump();
   bool wanted =
       take("{\n  \"schema\": \"ncclog.table/1\",\n  \"table\": " + name + ",\n  \"rows\": [");
@@ -200,19 +195,12 @@ void write_stream_json(const TableStream& table, const TextTaker& take) {
   take((has_rows ? "\n  ]" : "]") + std::string(",\n  \"notes\": ") + indented(notes, 2) + "\n}\n");
 }
 
-std::string write_table_json(const Table& table) {
+std::string written(void (*write)(const Table& table, const TextTaker& take), const Table& table) {
   std::string out;
-  write_stream_json({.name = table.name,
-                     .columns = table.columns,
-                     .notes = table.notes,
-                     .each_row =
-                         [&](const RowTaker& take) {
-                           for (const auto& row : table.rows) take(row);
-                         }},
-                    [&](std::string_view text) {
-                      out += text;
-                      return true;
-                    });
+  write(table, [&](std::string_view text) {
+    out += text;
+    return true;
+  });
   return out;
 }
 

@@ -1,5 +1,4 @@
-// A table, as a value or as a stream of rows, and how it is written: aligned text, JSON, JSON
-// Lines, CSV.
+// A table and how it is written: aligned text, JSON, JSON Lines, CSV.
 //
 //   rank  host         pid   gpu  state     calls
 //      0  gpu-node-01  1607    0  complete     29
@@ -60,12 +59,24 @@ std::vector<Cell> cells(const Values&... values) {
 /// What a cell says, as it stands; empty for an unknown one.
 std::string cell_text(const Cell& cell);
 
+/// Takes one row, a cell for each column; false if no more are wanted.
+using RowTaker = std::function<bool(std::span<const Cell> cells)>;
+
 /// Invariant: every row has one cell per column.
 struct Table {
   std::string name;
   std::vector<std::string> columns;  ///< Keys in JSON, headings otherwise.
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;  ///< Sentences about the table as a whole.
+  /// Hands on rows behind `rows` that are made while they are written, because they may be too many
+  /// to be kept: one for each iteration of a long training. Empty: there are none.
+  std::function<void(const RowTaker& take)> further = {};
+
+  /// Hands on all rows, in order.
+  void each_row(const RowTaker& take) const;
+
+  /// Makes further rows and keeps them, up to `most` rows in all. False if there are more.
+  bool keep_rows(size_t most = SIZE_MAX);
 };
 
 /// A column that is shown.
@@ -81,45 +92,28 @@ std::vector<ShownColumn> shown_columns(const Table& table);
 /// What stands above a column where a person reads: "last at" of "last_at".
 std::string column_heading(std::string name);
 
-/// Aligned columns, notes below. The last column is cut to the width if `fit` is set.
+/// Aligned columns, notes below; further rows are left out. The last column is cut to the width if
+/// `fit` is set.
 std::string write_table_text(const Table& table, const TextStyle& style, bool fit);
-
-/// {"schema": "ncclog.table/1", "table": name, "rows": [{column: value, …}, …], "notes": […]}.
-std::string write_table_json(const Table& table);
-
-/// One row of JSON Lines, {column: value, …}, with its line end. Text that is no UTF-8 is made
-/// valid.
-std::string jsonl_row(std::span<const std::string> columns, std::span<const Cell> cells);
 
 /// One row of CSV, with its line end.
 std::string csv_row(std::span<const Cell> cells);
 
-/// RFC 4180 with a heading line; line ends are "\n". Notes are left out.
-std::string write_table_csv(const Table& table);
-
-// A table that is written while its rows are made, because they may be too many to be kept.
-//
-//   iteration,op,calls,…
-//   1,AllGather,32,…          a row for each iteration: as many as the training is long
-
-/// Takes one row, a cell for each column; false if no more are wanted.
-using RowTaker = std::function<bool(std::span<const Cell> cells)>;
+// Written in pieces while rows are made. Text that is no UTF-8 is made valid.
 
 /// Takes a piece of output; false if nobody reads on.
 using TextTaker = std::function<bool(std::string_view text)>;
 
-/// As a Table, but for its rows.
-struct TableStream {
-  std::string name;
-  std::vector<std::string> columns;
-  std::vector<std::string> notes;
-  std::function<void(const RowTaker& take)> each_row;  ///< Hands on all rows, in order.
-};
+/// {"schema": "ncclog.table/1", "table": name, "rows": [{column: value, …}, …], "notes": […]}.
+void write_table_json(const Table& table, const TextTaker& take);
 
-/// Writes what write_table_csv() would return of a table with these rows, in pieces.
-void write_stream_csv(const TableStream& table, const TextTaker& take);
+/// JSON Lines: {column: value, …} for each row.
+void write_table_jsonl(const Table& table, const TextTaker& take);
 
-/// The same for write_table_json().
-void write_stream_json(const TableStream& table, const TextTaker& take);
+/// RFC 4180 with a heading line; line ends are "\n". Notes are left out.
+void write_table_csv(const Table& table, const TextTaker& take);
+
+/// The same as one text.
+std::string written(void (*write)(const Table& table, const TextTaker& take), const Table& table);
 
 }  // namespace ncclog

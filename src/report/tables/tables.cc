@@ -152,14 +152,14 @@ void each_environment_row(const Report& report, const RowTaker& take) {
 void each_collective_row(const Report& report, const RowTaker& take) {
   const std::vector<CountBy> by = {CountBy::Comm, CountBy::Rank, CountBy::Op};
   const JobCalls calls = job_calls(report.job);
-  count_stream(report.job, calls, nullptr, by).each_row(take);
+  count_table(report.job, calls, nullptr, by, RowsOf::Each).each_row(take);
 }
 
 void each_iteration_row(const Report& report, const RowTaker& take) {
   const std::vector<CountBy> by = {CountBy::Iteration, CountBy::Op};
   const JobCalls calls = job_calls(report.job);
   const auto iterations = find_iterations(report.job, calls, {});
-  if (iterations) count_stream(report.job, calls, &*iterations, by).each_row(take);
+  if (iterations) count_table(report.job, calls, &*iterations, by, RowsOf::Each).each_row(take);
 }
 
 /// What the build makes of a line of columns.table.
@@ -237,10 +237,7 @@ std::string TableKind::sql_help() const {
 
 void TableKind::each_row(const Report& report, const RowTaker& take) const {
   if (stream != nullptr) stream(report, take);
-  if (build == nullptr) return;
-  for (const auto& row : build(report.job).rows) {
-    if (!take(row)) return;
-  }
+  if (build != nullptr) build(report.job).each_row(take);
 }
 
 std::span<const TableKind> all_tables() { return kTables; }

@@ -207,7 +207,7 @@ TEST(UnknownTable, SaysHowToReportAndWhatWasLeftOut) {
   job.unknown = shapes_of({"n:1:2 [0] NCCL INFO Frobnicated 3 rails"}, 0, 1);
   job.unknown.other = 5;
   const Table table = unknown_table(job);
-  EXPECT_EQ(write_table_csv(table),
+  EXPECT_EQ(written(write_table_csv, table),
             "count,levels,printer,shape,first,example\n"
             "1,INFO,,Frobnicated # rails,a.log:1,n:1:2 [0] NCCL INFO Frobnicated 3 rails\n");
   ASSERT_EQ(table.notes.size(), 2U);

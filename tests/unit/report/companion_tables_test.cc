@@ -44,7 +44,7 @@ TEST(FlightRecorderTable, ShowsTheOldestCallThatIsNotCompleted) {
   dump.groups.push_back({.pg_id = 9});
   dump.entries = {entry("0", 1, RecordedState::Completed), entry("1", 1, RecordedState::Scheduled),
                   entry("0", 2, RecordedState::Started), entry("0", 3, RecordedState::Scheduled)};
-  EXPECT_EQ(write_table_csv(flight_recorder_table(job_with_dump(std::move(dump)))),
+  EXPECT_EQ(written(write_table_csv, flight_recorder_table(job_with_dump(std::move(dump)))),
             "rank,group,group_name,group_ranks,entries,enqueued,started,completed,open_seq,open_op,"
             "open_state,open_input,open_output,open_dtypes,open_frame,dump\n"
             "3,0,default_pg,0-3,3,3,-1,1,2,nccl:all_reduce,started,[2] [3] [4] [5] and 1 more,[2],"
@@ -81,7 +81,7 @@ TEST(RasTable, ShowsCommunicatorsAndStatements) {
       "  26 ranks have launched up to operation 6650\n"
       "  Rank 3 has launched up to operation 6649 -- GPU 3 managed by process 48 on node "
       "10.1.2.3\n");
-  EXPECT_EQ(write_table_csv(ras_table(job)),
+  EXPECT_EQ(written(write_table_csv, ras_table(job)),
             "communicator,problem,what,value,count,ranks,members,at\n"
             ",MISMATCH,communicator of 32 ranks,RUNNING,1,,,log.txt:1\n"
             "cf264af53edbe986,MISMATCH,AllReduce operation counts,6650,26,,,log.txt:1\n"

@@ -22,7 +22,7 @@ std::string answer(const Report& report, const std::string& sql) {
   SqlDatabase database("");
   SqlQuestion question(database, sql);
   fill_all(database, report);
-  std::string out = write_table_csv({.columns = question.columns()});
+  std::string out = written(write_table_csv, {.columns = question.columns()});
   question.each_row([&](std::span<const Cell> cells) {
     out += csv_row(cells);
     return true;

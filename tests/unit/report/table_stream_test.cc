@@ -8,12 +8,13 @@
 namespace ncclog {
 namespace {
 
-TableStream stream_of(const Table& table) {
-  return {table.name, table.columns, table.notes, [&table](const RowTaker& take) {
-            for (const auto& row : table.rows) {
-              if (!take(row)) return;
-            }
-          }};
+/// The same with rows that are made while they are written.
+Table stream_of(const Table& table) {
+  return {.name = table.name,
+          .columns = table.columns,
+          .rows = {},
+          .notes = table.notes,
+          .further = [&table](const RowTaker& take) { table.each_row(take); }};
 }
 
 TEST(TableStream, WritesWhatATableWouldBe) {
@@ -26,18 +27,9 @@ TEST(TableStream, WritesWhatATableWouldBe) {
       {.name = "count", .columns = {"op"}, .rows = {{std::string("AllReduce")}}, .notes = {}},
   };
   for (const Table& table : rows) {
-    std::string csv;
-    std::string json;
-    const auto to = [](std::string& text) {
-      return [&text](std::string_view piece) {
-        text += piece;
-        return true;
-      };
-    };
-    write_stream_csv(stream_of(table), to(csv));
-    write_stream_json(stream_of(table), to(json));
-    EXPECT_EQ(csv, write_table_csv(table));
-    EXPECT_EQ(json, write_table_json(table));
+    for (const auto write : {write_table_csv, write_table_json, write_table_jsonl}) {
+      EXPECT_EQ(written(write, stream_of(table)), written(write, table));
+    }
   }
 }
 
@@ -46,11 +38,24 @@ TEST(TableStream, StopsWhereNobodyReadsOn) {
                     .columns = {"op"},
                     .rows = {{std::string("AllReduce")}, {std::string("Broadcast")}},
                     .notes = {}};
-  for (const auto write : {write_stream_csv, write_stream_json}) {
+  for (const auto write : {write_table_csv, write_table_json}) {
     int pieces = 0;
     write(stream_of(table), [&pieces](std::string_view) { return ++pieces < 2; });
     EXPECT_EQ(pieces, 2);
   }
+}
+
+TEST(TableStream, KeepsAsManyRowsAsAreWanted) {
+  const Table table{.name = "answer",
+                    .columns = {"op"},
+                    .rows = {{std::string("AllReduce")}, {std::string("Broadcast")}},
+                    .notes = {}};
+  Table all = stream_of(table);
+  EXPECT_TRUE(all.keep_rows(2));
+  EXPECT_EQ(all.rows, table.rows);
+  Table first = stream_of(table);
+  EXPECT_FALSE(first.keep_rows(1));
+  EXPECT_EQ(first.rows.size(), 1u);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(Table, TextWithoutRowsIsItsNotes) {
 }
 
 TEST(Table, JsonHasNumbersTextsAndNulls) {
-  const auto json = nlohmann::json::parse(write_table_json(sample_table()));
+  const auto json = nlohmann::json::parse(written(write_table_json, sample_table()));
   EXPECT_EQ(json, nlohmann::json::parse(R"({
     "schema": "ncclog.table/1", "table": "ranks", "notes": ["One note."],
     "rows": [
@@ -52,7 +52,7 @@ TEST(Table, JsonHasNumbersTextsAndNulls) {
 }
 
 TEST(Table, CsvQuotesWhatNeedsIt) {
-  EXPECT_EQ(write_table_csv(sample_table()),
+  EXPECT_EQ(written(write_table_csv, sample_table()),
             "rank,host,unused,last_line\n"
             "0,größe,,\"said \"\"ok\"\", then left\"\n"
             "10,b,,evil\x1b[2J\uFFFD\n");

@@ -28,7 +28,7 @@ trainbox:502:502 [1] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 co
 )";
 
 std::string csv(std::string_view table, std::string_view log) {
-  return write_table_csv(find_table_kind(table)->build(job_from_text(log)));
+  return written(write_table_csv, find_table_kind(table)->build(job_from_text(log)));
 }
 
 TEST(Tables, RanksShowWhoIsBehindAndWhoNeverSpoke) {

@@ -21,7 +21,8 @@ std::string counted(const std::string& log, const std::vector<CountBy>& by) {
   const Job job = job_from_text(log);
   const JobCalls calls = job_calls(job);
   const auto iterations = find_iterations(job, calls, {});
-  return write_table_csv(count_table(job, calls, iterations ? &*iterations : nullptr, by));
+  return written(write_table_csv,
+                 count_table(job, calls, iterations ? &*iterations : nullptr, by, RowsOf::Few));
 }
 
 const std::string kLog = call_lines(
@@ -80,13 +81,13 @@ TEST(CallCounts, ManyIterationsThatSayTheSameShareARowOfText) {
   const auto iterations = find_iterations(job, calls, {});
   ASSERT_TRUE(iterations);
   const std::vector<CountBy> by = {CountBy::Iteration, CountBy::Op};
-  const Table table = count_table(job, calls, &*iterations, by);
+  const Table table = count_table(job, calls, &*iterations, by, RowsOf::Few);
   EXPECT_LE(table.rows.size(), 9u);
-  EXPECT_NE(write_table_csv(table).find("\n1-"), std::string::npos);
+  EXPECT_NE(written(write_table_csv, table).find("\n1-"), std::string::npos);
   EXPECT_NE(table.notes.front().find("--format csv"), std::string::npos);
   size_t rows = 0;
   std::vector<std::string> numbers;
-  const TableStream stream = count_stream(job, calls, &*iterations, by);
+  const Table stream = count_table(job, calls, &*iterations, by, RowsOf::Each);
   stream.each_row([&](std::span<const Cell> cells) {
     ++rows;
     if (const auto* number = std::get_if<std::string>(&cells[0])) numbers.push_back(*number);
