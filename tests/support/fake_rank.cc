@@ -13,6 +13,8 @@
 //   segment   leaves shared memory in FAKE_SHARED_MEMORY    wrong     reports NUMBER wrong elements
 //   enter     enters NUMBER calls and completes one less, then hangs (PHASE is completion)
 //   probe     of `probe GPU`: that GPU does not answer (PHASE is ignored)
+//
+// A corruption that its command names is found.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -64,9 +66,10 @@ std::vector<Misdeed> misdeeds_of(int rank, std::string_view mode) {
 
 class FakeRank {
  public:
-  FakeRank(const ReplayPlan& plan, MadeIn mode, int rank)
-      : calls_(calls_in(plan.ranks[rank], mode).size()),
-        misdeeds_(misdeeds_of(rank, to_string(mode))),
+  FakeRank(const ReplayPlan& plan, const RankCommand& command)
+      : calls_(calls_in(plan.ranks[command.rank], command.mode).size()),
+        command_(command),
+        misdeeds_(misdeeds_of(command.rank, to_string(command.mode))),
         connection_(std::stoi(std::getenv(kChannelVariable))) {}
 
   int live() {
@@ -103,6 +106,10 @@ class FakeRank {
       if (misdeed.what != "wrong") continue;
       verified.wrong = static_cast<uint64_t>(misdeed.number);
       verified.first = WrongElement{1, 7, "3", "4"};
+    }
+    if (command_.corrupt && command_.corrupt->rank == command_.rank) {
+      ++verified.wrong;
+      verified.first = WrongElement{command_.corrupt->call, command_.corrupt->element, "3", "4"};
     }
     return verified;
   }
@@ -203,6 +210,7 @@ class FakeRank {
   }
 
   uint64_t calls_;
+  RankCommand command_;
   std::vector<Misdeed> misdeeds_;
   Connection connection_;
 };
@@ -221,7 +229,7 @@ int live(const std::vector<std::string>& words) {
   if (words.size() > 1 && words[0] == "probe") return probe(std::stoi(words[1]));
   const RankCommand command = parse_command(words.at(1)).value();
   const ReplayPlan plan = parse_plan(read_file(words.at(2)), words.at(2));
-  return FakeRank(plan, command.mode, command.rank).live();
+  return FakeRank(plan, command).live();
 }
 
 }  // namespace

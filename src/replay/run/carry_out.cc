@@ -17,6 +17,7 @@
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/coordinator.h"
+#include "replay/run/rank_plan.h"
 
 namespace ncclog {
 namespace {
@@ -289,6 +290,50 @@ int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream&
   return runs.stop_signal == 0 ? 0 : 128 + runs.stop_signal;
 } catch (const fs::filesystem_error& error) {
   throw Error(error.code().message(), error.path1().native());
+}
+
+namespace {
+
+/// True if the run came to the end that it has to: the planted corruption is found, and no other.
+bool is_right(const RunOutcome& run, const std::optional<PlantedCorruption>& planted) {
+  if (!planted) return run.end == RunEnd::Completed;
+  const Verification& verified = run.ranks[planted->rank].verified;
+  return run.end == RunEnd::Wrong && verified_by_all(run).wrong == 1 && verified.first &&
+         verified.first->call == planted->call && verified.first->element == planted->element;
+}
+
+}  // namespace
+
+int selftest(RunFlags flags, bool reduces_float8, const ReplayMachine& machine, std::ostream& says,
+             const CarryOutPatience& patience) {
+  if (flags.devices.size() < 2) throw Error("a selftest needs at least 2 GPUs");
+  const ReplayPlan plan = selftest_plan(static_cast<int>(flags.devices.size()), reduces_float8);
+  const fs::path folder = fs::temp_directory_path() / ("ncclog-selftest-" + random_token());
+  fs::create_directories(folder);
+  flags.plan = (folder / "plan.json").native();
+  flags.mode = "clean";
+  flags.share = true;
+  write_whole_file(flags.plan, write_plan(plan));
+  if (!reduces_float8) says << "8-bit floats are only moved: reducing them needs Hopper\n";
+  // What a failed run left behind may be in the way of the next one.
+  bool passed = true;
+  for (const char* corrupted : {"", "AllReduce", "AllGather"}) {
+    std::optional<PlantedCorruption> planted;
+    if (*corrupted != '\0') planted = selftest_target(plan, corrupted);
+    flags.corrupt =
+        planted ? fmt::format("{}:{}:{}", planted->rank, planted->call, planted->element) : "";
+    const std::string name = planted ? corrupted : "all calls";
+    flags.out = (folder / name).native();
+    if (const int status = carry_out(flags, machine, says, patience); status != 0) return status;
+    const std::string file = flags.out + "/outcome.json";
+    const RunOutcome run = parse_outcome(read_whole_file(file).value_or(""), file).runs.front();
+    says << name << ": " << run_line(plan, run) << "\n";
+    passed = is_right(run, planted);
+    if (!passed) break;
+  }
+  says << (passed ? "passed\n" : "failed; its logs are in " + folder.native() + "\n");
+  if (passed) fs::remove_all(folder);
+  return passed ? 0 : 1;
 }
 
 }  // namespace ncclog

@@ -463,38 +463,4 @@ RunResult coordinate(const RunRequest& request) {
   return result;
 }
 
-std::string lead_threads(std::vector<Connection> ranks, RunProgress& progress) {
-  std::string first_error;
-  const auto send_all = [&](const RunOrder& order) {
-    for (Connection& rank : ranks) rank.send(write_order(order));
-  };
-  const auto fail = [&](const std::string& error) {
-    if (error.empty() || !first_error.empty()) return;
-    first_error = error;
-    send_all({.kind = RunOrder::Kind::Abort});
-  };
-  const auto take_line = [&](int rank, const std::string& line) {
-    const auto message = parse_message(line);
-    if (!message) return fail("a rank sent what is no message");
-    if (message->kind == RankMessage::Kind::Error) return fail(message->error);
-    if (first_error.empty()) fail(progress.hear(rank, *message, RunClock::now()));
-  };
-  while (std::ranges::any_of(ranks, [](const auto& rank) { return rank.is_open(); })) {
-    PollList polled;
-    for (const Connection& rank : ranks) polled.add(rank);
-    polled.wait(milliseconds(200));
-    for (size_t rank = 0; rank < ranks.size(); ++rank) {
-      ranks[rank].flush();
-      ranks[rank].receive();
-      while (const auto line = ranks[rank].next_line()) take_line(static_cast<int>(rank), *line);
-    }
-    if (!first_error.empty()) continue;
-    const auto now = RunClock::now();
-    if (const auto order = progress.take_order(now)) send_all(*order);
-    const auto deadline = progress.next_deadline();
-    if (deadline && deadline->time <= now) fail("the run took too long");
-  }
-  return first_error;
-}
-
 }  // namespace ncclog

@@ -20,11 +20,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <functional>
 #include <iostream>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -34,12 +31,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "log/nccl_names.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/coordinator.h"
 #include "replay/run/machine.h"
-#include "replay/run/pattern.h"
 #include "replay/run/processes.h"
 #include "replay/run/protocol.h"
 #include "replay/run/rank_plan.h"
@@ -51,15 +46,6 @@ namespace {
 // What a rank does in a run, from its first word to the coordinator to its last.
 //
 // One thread works, the other serves the coordinator, so that "abort" is heard whatever NCCL does.
-// No globals: the ranks of a selftest are threads of one process, each on its own GPU.
-
-/// What one rank has to do: its command, without the paths, which are what `plan` and NCCL are.
-struct RankTask {
-  std::shared_ptr<const ReplayPlan> plan;
-  RankCommand command;
-  /// Is told what was compared, call by call, before the coordinator hears the sum; may be empty.
-  std::function<void(const std::vector<ComparedElements>&)> tell_results;
-};
 
 using Clock = std::chrono::steady_clock;
 
@@ -71,16 +57,16 @@ constexpr std::chrono::milliseconds kLastWords{1500};
 
 RankMessage at_phase(ReplayPhase phase) { return {.kind = RankMessage::Kind::At, .at = phase}; }
 
-/// The working half of a rank. It outlives run_rank() where NCCL does not let it end, so it owns
-/// or shares all that it uses.
+/// The working half of a rank.
 class RankWork {
  public:
-  RankWork(RankTask task, std::shared_ptr<const NcclLibrary> nccl)
-      : task_(std::move(task)),
-        nccl_(std::move(nccl)),
-        communicators_(*nccl_, *task_.plan, task_.command.rank, task_.command.gpu,
-                       [this] { look_around(); }),
-        program_(*task_.plan, task_.command.rank, task_.command.mode, *nccl_, communicators_) {}
+  /// All of it is kept by reference.
+  RankWork(const ReplayPlan& plan, const RankCommand& command, const NcclLibrary& nccl)
+      : plan_(plan),
+        command_(command),
+        nccl_(nccl),
+        communicators_(nccl, plan, command.rank, command.gpu, [this] { look_around(); }),
+        program_(plan, command.rank, command.mode, nccl, communicators_) {}
 
   /// The whole life of the rank; never throws.
   void run() noexcept {
@@ -125,13 +111,13 @@ class RankWork {
 
   void say_hello() {
     RankMessage hello = at_phase(ReplayPhase::Start);
-    hello.nccl_version = nccl_->version;
-    check(cudaSetDevice(task_.command.gpu), {"cudaSetDevice", task_.command.rank});
-    hello.ids.resize(task_.plan->communicators.size());
-    for (const int communicator : communicators_led_by(*task_.plan, task_.command.rank)) {
+    hello.nccl_version = nccl_.version;
+    check(cudaSetDevice(command_.gpu), {"cudaSetDevice", command_.rank});
+    hello.ids.resize(plan_.communicators.size());
+    for (const int communicator : communicators_led_by(plan_, command_.rank)) {
       ncclUniqueId id{};
-      check(nccl_->get_unique_id(&id), {"ncclGetUniqueId", task_.command.rank, communicator},
-            *nccl_, nullptr);
+      check(nccl_.get_unique_id(&id), {"ncclGetUniqueId", command_.rank, communicator}, nccl_,
+            nullptr);
       hello.ids[communicator] = hex_text({id.internal, sizeof id.internal});
     }
     state_.post(std::move(hello));
@@ -139,7 +125,7 @@ class RankWork {
 
   void initialise(const std::vector<std::string>& ids) {
     program_.allocate();
-    if (task_.command.corrupt) program_.plant(*task_.command.corrupt);
+    if (command_.corrupt) program_.plant(*command_.corrupt);
     const Clock::time_point start = Clock::now();
     communicators_.make(unique_ids(ids));
     RankMessage message = at_phase(ReplayPhase::Enqueue);
@@ -148,7 +134,7 @@ class RankWork {
   }
 
   std::vector<ncclUniqueId> unique_ids(const std::vector<std::string>& ids) const {
-    std::vector<ncclUniqueId> unique(task_.plan->communicators.size());
+    std::vector<ncclUniqueId> unique(plan_.communicators.size());
     if (ids.size() > unique.size()) throw Error("the coordinator sent an id of no communicator");
     for (size_t c = 0; c < ids.size(); ++c) {
       const auto bytes = bytes_of_hex(ids[c], sizeof unique[c].internal);
@@ -160,13 +146,12 @@ class RankWork {
 
   void post_results() {
     const std::vector<ComparedElements> results = program_.results();
-    if (task_.tell_results) task_.tell_results(results);
     RankMessage message = with_progress(at_phase(ReplayPhase::Teardown));
-    message.verified = verification_of(*task_.plan, task_.command.rank, program_.calls(), results,
-                                       program_.completed());
-    if (task_.command.timed_runs > 0 && task_.command.mode == MadeIn::Clean) {
-      const auto timing = time_program(*task_.plan, task_.command.rank, task_.command.timed_runs,
-                                       program_, *nccl_, communicators_);
+    message.verified =
+        verification_of(plan_, command_.rank, program_.calls(), results, program_.completed());
+    if (command_.timed_runs > 0 && command_.mode == MadeIn::Clean) {
+      const auto timing =
+          time_program(plan_, command_.rank, command_.timed_runs, program_, nccl_, communicators_);
       if (timing) message.timings.push_back(*timing);
     }
     state_.post(std::move(message));
@@ -176,8 +161,8 @@ class RankWork {
   void verify_completed() {
     RankMessage message{.kind = RankMessage::Kind::Aborted};
     try {
-      message.verified = verification_of(*task_.plan, task_.command.rank, program_.calls(),
-                                         program_.results(), program_.completed());
+      message.verified = verification_of(plan_, command_.rank, program_.calls(), program_.results(),
+                                         program_.completed());
     } catch (const std::exception&) {
       // Nothing is known then, which is what the message says.
     }
@@ -202,8 +187,9 @@ class RankWork {
     state_.post_progress(with_progress({.kind = RankMessage::Kind::Progress}));
   }
 
-  RankTask task_;
-  std::shared_ptr<const NcclLibrary> nccl_;
+  const ReplayPlan& plan_;
+  const RankCommand& command_;
+  const NcclLibrary& nccl_;
   RankTalk state_;
   Communicators communicators_;
   RankProgram program_;
@@ -258,23 +244,6 @@ RankExit serve(RankWork& work, Connection& connection) {
   return has_failed ? RankExit::Error : RankExit::Aborted;
 }
 
-/// Runs the rank to its end. Where that is not Done, a thread and memory of the GPU may be left
-/// behind, which only the end of the process takes away.
-RankExit run_rank(const RankTask& task, std::shared_ptr<const NcclLibrary> nccl,
-                  Connection& connection) {
-  auto work = std::make_shared<RankWork>(task, std::move(nccl));
-  std::thread worker([work] { work->run(); });
-  const RankExit end = serve(*work, connection);
-  if (end == RankExit::Done) {
-    worker.join();
-  } else {
-    worker.detach();
-    // What it holds of the GPU may wait for a call that hangs, so nobody gives it back.
-    new std::shared_ptr<RankWork>(work);
-  }
-  return end;
-}
-
 /// The end of the channel that this process inherited. Throws Error.
 Connection own_channel() {
   const char* text = std::getenv(kChannelVariable);
@@ -326,134 +295,33 @@ RankExit run_rank_process(const RankCommand& command) {
   Connection connection = own_channel();
   const std::optional<std::string> text = read_whole_file(command.plan);
   if (!text) throw Error("cannot be read", command.plan);
-  const auto plan = std::make_shared<const ReplayPlan>(parse_plan(*text, command.plan));
-  if (command.rank < 0 || static_cast<size_t>(command.rank) >= plan->ranks.size()) {
+  const ReplayPlan plan = parse_plan(*text, command.plan);
+  if (command.rank < 0 || static_cast<size_t>(command.rank) >= plan.ranks.size()) {
     throw Error("the plan has no rank " + std::to_string(command.rank), "rank");
   }
-  std::shared_ptr<const NcclLibrary> nccl;
+  NcclLibrary nccl;
   try {
-    nccl = std::make_shared<const NcclLibrary>(load_nccl(command.nccl));
+    nccl = load_nccl(command.nccl);
   } catch (const Error& error) {
     refuse(connection, text_of(error));
     return RankExit::Error;
   }
-  say_what_is_replaced(*plan, command, *nccl);
-  return run_rank({plan, command, {}}, std::move(nccl), connection);
+  say_what_is_replaced(plan, command, nccl);
+  RankWork work(plan, command, nccl);
+  std::thread worker([&work] { work.run(); });
+  const RankExit end = serve(work, connection);
+  // The worker may be in a call that hangs, and what it holds of the GPU may wait for that call:
+  // only the end of the process takes both away.
+  if (end != RankExit::Done) std::_Exit(static_cast<int>(end));
+  worker.join();
+  return end;
 }
 
-// Does this program, with this NCCL and these GPUs, make and compare every call rightly?
-//
-//   AllReduce      360 calls, 23978520 elements, none wrong
-//   …
-//   a planted corruption of AllReduce was found: rank 1, call 1493, element 1031
+// The command line.
 
-constexpr std::chrono::minutes kSelftestPatience{3};
-
-/// What came of one run of the plan.
-struct LocalOutcome {
-  std::string error;                                 ///< Empty: it was completed.
-  std::vector<Verification> verified;                ///< By rank.
-  std::vector<std::vector<ComparedElements>> calls;  ///< By rank, by call.
-};
-
-LocalOutcome run_locally(const std::shared_ptr<const ReplayPlan>& plan,
-                         const std::vector<int>& gpus,
-                         const std::shared_ptr<const NcclLibrary>& nccl,
-                         const std::optional<PlantedCorruption>& corrupt) {
-  std::vector<std::vector<ComparedElements>> calls(gpus.size());
-  std::vector<Connection> channels;
-  std::vector<std::thread> ranks;
-  for (size_t rank = 0; rank < gpus.size(); ++rank) {
-    const RankTask task{
-        .plan = plan,
-        .command = {.rank = static_cast<int>(rank), .gpu = gpus[rank], .corrupt = corrupt},
-        .tell_results = [&calls, rank](const auto& results) { calls[rank] = results; }};
-    auto [ours, theirs] = make_channel();
-    channels.push_back(std::move(ours));
-    ranks.emplace_back([&nccl, task, channel = std::move(theirs)]() mutable {
-      run_rank(task, nccl, channel);
-      channel.close();  // The thread's function may outlive its end.
-    });
-  }
-  RunLimits limits;
-  limits.phases.fill(kSelftestPatience);
-  RunProgress progress(gpus.size(), limits, RunClock::now());
-  LocalOutcome outcome{lead_threads(std::move(channels), progress), {}, {}};
-  for (std::thread& rank : ranks) rank.join();
-  for (const RankOutcome& rank : progress.outcomes()) outcome.verified.push_back(rank.verified);
-  outcome.calls = std::move(calls);
-  return outcome;
-}
-
-struct Tally {
-  uint64_t calls = 0;
-  uint64_t elements = 0;
-  uint64_t wrong = 0;
-  std::string first_wrong;  ///< Datatype and reduction of it.
-};
-
-std::string variant_text(const PlannedCall& call) {
-  return fmt::format("{}{}{}, {} elements", datatype_name(call.datatype),
-                     is_reduction(call.op) ? " " : "",
-                     is_reduction(call.op) ? reduction_name(call.redop) : "", call.count);
-}
-
-/// By function.
-std::map<std::string, Tally> tally(const ReplayPlan& plan, const LocalOutcome& outcome) {
-  std::map<std::string, Tally> tallies;
-  for (size_t rank = 0; rank < outcome.calls.size(); ++rank) {
-    const std::vector<PlannedCall>& calls = plan.ranks[rank].calls;
-    for (size_t i = 0; i < outcome.calls[rank].size(); ++i) {
-      const PlannedCommunicator& communicator = plan.communicators[calls[i].communicator];
-      const CallShape shape = shape_of(calls[i], rank_in(communicator, static_cast<int>(rank)),
-                                       static_cast<int>(communicator.ranks.size()));
-      if (shape.received == 0) continue;
-      Tally& sum = tallies[calls[i].op];
-      ++sum.calls;
-      sum.elements += static_cast<uint64_t>(shape.received);
-      sum.wrong += outcome.calls[rank][i].wrong;
-      if (outcome.calls[rank][i].wrong > 0 && sum.first_wrong.empty()) {
-        sum.first_wrong = fmt::format("rank {}, call {}: {}", rank, i, variant_text(calls[i]));
-      }
-    }
-  }
-  return tallies;
-}
-
-/// Appends to the text; whether all is right.
-bool report_calls(const ReplayPlan& plan, const LocalOutcome& outcome, std::string& text) {
-  if (!outcome.error.empty()) {
-    text += "the calls failed: " + outcome.error + "\n";
-    return false;
-  }
-  bool is_right = true;
-  for (const auto& [op, sum] : tally(plan, outcome)) {
-    is_right = is_right && sum.wrong == 0;
-    text += fmt::format("{:<14} {} calls, {} elements, {} wrong{}\n", op, sum.calls, sum.elements,
-                        sum.wrong == 0 ? "none" : std::to_string(sum.wrong),
-                        sum.wrong == 0 ? "" : "; first " + sum.first_wrong);
-  }
-  return is_right;
-}
-
-bool is_found(const LocalOutcome& outcome, const PlantedCorruption& target) {
-  const Verification& verified = outcome.verified[target.rank];
-  return outcome.error.empty() && verified.wrong == 1 && verified.first &&
-         verified.first->call == target.call && verified.first->element == target.element;
-}
-
-bool report_corruption(const std::string& op, const LocalOutcome& outcome,
-                       const PlantedCorruption& target, std::string& text) {
-  const bool found = is_found(outcome, target);
-  text += fmt::format("a planted corruption of {} was {}: rank {}, call {}, element {}", op,
-                      found ? "found" : "not found", target.rank, target.call, target.element);
-  if (found) {
-    const WrongElement& wrong = *outcome.verified[target.rank].first;
-    text += fmt::format(" is {} instead of {}", wrong.found, wrong.expected);
-  }
-  text += outcome.error.empty() ? "\n" : "; " + outcome.error + "\n";
-  return found;
-}
+constexpr int kFine = 0;
+constexpr int kFailed = 1;
+constexpr int kCannotDo = 2;
 
 bool all_reduce_float8(const std::vector<int>& gpus) {
   for (const int gpu : gpus) {
@@ -464,33 +332,6 @@ bool all_reduce_float8(const std::vector<int>& gpus) {
   }
   return true;
 }
-
-/// Makes all calls of selftest_plan() on those GPUs, one rank on each, as threads; then corrupts
-/// one element of a reduction and one of a movement. Appends what came of it to the text; true: all
-/// is right. Throws Error if it cannot begin.
-bool run_selftest(const std::vector<int>& gpus, const std::shared_ptr<const NcclLibrary>& nccl,
-                  std::string& text) {
-  if (gpus.size() < 2) throw Error("a selftest needs at least 2 GPUs");
-  const bool reduces_float8 = all_reduce_float8(gpus);
-  const auto plan = std::make_shared<const ReplayPlan>(
-      selftest_plan(static_cast<int>(gpus.size()), reduces_float8));
-  text += fmt::format("NCCL {}, {} GPUs\n", nccl->version, gpus.size());
-  if (!reduces_float8) text += "8-bit floats are only moved: reducing them needs Hopper\n";
-  bool passed = report_calls(*plan, run_locally(plan, gpus, nccl, std::nullopt), text);
-  for (const char* op : {"AllReduce", "AllGather"}) {
-    if (!passed) break;  // What a failed run left behind may be in the way.
-    const PlantedCorruption target = selftest_target(*plan, op);
-    passed = report_corruption(op, run_locally(plan, gpus, nccl, target), target, text);
-  }
-  text += passed ? "passed\n" : "failed\n";
-  return passed;
-}
-
-// The command line.
-
-constexpr int kFine = 0;
-constexpr int kFailed = 1;
-constexpr int kCannotDo = 2;
 
 void add_gpus(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("gpus", "Show the GPUs of this machine");
@@ -517,26 +358,22 @@ void add_run(CLI::App& app, int& status) {
 }
 
 void add_selftest(CLI::App& app, int& status) {
-  struct Flags {
-    std::vector<int> gpus;
-    std::string nccl;
-  };
   CLI::App* command = app.add_subcommand(
       "selftest", "Make and compare all functions, datatypes and reductions on the GPUs");
-  auto flags = std::make_shared<Flags>();
-  command->add_option("--devices", flags->gpus, "GPUs, by CUDA's index (default: all)")
+  auto flags = std::make_shared<RunFlags>();
+  command->add_option("--devices", flags->devices, "GPUs, by CUDA's index (default: all)")
       ->delimiter(',');
+  command->add_option("--set", flags->set, "A variable of NCCL: NAME=VALUE")
+      ->allow_extra_args(false);
   command->add_option("--nccl", flags->nccl, "NCCL's library");
   command->callback([flags, &status] {
-    const GpuMachine machine = query_gpus();
-    if (!machine.problem.empty()) throw Error(machine.problem);
-    if (flags->gpus.empty()) {
-      for (const GpuState& state : machine.gpus) flags->gpus.push_back(state.gpu.gpu);
+    const StopSignals stops;
+    const ReplayMachine machine = query_machine(flags->nccl);
+    if (!machine.gpus.problem.empty()) throw Error(machine.gpus.problem);
+    if (flags->devices.empty()) {
+      for (const GpuState& state : machine.gpus.gpus) flags->devices.push_back(state.gpu.gpu);
     }
-    auto nccl = std::make_shared<const NcclLibrary>(load_nccl(flags->nccl));
-    std::string text;
-    status = run_selftest(flags->gpus, nccl, text) ? kFine : kFailed;
-    fmt::print("{}", text);
+    status = selftest(*flags, all_reduce_float8(flags->devices), machine, std::cout);
   });
 }
 

@@ -431,6 +431,8 @@ ReplayPlan selftest_plan(int nranks, bool reduces_float8) {
   ReplayPlan plan;
   plan.recorded_nranks = nranks;
   plan.recorded_nhosts = 1;
+  // A thousand calls are enqueued before the first is waited for.
+  plan.deadlines.enqueue = plan.deadlines.completion = 180;
   plan.ranks.resize(static_cast<size_t>(nranks));
   std::vector<int> ranks(static_cast<size_t>(nranks));
   std::iota(ranks.begin(), ranks.end(), 0);

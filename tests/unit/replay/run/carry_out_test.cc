@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/error.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/coordinator.h"
@@ -203,6 +204,43 @@ TEST(CarryOut, PassesSignalsOnToItsRanks) {
   EXPECT_EQ(trial.status, 130);
   ASSERT_EQ(outcome.runs.size(), 1U);
   EXPECT_EQ(outcome.runs[0].reason, "the run was interrupted by SIGINT");
+}
+
+/// What a selftest on GPUs 0 and 2 says, each sentence without its time.
+std::string selftest_of(Trial& trial, const char* misdeeds) {
+  const Misdeeds in_force(misdeeds);
+  trial.flags.devices = {0, 2};
+  trial.status = selftest(trial.flags, true, trial.machine, trial.says, trial.patience);
+  return trial.says.str();
+}
+
+TEST(Selftest, MakesAllCallsAndFindsWhatItPlanted) {
+  Trial trial;
+  const std::string said = selftest_of(trial, "");
+  EXPECT_EQ(trial.status, 0) << said;
+  EXPECT_NE(said.find("\nall calls: clean: completed; "), std::string::npos) << said;
+  EXPECT_NE(said.find("\nAllReduce: clean: completed with wrong data at AllReduce, call "),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("\nAllGather: clean: completed with wrong data at AllGather, call "),
+            std::string::npos)
+      << said;
+  EXPECT_TRUE(said.ends_with("\npassed\n")) << said;
+}
+
+TEST(Selftest, FailsWhereAnElementIsWrong) {
+  Trial trial;
+  const std::string said = selftest_of(trial, "1:wrong:completion:1");
+  EXPECT_EQ(trial.status, 1);
+  const auto at = said.find("failed; its logs are in ");
+  ASSERT_NE(at, std::string::npos) << said;
+  std::filesystem::remove_all(said.substr(at + 24, said.find('\n', at) - at - 24));
+}
+
+TEST(Selftest, NeedsTwoGpus) {
+  Trial trial;
+  trial.flags.devices = {1};
+  EXPECT_THROW(selftest(trial.flags, true, trial.machine, trial.says), Error);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "replay/plan/plan.h"
+#include "replay/plan/plan_json.h"
 #include "replay/run/rank_plan.h"
 
 namespace ncclog {
@@ -49,6 +50,12 @@ TEST(SelftestPlan, TheTargetReceivesTheElement) {
     EXPECT_EQ(call.op, op);
     EXPECT_LT(target.element, shape_of(call, 0, 2).received);
   }
+}
+
+TEST(SelftestPlan, CanBeCarriedOut) {
+  const ReplayPlan plan = selftest_plan(2, true);
+  EXPECT_EQ(parse_plan(write_plan(plan), "plan.json"), plan);
+  EXPECT_TRUE(check_plan(plan).empty());
 }
 
 }  // namespace
