@@ -23,26 +23,6 @@ int pick(Random& random, int below) { return static_cast<int>(random() % below);
 template <typename T>
 void fill(Random& random, T& value);
 
-/// Gives each field of a struct a value at random, some of them odd.
-template <typename T>
-struct Filler {
-  Random& random;
-  T& value;
-
-  const T& self() const { return value; }
-  void schema(std::string_view) {}
-  template <typename Member>
-  void operator()(const char*, Member T::*member, Written) {
-    fill(random, value.*member);
-  }
-  void operator()(const char*, int T::*member, Written, const Words& words) {
-    value.*member = pick(random, words.count);
-  }
-  void operator()(const char*, std::string T::*member, Written, const Words& words) {
-    value.*member = words.name(pick(random, words.count));
-  }
-};
-
 std::string text_of(Random& random) {
   constexpr const char* kPieces[] = {"a", "\"", "\\", "\n", "é", "漢", "\x01", "/", " ", "7"};
   std::string text;
@@ -61,14 +41,24 @@ void fill(Random& random, T& value) {
   } else if constexpr (std::same_as<T, std::string>) {
     value = text_of(random);
   } else if constexpr (std::is_enum_v<T>) {
-    value = static_cast<T>(pick(random, static_cast<int>(std::size(EnumWords<T>::kWords))));
+    value = static_cast<T>(pick(random, static_cast<int>(kEnumWords<T>.count())));
   } else if constexpr (is_optional<T>) {
     if (random() % 2 == 0) fill(random, value.emplace());
   } else if constexpr (is_vector<T>) {
     for (int i = pick(random, 4); i > 0; --i) fill(random, value.emplace_back());
   } else {
-    Filler<T> filler{random, value};
-    each_field(filler, FieldsOf<T>());
+    // Each field gets a value at random, some of them odd.
+    each_field<T>(value, [&](std::string_view key, auto& member, const auto&) {
+      using Member = std::remove_cvref_t<decltype(member)>;
+      const Words* words = words_for(FieldsOf<T>(), key);
+      if constexpr (std::same_as<Member, int>) {
+        if (words != nullptr) return void(member = pick(random, words->count));
+      }
+      if constexpr (std::same_as<Member, std::string>) {
+        if (words != nullptr) return void(member = words->name(pick(random, words->count)));
+      }
+      fill(random, member);
+    });
   }
 }
 

@@ -26,11 +26,8 @@ namespace ncclog {
 enum class ReplayPhase { Start, Init, Enqueue, Completion, Teardown, Done };
 
 template <>
-struct EnumWords<ReplayPhase> {
-  static constexpr std::string_view kNoun = "phase";
-  static constexpr std::string_view kWords[] = {"start",      "init",     "enqueue",
-                                                "completion", "teardown", "done"};
-};
+inline constexpr EnumWords kEnumWords<ReplayPhase>{
+    "phase", {"start", "init", "enqueue", "completion", "teardown", "done"}};
 
 /// How a run ended.
 enum class RunEnd {
@@ -43,21 +40,15 @@ enum class RunEnd {
 };
 
 template <>
-struct EnumWords<RunEnd> {
-  static constexpr std::string_view kNoun = "end of a run";
-  static constexpr std::string_view kWords[] = {"completed", "hung", "failed",
-                                                "wrong",     "died", "not-started"};
-};
+inline constexpr EnumWords kEnumWords<RunEnd>{
+    "end of a run", {"completed", "hung", "failed", "wrong", "died", "not-started"}};
 
 /// How a rank's process was brought to its end.
 enum class ProcessEnd { ByItself, OnAbort, Terminated, Killed, Lost };
 
 template <>
-struct EnumWords<ProcessEnd> {
-  static constexpr std::string_view kNoun = "end of a process";
-  static constexpr std::string_view kWords[] = {"by-itself", "on-abort", "terminated", "killed",
-                                                "lost"};
-};
+inline constexpr EnumWords kEnumWords<ProcessEnd>{
+    "end of a process", {"by-itself", "on-abort", "terminated", "killed", "lost"}};
 
 /// The first element that is not what it has to be.
 struct WrongElement {
@@ -189,102 +180,31 @@ struct ReplayOutcome {
 /// A setting: its name and its value.
 using NamedValue = std::pair<std::string, std::string>;
 
-void each_field(auto& visit, FieldsOf<NamedValue>) {
-  visit("name", &NamedValue::first, Written::Always);
-  visit("value", &NamedValue::second, Written::Always);
-}
+NCCLOG_JSON_KEYS(NamedValue, "name, value", first, second)
 
-void each_field(auto& visit, FieldsOf<WrongElement>) {
-  visit("call", &WrongElement::call, Written::Always);
-  visit("element", &WrongElement::element, Written::Always);
-  visit("expected", &WrongElement::expected, Written::Always);
-  visit("found", &WrongElement::found, Written::Always);
-}
+NCCLOG_JSON_FIELDS(WrongElement, call, element, expected, found)
 
-void each_field(auto& visit, FieldsOf<Verification>) {
-  visit("calls", &Verification::calls, Written::Always);
-  visit("elements", &Verification::elements, Written::Always);
-  visit("wrong", &Verification::wrong, Written::Always);
-  visit("shape_only", &Verification::shape_only, Written::Always);
-  visit("first", &Verification::first, Written::IfSet);
-}
+NCCLOG_JSON_FIELDS(Verification, calls, elements, wrong, shape_only, first)
+NCCLOG_MAY_LACK(Verification, first)
 
-void each_field(auto& visit, FieldsOf<RankOutcome>) {
-  visit("rank", &RankOutcome::rank, Written::Always);
-  visit("gpu", &RankOutcome::gpu, Written::Always);
-  visit("pid", &RankOutcome::pid, Written::Always);
-  visit("reached", &RankOutcome::reached, Written::Always);
-  visit("entered", &RankOutcome::entered, Written::Always);
-  visit("completed", &RankOutcome::completed, Written::Always);
-  visit("open", &RankOutcome::open, Written::IfSet);
-  visit("verified", &RankOutcome::verified, Written::Always);
-  visit("end", &RankOutcome::end, Written::Always);
-  visit("exit_code", &RankOutcome::exit_code, Written::Always);
-  visit("signal", &RankOutcome::signal, Written::IfSet);
-  visit("error", &RankOutcome::error, Written::IfSet);
-  visit("init_seconds", &RankOutcome::init_seconds, Written::Always);
-}
+NCCLOG_JSON_FIELDS(RankOutcome, rank, gpu, pid, reached, entered, completed, open, verified, end,
+                   exit_code, signal, error, init_seconds)
+NCCLOG_MAY_LACK(RankOutcome, open, signal, error)
 
-void each_field(auto& visit, FieldsOf<GpuCheck>) {
-  visit("gpu", &GpuCheck::gpu, Written::Always);
-  visit("answers", &GpuCheck::answers, Written::Always);
-  visit("free_before", &GpuCheck::free_before, Written::Always);
-  visit("free_after", &GpuCheck::free_after, Written::Always);
-  visit("error", &GpuCheck::error, Written::IfSet);
-}
+NCCLOG_JSON_FIELDS(GpuCheck, gpu, answers, free_before, free_after, error)
+NCCLOG_MAY_LACK(GpuCheck, error)
 
-void each_field(auto& visit, FieldsOf<CallTiming>) {
-  visit("call", &CallTiming::call, Written::Always);
-  visit("op", &CallTiming::op, Written::Always);
-  visit("bytes", &CallTiming::bytes, Written::Always);
-  visit("runs", &CallTiming::runs, Written::Always);
-  visit("cold_us", &CallTiming::cold_us, Written::Always);
-  visit("median_us", &CallTiming::median_us, Written::Always);
-  visit("least_us", &CallTiming::least_us, Written::Always);
-  visit("most_us", &CallTiming::most_us, Written::Always);
-  visit("algbw", &CallTiming::algbw, Written::Always);
-  visit("busbw", &CallTiming::busbw, Written::Always);
-  visit("series_us", &CallTiming::series_us, Written::IfSet);
-  visit("series_busbw", &CallTiming::series_busbw, Written::IfSet);
-}
+NCCLOG_JSON_FIELDS(CallTiming, call, op, bytes, runs, cold_us, median_us, least_us, most_us, algbw,
+                   busbw, series_us, series_busbw)
+NCCLOG_MAY_LACK(CallTiming, series_us, series_busbw)
 
-void each_field(auto& visit, FieldsOf<RunOutcome>) {
-  visit("mode", &RunOutcome::mode, Written::Always);
-  visit("settings", &RunOutcome::settings, Written::Always);
-  visit("end", &RunOutcome::end, Written::Always);
-  visit("phase", &RunOutcome::phase, Written::Always);
-  visit("front", &RunOutcome::front, Written::Always);
-  visit("reason", &RunOutcome::reason, Written::Always);
-  visit("seconds", &RunOutcome::seconds, Written::Always);
-  visit("ranks", &RunOutcome::ranks, Written::Always);
-  visit("gpus", &RunOutcome::gpus, Written::Always);
-  visit("leftovers", &RunOutcome::leftovers, Written::Always);
-  visit("timings", &RunOutcome::timings, Written::Always);
-  visit("logs", &RunOutcome::logs, Written::Always);
-}
+NCCLOG_JSON_FIELDS(RunOutcome, mode, settings, end, phase, front, reason, seconds, ranks, gpus,
+                   leftovers, timings, logs)
 
-void each_field(auto& visit, FieldsOf<ReplayGpu>) {
-  visit("gpu", &ReplayGpu::gpu, Written::Always);
-  visit("name", &ReplayGpu::name, Written::Always);
-  visit("bus_id", &ReplayGpu::bus_id, Written::Always);
-  visit("memory", &ReplayGpu::memory, Written::Always);
-}
+NCCLOG_JSON_FIELDS(ReplayGpu, gpu, name, bus_id, memory)
 
-void each_field(auto& visit, FieldsOf<ReplayOutcome>) {
-  visit.schema(ReplayOutcome::kSchema);
-  visit("tool_version", &ReplayOutcome::tool_version, Written::Always);
-  visit("plan", &ReplayOutcome::plan, Written::Always);
-  visit("refused", &ReplayOutcome::refused, Written::Always);
-  visit("hint", &ReplayOutcome::hint, Written::Always);
-  visit("nccl_version", &ReplayOutcome::nccl_version, Written::Always);
-  visit("nccl_library", &ReplayOutcome::nccl_library, Written::Always);
-  visit("cuda_version", &ReplayOutcome::cuda_version, Written::Always);
-  visit("driver", &ReplayOutcome::driver, Written::Always);
-  visit("pseudo_hosts", &ReplayOutcome::pseudo_hosts, Written::Always);
-  visit("gpus", &ReplayOutcome::gpus, Written::Always);
-  visit("settings", &ReplayOutcome::settings, Written::Always);
-  visit("runs", &ReplayOutcome::runs, Written::Always);
-}
+NCCLOG_JSON_FIELDS(ReplayOutcome, tool_version, plan, refused, hint, nccl_version, nccl_library,
+                   cuda_version, driver, pseudo_hosts, gpus, settings, runs)
 
 /// Equal outcomes give equal bytes. Texts that are not UTF-8 are repaired; a number that is not
 /// finite is not known, and 0.
@@ -377,11 +297,8 @@ enum class RunShows {
 };
 
 template <>
-struct EnumWords<RunShows> {
-  static constexpr std::string_view kNoun = "reading of a run";
-  static constexpr std::string_view kWords[] = {"not-run", "useless", "as-recorded", "elsewhere",
-                                                "completed"};
-};
+inline constexpr EnumWords kEnumWords<RunShows>{
+    "reading of a run", {"not-run", "useless", "as-recorded", "elsewhere", "completed"}};
 
 /// What one run shows.
 struct RunReading {

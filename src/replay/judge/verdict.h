@@ -38,21 +38,17 @@ enum class ReplayVerdictKind {
 };
 
 template <>
-struct EnumWords<ReplayVerdictKind> {
-  static constexpr std::string_view kNoun = "kind of verdict";
-  static constexpr std::string_view kWords[] = {
-      "reproduced-fault", "reproduced-hypothesis", "not-reproduced", "clean-without-defect",
-      "not-comparable",   "inconclusive",          "refused"};
-};
+inline constexpr EnumWords kEnumWords<ReplayVerdictKind>{
+    "kind of verdict",
+    {"reproduced-fault", "reproduced-hypothesis", "not-reproduced", "clean-without-defect",
+     "not-comparable", "inconclusive", "refused"}};
 
 /// How sure a claim about the job is; the surest first.
 enum class ReplayConfidence { Certain, Likely, Possible };
 
 template <>
-struct EnumWords<ReplayConfidence> {
-  static constexpr std::string_view kNoun = "confidence";
-  static constexpr std::string_view kWords[] = {"certain", "likely", "possible"};
-};
+inline constexpr EnumWords kEnumWords<ReplayConfidence>{"confidence",
+                                                        {"certain", "likely", "possible"}};
 
 /// What the runs of one variation show.
 struct ReplayPair {

@@ -605,18 +605,21 @@ std::string hint_among(std::string_view word, std::span<const std::string_view> 
   return fmt::format("one of: {}", fmt::join(words, ", "));
 }
 
-std::optional<int> Words::find(std::string_view word) const {
-  for (size_t number = 0; number < count; ++number) {
-    if (name(static_cast<int64_t>(number)) == word) return static_cast<int>(number);
+std::vector<std::string_view> names_in(std::string_view list) {
+  std::vector<std::string_view> names;
+  for (const std::string_view name : split(list, ',')) {
+    if (!trim(name).empty()) names.push_back(trim(name));
   }
-  return std::nullopt;
+  return names;
 }
 
-void Words::refuse(const JsonPlace& place, std::string_view word) const {
+int Words::number_of(const JsonPlace& place, std::string_view word) const {
   std::vector<std::string_view> words;
-  for (size_t number = 0; number < count; ++number) words.push_back(name(number));
-  ncclog::refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)),
-                 hint_among(word, words));
+  for (size_t number = 0; number < count; ++number) {
+    words.push_back(name(static_cast<int64_t>(number)));
+    if (words.back() == word) return static_cast<int>(number);
+  }
+  refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)), hint_among(word, words));
 }
 
 std::string_view function_word(int64_t number) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,26 +24,27 @@
 
 namespace ncclog {
 
-/// The words of an enum whose numbers begin with 0: `kWords`, and `kNoun`, which is said of a word
-/// that is none of them.
-template <typename Enum>
-struct EnumWords;
+/// The words of an enum whose numbers begin with 0, in files and for people.
+struct EnumWords {
+  std::string_view noun;                       ///< Said of a word that is none of them.
+  std::array<std::string_view, 8> words = {};  ///< By number; behind the last one empty.
 
-/// The word of an enumerator, in files and for people.
+  constexpr size_t count() const { return std::ranges::find(words, "") - words.begin(); }
+};
+
 template <typename Enum>
-requires requires { EnumWords<Enum>::kWords; }
-constexpr std::string_view to_string(Enum value) {
-  return EnumWords<Enum>::kWords[static_cast<size_t>(value)];
+inline constexpr EnumWords kEnumWords{};
+
+template <typename Enum>
+requires(!kEnumWords<Enum>.noun.empty()) constexpr std::string_view to_string(Enum value) {
+  return kEnumWords<Enum>.words[static_cast<size_t>(value)];
 }
 
 /// In which runs a call is made. Clean: all ranks behave. Defect: as it was recorded.
 enum class MadeIn { Both, Clean, Defect };
 
 template <>
-struct EnumWords<MadeIn> {
-  static constexpr std::string_view kNoun = "kind of run";
-  static constexpr std::string_view kWords[] = {"both", "clean", "defect"};
-};
+inline constexpr EnumWords kEnumWords<MadeIn>{"kind of run", {"both", "clean", "defect"}};
 
 /// One call of one rank.
 struct PlannedCall {
@@ -139,11 +141,8 @@ enum class DefectKind {
 };
 
 template <>
-struct EnumWords<DefectKind> {
-  static constexpr std::string_view kNoun = "kind of defect";
-  static constexpr std::string_view kWords[] = {"none",       "missing-call", "extra-call",
-                                                "other-call", "message",      "stall"};
-};
+inline constexpr EnumWords kEnumWords<DefectKind>{
+    "kind of defect", {"none", "missing-call", "extra-call", "other-call", "message", "stall"}};
 
 /// What the replay is to test.
 struct Hypothesis {

@@ -73,26 +73,62 @@ void check_schema(const JsonPlace& document, std::string_view schema, std::strin
 /// Over several lines, with a line end. Texts have to be valid UTF-8.
 std::string write_json_document(const WrittenJson& document);
 
-// Structs of a replay as JSON objects, both ways, from one table for each struct.
+// Structs of a replay as JSON objects, both ways, from one list of their members each.
 //
-//   void each_field(auto& visit, FieldsOf<ReplayGpu>) {
-//     visit("gpu", &ReplayGpu::gpu, Written::Always);          {"gpu": 0, "name": "NVIDIA H200"}
-//     visit("name", &ReplayGpu::name, Written::Always);
-//   }
+//   NCCLOG_JSON_FIELDS(ReplayGpu, gpu, name, bus_id, memory)
+//       → {"gpu": 0, "name": "NVIDIA H200", "bus_id": "0000:0a:00.0", "memory": 151397597184}
 //
-// The key is the member's name. An empty text and -1 where that means unknown are written as null.
-// A member that is not always written has the value of a new struct where its key lacks. Reading
-// knows no other keys and throws Error with the place and the nearest name.
+// An empty text and -1 where that means unknown are written as null. Reading knows no other keys
+// and throws Error with the place and the nearest name. A struct with a kSchema begins with it.
 
-/// Names the table of T among the overloads of each_field.
+/// Names a struct among the overloads that say how it stands in JSON.
 template <typename T>
 struct FieldsOf {};
 
-/// When a key is in the object.
-enum class Written {
-  Always,  ///< Reading misses it.
-  IfSet,   ///< Not written with the value that it has in a new struct.
-};
+/// All members of a struct in their order, which is that of their keys.
+#define NCCLOG_JSON_FIELDS(Struct, ...) NCCLOG_JSON_KEYS(Struct, #__VA_ARGS__, __VA_ARGS__)
+
+/// The same where keys have other names than members: `keys` is "finding, title, …".
+#define NCCLOG_JSON_KEYS(Struct, keys, ...)                             \
+  constexpr std::string_view keys_of(FieldsOf<Struct>) { return keys; } \
+  auto members_of(FieldsOf<Struct>, auto& self) {                       \
+    auto& [__VA_ARGS__] = self;                                         \
+    return std::tie(__VA_ARGS__);                                       \
+  }
+
+/// Members that are not written with the value that they have in a new struct, and that reading does
+/// not miss.
+#define NCCLOG_MAY_LACK(Struct, ...) \
+  template <>                        \
+  inline constexpr std::string_view kMayLack<Struct> = #__VA_ARGS__;
+
+template <typename T>
+inline constexpr std::string_view kMayLack = "";
+
+/// The names in "finding, title, …".
+std::vector<std::string_view> names_in(std::string_view list);
+
+/// Calls visit(key, member, member of a new T) for each member of `self`, a T.
+template <typename T>
+void each_field(auto& self, auto visit) {
+  static const std::vector<std::string_view> kKeys = names_in(keys_of(FieldsOf<T>()));
+  static const T kNew;
+  const auto visit_all = [&](auto&... members) {
+    std::apply(
+        [&](const auto&... fresh) {
+          auto key = kKeys.begin();
+          (visit(*key++, members, fresh), ...);
+        },
+        members_of(FieldsOf<T>(), kNew));
+  };
+  std::apply(visit_all, members_of(FieldsOf<T>(), self));
+}
+
+template <typename T>
+bool may_lack(const T&, std::string_view key) {
+  static const std::vector<std::string_view> kKeys = names_in(kMayLack<T>);
+  return std::ranges::find(kKeys, key) != kKeys.end();
+}
 
 /// A closed list of words: the names of the numbers 0 … count - 1, or the texts that a member may
 /// be. Numbers without a name stay numbers.
@@ -101,10 +137,8 @@ struct Words {
   std::string_view (*name)(int64_t number);
   size_t count;
 
-  /// The number of that name.
-  std::optional<int> find(std::string_view word) const;
-  /// Throws Error: the word there is none of them.
-  [[noreturn]] void refuse(const JsonPlace& place, std::string_view word) const;
+  /// The number of the word that stands there. Throws Error if it is none of them.
+  int number_of(const JsonPlace& place, std::string_view word) const;
 };
 
 template <typename T>
@@ -115,117 +149,82 @@ void read_json_value(const JsonPlace& place, T& value);
 /// "did you mean 'x'?", else "one of: …".
 std::string hint_among(std::string_view word, std::span<const std::string_view> words);
 
-/// Writes the fields of one struct.
+/// The words that a member is written in; nullptr: it stands for itself.
 template <typename T>
-class FieldWriter {
- public:
-  FieldWriter(const T& self, WrittenJson& object) : self_(self), object_(object) {}
+const Words* words_for(FieldsOf<T>, std::string_view) {
+  return nullptr;
+}
 
-  const T& self() const { return self_; }
-
-  void schema(std::string_view name) { object_["schema"] = name; }
-
-  template <typename Member>
-  void operator()(const char* key, Member T::*member, Written written) {
-    if (is_left_out(member, written)) return;
-    const Member& value = self_.*member;
-    if constexpr (std::signed_integral<Member>) {
-      if (value == -1 && T().*member == -1) return void(object_[key] = nullptr);
-    }
-    object_[key] = to_json_value(value);
+/// `fresh` is the member of a new struct.
+template <typename Member>
+WrittenJson field_to_json(const Member& value, const Member& fresh, const Words* words) {
+  if constexpr (std::same_as<Member, int>) {
+    const std::string_view word = words == nullptr ? "" : words->name(value);
+    if (!word.empty()) return word;
+    if (words != nullptr) return value;
   }
-
-  void operator()(const char* key, int T::*member, Written written, const Words& words) {
-    if (is_left_out(member, written)) return;
-    const std::string_view name = words.name(self_.*member);
-    object_[key] = name.empty() ? WrittenJson(self_.*member) : WrittenJson(name);
+  if constexpr (std::signed_integral<Member>) {
+    if (value == -1 && fresh == -1) return nullptr;
   }
+  return to_json_value(value);
+}
 
-  void operator()(const char* key, std::string T::*member, Written written, const Words&) {
-    (*this)(key, member, written);
-  }
-
- private:
-  template <typename Member>
-  bool is_left_out(Member T::*member, Written written) const {
-    return written == Written::IfSet && self_.*member == T().*member;
-  }
-
-  const T& self_;
-  WrittenJson& object_;
-};
-
-/// Fills one struct from an object.
 template <typename T>
-class FieldReader {
- public:
-  FieldReader(const JsonPlace& place, T& self) : place_(place), self_(self) {
-    if (!place.value.is_object()) refuse_type(place, "an object");
-  }
+WrittenJson object_of(const T& self) {
+  WrittenJson object = WrittenJson::object();
+  if constexpr (requires { T::kSchema; }) object["schema"] = T::kSchema;
+  each_field<T>(self, [&](std::string_view key, const auto& value, const auto& fresh) {
+    if (may_lack(self, key) && value == fresh) return;
+    object[std::string(key)] = field_to_json(value, fresh, words_for(FieldsOf<T>(), key));
+  });
+  return object;
+}
 
-  const T& self() const { return self_; }
-
-  void schema(std::string_view) { find("schema", Written::IfSet); }
-
-  template <typename Member>
-  void operator()(const char* key, Member T::*member, Written written) {
-    const ReadJson* value = find(key, written);
-    if (value == nullptr || means_unknown(*value, member)) return;
-    read_json_value(place_.at(key, *value), self_.*member);
-  }
-
-  void operator()(const char* key, int T::*member, Written written, const Words& words) {
-    const ReadJson* value = find(key, written);
-    if (value == nullptr) return;
-    const JsonPlace place = place_.at(key, *value);
-    if (!value->is_string()) return read_json_value(place, self_.*member);
-    const std::string& word = value->get_ref<const std::string&>();
-    const auto number = words.find(word);
-    if (!number) words.refuse(place, word);
-    self_.*member = *number;
-  }
-
-  void operator()(const char* key, std::string T::*member, Written written, const Words& words) {
-    (*this)(key, member, written);
-    const auto value = place_.value.find(key);
-    if (value == place_.value.end() || words.find(self_.*member)) return;
-    words.refuse(place_.at(key, *value), self_.*member);
-  }
-
-  /// Throws Error if the object has other keys or lacks one. To be called last.
-  void finish() const {
-    for (const auto& [key, value] : place_.value.items()) {
-      if (found_ == place_.value.size()) break;
-      if (std::ranges::find(keys_, key) != keys_.end()) continue;
-      refuse(place_, fmt::format("unknown key '{}'", printable(key)), hint_among(key, keys_));
+template <typename Member>
+void read_field(const JsonPlace& place, Member& member, const Member& fresh, const Words* words) {
+  if constexpr (std::same_as<Member, int>) {
+    if (words != nullptr && place.value.is_string()) {
+      member = words->number_of(place, place.value.get_ref<const std::string&>());
+      return;
     }
-    if (missing_ != nullptr) refuse(place_, fmt::format("'{}' is missing", missing_));
   }
+  if constexpr (std::signed_integral<Member>) {
+    if (words == nullptr && place.value.is_null() && fresh == -1) return;
+  }
+  read_json_value(place, member);
+  if constexpr (std::same_as<Member, std::string>) {
+    if (words != nullptr) words->number_of(place, member);
+  }
+}
 
- private:
-  const ReadJson* find(const char* key, Written written) {
-    keys_.push_back(key);
-    const auto found = place_.value.find(key);
-    if (found != place_.value.end()) {
-      ++found_;
-      return &*found;
+template <typename T>
+void read_object(const JsonPlace& place, T& self) {
+  const ReadJson& object = place.value;
+  if (!object.is_object()) refuse_type(place, "an object");
+  std::vector<std::string_view> keys;
+  std::string_view missing;
+  size_t found = 0;
+  if constexpr (requires { T::kSchema; }) {
+    keys.push_back("schema");
+    found += object.count("schema");
+  }
+  each_field<T>(self, [&](std::string_view key, auto& member, const auto& fresh) {
+    keys.push_back(key);
+    const auto value = object.find(key);
+    if (value != object.end()) {
+      ++found;
+      read_field(place.at(key, *value), member, fresh, words_for(FieldsOf<T>(), key));
+    } else if (missing.empty() && !may_lack(self, key)) {
+      missing = key;
     }
-    if (written == Written::Always && missing_ == nullptr) missing_ = key;
-    return nullptr;
+  });
+  for (const auto& [key, value] : object.items()) {
+    if (found == object.size()) break;
+    if (std::ranges::find(keys, key) != keys.end()) continue;
+    refuse(place, fmt::format("unknown key '{}'", printable(key)), hint_among(key, keys));
   }
-
-  template <typename Member>
-  static bool means_unknown(const ReadJson& value, Member T::*member) {
-    if constexpr (std::signed_integral<Member>) return value.is_null() && T().*member == -1;
-    return false;
-  }
-
-  const JsonPlace& place_;
-  T& self_;
-  std::vector<std::string_view> keys_;
-  size_t found_ = 0;
-  const char* missing_ = nullptr;
-};
+  if (!missing.empty()) refuse(place, fmt::format("'{}' is missing", missing));
+}
 
 template <typename T>
 constexpr bool is_vector = false;
@@ -253,10 +252,7 @@ WrittenJson to_json_value(const T& value) {
     for (const auto& item : value) list.push_back(to_json_value(item));
     return list;
   } else {
-    WrittenJson object = WrittenJson::object();
-    FieldWriter<T> writer(value, object);
-    each_field(writer, FieldsOf<T>());
-    return object;
+    return object_of(value);
   }
 }
 
@@ -278,10 +274,8 @@ void read_json_word(const JsonPlace& place, Enum& value) {
   if (!place.value.is_string()) refuse_type(place, "a text");
   const std::string& word = place.value.get_ref<const std::string&>();
   const auto name = [](int64_t number) { return to_string(static_cast<Enum>(number)); };
-  const Words words{EnumWords<Enum>::kNoun, name, std::size(EnumWords<Enum>::kWords)};
-  const auto number = words.find(word);
-  if (!number) words.refuse(place, word);
-  value = static_cast<Enum>(*number);
+  const Words words{kEnumWords<Enum>.noun, name, kEnumWords<Enum>.count()};
+  value = static_cast<Enum>(words.number_of(place, word));
 }
 
 template <typename T>
@@ -311,9 +305,7 @@ void read_json_value(const JsonPlace& place, T& value) {
   } else if constexpr (is_vector<T>) {
     read_json_list(place, value);
   } else {
-    FieldReader<T> reader(place, value);
-    each_field(reader, FieldsOf<T>());
-    reader.finish();
+    read_object(place, value);
   }
 }
 
@@ -358,101 +350,43 @@ inline constexpr Words kReductionWords{"reduction", reduction_name, 6};
 std::string_view function_word(int64_t number);
 inline constexpr Words kFunctionWords{"function", function_word, 13};
 
-void each_field(auto& visit, FieldsOf<PlannedCall>) {
-  visit("communicator", &PlannedCall::communicator, Written::Always);
-  visit("index", &PlannedCall::index, Written::Always);
-  visit("op", &PlannedCall::op, Written::Always, kFunctionWords);
-  visit("count", &PlannedCall::count, Written::Always);
-  visit("datatype", &PlannedCall::datatype, Written::Always, kDatatypeWords);
-  const Written redop = is_reduction(visit.self().op) ? Written::Always : Written::IfSet;
-  visit("redop", &PlannedCall::redop, redop, kReductionWords);
-  visit("root", &PlannedCall::root, Written::IfSet);
-  visit("in_place", &PlannedCall::in_place, Written::IfSet);
-  visit("send_offset", &PlannedCall::send_offset, Written::IfSet);
-  visit("recv_offset", &PlannedCall::recv_offset, Written::IfSet);
-  visit("stream", &PlannedCall::stream, Written::IfSet);
-  visit("group", &PlannedCall::group, Written::IfSet);
-  visit("made_in", &PlannedCall::made_in, Written::IfSet);
+NCCLOG_JSON_FIELDS(PlannedCall, communicator, index, op, count, datatype, redop, root, in_place,
+                   send_offset, recv_offset, stream, group, made_in)
+NCCLOG_MAY_LACK(PlannedCall, root, in_place, send_offset, recv_offset, stream, group, made_in)
+
+inline bool may_lack(const PlannedCall& call, std::string_view key) {
+  return key == "redop" ? !is_reduction(call.op) : may_lack<PlannedCall>(call, key);
 }
 
-void each_field(auto& visit, FieldsOf<PlannedRank>) {
-  visit("recorded_rank", &PlannedRank::recorded_rank, Written::Always);
-  visit("host", &PlannedRank::host, Written::Always);
-  visit("host_group", &PlannedRank::host_group, Written::Always);
-  visit("stands_for", &PlannedRank::stands_for, Written::Always);
-  visit("left_out", &PlannedRank::left_out, Written::Always);
-  visit("calls", &PlannedRank::calls, Written::Always);
+inline const Words* words_for(FieldsOf<PlannedCall>, std::string_view key) {
+  if (key == "op") return &kFunctionWords;
+  if (key == "datatype") return &kDatatypeWords;
+  return key == "redop" ? &kReductionWords : nullptr;
 }
 
-void each_field(auto& visit, FieldsOf<TransportShare>) {
-  visit("transport", &TransportShare::transport, Written::Always);
-  visit("connections", &TransportShare::connections, Written::Always);
-}
+NCCLOG_JSON_FIELDS(PlannedRank, recorded_rank, host, host_group, stands_for, left_out, calls)
 
-void each_field(auto& visit, FieldsOf<PlannedCommunicator>) {
-  visit("id", &PlannedCommunicator::id, Written::Always);
-  visit("ranks", &PlannedCommunicator::ranks, Written::Always);
-  visit("recorded_nranks", &PlannedCommunicator::recorded_nranks, Written::Always);
-  visit("parent", &PlannedCommunicator::parent, Written::Always);
-  visit("color", &PlannedCommunicator::color, Written::IfSet);
-  visit("channels", &PlannedCommunicator::channels, Written::Always);
-  visit("transports", &PlannedCommunicator::transports, Written::Always);
-}
+NCCLOG_JSON_FIELDS(TransportShare, transport, connections)
 
-void each_field(auto& visit, FieldsOf<PlannedSetting>) {
-  visit("name", &PlannedSetting::name, Written::Always);
-  visit("value", &PlannedSetting::value, Written::Always);
-  visit("ranks", &PlannedSetting::ranks, Written::IfSet);
-  visit("left_out", &PlannedSetting::left_out, Written::IfSet);
-}
+NCCLOG_JSON_FIELDS(PlannedCommunicator, id, ranks, recorded_nranks, parent, color, channels,
+                   transports)
+NCCLOG_MAY_LACK(PlannedCommunicator, color)
 
-void each_field(auto& visit, FieldsOf<RecordedTuning>) {
-  visit("op", &RecordedTuning::op, Written::Always);
-  visit("algorithm", &RecordedTuning::algorithm, Written::Always);
-  visit("protocol", &RecordedTuning::protocol, Written::Always);
-  visit("calls", &RecordedTuning::calls, Written::Always);
-}
+NCCLOG_JSON_FIELDS(PlannedSetting, name, value, ranks, left_out)
+NCCLOG_MAY_LACK(PlannedSetting, ranks, left_out)
 
-void each_field(auto& visit, FieldsOf<FrontLine>) {
-  visit("communicator", &FrontLine::communicator, Written::Always);
-  visit("index", &FrontLine::index, Written::Always);
-  visit("entered", &FrontLine::entered, Written::Always);
-  visit("missing", &FrontLine::missing, Written::Always);
-}
+NCCLOG_JSON_FIELDS(RecordedTuning, op, algorithm, protocol, calls)
 
-void each_field(auto& visit, FieldsOf<Hypothesis>) {
-  visit("finding", &Hypothesis::finding, Written::Always);
-  visit("title", &Hypothesis::title, Written::Always);
-  visit("kind", &Hypothesis::kind, Written::Always);
-  visit("departed", &Hypothesis::diverged, Written::Always);
-  visit("front", &Hypothesis::front, Written::Always);
-}
+NCCLOG_JSON_FIELDS(FrontLine, communicator, index, entered, missing)
 
-void each_field(auto& visit, FieldsOf<ReplayDeadlines>) {
-  visit("start", &ReplayDeadlines::start, Written::Always);
-  visit("init", &ReplayDeadlines::init, Written::Always);
-  visit("enqueue", &ReplayDeadlines::enqueue, Written::Always);
-  visit("completion", &ReplayDeadlines::completion, Written::Always);
-  visit("teardown", &ReplayDeadlines::teardown, Written::Always);
-}
+NCCLOG_JSON_KEYS(Hypothesis, "finding, title, kind, departed, front", finding, title, kind,
+                 diverged, front)
 
-void each_field(auto& visit, FieldsOf<ReplayPlan>) {
-  visit.schema(ReplayPlan::kSchema);
-  visit("tool_version", &ReplayPlan::tool_version, Written::Always);
-  visit("logs", &ReplayPlan::logs, Written::Always);
-  visit("nccl_versions", &ReplayPlan::nccl_versions, Written::Always);
-  visit("cuda_version", &ReplayPlan::cuda_version, Written::Always);
-  visit("recorded_nranks", &ReplayPlan::recorded_nranks, Written::Always);
-  visit("recorded_nhosts", &ReplayPlan::recorded_nhosts, Written::Always);
-  visit("hypothesis", &ReplayPlan::hypothesis, Written::Always);
-  visit("ranks", &ReplayPlan::ranks, Written::Always);
-  visit("communicators", &ReplayPlan::communicators, Written::Always);
-  visit("settings", &ReplayPlan::settings, Written::Always);
-  visit("tuning", &ReplayPlan::tuning, Written::Always);
-  visit("deadlines", &ReplayPlan::deadlines, Written::Always);
-  visit("losses", &ReplayPlan::losses, Written::Always);
-  visit("limits", &ReplayPlan::limits, Written::Always);
-}
+NCCLOG_JSON_FIELDS(ReplayDeadlines, start, init, enqueue, completion, teardown)
+
+NCCLOG_JSON_FIELDS(ReplayPlan, tool_version, logs, nccl_versions, cuda_version, recorded_nranks,
+                   recorded_nhosts, hypothesis, ranks, communicators, settings, tuning, deadlines,
+                   losses, limits)
 
 // A plan as a file.
 //

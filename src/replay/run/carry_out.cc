@@ -167,16 +167,6 @@ RunLimits limits_for(const ReplayRuns& runs, const ListedRun& listed) {
   return limits;
 }
 
-RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed, int rank) {
-  return {.plan = replay.plan_file,
-          .mode = listed.mode,
-          .rank = rank,
-          .gpu = replay.gpus[rank],
-          .nccl = replay.flags.nccl,
-          .timed_runs = listed.mode == MadeIn::Clean ? replay.flags.time_runs : 0,
-          .corrupt = replay.corruption};
-}
-
 /// The request for a run of the replay's list. It refers to the replay's plan.
 RunRequest request_for(const ReplayRuns& runs, const ListedRun& listed) {
   const PreparedReplay& replay = runs.replay;
@@ -194,12 +184,17 @@ RunRequest request_for(const ReplayRuns& runs, const ListedRun& listed) {
                  .token = request.token};
   setup.settings.insert(setup.settings.end(), listed.varied.begin(), listed.varied.end());
   for (int rank = 0; rank < static_cast<int>(replay.plan.ranks.size()); ++rank) {
-    ProcessStart start{.program = replay.machine.program,
-                       .arguments = arguments_of(command_for(replay, listed, rank)),
-                       .environment = environment_of(replay.plan, rank, setup, replay.inherited),
-                       .output = fmt::format("{}/rank-{}.out", setup.logs, rank)};
-    start.arguments.insert(start.arguments.begin(), "ncclog-replay");
-    request.processes.push_back(std::move(start));
+    const RankCommand command{
+        .mode = listed.mode,
+        .rank = rank,
+        .gpu = replay.gpus[rank],
+        .timed_runs = listed.mode == MadeIn::Clean ? replay.flags.time_runs : 0,
+        .corrupt = replay.corruption};
+    request.processes.push_back(
+        {.program = replay.machine.program,
+         .arguments = arguments_of(command, replay.plan_file, replay.flags.nccl),
+         .environment = environment_of(replay.plan, rank, setup, replay.inherited),
+         .output = fmt::format("{}/rank-{}.out", setup.logs, rank)});
   }
   return request;
 }

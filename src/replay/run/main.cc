@@ -291,17 +291,18 @@ std::string text_of(const Error& error) {
 /// The process of a rank, from loading NCCL to its last word. Connects to the coordinator that the
 /// environment names. What cannot be begun is said to the coordinator. Throws Error where there is
 /// none to say it to.
-RankExit run_rank_process(const RankCommand& command) {
+RankExit run_rank_process(const RankCommand& command, const std::string& plan_file,
+                          const std::string& library) {
   Connection connection = own_channel();
-  const std::optional<std::string> text = read_whole_file(command.plan);
-  if (!text) throw Error("cannot be read", command.plan);
-  const ReplayPlan plan = parse_plan(*text, command.plan);
+  const std::optional<std::string> text = read_whole_file(plan_file);
+  if (!text) throw Error("cannot be read", plan_file);
+  const ReplayPlan plan = parse_plan(*text, plan_file);
   if (command.rank < 0 || static_cast<size_t>(command.rank) >= plan.ranks.size()) {
     throw Error("the plan has no rank " + std::to_string(command.rank), "rank");
   }
   NcclLibrary nccl;
   try {
-    nccl = load_nccl(command.nccl);
+    nccl = load_nccl(library);
   } catch (const Error& error) {
     refuse(connection, text_of(error));
     return RankExit::Error;
@@ -389,11 +390,9 @@ void add_rank(CLI::App& app, int& status) {
   command->add_option("plan", words->plan)->required();
   command->add_option("nccl", words->nccl);
   command->callback([words, &status] {
-    auto rank = parse_command(words->command);
+    const auto rank = parse_command(words->command);
     if (!rank) throw Error("no command of a rank; ranks are started by ncclog-replay run", "rank");
-    rank->plan = words->plan;
-    rank->nccl = words->nccl;
-    status = static_cast<int>(run_rank_process(*rank));
+    status = static_cast<int>(run_rank_process(*rank, words->plan, words->nccl));
   });
 }
 

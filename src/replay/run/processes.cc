@@ -57,23 +57,15 @@ std::optional<PlantedCorruption> parse_corruption(std::string_view text) {
                            numbers[2]};
 }
 
-void each_field(auto& visit, FieldsOf<PlantedCorruption>) {
-  visit("rank", &PlantedCorruption::rank, Written::Always);
-  visit("call", &PlantedCorruption::call, Written::Always);
-  visit("element", &PlantedCorruption::element, Written::Always);
-}
+NCCLOG_JSON_FIELDS(PlantedCorruption, rank, call, element)
 
-void each_field(auto& visit, FieldsOf<RankCommand>) {
-  visit("mode", &RankCommand::mode, Written::Always);
-  visit("rank", &RankCommand::rank, Written::Always);
-  visit("gpu", &RankCommand::gpu, Written::Always);
-  visit("timed_runs", &RankCommand::timed_runs, Written::IfSet);
-  visit("corrupt", &RankCommand::corrupt, Written::IfSet);
-}
+NCCLOG_JSON_FIELDS(RankCommand, mode, rank, gpu, timed_runs, corrupt)
+NCCLOG_MAY_LACK(RankCommand, timed_runs, corrupt)
 
-std::vector<std::string> arguments_of(const RankCommand& command) {
-  std::vector<std::string> arguments{"rank", to_json_value(command).dump(), command.plan};
-  if (!command.nccl.empty()) arguments.push_back(command.nccl);
+std::vector<std::string> arguments_of(const RankCommand& command, const std::string& plan,
+                                      const std::string& nccl) {
+  std::vector<std::string> arguments{"ncclog-replay", "rank", to_json_value(command).dump(), plan};
+  if (!nccl.empty()) arguments.push_back(nccl);
   return arguments;
 }
 

@@ -56,24 +56,23 @@ struct PlantedCorruption {
 /// "1:28:4096"; nullopt: not three numbers.
 std::optional<PlantedCorruption> parse_corruption(std::string_view text);
 
-/// What the process of a rank is told on its command line.
+/// What the process of a rank is told on its command line, besides paths.
 struct RankCommand {
-  std::string plan;                          ///< Path of its file.
   MadeIn mode = MadeIn::Clean;               ///< Clean or Defect.
   int rank = -1;                             ///< Of the plan.
   int gpu = -1;                              ///< CUDA's index.
-  std::string nccl;                          ///< Library to load; empty: as load_nccl() searches.
   int timed_runs = 0;                        ///< 0: nothing is timed.
   std::optional<PlantedCorruption> corrupt;  ///< Ignored by the other ranks.
 
   bool operator==(const RankCommand&) const = default;
 };
 
-/// What stands behind the program's name: the command as JSON, and by themselves the paths, which
-/// may be any bytes.
-std::vector<std::string> arguments_of(const RankCommand& command);
+/// The command line, the program's name first: the command as JSON, and by themselves the paths of
+/// the plan's file and of NCCL's library (empty: as load_nccl() searches), which may be any bytes.
+std::vector<std::string> arguments_of(const RankCommand& command, const std::string& plan,
+                                      const std::string& nccl);
 
-/// The command that the first of them is, without the paths; nullopt: it is none.
+/// nullopt: it is none.
 std::optional<RankCommand> parse_command(std::string_view text);
 
 // In which environment does a rank of a replay run?

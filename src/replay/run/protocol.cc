@@ -18,25 +18,13 @@ namespace ncclog {
 
 // Messages and orders as JSON.
 
-void each_field(auto& visit, FieldsOf<RankMessage>) {
-  visit("kind", &RankMessage::kind, Written::Always);
-  visit("at", &RankMessage::at, Written::IfSet);
-  visit("nccl", &RankMessage::nccl_version, Written::IfSet);
-  visit("ids", &RankMessage::ids, Written::IfSet);
-  visit("init_seconds", &RankMessage::init_seconds, Written::IfSet);
-  visit("entered", &RankMessage::entered, Written::IfSet);
-  visit("completed", &RankMessage::completed, Written::IfSet);
-  visit("open", &RankMessage::open, Written::IfSet);
-  visit("verified", &RankMessage::verified, Written::IfSet);
-  visit("timings", &RankMessage::timings, Written::IfSet);
-  visit("error", &RankMessage::error, Written::IfSet);
-}
+NCCLOG_JSON_FIELDS(RankMessage, kind, at, nccl_version, ids, init_seconds, entered, completed, open,
+                   verified, timings, error)
+NCCLOG_MAY_LACK(RankMessage, at, nccl_version, ids, init_seconds, entered, completed, open,
+                verified, timings, error)
 
-void each_field(auto& visit, FieldsOf<RunOrder>) {
-  visit("kind", &RunOrder::kind, Written::Always);
-  visit("phase", &RunOrder::phase, Written::IfSet);
-  visit("ids", &RunOrder::ids, Written::IfSet);
-}
+NCCLOG_JSON_FIELDS(RunOrder, kind, phase, ids)
+NCCLOG_MAY_LACK(RunOrder, phase, ids)
 
 std::string write_message(const RankMessage& message) { return write_line(message); }
 std::string write_order(const RunOrder& order) { return write_line(order); }

@@ -1,7 +1,7 @@
 // What do the coordinator of a run and its ranks say to each other, over what, and how far does
 // that bring it?
 //
-//   rank 1 → {"kind":"at","nccl":"2.28.9","ids":["6e63…",null]}             it has started
+//   rank 1 → {"kind":"at","nccl_version":"2.28.9","ids":["6e63…",null]}     it has started
 //   all    ← {"kind":"go","phase":"init","ids":["6e63…","01ab…"]}
 //   rank 1 → {"kind":"at","at":"enqueue","init_seconds":1.7}
 //   all    ← {"kind":"go","phase":"enqueue"}
@@ -71,16 +71,11 @@ struct RunOrder {
 };
 
 template <>
-struct EnumWords<RankMessage::Kind> {
-  static constexpr std::string_view kNoun = "kind of message";
-  static constexpr std::string_view kWords[] = {"at", "progress", "error", "aborted"};
-};
+inline constexpr EnumWords kEnumWords<RankMessage::Kind>{"kind of message",
+                                                         {"at", "progress", "error", "aborted"}};
 
 template <>
-struct EnumWords<RunOrder::Kind> {
-  static constexpr std::string_view kNoun = "kind of order";
-  static constexpr std::string_view kWords[] = {"go", "abort"};
-};
+inline constexpr EnumWords kEnumWords<RunOrder::Kind>{"kind of order", {"go", "abort"}};
 
 /// As one line, with its line end. Deterministic.
 std::string write_message(const RankMessage& message);

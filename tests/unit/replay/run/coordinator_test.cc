@@ -63,13 +63,11 @@ struct Trial {
   void add_process(int rank) {
     ProcessStart start{
         .program = (build_dir() / "tests/fake_rank").native(),
-        .arguments =
-            arguments_of({.plan = plan_file, .mode = request.mode, .rank = rank, .gpu = rank}),
+        .arguments = arguments_of({.mode = request.mode, .rank = rank, .gpu = rank}, plan_file, ""),
         .environment =
             environment_of(plan, rank, {.logs = folder.path().native(), .token = request.token},
                            this_environment()),
         .output = (folder.path() / ("rank-" + std::to_string(rank) + ".out")).native()};
-    start.arguments.insert(start.arguments.begin(), "fake_rank");
     start.environment["FAKE_RANK"] = misdeeds;
     start.environment["FAKE_SHARED_MEMORY"] = folder.path().native();
     request.processes.push_back(std::move(start));
@@ -110,9 +108,9 @@ size_t open_descriptors() {
 ReplayPhase hanging_phase(std::string_view end) {
   if (!end.starts_with("hung ")) return ReplayPhase::Done;
   end.remove_prefix(5);
-  const auto& words = EnumWords<ReplayPhase>::kWords;
+  const auto& words = kEnumWords<ReplayPhase>.words;
   const auto* word = std::ranges::find(words, end.substr(0, end.find(':')));
-  return static_cast<ReplayPhase>(word - std::begin(words));
+  return static_cast<ReplayPhase>(word - words.begin());
 }
 
 struct Row {

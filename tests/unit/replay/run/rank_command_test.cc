@@ -6,26 +6,23 @@ namespace ncclog {
 namespace {
 
 TEST(RankCommand, SaysOnlyWhatWasAskedFor) {
-  const RankCommand command{.plan = "/tmp/p.json", .mode = MadeIn::Defect, .rank = 3, .gpu = 1};
-  const std::vector<std::string> expected{"rank", R"({"mode":"defect","rank":3,"gpu":1})",
-                                          "/tmp/p.json"};
-  EXPECT_EQ(arguments_of(command), expected);
+  const RankCommand command{.mode = MadeIn::Defect, .rank = 3, .gpu = 1};
+  const std::vector<std::string> expected{"ncclog-replay", "rank",
+                                          R"({"mode":"defect","rank":3,"gpu":1})", "/tmp/p.json"};
+  EXPECT_EQ(arguments_of(command, "/tmp/p.json", ""), expected);
 }
 
 TEST(RankCommand, IsReadAsItIsWritten) {
-  RankCommand command{.plan = "p",
-                      .mode = MadeIn::Clean,
-                      .rank = 0,
-                      .gpu = 1,
-                      .nccl = "/opt/libnccl.so.2",
-                      .timed_runs = 20,
-                      .corrupt = PlantedCorruption{1, 28, 4096}};
-  const std::vector<std::string> arguments = arguments_of(command);
-  ASSERT_EQ(arguments.size(), 4U);
-  EXPECT_EQ(arguments[2], "p");
-  EXPECT_EQ(arguments[3], "/opt/libnccl.so.2");
-  command.plan = command.nccl = "";
-  EXPECT_EQ(parse_command(arguments[1]), command);
+  const RankCommand command{.mode = MadeIn::Clean,
+                            .rank = 0,
+                            .gpu = 1,
+                            .timed_runs = 20,
+                            .corrupt = PlantedCorruption{1, 28, 4096}};
+  const auto arguments = arguments_of(command, "p", "/opt/libnccl.so.2");
+  ASSERT_EQ(arguments.size(), 5U);
+  EXPECT_EQ(arguments[3], "p");
+  EXPECT_EQ(arguments[4], "/opt/libnccl.so.2");
+  EXPECT_EQ(parse_command(arguments[2]), command);
   EXPECT_EQ(parse_command("{\"mode\":\"lunch\"}"), std::nullopt);
 }
 

@@ -35,7 +35,7 @@ std::vector<MessageRow> message_rows() {
   aborted.kind = RankMessage::Kind::Aborted;
   return {
       {RankMessage(), R"({"kind":"at"})"},
-      {start, R"({"kind":"at","nccl":"2.28.9",)"
+      {start, R"({"kind":"at","nccl_version":"2.28.9",)"
               R"("ids":["6e63",null,"01ab"]})"},
       {enqueue, R"({"kind":"at","at":"enqueue","init_seconds":1.5})"},
       {progress, R"({"kind":"progress","entered":3,"completed":2,"open":[2]})"},
