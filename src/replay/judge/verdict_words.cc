@@ -1,7 +1,9 @@
+#include <fmt/args.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,15 +25,6 @@ struct JudgedReplay {
   const ReplayPair& pair;
   const Comparison& comparison;
 };
-
-// What did a replay show, in one sentence?
-//
-//   "As recorded, AllReduce, call 29 of communicator 0x9c1b… does not complete when rank 5 does not
-//    make it; when all ranks behave, all calls completed and their data are right (…)."
-//   "AllReduce, call 3 of communicator 0x9c1b… completes with wrong data on the replaying machine,
-//    although the recorded job showed no fault there: look at these GPUs."
-//
-// "As recorded" is said of a standstill where the job stood still, and of nothing else.
 
 /// "rank 5"; "a rank" where none is named.
 std::string diverged_text(const ReplayPlan& plan) {
@@ -72,36 +65,6 @@ std::string_view odd_argument(const ReplayPlan& plan) {
   return std::ranges::find_if(rows, differ)->second;
 }
 
-/// "rank 5 does not make it".
-std::string defect_text(const ReplayPlan& plan) {
-  const bool one = plan.hypothesis.diverged.size() < 2;
-  const auto verb = [&](std::string_view singular, std::string_view plural) {
-    return fmt::format("{} {}", diverged_text(plan), one ? singular : plural);
-  };
-  switch (plan.hypothesis.kind) {
-    case DefectKind::MissingCall:
-      return verb("does not make it", "do not make it");
-    case DefectKind::ExtraCall:
-      return verb("makes one call more", "make one call more");
-    case DefectKind::OtherCall:
-      if (const std::string_view odd = odd_argument(plan); !odd.empty()) {
-        return fmt::format("{} {}", verb("makes it", "make it"), odd);
-      }
-      return verb("makes another call in its place", "make another call in its place");
-    case DefectKind::Message:
-      return verb("does not send or receive what it has to",
-                  "do not send or receive what they have to");
-    case DefectKind::None:
-    case DefectKind::Stall:
-      break;
-  }
-  return "all ranks make it";
-}
-
-std::string stop_text(const ReplayPlan& plan, const RunReading& reading) {
-  return reading.stop ? place_text(plan, *reading.stop) : "the replay";
-}
-
 std::string completed_text(const JudgedReplay& judged) {
   Verification all;
   for (const RunOutcome& run : judged.outcome.runs) {
@@ -138,175 +101,110 @@ std::string_view fault_verb(const RunOutcome* run) {
   return run->end == RunEnd::Hung ? "does not complete" : "completes with wrong data";
 }
 
-/// All ranks behaved, in the recorded job, too.
-std::string bare_fault_headline(const JudgedReplay& judged, bool is_defect_run) {
-  const RunReading& reading = is_defect_run ? judged.pair.defect : judged.pair.clean;
-  const RunOutcome* run = find_run(judged.outcome, is_defect_run ? MadeIn::Defect : MadeIn::Clean,
-                                   judged.pair.settings);
-  const std::string what =
-      fmt::format("{} {}", capitalised(stop_text(judged.plan, reading)), fault_verb(run));
-  if (judged.plan.hypothesis.kind == DefectKind::None) {
-    return what +
-           " on the replaying machine, although the recorded job showed no fault there: look at "
-           "these GPUs.";
-  }
-  if (reading.shows == RunShows::Elsewhere) {
-    return what + " here, not where the job stood still, although all ranks behave.";
-  }
-  return what + " here either, although all ranks behave.";
+bool differs_in(const JudgedReplay& judged, std::string_view what) {
+  return std::ranges::any_of(judged.pair.differences, [&](const ReplayDifference& row) {
+    return row.matters && row.what.starts_with(what);
+  });
 }
 
-std::string fault_headline(const JudgedReplay& judged) {
-  const RunReading& run = behaving_run(judged.plan, judged.pair.defect, judged.pair.clean);
-  if (!has_defect(judged.plan)) return bare_fault_headline(judged, &run == &judged.pair.defect);
-  const std::string_view what =
-      run.shows == RunShows::Elsewhere ? ", not where it was recorded" : "";
-  return fmt::format("{} fails although all ranks behave{}: what {} did is not needed for it.",
-                     capitalised(stop_text(judged.plan, run)), what, diverged_text(judged.plan));
+// The sentences are rows of a table; what their conditions and braces mean stands here.
+
+/// What the build makes of a line of verdict_words.table.
+struct Wording {
+  std::string_view part;
+  std::string_view kind;  ///< "*": any.
+  std::string_view conditions;
+  std::string_view sentence;
+};
+
+constexpr Wording row(std::string_view part, std::string_view kind, std::string_view conditions,
+                      std::string_view sentence) {
+  return {part, kind, conditions, sentence};
 }
 
-std::string hypothesis_headline(const JudgedReplay& judged) {
-  const RunOutcome* run = find_run(judged.outcome, MadeIn::Defect, judged.pair.settings);
-  const bool as_recorded = run != nullptr && stood_still_as_recorded(judged.plan.hypothesis, *run);
-  const std::string fault = fmt::format("{}{} {}", as_recorded ? "As recorded, " : "",
-                                        recorded_place_text(judged.plan), fault_verb(run));
-  const std::string_view instead =
-      !as_recorded && judged.plan.hypothesis.front ? ", where the recorded job stood still" : "";
-  const std::string_view weak =
-      proves_little(judged.plan, run) ? " That proves little: any call left out ends so." : "";
-  return fmt::format("{} when {}{}; when all ranks behave, {}.{}", capitalised(fault),
-                     defect_text(judged.plan), instead, completed_text(judged), weak);
-}
+constexpr Wording kWordings[] = {
+#include "replay/judge/verdict_words.inc"
+};
 
-std::string absence_headline(const JudgedReplay& judged) {
-  if (!has_defect(judged.plan)) {
-    return fmt::format("The recorded standstill at {} did not come back: {}.",
-                       recorded_place_text(judged.plan), completed_text(judged));
-  }
-  return fmt::format("{} completes here although {}: what was recorded did not come back.",
-                     capitalised(recorded_place_text(judged.plan)), defect_text(judged.plan));
-}
+/// What can be said of a replay.
+struct Telling {
+  std::map<std::string_view, bool> conditions;
+  fmt::dynamic_format_arg_store<fmt::format_context> texts;
 
-std::string incomparable_headline(const JudgedReplay& judged) {
-  const RunReading& defect = judged.pair.defect;
-  if (has_defect(judged.plan) && defect.shows == RunShows::Elsewhere) {
-    return fmt::format(
-        "The departure led to another fault than the recorded one, at {} instead of "
-        "{}.",
-        stop_text(judged.plan, defect), recorded_place_text(judged.plan));
-  }
-  return fmt::format(
-      "Nothing went wrong here, which proves nothing: the replay differs from the "
-      "record in {}.",
-      differences_phrase(judged.pair.differences));
-}
+  void add(const char* name, const std::string& text) { texts.push_back(fmt::arg(name, text)); }
 
-/// "the defect run shows nothing: rank 1 was killed by signal 9".
-std::string open_headline(const JudgedReplay& judged) {
-  const ReplayPair& pair = judged.pair;
-  if (pair.defect.shows == RunShows::Useless) {
-    return fmt::format("The replay shows nothing; of the defect run: {}.", pair.defect.why);
+  bool holds(std::string_view condition) const {
+    const bool is_negated = condition.starts_with('!');
+    return conditions.at(condition.substr(is_negated ? 1 : 0)) != is_negated;
   }
-  if (pair.clean.shows == RunShows::Useless) {
-    return fmt::format("The replay shows nothing; of the clean run: {}.", pair.clean.why);
-  }
-  return "Only the defect run was made; without a clean one nobody knows whether the departure is "
-         "what it needs.";
-}
 
-std::string verdict_headline(const JudgedReplay& judged, ReplayVerdictKind kind) {
-  switch (kind) {
-    case ReplayVerdictKind::ReproducedFault:
-      return fault_headline(judged);
-    case ReplayVerdictKind::ReproducedHypothesis:
-      return hypothesis_headline(judged);
-    case ReplayVerdictKind::NotReproduced:
-      return absence_headline(judged);
-    case ReplayVerdictKind::CleanWithoutDefect:
-      return has_defect(judged.plan)
-                 ? fmt::format("When all ranks behave, {}; the recorded departure was not run.",
-                               completed_text(judged))
-                 : capitalised(completed_text(judged)) + ".";
-    case ReplayVerdictKind::NotComparable:
-      return incomparable_headline(judged);
-    case ReplayVerdictKind::Inconclusive:
-    case ReplayVerdictKind::Refused:
-      break;
+  /// The sentences of that part for that kind, in the order of the table.
+  Texts say(std::string_view part, std::string_view kind) const {
+    Texts out;
+    for (const Wording& one : kWordings) {
+      if (one.part != part || (one.kind != kind && one.kind != "*")) continue;
+      if (!std::ranges::all_of(split_blanks(one.conditions),
+                               [&](std::string_view condition) { return holds(condition); })) {
+        continue;
+      }
+      out.push_back(fmt::vformat(fmt::string_view(one.sentence), texts));
+    }
+    return out;
   }
-  return open_headline(judged);
-}
+};
 
-// What must nobody conclude from a replay, although it may look like it?
-//
-//   not-reproduced → "That rank 5 is cleared: what did not come back once, here, may come back
-//                     there."
-
-Texts of_hypothesis(const JudgedReplay& judged) {
-  const std::string who = diverged_text(judged.plan);
-  Texts out;
-  if (proves_little(judged.plan, find_run(judged.outcome, MadeIn::Defect, judged.pair.settings))) {
-    out.push_back(
-        fmt::format("That {} left something out: whoever leaves a call out, the others wait for "
-                    "it. The logs say who it was; the replay only that nothing else is needed.",
-                    who));
-  }
-  out.push_back(
-      fmt::format("Where in the program it comes from: a departure like that of {} "
-                  "suffices, which says nothing about its reason.",
-                  who));
-  out.push_back("That nothing else was wrong with the job.");
-  return out;
-}
-
-Texts of_fault(const ReplayPlan& plan) {
-  Texts out{
-      plan.hypothesis.kind == DefectKind::None
-          ? "That the recorded job has this fault: its logs show none, and other GPUs ran the "
-            "replay."
-          : "That the recorded machines have this fault: other GPUs ran the replay."};
-  if (!has_defect(plan)) return out;
-  out.push_back(
-      fmt::format("That {} did not depart: the log shows it, the fault here only does not need it.",
-                  diverged_text(plan)));
-  return out;
-}
-
-Texts of_kind(const JudgedReplay& judged, ReplayVerdictKind kind) {
-  const ReplayPlan& plan = judged.plan;
-  switch (kind) {
-    case ReplayVerdictKind::ReproducedHypothesis:
-      return of_hypothesis(judged);
-    case ReplayVerdictKind::ReproducedFault:
-      return of_fault(plan);
-    case ReplayVerdictKind::NotReproduced:
-      return {fmt::format("That {}: what did not come back once, here, may come back there.",
-                          has_defect(plan) ? diverged_text(plan) + " is cleared"
-                                           : "NCCL, the GPUs or the links of the job are sound")};
-    case ReplayVerdictKind::CleanWithoutDefect:
-      return {"That the recorded machines are sound: other GPUs ran the replay."};
-    case ReplayVerdictKind::NotComparable:
-    case ReplayVerdictKind::Inconclusive:
-    case ReplayVerdictKind::Refused:
-      break;
-  }
-  return {"Anything about the recorded job."};
-}
-
-/// Of a verdict of that kind. A sentence each; never empty.
-std::vector<std::string> forbidden_conclusions(const JudgedReplay& judged, ReplayVerdictKind kind) {
-  Texts out = of_kind(judged, kind);
-  if (judged.plan.recorded_nhosts > 1) {
-    out.push_back(
-        "That the network between the recorded hosts is sound: nothing of this replay "
-        "left its machine.");
-  }
-  const auto was_timed = [](const RunOutcome& run) { return !run.timings.empty(); };
-  if (std::ranges::any_of(judged.outcome.runs, was_timed)) {
-    out.push_back(
-        "That the job's bandwidth is the one measured here: it had other links, other "
-        "ranks, and kernels of its own beside NCCL's.");
-  }
-  return out;
+Telling telling_of(const JudgedReplay& judged, ReplayVerdictKind kind) {
+  const auto& [plan, outcome, pair, comparison] = judged;
+  // The run that the headline is about: of a fault without need of the defect the one in which all
+  // ranks behave.
+  const bool is_fault = kind == ReplayVerdictKind::ReproducedFault;
+  const RunReading& reading = is_fault ? behaving_run(plan, pair.defect, pair.clean) : pair.defect;
+  const RunOutcome* defect_run = find_run(outcome, MadeIn::Defect, pair.settings);
+  const RunOutcome* run =
+      &reading == &pair.defect ? defect_run : find_run(outcome, MadeIn::Clean, pair.settings);
+  const std::string_view odd = odd_argument(plan);
+  const bool clean_useless = pair.clean.shows == RunShows::Useless;
+  Telling telling;
+  telling.conditions = {
+      {"healthy", plan.hypothesis.kind == DefectKind::None},
+      {"defect", has_defect(plan)},
+      {"front", plan.hypothesis.front.has_value()},
+      {"one", plan.hypothesis.diverged.size() < 2},
+      {"odd", !odd.empty()},
+      {"elsewhere", reading.shows == RunShows::Elsewhere},
+      {"as-recorded",
+       defect_run != nullptr && stood_still_as_recorded(plan.hypothesis, *defect_run)},
+      {"little", proves_little(plan, defect_run)},
+      {"defect-useless", pair.defect.shows == RunShows::Useless},
+      {"clean-useless", clean_useless},
+      {"clean-missing", pair.clean.shows == RunShows::NotRun},
+      {"buffers", clean_useless && leans_on_buffers(plan)},
+      {"many-hosts", plan.recorded_nhosts > 1},
+      {"timed", std::ranges::any_of(outcome.runs,
+                                    [](const RunOutcome& one) { return !one.timings.empty(); })},
+      {"other-nccl", differs_in(judged, "NCCL")},
+      {"other-hosts", differs_in(judged, "hosts")},
+      {"other-size", differs_in(judged, "ranks") || differs_in(judged, "size")},
+      {"other-algorithm", differs_in(judged, "algorithm")}};
+  const std::string stop = reading.stop ? place_text(plan, *reading.stop) : "the replay";
+  const std::string place = recorded_place_text(plan);
+  const std::string completed = completed_text(judged);
+  telling.add("who", diverged_text(plan));
+  telling.add("odd", std::string(odd));
+  telling.add("stop", stop);
+  telling.add("Stop", capitalised(stop));
+  telling.add("did", std::string(fault_verb(run)));
+  telling.add("place", place);
+  telling.add("Place", capitalised(place));
+  telling.add("completed", completed);
+  telling.add("Completed", capitalised(completed));
+  telling.add("differences", differences_phrase(pair.differences));
+  telling.add("why_defect", pair.defect.why);
+  telling.add("why_clean", pair.clean.why);
+  telling.add("hosts", std::to_string(plan.recorded_nhosts));
+  telling.add("ranks", std::to_string(plan.recorded_nranks));
+  telling.add("departure", telling.say("departure", to_string(plan.hypothesis.kind)).front());
+  return telling;
 }
 
 // What can a replay not show, whatever it came to?
@@ -363,86 +261,6 @@ std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
   }
   for (const RunOutcome& run : runs) add_lost_memory(run, out);
   return out;
-}
-
-// What to do after a replay?
-//
-//   reproduced-hypothesis → "Look at what the program of rank 5 does before AllReduce, call 29 …"
-//   not-comparable        → "Give the recorded release of NCCL with --nccl LIBRARY."
-
-bool differs_in(const JudgedReplay& judged, std::string_view what) {
-  return std::ranges::any_of(judged.pair.differences, [&](const ReplayDifference& row) {
-    return row.matters && row.what.starts_with(what);
-  });
-}
-
-/// How the replay would come nearer to the record.
-Texts steps_to_likeness(const JudgedReplay& judged) {
-  Texts out;
-  if (differs_in(judged, "NCCL")) {
-    out.push_back("Give the recorded release of NCCL with --nccl LIBRARY.");
-  }
-  if (differs_in(judged, "hosts")) {
-    out.push_back(
-        fmt::format("Split the GPUs into as many pseudo-hosts as were recorded: --hosts "
-                    "{}.",
-                    judged.plan.recorded_nhosts));
-  }
-  if (differs_in(judged, "ranks") || differs_in(judged, "size")) {
-    out.push_back(
-        fmt::format("Replay more of its ranks: {} GPUs would do for all of them, and any more than "
-                    "now (replay plan --gpus N) come nearer to the job.",
-                    judged.plan.recorded_nranks));
-  }
-  if (differs_in(judged, "algorithm")) {
-    out.push_back("Set the recorded algorithm with --set NCCL_ALGO=…");
-  }
-  return out;
-}
-
-Texts steps_to_fault(const ReplayPlan& plan) {
-  Texts out;
-  if (plan.hypothesis.kind == DefectKind::None) {
-    out.push_back("Look for errors of the GPUs that ran the replay: nvidia-smi -q, dmesg.");
-  }
-  out.push_back(
-      "Find the setting that it depends on: --mode clean --vary "
-      "NCCL_P2P_DISABLE=0,1, or NCCL_ALGO=Ring,Tree.");
-  out.push_back(
-      "Run nccl-tests on these GPUs: ncclog replay check PLAN --nccl-tests prints "
-      "the lines.");
-  return out;
-}
-
-/// After a verdict of that kind. A sentence each; may be empty.
-std::vector<std::string> next_steps(const JudgedReplay& judged, ReplayVerdictKind kind) {
-  switch (kind) {
-    case ReplayVerdictKind::ReproducedHypothesis:
-      return {fmt::format("Look at what the program of {} does before {}.",
-                          diverged_text(judged.plan), recorded_place_text(judged.plan))};
-    case ReplayVerdictKind::ReproducedFault:
-      return steps_to_fault(judged.plan);
-    case ReplayVerdictKind::NotReproduced:
-      return {
-          "Plan it again with more of the calls that led to it (--last N), and run it "
-          "several times."};
-    case ReplayVerdictKind::CleanWithoutDefect:
-      if (!has_defect(judged.plan)) return {};
-      return {"Run it with --mode both to test the departure."};
-    case ReplayVerdictKind::NotComparable:
-      return steps_to_likeness(judged);
-    case ReplayVerdictKind::Inconclusive:
-    case ReplayVerdictKind::Refused:
-      break;
-  }
-  if (judged.pair.clean.shows == RunShows::Useless && leans_on_buffers(judged.plan)) {
-    return {
-        "Record the job again with NCCL_DEBUG=TRACE and CALL in NCCL_DEBUG_SUBSYS (2.13.4 and "
-        "later): its lines tell which messages are one group."};
-  }
-  return {judged.pair.clean.shows == RunShows::NotRun
-              ? "Run it with --mode both."
-              : "Remove what stopped it, and run it again."};
 }
 
 /// "the replay failed there", for the runs with such an end where the job stood still.
@@ -507,12 +325,14 @@ void say_what_was_shown(const ReplayPlan& plan, const ReplayOutcome& outcome,
                         const ReplayPair& pair, const Comparison& comparison,
                         ReplayVerdict& verdict) {
   const JudgedReplay judged{plan, outcome, pair, comparison};
-  verdict.headline = verdict_headline(judged, verdict.kind);
+  const Telling telling = telling_of(judged, verdict.kind);
+  const std::string_view kind = to_string(verdict.kind);
+  verdict.headline = telling.say("headline", kind).front();
   add_comparison(judged, verdict);
   verdict.limits = verdict_limits(judged);
   add_variations(verdict);
-  verdict.must_not_conclude = forbidden_conclusions(judged, verdict.kind);
-  verdict.next = next_steps(judged, verdict.kind);
+  verdict.must_not_conclude = telling.say("forbidden", kind);
+  verdict.next = telling.say("next", kind);
 }
 
 void say_nothing_was_run(const ReplayOutcome& outcome, ReplayVerdict& verdict) {
