@@ -169,73 +169,48 @@ std::string quoted(const Setting& setting) {
   return fmt::format("{}={}", setting.name, setting.value);
 }
 
-bool is_on(const Setting& setting) { return read_number(setting.value) != 0; }
-bool is_one(const Setting& setting) { return read_number(setting.value) == 1; }
-bool is_off(const Setting& setting) { return !setting.value.empty() && !is_on(setting); }
-bool is_chosen(const Setting& setting) { return !setting.value.empty(); }
-bool is_local_only(const Setting& setting) {
-  return setting.value == "LOC" || setting.value == "0";
+/// A line of setting_remarks.table.
+struct RemarkRow {
+  std::string_view name;  ///< Ends in '*': how names begin.
+  std::string_view value;
+  std::string_view rival;  ///< Empty: the row asks for no other setting.
+  std::string_view rival_value;
+  std::string_view kind;
+  std::string_view what;  ///< "{}" is the rival with its value.
+  std::string_view hint;
+};
+
+constexpr RemarkRow row(std::string_view name, std::string_view value, std::string_view rival,
+                        std::string_view rival_value, std::string_view kind, std::string_view what,
+                        std::string_view hint = {}) {
+  return {name, value, rival, rival_value, kind, what, hint};
 }
-bool is_socket(const Setting& setting) { return upper_case(setting.value) == "SOCKET"; }
+
+constexpr RemarkRow kRemarkRows[] = {
+#include "diagnose/settings/setting_remarks.inc"
+};
 
 /// NCCL_ALGO asks for algorithms of that family only.
-bool asks_only_for(const Setting& algo, std::string_view family) {
-  const auto admitted = admitted_choices(*find_nccl_variable("NCCL_ALGO"), algo.value);
+bool asks_only_for(std::string_view algo, std::string_view family) {
+  const auto admitted = admitted_choices(*find_nccl_variable("NCCL_ALGO"), algo);
   return !admitted.empty() && std::ranges::all_of(admitted, [&](const std::string& name) {
     return name.starts_with(family);
   });
 }
 
-bool is_any(const Setting&) { return true; }
-bool is_positive(const Setting& setting) { return read_number(setting.value) > 0; }
-bool is_index(const Setting& setting) {
-  return is_chosen(setting) && read_number(setting.value) >= 0;
-}
-bool is_no_switch(const Setting& setting) { return setting.name != "NCCL_IB_DISABLE"; }
-bool is_wider(const Setting& setting) { return !is_local_only(setting); }
-bool is_nvls_only(const Setting& setting) { return asks_only_for(setting, "NVLS"); }
-bool is_collnet_only(const Setting& setting) { return asks_only_for(setting, "COLLNET"); }
-
-/// A setting that loses its effect to another one.
-struct Conflict {
-  std::string_view name;  ///< Ends in '*': how names begin.
-  bool (*loses)(const Setting& own);
-  std::string_view rival;
-  bool (*wins)(const Setting& rival);
-  std::string_view what;  ///< "{}" is the rival with its value.
-};
-
-constexpr std::string_view kGid = "has no effect: {} chooses the GID already";
-constexpr std::string_view kNoShm = "has no effect: {} switches shared memory off";
-
-constexpr Conflict kConflicts[] = {
-    {"NCCL_IB_*", is_no_switch, "NCCL_IB_DISABLE", is_on,
-     "has no effect: {} switches NCCL's own InfiniBand network off"},
-    {"NCCL_IB_*", is_no_switch, "NCCL_NET", is_socket, "has no effect: {} keeps to TCP"},
-    {"NCCL_NET_GDR_*", is_any, "NCCL_NET", is_socket, "has no effect: {} keeps to TCP"},
-    {"NCCL_IB_ADDR_FAMILY", is_any, "NCCL_IB_GID_INDEX", is_index, kGid},
-    {"NCCL_IB_ADDR_RANGE", is_any, "NCCL_IB_GID_INDEX", is_index, kGid},
-    {"NCCL_IB_ROCE_VERSION_NUM", is_any, "NCCL_IB_GID_INDEX", is_index, kGid},
-    {"NCCL_IB_PKEY", is_any, "NCCL_IB_PKEY_VALUE", is_positive,
-     "has no effect: {} chooses the partition already"},
-    {"NCCL_RUN_RAS_DIAGNOSTICS", is_on, "NCCL_RAS_ENABLE", is_off,
-     "has no effect: {} switches RAS off"},
-    {"NCCL_P2P_LEVEL", is_wider, "NCCL_P2P_DISABLE", is_one, "has no effect: {} switches P2P off"},
-    {"NCCL_P2P_DISABLE", is_one, "NCCL_SHM_DISABLE", is_on,
-     "leaves only the network between GPUs of one host, together with {}"},
-    {"NCCL_SHM_LOCALITY", is_any, "NCCL_SHM_DISABLE", is_on, kNoShm},
-    {"NCCL_CUMEM_HOST_ENABLE", is_any, "NCCL_SHM_DISABLE", is_on, kNoShm},
-    {"NCCL_ALGO", is_nvls_only, "NCCL_NVLS_ENABLE", is_off, "asks for what {} switches off"},
-    {"NCCL_ALGO", is_collnet_only, "NCCL_COLLNET_ENABLE", is_off, "asks for what {} switches off"},
-    {"NCCL_MIN_CTAS", is_any, "NCCL_MAX_CTAS", is_positive, "is above {}"},
-    {"NCCL_MIN_NCHANNELS", is_any, "NCCL_MAX_NCHANNELS", is_positive, "is above {}"},
-};
-
-/// Of two limits only the lower one loses, and only where it is above the upper one.
-bool is_met(const Conflict& conflict, const Setting& own, const Setting& rival) {
-  const bool are_limits = conflict.name.starts_with("NCCL_MIN_");
-  return conflict.loses(own) && conflict.wins(rival) &&
-         (!are_limits || read_number(own.value) > read_number(rival.value));
+/// True if a value is what a row asks for; `rival` is the other setting's value.
+bool is_asked_for(std::string_view asked, std::string_view value, std::string_view rival) {
+  const int64_t number = read_number(value);
+  if (asked.empty() || value.empty()) return asked.empty();
+  if (asked == "set") return true;
+  if (asked == "on") return number != 0;
+  if (asked == "off") return number == 0;
+  if (asked == "above") return number > read_number(rival);
+  const std::string_view rest = asked.substr(asked.find(' ') + 1);
+  if (asked.starts_with("from ")) return number >= read_number(rest);
+  if (asked.starts_with("only ")) return asks_only_for(value, rest);
+  const auto is_word = [&](std::string_view word) { return upper_case(value) == word; };
+  return std::ranges::any_of(split(rest, '|'), is_word) != asked.starts_with("not ");
 }
 
 /// Subsystems and files are of what NCCL_DEBUG lets through. Empty: nothing is wrong.
@@ -273,33 +248,55 @@ bool may_be_read(const Setting& setting, const LintContext& context) {
          compare_releases(context.nccl_version, find_nccl_variable(setting.name)->first) >= 0;
 }
 
-/// What takes the effect of `own` away, in words; empty: nothing that is certain. Settings of
-/// programs or branches that need not meet do not contradict each other.
+/// What of NCCL's own arithmetic takes the effect of `own` away; empty: nothing that is certain.
 std::string words_of_conflict(std::span<const Setting> settings, const Setting& own,
                               const LintContext& context) {
   if (own.name == "NCCL_NSOCKS_PERTHREAD") return too_many_sockets(settings, own);
-  if (own.name == "NCCL_DEBUG_SUBSYS" || own.name == "NCCL_DEBUG_FILE") {
-    return debug_is_low(settings, own, context);
-  }
-  for (const Conflict& conflict : kConflicts) {
-    if (!fits_name(conflict.name, own.name)) continue;
-    const Setting* rival = find_beside(settings, own, conflict.rival);
-    if (rival == nullptr || !is_met(conflict, own, *rival) || !may_be_read(*rival, context))
-      continue;
-    return fmt::format(fmt::runtime(conflict.what), quoted(*rival));
-  }
-  return {};
+  const bool is_debug = own.name == "NCCL_DEBUG_SUBSYS" || own.name == "NCCL_DEBUG_FILE";
+  return is_debug ? debug_is_low(settings, own, context) : "";
 }
 
-/// The contradiction that `own` is in, told at the setting that loses its effect.
-std::optional<Remark> find_conflict(std::span<const Setting> settings, const Setting& own,
-                                    const LintContext& context) {
-  if (own.unset || own.value.empty()) return std::nullopt;
-  std::string what = words_of_conflict(settings, own, context);
-  if (what.empty()) return std::nullopt;
-  const bool is_debug = own.name.starts_with("NCCL_DEBUG_");
-  return warning(RemarkKind::Contradictory, std::move(what),
-                 is_debug ? "set NCCL_DEBUG=INFO" : "unset one of the two");
+/// The remark of a row on `own`; nullopt: the row does not hold. Settings of programs or branches
+/// that need not meet do not contradict each other.
+std::optional<Remark> remark_of(const RemarkRow& row, std::span<const Setting> settings,
+                                const Setting& own, const LintContext& context) {
+  const bool is_switch = row.name.ends_with('*') && own.name.ends_with("_DISABLE");
+  if (is_switch || !fits_name(row.name, own.name)) return std::nullopt;
+  const Setting* rival = row.rival.empty() ? nullptr : find_beside(settings, own, row.rival);
+  const std::string_view rival_value = rival == nullptr ? "" : std::string_view(rival->value);
+  if (!is_asked_for(row.value, own.value, rival_value)) return std::nullopt;
+  if (row.rival.empty()) {
+    const bool costs = row.kind == "costly";
+    return note(costs ? RemarkKind::Costly : RemarkKind::Workaround, std::string(row.what),
+                std::string(row.hint.empty() ? "unset it unless this is a test" : row.hint));
+  }
+  if (rival == nullptr) return std::nullopt;
+  if (!is_asked_for(row.rival_value, rival_value, {})) return std::nullopt;
+  if (!may_be_read(*rival, context)) return std::nullopt;
+  return warning(RemarkKind::Contradictory, fmt::format(fmt::runtime(row.what), quoted(*rival)),
+                 "unset one of the two");
+}
+
+/// Adds the contradiction that `own` is in, told at the setting that loses its effect, and its
+/// price.
+void judge_effect(std::span<const Setting> settings, const Setting& own, const LintContext& context,
+                  std::vector<Remark>& out) {
+  if (own.value.empty()) return;
+  std::string what = own.unset ? "" : words_of_conflict(settings, own, context);
+  bool defeated = !what.empty();
+  if (defeated) {
+    const bool is_debug = own.name.starts_with("NCCL_DEBUG_");
+    out.push_back(warning(RemarkKind::Contradictory, std::move(what),
+                          is_debug ? "set NCCL_DEBUG=INFO" : "unset one of the two"));
+  }
+  for (const RemarkRow& row : kRemarkRows) {
+    if (defeated && row.kind != "costly") continue;
+    auto remark = remark_of(row, settings, own, context);
+    if (!remark) continue;
+    defeated = remark->kind == RemarkKind::Contradictory;
+    out.push_back(std::move(*remark));
+    if (!defeated) return;
+  }
 }
 
 constexpr size_t kMostLetters = 2;
@@ -412,46 +409,6 @@ std::optional<Remark> judge_release(const NcclVariable& variable, std::string_vi
   return std::nullopt;
 }
 
-bool is_trace(const Setting& setting) { return upper_case(setting.value) == "TRACE"; }
-bool is_all(const Setting& setting) { return upper_case(setting.value) == "ALL"; }
-
-/// A setting that has a price: right in a test, expensive when it stays.
-struct Price {
-  std::string_view name;
-  bool (*applies)(const Setting& setting);
-  std::string_view what;
-  RemarkKind kind = RemarkKind::Workaround;
-  std::string_view hint = "unset it unless this is a test";
-};
-
-constexpr Price kPrices[] = {
-    {"NCCL_P2P_DISABLE", is_one,
-     "keeps GPUs of one host from reaching each other, over NVLink too"},
-    {"NCCL_P2P_LEVEL", is_local_only,
-     "keeps GPUs of one host from reaching each other, over NVLink too"},
-    {"NCCL_SHM_DISABLE", is_on, "sends what shared memory would carry over the network"},
-    {"NCCL_IB_DISABLE", is_on, "switches InfiniBand and RoCE off; several hosts then talk TCP"},
-    {"NCCL_NET", is_socket, "forces TCP between hosts"},
-    {"NCCL_NET_GDR_LEVEL", is_local_only, "switches GPU Direct RDMA off"},
-    {"NCCL_NVLS_ENABLE", is_off, "switches NVLink SHARP off"},
-    {"NCCL_CUMEM_ENABLE", is_off, "switches the cuMem allocator off, and with it what needs it"},
-    {"NCCL_ALGO", is_chosen, "forces algorithms for all sizes; NCCL usually chooses better"},
-    {"NCCL_PROTO", is_chosen, "forces protocols for all sizes; NCCL usually chooses better"},
-    {"NCCL_DEBUG", is_trace, "logs every call, which makes very long logs", RemarkKind::Costly,
-     "NCCL_DEBUG=INFO is enough for most questions"},
-    {"NCCL_DEBUG_SUBSYS", is_all, "logs every step of every collective, which makes very long logs",
-     RemarkKind::Costly, "INIT,ENV,NET,COLL,GRAPH,BOOTSTRAP is enough for most questions"},
-};
-
-std::optional<Remark> judge_price(const Setting& setting) {
-  for (const Price& each : kPrices) {
-    if (setting.name != each.name || !each.applies(setting)) continue;
-    return make_remark(each.kind, RemarkLevel::Note, std::string(each.what),
-                       std::string(each.hint));
-  }
-  return std::nullopt;
-}
-
 std::optional<Remark> judge_buffers(const Setting& setting) {
   constexpr int64_t kHuge = int64_t{64} << 20;
   if (setting.name != "NCCL_BUFFSIZE" || read_number(setting.value) < kHuge) return std::nullopt;
@@ -493,10 +450,7 @@ void judge_values(const NcclVariable& variable, std::span<const Setting> setting
   for (Remark& remark : judge_filter(variable, setting, context.hosts)) {
     out.push_back(std::move(remark));
   }
-  const bool defeated = add(find_conflict(settings, setting, context), out);
-  const auto price = judge_price(setting);
-  // What takes no effect works around nothing; it costs all the same.
-  if (!defeated || (price && price->kind == RemarkKind::Costly)) add(price, out);
+  judge_effect(settings, setting, context, out);
   add(judge_buffers(setting), out);
 }
 
