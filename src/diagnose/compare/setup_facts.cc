@@ -30,21 +30,6 @@ namespace {
 
 constexpr std::string_view kConfigPrefix = "Comm config ";
 
-/// What is written where, and by whom it can be reached: it changes nothing in the job.
-bool is_about_logging(std::string_view name) {
-  constexpr std::string_view kNames[] = {"NCCL_RAS_ADDR", "NCCL_RAS_ENABLE", "NCCL_SET_THREAD_NAME",
-                                         "NCCL_CONF_FILE", "NCCL_RAS_TIMEOUT_FACTOR"};
-  return name.starts_with("NCCL_DEBUG") || name.find("DUMP") != name.npos ||
-         equals_one_of(name, kNames);
-}
-
-/// Has another value in every run, or on every host.
-bool is_never_alike(std::string_view name) {
-  constexpr std::string_view kNames[] = {"NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_RAS_ADDR",
-                                         "NCCL_SOCKET_MAGIC"};
-  return equals_one_of(name, kNames) || name.ends_with("_DUMP_FILE") || name == "NCCL_DEBUG_FILE";
-}
-
 /// The first line that prints each setting.
 std::map<std::string, Evidence, std::less<>> printed_settings(const Job& job) {
   std::map<std::string, Evidence, std::less<>> printed;
@@ -116,11 +101,11 @@ std::string camps_text(const Job& job, const Camps& camps, const std::set<int>& 
 
 FactValue setting_fact(const Job& job, const std::string& name, const Camps& camps,
                        const std::set<int>& readers) {
-  const bool everywhere = !is_read_where_used(name) && !is_about_logging(name);
-  FactValue fact{.of = name, .minor = is_about_logging(name)};
+  const bool everywhere = !has_trait(name, "where_used") && !has_trait(name, "logging");
+  FactValue fact{.of = name, .minor = has_trait(name, "logging")};
   fact.what = everywhere ? camps_text(job, camps, readers)
                          : fmt::format("{}", fmt::join(std::views::keys(camps), ", "));
-  fact.value = is_never_alike(name) ? "set" : without_names(job, fact.what);
+  fact.value = has_trait(name, "own") ? "set" : without_names(job, fact.what);
   return fact;
 }
 
@@ -173,7 +158,7 @@ FactValue without_setting(const Job& job, const FactValue& other, const Job& oth
     return unknown("lines of its logs are torn or left out");
   }
   if (!has_initialised(job)) return unknown("no rank came to the end of its initialisation");
-  if (is_read_where_used(other.of)) return unknown("NCCL reads it only where it is of use");
+  if (has_trait(other.of, "where_used")) return unknown("NCCL reads it only where it is of use");
   if (!is_read_by_release(job, other.of)) return unknown("its release of NCCL does not read it");
   const bool is_connected = std::ranges::any_of(
       job.logs, [](const SpeakerLog& log) { return !log.connections.all.empty(); });

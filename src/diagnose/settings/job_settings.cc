@@ -304,26 +304,6 @@ std::vector<JobRemark> lint_job(const Job& job, LintContext context) {
 
 namespace {
 
-/// Differ on purpose, or are read by one rank only.
-bool may_differ(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-      "NCCL_HOSTID",          "NCCL_COMM_ID",        "NCCL_TOPO_DUMP_FILE",
-      "NCCL_GRAPH_DUMP_FILE", "NCCL_RAS_ADDR",       "NCCL_IGNORE_CPU_AFFINITY",
-      "NCCL_CONF_FILE",       "NCCL_PROXY_CPUSET",   "NCCL_TOPO_DUMP_FILE_RANK",
-      "NCCL_RAS_ENABLE",      "NCCL_LAUNCH_MODE",    "NCCL_GRAPH_DUMP_FILE_RANK",
-      "NCCL_SET_THREAD_NAME", "NCCL_SET_STACK_SIZE", "NCCL_SOCKET_MAGIC"};
-  return name.starts_with("NCCL_DEBUG") || name.find("DUMP") != name.npos ||
-         equals_one_of(name, kNames);
-}
-
-/// Name what one machine has, so they may differ between machines.
-bool may_differ_between_hosts(std::string_view name) {
-  constexpr std::string_view kNames[] = {"NCCL_SOCKET_IFNAME",  "NCCL_IB_HCA",
-                                         "NCCL_OOB_NET_IFNAME", "NCCL_IB_GID_INDEX",
-                                         "NCCL_TOPO_FILE",      "NCCL_GRAPH_FILE"};
-  return equals_one_of(name, kNames);
-}
-
 struct Reader {
   int process = -1;
   PrintedSettings settings;
@@ -377,7 +357,7 @@ Camps camps_of(const std::vector<Reader>& readers, const std::string& name) {
     result[setting->second.value].push_back(reader.process);
     if (owner == nullptr) owner = &reader;
   }
-  if (owner == nullptr || is_read_where_used(name)) return result;
+  if (owner == nullptr || has_trait(name, "where_used")) return result;
   std::vector<int> without;
   for (const Reader& reader : readers) {
     if (lacks(reader, *owner, name)) without.push_back(reader.process);
@@ -398,8 +378,8 @@ bool is_undecided(const std::vector<Reader>& readers, const Camps& by_value) {
 
 /// Drops what may differ: all of it, or the difference between hosts.
 bool is_difference(const Job& job, const std::string& name, const Camps& by_value) {
-  if (by_value.size() < 2 || may_differ(name)) return false;
-  if (!may_differ_between_hosts(name)) return true;
+  if (by_value.size() < 2 || has_trait(name, "may_differ")) return false;
+  if (!has_trait(name, "of_host")) return true;
   std::map<std::string, std::set<std::string>> values_on_host;
   for (const auto& [value, processes] : by_value) {
     for (const int p : processes) {

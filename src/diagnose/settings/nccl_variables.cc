@@ -42,11 +42,29 @@ constexpr OtherVariable kOthers[] = {
 #include "diagnose/settings/other_variables.inc"
 };
 
+/// A line of setting_traits.table.
+struct TraitRow {
+  std::string_view name;
+  std::string_view trait;
+};
+
+constexpr TraitRow row(std::string_view name, std::string_view trait) { return {name, trait}; }
+
+constexpr TraitRow kTraits[] = {
+#include "diagnose/settings/setting_traits.inc"
+};
+
 }  // namespace
 
 bool fits_name(std::string_view pattern, std::string_view name) {
-  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
-                                : name == pattern;
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  if (star + 1 == pattern.size()) return true;
+  for (size_t rest = star; rest < name.size(); ++rest) {
+    if (fits_name(pattern.substr(star + 1), name.substr(rest))) return true;
+  }
+  return false;
 }
 
 std::span<const NcclVariable> nccl_variables() { return kVariables; }
@@ -56,12 +74,10 @@ const NcclVariable* find_nccl_variable(std::string_view name) {
   return found != std::end(kVariables) && found->name == name ? found : nullptr;
 }
 
-bool is_read_where_used(std::string_view name) {
-  constexpr std::string_view kNames[] = {"NCCL_IB_*",     "NCCL_NET_GDR*", "NCCL_GDR*",
-                                         "NCCL_SHM_*",    "NCCL_MNNVL_*",  "NCCL_DMABUF*",
-                                         "NCCL_SOCKET_N*"};
-  return std::ranges::any_of(kNames,
-                             [&](std::string_view pattern) { return fits_name(pattern, name); });
+bool has_trait(std::string_view name, std::string_view trait) {
+  return std::ranges::any_of(kTraits, [&](const TraitRow& each) {
+    return each.trait == trait && fits_name(each.name, name);
+  });
 }
 
 std::span<const OtherVariable> other_variables() { return kOthers; }

@@ -54,16 +54,16 @@ std::span<const NcclVariable> nccl_variables();
 /// The variable of that name; nullptr if no release of NCCL reads it.
 const NcclVariable* find_nccl_variable(std::string_view name);
 
-/// True if `pattern` is that name, or ends in '*' and the name begins like it.
+/// True if `pattern` is that name; a '*' in it stands for anything.
 bool fits_name(std::string_view pattern, std::string_view name);
 
-// Which settings does NCCL read only where there is something to use them for?
+// Which settings may differ, and which does NCCL read only where there is something to use them for?
 //
-//   NCCL_IB_TIMEOUT   is read where there are RDMA devices   → not printed elsewhere
-//   NCCL_P2P_DISABLE  is read by every rank
+//   NCCL_IB_TIMEOUT   is read where there are RDMA devices   → not printed elsewhere: where_used
+//   NCCL_DEBUG        says what is written                   → changes nothing in the job: logging
 
-/// True if it proves nothing that NCCL does not print that variable.
-bool is_read_where_used(std::string_view name);
+/// True if setting_traits.table, which explains the traits, gives the variable that one.
+bool has_trait(std::string_view name, std::string_view trait);
 
 // Names that look like NCCL's and are somebody else's, or nobody's.
 //
