@@ -161,7 +161,7 @@ CheckedProfile check_profile(const Profile& profile, const Job& job) {
     result.text = expectation.text;
     result.severity = expectation.severity;
     result.outcome = test_fact(*expectation.fact, expectation.expected, job);
-    if (result.outcome.state == OutcomeState::Unknown) {
+    if (!result.outcome.known()) {
       result.how_to_capture = expectation.fact->fact.how_to_capture(job);
     }
   }
@@ -172,7 +172,7 @@ std::optional<Finding> profile_finding(const CheckedProfile& checked, const Job&
   Finding finding;  // An info, until something worse is broken.
   std::vector<std::string> parts;
   for (const CheckedExpectation& expectation : checked.expectations) {
-    if (expectation.outcome.state != OutcomeState::Broken) continue;
+    if (!expectation.outcome.known() || is_yes(expectation.outcome)) continue;
     finding.severity = std::min(finding.severity, expectation.severity);
     parts.push_back(fmt::format("{}, but {}", expectation.text, expectation.outcome.what));
   }

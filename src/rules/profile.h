@@ -56,7 +56,7 @@ Profile find_profile(const std::string& name_or_path);
 struct CheckedExpectation {
   std::string text;
   Severity severity = Severity::Warning;
-  Outcome outcome;
+  FactValue outcome;           ///< As test_fact gives it.
   std::string how_to_capture;  ///< Only where the log cannot tell.
 };
 

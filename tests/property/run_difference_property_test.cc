@@ -149,8 +149,8 @@ using Rows = std::multiset<std::tuple<Topic, std::string, RowState, bool, bool>>
 Rows rows_of(const RunDifference& difference, bool turned) {
   Rows rows;
   for (const DifferenceRow& row : difference.rows) {
-    const bool good = !row.good.value.empty();
-    const bool bad = !row.bad.value.empty();
+    const bool good = !row.good.what.empty();
+    const bool bad = !row.bad.what.empty();
     rows.emplace(row.topic, row.name, row.state, turned ? bad : good, turned ? good : bad);
   }
   return rows;

@@ -261,8 +261,7 @@ const AnalyzedLogs& keep(const DiffOptions& options, const std::string& path, Co
 }
 
 /// Reads the lines that stand beside the rows and are known by their places only.
-void fill(const AnalyzedLogs& logs, RunDifference& difference,
-          DifferenceSide DifferenceRow::*side) {
+void fill(const AnalyzedLogs& logs, RunDifference& difference, FactValue DifferenceRow::*side) {
   std::vector<Evidence*> lines;
   for (DifferenceRow& row : difference.rows) {
     for (Evidence& line : (row.*side).evidence) lines.push_back(&line);

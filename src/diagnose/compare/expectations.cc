@@ -378,9 +378,9 @@ std::string broken_text(const ExpectedFact& kind, const FactValue& found, size_t
 
 }  // namespace
 
-Outcome test_fact(const ExpectedFact& kind, const Expected& expected, const Job& job) {
+FactValue test_fact(const ExpectedFact& kind, const Expected& expected, const Job& job) {
   const FactValue found = kind.fact.derive(job, job_instance(job));
-  if (!found.known()) return {OutcomeState::Unknown, found.why, {}, {}};
+  if (!found.known()) return {.what = found.why};
   const auto& all = std::get<FactValue::Set>(found.value);
   // Where values are neither counted nor of hosts, the first that is wrong says it all.
   const bool all_count = !kind.thing.empty() || kind.fact.scope == Scope::Host;
@@ -389,26 +389,22 @@ Outcome test_fact(const ExpectedFact& kind, const Expected& expected, const Job&
     if (!wrong.empty() && !all_count) break;
     if (!fits(value, kind.fit, expected)) wrong.push_back(&value);
   }
-  if (wrong.empty() && !found.why.empty()) return {OutcomeState::Unknown, found.why, {}, {}};
-  if (wrong.empty()) {
-    return {OutcomeState::Met, met_text(kind, found, all.size(), expected), {}, {}};
-  }
-  Outcome outcome{
-      OutcomeState::Broken, broken_text(kind, found, all.size(), wrong, expected), {}, {}};
+  if (wrong.empty() && !found.why.empty()) return {.what = found.why};
+  if (wrong.empty()) return yes(met_text(kind, found, all.size(), expected));
+  FactValue broken{.value = false, .what = broken_text(kind, found, all.size(), wrong, expected)};
   std::set<int> processes;
   for (const FactValue* value : wrong) {
     processes.insert(value->processes.begin(), value->processes.end());
     for (const Evidence& line : value->evidence) {
-      if (outcome.evidence.size() < kMaxLines) outcome.evidence.push_back(line);
+      if (broken.evidence.size() < kMaxLines) broken.evidence.push_back(line);
     }
   }
-  outcome.processes.assign(processes.begin(), processes.end());
-  return outcome;
+  broken.processes.assign(processes.begin(), processes.end());
+  return broken;
 }
 
-std::string_view to_string(OutcomeState state) {
-  constexpr std::string_view kNames[] = {"met", "broken", "unknown"};
-  return kNames[static_cast<size_t>(state)];
+std::string_view outcome_word(const FactValue& tested) {
+  return !tested.known() ? "unknown" : is_yes(tested) ? "met" : "broken";
 }
 
 std::span<const ExpectedFact> expected_facts() { return kExpectedFacts; }

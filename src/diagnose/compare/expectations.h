@@ -34,19 +34,6 @@ struct Expected {
   bool yes = false;
 };
 
-enum class OutcomeState { Met, Broken, Unknown };
-
-/// "met", "broken", "unknown".
-std::string_view to_string(OutcomeState state);
-
-/// How the job stands to an expectation.
-struct Outcome {
-  OutcomeState state = OutcomeState::Unknown;
-  std::string what;                ///< What the log shows, or what it lacks.
-  std::vector<Evidence> evidence;  ///< Of a broken one.
-  std::vector<int> processes;      ///< Who breaks it; into Job::processes.
-};
-
 /// A fact that profiles may name.
 struct ExpectedFact {
   /// Asked about the whole job. Its value is a set, which `what` says for people; with a `why`,
@@ -62,7 +49,11 @@ std::span<const ExpectedFact> expected_facts();
 /// The one of that name; nullptr if there is none.
 const ExpectedFact* find_expected(std::string_view name);
 
-/// Whether the fact is as expected.
-Outcome test_fact(const ExpectedFact& fact, const Expected& expected, const Job& job);
+/// Whether the fact is as expected: "yes", or "no" with who breaks it. `what` says what the log
+/// shows, or what it lacks.
+FactValue test_fact(const ExpectedFact& fact, const Expected& expected, const Job& job);
+
+/// Of a tested fact: "met", "broken", "unknown".
+std::string_view outcome_word(const FactValue& tested);
 
 }  // namespace ncclog

@@ -163,9 +163,9 @@ std::string items_text(const FactValue::Set& items) {
 }
 
 /// A side of which only what the other run lacks is told, with lines that show it.
-DifferenceSide own_items(const FactValue::Set& own, const FactValue::Set& others) {
+FactValue own_items(const FactValue::Set& own, const FactValue::Set& others) {
   FactValue::Set items;
-  DifferenceSide side;
+  FactValue side;
   for (const FactValue& item : own) {
     const bool is_common =
         std::ranges::any_of(others, [&](const FactValue& other) { return are_alike(item, other); });
@@ -175,7 +175,7 @@ DifferenceSide own_items(const FactValue::Set& own, const FactValue::Set& others
     const bool shows = line.where.line != 0 && side.evidence.size() < kMostShown;
     if (shows) side.evidence.push_back(line);
   }
-  side.value =
+  side.what =
       items.empty() ? "nothing that the other run lacks" : "only here: " + items_text(items);
   return side;
 }
@@ -186,11 +186,12 @@ std::string text_of(const FactValue& fact) {
   return fact.what.empty() ? fact_text(fact) : fact.what;
 }
 
-DifferenceSide side_of(const FactValue& own, const FactValue& other) {
+FactValue side_of(const FactValue& own, const FactValue& other) {
   const auto* items = std::get_if<FactValue::Set>(&own.value);
   const auto* others = std::get_if<FactValue::Set>(&other.value);
-  return items != nullptr && others != nullptr ? own_items(*items, *others)
-                                               : DifferenceSide{text_of(own), {}, own.evidence};
+  return items != nullptr && others != nullptr
+             ? own_items(*items, *others)
+             : FactValue{.what = text_of(own), .evidence = own.evidence};
 }
 
 RowState state_of(const FactValue& fact) { return fact.minor ? RowState::Note : RowState::Differs; }
@@ -248,7 +249,7 @@ class Comparison {
     const FactValue absent = row_of(topic).absent(other, fact, own);
     if (absent.known()) {
       DifferenceRow row{topic, fact.of, state_of(fact), {}, {}};
-      (is_good ? row.good : row.bad) = {text_of(fact), {}, fact.evidence};
+      (is_good ? row.good : row.bad) = {.what = text_of(fact), .evidence = fact.evidence};
       out_.rows.push_back(std::move(row));
     } else if (!absent.why.empty() && !fact.minor) {
       // What does not matter is not worth saying that it is not known.
@@ -262,15 +263,15 @@ class Comparison {
     for (const auto& [key, untold] : untold_) {
       const auto& [topic, is_good, why] = key;
       DifferenceRow row{topic, {}, RowState::NotComparable};
-      (is_good ? row.bad : row.good).gap = why;
-      DifferenceSide& known = is_good ? row.good : row.bad;
+      (is_good ? row.bad : row.good).why = why;
+      FactValue& known = is_good ? row.good : row.bad;
       const FactValue& first = *untold.facts.front();
       known.evidence = first.evidence;
       if (untold.facts.size() == 1) {
         row.name = first.of;
-        known.value = text_of(first);
+        known.what = text_of(first);
       } else {
-        known.value = untold_text(topic, untold);
+        known.what = untold_text(topic, untold);
       }
       out_.rows.push_back(std::move(row));
     }
@@ -319,15 +320,15 @@ class Comparison {
     return found != run.explained.end() && std::ranges::count(found->second, effect.name) > 0;
   }
 
-  static bool share_a_line(const DifferenceSide& a, const DifferenceSide& b) {
+  static bool share_a_line(const FactValue& a, const FactValue& b) {
     return std::ranges::any_of(a.evidence, [&](const Evidence& line) {
       return std::ranges::any_of(b.evidence,
                                  [&](const Evidence& other) { return other.where == line.where; });
     });
   }
 
-  static bool names(const DifferenceSide& side, const std::string& setting) {
-    return side.value.find(setting) != std::string::npos ||
+  static bool names(const FactValue& side, const std::string& setting) {
+    return side.what.find(setting) != std::string::npos ||
            std::ranges::any_of(side.evidence, [&](const Evidence& line) {
              return line.text.find(setting) != std::string::npos;
            });

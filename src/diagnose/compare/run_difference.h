@@ -130,13 +130,6 @@ std::string without_names(const Job& job, std::string_view text);
 /// "transport within a host".
 bool may_explain(std::string_view cause, std::string_view effect);
 
-/// What one run says.
-struct DifferenceSide {
-  std::string value;  ///< Empty: the run has nothing of the sort, or its logs do not tell.
-  std::string gap;    ///< Why that is not known, a clause about the run; empty: it is known.
-  std::vector<Evidence> evidence;
-};
-
 enum class RowState {
   Differs,
   Note,           ///< Differs in what does not matter to the job, such as how long it went on.
@@ -150,8 +143,9 @@ struct DifferenceRow {
   Topic topic = Topic::Setting;
   std::string name;  ///< Of the fact; empty: several of the topic, which the known side lists.
   RowState state = RowState::Differs;
-  DifferenceSide good;
-  DifferenceSide bad;
+  /// What each run says, in words; empty: it has nothing of the sort, or `why` its logs do not tell.
+  FactValue good;
+  FactValue bad;
   std::vector<size_t> causes;  ///< Rows that may explain it, into RunDifference::rows.
 };
 

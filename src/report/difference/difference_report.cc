@@ -24,8 +24,8 @@ std::string clipped(const std::string& value) { return clip(printable(value), kV
 
 /// The run that alone has something, where the other one is known to have nothing of the sort.
 std::string_view only_run(const DifferenceRow& row) {
-  const auto has = [](const DifferenceSide& side) {
-    return !side.value.empty() || !side.evidence.empty();
+  const auto has = [](const FactValue& side) {
+    return !side.what.empty() || !side.evidence.empty();
   };
   if (has(row.good) == has(row.bad)) return {};
   return has(row.good) ? "GOOD" : "BAD";
@@ -180,9 +180,9 @@ std::string title_of(const DifferenceRow& row) {
   return title.empty() ? row.name : fmt::format("{} {}", title, row.name);
 }
 
-std::string side_text(const DifferenceRow& row, const DifferenceSide& side) {
-  if (!side.gap.empty()) return "not known: " + side.gap;
-  if (!side.value.empty()) return side.value;
+std::string side_text(const DifferenceRow& row, const FactValue& side) {
+  if (!side.why.empty()) return "not known: " + side.why;
+  if (!side.what.empty()) return side.what;
   const bool is_there = !side.evidence.empty();
   return is_there ? "empty" : std::string(row_of(row.topic).missing);
 }
@@ -194,11 +194,11 @@ std::string row_sentence(const DifferenceRow& row) {
     return by_name && !only.empty() ? fmt::format("{} only in {}", clipped(title_of(row)), only)
                                     : in_both(row);
   }
-  const bool good_tells = row.good.gap.empty();
-  const DifferenceSide& known = good_tells ? row.good : row.bad;
+  const bool good_tells = row.good.why.empty();
+  const FactValue& known = good_tells ? row.good : row.bad;
   return fmt::format("{}: {} in {}; not known of {}: {}", title_of(row),
                      clipped(side_text(row, known)), good_tells ? "GOOD" : "BAD",
-                     good_tells ? "BAD" : "GOOD", good_tells ? row.bad.gap : row.good.gap);
+                     good_tells ? "BAD" : "GOOD", good_tells ? row.bad.why : row.good.why);
 }
 
 namespace {
@@ -261,7 +261,7 @@ std::string relation(const RunDifference& difference, size_t row, const Numbers&
 }
 
 Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,
-                    const DifferenceSide& side) {
+                    const FactValue& side) {
   std::string text = clip(printable(side_text(row, side)), kSideColumns);
   if (!side.evidence.empty()) {
     text += fmt::format("  ({})", place_text(job, side.evidence.front().where));
@@ -269,7 +269,7 @@ Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,
   return {std::move(label), std::move(text)};
 }
 
-void add_quotes(const Job& job, const DifferenceSide& side, Quotes& quotes) {
+void add_quotes(const Job& job, const FactValue& side, Quotes& quotes) {
   for (const Evidence& line : side.evidence) {
     quotes.quotes.push_back({place_text(job, line.where), line.text});
   }
@@ -355,12 +355,11 @@ Document difference_document(const DifferenceReport& report, Reader reader) {
 
 namespace {
 
-constexpr Key<DifferenceSide> kSide[] = {
-    {"value", kNameOrNull<&DifferenceSide::value, type::text>,
+constexpr Key<FactValue> kSide[] = {
+    {"value", kNameOrNull<&FactValue::what, type::text>,
      "Null: the run has nothing of the sort, or it is not known."},
-    {"unknown", kNameOrNull<&DifferenceSide::gap, type::text>,
-     "Why it is not known; null where it is."},
-    {"evidence", kObjects<&DifferenceSide::evidence, kEvidence>},
+    {"unknown", kNameOrNull<&FactValue::why, type::text>, "Why it is not known; null where it is."},
+    {"evidence", kObjects<&FactValue::evidence, kEvidence>},
 };
 
 /// A row among the others.

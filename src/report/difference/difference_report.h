@@ -53,7 +53,7 @@ std::string headline_of(const RunDifference& difference);
 std::string title_of(const DifferenceRow& row);
 
 /// What a side says of a row: its value, "not set", "none", …
-std::string side_text(const DifferenceRow& row, const DifferenceSide& side);
+std::string side_text(const DifferenceRow& row, const FactValue& side);
 
 /// A row in one sentence: "iterations: 4 in GOOD, 6 in BAD", or what is not known of whom.
 std::string row_sentence(const DifferenceRow& row);

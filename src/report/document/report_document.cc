@@ -327,17 +327,17 @@ void add_replay(const ReplaySummary& replay, Reader reader, Document& document) 
 /// "hosts: 2 (2 hosts)", "network: IB, but network Socket", "nvls: true; no line says …".
 std::string expectation_words(const CheckedExpectation& expectation) {
   const std::string& what = expectation.outcome.what;
-  const bool is_broken = expectation.outcome.state == OutcomeState::Broken;
-  return expectation.outcome.state == OutcomeState::Met
+  return is_yes(expectation.outcome)
              ? fmt::format("{} ({})", expectation.text, what)
-             : fmt::format("{}{} {}", expectation.text, is_broken ? ", but" : ";", what);
+             : fmt::format("{}{} {}", expectation.text, expectation.outcome.known() ? ", but" : ";",
+                           what);
 }
 
 void add_profile(const CheckedProfile& profile, Document& document) {
   Section section{.heading = "Expectations of " + profile.name, .id = "expectations"};
   std::set<std::string> captures;
   for (const CheckedExpectation& expectation : profile.expectations) {
-    section.blocks.push_back(Statement{.word = std::string(to_string(expectation.outcome.state)),
+    section.blocks.push_back(Statement{.word = std::string(outcome_word(expectation.outcome)),
                                        .text = expectation_words(expectation),
                                        .depth = 1});
     if (!expectation.how_to_capture.empty()) captures.insert(expectation.how_to_capture);

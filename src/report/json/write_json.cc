@@ -279,8 +279,11 @@ constexpr Key<CheckedExpectation> kExpectation[] = {
     {"expectation", kText<&CheckedExpectation::text>, "As the profile says it."},
     {"severity", kWord<&CheckedExpectation::severity, kSeverity>},
     {"outcome",
-     kOf<&CheckedExpectation::outcome, kWord<&Outcome::state, type::one_of<"met|broken|unknown">>>},
-    {"what", kOf<&CheckedExpectation::outcome, kText<&Outcome::what>>},
+     {type::one_of<"met|broken|unknown">,
+      [](const Job&, const CheckedExpectation& each) -> Json {
+        return outcome_word(each.outcome);
+      }}},
+    {"what", kOf<&CheckedExpectation::outcome, kText<&FactValue::what>>},
     {"how_to_capture", kNameOrNull<&CheckedExpectation::how_to_capture, type::text>,
      "Where the outcome is unknown."},
 };

@@ -48,8 +48,8 @@ TEST(WriteJson, TellsHowTheJobStandsToAProfile) {
   report.profile = CheckedProfile{
       "ours",
       "Our cluster",
-      {{"network: IB", Severity::Error, {OutcomeState::Broken, "network Socket", {}, {}}, ""},
-       {"nvls: true", Severity::Info, {OutcomeState::Unknown, "no line", {}, {}}, "set it"}}};
+      {{"network: IB", Severity::Error, {.value = false, .what = "network Socket"}, ""},
+       {"nvls: true", Severity::Info, {.what = "no line"}, "set it"}}};
   const json told = written(report);
   EXPECT_EQ(complaints(told), "");
   EXPECT_EQ(told["expectations"], json::parse(R"({"profile": "ours", "title": "Our cluster",

@@ -105,8 +105,8 @@ Report large_report(const std::string& word) {
   report.diagnosis.capture.steps.assign(50, word);
   report.diagnosis.overlays.assign(50, {finding(3, word), Severity::Info, word, word, word});
   report.profile = CheckedProfile{.name = word, .title = word, .expectations = {}};
-  report.profile->expectations.assign(200,
-                                      {word, Severity::Error, {OutcomeState::Broken, word}, word});
+  report.profile->expectations.assign(
+      200, {word, Severity::Error, {.value = false, .what = word}, word});
   report.job.inputs.resize(4096, report.job.inputs.front());
   report.job.hosts.assign(1024, word);
   return report;

@@ -67,9 +67,9 @@ RunDifference compared(const std::string& good, const std::string& bad) {
                       {bad_job, compared_facts(bad_job, {})});
 }
 
-std::string side_text(const DifferenceSide& side) {
-  if (!side.gap.empty()) return "? " + side.gap;
-  return side.value.empty() ? "-" : side.value;
+std::string side_text(const FactValue& side) {
+  if (!side.why.empty()) return "? " + side.why;
+  return side.what.empty() ? "-" : side.what;
 }
 
 std::string rows_text(const RunDifference& difference) {
