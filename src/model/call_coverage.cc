@@ -52,7 +52,7 @@ const CollectiveCalls* calls_of(const Job& job, const CommRank& rank) {
 CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommRank& rank) {
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr || rank.process < 0) return CallCoverage::Unknown;
-  const Process& process = job.processes[static_cast<size_t>(rank.process)];
+  const Process& process = nth_process(job, rank.process);
   // Calls may be missing in the middle: then the numbers of later ones mean nothing.
   const bool lines_are_missing =
       process.torn || process.restarted || job.losses.count(Loss::LineLeftOut) > 0;
@@ -84,7 +84,7 @@ std::vector<Witnessed> witnessed_ranks(const Job& job, const RecordedGroup& grou
     if (rank.dump != nullptr && rank.dump->process >= 0) by_process[rank.dump->process] = &rank;
   }
   std::vector<Witnessed> result;
-  const auto& ranks = job.communicators[static_cast<size_t>(group.communicator)].ranks;
+  const auto& ranks = nth_communicator(job, group.communicator).ranks;
   for (const CommRank& rank : ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
     const auto made = by_process.find(rank.process);
@@ -144,7 +144,7 @@ struct Watched {
 void watch(const Job& job, const CommRank& rank, Watched& watched) {
   const CollectiveCalls& calls = *calls_of(job, rank);
   watched.goes_with &= calls.peers.empty() && calls.other_peers == 0;
-  const Process& process = job.processes[static_cast<size_t>(rank.process)];
+  const Process& process = nth_process(job, rank.process);
   std::set<int64_t> gave_up;
   for_each_message<WorkStatus>(job, process, [&](const Header& header, const WorkStatus& status) {
     if (!is_of_all_ranks(header)) return;
@@ -208,7 +208,7 @@ bool ends_early(const Job& job, const Communicator& comm, const CallSequence& sh
 void add_short_of_completed(const Job& job, std::vector<ShortLog>& result) {
   const int communicator = communicator_of_all(job);
   if (communicator < 0 || !job.runs.empty()) return;
-  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  const Communicator& comm = nth_communicator(job, communicator);
   Watched watched;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process >= 0 && calls_of(job, rank) != nullptr) watch(job, rank, watched);

@@ -105,7 +105,7 @@ bool is_rccl(const Job& job) {
   }
   for (const int process : job.processes_by_kind[kKindIndex<NcclVersion>]) {
     bool is_it = false;
-    for_each_record(job, job.processes[static_cast<size_t>(process)], kKindIndex<NcclVersion>,
+    for_each_record(job, nth_process(job, process), kKindIndex<NcclVersion>,
                     [&](const Record& record) {
                       is_it |= record.text.find("RCCL version") != record.text.npos;
                     });

@@ -338,6 +338,15 @@ struct Job {
   std::optional<StatedOutcome> stated;  ///< How it ended, as the user says; nullopt: not said.
 };
 
+/// By index, as parts of the job refer to each other.
+inline const Process& nth_process(const Job& job, int process) {
+  return job.processes[static_cast<size_t>(process)];
+}
+
+inline const Communicator& nth_communicator(const Job& job, int communicator) {
+  return job.communicators[static_cast<size_t>(communicator)];
+}
+
 /// Place of a line as people write it: path and line number in the file.
 struct FileLine {
   std::string path;

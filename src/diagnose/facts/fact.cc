@@ -107,7 +107,7 @@ std::string name_of(const Job& job, const Instance& instance) {
       return instance.rank >= 0 ? fmt::format("rank {}", instance.rank)
                                 : process_name(job, instance.processes.front());
     case Scope::Communicator:
-      return "communicator " + job.communicators[static_cast<size_t>(instance.communicator)].id;
+      return "communicator " + nth_communicator(job, instance.communicator).id;
     case Scope::RankPair:
       return pair_name(job, instance);
   }

@@ -184,15 +184,6 @@ std::span<const Fact> ras_facts();         ///< diagnose/calls/ras_facts.cc
 //
 // A fact that cannot know returns unknown(); silence is never "no".
 
-/// By index, as results name them.
-inline const Process& nth_process(const Job& job, int process) {
-  return job.processes[static_cast<size_t>(process)];
-}
-
-inline const Communicator& nth_communicator(const Job& job, int communicator) {
-  return job.communicators[static_cast<size_t>(communicator)];
-}
-
 /// Every rank that lines of the communicator number belongs to a process of the job.
 inline bool is_all_seen(const Communicator& comm) {
   return std::ranges::none_of(comm.ranks, [](const CommRank& rank) { return rank.process < 0; });
@@ -233,8 +224,7 @@ template <typename T, typename Use>
 void for_each_said(const Job& job, Use&& use) {
   if (job.processes_by_kind.empty()) return;  // Nothing was read.
   for (const int p : job.processes_by_kind[kKindIndex<T>]) {
-    const Process& process = job.processes[static_cast<size_t>(p)];
-    for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
+    for_each_record(job, nth_process(job, p), kKindIndex<T>, [&](const Record& record) {
       const Event event = parse_record(record);
       use(Said<T>{p, record, event.header, read_message<T>(event.message)});
     });
@@ -257,7 +247,7 @@ void for_each_said_of(const Job& job, Use use) {
 /// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
 /// only where the job was built so (model/build/processes.cc). -1: unknown.
 inline int rank_of(const Job& job, int process, const Header& header) {
-  const int rank = job.processes[static_cast<size_t>(process)].rank;
+  const int rank = nth_process(job, process).rank;
   return rank >= 0 ? rank : header.group_rank;
 }
 

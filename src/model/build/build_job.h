@@ -173,10 +173,6 @@ void build_parts(Job& job);
 
 // What the steps share.
 
-inline const Process& process_at(const Job& job, int process) {
-  return job.processes[static_cast<size_t>(process)];
-}
-
 /// Into Job::inputs: where the line stands; -1: not known, or no line.
 int64_t input_of(const Job& job, SourceRef where);
 

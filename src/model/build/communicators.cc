@@ -237,7 +237,7 @@ Communicator make_communicator(const Job& job, const CommGroup& group) {
   std::set<std::string> hosts;
   for (CommRank rank : group.members) {
     const CommSegment& segment = segment_of(job, rank);
-    const Process& process = process_at(job, rank.process);
+    const Process& process = nth_process(job, rank.process);
     rank.rank = segment.rank;
     rank.cuda_dev = segment.cuda_dev;
     rank.bus_id = segment.bus_id;

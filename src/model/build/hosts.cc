@@ -233,7 +233,7 @@ BusIds uses_by_bus_id(const Job& job) {
     for (const CommRank& rank : comm.ranks) {
       const auto bus_id = parse_hex(rank.bus_id);
       if (rank.process < 0 || !bus_id) continue;
-      const Process& process = process_at(job, rank.process);
+      const Process& process = nth_process(job, rank.process);
       uses.try_emplace({process.host, *bus_id},
                        GpuUse{process.rank >= 0 ? process.rank : rank.rank, rank.nvml_dev, ""});
     }
@@ -370,7 +370,7 @@ Places places_of(const Job& job) {
     const auto bus = bus_number(bus_id);
     if (process < 0 || !bus) return;
     with_gpu.insert(process);
-    places.gpus.push_back({process_at(job, process).host, *bus, process, rank});
+    places.gpus.push_back({nth_process(job, process).host, *bus, process, rank});
   };
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const Process& process = job.processes[p];
@@ -382,7 +382,7 @@ Places places_of(const Job& job) {
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0) continue;
       // A process with several GPUs has no global rank of its own.
-      const int own = process_at(job, rank.process).rank;
+      const int own = nth_process(job, rank.process).rank;
       add(rank.process, own >= 0 || &comm != &job.communicators.front() ? own : rank.rank,
           rank.bus_id);
     }
@@ -405,7 +405,7 @@ int process_with_pid(const Job& job, const KernelEvent& event) {
     return process.pid == event.pid && same_host(event.host, process.host);
   });
   if (found < 0) return -1;
-  const auto own = bus_number(process_at(job, found).bus_id);
+  const auto own = bus_number(nth_process(job, found).bus_id);
   const auto named = bus_number(event.bus_id);
   // In a container the same number may be somebody else's.
   return own && named && *own != *named ? -1 : found;
@@ -440,8 +440,8 @@ void relate(const Job& job, const Places& places, KernelEvent& event) {
   }
   event.relation = KernelRelation::Process;
   event.process = process;
-  event.rank = process_at(job, process).rank;
-  if (event.host.empty()) event.host = process_at(job, process).host;
+  event.rank = nth_process(job, process).rank;
+  if (event.host.empty()) event.host = nth_process(job, process).host;
 }
 
 template <typename T>

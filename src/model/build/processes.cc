@@ -581,7 +581,7 @@ class Directory {
     int owner = find_by_prefix(log);
     if (owner < 0) owner = look_up(files_, input_of(job_, log.first));
     if (owner < 0) return -1;
-    const Process& process = process_at(job_, owner);
+    const Process& process = nth_process(job_, owner);
     const CommSegment* largest = largest_segment(job_.logs[process.logs.front()]);
     const bool is_global = largest != nullptr && largest->nranks == world_ && process.rank >= 0;
     return is_global ? owner : -1;

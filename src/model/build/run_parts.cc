@@ -82,7 +82,7 @@ bool calls_are_even(const Job& job, const RunPart& run) {
     std::set<uint64_t> counts;
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0 || rank.log < 0) continue;
-      const Process& process = process_at(job, rank.process);
+      const Process& process = nth_process(job, rank.process);
       const bool is_own = std::ranges::binary_search(run.processes, rank.process);
       // Of other runs, or with lines missing: it proves nothing.
       if (!is_own || process.torn || process.cut) return true;
@@ -98,7 +98,7 @@ std::vector<Shown> shown_by(const Job& job, const std::vector<RunPart>& runs) {
     Shown& shown = all.emplace_back();
     shown.may_be_over = calls_are_even(job, run);
     for (const int p : run.processes) {
-      for (const size_t log : process_at(job, p).logs) {
+      for (const size_t log : nth_process(job, p).logs) {
         if (job.logs[log].speaker.pid >= 0) add_log(job, job.logs[log], shown);
       }
     }
@@ -134,7 +134,7 @@ class Territory {
     for (size_t r = 0; r < runs.size(); ++r) {
       for (const int p : runs[r].processes) {
         const auto [known, is_new] =
-            by_pid_.try_emplace(process_at(job, p).pid, static_cast<int>(r));
+            by_pid_.try_emplace(nth_process(job, p).pid, static_cast<int>(r));
         if (!is_new && known->second != static_cast<int>(r)) known->second = -1;
       }
     }

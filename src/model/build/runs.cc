@@ -69,7 +69,7 @@ void add_gpus(const Job& job, const Communicator& comm, World& world) {
     if (gpu.empty()) continue;
     // A rank that took over the id of an attempt before is of another world.
     if (!std::ranges::binary_search(world.processes, rank.process)) continue;
-    world.gpus[rank.rank] = {process_at(job, rank.process).host, gpu};
+    world.gpus[rank.rank] = {nth_process(job, rank.process).host, gpu};
   }
 }
 
@@ -77,7 +77,7 @@ void add_gpus(const Job& job, const Communicator& comm, World& world) {
 void add_attempt(const Job& job, World& world) {
   std::set<std::pair<std::string, int>> attempts;
   for (const int p : world.processes) {
-    const int64_t input = input_of(job, process_at(job, p).first);
+    const int64_t input = input_of(job, nth_process(job, p).first);
     if (input < 0) return;
     const auto file = parse_torchrun_file(job.inputs[static_cast<size_t>(input)].path);
     if (!file) return;
@@ -92,8 +92,9 @@ World make_world(const Job& job, std::vector<int> processes, const Communicator&
   World world;
   world.processes = std::move(processes);
   world.nranks = largest.nranks;
-  world.first = process_at(job, world.processes.front()).first;
-  for (const int p : world.processes) world.first = std::min(world.first, process_at(job, p).first);
+  world.first = nth_process(job, world.processes.front()).first;
+  for (const int p : world.processes)
+    world.first = std::min(world.first, nth_process(job, p).first);
   add_gpus(job, largest, world);
   add_attempt(job, world);
   return world;
@@ -176,7 +177,7 @@ bool has_several_lives(const SpeakerLog& log) {
 std::map<int64_t, SourceRef> inputs_of(const Job& job, const World& world) {
   std::map<int64_t, SourceRef> inputs;
   for (const int p : world.processes) {
-    const SourceRef first = process_at(job, p).first;
+    const SourceRef first = nth_process(job, p).first;
     const int64_t input = input_of(job, first);
     if (input < 0) continue;
     const auto [known, is_new] = inputs.try_emplace(input, first);
@@ -189,7 +190,7 @@ std::map<int64_t, SourceRef> inputs_of(const Job& job, const World& world) {
 std::map<std::string, int64_t> pids_of(const Job& job, const World& world) {
   std::map<std::string, int64_t> pids;
   for (const int p : world.processes) {
-    const Process& process = process_at(job, p);
+    const Process& process = nth_process(job, p);
     const auto [known, is_new] = pids.try_emplace(process.host, process.pid);
     if (!is_new) known->second = std::min(known->second, process.pid);
   }
@@ -200,7 +201,7 @@ std::map<std::string, int64_t> pids_of(const Job& job, const World& world) {
 std::optional<int64_t> time_of(const Job& job, const World& world) {
   std::optional<int64_t> latest;
   for (const int p : world.processes) {
-    const LineTime time = find_line_time(process_at(job, p).last_text);
+    const LineTime time = find_line_time(nth_process(job, p).last_text);
     if (time.known() && (!latest || *latest < time.nanoseconds)) latest = time.nanoseconds;
   }
   return latest;
@@ -339,7 +340,7 @@ bool follows(const Job& job, const std::vector<SourceRef>& ends, const Process& 
 template <typename Place, typename PlaceOf, typename MayFollow>
 std::vector<World> take_turns(const Job& job, const std::vector<Caller>& callers, PlaceOf place_of,
                               MayFollow may_follow) {
-  const auto process = [&](int p) -> const Process& { return process_at(job, p); };
+  const auto process = [&](int p) -> const Process& { return nth_process(job, p); };
   std::map<Place, std::vector<int>> by_place;
   for (const Caller& caller : callers) by_place[place_of(caller)].push_back(caller.process);
   const size_t turns = by_place.begin()->second.size();
@@ -379,7 +380,7 @@ std::vector<World> worlds_by_turns(const Job& job) {
     nranks = std::max(nranks, caller.nranks);
     has_devices &= caller.device >= 0;
   }
-  const auto host_of = [&](const Caller& caller) { return process_at(job, caller.process).host; };
+  const auto host_of = [&](const Caller& caller) { return nth_process(job, caller.process).host; };
   if (has_devices) {
     using Device = std::pair<std::string, int>;
     std::vector<World> worlds = take_turns<Device>(
