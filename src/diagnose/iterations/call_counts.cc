@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -221,7 +220,7 @@ class ProcessCount {
         log_(job.logs[static_cast<size_t>(calls.log)]),
         comms_(comms),
         rows_(rows) {
-    const Process& process = job.processes[static_cast<size_t>(calls.process)];
+    const Process& process = nth_process(job, calls.process);
     fact_.process = calls.process;
     fact_.rank = process.rank;
     fact_.host = process.host;
@@ -407,7 +406,7 @@ void add_dumps(const Job& job, const JobCalls& calls, CountRows& rows, CallCount
   std::set<int> ranks;
   for (const ProcessCalls& process : calls.processes) {
     counted.insert(process.process);
-    ranks.insert(job.processes[static_cast<size_t>(process.process)].rank);
+    ranks.insert(nth_process(job, process.process).rank);
   }
   for (const FlightRecorderDump& dump : job.flight_recorders) {
     // Where ranks of the logs are unknown, one of them may be this dump's process.
@@ -422,7 +421,7 @@ void add_dumps(const Job& job, const JobCalls& calls, CountRows& rows, CallCount
     CallFact fact;
     fact.process = dump.process;
     fact.rank = dump.rank;
-    if (dump.process >= 0) fact.host = job.processes[static_cast<size_t>(dump.process)].host;
+    if (dump.process >= 0) fact.host = nth_process(job, dump.process).host;
     for (const FlightRecorderEntry& entry : dump.entries) {
       const std::string_view op = nccl_function(entry.profiling_name);
       fact.op = op.empty() ? std::string_view(entry.profiling_name) : op;

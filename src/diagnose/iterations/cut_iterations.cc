@@ -137,9 +137,9 @@ struct RepeatRange {
 };
 
 RepeatRange inside(const Repeats& repeats, size_t begin, size_t end) {
-  const size_t first = repeats.begins.before(begin);
+  const size_t first = repeats.before(begin);
   const size_t length = repeats.pattern.size();
-  const size_t last = end < length ? first : repeats.begins.up_to(end - length);
+  const size_t last = end < length ? first : repeats.before(end - length + 1);
   return {first, std::max(first, last)};
 }
 
@@ -170,18 +170,11 @@ class Spans {
       all.push_back({first, last, begin, end, ends});
       return;
     }
-    for (uint64_t i = 0; i < steps;) {
+    for (uint64_t i = 0; i < steps; ++i) {
       const int64_t number = first + static_cast<int64_t>(i);
-      const size_t row = i == 0 ? 0 : std::min<size_t>(steps - 1 - i, steps_in_row(range, i));
-      if (row > 1) {
-        add_row(number, begin_of(range, i), row);
-        i += row;
-        continue;
-      }
       const size_t from = i == 0 ? begin : begin_of(range, i);
       const size_t to = i + 1 == steps ? end : begin_of(range, i + 1);
       all.push_back({number, number, from, to, false});
-      ++i;
     }
   }
 
@@ -192,15 +185,7 @@ class Spans {
     const size_t steps = range.count() / repeats_.per_step;
     int64_t number = first;
     size_t from = begin;
-    for (size_t i = 0; i < steps;) {
-      const size_t row = i == 0 ? 0 : steps_in_row(range, i);
-      if (row > 1) {
-        add_row(number, from, row);
-        number += static_cast<int64_t>(row);
-        from += row * length();
-        i += row;
-        continue;
-      }
+    for (size_t i = 0; i < steps; ++i) {
       const size_t end = repeats_.end_of(range.first + (i + 1) * repeats_.per_step - 1);
       const size_t next = i + 1 < steps ? begin_of(range, i + 1) : end;
       const bool odd = is_iteration(end, next);
@@ -211,7 +196,6 @@ class Spans {
         ++number;
       }
       from = next;
-      ++i;
     }
     add_tail(number, from, announced && steps == 0);
   }
@@ -224,19 +208,6 @@ class Spans {
   }
 
   size_t length() const { return repeats_.pattern.size() * repeats_.per_step; }
-
-  /// So many steps from `step` on have no call but those of the pattern. Behind the last of them a
-  /// repeat follows at once.
-  size_t steps_in_row(const RepeatRange& range, size_t step) const {
-    const size_t repeat = range.first + step * repeats_.per_step;
-    const size_t row_end = std::min(range.last, repeats_.begins.row_end(repeat));
-    return (row_end - repeat - 1) / repeats_.per_step;
-  }
-
-  void add_row(int64_t first, size_t begin, size_t steps) {
-    all.push_back({first, first + static_cast<int64_t>(steps) - 1, begin, begin + steps * length(),
-                   false, true});
-  }
 
   /// Calls that are no repeat, but so many that they are an iteration of another kind.
   bool is_iteration(size_t begin, size_t end) const {
@@ -320,7 +291,7 @@ class Placing {
       last_gap_ = gap;
       last_other_ = other;
       same_ = count == other.end - other.begin &&
-              same_calls(calls_.folded, gap.begin, model_.folded, other.begin, count);
+              calls_.folded.kinds(gap.begin, count) == model_.folded.kinds(other.begin, count);
     }
     return same_;
   }
@@ -341,7 +312,7 @@ std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& re
   for (const StepMark& mark : marks) {
     const auto raw = static_cast<size_t>(std::min<uint64_t>(mark.call, total));
     Boundary boundary{mark.step, raw, raw, 0, true};
-    const size_t begun = repeats.begins.up_to(raw);
+    const size_t begun = repeats.before(raw + 1);
     if (begun > 0) {
       const size_t begin = repeats.begins[begun - 1];
       const size_t end = begin + repeats.pattern.size();

@@ -94,53 +94,21 @@ size_t FoldedCalls::stretch_of(size_t call) const {
 
 std::vector<int> FoldedCalls::kinds(size_t begin, size_t count) const {
   std::vector<int> kinds;
+  if (count == 0) return kinds;
   kinds.reserve(count);
-  const size_t end = begin + count;
-  for (size_t s = count == 0 ? stretches_.size() : stretch_of(begin); begin < end; ++s) {
-    const size_t stop = std::min(end, stretches_[s].end());
-    size_t place = stretches_[s].place_of(begin);
-    const size_t block_end = stretches_[s].stored + stretches_[s].length;
-    for (; begin < stop; ++begin) {
-      kinds.push_back(stored_kind(place));
-      if (++place == block_end) place = stretches_[s].stored;
-    }
-  }
+  CallCursor cursor(*this, begin);
+  while (kinds.size() < count) kinds.push_back(stored_kind(cursor.next()));
   return kinds;
 }
 
-SideBySide::SideBySide(const FoldedCalls& left, size_t left_begin, const FoldedCalls& right,
-                       size_t right_begin, size_t count)
-    : left_{left, left_begin}, right_{right, right_begin}, count_(count) {
-  if (count == 0) return;
-  left_.stretch = left.stretch_of(left_begin);
-  right_.stretch = right.stretch_of(right_begin);
+CallCursor::CallCursor(const FoldedCalls& calls, size_t call)
+    : calls_(calls), stretch_(&calls.stretches()[calls.stretch_of(call)]), call_(call) {
+  stored_ = stretch_->stored + (call - stretch_->begin) % stretch_->length;
 }
 
-void SideBySide::Side::move_to(size_t call) {
-  while (calls.stretches()[stretch].end() <= call) ++stretch;
-  block = calls.stretches()[stretch];
-  into = (call - block.begin) % block.length;
-}
-
-bool SideBySide::next() {
-  begin_ += length_;
-  if (begin_ == count_) return false;
-  left_.move_to(left_.begin + begin_);
-  right_.move_to(right_.begin + begin_);
-  length_ = std::min({left_.block.end() - left_.begin, right_.block.end() - right_.begin, count_}) -
-            begin_;
-  period_ = std::min(length_, std::lcm(left_.block.length, right_.block.length));
-  return true;
-}
-
-bool same_calls(const FoldedCalls& left, size_t left_begin, const FoldedCalls& right,
-                size_t right_begin, size_t count) {
-  bool same = true;
-  SideBySide walk(left, left_begin, right, right_begin, count);
-  while (same && walk.next()) {
-    walk.compare(0, walk.period(), [&](bool equal) { same = same && equal; });
-  }
-  return same;
+void CallCursor::skip(size_t calls) {
+  call_ += calls;
+  if (left() == 0 && stretch_ != &calls_.stretches().back()) stored_ = (++stretch_)->stored;
 }
 
 namespace {
@@ -191,44 +159,6 @@ JobCalls job_calls(const Job& job) {
   return calls;
 }
 
-void RepeatPlaces::add(size_t begin) {
-  const bool follows =
-      !rows_.empty() && rows_.back().begin + (size_ - rows_.back().number) * pattern_size_ == begin;
-  if (!follows) rows_.push_back({begin, size_});
-  ++size_;
-}
-
-void RepeatPlaces::repeat_last(size_t count, size_t distance, size_t times) {
-  if (count == 0) return;
-  const bool in_a_row = rows_.back().number + count <= size_ && count * pattern_size_ == distance;
-  if (in_a_row) {
-    size_ += count * times;
-    return;
-  }
-  const size_t first = size_ - count;
-  for (size_t i = 0; i < count * times; ++i) add((*this)[first + i] + distance);
-}
-
-size_t RepeatPlaces::row_of(size_t i) const {
-  const auto next = std::ranges::upper_bound(rows_, i, {}, &Row::number);
-  return static_cast<size_t>(next - rows_.begin()) - 1;
-}
-
-size_t RepeatPlaces::operator[](size_t i) const {
-  const Row& row = rows_[row_of(i)];
-  return row.begin + (i - row.number) * pattern_size_;
-}
-
-size_t RepeatPlaces::before(size_t call) const {
-  const auto next = std::ranges::lower_bound(rows_, call, {}, &Row::begin);
-  if (next == rows_.begin()) return 0;
-  const auto row = static_cast<size_t>(next - rows_.begin()) - 1;
-  const size_t begun = (call - rows_[row].begin + pattern_size_ - 1) / pattern_size_;
-  return std::min(rows_[row].number + begun, end_of_row(row));
-}
-
-size_t RepeatPlaces::row_end(size_t i) const { return end_of_row(row_of(i)); }
-
 namespace {
 
 /// What repeats at one distance.
@@ -258,16 +188,21 @@ class Measuring {
     ++at_;
   }
 
-  /// The part of a walk over all calls and those one period before them.
-  void add_part(const SideBySide& walk) {
-    const size_t block = walk.period();
-    for (size_t done = 0; done < walk.length();) {
+  /// The next `length` calls, and those one period before them: all of one stretch on either side.
+  void add_part(const FoldedCalls& calls, CallCursor& now, CallCursor& then, size_t length) {
+    const size_t block = std::lcm(now.stretch().length, then.stretch().length);
+    for (size_t done = 0; done < length;) {
       const Measuring before = *this;
-      const size_t now = std::min(block, walk.length() - done);
-      walk.compare(done, now, [this](bool repeats) { add(repeats); });
-      done += now;
-      const size_t more = (walk.length() - done) / block;
-      if (more > 0 && skip(before, more, block)) done += more * block;
+      const size_t some = std::min(block, length - done);
+      for (size_t i = 0; i < some; ++i) {
+        add(calls.stored_kind(now.next()) == calls.stored_kind(then.next()));
+      }
+      done += some;
+      const size_t more = (length - done) / block;
+      if (more == 0 || !skip(before, more, block)) continue;
+      done += more * block;
+      now.skip(more * block);
+      then.skip(more * block);
     }
   }
 
@@ -319,53 +254,38 @@ class Measuring {
 
 PeriodCandidate measure(const FoldedCalls& calls, size_t period) {
   Measuring measuring(period);
-  SideBySide walk(calls, period, calls, 0, calls.size() - period);
-  while (walk.next()) measuring.add_part(walk);
+  CallCursor now(calls, period);
+  CallCursor then(calls, 0);
+  while (const size_t length = std::min(now.left(), then.left())) {
+    measuring.add_part(calls, now, then, length);
+  }
   return measuring.take();
 }
-
-/// How far behind its last like one and the same call stands.
-class Distances {
- public:
-  void add(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch) {
-    add_block(calls, stretch, stretch.begin, 1);
-    if (stretch.times == 1) return;
-    // From the second block on, all say the same.
-    add_block(calls, stretch, stretch.begin + stretch.length, stretch.times - 1);
-    const size_t last_block = stretch.end() - stretch.length;
-    for (size_t i = 0; i < stretch.length; ++i) {
-      last_[calls.stored_kind(stretch.stored + i)] = last_block + i;
-    }
-  }
-
-  std::map<size_t, uint64_t> take() const {
-    std::map<size_t, uint64_t> distances;
-    for (const auto& [kind, count] : by_kind_) distances[kind.second] += count * kind.second;
-    return distances;
-  }
-
- private:
-  void add_block(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch, size_t begin,
-                 uint64_t times) {
-    for (size_t i = 0; i < stretch.length; ++i) {
-      const int kind = calls.stored_kind(stretch.stored + i);
-      const auto [place, is_new] = last_.try_emplace(kind, begin + i);
-      if (is_new) continue;
-      by_kind_[{kind, begin + i - place->second}] += times;
-      place->second = begin + i;
-    }
-  }
-
-  std::map<int, size_t> last_;  ///< Number of the last call of each kind.
-  std::map<std::pair<int, size_t>, uint64_t> by_kind_;
-};
 
 /// By distance: how often one and the same call stands so far behind its last like, in calls. What
 /// is called once in an iteration shows the iteration's length even where there are but two.
 std::map<size_t, uint64_t> distances_in(const FoldedCalls& calls) {
-  Distances distances;
-  for (const FoldedCalls::Stretch& stretch : calls.stretches()) distances.add(calls, stretch);
-  return distances.take();
+  std::map<int, size_t> last;  // Number of the last call of each kind.
+  std::map<size_t, uint64_t> distances;
+  const auto add_block = [&](const FoldedCalls::Stretch& stretch, size_t begin, uint64_t times) {
+    for (size_t i = 0; i < stretch.length; ++i) {
+      const auto [place, is_new] =
+          last.try_emplace(calls.stored_kind(stretch.stored + i), begin + i);
+      const size_t distance = begin + i - std::exchange(place->second, begin + i);
+      if (!is_new) distances[distance] += times * distance;
+    }
+  };
+  for (const FoldedCalls::Stretch& stretch : calls.stretches()) {
+    add_block(stretch, stretch.begin, 1);
+    if (stretch.times == 1) continue;
+    // From the second block on, all say the same.
+    add_block(stretch, stretch.begin + stretch.length, stretch.times - 1);
+    const size_t last_block = stretch.end() - stretch.length;
+    for (size_t i = 0; i < stretch.length; ++i) {
+      last[calls.stored_kind(stretch.stored + i)] = last_block + i;
+    }
+  }
+  return distances;
 }
 
 std::vector<PeriodCandidate> candidates_of(const FoldedCalls& calls, const CallTape& tape) {
@@ -435,53 +355,6 @@ std::vector<size_t> borders_of(std::span<const int> pattern) {
   return borders;
 }
 
-/// Looks for a pattern in calls that come one after the other (Knuth, Morris, Pratt).
-class PatternSearch {
- public:
-  explicit PatternSearch(std::span<const int> pattern)
-      : pattern_(pattern), borders_(borders_of(pattern)), found_(pattern.size()) {}
-
-  void add(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch) {
-    // Once a block begins in a state in which an earlier one began, the blocks between come again.
-    size_t known = 0;
-    size_t known_state = matched_;
-    size_t known_found = found_.size();
-    for (size_t done = 0; done < stretch.times;) {
-      add_block(calls, stretch, stretch.begin + done * stretch.length);
-      ++done;
-      if (matched_ == known_state) {
-        const size_t cycle = done - known;
-        const size_t more = (stretch.times - done) / cycle;
-        found_.repeat_last(found_.size() - known_found, cycle * stretch.length, more);
-        done += more * cycle;
-      }
-      if (matched_ != known_state && done < 2 * known + 1) continue;
-      known = done;
-      known_state = matched_;
-      known_found = found_.size();
-    }
-  }
-
-  RepeatPlaces take() { return std::move(found_); }
-
- private:
-  void add_block(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch, size_t begin) {
-    for (size_t i = 0; i < stretch.length; ++i) {
-      const int kind = calls.stored_kind(stretch.stored + i);
-      while (matched_ > 0 && kind != pattern_[matched_]) matched_ = borders_[matched_ - 1];
-      if (kind == pattern_[matched_]) ++matched_;
-      if (matched_ < pattern_.size()) continue;
-      found_.add(begin + i + 1 - matched_);
-      matched_ = 0;
-    }
-  }
-
-  std::span<const int> pattern_;
-  std::vector<size_t> borders_;
-  size_t matched_ = 0;  ///< So many of the last calls are the pattern's first ones.
-  RepeatPlaces found_;
-};
-
 }  // namespace
 
 CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps) {
@@ -491,11 +364,45 @@ CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t st
   return {calls.kinds(chosen->first, chosen->period), chosen->first};
 }
 
-RepeatPlaces find_repeats(const FoldedCalls& calls, std::span<const int> pattern) {
-  PatternSearch search(pattern);
-  if (pattern.empty()) return search.take();
-  for (const FoldedCalls::Stretch& stretch : calls.stretches()) search.add(calls, stretch);
-  return search.take();
+std::vector<size_t> find_repeats(const FoldedCalls& calls, std::span<const int> pattern) {
+  std::vector<size_t> found;
+  if (pattern.empty()) return found;
+  const std::vector<size_t> borders = borders_of(pattern);
+  size_t matched = 0;  // So many of the last calls are the pattern's first ones.
+  const auto add_block = [&](const FoldedCalls::Stretch& stretch, size_t begin) {
+    for (size_t i = 0; i < stretch.length; ++i) {
+      const int kind = calls.stored_kind(stretch.stored + i);
+      while (matched > 0 && kind != pattern[matched]) matched = borders[matched - 1];
+      if (kind == pattern[matched]) ++matched;
+      if (matched < pattern.size()) continue;
+      found.push_back(begin + i + 1 - matched);
+      matched = 0;
+    }
+  };
+  for (const FoldedCalls::Stretch& stretch : calls.stretches()) {
+    // Once a block begins in a state in which an earlier one began, the blocks between come again.
+    size_t known = 0;
+    size_t known_state = matched;
+    size_t known_found = found.size();
+    for (size_t done = 0; done < stretch.times;) {
+      add_block(stretch, stretch.begin + done * stretch.length);
+      ++done;
+      if (matched == known_state) {
+        const size_t cycle = done - known;
+        const size_t more = (stretch.times - done) / cycle;
+        const size_t repeats = found.size() - known_found;
+        for (size_t i = 0; i < repeats * more; ++i) {
+          found.push_back(found[found.size() - repeats] + cycle * stretch.length);
+        }
+        done += more * cycle;
+      }
+      if (matched != known_state && done < 2 * known + 1) continue;
+      known = done;
+      known_state = matched;
+      known_found = found.size();
+    }
+  }
+  return found;
 }
 
 std::vector<int> rotated(std::span<const int> pattern, size_t by) {

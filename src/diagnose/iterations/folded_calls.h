@@ -42,8 +42,6 @@ class FoldedCalls {
     size_t times = 1;
 
     size_t end() const { return begin + length * times; }
-    /// Where call number `call` of the process stands among the stored ones.
-    size_t place_of(size_t call) const { return stored + (call - begin) % length; }
   };
 
   static constexpr size_t kMaxCalls = size_t{1} << 24;  ///< What follows is left out.
@@ -77,58 +75,32 @@ class FoldedCalls {
   size_t size_ = 0;
 };
 
-/// Walks over `count` calls of `left` from number `left_begin` on, and of `right` beside them, part
-/// by part. In each part both sides call a block again and again. Both must hold so many calls.
-class SideBySide {
+/// A place in the calls, on a walk from one to the next.
+class CallCursor {
  public:
-  SideBySide(const FoldedCalls& left, size_t left_begin, const FoldedCalls& right,
-             size_t right_begin, size_t count);
+  /// `call` is below calls.size().
+  CallCursor(const FoldedCalls& calls, size_t call);
 
-  /// Goes to the next part; false after the last one.
-  bool next();
+  const FoldedCalls::Stretch& stretch() const { return *stretch_; }
+  size_t left() const { return stretch_->end() - call_; }  ///< Calls up to the stretch's end.
 
-  size_t begin() const { return begin_; }    ///< Of the part, from 0 to `count`.
-  size_t length() const { return length_; }  ///< Calls of the part, at least one.
-
-  /// After so many calls both sides say the same again; length() if they do not in this part.
-  size_t period() const { return period_; }
-
-  /// Calls the function for each of `count` calls of the part, from `from` on: with true if both
-  /// sides call the same kind.
-  template <typename Visit>
-  void compare(size_t from, size_t count, Visit visit) const {
-    size_t a = (left_.into + from) % left_.block.length;
-    size_t b = (right_.into + from) % right_.block.length;
-    for (size_t i = 0; i < count; ++i) {
-      visit(left_.calls.stored_kind(left_.block.stored + a) ==
-            right_.calls.stored_kind(right_.block.stored + b));
-      if (++a == left_.block.length) a = 0;
-      if (++b == right_.block.length) b = 0;
-    }
+  /// Which stored call this one is. Goes to the next one.
+  size_t next() {
+    const size_t stored = stored_;
+    if (++stored_ == stretch_->stored + stretch_->length) stored_ = stretch_->stored;
+    skip(1);
+    return stored;
   }
 
+  /// Goes over whole blocks; at most left() calls.
+  void skip(size_t calls);
+
  private:
-  struct Side {
-    const FoldedCalls& calls;
-    size_t begin = 0;            ///< Number of the call where the walk begins.
-    size_t stretch = 0;          ///< Place of the stretch in which the part lies,
-    FoldedCalls::Stretch block;  ///< the stretch,
-    size_t into = 0;             ///< and where in its block the part begins.
-
-    void move_to(size_t call);
-  };
-
-  Side left_;
-  Side right_;
-  size_t count_;
-  size_t begin_ = 0;
-  size_t length_ = 0;
-  size_t period_ = 0;
+  const FoldedCalls& calls_;
+  const FoldedCalls::Stretch* stretch_;
+  size_t call_;
+  size_t stored_;
 };
-
-/// True if the same kinds are called in both ranges of `count` calls.
-bool same_calls(const FoldedCalls& left, size_t left_begin, const FoldedCalls& right,
-                size_t right_begin, size_t count);
 
 // What did each process call, in an order and under names that can be compared between processes?
 //
@@ -168,55 +140,6 @@ struct JobCalls {
 /// Valid as long as the job is.
 JobCalls job_calls(const Job& job);
 
-// Where does a process begin its pattern of calls anew?
-//
-//   AllReduce [G S R] [G S R] [G S R] Broadcast [G S R]   → at 1, three times in a row; at 11, once
-//
-// Most repeats follow one another without a call between, so they are kept as rows of repeats.
-
-/// The beginnings of a pattern's repeats, in order, without overlap.
-class RepeatPlaces {
- public:
-  RepeatPlaces() = default;
-  explicit RepeatPlaces(size_t pattern_size) : pattern_size_(pattern_size) {}
-
-  /// One more repeat; after the end of the last one.
-  void add(size_t begin);
-
-  /// The last `count` repeats again, `times` times, each time `distance` calls later.
-  void repeat_last(size_t count, size_t distance, size_t times);
-
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-
-  /// Where repeat number `i` begins; `i` is below size().
-  size_t operator[](size_t i) const;
-  size_t front() const { return rows_.front().begin; }
-
-  /// Repeats that begin before the call with that number, and those that begin there too.
-  size_t before(size_t call) const;
-  size_t up_to(size_t call) const { return before(call + 1); }
-
-  /// One past the last of the repeats that follow repeat number `i` without a call between.
-  size_t row_end(size_t i) const;
-
- private:
-  /// Repeats without a call between.
-  struct Row {
-    size_t begin = 0;   ///< Of the first one.
-    size_t number = 0;  ///< Of the first one, among all.
-  };
-
-  size_t row_of(size_t i) const;
-  size_t end_of_row(size_t row) const {
-    return row + 1 < rows_.size() ? rows_[row + 1].number : size_;
-  }
-
-  size_t pattern_size_ = 0;
-  size_t size_ = 0;
-  std::vector<Row> rows_;
-};
-
 // Which calls does a process repeat over and over, and where does each repeat begin?
 //
 //   AllReduce Broadcast [AllGather ReduceScatter AllReduce] [AllGather ReduceScatter AllReduce] …
@@ -237,8 +160,8 @@ struct CallPeriod {
 /// there should be, 0 if that is not known.
 CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps);
 
-/// Where `pattern` stands in `calls`, from left to right without overlap.
-RepeatPlaces find_repeats(const FoldedCalls& calls, std::span<const int> pattern);
+/// The numbers of the calls with which `pattern` begins, from left to right without overlap.
+std::vector<size_t> find_repeats(const FoldedCalls& calls, std::span<const int> pattern);
 
 /// `pattern` turned so that it begins with its call number `by`.
 std::vector<int> rotated(std::span<const int> pattern, size_t by);
