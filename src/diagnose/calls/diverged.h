@@ -71,32 +71,17 @@ std::vector<int> outvoted(CallSource source, const std::vector<Camp<Call>>& camp
   return is_odd ? others : std::vector<int>{};
 }
 
-/// "ranks 0-2 called AllReduce of 8, rank 3 called … and 2 other things (count differs)". `who`
+/// "ranks 0-2 called AllReduce of 8, rank 3 called … and 2 more (count differs)". `who`
 /// tells a camp's members, `what` its call.
 template <typename Call, typename Who, typename What>
 std::string camps_words(const std::vector<Camp<Call>>& camps, const std::string& fields, Who&& who,
                         What&& what) {
-  constexpr size_t kMostCamps = 4;
   std::vector<std::string> phrases;
   for (const Camp<Call>& camp : camps) {
-    if (phrases.size() == kMostCamps) break;
     phrases.push_back(fmt::format("{} called {}", who(camp), what(camp.call)));
   }
-  std::string words = join(phrases, ", ");
-  if (camps.size() > kMostCamps)
-    words += fmt::format(" and {} other things", camps.size() - kMostCamps);
-  return fmt::format("{} ({} {})", words, fields,
+  return fmt::format("{} ({} {})", few_of(phrases, kMostNamed, ", "), fields,
                      fields.find(',') != fields.npos ? "differ" : "differs");
-}
-
-/// Names a global rank: the process that has it, where the log knows one.
-inline void blame_rank(const Job& job, int rank, FactValue& value) {
-  const int process = process_of_rank(job, rank);
-  if (process >= 0) {
-    value.processes.push_back(process);
-  } else {
-    value.ranks.push_back(rank);
-  }
 }
 
 /// Says in which communicator it happened.

@@ -140,20 +140,15 @@ FactValue left_before(const Job& job, const Instance&) {
   std::vector<std::string> phrases;
   for (const Leaver& one : all) {
     if (one.aborted != aborted) continue;
-    if (one.process >= 0) {
-      value.processes.push_back(one.process);
-    } else {
-      value.ranks.push_back(one.rank);
-    }
+    blame(one.process, one.rank, value);
     value.evidence.push_back(one.line);
-    if (phrases.size() == kMostNamed) continue;
     phrases.push_back(fmt::format("{}: \"{}\"{}", name_and_place(job, one.process, one.rank, -1),
                                   line_words(one.line.text, 120), when_words(one.line.text)));
   }
   if (value.evidence.empty()) return unknown();
   const auto stop = stop_evidence(job);
   value.evidence.push_back(stop->line);
-  value.what = join(phrases, "; ");
+  value.what = few_of(phrases, kMostNamed, "; ");
   return value;
 }
 

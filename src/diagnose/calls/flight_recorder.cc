@@ -13,6 +13,7 @@
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/stop_evidence.h"
 #include "model/call_coverage.h"
 #include "model/flight_recorder.h"
 
@@ -262,16 +263,13 @@ std::string ahead_words(const RecordedGroup& group, const RecordedFront& front) 
 std::string late_words(const Job& job, const RecordedGroup& group, const RecordedFront& front) {
   std::vector<std::string> names;
   for (const int rank : front.idle) {
-    if (names.size() == kMostNamed) break;
     const int process = dump_of(group, rank).process;
     const int cuda_dev = process < 0 ? -1 : nth_process(job, process).cuda_dev;
     names.push_back(name_and_place(job, process, process < 0 ? rank : -1, cuda_dev));
   }
-  if (front.idle.size() > kMostNamed)
-    names.push_back(fmt::format("{} more", front.idle.size() - kMostNamed));
   return fmt::format(
       "{}; {} had completed the one before and called no more when its dump was written",
-      ahead_words(group, front), join(names, ", "), front.number - 1);
+      ahead_words(group, front), few_of(names, kMostNamed, ", "), front.number - 1);
 }
 
 /// "collective 20 of process group default_pg (4 ranks), at train.py:54 and train.py:50".
@@ -439,11 +437,7 @@ FactValue as_fact(const Job& job, const RecorderVerdict& verdict) {
     const bool is_the_jobs = std::ranges::any_of(job.flight_recorders, [&](const auto& dump) {
       return dump.process >= 0 && dump.rank == rank;
     });
-    if (is_the_jobs) {
-      blame_rank(job, rank, value);
-    } else {
-      value.ranks.push_back(rank);
-    }
+    blame(is_the_jobs ? process_of_rank(job, rank) : -1, rank, value);
   }
   if (verdict.communicator >= 0) {
     value.communicator = nth_communicator(job, verdict.communicator).id;
@@ -541,22 +535,14 @@ std::string short_log_words(const Job& job, const ShortLog& log) {
 }
 
 FactValue log_lacks_calls(const Job& job, const Instance&) {
-  constexpr size_t kMostTold = 4;
-  std::vector<ShortLog> logs = short_logs(job);
-  // A log that shows none at all need not have had COLL among its subsystems.
-  std::erase_if(logs, [](const ShortLog& log) { return log.shown == 0; });
-  if (logs.empty()) return no();
-  FactValue value = yes({});
-  std::vector<std::string> phrases;
-  for (const ShortLog& log : logs) {
-    if (phrases.size() == kMostTold) break;
-    phrases.push_back(short_log_words(job, log));
-    value.evidence.push_back(last_line(job, log.process));
+  AnswerParts parts;
+  for (const ShortLog& log : short_logs(job)) {
+    // A log that shows none at all need not have had COLL among its subsystems.
+    if (log.shown == 0) continue;
+    parts.words.push_back(short_log_words(job, log));
+    parts.evidence.push_back(last_line(job, log.process));
   }
-  value.what = join(phrases, "; ");
-  if (logs.size() > kMostTold)
-    value.what += fmt::format("; and {} more logs", logs.size() - kMostTold);
-  return value;
+  return parts.answer(no(), "; ", kMostNamed);
 }
 
 constexpr std::array kRecorderFacts = {

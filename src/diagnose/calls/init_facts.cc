@@ -488,14 +488,10 @@ std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) 
   std::vector<std::string> parts;
   for (const InitRank& rank : ranks) {
     if (rank.process < 0) continue;
-    if (parts.size() == kMostParts) break;
     parts.push_back(
         fmt::format("{}: {}", name_of(job, rank), last_words(nth_process(job, rank.process))));
   }
-  if (parts.size() < ranks.size() && !parts.empty()) {
-    parts.push_back(fmt::format("and {} more", ranks.size() - parts.size()));
-  }
-  return join(parts, "; ");
+  return few_of(parts, kMostParts, "; ");
 }
 
 /// "rank 3 (node-b, pid 77) did not: its last line is …", or "ranks 3,4 did not; rank 3 (…): …".
@@ -627,11 +623,7 @@ FactValue answer(const Job& job, Describe describe, bool stopped) {
     if (!shown) shown = std::move(stop);
   }
   if (parts.empty()) return unknown();
-  if (parts.size() > kMostParts) {
-    parts[kMostParts] = fmt::format("{} more like these", parts.size() - kMostParts);
-    parts.resize(kMostParts + 1);
-  }
-  value.what = join(parts, "; and ");
+  value.what = few_of(parts, kMostParts, "; and ");
   if (shown) {
     value.what += fmt::format(". The job stopped: {}", shown->what);
     value.evidence.push_back(std::move(shown->line));

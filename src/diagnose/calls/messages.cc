@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"

@@ -104,7 +104,7 @@ void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, 
     if (reporter != votes.processes.end() && nth_process(job, reporter->second).rank >= 0) {
       value.processes.push_back(reporter->second);
     } else if (votes.own_numbers) {
-      blame_rank(job, rank, value);
+      blame(process_of_rank(job, rank), rank, value);
     }
   }
 }
@@ -278,26 +278,21 @@ FactValue differences(const Job& job, bool names_the_odd, Wanted&& wanted) {
   constexpr size_t kMostTold = 3;
   FactValue value = yes({});
   std::vector<std::string> phrases;
-  size_t found = 0;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     const Communicator& comm = job.communicators[c];
     if (!comm.difference || !wanted(comm)) continue;
-    if (found++ == 0) value.communicator = comm.id;
+    if (phrases.empty()) value.communicator = comm.id;
     value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
     if (names_the_odd) {
       for (const Waiter& waiter : odd_ones(job, comm)) blame(job, waiter, value);
     }
-    if (phrases.size() == kMostTold) continue;
     for (const CallCamp& camp : comm.difference->camps) {
-      value.evidence.push_back({camp.call.where, {}});
+      if (phrases.size() < kMostTold) value.evidence.push_back({camp.call.where, {}});
     }
     phrases.push_back(difference_words(job, static_cast<int>(c)));
   }
-  if (found == 0) return unknown();
-  value.what = join(phrases, "; ");
-  if (found > kMostTold)
-    value.what += fmt::format("; and {} more communicators", found - kMostTold);
-  return value;
+  value.what = few_of(phrases, kMostTold, "; ");
+  return phrases.empty() ? unknown() : value;
 }
 
 FactValue collectives_mismatched(const Job& job, const Instance&) {

@@ -199,11 +199,8 @@ std::string lacking_words(const RasStatement& statement) {
   words += statement.problem == "DEAD" ? "no way to reach " : "no data from ";
   words += fmt::format("{} {}", statement.count, unit);
   std::vector<std::string> members;
-  for (const RasMember& member : statement.members) {
-    members.push_back(members.size() == kMost ? "…" : member_words(member));
-    if (members.size() > kMost) break;
-  }
-  return members.empty() ? words : fmt::format("{}: {}", words, join(members, ", "));
+  for (const RasMember& member : statement.members) members.push_back(member_words(member));
+  return members.empty() ? words : fmt::format("{}: {}", words, few_of(members, kMost, ", "));
 }
 
 /// Of whom the last answer has nothing. The service itself may be late or wrong, so nobody is
@@ -233,11 +230,7 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
   }
   if (phrases.empty() && doubt.empty()) return no();
   if (phrases.empty()) phrases.push_back("what it lacks cannot be");
-  if (phrases.size() > kMost) {
-    phrases[kMost] = fmt::format("{} more like these", phrases.size() - kMost);
-    phrases.resize(kMost + 1);
-  }
-  return yes(join(phrases, "; ") + doubt);
+  return yes(few_of(phrases, kMost, "; ") + doubt);
 }
 
 FactValue ras_agrees(const Job& job, const Instance& instance) {

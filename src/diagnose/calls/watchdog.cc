@@ -252,13 +252,9 @@ std::vector<int> ranks_of(const std::vector<const TimedOutWork*>& works) {
   return {ranks.begin(), ranks.end()};
 }
 
-/// Names who said that: a process of the log, or a rank that has none.
+/// Names who said that.
 void blame_speaker(const Job& job, const auto& said, FactValue& value) {
-  if (said.rank >= 0) {
-    blame_rank(job, said.rank, value);
-  } else if (said.process >= 0) {
-    value.processes.push_back(said.process);
-  }
+  blame(said.rank >= 0 ? process_of_rank(job, said.rank) : said.process, said.rank, value);
 }
 
 using Camps = std::map<std::string, std::vector<const TimedOutWork*>>;
@@ -655,9 +651,7 @@ std::optional<std::vector<CallSignature>> all_calls(const Job& job, int process)
 /// Works that fit no call of their process, although its log shows all of them.
 FactValue watchdog_disagrees(const Job& job, const Instance&) {
   constexpr size_t kMostTold = 3;
-  FactValue value = yes({});
-  std::vector<std::string> phrases;
-  size_t found = 0;
+  AnswerParts parts;
   for (const TimedOutWork& work : timed_out_work(job)) {
     const bool has_size = work.numel_in >= 0 && work.numel_out >= 0;
     if (!is_one_call(work.op) || !has_size || work.process < 0) continue;
@@ -665,17 +659,13 @@ FactValue watchdog_disagrees(const Job& job, const Instance&) {
     if (!calls || std::ranges::any_of(*calls, [&](const auto& call) { return fits(call, work); })) {
       continue;
     }
-    if (found++ >= kMostTold) continue;
-    value.evidence.push_back(work.line);
-    phrases.push_back(fmt::format(
+    parts.evidence.push_back(work.line);
+    parts.words.push_back(fmt::format(
         "the watchdog of {} gave up on {} {}, which its lines of calls "
         "do not show",
         waiter_words(job, {work.process, -1}), to_valid_utf8(work.op), to_valid_utf8(work.size)));
   }
-  if (found == 0) return no();
-  value.what = join(phrases, "; ");
-  if (found > kMostTold) value.what += fmt::format("; and {} more", found - kMostTold);
-  return value;
+  return parts.answer(no(), "; ", kMostTold);
 }
 
 constexpr std::array kWatchdogFacts = {

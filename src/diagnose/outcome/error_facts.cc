@@ -543,15 +543,9 @@ bool is_end_in_doubt(const Job& job) {
 
 FactValue nccl_tests_ran(const Job& job, const Instance&) {
   if (job.nccl_tests.empty() || is_end_in_doubt(job)) return unknown();
-  constexpr size_t kMostNames = 4;
   std::vector<std::string> parts;
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    if (parts.size() < kMostNames) parts.push_back(ran_phrase(run));
-  }
-  if (job.nccl_tests.size() > kMostNames) {
-    parts.push_back(fmt::format("and {} more", job.nccl_tests.size() - kMostNames));
-  }
-  FactValue value = yes(join(parts, "; "));
+  for (const NcclTestsRun& run : job.nccl_tests) parts.push_back(ran_phrase(run));
+  FactValue value = yes(few_of(parts, kMostNamed, "; "));
   const auto add = [&](const auto& said) { value.evidence.push_back(evidence_of(said.record)); };
   for_each_said<NcclTestsConfig>(job, add);
   for (const NcclTestsRun& run : job.nccl_tests) {

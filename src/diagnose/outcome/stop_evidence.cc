@@ -413,14 +413,6 @@ FactValue store_barrier_absent(const Job& job, const Instance&) {
 //
 // Deaths are joined to ranks by pid, by the command line or by torchrun's table.
 
-void blame(int process, int rank, FactValue& value) {
-  if (process >= 0) {
-    value.processes.push_back(process);
-  } else if (rank >= 0) {
-    value.ranks.push_back(rank);
-  }
-}
-
 /// "rank 3 (pid 1021 on node-b)", as far as known.
 std::string name_of(const Job& job, const Death& death) {
   const int process = process_of(job, death);
@@ -435,7 +427,6 @@ std::string name_of(const Job& job, const Death& death) {
 
 FactValue died(const Job& job, const std::vector<Death>& found) {
   if (found.empty()) return unknown();
-  constexpr size_t kMostNames = 4;
   FactValue value = yes({});
   std::vector<std::string> names;
   for (const Death& death : found) {
@@ -448,7 +439,7 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
     const bool is_named = process >= 0 || death.rank >= 0;
     if (is_named && !is_placed && !death.host.empty()) value.hosts.push_back(death.host);
   }
-  value.what = few_of(names, kMostNames, ", ");
+  value.what = few_of(names, kMostNamed, ", ");
   return value;
 }
 

@@ -51,4 +51,13 @@ bool stood_still(const Job& job);
 /// compare. The caller knows that nothing followed.
 std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since);
 
+/// Names who is guilty: a process (into Job::processes), or a global rank that has none; -1: unknown.
+inline void blame(int process, int rank, FactValue& value) {
+  if (process >= 0) {
+    value.processes.push_back(process);
+  } else if (rank >= 0) {
+    value.ranks.push_back(rank);
+  }
+}
+
 }  // namespace ncclog
