@@ -76,23 +76,24 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   if (!options.expect.empty()) profile = find_profile(options.expect);
   std::optional<ReplayResult> replay;
   if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
-  const Rulebook rulebook = load_rulebook(options.rules, today());
-  AnalyzedLogs logs{.inputs = wanted_inputs(options.input)};
+  AnalyzedLogs logs;
+  logs.rulebook = load_rulebook(options.rules, today());
+  logs.inputs = wanted_inputs(options.input);
   ReadJob read = read_job_with_units(logs.inputs, {.threads = options.input.threads,
-                                                   .matcher = make_line_matcher(rulebook),
+                                                   .matcher = make_line_matcher(logs.rulebook),
                                                    .progress = progress});
   logs.units = std::move(read.units);
   read.job.stated = options.input.stated;
-  logs.report = judge(std::move(read.job), rulebook, profile ? &*profile : nullptr);
+  logs.report = judge(std::move(read.job), logs.rulebook, profile ? &*profile : nullptr);
   if (replay) logs.report.replay = join_replay(logs.report, *replay, options.with_replay);
   return logs;
 }
 
-Report run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress) {
+AnalyzedLogs run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress) {
   AnalyzedLogs logs = analyze_logs(options, progress);
   show_messages(logs.report.job, logs.inputs, logs.units, logs.report.diagnosis.findings);
   fill_evidence(logs.inputs, logs.units, logs.report.diagnosis.findings);
-  return std::move(logs.report);
+  return logs;
 }
 
 Report report_on_text(std::string_view text, const Rulebook& rulebook) {
@@ -162,7 +163,7 @@ ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
     check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true);
     check_replay_is_kept(options.outputs, options.with_replay);
   }
-  const Report& report = console.keep(run_pipeline(options, console.progress));
+  const Report& report = console.keep(run_pipeline(options, console.progress)).report;
   const TextStyle style = console.style(options.color);
   const bool is_for_people = options.format->name == "text";
   console.out += console.quiet && is_for_people ? verdict_line(report, style)

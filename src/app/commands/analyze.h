@@ -63,6 +63,7 @@ Job load_job(const InputOptions& options, ReadingProgress* progress = nullptr);
 struct AnalyzedLogs {
   std::vector<std::string> inputs;
   std::vector<Unit> units;
+  Rulebook rulebook;  ///< Here so that it is kept with the rest: see Console::keep().
   Report report;
 };
 
@@ -71,7 +72,7 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
 
 /// Finds and reads the inputs, judges them by the built-in rules and `options.rules`. Throws Error
 /// if an input does not exist or a rule is invalid.
-Report run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress = nullptr);
+AnalyzedLogs run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress = nullptr);
 
 /// Judges a log held in memory, as if it were a file called "log.txt".
 Report report_on_text(std::string_view text, const Rulebook& rulebook);

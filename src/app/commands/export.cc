@@ -92,7 +92,7 @@ ExitStatus fill(const ExportOptions& options, const Tables& tables, SqlDatabase&
   if (needs_events && needs_report) check_two_readings(inputs, "this");
   if (needs_report) {
     const Report report =
-        run_pipeline({.input = options.input, .rules = options.rules}, console.progress);
+        run_pipeline({.input = options.input, .rules = options.rules}, console.progress).report;
     for (const TableKind* table : tables) database.fill(*table, report);
     status = exit_status(report.job);
   }
@@ -547,7 +547,7 @@ ExitStatus export_table(const ExportOptions& options, TableFormat format, Consol
   const TableKind* in_sql = find_sql_table(options.table);
   if (find_table_kind(options.table) == nullptr && in_sql != nullptr && in_sql->has_rows()) {
     const Report report =
-        run_pipeline({.input = options.input, .rules = options.rules}, console.progress);
+        run_pipeline({.input = options.input, .rules = options.rules}, console.progress).report;
     Table table;
     for (const Column& column : in_sql->columns) table.columns.emplace_back(column.sql_name());
     table.further = [&](const RowTaker& take) { in_sql->each_row(report, take); };

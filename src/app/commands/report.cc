@@ -293,7 +293,7 @@ class BundleMaker {
     const WorkingFolder here(folder);
     AnalyzeOptions options = analyze_;
     options.input.paths = {"logs"};
-    return run_pipeline(options, progress_);
+    return run_pipeline(options, progress_).report;
   }
 
   bool is_enough(const fs::path& folder) const {
@@ -527,7 +527,7 @@ ExitStatus report(const ReportOptions& options, Console& console) {
   check_outputs(outputs, inputs, /*prints=*/false);
   check_replay_is_kept(outputs, options.analyze.with_replay);
   if (!options.bundle.path.empty()) check_bundle(options.bundle, options.analyze, inputs);
-  const Report& report = console.keep(run_pipeline(options.analyze, console.progress));
+  const Report& report = console.keep(run_pipeline(options.analyze, console.progress)).report;
   write_reports(report, outputs, console);
   if (!options.bundle.path.empty()) {
     console.err += bundle_text(

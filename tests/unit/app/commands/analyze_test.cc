@@ -33,7 +33,7 @@ std::vector<std::string> samples() {
 Report analyze(const std::string& path, int threads = 1) {
   AnalyzeOptions options;
   options.input = {.paths = {path}, .threads = threads};
-  return run_pipeline(options);
+  return run_pipeline(options).report;
 }
 
 TEST(Analyze, EverySampleGivesAReportThatFitsTheSchema) {
@@ -70,7 +70,7 @@ TEST(Analyze, OrderOfArgumentsChangesNoByte) {
   forwards.input.paths = {a, b};
   AnalyzeOptions backwards;
   backwards.input.paths = {b, a, b};
-  EXPECT_EQ(write_json(run_pipeline(forwards)), write_json(run_pipeline(backwards)));
+  EXPECT_EQ(write_json(run_pipeline(forwards).report), write_json(run_pipeline(backwards).report));
 }
 
 TEST(Analyze, TextInMemoryIsJudgedLikeAFile) {

@@ -30,7 +30,7 @@ AnalyzeOptions options_for(const std::string& path) {
 }
 
 BundleSummary make_bundle(const AnalyzeOptions& analyze, const BundleOptions& options) {
-  return write_bundle(run_pipeline(analyze), analyze, options);
+  return write_bundle(run_pipeline(analyze).report, analyze, options);
 }
 
 /// A bundle that was made, unpacked, by path below its folder.
@@ -62,7 +62,7 @@ Report analysed(const Unpacked& bundle) {
   for (const auto& [path, text] : bundle.members) {
     if (path.starts_with("logs/")) folder.add(path, text);
   }
-  return run_pipeline(options_for((folder.path() / "logs").string()));
+  return run_pipeline(options_for((folder.path() / "logs").string())).report;
 }
 
 std::string lower(std::string text) {
@@ -83,7 +83,7 @@ class SampleBundle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SampleBundle, ShowsTheSameAndNamesNobody) {
   const std::string logs = testing::sample_logs(GetParam()).string();
-  const Report before = run_pipeline(options_for(logs));
+  const Report before = run_pipeline(options_for(logs)).report;
   for (const uint64_t whole_bytes : {uint64_t{8} << 20, uint64_t{1}}) {
     const Unpacked bundle = bundle_of(logs, {.whole_bytes = whole_bytes});
     EXPECT_TRUE(bundle.summary.differences.empty());
@@ -248,7 +248,7 @@ TEST(Bundle, AHangInALargeLogGivesASmallExcerptWithTheSameFindings) {
         "timing out.\n";
     run.add("n1." + std::to_string(40 + rank) + ".log", log);
   }
-  const Report before = run_pipeline(options_for(run.path().string()));
+  const Report before = run_pipeline(options_for(run.path().string())).report;
   ASSERT_FALSE(before.diagnosis.findings.empty());
   const Unpacked bundle = bundle_of(run.path().string());
   EXPECT_TRUE(bundle.summary.is_excerpt);
@@ -318,8 +318,8 @@ TEST(Bundle, ItsOwnTextsAreNoLogsToWhoeverUnpacksIt) {
   run.add("a.log", kLog);
   testing::TempDir unpacked;
   for (const auto& [path, text] : bundle_of(run.path().string()).members) unpacked.add(path, text);
-  const Report again = run_pipeline(options_for(unpacked.path().string()));
-  const Report before = run_pipeline(options_for(run.path().string()));
+  const Report again = run_pipeline(options_for(unpacked.path().string())).report;
+  const Report before = run_pipeline(options_for(run.path().string())).report;
   EXPECT_EQ(again.job.losses.recognised, before.job.losses.recognised);
 }
 
