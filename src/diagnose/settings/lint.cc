@@ -180,15 +180,19 @@ struct RemarkRow {
   std::string_view hint;
 };
 
+namespace remarks {  // Other tables of this folder have a row() of as many texts.
+
 constexpr RemarkRow row(std::string_view name, std::string_view value, std::string_view rival,
                         std::string_view rival_value, std::string_view kind, std::string_view what,
                         std::string_view hint = {}) {
   return {name, value, rival, rival_value, kind, what, hint};
 }
 
-constexpr RemarkRow kRemarkRows[] = {
+constexpr RemarkRow kRows[] = {
 #include "diagnose/settings/setting_remarks.inc"
 };
+
+}  // namespace remarks
 
 /// NCCL_ALGO asks for algorithms of that family only.
 bool asks_only_for(std::string_view algo, std::string_view family) {
@@ -289,7 +293,7 @@ void judge_effect(std::span<const Setting> settings, const Setting& own, const L
     out.push_back(warning(RemarkKind::Contradictory, std::move(what),
                           is_debug ? "set NCCL_DEBUG=INFO" : "unset one of the two"));
   }
-  for (const RemarkRow& row : kRemarkRows) {
+  for (const RemarkRow& row : remarks::kRows) {
     if (defeated && row.kind != "costly") continue;
     auto remark = remark_of(row, settings, own, context);
     if (!remark) continue;

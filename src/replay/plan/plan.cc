@@ -605,7 +605,7 @@ std::string hint_among(std::string_view word, std::span<const std::string_view> 
   return fmt::format("one of: {}", fmt::join(words, ", "));
 }
 
-std::vector<std::string_view> names_in(std::string_view list) {
+std::vector<std::string_view> member_names(std::string_view list) {
   std::vector<std::string_view> names;
   for (const std::string_view name : split(list, ',')) {
     if (!trim(name).empty()) names.push_back(trim(name));

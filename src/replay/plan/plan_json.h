@@ -106,12 +106,12 @@ template <typename T>
 inline constexpr std::string_view kMayLack = "";
 
 /// The names in "finding, title, …".
-std::vector<std::string_view> names_in(std::string_view list);
+std::vector<std::string_view> member_names(std::string_view list);
 
 /// Calls visit(key, member, member of a new T) for each member of `self`, a T.
 template <typename T>
 void each_field(auto& self, auto visit) {
-  static const std::vector<std::string_view> kKeys = names_in(keys_of(FieldsOf<T>()));
+  static const std::vector<std::string_view> kKeys = member_names(keys_of(FieldsOf<T>()));
   static const T kNew;
   const auto visit_all = [&](auto&... members) {
     std::apply(
@@ -126,7 +126,7 @@ void each_field(auto& self, auto visit) {
 
 template <typename T>
 bool may_lack(const T&, std::string_view key) {
-  static const std::vector<std::string_view> kKeys = names_in(kMayLack<T>);
+  static const std::vector<std::string_view> kKeys = member_names(kMayLack<T>);
   return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
