@@ -248,22 +248,21 @@ Section ranks_section(const Job& job) {
 
 // What connects the ranks.
 
-std::string what_rows_are(const TransportMatrix& matrix) {
-  if (matrix.hosts_per_row == 0) return "From each rank (row) to each rank (column).";
-  if (matrix.hosts_per_row == 1) {
-    return fmt::format("{} ranks, so rows and columns are hosts.", matrix.ranks);
-  }
-  return fmt::format("{} ranks, so rows and columns are hosts, {} neighbours each.", matrix.ranks,
-                     matrix.hosts_per_row);
-}
-
 Section transports_section(const Job& job) {
   Section section{.heading = "Transports", .id = "transports", .folds = true};
   const RankPaths paths = rank_paths(job);
   if (!paths.pairs.empty()) {
     TransportMatrix matrix = transport_matrix(paths);
-    section.blocks.push_back(Paragraph{what_rows_are(matrix)});
-    section.blocks.push_back(Figure{"transport matrix", std::move(matrix), channels_table(job)});
+    if (matrix.names.size() > TransportMatrix::kMaxRows) {
+      section.blocks.push_back(Paragraph{
+          fmt::format("The matrix is left out: {} hosts. 'ncclog show channels' lists connections.",
+                      matrix.names.size())});
+    } else {
+      section.blocks.push_back(Paragraph{
+          matrix.by_host ? fmt::format("{} ranks, so rows and columns are hosts.", matrix.ranks)
+                         : "From each rank (row) to each rank (column)."});
+      section.blocks.push_back(Figure{"transport matrix", std::move(matrix), channels_table(job)});
+    }
   }
   if (paths.torn > 0) {
     section.blocks.push_back(Paragraph{fmt::format(

@@ -537,62 +537,29 @@ std::string path_phrase(const RankPath& path) {
   return fmt::format("{}{} on channels {}", path.text, more, channels_text(path.channels));
 }
 
-/// Which row each rank belongs to.
-struct Rows {
-  std::map<int, size_t> of_rank;
-  std::vector<std::string> names;
-  size_t hosts_per_row = 0;
-};
-
-Rows a_row_each(const RankPaths& paths) {
-  Rows rows;
-  for (const auto& [rank, host] : paths.hosts) {
-    rows.of_rank[rank] = rows.names.size();
-    rows.names.push_back(std::to_string(rank));
-  }
-  return rows;
-}
-
-std::string named(const std::string& host) { return host.empty() ? "unknown host" : host; }
-
-Rows rows_of_hosts(const RankPaths& paths) {
-  // Hosts in the order of their lowest ranks, which is how neighbours in a job are numbered.
-  std::vector<std::string> hosts;
-  std::map<std::string, size_t> place;
-  for (const auto& [rank, host] : paths.hosts) {
-    if (place.try_emplace(host, hosts.size()).second) hosts.push_back(host);
-  }
-  Rows rows;
-  const size_t together =
-      (hosts.size() + TransportMatrix::kMaxRows - 1) / TransportMatrix::kMaxRows;
-  rows.hosts_per_row = together;
-  for (size_t first = 0; first < hosts.size(); first += together) {
-    const size_t last = std::min(first + together, hosts.size()) - 1;
-    rows.names.push_back(first == last
-                             ? named(hosts[first])
-                             : fmt::format("{} to {}", named(hosts[first]), named(hosts[last])));
-  }
-  for (const auto& [rank, host] : paths.hosts) rows.of_rank[rank] = place[host] / together;
-  return rows;
-}
-
 }  // namespace
 
 TransportMatrix transport_matrix(const RankPaths& paths) {
-  const bool fold = paths.hosts.size() > TransportMatrix::kMaxRows;
-  Rows rows = fold ? rows_of_hosts(paths) : a_row_each(paths);
-  TransportMatrix matrix;
+  TransportMatrix matrix{.ranks = paths.hosts.size()};
+  matrix.by_host = matrix.ranks > TransportMatrix::kMaxRows;
+  // Hosts in the order of their lowest ranks, which is how neighbours in a job are numbered.
+  std::map<std::string, size_t> rows;
+  std::map<int, size_t> row_of_rank;
+  for (const auto& [rank, host] : paths.hosts) {
+    const std::string name = !matrix.by_host ? std::to_string(rank)
+                             : host.empty()  ? "unknown host"
+                                             : host;
+    const auto [row, is_new] = rows.try_emplace(name, matrix.names.size());
+    if (is_new) matrix.names.push_back(name);
+    row_of_rank[rank] = row->second;
+  }
   for (const auto& [ends, path] : paths.pairs) {
-    const auto row = rows.of_rank.at(ends.first);
-    MatrixCell& cell = matrix.cells[{row, rows.of_rank.at(ends.second)}];
+    MatrixCell& cell = matrix.cells[{row_of_rank[ends.first], row_of_rank[ends.second]}];
     cell.classes.insert(path.classes.begin(), path.classes.end());
     cell.detail = ++cell.pairs == 1 ? fmt::format("rank {} to rank {}: {}", ends.first, ends.second,
                                                   path_phrase(path))
                                     : std::string();
   }
-  matrix.names = std::move(rows.names);
-  matrix.ranks = paths.hosts.size();
-  matrix.hosts_per_row = rows.hosts_per_row;
   return matrix;
 }
 

@@ -43,8 +43,8 @@ enum class TransportClass : uint8_t { P2P, SHM, IB, Socket, OtherNet, Other };
 struct TransportClassRow {
   TransportClass value;
   char letter;
-  std::string_view name;    ///< "NET/IB".
-  std::string_view help;    ///< "RDMA network".
+  std::string_view name;  ///< "NET/IB".
+  std::string_view help;  ///< "RDMA network".
   std::string_view css;   ///< Class in the style sheet of pages and drawings.
 };
 
@@ -76,8 +76,8 @@ int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& co
 
 // From each rank to each other one: over which transport?
 //
-//        0 1 2 3        rank × rank where there are up to 64 ranks, else host × host;
-//     0  . P . .        with more than 64 hosts several neighbours share a row
+//        0 1 2 3        rank × rank where there are up to 64 ranks, else host × host
+//     0  . P . .
 //     1  . . P .
 
 /// What connects the ranks of a row to those of a column.
@@ -88,12 +88,12 @@ struct MatrixCell {
 };
 
 struct TransportMatrix {
-  std::vector<std::string> names;  ///< Of rows and columns: "3", "node-a", "node-a to node-b".
+  std::vector<std::string> names;                         ///< Of rows and columns: "3", "node-a".
   std::map<std::pair<size_t, size_t>, MatrixCell> cells;  ///< By (row, column): from, to.
   size_t ranks = 0;                                       ///< Before folding.
-  size_t hosts_per_row = 0;                               ///< 0: rows are ranks.
+  bool by_host = false;                                   ///< Rows are hosts; else ranks.
 
-  static constexpr size_t kMaxRows = 64;
+  static constexpr size_t kMaxRows = 64;  ///< That are drawn; there may be more hosts.
 };
 
 TransportMatrix transport_matrix(const RankPaths& paths);

@@ -467,7 +467,7 @@ Markup head_of(const TransportMatrix& matrix) {
   Markup cells = html_element("th", {{"scope", "col"}}, html_literal("from\xC2\xA0\\\xC2\xA0to"));
   for (const std::string& name : matrix.names) {
     std::vector<Attribute> attributes = {{"scope", "col"}};
-    if (matrix.hosts_per_row > 0) attributes.push_back({"class", "host"});
+    if (matrix.by_host) attributes.push_back({"class", "host"});
     cells += html_element("th", attributes, html_text(name, kMaxNameBytes));
   }
   return html_element("thead", {}, html_element("tr", {}, cells));

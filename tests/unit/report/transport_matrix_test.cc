@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "model/build/build_job.h"
+#include "report/document/report_document.h"
 #include "report/graph/graph.h"
 #include "support/ring_lines.h"
 
@@ -22,7 +23,7 @@ TransportMatrix matrix_of(std::string_view log) {
 TEST(TransportMatrix, HasARowForEachRank) {
   const TransportMatrix matrix = matrix_of(testing::ring_lines(2, 2));
   EXPECT_EQ(matrix.names, (std::vector<std::string>{"0", "1", "2", "3"}));
-  EXPECT_EQ(matrix.hosts_per_row, 0u);
+  EXPECT_FALSE(matrix.by_host);
   EXPECT_EQ(letters(matrix, 0, 1), "P");
   EXPECT_EQ(letters(matrix, 1, 2), "I");
   EXPECT_EQ(letters(matrix, 3, 0), "I");
@@ -33,7 +34,7 @@ TEST(TransportMatrix, HasARowForEachRank) {
 TEST(TransportMatrix, ManyRanksShareTheRowsOfTheirHosts) {
   const TransportMatrix matrix = matrix_of(testing::ring_lines(9, 8));
   EXPECT_EQ(matrix.ranks, 72u);
-  EXPECT_EQ(matrix.hosts_per_row, 1u);
+  EXPECT_TRUE(matrix.by_host);
   ASSERT_EQ(matrix.names.size(), 9u);
   EXPECT_EQ(matrix.names[8], "rack-008");
   EXPECT_EQ(letters(matrix, 0, 0), "P");
@@ -41,13 +42,13 @@ TEST(TransportMatrix, ManyRanksShareTheRowsOfTheirHosts) {
   EXPECT_EQ(letters(matrix, 8, 0), "I");
 }
 
-TEST(TransportMatrix, ManyHostsShareRowsWithTheirNeighbours) {
-  const TransportMatrix matrix = matrix_of(testing::ring_lines(65, 1));
-  EXPECT_EQ(matrix.hosts_per_row, 2u);
-  ASSERT_EQ(matrix.names.size(), 33u);
-  EXPECT_EQ(matrix.names.front(), "rack-000 to rack-001");
-  EXPECT_EQ(matrix.names.back(), "rack-064");
-  EXPECT_EQ(letters(matrix, 0, 0), "I");
+TEST(TransportMatrix, OfMoreHostsThanRowsIsLeftOutOfThePage) {
+  for (const Section& section : job_sections(job_from_text(testing::ring_lines(65, 1)))) {
+    if (section.id != "transports") continue;
+    ASSERT_EQ(section.blocks.size(), 1u);
+    EXPECT_EQ(std::get<Paragraph>(section.blocks[0]).text,
+              "The matrix is left out: 65 hosts. 'ncclog show channels' lists connections.");
+  }
 }
 
 TEST(TransportMatrix, OfSeveralCommunicatorsOnlyCertainEndsCount) {
