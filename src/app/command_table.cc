@@ -19,65 +19,23 @@ std::vector<std::string> split_words(std::string_view text, char separator) {
   return words;
 }
 
-/// A row of "-o,--output FILE", whose `set` is not known.
-FlagRow row_of(const char* group, std::string_view typed, std::string help) {
+}  // namespace
+
+FlagRow& add_row(std::vector<FlagRow>& rows, const char* group, std::string_view typed,
+                 std::string help) {
   const size_t blank = std::min(typed.find(' '), typed.size());
-  FlagRow row;
-  row.names = split_words(typed.substr(0, blank), ',');
+  FlagRow& row = rows.emplace_back();
+  if (blank > 0) row.names = split_words(typed.substr(0, blank), ',');
   row.value = trim(typed.substr(blank));
   row.help = std::move(help);
   row.group = group;
   return row;
 }
 
-FlagRow& add_argument(CommandRow& command, const char* name, std::string help) {
-  FlagRow& row = command.arguments.emplace_back();
-  row.value = name;
-  row.help = std::move(help);
-  return row;
-}
-
-}  // namespace
-
-FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed, bool& target,
-                  std::string help) {
-  const auto set = [&target](const std::string& word) { target = word == "true"; };
-  return add_flag(command, group, typed, set, std::move(help));
-}
-
-FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
-                  std::string& target, std::string help) {
-  const auto set = [&target](const std::string& word) { target = word; };
-  return add_flag(command, group, typed, set, std::move(help));
-}
-
-FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
-                  std::vector<std::string>& target, std::string help) {
-  FlagRow& row = command.flags.emplace_back(row_of(group, typed, std::move(help)));
-  row.repeats = true;
-  row.set = [&target](const std::vector<std::string>& values) { target = values; };
-  return row;
-}
-
-FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
-                  std::function<void(const std::string& value)> set, std::string help) {
-  FlagRow& row = command.flags.emplace_back(row_of(group, typed, std::move(help)));
+FlagRow& add_flag_by(CommandRow& command, const char* group, std::string_view typed,
+                     std::function<void(const std::string& value)> set, std::string help) {
+  FlagRow& row = add_row(command.flags, group, typed, std::move(help));
   row.set = [set = std::move(set)](const std::vector<std::string>& values) { set(values.front()); };
-  return row;
-}
-
-FlagRow& add_argument(CommandRow& command, const char* name, std::string& target,
-                      std::string help) {
-  FlagRow& row = add_argument(command, name, std::move(help));
-  row.set = [&target](const std::vector<std::string>& values) { target = values.front(); };
-  return row;
-}
-
-FlagRow& add_argument(CommandRow& command, const char* name, std::vector<std::string>& target,
-                      std::string help) {
-  FlagRow& row = add_argument(command, name, std::move(help));
-  row.repeats = true;
-  row.set = [&target](const std::vector<std::string>& values) { target = values; };
   return row;
 }
 

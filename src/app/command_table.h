@@ -15,10 +15,12 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -70,23 +72,52 @@ struct CommandRow {
 // Declaring: what is typed fills `target`, which must live as long as the row is used. `typed` is
 // "-o,--output FILE": the names, and after a blank what the value is called.
 
-FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed, bool& target,
-                  std::string help);
-FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
-                  std::string& target, std::string help);
-/// May be given several times, with one value each.
-FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
-                  std::vector<std::string>& target, std::string help);
-FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
-                  std::function<void(const std::string& value)> set, std::string help);
+/// A flag or an argument whose values `set` takes.
+FlagRow& add_flag_by(CommandRow& command, const char* group, std::string_view typed,
+                     std::function<void(const std::string& value)> set, std::string help);
+FlagRow& add_row(std::vector<FlagRow>& rows, const char* group, std::string_view typed,
+                 std::string help);
 
-FlagRow& add_argument(CommandRow& command, const char* name, std::string& target, std::string help);
-/// Takes all that follow.
-FlagRow& add_argument(CommandRow& command, const char* name, std::vector<std::string>& target,
-                      std::string help);
+/// Lets a row fill a switch, a text, or a list, for which it takes several values.
+template <typename Target>
+FlagRow& fill_by(FlagRow& row, Target& target) {
+  row.repeats = std::is_same_v<Target, std::vector<std::string>>;
+  row.set = [&target](const std::vector<std::string>& values) {
+    if constexpr (std::is_same_v<Target, bool>) {
+      target = values.front() == "true";
+    } else if constexpr (std::is_same_v<Target, std::string>) {
+      target = values.front();
+    } else {
+      target = values;
+    }
+  };
+  return row;
+}
+
+/// A list may be given several times, with one value each.
+template <typename Target>
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed, Target& target,
+                  std::string help) {
+  return fill_by(add_row(command.flags, group, typed, std::move(help)), target);
+}
+
+/// A list takes all that follow.
+template <typename Target>
+FlagRow& add_argument(CommandRow& command, const char* name, Target& target, std::string help) {
+  return fill_by(add_row(command.arguments, "", " " + std::string(name), std::move(help)), target);
+}
 
 /// A command below `above`.
 CommandRow& add_command(CommandRow& above, std::string_view name, std::string help);
+
+/// Options that live as long as the row, with which `run` carries the command out.
+template <typename Options>
+Options& options_of(CommandRow& command,
+                    ExitStatus (*run)(const Options& options, Console& console)) {
+  const auto options = std::make_shared<Options>();
+  command.run = [options, run](Console& console) { return run(*options, console); };
+  return *options;
+}
 
 /// The numbers that a flag takes.
 struct NumberRange {
@@ -105,7 +136,7 @@ FlagRow& add_number(CommandRow& command, const char* group, std::string_view typ
   const auto set = [flag, range, &target](const std::string& word) {
     target = static_cast<Number>(number_in(range, flag, word));
   };
-  return add_flag(command, group, typed, set, std::move(help));
+  return add_flag_by(command, group, typed, set, std::move(help));
 }
 
 /// A word that a flag takes, and what it means.
@@ -162,7 +193,7 @@ FlagRow& add_choice(CommandRow& command, const char* group, const std::string& f
   const auto set = [flag, &target, choices](const std::string& word) {
     target = std::begin(choices)[place_of_choice(words_of(choices), flag, word)].value;
   };
-  FlagRow& row = add_flag(command, group, flag, set, std::move(help));
+  FlagRow& row = add_flag_by(command, group, flag, set, std::move(help));
   for (const auto& choice : choices) {
     row.value += (row.value.empty() ? "" : "|") + std::string(choice.word);
     if (target == choice.value) row.fallback = choice.word;

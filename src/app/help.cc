@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include "app/command_line.h"
@@ -420,24 +419,21 @@ ExitStatus print_completion(const PagesOptions& options, Console& console) {
 }  // namespace
 
 void declare_help(CommandRow& command) {
-  const auto options = std::make_shared<PagesOptions>();
-  add_argument(command, "COMMAND", options->words,
+  PagesOptions& options = options_of(command, print_help);
+  add_argument(command, "COMMAND", options.words,
                "a command, such as analyze or rules new, or a topic");
-  command.run = [options](Console& console) { return print_help(*options, console); };
 }
 
 void declare_man(CommandRow& command) {
-  const auto options = std::make_shared<PagesOptions>();
-  add_argument(command, "COMMAND", options->words, "a command; without: the page of ncclog itself");
-  add_flag(command, kFurtherFlags, "--into DIR", options->folder,
+  PagesOptions& options = options_of(command, print_man);
+  add_argument(command, "COMMAND", options.words, "a command; without: the page of ncclog itself");
+  add_flag(command, kFurtherFlags, "--into DIR", options.folder,
            "write all pages into this folder, which must exist");
-  command.run = [options](Console& console) { return print_man(*options, console); };
 }
 
 void declare_completion(CommandRow& command) {
-  const auto options = std::make_shared<PagesOptions>();
-  add_argument(command, "bash|zsh|fish", options->shell, "the shell that is to complete");
-  command.run = [options](Console& console) { return print_completion(*options, console); };
+  PagesOptions& options = options_of(command, print_completion);
+  add_argument(command, "bash|zsh|fish", options.shell, "the shell that is to complete");
 }
 
 }  // namespace ncclog

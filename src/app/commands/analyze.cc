@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "app/command_line.h"
 #include "app/commands/replay.h"
 #include "app/output.h"
-#include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -78,21 +76,21 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
   AnalyzedLogs logs;
   logs.rulebook = load_rulebook(options.rules, today());
-  logs.inputs = wanted_inputs(options.input);
-  ReadJob read = read_job_with_units(logs.inputs, {.threads = options.input.threads,
-                                                   .matcher = make_line_matcher(logs.rulebook),
-                                                   .progress = progress});
-  logs.units = std::move(read.units);
-  read.job.stated = options.input.stated;
-  logs.report = judge(std::move(read.job), logs.rulebook, profile ? &*profile : nullptr);
+  Job job = read_job(wanted_inputs(options.input),
+                     {.threads = options.input.threads,
+                      .matcher = make_line_matcher(logs.rulebook),
+                      .progress = progress},
+                     logs.read);
+  job.stated = options.input.stated;
+  logs.report = judge(std::move(job), logs.rulebook, profile ? &*profile : nullptr);
   if (replay) logs.report.replay = join_replay(logs.report, *replay, options.with_replay);
   return logs;
 }
 
 AnalyzedLogs run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress) {
   AnalyzedLogs logs = analyze_logs(options, progress);
-  show_messages(logs.report.job, logs.inputs, logs.units, logs.report.diagnosis.findings);
-  fill_evidence(logs.inputs, logs.units, logs.report.diagnosis.findings);
+  show_messages(logs.report.job, logs.read, logs.report.diagnosis.findings);
+  fill_evidence(logs.read, logs.report.diagnosis.findings);
   return logs;
 }
 
@@ -183,8 +181,8 @@ void add_output_flags(CommandRow& command, std::vector<ReportOutput>& outputs) {
       std::erase_if(outputs, [&](const ReportOutput& one) { return one.kind == &kind; });
       outputs.push_back({&kind, path});
     };
-    add_flag(command, kOutputFlags, flag + " FILE", add,
-             fmt::format("write a report to FILE: {}", kind.help));
+    add_flag_by(command, kOutputFlags, flag + " FILE", add,
+                fmt::format("write a report to FILE: {}", kind.help));
   }
 }
 
@@ -210,9 +208,8 @@ void add_analyze_flags(CommandRow& command, AnalyzeOptions& options) {
 }
 
 void declare_analyze(CommandRow& command) {
-  const auto options = std::make_shared<AnalyzeOptions>();
-  add_analyze_flags(command, *options);
-  command.run = [options](Console& console) { return analyze(*options, console); };
+  AnalyzeOptions& options = options_of(command, analyze);
+  add_analyze_flags(command, options);
 }
 
 // ncclog explain RULE PATH…
@@ -232,7 +229,7 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
   const Rulebook rulebook = load_rulebook(options.rules, today());
   required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
   Job job = read_job(wanted_inputs(options.input), {.threads = options.input.threads,
-                                                    .matcher = make_line_matcher(rulebook),
+                                                    .matcher = make_line_matcher(logs.rulebook),
                                                     .progress = console.progress});
   job.stated = options.input.stated;
   const Explanation explanation = explain(rulebook, job, options.id);
@@ -246,19 +243,18 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
 }  // namespace
 
 void declare_explain(CommandRow& command) {
-  const auto options = std::make_shared<ExplainOptions>();
-  add_argument(command, "RULE", options->id, "the rule's id");
-  add_input_flags(command, options->input);
-  add_outcome_flag(command, options->input);
-  add_rules_flag(command, options->rules);
-  add_choice(command, kOutputFlags, "--format", options->format, kReportFormats,
+  ExplainOptions& options = options_of(command, explain_rule);
+  add_argument(command, "RULE", options.id, "the rule's id");
+  add_input_flags(command, options.input);
+  add_outcome_flag(command, options.input);
+  add_rules_flag(command, options.rules);
+  add_choice(command, kOutputFlags, "--format", options.format, kReportFormats,
              "text for people, json for scripts");
-  const auto set_json = [&format = options->format](const std::string&) {
+  const auto set_json = [&format = options.format](const std::string&) {
     format = ReportFormat::Json;
   };
-  add_flag(command, kOutputFlags, "--json", set_json, "the same as --format json");
-  add_color_flag(command, options->color);
-  command.run = [options](Console& console) { return explain_rule(*options, console); };
+  add_flag_by(command, kOutputFlags, "--json", set_json, "the same as --format json");
+  add_color_flag(command, options.color);
 }
 
 }  // namespace ncclog

@@ -15,7 +15,7 @@
 
 #include "app/command_table.h"
 #include "app/output.h"
-#include "input/line_reader.h"
+#include "app/read/read_job.h"
 #include "model/job.h"
 #include "report/report.h"
 #include "rules/rule.h"
@@ -61,8 +61,7 @@ Job load_job(const InputOptions& options, ReadingProgress* progress = nullptr);
 
 /// A report with what it was made from, so that single lines can be read again.
 struct AnalyzedLogs {
-  std::vector<std::string> inputs;
-  std::vector<Unit> units;
+  ReadUnits read;
   Rulebook rulebook;  ///< Here so that it is kept with the rest: see Console::keep().
   Report report;
 };

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -18,12 +16,12 @@
 #include "app/commands/analyze.h"
 #include "app/help.h"
 #include "app/output.h"
+#include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "import/import.h"
-#include "input/byte_source.h"
 #include "log/settings.h"
 #include "model/build/build_job.h"
 #include "report/document/document.h"
@@ -32,6 +30,9 @@ namespace ncclog {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Larger files are logs.
+constexpr size_t kMaxScriptBytes = size_t{4} << 20;
 
 PlacedRemark conf_remark(const Setting& setting, const std::string& place, bool counts) {
   return {{.kind = RemarkKind::ConfigFile,
@@ -43,18 +44,34 @@ PlacedRemark conf_remark(const Setting& setting, const std::string& place, bool 
           place};
 }
 
-std::string text_of(const fs::path& path) {
-  constexpr std::streamsize kMost = 1 << 20;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMost, '\0');
-  file.read(text.data(), kMost);
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return text;
+/// The files that NCCL would read for this process, as far as they exist: the one that
+/// NCCL_CONF_FILE names or ~/.nccl.conf, then /etc/nccl.conf (misc/param.cc).
+std::vector<ConfFile> own_conf_files() {
+  std::vector<fs::path> paths;
+  const char* named = std::getenv("NCCL_CONF_FILE");
+  const char* home = std::getenv("HOME");
+  if (named != nullptr && *named != '\0') {
+    paths.emplace_back(named);
+  } else if (home != nullptr && *home != '\0') {
+    paths.push_back(fs::path(home) / ".nccl.conf");
+  }
+  paths.emplace_back("/etc/nccl.conf");
+  std::vector<ConfFile> files;
+  for (const fs::path& path : paths) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) continue;
+    files.push_back({path.string(), read_file_up_to(path.string(), kMaxScriptBytes)});
+  }
+  return files;
 }
 
-void add_conf(const fs::path& path, std::vector<ConfFile>& files) {
-  std::error_code error;
-  if (fs::is_regular_file(path, error)) files.push_back({path.string(), text_of(path)});
+/// The variables of this process.
+std::vector<std::string> own_variables() {
+  std::vector<std::string> variables;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    variables.emplace_back(*each);
+  }
+  return variables;
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -65,6 +82,32 @@ std::vector<std::string> names_in(const fs::path& folder) {
   }
   std::ranges::sort(names);
   return names;
+}
+
+/// Interfaces and RDMA devices of this machine, from /sys; none where it cannot be listed.
+HostDevices devices_of_this_machine() {
+  HostDevices devices;
+  devices.host = "this machine";
+  devices.interfaces = names_in("/sys/class/net");
+  devices.hcas = names_in("/sys/class/infiniband");
+  return devices;
+}
+
+/// Keeps of `settings`, each of which stands at its place, what concerns NCCL or is remarked on, and
+/// the remarks.
+void add_checked(std::vector<Setting> settings, const std::vector<std::string>& places,
+                 const LintContext& context, CheckedSource& source) {
+  for (Remark& remark : lint(settings, context)) {
+    const std::string& place = places[remark.setting];
+    source.remarks.push_back({std::move(remark), place});
+  }
+  std::erase_if(settings, [&](const Setting& setting) {
+    return !concerns_nccl(setting.name) &&
+           std::ranges::none_of(source.remarks, [&](const PlacedRemark& each) {
+             return each.remark.variable == setting.name;
+           });
+  });
+  source.settings = std::move(settings);
 }
 
 }  // namespace
@@ -99,42 +142,8 @@ CheckedSource check_environment(const std::vector<std::string>& variables,
     }
   }
   context.complete = true;
-  for (Remark& remark : lint(settings, context)) {
-    const std::string& place = places[remark.setting];
-    source.remarks.push_back({std::move(remark), place});
-  }
-  std::ranges::copy_if(settings, std::back_inserter(source.settings),
-                       [](const Setting& setting) { return concerns_nccl(setting.name); });
+  add_checked(std::move(settings), places, context, source);
   return source;
-}
-
-std::vector<std::string> own_variables() {
-  std::vector<std::string> variables;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    variables.emplace_back(*each);
-  }
-  return variables;
-}
-
-std::vector<ConfFile> own_conf_files() {
-  std::vector<ConfFile> files;
-  const char* named = std::getenv("NCCL_CONF_FILE");
-  const char* home = std::getenv("HOME");
-  if (named != nullptr && *named != '\0') {
-    add_conf(named, files);
-  } else if (home != nullptr && *home != '\0') {
-    add_conf(fs::path(home) / ".nccl.conf", files);
-  }
-  add_conf("/etc/nccl.conf", files);
-  return files;
-}
-
-HostDevices devices_of_this_machine() {
-  HostDevices devices;
-  devices.host = "this machine";
-  devices.interfaces = names_in("/sys/class/net");
-  devices.hcas = names_in("/sys/class/infiniband");
-  return devices;
 }
 
 namespace {
@@ -146,14 +155,6 @@ namespace {
 //   pod.yaml                YAML           /etc/nccl.conf         NCCL's own form
 //   logs/, nccl.0.log.gz    logs: what NCCL read and what the commands in them set
 
-/// A checked source, and whether all of it could be read.
-struct EnvSource {
-  CheckedSource checked;
-  bool partial = false;  ///< Part of a log was unreadable or cut.
-};
-
-/// Larger files are logs.
-constexpr size_t kMaxScriptBytes = size_t{4} << 20;
 /// So much of a log is read from standard input.
 constexpr size_t kMaxStdinBytes = size_t{256} << 20;
 
@@ -211,20 +212,6 @@ Form form_by_content(std::string_view text) {
   return is_only_assignments(text) ? Form::EnvFile : Form::Script;
 }
 
-std::string read_up_to(const std::string& path, size_t most) {
-  const RawBytes file = open_file(path);
-  std::string text;
-  constexpr size_t kBlock = size_t{1} << 16;
-  while (text.size() < most) {
-    const size_t before = text.size();
-    text.resize(before + kBlock);
-    text.resize(before + file.read(text.data() + before, kBlock));
-    if (text.size() == before) break;
-  }
-  if (!file.error().empty()) throw Error(file.error(), path, "check the path and who may read it");
-  return text;
-}
-
 /// Lints what a file of that form, which is no log, sets.
 CheckedSource check_file(const std::string& path, std::string_view text, Form form,
                          LintContext context) {
@@ -246,17 +233,9 @@ CheckedSource check_file(const std::string& path, std::string_view text, Form fo
     context.needs_export = text.starts_with("#!");
     for (Setting& setting : settings) setting.exported |= form == Form::EnvFile;
   }
-  for (Remark& remark : lint(settings, context)) {
-    const uint64_t line = settings[remark.setting].line;
-    source.remarks.push_back({std::move(remark), place_text(path, line)});
-  }
-  const auto is_said = [&](const Setting& setting) {
-    return concerns_nccl(setting.name) ||
-           std::ranges::any_of(source.remarks, [&](const PlacedRemark& each) {
-             return each.remark.variable == setting.name;
-           });
-  };
-  std::ranges::copy_if(settings, std::back_inserter(source.settings), is_said);
+  std::vector<std::string> places;
+  for (const Setting& setting : settings) places.push_back(place_text(path, setting.line));
+  add_checked(std::move(settings), places, context, source);
   return source;
 }
 
@@ -294,6 +273,7 @@ CheckedSource check_job(const std::string& path, const Job& job, const LintConte
   CheckedSource source;
   source.path = path;
   source.format = "log";
+  source.is_partial = exit_status(job) == ExitStatus::Partial;
   source.settings = settings_of(job);
   for (JobRemark& each : lint_job(job, context)) {
     source.remarks.push_back({std::move(each.remark), place_text(job, each.line.where)});
@@ -302,10 +282,9 @@ CheckedSource check_job(const std::string& path, const Job& job, const LintConte
   return source;
 }
 
-EnvSource check_log(const std::string& path, const LintContext& context,
-                    ReadingProgress* progress) {
-  const Job job = load_job({.paths = {path}}, progress);
-  return {check_job(path, job, context), exit_status(job) == ExitStatus::Partial};
+CheckedSource check_log(const std::string& path, const LintContext& context,
+                        ReadingProgress* progress) {
+  return check_job(path, load_job({.paths = {path}}, progress), context);
 }
 
 bool is_file_of_text(const std::string& path) {
@@ -316,20 +295,20 @@ bool is_file_of_text(const std::string& path) {
 /// Reads and lints what `path` names; "-" is standard input. Filters of a file are held against
 /// `here`, the machine of the check, if `context` names no hosts; those of a log are not. Throws
 /// Error if the path cannot be read.
-EnvSource check_path(const std::string& path, const LintContext& context, HostDevices here,
-                     ReadingProgress* progress) {
+CheckedSource check_path(const std::string& path, const LintContext& context, HostDevices here,
+                         ReadingProgress* progress) {
   const auto named = form_by_name(path);
   if (path != "-" && (!is_file_of_text(path) || named == Form::Log)) {
     return check_log(path, context, progress);
   }
-  const std::string text = read_up_to(path, path == "-" ? kMaxStdinBytes : kMaxScriptBytes);
+  const std::string text = read_file_up_to(path, path == "-" ? kMaxStdinBytes : kMaxScriptBytes);
   const Form form = named.value_or(form_by_content(text));
   if (form == Form::Log && path != "-") return check_log(path, context, progress);
-  if (form == Form::Log) return {check_job(path, job_from_text(text, {}), context)};
+  if (form == Form::Log) return check_job(path, job_from_text(text, {}), context);
   LintContext with_hosts = context;
   here.certain = false;
   if (with_hosts.hosts.empty()) with_hosts.hosts.push_back(std::move(here));
-  return {check_file(path, text, form, with_hosts)};
+  return check_file(path, text, form, with_hosts);
 }
 
 // ncclog env check [PATH…]
@@ -384,22 +363,21 @@ LintContext context_of(const EnvOptions& options, ReadingProgress* progress) {
   return context;
 }
 
-ExitStatus status_of(const EnvironmentCheck& check, const EnvOptions& options, bool partial) {
+ExitStatus status_of(const EnvironmentCheck& check, const EnvOptions& options) {
   const bool fails = count_remarks(check, RemarkLevel::Error) > 0 ||
                      (options.strict && count_remarks(check, RemarkLevel::Warning) > 0);
   if (fails) return ExitStatus::Findings;
-  return partial ? ExitStatus::Partial : ExitStatus::Fine;
+  const bool is_partial = std::ranges::any_of(check.sources, &CheckedSource::is_partial);
+  return is_partial ? ExitStatus::Partial : ExitStatus::Fine;
 }
 
 ExitStatus check(const EnvOptions& options, Console& console) {
   const LintContext context = context_of(options, console.progress);
   EnvironmentCheck result;
   result.nccl_version = context.nccl_version;
-  bool partial = false;
   for (const std::string& path : options.paths) {
-    EnvSource source = check_path(path, context, devices_of_this_machine(), console.progress);
-    partial = partial || source.partial;
-    result.sources.push_back(std::move(source.checked));
+    result.sources.push_back(
+        check_path(path, context, devices_of_this_machine(), console.progress));
   }
   if (options.paths.empty()) {
     LintContext here = context;
@@ -411,31 +389,30 @@ ExitStatus check(const EnvOptions& options, Console& console) {
   } else if (!console.quiet) {
     console.out += render_text(environment_document(result), console.style(options.color));
   }
-  return status_of(result, options, partial);
+  return status_of(result, options);
 }
 
 }  // namespace
 
 void declare_env(CommandRow& command) {
-  const auto options = std::make_shared<EnvOptions>();
   CommandRow& check_row =
       add_command(command, "check", "say which settings do not do what they say");
-  add_argument(check_row, "PATH", options->paths,
+  EnvOptions& options = options_of(check_row, check);
+  add_argument(check_row, "PATH", options.paths,
                "scripts, .env, YAML or nccl.conf files, logs, '-' for stdin; without: the "
                "environment of this shell and NCCL's configuration files");
-  add_flag(check_row, kInputFlags, "--nccl 2.27.3", options->nccl,
+  add_flag(check_row, kInputFlags, "--nccl 2.27.3", options.nccl,
            "the release of NCCL that the job uses");
-  add_flag(check_row, kInputFlags, "--interfaces LIST", options->interfaces,
+  add_flag(check_row, kInputFlags, "--interfaces LIST", options.interfaces,
            "interfaces of the job's hosts, against which filters are held (default for a "
            "script: those of this machine)");
-  add_flag(check_row, kInputFlags, "--hcas LIST", options->hcas, "RDMA devices of the job's hosts");
-  add_flag(check_row, kInputFlags, "--log PATH", options->log,
+  add_flag(check_row, kInputFlags, "--hcas LIST", options.hcas, "RDMA devices of the job's hosts");
+  add_flag(check_row, kInputFlags, "--log PATH", options.log,
            "a log of the job: its hosts, and its release of NCCL");
-  add_flag(check_row, kJudgingFlags, "--strict", options->strict, "exit with 1 for warnings, too");
-  add_choice(check_row, kOutputFlags, "--format", options->format, kReportFormats,
+  add_flag(check_row, kJudgingFlags, "--strict", options.strict, "exit with 1 for warnings, too");
+  add_choice(check_row, kOutputFlags, "--format", options.format, kReportFormats,
              "text for people, json for scripts");
-  add_color_flag(check_row, options->color);
-  check_row.run = [options](Console& console) { return check(*options, console); };
+  add_color_flag(check_row, options.color);
 }
 
 }  // namespace ncclog

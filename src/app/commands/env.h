@@ -30,14 +30,4 @@ struct ConfFile {
 CheckedSource check_environment(const std::vector<std::string>& variables,
                                 const std::vector<ConfFile>& files, LintContext context);
 
-/// The variables of this process.
-std::vector<std::string> own_variables();
-
-/// The files that NCCL would read for this process, as far as they exist: the one that
-/// NCCL_CONF_FILE names or ~/.nccl.conf, then /etc/nccl.conf (misc/param.cc).
-std::vector<ConfFile> own_conf_files();
-
-/// Interfaces and RDMA devices of this machine, from /sys; none where it cannot be listed.
-HostDevices devices_of_this_machine();
-
 }  // namespace ncclog

@@ -14,7 +14,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -600,27 +599,26 @@ ExitStatus run_export(const ExportOptions& options, Console& console) {
 }  // namespace
 
 void declare_export(CommandRow& command) {
-  const auto options = std::make_shared<ExportOptions>();
-  add_flag(command, kOutputFlags, "--table TABLE", options->table,
+  ExportOptions& options = options_of(command, run_export);
+  add_flag(command, kOutputFlags, "--table TABLE", options.table,
            "events (default): one row a line that is understood; or another of the tables");
-  add_input_flags(command, options->input);
+  add_input_flags(command, options.input);
   add_choice(
-      command, kOutputFlags, "--format", options->format,
+      command, kOutputFlags, "--format", options.format,
       in_order<ExportFormat>({"text", "json", "csv", "jsonl", "sqlite", "trace", "lnav"}),
       "of a table jsonl (default: one JSON object a line) or csv; of an answer text "
       "(default), json, jsonl or csv; sqlite: all tables in one file; trace: a time line for "
       "Perfetto and chrome://tracing; lnav: lnav's own format file");
-  add_flag(command, kOutputFlags, "--sql STATEMENT", options->sql,
+  add_flag(command, kOutputFlags, "--sql STATEMENT", options.sql,
            "a statement about the tables that is answered");
-  add_flag(command, kOutputFlags, "-o,--output FILE", options->output,
+  add_flag(command, kOutputFlags, "-o,--output FILE", options.output,
            "write this file instead of standard output");
-  add_flag(command, kOutputFlags, "--tables", options->list_tables,
+  add_flag(command, kOutputFlags, "--tables", options.list_tables,
            "say what the tables and their columns hold");
-  add_rules_flag(command, options->rules);
+  add_rules_flag(command, options.rules);
   command.notes =
       list_of(all_tables(), "Tables (--tables tells their columns):", &TableKind::sql_name,
               &TableKind::sql_help);  // Stands above the examples.
-  command.run = [options](Console& console) { return run_export(*options, console); };
 }
 
 }  // namespace ncclog

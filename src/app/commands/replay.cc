@@ -6,16 +6,15 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"
 #include "app/output.h"
+#include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "input/byte_source.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
@@ -26,32 +25,9 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
-namespace {
-
-std::string name_of(const std::string& path) {
-  return path == "-" ? "standard input" : printable(path);
-}
-
-}  // namespace
-
-std::string read_replay_file(const std::string& path) {
-  constexpr size_t kStep = 65536;
-  if (std::filesystem::is_directory(path)) throw Error("a folder, not a file", name_of(path));
-  const RawBytes file = open_file(path);
-  std::string text;
-  while (text.size() <= kMaxReplayText) {
-    const size_t had = text.size();
-    text.resize(had + kStep);
-    text.resize(had + file.read(text.data() + had, kStep));
-    if (text.size() == had) break;
-  }
-  if (!file.error().empty()) throw Error(file.error(), name_of(path));
-  return text;
-}
-
 PlanFile load_plan(const std::string& path) {
-  const std::string text = read_replay_file(path);
-  return {path, plan_hash(text), parse_plan(text, name_of(path))};
+  const std::string text = read_file_up_to(path, kMaxReplayText);
+  return {path, plan_hash(text), parse_plan(text, path == "-" ? "standard input" : path)};
 }
 
 namespace {
@@ -105,7 +81,7 @@ MadePlan make_plan(const PlanRequest& request, Console& console) {
       },
       [](std::string_view, const FlightRecorderDump&, size_t) { return true; }};
   MadePlan made;
-  made.status = walk_events(logs.inputs, taker, console);
+  made.status = walk_events(logs.read.inputs, taker, console);
   const RecordedCalls recorded = recorder.take();
   made.plan = build_plan({job, recorded, suspicions, request.input.paths}, request.options);
   return made;
@@ -275,7 +251,7 @@ std::string why_unfit(const Report& report, const ReplayResult& result) {
 }  // namespace
 
 ReplayResult load_replay_result(const std::string& path) {
-  return parse_result(read_replay_file(path), path);
+  return parse_result(read_file_up_to(path, kMaxReplayText), path);
 }
 
 ReplaySummary join_replay(const Report& report, const ReplayResult& result,
@@ -497,10 +473,7 @@ ExitStatus judge(const ReplayJudgeOptions& options, Console& console) {
   const std::filesystem::path folder = options.folder;
   const PlanFile file =
       load_plan(options.plan.empty() ? (folder / "plan.json").string() : options.plan);
-  const ReplayOutcome outcome = read_outcome(folder, file.hash);
-  const ReplayResult result =
-      make_result(file.plan, file.hash, outcome,
-                  read_replay_logs(file.plan, outcome, folder, console.progress));
+  const ReplayResult result = result_in(folder, file.plan, file.hash, console.progress);
   tell_replay(result, options.result, console);
   return status_of(result.verdict.kind);
 }
@@ -510,46 +483,43 @@ ExitStatus judge(const ReplayJudgeOptions& options, Console& console) {
 namespace {
 
 void declare_plan(CommandRow& command) {
-  const auto options = std::make_shared<ReplayPlanOptions>();
-  PlanOptions& plan = options->request.options;
-  add_input_flags(command, options->request.input);
-  add_outcome_flag(command, options->request.input);
-  add_rules_flag(command, options->request.rules);
+  ReplayPlanOptions& options = options_of(command, run_plan);
+  PlanOptions& plan = options.request.options;
+  add_input_flags(command, options.request.input);
+  add_outcome_flag(command, options.request.input);
+  add_rules_flag(command, options.request.rules);
   add_number(command, kPlanFlags, "--last N", {1, 4096}, plan.last,
              "calls of each communicator before it stands still (default: 32)");
-  add_flag(
+  add_flag_by(
       command, kPlanFlags, "--only failing",
       [&plan](const std::string& word) { set_only(word, plan); },
       "failing: only the communicator that stands still");
   add_number(command, kPlanFlags, "--gpus N", {2, 1 << 20}, plan.gpus,
              "ranks at most, those that diverged among them; the plan says what is lost");
-  add_flag(
+  add_flag_by(
       command, kPlanFlags, "--finding ID",
       [&plan](const std::string& word) { set_finding(word, plan); },
       "what is to be tested (default: the first that fits)");
-  add_flag(command, kPlanFlags, "--nccl-tests", options->nccl_tests,
+  add_flag(command, kPlanFlags, "--nccl-tests", options.nccl_tests,
            "write command lines of nccl-tests for the failing call instead");
-  add_flag(command, kOutputFlags, "-o,--output FILE", options->output,
+  add_flag(command, kOutputFlags, "-o,--output FILE", options.output,
            "write this file instead of standard output");
-  command.run = [options](Console& console) { return run_plan(*options, console); };
 }
 
 void declare_check(CommandRow& command) {
-  const auto options = std::make_shared<ReplayCheckOptions>();
-  add_argument(command, "PLAN", options->plans, "plans, '-' for stdin");
-  add_flag(command, kPlanFlags, "--nccl-tests", options->nccl_tests,
+  ReplayCheckOptions& options = options_of(command, check);
+  add_argument(command, "PLAN", options.plans, "plans, '-' for stdin");
+  add_flag(command, kPlanFlags, "--nccl-tests", options.nccl_tests,
            "print command lines of nccl-tests for the failing call instead");
-  command.run = [options](Console& console) { return check(*options, console); };
 }
 
 void declare_judge(CommandRow& command) {
-  const auto options = std::make_shared<ReplayJudgeOptions>();
-  add_argument(command, "FOLDER", options->folder, "what ncclog-replay wrote with --out");
-  add_flag(command, kFurtherFlags, "--plan FILE", options->plan,
+  ReplayJudgeOptions& options = options_of(command, judge);
+  add_argument(command, "FOLDER", options.folder, "what ncclog-replay wrote with --out");
+  add_flag(command, kFurtherFlags, "--plan FILE", options.plan,
            "the plan that it carried out (default: FOLDER/plan.json)");
-  add_flag(command, kOutputFlags, "-o,--output FILE", options->result,
+  add_flag(command, kOutputFlags, "-o,--output FILE", options.result,
            "where the result goes (default: nowhere; '-': standard output)");
-  command.run = [options](Console& console) { return judge(*options, console); };
 }
 
 }  // namespace

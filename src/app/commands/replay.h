@@ -34,10 +34,6 @@ struct PlanFile {
   ReplayPlan plan;   ///< As it stands there; whether it makes sense is for check_plan() to say.
 };
 
-/// All bytes of a file of a replay, "-" for standard input. Throws Error if it cannot be read or is
-/// longer than kMaxReplayText.
-std::string read_replay_file(const std::string& path);
-
 /// Throws Error if the file cannot be read or holds no plan.
 PlanFile load_plan(const std::string& path);
 
@@ -67,14 +63,11 @@ MadePlan make_plan(const PlanRequest& request, Console& console);
 
 void declare_replay_run(CommandRow& command);
 
-/// DIR/outcome.json. Throws Error if it is not there, makes no sense, or is of another plan than
-/// that of `plan_hash`.
-ReplayOutcome read_outcome(const std::filesystem::path& folder, const std::string& plan_hash);
-
-/// What the log of each run says, by run; one that cannot be read says nothing.
-std::vector<ReadBack> read_replay_logs(const ReplayPlan& plan, const ReplayOutcome& outcome,
-                                       const std::filesystem::path& folder,
-                                       ReadingProgress* progress);
+/// What the folder's outcome.json and the logs of the runs come to; a run whose logs cannot be read
+/// is judged as one that could not be read back. Throws Error if there is no outcome, if it makes no
+/// sense, or if it is of another plan than that of `hash`.
+ReplayResult result_in(const std::filesystem::path& folder, const ReplayPlan& plan,
+                       const std::string& hash, ReadingProgress* progress);
 
 // Starting ncclog-replay, which has the GPUs, and waiting for it: never longer than it is given.
 //

@@ -14,10 +14,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <iterator>
-#include <memory>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -46,17 +45,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whose replay a file of the folder is of; nullopt: there is no such file.
-template <typename PlanOf>
-std::optional<std::string> plan_of(const fs::path& file, PlanOf plan_of_text) {
-  if (!fs::exists(file)) return std::nullopt;
-  try {
-    return plan_of_text(read_replay_file(file.string()));
-  } catch (const Error&) {
-    return std::string();  // Somebody else's file, or a newer ncclog's.
-  }
-}
-
 /// "ncclog-replay-5f0c1a2b", or the first of that name with a number that is not there yet. It is
 /// not made.
 fs::path new_replay_folder(const std::string& plan_hash) {
@@ -66,22 +54,32 @@ fs::path new_replay_folder(const std::string& plan_hash) {
   return path;
 }
 
+std::string read_replay_file(const fs::path& path) {
+  return read_file_up_to(path.string(), kMaxReplayText);
+}
+
 /// Throws Error if the folder holds another plan or what was found out about one. It need not be
 /// there. `hash` is that of the plan's file.
 void check_replay_folder(const fs::path& folder, const ReplayPlan& plan, const std::string& hash) {
-  const auto of_plan = [&](const std::string& text) {
-    return parse_plan(text, "plan.json") == plan ? hash : plan_hash(text);
-  };
-  const auto of_outcome = [](const std::string& text) {
-    return parse_outcome(text, "outcome.json").plan;
-  };
-  const auto of_result = [](const std::string& text) {
-    return parse_result(text, "result.json").plan;
-  };
-  for (const auto& found :
-       {plan_of(folder / "plan.json", of_plan), plan_of(folder / "outcome.json", of_outcome),
-        plan_of(folder / "result.json", of_result)}) {
-    if (found && *found != hash) {
+  using PlanOf = std::function<std::string(const std::string& text)>;
+  const std::pair<const char*, PlanOf> kFiles[] = {
+      {"plan.json",
+       [&](const std::string& text) {
+         return parse_plan(text, "plan.json") == plan ? hash : plan_hash(text);
+       }},
+      {"outcome.json",
+       [](const std::string& text) { return parse_outcome(text, "outcome.json").plan; }},
+      {"result.json",
+       [](const std::string& text) { return parse_result(text, "result.json").plan; }}};
+  for (const auto& [name, plan_of] : kFiles) {
+    if (!fs::exists(folder / name)) continue;
+    std::string found;
+    try {
+      found = plan_of(read_replay_file(folder / name));
+    } catch (const Error&) {
+      found.clear();  // Somebody else's file, or a newer ncclog's.
+    }
+    if (found != hash) {
       throw Error("holds another plan, or what came out of it", folder.string(),
                   "choose another --out");
     }
@@ -93,7 +91,7 @@ void check_replay_folder(const fs::path& folder, const ReplayPlan& plan, const s
 void take_refusal_away(const fs::path& folder) {
   const fs::path path = folder / "outcome.json";
   if (!fs::exists(path)) return;
-  if (!is_of_a_refusal(read_replay_file(path.string()))) {
+  if (!is_of_a_refusal(read_replay_file(path))) {
     throw Error("holds the outcome of another replay", folder.string(), "choose another --out");
   }
   fs::remove(path);
@@ -128,22 +126,18 @@ ReadBack read_run_logs(const ReplayPlan& plan, const RunOutcome& run, const fs::
 
 }  // namespace
 
-ReplayOutcome read_outcome(const fs::path& folder, const std::string& plan_hash) {
-  const std::string path = (folder / "outcome.json").string();
-  ReplayOutcome outcome = parse_outcome(read_replay_file(path), path);
-  if (outcome.plan != plan_hash) {
-    throw Error("the outcome of another plan", path, "choose another folder with --out");
+ReplayResult result_in(const fs::path& folder, const ReplayPlan& plan, const std::string& hash,
+                       ReadingProgress* progress) {
+  const fs::path path = folder / "outcome.json";
+  const ReplayOutcome outcome = parse_outcome(read_replay_file(path), path.string());
+  if (outcome.plan != hash) {
+    throw Error("the outcome of another plan", path.string(), "choose another folder with --out");
   }
-  return outcome;
-}
-
-std::vector<ReadBack> read_replay_logs(const ReplayPlan& plan, const ReplayOutcome& outcome,
-                                       const fs::path& folder, ReadingProgress* progress) {
   std::vector<ReadBack> seen;
   for (const RunOutcome& run : outcome.runs) {
     seen.push_back(read_run_logs(plan, run, folder, progress));
   }
-  return seen;
+  return make_result(plan, hash, outcome, seen);
 }
 
 namespace {
@@ -218,21 +212,16 @@ std::vector<std::string> runner_command(const ReplayRunOptions& options, const s
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };
-  const auto add_number = [&](const char* flag, int value) {
-    if (value > 0) words.insert(words.end(), {flag, std::to_string(value)});
-  };
-  const auto add_flag = [&](const char* flag, bool is_set) {
-    if (is_set) words.emplace_back(flag);
-  };
-  add_number("--hosts", options.hosts);
+  const auto number = [](int value) { return value > 0 ? std::to_string(value) : std::string(); };
+  add("--hosts", number(options.hosts));
   for (const std::string& one : options.set) add("--set", one);
   for (const std::string& one : options.vary) add("--vary", one);
   add("--devices", options.devices);
   add("--nccl", options.nccl);
-  add_number("--time", options.time);
-  add_number("--deadline", options.deadline);
-  add_flag("--share", options.share);
-  add_flag("--multicast", options.multicast);
+  add("--time", number(options.time));
+  add("--deadline", number(options.deadline));
+  if (options.share) words.emplace_back("--share");
+  if (options.multicast) words.emplace_back("--multicast");
   return words;
 }
 
@@ -534,10 +523,7 @@ ExitStatus replay_run(const ReplayRunOptions& options, Console& console) {
     throw Error(trouble.empty() ? "it wrote no outcome" : trouble, asked.runner,
                 "what it printed stands above");
   }
-  const ReplayOutcome outcome = read_outcome(asked.folder, asked.hash);
-  const ReplayResult result =
-      make_result(asked.plan, asked.hash, outcome,
-                  read_replay_logs(asked.plan, outcome, asked.folder, console.progress));
+  const ReplayResult result = result_in(asked.folder, asked.plan, asked.hash, console.progress);
   const std::string place = (asked.folder / "result.json").string();
   tell_replay(result, options.result.empty() ? place : options.result, console);
   const ExitStatus status = status_of(result.verdict.kind);
@@ -550,41 +536,40 @@ ExitStatus replay_run(const ReplayRunOptions& options, Console& console) {
 }  // namespace
 
 void declare_replay_run(CommandRow& command) {
-  const auto options = std::make_shared<ReplayRunOptions>();
-  add_argument(command, "PLAN", options->plans, "a plan, '-' for stdin");
+  ReplayRunOptions& options = options_of(command, replay_run);
+  add_argument(command, "PLAN", options.plans, "a plan, '-' for stdin");
   // What the runs are, and how many.
   add_choice(
-      command, kFurtherFlags, "--mode", options->mode, kModes,
+      command, kFurtherFlags, "--mode", options.mode, kModes,
       "defect: as recorded; clean: all ranks behave; both (default): the one, then the other");
-  add_number(command, kPlanFlags, "--gpus N", {2, 1 << 20}, options->gpus,
+  add_number(command, kPlanFlags, "--gpus N", {2, 1 << 20}, options.gpus,
              "replay on N GPUs at most: ranks are left out, and what is lost is said");
   add_number(
-      command, kFurtherFlags, "--hosts N", {1, 1024}, options->hosts,
+      command, kFurtherFlags, "--hosts N", {1, 1024}, options.hosts,
       "split the GPUs into N pseudo-hosts that talk over sockets (default: as the plan says)");
-  add_flag(command, kFurtherFlags, "--set NAME=VALUE", options->set,
+  add_flag(command, kFurtherFlags, "--set NAME=VALUE", options.set,
            "a setting for all runs; may be repeated");
-  add_flag(command, kFurtherFlags, "--vary NAME=VALUES", options->vary,
+  add_flag(command, kFurtherFlags, "--vary NAME=VALUES", options.vary,
            "make the runs once with each of NAME=A,B and compare; may be repeated");
   // Where and how they are made.
-  add_flag(command, kFurtherFlags, "--devices NUMBERS", options->devices,
+  add_flag(command, kFurtherFlags, "--devices NUMBERS", options.devices,
            "the GPUs by number, as 0,1 (default: the first ones)");
-  add_flag(command, kFurtherFlags, "--share", options->share, "use GPUs that others use, too");
-  add_flag(command, kInputFlags, "--nccl FILE", options->nccl,
+  add_flag(command, kFurtherFlags, "--share", options.share, "use GPUs that others use, too");
+  add_flag(command, kInputFlags, "--nccl FILE", options.nccl,
            "NCCL's library (default: the one that is found)");
-  add_number(command, kFurtherFlags, "--time N", {1, kMostTimedRuns}, options->time,
+  add_number(command, kFurtherFlags, "--time N", {1, kMostTimedRuns}, options.time,
              "repeat the tested call N times and measure it");
-  add_number(command, kFurtherFlags, "--deadline SECONDS", {1, 3600}, options->deadline,
+  add_number(command, kFurtherFlags, "--deadline SECONDS", {1, 3600}, options.deadline,
              "seconds that calls and what follows them may take (default: as the plan says)");
-  add_flag(command, kFurtherFlags, "--multicast", options->multicast,
+  add_flag(command, kFurtherFlags, "--multicast", options.multicast,
            "allow NVLink multicast, which is off otherwise");
-  add_flag(command, kFurtherFlags, "--yes", options->yes, "do not ask");
-  add_flag(command, kFurtherFlags, "--runner FILE", options->runner,
+  add_flag(command, kFurtherFlags, "--yes", options.yes, "do not ask");
+  add_flag(command, kFurtherFlags, "--runner FILE", options.runner,
            "the program ncclog-replay (default: beside ncclog, else in PATH)");
-  add_flag(command, kFurtherFlags, "--out FOLDER", options->out,
+  add_flag(command, kFurtherFlags, "--out FOLDER", options.out,
            "folder for logs and outcome (default: a new one, ncclog-replay-HASH)");
-  add_flag(command, kOutputFlags, "-o,--output FILE", options->result,
+  add_flag(command, kOutputFlags, "-o,--output FILE", options.result,
            "where the result goes (default: result.json in the folder; '-': standard output)");
-  command.run = [options](Console& console) { return replay_run(*options, console); };
 }
 
 }  // namespace ncclog

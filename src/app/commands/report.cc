@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -539,15 +538,14 @@ ExitStatus report(const ReportOptions& options, Console& console) {
 }  // namespace
 
 void declare_report(CommandRow& command) {
-  const auto options = std::make_shared<ReportOptions>();
-  add_input_flags(command, options->analyze.input);
-  add_choice(command, kOutputFlags, "--for", options->form, choices_of(issue_forms()),
+  ReportOptions& options = options_of(command, report);
+  add_input_flags(command, options.analyze.input);
+  add_choice(command, kOutputFlags, "--for", options.form, choices_of(issue_forms()),
              "fill that project's issue form: the Markdown has its headings, and says what the "
              "logs do not hold");
-  add_output_flags(command, options->analyze.outputs);
-  add_bundle_flags(command, options->bundle);
-  add_judging_flags(command, options->analyze);
-  command.run = [options](Console& console) { return report(*options, console); };
+  add_output_flags(command, options.analyze.outputs);
+  add_bundle_flags(command, options.bundle);
+  add_judging_flags(command, options.analyze);
 }
 
 }  // namespace ncclog

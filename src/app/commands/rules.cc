@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "app/command_line.h"
 #include "app/command_table.h"
@@ -26,23 +25,18 @@
 namespace ncclog {
 namespace {
 
-/// What can be done with rules, messages or profiles; each is a command below theirs.
+/// What can be done with rules, messages or profiles: a command below theirs, and its options.
 template <typename Options>
 struct Action {
-  const char* name;
-  const char* help;
-  ExitStatus (*run)(const Options& options, Console& console);
-  void (*add_flags)(CommandRow& command, Options& options) = nullptr;
+  CommandRow& row;
+  Options& options;
 };
 
-template <typename Options, size_t n>
-void declare_actions(CommandRow& command, const Action<Options> (&actions)[n]) {
-  for (const Action<Options>& action : actions) {
-    const auto options = std::make_shared<Options>();
-    CommandRow& row = add_command(command, action.name, action.help);
-    if (action.add_flags != nullptr) action.add_flags(row, *options);
-    row.run = [options, &action](Console& console) { return action.run(*options, console); };
-  }
+template <typename Options>
+Action<Options> add_action(CommandRow& above, const char* name, const char* help,
+                           ExitStatus (*run)(const Options& options, Console& console)) {
+  CommandRow& row = add_command(above, name, help);
+  return {row, options_of(row, run)};
 }
 
 // ncclog rules list|show|check|test|new|schema
@@ -148,48 +142,34 @@ ExitStatus schema(const RulesOptions& options, Console& console) {
   return ExitStatus::Fine;
 }
 
-void add_more_rules(CommandRow& command, RulesOptions& options) {
-  add_rules_flag(command, options.rules);
-}
-
-void add_rule_id(CommandRow& command, RulesOptions& options) {
-  add_argument(command, "RULE", options.id, "the rule's id");
-  add_rules_flag(command, options.rules);
-}
-
-void add_new_rule(CommandRow& command, RulesOptions& options) {
-  add_argument(command, "RULE", options.id, "the new rule's id");
-  add_flag(command, kOutputFlags, "--area FOLDER", options.area, "the folder for the file");
-  add_flag(command, kInputFlags, "--from LINE", options.from, "a log line that the rule is about");
-  add_rules_flag(command, options.rules);
-}
-
-void add_rule_files(CommandRow& command, RulesOptions& options) {
-  add_argument(command, "PATH", options.paths, "rule files or folders");
-}
-
-void add_tested_files(CommandRow& command, RulesOptions& options) {
-  add_argument(command, "PATH", options.paths,
-               "rule files or folders; without: the built-in rules");
-}
-
-void add_schema_name(CommandRow& command, RulesOptions& options) {
-  add_argument(command, "NAME", options.id, "of what: rule (default), report, diff");
-  add_rules_flag(command, options.rules);
-}
-
-constexpr Action<RulesOptions> kRuleActions[] = {
-    {"list", "one line per rule", list, add_more_rules},
-    {"show", "everything about one rule", show, add_rule_id},
-    {"check", "say what is wrong with rule files; exit 2 if something is", check, add_rule_files},
-    {"test", "run the examples of rules; exit 1 if one fails", test, add_tested_files},
-    {"new", "begin a rule file, from a line if there is one", begin_rule, add_new_rule},
-    {"schema", "the JSON Schema of rule files, for editors", schema, add_schema_name},
-};
-
 }  // namespace
 
-void declare_rules(CommandRow& command) { declare_actions(command, kRuleActions); }
+void declare_rules(CommandRow& command) {
+  const auto add = [&command](const char* name, const char* help,
+                              ExitStatus (*run)(const RulesOptions&, Console&)) {
+    return add_action(command, name, help, run);
+  };
+  const Action listed = add("list", "one line per rule", list);
+  add_rules_flag(listed.row, listed.options.rules);
+  const Action shown = add("show", "everything about one rule", show);
+  add_argument(shown.row, "RULE", shown.options.id, "the rule's id");
+  add_rules_flag(shown.row, shown.options.rules);
+  const Action checked =
+      add("check", "say what is wrong with rule files; exit 2 if something is", check);
+  add_argument(checked.row, "PATH", checked.options.paths, "rule files or folders");
+  const Action tested = add("test", "run the examples of rules; exit 1 if one fails", test);
+  add_argument(tested.row, "PATH", tested.options.paths,
+               "rule files or folders; without: the built-in rules");
+  const Action begun = add("new", "begin a rule file, from a line if there is one", begin_rule);
+  add_argument(begun.row, "RULE", begun.options.id, "the new rule's id");
+  add_flag(begun.row, kOutputFlags, "--area FOLDER", begun.options.area, "the folder for the file");
+  add_flag(begun.row, kInputFlags, "--from LINE", begun.options.from,
+           "a log line that the rule is about");
+  add_rules_flag(begun.row, begun.options.rules);
+  const Action schemed = add("schema", "the JSON Schema of rule files, for editors", schema);
+  add_argument(schemed.row, "NAME", schemed.options.id, "of what: rule (default), report, diff");
+  add_rules_flag(schemed.row, schemed.options.rules);
+}
 
 namespace {
 
@@ -237,24 +217,17 @@ ExitStatus check(const MessagesOptions& options, Console& console) {
   return ExitStatus::Fine;
 }
 
-void add_kind(CommandRow& command, MessagesOptions& options) {
-  add_argument(command, "KIND", options.kind, "the kind's name");
-}
-
-void add_message_files(CommandRow& command, MessagesOptions& options) {
-  add_argument(command, "PATH", options.paths, "message files or folders");
-}
-
-constexpr Action<MessagesOptions> kMessageActions[] = {
-    {"list", "one line per kind of message", list},
-    {"show", "everything about one kind, as a message file says it", show, add_kind},
-    {"check", "say what is wrong with message files; exit 2 if something is", check,
-     add_message_files},
-};
-
 }  // namespace
 
-void declare_messages(CommandRow& command) { declare_actions(command, kMessageActions); }
+void declare_messages(CommandRow& command) {
+  add_action<MessagesOptions>(command, "list", "one line per kind of message", list);
+  const auto shown = add_action<MessagesOptions>(
+      command, "show", "everything about one kind, as a message file says it", show);
+  add_argument(shown.row, "KIND", shown.options.kind, "the kind's name");
+  const auto checked = add_action<MessagesOptions>(
+      command, "check", "say what is wrong with message files; exit 2 if something is", check);
+  add_argument(checked.row, "PATH", checked.options.paths, "message files or folders");
+}
 
 namespace {
 
@@ -313,19 +286,17 @@ ExitStatus words(const ExpectOptions&, Console& console) {
   return ExitStatus::Fine;
 }
 
-void add_profile(CommandRow& command, ExpectOptions& options) {
-  add_argument(command, "PROFILE", options.profile, "a name or a file");
-}
-
-constexpr Action<ExpectOptions> kProfileActions[] = {
-    {"list", "the profiles that ncclog brings along", list},
-    {"show", "the text of one of them, as a start for your own", show, add_profile},
-    {"check", "say what is wrong with a profile; exit 2 if something is", check, add_profile},
-    {"words", "what a profile can expect", words},
-};
-
 }  // namespace
 
-void declare_expect(CommandRow& command) { declare_actions(command, kProfileActions); }
+void declare_expect(CommandRow& command) {
+  add_action<ExpectOptions>(command, "list", "the profiles that ncclog brings along", list);
+  const auto shown = add_action<ExpectOptions>(
+      command, "show", "the text of one of them, as a start for your own", show);
+  add_argument(shown.row, "PROFILE", shown.options.profile, "a name or a file");
+  const auto checked = add_action<ExpectOptions>(
+      command, "check", "say what is wrong with a profile; exit 2 if something is", check);
+  add_argument(checked.row, "PROFILE", checked.options.profile, "a name or a file");
+  add_action<ExpectOptions>(command, "words", "what a profile can expect", words);
+}
 
 }  // namespace ncclog

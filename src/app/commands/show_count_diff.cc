@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -99,19 +98,18 @@ ExitStatus show(const ShowOptions& options, Console& console) {
 }  // namespace
 
 void declare_show(CommandRow& command) {
-  const auto options = std::make_shared<ShowOptions>();
-  add_argument(command, "TABLE", options->what, "which table");
-  add_input_flags(command, options->input);
+  ShowOptions& options = options_of(command, show);
+  add_argument(command, "TABLE", options.what, "which table");
+  add_input_flags(command, options.input);
   add_choice(
-      command, kOutputFlags, "--format", options->format,
+      command, kOutputFlags, "--format", options.format,
       in_order<ShowFormat>({"text", "json", "csv", "svg"}),
       "text for people, json or csv for scripts; svg draws channels and topology for a browser");
-  add_flag(command, kOutputFlags, "--as messages", options->as,
+  add_flag(command, kOutputFlags, "--as messages", options.as,
            "messages: unknown lines as a draft of a message file");
-  add_color_flag(command, options->color);
+  add_color_flag(command, options.color);
   command.notes = list_of(table_kinds(), "Tables:", &TableKind::name,
                           &TableKind::help);  // Stands above the examples.
-  command.run = [options](Console& console) { return show(*options, console); };
 }
 
 namespace {
@@ -213,24 +211,23 @@ std::vector<std::string_view> preset_names() {
 }  // namespace
 
 void declare_count(CommandRow& command) {
-  const auto options = std::make_shared<CountOptions>();
-  add_input_flags(command, options->input);
-  add_flag(
+  CountOptions& options = options_of(command, count);
+  add_input_flags(command, options.input);
+  add_flag_by(
       command, kCountingFlags, fmt::format("--by {}", fmt::join(words_of(kCountBy), ",")),
-      [&by = options->by](const std::string& words) { by = parse_dimensions(words); },
+      [&by = options.by](const std::string& words) { by = parse_dimensions(words); },
       "what to tell apart: one of these or several, with commas between (default: comm,op)");
-  add_flag(command, kCountingFlags, "--iteration WHAT", options->iteration,
+  add_flag(command, kCountingFlags, "--iteration WHAT", options.iteration,
            fmt::format("what begins an iteration: auto (default), period, an RE2 expression "
                        "whose group 1 is the step, or one of {}",
                        fmt::join(preset_names(), ", ")));
-  add_choice(command, kCountingFlags, "--cut", options->cut,
+  add_choice(command, kCountingFlags, "--cut", options.cut,
              in_order<IterationCut>({"aligned", "exact"}),
              "aligned (default) to each process's calls, or exact at the marker");
-  add_choice(command, kOutputFlags, "--format", options->format,
+  add_choice(command, kOutputFlags, "--format", options.format,
              in_order<TableFormat>({"text", "json", "csv"}),
              "text for people, json or csv for scripts");
-  add_color_flag(command, options->color);
-  command.run = [options](Console& console) { return count(*options, console); };
+  add_color_flag(command, options.color);
 }
 
 namespace {
@@ -266,7 +263,7 @@ void fill(const AnalyzedLogs& logs, RunDifference& difference, FactValue Differe
   for (DifferenceRow& row : difference.rows) {
     for (Evidence& line : (row.*side).evidence) lines.push_back(&line);
   }
-  fill_lines(logs.inputs, logs.units, lines);
+  fill_lines(logs.read, lines);
 }
 
 std::string written(const DifferenceReport& report, const DiffOptions& options,
@@ -310,16 +307,15 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
 }  // namespace
 
 void declare_diff(CommandRow& command) {
-  const auto options = std::make_shared<DiffOptions>();
-  add_input_flags(command, options->input);
+  DiffOptions& options = options_of(command, diff);
+  add_input_flags(command, options.input);
   command.arguments.back().help = "two runs, GOOD and BAD: each a file, a folder or an archive";
-  add_choice(command, kOutputFlags, "--format", options->format, kDiffFormats,
+  add_choice(command, kOutputFlags, "--format", options.format, kDiffFormats,
              "text for people, json for scripts, markdown for an issue, html for a browser");
-  add_flag(command, kJudgingFlags, "--exit-code", options->exit_code,
+  add_flag(command, kJudgingFlags, "--exit-code", options.exit_code,
            "exit with 1 if the runs differ");
-  add_rules_flag(command, options->rules);
-  add_color_flag(command, options->color);
-  command.run = [options](Console& console) { return diff(*options, console); };
+  add_rules_flag(command, options.rules);
+  add_color_flag(command, options.color);
 }
 
 }  // namespace ncclog

@@ -14,9 +14,11 @@
 #include <utility>
 
 #include "app/read/progress.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "diagnose/calls/messages.h"
 #include "import/import.h"
+#include "input/byte_source.h"
 #include "log/event.h"
 #include "model/build/build_job.h"
 #include "model/call_coverage.h"
@@ -403,8 +405,8 @@ Places place_inputs(const Walked& walked) {
 
 }  // namespace
 
-ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings) {
-  ReadJob read;
+Job read_job(std::span<const std::string> inputs, const ReadSettings& settings, ReadUnits& read) {
+  read.inputs.assign(inputs.begin(), inputs.end());
   read.units =
       cut_units(inputs, {.unit_bytes = settings.unit_bytes, .may_start_unit = may_start_unit});
   Walked walked(read.units.size());
@@ -415,13 +417,14 @@ ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSetti
   Places places = place_inputs(walked);
   LossTable losses = shard.losses;
   losses += places.losses;
-  read.job = build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
-  find_differences(read.job, call_reader(read.job, inputs, read.units));
-  return read;
+  Job job = build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
+  find_differences(job, call_reader(job, read));
+  return job;
 }
 
 Job read_job(std::span<const std::string> inputs, const ReadSettings& settings) {
-  return read_job_with_units(inputs, settings).job;
+  ReadUnits read;
+  return read_job(inputs, settings, read);
 }
 
 // The second look
@@ -457,13 +460,12 @@ void read_records(UnitReader& input, uint64_t first, const UseRecord& use) {
 
 /// Gives the records of the unit or member that `from` is in to `use`, those from there on at
 /// least; nothing if it is not there.
-void read_again(std::span<const std::string> inputs, std::span<const Unit> units, SourceRef from,
-                const UseRecord& use) {
+void read_again(const ReadUnits& read, SourceRef from, const UseRecord& use) {
   const uint64_t index = from.unit / kNumbersPerUnit;
-  if (index >= units.size()) return;
-  const Unit& unit = units[index];
-  if (inputs[unit.input] == "-") return;  // What came from there is gone.
-  InputWalk walk(unit, inputs[unit.input]);
+  if (index >= read.units.size()) return;
+  const Unit& unit = read.units[index];
+  if (read.inputs[unit.input] == "-") return;  // What came from there is gone.
+  InputWalk walk(unit, read.inputs[unit.input]);
   while (UnitReader* input = walk.next()) {
     if (walk.current().number != from.unit) continue;
     read_records(*input, from.line, use);
@@ -495,11 +497,10 @@ using UsePlaced = std::function<bool(SourceRef where, const Event& event)>;
 
 /// Gives the records from `from` on to `use`, those of the later units of the same input, too. A
 /// member of an archive is one unit.
-void read_on(std::span<const std::string> inputs, std::span<const Unit> units, SourceRef from,
-             const UsePlaced& use) {
+void read_on(const ReadUnits& read, SourceRef from, const UsePlaced& use) {
   bool wants_more = true;
   const auto read_unit = [&](SourceRef start) {
-    read_again(inputs, units, start, [&](const Line& record, const Event& event) {
+    read_again(read, start, [&](const Line& record, const Event& event) {
       const SourceRef where{start.unit, record.number};
       if (from <= where) wants_more = use(where, event);
       return wants_more;
@@ -507,18 +508,18 @@ void read_on(std::span<const std::string> inputs, std::span<const Unit> units, S
   };
   read_unit(from);
   const uint64_t index = from.unit / kNumbersPerUnit;
-  if (from.unit % kNumbersPerUnit != 0 || index >= units.size()) return;
-  for (uint64_t next = index + 1; wants_more && next < units.size(); ++next) {
-    if (units[next].input != units[index].input) break;
+  if (from.unit % kNumbersPerUnit != 0 || index >= read.units.size()) return;
+  for (uint64_t next = index + 1; wants_more && next < read.units.size(); ++next) {
+    if (read.units[next].input != read.units[index].input) break;
     read_unit({next * kNumbersPerUnit, 1});
   }
 }
 
-std::vector<PlacedCall> read_calls(std::span<const std::string> inputs, std::span<const Unit> units,
-                                   const Caller& caller, SourceRef from, uint64_t most) {
+std::vector<PlacedCall> read_calls(const ReadUnits& read, const Caller& caller, SourceRef from,
+                                   uint64_t most) {
   std::vector<PlacedCall> calls;
   if (most == 0) return calls;
-  read_on(inputs, units, from, [&](SourceRef where, const Event& event) {
+  read_on(read, from, [&](SourceRef where, const Event& event) {
     const auto call = read_call(event);
     const bool is_meant = call && caller.made(event, *call);
     if (is_meant && !is_point_to_point(call->call.op)) calls.push_back({where, call->call});
@@ -529,9 +530,9 @@ std::vector<PlacedCall> read_calls(std::span<const std::string> inputs, std::spa
 
 /// The line of one end of messages that differ in size: of the one of that number between the two,
 /// or, where that is not known, of the first that is like `wanted`.
-std::optional<SourceRef> find_message(const Job& job, std::span<const std::string> inputs,
-                                      std::span<const Unit> units, const MessageConflict& conflict,
-                                      int member, const std::optional<CallSignature>& wanted) {
+std::optional<SourceRef> find_message(const Job& job, const ReadUnits& read,
+                                      const MessageConflict& conflict, int member,
+                                      const std::optional<CallSignature>& wanted) {
   const Communicator& comm = job.communicators[static_cast<size_t>(conflict.communicator)];
   const CommRank& rank = comm.ranks[static_cast<size_t>(member)];
   const CollectiveCalls* calls = calls_of(job, rank);
@@ -539,7 +540,7 @@ std::optional<SourceRef> find_message(const Job& job, std::span<const std::strin
   const Caller caller = caller_of(job, rank);
   std::optional<SourceRef> found;
   uint64_t passed = 0;
-  read_on(inputs, units, calls->first, [&](SourceRef where, const Event& event) {
+  read_on(read, calls->first, [&](SourceRef where, const Event& event) {
     const auto call = read_call(event);
     if (!call || !caller.made(event, *call)) return true;
     if (call->call.op != wanted->op || call->call.root != wanted->root) return true;
@@ -554,12 +555,11 @@ std::optional<SourceRef> find_message(const Job& job, std::span<const std::strin
 using Texts = std::map<SourceRef, std::string>;
 
 /// Adds the texts of the wanted lines of one unit: those of `texts` from `first` on.
-void read_texts(std::span<const std::string> inputs, std::span<const Unit> units, Texts& texts,
-                Texts::iterator first) {
+void read_texts(const ReadUnits& read, Texts& texts, Texts::iterator first) {
   const uint64_t number = first->first.unit;
   const auto end = texts.lower_bound({number + 1, 0});
   const uint64_t last = std::prev(end)->first.line;
-  read_again(inputs, units, first->first, [&](const Line& record, const Event&) {
+  read_again(read, first->first, [&](const Line& record, const Event&) {
     const auto wanted = texts.find({number, record.number});
     if (wanted != texts.end() && wanted->second.empty()) {
       wanted->second = record.text.substr(0, Record::kMaxTextBytes);
@@ -572,21 +572,19 @@ void read_texts(std::span<const std::string> inputs, std::span<const Unit> units
 
 }  // namespace
 
-CallReader call_reader(const Job& job, std::span<const std::string> inputs,
-                       std::span<const Unit> units) {
-  return [&job, inputs, units](const CommRank& rank, SourceRef from, uint64_t most) {
-    return read_calls(inputs, units, caller_of(job, rank), from, most);
+CallReader call_reader(const Job& job, const ReadUnits& read) {
+  return [&job, &read](const CommRank& rank, SourceRef from, uint64_t most) {
+    return read_calls(read, caller_of(job, rank), from, most);
   };
 }
 
-void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units,
-                std::span<Evidence* const> lines) {
+void fill_lines(const ReadUnits& read, std::span<Evidence* const> lines) {
   Texts texts;
   for (const Evidence* line : lines) {
     if (line->text.empty() && line->where.line != 0) texts[line->where];
   }
   for (auto at = texts.begin(); at != texts.end();) {
-    read_texts(inputs, units, texts, at);
+    read_texts(read, texts, at);
     at = texts.lower_bound({at->first.unit + 1, 0});
   }
   for (Evidence* line : lines) {
@@ -595,8 +593,7 @@ void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units
   }
 }
 
-void show_messages(const Job& job, std::span<const std::string> inputs, std::span<const Unit> units,
-                   std::vector<Finding>& findings) {
+void show_messages(const Job& job, const ReadUnits& read, std::vector<Finding>& findings) {
   constexpr size_t kMostShown = 4;
   const auto finding = std::ranges::find(findings, kMessageSizesRule, &Finding::id);
   if (finding == findings.end()) return;
@@ -605,20 +602,19 @@ void show_messages(const Job& job, std::span<const std::string> inputs, std::spa
     if (lines.size() >= 2 * kMostShown) break;
     for (const auto& [member, wanted] : {std::pair(conflict.sender, conflict.sent),
                                          std::pair(conflict.receiver, conflict.received)}) {
-      const auto where = find_message(job, inputs, units, conflict, member, wanted);
+      const auto where = find_message(job, read, conflict, member, wanted);
       if (where) lines.push_back({*where, {}});
     }
   }
   if (!lines.empty()) finding->evidence = std::move(lines);
 }
 
-void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
-                   std::vector<Finding>& findings) {
+void fill_evidence(const ReadUnits& read, std::vector<Finding>& findings) {
   std::vector<Evidence*> lines;
   for (Finding& finding : findings) {
     for (Evidence& evidence : finding.evidence) lines.push_back(&evidence);
   }
-  fill_lines(inputs, units, lines);
+  fill_lines(read, lines);
 }
 
 namespace {
@@ -648,17 +644,18 @@ std::string import_document(std::string_view bytes, Content content, const Walke
 
 }  // namespace
 
-std::optional<std::string> read_document_bytes(UnitReader& input) {
-  constexpr size_t kBlock = size_t{64} << 10;
-  std::string bytes;
-  for (size_t count = 1; count > 0;) {
-    const size_t size = bytes.size();
-    bytes.resize(size + kBlock);
-    count = input.read(bytes.data() + size, kBlock);
-    bytes.resize(size + count);
-    if (bytes.size() > kMaxDocumentBytes) return std::nullopt;
-  }
+std::string read_file_up_to(const std::string& path, size_t most) {
+  const std::string name = path == kStdinPath ? "standard input" : path;
+  if (std::filesystem::is_directory(path)) throw Error("a folder, not a file", name);
+  const RawBytes file = open_file(path);
+  std::string bytes = read_up_to(file, most);
+  if (!file.error().empty()) throw Error(file.error(), name, "check the path and who may read it");
   return bytes;
+}
+
+std::optional<std::string> read_document_bytes(UnitReader& input) {
+  std::string bytes = read_up_to(input, kMaxDocumentBytes);
+  return bytes.size() <= kMaxDocumentBytes ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 Shard read_document(UnitReader& input, const WalkedInput& name) {

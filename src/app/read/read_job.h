@@ -43,14 +43,15 @@ struct ReadSettings {
 /// processes and communicators need: units are merged as soon as all before them are.
 Job read_job(std::span<const std::string> inputs, const ReadSettings& settings);
 
-/// A job, and the units in which it was read, so that single ones can be read again.
-struct ReadJob {
-  Job job;
+/// The inputs of a reading and the units in which they were read, so that single ones can be read
+/// again.
+struct ReadUnits {
+  std::vector<std::string> inputs;
   std::vector<Unit> units;
 };
 
-/// The same with its units.
-ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings);
+/// The same; `read` is filled.
+Job read_job(std::span<const std::string> inputs, const ReadSettings& settings, ReadUnits& read);
 
 // The second look: single units are read again for what the first reading did not keep.
 //
@@ -61,28 +62,41 @@ ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSetti
 // Standard input cannot be read again, and a file may have changed meanwhile: then the exact place
 // stays a range and the line is shown without its text.
 
-/// Reads calls of `job` again. `job`, `inputs` and `units`, in which it was read, must outlive it.
-CallReader call_reader(const Job& job, std::span<const std::string> inputs,
-                       std::span<const Unit> units);
+/// Reads calls of `job` again. `job` and `read` must outlive it.
+CallReader call_reader(const Job& job, const ReadUnits& read);
 
 /// Sets the texts of those lines that have none.
-void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units,
-                std::span<Evidence* const> lines);
+void fill_lines(const ReadUnits& read, std::span<Evidence* const> lines);
 
 /// Shows the finding about messages of unlike sizes by the lines of these messages, in the place of
 /// the last calls of their ends.
-void show_messages(const Job& job, std::span<const std::string> inputs, std::span<const Unit> units,
-                   std::vector<Finding>& findings);
+void show_messages(const Job& job, const ReadUnits& read, std::vector<Finding>& findings);
 
 /// Sets the texts of evidence that has none.
-void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
-                   std::vector<Finding>& findings);
+void fill_evidence(const ReadUnits& read, std::vector<Finding>& findings);
 
 // A structured companion of the logs, read whole: which importer takes it, and what is said if none
 // can.
 
 /// Larger documents are not read: none that a job writes is nearly as large.
 inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
+
+/// All bytes of `input`, RawBytes or a UnitReader, or somewhat more than `most` of them.
+template <typename Input>
+std::string read_up_to(Input& input, size_t most) {
+  constexpr size_t kBlock = size_t{64} << 10;
+  std::string bytes;
+  for (size_t count = 1; count > 0 && bytes.size() <= most;) {
+    const size_t size = bytes.size();
+    bytes.resize(size + kBlock);
+    count = input.read(bytes.data() + size, kBlock);
+    bytes.resize(size + count);
+  }
+  return bytes;
+}
+
+/// The same of the file at `path`, "-" for standard input. Throws Error if it cannot be read.
+std::string read_file_up_to(const std::string& path, size_t most);
 
 /// All bytes of a document; nullopt if there are more than kMaxDocumentBytes.
 std::optional<std::string> read_document_bytes(UnitReader& input);

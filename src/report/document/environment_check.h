@@ -30,7 +30,8 @@ struct CheckedSource {
   /// What it sets that concerns NCCL, in its order; a name twice where it is set twice.
   std::vector<Setting> settings;
   std::vector<PlacedRemark> remarks;
-  std::string note;  ///< One sentence about the reading; empty if there is nothing to say.
+  std::string note;         ///< One sentence about the reading; empty if there is nothing to say.
+  bool is_partial = false;  ///< Part of a log was unreadable or cut.
 };
 
 struct EnvironmentCheck {

@@ -206,12 +206,13 @@ INSTANTIATE_TEST_SUITE_P(Rows, DeepDifference,
 TEST(ReadAgain, FillsInTheTextsOfLinesThatAreKnownByPlaceOnly) {
   const TempDir dir;
   const std::vector<std::string> inputs = {dir.add("a.txt", rank_file(0, 300, -1))};
-  const ReadJob read = read_job_with_units(inputs, {.threads = 1, .unit_bytes = 4000});
+  ReadUnits read;
+  const Job job = read_job(inputs, {.threads = 1, .unit_bytes = 4000}, read);
   std::vector<Finding> findings(1);
-  const CommSegment& segment = read.job.logs[0].comms.all[0];
+  const CommSegment& segment = job.logs[0].comms.all[0];
   findings[0].evidence = {
       {segment.calls.last, {}}, {{0, 999999}, {}}, {segment.calls.first, "kept"}};
-  fill_evidence(inputs, read.units, findings);
+  fill_evidence(read, findings);
   EXPECT_EQ(findings[0].evidence[0].text + "\n", call(0, 299));
   EXPECT_EQ(findings[0].evidence[1].text, "");
   EXPECT_EQ(findings[0].evidence[2].text, "kept");
@@ -220,11 +221,12 @@ TEST(ReadAgain, FillsInTheTextsOfLinesThatAreKnownByPlaceOnly) {
 TEST(ReadAgain, AFileThatIsGoneLeavesTextsEmpty) {
   const TempDir dir;
   const std::string path = dir.add("a.txt", rank_file(0, 3, -1));
-  const ReadJob read = read_job_with_units(std::vector{path}, {.threads = 1});
+  ReadUnits read;
+  const Job job = read_job(std::vector{path}, {.threads = 1}, read);
   std::filesystem::remove(path);
   std::vector<Finding> findings(1);
-  findings[0].evidence = {{read.job.logs[0].first, {}}};
-  fill_evidence(std::vector{path}, read.units, findings);
+  findings[0].evidence = {{job.logs[0].first, {}}};
+  fill_evidence(read, findings);
   EXPECT_EQ(findings[0].evidence[0].text, "");
 }
 
