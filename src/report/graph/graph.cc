@@ -51,14 +51,15 @@ namespace {
 /// A rank on its way into a graph, before anything is folded.
 struct Member {
   int rank = -1;
-  int parent = -1;  ///< Of a tree: into the list of members; -1: a root.
-  std::string host;
+  int parent = -1;  ///< Into the list of members, always before it; -1: none.
 };
 
-/// Members that follow each other on one host, or a single one.
+/// A rank, or with too many of them all that hang together on one host.
 struct Region {
-  std::vector<int> members;  ///< Into the list of members, the first is the one nearest the root.
-  int parent = -1;           ///< Into the list of regions.
+  std::vector<int> ranks;  ///< The first is the one nearest the root.
+  std::string host;
+  int parent = -1;  ///< Into the list of regions.
+  int above = -1;   ///< The rank that the first one hangs on.
 };
 
 class ChannelGraphs {
@@ -66,129 +67,111 @@ class ChannelGraphs {
   ChannelGraphs(const Job& job, const Communicator& comm, const RankPaths& paths)
       : job_(job), comm_(comm), paths_(paths) {}
 
-  Graph ring(const Ring& ring) const {
+  Graph graph_of(const Ring& ring) const {
     std::vector<Member> members;
     for (const int rank : ring.order) {
-      members.push_back({rank, static_cast<int>(members.size()) - 1, host_of(rank)});
+      members.push_back({rank, static_cast<int>(members.size()) - 1});
     }
-    Graph graph = make_graph(GraphShape::Ring, "ring", ring.channels, ring.check, ring.remark);
-    graph.closed = ring.check == GraphCheck::Sound;
-    add_nodes(members, graph);
-    return graph;
+    return graph_of(GraphShape::Ring, "ring", ring, members);
   }
 
-  Graph tree(const Tree& tree) const {
-    Graph graph = make_graph(GraphShape::Tree, "tree", tree.channels, tree.check, tree.remark);
-    add_nodes(members_of(tree), graph);
-    return graph;
-  }
-
- private:
-  static bool folded(const std::vector<Member>& members) {
-    return members.size() > Graph::kMaxNodes;
-  }
-
-  const Process* process_of(int rank) const {
-    const auto found =
-        std::lower_bound(comm_.ranks.begin(), comm_.ranks.end(), rank,
-                         [](const CommRank& member, int value) { return member.rank < value; });
-    const bool there = found != comm_.ranks.end() && found->rank == rank && found->process >= 0;
-    return there ? &job_.processes[static_cast<size_t>(found->process)] : nullptr;
-  }
-
-  std::string host_of(int rank) const {
-    const Process* process = process_of(rank);
-    return process == nullptr ? std::string() : process->host;
-  }
-
-  Graph make_graph(GraphShape shape, std::string_view word, uint64_t channels, GraphCheck check,
-                   const std::string& remark) const {
-    Graph graph{.shape = shape};
-    const bool one = (channels & (channels - 1)) == 0;
-    graph.title = fmt::format("Communicator {}: {} of channel{} {}", comm_.id, word, one ? "" : "s",
-                              channels_text(channels));
-    if (check == GraphCheck::Broken) graph.remarks.push_back("Broken: " + remark + ".");
-    if (check == GraphCheck::Unknown) {
-      graph.remarks.push_back(remark.empty() ? "The log does not tell all of it."
-                                             : "Not known to its end: " + remark + ".");
-    }
-    return graph;
-  }
-
-  /// Ranks of the tree, parents before children; those that no line places are left out.
-  std::vector<Member> members_of(const Tree& tree) const {
+  /// Parents stand before children; ranks that no line places are left out.
+  Graph graph_of(const Tree& tree) const {
     std::map<int, std::vector<int>> below;
-    std::vector<std::pair<int, int>> open;  // Rank and place of its parent; the next one last.
+    std::vector<Member> open;  // The next one last.
     for (size_t rank = tree.parents.size(); rank-- > 0;) {
       const int parent = tree.parents[rank];
-      if (parent == -1) open.emplace_back(static_cast<int>(rank), -1);
+      if (parent == -1) open.push_back({static_cast<int>(rank)});
       if (parent >= 0) below[parent].push_back(static_cast<int>(rank));
     }
     std::vector<Member> members;
     while (!open.empty()) {
-      const auto [rank, parent] = open.back();
+      members.push_back(open.back());
       open.pop_back();
-      members.push_back({rank, parent, host_of(rank)});
       const int place = static_cast<int>(members.size()) - 1;
-      for (const int child : below[rank]) open.emplace_back(child, place);
+      for (const int child : below[members.back().rank]) open.push_back({child, place});
     }
-    return members;
+    return graph_of(GraphShape::Tree, "tree", tree, members);
   }
 
-  /// One region a member, or with too many of them one for all that hang together on one host.
-  static std::vector<Region> regions_of(const std::vector<Member>& members) {
+ private:
+  /// `of` is a Ring or a Tree.
+  Graph graph_of(GraphShape shape, std::string_view word, const auto& of,
+                 const std::vector<Member>& members) const {
+    const bool is_one = (of.channels & (of.channels - 1)) == 0;
+    Graph graph{.title = fmt::format("Communicator {}: {} of channel{} {}", comm_.id, word,
+                                     is_one ? "" : "s", channels_text(of.channels)),
+                .shape = shape,
+                .closed = of.check == GraphCheck::Sound};
+    if (of.check == GraphCheck::Broken) graph.remarks.push_back("Broken: " + of.remark + ".");
+    if (of.check == GraphCheck::Unknown) {
+      graph.remarks.push_back(of.remark.empty() ? "The log does not tell all of it."
+                                                : "Not known to its end: " + of.remark + ".");
+    }
+    const bool is_folded = members.size() > Graph::kMaxNodes;
+    std::vector<Region> regions = regions_of(members, is_folded);
+    if (is_folded) {
+      graph.remarks.push_back(fmt::format(
+          "{} ranks: those that follow each other on one host share a box.", members.size()));
+    }
+    if (regions.size() > Graph::kMaxNodes) {
+      graph.closed = false;
+      graph.remarks.push_back(
+          fmt::format("{} more boxes are left out.", regions.size() - Graph::kMaxNodes));
+      regions.resize(Graph::kMaxNodes);
+    }
+    for (const Region& region : regions) graph.nodes.push_back(node_of(region, is_folded, shape));
+    if (!is_folded) add_groups(regions, graph);
+    set_ways(regions, graph);
+    return graph;
+  }
+
+  const Process* process_of(int rank) const {
+    const auto found = std::ranges::lower_bound(comm_.ranks, rank, {}, &CommRank::rank);
+    const bool there = found != comm_.ranks.end() && found->rank == rank && found->process >= 0;
+    return there ? &job_.processes[static_cast<size_t>(found->process)] : nullptr;
+  }
+
+  std::vector<Region> regions_of(const std::vector<Member>& members, bool is_folded) const {
     std::vector<Region> regions;
-    std::vector<int> region_of(members.size(), -1);
-    for (size_t m = 0; m < members.size(); ++m) {
-      const int above = members[m].parent;
-      const bool joins = folded(members) && above >= 0 && !members[m].host.empty() &&
-                         members[static_cast<size_t>(above)].host == members[m].host;
+    std::vector<int> region_of;  // Of each member.
+    for (const auto& [rank, above] : members) {
+      const Process* process = process_of(rank);
+      const std::string host = process == nullptr ? std::string() : process->host;
       const int parent = above < 0 ? -1 : region_of[static_cast<size_t>(above)];
-      region_of[m] = joins ? parent : static_cast<int>(regions.size());
-      if (!joins) regions.push_back({.members = {}, .parent = parent});
-      regions[static_cast<size_t>(region_of[m])].members.push_back(static_cast<int>(m));
+      const bool joins = is_folded && parent >= 0 && !host.empty() &&
+                         regions[static_cast<size_t>(parent)].host == host;
+      region_of.push_back(joins ? parent : static_cast<int>(regions.size()));
+      if (!joins) {
+        regions.push_back(
+            {{}, host, parent, above < 0 ? -1 : members[static_cast<size_t>(above)].rank});
+      }
+      regions[static_cast<size_t>(region_of.back())].ranks.push_back(rank);
     }
     return regions;
   }
 
-  void add_nodes(const std::vector<Member>& members, Graph& graph) const {
-    const std::vector<Region> regions = regions_of(members);
-    for (const Region& region : regions) {
-      if (graph.nodes.size() == Graph::kMaxNodes) break;
-      graph.nodes.push_back(node_of(members, region, graph.shape));
-    }
-    if (!folded(members)) add_groups(members, graph);
-    say_what_is_missing(members, regions, graph);
-    set_ways(members, regions, graph);
-  }
-
   /// Hosts as groups. The nodes of a tree stand where the tree wants them, so they name theirs.
-  static void add_groups(const std::vector<Member>& members, Graph& graph) {
-    std::map<std::string, int> groups;
+  static void add_groups(const std::vector<Region>& regions, Graph& graph) {
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
-      const auto [group, is_new] =
-          groups.try_emplace(members[n].host, static_cast<int>(groups.size()));
-      if (is_new) graph.groups.push_back(members[n].host);
-      graph.nodes[n].group = group->second;
+      const auto group = std::ranges::find(graph.groups, regions[n].host);
+      graph.nodes[n].group = static_cast<int>(group - graph.groups.begin());
+      if (group == graph.groups.end()) graph.groups.push_back(regions[n].host);
     }
-    if (graph.shape != GraphShape::Tree || groups.size() < 2) return;
-    for (size_t n = 0; n < graph.nodes.size(); ++n) graph.nodes[n].label += " " + members[n].host;
+    if (graph.shape != GraphShape::Tree || graph.groups.size() < 2) return;
+    for (size_t n = 0; n < graph.nodes.size(); ++n) graph.nodes[n].label += " " + regions[n].host;
   }
 
   /// "3"; of a folded graph "node-a: 0-7".
-  GraphNode node_of(const std::vector<Member>& members, const Region& region,
-                    GraphShape shape) const {
-    const Member& first = members[static_cast<size_t>(region.members.front())];
-    std::vector<int> ranks;
-    for (const int m : region.members) ranks.push_back(members[static_cast<size_t>(m)].rank);
-    const std::string numbers = ranges_text(ranks);
+  GraphNode node_of(const Region& region, bool is_folded, GraphShape shape) const {
+    const std::string numbers = ranges_text(region.ranks);
     GraphNode node{.label = numbers};
-    if (folded(members) && !first.host.empty()) node.label = first.host + ": " + numbers;
+    if (is_folded && !region.host.empty()) node.label = region.host + ": " + numbers;
     if (shape == GraphShape::Tree) node.parent = region.parent;
-    node.detail = fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", numbers);
-    if (!first.host.empty()) node.detail += ", " + first.host;
-    const Process* process = process_of(first.rank);
-    if (process != nullptr && process->pid >= 0 && ranks.size() == 1) {
+    node.detail = fmt::format("rank{} {}", region.ranks.size() == 1 ? "" : "s", numbers);
+    if (!region.host.empty()) node.detail += ", " + region.host;
+    const Process* process = process_of(region.ranks.front());
+    if (process != nullptr && process->pid >= 0 && region.ranks.size() == 1) {
       node.detail += fmt::format(", pid {}", process->pid);
     }
     return node;
@@ -196,20 +179,16 @@ class ChannelGraphs {
 
   /// How the last rank of a ring's node reaches the first of the next one; how the first of a
   /// tree's node and its parent reach each other.
-  void set_ways(const std::vector<Member>& members, const std::vector<Region>& regions,
-                Graph& graph) const {
+  void set_ways(const std::vector<Region>& regions, Graph& graph) const {
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      const bool is_last = n + 1 == graph.nodes.size();
       if (graph.shape == GraphShape::Tree) {
-        const Member& first = members[static_cast<size_t>(regions[n].members.front())];
-        if (first.parent < 0) continue;
-        set_way(first.rank, members[static_cast<size_t>(first.parent)].rank, graph.nodes[n]);
-        continue;
+        if (regions[n].above < 0) continue;
+        set_way(regions[n].ranks.front(), regions[n].above, graph.nodes[n]);
+      } else if (!is_last || (graph.closed && n > 0)) {
+        set_way(regions[n].ranks.back(), regions[is_last ? 0 : n + 1].ranks.front(),
+                graph.nodes[n]);
       }
-      const bool last = n + 1 == graph.nodes.size();
-      if (last && (!graph.closed || n == 0)) continue;
-      const Region& next = regions[last ? 0 : n + 1];
-      set_way(members[static_cast<size_t>(regions[n].members.back())].rank,
-              members[static_cast<size_t>(next.members.front())].rank, graph.nodes[n]);
     }
   }
 
@@ -225,35 +204,10 @@ class ChannelGraphs {
     if (found->second.classes.size() == 1) node.transport = *found->second.classes.begin();
   }
 
-  static void say_what_is_missing(const std::vector<Member>& members,
-                                  const std::vector<Region>& regions, Graph& graph) {
-    if (folded(members)) {
-      graph.remarks.push_back(fmt::format(
-          "{} ranks: those that follow each other on one host share a box.", members.size()));
-    }
-    if (regions.size() > graph.nodes.size()) {
-      graph.closed = false;
-      graph.remarks.push_back(
-          fmt::format("{} more boxes are left out.", regions.size() - graph.nodes.size()));
-    }
-  }
-
   const Job& job_;
   const Communicator& comm_;
   const RankPaths& paths_;
 };
-
-void add_graphs(const ChannelGraphs& graphs, const CommGraphs& from, size_t most, size_t& all,
-                Drawing& drawing) {
-  for (const Ring& ring : from.rings) {
-    if (ring.order.empty()) continue;
-    if (++all <= most) drawing.graphs.push_back(graphs.ring(ring));
-  }
-  for (const Tree& tree : from.trees) {
-    if (tree.parents.empty()) continue;
-    if (++all <= most) drawing.graphs.push_back(graphs.tree(tree));
-  }
-}
 
 }  // namespace
 
@@ -262,7 +216,13 @@ Drawing channels_drawing(const Job& job, size_t most) {
   const RankPaths paths = rank_paths(job);
   size_t all = 0;
   for (const Communicator& comm : job.communicators) {
-    add_graphs(ChannelGraphs(job, comm, paths), comm.graphs, most, all, drawing);
+    const ChannelGraphs graphs(job, comm, paths);
+    for (const Ring& ring : comm.graphs.rings) {
+      if (!ring.order.empty() && ++all <= most) drawing.graphs.push_back(graphs.graph_of(ring));
+    }
+    for (const Tree& tree : comm.graphs.trees) {
+      if (!tree.parents.empty() && ++all <= most) drawing.graphs.push_back(graphs.graph_of(tree));
+    }
   }
   if (all > most) {
     drawing.notes.push_back(fmt::format(
@@ -328,8 +288,8 @@ std::vector<Alike> alike_topologies(const Job& job) {
   for (const HostTopology& topology : job.topologies) {
     if (topology.system.nodes.empty()) continue;
     SystemTopology system = without_ranks(topology.system);
-    const auto same = std::find_if(all.begin(), all.end(),
-                                   [&](const Alike& known) { return known.system == system; });
+    const auto same =
+        std::ranges::find_if(all, [&](const Alike& known) { return known.system == system; });
     if (same != all.end()) {
       same->hosts.push_back(owner_of(topology));
     } else {
@@ -362,9 +322,8 @@ void add_links(const SystemTopology& system, const std::vector<int>& places, Gra
       ++hidden;
       continue;
     }
-    const bool twice =
-        std::any_of(graph.links.begin(), graph.links.end(),
-                    [&](const GraphLink& known) { return known.from == to && known.to == from; });
+    const bool twice = std::ranges::any_of(
+        graph.links, [&](const GraphLink& known) { return known.from == to && known.to == from; });
     if (!twice) graph.links.push_back({from, to, link_text(link.type, link.bw)});
   }
   if (hidden > 0) {
@@ -522,8 +481,8 @@ RankPaths rank_paths(const Job& job) {
 
 int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& comm, int rank) {
   if (!paths.global) return rank;
-  const auto found = std::find_if(comm.ranks.begin(), comm.ranks.end(),
-                                  [rank](const CommRank& member) { return member.rank == rank; });
+  const auto found = std::ranges::find_if(
+      comm.ranks, [rank](const CommRank& member) { return member.rank == rank; });
   if (found == comm.ranks.end() || found->process < 0) return -1;
   return job.processes[static_cast<size_t>(found->process)].rank;
 }
