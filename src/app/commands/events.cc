@@ -182,12 +182,6 @@ std::string event_json(std::span<const Cell> cells) {
   return out + "}\n";
 }
 
-std::string event_csv_heading() {
-  std::vector<Cell> names;
-  for (const Column& column : events_table().columns) names.push_back(text_cell(column.name));
-  return csv_row(names);
-}
-
 std::vector<Cell> event_cells(const WalkedEvent& walked) {
   const Event& event = walked.event;
   const Header& header = event.header;

@@ -76,10 +76,7 @@ std::string_view unrecognised_text(const Event& event);
 /// The name of the kind, kUnrecognisedKind if no wording fits.
 std::string_view kind_name(const Event& event);
 
-/// The columns of events_table() as a row of CSV, with line end.
-std::string event_csv_heading();
-
-/// The event as a row of these columns; the fields are a JSON object in one of them.
+/// The event as a row of events_table(); the fields are a JSON object in one of them.
 std::vector<Cell> event_cells(const WalkedEvent& walked);
 
 /// Such a row as a JSON object and a line end. Integers are numbers, hexadecimal fields strings
@@ -97,7 +94,7 @@ std::string event_json(std::span<const Cell> cells);
 /// The kind under which entries stand.
 inline constexpr std::string_view kRecordedKind = "flight_recorder_entry";
 
-/// Entry `index` of the dump that `file` holds as a row under event_csv_heading().
+/// Entry `index` of the dump that `file` holds as a row of events_table().
 std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,
                                  size_t index);
 

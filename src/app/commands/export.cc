@@ -63,16 +63,6 @@ constexpr size_t kMostRowsAsText = 10'000;
 
 using Tables = std::vector<const TableKind*>;
 
-ExitStatus write_events(const std::vector<std::string>& inputs, SqlDatabase& database,
-                        Console& console) {
-  SqlInsert insert(database, events_table());
-  const auto take = [&](std::span<const Cell> cells) {
-    insert.add(cells);
-    return true;
-  };
-  return walk_event_rows(inputs, take, console);
-}
-
 void check_two_readings(const std::vector<std::string>& inputs, std::string_view what) {
   if (std::ranges::find(inputs, "-") == inputs.end()) return;
   throw Error(fmt::format("standard input can be read once, and {} takes two readings", what),
@@ -92,11 +82,15 @@ ExitStatus fill(const ExportOptions& options, const Tables& tables, SqlDatabase&
   if (needs_report) {
     const Report report =
         run_pipeline({.input = options.input, .rules = options.rules}, console.progress).report;
-    for (const TableKind* table : tables) database.fill(*table, report);
+    for (const TableKind* table : tables) {
+      database.insert(*table, [&](const RowTaker& take) { table->each_row(report, take); });
+    }
     status = exit_status(report.job);
   }
-  if (needs_events && write_events(inputs, database, console) == ExitStatus::Partial) {
-    status = ExitStatus::Partial;
+  if (needs_events) {
+    database.insert(events_table(), [&](const RowTaker& take) {
+      status = std::max(status, walk_event_rows(inputs, take, console));
+    });
   }
   return status;
 }
@@ -532,7 +526,7 @@ ExitStatus export_trace(const ExportOptions& options, Console& console) {
 
 ExitStatus export_events(const ExportOptions& options, TableFormat format, Console& console) {
   const bool csv = format == TableFormat::Csv;
-  if (csv) console.out += event_csv_heading();
+  if (csv) console.out += written(write_table_csv, table_of(options.table));
   const auto take = [&](std::span<const Cell> cells) {
     console.out += csv ? csv_row(cells) : event_json(cells);
     return console.pass_on();

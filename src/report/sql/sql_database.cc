@@ -74,23 +74,34 @@ SqlDatabase::SqlDatabase(const std::string& path) : path_(path) {
       kFormatVersion);
   for (const TableKind& table : all_tables()) statements += create_statement(table);
   run(statements);
-  SqlInsert insert(*this, documentation_table());
-  each_documentation_row([&](std::span<const Cell> cells) {
-    insert.add(cells);
-    return true;
-  });
+  insert(documentation_table(), each_documentation_row);
+}
+
+void SqlDatabase::fail(const char* hint) const {
+  throw Error(std::string("cannot write the database: ") + sqlite3_errmsg(handle_.get()), path_,
+              hint);
 }
 
 void SqlDatabase::run(const std::string& statements) {
-  if (sqlite3_exec(handle_.get(), statements.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK)
-    return;
-  throw Error(std::string("cannot write the database: ") + sqlite3_errmsg(handle_.get()), path_);
+  const int done = sqlite3_exec(handle_.get(), statements.c_str(), nullptr, nullptr, nullptr);
+  if (done != SQLITE_OK) fail();
 }
 
-void SqlDatabase::fill(const TableKind& table, const Report& report) {
-  SqlInsert insert(*this, table);
-  table.each_row(report, [&](std::span<const Cell> cells) {
-    insert.add(cells);
+void SqlDatabase::insert(const TableKind& table,
+                         const std::function<void(const RowTaker& take)>& each_row) {
+  const std::string sql = insert_statement(table);
+  sqlite3_stmt* row = nullptr;
+  const int prepared = sqlite3_prepare_v2(handle_.get(), sql.c_str(), -1, &row, nullptr);
+  const SqlStatement statement(row);
+  if (prepared != SQLITE_OK) fail();
+  each_row([&](std::span<const Cell> cells) {
+    bool done = true;
+    for (size_t c = 0; c < cells.size(); ++c) {
+      done = done && bind_cell(row, static_cast<int>(c + 1), cells[c]) == SQLITE_OK;
+    }
+    done = done && sqlite3_step(row) == SQLITE_DONE;
+    if (!done) fail("SQLITE_TMPDIR names a folder with more room");
+    sqlite3_reset(row);
     return true;
   });
 }
@@ -99,32 +110,6 @@ void SqlDatabase::commit() {
   std::string statements;
   for (const TableKind& table : all_tables()) statements += index_statements(table);
   run(statements + "COMMIT;");
-}
-
-SqlInsert::SqlInsert(SqlDatabase& database, const TableKind& table) : database_(database) {
-  const std::string sql = insert_statement(table);
-  sqlite3* const handle = database.handle_.get();
-  sqlite3_stmt* statement = nullptr;
-  const int prepared = sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, nullptr);
-  statement_.reset(statement);
-  if (prepared != SQLITE_OK) {
-    throw Error(std::string("cannot write the database: ") + sqlite3_errmsg(handle),
-                database.path_);
-  }
-}
-
-void SqlInsert::add(std::span<const Cell> cells) {
-  bool done = true;
-  for (size_t c = 0; c < cells.size(); ++c) {
-    done = done && bind_cell(statement_.get(), static_cast<int>(c + 1), cells[c]) == SQLITE_OK;
-  }
-  done = done && sqlite3_step(statement_.get()) == SQLITE_DONE;
-  if (!done) {
-    throw Error(
-        std::string("cannot write the database: ") + sqlite3_errmsg(database_.handle_.get()),
-        database_.path_, "SQLITE_TMPDIR names a folder with more room");
-  }
-  sqlite3_reset(statement_.get());
 }
 
 // The asking half of report/sql/sql_database.h: what may be asked, and what is said of mistakes.
@@ -141,7 +126,7 @@ std::vector<const TableKind*> named_tables(std::string_view sql) {
     const size_t begin = at;
     while (at < sql.size() && is_word(sql[at])) ++at;
     const TableKind* table = find_sql_table(sql.substr(begin, at - begin));
-    if (table != nullptr && std::find(tables.begin(), tables.end(), table) == tables.end()) {
+    if (table != nullptr && std::ranges::find(tables, table) == tables.end()) {
       tables.push_back(table);
     }
     if (at == begin) ++at;
@@ -243,7 +228,7 @@ void SqlQuestion::name_columns() {
   for (int c = 0; c < sqlite3_column_count(statement_.get()); ++c) {
     const std::string name = to_valid_utf8(sqlite3_column_name(statement_.get(), c));
     std::string unique = name;
-    for (int n = 2; std::find(columns_.begin(), columns_.end(), unique) != columns_.end(); ++n) {
+    for (int n = 2; std::ranges::find(columns_, unique) != columns_.end(); ++n) {
       unique = fmt::format("{}_{}", name, n);
     }
     columns_.push_back(std::move(unique));

@@ -9,10 +9,10 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "report/report.h"
@@ -41,35 +41,21 @@ class SqlDatabase {
   SqlDatabase(const SqlDatabase&) = delete;
   SqlDatabase& operator=(const SqlDatabase&) = delete;
 
-  /// Writes all rows that the table has of the report; of the events, none.
-  void fill(const TableKind& table, const Report& report);
+  /// Writes the rows that `each_row` hands on, with a cell for each column, into the table. Throws
+  /// Error if there is no room for one.
+  void insert(const TableKind& table, const std::function<void(const RowTaker& take)>& each_row);
 
   /// Makes the indexes and ends the writing.
   void commit();
 
  private:
-  friend class SqlInsert;
   friend class SqlQuestion;
 
   void run(const std::string& statements);
+  [[noreturn]] void fail(const char* hint = "") const;
 
   std::unique_ptr<sqlite3, CloseSqlDatabase> handle_;
   std::string path_;
-};
-
-/// Writes rows into one table. The database must outlive it.
-class SqlInsert {
- public:
-  SqlInsert(SqlDatabase& database, const TableKind& table);
-  SqlInsert(const SqlInsert&) = delete;
-  SqlInsert& operator=(const SqlInsert&) = delete;
-
-  /// Writes a row; needs a cell for each column. Throws Error if there is no room for it.
-  void add(std::span<const Cell> cells);
-
- private:
-  SqlDatabase& database_;
-  SqlStatement statement_;
 };
 
 /// One statement that reads. The database must outlive it, and may be filled between making and

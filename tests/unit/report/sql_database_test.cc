@@ -13,7 +13,8 @@ namespace {
 using testing::sample_report;
 
 void fill_all(SqlDatabase& database, const Report& report) {
-  for (const TableKind& table : all_tables()) database.fill(table, report);
+  for (const TableKind& table : all_tables())
+    database.insert(table, [&](const RowTaker& take) { table.each_row(report, take); });
   database.commit();
 }
 

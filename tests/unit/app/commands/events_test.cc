@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/tables/tables.h"
+
 namespace ncclog {
 namespace {
 
@@ -40,7 +42,7 @@ TEST(WriteEvent, CsvHasTheSameInColumns) {
   constexpr std::string_view kStamped =
       "[2026-02-03 04:05:06] node07:41:42 [3] NCCL INFO Using network Socket";
   constexpr std::string_view kPlain = "NCCL INFO Frobnicated";
-  std::string out = event_csv_heading();
+  std::string out = written(write_table_csv, table_of("events"));
   out += csv_row(event_cells({"a.txt", 7, kStamped, parse_event(kStamped, all_wordings())}));
   out += csv_row(event_cells({"a.txt", 8, kPlain, parse_event(kPlain, all_wordings())}));
   EXPECT_EQ(out,
