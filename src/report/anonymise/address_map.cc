@@ -150,7 +150,7 @@ void AddressMap::assign() {
   for (const auto& [prefix, members] : classes) {
     std::vector<AddressBits> chosen = renumbered(members, 0);
     for (unsigned variant = 1; variant < 256; ++variant) {
-      if (std::none_of(chosen.begin(), chosen.end(), is_taken)) break;
+      if (std::ranges::none_of(chosen, is_taken)) break;
       chosen = renumbered(members, static_cast<uint8_t>(variant));
     }
     for (size_t i = 0; i < members.size(); ++i) replacements_[members[i]] = chosen[i];

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -24,7 +23,7 @@ void each_line(std::string_view text, Use&& use) {
   }
 }
 
-bool all_hex(std::string_view text) { return std::all_of(text.begin(), text.end(), is_hex_digit); }
+bool all_hex(std::string_view text) { return std::ranges::all_of(text, is_hex_digit); }
 
 }  // namespace
 
@@ -183,9 +182,9 @@ bool identifies_at_edge(std::string_view part, const OrdinaryWords& ordinary) {
   constexpr size_t kLong = 8;
   const std::string_view core = without_joints(part);
   if (core.size() < TornNames::kShortestPart) return false;
-  const auto joints = std::count_if(core.begin(), core.end(), is_joint);
+  const auto joints = std::ranges::count_if(core, is_joint);
   // "10.12.8", "12:34:56" are of an address; less of it may be any number.
-  if (std::none_of(core.begin(), core.end(), is_alpha))
+  if (std::ranges::none_of(core, is_alpha))
     return core.size() >= kShortestInside && joints >= 2 && core.find(' ') == core.npos;
   return has_own_word(core, ordinary, joints == 0 ? 3 : 2) || (joints > 0 && core.size() >= kLong);
 }
@@ -193,9 +192,9 @@ bool identifies_at_edge(std::string_view part, const OrdinaryWords& ordinary) {
 /// The same between other text, where it may be a word of anybody's.
 bool identifies_inside(std::string_view part, const OrdinaryWords& ordinary) {
   const std::string_view core = without_joints(part);
-  const bool tells = has_digit(core) || std::any_of(core.begin(), core.end(), is_joint);
-  return part.size() >= kShortestInside && tells &&
-         std::any_of(core.begin(), core.end(), is_alpha) && has_own_word(core, ordinary);
+  const bool tells = has_digit(core) || std::ranges::any_of(core, is_joint);
+  return part.size() >= kShortestInside && tells && std::ranges::any_of(core, is_alpha) &&
+         has_own_word(core, ordinary);
 }
 
 /// Of sorted names the one that agrees with the beginning of `text` in most bytes: it is a
@@ -266,7 +265,7 @@ std::vector<TornPart> TornNames::find(std::string_view line, const OrdinaryWords
                       (is_alpha(line[at]) && is_digit(line[at + 1]));
     if (may_end && ends) find_back(at + 1);
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const TornPart& a, const TornPart& b) {
+  std::ranges::stable_sort(parts, [](const TornPart& a, const TornPart& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.length > b.length;
   });
   return parts;
@@ -295,8 +294,7 @@ std::string host_name(std::string_view original, size_t number, size_t count) {
 
 /// Other digits at the places of the digits: 02, zeros, the number.
 std::string hexadecimal(std::string_view original, size_t number) {
-  const auto digits =
-      static_cast<size_t>(std::count_if(original.begin(), original.end(), is_hex_digit));
+  const auto digits = static_cast<size_t>(std::ranges::count_if(original, is_hex_digit));
   std::string value = fmt::format("{:0{}x}", number, digits);
   value = value.substr(value.size() - digits);
   if (digits >= 6) value[1] = '2';
@@ -390,13 +388,13 @@ void Anonymiser::assign(IdentityKind kind, std::set<std::string>& chosen) {
   const auto& values = identities_.values();
   const std::set<std::string>& found = values.at(kind);
   std::vector<std::string> originals(found.begin(), found.end());
-  std::stable_sort(originals.begin(), originals.end(),
-                   [](const auto& a, const auto& b) { return lower_case(a) < lower_case(b); });
+  std::ranges::stable_sort(
+      originals, [](const auto& a, const auto& b) { return lower_case(a) < lower_case(b); });
   // Short numbers come round again: the 1st and the 1001st of four digits are both 1001.
   const auto is_taken = [&](const std::string& candidate) {
     return chosen.contains(lower_case(candidate)) ||
-           std::any_of(values.begin(), values.end(),
-                       [&](const auto& others) { return others.second.contains(candidate); });
+           std::ranges::any_of(
+               values, [&](const auto& others) { return others.second.contains(candidate); });
   };
   size_t number = 0;
   for (const std::string& original : originals) {
@@ -523,7 +521,7 @@ std::vector<Replacement> Anonymiser::mapping() const {
   for (const auto& [printed, replacement] : addresses_.all()) {
     all.push_back({IdentityKind::Address, printed, replacement});
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return all;
 }
 

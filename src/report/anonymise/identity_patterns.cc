@@ -109,7 +109,7 @@ std::string shape_of(std::string_view name) {
   return shape;
 }
 
-bool has_letter(std::string_view text) { return std::any_of(text.begin(), text.end(), is_alpha); }
+bool has_letter(std::string_view text) { return std::ranges::any_of(text, is_alpha); }
 
 /// What matches claim of one text. Invariant: no two claims overlap.
 class Claims {
@@ -278,7 +278,7 @@ class Claims {
     const std::string_view name = slice(begin, end);
     if (is_public_domain(name)) return;
     // "acme.com" is a domain; "gpu-n41.acme" a host in one, and so is all with two dots.
-    const bool has_host = std::count(name.begin(), name.end(), '.') >= 2 ||
+    const bool has_host = std::ranges::count(name, '.') >= 2 ||
                           hosts_.names.contains(lower_case(name.substr(0, name.find('.'))));
     if (has_host) return host(begin, end);
     claim(IdentityKind::Domain, begin, end);
@@ -400,7 +400,7 @@ struct Patterns {
       // Text of many sorts at once takes more memory than the set may have: then each row searches.
       for (size_t i = 0; i < rows.size(); ++i) matching.push_back(static_cast<int>(i));
     }
-    std::sort(matching.begin(), matching.end());
+    std::ranges::sort(matching);
     return matching;
   }
 
@@ -515,10 +515,10 @@ std::vector<FoundIdentity> private_parts(std::string_view path) {
 bool is_plain_word(std::string_view word) { return is_one_of("<PLAIN_WORD>", word); }
 
 bool is_number(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  return !text.empty() && std::ranges::all_of(text, is_digit);
 }
 
-bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
+bool has_digit(std::string_view text) { return std::ranges::any_of(text, is_digit); }
 
 bool is_known_component(std::string_view component) { return is_one_of("<COMPONENT>", component); }
 

@@ -15,28 +15,20 @@
 namespace ncclog {
 namespace {
 
-/// What a reader takes for a name. Group 1 is the name.
+/// A row of leak_looks.table, which says what its columns are.
 struct Look {
-  const char* pattern;
+  std::string_view pattern;
   std::string_view why;
-  bool may_be_known = false;  ///< Known words are nobody's name here, and are not replaced.
+  std::string_view known;
 };
 
+/// What the build makes of a line of the table.
+constexpr Look row(std::string_view pattern, std::string_view why, std::string_view known) {
+  return {pattern, why, known};
+}
+
 constexpr Look kLooks[] = {
-    {R"(([A-Za-z][\w.-]+):\d{2,10}:\d{2,10} \[)", "stood before a process id"},
-    {R"(\b(?:ip|host|hostname|HOSTNAME|MASTER_ADDR)=([A-Za-z][\w.-]{3,}))",
-     "stood where a host does"},
-    {R"(srun: error: ([A-Za-z][\w-]*\d+):)", "stood where srun names a host"},
-    {R"([:\s=\]](\d{1,3}(?:\.\d{1,3}){3})<\d+>)", "was an address with a port"},
-    {R"(:((?:[0-9a-f]{1,4}:)+[0-9a-f:]*[0-9a-f])(?:%\w+)?<\d+>)", "was an address with a port"},
-    {R"((?:^|[^:\w])((?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2})(?:[^:\w]|$))", "was a MAC address"},
-    {R"(([\w.+-]+@[\w-]+(?:\.[a-z]{2,})+))", "was a mail address"},
-    {R"(/(?:home|Users)/([A-Za-z][\w.-]{2,}))", "was the owner of a home", true},
-    {R"(\b(?:USER|LOGNAME|user|username)=([A-Za-z][\w.-]{2,}))", "was a user", true},
-    {R"((?i)(?:token|secret|password|api_key)["']?\s?[=:]\s?["']?([\w+/.~-]{12,}))",
-     "was a secret"},
-    {R"(\b(?:s3|gs|abfss?|hdfs)://([\w.-]{3,}))", "was a bucket", true},
-    {R"((?:--job-name[= ]|JOB_NAME=)([A-Za-z][\w.-]{3,}))", "was the name of a job", true},
+#include "report/anonymise/leak_looks.inc"
 };
 
 /// Names that are everybody's, and addresses that every host has.
@@ -55,57 +47,6 @@ bool is_nobody(std::string_view name) {
 
 // Texts inside of others.
 
-/// Appends a character as UTF-8.
-void append_character(std::string& out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    out += static_cast<char>(0xE0 | (code >> 12 & 0x0F));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
-
-/// Copies `text` with all that `escape` matches written as what it means: group 1 is a number in
-/// hexadecimal digits, group 2 one in decimal digits, group 3 the name of a character or itself.
-std::string unescaped(std::string_view text, const RE2& escape) {
-  constexpr std::pair<std::string_view, char> kNames[] = {
-      {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
-  std::string out;
-  const re2::StringPiece all(text.data(), text.size());
-  re2::StringPiece groups[4];
-  size_t at = 0;
-  while (escape.Match(all, at, text.size(), RE2::UNANCHORED, groups, 4)) {
-    const auto begin = static_cast<size_t>(groups[0].data() - text.data());
-    out += text.substr(at, begin - at);
-    at = begin + groups[0].size();
-    const std::string_view name(groups[3].data(), groups[3].size());
-    if (name.empty()) {
-      const bool is_hex = !groups[1].empty();
-      const re2::StringPiece& digits = groups[is_hex ? 1 : 2];
-      uint32_t code = 0;
-      std::from_chars(digits.data(), digits.data() + digits.size(), code, is_hex ? 16 : 10);
-      append_character(out, code);
-    } else {
-      const auto known = std::find_if(std::begin(kNames), std::end(kNames),
-                                      [&](const auto& row) { return row.first == name; });
-      out += known == std::end(kNames) ? name[0] : known->second;
-    }
-  }
-  return out += text.substr(at);
-}
-
-struct Writing {
-  char mark;
-  std::string (*undo)(std::string_view text);
-};
-
-constexpr Writing kWritings[] = {
-    {'%', without_percent_escapes}, {'\\', without_backslashes}, {'&', without_entities}};
-
 }  // namespace
 
 LeakCheck::LeakCheck(const OrdinaryWords& ordinary, const std::set<std::string>& replaced)
@@ -121,7 +62,7 @@ void LeakCheck::add(std::string_view name, std::string_view why) {
 void LeakCheck::read(std::string_view text) {
   static const std::vector<std::unique_ptr<RE2>> kPatterns = [] {
     std::vector<std::unique_ptr<RE2>> patterns;
-    for (const Look& look : kLooks) patterns.push_back(byte_pattern(look.pattern));
+    for (const Look& look : kLooks) patterns.push_back(byte_pattern(std::string(look.pattern)));
     return patterns;
   }();
   for (size_t i = 0; i < kPatterns.size(); ++i) {
@@ -131,12 +72,12 @@ void LeakCheck::read(std::string_view text) {
     while (RE2::FindAndConsume(&rest, *kPatterns[i], &found)) {
       std::string_view name(found.data(), found.size());
       while (!name.empty() && !is_alnum(name.back())) name.remove_suffix(1);
-      const bool has_letter = std::any_of(name.begin(), name.end(), is_alpha);
+      const bool has_letter = std::ranges::any_of(name, is_alpha);
       const bool tells = has_letter ? name.size() >= 3 : has_digit(name);
       if (!tells || is_nobody(name) || ordinary_.contains(lower_case(name))) continue;
       if (why == "was a secret" && !(has_digit(name) && has_letter)) continue;
       // A job called "nccl-tests" stays one.
-      if (kLooks[i].may_be_known && is_known_component(name)) continue;
+      if (!kLooks[i].known.empty() && is_known_component(name)) continue;
       // "host=memory" names nobody.
       if (why.starts_with("stood") && !has_digit(name) && name.find_first_of("-.") == name.npos)
         continue;
@@ -159,8 +100,8 @@ std::vector<Leak> LeakCheck::find(std::string_view path, std::string_view text) 
   std::vector<Leak> leaks;
   const auto look_at = [&](const std::string& place, std::string_view line) {
     Leak leak = find_in(line);
-    for (const auto& [mark, undo] : kWritings) {
-      if (leak.name.empty() && line.find(mark) != line.npos) leak = find_in(undo(line));
+    for (const char mark : {'%', '\\', '&'}) {
+      if (leak.name.empty() && line.find(mark) != line.npos) leak = find_in(unescaped(line, mark));
     }
     if (leak.name.empty()) return;
     leak.place = place;
@@ -176,20 +117,37 @@ std::vector<Leak> LeakCheck::find(std::string_view path, std::string_view text) 
   return leaks;
 }
 
-std::string without_percent_escapes(std::string_view text) {
-  static const auto kEscape = byte_pattern("%([0-9a-fA-F]{2})()()");
-  return unescaped(text, *kEscape);
-}
-
-std::string without_backslashes(std::string_view text) {
-  static const auto kEscape = byte_pattern(R"(\\(?:u([0-9a-fA-F]{4})|()(\W)))");
-  return unescaped(text, *kEscape);
-}
-
-std::string without_entities(std::string_view text) {
-  static const auto kEscape =
+std::string unescaped(std::string_view text, char mark) {
+  constexpr std::pair<std::string_view, char> kNames[] = {
+      {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
+  // Group 1 is a number in hexadecimal digits, group 2 one in decimal digits, group 3 the name of a
+  // character or itself.
+  static const auto kPercent = byte_pattern("%([0-9a-fA-F]{2})()()");
+  static const auto kBackslash = byte_pattern(R"(\\(?:u([0-9a-fA-F]{4})|()(\W)))");
+  static const auto kEntity =
       byte_pattern("&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));");
-  return unescaped(text, *kEscape);
+  const RE2& escape = mark == '%' ? *kPercent : mark == '&' ? *kEntity : *kBackslash;
+  std::string out;
+  const re2::StringPiece all(text.data(), text.size());
+  re2::StringPiece groups[4];
+  size_t at = 0;
+  while (escape.Match(all, at, text.size(), RE2::UNANCHORED, groups, 4)) {
+    const auto begin = static_cast<size_t>(groups[0].data() - text.data());
+    out += text.substr(at, begin - at);
+    at = begin + groups[0].size();
+    const std::string_view name(groups[3].data(), groups[3].size());
+    if (name.empty()) {
+      const bool is_hex = !groups[1].empty();
+      const re2::StringPiece& digits = groups[is_hex ? 1 : 2];
+      uint32_t code = 0;
+      std::from_chars(digits.data(), digits.data() + digits.size(), code, is_hex ? 16 : 10);
+      append_utf8(out, code);
+    } else {
+      const auto known = std::ranges::find(kNames, name, &std::pair<std::string_view, char>::first);
+      out += known == std::end(kNames) ? name[0] : known->second;
+    }
+  }
+  return out += text.substr(at);
 }
 
 }  // namespace ncclog

@@ -51,10 +51,8 @@ class LeakCheck {
   WordReplacer names_;  ///< In lower case; what would replace a name is why it is one.
 };
 
-/// Undoes the ways in which a text may be written inside of another one: "gpu%2Dn41", JSON's and
-/// Markdown's "gpu\\u002dn41" and "gpu\\-n41", HTML's "gpu&#45;n41". What is no valid escape stays.
-std::string without_percent_escapes(std::string_view text);
-std::string without_backslashes(std::string_view text);
-std::string without_entities(std::string_view text);
+/// `text` with all that begins with `mark` written as what it means: '%' of URLs ("%2e"), '\' of
+/// JSON ("\u002e", "\."), '&' of HTML ("&#46;", "&amp;"). What is no escape stays.
+std::string unescaped(std::string_view text, char mark);
 
 }  // namespace ncclog

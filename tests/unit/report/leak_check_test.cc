@@ -85,9 +85,9 @@ TEST(LeakCheck, NamesThePlaceAndWhy) {
 }
 
 TEST(Unescape, LeavesWhatIsNoEscape) {
-  EXPECT_EQ(without_percent_escapes("50% of %zz %4"), "50% of %zz %4");
-  EXPECT_EQ(without_backslashes("a\\n \\u12 \\"), "a\\n \\u12 \\");
-  EXPECT_EQ(without_entities("a & b; &nosuchname; &#; &lt;"), "a & b; &nosuchname; &#; <");
+  EXPECT_EQ(unescaped("50% of %zz %4", '%'), "50% of %zz %4");
+  EXPECT_EQ(unescaped("a\\n \\u12 \\", '\\'), "a\\n \\u12 \\");
+  EXPECT_EQ(unescaped("a & b; &nosuchname; &#; &lt;", '&'), "a & b; &nosuchname; &#; <");
 }
 
 }  // namespace
