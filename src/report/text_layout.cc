@@ -163,11 +163,6 @@ std::string plural(uint64_t n, std::string_view one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : one.ends_with('s') ? "es" : "s");
 }
 
-std::string some_of(std::span<const std::string> names, size_t most) {
-  if (names.size() <= most) return join(names, ", ");
-  return fmt::format("{} and {} more", join(names.first(most), ", "), names.size() - most);
-}
-
 std::string channels_text(uint64_t channels) {
   std::vector<int> numbers;
   for (int c = 0; channels != 0; ++c, channels >>= 1) {

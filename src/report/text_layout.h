@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,9 +61,6 @@ std::string labelled(std::string_view name, std::string_view text, const TextSty
 
 /// "1 line", "2 lines", "2 processes".
 std::string plural(uint64_t n, std::string_view one);
-
-/// "a, b and 6 more": the first `most` names.
-std::string some_of(std::span<const std::string> names, size_t most);
 
 /// "0-3,7" for a set of channels, bit c for channel c.
 std::string channels_text(uint64_t channels);

@@ -14,9 +14,8 @@ namespace {
 constexpr RemarkLevel kLevels[] = {RemarkLevel::Error, RemarkLevel::Warning, RemarkLevel::Note};
 
 size_t count_of(const CheckedSource& source, RemarkLevel level) {
-  return static_cast<size_t>(
-      std::count_if(source.remarks.begin(), source.remarks.end(),
-                    [&](const PlacedRemark& each) { return each.remark.level == level; }));
+  return static_cast<size_t>(std::ranges::count_if(
+      source.remarks, [&](const PlacedRemark& each) { return each.remark.level == level; }));
 }
 
 std::string_view format_words(std::string_view format) {

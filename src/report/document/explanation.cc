@@ -45,7 +45,7 @@ void add_step(const ExplainedStep& step, const Job& job, std::vector<Block>& blo
 
 Section group_section(const ExplainedInstances& group, const Job& job) {
   Section section{.blocks = {Statement{.word = std::string(word_of(group.answer)),
-                                       .text = some_of(group.names, kMostNames)}}};
+                                       .text = few_of(group.names, kMostNames, ", ")}}};
   for (size_t i = 0; i < std::min(group.steps.size(), kMostSteps); ++i) {
     add_step(group.steps[i], job, section.blocks);
   }

@@ -12,8 +12,6 @@
 // What no line tells is never guessed: it stands below all fields, with how to find it out, and
 // what to set for the next run.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -65,7 +63,7 @@ Blocks telling_lines(const Report& report) {
 Blocks impact(const Report& report) {
   const Job& job = report.job;
   const std::vector<CallFront> fronts = call_fronts(job);
-  const bool waits = std::any_of(fronts.begin(), fronts.end(), [&](const CallFront& front) {
+  const bool waits = std::ranges::any_of(fronts, [&](const CallFront& front) {
     return front.is_open() || job.communicators[static_cast<size_t>(front.communicator)].difference;
   });
   const bool is_problem = report.diagnosis.verdict.status == VerdictStatus::Problem;

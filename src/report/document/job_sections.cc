@@ -36,7 +36,7 @@ namespace {
 
 constexpr size_t kMaxNames = 8;
 
-std::string some(const std::vector<std::string>& names) { return some_of(names, kMaxNames); }
+std::string some(const std::vector<std::string>& names) { return few_of(names, kMaxNames, ", "); }
 
 using Counts = std::vector<std::pair<std::string, size_t>>;
 
@@ -57,9 +57,7 @@ std::string ranks_words(const Job& job) {
   for (const CommRank& rank : job.communicators.front().ranks) {
     if (rank.state == RankState::NotSeen && rank.rank >= 0) unseen.push_back(rank.rank);
   }
-  if (unseen.empty()) return out;
-  return out +
-         fmt::format("; no line of rank{} {}", unseen.size() == 1 ? "" : "s", ranges_text(unseen));
+  return unseen.empty() ? out : out + "; no line of " + ranks_phrase(unseen);
 }
 
 /// "8: 4 on each host"; empty unless lines say which GPUs.
@@ -201,14 +199,13 @@ Counts states_of(const Table& ranks, size_t column) {
 }
 
 size_t column_of(const Table& table, std::string_view name) {
-  return static_cast<size_t>(std::find(table.columns.begin(), table.columns.end(), name) -
-                             table.columns.begin());
+  return static_cast<size_t>(std::ranges::find(table.columns, name) - table.columns.begin());
 }
 
 /// Keeps `most` of them: those that tell something before others, in their order.
 template <typename T, typename IsTelling>
 void keep_telling(std::vector<T>& all, size_t most, IsTelling is_telling) {
-  const auto telling = static_cast<size_t>(std::count_if(all.begin(), all.end(), is_telling));
+  const auto telling = static_cast<size_t>(std::ranges::count_if(all, is_telling));
   size_t telling_left = most;
   size_t others_left = most - std::min(most, telling);
   std::erase_if(all, [&](const T& each) {
@@ -313,8 +310,8 @@ std::vector<Iterations> charted_iterations(const JobIterations& found) {
       all += static_cast<uint64_t>(last - first) + 1;
     }
   }
-  std::stable_sort(ranges.begin(), ranges.end(),
-                   [](const Iterations& a, const Iterations& b) { return a.first < b.first; });
+  std::ranges::stable_sort(
+      ranges, [](const Iterations& a, const Iterations& b) { return a.first < b.first; });
   if (all > kMaxSingleBars) return ranges;
   std::vector<Iterations> rows;
   for (const Iterations& range : ranges) {
@@ -508,9 +505,8 @@ Section communicators_section(const Job& job) {
 
 /// "17 files", "9 files in an archive".
 std::string files_text(const Job& job) {
-  const auto archives =
-      static_cast<size_t>(std::count_if(job.inputs.begin(), job.inputs.end(),
-                                        [](const JobInput& input) { return input.is_archive; }));
+  const auto archives = static_cast<size_t>(
+      std::ranges::count_if(job.inputs, [](const JobInput& input) { return input.is_archive; }));
   const std::string files = plural(job.inputs.size() - archives, "file");
   if (archives == 0) return files;
   return fmt::format("{}, unpacking {}", files, plural(archives, "archive"));
@@ -520,8 +516,8 @@ std::string files_text(const Job& job) {
 std::optional<size_t> ranks_seen(const Job& job) {
   if (job.communicators.empty() || !job.flight_recorders.empty()) return std::nullopt;
   const std::vector<CommRank>& ranks = job.communicators.front().ranks;
-  const auto seen = static_cast<size_t>(std::count_if(
-      ranks.begin(), ranks.end(), [](const CommRank& rank) { return rank.process >= 0; }));
+  const auto seen = static_cast<size_t>(
+      std::ranges::count_if(ranks, [](const CommRank& rank) { return rank.process >= 0; }));
   const auto all = static_cast<size_t>(job.nranks.value_or(0));
   return ranks.size() == all && seen > 0 && seen < all ? std::optional(seen) : std::nullopt;
 }
@@ -530,8 +526,8 @@ std::string inputs_line(const Job& job) {
   std::string out =
       fmt::format("Read {} from {}", plural(job.losses.lines, "line"), files_text(job));
   // Lines without a pid may be of any process, so they are not counted as one.
-  const auto processes = std::count_if(job.processes.begin(), job.processes.end(),
-                                       [](const Process& process) { return process.pid >= 0; });
+  const auto processes =
+      std::ranges::count_if(job.processes, [](const Process& process) { return process.pid >= 0; });
   if (const auto seen = ranks_seen(job)) {
     out += fmt::format(": {} of {} ranks seen", *seen, *job.nranks);
   } else if (job.nranks) {
@@ -560,7 +556,7 @@ std::string odd_inputs(const Job& job, InputStatus status, std::string_view word
     if (note.empty()) note = input.note;
   }
   if (names.empty()) return {};
-  const std::string out = fmt::format(" {} {}", word, some_of(names, most_names));
+  const std::string out = fmt::format(" {} {}", word, few_of(names, most_names, ", "));
   return note.empty() ? out + "." : fmt::format("{}. {}", out, note);
 }
 

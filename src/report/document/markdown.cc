@@ -80,7 +80,7 @@ class Escaped {
   /// At the start of a line "-" and "12." begin lists, "===" makes a heading of the line above.
   bool begins_block(char c) const {
     if (out_.empty()) return c == '-' || c == '+' || c == '=';
-    return (c == '.' || c == ')') && std::all_of(out_.begin(), out_.end(), is_digit);
+    return (c == '.' || c == ')') && std::ranges::all_of(out_, is_digit);
   }
 
   void add_span(std::string_view text) {
@@ -112,7 +112,7 @@ bool holds_commit(std::string_view word) {
   re2::StringPiece rest(word.data(), word.size());
   re2::StringPiece digits;
   while (RE2::FindAndConsume(&rest, kHexadecimal, &digits)) {
-    if (!std::all_of(digits.begin(), digits.end(), is_digit)) return true;
+    if (!std::ranges::all_of(digits, is_digit)) return true;
   }
   return false;
 }
@@ -290,7 +290,7 @@ std::string bold_label(const std::string& label) {
 bool is_plain_link(std::string_view address) {
   constexpr std::string_view kPunctuation = "-._/#?=%:+,~";
   return address.starts_with("https://") && address.size() < kMaxPath &&
-         std::all_of(address.begin(), address.end(), [&](char c) {
+         std::ranges::all_of(address, [&](char c) {
            return is_word(c) || kPunctuation.find(c) != kPunctuation.npos;
          });
 }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "diagnose/facts/fact.h"
 #include "report/report.h"
 #include "report/text_layout.h"
 #include "rules/evaluate.h"
@@ -65,23 +66,18 @@ std::set<std::string> followers(const Report& report) {
 /// "ranks 0-3 on node-a, node-b"; empty if the finding names nobody.
 std::string subject_words(const Finding& finding) {
   constexpr size_t kMaxHosts = 6;
-  std::string out;
-  if (!finding.ranks.empty()) {
-    out =
-        fmt::format("rank{} {}", finding.ranks.size() == 1 ? "" : "s", ranges_text(finding.ranks));
-  }
+  std::string out = ranks_phrase(finding.ranks);
   if (finding.hosts.empty()) return out;
   const std::string_view before = !out.empty()                ? " on "
                                   : finding.hosts.size() == 1 ? "host "
                                                               : "hosts ";
-  return out.append(before) + some_of(finding.hosts, kMaxHosts);
+  return out.append(before) + few_of(finding.hosts, kMaxHosts, ", ");
 }
 
 /// "peer-closed-secondary (ranks 0,2,3)".
 std::string named_with_ranks(const Finding& finding) {
-  if (finding.ranks.empty()) return finding.id;
-  return fmt::format("{} ({} {})", finding.id, finding.ranks.size() == 1 ? "rank" : "ranks",
-                     ranges_text(finding.ranks));
+  const std::string ranks = ranks_phrase(finding.ranks);
+  return ranks.empty() ? finding.id : fmt::format("{} ({})", finding.id, ranks);
 }
 
 /// "certain cause, shm-no-space; ranks 1,3 on node-a": how sure, what it is, who.
@@ -105,8 +101,8 @@ std::string_view beyond_headline(std::string_view headline, std::string_view mes
 
 /// NCCL_P2P_DISABLE, ALLREDUCE: a name means what it says, digits and all.
 bool is_name(std::string_view word) {
-  return std::all_of(word.begin(), word.end(),
-                     [](char c) { return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); }) &&
+  return std::ranges::all_of(
+             word, [](char c) { return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); }) &&
          !is_digit(word.front());
 }
 
@@ -114,8 +110,8 @@ bool is_name(std::string_view word) {
 std::string shape_of(std::string_view line) {
   std::string shape;
   for (const std::string_view word : split_blanks(line)) {
-    const bool varies = word.find('/') != word.npos ||
-                        (std::any_of(word.begin(), word.end(), is_digit) && !is_name(word));
+    const bool varies =
+        word.find('/') != word.npos || (std::ranges::any_of(word, is_digit) && !is_name(word));
     shape += varies ? std::string_view("#") : word;
     shape += ' ';
   }
@@ -159,7 +155,7 @@ Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most) {
   };
   for (const Evidence* evidence : telling) quotes.quotes.push_back(quote_of(*evidence));
   for (const Evidence& evidence : finding.evidence) {
-    const bool is_shown = std::find(telling.begin(), telling.end(), &evidence) != telling.end();
+    const bool is_shown = std::ranges::find(telling, &evidence) != telling.end();
     if (!is_shown) quotes.rest.push_back(quote_of(evidence));
   }
   return quotes;

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 #include <span>
-#include <tuple>
 
 #include "base/text.h"
+#include "diagnose/facts/fact.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
 
@@ -59,60 +57,55 @@ bool only_adds(const OpCounts& calls, const OpCounts& usual) {
       usual, [&](const auto& entry) { return count_of(calls, entry.first) >= entry.second; });
 }
 
-std::string process_text(const Job& job, int index) {
-  const Process& process = job.processes[static_cast<size_t>(index)];
-  if (process.rank >= 0) return fmt::format("rank {}", process.rank);
-  return fmt::format("pid {} on {}", process.pid, process.host);
-}
+/// The sentences about the iterations of a job.
+struct IterationText {
+  const Job& job;
+  const JobCalls& calls;
+  const JobIterations& found;
+  std::vector<std::string> all = {};
 
-class Text {
- public:
-  Text(const Job& job, const JobCalls& calls, const JobIterations& found)
-      : job_(job), calls_(calls), found_(found) {
-    for (const IterationPattern& pattern : found.patterns) {
-      for (const auto& [first, last] : pattern.iterations) ranges_[first] = {last, &pattern};
-    }
-  }
+  /// What a process calls unlike most in some iterations.
+  struct Departure {
+    int64_t first = 0;
+    int64_t last = 0;
+    std::string difference;
+
+    auto operator<=>(const Departure&) const = default;
+  };
+  std::map<Departure, std::vector<int>> departures = {};  ///< With the processes that depart so.
 
   std::vector<std::string> take() {
-    for (const ProcessIterations& process : found_.processes) {
-      find_departures(process, departures_);
-    }
+    find_departures();
     add_cut();
     add_certainty();
     add_patterns();
     add_departing();
     add_outside();
-    return std::move(all_);
-  }
-
- private:
-  size_t processes_by(CutBy by) const {
-    return static_cast<size_t>(
-        std::count_if(found_.processes.begin(), found_.processes.end(),
-                      [&](const ProcessIterations& process) { return process.by == by; }));
+    return std::move(all);
   }
 
   void add_cut() {
-    const size_t aligned = processes_by(CutBy::MarkerAligned);
-    const size_t raw = processes_by(CutBy::Marker);
-    const std::string marker = found_.preset.empty()
+    const size_t aligned = static_cast<size_t>(
+        std::ranges::count(found.processes, CutBy::MarkerAligned, &ProcessIterations::by));
+    const size_t raw = static_cast<size_t>(
+        std::ranges::count(found.processes, CutBy::Marker, &ProcessIterations::by));
+    const std::string marker = found.preset.empty()
                                    ? std::string("the marker that was asked for")
-                                   : fmt::format("the lines of preset '{}'", found_.preset);
+                                   : fmt::format("the lines of preset '{}'", found.preset);
     const std::string drift = fmt::format(
         "That is one process's clock: when it ticks, others have made up to {} too many, or have "
         "up to {} still to make",
-        plural(found_.ahead, "call"), found_.behind);
+        plural(found.ahead, "call"), found.behind);
     if (aligned > 0) {
-      all_.push_back(fmt::format(
+      all.push_back(fmt::format(
           "Iterations begin at {}. {}; each process is cut where its own calls begin anew.", marker,
           drift));
     }
-    if (raw > 0 && found_.exact) {
-      all_.push_back(fmt::format("Iterations are cut exactly at {}. {}.", marker, drift));
+    if (raw > 0 && found.exact) {
+      all.push_back(fmt::format("Iterations are cut exactly at {}. {}.", marker, drift));
     } else if (raw > 0) {
-      all_.push_back(fmt::format("In {} nothing repeats itself: {} cut where they stand.",
-                                 plural(raw, "process"), marker));
+      all.push_back(fmt::format("In {} nothing repeats itself: {} cut where they stand.",
+                                plural(raw, "process"), marker));
     }
   }
 
@@ -123,20 +116,19 @@ class Text {
     size_t most = 0;
     double covered = 1;
     size_t processes = 0;
-    for (const ProcessIterations& process : found_.processes) {
+    for (const ProcessIterations& process : found.processes) {
       if (process.by != CutBy::Period || process.repeats == 0) continue;
       least = processes == 0 ? process.repeats : std::min(least, process.repeats);
       most = std::max(most, process.repeats);
-      const auto total = static_cast<double>(calls_.processes[process.calls].track->tape.kept());
+      const auto total = static_cast<double>(calls.processes[process.calls].track->tape.kept());
       covered = std::min(covered, static_cast<double>(process.repeats * process.period) / total);
       ++periods[process.period];
       ++processes;
     }
     if (processes == 0) return;
-    const auto usual =
-        std::max_element(periods.begin(), periods.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    all_.push_back(fmt::format(
+    const auto usual = std::ranges::max_element(
+        periods, [](const auto& a, const auto& b) { return a.second < b.second; });
+    all.push_back(fmt::format(
         "{} {} no marker in {} own {}: iterations are the calls that {} over and over. {} calls "
         "repeat {} times in one piece; that is {}% of a process's calls or more.",
         plural(processes, "process"), processes == 1 ? "has" : "have",
@@ -147,38 +139,37 @@ class Text {
   }
 
   void add_patterns() {
-    const IterationPattern& usual = found_.patterns[usual_pattern(found_.patterns)];
+    const IterationPattern& usual = found.patterns[usual_pattern(found.patterns)];
     const bool one =
         usual.iterations.size() == 1 && usual.iterations[0].first == usual.iterations[0].second;
-    all_.push_back(fmt::format("{} {}: {}{}{}.", iterations_text(usual.iterations),
-                               one                  ? "calls"
-                               : usual.together > 1 ? "call together"
-                                                    : "are identical",
-                               calls_text(usual.calls), in_processes(usual),
-                               usual.cut_short ? ", and the calls end there" : ""));
+    all.push_back(fmt::format("{} {}: {}{}{}.", iterations_text(usual.iterations),
+                              one                  ? "calls"
+                              : usual.together > 1 ? "call together"
+                                                   : "are identical",
+                              calls_text(usual.calls), in_processes(usual),
+                              usual.cut_short ? ", and the calls end there" : ""));
     int64_t first = usual.iterations.front().first;
-    for (const IterationPattern& pattern : found_.patterns) {
+    for (const IterationPattern& pattern : found.patterns) {
       first = std::min(first, pattern.iterations.front().first);
     }
     size_t shown = 0;
-    for (const IterationPattern& pattern : found_.patterns) {
+    for (const IterationPattern& pattern : found.patterns) {
       if (&pattern == &usual) continue;
       if (++shown > kOddShown) continue;
       add_odd(pattern, usual, first);
     }
     if (shown > kOddShown) {
-      all_.push_back(
+      all.push_back(
           fmt::format("{} more kinds of iterations are left out here.", shown - kOddShown));
     }
   }
 
   /// True if a process calls something else in one of those iterations.
   bool is_departed_from(const IterationPattern& pattern) const {
-    return std::any_of(departures_.begin(), departures_.end(), [&](const auto& entry) {
-      return std::any_of(
-          pattern.iterations.begin(), pattern.iterations.end(), [&](const auto& range) {
-            return entry.first.first <= range.second && range.first <= entry.first.last;
-          });
+    return std::ranges::any_of(departures, [&](const auto& entry) {
+      return std::ranges::any_of(pattern.iterations, [&](const auto& range) {
+        return entry.first.first <= range.second && range.first <= entry.first.last;
+      });
     });
   }
 
@@ -200,48 +191,45 @@ class Text {
     const bool fewer = pattern.present < usual.present;
     const std::string where = fewer ? in_processes(pattern) : "";
     if (pattern.together > 1) {
-      all_.push_back(fmt::format("{} cannot be told apart: together {}{}.", iterations,
-                                 calls_text(pattern.calls), where));
+      all.push_back(fmt::format("{} cannot be told apart: together {}{}.", iterations,
+                                calls_text(pattern.calls), where));
       return;
     }
     const std::string difference = difference_text(pattern.calls, usual.calls);
     if (difference.empty()) {
-      if (fewer) all_.push_back(fmt::format("{}: the same{}.", iterations, where));
+      if (fewer) all.push_back(fmt::format("{}: the same{}.", iterations, where));
       return;
     }
     const bool later = pattern.iterations.front().first != first;
     const bool adds = later && only_adds(pattern.calls, usual.calls);
-    all_.push_back(fmt::format("{} {}: {}{}{}{}.", iterations, one ? "differs" : "differ",
-                               difference, where, adds ? " (a checkpoint or an evaluation?)" : "",
-                               pattern.cut_short ? "; the calls end there" : ""));
+    all.push_back(fmt::format("{} {}: {}{}{}{}.", iterations, one ? "differs" : "differ",
+                              difference, where, adds ? " (a checkpoint or an evaluation?)" : "",
+                              pattern.cut_short ? "; the calls end there" : ""));
   }
 
-  /// What a process calls unlike most in some iterations.
-  struct Departure {
-    int64_t first = 0;
-    int64_t last = 0;
-    std::string difference;
-
-    auto operator<=>(const Departure&) const = default;
-  };
-
-  void find_departures(const ProcessIterations& process,
-                       std::map<Departure, std::vector<int>>& departures) const {
-    const ProcessCalls& calls = calls_.processes[process.calls];
-    for (const IterationRun& run : process.runs) {
-      const OpCounts own = by_operation(calls, process.counts[run.calls]);
-      // A run may reach over iterations in which most processes do different things.
-      auto range = ranges_.upper_bound(run.first);
-      if (range != ranges_.begin()) --range;
-      for (; range != ranges_.end() && range->first <= run.last; ++range) {
-        const auto& [last, pattern] = range->second;
-        const bool same = own == pattern->calls && run.cut_short == pattern->cut_short;
-        if (last < run.first || same || departures.size() > kDeparturesKept) continue;
-        std::string difference = difference_text(own, pattern->calls);
-        if (difference.empty()) difference = "the same calls";
-        if (run.cut_short) difference += "; its calls end there";
-        departures[{std::max(range->first, run.first), std::min(last, run.last), difference}]
-            .push_back(calls.process);
+  void find_departures() {
+    // What most processes call: by first iteration of a range, its last one and the pattern.
+    std::map<int64_t, std::pair<int64_t, const IterationPattern*>> ranges;
+    for (const IterationPattern& pattern : found.patterns) {
+      for (const auto& [first, last] : pattern.iterations) ranges[first] = {last, &pattern};
+    }
+    for (const ProcessIterations& process : found.processes) {
+      const ProcessCalls& made = calls.processes[process.calls];
+      for (const IterationRun& run : process.runs) {
+        const OpCounts own = by_operation(made, process.counts[run.calls]);
+        // A run may reach over iterations in which most processes do different things.
+        auto range = ranges.upper_bound(run.first);
+        if (range != ranges.begin()) --range;
+        for (; range != ranges.end() && range->first <= run.last; ++range) {
+          const auto& [last, pattern] = range->second;
+          const bool same = own == pattern->calls && run.cut_short == pattern->cut_short;
+          if (last < run.first || same || departures.size() > kDeparturesKept) continue;
+          std::string difference = difference_text(own, pattern->calls);
+          if (difference.empty()) difference = "the same calls";
+          if (run.cut_short) difference += "; its calls end there";
+          departures[{std::max(range->first, run.first), std::min(last, run.last), difference}]
+              .push_back(made.process);
+        }
       }
     }
   }
@@ -249,10 +237,12 @@ class Text {
   /// "rank 5", "ranks 0-3 (4 processes)", "2 processes (pid 41 on node-a, …)".
   std::string processes_text(const std::vector<int>& processes) const {
     std::vector<int> ranks;
-    for (const int p : processes) ranks.push_back(job_.processes[static_cast<size_t>(p)].rank);
-    const bool known = std::all_of(ranks.begin(), ranks.end(), [](int rank) { return rank >= 0; });
-    if (known) return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges_text(ranks));
-    const std::string first = process_text(job_, processes.front());
+    for (const int p : processes) ranks.push_back(job.processes[static_cast<size_t>(p)].rank);
+    const bool known = std::ranges::all_of(ranks, [](int rank) { return rank >= 0; });
+    if (known) return ranks_phrase(ranks);
+    const Process& one = job.processes[static_cast<size_t>(processes.front())];
+    const std::string first = one.rank >= 0 ? fmt::format("rank {}", one.rank)
+                                            : fmt::format("pid {} on {}", one.pid, one.host);
     return processes.size() == 1
                ? first
                : fmt::format("{} and {} more processes", first, processes.size() - 1);
@@ -260,56 +250,47 @@ class Text {
 
   void add_departing() {
     size_t shown = 0;
-    for (const auto& [departure, processes] : departures_) {
+    for (const auto& [departure, processes] : departures) {
       if (++shown > kDepartingShown) break;
-      all_.push_back(fmt::format("{} unlike most processes in {}: {}.", processes_text(processes),
-                                 iterations_text({{departure.first, departure.last}}),
-                                 departure.difference));
+      all.push_back(fmt::format("{} unlike most processes in {}: {}.", processes_text(processes),
+                                iterations_text({{departure.first, departure.last}}),
+                                departure.difference));
     }
-    if (departures_.size() > kDepartingShown) {
-      all_.push_back(fmt::format(
+    if (departures.size() > kDepartingShown) {
+      all.push_back(fmt::format(
           "{} more differences between processes are left out here; --by step-pattern,rank,op "
           "shows all.",
-          departures_.size() - kDepartingShown));
+          departures.size() - kDepartingShown));
     }
   }
 
   /// What most processes call outside of their iterations.
   void add_outside() {
     std::map<std::pair<OpCounts, OpCounts>, size_t> outside;
-    for (const ProcessIterations& process : found_.processes) {
+    for (const ProcessIterations& process : found.processes) {
       if (process.runs.empty()) continue;
-      const ProcessCalls& calls = calls_.processes[process.calls];
-      ++outside[{by_operation(calls, process.before), by_operation(calls, process.after)}];
+      const ProcessCalls& made = calls.processes[process.calls];
+      ++outside[{by_operation(made, process.before), by_operation(made, process.after)}];
     }
-    const auto usual =
-        std::max_element(outside.begin(), outside.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto usual = std::ranges::max_element(
+        outside, [](const auto& a, const auto& b) { return a.second < b.second; });
     if (usual == outside.end()) return;
-    all_.push_back(fmt::format("before the first iteration: {}; behind the last one: {}{}.",
-                               calls_text(usual->first.first), calls_text(usual->first.second),
-                               outside.size() > 1 ? "; in most processes" : ""));
-    if (found_.unsplit > 0) {
-      all_.push_back(fmt::format("In {} no iteration was found; its calls are \"before\".",
-                                 plural(found_.unsplit, "process")));
+    all.push_back(fmt::format("before the first iteration: {}; behind the last one: {}{}.",
+                              calls_text(usual->first.first), calls_text(usual->first.second),
+                              outside.size() > 1 ? "; in most processes" : ""));
+    if (found.unsplit > 0) {
+      all.push_back(fmt::format("In {} no iteration was found; its calls are \"before\".",
+                                plural(found.unsplit, "process")));
     }
   }
-
-  const Job& job_;
-  const JobCalls& calls_;
-  const JobIterations& found_;
-  /// What most processes call: by first iteration of a range, its last one and the pattern.
-  std::map<int64_t, std::pair<int64_t, const IterationPattern*>> ranges_;
-  std::map<Departure, std::vector<int>> departures_;  ///< With the processes that depart so.
-  std::vector<std::string> all_;
 };
 
 }  // namespace
 
 std::string calls_text(const OpCounts& calls) {
   std::vector<std::pair<std::string, uint64_t>> sorted(calls.begin(), calls.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(sorted,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
   for (const auto& [op, n] : sorted) parts.push_back(fmt::format("{} {}", n, op));
   return parts.empty() ? "no calls" : join(parts, ", ");
@@ -317,7 +298,7 @@ std::string calls_text(const OpCounts& calls) {
 
 std::vector<std::string> iteration_text(const Job& job, const JobCalls& calls,
                                         const JobIterations& found) {
-  return Text(job, calls, found).take();
+  return IterationText{job, calls, found}.take();
 }
 
 // Rows of counts, folded and single.
@@ -328,7 +309,7 @@ using RowSpan = std::span<const CountRow>;
 
 /// Where the iteration stands among the keys; by.size() if it does not.
 size_t iteration_key(const std::vector<CountBy>& by) {
-  return static_cast<size_t>(std::find(by.begin(), by.end(), CountBy::Iteration) - by.begin());
+  return static_cast<size_t>(std::ranges::find(by, CountBy::Iteration) - by.begin());
 }
 
 /// True if the keys [begin, end) of both are the same.
@@ -419,7 +400,7 @@ std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
 namespace {
 
 bool contains(const std::vector<CountBy>& by, CountBy dimension) {
-  return std::find(by.begin(), by.end(), dimension) != by.end();
+  return std::ranges::find(by, dimension) != by.end();
 }
 
 std::string_view column_of(CountBy dimension) {
@@ -496,9 +477,8 @@ void add_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
       "Bytes are the count times the element size: of AllReduce, Broadcast and Reduce the buffer, "
       "of AllGather what a rank sends, of ReduceScatter what it receives, of AlltoAll, Gather and "
       "Scatter the part of one peer, of Send and Recv the message.");
-  const bool in_bytes =
-      std::any_of(counts.rows.begin(), counts.rows.end(),
-                  [](const CountRow& row) { return !row.sum.elements && row.sum.bytes; });
+  const bool in_bytes = std::ranges::any_of(
+      counts.rows, [](const CountRow& row) { return !row.sum.elements && row.sum.bytes; });
   if (in_bytes) {
     notes.push_back(
         "NCCL 2.7.3 to 2.21.5 prints AllGather and Broadcast in bytes, so their elements are not "
@@ -551,7 +531,7 @@ void take_single_rows(const Job& job, const std::vector<CountRow>& rows,
                       const std::vector<CountBy>& by, const RowTaker& take) {
   const std::vector<std::string> columns = columns_of(by);
   const auto iteration =
-      static_cast<size_t>(std::find(columns.begin(), columns.end(), "iteration") - columns.begin());
+      static_cast<size_t>(std::ranges::find(columns, "iteration") - columns.begin());
   std::vector<Cell> cells;
   each_single_row(rows, by, [&](const CountRow& row, int64_t number) {
     cells = row_of(job, row, by);

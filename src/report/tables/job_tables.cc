@@ -113,8 +113,8 @@ Table ranks_table(const Job& job) {
     add_process_rows(job, static_cast<int>(p), table);
   }
   add_unseen_rows(job, table);
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const auto& a, const auto& b) { return rank_order(a) < rank_order(b); });
+  std::ranges::stable_sort(
+      table.rows, [](const auto& a, const auto& b) { return rank_order(a) < rank_order(b); });
   if (table.rows.empty()) table.notes.push_back("No line names a rank or a process.");
   return table;
 }
@@ -434,7 +434,7 @@ std::string dtypes_text(const FlightRecorderEntry& entry) {
   std::vector<std::string> distinct;
   for (const auto* list : {&entry.input_dtypes, &entry.output_dtypes}) {
     for (const std::string& dtype : *list) {
-      if (std::find(distinct.begin(), distinct.end(), dtype) == distinct.end()) {
+      if (std::ranges::find(distinct, dtype) == distinct.end()) {
         distinct.push_back(dtype);
       }
     }

@@ -227,7 +227,7 @@ constexpr TableKind kTables[] = {
 
 std::string TableKind::sql_name() const {
   std::string word(name);
-  std::replace(word.begin(), word.end(), '-', '_');
+  std::ranges::replace(word, '-', '_');
   return word;
 }
 

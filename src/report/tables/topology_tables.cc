@@ -10,7 +10,6 @@
 #include <set>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "base/text.h"
 #include "diagnose/network/connections.h"
