@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <set>
 
@@ -203,12 +202,6 @@ const CommandRow& chosen_command(const CommandRow& command, const CLI::App& app)
     if (sub->parsed()) return chosen_command(below, *sub);
   }
   return command;
-}
-
-std::string hint_for(std::string_view word, std::span<const std::string_view> names) {
-  const auto nearest = nearest_name(word, names);
-  if (nearest) return fmt::format("did you mean '{}'?", *nearest);
-  return names.empty() ? std::string() : fmt::format("one of: {}", fmt::join(names, ", "));
 }
 
 /// What the parser could not place is a misspelt flag or command.

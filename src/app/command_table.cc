@@ -55,14 +55,19 @@ int64_t number_in(NumberRange range, const std::string& flag, const std::string&
       flag);
 }
 
+std::string hint_for(std::string_view word, std::span<const std::string_view> names,
+                     std::string_view otherwise) {
+  if (const auto nearest = nearest_name(word, names))
+    return fmt::format("did you mean '{}'?", *nearest);
+  if (!otherwise.empty() || names.empty()) return std::string(otherwise);
+  return fmt::format("one of: {}", fmt::join(names, ", "));
+}
+
 size_t place_of_choice(const std::vector<std::string_view>& words, const std::string& flag,
                        const std::string& word) {
   const auto found = std::ranges::find(words, word);
   if (found != words.end()) return static_cast<size_t>(found - words.begin());
-  const auto nearest = nearest_name(word, words);
-  throw Error(fmt::format("unknown value '{}'", printable(word)), flag,
-              nearest ? fmt::format("did you mean '{}'?", *nearest)
-                      : fmt::format("one of: {}", fmt::join(words, ", ")));
+  throw Error(fmt::format("unknown value '{}'", printable(word)), flag, hint_for(word, words));
 }
 
 const std::string& main_name(const FlagRow& flag) {
@@ -161,12 +166,9 @@ const TableKind& chosen_table(std::string_view name, std::string_view where,
   if (kind != nullptr) return *kind;
   std::vector<std::string_view> names(also.begin(), also.end());
   for (const TableKind& known : table_kinds()) names.push_back(known.name);
-  const auto nearest = nearest_name(name, names);
   const std::string what =
       name.empty() ? "no table named" : fmt::format("no table '{}'", printable(name));
-  throw Error(what, std::string(where),
-              nearest ? fmt::format("did you mean '{}'?", *nearest)
-                      : fmt::format("one of: {}", fmt::join(names, ", ")));
+  throw Error(what, std::string(where), hint_for(name, names));
 }
 
 void print_table(Table table, TableFormat format, ColorChoice color, Console& console) {

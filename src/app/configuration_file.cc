@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -191,7 +190,7 @@ bool is_configurable(const FlagRow& flag) {
 }
 
 /// "fail-on" of --fail-on.
-std::string key_of(const FlagRow& flag) { return main_name(flag).substr(2); }
+std::string_view key_of(const FlagRow& flag) { return std::string_view(main_name(flag)).substr(2); }
 
 bool is_meant(const ConfigEntry& entry, const CommandRow& command) {
   return entry.section.empty() || entry.section == command.path;
@@ -228,13 +227,6 @@ const ConfigEntry* entry_for(const ConfigFile& config, const CommandRow& command
   return found;
 }
 
-[[noreturn]] void refuse(const std::string& what, const std::string& where, std::string_view wrong,
-                         const std::vector<std::string>& right, const char* otherwise) {
-  const std::vector<std::string_view> names(right.begin(), right.end());
-  const auto nearest = nearest_name(wrong, names);
-  throw Error(what, where, nearest ? fmt::format("did you mean '{}'?", *nearest) : otherwise);
-}
-
 /// As if the values had been typed; what is typed later replaces them.
 void give(const FlagRow& flag, const ConfigEntry& entry, const ConfigFile& config) {
   const std::string where = fmt::format("{}: {}", place(config, entry.line), entry.key);
@@ -260,8 +252,8 @@ void give(const FlagRow& flag, const ConfigEntry& entry, const ConfigFile& confi
 void apply_config(const ConfigFile& config, const CommandRow& root) {
   const std::vector<const CommandRow*> commands = all_commands(root);
   for (const ConfigEntry& entry : config.entries) {
-    std::vector<std::string> paths;
-    std::vector<std::string> keys;  // Of the commands that are meant.
+    std::vector<std::string_view> paths;
+    std::vector<std::string_view> keys;  // Of the commands that are meant.
     std::vector<std::pair<const CommandRow*, const FlagRow*>> meant;
     bool is_known = false;
     for (const CommandRow* command : commands) {
@@ -275,14 +267,15 @@ void apply_config(const ConfigFile& config, const CommandRow& root) {
       }
     }
     if (keys.empty()) {
-      refuse(fmt::format("no command '{}'", printable(entry.section)), place(config, entry.line),
-             entry.section, paths, "'ncclog --help' lists the commands");
+      throw Error(fmt::format("no command '{}'", printable(entry.section)),
+                  place(config, entry.line),
+                  hint_for(entry.section, paths, "'ncclog --help' lists the commands"));
     }
     if (meant.empty()) {
       const std::string whose = entry.section.empty() ? "" : " of " + entry.section;
-      refuse(fmt::format("unknown key '{}'{}", printable(entry.key), whose),
-             place(config, entry.line), entry.key, keys,
-             "keys are names of flags; 'ncclog COMMAND --help' lists them");
+      throw Error(
+          fmt::format("unknown key '{}'{}", printable(entry.key), whose), place(config, entry.line),
+          hint_for(entry.key, keys, "keys are names of flags; 'ncclog COMMAND --help' lists them"));
     }
     for (const auto& [command, flag] : meant) {
       // A word that no flag knows is given to all of them, so that one refuses it.
@@ -315,7 +308,7 @@ std::string describe_config(const ConfigFile& config, const CommandRow& command)
     const std::string value = is_typed           ? join(flag.typed, ", ")
                               : entry != nullptr ? join(entry->values, ", ")
                                                  : fallback;
-    lines.push_back({key_of(flag), printable(value), printable(source)});
+    lines.push_back({std::string(key_of(flag)), printable(value), printable(source)});
     widest = std::max(widest, display_width(lines.back().value));
   }
   for (const Row& line : lines) {

@@ -367,10 +367,8 @@ const CommandRow& wanted_command(const CommandRow& root, const std::string& path
   std::vector<std::string_view> names;
   for (const CommandRow* command : all_commands(root)) names.push_back(command->path);
   for (const EmbeddedFile& page : help_pages()) names.push_back(topic_of(page));
-  const auto nearest = nearest_name(path, names);
-  throw Error(
-      fmt::format("unknown command '{}'", printable(path)), "",
-      nearest ? fmt::format("did you mean '{}'?", *nearest) : "'ncclog --help' lists the commands");
+  throw Error(fmt::format("unknown command '{}'", printable(path)), "",
+              hint_for(path, names, "'ncclog --help' lists the commands"));
 }
 
 ExitStatus print_help(const PagesOptions& options, Console& console) {

@@ -31,15 +31,19 @@ std::string_view environment_value(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-int terminal_columns() {
+int wanted_columns() {
   const auto wanted = parse_int(environment_value("COLUMNS"));
   if (wanted && *wanted > 0 && *wanted <= kMaxColumns) return static_cast<int>(*wanted);
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return Console{}.columns;
+  return terminal_columns(STDOUT_FILENO, Console{}.columns);
 }
 
 }  // namespace
+
+int terminal_columns(int descriptor, int otherwise) {
+  winsize size{};
+  const bool is_known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : otherwise;
+}
 
 bool Console::pass_on() {
   if (!write || out.size() < kPassedOnAtOnce) return true;
@@ -57,7 +61,7 @@ TextStyle Console::style(ColorChoice color) const {
 Console make_console() {
   Console console;
   console.is_terminal = isatty(STDOUT_FILENO) == 1;
-  if (console.is_terminal) console.columns = terminal_columns();
+  if (console.is_terminal) console.columns = wanted_columns();
   console.no_color = !environment_value("NO_COLOR").empty();
   return console;
 }

@@ -10,7 +10,6 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -60,6 +59,9 @@ struct Console {
   /// Colour if chosen, else on a terminal unless NO_COLOR forbids it.
   TextStyle style(ColorChoice color) const;
 };
+
+/// Columns of the terminal that a file descriptor is; `otherwise` if it is none.
+int terminal_columns(int descriptor, int otherwise);
 
 /// The process's own standard output: COLUMNS, else what the terminal says, else 100.
 Console make_console();

@@ -6,7 +6,6 @@
 #include <deque>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -348,20 +347,13 @@ class ExcerptCalls {
 constexpr uint64_t kAround = 3;    ///< Lines kept before and behind each line of evidence.
 constexpr uint64_t kAtStart = 20;  ///< Lines kept of each file's beginning.
 
-/// The lines of one log that are kept, by number from 1.
-class KeptLinesOfLog {
- public:
-  void keep(uint64_t first, uint64_t last) {
-    if (last < first) return;
-    if (kept_.size() <= last) kept_.resize(last + 1);
-    std::fill(kept_.begin() + static_cast<std::ptrdiff_t>(first),
-              kept_.begin() + static_cast<std::ptrdiff_t>(last) + 1, true);
-  }
-  bool keeps(uint64_t line) const { return line < kept_.size() && kept_[line]; }
+/// Which lines of a log are kept, by number from 1.
+using LineMarks = std::vector<bool>;
 
- private:
-  std::vector<bool> kept_ = std::vector<bool>(1);
-};
+void keep_lines(LineMarks& kept, uint64_t first, uint64_t last) {
+  if (kept.size() <= last) kept.resize(last + 1);
+  for (uint64_t line = first; line <= last; ++line) kept[line] = true;
+}
 
 /// Lines of one sort by one process: the first and the last of them are kept.
 struct Sort {
@@ -396,7 +388,8 @@ class LineChoice {
     if (!calls_.keeps(event)) return;
     // Which calls stay is decided by their numbers; other lines by how many of their kind there
     // are.
-    if (event.message.kind != nullptr && read_call(event)) return kept_.keep(place.first, last);
+    if (event.message.kind != nullptr && read_call(event))
+      return keep_lines(kept_, place.first, last);
     if (event.fate != LineFate::Foreign) {
       const int kind = event.message.kind == nullptr ? -1 : event.message.kind->index;
       note({std::string(event.header.host), event.header.pid, kind, -1}, place);
@@ -407,22 +400,23 @@ class LineChoice {
   }
 
   /// Ends the log, which has `lines` lines.
-  KeptLinesOfLog finish(uint64_t lines, const std::set<uint64_t>& evidence) {
+  LineMarks finish(uint64_t lines, const std::set<uint64_t>& evidence) {
     for (const auto& [key, sort] : sorts_) {
-      for (const auto& [first, last] : sort.latest) kept_.keep(first, last);
+      for (const auto& [first, last] : sort.latest) keep_lines(kept_, first, last);
     }
     for (const uint64_t line : evidence) {
-      kept_.keep(line > kAround ? line - kAround : 1, std::min(line + kAround, lines));
+      keep_lines(kept_, line > kAround ? line - kAround : 1, std::min(line + kAround, lines));
     }
-    kept_.keep(1, std::min(kAtStart, lines));
-    kept_.keep(lines > size_.end ? lines - size_.end + 1 : 1, lines);
+    keep_lines(kept_, 1, std::min(kAtStart, lines));
+    keep_lines(kept_, lines > size_.end ? lines - size_.end + 1 : 1, lines);
+    kept_.resize(lines + 1);
     return std::move(kept_);
   }
 
  private:
   void note(SortKey key, std::pair<uint64_t, uint64_t> place) {
     Sort& sort = sorts_[std::move(key)];
-    if (++sort.seen <= size_.first) return kept_.keep(place.first, place.second);
+    if (++sort.seen <= size_.first) return keep_lines(kept_, place.first, place.second);
     sort.latest.push_back(place);
     if (sort.latest.size() > size_.last) sort.latest.pop_front();
   }
@@ -430,7 +424,7 @@ class LineChoice {
   const LineMatcher& matcher_;
   const ExcerptSize& size_;
   ExcerptCalls& calls_;
-  KeptLinesOfLog kept_;
+  LineMarks kept_;
   std::map<SortKey, Sort> sorts_;
   std::vector<int> matched_;
 };
@@ -449,8 +443,8 @@ uint64_t each_line_of(const fs::path& file, Use&& use) {
   return lines;
 }
 
-KeptLinesOfLog choose_lines(const fs::path& file, LineChoice choice,
-                            const std::set<uint64_t>& evidence) {
+LineMarks choose_lines(const fs::path& file, LineChoice choice,
+                       const std::set<uint64_t>& evidence) {
   EventReader events(
       [&](const Line& record, const Event& event, int lines) { choice.add(record, event, lines); });
   const uint64_t lines = each_line_of(file, [&](const Line& line) { events.add(line); });
@@ -459,11 +453,11 @@ KeptLinesOfLog choose_lines(const fs::path& file, LineChoice choice,
 }
 
 /// Copies the kept lines, and says which they are.
-ExcerptLog copy_lines(const fs::path& from, const fs::path& to, const KeptLinesOfLog& kept) {
+ExcerptLog copy_lines(const fs::path& from, const fs::path& to, const LineMarks& kept) {
   ExcerptLog log;
   std::ofstream out(to, std::ios::binary);
   log.lines = each_line_of(from, [&](const Line& line) {
-    if (!kept.keeps(line.number)) return;
+    if (!kept[line.number]) return;
     out << line.text << '\n';
     if (log.kept.empty() || log.kept.back().second + 1 < line.number) {
       log.kept.emplace_back(line.number, line.number);
@@ -499,7 +493,7 @@ std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& m
       continue;
     }
     const auto lines = evidence.find(input.path);
-    const KeptLinesOfLog kept =
+    const LineMarks kept =
         choose_lines(source, LineChoice(matcher, size, calls),
                      lines == evidence.end() ? std::set<uint64_t>() : lines->second);
     logs.push_back(copy_lines(source, copy, kept));

@@ -348,11 +348,7 @@ std::vector<fs::path> places() {
   std::vector<fs::path> all;
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  if (!failed) {
-    all.push_back(self.parent_path() / kRunner);
-    // In a build tree.
-    all.push_back(self.parent_path() / "src" / "replay" / "exec" / kRunner);
-  }
+  if (!failed) all.push_back(self.parent_path() / kRunner);
   const char* path = std::getenv("PATH");
   for (const std::string_view folder : split(path == nullptr ? "" : path, ':')) {
     if (!folder.empty()) all.push_back(fs::path(folder) / kRunner);

@@ -14,6 +14,7 @@
 #include "app/command_line.h"
 #include "app/commands/analyze.h"
 #include "app/commands/bundle_logs.h"
+#include "app/help.h"
 #include "app/output.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -371,16 +372,7 @@ class BundleMaker {
 
   std::string readme() const {
     return fmt::format(
-        "ncclog report: logs of an NCCL job, and what ncclog {} says about them.\n\n"
-        "report.md, .html, .txt  what was found\n"
-        "report.json             the same for scripts\n"
-        "logs/                   {}\n"
-        "environment.csv         settings\n"
-        "manifest.json           what is here, and which lines of which log\n\n"
-        "Names of hosts, users, addresses, paths and jobs {}.\n"
-        "Look again:   ncclog analyze logs/{}\n"
-        "Check:        sha256sum -c SHA256SUMS\n",
-        report_->tool.version,
+        fmt::runtime(text_of("bundle_readme.txt").value()), report_->tool.version,
         summary_.is_excerpt ? "the lines that give the same findings" : "all of the logs",
         anonymiser_ ? "were replaced, the same everywhere" : "are the real ones",
         analyze_.rules.empty() ? "" : " --rules rules/");

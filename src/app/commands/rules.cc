@@ -198,10 +198,9 @@ ExitStatus show(const MessagesOptions& options, Console& console) {
     throw Error("no kind named", "messages show", "see 'ncclog messages list'");
   const Kind* kind = find_kind(options.kind);
   if (kind == nullptr) {
-    const auto near = nearest_name(options.kind, names_of(all_kinds()));
     throw Error(fmt::format("no kind of message is called '{}'", printable(options.kind)),
                 "messages show",
-                near ? fmt::format("did you mean '{}'?", *near) : "see 'ncclog messages list'");
+                hint_for(options.kind, names_of(all_kinds()), "see 'ncclog messages list'"));
   }
   console.out += message_text(*kind);
   return ExitStatus::Fine;

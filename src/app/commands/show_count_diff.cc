@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "app/command_line.h"
@@ -234,17 +232,28 @@ namespace {
 
 // ncclog diff GOOD BAD
 
-enum class DiffFormat { Text, Json, Markdown, Html };
+using WriteDiff = std::string (*)(const DifferenceReport& report, const TextStyle& style);
 
-constexpr Choice<DiffFormat> kDiffFormats[] = {{"text", DiffFormat::Text},
-                                               {"json", DiffFormat::Json},
-                                               {"markdown", DiffFormat::Markdown},
-                                               {"html", DiffFormat::Html}};
+constexpr WriteDiff kDiffAsText = [](const DifferenceReport& report, const TextStyle& style) {
+  return render_text(difference_document(report), style);
+};
+
+constexpr Choice<WriteDiff> kDiffFormats[] = {
+    {"text", kDiffAsText},
+    {"json", [](const DifferenceReport& report,
+                const TextStyle&) { return write_difference_json(report); }},
+    {"markdown",
+     [](const DifferenceReport& report, const TextStyle&) {
+       return render_markdown(difference_document(report, Reader::Page));
+     }},
+    {"html", [](const DifferenceReport& report, const TextStyle&) {
+       return render_html(difference_document(report, Reader::Page));
+     }}};
 
 struct DiffOptions {
   InputOptions input;              ///< Two paths, GOOD and BAD; else a mistake.
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
-  DiffFormat format = DiffFormat::Text;
+  WriteDiff format = kDiffAsText;
   bool exit_code = false;  ///< Exit with 1 if the runs differ.
   ColorChoice color = ColorChoice::Auto;
 };
@@ -266,21 +275,6 @@ void fill(const AnalyzedLogs& logs, RunDifference& difference, FactValue Differe
   fill_lines(logs.read, lines);
 }
 
-std::string written(const DifferenceReport& report, const DiffOptions& options,
-                    const Console& console) {
-  switch (options.format) {
-    case DiffFormat::Json:
-      return write_difference_json(report);
-    case DiffFormat::Markdown:
-      return render_markdown(difference_document(report, Reader::Page));
-    case DiffFormat::Html:
-      return render_html(difference_document(report, Reader::Page));
-    case DiffFormat::Text:
-      break;
-  }
-  return render_text(difference_document(report), console.style(options.color));
-}
-
 ExitStatus status_after(const DifferenceReport& report, const DiffOptions& options) {
   const bool differs = status_of(report.difference) == DifferenceStatus::Different;
   if (options.exit_code && differs) return ExitStatus::Findings;
@@ -300,7 +294,7 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
                           difference_of(good.report, bad.report)};
   fill(good, report.difference, &DifferenceRow::good);
   fill(bad, report.difference, &DifferenceRow::bad);
-  console.out += written(report, options, console);
+  console.out += options.format(report, console.style(options.color));
   return status_after(report, options);
 }
 

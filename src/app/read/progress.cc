@@ -1,7 +1,6 @@
 #include "app/read/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "app/output.h"
 #include "base/text.h"
 #include "input/byte_source.h"
 #include "report/text_layout.h"
@@ -77,12 +77,6 @@ namespace {
 /// Shorter readings show nothing: a line that flashes up says nothing.
 constexpr auto kPatience = std::chrono::milliseconds(1000);
 constexpr auto kPause = std::chrono::milliseconds(200);
-
-int terminal_columns() {
-  winsize size{};
-  const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return is_known ? size.ws_col : 80;
-}
 
 /// Nothing that a progress line could do is worth an error.
 void draw(std::string_view text) {
@@ -169,7 +163,7 @@ void ProgressLine::run(const std::stop_token& stop) {
   do {
     const ReadingState state = progress_->snapshot();
     if (state.inputs > 0) {
-      draw(progress_text(state, terminal_columns()));
+      draw(progress_text(state, terminal_columns(STDERR_FILENO, 80)));
       is_drawn = true;
     }
   } while (!is_over_within(kPause));

@@ -69,7 +69,7 @@ std::vector<size_t> shown_order(const RunDifference& difference) {
       roots.emplace_back(i, effects_of(difference, i));
     }
   }
-  std::stable_sort(roots.begin(), roots.end(), [&](const auto& a, const auto& b) {
+  std::ranges::stable_sort(roots, [&](const auto& a, const auto& b) {
     const auto key = [&](const auto& root) {
       return std::tuple(difference.rows[root.first].topic, -std::ssize(root.second));
     };

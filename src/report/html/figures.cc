@@ -131,7 +131,7 @@ std::vector<bool> apart(const Graph& graph) {
     is_apart[n] = false;
     is_apart[static_cast<size_t>(graph.nodes[n].parent)] = false;
   }
-  const bool all = std::all_of(is_apart.begin(), is_apart.end(), [](bool yes) { return yes; });
+  const bool all = std::ranges::all_of(is_apart, [](bool yes) { return yes; });
   return all ? std::vector<bool>(graph.nodes.size(), false) : is_apart;
 }
 
@@ -216,7 +216,7 @@ void place_apart(const Graph& graph, const std::vector<bool>& is_apart, std::vec
 
 /// Room at the right for links between boxes of one column.
 int link_room(const Graph& graph, const std::vector<int>& columns) {
-  const bool bent = std::any_of(graph.links.begin(), graph.links.end(), [&](const GraphLink& link) {
+  const bool bent = std::ranges::any_of(graph.links, [&](const GraphLink& link) {
     return columns[static_cast<size_t>(link.from)] == columns[static_cast<size_t>(link.to)];
   });
   return bent ? 60 : 0;
@@ -413,9 +413,9 @@ std::string legend() {
 }
 
 bool has_transport(const Drawing& drawing) {
-  return std::any_of(drawing.graphs.begin(), drawing.graphs.end(), [](const Graph& graph) {
-    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                       [](const GraphNode& node) { return node.transport.has_value(); });
+  return std::ranges::any_of(drawing.graphs, [](const Graph& graph) {
+    return std::ranges::any_of(graph.nodes,
+                               [](const GraphNode& node) { return node.transport.has_value(); });
   });
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/hash.h"
@@ -80,7 +79,7 @@ bool runs_from_right(const std::string& text) {
 bool is_void(std::string_view tag) {
   static constexpr std::array<std::string_view, 9> kVoid = {
       "br", "circle", "input", "line", "link", "meta", "path", "polygon", "rect"};
-  return std::find(kVoid.begin(), kVoid.end(), tag) != kVoid.end();
+  return std::ranges::find(kVoid, tag) != kVoid.end();
 }
 
 std::string attributes_text(const std::vector<Attribute>& attributes) {

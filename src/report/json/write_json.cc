@@ -106,7 +106,7 @@ std::vector<std::pair<OpCounts, Ranges>> by_calls(const std::vector<IterationPat
   }
   constexpr size_t kMaxPatterns = 1000;
   if (joined.size() > kMaxPatterns) joined.resize(kMaxPatterns);
-  for (auto& [calls, ranges] : joined) std::sort(ranges.begin(), ranges.end());
+  for (auto& [calls, ranges] : joined) std::ranges::sort(ranges);
   return joined;
 }
 
