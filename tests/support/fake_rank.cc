@@ -114,7 +114,7 @@ class FakeRank {
     return verified;
   }
 
-  void say(const RankMessage& message) { send_all(write_message(message)); }
+  void say(const RankMessage& message) { send_all(write_line(message)); }
 
   void send_all(std::string_view bytes) {
     connection_.send(bytes);
@@ -129,7 +129,7 @@ class FakeRank {
   void await(std::string_view phase) {
     while (true) {
       while (auto line = connection_.next_line()) {
-        const auto order = parse_order(*line);
+        const auto order = parse_line<RunOrder>(*line);
         if (!order || order->kind == RunOrder::Kind::Abort) obey();
         if (to_string(order->phase) == phase) return;
       }

@@ -229,8 +229,9 @@ bool settles_at(const ReplayPlan& plan, const FrontLine& front, bool by_message,
 
 }  // namespace
 
-std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds sends) {
-  CleanCalls clean = clean_calls(plan, Numbered::AsRecorded, sends);
+std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds sends,
+                                               Numbered numbered) {
+  CleanCalls clean = clean_calls(plan, numbered, sends);
   const Simulation simulation = carry_out(plan, clean);
   std::vector<std::vector<bool>> result;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
@@ -249,8 +250,8 @@ std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds 
   return result;
 }
 
-bool clean_run_ends(const ReplayPlan& plan, SendEnds sends) {
-  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
+bool clean_run_ends(const ReplayPlan& plan, SendEnds sends, Numbered numbered) {
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends, numbered);
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
       if (plan.ranks[r].calls[c].made_in != MadeIn::Defect && !completed[r][c]) return false;

@@ -460,57 +460,36 @@ bool is_flat(const WrittenJson& value) {
       value, [](const WrittenJson& part) { return is_scalar(part) || is_plain_list(part); });
 }
 
-void append_line(std::string& out, const WrittenJson& value);
-
-void append_key(std::string& out, const std::string& key) { out += WrittenJson(key).dump() + ": "; }
-
-void append_line_object(std::string& out, const WrittenJson& value) {
-  out += '{';
-  for (auto part = value.begin(); part != value.end(); ++part) {
-    if (part != value.begin()) out += ", ";
-    append_key(out, part.key());
-    append_line(out, part.value());
-  }
-  out += '}';
-}
-
-void append_line(std::string& out, const WrittenJson& value) {
-  if (value.is_object()) return append_line_object(out, value);
-  if (!value.is_array()) return void(out += value.dump());
-  out += '[';
-  for (auto part = value.begin(); part != value.end(); ++part) {
-    if (part != value.begin()) out += ", ";
-    append_line(out, *part);
-  }
-  out += ']';
-}
-
 /// Whether `value` stands on one line behind `indent` columns: rows and numbers always, else if it
 /// is short.
+bool fits_line(const WrittenJson& value, size_t indent, bool in_list);
+
+/// `is_line`: all of it stands on the line that it begins on.
+void append_value(std::string& out, const WrittenJson& value, size_t indent, bool in_list,
+                  bool is_line) {
+  if (is_scalar(value)) return void(out += value.dump());
+  is_line = is_line || fits_line(value, indent, in_list);
+  const bool is_list = value.is_array();
+  out += is_list ? '[' : '{';
+  for (auto part = value.begin(); part != value.end(); ++part) {
+    if (part != value.begin()) out += is_line ? ", " : ",";
+    if (!is_line) out += "\n" + std::string(indent + 2, ' ');
+    if (!is_list) out += WrittenJson(part.key()).dump() + ": ";
+    append_value(out, *part, indent + 2, is_list, is_line);
+  }
+  if (!is_line) out += "\n" + std::string(indent, ' ');
+  out += is_list ? ']' : '}';
+}
+
 bool fits_line(const WrittenJson& value, size_t indent, bool in_list) {
   constexpr size_t kFew = 12;
-  if (is_scalar(value) || value.empty()) return true;
+  if (value.empty()) return true;
   if (in_list && value.is_object() && is_flat(value)) return true;
   if (is_plain_list(value) && !value.front().is_string()) return true;
   if (!is_flat(value) || value.size() > kFew) return false;
   std::string line;
-  append_line(line, value);
+  append_value(line, value, indent, in_list, true);
   return indent + line.size() <= kColumns;
-}
-
-void append_value(std::string& out, const WrittenJson& value, size_t indent, bool in_list) {
-  if (fits_line(value, indent, in_list)) return append_line(out, value);
-  const bool is_list = value.is_array();
-  out += is_list ? '[' : '{';
-  for (auto part = value.begin(); part != value.end(); ++part) {
-    out += part == value.begin() ? "\n" : ",\n";
-    out.append(indent + 2, ' ');
-    if (!is_list) append_key(out, part.key());
-    append_value(out, *part, indent + 2, is_list);
-  }
-  out += '\n';
-  out.append(indent, ' ');
-  out += is_list ? ']' : '}';
 }
 
 std::string_view type_of(const ReadJson& value) {
@@ -594,7 +573,7 @@ void check_schema(const JsonPlace& document, std::string_view schema, std::strin
 
 std::string write_json_document(const WrittenJson& document) {
   std::string text;
-  append_value(text, document, 0, false);
+  append_value(text, document, 0, false, false);
   return text + "\n";
 }
 

@@ -108,10 +108,12 @@ bool can_meet(const PlannedCall& a, const PlannedCall& b);
 /// For each rank of the plan and each of its calls, whether the clean run comes to its end. False
 /// for calls of the defect run.
 std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan,
-                                               SendEnds sends = SendEnds::WithItsRecv);
+                                               SendEnds sends = SendEnds::WithItsRecv,
+                                               Numbered numbered = Numbered::AsRecorded);
 
 /// All its calls come to their ends.
-bool clean_run_ends(const ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
+bool clean_run_ends(const ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv,
+                    Numbered numbered = Numbered::AsRecorded);
 
 /// Lets the ranks that are missing at `front` make the calls in which others wait for them, one
 /// after the other and, if the front is a message, only messages, until the clean run comes to the

@@ -31,24 +31,29 @@ namespace fs = std::filesystem;
 //
 // What is found here stays the same from run to run.
 
-/// A replay that can be carried out, unless `outcome` says why not.
-struct PreparedReplay {
-  PreparedReplay(const RunFlags& of, const ReplayMachine& on) : flags(of), machine(on) {}
-
+/// A replay on its way. Once it is refused, only `outcome` counts.
+struct Replay {
   const RunFlags& flags;
   const ReplayMachine& machine;
-  std::filesystem::path out = std::filesystem::absolute(flags.out);
-  std::string plan_file = std::filesystem::absolute(flags.plan).native();
+  const CarryOutPatience& patience;
+  const StopSignals& stops;
+  std::ostream& says;
+  fs::path out = fs::absolute(flags.out);
+  std::string plan_file = fs::absolute(flags.plan).native();
   ReplayPlan plan;  ///< With the deadlines that were asked for.
   RunList list;
   std::vector<int> gpus;  ///< By rank.
   Environment inherited = this_environment();
   std::optional<PlantedCorruption> corruption;
-  std::vector<GpuCheck> checks;  ///< The GPUs used, before the first run.
-  ReplayOutcome outcome;         ///< Without runs. If refused, what was known by then.
+  std::vector<GpuCheck> checks;  ///< As the GPUs were asked last.
+  ReplayOutcome outcome;         ///< If refused, what was known by then.
+  /// Before the first run.
+  std::set<std::string> segments_before = segments_in(machine.shared_folder);
+  std::string obstacle;  ///< Why no further run can be made; empty: it can.
+  int stop_signal = 0;   ///< That ended a run, and so the replay; 0: none.
 };
 
-void read_plan(PreparedReplay& replay) {
+void read_plan(Replay& replay) {
   const RunFlags& flags = replay.flags;
   const std::optional<std::string> text = read_whole_file(flags.plan);
   if (!text) throw Error(flags.plan + ": the plan cannot be read");
@@ -62,7 +67,7 @@ void read_plan(PreparedReplay& replay) {
   }
 }
 
-void list_all_runs(PreparedReplay& replay) {
+void list_all_runs(Replay& replay) {
   const RunFlags& flags = replay.flags;
   replay.list = list_runs(replay.plan, flags);
   if (!flags.corrupt.empty()) {
@@ -76,7 +81,7 @@ void list_all_runs(PreparedReplay& replay) {
   replay.outcome.pseudo_hosts = flags.hosts > 0 ? flags.hosts : host_group_count(replay.plan);
 }
 
-void describe(PreparedReplay& replay) {
+void describe(Replay& replay) {
   const ReplayMachine& machine = replay.machine;
   ReplayOutcome& outcome = replay.outcome;
   outcome.nccl_version = machine.nccl_version;
@@ -90,16 +95,16 @@ void describe(PreparedReplay& replay) {
                                        replay.inherited);
 }
 
-void take_gpus(PreparedReplay& replay, std::ostream& says) {
+void take_gpus(Replay& replay) {
   replay.gpus = choose_gpus(replay.plan, replay.flags, replay.machine);
   const std::string remark = machine_remark(replay.plan.ranks.size(), replay.machine);
-  if (!remark.empty()) says << "ncclog-replay: " << remark << "\n";
+  if (!remark.empty()) replay.says << "ncclog-replay: " << remark << "\n";
   for (const GpuState& state : replay.machine.gpus.gpus) {
     if (is_among(replay.gpus, state.gpu.gpu)) replay.outcome.gpus.push_back(state.gpu);
   }
 }
 
-void make_folders(const PreparedReplay& replay) {
+void make_folders(const Replay& replay) {
   for (const ListedRun& listed : replay.list.runs) {
     const fs::path folder = replay.out / listed.folder;
     // Logs of an earlier replay there would be read back as this one's.
@@ -110,19 +115,16 @@ void make_folders(const PreparedReplay& replay) {
   }
 }
 
-/// Looks at flags, plan and GPUs, and makes the folders of the runs. `patience`: for a GPU's
-/// answer. Remarks go to `says`. `flags` and `machine` outlive what is returned.
-PreparedReplay prepare_replay(const RunFlags& flags, const ReplayMachine& machine,
-                              std::chrono::milliseconds patience, std::ostream& says) {
-  PreparedReplay replay(flags, machine);
+/// Looks at flags, plan and GPUs, and makes the folders of the runs.
+void prepare(Replay& replay) {
   replay.outcome.tool_version = version();
   try {
     read_plan(replay);
     list_all_runs(replay);
     describe(replay);
-    take_gpus(replay, says);
+    take_gpus(replay);
     make_folders(replay);
-    replay.checks = probe_gpus({machine.program, patience}, replay.gpus);
+    replay.checks = probe_gpus({replay.machine.program, replay.patience.probe}, replay.gpus);
     for (const GpuCheck& check : replay.checks) {
       if (check.answers) continue;
       throw Error(fmt::format("GPU {} does not answer: {}", check.gpu, check.error));
@@ -133,22 +135,7 @@ PreparedReplay prepare_replay(const RunFlags& flags, const ReplayMachine& machin
                                  : fmt::format("{}: {}", refusal.where(), refusal.what());
     replay.outcome.hint = refusal.hint();
   }
-  return replay;
 }
-
-/// The runs of a replay, one after the other.
-struct ReplayRuns {
-  const PreparedReplay& replay;
-  const CarryOutPatience& patience;
-  const StopSignals& stops;
-  std::ostream& says;
-  ReplayOutcome outcome = replay.outcome;
-  std::vector<GpuCheck> checks = replay.checks;  ///< As the GPUs were asked last.
-  /// Before the first run.
-  std::set<std::string> segments_before = segments_in(replay.machine.shared_folder);
-  std::string obstacle;  ///< Why no further run can be made; empty: it can.
-  int stop_signal = 0;   ///< That ended a run, and so the replay; 0: none.
-};
 
 // From a replay to the request for one of its runs: which processes, with which command lines, in
 // which environment.
@@ -156,9 +143,8 @@ struct ReplayRuns {
 //   run 1, defect   → ncclog-replay rank {"mode":"defect","rank":0,"gpu":0} plan.json
 //                     ncclog-replay rank {"mode":"defect","rank":1,"gpu":1} plan.json
 
-RunLimits limits_for(const ReplayRuns& runs, const ListedRun& listed) {
-  const PreparedReplay& replay = runs.replay;
-  RunLimits limits = runs.patience.limits.value_or(limits_of(replay.plan.deadlines));
+RunLimits limits_for(const Replay& replay, const ListedRun& listed) {
+  RunLimits limits = replay.patience.limits.value_or(limits_of(replay.plan.deadlines));
   // A rank measures before it says that its calls are completed.
   if (listed.mode == MadeIn::Clean) {
     limits.phases[static_cast<size_t>(ReplayPhase::Completion)] +=
@@ -168,15 +154,14 @@ RunLimits limits_for(const ReplayRuns& runs, const ListedRun& listed) {
 }
 
 /// The request for a run of the replay's list. It refers to the replay's plan.
-RunRequest request_for(const ReplayRuns& runs, const ListedRun& listed) {
-  const PreparedReplay& replay = runs.replay;
+RunRequest request_for(const Replay& replay, const ListedRun& listed) {
   RunRequest request{.plan = &replay.plan,
                      .mode = listed.mode,
                      .gpus = replay.gpus,
                      .processes = {},
-                     .limits = limits_for(runs, listed),
+                     .limits = limits_for(replay, listed),
                      .token = random_token(),
-                     .stop_descriptor = runs.stops.descriptor()};
+                     .stop_descriptor = replay.stops.descriptor()};
   RunSetup setup{.settings = replay.list.settings,
                  .hosts = replay.outcome.pseudo_hosts,
                  .multicast = replay.flags.multicast,
@@ -199,69 +184,68 @@ RunRequest request_for(const ReplayRuns& runs, const ListedRun& listed) {
   return request;
 }
 
-void save(const PreparedReplay& replay, const ReplayOutcome& outcome) {
-  write_whole_file(replay.out / "outcome.json", write_outcome(outcome));
+void save(const Replay& replay) {
+  write_whole_file(replay.out / "outcome.json", write_outcome(replay.outcome));
 }
 
 /// What the run's processes left behind is removed, the rest told.
-void clean_up(ReplayRuns& runs, const RunResult& result, const std::string& token,
-              RunOutcome& run) {
-  const ReplayMachine& machine = runs.replay.machine;
+void clean_up(Replay& replay, const RunResult& result, const std::string& token, RunOutcome& run) {
+  const ReplayMachine& machine = replay.machine;
   run.leftovers = end_strays(result.pids, token);
   const auto add = [&run](const std::vector<std::string>& texts) {
     run.leftovers.insert(run.leftovers.end(), texts.begin(), texts.end());
   };
-  add(remove_segments(runs.segments_before, result.segments, machine.shared_folder));
-  run.gpus = probe_after({machine.program, runs.patience.probe}, runs.checks);
-  add(gpu_leftovers(run.gpus, runs.replay.flags.share));
-  runs.checks = run.gpus;
+  add(remove_segments(replay.segments_before, result.segments, machine.shared_folder));
+  run.gpus = probe_after({machine.program, replay.patience.probe}, replay.checks);
+  add(gpu_leftovers(run.gpus, replay.flags.share));
+  replay.checks = run.gpus;
   for (const GpuCheck& check : run.gpus) {
-    if (!check.answers) runs.obstacle = fmt::format("GPU {} does not answer any more", check.gpu);
+    if (!check.answers) replay.obstacle = fmt::format("GPU {} does not answer any more", check.gpu);
   }
 }
 
-RunOutcome run_one(ReplayRuns& runs, const ListedRun& listed) {
-  const RunRequest request = request_for(runs, listed);
+RunOutcome run_one(Replay& replay, const ListedRun& listed) {
+  const RunRequest request = request_for(replay, listed);
   const RunResult result = coordinate(request);
   RunOutcome run = result.run;
   run.settings = listed.varied;
   run.logs = listed.folder;
-  runs.stop_signal = result.stop_signal;
-  if (runs.outcome.nccl_version.empty()) runs.outcome.nccl_version = result.nccl_version;
-  clean_up(runs, result, request.token, run);
-  if (run.end == RunEnd::NotStarted) runs.obstacle = "the run before could not be started";
+  replay.stop_signal = result.stop_signal;
+  if (replay.outcome.nccl_version.empty()) replay.outcome.nccl_version = result.nccl_version;
+  clean_up(replay, result, request.token, run);
+  if (run.end == RunEnd::NotStarted) replay.obstacle = "the run before could not be started";
   return run;
 }
 
-void say_end(const ReplayRuns& runs, size_t number, const RunOutcome& run) {
+void say_end(const Replay& replay, size_t number, const RunOutcome& run) {
   std::string varied;
   for (const auto& [name, value] : run.settings) varied += fmt::format(" {}={}", name, value);
-  runs.says << fmt::format("run {} of {}, {}{}: {}", number, runs.replay.list.runs.size(),
-                           to_string(run.mode), varied, to_string(run.end));
-  if (!run.reason.empty()) runs.says << ": " << run.reason;
-  runs.says << fmt::format(" ({:.1f} s)\n", run.seconds);
-  for (const std::string& text : run.leftovers) runs.says << "  left behind: " << text << "\n";
+  replay.says << fmt::format("run {} of {}, {}{}: {}", number, replay.list.runs.size(),
+                             to_string(run.mode), varied, to_string(run.end));
+  if (!run.reason.empty()) replay.says << ": " << run.reason;
+  replay.says << fmt::format(" ({:.1f} s)\n", run.seconds);
+  for (const std::string& text : run.leftovers) replay.says << "  left behind: " << text << "\n";
 }
 
-void run_all(ReplayRuns& runs) {
-  const std::vector<ListedRun>& list = runs.replay.list.runs;
-  for (size_t i = 0; i < list.size() && runs.stop_signal == 0; ++i) {
-    if (runs.obstacle.empty()) {
-      runs.outcome.runs.push_back(run_one(runs, list[i]));
+void run_all(Replay& replay) {
+  const std::vector<ListedRun>& list = replay.list.runs;
+  for (size_t i = 0; i < list.size() && replay.stop_signal == 0; ++i) {
+    if (replay.obstacle.empty()) {
+      replay.outcome.runs.push_back(run_one(replay, list[i]));
     } else {
-      runs.outcome.runs.push_back(
-          {.mode = list[i].mode, .settings = list[i].varied, .reason = runs.obstacle});
+      replay.outcome.runs.push_back(
+          {.mode = list[i].mode, .settings = list[i].varied, .reason = replay.obstacle});
     }
-    say_end(runs, i + 1, runs.outcome.runs.back());
-    save(runs.replay, runs.outcome);
+    say_end(replay, i + 1, replay.outcome.runs.back());
+    save(replay);
   }
 }
 
 /// The outcome of an earlier replay there stays: somebody waited for it.
-void save_refusal(const PreparedReplay& replay) {
+void save_refusal(const Replay& replay) {
   fs::create_directories(replay.out);
   const std::optional<std::string> earlier = read_whole_file(replay.out / "outcome.json");
-  if (!earlier || is_of_a_refusal(*earlier)) save(replay, replay.outcome);
+  if (!earlier || is_of_a_refusal(*earlier)) save(replay);
 }
 
 }  // namespace
@@ -270,7 +254,8 @@ int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream&
               const CarryOutPatience& patience) try {
   // Made first: a signal that comes while the replay is prepared ends its first run.
   const StopSignals stops;
-  const PreparedReplay replay = prepare_replay(flags, machine, patience.probe, says);
+  Replay replay{flags, machine, patience, stops, says};
+  prepare(replay);
   if (!replay.outcome.refused.empty()) {
     if (!flags.judged) {
       says << "ncclog-replay: " << replay.outcome.refused << "\n";
@@ -279,10 +264,9 @@ int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream&
     save_refusal(replay);
     return 2;
   }
-  ReplayRuns runs{.replay = replay, .patience = patience, .stops = stops, .says = says};
   adopt_orphans();
-  run_all(runs);
-  return runs.stop_signal == 0 ? 0 : 128 + runs.stop_signal;
+  run_all(replay);
+  return replay.stop_signal == 0 ? 0 : 128 + replay.stop_signal;
 } catch (const fs::filesystem_error& error) {
   throw Error(error.code().message(), error.path1().native());
 }

@@ -191,7 +191,7 @@ void order_all(RunState& run, const RunOrder& order) {
   for (const HeldRank& rank : run.ranks) {
     if (rank.is_running()) run.segments.merge(segments_of(rank.child->pid()));
   }
-  for (HeldRank& rank : run.ranks) rank.connection.send(write_order(order));
+  for (HeldRank& rank : run.ranks) rank.connection.send(write_line(order));
 }
 
 /// Decides how the run ended, once, and begins to end it.
@@ -248,7 +248,7 @@ void take_error(RunState& run, const HeldRank& rank, RankMessage message) {
 }
 
 void take(RunState& run, HeldRank& rank, const std::string& line) {
-  const auto message = parse_message(line);
+  const auto message = parse_line<RankMessage>(line);
   const ReplayPhase phase = rank.outcome->reached;
   const auto fail = [&](std::string_view what) {
     stop_run(run, {RunEnd::Failed, phase, rank.rank, fmt::format("rank {} {}", rank.rank, what)});

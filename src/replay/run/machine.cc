@@ -56,21 +56,20 @@ std::string nccl_version_text(int version) {
 
 }  // namespace
 
-NcclLibrary load_nccl(const std::string& library) {
-  const std::string name = wanted_library(library);
-  void* handle = open_library(name);
-  NcclLibrary nccl;
-  NcclLibrary::each_function(
-      nccl, [&](const char* function, auto& found, const char* since, bool is_needed) {
-        found = reinterpret_cast<std::remove_reference_t<decltype(found)>>(dlsym(handle, function));
-        if (found != nullptr || !is_needed) return;
-        throw Error(fmt::format("{} has no {}, which came with NCCL {}", name, function, since), "",
-                    "name a later release with --nccl");
-      });
-  nccl.path = path_of_function(reinterpret_cast<void*>(nccl.get_version), name);
-  int version = 0;
-  if (nccl.get_version(&version) == ncclSuccess) nccl.version = nccl_version_text(version);
-  return nccl;
+NcclLibrary::NcclLibrary(const std::string& library)
+    : path(wanted_library(library)), handle(open_library(path)) {
+  path = path_of_function(reinterpret_cast<void*>(get_version), path);
+  int number = 0;
+  if (get_version(&number) == ncclSuccess) version = nccl_version_text(number);
+}
+
+LoadedFunction NcclLibrary::find(const char* function) const { return {dlsym(handle, function)}; }
+
+LoadedFunction NcclLibrary::need(const char* function, const char* since) const {
+  const LoadedFunction found = find(function);
+  if (found.address != nullptr) return found;
+  throw Error(fmt::format("{} has no {}, which came with NCCL {}", path, function, since), "",
+              "name a later release with --nccl");
 }
 
 namespace {
@@ -304,7 +303,7 @@ ReplayMachine query_machine(const std::string& library) {
   machine.gpus = query_gpus();
   machine.shared_memory = free_bytes();
   try {
-    const NcclLibrary nccl = load_nccl(library);
+    const NcclLibrary nccl(library);
     machine.nccl_version = nccl.version;
     machine.nccl_library = nccl.path;
   } catch (const Error& error) {

@@ -25,65 +25,54 @@ namespace ncclog {
 // It is loaded at run time, so that a job's own library can be replayed with. Functions are those
 // of nccl.h 2.28.9; later releases kept them.
 
-/// NCCL's functions. Lives as long as the process: NCCL's threads may still run at its end.
-struct NcclLibrary {
-  std::string path;     ///< Where the loader found it; as asked for, if it does not tell.
-  std::string version;  ///< "2.28.9".
+/// A function of the library, whatever its type; nullptr: it has none of that name.
+struct LoadedFunction {
+  void* address = nullptr;
 
-  decltype(&ncclGetVersion) get_version = nullptr;
-  decltype(&ncclGetUniqueId) get_unique_id = nullptr;
-  decltype(&ncclCommInitRankConfig) comm_init_rank_config = nullptr;
-  decltype(&ncclCommSplit) comm_split = nullptr;
-  decltype(&ncclCommFinalize) comm_finalize = nullptr;
-  decltype(&ncclCommDestroy) comm_destroy = nullptr;
-  decltype(&ncclCommAbort) comm_abort = nullptr;
-  decltype(&ncclCommGetAsyncError) comm_get_async_error = nullptr;
-  decltype(&ncclGetErrorString) get_error_string = nullptr;
-  decltype(&ncclGetLastError) get_last_error = nullptr;
-  decltype(&ncclGroupStart) group_start = nullptr;
-  decltype(&ncclGroupEnd) group_end = nullptr;
-  decltype(&ncclAllReduce) all_reduce = nullptr;
-  decltype(&ncclBroadcast) broadcast = nullptr;
-  decltype(&ncclReduce) reduce = nullptr;
-  decltype(&ncclAllGather) all_gather = nullptr;
-  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
-  decltype(&ncclSend) send = nullptr;
-  decltype(&ncclRecv) recv = nullptr;
-  // Messages take the place of these three where a release lacks them.
-  decltype(&ncclAlltoAll) all_to_all = nullptr;
-  decltype(&ncclGather) gather = nullptr;
-  decltype(&ncclScatter) scatter = nullptr;
-
-  /// `visit(name, function, first release, whether there is no way without it)`.
-  static void each_function(auto& self, auto&& visit) {
-    visit("ncclGetVersion", self.get_version, "2.0", true);
-    visit("ncclGetUniqueId", self.get_unique_id, "2.0", true);
-    visit("ncclCommInitRankConfig", self.comm_init_rank_config, "2.14", true);
-    visit("ncclCommSplit", self.comm_split, "2.18", false);
-    visit("ncclCommFinalize", self.comm_finalize, "2.14", true);
-    visit("ncclCommDestroy", self.comm_destroy, "2.0", true);
-    visit("ncclCommAbort", self.comm_abort, "2.4", true);
-    visit("ncclCommGetAsyncError", self.comm_get_async_error, "2.4", true);
-    visit("ncclGetErrorString", self.get_error_string, "2.0", true);
-    visit("ncclGetLastError", self.get_last_error, "2.13", true);
-    visit("ncclGroupStart", self.group_start, "2.0", true);
-    visit("ncclGroupEnd", self.group_end, "2.0", true);
-    visit("ncclAllReduce", self.all_reduce, "2.0", true);
-    visit("ncclBroadcast", self.broadcast, "2.2", true);
-    visit("ncclReduce", self.reduce, "2.0", true);
-    visit("ncclAllGather", self.all_gather, "2.0", true);
-    visit("ncclReduceScatter", self.reduce_scatter, "2.0", true);
-    visit("ncclSend", self.send, "2.7", true);
-    visit("ncclRecv", self.recv, "2.7", true);
-    visit("ncclAlltoAll", self.all_to_all, "2.28", false);
-    visit("ncclGather", self.gather, "2.28", false);
-    visit("ncclScatter", self.scatter, "2.28", false);
+  template <typename Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(address);
   }
 };
 
-/// Loads `library`; if that is empty, what NCCLOG_NCCL names, else libnccl.so.2. Throws Error if
-/// there is none, or if it lacks a function that every replay needs.
-NcclLibrary load_nccl(const std::string& library);
+/// NCCL's functions. Lives as long as the process: NCCL's threads may still run at its end.
+struct NcclLibrary {
+  /// Loads `library`; if that is empty, what NCCLOG_NCCL names, else libnccl.so.2. Throws Error if
+  /// there is none, or if it lacks a function that every replay needs.
+  explicit NcclLibrary(const std::string& library);
+
+  std::string path;  ///< Where the loader found it; as asked for, if it does not tell.
+  void* handle = nullptr;
+  std::string version;  ///< "2.28.9".
+
+  decltype(&ncclGetVersion) get_version = need("ncclGetVersion", "2.0");
+  decltype(&ncclGetUniqueId) get_unique_id = need("ncclGetUniqueId", "2.0");
+  decltype(&ncclCommInitRankConfig) comm_init_rank_config = need("ncclCommInitRankConfig", "2.14");
+  decltype(&ncclCommSplit) comm_split = find("ncclCommSplit");
+  decltype(&ncclCommFinalize) comm_finalize = need("ncclCommFinalize", "2.14");
+  decltype(&ncclCommDestroy) comm_destroy = need("ncclCommDestroy", "2.0");
+  decltype(&ncclCommAbort) comm_abort = need("ncclCommAbort", "2.4");
+  decltype(&ncclCommGetAsyncError) comm_get_async_error = need("ncclCommGetAsyncError", "2.4");
+  decltype(&ncclGetErrorString) get_error_string = need("ncclGetErrorString", "2.0");
+  decltype(&ncclGetLastError) get_last_error = need("ncclGetLastError", "2.13");
+  decltype(&ncclGroupStart) group_start = need("ncclGroupStart", "2.0");
+  decltype(&ncclGroupEnd) group_end = need("ncclGroupEnd", "2.0");
+  decltype(&ncclAllReduce) all_reduce = need("ncclAllReduce", "2.0");
+  decltype(&ncclBroadcast) broadcast = need("ncclBroadcast", "2.2");
+  decltype(&ncclReduce) reduce = need("ncclReduce", "2.0");
+  decltype(&ncclAllGather) all_gather = need("ncclAllGather", "2.0");
+  decltype(&ncclReduceScatter) reduce_scatter = need("ncclReduceScatter", "2.0");
+  decltype(&ncclSend) send = need("ncclSend", "2.7");
+  decltype(&ncclRecv) recv = need("ncclRecv", "2.7");
+  // Messages take the place of these three where a release lacks them.
+  decltype(&ncclAlltoAll) all_to_all = find("ncclAlltoAll");
+  decltype(&ncclGather) gather = find("ncclGather");
+  decltype(&ncclScatter) scatter = find("ncclScatter");
+
+  LoadedFunction find(const char* function) const;
+  /// `since`: the first release that has it.
+  LoadedFunction need(const char* function, const char* since) const;
+};
 
 // Did a function of CUDA or NCCL do what it was asked?
 //
@@ -165,7 +154,7 @@ GpuCheck probe_gpu(int gpu);
 
 // What would carry a replay out here?
 
-/// GPUs, shared memory and the NCCL that load_nccl() finds for `library`. Never throws: what is
+/// GPUs, shared memory and the NCCL that NcclLibrary() finds for `library`. Never throws: what is
 /// missing is said in the result.
 ReplayMachine query_machine(const std::string& library);
 

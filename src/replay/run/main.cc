@@ -21,7 +21,6 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -197,7 +196,7 @@ class RankWork {
 };
 
 void say(Connection& connection, const RankMessage& message) {
-  connection.send(write_message(message));
+  connection.send(write_line(message));
 }
 
 /// Waits so long for an order; nullopt: none came. A broken connection is an order to abort.
@@ -211,7 +210,7 @@ std::optional<RunOrder> hear_from(Connection& connection, std::chrono::milliseco
     connection.receive();
     line = connection.next_line();
   }
-  if (line) return parse_order(*line);
+  if (line) return parse_line<RunOrder>(*line);
   if (!connection.is_open()) return RunOrder{.kind = RunOrder::Kind::Abort};
   return std::nullopt;
 }
@@ -300,15 +299,15 @@ RankExit run_rank_process(const RankCommand& command, const std::string& plan_fi
   if (command.rank < 0 || static_cast<size_t>(command.rank) >= plan.ranks.size()) {
     throw Error("the plan has no rank " + std::to_string(command.rank), "rank");
   }
-  NcclLibrary nccl;
+  std::optional<NcclLibrary> nccl;
   try {
-    nccl = load_nccl(library);
+    nccl.emplace(library);
   } catch (const Error& error) {
     refuse(connection, text_of(error));
     return RankExit::Error;
   }
-  say_what_is_replaced(plan, command, nccl);
-  RankWork work(plan, command, nccl);
+  say_what_is_replaced(plan, command, *nccl);
+  RankWork work(plan, command, *nccl);
   std::thread worker([&work] { work.run(); });
   const RankExit end = serve(work, connection);
   // The worker may be in a call that hangs, and what it holds of the GPU may wait for that call:
@@ -334,95 +333,71 @@ bool all_reduce_float8(const std::vector<int>& gpus) {
   return true;
 }
 
-void add_gpus(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("gpus", "Show the GPUs of this machine");
-  auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--json", *as_json, "Write one JSON object");
-  command->callback([as_json, &status] {
-    const GpuMachine machine = query_gpus();
-    if (*as_json) fmt::print("{}", write_gpus_json(machine));
-    if (!machine.problem.empty()) throw Error(machine.problem);
-    if (!*as_json) fmt::print("{}", write_gpus_text(machine));
-    status = kFine;
-  });
+int show_gpus(bool as_json) {
+  const GpuMachine machine = query_gpus();
+  if (as_json) fmt::print("{}", write_gpus_json(machine));
+  if (!machine.problem.empty()) throw Error(machine.problem);
+  if (!as_json) fmt::print("{}", write_gpus_text(machine));
+  return kFine;
 }
 
-void add_run(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("run", "Carry out a plan");
-  auto flags = std::make_shared<RunFlags>();
-  add_run_flags(*command, *flags);
-  command->callback([flags, &status] {
-    // CUDA may start threads, which would take the signals that carry_out() waits for.
-    const StopSignals stops;
-    status = carry_out(*flags, query_machine(flags->nccl), std::cerr);
-  });
+int test_gpus(RunFlags& flags) {
+  const ReplayMachine machine = query_machine(flags.nccl);
+  if (!machine.gpus.problem.empty()) throw Error(machine.gpus.problem);
+  if (flags.devices.empty()) {
+    for (const GpuState& state : machine.gpus.gpus) flags.devices.push_back(state.gpu.gpu);
+  }
+  return selftest(flags, all_reduce_float8(flags.devices), machine, std::cout);
 }
 
-void add_selftest(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand(
-      "selftest", "Make and compare all functions, datatypes and reductions on the GPUs");
-  auto flags = std::make_shared<RunFlags>();
-  command->add_option("--devices", flags->devices, "GPUs, by CUDA's index (default: all)")
-      ->delimiter(',');
-  command->add_option("--set", flags->set, "A variable of NCCL: NAME=VALUE")
-      ->allow_extra_args(false);
-  command->add_option("--nccl", flags->nccl, "NCCL's library");
-  command->callback([flags, &status] {
-    const StopSignals stops;
-    const ReplayMachine machine = query_machine(flags->nccl);
-    if (!machine.gpus.problem.empty()) throw Error(machine.gpus.problem);
-    if (flags->devices.empty()) {
-      for (const GpuState& state : machine.gpus.gpus) flags->devices.push_back(state.gpu.gpu);
-    }
-    status = selftest(*flags, all_reduce_float8(flags->devices), machine, std::cout);
-  });
+int live_as_rank(const std::string& command, const std::string& plan, const std::string& nccl) {
+  const auto rank = parse_command(command);
+  if (!rank) throw Error("no command of a rank; ranks are started by ncclog-replay run", "rank");
+  return static_cast<int>(run_rank_process(*rank, plan, nccl));
 }
 
-void add_rank(CLI::App& app, int& status) {
-  struct Words {
-    std::string command;
-    std::string plan;
-    std::string nccl;
-  };
-  CLI::App* command = app.add_subcommand("rank", "One process of a run")->group("");
-  auto words = std::make_shared<Words>();
-  command->add_option("command", words->command)->required();
-  command->add_option("plan", words->plan)->required();
-  command->add_option("nccl", words->nccl);
-  command->callback([words, &status] {
-    const auto rank = parse_command(words->command);
-    if (!rank) throw Error("no command of a rank; ranks are started by ncclog-replay run", "rank");
-    status = static_cast<int>(run_rank_process(*rank, words->plan, words->nccl));
-  });
-}
-
-void add_probe(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("probe", "Whether a GPU answers")->group("");
-  auto gpu = std::make_shared<int>(0);
-  command->add_option("gpu", *gpu)->required();
-  command->callback([gpu, &status] {
-    const GpuCheck check = probe_gpu(*gpu);
-    fmt::print("{}", write_line(check));
-    status = check.answers ? kFine : kFailed;
-  });
+int answer_probe(int gpu) {
+  const GpuCheck check = probe_gpu(gpu);
+  fmt::print("{}", write_line(check));
+  return check.answers ? kFine : kFailed;
 }
 
 int run_command_line(int argc, char** argv) {
   CLI::App app("Carries out replay plans of ncclog on this machine's GPUs", "ncclog-replay");
   app.require_subcommand(1);
   app.set_version_flag("--version", "ncclog-replay " + std::string(full_version()));
-  int status = kCannotDo;
-  add_run(app, status);
-  add_gpus(app, status);
-  add_selftest(app, status);
-  add_rank(app, status);
-  add_probe(app, status);
+  CLI::App* run = app.add_subcommand("run", "Carry out a plan");
+  RunFlags flags;
+  add_run_flags(*run, flags);
+  CLI::App* gpus = app.add_subcommand("gpus", "Show the GPUs of this machine");
+  bool as_json = false;
+  gpus->add_flag("--json", as_json, "Write one JSON object");
+  CLI::App* test = app.add_subcommand(
+      "selftest", "Make and compare all functions, datatypes and reductions on the GPUs");
+  test->add_option("--devices", flags.devices, "GPUs, by CUDA's index (default: all)")
+      ->delimiter(',');
+  test->add_option("--set", flags.set, "A variable of NCCL: NAME=VALUE")->allow_extra_args(false);
+  test->add_option("--nccl", flags.nccl, "NCCL's library");
+  CLI::App* rank = app.add_subcommand("rank", "One process of a run")->group("");
+  std::string command;
+  rank->add_option("command", command)->required();
+  rank->add_option("plan", flags.plan)->required();
+  rank->add_option("nccl", flags.nccl);
+  CLI::App* probe = app.add_subcommand("probe", "Whether a GPU answers")->group("");
+  int gpu = 0;
+  probe->add_option("gpu", gpu)->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kFine : kCannotDo;
   }
-  return status;
+  if (*gpus) return show_gpus(as_json);
+  if (*rank) return live_as_rank(command, flags.plan, flags.nccl);
+  if (*probe) return answer_probe(gpu);
+  // CUDA may start threads, which would take the signals that a run waits for.
+  const StopSignals stops;
+  if (*test) return test_gpus(flags);
+  return carry_out(flags, query_machine(flags.nccl), std::cerr);
 }
 
 int complain(const std::string& where, const std::string& what, const std::string& hint) {

@@ -68,7 +68,7 @@ struct RankCommand {
 };
 
 /// The command line, the program's name first: the command as JSON, and by themselves the paths of
-/// the plan's file and of NCCL's library (empty: as load_nccl() searches), which may be any bytes.
+/// the plan's file and of NCCL's library (empty: as NcclLibrary searches), which may be any bytes.
 std::vector<std::string> arguments_of(const RankCommand& command, const std::string& plan,
                                       const std::string& nccl);
 

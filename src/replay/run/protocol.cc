@@ -12,27 +12,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/plan/plan_json.h"
 
 namespace ncclog {
-
-// Messages and orders as JSON.
-
-NCCLOG_JSON_FIELDS(RankMessage, kind, at, nccl_version, ids, init_seconds, entered, completed, open,
-                   verified, timings, error)
-NCCLOG_MAY_LACK(RankMessage, at, nccl_version, ids, init_seconds, entered, completed, open,
-                verified, timings, error)
-
-NCCLOG_JSON_FIELDS(RunOrder, kind, phase, ids)
-NCCLOG_MAY_LACK(RunOrder, phase, ids)
-
-std::string write_message(const RankMessage& message) { return write_line(message); }
-std::string write_order(const RunOrder& order) { return write_line(order); }
-
-std::optional<RankMessage> parse_message(std::string_view line) {
-  return parse_line<RankMessage>(line);
-}
-std::optional<RunOrder> parse_order(std::string_view line) { return parse_line<RunOrder>(line); }
 
 namespace {
 

@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "replay/judge/outcome.h"
+#include "replay/plan/plan_json.h"
 
 namespace ncclog {
 
@@ -77,13 +78,15 @@ inline constexpr EnumWords kEnumWords<RankMessage::Kind>{"kind of message",
 template <>
 inline constexpr EnumWords kEnumWords<RunOrder::Kind>{"kind of order", {"go", "abort"}};
 
-/// As one line, with its line end. Deterministic.
-std::string write_message(const RankMessage& message);
-std::string write_order(const RunOrder& order);
+// Both stand as write_line() has them and parse_line() reads them.
 
-/// nullopt: not such a message, whatever the bytes.
-std::optional<RankMessage> parse_message(std::string_view line);
-std::optional<RunOrder> parse_order(std::string_view line);
+NCCLOG_JSON_FIELDS(RankMessage, kind, at, nccl_version, ids, init_seconds, entered, completed, open,
+                   verified, timings, error)
+NCCLOG_MAY_LACK(RankMessage, at, nccl_version, ids, init_seconds, entered, completed, open,
+                verified, timings, error)
+
+NCCLOG_JSON_FIELDS(RunOrder, kind, phase, ids)
+NCCLOG_MAY_LACK(RunOrder, phase, ids)
 
 /// Environment variables by which the coordinator starts a rank: the number of the descriptor on
 /// which they talk, and a word by which processes are known that a rank has started.
@@ -212,7 +215,7 @@ class RankTalk {
 // Over what do they talk, and how does one loop wait for whatever comes first?
 //
 //   auto [ours, theirs] = make_channel();   a socket pair; the process of the rank inherits one end
-//   ours.send(write_order(order)); ours.receive(); ours.next_line()
+//   ours.send(write_line(order)); ours.receive(); ours.next_line()
 //
 // Nothing of it blocks. What a rank sends may still be anything, because NCCL runs in its process:
 // lines are bounded.

@@ -99,17 +99,17 @@ TEST(ReplayProgram, ARankWithoutNcclTellsItsCoordinator) {
     ours.receive();
     while (auto line = ours.next_line()) {
       heard.push_back(std::move(*line));
-      ours.send(write_order({.kind = RunOrder::Kind::Abort}));
+      ours.send(write_line(RunOrder{.kind = RunOrder::Kind::Abort}));
     }
   }
   while (rank.is_running()) rank.reap();
   EXPECT_EQ(rank.reap()->exit_code, static_cast<int>(RankExit::Error));
   ASSERT_EQ(heard.size(), 2U);
-  const auto error = parse_message(heard[0]);
+  const auto error = parse_line<RankMessage>(heard[0]);
   ASSERT_TRUE(error);
   EXPECT_EQ(error->error.find("NCCL could not be loaded: /nowhere/libnccl.so.2"), 0U)
       << error->error;
-  EXPECT_EQ(parse_message(heard[1])->kind, RankMessage::Kind::Aborted);
+  EXPECT_EQ(parse_line<RankMessage>(heard[1])->kind, RankMessage::Kind::Aborted);
 }
 
 }  // namespace

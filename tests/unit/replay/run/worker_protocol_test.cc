@@ -49,9 +49,9 @@ std::vector<MessageRow> message_rows() {
 
 TEST(WorkerProtocol, SaysAMessageInALine) {
   for (const MessageRow& row : message_rows()) {
-    EXPECT_EQ(write_message(row.message), std::string(row.line) + "\n");
-    EXPECT_EQ(parse_message(row.line), row.message) << row.line;
-    EXPECT_EQ(parse_message(write_message(row.message)), row.message) << row.line;
+    EXPECT_EQ(write_line(row.message), std::string(row.line) + "\n");
+    EXPECT_EQ(parse_line<RankMessage>(row.line), row.message) << row.line;
+    EXPECT_EQ(parse_line<RankMessage>(write_line(row.message)), row.message) << row.line;
   }
 }
 
@@ -59,16 +59,16 @@ TEST(WorkerProtocol, CarriesTimings) {
   RankMessage message;
   message.at = ReplayPhase::Teardown;
   message.timings = testing::sample_outcome().runs[1].timings;
-  EXPECT_EQ(parse_message(write_message(message)), message);
+  EXPECT_EQ(parse_line<RankMessage>(write_line(message)), message);
 }
 
 TEST(WorkerProtocol, SaysAnOrderInALine) {
   const RunOrder init{RunOrder::Kind::Go, ReplayPhase::Init, {"6e63"}};
   const RunOrder abort{RunOrder::Kind::Abort, ReplayPhase::Init, {}};
-  EXPECT_EQ(write_order(init), "{\"kind\":\"go\",\"ids\":[\"6e63\"]}\n");
-  EXPECT_EQ(write_order(abort), "{\"kind\":\"abort\"}\n");
-  EXPECT_EQ(parse_order(write_order(init)), init);
-  EXPECT_EQ(parse_order(write_order(abort)), abort);
+  EXPECT_EQ(write_line(init), "{\"kind\":\"go\",\"ids\":[\"6e63\"]}\n");
+  EXPECT_EQ(write_line(abort), "{\"kind\":\"abort\"}\n");
+  EXPECT_EQ(parse_line<RunOrder>(write_line(init)), init);
+  EXPECT_EQ(parse_line<RunOrder>(write_line(abort)), abort);
 }
 
 TEST(WorkerProtocol, TakesNothingElse) {
@@ -95,10 +95,10 @@ TEST(WorkerProtocol, TakesNothingElse) {
       "{\"kind\":\"at\"}{\"kind\":\"at\"}",
   };
   for (const char* line : kLines) {
-    EXPECT_EQ(parse_message(line), std::nullopt) << line;
-    EXPECT_EQ(parse_order(line), std::nullopt) << line;
+    EXPECT_EQ(parse_line<RankMessage>(line), std::nullopt) << line;
+    EXPECT_EQ(parse_line<RunOrder>(line), std::nullopt) << line;
   }
-  EXPECT_EQ(parse_message(std::string(1000000, '[')), std::nullopt);
+  EXPECT_EQ(parse_line<RankMessage>(std::string(1000000, '[')), std::nullopt);
 }
 
 }  // namespace
