@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <tuple>
 
 #include "base/error.h"
 #include "base/text.h"

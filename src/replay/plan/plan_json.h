@@ -14,13 +14,13 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>

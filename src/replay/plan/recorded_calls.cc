@@ -1,7 +1,6 @@
 #include "replay/plan/recorded_calls.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 #include <set>

@@ -1,14 +1,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
 #include <ostream>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -144,7 +142,11 @@ void prepare(Replay& replay) {
 //                     ncclog-replay rank {"mode":"defect","rank":1,"gpu":1} plan.json
 
 RunLimits limits_for(const Replay& replay, const ListedRun& listed) {
-  RunLimits limits = replay.patience.limits.value_or(limits_of(replay.plan.deadlines));
+  const auto& [start, init, enqueue, completion, teardown] = replay.plan.deadlines;
+  using std::chrono::seconds;
+  RunLimits limits = replay.patience.limits.value_or(
+      RunLimits{.phases = {seconds(start), seconds(init), seconds(enqueue), seconds(completion),
+                           seconds(teardown)}});
   // A rank measures before it says that its calls are completed.
   if (listed.mode == MadeIn::Clean) {
     limits.phases[static_cast<size_t>(ReplayPhase::Completion)] +=

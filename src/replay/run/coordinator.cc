@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -17,6 +18,7 @@ namespace ncclog {
 namespace {
 
 using std::chrono::milliseconds;
+using RunClock = std::chrono::steady_clock;
 
 // The ranks of a run as its coordinator holds them, each with its process: how they ended.
 //
@@ -25,16 +27,22 @@ using std::chrono::milliseconds;
 
 /// A rank whose process was started, or could not be.
 struct HeldRank {
-  int rank = -1;
-  RankOutcome* outcome = nullptr;       ///< What is known of it, in the run's progress.
+  RankOutcome outcome;                  ///< What it said, and how its process ended.
   std::unique_ptr<ChildProcess> child;  ///< nullptr: it could not be started.
   Connection connection{};
+  bool is_waiting = false;  ///< It has said that it waits for an order, which is not due.
   bool has_said_aborted = false;
   int sent_signal = 0;   ///< The last one that we sent; 0: none.
   bool is_over = false;  ///< Reaped, and what it said last was heard; or no child.
 
   bool is_running() const { return child && child->is_running(); }
   bool is_awaited() const { return child && !is_over; }
+  bool is_done() const { return outcome.reached == ReplayPhase::Done; }
+
+  /// A rank that waits to be let in has left the start, and is not in the next phase yet.
+  bool has_left(ReplayPhase phase) const {
+    return outcome.reached > phase || (phase == ReplayPhase::Start && is_waiting);
+  }
 
   /// Sends a signal to the process if it runs. Who has ended by now did so without it.
   void signal(int number) {
@@ -103,23 +111,6 @@ std::string wrong_text(const RankOutcome& rank) {
   return text;
 }
 
-/// That the phase took too long.
-Trouble expiry_of(const RunProgress::Deadline& deadline, const RunProgress& progress,
-                  const RunLimits& limits) {
-  const std::chrono::duration<double> limit = limits.phases[static_cast<size_t>(deadline.phase)];
-  const std::vector<int> ranks = progress.ranks_in(deadline.phase);
-  const bool has_begun = deadline.phase != ReplayPhase::Start;
-  std::string reason =
-      fmt::format("{} was not over after {} s", to_string(deadline.phase), limit.count());
-  if (ranks.empty()) {
-    reason += "; all ranks were done, but a process of theirs did not end";
-  } else {
-    reason += fmt::format("; not through: {} {}", ranks.size() == 1 ? "rank" : "ranks",
-                          ranges_text(ranks));
-  }
-  return {has_begun ? RunEnd::Hung : RunEnd::NotStarted, deadline.phase, -1, std::move(reason)};
-}
-
 /// How a run ends in which that rank's process went away before its time.
 RunEnd end_of_death(const RankOutcome& rank) {
   const bool gave_up = rank.reached == ReplayPhase::Start && rank.signal == 0;
@@ -161,13 +152,15 @@ enum class EndStage { Running, Aborting, Terminating, Killing, GivenUp };
 
 /// A run under way.
 struct RunState {
-  explicit RunState(const RunRequest& of)
-      : request(of), progress(of.plan->ranks.size(), of.limits, began) {}
-
   const RunRequest& request;
   RunClock::time_point began = RunClock::now();
-  RunProgress progress;
-  std::vector<HeldRank> ranks;
+  std::vector<HeldRank> ranks = std::vector<HeldRank>(request.plan->ranks.size());
+  /// By phase: when its first rank began it.
+  std::array<std::optional<RunClock::time_point>, 5> phases_began = {began};
+  ReplayPhase let_in = ReplayPhase::Start;  ///< The last phase that was ordered.
+  std::vector<std::string> ids;             ///< By communicator of the plan.
+  std::vector<CallTiming> timings;          ///< Of the plan's rank 0.
+  std::string nccl_version;                 ///< Of the rank that said it first; empty: none did.
   EndStage stage = EndStage::Running;
   RunClock::time_point stage_ends;  ///< Of the stages behind Running.
   std::optional<Trouble> trouble;   ///< Why the run is being ended; nullopt: it is not.
@@ -202,8 +195,8 @@ void stop_run(RunState& run, Trouble trouble) {
   order_all(run, {.kind = RunOrder::Kind::Abort});
   enter(run, EndStage::Aborting, run.request.limits.abort_grace);
   // Who has not spoken yet does not listen yet. A connection that broke says "abort" by itself.
-  for (const int silent : run.progress.ranks_in(ReplayPhase::Start)) {
-    if (static_cast<size_t>(silent) < run.ranks.size()) run.ranks[silent].signal(SIGTERM);
+  for (HeldRank& rank : run.ranks) {
+    if (!rank.has_left(ReplayPhase::Start)) rank.signal(SIGTERM);
   }
 }
 
@@ -221,14 +214,144 @@ void go_on_ending(RunState& run, RunClock::time_point now) {
     for (HeldRank& rank : run.ranks) {
       if (!rank.is_running()) continue;
       rank.child->abandon();  // What does not end is not ours any more.
-      rank.outcome->end = ProcessEnd::Lost;
+      rank.outcome.end = ProcessEnd::Lost;
     }
   }
 }
 
+// How far have the ranks come, which order is due, and which deadline comes first?
+//
+//   all said "start"       → {"go":"init"}, and init may take 120 s from now
+//   all said "enqueue"     → {"go":"enqueue"}
+//   one said "completion"  → completion may take 30 s from now; enqueue still runs for the others
+//   all said "teardown"    → {"go":"teardown"}
+
+/// A rank that says `at` came from the phase before it.
+struct Step {
+  ReplayPhase at;
+  ReplayPhase from;
+  ReplayPhase needs;  ///< The order that has to be given before.
+  ReplayPhase next;   ///< The order that it waits for; Done: none.
+};
+
+constexpr Step kSteps[] = {
+    {ReplayPhase::Start, ReplayPhase::Start, ReplayPhase::Start, ReplayPhase::Init},
+    {ReplayPhase::Enqueue, ReplayPhase::Init, ReplayPhase::Init, ReplayPhase::Enqueue},
+    {ReplayPhase::Completion, ReplayPhase::Enqueue, ReplayPhase::Enqueue, ReplayPhase::Done},
+    {ReplayPhase::Teardown, ReplayPhase::Completion, ReplayPhase::Enqueue, ReplayPhase::Teardown},
+    {ReplayPhase::Done, ReplayPhase::Teardown, ReplayPhase::Teardown, ReplayPhase::Done},
+};
+
+void begin(RunState& run, ReplayPhase phase) {
+  auto& began = run.phases_began[static_cast<size_t>(phase)];
+  if (!began) began = RunClock::now();
+}
+
+void take_counts(RankOutcome& outcome, const RankMessage& message) {
+  if (message.entered < outcome.entered || message.completed < outcome.completed) return;
+  // Phases without calls say nothing about them.
+  if (message.kind == RankMessage::Kind::At && message.entered == 0) return;
+  outcome.entered = message.entered;
+  outcome.completed = message.completed;
+  outcome.open = message.open;
+}
+
+/// Returns what is wrong with what the rank says; empty: nothing, it was due.
+std::string take_phase(RunState& run, HeldRank& rank, const RankMessage& message) {
+  RankOutcome& outcome = rank.outcome;
+  const auto* step = std::ranges::find(kSteps, message.at, &Step::at);
+  if (step == std::end(kSteps) || outcome.reached != step->from || rank.is_waiting ||
+      run.let_in < step->needs) {
+    return fmt::format("says that it is at {} while it is in {}", to_string(message.at),
+                       to_string(outcome.reached));
+  }
+  outcome.reached = message.at;
+  rank.is_waiting = step->next != ReplayPhase::Done;
+  if (message.at == ReplayPhase::Start) {
+    run.ids.resize(std::max(run.ids.size(), message.ids.size()));
+    for (size_t c = 0; c < message.ids.size(); ++c) {
+      if (!message.ids[c].empty()) run.ids[c] = message.ids[c];
+    }
+    if (run.nccl_version.empty()) run.nccl_version = message.nccl_version;
+    if (run.nccl_version != message.nccl_version) {
+      return fmt::format("loaded NCCL {}, and another rank {}", printable(message.nccl_version),
+                         printable(run.nccl_version));
+    }
+  }
+  if (message.at == ReplayPhase::Enqueue) outcome.init_seconds = message.init_seconds;
+  if (message.at == ReplayPhase::Completion) begin(run, ReplayPhase::Completion);
+  if (message.at == ReplayPhase::Teardown) {
+    outcome.verified = message.verified;
+    if (outcome.rank == 0) run.timings = message.timings;
+  }
+  take_counts(outcome, message);
+  return {};
+}
+
+/// Gives the order that all ranks wait for, if they do.
+void give_order(RunState& run) {
+  const Step* step = std::ranges::find(kSteps, run.ranks.front().outcome.reached, &Step::at);
+  const bool is_due = std::ranges::all_of(run.ranks, [&](const HeldRank& rank) {
+    return rank.is_waiting && rank.outcome.reached == step->at;
+  });
+  if (!is_due) return;
+  run.let_in = step->next;
+  begin(run, run.let_in);
+  RunOrder order{.phase = run.let_in};
+  if (run.let_in == ReplayPhase::Init) order.ids = run.ids;
+  for (HeldRank& rank : run.ranks) {
+    rank.is_waiting = false;
+    if (run.let_in == ReplayPhase::Init) rank.outcome.reached = ReplayPhase::Init;
+  }
+  order_all(run, order);
+}
+
+/// The phase whose time is over next.
+struct Deadline {
+  ReplayPhase phase = ReplayPhase::Start;
+  RunClock::time_point time;
+};
+
+/// nullopt: no phase has begun that is not over.
+std::optional<Deadline> next_deadline(const RunState& run) {
+  std::optional<Deadline> next;
+  const auto look_at = [&](ReplayPhase phase) {
+    const auto time = *run.phases_began[static_cast<size_t>(phase)] +
+                      run.request.limits.phases[static_cast<size_t>(phase)];
+    if (!next || time < next->time) next = Deadline{phase, time};
+  };
+  for (size_t i = 0; i < run.phases_began.size(); ++i) {
+    const auto phase = static_cast<ReplayPhase>(i);
+    const bool is_over =
+        std::ranges::all_of(run.ranks, [&](const HeldRank& rank) { return rank.has_left(phase); });
+    if (run.phases_began[i] && !is_over) look_at(phase);
+  }
+  // A rank whose process does not end after its last word is still in teardown.
+  if (!next && run.phases_began.back()) look_at(ReplayPhase::Teardown);
+  return next;
+}
+
+/// That the phase took too long.
+Trouble expiry_of(const RunState& run, ReplayPhase phase) {
+  const std::chrono::duration<double> limit = run.request.limits.phases[static_cast<size_t>(phase)];
+  std::vector<int> late;
+  for (const HeldRank& rank : run.ranks) {
+    if (!rank.has_left(phase)) late.push_back(rank.outcome.rank);
+  }
+  std::string reason = fmt::format("{} was not over after {} s", to_string(phase), limit.count());
+  if (late.empty()) {
+    reason += "; all ranks were done, but a process of theirs did not end";
+  } else {
+    reason +=
+        fmt::format("; not through: {} {}", late.size() == 1 ? "rank" : "ranks", ranges_text(late));
+  }
+  const bool has_begun = phase != ReplayPhase::Start;
+  return {has_begun ? RunEnd::Hung : RunEnd::NotStarted, phase, -1, std::move(reason)};
+}
+
 // What the ranks of a run say, and what follows from it for the run.
 //
-//   {"kind":"at","at":"enqueue",…}                 counted by RunProgress
+//   {"kind":"at","at":"enqueue",…}                 noted
 //   {"kind":"error","error":"ncclAllReduce …"}     the run is stopped
 //   no message, or out of turn                     the run is stopped
 //   the connection breaks                          the rank died, unless it was done
@@ -236,22 +359,27 @@ void go_on_ending(RunState& run, RunClock::time_point now) {
 /// Longest error text of a rank that is kept.
 constexpr size_t kLongestError = 2000;
 
-void take_error(RunState& run, const HeldRank& rank, RankMessage message) {
+void take_error(RunState& run, HeldRank& rank, const std::string& error) {
   const bool is_of_the_fault = run.stage == EndStage::Running ||
                                (run.trouble->end == RunEnd::Failed && !rank.has_said_aborted);
   if (!is_of_the_fault) return;
-  message.error = printable(message.error.substr(0, kLongestError));
-  run.progress.hear(rank.rank, message, RunClock::now());
-  const bool has_begun = rank.outcome->reached > ReplayPhase::Start;
-  stop_run(run, {has_begun ? RunEnd::Failed : RunEnd::NotStarted, rank.outcome->reached, rank.rank,
-                 fmt::format("rank {}: {}", rank.rank, rank.outcome->error)});
+  RankOutcome& outcome = rank.outcome;
+  if (outcome.error.empty()) {
+    outcome.error =
+        error.empty() ? "an error without a text" : printable(error.substr(0, kLongestError));
+  }
+  const bool has_begun = outcome.reached > ReplayPhase::Start;
+  stop_run(run, {has_begun ? RunEnd::Failed : RunEnd::NotStarted, outcome.reached, outcome.rank,
+                 fmt::format("rank {}: {}", outcome.rank, outcome.error)});
 }
 
 void take(RunState& run, HeldRank& rank, const std::string& line) {
   const auto message = parse_line<RankMessage>(line);
-  const ReplayPhase phase = rank.outcome->reached;
+  RankOutcome& outcome = rank.outcome;
+  const ReplayPhase phase = outcome.reached;
   const auto fail = [&](std::string_view what) {
-    stop_run(run, {RunEnd::Failed, phase, rank.rank, fmt::format("rank {} {}", rank.rank, what)});
+    stop_run(run,
+             {RunEnd::Failed, phase, outcome.rank, fmt::format("rank {} {}", outcome.rank, what)});
   };
   if (!message) {
     rank.connection.close();
@@ -260,13 +388,14 @@ void take(RunState& run, HeldRank& rank, const std::string& line) {
   if (message->kind == RankMessage::Kind::Aborted) {
     // A rank that ends on "abort" tells what it had compared by then.
     rank.has_said_aborted = true;
-    Verification& verified = rank.outcome->verified;
-    if (verified == Verification{}) verified = message->verified;
+    if (outcome.verified == Verification{}) outcome.verified = message->verified;
   }
-  if (message->kind == RankMessage::Kind::Error) return take_error(run, rank, *message);
+  if (message->kind == RankMessage::Kind::Error) return take_error(run, rank, message->error);
   // What comes after the end was decided is of ranks that are being stopped.
   if (run.stage != EndStage::Running) return;
-  const std::string complaint = run.progress.hear(rank.rank, *message, RunClock::now());
+  if (message->kind == RankMessage::Kind::Progress) take_counts(outcome, *message);
+  if (message->kind != RankMessage::Kind::At) return;
+  const std::string complaint = take_phase(run, rank, *message);
   if (!complaint.empty()) fail(complaint);
 }
 
@@ -292,17 +421,17 @@ void hear_last_words(RunState& run, HeldRank& rank) {
 //   rank 1 was ended by SIGKILL, not ours   the run is stopped: it died
 //   … while another rank's error stops it   the kill is why the other one failed
 
-void note_end(RunState& run, const HeldRank& rank, const ProcessStatus& status) {
-  RankOutcome& outcome = *rank.outcome;
+void note_end(RunState& run, HeldRank& rank, const ProcessStatus& status) {
+  RankOutcome& outcome = rank.outcome;
   outcome.exit_code = status.exit_code;
   outcome.signal = status.signal;
   outcome.end = end_of(rank, status, run.stage != EndStage::Running);
   const bool by_our_signal =
       outcome.end == ProcessEnd::Killed || outcome.end == ProcessEnd::Terminated;
-  if (by_our_signal || (run.progress.is_done(rank.rank) && status.exit_code == 0)) return;
+  if (by_our_signal || (rank.is_done() && status.exit_code == 0)) return;
   if (run.stage == EndStage::Running || explains(status, *run.trouble)) {
     run.trouble.reset();
-    stop_run(run, {end_of_death(outcome), outcome.reached, rank.rank, {}});
+    stop_run(run, {end_of_death(outcome), outcome.reached, outcome.rank, {}});
   }
 }
 
@@ -334,9 +463,9 @@ void hear_ranks(RunState& run) {
     if (!rank.connection.is_open()) continue;
     rank.connection.flush();
     hear(run, rank);
-    if (rank.connection.is_open() || run.progress.is_done(rank.rank)) continue;
+    if (rank.connection.is_open() || rank.is_done()) continue;
     if (run.stage == EndStage::Running) await_end(run, rank);
-    stop_run(run, {RunEnd::Died, rank.outcome->reached, rank.rank, {}});
+    stop_run(run, {RunEnd::Died, rank.outcome.reached, rank.outcome.rank, {}});
   }
 }
 
@@ -349,20 +478,20 @@ void start_rank(RunState& run, ProcessStart start, HeldRank& rank) {
     start.environment[kChannelVariable] = std::to_string(start.channel);
     rank.child = std::make_unique<ChildProcess>(start);
     rank.connection = std::move(ours);
-    rank.outcome->pid = rank.child->pid();
+    rank.outcome.pid = rank.child->pid();
   } catch (const Error& error) {
-    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, rank.rank,
+    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, rank.outcome.rank,
                    fmt::format("{} {}", error.where(), error.what())});
   }
 }
 
 void start_ranks(RunState& run) {
-  for (size_t number = 0; number < run.request.processes.size(); ++number) {
-    HeldRank rank{.rank = static_cast<int>(number), .outcome = &run.progress.outcomes()[number]};
-    rank.outcome->gpu = run.request.gpus[number];
+  for (size_t number = 0; number < run.ranks.size(); ++number) {
+    HeldRank& rank = run.ranks[number];
+    rank.outcome.rank = static_cast<int>(number);
+    rank.outcome.gpu = run.request.gpus[number];
     start_rank(run, run.request.processes[number], rank);
     rank.is_over = rank.child == nullptr;
-    run.ranks.push_back(std::move(rank));
   }
 }
 
@@ -379,7 +508,7 @@ milliseconds time_left(const RunState& run) {
   milliseconds left = std::chrono::hours(1);
   if (run.stage != EndStage::Running) {
     left = until(run.stage_ends);
-  } else if (const auto deadline = run.progress.next_deadline()) {
+  } else if (const auto deadline = next_deadline(run)) {
     left = until(deadline->time);
   }
   // Before Linux 5.3 no descriptor tells that a process ends: it has to be asked now and then.
@@ -410,20 +539,12 @@ void look_for_stop(RunState& run) {
                  fmt::format("the run was interrupted by {}", signal_name(signal))});
 }
 
-/// Gives the order that is due; a deadline that is over stops the run.
-void advance(RunState& run, RunClock::time_point now) {
-  if (const auto order = run.progress.take_order(now)) order_all(run, *order);
-  const auto deadline = run.progress.next_deadline();
-  if (!deadline || deadline->time > now) return;
-  stop_run(run, expiry_of(*deadline, run.progress, run.request.limits));
-}
-
 RunOutcome outcome_of(RunState& run) {
   RunOutcome outcome;
   outcome.mode = run.request.mode;
   outcome.seconds = std::chrono::duration<double>(RunClock::now() - run.began).count();
-  outcome.ranks = std::move(run.progress.outcomes());
-  outcome.timings = run.progress.timings();
+  for (HeldRank& rank : run.ranks) outcome.ranks.push_back(std::move(rank.outcome));
+  outcome.timings = std::move(run.timings);
   conclude(outcome, run.trouble);
   if (!run.trouble) return outcome;
   if (run.trouble->reason.empty()) {
@@ -437,7 +558,7 @@ RunOutcome outcome_of(RunState& run) {
 }  // namespace
 
 RunResult coordinate(const RunRequest& request) {
-  RunState run(request);
+  RunState run{request};
   start_ranks(run);
   while (!is_everything_over(run)) {
     wait(run);
@@ -447,13 +568,15 @@ RunResult coordinate(const RunRequest& request) {
     hear_ranks(run);
     const auto now = RunClock::now();
     if (run.stage == EndStage::Running) {
-      advance(run, now);
+      give_order(run);
+      const auto deadline = next_deadline(run);
+      if (deadline && deadline->time <= now) stop_run(run, expiry_of(run, deadline->phase));
     } else {
       go_on_ending(run, now);
     }
   }
   RunResult result{.run = outcome_of(run),
-                   .nccl_version = run.progress.nccl_version(),
+                   .nccl_version = run.nccl_version,
                    .stop_signal = run.stop_signal,
                    .pids = {},
                    .segments = std::move(run.segments)};

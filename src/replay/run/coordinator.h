@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <iosfwd>
 #include <optional>
@@ -24,6 +25,15 @@
 #include "replay/run/protocol.h"
 
 namespace ncclog {
+
+/// How long a run waits.
+struct RunLimits {
+  /// For each phase from Start to Teardown, from when its first rank begins it.
+  std::array<std::chrono::milliseconds, 5> phases{};
+  std::chrono::milliseconds abort_grace{5000};      ///< From "abort" to SIGTERM.
+  std::chrono::milliseconds terminate_grace{2000};  ///< From SIGTERM to SIGKILL.
+  std::chrono::milliseconds kill_grace{10000};      ///< From SIGKILL until a process is given up.
+};
 
 /// A run to be made.
 struct RunRequest {

@@ -16,7 +16,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "replay/judge/outcome.h"

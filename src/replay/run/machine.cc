@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
