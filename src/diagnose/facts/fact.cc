@@ -137,8 +137,16 @@ std::string few_of(const std::vector<std::string>& parts, size_t most, std::stri
                      parts.size() - most);
 }
 
+void AnswerParts::add(std::string word, Evidence line, int process) {
+  if (said.insert(word).second) words.push_back(std::move(word));
+  evidence.push_back(std::move(line));
+  if (process >= 0) processes.push_back(process);
+}
+
 FactValue AnswerParts::answer(FactValue otherwise, std::string_view separator, size_t most) {
   if (words.empty()) return otherwise;
+  std::ranges::sort(processes);
+  processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
   return yes(few_of(words, most, separator), std::move(evidence), std::move(processes));
 }
 

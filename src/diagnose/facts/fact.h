@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -243,6 +244,18 @@ void for_each_said_of(const Job& job, Use use) {
   (for_each_said<T>(job, use), ...);
 }
 
+/// "yes" in the words that `words_of` has for the last message of kind T for which it has some, with
+/// its line; no: there is none.
+template <typename T, typename WordsOf>
+FactValue said_answer(const Job& job, WordsOf words_of) {
+  FactValue answer = no();
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    std::string words = words_of(said);
+    if (!words.empty()) answer = yes(std::move(words), {evidence_of(said.record)});
+  });
+  return answer;
+}
+
 /// Rank of the process that printed a line: its own, or, where nothing else names it, the rank
 /// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
 /// only where the job was built so (model/build/processes.cc). -1: unknown.
@@ -256,6 +269,10 @@ struct AnswerParts {
   std::vector<std::string> words;
   std::vector<Evidence> evidence;
   std::vector<int> processes;
+  std::set<std::string> said = {};  ///< What add() has put into `words`.
+
+  /// One thing more: its words, if they are new, a line that shows it, and who is guilty of it.
+  void add(std::string word, Evidence line, int process = -1);
 
   /// "yes" with the words of all, at most `most` of them in full; `otherwise` where there are none.
   FactValue answer(FactValue otherwise, std::string_view separator = "; ", size_t most = SIZE_MAX);

@@ -390,10 +390,9 @@ FactValue rank_conflicts(const Job& job, const Instance&) {
     for (const size_t log : process.logs) {
       const SpeakerLog& voice = job.logs[log];
       if (voice.speaker.rank < 0 || voice.speaker.rank == process.rank) continue;
-      conflicts.words.push_back(fmt::format("{}, pid {}: rank {} to the framework, rank {} to NCCL",
-                                            process.host, process.pid, voice.speaker.rank,
-                                            process.rank));
-      conflicts.evidence.push_back({voice.last, voice.last_text});
+      conflicts.add(fmt::format("{}, pid {}: rank {} to the framework, rank {} to NCCL",
+                                process.host, process.pid, voice.speaker.rank, process.rank),
+                    {voice.last, voice.last_text});
     }
   }
   return conflicts.answer(no(), "; ", kMostNames);

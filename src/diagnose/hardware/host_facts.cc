@@ -203,13 +203,10 @@ FactValue container(const Job& job, const Instance&) {
   if (const Record* line = container_line(job)) {
     return yes("a container runtime wrote the log", {evidence_of(*line)});
   }
-  FactValue answer = no();
-  for_each_said<ShellCommand>(job, [&](const Said<ShellCommand>& said) {
-    if (!holds_one_of(said.message.command, kContainerCommands) &&
-        !is_container_host(prompt_host(said.record.text))) {
-      return;
-    }
-    answer = yes("commands in the log run in a container", {evidence_of(said.record)});
+  FactValue answer = said_answer<ShellCommand>(job, [](const Said<ShellCommand>& said) {
+    const bool is_in_one = holds_one_of(said.message.command, kContainerCommands) ||
+                           is_container_host(prompt_host(said.record.text));
+    return is_in_one ? "commands in the log run in a container" : "";
   });
   for (const HostAddress& address : all_addresses(job)) {
     if (bridge_range(address.ip, false) == "172.17.0.0/16" && address.name == "eth0") {
@@ -236,13 +233,11 @@ std::optional<double> parse_size(std::string_view text) {
 template <bool large>
 FactValue shm_mount(const Job& job, const Instance&) {
   constexpr double kSmall = 1024.0 * 1024 * 1024;
-  FactValue answer = no();
-  for_each_said<ShmUsage>(job, [&](const Said<ShmUsage>& said) {
+  return said_answer<ShmUsage>(job, [](const Said<ShmUsage>& said) -> std::string {
     const auto size = parse_size(said.message.size);
-    if (!size || (*size >= kSmall) != large) return;
-    answer = yes(fmt::format("/dev/shm has {}", said.message.size), {evidence_of(said.record)});
+    if (!size || (*size >= kSmall) != large) return {};
+    return fmt::format("/dev/shm has {}", said.message.size);
   });
-  return answer;
 }
 
 FactValue cumem_fallback_partial(const Job& job, const Instance& instance) {
@@ -358,12 +353,7 @@ FactValue events_answer(const Job& job, std::string_view what, Wanted&& wanted) 
   AnswerParts events;
   for (const KernelEvent& event : job.kernel_events) {
     if (event.kind != kKindIndex<T> || !wanted(event)) continue;
-    events.evidence.push_back({event.where, event.text});
-    if (event.process >= 0) events.processes.push_back(event.process);
-    std::string phrase = event_phrase(what, event);
-    const bool is_named =
-        std::ranges::count(events.words | std::views::take(kMostNames), phrase) > 0;
-    if (!is_named) events.words.push_back(std::move(phrase));
+    events.add(event_phrase(what, event), {event.where, event.text}, event.process);
   }
   return events.answer(no(), "; ", kMostNames);
 }

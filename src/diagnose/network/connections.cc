@@ -482,10 +482,7 @@ FactValue stalled_from_start(const Job& job, const Instance&) {
 
 /// Adds a sign of something; the first two make the answer.
 void add_sign(AnswerParts& signs, const std::string& word, Evidence line) {
-  const bool known = std::ranges::count(signs.words, word) > 0;
-  if (known || signs.words.size() == 2) return;
-  signs.words.push_back(word);
-  signs.evidence.push_back(std::move(line));
+  if (!signs.said.contains(word) && signs.words.size() < 2) signs.add(word, std::move(line));
 }
 
 std::string on_host(const Job& job, int process) {
@@ -538,14 +535,10 @@ struct Selection {
 
 /// NCCL's own complaint, which exists since 2.30.3.
 FactValue device_counts_differ(const Job& job) {
-  FactValue answer = no();
-  for_each_said<DeviceCountsMixed>(job, [&](const Said<DeviceCountsMixed>& said) {
-    if (said.header.level != Level::Warn) return;
-    answer =
-        yes(fmt::format("({} to {} devices for each rank)", said.message.min, said.message.max),
-            {evidence_of(said.record)});
+  return said_answer<DeviceCountsMixed>(job, [](const auto& said) -> std::string {
+    if (said.header.level != Level::Warn) return {};
+    return fmt::format("({} to {} devices for each rank)", said.message.min, said.message.max);
   });
-  return answer;
 }
 
 /// Drops names that only the beginning of another one stands for: "Socke" is a cut line, no
@@ -578,10 +571,9 @@ FactValue networks_differ(const Job& job, const Instance&) {
   if (groups.size() < 2) return groups.empty() ? unknown() : no();
   AnswerParts parts{.processes = minority(groups)};
   for (const auto& [name, members] : groups) {
-    parts.words.push_back(fmt::format("{} in {} process{}{}", name, members.size(),
-                                      members.size() == 1 ? "" : "es",
-                                      on_host(job, members.front())));
-    parts.evidence.push_back(lines[name]);
+    parts.add(fmt::format("{} in {} process{}{}", name, members.size(),
+                          members.size() == 1 ? "" : "es", on_host(job, members.front())),
+              lines[name]);
   }
   parts.words = {fmt::format("({})", join(parts.words, ", "))};
   return parts.answer(no());

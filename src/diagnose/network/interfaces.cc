@@ -231,16 +231,13 @@ int index_in_use(const Job& job) {
 }
 
 FactValue from_gid_table(const Job& job, int index) {
-  FactValue answer = no();
-  for_each_said<GidRow>(job, [&](const Said<GidRow>& said) {
+  return said_answer<GidRow>(job, [&](const Said<GidRow>& said) -> std::string {
     const GidRow& row = said.message;
-    if (row.index != index || (!is_link_local(row.gid) && row.version != "v1")) return;
-    answer = yes(fmt::format("GID index {} of {} is {}{}", index, row.device,
-                             is_link_local(row.gid) ? "link-local" : "RoCE v1",
-                             reported_index(job) == kUnset ? ", the default of this release" : ""),
-                 {evidence_of(said.record)});
+    if (row.index != index || (!is_link_local(row.gid) && row.version != "v1")) return {};
+    return fmt::format("GID index {} of {} is {}{}", index, row.device,
+                       is_link_local(row.gid) ? "link-local" : "RoCE v1",
+                       reported_index(job) == kUnset ? ", the default of this release" : "");
   });
-  return answer;
 }
 
 FactValue from_failures(const Job& job) {
@@ -304,8 +301,7 @@ std::map<std::string, std::string, std::less<>> hosts_by_address(const Job& job)
 
 FactValue ib_timeout_within_host(const Job& job, const Instance&) {
   const auto hosts = hosts_by_address(job);
-  FactValue value = yes({});
-  std::set<std::string> places;
+  AnswerParts places;
   bool between_hosts = false;
   for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
     if (said.message.status != kRetryExceeded || said.message.peer.empty()) return;
@@ -317,15 +313,13 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
       return;
     }
     const std::string nic(said.message.hca);
-    places.insert(printable(to_valid_utf8(nic.empty() ? own : fmt::format("{} ({})", own, nic))));
-    value.evidence.push_back(evidence_of(said.record));
-    value.processes.push_back(said.process);
+    places.add(printable(to_valid_utf8(nic.empty() ? own : fmt::format("{} ({})", own, nic))),
+               evidence_of(said.record), said.process);
   });
-  if (places.empty()) return between_hosts ? no() : unknown();
   // Where other hosts cannot be reached either, the wiring inside one is not what is special.
   if (between_hosts) return no();
-  value.what = fmt::format("{}", fmt::join(places, ", "));
-  return value;
+  std::ranges::sort(places.words);
+  return places.answer(unknown(), ", ");
 }
 
 // Can the hosts of the job reach the addresses that NCCL advertises?
@@ -647,22 +641,18 @@ FactValue used_link_mix(const std::vector<UsedHca>& used) {
   const std::vector<UsedHca> ib = used_of_link(used, "IB");
   const std::vector<UsedHca> roce = used_of_link(used, "RoCE");
   if (ib.empty() || roce.empty()) return no();
-  std::vector<std::string> names;
-  FactValue value = yes({});
+  AnswerParts names;
   for (const UsedHca& each : roce.size() <= ib.size() ? roce : ib) {
-    names.push_back(fmt::format("{}/{}", each.hca->name, each.hca->link));
-    value.evidence.push_back(each.list->line);
+    names.add(fmt::format("{}/{}", each.hca->name, each.hca->link), each.list->line);
   }
-  value.what = fmt::format("(connections run over {} beside {} of the other kind)",
-                           join(names, ", "), std::max(ib.size(), roce.size()));
-  return value;
+  names.words = {fmt::format("(connections run over {} beside {} of the other kind)",
+                             join(names.words, ", "), std::max(ib.size(), roce.size()))};
+  return names.answer(no());
 }
 
 FactValue hca_link_mix(const Job& job, const Instance&) {
-  FactValue answer = no();
-  for_each_said<IbDevicesIncompatible>(job, [&](const Said<IbDevicesIncompatible>& said) {
-    answer = yes("(NCCL refuses to connect them)", {evidence_of(said.record)});
-  });
+  const FactValue answer = said_answer<IbDevicesIncompatible>(
+      job, [](const auto&) { return "(NCCL refuses to connect them)"; });
   if (is_yes(answer)) return answer;
   if (const auto used = used_hcas(job)) return used_link_mix(*used);
   if (stays_on_one_host(job)) return no();
@@ -691,8 +681,7 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
   for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
     if (said.message.status == kRetriesExceeded) failed.insert(said.process);
   });
-  std::vector<std::string> parts;
-  FactValue value = yes({});
+  AnswerParts parts;
   for (const HcaList& list : hca_lists(job)) {
     if (failed.erase(list.process) == 0) continue;
     std::vector<std::string> names;
@@ -700,15 +689,13 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
       if (own != &list) continue;
       names.push_back(hca->link.empty() ? hca->name : fmt::format("{} ({})", hca->name, hca->link));
     }
-    if (names.empty() || parts.size() == kMost) continue;
+    if (names.empty() || parts.words.size() == kMost) continue;
     const Process& process = nth_process(job, list.process);
-    parts.push_back(fmt::format(
-        "{} uses {}", process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.host,
-        join(names, ", ")));
-    value.evidence.push_back(list.line);
+    const std::string who = process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.host;
+    parts.add(fmt::format("{} uses {}", who, join(names, ", ")), list.line);
   }
-  if (parts.empty()) return unknown();
-  value.what = " Of its devices, " + join(parts, "; ") + ".";
+  FactValue value = parts.answer(unknown());
+  if (value.known()) value.what = " Of its devices, " + value.what + ".";
   return value;
 }
 

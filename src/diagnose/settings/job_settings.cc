@@ -437,13 +437,12 @@ FactValue env_differs(const Job& job, const Instance&) {
   const std::vector<Reader> readers = read_settings(job);
   if (readers.size() < 2) return unknown();
   AnswerParts parts;
-  std::set<int> odd;
   for (const Difference& each : find_differences(job, readers)) {
     parts.words.push_back(difference_phrase(job, each.name, each.by_value));
     parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());
-    for (const int process : minority(each.by_value)) odd.insert(process);
+    const std::vector<int> odd = minority(each.by_value);
+    parts.processes.insert(parts.processes.end(), odd.begin(), odd.end());
   }
-  parts.processes.assign(odd.begin(), odd.end());
   return parts.answer(no());
 }
 
@@ -465,15 +464,14 @@ const std::string* only_host_of(const Job& job, const Difference& setting, size_
 FactValue env_not_forwarded(const Job& job, const Instance&) {
   const std::vector<Reader> readers = read_settings(job);
   AnswerParts parts;
-  std::set<int> without;
   for (const Difference& each : find_differences(job, readers)) {
     const std::string* host = only_host_of(job, each, readers.size());
     if (host == nullptr) continue;
     parts.words.push_back(fmt::format("{} on {} only", each.name, printable(to_valid_utf8(*host))));
     parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());
-    without.insert(each.by_value.at("").begin(), each.by_value.at("").end());
+    const std::vector<int>& without = each.by_value.at("");
+    parts.processes.insert(parts.processes.end(), without.begin(), without.end());
   }
-  parts.processes.assign(without.begin(), without.end());
   return parts.answer(unknown(), ", ");
 }
 
@@ -495,9 +493,7 @@ FactValue remarks_answer(const Job& job, std::string_view separator, Wanted want
   for (const JobRemark& each : job_remarks(job)) {
     if (!wanted(each.remark)) continue;
     std::string text = words(each.remark);
-    if (std::ranges::count(parts.words, text) > 0) continue;
-    parts.words.push_back(std::move(text));
-    parts.evidence.push_back(each.line);
+    if (!parts.said.contains(text)) parts.add(std::move(text), each.line);
   }
   return parts.answer(unknown(), separator, kMostNamed);
 }
@@ -582,8 +578,7 @@ FactValue settings_from_elsewhere(const Job& job, const Instance&) {
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     const std::string name(said.message.name);
     if (!named.insert(name).second) return;
-    others.words.push_back(fmt::format("{}={}", name, printable(said.message.value)));
-    others.evidence.push_back(evidence_of(said.record));
+    others.add(fmt::format("{}={}", name, printable(said.message.value)), evidence_of(said.record));
   });
   return others.answer(no(), ", ", kMostNamed);
 }
