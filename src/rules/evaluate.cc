@@ -58,13 +58,17 @@ std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings
 
 namespace {
 
+std::string without_stop(std::string sentence) {
+  if (sentence.ends_with('.')) sentence.pop_back();
+  return sentence;
+}
+
 std::string headline_of(const std::vector<Finding>& findings, const Finding& first) {
-  std::string sentence = first_sentence(first.message);
   const std::vector<const Finding*> others = consequences_of(findings, first);
-  if (others.empty()) return sentence;
+  if (others.empty()) return first_sentence(first.message);
+  const std::string sentence = without_stop(first_sentence(first.message));
   uint64_t shown = 0;
   for (const Finding* other : others) shown += other->evidence.size() + other->evidence_omitted;
-  if (sentence.ends_with('.')) sentence.pop_back();
   const std::string lines = shown > others.size() ? fmt::format(" ({} lines)", shown) : "";
   return others.size() == 1 ? fmt::format("{}; another finding{} follows from it.", sentence, lines)
                             : fmt::format("{}; {} other findings{} follow from it.", sentence,
@@ -142,8 +146,7 @@ Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
   const Finding& first = findings.front();
   std::string headline = headline_of(findings, first);
   if (outcome_of(job).job.state == EndState::Finished) {
-    if (headline.ends_with('.')) headline.pop_back();
-    headline += "; the job finished.";
+    headline = without_stop(std::move(headline)) + "; the job finished.";
   }
   return {error ? VerdictStatus::Problem : VerdictStatus::Suspicious, std::move(headline),
           first.id};
@@ -238,42 +241,29 @@ bool might_apply(const Rule& rule, JobView& view, const FindingsById& findings) 
 
 /// True if the overlay means everybody whom a finding names. With conditions on hosts or ranks it
 /// means no finding that names nobody.
-bool matches(const Overlay& overlay, const std::vector<std::string>& hosts,
-             const std::vector<int>& ranks) {
-  const auto means_host = [&](const std::string& host) {
-    return passes(FactValue{.value = host}, overlay.host);
+bool matches(const Overlay& overlay, const Finding& finding) {
+  const auto means_all = [](const auto& names, const std::vector<ValueTest>& tests) {
+    const auto is_meant = [&](const auto& name) { return passes(FactValue{name}, tests); };
+    return tests.empty() || (!names.empty() && std::ranges::all_of(names, is_meant));
   };
-  const auto means_rank = [&](int rank) {
-    return passes(FactValue{.value = int64_t{rank}}, overlay.rank);
-  };
-  if (!overlay.host.empty() && (hosts.empty() || !std::ranges::all_of(hosts, means_host))) {
-    return false;
-  }
-  return overlay.rank.empty() || (!ranks.empty() && std::ranges::all_of(ranks, means_rank));
+  return means_all(finding.hosts, overlay.host) && means_all(finding.ranks, overlay.rank);
 }
 
 OverlayEffect effect_of(const Overlay& overlay, Finding finding) {
   return {std::move(finding), overlay.severity, overlay.reason, overlay.until, overlay.where};
 }
 
-/// Takes the firings out whose finding the overlay means.
-std::vector<Firing> take_meant(const Overlay& overlay, const Rule& rule, JobView& view,
-                               std::vector<Firing>& firings) {
-  const auto first = std::stable_partition(firings.begin(), firings.end(), [&](const Firing& one) {
-    const Finding finding = build_finding(rule, view, {one});
-    return !matches(overlay, finding.hosts, finding.ranks);
-  });
-  std::vector<Firing> meant(std::make_move_iterator(first), std::make_move_iterator(firings.end()));
-  firings.erase(first, firings.end());
-  return meant;
-}
-
 /// Takes out what overlays suppress.
 void suppress(const Rulebook& rulebook, const Rule& rule, JobView& view,
               std::vector<Firing>& firings, Found& found) {
   for (const Overlay& overlay : rulebook.overlays) {
-    if (overlay.rule != rule.id || overlay.severity || firings.empty()) continue;
-    const std::vector<Firing> meant = take_meant(overlay, rule, view, firings);
+    if (overlay.rule != rule.id || overlay.severity) continue;
+    std::vector<Firing> meant;
+    std::erase_if(firings, [&](Firing& one) {
+      const bool is_meant = matches(overlay, build_finding(rule, view, {one}));
+      if (is_meant) meant.push_back(one);
+      return is_meant;
+    });
     if (meant.empty()) continue;
     found.overlays.push_back(effect_of(overlay, build_finding(rule, view, meant)));
   }
@@ -316,8 +306,7 @@ void change_severities(const Rulebook& rulebook, Found& found) {
   for (const Overlay& overlay : rulebook.overlays) {
     const auto entry = found.findings.find(overlay.rule);
     if (!overlay.severity || entry == found.findings.end() || changed.contains(overlay.rule) ||
-        found.suppressed.contains(overlay.rule) ||
-        !matches(overlay, entry->second.hosts, entry->second.ranks)) {
+        found.suppressed.contains(overlay.rule) || !matches(overlay, entry->second)) {
       continue;
     }
     changed.insert(overlay.rule);
@@ -514,26 +503,13 @@ void add(const Finding& finding, const std::string& run, std::vector<Finding>& a
 
 /// "run 2: healthy, finished".
 std::string short_words(const JudgedRun& run) {
-  const std::string_view end = to_string(run.end.state);
-  switch (run.verdict.status) {
-    case VerdictStatus::Clean:
-      return fmt::format("{}: healthy, finished", run.name);
-    case VerdictStatus::Problem:
-      return fmt::format("{}: a problem, {}", run.name, end);
-    case VerdictStatus::Suspicious:
-      return fmt::format("{}: suspicious, {}", run.name, end);
-    case VerdictStatus::NothingFound:
-      return fmt::format("{}: no problem seen, {}", run.name,
-                         run.end.state == EndState::Unknown ? "end unknown" : end);
-    case VerdictStatus::CannotJudge:
-      break;
-  }
-  return fmt::format("{}: cannot be judged", run.name);
-}
-
-std::string without_stop(std::string sentence) {
-  if (sentence.ends_with('.')) sentence.pop_back();
-  return sentence;
+  constexpr std::string_view kWords[] = {"a problem, {}", "suspicious, {}", "healthy, finished",
+                                         "no problem seen, {}", "cannot be judged"};
+  const bool unseen =
+      run.verdict.status == VerdictStatus::NothingFound && run.end.state == EndState::Unknown;
+  const std::string_view end = unseen ? "end unknown" : to_string(run.end.state);
+  const std::string_view words = kWords[static_cast<size_t>(run.verdict.status)];
+  return fmt::format("{}: {}", run.name, fmt::format(fmt::runtime(words), end));
 }
 
 Verdict joined_verdict(const std::vector<Judged>& all, const Job& job) {

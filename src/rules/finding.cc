@@ -38,28 +38,16 @@ std::string_view to_string(VerdictStatus status) {
 
 namespace {
 
+/// A line of amd_words.table.
 struct WordPair {
   std::string_view nvidia;
   std::string_view amd;
 };
 
-/// Longer words before those that they begin with.
+constexpr WordPair row(std::string_view nvidia, std::string_view amd) { return {nvidia, amd}; }
+
 constexpr WordPair kWords[] = {
-    {"nvidia-smi topo -p2p r", "rocm-smi --showtopoaccess"},
-    {"nvidia-smi topo -p2p", "rocm-smi --showtopoaccess"},
-    {"nvidia-smi topo -m", "rocm-smi --showtopo"},
-    {"nvidia-smi nvlink -s", "rocm-smi --showtopotype"},
-    {"nvidia-smi nvlink -e", "rocm-smi --showxgmierr"},
-    {"nvidia-smi nvlink --errorcounters", "rocm-smi --showxgmierr"},
-    {"nvidia-smi -q -d ECC", "rocm-smi --showrasinfo"},
-    {"nvidia-smi -L", "rocm-smi --showid --showbus"},
-    {"nvidia-smi --query-gpu=pci.bus_id --format=csv", "rocm-smi --showbus"},
-    {"nvidia-smi --query-gpu=driver_version --format=csv", "rocm-smi --showdriverversion"},
-    {"nvidia-smi --query-gpu=name --format=csv", "rocm-smi --showproductname"},
-    {"nvidia-smi --query-gpu=name", "rocm-smi --showproductname"},
-    {"nvidia-smi", "rocm-smi"},
-    {"nccl-tests", "rccl-tests"},
-    {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
+#include "rules/amd_words.inc"
 };
 
 }  // namespace
@@ -86,25 +74,16 @@ namespace {
 // Whom does a finding name? The guilty where evidence identifies them, else those whose own lines
 // report the fault; never mere victims.
 
-/// Somebody whom a finding names. Unknown parts stay empty or -1.
-struct Party {
-  int rank = -1;
-  std::string host;
-  int64_t pid = -1;
+using Parties = std::vector<Subject>;  ///< Unknown parts stay empty or -1.
 
-  bool operator==(const Party&) const = default;
-};
-
-using Parties = std::vector<Party>;
-
-Party party_of(const Job& job, int process) {
-  const Process& known = job.processes[static_cast<size_t>(process)];
-  return {known.rank, known.host, known.pid};
+Subject party_of(const Job& job, int process) {
+  const Process& known = nth_process(job, process);
+  return {.host = known.host, .rank = known.rank, .pid = known.pid};
 }
 
 /// The process that printed a line, with the rank that the line itself names if nothing else does.
-Party party_of(const Job& job, const ReadRecord& read) {
-  Party party = party_of(job, read.process);
+Subject party_of(const Job& job, const ReadRecord& read) {
+  Subject party = party_of(job, read.process);
   if (party.rank < 0) party.rank = rank_of(job, read.process, read.header());
   return party;
 }
@@ -122,7 +101,7 @@ Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) 
     for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
     for (const int rank : hit.value->ranks) {
       const int process = process_of_rank(job, rank);
-      parties.push_back(process >= 0 ? party_of(job, process) : Party{.rank = rank});
+      parties.push_back(process >= 0 ? party_of(job, process) : Subject{.rank = rank});
     }
     for (const std::string& host : hit.value->hosts) parties.push_back({.host = host});
   });
@@ -173,7 +152,7 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
       if (rule.blame.type == Blame::Type::Host) {
         if (!text.empty()) parties.push_back({.host = text});
       } else if (pid >= 0) {
-        parties.push_back(process >= 0 ? party_of(job, process) : Party{.pid = pid});
+        parties.push_back(process >= 0 ? party_of(job, process) : Subject{.pid = pid});
       }
     }
   });
@@ -205,7 +184,7 @@ Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firin
       rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
   if (parties.empty() && !nobody_else) parties = reporters(job, firings);
   // Known ranks first.
-  std::ranges::sort(parties, {}, [](const Party& party) {
+  std::ranges::sort(parties, {}, [](const Subject& party) {
     return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
   });
   parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
@@ -237,7 +216,7 @@ class DistinctValues {
 };
 
 /// "rank 1 on trainbox (pid 88219; also ranks 2, 3)", as far as known.
-std::string subject_text(const Finding& finding, const std::vector<Party>& parties) {
+std::string subject_text(const Finding& finding, const Parties& parties) {
   const Subject& subject = finding.subject;
   std::string text = subject.rank >= 0 ? fmt::format("rank {}", subject.rank) : "a process";
   if (!subject.host.empty()) text += " on " + subject.host;
@@ -247,7 +226,7 @@ std::string subject_text(const Finding& finding, const std::vector<Party>& parti
   std::ranges::copy_if(finding.ranks, std::back_inserter(others),
                        [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
-  const auto nameless = std::ranges::count_if(parties, [&](const Party& party) {
+  const auto nameless = std::ranges::count_if(parties, [&](const Subject& party) {
     return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
   });
   if (others.empty() && nameless > 0) {
@@ -292,7 +271,7 @@ std::string plural_text(const MessagePart& part, const std::vector<Firing>& firi
 }
 
 std::string part_text(const MessagePart& part, JobView& view, const std::vector<Firing>& firings,
-                      const Finding& finding, const std::vector<Party>& parties) {
+                      const Finding& finding, const Parties& parties) {
   const Job& job = view.job();
   DistinctValues values;
   switch (part.type) {
@@ -330,7 +309,7 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
 /// The message, filled from the firings, the finding's ranks, hosts and subject, and `parties`, of
 /// whom the subject is the first. Any bytes that the log holds may be in it.
 std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firing>& firings,
-                         const Finding& finding, const std::vector<Party>& parties) {
+                         const Finding& finding, const Parties& parties) {
   std::string message;
   for (const MessagePart& part : rule.message) {
     message += part_text(part, view, firings, finding, parties);
@@ -395,20 +374,16 @@ void inherit_evidence(const std::vector<Firing>& firings, Finding& finding) {
   });
 }
 
-void add_parties(const std::vector<Party>& parties, Finding& finding) {
+void add_parties(const Parties& parties, Finding& finding) {
   std::set<std::string> hosts;
   std::set<int> ranks;
-  for (const Party& party : parties) {
+  for (const Subject& party : parties) {
     if (!party.host.empty()) hosts.insert(party.host);
     if (party.rank >= 0) ranks.insert(party.rank);
   }
   finding.hosts.assign(hosts.begin(), hosts.end());
   finding.ranks.assign(ranks.begin(), ranks.end());
-  if (parties.empty()) return;
-  const Party& first = parties.front();
-  finding.subject.rank = first.rank;
-  finding.subject.host = first.host;
-  finding.subject.pid = first.pid;
+  if (!parties.empty()) finding.subject = parties.front();
 }
 
 /// Id of the instance's communicator, else of the one that a fact names; empty: none.
@@ -447,7 +422,7 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
     for (std::vector<std::string>* texts : {&finding.check, &finding.fix, &finding.do_not})
       use_amd_words(*texts);
   }
-  const std::vector<Party> parties = blamed_parties(rule, view.job(), firings);
+  const Parties parties = blamed_parties(rule, view.job(), firings);
   add_parties(parties, finding);
   finding.subject.communicator = communicator_of(view.job(), firings);
   // A fact may rest on what no line says.

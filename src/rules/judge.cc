@@ -207,13 +207,8 @@ namespace {
 /// Those of one process; `records` is sorted by process.
 std::span<const ReadRecord* const> of_process(const std::vector<const ReadRecord*>& records,
                                               int process) {
-  const auto begin =
-      std::lower_bound(records.begin(), records.end(), process,
-                       [](const ReadRecord* read, int wanted) { return read->process < wanted; });
-  const auto end =
-      std::upper_bound(begin, records.end(), process,
-                       [](int wanted, const ReadRecord* read) { return wanted < read->process; });
-  return {begin, end};
+  const auto own = std::ranges::equal_range(records, process, {}, &ReadRecord::process);
+  return {own.begin(), own.end()};
 }
 
 /// True if the sorted list has the process.
