@@ -350,77 +350,80 @@ FactValue odd_gpudirect(const Job& job, const Instance&) {
   return known ? no() : unknown();
 }
 
-/// How slow a transport is, compared with the others inside a host; -1: none of these.
-int slowness(Transport transport) {
-  constexpr Transport kFastestFirst[] = {Transport::P2P, Transport::SHM, Transport::NET};
-  const auto* found = std::ranges::find(kFastestFirst, transport);
-  return found == std::end(kFastestFirst) ? -1 : static_cast<int>(found - kFastestFirst);
-}
-
-/// The slowest transport of a pair of processes in one host.
-struct LocalPath {
-  std::pair<int, int> places;  ///< Of the two in their host.
+/// A GPU of a host, or a pair of them, and something that is measured about it.
+struct Measured {
   std::string host;
-  int slowness = -1;
-  const Edge* edge = nullptr;
+  std::pair<int, int> place;  ///< In its host: of both GPUs of a pair, or of the one.
+  double value = -1;
+  const Edge* edge = nullptr;              ///< Of a pair.
+  const HostTopology* topology = nullptr;  ///< Of a GPU, as `node` of it.
+  size_t node = 0;
 };
 
-/// By places, then host.
-std::vector<LocalPath> local_paths(const Job& job, const std::vector<Edge>& edges) {
+/// Those with clearly less than nearly all others at their place of other hosts, or than those of
+/// the same host for which `in_host` holds.
+template <typename InHost>
+std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost in_host) {
+  constexpr double kClearly = 0.8;
+  std::map<std::pair<int, int>, PeerValues> by_place;  // Peers are indices into `all`.
+  std::map<std::string, PeerValues> by_host;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string value = fmt::format("{:.1f}", all[i].value);
+    by_place[all[i].place][static_cast<int>(i)] = value;
+    by_host[all[i].host][static_cast<int>(i)] = value;
+  }
+  std::set<const Measured*> less;
+  const auto add = [&](const PeerValues& peers, auto counts) {
+    const OddOnes odd = odd_ones(peers);
+    const double common = parse_decimal(odd.common).value_or(0);
+    for (const int i : odd.odd) {
+      const Measured& one = all[static_cast<size_t>(i)];
+      if (one.value < kClearly * common && counts(one)) less.insert(&one);
+    }
+  };
+  for (const auto& [place, peers] : by_place) add(peers, [](const Measured&) { return true; });
+  for (const auto& [host, peers] : by_host) add(peers, in_host);
+  return {less.begin(), less.end()};
+}
+
+/// Pairs of GPUs in one host, by places and host, measured by their slowest transport: the higher
+/// the faster.
+std::vector<Measured> local_pairs(const Job& job, const std::vector<Edge>& edges) {
+  constexpr std::pair<Transport, double> kSpeeds[] = {
+      {Transport::P2P, 4}, {Transport::SHM, 2}, {Transport::NET, 1}};
   const std::vector<int> places = places_in_host(job);
-  std::map<std::pair<std::pair<int, int>, std::string>, LocalPath> slowest;
+  std::map<std::pair<std::pair<int, int>, std::string>, Measured> slowest;
   for (const Edge& edge : edges) {
     if (!edge.sends || edge.peer < 0 || edge.reach != EdgeReach::SameHost) continue;
-    LocalPath path{
-        {places[static_cast<size_t>(edge.process)], places[static_cast<size_t>(edge.peer)]},
-        nth_process(job, edge.process).host,
-        slowness(edge.path.transport),
-        &edge};
-    if (path.slowness < 0 || path.places.first < 0 || path.places.second < 0) continue;
-    LocalPath& known = slowest[{path.places, path.host}];
-    if (path.slowness > known.slowness) known = std::move(path);
+    const std::pair place{places[static_cast<size_t>(edge.process)],
+                          places[static_cast<size_t>(edge.peer)]};
+    const std::string& host = nth_process(job, edge.process).host;
+    for (const auto& [transport, speed] : kSpeeds) {
+      if (transport != edge.path.transport || place.first < 0 || place.second < 0) continue;
+      Measured& known = slowest[{place, host}];
+      if (known.edge == nullptr || speed < known.value) known = {host, place, speed, &edge};
+    }
   }
-  std::vector<LocalPath> paths;
-  for (auto& [key, path] : slowest) paths.push_back(std::move(path));
-  return paths;
+  std::vector<Measured> pairs;
+  for (auto& [key, pair] : slowest) pairs.push_back(std::move(pair));
+  return pairs;
 }
 
 /// Pairs that are slower than the same pair on most other hosts, or than most pairs of the same
 /// host where NVSwitches make all of them alike.
-std::vector<const Edge*> slower_pairs(const Job& job, const std::vector<LocalPath>& paths) {
-  std::map<std::pair<int, int>, PeerValues> by_places;  // Peers are indices into `paths`.
-  std::map<std::string, PeerValues> by_host;
-  const std::set<std::string> alike = nvswitch_hosts(job);
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const std::string value = std::to_string(paths[i].slowness);
-    by_places[paths[i].places][static_cast<int>(i)] = value;
-    if (alike.contains(paths[i].host)) by_host[paths[i].host][static_cast<int>(i)] = value;
-  }
-  std::vector<const Edge*> slower;
-  const auto add_slower = [&](const PeerValues& peers) {
-    const OddOnes odd = odd_ones(peers);
-    for (const int i : odd.odd) {
-      if (peers.at(i) > odd.common) slower.push_back(paths[static_cast<size_t>(i)].edge);
-    }
-  };
-  std::ranges::for_each(by_places | std::views::values, add_slower);
-  std::ranges::for_each(by_host | std::views::values, add_slower);
-  return slower;
-}
-
 FactValue odd_local_path(const Job& job, const Instance&) {
-  const std::vector<Edge>& edges = edges_of(job);
-  const std::vector<LocalPath> paths = local_paths(job, edges);
-  if (paths.empty()) return unknown();
-  const std::vector<const Edge*> slower = slower_pairs(job, paths);
-  if (slower.empty()) return no();
-  std::set<int> processes;
-  std::vector<Evidence> lines;
-  for (const Edge* edge : slower) {
-    processes.insert(edge->process);
-    if (lines.size() < kMaxShown) lines.push_back({edge->where, {}});
+  const std::vector<Measured> pairs = local_pairs(job, edges_of(job));
+  if (pairs.empty()) return unknown();
+  const std::set<std::string> alike = nvswitch_hosts(job);
+  AnswerParts slower;
+  for (const Measured* pair :
+       with_less(pairs, [&](const Measured& one) { return alike.contains(one.host); })) {
+    slower.add(edge_phrase(*pair->edge), {pair->edge->where, {}}, pair->edge->process);
   }
-  return yes(edge_phrase(*slower.front()), std::move(lines), {processes.begin(), processes.end()});
+  if (slower.words.empty()) return no();
+  slower.words.resize(1);
+  slower.evidence.resize(std::min(slower.evidence.size(), kMaxShown));
+  return slower.answer(no());
 }
 
 FactValue odd_nic(const Job& job, const Instance&) {
@@ -451,15 +454,7 @@ FactValue odd_nic(const Job& job, const Instance&) {
 // Only what a line says counts, and only less than the others have: a link whose line is lost is
 // unknown, and says nothing about the GPU above it.
 
-/// A GPU of a host, and something that is measured about it.
-struct Gpu {
-  const HostTopology* host = nullptr;
-  size_t node = 0;  ///< Into the topology's nodes.
-  int place = -1;   ///< Among the GPUs of its host, by bus id; -1: hosts have different numbers.
-  double value = -1;
-};
-
-const SystemNode& node_of(const Gpu& gpu) { return gpu.host->system.nodes[gpu.node]; }
+const SystemNode& node_of(const Measured& gpu) { return gpu.topology->system.nodes[gpu.node]; }
 
 /// GB/s to NVSwitches. Links between GPUs do not count: those to GPUs that the job does not use are
 /// not listed. -1: none.
@@ -499,8 +494,8 @@ bool is_torn_on(const Job& job, const std::string& host) {
 }
 
 /// The GPUs of all logs' hosts of which the measure is known.
-std::vector<Gpu> measured_gpus(const Job& job, Measure measure) {
-  std::vector<Gpu> gpus;
+std::vector<Measured> measured_gpus(const Job& job, Measure measure) {
+  std::vector<Measured> gpus;
   for (const HostTopology& host : job.topologies) {
     if (host.host.empty() || !host.source.empty() || host.system.cut) continue;
     if (is_torn_on(job, host.host)) continue;
@@ -513,55 +508,18 @@ std::vector<Gpu> measured_gpus(const Job& job, Measure measure) {
     });
     for (size_t i = 0; i < nodes.size(); ++i) {
       const double value = measure(host.system, nodes[i]);
-      if (value > 0) gpus.push_back({&host, nodes[i], static_cast<int>(i), value});
+      const int place = static_cast<int>(i);
+      if (value > 0) gpus.push_back({host.host, {place, -1}, value, nullptr, &host, nodes[i]});
     }
   }
   return gpus;
 }
 
-/// Those of a group of peers that have clearly less than nearly all others.
-std::set<int> with_less(const std::vector<Gpu>& gpus, const PeerValues& peers) {
-  constexpr double kClearly = 0.8;
-  const OddOnes odd = odd_ones(peers);
-  std::set<int> less(odd.odd.begin(), odd.odd.end());
-  std::erase_if(less, [&](int i) {
-    return gpus[static_cast<size_t>(i)].value >= kClearly * parse_decimal(odd.common).value_or(0);
-  });
-  return less;
-}
-
-/// GPUs with less than the others of their host, and than those at their place of other hosts.
-std::vector<const Gpu*> odd_gpus(const std::vector<Gpu>& gpus, bool in_host) {
-  std::map<std::string, PeerValues> by_host;  // Peers are indices into `gpus`.
-  std::map<int, PeerValues> by_place;
-  for (size_t i = 0; i < gpus.size(); ++i) {
-    const std::string value = fmt::format("{:.1f}", gpus[i].value);
-    by_host[gpus[i].host->host][static_cast<int>(i)] = value;
-    by_place[gpus[i].place][static_cast<int>(i)] = value;
-  }
-  std::set<int> odd;
-  for (const auto& [place, peers] : by_place) odd.merge(with_less(gpus, peers));
-  for (const auto& [host, peers] : by_host) {
-    if (!in_host) break;
-    for (const int i : with_less(gpus, peers)) {
-      const Gpu& own = gpus[static_cast<size_t>(i)];
-      // Hosts in which that place always has less are built so.
-      const bool alone = std::ranges::none_of(gpus, [&](const Gpu& other) {
-        return other.place == own.place && other.host != own.host && other.value <= own.value;
-      });
-      if (alone) odd.insert(i);
-    }
-  }
-  std::vector<const Gpu*> result;
-  for (const int i : odd) result.push_back(&gpus[static_cast<size_t>(i)]);
-  return result;
-}
-
 /// The line in which a process of that host lists the GPU.
-std::optional<Evidence> line_of(const Job& job, const Gpu& gpu) {
+std::optional<Evidence> line_of(const Job& job, const Measured& gpu) {
   std::optional<Evidence> line;
   for_each_said<TopologyNode>(job, [&](const Said<TopologyNode>& said) {
-    const bool here = nth_process(job, said.process).host == gpu.host->host;
+    const bool here = nth_process(job, said.process).host == gpu.host;
     const std::string_view node = said.message.node.substr(0, said.message.node.find(' '));
     const auto named = parse_node_name(node);
     if (!line && here && named && *named == node_of(gpu).name) line = evidence_of(said.record);
@@ -570,10 +528,10 @@ std::optional<Evidence> line_of(const Job& job, const Gpu& gpu) {
 }
 
 /// Whose GPU it is; -1: not known.
-int process_of(const Job& job, const Gpu& gpu) {
-  const int rank = gpu.host->ranks[gpu.node];
+int process_of(const Job& job, const Measured& gpu) {
+  const int rank = gpu.topology->ranks[gpu.node];
   const auto owner = std::ranges::find_if(job.processes, [&](const Process& process) {
-    return rank >= 0 && process.rank == rank && process.host == gpu.host->host;
+    return rank >= 0 && process.rank == rank && process.host == gpu.host;
   });
   return owner == job.processes.end() ? -1 : static_cast<int>(owner - job.processes.begin());
 }
@@ -581,22 +539,27 @@ int process_of(const Job& job, const Gpu& gpu) {
 /// GPUs with less of a measure than their peers, also than those of the same host if `in_host`.
 template <double measure(const SystemTopology&, size_t), bool in_host>
 FactValue odd_gpu(const Job& job, const Instance&) {
-  const std::vector<Gpu> gpus = measured_gpus(job, measure);
-  const std::vector<const Gpu*> odd = odd_gpus(gpus, in_host);
+  const std::vector<Measured> gpus = measured_gpus(job, measure);
   if (gpus.empty()) return unknown();
+  // Hosts in which that place always has less are built so.
+  const auto is_alone = [&](const Measured& own) {
+    return in_host && std::ranges::none_of(gpus, [&](const Measured& other) {
+             return other.place == own.place && other.host != own.host && other.value <= own.value;
+           });
+  };
+  const std::vector<const Measured*> odd = with_less(gpus, is_alone);
   if (odd.empty()) return no();
-  double best = 0;
-  for (const Gpu& gpu : gpus) best = std::max(best, gpu.value);
+  const double best = std::ranges::max_element(gpus, {}, &Measured::value)->value;
+  FactValue value = yes(fmt::format("{} of {} has {:.1f} GB/s, others up to {:.1f}",
+                                    to_string(node_of(*odd.front()).name), odd.front()->host,
+                                    odd.front()->value, best));
   std::set<int> processes;
-  std::vector<Evidence> lines;
-  for (const Gpu* gpu : odd) {
+  for (const Measured* gpu : odd) {
     if (const int process = process_of(job, *gpu); process >= 0) processes.insert(process);
-    if (const auto line = line_of(job, *gpu)) lines.push_back(*line);
+    if (const auto line = line_of(job, *gpu)) value.evidence.push_back(*line);
   }
-  return yes(fmt::format("{} of {} has {:.1f} GB/s, others up to {:.1f}",
-                         to_string(node_of(*odd.front()).name), odd.front()->host->host,
-                         odd.front()->value, best),
-             std::move(lines), {processes.begin(), processes.end()});
+  value.processes.assign(processes.begin(), processes.end());
+  return value;
 }
 
 /// "30.0/30.0": the smaller of both.
