@@ -197,11 +197,7 @@ std::string entered_words(const Job& job, const std::vector<CallFront>& fronts) 
 FactValue stalled_before_end(const Job& job, const Instance&) {
   const auto stop = stop_evidence(job);
   if (!stop || stop->by != StopBy::Silence) return unknown();
-  const std::optional<Silence>& silence = silence_before_end(job);
-  return yes(fmt::format("nothing was printed for {}, where work had shown every {}; then {}",
-                         duration_words(silence->nanoseconds), duration_words(silence->usual),
-                         silence->ended),
-             {silence->last, silence->end});
+  return yes(stop->what, {silence_before_end(job)->last, stop->line});
 }
 
 /// Somebody ended it, and nothing shows that it had failed or stood still.

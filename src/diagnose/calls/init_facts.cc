@@ -21,6 +21,7 @@
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/event.h"
@@ -75,18 +76,6 @@ bool is_complete(const CommSegment& segment) {
 
 /// Its silence proves nothing.
 bool is_doubtful(const Process& process) { return process.cut || process.torn; }
-
-bool holds_segments(const Job& job, const Process& process) {
-  return std::ranges::any_of(process.logs,
-                             [&](size_t log) { return !job.logs[log].comms.all.empty(); });
-}
-
-template <typename... T>
-bool has_said(const Job& job, const Process& process) {
-  return std::ranges::any_of(process.logs, [&](size_t log) {
-    return (job.logs[log].records.contains(kKindIndex<T>) || ...);
-  });
-}
 
 /// It came to how NCCL finds its network, the last thing before ranks need each other.
 bool chose_network(const Job& job, const Process& process) {
@@ -180,7 +169,7 @@ class Search {
         const auto [entry, is_new] = by_rank_.try_emplace(process.rank, static_cast<int>(p));
         if (!is_new) entry->second = -1;
       } else if (process.has_nccl && process.pid >= 0 && !is_doubtful(process) &&
-                 !holds_segments(job, process)) {
+                 segments_of(job, process).empty()) {
         orphans_.push_back(static_cast<int>(p));
       }
     }
@@ -325,7 +314,7 @@ class Search {
   bool waits_without_start(int process) const {
     const Process& speaker = nth_process(job_, process);
     return chose_network(job_, speaker) && !is_doubtful(speaker) && !failed(process) &&
-           !holds_segments(job_, speaker) && !watchdog_ranks_.contains(speaker.rank);
+           segments_of(job_, speaker).empty() && !watchdog_ranks_.contains(speaker.rank);
   }
 
   /// Moves those from `unseen` to `missing` that the logs cover.

@@ -78,19 +78,6 @@ const std::vector<OutOfStep>& messages_out_of_step(const Job& job) {
   return job.answers.of<&find_out_of_step>(job);
 }
 
-std::vector<OutOfStepRank> ranks_out_of_step(const Job& job) {
-  std::vector<OutOfStepRank> result;
-  for (const OutOfStep& messages : messages_out_of_step(job)) {
-    const bool sender_left = divergence_from_twins(job, messages.sender).has_value();
-    const bool receiver_left = divergence_from_twins(job, messages.receiver).has_value();
-    if (sender_left == receiver_left) continue;  // Nothing tells which of them it was.
-    const Waiter& waiter = sender_left ? messages.sender : messages.receiver;
-    const bool is_known = std::ranges::count(result, waiter, &OutOfStepRank::waiter) > 0;
-    if (!is_known) result.push_back({messages, waiter});
-  }
-  return result;
-}
-
 namespace {
 
 bool is_one_message(const TimedOutWork& work) {

@@ -48,15 +48,6 @@ struct OutOfStep {
 /// many ranks, where nobody compares them all. Valid as long as the job.
 const std::vector<OutOfStep>& messages_out_of_step(const Job& job);
 
-/// One of them left the order of calls that ranks like it keep, and its other end did not.
-struct OutOfStepRank {
-  OutOfStep messages;
-  Waiter waiter;  ///< The end that did.
-};
-
-/// Those of whom that is certain, each once; in order of their messages. Pure.
-std::vector<OutOfStepRank> ranks_out_of_step(const Job& job);
-
 // Do ranks wait in a circle for each other's Recv?
 //
 //   rank 0: Send to 1, Recv from 1     both gave up on that Send: each Recv stands behind a Send

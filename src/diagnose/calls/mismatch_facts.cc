@@ -385,16 +385,25 @@ struct Telling {
 /// The only rank whose messages went out of step where it left the order of ranks like it. False if
 /// there is none, or several, or if another one left the order of collectives.
 bool tell_out_of_step(Telling& telling) {
-  const std::vector<OutOfStepRank> ranks = ranks_out_of_step(telling.job);
-  if (ranks.size() != 1) return false;
-  const auto& [messages, waiter] = ranks.front();
-  const std::vector<Divergence> odd = find_divergences(telling.job).odd;
-  if (std::ranges::any_of(odd, [&](const Divergence& one) { return one.waiter != waiter; })) {
-    return false;
+  const OutOfStep* first = nullptr;
+  Waiter waiter;
+  std::optional<TwinDivergence> divergence;
+  for (const OutOfStep& messages : messages_out_of_step(telling.job)) {
+    auto of_sender = divergence_from_twins(telling.job, messages.sender);
+    auto of_receiver = divergence_from_twins(telling.job, messages.receiver);
+    // Where both did, or none, nothing tells which of them it was.
+    if (of_sender.has_value() == of_receiver.has_value()) continue;
+    const Waiter& left = of_sender ? messages.sender : messages.receiver;
+    if (first != nullptr && left != waiter) return false;
+    if (first != nullptr) continue;
+    first = &messages;
+    waiter = left;
+    divergence = std::move(of_sender ? of_sender : of_receiver);
   }
-  const auto divergence = divergence_from_twins(telling.job, waiter);
-  if (!divergence) return false;
-  telling.add(messages);
+  const std::vector<Divergence> odd = find_divergences(telling.job).odd;
+  const auto is_other = [&](const Divergence& one) { return one.waiter != waiter; };
+  if (first == nullptr || std::ranges::any_of(odd, is_other)) return false;
+  telling.add(*first);
   blame(telling.job, waiter, telling.value);
   telling.phrases.push_back(twin_words(telling.job, waiter, *divergence));
   return true;

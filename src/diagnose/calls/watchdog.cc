@@ -324,15 +324,6 @@ Camps neighbouring_camps(const StalledWork& first, const StalledWork& second) {
   return apart ? camps : Camps{};
 }
 
-/// A peer that went away lets collectives end on some ranks only; then SeqNums mean less.
-bool lost_a_peer(const Job& job) {
-  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-    return log.records.contains(kKindIndex<PeerClosed>) ||
-           log.records.contains(kKindIndex<WorkException>) ||
-           log.records.contains(kKindIndex<IbCompletion>);
-  });
-}
-
 FactValue watchdog_mismatch(const Job& job, const Instance&) {
   const std::vector<StalledWork> all = stalled_work(job);
   if (all.empty()) return unknown();
@@ -340,7 +331,8 @@ FactValue watchdog_mismatch(const Job& job, const Instance&) {
     const Camps camps = camps_of({&stalled});
     if (camps.size() > 1) return mismatch_answer(job, place(stalled), camps);
   }
-  if (lost_a_peer(job)) return unknown();
+  // A peer that went away lets collectives end on some ranks only; then SeqNums mean less.
+  if (any_said<PeerClosed, WorkException, IbCompletion>(job)) return unknown();
   for (size_t i = 0; i + 1 < all.size(); ++i) {
     if (all[i].group != all[i + 1].group || all[i].seq + 1 != all[i + 1].seq) continue;
     const Camps camps = neighbouring_camps(all[i], all[i + 1]);

@@ -147,8 +147,6 @@ RepeatRange inside(const Repeats& repeats, size_t begin, size_t end) {
 struct Gap {
   size_t begin = 0;
   size_t end = 0;
-
-  bool operator==(const Gap&) const = default;
 };
 
 Gap gap_before(const Repeats& repeats, size_t repeat, size_t total) {
@@ -261,49 +259,6 @@ bool matches_by_number(const std::vector<Boundary>& own, const Repeats& repeats,
   return own.front().step == model.front().step || !credible;
 }
 
-/// Puts boundaries of a model to where a process makes the same calls.
-class Placing {
- public:
-  Placing(const RepeatedCalls& calls, const RepeatedCalls& model, int64_t shift)
-      : calls_(calls), model_(model), shift_(shift) {}
-
-  /// nullopt if the place is not among the process's repeats.
-  std::optional<Boundary> place(const Boundary& boundary) {
-    const int64_t wanted = static_cast<int64_t>(boundary.repeat) + shift_;
-    if (wanted < 0 || wanted > static_cast<int64_t>(calls_.repeats.begins.size())) {
-      return std::nullopt;
-    }
-    const auto repeat = static_cast<size_t>(wanted);
-    const Gap gap = gap_before(calls_.repeats, repeat, calls_.folded.size());
-    const Gap other = gap_before(model_.repeats, boundary.repeat, model_.folded.size());
-    // Behind the last repeat that both have, a process that stopped early has other calls.
-    const size_t into = boundary.call - other.begin;
-    const bool same = is_same(gap, other);
-    const size_t call = same ? gap.begin + into : std::min(gap.begin + into, gap.end);
-    return Boundary{boundary.step, call, call, repeat, false};
-  }
-
- private:
-  /// Many boundaries may stand in one gap, and a gap may be long.
-  bool is_same(const Gap& gap, const Gap& other) {
-    if (gap != last_gap_ || other != last_other_) {
-      const size_t count = gap.end - gap.begin;
-      last_gap_ = gap;
-      last_other_ = other;
-      same_ = count == other.end - other.begin &&
-              calls_.folded.kinds(gap.begin, count) == model_.folded.kinds(other.begin, count);
-    }
-    return same_;
-  }
-
-  const RepeatedCalls& calls_;
-  const RepeatedCalls& model_;
-  int64_t shift_;
-  Gap last_gap_;
-  Gap last_other_;
-  bool same_ = true;  ///< Of no calls on either side.
-};
-
 }  // namespace
 
 std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& repeats,
@@ -341,11 +296,31 @@ std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCa
   if (!shift) return own;
   // Farther than that no marker drifts: there the process lacks a repeat that the model has.
   const size_t most = 3 * calls.repeats.pattern.size() * calls.repeats.per_step / 4;
-  Placing placing(calls, model_calls, *shift);
+  // Many boundaries may stand in one gap, and a gap may be long, so the last answer is kept.
+  std::optional<size_t> compared;
+  bool same = false;
+  const auto place = [&](const Boundary& boundary) -> std::optional<Boundary> {
+    const int64_t wanted = static_cast<int64_t>(boundary.repeat) + *shift;
+    if (wanted < 0 || wanted > static_cast<int64_t>(calls.repeats.begins.size())) {
+      return std::nullopt;
+    }
+    const auto repeat = static_cast<size_t>(wanted);
+    const Gap gap = gap_before(calls.repeats, repeat, calls.folded.size());
+    const Gap other = gap_before(model_calls.repeats, boundary.repeat, model_calls.folded.size());
+    if (std::exchange(compared, repeat) != repeat) {
+      const size_t count = gap.end - gap.begin;
+      same = count == other.end - other.begin &&
+             calls.folded.kinds(gap.begin, count) == model_calls.folded.kinds(other.begin, count);
+    }
+    // Behind the last repeat that both have, a process that stopped early has other calls.
+    const size_t into = boundary.call - other.begin;
+    const size_t call = same ? gap.begin + into : std::min(gap.begin + into, gap.end);
+    return Boundary{boundary.step, call, call, repeat, false};
+  };
   std::map<int64_t, Boundary> by_step;
   for (const Boundary& boundary : own) by_step[boundary.step] = boundary;
   for (const Boundary& boundary : model) {
-    const auto found = placing.place(boundary);
+    const auto found = place(boundary);
     if (!found) continue;
     const auto [known, is_new] = by_step.try_emplace(boundary.step, *found);
     Boundary& moved = known->second;

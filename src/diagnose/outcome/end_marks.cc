@@ -88,6 +88,12 @@ bool ExitReport::is_requested() const {
          starts_with_one_of(ended.status, kRequests);
 }
 
+std::string ExitReport::words() const {
+  if (exitcode) return fmt::format("ended with exit code {}", *exitcode);
+  if (!ended.status.empty()) return "ended: " + to_valid_utf8(ended.status.substr(0, 64));
+  return ended.signal < 0 ? "" : fmt::format("ended: signal {}", ended.signal);
+}
+
 std::vector<ExitReport> exit_reports(const Job& job) {
   std::vector<ExitReport> reports;
   for_each_said<ProcessEnded>(job, [&](const auto& said) {
@@ -228,9 +234,7 @@ class MarkCollector {
       add_process(process_of_pid(job_, said.message.pid), EndState::Finished,
                   "exits successfully, says the launcher", said.record);
     });
-    for (const ExitReport& exit : exit_reports(job_)) {
-      if (!exit.names_only()) add_exit(exit);
-    }
+    for (const ExitReport& exit : exit_reports(job_)) add_exit(exit);
     add_all<ChildFailed>(EndState::Failed, "torchrun ends because a worker failed");
     for_each_said<WorkerClosing>(job_, [&](const auto& said) {
       add_process(process_of_pid(job_, said.message.pid), EndState::Stopped,
@@ -240,21 +244,14 @@ class MarkCollector {
   }
 
   void add_exit(const ExitReport& exit) {
+    std::string words = exit.words();
+    if (words.empty()) return;
     const EndState state = exit.exitcode == 0    ? EndState::Finished
                            : exit.is_requested() ? EndState::Stopped
                                                  : EndState::Failed;
     int process = process_of_pid(job_, exit.ended.pid);
-    if (exit.exitcode) {
-      add_process(process, state, fmt::format("ended with exit code {}", *exit.exitcode),
-                  *exit.record);
-      return;
-    }
     if (process < 0) process = process_of_rank(job_, exit.ended.rank);
-    const std::string_view status = exit.ended.status;
-    add_process(process, state,
-                status.empty() ? fmt::format("ended: signal {}", exit.ended.signal)
-                               : fmt::format("ended: {}", to_valid_utf8(status.substr(0, 64))),
-                *exit.record);
+    add_process(process, state, std::move(words), *exit.record);
   }
 
   void add_schedulers() {

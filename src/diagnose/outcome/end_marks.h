@@ -31,6 +31,14 @@ std::optional<JobSpan> span_of(const Job& job);
 /// True if `line` stands before `other` in the same input.
 bool is_before(const Job& job, SourceRef line, SourceRef other);
 
+/// The process printed a line of one of these kinds.
+template <typename... T>
+bool has_said(const Job& job, const Process& process) {
+  return std::ranges::any_of(process.logs, [&](size_t log) {
+    return (job.logs[log].records.contains(kKindIndex<T>) || ...);
+  });
+}
+
 /// The communicators of a process, in all its logs.
 std::vector<const CommSegment*> segments_of(const Job& job, const Process& process);
 
@@ -54,8 +62,9 @@ struct ExitReport {
   int signal() const;  ///< Below 1: none that is known.
   /// By SIGHUP, SIGINT or SIGTERM: somebody wanted it to end. SIGKILL is as often the kernel's.
   bool is_requested() const;
-  /// MPICH's first line of two: who, not how.
-  bool names_only() const { return !exitcode && ended.status.empty() && ended.signal < 0; }
+  /// "ended with exit code 3", "ended: Killed"; empty: it is MPICH's first line of two, who and not
+  /// how.
+  std::string words() const;
 };
 
 std::vector<ExitReport> exit_reports(const Job& job);

@@ -97,9 +97,9 @@ class DeathCollector {
   void add_exits() {
     ProcessEnded who;
     for (const ExitReport& exit : exit_reports(job_)) {
-      if (exit.names_only()) who = exit.ended;
+      if (exit.words().empty()) who = exit.ended;
       const auto by = death_by(exit);
-      if (exit.names_only() || !by) continue;
+      if (!by) continue;
       ProcessEnded ended = exit.ended;
       if (ended.rank < 0) ended.rank = rank_in_command(ended.command);
       if (ended.pid < 0 && ended.command.empty() && ended.signal > 0) {

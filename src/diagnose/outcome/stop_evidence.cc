@@ -142,24 +142,14 @@ void find_failures(const Job& job, Search& search) {
   find_fatal_warning(job, search);
 }
 
-/// Of reports that do not say how, empty.
-std::string exit_words(const ExitReport& exit) {
-  if (exit.exitcode == 0) return {};
-  if (exit.exitcode) return fmt::format("a process ended with exit code {}", *exit.exitcode);
-  if (!exit.ended.status.empty()) {
-    return fmt::format("a process ended: {}", to_valid_utf8(exit.ended.status.substr(0, 64)));
-  }
-  return exit.ended.signal > 0 ? fmt::format("a process ended by signal {}", exit.ended.signal)
-                               : "";
-}
-
 /// What is reported of processes that ended because somebody asked for it, or of all others.
 void find_exits(const Job& job, StopBy by, Search& search) {
   for (const ExitReport& exit : exit_reports(job)) {
-    const bool requested = !exit.exitcode && exit.is_requested();
-    std::string words = exit_words(exit);
-    if (words.empty() || requested != (by == StopBy::Ended)) continue;
-    search.add(by, std::move(words), evidence_of(*exit.record));
+    const std::string words = exit.words();
+    if (exit.exitcode == 0 || words.empty()) continue;
+    if (exit.is_requested() == (by == StopBy::Ended)) {
+      search.add(by, "a process " + words, evidence_of(*exit.record));
+    }
   }
 }
 
@@ -212,9 +202,9 @@ std::optional<StopEvidence> standstill(const Job& job) {
   if (!silence || !silence->is_standstill) return std::nullopt;
   return StopEvidence{
       StopBy::Silence,
-      fmt::format("nothing was printed for {} before it was ended, where work had "
-                  "shown every {}",
-                  duration_words(silence->nanoseconds), duration_words(silence->usual)),
+      fmt::format("nothing was printed for {}, where work had shown every {}; then {}",
+                  duration_words(silence->nanoseconds), duration_words(silence->usual),
+                  silence->ended),
       silence->end};
 }
 
@@ -480,29 +470,20 @@ FactValue raised_first(const Job& job, const Instance&) {
 
 /// The rank has come to a collective: it has a communicator or finished work.
 bool has_joined(const Job& job, int rank) {
-  const int process = process_of_rank(job, rank);
-  if (process < 0) return false;
-  const std::vector<size_t>& logs = nth_process(job, process).logs;
-  return std::ranges::any_of(logs, [&](size_t index) {
-    const SpeakerLog& log = job.logs[index];
-    return !log.comms.all.empty() || log.records.contains(kKindIndex<WorkStatus>) ||
-           log.records.contains(kKindIndex<WatchdogTimeout>) ||
-           log.records.contains(kKindIndex<DumpSignal>);
-  });
+  const int number = process_of_rank(job, rank);
+  if (number < 0) return false;
+  const Process& process = nth_process(job, number);
+  return !segments_of(job, process).empty() ||
+         has_said<WorkStatus, WatchdogTimeout, DumpSignal>(job, process);
 }
 
 /// The rank, or somebody who may be that rank, reports a failure of its own.
 bool may_have_failed(const Job& job, int rank) {
-  const auto failed_here = [&](const Process& process) {
-    return std::ranges::any_of(process.logs, [&](size_t log) {
-      const auto& records = job.logs[log].records;
-      return records.contains(kKindIndex<PythonException>) ||
-             records.contains(kKindIndex<NcclException>) ||
-             records.contains(kKindIndex<CudaOomException>);
-    });
-  };
   for (const Process& process : job.processes) {
-    if ((process.rank == rank || process.rank < 0) && failed_here(process)) return true;
+    const bool may_be_it = process.rank == rank || process.rank < 0;
+    if (may_be_it && has_said<PythonException, NcclException, CudaOomException>(job, process)) {
+      return true;
+    }
   }
   bool died = false;
   for (const Death& death : deaths(job)) died |= death.rank == rank || death.rank < 0;
