@@ -250,20 +250,11 @@ Answer judge_count(const CountRange& count, int64_t found, bool exact) {
 RuleJudge::Matches RuleJudge::matching(const LineCondition& lines) {
   const RecordsOf& all = view_.records(lines);
   Matches result;
-  std::set<int> open(all.full.begin(), all.full.end());
+  result.open = all.full;
   const Job& job = view_.job();
   for (const ReadRecord& read : all.records) {
-    if (!passes(job, read, lines.where)) continue;
-    if (lines.phase) {
-      const Evidence line{read.record->where, read.record->text};
-      const auto inside = is_in_phase(job, read.process, line, *lines.phase);
-      // It may have been printed again in that phase.
-      if (!inside || (!*inside && holds(all.repeated, read.process))) open.insert(read.process);
-      if (inside != true) continue;
-    }
-    result.records.push_back(&read);
+    if (passes(job, read, lines.where)) result.records.push_back(&read);
   }
-  result.open.assign(open.begin(), open.end());
   result.repeated = all.repeated;
   return result;
 }
@@ -277,8 +268,7 @@ const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
 std::string_view RuleJudge::doubt_phrase(const Matches& found, const Instance& where) const {
   if (any_torn(view_.job(), where)) return "lines of these processes are torn or in doubt";
   if (any_open(found.open, where)) {
-    return "more different lines of this sort were printed than are kept, or their phase is not "
-           "known";
+    return "more different lines of this sort were printed than are kept";
   }
   return "the log lacks lines that the rule needs";
 }

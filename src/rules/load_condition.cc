@@ -243,13 +243,6 @@ bool is_summed_up(const Kind& kind) {
   return kind.index == kKindIndex<CollectiveCall> || kind.index == kKindIndex<ChannelConnected>;
 }
 
-std::optional<LifePhase> load_phase(const RuleFile& file, const RuleNode& condition) {
-  const RuleNode* phase = condition.find("phase");
-  if (phase == nullptr) return std::nullopt;
-  const Names known(life_phase_names().begin(), life_phase_names().end());
-  return static_cast<LifePhase>(word_of(file, *phase, "phase", known));
-}
-
 /// The kind of that name, if its single lines are kept. Throws Error.
 const Kind& load_kind(const RuleFile& file, Place place, const std::string& name) {
   const Kind* kind = find_kind(name);
@@ -290,7 +283,7 @@ Reach load_reach(const RuleFile& file, const RuleNode& condition) {
       word_of(file, *in, "reach", Names(reach_names().begin(), reach_names().end())));
 }
 
-/// {event: KIND, where, phase, in, count, as} or {line: 'RE2', phase, in, count, as}
+/// {event: KIND, where, in, count, as} or {line: 'RE2', in, count, as}
 LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   LineCondition lines;
   if (const RuleNode* name = node.find("event")) {
@@ -302,7 +295,6 @@ LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNa
   } else {
     lines.pattern = load_pattern(file, required(file, node, "line"));
   }
-  lines.phase = load_phase(file, node);
   lines.reach = load_reach(file, node);
   lines.count = load_count(file, node);
   lines.label = load_label(file, node, lines.kind != nullptr ? lines.kind->name : "line");
@@ -319,9 +311,9 @@ LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNa
 Condition load_line_of_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   entries_of(file, node, "a condition");
   if (node.find("event") != nullptr) {
-    only_keys(file, node, {"event", "where", "phase", "as"});
+    only_keys(file, node, {"event", "where", "as"});
   } else if (node.find("line") != nullptr) {
-    only_keys(file, node, {"line", "phase", "as"});
+    only_keys(file, node, {"line", "as"});
   } else {
     fail_at(file, node.place, "a sequence is made of lines", "use event or line");
   }
@@ -382,9 +374,9 @@ void load_as(const RuleFile& file, const RuleNode& node, ConditionNames& names, 
 
 std::span<const ConditionSort> condition_sorts() {
   static const ConditionSort kSorts[] = {
-      {"event", {"where", "phase", "in", "count", "as"}, load_as<load_lines>},
+      {"event", {"where", "in", "count", "as"}, load_as<load_lines>},
       {"fact", {"is", "equals", "at_least", "at_most", "contains"}, load_as<load_fact_condition>},
-      {"line", {"phase", "in", "count", "as"}, load_as<load_lines>},
+      {"line", {"in", "count", "as"}, load_as<load_lines>},
       {"finding", {}, load_as<load_finding>},
       {"sequence", {"unless", "in"}, load_as<load_sequence>},
       {"all", {}, load_as<load_group<GroupCondition::Type::All>>},

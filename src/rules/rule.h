@@ -41,8 +41,7 @@ struct LineCondition {
   const Kind* kind = nullptr;    ///< nullptr: the pattern finds them.
   std::vector<FieldTest> where;  ///< Of a kind.
   Pattern pattern;
-  int number = -1;                 ///< Of the pattern, into Rulebook::line_patterns.
-  std::optional<LifePhase> phase;  ///< In which the process printed it; nullopt: any.
+  int number = -1;  ///< Of the pattern, into Rulebook::line_patterns.
   Reach reach = Reach::Instance;
   CountRange count;
   std::string label;  ///< By which messages and `blame` name the lines; the kind's name by default.

@@ -89,52 +89,6 @@ TEST(Sequence, ManyLinesLeaveTheOrderOpen) {
   EXPECT_EQ(answer_of(order(beyond), log), 'u');
 }
 
-std::string call(int number) {
-  return fmt::format(
-      "n1:7:9 [0] NCCL INFO AllReduce: opCount {:x} sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 "
-      "op 0 root 0 comm 0x7f10 [nranks=2] stream 0x5\n",
-      number);
-}
-
-std::string init(const char* phase) {
-  return fmt::format(
-      "n1:7:9 [0] NCCL INFO ncclCommInitRank comm 0x7f10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId "
-      "a1000 commId 0x9c - Init {}\n",
-      phase);
-}
-
-const std::string kDestroyed =
-    "n1:7:9 [0] NCCL INFO comm 0x7f10 rank 0 nranks 2 cudaDev 0 busId a1000 - Destroy COMPLETE\n";
-
-TEST(Sequence, TheEndIsBehindTheLastCommunicator) {
-  const Job job = job_from_text(init("START") + init("COMPLETE") + kDestroyed + kFailed);
-  std::vector<std::optional<bool>> ends;
-  for_each_record(job, job.processes[0], kKindIndex<ConnectFailed>, [&](const Record& record) {
-    ends.push_back(is_in_phase(job, 0, evidence_of(record), LifePhase::End));
-  });
-  EXPECT_EQ(ends, (std::vector<std::optional<bool>>{true}));
-}
-
-TEST(Sequence, ALinesPhaseIsThatOfItsProcess) {
-  const auto answers = [](const std::string& log) {
-    std::string result;
-    for (const char* phase : {"init", "run", "end"}) {
-      result += answer_of(std::string("{event: connect_failed, phase: ") + phase + "}", log);
-    }
-    return result;
-  };
-  EXPECT_EQ(answers(kFailed + init("START") + init("COMPLETE")), "ynn");
-  EXPECT_EQ(answers(init("START") + kFailed + init("COMPLETE")), "ynn");
-  EXPECT_EQ(answers(init("START") + kFailed), "ynn");
-  EXPECT_EQ(answers(init("START") + init("COMPLETE") + kFailed), "nyn");
-  EXPECT_EQ(answers(init("START") + init("COMPLETE") + kFailed + kDestroyed), "nyn");
-  // What NCCL prints behind its end is noise, of which no finding is made.
-  EXPECT_EQ(answers(init("START") + init("COMPLETE") + kDestroyed + kFailed), "nnu");
-  EXPECT_EQ(answers(kFailed), "uuu");
-  // Its COMPLETE is lost.
-  EXPECT_EQ(answers(init("START") + call(0) + kFailed), "uun");
-}
-
 TEST(Sequence, NamesTheProcessAndItsLines) {
   const Finding finding = finding_of(sample_rule("my-rule", kOrder), log_of({kRetry, kFailed}));
   EXPECT_EQ(finding.hosts, std::vector<std::string>{"n1"});
