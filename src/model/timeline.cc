@@ -18,50 +18,6 @@
 
 namespace ncclog {
 
-// Markers as numbers in as few bytes as they need: step +1 → 02, step -1 → 01.
-
-namespace {
-
-/// `to` - `from` as a number that is small where the difference is, whichever is larger. Any two
-/// numbers have one: the difference wraps.
-uint64_t difference(int64_t from, int64_t to) {
-  const uint64_t apart = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
-  return (apart << 1) ^ (0 - (apart >> 63));
-}
-
-/// The number that is `apart`, a difference(), from `from`.
-int64_t moved_by(int64_t from, uint64_t apart) {
-  return static_cast<int64_t>(static_cast<uint64_t>(from) + ((apart >> 1) ^ (0 - (apart & 1))));
-}
-
-}  // namespace
-
-void InputMarkers::add(const Marker& marker) {
-  if (total_++ >= kMaxKept) return;
-  append_varint(bytes_, marker.wording);
-  append_varint(bytes_, difference(last_.step, marker.step));
-  append_varint(bytes_, difference(last_.total, marker.total));
-  last_ = marker;
-}
-
-void InputMarkers::merge(const InputMarkers& later) {
-  const uint64_t sum = total_ + later.total_;
-  for (const Marker& marker : later.all()) add(marker);
-  total_ = sum;
-}
-
-std::vector<Marker> InputMarkers::all() const {
-  std::vector<Marker> markers;
-  Marker marker;
-  for (std::string_view bytes = bytes_; !bytes.empty();) {
-    marker.wording = static_cast<uint16_t>(take_varint(bytes));
-    marker.step = moved_by(marker.step, take_varint(bytes));
-    marker.total = moved_by(marker.total, take_varint(bytes));
-    markers.push_back(marker);
-  }
-  return markers;
-}
-
 void CallMarks::append(const CallMark& mark) {
   const bool same_input = is_same_input(mark);
   CallMark next = mark;

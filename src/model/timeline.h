@@ -32,26 +32,22 @@ struct Job;
 //
 // A marker is the clock of whoever prints it, so a process notes it with its next call: one number
 // pair for each marker between two of its calls, whoever printed it.
-//
-// Both lists are kept as differences, about three bytes an element.
 
-/// The markers of one input, in its order: the first kMaxKept.
-class InputMarkers {
- public:
+/// The markers of one input, in its order.
+struct InputMarkers {
+  std::vector<Marker> kept;  ///< The first kMaxKept.
+  uint64_t total = 0;        ///< Kept or not.
+
   static constexpr uint64_t kMaxKept = 8192;
 
-  void add(const Marker& marker);
-  void merge(const InputMarkers& later);
-
-  std::vector<Marker> all() const;           ///< Those that are kept.
-  uint64_t total() const { return total_; }  ///< Kept or not.
-
+  void add(const Marker& marker) {
+    if (total++ < kMaxKept) kept.push_back(marker);
+  }
+  void merge(const InputMarkers& later) {
+    for (const Marker& marker : later.kept) add(marker);
+    total += later.total - later.kept.size();
+  }
   bool operator==(const InputMarkers&) const = default;
-
- private:
-  std::string bytes_;
-  uint64_t total_ = 0;
-  Marker last_;
 };
 
 /// One call, and how many of its input's markers stand before it.
@@ -64,7 +60,7 @@ struct CallMark {
 };
 
 /// The marks of one process: its first call in each input, and each call before which more markers
-/// stand than before the call that it follows.
+/// stand than before the call that it follows. Kept as differences, about three bytes a mark.
 class CallMarks {
  public:
   /// Notes that call number `call` stands behind so many markers. Calls come in order.

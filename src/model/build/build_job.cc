@@ -300,7 +300,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     const JobUnit* unit = unit_of(job, {clock.unit, 1});
     if (unit == nullptr) continue;
     job.clocks.push_back(
-        {number, unit->input, clock.markers.all(), clock.markers.total(), clock.pulse});
+        {number, unit->input, clock.markers.kept, clock.markers.total, clock.pulse});
   }
   // Before anything is built of them: a torn name would become a process.
   join_torn_speakers(job.logs);

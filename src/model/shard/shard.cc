@@ -294,7 +294,7 @@ void ShardWriter::note_markers(SourceRef where, std::string_view line, const Eve
   if (text.empty() || !finder_.find(text, marker)) return;
   InputClock& clock = shard_.clocks.try_emplace(input_, InputClock{.unit = unit_}).first->second;
   clock.markers.add(marker);
-  markers_seen_ = clock.markers.total();
+  markers_seen_ = clock.markers.total;
   if (pulse_ != nullptr) pulse_->add_work(where);
 }
 
@@ -355,7 +355,7 @@ void Shard::merge(Shard&& later) {
   }
   const auto markers_of = [&](uint64_t input) {
     const auto known = clocks.find(input);
-    return known == clocks.end() ? 0 : known->second.markers.total();
+    return known == clocks.end() ? 0 : known->second.markers.total;
   };
   const InitSections none;
   for (auto& [speaker, log] : later.speakers) {

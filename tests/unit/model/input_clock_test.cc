@@ -17,9 +17,9 @@ TEST(InputMarkers, KeepTheFirstAndCountAll) {
     markers.add(marker);
     added.push_back(marker);
   }
-  EXPECT_EQ(markers.total(), InputMarkers::kMaxKept + 5);
+  EXPECT_EQ(markers.total, InputMarkers::kMaxKept + 5);
   added.resize(InputMarkers::kMaxKept);
-  EXPECT_EQ(markers.all(), added);
+  EXPECT_EQ(markers.kept, added);
 }
 
 TEST(InputMarkers, JoinToWhatReadingInOneGoGives) {
@@ -65,7 +65,7 @@ TEST(CallMarks, DoNotDependOnWhereTheInputWasCut) {
         if (lines[i]) {
           stretch.markers.add({});
         } else {
-          stretch.marks.note({4, stretch.markers.total(), stretch.calls++});
+          stretch.marks.note({4, stretch.markers.total, stretch.calls++});
         }
       }
       return stretch;
@@ -73,7 +73,7 @@ TEST(CallMarks, DoNotDependOnWhereTheInputWasCut) {
     const size_t cut = random() % lines.size();
     Stretch first = read(0, cut);
     Stretch second = read(cut, lines.size());
-    second.marks.shift([&](uint64_t) { return first.markers.total(); });
+    second.marks.shift([&](uint64_t) { return first.markers.total; });
     first.marks.merge(second.marks, first.calls);
     EXPECT_EQ(first.marks, read(0, lines.size()).marks) << round;
   }
