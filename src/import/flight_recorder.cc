@@ -11,62 +11,46 @@
 namespace ncclog {
 namespace {
 
+using Json = nlohmann::json;
+
+/// The recorder keeps a few thousand; an entry takes much more memory here than "{}" in a file.
+constexpr size_t kMaxEntries = size_t{1} << 20;
+
 /// No job has more; the number bounds what a group's list of ranks may claim.
 constexpr int64_t kMaxRank = 1 << 24;
 
 bool is_rank(int64_t number) { return number >= 0 && number < kMaxRank; }
 
-int64_t number_or(const Value& value, int64_t otherwise) {
+int64_t number_or(const Json& value, int64_t otherwise) {
   return whole_number(value).value_or(otherwise);
 }
 
 // Values of an entry by the type of the member that takes them.
 
-void read(DocumentWalk&, const Value& value, int64_t& number) { number = number_or(value, -1); }
+void read(const Json& value, int64_t& number) { number = number_or(value, -1); }
 
-void read(DocumentWalk&, const Value& value, double& number) {
-  number = real_number(value).value_or(-1);
-}
+void read(const Json& value, double& number) { number = real_number(value).value_or(-1); }
 
-void read(DocumentWalk&, const Value& value, std::optional<bool>& flag) { flag = truth(value); }
+void read(const Json& value, std::optional<bool>& flag) { flag = truth(value); }
 
-void read(DocumentWalk& walk, const Value& value, std::string& text) { text = walk.text(value); }
+void read(const Json& value, std::string& text) { text = text_of(value); }
 
-void read(DocumentWalk& walk, const Value& value, RecordedState& state) {
-  const std::string text = walk.text(value);
-  state = RecordedState::Unknown;
+void read(const Json& value, RecordedState& state) {
   for (const RecordedState known :
        {RecordedState::Scheduled, RecordedState::Started, RecordedState::Completed}) {
-    if (text == to_string(known)) state = known;
+    if (text_of(value) == to_string(known)) state = known;
   }
 }
 
-void read(DocumentWalk& walk, const Value& list, std::vector<std::string>& texts) {
-  texts.clear();
-  walk.each_item(list, [&](const Value& item) {
-    if (walk.take(sizeof(std::string))) texts.push_back(walk.text(item));
-  });
+void read(const Json& list, std::vector<std::string>& texts) {
+  for (const Json& item : as_list(list)) texts.emplace_back(text_of(item));
 }
 
-void read(DocumentWalk& walk, const Value& list, TensorSizes& sizes) {
-  sizes.clear();
-  walk.each_item(list, [&](const Value& tensor) {
-    if (!walk.take(sizeof(TensorSizes::value_type))) return;
+void read(const Json& list, TensorSizes& sizes) {
+  for (const Json& tensor : as_list(list)) {
     std::vector<int64_t>& dimensions = sizes.emplace_back();
-    walk.each_item(tensor, [&](const Value& size) {
-      if (walk.take(sizeof(int64_t))) dimensions.push_back(number_or(size, -1));
-    });
-  });
-}
-
-CodeFrame read_frame(DocumentWalk& walk, const Value& frame) {
-  CodeFrame code;
-  walk.each_member(frame, [&](std::string_view key, const Value& value) {
-    if (key == "name") code.function = walk.text(value);
-    if (key == "filename") code.file = walk.text(value);
-    if (key == "line") code.line = number_or(value, -1);
-  });
-  return code;
+    for (const Json& size : as_list(tensor)) dimensions.push_back(number_or(size, -1));
+  }
 }
 
 bool is_inside_torch(const CodeFrame& frame) {
@@ -74,41 +58,41 @@ bool is_inside_torch(const CodeFrame& frame) {
 }
 
 /// The innermost frame outside of PyTorch, else the innermost: they stand innermost first.
-void read(DocumentWalk& walk, const Value& frames, CodeFrame& first) {
-  first = {};
-  bool found = false;
-  walk.each_item(frames, [&](const Value& item) {
-    if (found) return;
-    CodeFrame frame = read_frame(walk, item);
-    found = !is_inside_torch(frame);
-    if (found || first == CodeFrame()) first = std::move(frame);
-  });
+void read(const Json& frames, CodeFrame& first) {
+  for (const Json& item : as_list(frames)) {
+    CodeFrame frame{std::string(text_of(member(item, "name"))),
+                    std::string(text_of(member(item, "filename"))),
+                    number_or(member(item, "line"), -1)};
+    const bool is_outside = !is_inside_torch(frame);
+    if (is_outside || first == CodeFrame()) first = std::move(frame);
+    if (is_outside) return;
+  }
 }
 
 using Entry = FlightRecorderEntry;
 
-void read_group_name(DocumentWalk& walk, const Value& pair, Entry& entry) {
+void read_group_name(const Json& pair, Entry& entry) {
   std::vector<std::string> names;
-  read(walk, pair, names);
+  read(pair, names);
   if (!names.empty()) entry.group = std::move(names[0]);
   if (names.size() > 1) entry.description = std::move(names[1]);
 }
 
 template <auto kMember>
-void read_member(DocumentWalk& walk, const Value& value, Entry& entry) {
-  read(walk, value, entry.*kMember);
+void read_member(const Json& value, Entry& entry) {
+  read(value, entry.*kMember);
 }
 
 /// Unset times are null in a pickle and 0 in JSON.
 template <auto kMember>
-void read_time(DocumentWalk&, const Value& value, Entry& entry) {
+void read_time(const Json& value, Entry& entry) {
   const int64_t time = number_or(value, -1);
   entry.*kMember = time > 0 ? time : -1;
 }
 
 struct EntryKey {
-  std::string_view name;
-  void (*read)(DocumentWalk& walk, const Value& value, Entry& entry);
+  const char* name;
+  void (*read)(const Json& value, Entry& entry);
 };
 
 /// Every key of an entry that is used, in all schemas; "seq_id" is how 2.0 named its only counter.
@@ -136,24 +120,23 @@ constexpr EntryKey kEntryKeys[] = {
     {"frames", read_member<&Entry::frame>},
 };
 
-FlightRecorderEntry read_entry(DocumentWalk& walk, const Value& dict) {
+FlightRecorderEntry read_entry(const Json& dict) {
   FlightRecorderEntry entry;
-  walk.each_member(dict, [&](std::string_view name, const Value& value) {
-    const auto* key = std::ranges::find(kEntryKeys, name, &EntryKey::name);
-    if (key != std::end(kEntryKeys)) key->read(walk, value, entry);
-  });
+  for (const EntryKey& key : kEntryKeys) {
+    const auto value = as_dict(dict).find(key.name);
+    if (value != as_dict(dict).end()) key.read(*value, entry);
+  }
   return entry;
 }
 
 /// "[0, 1, 2]", or a list of numbers.
-std::vector<int> read_rank_numbers(DocumentWalk& walk, const Value& value) {
+std::vector<int> read_rank_numbers(const Json& value) {
   std::vector<int> ranks;
   const auto add = [&](std::optional<int64_t> rank) {
     if (rank && is_rank(*rank)) ranks.push_back(static_cast<int>(*rank));
   };
-  walk.each_item(value, [&](const Value& item) { add(whole_number(item)); });
-  const std::string written = walk.text(value);
-  std::string_view text = trim(written);
+  for (const Json& item : as_list(value)) add(whole_number(item));
+  std::string_view text = trim(text_of(value));
   if (text.starts_with('[')) text.remove_prefix(1);
   if (text.ends_with(']')) text.remove_suffix(1);
   if (!text.empty()) {
@@ -162,31 +145,23 @@ std::vector<int> read_rank_numbers(DocumentWalk& walk, const Value& value) {
   return ranks;
 }
 
-void read_config(DocumentWalk& walk, const Value& config, FlightRecorderDump& dump) {
-  walk.each_member(config, [&](std::string_view guid, const Value& value) {
-    if (!walk.take(guid.size() + sizeof(FlightRecorderGroup))) return;
-    FlightRecorderGroup group{.name = std::string(guid)};
-    walk.each_member(value, [&](std::string_view key, const Value& part) {
-      if (key == "name" && !walk.text(part).empty()) group.name = walk.text(part);
-      if (key == "desc") group.description = walk.text(part);
-      if (key == "ranks") group.ranks = read_rank_numbers(walk, part);
-    });
-    dump.groups.push_back(std::move(group));
-  });
+void read_config(const Json& config, FlightRecorderDump& dump) {
+  for (const auto& [guid, value] : as_dict(config).items()) {
+    const std::string_view name = text_of(member(value, "name"));
+    dump.groups.push_back({.name = name.empty() ? guid : std::string(name),
+                           .description = std::string(text_of(member(value, "desc"))),
+                           .ranks = read_rank_numbers(member(value, "ranks"))});
+  }
 }
 
-std::vector<FlightRecorderGroup> read_status(DocumentWalk& walk, const Value& status) {
+std::vector<FlightRecorderGroup> read_status(const Json& status) {
   std::vector<FlightRecorderGroup> groups;
-  walk.each_member(status, [&](std::string_view id, const Value& value) {
-    if (!walk.take(sizeof(FlightRecorderGroup))) return;
-    FlightRecorderGroup group{.pg_id = parse_int(id).value_or(-1)};
-    walk.each_member(value, [&](std::string_view key, const Value& number) {
-      if (key == "last_enqueued_collective") group.last_enqueued = whole_number(number);
-      if (key == "last_started_collective") group.last_started = whole_number(number);
-      if (key == "last_completed_collective") group.last_completed = whole_number(number);
-    });
-    groups.push_back(std::move(group));
-  });
+  for (const auto& [id, value] : as_dict(status).items()) {
+    groups.push_back({.pg_id = parse_int(id).value_or(-1),
+                      .last_enqueued = whole_number(member(value, "last_enqueued_collective")),
+                      .last_started = whole_number(member(value, "last_started_collective")),
+                      .last_completed = whole_number(member(value, "last_completed_collective"))});
+  }
   return groups;
 }
 
@@ -259,21 +234,17 @@ int rank_of(const FlightRecorderDump& dump, std::string_view path) {
   return common.size() == 1 ? common.front() : -1;
 }
 
-FlightRecorderDump read_dump(DocumentWalk& walk) {
+FlightRecorderDump read_dump(const Json& root) {
   FlightRecorderDump dump;
-  std::vector<FlightRecorderGroup> counted;
-  walk.each_member(walk.root(), [&](std::string_view key, const Value& value) {
-    if (key == "version") dump.version = walk.text(value);
-    if (key == "comm_lib_version" || key == "nccl_version") dump.nccl_version = walk.text(value);
-    if (key == "pg_config") read_config(walk, value, dump);
-    if (key == "pg_status") counted = read_status(walk, value);
-    if (key == "entries") {
-      walk.each_item(value, [&](const Value& entry) {
-        if (walk.take(sizeof(FlightRecorderEntry))) dump.entries.push_back(read_entry(walk, entry));
-      });
-    }
-  });
-  join_status(std::move(counted), dump);
+  dump.version = text_of(member(root, "version"));
+  for (const char* key : {"nccl_version", "comm_lib_version"}) {
+    const std::string_view version = text_of(member(root, key));
+    if (!version.empty()) dump.nccl_version = version;
+  }
+  read_config(member(root, "pg_config"), dump);
+  for (const Json& entry : as_list(member(root, "entries")))
+    dump.entries.push_back(read_entry(entry));
+  join_status(read_status(member(root, "pg_status")), dump);
   return dump;
 }
 
@@ -282,10 +253,9 @@ bool is_json(std::string_view bytes) {
   return start != bytes.npos && bytes[start] == '{';
 }
 
-bool has_known_key(DocumentWalk& walk) {
-  constexpr std::string_view kKeys[] = {"entries", "pg_config", "pg_status"};
-  return std::ranges::any_of(kKeys,
-                             [&](auto key) { return walk.member(walk.root(), key) != nullptr; });
+bool has_known_key(const Json& root) {
+  constexpr const char* kKeys[] = {"entries", "pg_config", "pg_status"};
+  return std::ranges::any_of(kKeys, [&](const char* key) { return root.contains(key); });
 }
 
 }  // namespace
@@ -306,10 +276,10 @@ int rank_in_name(std::string_view path) {
 FlightRecorderImport import_flight_recorder(std::string_view bytes, std::string_view path) {
   const ParsedDocument document = is_json(bytes) ? read_json(bytes) : read_pickle(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
-  DocumentWalk walk(document, fair_steps(bytes.size()));
-  if (!has_known_key(walk)) return {{}, "it has none of a dump's keys"};
-  FlightRecorderDump dump = read_dump(walk);
-  if (walk.is_spent()) return {{}, "it refers to the same parts too often"};
+  const Json& root = document.data;
+  if (!has_known_key(root)) return {{}, "it has none of a dump's keys"};
+  if (member(root, "entries").size() > kMaxEntries) return {{}, "it holds too many entries"};
+  FlightRecorderDump dump = read_dump(root);
   dump.rank = rank_of(dump, path);
   return {std::move(dump), {}};
 }

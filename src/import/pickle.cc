@@ -2,15 +2,36 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <iterator>
 #include <map>
-#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/text.h"
 #include "import/document.h"
 
 namespace ncclog {
 namespace {
+
+/// Place of a value in PickleMachine::values_.
+using ValueId = uint32_t;
+
+/// A list or a tuple.
+struct ListValue {
+  std::vector<ValueId> items;
+};
+
+/// Keys and values in the order of the file; a key may stand in it twice.
+struct DictValue {
+  std::vector<std::pair<ValueId, ValueId>> members;
+};
+
+/// monostate: None, or a whole number that does not fit 64 bits. Texts lie in the bytes that are
+/// read, or were decoded.
+using Value =
+    std::variant<std::monostate, bool, int64_t, double, std::string_view, ListValue, DictValue>;
 
 // Texts as Python's protocol 0 writes them, in one line with escapes.
 //
@@ -114,14 +135,18 @@ double big_endian_double(std::string_view bytes) {
 }
 
 /// The stack machine. Invariants: marks_ are places in stack_, in rising order; every id on the
-/// stack, in the memo and in containers is a place in document_.values; once there is a problem
-/// nothing is carried out any more.
+/// stack, in the memo and in containers is a place in values_; once there is a problem nothing is
+/// carried out any more.
 class PickleMachine {
  public:
   explicit PickleMachine(std::string_view bytes) : bytes_(bytes) {}
 
   ParsedDocument run() {
     while (!done_ && document_.problem.empty()) step();
+    if (document_.problem.empty() && !write_out(stack_.back(), 0, document_.data)) {
+      document_.data = nullptr;
+      fail("it refers to the same parts too often");
+    }
     return std::move(document_);
   }
 
@@ -187,11 +212,7 @@ class PickleMachine {
     }
   }
 
-  void stop() {
-    if (!need(1)) return;
-    document_.root = stack_.back();
-    done_ = true;
-  }
+  void stop() { done_ = need(1); }
 
   void mark() {
     if (marks_.size() == kMaxNesting) {
@@ -236,11 +257,11 @@ class PickleMachine {
 
   void push(Value value) {
     if (!document_.problem.empty()) return;
-    if (document_.values.size() == kMaxValues) {
+    if (values_.size() == kMaxValues) {
       return fail(fmt::format("the pickle holds more than {} values", kMaxValues));
     }
-    stack_.push_back(static_cast<ValueId>(document_.values.size()));
-    document_.values.push_back(std::move(value));
+    stack_.push_back(static_cast<ValueId>(values_.size()));
+    values_.push_back(std::move(value));
   }
 
   void push_signed(uint64_t width) {
@@ -262,7 +283,7 @@ class PickleMachine {
     std::optional<std::string> text = decode(line());
     if (!document_.problem.empty()) return;
     if (!text) return fail_op("is malformed");
-    push(std::string_view(document_.decoded.emplace_back(std::move(*text))));
+    push(std::string_view(decoded_.emplace_back(std::move(*text))));
   }
 
   void push_int_line() {
@@ -302,14 +323,14 @@ class PickleMachine {
 
   void append(const std::vector<ValueId>& ids) {
     if (!need(1)) return;
-    auto* list = std::get_if<ListValue>(&document_.values[stack_.back()]);
+    auto* list = std::get_if<ListValue>(&values_[stack_.back()]);
     if (list == nullptr) return fail_op("needs a list");
     list->items.insert(list->items.end(), ids.begin(), ids.end());
   }
 
   void set_items(const std::vector<ValueId>& ids) {
     if (!need(1)) return;
-    auto* dict = std::get_if<DictValue>(&document_.values[stack_.back()]);
+    auto* dict = std::get_if<DictValue>(&values_[stack_.back()]);
     if (dict == nullptr) return fail_op("needs a dict");
     if (ids.size() % 2 != 0) return fail_op("has a key without value");
     for (size_t i = 0; i < ids.size(); i += 2) dict->members.emplace_back(ids[i], ids[i + 1]);
@@ -331,12 +352,45 @@ class PickleMachine {
  private:
   void step();
 
+  /// The tree that a value stands for; false if that takes too many steps, or it has no end.
+  bool write_out(ValueId id, size_t depth, nlohmann::json& out) {
+    const Value& value = values_[id];
+    const auto* text = std::get_if<std::string_view>(&value);
+    const size_t steps = sizeof(nlohmann::json) + (text == nullptr ? 0 : text->size());
+    if (depth > kMaxNesting || steps > steps_left_) return false;
+    steps_left_ -= steps;
+    if (const auto* list = std::get_if<ListValue>(&value)) {
+      out = nlohmann::json::array();
+      return std::ranges::all_of(list->items, [&](ValueId item) {
+        return write_out(item, depth + 1, out.emplace_back());
+      });
+    }
+    if (const auto* dict = std::get_if<DictValue>(&value)) {
+      out = nlohmann::json::object();
+      return std::ranges::all_of(dict->members, [&](const auto& pair) {
+        nlohmann::json key;
+        if (!write_out(pair.first, depth + 1, key)) return false;
+        const std::string name(key.is_number_integer() ? key.dump() : text_of(key));
+        return write_out(pair.second, depth + 1, out[name]);
+      });
+    }
+    if (const auto* truth = std::get_if<bool>(&value)) out = *truth;
+    if (const auto* number = std::get_if<int64_t>(&value)) out = *number;
+    if (const auto* real = std::get_if<double>(&value)) out = *real;
+    if (text != nullptr) out = *text;
+    return true;
+  }
+
   std::string_view bytes_;
   size_t at_ = 0;     ///< Of the next byte.
   size_t op_at_ = 0;  ///< Of the opcode being carried out.
   std::string_view op_name_;
   bool done_ = false;
   ParsedDocument document_;
+  std::vector<Value> values_;
+  std::deque<std::string> decoded_;  ///< Texts that the file writes with escapes.
+  /// Bytes that the tree may take. Honest files take about five a byte.
+  size_t steps_left_ = 65536 + 32 * bytes_.size();
   std::vector<ValueId> stack_;
   std::vector<size_t> marks_;
   std::map<uint64_t, ValueId> memo_;  ///< Not hashed: the file chooses the keys.

@@ -14,6 +14,11 @@
 namespace ncclog {
 namespace {
 
+using Json = nlohmann::json;
+
+/// Ranks take much more memory here than "{}" in a file.
+constexpr size_t kMaxRanks = size_t{1} << 20;
+
 /// nccl.h: the results that are no errors.
 constexpr int64_t kSuccess = 0;
 constexpr int64_t kInProgress = 7;
@@ -51,28 +56,19 @@ struct JsonCommunicator {
   std::vector<JsonRank> missing;
 };
 
-int small_number(const Value& value) {
+int small_number(const Json& value) {
   const auto number = whole_number(value);
   return number && std::in_range<int>(*number) ? static_cast<int>(*number) : -1;
 }
 
-void read_status(DocumentWalk& walk, const Value& status, JsonRank& rank) {
-  walk.each_member(status, [&](std::string_view key, const Value& value) {
-    const bool is_set = truth(value).value_or(false);
-    if (key == "init_state") rank.init_state = whole_number(value).value_or(kSuccess);
-    if (key == "async_error") rank.async_error = whole_number(value).value_or(kSuccess);
-    if (key == "finalize_called" || key == "destroy_flag") rank.is_finalizing |= is_set;
-    if (key == "abort_flag") rank.is_aborted = is_set;
-    if (key == "unresponsive") rank.is_unresponsive = is_set;
-    if (key == "considered_dead") rank.is_dead = is_set;
-  });
-}
-
-void read_counts(DocumentWalk& walk, const Value& counts, JsonRank& rank) {
-  walk.each_member(counts, [&](std::string_view function, const Value& value) {
-    if (!walk.take(function.size() + sizeof(std::string))) return;
-    rank.counts[std::string(function)] = whole_number(value).value_or(-1);
-  });
+void read_status(const Json& status, JsonRank& rank) {
+  const auto is_set = [&](const char* key) { return truth(member(status, key)).value_or(false); };
+  rank.init_state = whole_number(member(status, "init_state")).value_or(kSuccess);
+  rank.async_error = whole_number(member(status, "async_error")).value_or(kSuccess);
+  rank.is_finalizing = is_set("finalize_called") || is_set("destroy_flag");
+  rank.is_aborted = is_set("abort_flag");
+  rank.is_unresponsive = is_set("unresponsive");
+  rank.is_dead = is_set("considered_dead");
 }
 
 std::string gpu_text(int cuda_dev, int nvml_dev) {
@@ -81,29 +77,26 @@ std::string gpu_text(int cuda_dev, int nvml_dev) {
                                               : fmt::format("{} (NVML {})", cuda_dev, nvml_dev);
 }
 
-JsonRank read_rank(DocumentWalk& walk, const Value& dict) {
+JsonRank read_rank(const Json& dict) {
   JsonRank rank;
-  int cuda_dev = -1;
-  int nvml_dev = -1;
-  walk.each_member(dict, [&](std::string_view key, const Value& value) {
-    if (key == "rank") rank.member.rank = small_number(value);
-    if (key == "host") rank.member.node = walk.text(value);
-    if (key == "pid") rank.member.pid = whole_number(value).value_or(-1);
-    if (key == "cuda_dev") cuda_dev = small_number(value);
-    if (key == "nvml_dev") nvml_dev = small_number(value);
-    if (key == "status") read_status(walk, value, rank);
-    if (key == "collective_counts") read_counts(walk, value, rank);
-  });
+  rank.member.rank = small_number(member(dict, "rank"));
+  rank.member.node = text_of(member(dict, "host"));
+  rank.member.pid = whole_number(member(dict, "pid")).value_or(-1);
+  rank.member.gpu =
+      gpu_text(small_number(member(dict, "cuda_dev")), small_number(member(dict, "nvml_dev")));
+  read_status(member(dict, "status"), rank);
+  for (const auto& [function, count] : as_dict(member(dict, "collective_counts")).items()) {
+    rank.counts[function] = whole_number(count).value_or(-1);
+  }
   if (rank.member.node == "unknown") rank.member.node.clear();
-  rank.member.gpu = gpu_text(cuda_dev, nvml_dev);
   return rank;
 }
 
-std::vector<JsonRank> read_ranks(DocumentWalk& walk, const Value& list) {
+std::vector<JsonRank> read_ranks(const Json& list) {
   std::vector<JsonRank> ranks;
-  walk.each_item(list, [&](const Value& item) {
-    if (walk.take(sizeof(JsonRank))) ranks.push_back(read_rank(walk, item));
-  });
+  for (const Json& item : as_list(list)) {
+    if (ranks.size() < kMaxRanks) ranks.push_back(read_rank(item));
+  }
   return ranks;
 }
 
@@ -113,15 +106,11 @@ std::string hash_text(std::string_view written) {
   return hash ? fmt::format("{:016x}", *hash) : std::string(written);
 }
 
-JsonCommunicator read_communicator(DocumentWalk& walk, const Value& dict) {
-  JsonCommunicator comm;
-  walk.each_member(dict, [&](std::string_view key, const Value& value) {
-    if (key == "hash") comm.hash = hash_text(walk.text(value));
-    if (key == "size") comm.size = whole_number(value).value_or(-1);
-    if (key == "ranks") comm.ranks = read_ranks(walk, value);
-    if (key == "missing_ranks") comm.missing = read_ranks(walk, value);
-  });
-  return comm;
+JsonCommunicator read_communicator(const Json& dict) {
+  return {.hash = hash_text(text_of(member(dict, "hash"))),
+          .size = whole_number(member(dict, "size")).value_or(-1),
+          .ranks = read_ranks(member(dict, "ranks")),
+          .missing = read_ranks(member(dict, "missing_ranks"))};
 }
 
 /// In the order in which the text form lets one win over the other.
@@ -236,25 +225,17 @@ void add_communicator(const JsonCommunicator& comm, RasReport& report) {
                                   .errors = errors_text(report.statements, first)});
 }
 
-RasReport read_report(DocumentWalk& walk) {
+RasReport read_report(const Json& root) {
   RasReport report;
-  walk.each_member(walk.root(), [&](std::string_view key, const Value& value) {
-    if (key == "nccl_version") report.nccl_version = walk.text(value);
-    if (key == "cuda_runtime_version") report.cuda_runtime = small_number(value);
-    if (key == "cuda_driver_version") report.cuda_driver = small_number(value);
-    if (key == "timestamp") report.timestamp = walk.text(value);
-    if (key == "communicators") {
-      walk.each_item(value, [&](const Value& comm) {
-        if (walk.take(sizeof(RasCommunicators))) {
-          add_communicator(read_communicator(walk, comm), report);
-        }
-      });
-    }
-    if (key == "ras") {
-      const Value* timeouts = walk.member(value, "timeouts_count");
-      if (timeouts != nullptr) report.timeouts = whole_number(*timeouts).value_or(0);
-    }
-  });
+  report.nccl_version = text_of(member(root, "nccl_version"));
+  report.cuda_runtime = small_number(member(root, "cuda_runtime_version"));
+  report.cuda_driver = small_number(member(root, "cuda_driver_version"));
+  report.timestamp = text_of(member(root, "timestamp"));
+  report.timeouts =
+      whole_number(member(member(root, "ras"), "timeouts_count")).value_or(report.timeouts);
+  for (const Json& comm : as_list(member(root, "communicators"))) {
+    add_communicator(read_communicator(comm), report);
+  }
   return report;
 }
 
@@ -263,12 +244,8 @@ RasReport read_report(DocumentWalk& walk) {
 RasImport import_ras_json(std::string_view bytes) {
   const ParsedDocument document = read_json(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
-  DocumentWalk walk(document, fair_steps(bytes.size()));
-  if (walk.member(walk.root(), "communicators") == nullptr)
-    return {{}, "it lists no communicators"};
-  RasReport report = read_report(walk);
-  if (walk.is_spent()) return {{}, "it is made of too many small parts"};
-  return {std::move(report), {}};
+  if (!document.data.contains("communicators")) return {{}, "it lists no communicators"};
+  return {read_report(document.data), {}};
 }
 
 }  // namespace ncclog

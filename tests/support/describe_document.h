@@ -8,8 +8,7 @@
 
 namespace ncclog::testing {
 
-/// {"a": [1, None, true, 3.5]}: texts quoted as they are, dict members in their order. Values
-/// nested deeper than 20 are written as "…". The problem, if there is one.
+/// {"a":[1,null,true,3.5]}; the problem, if there is one.
 std::string describe_document(const ParsedDocument& document);
 
 }  // namespace ncclog::testing

@@ -130,7 +130,10 @@ void read_companion(UnitReader& reader, TextInput input, const TakeText& take) {
   const bool may_be_pickle = reader.content() == Content::FlightRecorder;
   std::optional<std::string> bytes = read_document_bytes(reader);
   if (bytes && may_be_pickle && is_pickle(*bytes)) {
-    bytes = document_json(read_pickle(*bytes), kMaxDocumentBytes);
+    const ParsedDocument document = read_pickle(*bytes);
+    constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+    bytes = document.problem.empty() ? std::optional(document.data.dump(-1, ' ', false, kReplace))
+                                     : std::nullopt;
     input.name += ".json";
   }
   if (!bytes) input.left_out = "It is a dump that cannot be read.";
