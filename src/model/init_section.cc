@@ -1,7 +1,6 @@
 #include "model/init_section.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -11,40 +10,28 @@
 #include "log/messages.h"
 
 namespace ncclog {
-namespace {
-
-/// What stands in front of each line's text.
-struct LineMark {
-  int32_t indent = 0;
-  uint32_t size = 0;  ///< Of the text.
-};
-
-}  // namespace
-
 std::vector<IndentedLine> BoundedLines::lines() const {
   std::vector<IndentedLine> lines;
   std::string_view rest = has_lines() ? *bytes_ : std::string_view();
-  while (!rest.empty()) {
-    LineMark mark;
-    std::memcpy(&mark, rest.data(), sizeof(mark));
-    lines.push_back({mark.indent, rest.substr(sizeof(mark), mark.size)});
-    rest.remove_prefix(sizeof(mark) + mark.size);
+  for (size_t end = 0; !rest.empty(); rest.remove_prefix(end + 1)) {
+    end = rest.find('\n');
+    const size_t indent = std::min(rest.find_first_not_of(' '), end);
+    lines.push_back({static_cast<int>(indent), rest.substr(indent, end - indent)});
   }
   return lines;
 }
 
 void BoundedLines::add(int indent, std::string_view text) {
+  const auto blanks = static_cast<size_t>(indent);
   const size_t before = has_lines() ? bytes_->size() : 0;
-  cut_ |= before + sizeof(LineMark) + text.size() > kMaxBytes;
+  cut_ |= before + blanks + text.size() + 1 > kMaxBytes;
   if (cut_) return;
   if (!has_lines()) {
     bytes_ = std::make_shared<std::string>();
   } else if (bytes_.use_count() > 1) {
     bytes_ = std::make_shared<std::string>(*bytes_);
   }
-  const LineMark mark{indent, static_cast<uint32_t>(text.size())};
-  bytes_->append(reinterpret_cast<const char*>(&mark), sizeof(mark));
-  bytes_->append(text);
+  bytes_->append(blanks, ' ').append(text).push_back('\n');
 }
 
 void BoundedLines::merge(BoundedLines&& later) {

@@ -96,8 +96,8 @@ struct ChannelSets {
 //   CPU/0-0 (1/1/2)
 //   + PCI[48.0] - GPU/0-a1000 (3)
 //
-// Invariant: the bytes are a row of lines, each with the blanks in front of it and its length;
-// whoever adds to bytes that others hold too copies them first.
+// Invariant: the bytes are whole lines with the blanks in front of them; whoever adds to bytes that
+// others hold too copies them first.
 
 /// A line of a table. Its text is valid as long as the table is not changed.
 struct IndentedLine {

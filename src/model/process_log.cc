@@ -84,17 +84,14 @@ RecordLimit record_limit(size_t speakers) {
 }
 
 RecordList& RecordLists::operator[](uint16_t key) {
-  const auto place = std::lower_bound(keys_.begin(), keys_.end(), key);
-  const auto list = lists_.begin() + (place - keys_.begin());
-  if (place != keys_.end() && *place == key) return *list;
-  keys_.insert(place, key);
-  return *lists_.emplace(list);
+  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::first);
+  if (place != entries_.end() && place->first == key) return place->second;
+  return entries_.emplace(place, key, RecordList())->second;
 }
 
 const RecordList* RecordLists::find(uint16_t key) const {
-  const auto place = std::lower_bound(keys_.begin(), keys_.end(), key);
-  if (place == keys_.end() || *place != key) return nullptr;
-  return &lists_[static_cast<size_t>(place - keys_.begin())];
+  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::first);
+  return place == entries_.end() || place->first != key ? nullptr : &place->second;
 }
 
 const std::vector<Record>& RecordLists::kept(uint16_t key) const {
@@ -108,14 +105,11 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
     *this = std::move(later);
     return cut_to(limit);
   }
-  for (size_t i = 0; i < later.keys_.size(); ++i) {
-    const uint16_t key = later.keys_[i];
-    (*this)[key].merge(std::move(later.lists_[i]), limit.of(key));
-  }
+  for (auto& [key, list] : later.entries_) (*this)[key].merge(std::move(list), limit.of(key));
 }
 
 void RecordLists::cut_to(const RecordLimit& limit) {
-  for (size_t i = 0; i < keys_.size(); ++i) lists_[i].cut_to(limit.of(keys_[i]));
+  for (auto& [key, list] : entries_) list.cut_to(limit.of(key));
 }
 
 void UnknownShapes::add(SourceRef where, std::string_view line, const Event& event) {
