@@ -143,7 +143,7 @@ struct Watched {
 
 void watch(const Job& job, const CommRank& rank, Watched& watched) {
   const CollectiveCalls& calls = *calls_of(job, rank);
-  watched.goes_with &= calls.peers.empty() && calls.other_peers == 0;
+  watched.goes_with &= calls.peers.all.empty() && calls.peers.other == 0;
   const Process& process = nth_process(job, rank.process);
   std::set<int64_t> gave_up;
   for_each_message<WorkStatus>(job, process, [&](const Header& header, const WorkStatus& status) {

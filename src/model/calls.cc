@@ -208,9 +208,12 @@ void PeerMessages::merge(const PeerMessages& later) {
 
 void CollectiveCalls::add_message(const CallSignature& call) {
   if (call.op != "Send" && call.op != "Recv") return;
-  PeerTotals& peer = peers[call.root];
-  (call.op == "Send" ? peer.sent : peer.received).add(call.count, call.datatype);
-  other_peers += drop_beyond(peers, kMaxPeers);
+  PeerTotals* const peer = peers.find_or_add(call.root);
+  if (peer == nullptr) {
+    ++peers.other;
+  } else {
+    (call.op == "Send" ? peer->sent : peer->received).add(call.count, call.datatype);
+  }
 }
 
 void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSignature& call) {
@@ -222,7 +225,7 @@ void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSig
   last = where;
   last_stamp.assign(stamp);
   last_call = call;
-  by_signature.add(call);
+  by_signature.add(call, 1);
   volumes.add(call);
   if (is_point_to_point(call.op)) {
     add_message(call);
@@ -255,11 +258,7 @@ void CollectiveCalls::merge(const CollectiveCalls& later) {
   by_signature.merge(later.by_signature);
   volumes.merge(later.volumes);
   collectives.merge(later.collectives);
-  for (const auto& [rank, peer] : later.peers) {
-    peers[rank].sent.merge(peer.sent);
-    peers[rank].received.merge(peer.received);
-  }
-  other_peers += later.other_peers + drop_beyond(peers, kMaxPeers);
+  peers.merge(later.peers);
 }
 
 // The tape.

@@ -27,6 +27,7 @@
 
 #include "base/line.h"
 #include "log/event.h"
+#include "model/bounded_map.h"
 #include "model/timeline.h"
 
 namespace ncclog {
@@ -226,49 +227,6 @@ struct FirstDifference {
   std::vector<CallCamp> camps;  ///< Empty if not exact.
 
   bool is_exact() const { return index == at_most; }
-  bool operator==(const FirstDifference&) const = default;
-};
-
-// Counts per key in bounded memory, exactly mergeable.
-//
-// Only the smallest kLimit keys are kept; calls with other keys are added up in `other`. A key
-// among the smallest of the whole is among the smallest of every part that has it, so its count is
-// never lost: merging parts in any grouping gives the same result as counting the whole.
-
-constexpr uint64_t count_of(uint64_t count) { return count; }
-
-/// Keeps the smallest `limit` keys of a map; how much was counted under the others, by count_of.
-template <typename Map>
-uint64_t drop_beyond(Map& map, size_t limit) {
-  uint64_t dropped = 0;
-  while (map.size() > limit) {
-    const auto last = std::prev(map.end());
-    dropped += count_of(last->second);
-    map.erase(last);
-  }
-  return dropped;
-}
-
-template <typename Key, size_t kLimit, typename Sum = uint64_t>
-struct BoundedCounts {
-  std::map<Key, Sum> counts;
-  uint64_t other = 0;  ///< Calls under keys that are not kept.
-
-  void add(const Key& key, const Sum& sum = 1) {
-    if (counts.size() == kLimit && std::prev(counts.end())->first < key) {
-      other += count_of(sum);
-      return;
-    }
-    counts[key] += sum;
-    other += drop_beyond(counts, kLimit);
-  }
-
-  void merge(const BoundedCounts& later) {
-    for (const auto& [key, sum] : later.counts) add(key, sum);
-    other += later.other;
-  }
-
-  bool operator==(const BoundedCounts&) const = default;
 };
 
 // How much did a process move with each operation of a communicator?
@@ -276,8 +234,7 @@ struct BoundedCounts {
 //   AllGather: … count 1048576 datatype 9 …     → (AllGather, bfloat16): 1 call, 1048576 elements
 //
 // Exact however many different counts there are. The operations and datatypes are few; of names
-// that a broken log invents only the smallest kLimit are kept, which is associative
-// (see BoundedCounts).
+// that a broken log invents only the smallest are kept.
 
 struct VolumeKey {
   OpName op;
@@ -298,8 +255,8 @@ struct CallVolume {
 
 inline uint64_t count_of(const CallVolume& volume) { return volume.calls; }
 
-struct CallVolumes : BoundedCounts<VolumeKey, 64, CallVolume> {
-  using BoundedCounts::add;
+struct CallVolumes : BoundedMap<VolumeKey, CallVolume, 64> {
+  using BoundedMap::add;
   void add(const CallSignature& call, uint64_t calls = 1);
 };
 
@@ -321,6 +278,11 @@ struct PeerTotals {
   PeerMessages sent;
   PeerMessages received;
 
+  PeerTotals& operator+=(const PeerTotals& later) {
+    sent.merge(later.sent);
+    received.merge(later.received);
+    return *this;
+  }
   bool operator==(const PeerTotals&) const = default;
 };
 
@@ -335,15 +297,12 @@ struct CollectiveCalls {
                             ///< times and launchers' prefixes. Empty: nothing.
   std::string last_stamp;   ///< The same of the last call.
   CallSignature last_call;
-  BoundedCounts<CallSignature, 192> by_signature;
+  BoundedMap<CallSignature, uint64_t, 192> by_signature;
   CallVolumes volumes;
-  CallSequence collectives;  ///< Without point-to-point operations.
-  /// By rank of the peer in the communicator: the lowest kMaxPeers of them.
-  std::map<int, PeerTotals> peers;
-  uint64_t other_peers = 0;  ///< Messages with peers that are not kept.
+  CallSequence collectives;                ///< Without point-to-point operations.
+  BoundedMap<int, PeerTotals, 256> peers;  ///< By rank of the peer in the communicator.
 
   static constexpr size_t kMaxStampBytes = 96;
-  static constexpr size_t kMaxPeers = 256;
 
   void add(SourceRef where, std::string_view stamp, const CallSignature& call);
   /// Adds a message to what its peer must have sent or received.

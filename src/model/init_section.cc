@@ -170,17 +170,18 @@ void add_graph_line(const Event& event, InitSection& section) {
   } else if (!section.graphs_cut) {
     if (section.graphs.empty()) section.graphs.emplace_back();
     section.graphs.back().members.add(*members_in(event),
-                                      channel_bit(as<GraphChannel>(event).channel));
+                                      {channel_bit(as<GraphChannel>(event).channel)});
   }
 }
 
 void add_rings_line(const Event& event, InitSection& section) {
   if (is_a<RingMembers>(event)) {
     const auto ring = as<RingMembers>(event);
-    section.ring_members.add(kept(trim(ring.ranks)), channel_bit(ring.channel));
+    section.ring_members.add(kept(trim(ring.ranks)), {channel_bit(ring.channel)});
   } else if (is_a<RingNeighbours>(event)) {
     const auto ring = as<RingNeighbours>(event);
-    section.ring_places.add(RingPlace{ring.rank, ring.prev, ring.next}, channel_bit(ring.channel));
+    section.ring_places.add(RingPlace{ring.rank, ring.prev, ring.next},
+                            {channel_bit(ring.channel)});
   } else if (is_a<Trees>(event)) {
     if (!section.trees.empty()) return;
     const std::string_view trees = as<Trees>(event).text;

@@ -19,8 +19,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +27,7 @@
 
 #include "base/line.h"
 #include "log/event.h"
+#include "model/bounded_map.h"
 
 namespace ncclog {
 
@@ -47,9 +46,7 @@ void fill_unknown(T& known, const T& news, Members T::*... members) {
 //   Ring 00 : 3 -> 0 -> 1
 //   Ring 01 : 3 -> 0 -> 1      → {3, 0, 1} on channels 0 and 1
 //
-// NCCL has at most 64 channels, so a set of them is a word. Only the smallest kLimit values are
-// kept; as in BoundedCounts, merging parts in any grouping gives the same result as adding the
-// whole.
+// NCCL has at most 64 channels, so a set of them is a word.
 
 inline constexpr int kMaxChannels = 64;
 
@@ -58,37 +55,20 @@ constexpr uint64_t channel_bit(int64_t channel) {
   return channel < 0 || channel >= kMaxChannels ? 0 : uint64_t{1} << channel;
 }
 
-template <typename Value, size_t kLimit>
-struct ChannelSets {
-  std::map<Value, uint64_t, std::less<>> channels;
-  bool full = false;  ///< Other values were said too and are not kept.
+struct ChannelMask {
+  uint64_t bits = 0;
 
-  /// `value` may be a view of what would be kept.
-  template <typename Like>
-  void add(const Like& value, uint64_t mask) {
-    const auto known = channels.find(value);
-    if (known != channels.end()) {
-      known->second |= mask;
-      return;
-    }
-    if (channels.size() == kLimit && std::prev(channels.end())->first < value) {
-      full = true;
-      return;
-    }
-    channels.emplace(Value(value), mask);
-    if (channels.size() > kLimit) {
-      full = true;
-      channels.erase(std::prev(channels.end()));
-    }
+  ChannelMask& operator+=(ChannelMask more) {
+    bits |= more.bits;
+    return *this;
   }
-
-  void merge(const ChannelSets& later) {
-    for (const auto& [value, mask] : later.channels) add(value, mask);
-    full |= later.full;
-  }
-
-  bool operator==(const ChannelSets&) const = default;
+  bool operator==(const ChannelMask&) const = default;
 };
+
+constexpr uint64_t count_of(ChannelMask) { return 1; }
+
+template <typename Value, size_t kLimit>
+using ChannelSets = BoundedMap<Value, ChannelMask, kLimit>;
 
 // The lines of a table that a process prints, kept to be taken apart when the job is built.
 //

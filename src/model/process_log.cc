@@ -113,22 +113,13 @@ void RecordLists::cut_to(const RecordLimit& limit) {
 }
 
 void UnknownShapes::add(SourceRef where, std::string_view line, const Event& event) {
-  UnknownLines& lines = shapes[message_shape(event.header.message)];
-  if (lines.count++ == 0) {
-    lines.first = where;
-    lines.example = line.substr(0, Record::kMaxTextBytes);
-  }
-  lines.levels |= 1U << static_cast<unsigned>(event.header.level);
-  other += drop_beyond(shapes, kMaxShapes);
+  BoundedMap::add(message_shape(event.header.message),
+                  UnknownLines{1, 1U << static_cast<unsigned>(event.header.level), where,
+                               std::string(line.substr(0, Record::kMaxTextBytes))});
 }
 
-void UnknownShapes::merge(UnknownShapes&& later) {
-  for (auto& [shape, lines] : later.shapes) shapes[shape] += std::move(lines);
-  other += later.other + drop_beyond(shapes, kMaxShapes);
-}
-
-UnknownLines& UnknownLines::operator+=(UnknownLines&& later) {
-  if (count == 0) return *this = std::move(later);
+UnknownLines& UnknownLines::operator+=(const UnknownLines& later) {
+  if (count == 0) return *this = later;
   count += later.count;
   levels |= later.levels;
   return *this;
@@ -295,40 +286,10 @@ ConnectionUse& ConnectionUse::operator+=(const ConnectionUse& later) {
 
 void Connections::add(SourceRef where, const ChannelConnected& connected) {
   const ConnectionUse use{uint64_t{1} << std::clamp(connected.channel, 0, 63), where};
-  const ConnectionView key{connected.src_rank, connected.dst_rank, connected.path};
-  const auto known = all.find(key);
-  if (known != all.end()) {
-    known->second += use;
-    return;
-  }
-  all.emplace(ConnectionKey{key.src_rank, key.dst_rank, std::string(key.path)}, use);
-  dropped += drop_beyond(all, kLimit);
-}
-
-void Connections::merge(const Connections& later) {
-  for (const auto& [key, use] : later.all) {
-    all[key] += use;
-    dropped += drop_beyond(all, kLimit);
-  }
-  dropped += later.dropped;
+  add(ConnectionView{connected.src_rank, connected.dst_rank, connected.path}, use);
 }
 
 int channel_count(const ConnectionUse& use) { return std::popcount(use.channels); }
-
-void AllocTotals::add(const AllocTraced& traced) {
-  if (traced.bytes < 0) return;
-  AllocTotal& total = by_what[std::string(traced.what)];
-  ++total.count;
-  total.bytes += static_cast<uint64_t>(traced.bytes);
-}
-
-void AllocTotals::merge(const AllocTotals& later) {
-  for (const auto& [what, total] : later.by_what) {
-    AllocTotal& known = by_what[what];
-    known.count += total.count;
-    known.bytes += total.bytes;
-  }
-}
 
 TuningUse& TuningUse::operator+=(const TuningUse& later) {
   min_bytes = count == 0 ? later.min_bytes : std::min(min_bytes, later.min_bytes);
@@ -338,14 +299,9 @@ TuningUse& TuningUse::operator+=(const TuningUse& later) {
 }
 
 void TuningUses::add(const TuningChoice& choice) {
-  uses[{std::string(choice.op), std::string(choice.algorithm), std::string(choice.protocol)}] +=
-      {1, choice.bytes, choice.bytes};
-  other += drop_beyond(uses, kLimit);
-}
-
-void TuningUses::merge(const TuningUses& later) {
-  for (const auto& [key, use] : later.uses) uses[key] += use;
-  other += later.other + drop_beyond(uses, kLimit);
+  add(TuningKey{std::string(choice.op), std::string(choice.algorithm),
+                std::string(choice.protocol)},
+      TuningUse{1, choice.bytes, choice.bytes});
 }
 
 void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {

@@ -29,13 +29,13 @@
 
 #include "base/line.h"
 #include "log/event.h"
+#include "model/bounded_map.h"
 #include "model/calls.h"
 #include "model/init_section.h"
 
 namespace ncclog {
 
-struct AllocTraced;  // These are of log/messages.h, which readers of a log do without.
-struct CallInit;
+struct CallInit;  // These are of log/messages.h, which readers of a log do without.
 struct ChannelConnected;
 struct CommAnnounced;
 struct CommEnd;
@@ -242,10 +242,6 @@ struct KeptLines {
 //
 //   NET/IB: Frobnicated #:#   ×812, INFO, first: node07:41:42 [3] NCCL INFO NET/IB: Frobnicated …
 //
-// Only the smallest kMaxShapes shapes are kept. One among the smallest of the whole is among the
-// smallest of every part that has it, so its count is never lost, and merging parts in any grouping
-// gives what reading the whole gives.
-
 /// Lines of one shape.
 struct UnknownLines {
   uint64_t count = 0;
@@ -253,25 +249,16 @@ struct UnknownLines {
   SourceRef first;
   std::string example;  ///< The first one, at most Record::kMaxTextBytes of it.
 
-  UnknownLines& operator+=(UnknownLines&& later);
+  UnknownLines& operator+=(const UnknownLines& later);
   bool operator==(const UnknownLines&) const = default;
 };
 
 inline uint64_t count_of(const UnknownLines& lines) { return lines.count; }
 
-struct UnknownShapes {
-  std::map<std::string, UnknownLines> shapes;  ///< By message_shape; at most kMaxShapes.
-  uint64_t other = 0;                          ///< Lines whose shapes are not kept.
-
-  static constexpr size_t kMaxShapes = 2048;
-
+/// By message_shape.
+struct UnknownShapes : BoundedMap<std::string, UnknownLines, 2048> {
   /// Counts a line whose fate is Unrecognised, or a foreign one that looks like an error.
   void add(SourceRef where, std::string_view line, const Event& event);
-
-  /// Joins what a later stretch of input holds.
-  void merge(UnknownShapes&& later);
-
-  bool operator==(const UnknownShapes&) const = default;
 };
 
 // Who printed a line, as far as the line itself says.
@@ -387,6 +374,8 @@ struct ConnectionView {
   int src_rank = 0;
   int dst_rank = 0;
   std::string_view path;
+
+  explicit operator ConnectionKey() const { return {src_rank, dst_rank, std::string(path)}; }
 };
 
 inline auto operator<=>(const ConnectionKey& key, const ConnectionView& view) {
@@ -410,16 +399,10 @@ inline uint64_t count_of(const ConnectionUse& use) {
   return static_cast<uint64_t>(channel_count(use));
 }
 
-/// Connections of one process: the smallest kLimit keys, and a count of lines for the rest.
-struct Connections {
-  std::map<ConnectionKey, ConnectionUse, std::less<>> all;
-  uint64_t dropped = 0;  ///< Lines about connections beyond kLimit.
-
-  static constexpr size_t kLimit = 8192;
-
+/// Connections of one process.
+struct Connections : BoundedMap<ConnectionKey, ConnectionUse, 8192> {
+  using BoundedMap::add;
   void add(SourceRef where, const ChannelConnected& connected);
-  void merge(const Connections& later);
-  bool operator==(const Connections&) const = default;
 };
 
 // Sums of what a process prints too often to be kept line by line.
@@ -433,18 +416,19 @@ struct AllocTotal {
   uint64_t count = 0;
   uint64_t bytes = 0;
 
+  AllocTotal& operator+=(const AllocTotal& later) {
+    count += later.count;
+    bytes += later.bytes;
+    return *this;
+  }
   bool operator==(const AllocTotal&) const = default;
 };
 
+inline uint64_t count_of(const AllocTotal& total) { return total.count; }
+
 /// By what is allocated: "Cuda Alloc", "Cuda Host Alloc" …; the wordings name
 /// all of them.
-struct AllocTotals {
-  std::map<std::string, AllocTotal> by_what;
-
-  void add(const AllocTraced& traced);
-  void merge(const AllocTotals& later);
-  bool operator==(const AllocTotals&) const = default;
-};
+using AllocTotals = BoundedMap<std::string, AllocTotal, 64>;
 
 /// How an operation was run.
 struct TuningKey {
@@ -468,17 +452,10 @@ struct TuningUse {
 
 inline uint64_t count_of(const TuningUse& use) { return use.count; }
 
-/// Ways in which operations were run: the smallest kLimit keys, and how many
-/// operations had others.
-struct TuningUses {
-  std::map<TuningKey, TuningUse> uses;
-  uint64_t other = 0;
-
-  static constexpr size_t kLimit = 256;
-
+/// Ways in which operations were run.
+struct TuningUses : BoundedMap<TuningKey, TuningUse, 256> {
+  using BoundedMap::add;
   void add(const TuningChoice& choice);
-  void merge(const TuningUses& later);
-  bool operator==(const TuningUses&) const = default;
 };
 
 /// Everything one speaker said: in a stretch while that is read, in the whole input in a job.

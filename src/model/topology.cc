@@ -460,9 +460,9 @@ void for_each_channel(uint64_t mask, size_t nranks, RingsSaid& rings, Use use) {
 }
 
 void read_lists(const InitSection& section, size_t nranks, RingsSaid& rings) {
-  for (const auto& [text, mask] : section.ring_members.channels) {
+  for (const auto& [text, mask] : section.ring_members.all) {
     const std::vector<int> listed = numbers_of(text);
-    for_each_channel(mask, nranks, rings, [&](RingSayings& says) {
+    for_each_channel(mask.bits, nranks, rings, [&](RingSayings& says) {
       says.contradictory |= !says.listed.empty();
       says.listed = listed;
       says.listed_whole = listed.size() == nranks;
@@ -471,10 +471,10 @@ void read_lists(const InitSection& section, size_t nranks, RingsSaid& rings) {
 }
 
 void read_places(const RankSays& saying, size_t nranks, RingsSaid& rings) {
-  for (const auto& [place, mask] : saying.section->ring_places.channels) {
+  for (const auto& [place, mask] : saying.section->ring_places.all) {
     const bool fits = place.rank == saying.rank && is_rank(place.rank, nranks);
     const auto r = static_cast<size_t>(fits ? place.rank : 0);
-    for_each_channel(mask, nranks, rings, [&](RingSayings& says) {
+    for_each_channel(mask.bits, nranks, rings, [&](RingSayings& says) {
       says.contradictory |= !fits || says.next[r] >= 0;
       if (!fits) return;
       says.next[r] = place.next;

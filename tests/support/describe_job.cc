@@ -57,8 +57,8 @@ std::string describe(const CommGraphs& graphs) {
   for (const GraphSearch& search : graphs.searches) {
     text += fmt::format("  search {} {} {} {} by {}\n", search.graph.pattern, search.graph.channels,
                         search.graph.bw, search.graph.type, fmt::join(search.ranks, " "));
-    for (const auto& [members, mask] : search.graph.members.channels) {
-      text += fmt::format("    {:x} {}\n", mask, members);
+    for (const auto& [members, mask] : search.graph.members.all) {
+      text += fmt::format("    {:x} {}\n", mask.bits, members);
     }
   }
   for (const TuningCell& cell : graphs.tuning) {
@@ -93,7 +93,7 @@ std::string describe(const Job& job, const CommSegment& segment, Places places) 
       fmt::format("  comm {:#x} rank={} id={:#x} calls={}{}{}{}\n", segment.comm, segment.rank,
                   segment.comm_id, segment.calls.total, place(job, segment.started, places),
                   place(job, segment.completed, places), place(job, segment.ended, places));
-  for (const auto& [call, n] : segment.calls.by_signature.counts) {
+  for (const auto& [call, n] : segment.calls.by_signature.all) {
     text += fmt::format("    {} {} {} {} {} x{}\n", call.op.view(), call.count, call.datatype,
                         call.redop, call.root, n);
   }
@@ -117,7 +117,7 @@ std::string describe(const char* name, const CallTrack& track, Places places) {
 
 std::string describe(const Job& job, const UnknownShapes& unknown, Places places) {
   std::string text;
-  for (const auto& [shape, lines] : unknown.shapes) {
+  for (const auto& [shape, lines] : unknown.all) {
     text += fmt::format("unknown {} x{} levels={:x}{}\n", shape, lines.count, lines.levels,
                         place(job, lines.first, places));
   }
@@ -137,10 +137,10 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
                         use.channels, place(job, use.first, places));
   }
   for (const InitSection& section : log.inits.all()) text += describe(section);
-  for (const auto& [what, total] : log.allocations.by_what) {
+  for (const auto& [what, total] : log.allocations.all) {
     text += fmt::format("  {} x{} {} bytes\n", what, total.count, total.bytes);
   }
-  for (const auto& [key, use] : log.tuning.uses) {
+  for (const auto& [key, use] : log.tuning.all) {
     text += fmt::format("  runs {} {} {} x{} {}..{}\n", key.function, key.algorithm, key.protocol,
                         use.count, use.min_bytes, use.max_bytes);
   }

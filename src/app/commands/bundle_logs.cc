@@ -313,11 +313,11 @@ class ExcerptCalls {
       const SegmentKey* key = rank.log < 0 ? nullptr : key_of(rank);
       if (key == nullptr) continue;
       limits_[*key].collectives = from;
-      for (const auto& [peer, totals] : calls_of(segment_of(job, rank)).peers) {
+      for (const auto& [peer, totals] : calls_of(segment_of(job, rank)).peers.all) {
         const CommRank* other = rank_of(comm, peer);
         const SegmentKey* other_key = other == nullptr ? nullptr : key_of(*other);
         if (other_key == nullptr) continue;
-        const auto& peers = calls_of(segment_of(job, *other)).peers;
+        const auto& peers = calls_of(segment_of(job, *other)).peers.all;
         const auto back = peers.find(rank.rank);
         if (back == peers.end()) continue;
         const uint64_t met = std::min(totals.sent.count, back->second.received.count);

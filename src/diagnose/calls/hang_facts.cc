@@ -71,7 +71,7 @@ std::vector<Entry> last_entries(const Job& job, const CallFront& front) {
   for (const CommRank& rank : nth_communicator(job, front.communicator).ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
     // What was called last is a collective only where no message may be.
-    if (calls == nullptr || !calls->peers.empty()) return {};
+    if (calls == nullptr || !calls->peers.all.empty()) return {};
     entries.push_back({waiter_of(rank), front.communicator, front.furthest - 1, calls->last,
                        find_line_time(calls->last_stamp)});
   }
@@ -160,7 +160,9 @@ uint64_t messages_of(const Job& job) {
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     if (!call_front(job, static_cast<int>(c)).counts_all()) continue;
     for (const CommRank& rank : job.communicators[c].ranks) {
-      for (const auto& [peer, totals] : calls_of(job, rank)->peers) messages += totals.sent.count;
+      for (const auto& [peer, totals] : calls_of(job, rank)->peers.all) {
+        messages += totals.sent.count;
+      }
     }
   }
   return messages;

@@ -105,8 +105,9 @@ struct Stuck {
 
 /// All messages that the rank made on the communicator.
 uint64_t messages_made(const CollectiveCalls& calls) {
-  uint64_t made = calls.other_peers;
-  for (const auto& [peer, totals] : calls.peers) made += totals.sent.count + totals.received.count;
+  uint64_t made = calls.peers.other;
+  for (const auto& [peer, totals] : calls.peers.all)
+    made += totals.sent.count + totals.received.count;
   return made;
 }
 
@@ -312,7 +313,7 @@ std::optional<Sizes> sizes_of(const Job& job, const CommRank& rank, int peer, bo
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr || calls->by_signature.other > 0) return std::nullopt;
   Sizes sizes;
-  for (const auto& [call, count] : calls->by_signature.counts) {
+  for (const auto& [call, count] : calls->by_signature.all) {
     if (call.op != (receives ? "Recv" : "Send") || call.root != peer) continue;
     SizeCount& entry = sizes[size_key(call)];
     entry.message = call;

@@ -184,7 +184,7 @@ TapeCounts tape_counts(const Job& job) {
   for (size_t log = 0; log < job.logs.size(); ++log) {
     const bool has_other_peers = std::ranges::any_of(
         job.logs[log].comms.all,
-        [](const CommSegment& segment) { return calls_of(segment).other_peers > 0; });
+        [](const CommSegment& segment) { return calls_of(segment).peers.other > 0; });
     const CallTape* tape = has_other_peers ? whole_tape(job.logs[log]) : nullptr;
     if (tape == nullptr) continue;
     std::vector<uint64_t> by_entry(tape->entries().size());
@@ -225,13 +225,13 @@ std::optional<MessageCount> message_count(const Job& job, const CommRank& rank, 
                                           bool receives) {
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr) return MessageCount{};
-  const auto known = calls->peers.find(peer);
-  if (known != calls->peers.end()) {
+  const auto known = calls->peers.all.find(peer);
+  if (known != calls->peers.all.end()) {
     const PeerMessages& messages = receives ? known->second.received : known->second.sent;
     return MessageCount{messages.count, messages.hash};
   }
   // Of the peers that are not counted all are higher than those that are.
-  if (calls->other_peers == 0 || peer < calls->peers.rbegin()->first) {
+  if (calls->peers.other == 0 || peer < calls->peers.all.rbegin()->first) {
     return MessageCount{.count = 0, .sizes = 0};
   }
   const Counts* counts = counts_on_tape(job, rank);
@@ -244,8 +244,8 @@ std::vector<int> message_peers(const Job& job, const CommRank& rank) {
   std::vector<int> peers;
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr) return peers;
-  for (const auto& [peer, totals] : calls->peers) peers.push_back(peer);
-  const Counts* counts = calls->other_peers == 0 ? nullptr : counts_on_tape(job, rank);
+  for (const auto& [peer, totals] : calls->peers.all) peers.push_back(peer);
+  const Counts* counts = calls->peers.other == 0 ? nullptr : counts_on_tape(job, rank);
   if (counts == nullptr) return peers;
   for (const auto& [end, count] : *counts) {
     if (end.first > peers.back()) peers.push_back(end.first);
@@ -255,7 +255,7 @@ std::vector<int> message_peers(const Job& job, const CommRank& rank) {
 
 bool has_unknown_peers(const Job& job, const CommRank& rank) {
   const CollectiveCalls* calls = calls_of(job, rank);
-  return calls != nullptr && calls->other_peers > 0 && counts_on_tape(job, rank) == nullptr;
+  return calls != nullptr && calls->peers.other > 0 && counts_on_tape(job, rank) == nullptr;
 }
 
 namespace {

@@ -100,7 +100,7 @@ std::optional<int64_t> shown_calls(const Job& job, const Communicator& comm, con
   if (calls == nullptr || calls->by_signature.other > 0) return std::nullopt;
   if (call_coverage(job, comm, rank) != CallCoverage::Counted) return std::nullopt;
   int64_t shown = 0;
-  for (const auto& [call, count] : calls->by_signature.counts) {
+  for (const auto& [call, count] : calls->by_signature.all) {
     if (call.op.view() == function) shown += static_cast<int64_t>(count);
   }
   return shown;

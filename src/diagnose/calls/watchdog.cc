@@ -634,7 +634,7 @@ std::optional<std::vector<CallSignature>> all_calls(const Job& job, int process)
       if (call_coverage(job, comm, rank) != CallCoverage::Counted) return std::nullopt;
       const auto& made = calls_of(job, rank)->by_signature;
       if (made.other > 0) return std::nullopt;
-      for (const auto& [call, count] : made.counts) all.push_back(call);
+      for (const auto& [call, count] : made.all) all.push_back(call);
     }
   }
   return all.empty() ? std::nullopt : std::optional(std::move(all));

@@ -459,7 +459,7 @@ FactValue without_call(const Job& job, const FactValue& other, const Job&) {
 FactValue::Set algorithms(const Job& job, const Instance&) {
   std::map<std::string, Shares> by_function;
   for (const SpeakerLog& log : job.logs) {
-    for (const auto& [key, use] : log.tuning.uses) {
+    for (const auto& [key, use] : log.tuning.all) {
       const std::string function = key.function.empty() ? "all operations" : key.function;
       const std::string protocol = key.protocol.empty() ? "" : "/" + key.protocol;
       by_function[function][key.algorithm + protocol] += static_cast<int64_t>(use.count);
@@ -472,7 +472,7 @@ FactValue::Set algorithms(const Job& job, const Instance&) {
 
 FactValue without_algorithm(const Job& job, const FactValue&, const Job&) {
   const bool shows =
-      std::ranges::any_of(job.logs, [](const SpeakerLog& log) { return !log.tuning.uses.empty(); });
+      std::ranges::any_of(job.logs, [](const SpeakerLog& log) { return !log.tuning.all.empty(); });
   return shows ? no() : unknown("no line of its logs tells which is used (subsystem TUNING)");
 }
 
@@ -563,7 +563,7 @@ void add_warnings(const Job& job, const RecordList& list, Stated& shapes) {
 
 /// Lines that no wording fits: warnings, or the others.
 void add_unknown(const Job& job, bool are_warnings, Stated& shapes) {
-  for (const auto& [shape, lines] : job.unknown.shapes) {
+  for (const auto& [shape, lines] : job.unknown.all) {
     const bool is_warning = (lines.levels >> static_cast<unsigned>(Level::Warn) & 1) != 0;
     if (is_warning != are_warnings) continue;
     const Record record{lines.first, Record::kNoKind, lines.example};

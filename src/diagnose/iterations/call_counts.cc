@@ -278,8 +278,8 @@ class ProcessCount {
   }
 
   void add_segment(const CollectiveCalls& calls) {
-    std::map<VolumeKey, CallVolume> rest = calls.volumes.counts;
-    for (const auto& [call, n] : calls.by_signature.counts) {
+    auto rest = calls.volumes.all;
+    for (const auto& [call, n] : calls.by_signature.all) {
       if (!rows_.wants(CountBy::Size)) break;
       const VolumeKey key = volume_of(call);
       const auto count = static_cast<uint64_t>(std::max<int64_t>(0, call.count));
@@ -310,7 +310,7 @@ class ProcessCount {
     const CollectiveCalls& calls = calls_of(log_.comms.all[static_cast<size_t>(entry.segment)]);
     if (calls.by_signature.other > 0) return std::nullopt;
     std::optional<uint64_t> only;
-    for (const auto& [call, n] : calls.by_signature.counts) {
+    for (const auto& [call, n] : calls.by_signature.all) {
       const bool same = call.op == entry.call.op && call.datatype == entry.call.datatype &&
                         call.root == entry.call.root && call.count >= 0;
       if (!same) continue;

@@ -130,7 +130,7 @@ FactValue unknown_lines(const Job& job, Wanted wanted) {
   constexpr uint32_t kOthers =
       (1U << static_cast<unsigned>(Level::None)) | (1U << static_cast<unsigned>(Level::Framework));
   FactValue value = yes({});
-  for (const auto& [shape, lines] : job.unknown.shapes) {
+  for (const auto& [shape, lines] : job.unknown.all) {
     if ((lines.levels & kOthers) == 0 || !wanted(lines.example)) continue;
     value.evidence.push_back({lines.first, lines.example});
   }

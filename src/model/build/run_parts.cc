@@ -688,8 +688,8 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   part.units = job.units;
   part.losses = job.losses;
   part.losses.lines = end_inputs(job, parts, run, part.inputs);
-  for (const auto& [shape, lines] : job.unknown.shapes) {
-    if (cutter.is_own(lines.first)) part.unknown.shapes.emplace(shape, lines);
+  for (const auto& [shape, lines] : job.unknown.all) {
+    if (cutter.is_own(lines.first)) part.unknown.all.emplace(shape, lines);
   }
   for (const JobClock& clock : job.clocks) {
     const auto& stretches = parts.by_input[clock.input];

@@ -74,7 +74,11 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
   }
   if (kind == kKindIndex<CommEnd>) log.comms.add(where, read_message<CommEnd>(message));
   if (kind == kKindIndex<CallInit>) log.comms.add(where, read_message<CallInit>(message));
-  if (kind == kKindIndex<AllocTraced>) log.allocations.add(read_message<AllocTraced>(message));
+  if (kind == kKindIndex<AllocTraced>) {
+    const auto traced = read_message<AllocTraced>(message);
+    const auto bytes = static_cast<uint64_t>(traced.bytes);
+    if (traced.bytes >= 0) log.allocations.add(traced.what, {1, bytes});
+  }
   if (kind == kKindIndex<TuningChoice>) log.tuning.add(read_message<TuningChoice>(message));
   if (kind == kKindIndex<CommLayout>) log.comms.add(read_message<CommLayout>(message));
   return false;
@@ -349,7 +353,7 @@ void Shard::add(RasReport&& report) {
 
 void Shard::merge(Shard&& later) {
   losses += later.losses;
-  unknown.merge(std::move(later.unknown));
+  unknown.merge(later.unknown);
   for (const auto& [unit, writer] : later.writers) {
     writers[unit].add(writer.host, writer.pid, writer.several);
   }

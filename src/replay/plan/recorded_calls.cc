@@ -67,7 +67,7 @@ void add_communicator(const Job& job, Members begin, Members end, uint64_t last,
     common.to = std::min(std::max(comm.difference->at_most, common.from), common.from + kWidest);
   }
   const auto messages = [&](const Membership& of, int peer, bool receives) {
-    const auto& peers = calls_of(job, rank_of(job, of))->peers;
+    const auto& peers = calls_of(job, rank_of(job, of))->peers.all;
     const auto found = peers.find(peer);
     if (found == peers.end()) return uint64_t{0};
     return receives ? found->second.received.count : found->second.sent.count;
@@ -83,7 +83,7 @@ void add_communicator(const Job& job, Members begin, Members end, uint64_t last,
   };
   for (const auto& [own, member] : by_rank) {
     windows[member].collectives = window_around(common, last);
-    for (const auto& [peer, totals] : calls_of(job, rank_of(job, member))->peers) {
+    for (const auto& [peer, totals] : calls_of(job, rank_of(job, member))->peers.all) {
       if (!by_rank.contains(peer)) continue;
       add_messages(own, peer);
       add_messages(peer, own);

@@ -352,7 +352,7 @@ std::string versions_text(const Job& job) {
 std::vector<const std::pair<const std::string, UnknownLines>*> most_frequent_first(
     const UnknownShapes& unknown) {
   std::vector<const std::pair<const std::string, UnknownLines>*> order;
-  for (const auto& shape : unknown.shapes) order.push_back(&shape);
+  for (const auto& shape : unknown.all) order.push_back(&shape);
   std::ranges::stable_sort(order, std::greater(), [](auto shape) { return shape->second.count; });
   return order;
 }
@@ -375,7 +375,7 @@ Table unknown_table(const Job& job) {
       versions_text(job)));
   if (job.unknown.other > 0) {
     table.notes.push_back(fmt::format("{} more lines are of other shapes; {} shapes are kept.",
-                                      job.unknown.other, UnknownShapes::kMaxShapes));
+                                      job.unknown.other, UnknownShapes::kLimit));
   }
   return table;
 }

@@ -64,7 +64,7 @@ Table channels_table(const Job& job) {
     table.notes.push_back(fmt::format("{}: {}.", to_string(transport), plural(n, "connection")));
   }
   uint64_t dropped = 0;
-  for (const SpeakerLog& log : job.logs) dropped += log.connections.dropped;
+  for (const SpeakerLog& log : job.logs) dropped += log.connections.other;
   if (dropped > 0) {
     table.notes.push_back(fmt::format("{} more lines about connections were not kept.", dropped));
   }
@@ -238,8 +238,8 @@ void add_searches(const Communicator& comm, Table& table) {
                             : plural(static_cast<uint64_t>(std::max(0, graph.channels)), "channel");
     std::string detail = fmt::format("{}, {} GB/s, ranks {}", channels, short_numbers(graph.bw),
                                      ranges_text(search.ranks));
-    for (const auto& [members, mask] : graph.members.channels) {
-      detail += fmt::format("; {}: {}", channels_text(mask), members);
+    for (const auto& [members, mask] : graph.members.all) {
+      detail += fmt::format("; {}: {}", channels_text(mask.bits), members);
     }
     table.rows.push_back(
         cells(comm.id, "search", pattern_name(graph.pattern), -1, "", graph.type, "", detail));
@@ -297,9 +297,9 @@ void add_tuning(const Communicator& comm, Table& table) {
 
 /// How operations were run, over all processes that print it.
 void add_choices(const Job& job, Table& table) {
-  TuningUses all;
-  for (const SpeakerLog& log : job.logs) all.merge(log.tuning);
-  for (const auto& [key, use] : all.uses) {
+  TuningUses tuning;
+  for (const SpeakerLog& log : job.logs) tuning.merge(log.tuning);
+  for (const auto& [key, use] : tuning.all) {
     table.rows.push_back(cells("", "choice", key.function, -1, "",
                                both(key.algorithm, " ", key.protocol), "",
                                fmt::format("{} of {} to {} bytes", plural(use.count, "time"),
@@ -312,7 +312,7 @@ void add_processes(const Job& job, Table& table) {
     AllocTotals allocations;
     for (const size_t log : process.logs) allocations.merge(job.logs[log].allocations);
     const std::string name = process.pid < 0 ? "" : fmt::format("pid {}", process.pid);
-    for (const auto& [what, total] : allocations.by_what) {
+    for (const auto& [what, total] : allocations.all) {
       table.rows.push_back(
           cells(process.host, "memory", name, process.rank, "", "", "",
                 fmt::format("{}: {}, {} bytes", what, plural(total.count, "time"), total.bytes)));

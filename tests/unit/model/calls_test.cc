@@ -103,21 +103,21 @@ TEST(OpName, CutsWhatIsLongerThanAnyOperation) {
   EXPECT_EQ(OpName("AVeryLongOperation").view(), "AVeryLongOperat");
 }
 
-using Counts = BoundedCounts<int, 4>;
+using Counts = BoundedMap<int, uint64_t, 4>;
 
 Counts count(const std::vector<int>& keys, size_t begin, size_t end) {
   Counts counts;
-  for (size_t i = begin; i < end; ++i) counts.add(keys[i]);
+  for (size_t i = begin; i < end; ++i) counts.add(keys[i], 1);
   return counts;
 }
 
-TEST(BoundedCounts, KeepsTheSmallestKeysAndCountsTheRest) {
+TEST(BoundedMap, KeepsTheSmallestKeysAndCountsTheRest) {
   Counts counts = count({9, 1, 8, 2, 7, 3, 1, 9}, 0, 8);
-  EXPECT_EQ(counts.counts, (std::map<int, uint64_t>{{1, 2}, {2, 1}, {3, 1}, {7, 1}}));
+  EXPECT_EQ(counts.all, (decltype(counts.all){{1, 2}, {2, 1}, {3, 1}, {7, 1}}));
   EXPECT_EQ(counts.other, 3u);
 }
 
-TEST(BoundedCounts, MergingPartsInAnyGroupingGivesTheCountsOfTheWhole) {
+TEST(BoundedMap, MergingPartsInAnyGroupingGivesTheCountsOfTheWhole) {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {
     std::vector<int> keys(30);
@@ -144,10 +144,10 @@ TEST(CollectiveCalls, MessagesAreCountedByPeerAndStandInNoSequence) {
   calls.add({0, 4}, "", {"AllReduce", 1, 7, 0, 0});
   EXPECT_EQ(calls.total, 4u);
   EXPECT_EQ(calls.collectives.size(), 1u);
-  ASSERT_EQ(calls.peers.size(), 2u);
-  EXPECT_EQ(calls.peers.at(5).sent.count, 1u);
-  EXPECT_EQ(calls.peers.at(5).sent, calls.peers.at(5).received);
-  EXPECT_NE(calls.peers.at(5).sent.hash, calls.peers.at(2).sent.hash);
+  ASSERT_EQ(calls.peers.all.size(), 2u);
+  EXPECT_EQ(calls.peers.all.at(5).sent.count, 1u);
+  EXPECT_EQ(calls.peers.all.at(5).sent, calls.peers.all.at(5).received);
+  EXPECT_NE(calls.peers.all.at(5).sent.hash, calls.peers.all.at(2).sent.hash);
 }
 
 TEST(CollectiveCalls, MessagesJoinInAnyGrouping) {
@@ -173,10 +173,10 @@ TEST(CollectiveCalls, PeersBeyondTheLimitAreCountedTogether) {
     calls.add({0, 1}, "", {"Send", 1, 7, 0, peer});
     calls.add({0, 1}, "", {"Recv", 1, 7, 0, peer});
   }
-  EXPECT_EQ(calls.peers.size(), CollectiveCalls::kMaxPeers);
-  EXPECT_EQ(calls.other_peers, 2 * (300 - CollectiveCalls::kMaxPeers));
-  EXPECT_TRUE(calls.peers.contains(0));
-  EXPECT_FALSE(calls.peers.contains(299));
+  EXPECT_EQ(calls.peers.all.size(), calls.peers.kLimit);
+  EXPECT_EQ(calls.peers.other, 2 * (300 - calls.peers.kLimit));
+  EXPECT_TRUE(calls.peers.all.contains(0));
+  EXPECT_FALSE(calls.peers.all.contains(299));
 }
 
 }  // namespace

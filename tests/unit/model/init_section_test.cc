@@ -106,9 +106,9 @@ TEST(InitSections, BelongToTheThreadThatSpeaks) {
                   said("7", "Ring 00 : 1 -> 0 -> 1") + complete("8", "0xb") + complete("7", "0xa"));
   ASSERT_EQ(sections.size(), 2u);
   EXPECT_EQ(sections[0].comm, 0xau);
-  EXPECT_EQ(sections[0].ring_places.channels.begin()->first, (RingPlace{0, 1, 1}));
+  EXPECT_EQ(sections[0].ring_places.all.begin()->first, (RingPlace{0, 1, 1}));
   EXPECT_EQ(sections[1].comm, 0xbu);
-  EXPECT_EQ(sections[1].ring_places.channels.begin()->first, (RingPlace{6, 5, 7}));
+  EXPECT_EQ(sections[1].ring_places.all.begin()->first, (RingPlace{6, 5, 7}));
 }
 
 TEST(InitSections, WithoutStartEndAtTheLineThatNamesTheCommunicator) {
@@ -142,9 +142,8 @@ TEST(InitSections, KeepAnIndentAndTheChannelsOfASearch) {
   ASSERT_EQ(sections.size(), 1u);
   EXPECT_EQ(sections[0].system.lines()[1], (IndentedLine{14, "+ NVL[240.0] - NVS/0-0"}));
   ASSERT_EQ(sections[0].graphs.size(), 2u);
-  const std::map<std::string, uint64_t, std::less<>> members = {{"GPU/0-60 GPU/0-70", 1},
-                                                                {"0 1", 2}};
-  EXPECT_EQ(sections[0].graphs[0].members.channels, members);
+  const decltype(SearchedGraph::members.all) members = {{"GPU/0-60 GPU/0-70", {1}}, {"0 1", {2}}};
+  EXPECT_EQ(sections[0].graphs[0].members.all, members);
   EXPECT_EQ(sections[0].graphs[1].channels, 0);
 }
 

@@ -247,9 +247,8 @@ TEST(ProcessTotals, AddUpAllocationsByWhatTheyAre) {
       "Size 100 pointer 0x7f3f7a200000\n"
       "h:1:1 [0] NCCL INFO init.cc:90 Cuda Host "
       "Alloc Size 7 pointer 0x7f3f7a200000\n");
-  const std::map<std::string, AllocTotal> wanted = {{"Cuda Alloc", {2, 200}},
-                                                    {"Cuda Host Alloc", {1, 7}}};
-  EXPECT_EQ(job.logs.at(0).allocations.by_what, wanted);
+  const decltype(AllocTotals::all) wanted = {{"Cuda Alloc", {2, 200}}, {"Cuda Host Alloc", {1, 7}}};
+  EXPECT_EQ(job.logs.at(0).allocations.all, wanted);
 }
 
 TEST(ProcessTotals, AddUpHowOperationsRun) {
@@ -259,9 +258,9 @@ TEST(ProcessTotals, AddUpHowOperationsRun) {
       "h:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> Algo RING proto LL "
       "channel{Lo..Hi}={0..0}\n"
       "h:1:1 [0] NCCL INFO AllGather [Copy Engine]: 16 Bytes -> cudaMemcpy\n");
-  const std::map<TuningKey, TuningUse> wanted = {{{"AllGather", "cudaMemcpy", ""}, {1, 16, 16}},
-                                                 {{"AllReduce", "RING", "LL"}, {2, 8, 64}}};
-  EXPECT_EQ(job.logs.at(0).tuning.uses, wanted);
+  const decltype(TuningUses::all) wanted = {{{"AllGather", "cudaMemcpy", ""}, {1, 16, 16}},
+                                            {{"AllReduce", "RING", "LL"}, {2, 8, 64}}};
+  EXPECT_EQ(job.logs.at(0).tuning.all, wanted);
 }
 
 TEST(ProcessTotals, KeepTheSmallestKeysInAnyGrouping) {
@@ -274,7 +273,7 @@ TEST(ProcessTotals, KeepTheSmallestKeysInAnyGrouping) {
     return uses;
   };
   const TuningUses whole = uses_of(0, 900);
-  EXPECT_EQ(whole.uses.size(), TuningUses::kLimit);
+  EXPECT_EQ(whole.all.size(), TuningUses::kLimit);
   EXPECT_EQ(whole.other, 900 - TuningUses::kLimit);
   for (const size_t cut : {1, 300, 700}) {
     TuningUses joined = uses_of(0, cut);

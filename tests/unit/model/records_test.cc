@@ -172,8 +172,8 @@ TEST(UnknownShapes, CountLinesAndKeepTheFirst) {
                                           "n:1:2 [0] NCCL INFO Weighed 4 rails",
                                           "n:1:2 [0] a.cc:7 NCCL WARN Frobnicated 4 rails"};
   const UnknownShapes shapes = shapes_of(lines, 0, lines.size());
-  ASSERT_EQ(shapes.shapes.size(), 2U);
-  const UnknownLines& found = shapes.shapes.at("Frobnicated # rails");
+  ASSERT_EQ(shapes.all.size(), 2U);
+  const UnknownLines& found = shapes.all.at("Frobnicated # rails");
   EXPECT_EQ(found.count, 2U);
   EXPECT_EQ(found.first, (SourceRef{0, 1}));
   EXPECT_EQ(found.example, lines[0]);
@@ -183,13 +183,13 @@ TEST(UnknownShapes, CountLinesAndKeepTheFirst) {
 
 TEST(UnknownShapes, AreBoundedAndTheSameWhereverTheyAreCut) {
   std::vector<std::string> lines;
-  for (size_t i = 0; i < UnknownShapes::kMaxShapes + 700; ++i) {
+  for (size_t i = 0; i < UnknownShapes::kLimit + 700; ++i) {
     lines.push_back("n:1:2 [0] NCCL INFO " + word_of(i * 7919 % 2600) + " is unknown");
   }
   const UnknownShapes whole = shapes_of(lines, 0, lines.size());
-  EXPECT_EQ(whole.shapes.size(), UnknownShapes::kMaxShapes);
+  EXPECT_EQ(whole.all.size(), UnknownShapes::kLimit);
   uint64_t total = whole.other;
-  for (const auto& [shape, found] : whole.shapes) total += found.count;
+  for (const auto& [shape, found] : whole.all) total += found.count;
   EXPECT_EQ(total, lines.size());
   EXPECT_GT(whole.other, 0U);
   for (const size_t cut : {size_t{1}, size_t{1000}, size_t{2500}, lines.size() - 1}) {
