@@ -108,7 +108,6 @@ class TearGuard {
     int lines = 0;                    ///< That name it, counted up to a few.
     std::string other;         ///< Almost the same host, to which lines since then give the pid.
     int others = 0;            ///< How many lines do.
-    bool owes = false;         ///< Its last line was not whole: the rest comes where it goes on.
     std::set<uint64_t> comms;  ///< Pointers that its lines name as communicators.
   };
   /// A record whose rest has not come.
@@ -160,7 +159,6 @@ class TearGuard {
 
   void hold(const Line& record, const Event& event, int lines);
   void note_whole(std::string_view text, const Event& event);
-  bool may_hold_rest(std::string_view host, int64_t pid) const;
   bool is_in_strange_comm(const Event& event);
   bool has_torn_function(const Header& header) const;
   void lose_whole(const Event& event, int lines);
@@ -187,7 +185,6 @@ class TearGuard {
   std::string head_;   ///< What stood before the host of the last NCCL line that was handed on.
   std::string piece_;  ///< Two pieces side by side, while they are looked at.
   int tries_ = 0;      ///< To put pieces together, each of which costs a line.
-  bool owes_foreign_ = false;  ///< A program's line was cut off: the rest comes where it goes on.
   bool last_is_whole_ = false;
   bool is_damaged_ = false;  ///< Some record of the stretch was cut, lost, or is in doubt.
 };

@@ -237,7 +237,7 @@ void TearGuard::note_speaker(const Header& header) {
     return;
   }
   if (is_torn_form(known, header)) return;
-  known = {std::string(header.host), header.pid, nullptr, 1, {}, 0, false, {}};
+  known = {std::string(header.host), header.pid, nullptr, 1, {}, 0, {}};
   first_bytes_.set(first_byte(known.host));
 }
 
@@ -250,7 +250,6 @@ bool TearGuard::note_speaker(const KnownHead& head) {
   known.pid = head.pid;
   first_bytes_.set(first_byte(known.host));
   known.head = &head;
-  known.owes = false;
   return true;
 }
 
@@ -356,11 +355,7 @@ void TearGuard::add_cut_piece(const Line& piece) {
   if (header.level == Level::None) {
     if (text.empty()) return;
     const Known* known = begun_by(text);
-    if (known == nullptr) {
-      hold(piece, event, 0);
-      owes_foreign_ = true;
-      return;
-    }
+    if (known == nullptr) return hold(piece, event, 0);
     // "gpu-node" may begin the lines of two hosts.
     const Known* other = begun_by(text, known->host);
     Header beginning;
@@ -372,10 +367,7 @@ void TearGuard::add_cut_piece(const Line& piece) {
                         (ends_apart(piece.text) || !may_go_on(trim(piece.text)));
   if (is_whole) return hold(piece, event, 0);
   release(header.host, header.pid);
-  if (!names_process(header)) {
-    owes_foreign_ = true;
-    return shard_.add_lost_record();
-  }
+  if (!names_process(header)) return shard_.add_lost_record();
   open(header, piece.text);
 }
 
@@ -601,7 +593,6 @@ void TearGuard::note_whole(std::string_view text, const Event& event) {
   if (!names_process(header)) return;
   const bool is_whole = event.fate == LineFate::Recognised;
   if (!is_whole && is_call(header)) lose(header.host, header.pid);
-  if (is_known(header)) known_as(header.pid).owes = !is_whole;
   if (is_whole) return;
   // Of others the beginning may stand in a line that fits no wording.
   for (const Known& known : recent_) {
@@ -609,17 +600,6 @@ void TearGuard::note_whole(std::string_view text, const Event& event) {
     if (is_other && header.message.find(name_of(known.host, known.pid)) != std::string_view::npos)
       note_lost(known.host, known.pid);
   }
-}
-
-/// True if the end of the line that is held may be the rest of what its next speaker began, or a
-/// program did: it ends with a text or number that takes in anything.
-bool TearGuard::may_hold_rest(std::string_view host, int64_t pid) const {
-  const Header& own = held_.event.header;
-  if (!is_damaged_ || !names_process(own) || (own.host == host && own.pid == pid)) return false;
-  const bool is_owed = host.empty() ? owes_foreign_
-                                    : pid >= 0 && known_as(pid).pid == pid &&
-                                          known_as(pid).host == host && known_as(pid).owes;
-  return is_owed && may_go_on(trim(held_.text));
 }
 
 /// Hands on the line that is held, now that it is known who speaks next; nobody knows where the
@@ -636,12 +616,6 @@ void TearGuard::release(std::string_view host, int64_t pid) {
     if (cut == 0) continue;
     give_up(i);
     if (names_process(own)) open(own, std::string_view(held_.text).substr(0, cut));
-    return doubt(held_.event, held_.lines);
-  }
-  if (may_hold_rest(host, pid)) {
-    if (host.empty()) owes_foreign_ = false;
-    lose(own.host, own.pid);
-    if (names_process(own) && is_known(own)) known_as(own.pid).owes = true;
     return doubt(held_.event, held_.lines);
   }
   hand_on(held_.line, held_.event, held_.lines);
