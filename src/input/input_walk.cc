@@ -160,7 +160,10 @@ class ArchiveReader {
       stop_member("the archive expands past the limit");
       return 0;
     }
-    const size_t count = give(buffer, std::min<uint64_t>(capacity, room));
+    const size_t count = std::min<uint64_t>({capacity, room, data_size_});
+    std::memcpy(buffer, data_, count);
+    data_ += count;
+    data_size_ -= count;
     unpacked_ += count;
     return count;
   }
@@ -238,40 +241,21 @@ class ArchiveReader {
     is_member_over_ = false;
     read_error_.clear();
     data_size_ = 0;
-    data_begin_ = given_ = 0;
   }
 
   /// The next piece of the member. Not by archive_read_data: when the archive ends early, it drops
   /// what it has.
   bool fetch() {
     const void* piece = nullptr;
-    la_int64_t offset = 0;
+    la_int64_t offset = 0;  // Holes of sparse files are left out.
     data_size_ = 0;
     const int result = archive_read_data_block(reading_, &piece, &data_size_, &offset);
     data_ = static_cast<const char*>(piece);
-    data_begin_ = offset < 0 ? given_ : std::max(given_, static_cast<uint64_t>(offset));
     if (result == ARCHIVE_OK) return true;
     is_member_over_ = true;
     data_size_ = 0;
     if (result != ARCHIVE_EOF) read_error_ = "the archive ends early or is damaged";
     return false;
-  }
-
-  /// Zeros up to the piece at hand, else bytes of it.
-  size_t give(char* buffer, size_t capacity) {
-    const uint64_t hole = data_begin_ - given_;
-    const auto count =
-        static_cast<size_t>(std::min<uint64_t>(capacity, hole > 0 ? hole : data_size_));
-    if (hole > 0) {
-      std::memset(buffer, 0, count);
-    } else {
-      std::memcpy(buffer, data_, count);
-      data_ += count;
-      data_size_ -= count;
-      data_begin_ += count;
-    }
-    given_ += count;
-    return count;
   }
 
   /// Where nothing can be sought, moving on means unpacking what is left, and that has its limit.
@@ -318,10 +302,8 @@ class ArchiveReader {
   uint64_t position_ = 0;  ///< In `bytes_`, after `block_`; where they can be sought.
   uint64_t entries_ = 0;
   uint64_t unpacked_ = 0;
-  const char* data_ = nullptr;  ///< libarchive's, till it is asked again: from byte `data_begin_`
-  size_t data_size_ = 0;        ///< of the member on. Before it, holes are zeros.
-  uint64_t data_begin_ = 0;
-  uint64_t given_ = 0;                     ///< Bytes of the member that were delivered.
+  const char* data_ = nullptr;  ///< Of the member, libarchive's, till it is asked again.
+  size_t data_size_ = 0;
   std::unordered_set<std::string> names_;  ///< Of the files so far.
   size_t name_bytes_ = 0;                  ///< Of all members so far.
   bool is_open_ = false;
