@@ -55,25 +55,6 @@ re2::RE2::Options quiet() {
 
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
-/// An expression with the places of its groups, -1 where it has none.
-struct Expression {
-  explicit Expression(std::string_view text) : regex(piece(text), quiet()) {
-    const std::map<std::string, int>& names = regex.NamedCapturingGroups();
-    const auto group = [&](const char* name) {
-      const auto found = names.find(name);
-      return found == names.end() ? -1 : found->second;
-    };
-    step = group("step");
-    total = group("total");
-    epoch = group("epoch");
-  }
-
-  re2::RE2 regex;
-  int step;
-  int total;
-  int epoch;
-};
-
 }  // namespace
 
 std::span<const IterationWording> iteration_wordings() {
@@ -90,14 +71,9 @@ class LazyWording {
   LazyWording(std::string_view text, std::string_view wanted, uint16_t place)
       : needle(wanted), number(place), text_(text) {}
 
-  const Expression& expression() const {
-    std::call_once(once_, [this] { expression_.emplace(text_); });
-    return *expression_;
-  }
-
-  /// What the framework calls its first epoch.
-  int first_epoch() const {
-    return number == kOwnWording ? 0 : iteration_wordings()[number].first_epoch;
+  const re2::RE2& regex() const {
+    std::call_once(once_, [this] { regex_.emplace(piece(text_), quiet()); });
+    return *regex_;
   }
 
   const std::string_view needle;
@@ -106,7 +82,7 @@ class LazyWording {
  private:
   std::string text_;
   mutable std::once_flag once_;
-  mutable std::optional<Expression> expression_;
+  mutable std::optional<re2::RE2> regex_;
 };
 
 constexpr int kMaxGroups = 8;
@@ -201,7 +177,7 @@ MarkerFinder::MarkerFinder(std::string_view wanted) {
   const bool own = wordings.empty();
   if (own) {
     wordings.push_back(std::make_unique<const LazyWording>(wanted, "", kOwnWording));
-    const re2::RE2& regex = wordings.front()->expression().regex;
+    const re2::RE2& regex = wordings.front()->regex();
     if (!regex.ok()) {
       throw Error(fmt::format("invalid expression: {}", regex.error()), "--iteration",
                   "RE2 syntax; group 1 is the step");
@@ -216,21 +192,24 @@ namespace {
 
 /// Reads the marker of one wording; false if the line does not fit it.
 bool read_marker(const LazyWording& wording, std::string_view line, Marker& marker) {
-  const Expression& expression = wording.expression();
+  const re2::RE2& regex = wording.regex();
   re2::StringPiece groups[kMaxGroups];
-  const int count = std::min(kMaxGroups, 1 + expression.regex.NumberOfCapturingGroups());
-  if (!expression.regex.Match(piece(line), 0, line.size(), re2::RE2::UNANCHORED, groups, count))
-    return false;
-  const auto number = [&](int group) {
+  const int count = std::min(kMaxGroups, 1 + regex.NumberOfCapturingGroups());
+  if (!regex.Match(piece(line), 0, line.size(), re2::RE2::UNANCHORED, groups, count)) return false;
+  const std::map<std::string, int>& names = regex.NamedCapturingGroups();
+  const auto number = [&](const char* name, int unnamed = -1) {
+    const auto found = names.find(name);
+    const int group = found == names.end() ? unnamed : found->second;
     if (group < 0 || group >= count) return int64_t{-1};
     return step_number({groups[group].data(), groups[group].size()});
   };
-  // In an expression of the user's own the first group is the step if none is named so.
-  const bool is_first = wording.number == kOwnWording && expression.step < 0;
+  const bool is_own = wording.number == kOwnWording;
+  const int first_epoch = is_own ? 0 : iteration_wordings()[wording.number].first_epoch;
   marker.wording = wording.number;
-  marker.total = number(expression.total);
-  const int64_t epoch = number(expression.epoch) - wording.first_epoch();
-  marker.step = step_in_all(number(is_first ? 1 : expression.step), epoch, marker.total);
+  marker.total = number("total");
+  // In an expression of the user's own the first group is the step if none is named so.
+  const int64_t step = number("step", is_own ? 1 : -1);
+  marker.step = step_in_all(step, number("epoch") - first_epoch, marker.total);
   return true;
 }
 
