@@ -16,10 +16,6 @@ namespace {
 constinit const WordingTable* with_added = nullptr;  ///< nullptr: nothing was added.
 constinit uint64_t added_hash = 0;
 
-void hash_text(std::string_view text) {
-  added_hash = fnv_text(added_hash == 0 ? kFnvBasis : added_hash, text);
-}
-
 }  // namespace
 
 const WordingTable& all_wordings() {
@@ -40,22 +36,9 @@ void add_messages(std::span<const KindText> kinds) {
   build_messages(all_kinds(), kinds, *table);
   tables.push_back(std::move(table));
   with_added = tables.back().get();
+  if (added_hash == 0) added_hash = kFnvBasis;
   for (const KindText& kind : kinds) {
-    hash_text(kind.name + " " + kind.replaces + " " + std::string(to_string(kind.library)) + " " +
-              std::string(to_string(kind.subsystem)));
-    for (const FieldText& field : kind.fields) {
-      hash_text(field.name);
-      hash_text({"TIH" + static_cast<size_t>(field.type), 1});
-    }
-    for (const WordingText& wording : kind.wordings) {
-      hash_text(wording.text);
-      hash_text(wording.recogniser == nullptr ? "" : wording.recogniser->name);
-      hash_text(wording.quotable ? "quotable" : "");
-      hash_text(wording.general ? "general" : "");
-      hash_text(to_string(wording.severity));
-      hash_text(to_string(wording.origin));
-      hash_text(wording.meaning);
-    }
+    added_hash = fnv_text(fnv_text(added_hash, kind.replaces), message_text(*find_kind(kind.name)));
   }
 }
 
