@@ -72,8 +72,6 @@ struct NetDevice {
   std::string_view link;     ///< "IB" or "RoCE"; empty for interfaces and where it was cut off.
   std::string_view address;  ///< "10.2.2.3", "fe80::1"; empty for RDMA devices.
   int socket_port = -1;      ///< Port in "<…>", normally 0; -1 for RDMA devices.
-
-  bool operator==(const NetDevice&) const = default;
 };
 
 /// The devices of `devices` in their order; the members of a fused NIC each with the index of the

@@ -26,8 +26,6 @@ struct Setting {
   /// Settings of different branches of a script need not meet; 0: always carried out.
   int branch = 0;
   bool unset = false;  ///< It is unset again further down, so it may not last.
-
-  bool operator==(const Setting&) const = default;
 };
 
 /// True for the variables of NCCL and of its neighbours; the rest of what a file sets is nobody's

@@ -472,8 +472,6 @@ struct CallTrack {
     marks.merge(later.marks, tape.total());
     tape.merge(later.tape, segments);
   }
-
-  bool operator==(const CallTrack&) const = default;
 };
 
 }  // namespace ncclog

@@ -144,8 +144,6 @@ struct SearchedGraph {
   std::string bw;     ///< "intra/inter", GB/s, as printed.
   std::string type;   ///< Path types "intra/inter"; a number in 2.5.
   ChannelSets<std::string, 64> members;  ///< "GPU/0-60 GPU/0-70", as printed, by channel.
-
-  bool operator==(const SearchedGraph&) const = default;
 };
 
 /// How many channels serve what; -1 where not printed.
@@ -183,8 +181,6 @@ struct InitSection {
   SourceRef timings_at;
 
   static constexpr size_t kMaxGraphs = 16;
-
-  bool operator==(const InitSection&) const = default;
 };
 
 /// The sections of one process in the order in which they begin: the first kLimit of them, with the
@@ -207,8 +203,6 @@ class InitSections {
 
   static constexpr size_t kLimit = 1024;
   static constexpr size_t kMaxTables = 4;
-
-  bool operator==(const InitSections&) const = default;
 
  private:
   void add(InitSection&& news);

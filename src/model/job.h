@@ -215,8 +215,6 @@ struct NcclTestsValues {
   std::string algbw;  ///< GB/s
   std::string busbw;  ///< GB/s
   std::string wrong;  ///< As printed; nccl_tests_wrong_values() says what it counts.
-
-  bool operator==(const NcclTestsValues&) const = default;
 };
 
 struct NcclTestsRow {

@@ -118,8 +118,6 @@ class CallMarks {
 struct Beat {
   SourceRef where;          ///< Line 0: there was none.
   int64_t nanoseconds = 0;  ///< As LineTime counts them; the year is left out, many print none.
-
-  bool operator==(const Beat&) const = default;
 };
 
 /// Two beats with none between them.
@@ -128,7 +126,6 @@ struct Pause {
   Beat after;
 
   int64_t length() const { return after.nanoseconds - before.nanoseconds; }
-  bool operator==(const Pause&) const = default;
 };
 
 /// Beats of one sort.
@@ -143,7 +140,6 @@ struct Beats {
   /// False if it is older than the last one.
   bool add(const Beat& beat);
   void merge(const Beats& later);
-  bool operator==(const Beats&) const = default;
 
  private:
   void add_pause(const Pause& pause);
@@ -171,9 +167,6 @@ class Pulse {
   /// The last line that shows work and no time; line 0: none does.
   SourceRef undated_work() const { return undated_work_; }
   bool empty() const { return clocks_[0].all.count + clocks_[1].all.count == 0; }
-  bool operator==(const Pulse& other) const {
-    return clocks_ == other.clocks_ && undated_work_ == other.undated_work_;
-  }
 
  private:
   bool is_dated_as_before(std::string_view line) const;

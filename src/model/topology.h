@@ -96,8 +96,6 @@ struct HostTopology {
   SystemTopology system;
   /// By node: global rank of the process that uses the GPU; -1: not a GPU, or unknown.
   std::vector<int> ranks;
-
-  bool operator==(const HostTopology&) const = default;
 };
 
 /// Takes the lines of one section apart. What does not fit is left out and `cut` is set.
@@ -151,8 +149,6 @@ struct Tree {
 struct GraphSearch {
   SearchedGraph graph;     ///< Members as the lowest of the ranks lists them.
   std::vector<int> ranks;  ///< Sorted.
-
-  bool operator==(const GraphSearch&) const = default;
 };
 
 /// Latency and bandwidth that NCCL expects of an operation.
@@ -173,8 +169,6 @@ struct CommGraphs {
   std::vector<GraphSearch> searches;
   std::vector<TuningCell> tuning;  ///< As rank 0 prints it.
   ChannelNumbers channels;         ///< As the lowest rank that prints them.
-
-  bool operator==(const CommGraphs&) const = default;
 };
 
 /// What one rank says about a communicator.

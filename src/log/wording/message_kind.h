@@ -173,7 +173,6 @@ struct Wording {
 /// A number that the log prints in hexadecimal, with or without 0x; "(nil)" is 0.
 struct Hex {
   uint64_t value = 0;
-  bool operator==(const Hex&) const = default;
 };
 
 enum class FieldType { Text, Integer, Hex };
