@@ -246,6 +246,25 @@ Divergences find_divergences(const Job& job) {
   return result;
 }
 
+std::vector<Waiter> waiters_of(const std::vector<Divergence>& divergences) {
+  std::vector<Waiter> waiters;
+  for (const Divergence& divergence : divergences) waiters.push_back(divergence.waiter);
+  return waiters;
+}
+
+bool others_diverged(const std::vector<Waiter>& diverged, const std::vector<Blocker>& blockers) {
+  return !diverged.empty() && std::ranges::none_of(diverged, [&](const Waiter& one) {
+    return is_one_of(blockers, one);
+  });
+}
+
+void keep_diverged(const std::vector<Waiter>& diverged, std::vector<Blocker>& blockers) {
+  const auto is_unlike_them = [&](const Blocker& blocker) {
+    return std::ranges::count(diverged, blocker.waiters.front()) == 0;
+  };
+  if (!std::ranges::all_of(blockers, is_unlike_them)) std::erase_if(blockers, is_unlike_them);
+}
+
 std::optional<uint64_t> ProgramPlaces::made_before(const CallEnd& end, size_t place) const {
   const auto known = messages.find(end);
   if (known == messages.end()) return std::nullopt;

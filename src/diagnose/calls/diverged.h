@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -145,14 +144,16 @@ struct Divergences {
 /// All ranks that diverged; none of those whose calls are not all known. Pure.
 Divergences find_divergences(const Job& job);
 
+/// The ranks of divergences.
+std::vector<Waiter> waiters_of(const std::vector<Divergence>& divergences);
+
 /// Some rank diverged, and it is none of `blockers`: they may wait behind it, in a call that all
-/// have made. `waiter` gives the rank of a divergence.
-template <typename Diverged, typename Rank = std::identity>
-bool others_diverged(const std::vector<Diverged>& diverged, const std::vector<Blocker>& blockers,
-                     Rank waiter = {}) {
-  const auto is_blocker = [&](const Waiter& one) { return is_one_of(blockers, one); };
-  return !diverged.empty() && std::ranges::none_of(diverged, is_blocker, waiter);
-}
+/// have made.
+bool others_diverged(const std::vector<Waiter>& diverged, const std::vector<Blocker>& blockers);
+
+/// Where some of `blockers` diverged, only these are left: hosts run ahead, so the others may wait
+/// behind them.
+void keep_diverged(const std::vector<Waiter>& diverged, std::vector<Blocker>& blockers);
 
 // Where in a rank's program do its messages and collectives stand?
 

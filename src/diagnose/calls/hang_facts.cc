@@ -371,23 +371,6 @@ FactValue came_too_late(const Job& job) {
   return value;
 }
 
-/// Hosts run ahead: beside one that left its program others may be late who wait behind it, in
-/// calls that all have made.
-void keep_diverged(const Job& job, const std::vector<Divergence>& left,
-                   std::vector<Blocker>& late) {
-  // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
-  const bool is_silent = timed_out_work(job).empty();
-  const std::vector<Waiter>& unlike_twins = diverged_from_twins(job);
-  const auto diverged = [&](const Blocker& blocker) {
-    const Waiter& waiter = blocker.waiters.front();
-    return (is_silent && std::ranges::count(unlike_twins, waiter) > 0) ||
-           std::ranges::count(left, waiter, &Divergence::waiter) > 0;
-  };
-  if (std::ranges::any_of(late, diverged)) {
-    std::erase_if(late, [&](const Blocker& blocker) { return !diverged(blocker); });
-  }
-}
-
 /// Some rank that holds others up left out a message, and it is none of those that seem to be late.
 bool others_diverged_in_message(const Job& job, const Waits& waits,
                                 const std::vector<Blocker>& late) {
@@ -404,13 +387,15 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   std::erase_if(late, [](const Blocker& blocker) { return blocker.fronts.empty(); });
   const CallFront* front = widest_front(waits, late);
   if (front == nullptr) return came_too_late(job);
-  const std::vector<Divergence> left = find_divergences(job).odd;
-  if (others_diverged(left, late, &Divergence::waiter)) return unknown();
-  keep_diverged(job, left, late);
-  if (others_diverged_in_message(job, waits, late)) return unknown();
+  std::vector<Waiter> left = waiters_of(find_divergences(job).odd);
+  if (others_diverged(left, late)) return unknown();
   // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
   const bool is_silent = timed_out_work(job).empty();
-  if (is_silent && others_diverged(diverged_from_twins(job), late)) return unknown();
+  const std::vector<Waiter>& unlike_twins = diverged_from_twins(job);
+  if (is_silent) left.insert(left.end(), unlike_twins.begin(), unlike_twins.end());
+  keep_diverged(left, late);
+  if (others_diverged_in_message(job, waits, late)) return unknown();
+  if (is_silent && others_diverged(unlike_twins, late)) return unknown();
   const bool is_vague = is_silent || timeouts_name_no_process(job);
   if (is_vague && !message_conflicts(job).empty()) return unknown();
   // Where most ranks are behind, one has run ahead.
@@ -570,7 +555,7 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   // diverged.
   const std::vector<Blocker> idle = idle_blockers(job, waits);
   const bool is_silent = timed_out_work(job).empty();
-  const bool may_wait = others_diverged(left.odd, idle, &Divergence::waiter) ||
+  const bool may_wait = others_diverged(waiters_of(left.odd), idle) ||
                         (is_silent && others_diverged(diverged_from_twins(job), idle));
   if (!idle.empty() && !may_wait) return unknown();
   if (blame_diverged(job, left.odd, value)) {

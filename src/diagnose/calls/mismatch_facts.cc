@@ -400,8 +400,8 @@ bool tell_out_of_step(Telling& telling) {
     waiter = left;
     divergence = std::move(of_sender ? of_sender : of_receiver);
   }
-  const std::vector<Divergence> odd = find_divergences(telling.job).odd;
-  const auto is_other = [&](const Divergence& one) { return one.waiter != waiter; };
+  const std::vector<Waiter> odd = waiters_of(find_divergences(telling.job).odd);
+  const auto is_other = [&](const Waiter& one) { return one != waiter; };
   if (first == nullptr || std::ranges::any_of(odd, is_other)) return false;
   telling.add(*first);
   blame(telling.job, waiter, telling.value);
@@ -491,13 +491,7 @@ void name_ends(const Waits& waits, Telling& telling) {
 std::vector<Blocker> idle_owers(const Job& job, const Waits& waits) {
   std::vector<Blocker> idle = idle_blockers(job, waits);
   std::erase_if(idle, [](const Blocker& blocker) { return blocker.unmatched.empty(); });
-  const std::vector<Divergence> odd = find_divergences(job).odd;
-  const auto diverged = [&](const Blocker& blocker) {
-    return std::ranges::count(odd, blocker.waiters.front(), &Divergence::waiter) > 0;
-  };
-  if (std::ranges::any_of(idle, diverged)) {
-    std::erase_if(idle, [&](const Blocker& blocker) { return !diverged(blocker); });
-  }
+  keep_diverged(waiters_of(find_divergences(job).odd), idle);
   // So many do not stop of themselves; without a watchdog nobody tells who of them waits.
   if (idle.size() > kMostNamed && timed_out_work(job).empty()) idle.clear();
   return idle;
@@ -530,9 +524,9 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
   const bool told = tell_divergences(waits, telling);
   const std::vector<Blocker> idle = idle_blockers(job, waits);
   // Who seems to owe a message may wait behind one that left the order of collectives.
-  if (!told && !idle.empty() &&
-      others_diverged(find_divergences(job).odd, idle, &Divergence::waiter))
-    return unknown();
+  const bool may_wait =
+      !told && !idle.empty() && others_diverged(waiters_of(find_divergences(job).odd), idle);
+  if (may_wait) return unknown();
   if (!told) tell_blockers(waits, telling);
   return telling.phrases.empty() ? unknown() : telling.end();
 }

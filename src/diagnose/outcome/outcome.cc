@@ -202,12 +202,10 @@ class Deriver {
   bool is_after_teardown(const Evidence& failure) const {
     const Header header = parse_event(failure.text, all_wordings()).header;
     if (header.pid < 0 || !is_nccl_line(failure)) return false;
-    for (size_t p = 0; p < job_.processes.size(); ++p) {
-      const Process& process = job_.processes[p];
-      if (process.pid != header.pid || process.host != header.host) continue;
-      return is_after_own_end(static_cast<int>(p), teardown_of(job_, process), failure);
-    }
-    return false;
+    const int own = only_process(job_, [&](const Process& process) {
+      return process.pid == header.pid && process.host == header.host;
+    });
+    return own >= 0 && is_after_own_end(own, teardown_of(job_, nth_process(job_, own)), failure);
   }
 
   /// The process had taken its communicators down, or its launcher had seen it leave.
