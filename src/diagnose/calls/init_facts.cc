@@ -597,7 +597,8 @@ void blame(const std::vector<InitRank>& ranks, bool of_all, FactValue& value) {
 }
 
 /// Joins what `describe` says about the initialisations that did, or did not, stop for sure.
-FactValue answer(const Job& job, Describe describe, bool stopped) {
+template <Describe describe, bool stopped>
+FactValue unfinished(const Job& job, const Instance&) {
   FactValue value = yes({});
   std::vector<std::string> parts;
   std::optional<StopEvidence> shown;
@@ -620,35 +621,25 @@ FactValue answer(const Job& job, Describe describe, bool stopped) {
   return value;
 }
 
-template <Describe describe>
-FactValue surely(const Job& job, const Instance&) {
-  return answer(job, describe, true);
-}
-
-template <Describe describe>
-FactValue perhaps(const Job& job, const Instance&) {
-  return answer(job, describe, false);
-}
-
 constexpr std::array kInitFacts = {
     // Before 2.22: some ranks completed an initialisation, others did not, and the job
     // stopped.
-    job_fact("job.init_partial", within_runs<surely<describe_partial>>),
+    job_fact("job.init_partial", within_runs<unfinished<describe_partial, true>>),
     // The same where nothing shows that the job stopped.
-    job_fact("job.init_partial_perhaps", within_runs<perhaps<describe_partial>>),
+    job_fact("job.init_partial_perhaps", within_runs<unfinished<describe_partial, false>>),
     // All ranks began an initialisation, none completed it, nothing failed, and the job
     // stopped.
-    job_fact("job.init_stalled", within_runs<surely<describe_stalled>>),
+    job_fact("job.init_stalled", within_runs<unfinished<describe_stalled, true>>),
     // The same where nothing shows that the job stopped.
-    job_fact("job.init_stalled_perhaps", within_runs<perhaps<describe_stalled>>),
+    job_fact("job.init_stalled_perhaps", within_runs<unfinished<describe_stalled, false>>),
     // Ranks wait in an initialisation that others, whose lines are there, did not begin,
     // and the job stopped.
-    job_fact("job.rank_missing_at_init", within_runs<surely<describe_missing>>),
+    job_fact("job.rank_missing_at_init", within_runs<unfinished<describe_missing, true>>),
     // The same where nothing shows that the job stopped.
-    job_fact("job.rank_missing_at_init_perhaps", within_runs<perhaps<describe_missing>>),
+    job_fact("job.rank_missing_at_init_perhaps", within_runs<unfinished<describe_missing, false>>),
     // All but one rank wait in an initialisation, no line of that one is there though
     // its host's are, and the job stopped.
-    job_fact("job.rank_unseen_at_init", within_runs<surely<describe_unseen>>),
+    job_fact("job.rank_unseen_at_init", within_runs<unfinished<describe_unseen, true>>),
 };
 
 }  // namespace

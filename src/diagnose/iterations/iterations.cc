@@ -167,52 +167,50 @@ struct Said {
   auto operator<=>(const Said&) const = default;
 };
 
-/// Changes of what is called, over the numbers of iterations: each process says what it calls from
-/// one number to another, so that a million iterations cost as much as their changes.
-class Patterns {
- public:
-  void add(const ProcessCalls& calls, const ProcessIterations& process) {
-    std::vector<OpCounts> words;
-    for (const CallCounts& counts : process.counts) words.push_back(by_operation(calls, counts));
-    for (const IterationRun& run : process.runs) {
-      const Said said{words[run.calls], run.together, run.cut_short};
-      ++changes_[run.first][said];
-      --changes_[run.last + 1][said];
+/// By number of an iteration, how many processes more call so from it on. Each process says what it
+/// calls from one number to another, so that a million iterations cost as much as their changes.
+using Changes = std::map<int64_t, std::map<Said, int64_t>>;
+
+void add_changes(const ProcessCalls& calls, const ProcessIterations& process, Changes& changes) {
+  std::vector<OpCounts> words;
+  for (const CallCounts& counts : process.counts) words.push_back(by_operation(calls, counts));
+  for (const IterationRun& run : process.runs) {
+    const Said said{words[run.calls], run.together, run.cut_short};
+    ++changes[run.first][said];
+    --changes[run.last + 1][said];
+  }
+}
+
+/// Fills `patterns` and `count`.
+void find_patterns(const Changes& changes, JobIterations& found) {
+  std::map<std::pair<Said, int64_t>, size_t> patterns;
+  std::map<Said, int64_t> now;
+  for (auto change = changes.begin(); change != changes.end(); ++change) {
+    for (const auto& [said, more] : change->second) now[said] += more;
+    std::erase_if(now, [](const auto& entry) { return entry.second == 0; });
+    const auto next = std::next(change);
+    if (now.empty() || next == changes.end()) continue;
+    found.count += static_cast<uint64_t>(next->first - change->first);
+    const auto& [said, calling] = *most_frequent(now);
+    int64_t present = 0;
+    for (const auto& [other, n] : now) present += n;
+    const auto [entry, is_new] = patterns.try_emplace({said, present}, found.patterns.size());
+    if (is_new) {
+      found.patterns.push_back({{},
+                                said.calls,
+                                static_cast<size_t>(calling),
+                                static_cast<size_t>(present),
+                                said.together,
+                                said.cut_short});
+    }
+    auto& ranges = found.patterns[entry->second].iterations;
+    if (!ranges.empty() && ranges.back().second + 1 == change->first) {
+      ranges.back().second = next->first - 1;
+    } else {
+      ranges.emplace_back(change->first, next->first - 1);
     }
   }
-
-  std::vector<IterationPattern> take(uint64_t& count) {
-    std::map<std::pair<Said, int64_t>, size_t> patterns;
-    std::vector<IterationPattern> found;
-    std::map<Said, int64_t> now;
-    for (auto change = changes_.begin(); change != changes_.end(); ++change) {
-      for (const auto& [said, more] : change->second) now[said] += more;
-      std::erase_if(now, [](const auto& entry) { return entry.second == 0; });
-      const auto next = std::next(change);
-      if (now.empty() || next == changes_.end()) continue;
-      count += static_cast<uint64_t>(next->first - change->first);
-      const auto& [said, processes] = *most_frequent(now);
-      int64_t present = 0;
-      for (const auto& [other, n] : now) present += n;
-      const auto [entry, is_new] = patterns.try_emplace({said, present}, found.size());
-      if (is_new) {
-        const auto calling = static_cast<size_t>(processes);
-        found.push_back(
-            {{}, said.calls, calling, static_cast<size_t>(present), said.together, said.cut_short});
-      }
-      auto& ranges = found[entry->second].iterations;
-      if (!ranges.empty() && ranges.back().second + 1 == change->first) {
-        ranges.back().second = next->first - 1;
-      } else {
-        ranges.emplace_back(change->first, next->first - 1);
-      }
-    }
-    return found;
-  }
-
- private:
-  std::map<int64_t, std::map<Said, int64_t>> changes_;
-};
+}
 
 /// Cuts the processes into iterations, one after the other.
 class IterationSearch {
@@ -232,7 +230,7 @@ class IterationSearch {
   JobIterations take() {
     align_all();
     JobIterations found;
-    Patterns patterns;
+    Changes changes;
     for (const Candidate& candidate : candidates_) {
       const ProcessCalls& process = calls_.processes[candidate.calls];
       const FoldedCalls folded = candidate.folded();
@@ -242,11 +240,11 @@ class IterationSearch {
       iterations.repeats = candidate.repeats.begins.size();
       iterations.by = by(candidate);
       if (iterations.runs.empty()) ++found.unsplit;
-      patterns.add(process, iterations);
+      add_changes(process, iterations, changes);
       note_drift(candidate, found);
       found.processes.push_back(std::move(iterations));
     }
-    found.patterns = patterns.take(found.count);
+    find_patterns(changes, found);
     found.exact = exact_;
     const bool by_marker = std::ranges::any_of(
         candidates_, [](const Candidate& candidate) { return !candidate.boundaries.empty(); });
