@@ -111,28 +111,19 @@ uint64_t messages_made(const CollectiveCalls& calls) {
   return made;
 }
 
-/// The message that PyTorch means: it counts those of a group from 1 (since 2.5). Up to then it is
-/// the last one of that direction, if all messages of the rank are on this communicator.
+/// The message that PyTorch means: it counts those of a group from 1 (since 2.5).
 std::optional<size_t> place_of(const RankProgram& program, int communicator, uint64_t made,
                                const TimedOutWork& work) {
   std::vector<size_t> places;
-  bool are_elsewhere = false;
   for (size_t at = 0; at < program.calls.size(); ++at) {
     const CallLine& line = program.calls[at].line;
-    const bool is_here = line.communicator == communicator;
-    if (line.is_message() && is_here) places.push_back(at);
-    are_elsewhere |= line.is_message() && !is_here;
+    if (line.is_message() && line.communicator == communicator) places.push_back(at);
   }
-  const auto is_meant = [&](size_t at) {
-    return program.calls[at].receives == (work.op == "RECV");
-  };
   const uint64_t first = made - std::min<uint64_t>(made, places.size());
   const uint64_t number = static_cast<uint64_t>(work.seq) - 1;
-  const bool is_kept = work.seq > 0 && number >= first && number - first < places.size();
-  if (is_kept && is_meant(places[number - first])) return places[number - first];
-  if (are_elsewhere) return std::nullopt;
-  const auto last = std::find_if(places.rbegin(), places.rend(), is_meant);
-  return last == places.rend() ? std::nullopt : std::optional(*last);
+  if (work.seq <= 0 || number < first || number - first >= places.size()) return std::nullopt;
+  const size_t at = places[number - first];
+  return program.calls[at].receives == (work.op == "RECV") ? std::optional(at) : std::nullopt;
 }
 
 /// By rank in the communicator.

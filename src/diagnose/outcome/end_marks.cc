@@ -116,27 +116,6 @@ std::vector<ExitReport> exit_reports(const Job& job) {
 
 namespace {
 
-/// The kept lines of one kind, over all processes.
-struct Totals {
-  uint64_t lines = 0;  ///< Kept or not.
-  uint64_t kept = 0;
-  const Record* last = nullptr;  ///< The last one that is kept.
-};
-
-template <typename T>
-Totals totals_of(const Job& job) {
-  Totals totals;
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList* list = log.records.find(kKindIndex<T>);
-    if (list == nullptr || list->kept.empty()) continue;
-    totals.lines += list->total;
-    totals.kept += list->kept.size();
-    const Record& last = list->kept.back();
-    if (totals.last == nullptr || totals.last->where < last.where) totals.last = &last;
-  }
-  return totals;
-}
-
 class MarkCollector {
  public:
   explicit MarkCollector(const Job& job) : job_(job) {}
@@ -186,10 +165,17 @@ class MarkCollector {
 
   /// Only where all ranks printed as many: else some of them are still measuring.
   void add_bench_results() {
-    const Totals results = totals_of<BenchResult>(job_);
+    uint64_t lines = 0;
+    const Record* last = nullptr;
+    for (const SpeakerLog& log : job_.logs) {
+      const RecordList* list = log.records.find(kKindIndex<BenchResult>);
+      if (list == nullptr || list->kept.empty()) continue;
+      lines += list->total;
+      if (last == nullptr || last->where < list->kept.back().where) last = &list->kept.back();
+    }
     const auto ranks = static_cast<uint64_t>(job_.nranks.value_or(0));
-    if (results.last == nullptr || ranks < 2 || results.lines % ranks != 0) return;
-    add(EndState::Finished, -1, "all ranks printed what they measured", *results.last);
+    if (last == nullptr || ranks < 2 || lines % ranks != 0) return;
+    add(EndState::Finished, -1, "all ranks printed what they measured", *last);
   }
 
   void add_nccl_tests() {
@@ -215,21 +201,7 @@ class MarkCollector {
     if (state != EndState::Finished) add(state, -1, "a process " + what, record);
   }
 
-  /// Of many processes not all lines are kept, but all are counted.
-  void add_all_exits() {
-    const Totals exits = totals_of<WorkerFinished>(job_);
-    const auto processes =
-        static_cast<uint64_t>(std::ranges::count_if(job_.processes, [](const Process& process) {
-          return process.has_nccl && process.pid >= 0;
-        }));
-    if (exits.last == nullptr || exits.lines == exits.kept || exits.lines != processes) return;
-    add(EndState::Finished, -1,
-        fmt::format("all {} processes exit successfully, says the launcher", exits.lines),
-        *exits.last);
-  }
-
   void add_launchers() {
-    add_all_exits();
     for_each_said<WorkerFinished>(job_, [&](const auto& said) {
       add_process(process_of_pid(job_, said.message.pid), EndState::Finished,
                   "exits successfully, says the launcher", said.record);
@@ -365,12 +337,6 @@ std::optional<End> find_end(const Job& job) {
   return first;
 }
 
-/// What an input shows of the time before the end.
-struct Before {
-  bool is_known = true;  ///< Else work may have gone on unseen.
-  Beat last;             ///< Line 0: nothing before the end.
-};
-
 /// Whoever goes on working calls NCCL, and the lines of all calls have times. A captured graph
 /// calls without a line: then there are more steps than calls.
 bool calls_show_work(const Job& job) {
@@ -413,24 +379,26 @@ std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
   return beats;
 }
 
-/// The last beat that is older than the moment of the end.
-Before last_before(const Job& job, const JobClock& input, const End& end, bool calls_are_dated) {
+/// The last beat of an input that is older than the moment of the end; line 0: nothing is. nullopt:
+/// work may have gone on unseen.
+std::optional<Beat> last_before(const Job& job, const JobClock& input, const End& end,
+                                bool calls_are_dated) {
   const Pulse& pulse = input.pulse;
   const auto own = own_beats(job, input.input, pulse.clock(end.has_zone).all);
   const auto own_work = own_beats(job, input.input, pulse.clock(end.has_zone).work);
-  if (!own || !own_work) return {.is_known = false, .last = {}};
+  if (!own || !own_work) return std::nullopt;
   const Beats& beats = *own;
   const int64_t moment = end.nanoseconds - kSameMoment;
-  Before before;
+  std::optional<Beat> before = Beat{};
   if (beats.count > 0 && beats.last.nanoseconds < moment) {
-    before.last = beats.last;
+    before = beats.last;
   } else if (beats.count > 0 && beats.first.nanoseconds < moment) {
     // Of the pauses only the longest are kept; where none of them reaches up to the end, it was not
     // silent for long.
-    before.is_known = false;
+    before.reset();
     for (const Pause& pause : beats.pauses) {
-      if (pause.before.nanoseconds >= moment || pause.after.nanoseconds < moment) continue;
-      before = {true, pause.before};
+      const bool reaches = pause.before.nanoseconds < moment && pause.after.nanoseconds >= moment;
+      if (reaches) before = pause.before;
     }
   }
   // Work within the last moment is work: only what reports the end is left out.
@@ -438,10 +406,10 @@ Before last_before(const Job& job, const JobClock& input, const End& end, bool c
   // Schedulers print whole seconds, so the end may have come up to one later.
   const bool worked = work.count > 0 && work.last.nanoseconds >= moment &&
                       work.last.nanoseconds < end.nanoseconds + kSecond;
-  if (worked) before = {true, work.last};
-  const bool is_older = before.last.where < pulse.undated_work();
-  if (pulse.undated_work().line != 0 && is_older && !calls_are_dated) before.is_known = false;
-  return before;
+  if (worked) before = work.last;
+  const SourceRef undated = pulse.undated_work();
+  const bool is_older = before && undated.line != 0 && before->where < undated;
+  return is_older && !calls_are_dated ? std::nullopt : before;
 }
 
 /// How far apart signs of work were, and how long they were apart at most, before `last`.
@@ -488,11 +456,10 @@ std::optional<Silence> derive_silence(const Job& job) {
   Rhythm rhythm;
   const bool calls_are_dated = calls_show_work(job);
   for (const JobClock& input : job.clocks) {
-    const Before before = last_before(job, input, *end, calls_are_dated);
-    if (!before.is_known) return std::nullopt;
-    if (before.last.where.line == 0) continue;
-    const bool later = last.where.line == 0 || before.last.nanoseconds > last.nanoseconds;
-    if (later) last = before.last;
+    const std::optional<Beat> before = last_before(job, input, *end, calls_are_dated);
+    if (!before) return std::nullopt;
+    if (before->where.line == 0) continue;
+    if (last.where.line == 0 || before->nanoseconds > last.nanoseconds) last = *before;
   }
   if (last.where.line == 0) return std::nullopt;
   for (const JobClock& input : job.clocks) {

@@ -393,11 +393,6 @@ FactValue evidently_finished(const Job& job, const Instance&) {
 
 std::string name_of(const NcclTestsRun& run) { return run.test.empty() ? "nccl-tests" : run.test; }
 
-bool has_wrong_values(const NcclTestsRow& row) {
-  return nccl_tests_wrong_values(row.out_of_place.wrong) > 0 ||
-         nccl_tests_wrong_values(row.in_place.wrong) > 0;
-}
-
 /// "1.5 GiB": bytes as people name sizes, whole where they are whole.
 std::string size_phrase(int64_t bytes) {
   constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -414,7 +409,9 @@ std::string wrong_phrase(const NcclTestsRun& run, std::vector<Evidence>& evidenc
   size_t wrong = 0;
   std::string first;
   for (const NcclTestsRow& row : run.rows) {
-    if (!has_wrong_values(row)) continue;
+    const bool is_wrong = nccl_tests_wrong_values(row.out_of_place.wrong) > 0 ||
+                          nccl_tests_wrong_values(row.in_place.wrong) > 0;
+    if (!is_wrong) continue;
     if (wrong++ == 0)
       first = fmt::format("{} {} {}", size_phrase(row.size), row.datatype, row.redop);
     evidence.push_back({row.where, row.text});

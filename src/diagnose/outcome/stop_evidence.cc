@@ -109,22 +109,6 @@ void find_timeouts(Search& search) {
   search.add_all<NcclTestsTimeout>(kBy, "reports that nccl-tests timed out");
 }
 
-void find_exceptions(const Job& job, Search& search) {
-  for (const ProgramException& exception : first_exceptions(job)) {
-    search.add(StopBy::Failure,
-               fmt::format("{} raised {}", subject_of(exception.rank), exception.text),
-               exception.line);
-  }
-}
-
-/// A WARN after which NCCL's call fails, and not because a peer went away.
-void find_fatal_warning(const Job& job, Search& search) {
-  const ReportedWarning* warning = first_warning(job);
-  if (warning == nullptr || !warning->is_own_failure()) return;
-  search.add(StopBy::Failure, fmt::format("NCCL warns: \"{}\"", message_of(*warning->record)),
-             evidence_of(*warning->record));
-}
-
 void find_failures(const Job& job, Search& search) {
   constexpr StopBy kBy = StopBy::Failure;
   search.add_all<WorkStatus>(kBy, "reports a failed work");
@@ -138,8 +122,15 @@ void find_failures(const Job& job, Search& search) {
   search.add_all<CppTerminate>(kBy, "ended by an exception");
   search.add_all<FingerprintMismatch>(kBy, "reports that ranks called different collectives");
   search.add_all<NcclTestsFailure>(kBy, "reports that nccl-tests failed");
-  find_exceptions(job, search);
-  find_fatal_warning(job, search);
+  for (const ProgramException& exception : first_exceptions(job)) {
+    search.add(kBy, fmt::format("{} raised {}", subject_of(exception.rank), exception.text),
+               exception.line);
+  }
+  // A WARN after which NCCL's call fails, and not because a peer went away.
+  const ReportedWarning* warning = first_warning(job);
+  if (warning == nullptr || !warning->is_own_failure()) return;
+  search.add(kBy, fmt::format("NCCL warns: \"{}\"", message_of(*warning->record)),
+             evidence_of(*warning->record));
 }
 
 /// What is reported of processes that ended because somebody asked for it, or of all others.
