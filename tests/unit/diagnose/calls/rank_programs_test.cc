@@ -17,7 +17,7 @@ namespace {
 
 using testing::CallLog;
 
-constexpr int kMost = static_cast<int>(CollectiveCalls::kMaxPeers);
+constexpr int kMost = static_cast<int>(decltype(CollectiveCalls::peers)::kLimit);
 
 /// Rank 0 sends once to each of `peers` others and receives twice from the last one.
 Job with_peers(int peers) {
@@ -101,7 +101,7 @@ TEST(RankPrograms, KeepTheLastCallsAndTheirNumbers) {
 }
 
 TEST(RankPrograms, NumberMessagesWithPeersThatAreNotCounted) {
-  constexpr int kPeers = static_cast<int>(CollectiveCalls::kMaxPeers) + 4;
+  constexpr int kPeers = static_cast<int>(decltype(CollectiveCalls::peers)::kLimit) + 4;
   CallLog log;
   for (int rank = 0; rank <= kPeers; ++rank) log.init(rank, kPeers + 1, 1);
   for (int i = 0; i < 2; ++i) {
