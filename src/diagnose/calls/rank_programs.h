@@ -120,7 +120,7 @@ std::string when_words(std::string_view line);
 //   rank 3 of 600 exchanged messages with all others; counted are those with ranks 0 to 256
 //       → with rank 7: as counted; with rank 590: what its tape of calls tells, else not known
 //
-// A rank's messages are counted for its lowest peers only (CollectiveCalls::kMaxPeers). So nothing
+// A rank's messages are counted for its lowest peers only (CollectiveCalls::peers). So nothing
 // is known of the others, unless the calls of its process are kept whole.
 
 /// Messages between a rank and a peer in one direction, as one of both shows them.
