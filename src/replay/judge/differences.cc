@@ -37,39 +37,28 @@ SourceRef begin_of(const Job& job, const Communicator& comm) {
   return section == nullptr ? SourceRef{} : section->first;
 }
 
-/// The log's communicators by their ranks in the plan, in the order of their initialisation.
-using ByRanks = std::map<std::vector<int>, std::vector<const Communicator*>>;
-
-ByRanks by_ranks(const Job& job, const RankByPid& ranks_of_plan) {
-  ByRanks all;
-  for (const Communicator& comm : job.communicators) {
-    std::vector<int> ranks = plan_ranks(job, comm, ranks_of_plan);
-    if (!ranks.empty()) all[std::move(ranks)].push_back(&comm);
-  }
-  for (auto& [ranks, list] : all) {
-    std::ranges::stable_sort(list, [&](const Communicator* a, const Communicator* b) {
-      return begin_of(job, *a) < begin_of(job, *b);
-    });
-  }
-  return all;
-}
-
 std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
                                                  const RunOutcome& run) {
   RankByPid ranks_of_plan;
   for (const RankOutcome& rank : run.ranks) {
     if (rank.pid >= 0) ranks_of_plan.emplace(rank.pid, rank.rank);
   }
-  const ByRanks in_log = by_ranks(job, ranks_of_plan);
+  // The log's, by their ranks in the plan, in the order of their initialisation.
+  std::multimap<std::pair<std::vector<int>, SourceRef>, const Communicator*> in_log;
+  for (const Communicator& comm : job.communicators) {
+    in_log.emplace(std::pair(plan_ranks(job, comm, ranks_of_plan), begin_of(job, comm)), &comm);
+  }
   const std::vector<Edge>& edges = edges_of(job);
-  std::map<std::vector<int>, size_t> used;
-  std::vector<SeenCommunicator> all(plan.communicators.size());
-  for (size_t c = 0; c < all.size(); ++c) {
-    const auto found = in_log.find(plan.communicators[c].ranks);
-    const size_t place = used[plan.communicators[c].ranks]++;
-    if (found == in_log.end() || place >= found->second.size()) continue;
-    const Communicator& comm = *found->second[place];
-    all[c] = {comm.nranks, comm.graphs.channels.coll, seen_transports(comm, edges)};
+  std::vector<SeenCommunicator> all;
+  for (const PlannedCommunicator& planned : plan.communicators) {
+    SeenCommunicator& seen = all.emplace_back();
+    const auto found = in_log.lower_bound({planned.ranks, SourceRef{}});
+    if (planned.ranks.empty() || found == in_log.end() || found->first.first != planned.ranks) {
+      continue;
+    }
+    const Communicator& comm = *found->second;
+    seen = {comm.nranks, comm.graphs.channels.coll, seen_transports(comm, edges)};
+    in_log.erase(found);
   }
   return all;
 }

@@ -80,53 +80,34 @@ std::optional<FrontLine> first_open(const Meeting& meeting, const std::vector<Ra
   return std::nullopt;
 }
 
-/// The collectives of a communicator, and its messages by sender and receiver (ranks of the plan).
-struct Meetings {
-  Meeting collectives;
-  std::map<std::pair<int, int>, Meeting> messages;
-};
-
-void add_message(Meetings& meetings, const PlannedCommunicator& communicator, int rank,
-                 const PlannedCall& call, PlacedCall placed) {
-  if (call.root < 0 || call.root >= static_cast<int>(communicator.ranks.size())) return;
-  const int peer = communicator.ranks[call.root];
-  const auto ends = call.op == "Send" ? std::pair(rank, peer) : std::pair(peer, rank);
-  Meeting& meeting = meetings.messages[ends];
-  meeting[ends.first];
-  meeting[ends.second];
-  // A message to oneself has both ends in one rank: its Send stands for it.
-  if (rank == peer && call.op == "Recv") return;
-  meeting[rank].push_back(placed);
-}
-
-Meetings meetings_of(const ReplayPlan& plan, MadeIn mode, int communicator) {
-  Meetings meetings;
-  for (int rank : plan.communicators[communicator].ranks) {
-    meetings.collectives[rank];
+/// The collectives of a communicator, then its messages by sender and receiver.
+std::map<CallLine, Meeting> meetings_of(const ReplayPlan& plan, MadeIn mode, int communicator) {
+  const std::vector<int>& ranks = plan.communicators[communicator].ranks;
+  std::map<CallLine, Meeting> meetings;
+  for (const int rank : ranks) {
     const std::vector<PlannedCall> calls = calls_in(plan.ranks[rank], mode);
     for (size_t place = 0; place < calls.size(); ++place) {
       const PlannedCall& call = calls[place];
       if (call.communicator != communicator) continue;
-      const PlacedCall placed{place, call.index};
+      CallLine line{.communicator = communicator};
       if (is_message(call.op)) {
-        add_message(meetings, plan.communicators[communicator], rank, call, placed);
-      } else {
-        meetings.collectives[rank].push_back(placed);
+        if (call.root < 0 || call.root >= static_cast<int>(ranks.size())) continue;
+        const bool sends = call.op == "Send";
+        line.sender = sends ? rank : ranks[call.root];
+        line.receiver = sends ? ranks[call.root] : rank;
+        // A message to oneself has both ends in one rank: its Send stands for it.
+        if (line.sender == line.receiver && !sends) continue;
       }
+      const auto [meeting, is_new] = meetings.try_emplace(line);
+      if (is_new) {
+        const std::vector<int> ends =
+            line.is_message() ? std::vector{line.sender, line.receiver} : ranks;
+        for (const int end : ends) meeting->second[end];
+      }
+      meeting->second[rank].push_back({place, call.index});
     }
   }
   return meetings;
-}
-
-std::optional<FrontLine> message_front(const Meetings& meetings,
-                                       const std::vector<RankOutcome>& ranks) {
-  std::optional<FrontLine> front;
-  for (const auto& [ends, meeting] : meetings.messages) {
-    auto open = first_open(meeting, ranks);
-    if (!open) continue;
-    if (!front || (front->missing.empty() && !open->missing.empty())) front = std::move(open);
-  }
-  return front;
 }
 
 }  // namespace
@@ -143,14 +124,19 @@ std::optional<FrontLine> front_of(const ReplayPlan& plan, MadeIn mode, int commu
       ranks.size() != plan.ranks.size()) {
     return std::nullopt;
   }
-  const Meetings meetings = meetings_of(plan, mode, communicator);
-  std::optional<FrontLine> front = first_open(meetings.collectives, ranks);
   // Where a message is tested, a front of messages says more than one of collectives.
-  if (!front || plan.hypothesis.kind == DefectKind::Message) {
-    if (auto messages = message_front(meetings, ranks)) front = std::move(messages);
+  const bool by_message = plan.hypothesis.kind == DefectKind::Message;
+  std::optional<FrontLine> of_collectives;
+  std::optional<FrontLine> of_messages;
+  for (const auto& [line, meeting] : meetings_of(plan, mode, communicator)) {
+    auto open = first_open(meeting, ranks);
+    if (!open) continue;
+    open->communicator = communicator;
+    auto& front = line.is_message() ? of_messages : of_collectives;
+    if (!front || (front->missing.empty() && !open->missing.empty())) front = std::move(open);
   }
-  if (front) front->communicator = communicator;
-  return front;
+  const bool use_messages = of_messages && (by_message || !of_collectives);
+  return use_messages ? of_messages : of_collectives;
 }
 
 std::optional<FrontLine> front_line(const ReplayPlan& plan, MadeIn mode,

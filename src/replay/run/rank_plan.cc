@@ -352,77 +352,33 @@ constexpr int kDatatypes = 12;
 constexpr int kFirstFloat8 = 10;
 constexpr int kReductions = 5;
 constexpr int64_t kCounts[] = {1, 1031, 65539};
-constexpr int kCommunicators = 2;
 constexpr const char* kCollectives[] = {"AllReduce",     "Broadcast", "Reduce", "AllGather",
                                         "ReduceScatter", "AlltoAll",  "Gather", "Scatter"};
 
-/// Adds calls to all ranks of a plan.
-class Author {
- public:
-  explicit Author(ReplayPlan& plan) : plan_(plan) {}
-
-  void add_collective(PlannedCall call) {
-    call.communicator = static_cast<int>(written_ % kCommunicators);
-    call.index = collectives_[call.communicator]++;
-    call.root = has_root(call.op) ? static_cast<int>(written_ % nranks()) : -1;
-    ++written_;
-    for (PlannedRank& rank : plan_.ranks) rank.calls.push_back(call);
-  }
-
-  /// Each rank sends to the next one and receives from the one before.
-  void add_messages(PlannedCall call) {
-    call.group = groups_++;
-    call.index = messages_++;
-    const int count = static_cast<int>(nranks());
-    for (int rank = 0; rank < count; ++rank) {
-      call.op = "Send";
-      call.root = (rank + 1) % count;
-      plan_.ranks[rank].calls.push_back(call);
-      call.op = "Recv";
-      call.root = (rank + count - 1) % count;
-      plan_.ranks[rank].calls.push_back(call);
-    }
-  }
-
- private:
-  uint64_t nranks() const { return plan_.ranks.size(); }
-
-  ReplayPlan& plan_;
-  uint64_t written_ = 0;
-  uint64_t collectives_[kCommunicators] = {};
-  uint64_t messages_ = 0;
-  int groups_ = 0;
-};
-
-PlannedCall call_of(const char* op, int64_t count, int datatype) {
-  return {.communicator = 0,
-          .op = op,
-          .count = count,
-          .datatype = datatype,
-          .send_offset = 16,
-          .recv_offset = 48};
+/// Adds a collective to all ranks, on the plan's communicators in turn.
+void add_collective(PlannedCall call, ReplayPlan& plan) {
+  const auto& made = plan.ranks.front().calls;
+  const auto written = static_cast<size_t>(
+      std::ranges::count_if(made, [](const PlannedCall& one) { return !is_message(one.op); }));
+  call.communicator = static_cast<int>(written % plan.communicators.size());
+  call.index = written / plan.communicators.size();
+  call.root = has_root(call.op) ? static_cast<int>(written % plan.ranks.size()) : -1;
+  for (PlannedRank& rank : plan.ranks) rank.calls.push_back(call);
 }
 
-void add_variants(Author& author, PlannedCall call, int reductions) {
-  for (int redop = 0; redop < reductions; ++redop) {
-    call.redop = redop;
-    call.in_place = false;
-    author.add_collective(call);
-    if (call.op == "AlltoAll") continue;  // NCCL does not define it in place.
-    call.in_place = true;
-    author.add_collective(call);
+/// Each rank sends to the next one and receives from the one before, as message `index`.
+void add_messages(PlannedCall call, uint64_t index, ReplayPlan& plan) {
+  call.index = index;
+  call.group = static_cast<int>(index);
+  const int count = static_cast<int>(plan.ranks.size());
+  for (int rank = 0; rank < count; ++rank) {
+    call.op = "Send";
+    call.root = (rank + 1) % count;
+    plan.ranks[rank].calls.push_back(call);
+    call.op = "Recv";
+    call.root = (rank + count - 1) % count;
+    plan.ranks[rank].calls.push_back(call);
   }
-}
-
-void add_calls(Author& author, int datatype, int64_t count, bool is_reduced) {
-  for (const char* op : kCollectives) {
-    if (!is_reduction(op)) {
-      add_variants(author, call_of(op, count, datatype), 1);
-    } else if (is_reduced) {
-      add_variants(author, call_of(op, count, datatype), kReductions);
-    }
-  }
-  author.add_messages(call_of("Send", count, datatype));
 }
 
 }  // namespace
@@ -441,10 +397,28 @@ ReplayPlan selftest_plan(int nranks, bool reduces_float8) {
   std::ranges::reverse(ranks);
   plan.communicators.push_back(
       {.id = "reversed", .ranks = ranks, .recorded_nranks = nranks, .parent = 0});
-  Author author(plan);
+  uint64_t messages = 0;
   for (int datatype = 0; datatype < kDatatypes; ++datatype) {
+    const bool is_reduced = datatype < kFirstFloat8 || reduces_float8;
     for (const int64_t count : kCounts) {
-      add_calls(author, datatype, count, datatype < kFirstFloat8 || reduces_float8);
+      PlannedCall call{.communicator = 0,
+                       .count = count,
+                       .datatype = datatype,
+                       .send_offset = 16,
+                       .recv_offset = 48};
+      for (const char* op : kCollectives) {
+        if (is_reduction(op) && !is_reduced) continue;
+        for (int variant = 0; variant < 2 * (is_reduction(op) ? kReductions : 1); ++variant) {
+          call.op = op;
+          call.redop = variant / 2;
+          call.in_place = variant % 2 == 1;
+          // NCCL does not define AlltoAll in place.
+          if (call.op != "AlltoAll" || !call.in_place) add_collective(call, plan);
+        }
+      }
+      call.redop = 0;
+      call.in_place = false;
+      add_messages(call, messages++, plan);
     }
   }
   return plan;

@@ -118,16 +118,17 @@ int Communicators::add_blocking(int communicator) {
   return added;
 }
 
-void Communicators::settle(const CallSite& site) { settle(site, at(site.communicator)); }
+ncclResult_t Communicators::state_of(const CallSite& site) {
+  ncclResult_t state = ncclSuccess;
+  use(site, [&] {
+    const ncclResult_t asked = nccl_.comm_get_async_error(at(site.communicator), &state);
+    return asked == ncclSuccess ? state : asked;
+  });
+  return state;
+}
 
-void Communicators::settle(const CallSite& site, ncclComm_t comm) {
-  for (int round = 0;; ++round) {
-    ncclResult_t state = ncclSuccess;
-    use(site, [&] {
-      const ncclResult_t asked = nccl_.comm_get_async_error(comm, &state);
-      return asked == ncclSuccess ? state : asked;
-    });
-    if (state != ncclInProgress) return;
+void Communicators::settle(const CallSite& site) {
+  for (int round = 0; state_of(site) == ncclInProgress; ++round) {
     looks_around_();
     // Most of what is waited for takes a few microseconds.
     if (round > 20) std::this_thread::sleep_for(kBetweenLooks);
@@ -137,12 +138,7 @@ void Communicators::settle(const CallSite& site, ncclComm_t comm) {
 void Communicators::look_for_errors() {
   for (size_t i = 0; i < comms_.size(); ++i) {
     if (comms_[i] == nullptr) continue;
-    const CallSite site{"ncclCommGetAsyncError", rank_, static_cast<int>(i)};
-    use(site, [&] {
-      ncclResult_t state = ncclSuccess;
-      const ncclResult_t asked = nccl_.comm_get_async_error(comms_[i], &state);
-      return asked == ncclSuccess ? state : asked;
-    });
+    state_of({"ncclCommGetAsyncError", rank_, static_cast<int>(i)});
   }
 }
 

@@ -76,7 +76,7 @@ class Communicators {
  private:
   void initialise(int communicator, const ncclUniqueId& id);
   void split(int parent, const std::vector<int>& made);
-  void settle(const CallSite& site, ncclComm_t comm);
+  ncclResult_t state_of(const CallSite& site);
   void need_split() const;
 
   const NcclLibrary& nccl_;
