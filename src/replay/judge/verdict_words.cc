@@ -1,8 +1,6 @@
-#include <fmt/args.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "base/text.h"
 #include "replay/judge/differences.h"
 #include "replay/judge/verdict.h"
+#include "replay/plan/plan_frame.h"
 
 namespace ncclog {
 namespace {
@@ -108,48 +107,8 @@ bool differs_in(const JudgedReplay& judged, std::string_view what) {
 
 // The sentences are rows of a table; what their conditions and braces mean stands here.
 
-/// What the build makes of a line of verdict_words.table.
-struct Wording {
-  std::string_view part;
-  std::string_view kind;  ///< "*": any.
-  std::string_view conditions;
-  std::string_view sentence;
-};
-
-constexpr Wording row(std::string_view part, std::string_view kind, std::string_view conditions,
-                      std::string_view sentence) {
-  return {part, kind, conditions, sentence};
-}
-
-constexpr Wording kWordings[] = {
+constexpr SentenceRow kWordings[] = {
 #include "replay/judge/verdict_words.inc"
-};
-
-/// What can be said of a replay.
-struct Telling {
-  std::map<std::string_view, bool> conditions;
-  fmt::dynamic_format_arg_store<fmt::format_context> texts;
-
-  void add(const char* name, const std::string& text) { texts.push_back(fmt::arg(name, text)); }
-
-  bool holds(std::string_view condition) const {
-    const bool is_negated = condition.starts_with('!');
-    return conditions.at(condition.substr(is_negated ? 1 : 0)) != is_negated;
-  }
-
-  /// The sentences of that part for that kind, in the order of the table.
-  Texts say(std::string_view part, std::string_view kind) const {
-    Texts out;
-    for (const Wording& one : kWordings) {
-      if (one.part != part || (one.kind != kind && one.kind != "*")) continue;
-      if (!std::ranges::all_of(split_blanks(one.conditions),
-                               [&](std::string_view condition) { return holds(condition); })) {
-        continue;
-      }
-      out.push_back(fmt::vformat(fmt::string_view(one.sentence), texts));
-    }
-    return out;
-  }
 };
 
 Telling telling_of(const JudgedReplay& judged, ReplayVerdictKind kind) {
@@ -164,6 +123,7 @@ Telling telling_of(const JudgedReplay& judged, ReplayVerdictKind kind) {
   const std::string_view odd = odd_argument(plan);
   const bool clean_useless = pair.clean.shows == RunShows::Useless;
   Telling telling;
+  telling.table = kWordings;
   telling.conditions = {
       {"healthy", plan.hypothesis.kind == DefectKind::None},
       {"defect", has_defect(plan)},

@@ -303,32 +303,15 @@ void check_front(const FrontLine& front, const ReplayPlan& plan, PlanComplaints&
                         complaints);
 }
 
-/// Whether the two runs differ as the kind of defect says.
-void check_kind(const ReplayPlan& plan, PlanComplaints& complaints) {
-  const DefectKind kind = plan.hypothesis.kind;
-  const bool needs_two_runs = kind != DefectKind::None && kind != DefectKind::Stall;
-  if (needs_two_runs && !has_defect(plan)) {
-    complaints.refuse(
-        "hypothesis.kind",
-        fmt::format("'{}' is to be tested, but both runs make the same calls", to_string(kind)),
-        "mark calls with \"made_in\": \"clean\" or \"defect\"");
-  }
-  if (!needs_two_runs && has_defect(plan)) {
-    complaints.remark(
-        "hypothesis.kind",
-        fmt::format("'{}' names no departure, but the runs make different calls", to_string(kind)));
-  }
-  if (needs_two_runs && !plan.hypothesis.front) {
-    complaints.remark("hypothesis.front",
-                      "where the job stood still is not known, so that a hang cannot be held "
-                      "against it");
-  }
-}
-
 void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints) {
   check_listed_ranks(plan.hypothesis.diverged, plan, "hypothesis.departed", complaints);
   if (plan.hypothesis.front) check_front(*plan.hypothesis.front, plan, complaints);
-  check_kind(plan, complaints);
+  const DefectKind kind = plan.hypothesis.kind;
+  if (kind == DefectKind::None || kind == DefectKind::Stall || has_defect(plan)) return;
+  complaints.refuse(
+      "hypothesis.kind",
+      fmt::format("'{}' is to be tested, but both runs make the same calls", to_string(kind)),
+      "mark calls with \"made_in\": \"clean\" or \"defect\"");
 }
 
 // Do the calls of the run in which all ranks behave fit each other?

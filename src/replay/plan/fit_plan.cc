@@ -412,46 +412,23 @@ struct ShrinkLosses {
   std::vector<int> alone;
 };
 
-/// "1 call", "2 calls".
-std::string counted(uint64_t number, std::string_view what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
-
-std::string_view is_or_are(uint64_t number) { return number == 1 ? "is" : "are"; }
-
 /// One sentence each, of the whole plan and the number of ranks that are kept.
 std::vector<std::string> loss_sentences(const ShrinkLosses& losses, const ReplayPlan& plan,
                                         size_t kept) {
-  std::vector<std::string> sentences;
-  sentences.push_back(
-      fmt::format("{} ranks are replayed by {}: every communicator is smaller, and its rings and "
-                  "trees are others.",
-                  plan.ranks.size(), kept));
-  if (!losses.alone.empty()) {
-    std::vector<int> known = losses.alone;
-    std::erase(known, -1);
-    sentences.push_back(fmt::format(
-        "No kept rank made the same calls as {}.",
-        known.empty() ? "some that are left out" : "ranks " + ranges_text(std::move(known))));
-  }
-  if (losses.communicators > 0) {
-    sentences.push_back(fmt::format(
-        "{} of {} communicators are not made, because fewer than two of their ranks are kept; {} "
-        "on them {} left out.",
-        losses.communicators, plan.communicators.size(), counted(losses.calls, "call"),
-        is_or_are(losses.calls)));
-  }
-  if (losses.messages > 0) {
-    sentences.push_back(fmt::format("{} to or from ranks that are not kept {} left out.",
-                                    counted(losses.messages, "message"),
-                                    is_or_are(losses.messages)));
-  }
-  if (losses.roots > 0) {
-    sentences.push_back(
-        fmt::format("The root of {} is not kept: the lowest kept rank takes its part.",
-                    counted(losses.roots, "call")));
-  }
-  return sentences;
+  std::vector<int> known = losses.alone;
+  std::erase(known, -1);
+  Telling telling{
+      .table = kPlanWords, .conditions = {{"alone", !losses.alone.empty()}}, .texts = {}};
+  telling.add("ranks", std::to_string(plan.ranks.size()));
+  telling.add("kept", std::to_string(kept));
+  telling.add("alone",
+              known.empty() ? "some that are left out" : "ranks " + ranges_text(std::move(known)));
+  telling.add("communicators", std::to_string(plan.communicators.size()));
+  telling.add_count("gone", losses.communicators);
+  telling.add_count("calls", losses.calls);
+  telling.add_count("messages", losses.messages);
+  telling.add_count("roots", losses.roots);
+  return telling.say("shrunk");
 }
 
 // What is left of a plan when only some of its ranks are kept.

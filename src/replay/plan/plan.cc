@@ -281,9 +281,6 @@ std::string cost_words(const ReplayPlan& plan, int runs) {
 namespace {
 
 constexpr size_t kMostShapes = 8;
-/// To what nccl-tests rounds the part of a rank.
-constexpr int64_t kPartBytes = 16;
-
 /// By ncclDataType_t, as its flag -d wants them.
 constexpr std::array<std::string_view, 12> kDatatypes{"int8",   "uint8",    "int32",  "uint32",
                                                       "int64",  "uint64",   "half",   "float",
@@ -377,24 +374,6 @@ std::string settings_remarks(const ReplayPlan& plan) {
   return text;
 }
 
-/// What of this call the program does otherwise.
-std::string shape_remarks(const Shape& shape, const Function& function) {
-  const PlannedCall& call = *shape.call;
-  std::string text;
-  const int64_t part = call.count * datatype_bytes(call.datatype).value_or(1);
-  if (function.size() == kAll && part % kPartBytes != 0) {
-    text += remark(fmt::format("It rounds the {} bytes of each rank down to {}.", part,
-                               part / kPartBytes * kPartBytes));
-  }
-  if (is_reduction(call.op) && reduction_name(call.redop) == "user") {
-    text += remark("The job's own reduction is measured as a sum.");
-  }
-  if (is_message(call.op)) {
-    text += remark("It sends around a ring of all ranks, not from one rank to another.");
-  }
-  return text;
-}
-
 std::string lines_of(const ReplayPlan& plan, const Shape& shape) {
   const PlannedCall& call = *shape.call;
   const Function* function = find_function(call.op);
@@ -404,7 +383,6 @@ std::string lines_of(const ReplayPlan& plan, const Shape& shape) {
   if (function == nullptr || call.datatype < 0 || datatype >= kDatatypes.size() || bytes <= 0) {
     return text + remark("nccl-tests cannot make this call.");
   }
-  text += shape_remarks(shape, *function);
   text += fmt::format("{0}{1} -b {2} -e {2} -d {3}", assignments(plan), function->test, bytes,
                       kDatatypes[datatype]);
   if (is_reduction(call.op)) {
@@ -415,21 +393,20 @@ std::string lines_of(const ReplayPlan& plan, const Shape& shape) {
   return text + fmt::format(" -g {} -n 20 -w 5 -c 1\n", shape.nranks);
 }
 
-/// What no line of them can show.
-std::string limits_of(const ReplayPlan& plan) {
-  std::string text =
-      "# One process holds all GPUs, on one host: add -t, or mpirun, as the job was laid out.\n"
-      "# All ranks make this call alone, over and over: its order among others, groups,\n"
-      "# streams and offsets of buffers are not as recorded.\n";
-  if (!has_defect(plan)) return text;
-  return text +
-         "# No rank of nccl-tests departs from the others: the defect itself cannot be shown.\n";
-}
-
 }  // namespace
 
 std::string nccl_tests_lines(const ReplayPlan& plan) {
-  std::string text = limits_of(plan) + settings_remarks(plan);
+  // What none of the lines can show.
+  std::string text =
+      "# One process holds all GPUs, on one host: add -t, or mpirun, as the job was laid out.\n"
+      "# All ranks make this call alone, over and over: its order among others, groups,\n"
+      "# streams and offsets of buffers are not as recorded. Messages go around a ring of all\n"
+      "# ranks, the job's own reductions are sums, and of a buffer for all ranks each rank's part\n"
+      "# is rounded down to 16 bytes.\n";
+  if (has_defect(plan)) {
+    text += "# No rank of nccl-tests departs from the others: the defect itself cannot be shown.\n";
+  }
+  text += settings_remarks(plan);
   for (const Shape& shape : shapes_of(plan)) text += "\n" + lines_of(plan, shape);
   return text;
 }
@@ -503,22 +480,17 @@ std::string_view type_of(const ReadJson& value) {
 
 }  // namespace
 
-JsonPlace JsonPlace::at(std::string_view name, const ReadJson& member) const {
-  return {member, source, this, name, 0};
+JsonPlace JsonPlace::at(std::string_view key, const ReadJson& member) const {
+  return {member, source, path + (path.empty() ? "" : ".") + printable(key)};
 }
 
-JsonPlace JsonPlace::at(size_t item) const { return {value[item], source, this, {}, item}; }
-
-std::string path_of(const JsonPlace& place) {
-  if (place.above == nullptr) return {};
-  const std::string path = path_of(*place.above);
-  if (place.above->value.is_array()) return fmt::format("{}[{}]", path, place.index);
-  return path + (path.empty() ? "" : ".") + printable(place.key);
+JsonPlace JsonPlace::at(size_t item) const {
+  return {value[item], source, fmt::format("{}[{}]", path, item)};
 }
 
 void refuse(const JsonPlace& place, const std::string& what, const std::string& hint) {
-  const std::string path = path_of(place);
-  throw Error(what, std::string(place.source) + (path.empty() ? "" : ": " + path), hint);
+  throw Error(what, std::string(place.source) + (place.path.empty() ? "" : ": " + place.path),
+              hint);
 }
 
 void refuse_type(const JsonPlace& place, std::string_view wanted) {

@@ -110,6 +110,7 @@ struct Exclusion {
 constexpr Exclusion row(std::string_view pattern, std::string_view reason) {
   return {pattern, reason};
 }
+using ncclog::row;  // Of other tables.
 
 constexpr Exclusion kExclusions[] = {
 #include "replay/plan/left_out.inc"
@@ -241,10 +242,6 @@ uint64_t end_at_front(ReplayPlan& plan) {
 
 // What the plan lost, and what it cannot show.
 
-std::string_view plural(auto count, std::string_view one, std::string_view several) {
-  return count == 1 ? one : several;
-}
-
 /// Ranks of the plan's communicators that take no part, by communicator.
 void add_absent_ranks(const Job& job, const PlanSeats& seats, std::vector<std::string>& losses) {
   for (const int c : seats.communicators) {
@@ -259,146 +256,60 @@ void add_absent_ranks(const Job& job, const PlanSeats& seats, std::vector<std::s
   }
 }
 
-void add_damage(const Job& job, std::vector<std::string>& losses) {
-  if (const auto torn = std::ranges::count_if(job.processes, &Process::torn); torn > 0) {
-    losses.push_back(fmt::format("Lines of {} {} are torn: some of {} calls may be missing.", torn,
-                                 plural(torn, "process", "processes"),
-                                 plural(torn, "its", "their")));
-  }
-  if (const auto cut = std::ranges::count_if(job.processes, &Process::cut); cut > 0) {
-    losses.push_back(fmt::format("The logs of {} {} are cut: calls at the end are missing.", cut,
-                                 plural(cut, "process", "processes")));
-  }
-}
-
-void add_dropped_calls(const ReplayPlan& plan, const PlanMaking& making,
-                       std::vector<std::string>& losses) {
-  uint64_t earlier = 0;
-  for (const PlannedRank& rank : plan.ranks) earlier = std::max(earlier, rank.left_out);
-  if (earlier > 0) {
-    losses.push_back(fmt::format("Up to {} earlier {} of each rank {} left out (--last).", earlier,
-                                 plural(earlier, "call", "calls"), plural(earlier, "is", "are")));
-  }
-  if (making.not_replayable > 0) {
-    losses.push_back(
-        fmt::format("{} {} left out: their function, datatype or count is none that "
-                    "a replay can make.",
-                    making.not_replayable, plural(making.not_replayable, "call is", "calls are")));
-  }
-  if (making.unmet > 0) {
-    losses.push_back(fmt::format(
-        "{} {} left out: not all ranks had made {} alike when the logs end.", making.unmet,
-        plural(making.unmet, "call is", "calls are"), plural(making.unmet, "it", "them")));
-  }
-  if (making.after > 0) {
-    losses.push_back(fmt::format(
-        "{} {} after the one in question {} left out on its communicator: NCCL may take the data "
-        "of later calls for those of a missing one.",
-        making.after, plural(making.after, "call", "calls"), plural(making.after, "is", "are")));
-  }
-}
-
-/// Why a plan tests nothing although the job stopped; empty: it tests something, or says why not.
-std::string_view why_nothing_is_tested(const Job& job, const PlanMaking& making,
-                                       const ReplayPlan& plan) {
-  const bool is_told =
-      plan.hypothesis.kind != DefectKind::None || making.from_dumps || making.clean_run_ends_before;
-  if (is_told || !has_failed(job)) return {};
-  if (std::ranges::any_of(find_waits(job).unmatched, &UnmatchedMessages::sizes_differ)) {
-    return "A Send and its Recv differ in size, and no plan of such a message is made: the plan "
-           "tests nothing.";
-  }
-  return "The job stopped, and these logs do not tell which call a rank left out or made "
-         "otherwise: "
-         "the plan tests nothing.";
-}
-
 /// Sentences for ReplayPlan::losses.
 std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
                                      const PlanMaking& making) {
-  std::vector<std::string> losses;
-  const auto say = [&losses](bool holds, std::string_view sentence) {
-    if (holds) losses.emplace_back(sentence);
+  const bool says_why =
+      plan.hypothesis.kind != DefectKind::None || making.from_dumps || making.clean_run_ends_before;
+  const bool is_untested = !says_why && has_failed(job);
+  const auto sizes_differ = [&job] {
+    return std::ranges::any_of(find_waits(job).unmatched, &UnmatchedMessages::sizes_differ);
   };
-  if (job.runs.size() > 1) {
-    losses.push_back(
-        fmt::format("The logs hold {} runs: one of them is planned.", job.runs.size()));
-  }
+  uint64_t earlier = 0;
+  for (const PlannedRank& rank : plan.ranks) earlier = std::max(earlier, rank.left_out);
+  Telling telling{.table = kPlanWords,
+                  .conditions = {{"several-runs", job.runs.size() > 1},
+                                 {"dumps", making.from_dumps},
+                                 {"no-hosts", making.no_hosts},
+                                 {"split", making.split},
+                                 {"guessed-groups", making.guessed_groups},
+                                 {"ungrouped", making.ungrouped},
+                                 {"bytes", making.counts_bytes},
+                                 {"ends-before", making.clean_run_ends_before},
+                                 {"buffers", making.buffers_sends},
+                                 {"untested", is_untested},
+                                 {"sizes-differ", is_untested && sizes_differ()}},
+                  .texts = {}};
+  telling.add_count("runs", job.runs.size());
+  telling.add_count("torn", std::ranges::count_if(job.processes, &Process::torn));
+  telling.add_count("cut", std::ranges::count_if(job.processes, &Process::cut));
+  telling.add_count("earlier", earlier);
+  telling.add_count("odd", making.not_replayable);
+  telling.add_count("unmet", making.unmet);
+  telling.add_count("after", making.after);
+  telling.add_count("awaited", making.awaited);
+  std::vector<std::string> losses = telling.say("job");
   add_absent_ranks(job, seats, losses);
   losses.insert(losses.end(), making.absent.begin(), making.absent.end());
-  add_damage(job, losses);
-  add_dropped_calls(plan, making, losses);
-  // What the lines do not say, and what was taken in its place.
-  say(making.from_dumps,
-      "The calls are those of the Flight Recorder's dumps, which name no reduction, root, stream "
-      "or "
-      "buffer: they are replayed as sums, with root 0, on a stream for each group.");
-  say(making.no_hosts,
-      "Nothing tells on which host a rank ran: all are replayed as ranks of one host.");
-  say(making.split,
-      "The dumps differ in a call, and no majority says who is right: the plan ends before it.");
-  say(making.guessed_groups,
-      "No line tells of groups (subsystem CALL): messages that stand one after the other with one "
-      "opCount are taken for a group.");
-  say(making.ungrouped,
-      "No line tells of groups (subsystem CALL), and opCount does not count: messages are replayed "
-      "one by one, also those that the job may have made in a group.");
-  say(making.counts_bytes,
-      "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, with "
-      "as "
-      "many bytes.");
-  // How far the clean run comes.
-  if (making.awaited > 0) {
-    losses.push_back(fmt::format(
-        "Before the call in question {} that ranks did not come to {} made in the clean run as "
-        "those made {} who waited.",
-        making.awaited == 1 ? "a call" : fmt::format("{} calls", making.awaited),
-        plural(making.awaited, "is", "are"), plural(making.awaited, "it", "them")));
-  }
-  say(making.clean_run_ends_before,
-      "The clean run ends before the call in question: from these logs it cannot be told what all "
-      "ranks would have called, so the plan tests nothing.");
-  say(making.buffers_sends,
-      "On their streams ranks send to each other before either of them receives: the clean run "
-      "ends "
-      "only while NCCL has room for these messages.");
-  const std::string_view nothing = why_nothing_is_tested(job, making, plan);
-  say(!nothing.empty(), nothing);
+  for (std::string& sentence : telling.say("loss")) losses.push_back(std::move(sentence));
   return losses;
-}
-
-/// Most programs that capture calls print nothing about it, so this holds for every log.
-std::string cuda_graph_limit(const Job& job) {
-  const std::string always =
-      "A call that is captured in a CUDA graph is logged once, and may have run many times, at any "
-      "later moment";
-  const auto evidence = cuda_graph_evidence(job);
-  if (!evidence) return always + ".";
-  const FileLine place = file_line(job, evidence->where);
-  return fmt::format("{}: {}:{} speaks of such graphs.", always, to_valid_utf8(place.path),
-                     place.line);
 }
 
 /// Sentences for ReplayPlan::limits.
 std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
-  std::vector<std::string> limits = {
-      "Only calls of NCCL are replayed: no computation, no loading of data, no time between "
-      "calls.",
-      "No log shows which stream waits for which: calls are ordered by their own streams only.",
-      "No log shows what the buffers hold: they are filled with patterns.",
-  };
-  limits.push_back(cuda_graph_limit(job));
-  if (plan.recorded_nhosts > 1) {
-    limits.push_back(
-        fmt::format("{} hosts are replayed on one machine: nothing follows about the "
-                    "network between them.",
-                    plan.recorded_nhosts));
+  const auto is_own = [](const PlannedCall& call) { return call.redop >= kUserRedop; };
+  Telling telling{.table = kPlanWords,
+                  .conditions = {{"many-hosts", plan.recorded_nhosts > 1},
+                                 {"own-reductions", any_call(plan, is_own)}},
+                  .texts = {}};
+  std::string graphs;
+  if (const auto evidence = cuda_graph_evidence(job)) {
+    const FileLine place = file_line(job, evidence->where);
+    graphs = fmt::format(": {}:{} speaks of such graphs", to_valid_utf8(place.path), place.line);
   }
-  if (any_call(plan, [](const PlannedCall& call) { return call.redop >= kUserRedop; })) {
-    limits.push_back(
-        "The job's own reductions are replayed as sums, and their results are not compared.");
-  }
-  return limits;
+  telling.add("graphs", graphs);
+  telling.add("hosts", std::to_string(plan.recorded_nhosts));
+  return telling.say("limit");
 }
 
 // How the plan ends.
@@ -432,14 +343,49 @@ void limit_hypothesis(ReplayPlan& plan) {
   if (hypothesis.front) hypothesis.front->missing.clear();
 }
 
+constexpr SentenceRow kWords[] = {
+#include "replay/plan/plan_words.inc"
+};
+
 }  // namespace
+
+const std::span<const SentenceRow> kPlanWords = kWords;
+
+void Telling::add(const std::string& name, const std::string& text) {
+  texts.push_back(fmt::arg(name.c_str(), text));
+}
+
+void Telling::add_count(const std::string& name, uint64_t count) {
+  const bool is_one = count == 1;
+  conditions[name] = count > 0;
+  add(name, std::to_string(count));
+  add(name + "_a", is_one ? "a" : std::to_string(count));
+  add(name + "_s", is_one ? "" : "s");
+  add(name + "_es", is_one ? "" : "es");
+  add(name + "_is", is_one ? "is" : "are");
+  add(name + "_it", is_one ? "it" : "them");
+  add(name + "_its", is_one ? "its" : "their");
+}
+
+std::vector<std::string> Telling::say(std::string_view part, std::string_view kind) const {
+  const auto holds = [this](std::string_view condition) {
+    const bool is_negated = condition.starts_with('!');
+    return conditions.find(condition.substr(is_negated ? 1 : 0))->second != is_negated;
+  };
+  std::vector<std::string> sentences;
+  for (const SentenceRow& one : table) {
+    const bool is_meant = one.part == part && (one.kind == kind || one.kind == "*");
+    if (!is_meant || !std::ranges::all_of(split_blanks(one.conditions), holds)) continue;
+    sentences.push_back(fmt::vformat(fmt::string_view(one.sentence), texts));
+  }
+  return sentences;
+}
 
 std::string absent_words(const std::string& communicator, size_t count,
                          const std::vector<int>& absent) {
   const std::string who =
-      absent.empty()
-          ? fmt::format("{} ranks", count)
-          : fmt::format("{} {}", plural(absent.size(), "rank", "ranks"), ranges_text(absent));
+      absent.empty() ? fmt::format("{} ranks", count)
+                     : fmt::format("rank{} {}", absent.size() == 1 ? "" : "s", ranges_text(absent));
   return fmt::format("Communicator {} is made without {}: the logs do not show what {} called.",
                      communicator, who, absent.size() == 1 ? "it" : "they");
 }

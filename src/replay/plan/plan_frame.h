@@ -7,8 +7,13 @@
 
 #pragma once
 
+#include <fmt/args.h>
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -144,6 +149,35 @@ struct PlanMaking {
   bool clean_run_ends_before = false;  ///< The clean run did not come to the call in question.
   bool buffers_sends = false;          ///< The clean run ends only while NCCL buffers messages.
 };
+
+/// A line of a table of sentences, as the build makes it.
+struct SentenceRow {
+  std::string_view part;
+  std::string_view kind;        ///< "*": any.
+  std::string_view conditions;  ///< Names between blanks, behind '!' those that must not hold.
+  std::string_view sentence;    ///< With names of texts in braces.
+};
+
+constexpr SentenceRow row(std::string_view part, std::string_view kind, std::string_view conditions,
+                          std::string_view sentence) {
+  return {part, kind, conditions, sentence};
+}
+
+/// What holds of a plan or a replay, and so which sentences of a table are said.
+struct Telling {
+  std::span<const SentenceRow> table;
+  std::map<std::string, bool, std::less<>> conditions;
+  fmt::dynamic_format_arg_store<fmt::format_context> texts;
+
+  void add(const std::string& name, const std::string& text);
+  /// The condition that there is any, and the texts of the number (see plan_words.table).
+  void add_count(const std::string& name, uint64_t count);
+  /// The sentences of that part for that kind, in the order of the table.
+  std::vector<std::string> say(std::string_view part, std::string_view kind = {}) const;
+};
+
+/// That of plan_words.table.
+extern const std::span<const SentenceRow> kPlanWords;
 
 /// "Communicator 0x9c1b… is made without rank 3: the logs do not show what it called." `absent` are
 /// ranks in it, or empty where only their number, `count`, is known.

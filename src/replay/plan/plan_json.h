@@ -42,17 +42,12 @@ inline constexpr size_t kMaxReplayText = size_t{32} << 20;
 /// A value and the way to it. Refers to what it was made of.
 struct JsonPlace {
   const ReadJson& value;
-  std::string_view source;           ///< Of the text, for people.
-  const JsonPlace* above = nullptr;  ///< nullptr: the whole document.
-  std::string_view key = {};         ///< In the object above.
-  size_t index = 0;                  ///< In the list above, if that is one.
+  std::string_view source;  ///< Of the text, for people.
+  std::string path = {};    ///< "ranks[1].calls[3].op"; empty for the whole document.
 
-  JsonPlace at(std::string_view name, const ReadJson& member) const;
+  JsonPlace at(std::string_view key, const ReadJson& member) const;
   JsonPlace at(size_t item) const;
 };
-
-/// "ranks[1].calls[3].op"; empty for the whole document.
-std::string path_of(const JsonPlace& place);
 
 /// Throws Error at that place.
 [[noreturn]] void refuse(const JsonPlace& place, const std::string& what,

@@ -8,16 +8,20 @@ namespace ncclog {
 namespace {
 
 TEST(NcclTestsLines, MakesTheCallAtTheFront) {
-  EXPECT_EQ(nccl_tests_lines(testing::sample_plan()),
-            "# One process holds all GPUs, on one host: add -t, or mpirun, as the job was laid "
-            "out.\n"
-            "# All ranks make this call alone, over and over: its order among others, groups,\n"
-            "# streams and offsets of buffers are not as recorded.\n"
-            "# No rank of nccl-tests departs from the others: the defect itself cannot be shown.\n"
-            "\n"
-            "# AllReduce of 1048576 float32 (avg), 2 ranks\n"
-            "NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0 all_reduce_perf -b 4194304 -e 4194304 -d float "
-            "-o avg -g 2 -n 20 -w 5 -c 1\n");
+  EXPECT_EQ(
+      nccl_tests_lines(testing::sample_plan()),
+      "# One process holds all GPUs, on one host: add -t, or mpirun, as the job was laid "
+      "out.\n"
+      "# All ranks make this call alone, over and over: its order among others, groups,\n"
+      "# streams and offsets of buffers are not as recorded. Messages go around a ring of all\n"
+      "# ranks, the job's own reductions are sums, and of a buffer for all ranks each rank's "
+      "part\n"
+      "# is rounded down to 16 bytes.\n"
+      "# No rank of nccl-tests departs from the others: the defect itself cannot be shown.\n"
+      "\n"
+      "# AllReduce of 1048576 float32 (avg), 2 ranks\n"
+      "NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0 all_reduce_perf -b 4194304 -e 4194304 -d float "
+      "-o avg -g 2 -n 20 -w 5 -c 1\n");
 }
 
 TEST(NcclTestsLines, TurnsMulticastOffOnce) {
@@ -65,13 +69,10 @@ TEST(NcclTestsLines, KnowsTheProgramSizeAndNamesOfEachFunction) {
        "NCCL_NVLS_ENABLE=0 all_gather_perf -b 64 -e 64 -d bfloat16 -g 2 -n 20 -w 5 -c 1\n"},
       {call_of("ReduceScatter", 5, 8, 9, -1),
        "# ReduceScatter of 5 float64 (user), 2 ranks\n"
-       "# It rounds the 40 bytes of each rank down to 32.\n"
-       "# The job's own reduction is measured as a sum.\n"
        "NCCL_NVLS_ENABLE=0 reduce_scatter_perf -b 80 -e 80 -d double -o sum -g 2 -n 20 -w 5 "
        "-c 1\n"},
       {call_of("Send", 4, 4, 0, 1),
        "# Send of 4 int64 to rank 1, 2 ranks\n"
-       "# It sends around a ring of all ranks, not from one rank to another.\n"
        "NCCL_NVLS_ENABLE=0 sendrecv_perf -b 32 -e 32 -d int64 -g 2 -n 20 -w 5 -c 1\n"},
       {call_of("AllReduce", 0, 7, 0, -1),
        "# AllReduce of 0 float32 (sum), 2 ranks\n"
