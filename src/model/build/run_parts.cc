@@ -520,6 +520,29 @@ uint64_t end_inputs(const Job& job, const RunParts& parts, int run, std::vector<
   return lines;
 }
 
+/// Where calls begin to differ was found by reading lines again; it stays what it is in the run.
+/// `logs` are those of the run, as numbers of those of the whole job.
+void copy_differences(const Job& whole, const std::vector<size_t>& logs, Job& job) {
+  using Members = std::vector<std::pair<int64_t, int>>;  // Log in the whole job, and segment.
+  std::map<Members, const FirstDifference*> known;
+  for (const Communicator& comm : whole.communicators) {
+    if (!comm.difference || !comm.difference->is_exact()) continue;
+    Members members;
+    for (const CommRank& rank : comm.ranks) members.emplace_back(rank.log, rank.segment);
+    known[members] = &*comm.difference;
+  }
+  for (Communicator& comm : job.communicators) {
+    if (!comm.difference || comm.difference->is_exact()) continue;
+    Members members;
+    for (const CommRank& rank : comm.ranks) {
+      const int64_t log =
+          rank.log < 0 ? -1 : static_cast<int64_t>(logs[static_cast<size_t>(rank.log)]);
+      members.emplace_back(log, rank.segment);
+    }
+    if (const auto same = known.find(members); same != known.end()) comm.difference = *same->second;
+  }
+}
+
 }  // namespace
 
 Job job_of_run(const Job& job, const RunParts& parts, int run) {
@@ -547,13 +570,17 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
     if (!topology.source.empty()) part.topologies.push_back(topology);
   }
   const std::map<size_t, int> speakers = runs_of_speakers(job, parts);
+  std::vector<size_t> logs;
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const auto speaker = speakers.find(i);
     if (speaker != speakers.end() && speaker->second != run) continue;
     SpeakerLog log = speaker != speakers.end() ? job.logs[i] : cutter.cut(job.logs[i]);
-    if (log.lines > 0) part.logs.push_back(std::move(log));
+    if (log.lines == 0) continue;
+    part.logs.push_back(std::move(log));
+    logs.push_back(i);
   }
   build_parts(part);
+  copy_differences(job, logs, part);
   return part;
 }
 

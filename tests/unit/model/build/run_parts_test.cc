@@ -21,11 +21,11 @@ std::string rank(int pid, int number, int comm_id) {
   return init + " - Init START\n" + init + " - Init COMPLETE\n";
 }
 
-std::string call(int pid, int number) {
+std::string call(int pid, int number, int count = 8) {
   return fmt::format(
-      "a:{0}:{0} [{1}] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f00 recvbuff 0x7f00 count 8 "
+      "a:{0}:{0} [{1}] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f00 recvbuff 0x7f00 count {2} "
       "datatype 7 op 0 root 0 comm 0x5{0:x} [nranks=2] stream 0x55\n",
-      pid, number);
+      pid, number, count);
 }
 
 std::string destroy(int pid, int number) {
@@ -141,6 +141,23 @@ TEST(RunParts, TheJobOfARunHoldsNothingOfTheOther) {
   EXPECT_EQ(first.losses.lines, 5U);
   EXPECT_EQ(job_of_run(job, parts, 1).communicators[0].id, "0xd");
   EXPECT_TRUE(job_of_run(job, parts, -1).logs.empty());
+}
+
+TEST(RunParts, ARunKeepsTheFirstDifferenceThatWasFoundByReadingAgain) {
+  std::string log = run(10, 0xc);
+  for (int i = 0; i < 3000; ++i) {
+    // Of a period that repeats nowhere, so that single calls are not known any more.
+    log += call(10, 0, 8 + i * i) + call(11, 1, i == 1234 ? 7 : 8 + i * i);
+  }
+  Job job = job_from_files({{"x", log + kTimeout + run(20, 0xd)}});
+  ASSERT_EQ(job.communicators.size(), 2U);
+  std::optional<FirstDifference>& found = job.communicators[0].difference;
+  ASSERT_TRUE(found && !found->is_exact());
+  found->index = found->at_most = 1234;
+  const Job first = job_of_run(job, run_parts(job), 0);
+  ASSERT_TRUE(first.communicators[0].difference.has_value());
+  EXPECT_EQ(first.communicators[0].difference->index, 1234U);
+  EXPECT_TRUE(first.communicators[0].difference->is_exact());
 }
 
 std::string start(int pid, int number, int comm_id) {
