@@ -25,32 +25,31 @@ int64_t number_or(const Json& value, int64_t otherwise) {
   return whole_number(value).value_or(otherwise);
 }
 
-// Values of an entry by the type of the member that takes them.
-
-void read(const Json& value, int64_t& number) { number = number_or(value, -1); }
-
-void read(const Json& value, double& number) { number = real_number(value).value_or(-1); }
-
-void read(const Json& value, std::optional<bool>& flag) { flag = truth(value); }
-
-void read(const Json& value, std::string& text) { text = text_of(value); }
-
-void read(const Json& value, RecordedState& state) {
-  for (const RecordedState known :
-       {RecordedState::Scheduled, RecordedState::Started, RecordedState::Completed}) {
-    if (text_of(value) == to_string(known)) state = known;
-  }
+std::string text_in(const Json& dict, const char* key) {
+  return std::string(text_of(member(dict, key)));
 }
 
-void read(const Json& list, std::vector<std::string>& texts) {
+std::vector<std::string> read_texts(const Json& list) {
+  std::vector<std::string> texts;
   for (const Json& item : as_list(list)) texts.emplace_back(text_of(item));
+  return texts;
 }
 
-void read(const Json& list, TensorSizes& sizes) {
+TensorSizes read_sizes(const Json& list) {
+  TensorSizes sizes;
   for (const Json& tensor : as_list(list)) {
     std::vector<int64_t>& dimensions = sizes.emplace_back();
     for (const Json& size : as_list(tensor)) dimensions.push_back(number_or(size, -1));
   }
+  return sizes;
+}
+
+RecordedState read_state(const Json& value) {
+  for (const RecordedState known :
+       {RecordedState::Scheduled, RecordedState::Started, RecordedState::Completed}) {
+    if (text_of(value) == to_string(known)) return known;
+  }
+  return RecordedState::Unknown;
 }
 
 bool is_inside_torch(const CodeFrame& frame) {
@@ -58,75 +57,45 @@ bool is_inside_torch(const CodeFrame& frame) {
 }
 
 /// The innermost frame outside of PyTorch, else the innermost: they stand innermost first.
-void read(const Json& frames, CodeFrame& first) {
+CodeFrame read_frame(const Json& frames) {
+  CodeFrame first;
   for (const Json& item : as_list(frames)) {
-    CodeFrame frame{std::string(text_of(member(item, "name"))),
-                    std::string(text_of(member(item, "filename"))),
+    CodeFrame frame{text_in(item, "name"), text_in(item, "filename"),
                     number_or(member(item, "line"), -1)};
-    const bool is_outside = !is_inside_torch(frame);
-    if (is_outside || first == CodeFrame()) first = std::move(frame);
-    if (is_outside) return;
+    if (!is_inside_torch(frame)) return frame;
+    if (first == CodeFrame()) first = std::move(frame);
   }
+  return first;
 }
-
-using Entry = FlightRecorderEntry;
-
-void read_group_name(const Json& pair, Entry& entry) {
-  std::vector<std::string> names;
-  read(pair, names);
-  if (!names.empty()) entry.group = std::move(names[0]);
-  if (names.size() > 1) entry.description = std::move(names[1]);
-}
-
-template <auto kMember>
-void read_member(const Json& value, Entry& entry) {
-  read(value, entry.*kMember);
-}
-
-/// Unset times are null in a pickle and 0 in JSON.
-template <auto kMember>
-void read_time(const Json& value, Entry& entry) {
-  const int64_t time = number_or(value, -1);
-  entry.*kMember = time > 0 ? time : -1;
-}
-
-struct EntryKey {
-  const char* name;
-  void (*read)(const Json& value, Entry& entry);
-};
 
 /// Every key of an entry that is used, in all schemas; "seq_id" is how 2.0 named its only counter.
-constexpr EntryKey kEntryKeys[] = {
-    {"record_id", read_member<&Entry::record_id>},
-    {"pg_id", read_member<&Entry::pg_id>},
-    {"process_group", read_group_name},
-    {"seq_id", read_member<&Entry::collective_seq_id>},
-    {"collective_seq_id", read_member<&Entry::collective_seq_id>},
-    {"p2p_seq_id", read_member<&Entry::p2p_seq_id>},
-    {"op_id", read_member<&Entry::op_id>},
-    {"is_p2p", read_member<&Entry::is_p2p>},
-    {"profiling_name", read_member<&Entry::profiling_name>},
-    {"state", read_member<&Entry::state>},
-    {"input_sizes", read_member<&Entry::input_sizes>},
-    {"output_sizes", read_member<&Entry::output_sizes>},
-    {"input_dtypes", read_member<&Entry::input_dtypes>},
-    {"output_dtypes", read_member<&Entry::output_dtypes>},
-    {"time_created_ns", read_time<&Entry::time_created_ns>},
-    {"time_discovered_started_ns", read_time<&Entry::time_started_ns>},
-    {"time_discovered_completed_ns", read_time<&Entry::time_completed_ns>},
-    {"duration_ms", read_member<&Entry::duration_ms>},
-    {"timeout_ms", read_member<&Entry::timeout_ms>},
-    {"retired", read_member<&Entry::retired>},
-    {"frames", read_member<&Entry::frame>},
-};
-
 FlightRecorderEntry read_entry(const Json& dict) {
-  FlightRecorderEntry entry;
-  for (const EntryKey& key : kEntryKeys) {
-    const auto value = as_dict(dict).find(key.name);
-    if (value != as_dict(dict).end()) key.read(*value, entry);
-  }
-  return entry;
+  const auto number = [&](const char* key) { return number_or(member(dict, key), -1); };
+  // Unset times are null in a pickle and 0 in JSON.
+  const auto time = [&](const char* key) { return number(key) > 0 ? number(key) : -1; };
+  std::vector<std::string> group = read_texts(member(dict, "process_group"));
+  group.resize(2);
+  return {.record_id = number("record_id"),
+          .pg_id = number("pg_id"),
+          .group = std::move(group[0]),
+          .description = std::move(group[1]),
+          .collective_seq_id = number_or(member(dict, "collective_seq_id"), number("seq_id")),
+          .p2p_seq_id = number("p2p_seq_id"),
+          .op_id = number("op_id"),
+          .is_p2p = truth(member(dict, "is_p2p")),
+          .profiling_name = text_in(dict, "profiling_name"),
+          .state = read_state(member(dict, "state")),
+          .input_sizes = read_sizes(member(dict, "input_sizes")),
+          .output_sizes = read_sizes(member(dict, "output_sizes")),
+          .input_dtypes = read_texts(member(dict, "input_dtypes")),
+          .output_dtypes = read_texts(member(dict, "output_dtypes")),
+          .time_created_ns = time("time_created_ns"),
+          .time_started_ns = time("time_discovered_started_ns"),
+          .time_completed_ns = time("time_discovered_completed_ns"),
+          .duration_ms = real_number(member(dict, "duration_ms")).value_or(-1),
+          .timeout_ms = number("timeout_ms"),
+          .retired = truth(member(dict, "retired")),
+          .frame = read_frame(member(dict, "frames"))};
 }
 
 /// "[0, 1, 2]", or a list of numbers.
@@ -147,9 +116,9 @@ std::vector<int> read_rank_numbers(const Json& value) {
 
 void read_config(const Json& config, FlightRecorderDump& dump) {
   for (const auto& [guid, value] : as_dict(config).items()) {
-    const std::string_view name = text_of(member(value, "name"));
-    dump.groups.push_back({.name = name.empty() ? guid : std::string(name),
-                           .description = std::string(text_of(member(value, "desc"))),
+    const std::string name = text_in(value, "name");
+    dump.groups.push_back({.name = name.empty() ? guid : name,
+                           .description = text_in(value, "desc"),
                            .ranks = read_rank_numbers(member(value, "ranks"))});
   }
 }
@@ -236,7 +205,7 @@ int rank_of(const FlightRecorderDump& dump, std::string_view path) {
 
 FlightRecorderDump read_dump(const Json& root) {
   FlightRecorderDump dump;
-  dump.version = text_of(member(root, "version"));
+  dump.version = text_in(root, "version");
   for (const char* key : {"nccl_version", "comm_lib_version"}) {
     const std::string_view version = text_of(member(root, key));
     if (!version.empty()) dump.nccl_version = version;

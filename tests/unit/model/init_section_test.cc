@@ -15,7 +15,7 @@ BoundedLines table(std::initializer_list<IndentedLine> lines) {
 }
 
 TEST(BoundedLines, GiveBackTheirLinesWithTheirIndents) {
-  const std::vector<IndentedLine> lines = {{0, "CPU/0-0 (1/1/2)"}, {14, ""}, {2, "a\nb"}};
+  const std::vector<IndentedLine> lines = {{0, "CPU/0-0 (1/1/2)"}, {14, ""}, {2, "a b"}};
   const BoundedLines kept = table({lines[0], lines[1], lines[2]});
   EXPECT_EQ(kept.lines(), lines);
   EXPECT_TRUE(kept.any() && kept.has_lines());
