@@ -172,7 +172,7 @@ class Spans {
       const int64_t number = first + static_cast<int64_t>(i);
       const size_t from = i == 0 ? begin : begin_of(range, i);
       const size_t to = i + 1 == steps ? end : begin_of(range, i + 1);
-      all.push_back({number, number, from, to, false});
+      add_one(number, from, to);
     }
   }
 
@@ -187,12 +187,8 @@ class Spans {
       const size_t end = repeats_.end_of(range.first + (i + 1) * repeats_.per_step - 1);
       const size_t next = i + 1 < steps ? begin_of(range, i + 1) : end;
       const bool odd = is_iteration(end, next);
-      all.push_back({number, number, from, odd ? end : next, false});
-      ++number;
-      if (odd) {
-        all.push_back({number, number, end, next, false});
-        ++number;
-      }
+      add_one(number++, from, odd ? end : next);
+      if (odd) add_one(number++, end, next);
       from = next;
     }
     add_tail(number, from, announced && steps == 0);
@@ -201,6 +197,20 @@ class Spans {
   std::vector<IterationSpan> all;
 
  private:
+  /// Iterations of equal length in a row share a span.
+  void add_one(int64_t number, size_t begin, size_t end) {
+    IterationSpan* last = all.empty() ? nullptr : &all.back();
+    const auto before = last == nullptr ? 0 : static_cast<size_t>(number - last->first);
+    const bool goes_on = last != nullptr && (before == 1 || last->in_a_row) && !last->cut_short &&
+                         last->last + 1 == number && last->end == begin &&
+                         last->end - last->begin == before * (end - begin);
+    if (goes_on) {
+      *last = {last->first, number, last->begin, end, false, true};
+    } else {
+      all.push_back({number, number, begin, end, false});
+    }
+  }
+
   size_t begin_of(const RepeatRange& range, size_t step) const {
     return repeats_.begins[range.first + step * repeats_.per_step];
   }

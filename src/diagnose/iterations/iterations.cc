@@ -11,7 +11,6 @@ namespace {
 /// A process while its iterations are looked for. Its calls are folded whenever they are needed:
 /// all processes' at once would take much memory where they are irregular.
 struct Candidate {
-  size_t calls = 0;  ///< Into JobCalls::processes.
   const ProcessCalls* process = nullptr;
   uint64_t input = 0;  ///< Number of the input in which it began to make calls.
   std::vector<StepMark> marks;
@@ -216,10 +215,9 @@ void find_patterns(const Changes& changes, JobIterations& found) {
 class IterationSearch {
  public:
   IterationSearch(const Job& job, const JobCalls& calls, const IterationChoice& choice)
-      : calls_(calls), exact_(choice.exact), track_(choose_track(job, choice)) {
-    for (size_t i = 0; i < calls.processes.size(); ++i) {
-      const ProcessCalls& process = calls.processes[i];
-      Candidate candidate{.calls = i, .process = &process};
+      : exact_(choice.exact), track_(choose_track(job, choice)) {
+    for (const ProcessCalls& process : calls.processes) {
+      Candidate candidate{.process = &process};
       if (track_) candidate.marks = step_marks(job, *process.track, *track_);
       candidate.input = process.track->marks.all().front().input;
       find_repeats_of(candidate, track_ ? &*track_ : nullptr);
@@ -232,15 +230,15 @@ class IterationSearch {
     JobIterations found;
     Changes changes;
     for (const Candidate& candidate : candidates_) {
-      const ProcessCalls& process = calls_.processes[candidate.calls];
       const FoldedCalls folded = candidate.folded();
-      ProcessIterations iterations = count_iterations(process, folded, spans_of(candidate, folded));
-      iterations.calls = candidate.calls;
+      ProcessIterations iterations =
+          count_iterations(*candidate.process, folded, spans_of(candidate, folded));
+      iterations.calls = found.processes.size();
       iterations.period = candidate.repeats.pattern.size();
       iterations.repeats = candidate.repeats.begins.size();
       iterations.by = by(candidate);
       if (iterations.runs.empty()) ++found.unsplit;
-      add_changes(process, iterations, changes);
+      add_changes(*candidate.process, iterations, changes);
       note_drift(candidate, found);
       found.processes.push_back(std::move(iterations));
     }
@@ -305,7 +303,6 @@ class IterationSearch {
     }
   }
 
-  const JobCalls& calls_;
   bool exact_;
   std::optional<MarkerTrack> track_;
   bool after_ = false;
@@ -364,13 +361,6 @@ CallCounts count_entries(const FoldedCalls& folded, size_t entries, size_t begin
   return result;
 }
 
-/// Both are made of the same calls, because they lie in one loop, whole blocks apart.
-bool is_same_in_loop(const FoldedCalls::Stretch& loop, const IterationSpan& a,
-                     const IterationSpan& b) {
-  return a.end - a.begin == b.end - b.begin && loop.begin <= a.begin && b.end <= loop.end() &&
-         (b.begin - a.begin) % loop.length == 0;
-}
-
 }  // namespace
 
 ProcessIterations count_iterations(const ProcessCalls& process, const FoldedCalls& folded,
@@ -380,28 +370,39 @@ ProcessIterations count_iterations(const ProcessCalls& process, const FoldedCall
     return count_entries(folded, process.track->tape.entries().size(), begin, end);
   };
   std::map<CallCounts, size_t> known;
-  FoldedCalls::Stretch loop;  // That the iteration before begins in.
-  const IterationSpan* before = nullptr;
+  FoldedCalls::Stretch loop;  // That the iteration before begins in,
+  size_t before = 0;          // where that one begins,
+  size_t length_before = 0;   // and its calls.
   for (const IterationSpan& span : spans) {
-    IterationRun* last = found.runs.empty() ? nullptr : &found.runs.back();
-    IterationRun run{span.first, span.last, span.last - span.first + 1, 0, span.cut_short};
-    if (last != nullptr && is_same_in_loop(loop, *before, span)) {
-      run.calls = last->calls;
-    } else {
-      const auto [entry, is_new] =
-          known.try_emplace(count(span.begin, span.end), found.counts.size());
-      if (is_new) found.counts.push_back(entry->first);
-      run.calls = entry->second;
-      if (span.begin < folded.size()) loop = folded.stretches()[folded.stretch_of(span.begin)];
-    }
-    before = &span;
-    const bool goes_on = last != nullptr && last->calls == run.calls && run.together == 1 &&
-                         last->together == 1 && last->last + 1 == run.first &&
-                         last->cut_short == run.cut_short;
-    if (goes_on) {
-      last->last = run.last;
-    } else {
-      found.runs.push_back(run);
+    const int64_t together = span.in_a_row ? 1 : span.last - span.first + 1;
+    const size_t length = (span.end - span.begin) * static_cast<size_t>(together) /
+                          static_cast<size_t>(span.last - span.first + 1);
+    size_t begin = span.begin;
+    for (int64_t first = span.first; first <= span.last; first += together, begin += length) {
+      IterationRun run{first, first + together - 1, together, 0, span.cut_short};
+      IterationRun* last = found.runs.empty() ? nullptr : &found.runs.back();
+      // Whole blocks of a loop behind the one before, it calls the same.
+      const bool is_same = last != nullptr && length == length_before && loop.begin <= before &&
+                           begin + length <= loop.end() && (begin - before) % loop.length == 0;
+      if (is_same) {
+        run.calls = last->calls;
+      } else {
+        const auto [entry, is_new] =
+            known.try_emplace(count(begin, begin + length), found.counts.size());
+        if (is_new) found.counts.push_back(entry->first);
+        run.calls = entry->second;
+        if (begin < folded.size()) loop = folded.stretches()[folded.stretch_of(begin)];
+      }
+      before = begin;
+      length_before = length;
+      const bool goes_on = last != nullptr && last->calls == run.calls && together == 1 &&
+                           last->together == 1 && last->last + 1 == first &&
+                           last->cut_short == run.cut_short;
+      if (goes_on) {
+        last->last = first;
+      } else {
+        found.runs.push_back(run);
+      }
     }
   }
   const size_t begin = spans.empty() ? folded.size() : spans.front().begin;

@@ -76,13 +76,14 @@ int64_t usual_distance(const std::vector<int64_t>& steps);
 // process repeats, and belongs to the nearer end of it. Calls between two repeats may be those of
 // an evaluation or a checkpoint; a marker among them stays where it is.
 
-/// Calls of one iteration, or of several that cannot be told apart.
+/// Calls of one iteration, of several in a row, or of several that cannot be told apart.
 struct IterationSpan {
   int64_t first = 0;  ///< Number of the iteration.
   int64_t last = 0;   ///< Of the last one; equal to `first` for one iteration.
   size_t begin = 0;   ///< Their calls in the process: [begin, end).
   size_t end = 0;
   bool cut_short = false;  ///< The calls end like the beginning of an iteration.
+  bool in_a_row = false;   ///< Each makes its share of the calls, one after the other.
 
   bool operator==(const IterationSpan&) const = default;
 };

@@ -50,29 +50,25 @@ struct Process {
   ProcessCalls calls;
 };
 
-/// Iterations `first` to `last` of equal length, one after the other.
-std::vector<IterationSpan> in_a_row(int64_t first, int64_t last, size_t begin, size_t end) {
-  std::vector<IterationSpan> spans;
-  const size_t length = (end - begin) / static_cast<size_t>(last - first + 1);
-  for (int64_t i = first; i <= last; ++i, begin += length) {
-    spans.push_back({i, i, begin, begin + length, false});
-  }
-  return spans;
-}
-
-TEST(IterationCalls, InARowAreOneRun) {
+TEST(IterationCalls, InARowAreCountedAsEachAlone) {
   const std::string layers = repeated("GS", 4) + "R";
   const Process process("B" + repeated(layers, 700) + "C");
   const auto all = static_cast<size_t>(1 + 9 * 700);
-  EXPECT_EQ(process.counted(in_a_row(1, 700, 1, all)), "1B; 1-700: 4G4S1R; 1C");
-  EXPECT_EQ(process.counted(in_a_row(1, 350, 1, all)), "1B; 1-350: 8G8S2R; 1C");
+  EXPECT_EQ(process.counted({{1, 700, 1, all, false, true}}), "1B; 1-700: 4G4S1R; 1C");
+  std::vector<IterationSpan> each;
+  for (int i = 0; i < 700; ++i) {
+    const auto begin = static_cast<size_t>(1 + 9 * i);
+    each.push_back({i + 1, i + 1, begin, begin + 9, false});
+  }
+  EXPECT_EQ(process.counted(each), "1B; 1-700: 4G4S1R; 1C");
+  EXPECT_EQ(process.counted({{1, 350, 1, all, false, true}}), "1B; 1-350: 8G8S2R; 1C");
 }
 
 TEST(IterationCalls, DifferInsideALoopWhereTheyBeginAtDifferentPlaces) {
   // Iterations of 3 calls in a loop of 2 or of 6.
-  EXPECT_EQ(Process(repeated("AB", 300)).counted(in_a_row(1, 4, 300, 312)),
+  EXPECT_EQ(Process(repeated("AB", 300)).counted({{1, 4, 300, 312, false, true}}),
             "150A150B; 1-1: 2A1B; 2-2: 1A2B; 3-3: 2A1B; 4-4: 1A2B; 144A144B");
-  EXPECT_EQ(Process(repeated("ABCACB", 200)).counted(in_a_row(1, 200, 0, 600)),
+  EXPECT_EQ(Process(repeated("ABCACB", 200)).counted({{1, 200, 0, 600, false, true}}),
             "; 1-200: 1A1B1C; 200A200B200C");
 }
 
