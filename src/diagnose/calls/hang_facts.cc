@@ -415,16 +415,6 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   return value;
 }
 
-/// The open front that a reader should look at first: the one in which most ranks wait.
-const CallFront* largest_open(const std::vector<CallFront>& fronts) {
-  const CallFront* largest = nullptr;
-  for (const CallFront& front : fronts) {
-    if (!front.is_open()) continue;
-    if (largest == nullptr || front.ahead.size() > largest->ahead.size()) largest = &front;
-  }
-  return largest;
-}
-
 /// Where all ranks but one made equally many calls, and that one waits for nobody, it is worth a
 /// look; in a job at work ranks are apart in all ways.
 void blame_only_late(const Job& job, const CallFront& front, FactValue& value) {
@@ -442,8 +432,10 @@ void blame_only_late(const Job& job, const CallFront& front, FactValue& value) {
 
 FactValue rank_behind(const Job& job, const Instance&) {
   const std::vector<CallFront> fronts = call_fronts(job);
-  const CallFront* front = largest_open(fronts);
-  if (front == nullptr) return unknown();
+  // What a reader should look at first: the one in which most ranks wait.
+  const auto front =
+      std::ranges::max_element(fronts, {}, [](const CallFront& each) { return each.ahead.size(); });
+  if (front == fronts.end() || !front->is_open()) return unknown();
   FactValue value = yes(fmt::format("{}; {} had not", front_words(job, *front),
                                     members_words(job, front->communicator, front->behind)));
   if (!front->unknown.empty()) {

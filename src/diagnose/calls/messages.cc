@@ -466,7 +466,6 @@ void show_last_call(const Job& job, const CommRank& rank, FactValue& value) {
 FactValue message_sizes_differ(const Job& job, const Instance&) {
   std::vector<MessageConflict> conflicts = message_conflicts(job);
   if (conflicts.empty()) return unknown();
-  constexpr size_t kMostTold = 4;
   const int communicator = conflicts.front().communicator;
   std::erase_if(conflicts,
                 [&](const auto& conflict) { return conflict.communicator != communicator; });
@@ -479,16 +478,13 @@ FactValue message_sizes_differ(const Job& job, const Instance&) {
   value.inferred = comm.inferred;
   std::vector<std::string> phrases;
   for (const MessageConflict& conflict : conflicts) {
-    if (phrases.size() == kMostTold) break;
     phrases.push_back(conflict_words(job, conflict));
+    if (phrases.size() > kMostNamed) continue;
     for (const int end : {conflict.sender, conflict.receiver}) {
       show_last_call(job, rank_at(job, communicator, end), value);
     }
   }
-  value.what = join(phrases, "; ");
-  if (conflicts.size() > kMostTold) {
-    value.what += fmt::format("; and {} more pairs", conflicts.size() - kMostTold);
-  }
+  value.what = few_of(phrases, kMostNamed, "; ");
   const int odd = odd_one(conflicts);
   if (odd < 0 && conflicts.size() == 1) {
     // Either end may be wrong: the pair is what has to be looked at.

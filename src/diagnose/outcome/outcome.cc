@@ -459,39 +459,33 @@ FactValue outcome(const Job& job, const Instance&) {
   return {std::string(to_string(end.state)), end.what, end.evidence, {}, {}};
 }
 
-/// WARN lines after the end of the work, and the first few of them.
-struct Noise {
-  uint64_t lines = 0;
-  std::vector<Evidence> first;
-
-  void add(const Job& job, const RecordList& list) {
-    uint64_t after = 0;
-    for (const Record& record : list.kept) {
-      const Evidence line = evidence_of(record);
-      if (parse_record(record).header.level != Level::Warn || !is_after_end(job, line)) continue;
-      ++after;
-      first.push_back(line);
-    }
-    // Equal lines are kept once: where all that are kept are noise, so are the others.
-    lines += after == list.kept.size() ? list.total : after;
-  }
-};
-
+/// WARN lines after the end of the work.
 FactValue noise_after_end(const Job& job, const Instance&) {
   constexpr size_t kShown = 8;
   if (outcome_of(job).job.state != EndState::Finished) return unknown();
-  Noise noise;
+  uint64_t lines = 0;
+  std::vector<Evidence> noise;
+  const auto add = [&](const RecordList& list) {
+    const size_t before = noise.size();
+    for (const Record& record : list.kept) {
+      Evidence line = evidence_of(record);
+      const bool is_warning = parse_record(record).header.level == Level::Warn;
+      if (is_warning && is_after_end(job, line)) noise.push_back(std::move(line));
+    }
+    // Equal lines are kept once: where all that are kept are noise, so are the others.
+    const size_t added = noise.size() - before;
+    lines += added == list.kept.size() ? list.total : added;
+  };
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
-      if (has_warnings(all_kinds()[kind])) noise.add(job, list);
+      if (has_warnings(all_kinds()[kind])) add(list);
     }
-    noise.add(job, log.unrecognised);
+    add(log.unrecognised);
   }
-  if (noise.lines == 0) return no();
-  std::ranges::stable_sort(noise.first, {}, &Evidence::where);
-  if (noise.first.size() > kShown) noise.first.resize(kShown);
-  return yes(noise.lines == 1 ? "a line of WARN" : fmt::format("{} lines of WARN", noise.lines),
-             std::move(noise.first));
+  if (lines == 0) return no();
+  std::ranges::stable_sort(noise, {}, &Evidence::where);
+  if (noise.size() > kShown) noise.resize(kShown);
+  return yes(fmt::format("{} of WARN", counted(lines, "line", "lines")), std::move(noise));
 }
 
 constexpr Fact kOutcomeFacts[] = {
