@@ -94,12 +94,6 @@ std::vector<Leaver> by_own_words(const Job& job) {
   return found;
 }
 
-bool aborted_any(const Job& job, const Process& process) {
-  return std::ranges::any_of(process.logs, [&](size_t log) {
-    return std::ranges::count(job.logs[log].comms.all, CommFate::Aborted, &CommSegment::end) > 0;
-  });
-}
-
 /// All that went by themselves before the job was seen to stand still, each once; the line is the
 /// first that tells it.
 std::vector<Leaver> find_leavers(const Job& job) {
@@ -123,7 +117,9 @@ std::vector<Leaver> find_leavers(const Job& job) {
     if (ends[p].state != EndState::Finished || ends[p].evidence.empty() || !process.has_nccl) {
       continue;
     }
-    add({static_cast<int>(p), process.rank, aborted_any(job, process), ends[p].evidence.front()});
+    const bool aborted =
+        std::ranges::count(segments_of(job, process), CommFate::Aborted, &CommSegment::end) > 0;
+    add({static_cast<int>(p), process.rank, aborted, ends[p].evidence.front()});
   }
   for (Leaver& one : by_own_words(job)) add(std::move(one));
   return found;

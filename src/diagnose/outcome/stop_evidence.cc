@@ -267,13 +267,6 @@ constexpr uint64_t kTriesWithoutTimes = 6;
 constexpr int64_t kLeastSeconds =
     30;  // PyTorch waits for up to a second and then longer each time.
 
-/// NCCL or the training began.
-bool came_further(const Job& job) {
-  return !job.communicators.empty() ||
-         any_said<BootstrapInterface, IterationLine, ProgressBar, NcclVersion, RendezvousComplete>(
-             job);
-}
-
 FactValue name_in(const SpeakerLog& log) {
   const RecordList* list = log.records.find(kKindIndex<StoreConnectRetry>);
   if (list == nullptr || list->total < kLeastTries) return unknown();
@@ -296,7 +289,11 @@ FactValue name_in(const SpeakerLog& log) {
 
 /// job.store_name_unresolvable.
 FactValue store_name_unresolvable(const Job& job, const Instance&) {
-  if (came_further(job)) return no();
+  // NCCL or the training began.
+  const bool came_further =
+      any_said<BootstrapInterface, IterationLine, ProgressBar, NcclVersion, RendezvousComplete>(
+          job);
+  if (came_further || !job.communicators.empty()) return no();
   for (const SpeakerLog& log : job.logs) {
     FactValue value = name_in(log);
     if (value.known()) return value;
