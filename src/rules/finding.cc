@@ -193,27 +193,13 @@ Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firin
 
 // A rule's message with its placeholders filled.
 
-constexpr size_t kMostValues = 4;
-
-/// "a, b, c, d and 3 more"; `otherwise` for no values.
-std::string listed(const std::vector<std::string>& values, std::string_view otherwise) {
-  return values.empty() ? std::string(otherwise) : few_of(values, kMostValues, ", ");
+/// "a, b, c, d and 3 more": each value once, in the order in which they came, empty ones left out.
+/// `otherwise` where there are none.
+std::string listed(std::vector<std::string> values, std::string_view otherwise = "(unknown)") {
+  std::set<std::string> seen = {""};
+  std::erase_if(values, [&](const std::string& value) { return !seen.insert(value).second; });
+  return values.empty() ? std::string(otherwise) : few_of(values, kMostNamed, ", ");
 }
-
-/// Values in the order in which they came, each once, empty ones left out.
-class DistinctValues {
- public:
-  void add(std::string value) {
-    if (!value.empty() && seen_.insert(value).second) values_.push_back(std::move(value));
-  }
-  std::string text(std::string_view otherwise = "(unknown)") const {
-    return listed(values_, otherwise);
-  }
-
- private:
-  std::set<std::string> seen_;
-  std::vector<std::string> values_;
-};
 
 /// "rank 1 on trainbox (pid 88219; also ranks 2, 3)", as far as known.
 std::string subject_text(const Finding& finding, const Parties& parties) {
@@ -248,15 +234,15 @@ void for_each_named(const MessagePart& part, const std::vector<Firing>& firings,
 
 std::string fact_values(const MessagePart& part, JobView& view,
                         const std::vector<Firing>& firings) {
-  DistinctValues values;
+  std::vector<std::string> values;
   const bool wants_words = part.type == MessagePart::Type::FactWhat;
   for (const Firing& firing : firings) {
     const FactValue* value = view.fact_about(*part.fact, *firing.instance);
     if (value == nullptr || !value->known()) continue;
-    values.add(wants_words ? value->what : fact_text(*value));
+    values.push_back(wants_words ? value->what : fact_text(*value));
   }
   // A message may add clauses that only some logs give.
-  return values.text(wants_words ? "" : "(unknown)");
+  return listed(std::move(values), wants_words ? "" : "(unknown)");
 }
 
 /// The form for the number of different lines, with the number in the place of each #.
@@ -273,15 +259,15 @@ std::string plural_text(const MessagePart& part, const std::vector<Firing>& firi
 std::string part_text(const MessagePart& part, JobView& view, const std::vector<Firing>& firings,
                       const Finding& finding, const Parties& parties) {
   const Job& job = view.job();
-  DistinctValues values;
+  std::vector<std::string> values;
   switch (part.type) {
     case MessagePart::Type::Text:
       return part.text;
     case MessagePart::Type::Subject:
       if (firings.front().instance->scope != Scope::RankPair) return subject_text(finding, parties);
       // "ranks 1 and 2, ranks 3 and 4"
-      for (const Firing& firing : firings) values.add(name_of(job, *firing.instance));
-      return values.text();
+      for (const Firing& firing : firings) values.push_back(name_of(job, *firing.instance));
+      return listed(std::move(values));
     case MessagePart::Type::Ranks:
       return finding.ranks.empty() ? "ranks that no line names" : ranks_phrase(finding.ranks);
     case MessagePart::Type::Hosts:
@@ -289,14 +275,15 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
     case MessagePart::Type::Communicator:
       for (const Firing& firing : firings) {
         const int communicator = firing.instance->communicator;
-        if (communicator >= 0) values.add(job.communicators[static_cast<size_t>(communicator)].id);
+        if (communicator >= 0)
+          values.push_back(job.communicators[static_cast<size_t>(communicator)].id);
       }
-      return values.text();
+      return listed(std::move(values));
     case MessagePart::Type::Field:
       for_each_named(part, firings, [&](const ReadRecord& read) {
-        values.add(field_text(job, read, part.field));
+        values.push_back(field_text(job, read, part.field));
       });
-      return values.text();
+      return listed(std::move(values));
     case MessagePart::Type::Fact:
     case MessagePart::Type::FactWhat:
       return fact_values(part, view, firings);

@@ -189,15 +189,14 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
   if (!explanation.open_needs.empty()) {
     return {Standing::NotJudged, "It is not judged: the log leaves open what it needs."};
   }
-  const auto any_instance = [&](Answer answer) {
-    return std::ranges::find(explanation.instances, answer, &ExplainedInstances::answer) !=
-           explanation.instances.end();
-  };
+  // Those that came furthest stand first.
+  const Answer best =
+      explanation.instances.empty() ? Answer::No : explanation.instances.front().answer;
   // A rule that holds and found nothing was not asked.
-  if (any_instance(Answer::Yes)) {
+  if (best == Answer::Yes) {
     return {Standing::NotJudged, "It is a last resort, and other rules found something."};
   }
-  if (any_instance(Answer::Unknown)) {
+  if (best == Answer::Unknown) {
     return {Standing::Undecided, "Nothing excludes it, but something that it asks for is unknown."};
   }
   return {Standing::DoesNotHold, "It does not hold."};
@@ -215,10 +214,7 @@ Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view i
   const Rule& rule = required_rule(rulebook, id);
   JobView view(job);
   const Found found = find_all(rulebook, view);
-  Explanation explanation;
-  explanation.id = rule.id;
-  explanation.title = rule.title;
-  explanation.path = rule.path;
+  Explanation explanation{.id = rule.id, .title = rule.title, .path = rule.path};
   for (const Fact* need : open_needs(rule, view)) {
     explanation.open_needs.push_back(not_judged(*need, view));
   }
@@ -243,10 +239,6 @@ namespace {
 // An essential line is one whose loss alone silences the rule. Where several lines say the same
 // thing none is essential alone, but all lines of the finding's evidence are together.
 
-bool contains(const std::vector<std::string>& ids, const std::string& id) {
-  return std::ranges::find(ids, id) != ids.end();
-}
-
 bool asks_for(const Condition& condition, const std::string& id) {
   if (const auto* asked = std::get_if<FindingCondition>(&condition.what)) return asked->rule == id;
   bool any = false;
@@ -255,8 +247,9 @@ bool asks_for(const Condition& condition, const std::string& id) {
 }
 
 bool names(const Rule& rule, const std::string& id) {
-  return contains(rule.explains, id) || contains(rule.explains_same_ranks, id) ||
-         contains(rule.related, id) || asks_for(rule.when, id);
+  const auto has = [&](const auto& ids) { return std::ranges::find(ids, id) != ids.end(); };
+  return has(rule.explains) || has(rule.explains_same_ranks) || has(rule.related) ||
+         asks_for(rule.when, id);
 }
 
 const Finding* finding_of(const Diagnosis& diagnosis, std::string_view id) {
