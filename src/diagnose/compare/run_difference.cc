@@ -63,6 +63,7 @@ ComparedFacts compared_facts(const Job& job, const std::set<int>& ranks) {
   });
   ComparedFacts facts;
   for (const TopicRow& row : topic_rows()) {
+    if (row.derive == nullptr) continue;
     for (FactValue& fact : row.derive(job, compared)) {
       facts.try_emplace({row.topic, fact.of}, std::move(fact));
     }
@@ -196,14 +197,9 @@ FactValue side_of(const FactValue& own, const FactValue& other) {
 
 RowState state_of(const FactValue& fact) { return fact.minor ? RowState::Note : RowState::Differs; }
 
-/// Facts that only one of the runs has, and of which the other one's logs do not tell.
-struct Untold {
-  std::vector<const FactValue*> facts;
-  bool is_good = false;  ///< The good run has them.
-};
-
-/// By topic, what the other run lacks, and whose they are.
-using UntoldRows = std::map<std::tuple<Topic, bool, std::string>, Untold>;
+/// Facts that only one of the runs has, and of which the other one's logs do not tell: by topic,
+/// whether it is the good run that has them, and why the other one does not tell.
+using UntoldRows = std::map<std::tuple<Topic, bool, std::string>, std::vector<const FactValue*>>;
 
 class Comparison {
  public:
@@ -246,40 +242,35 @@ class Comparison {
   void add_single(Topic topic, const FactValue& fact, bool is_good) {
     const Job& own = is_good ? good_.job : bad_.job;
     const Job& other = is_good ? bad_.job : good_.job;
-    const FactValue absent = row_of(topic).absent(other, fact, own);
+    const TopicRow& about = row_of(topic);
+    const FactValue absent = about.absent == nullptr ? unknown(std::string(about.untold))
+                                                     : about.absent(other, fact, own);
     if (absent.known()) {
       DifferenceRow row{topic, fact.of, state_of(fact), {}, {}};
       (is_good ? row.good : row.bad) = {.what = text_of(fact), .evidence = fact.evidence};
       out_.rows.push_back(std::move(row));
     } else if (!absent.why.empty() && !fact.minor) {
       // What does not matter is not worth saying that it is not known.
-      Untold& untold = untold_[{topic, is_good, absent.why}];
-      untold.is_good = is_good;
-      untold.facts.push_back(&fact);
+      untold_[{topic, is_good, absent.why}].push_back(&fact);
     }
   }
 
   void add_untold() {
-    for (const auto& [key, untold] : untold_) {
+    for (const auto& [key, facts] : untold_) {
       const auto& [topic, is_good, why] = key;
       DifferenceRow row{topic, {}, RowState::NotComparable};
       (is_good ? row.bad : row.good).why = why;
       FactValue& known = is_good ? row.good : row.bad;
-      const FactValue& first = *untold.facts.front();
-      known.evidence = first.evidence;
-      if (untold.facts.size() == 1) {
-        row.name = first.of;
-        known.what = text_of(first);
-      } else {
-        known.what = untold_text(topic, untold);
-      }
+      known.evidence = facts.front()->evidence;
+      if (facts.size() == 1) row.name = facts.front()->of;
+      known.what = facts.size() == 1 ? text_of(*facts.front()) : untold_text(topic, facts);
       out_.rows.push_back(std::move(row));
     }
   }
 
-  static std::string untold_text(Topic topic, const Untold& untold) {
+  static std::string untold_text(Topic topic, const std::vector<const FactValue*>& facts) {
     std::vector<std::string> parts;
-    for (const FactValue* fact : untold.facts) {
+    for (const FactValue* fact : facts) {
       const bool is_setting = topic == Topic::Setting;
       parts.push_back(is_setting ? fmt::format("{}={}", fact->of, text_of(*fact)) : fact->of);
     }

@@ -47,12 +47,14 @@ struct TopicRow {
   std::string_view title;    ///< In front of a fact's name; empty: that says it all.
   std::string_view missing;  ///< Where a run has nothing of the sort: "not set".
   /// One value for each name, which is once in a topic. Of settings only what the instance's
-  /// processes say.
+  /// processes say. nullptr: others derive them.
   FactValue::Set (*derive)(const Job& job, const Instance& compared);
+  /// Why logs do not tell of a fact that another run has; empty: `absent` knows.
+  std::string_view untold;
   /// What a job says of a fact that `other` of another run has and it has not: "no", it has nothing
   /// of the sort; unknown, its logs do not tell, and `why` is a clause about the run; unknown
   /// without a reason, the two cannot be held against each other, and another fact says so.
-  FactValue (*absent)(const Job& job, const FactValue& other, const Job& other_job);
+  FactValue (*absent)(const Job& job, const FactValue& other, const Job& other_job) = nullptr;
 };
 
 /// All topics, in the enum's order.

@@ -61,25 +61,11 @@ std::set<int> readers_of(const Job& job, const Instance& compared) {
   for (const EnvironmentSetting& setting : job.environment) {
     readers.insert(setting.processes.begin(), setting.processes.end());
   }
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const bool is_reader = first_complete(job, job.processes[p]).line != 0;
-    if (is_reader) readers.insert(static_cast<int>(p));
+  std::erase_if(readers, [&](int p) { return !std::ranges::binary_search(compared.processes, p); });
+  for (const int p : compared.processes) {
+    if (first_complete(job, nth_process(job, p)).line != 0) readers.insert(p);
   }
-  const std::vector<int>& wanted = compared.processes;
-  std::erase_if(readers, [&](int process) { return !std::ranges::binary_search(wanted, process); });
   return readers;
-}
-
-/// "ranks 0-3", "2 processes".
-std::string who(const Job& job, const std::set<int>& processes) {
-  std::vector<int> ranks;
-  for (const int p : processes) {
-    const int rank = nth_process(job, p).rank;
-    if (rank < 0)
-      return fmt::format("{} process{}", processes.size(), processes.size() == 1 ? "" : "es");
-    ranks.push_back(rank);
-  }
-  return ranks_phrase(ranks);
 }
 
 using Camps = std::map<std::string, std::set<int>>;  ///< Processes by the value that they print.
@@ -93,9 +79,11 @@ std::string camps_text(const Job& job, const Camps& camps, const std::set<int>& 
   if (camps.size() == 1 && silent.empty()) return camps.begin()->first;
   std::vector<std::string> parts;
   for (const auto& [value, processes] : camps) {
-    parts.push_back(fmt::format("{} on {}", value, who(job, processes)));
+    parts.push_back(fmt::format("{} on {}", value,
+                                processes_phrase(job, {processes.begin(), processes.end()})));
   }
-  if (!silent.empty()) parts.push_back("not printed by " + who(job, silent));
+  if (!silent.empty())
+    parts.push_back("not printed by " + processes_phrase(job, {silent.begin(), silent.end()}));
   return join(parts, "; ");
 }
 
@@ -215,10 +203,6 @@ FactValue::Set versions(const Job& job, const Instance&) {
   return stated_facts(stated);
 }
 
-FactValue without_version(const Job&, const FactValue&, const Job&) {
-  return unknown("no line of its logs names the version");
-}
-
 FactValue::Set network_values(const Job& job, const Instance&) {
   StatedByName stated;
   Stated& names = stated[std::string(kNetwork)];
@@ -291,12 +275,12 @@ struct ListedDevices {
   Evidence line;
 };
 
-/// By host, for each place in which devices are listed.
-using Lists = std::map<std::string, std::map<std::string, ListedDevices>>;
+/// By the place in which devices are listed, and host.
+using Lists = std::map<std::pair<std::string, std::string>, ListedDevices>;
 
 void add_list(std::string_view list, const std::string& place, const std::string& host,
               const Record& record, Lists& lists) {
-  ListedDevices& there = lists[place][host];
+  ListedDevices& there = lists[{place, host}];
   if (there.line.where.line == 0) there.line = evidence_of(record);
   for (const NetDevice& device : parse_device_list(list)) {
     // NCCL's buffer may end in the middle of the last one.
@@ -319,18 +303,11 @@ FactValue::Set interfaces(const Job& job, const Instance&) {
     add_list(said.message.oob, "out-of-band of " + network, host, said.record, lists);
   });
   StatedByName stated;
-  for (const auto& [place, hosts] : lists) {
-    for (const auto& [host, there] : hosts) {
-      stated[place].try_emplace(
-          there.names.empty() ? "none" : fmt::format("{}", fmt::join(there.names, " ")),
-          there.line);
-    }
+  for (const auto& [place, there] : lists) {
+    stated[place.first].try_emplace(
+        there.names.empty() ? "none" : fmt::format("{}", fmt::join(there.names, " ")), there.line);
   }
   return stated_facts(stated);
-}
-
-FactValue without_interface(const Job&, const FactValue&, const Job&) {
-  return unknown("no line of its logs lists them");
 }
 
 // What hangs on what in the hosts of a run, as NCCL sees it?
@@ -416,11 +393,13 @@ FactValue without_topology(const Job& job, const FactValue& other, const Job&) {
 }
 
 constexpr TopicRow kSetupTopics[] = {
-    {Topic::Setting, "setting", "setting", "not set", setting_values, without_setting},
-    {Topic::Version, "version", "version of", "none", versions, without_version},
-    {Topic::Network, "network", "", "none", network_values, without_network},
-    {Topic::Interface, "interface", "interfaces:", "none", interfaces, without_interface},
-    {Topic::Topology, "topology", "topology:", "none", topology, without_topology},
+    {Topic::Setting, "setting", "setting", "not set", setting_values, "", without_setting},
+    {Topic::Version, "version", "version of", "none", versions,
+     "no line of its logs names the version"},
+    {Topic::Network, "network", "", "none", network_values, "", without_network},
+    {Topic::Interface, "interface", "interfaces:", "none", interfaces,
+     "no line of its logs lists them"},
+    {Topic::Topology, "topology", "topology:", "none", topology, "", without_topology},
 };
 
 }  // namespace

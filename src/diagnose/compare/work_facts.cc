@@ -67,9 +67,7 @@ void add_communicators(const Job& job, FactValue::Set& facts) {
 
 bool is_complete(const Job& job, const CommRank& rank) {
   if (rank.state == RankState::Complete || rank.state == RankState::Destroyed) return true;
-  if (rank.log < 0 || rank.segment < 0) return false;
-  const auto& segments = job.logs[static_cast<size_t>(rank.log)].comms.all;
-  return segments[static_cast<size_t>(rank.segment)].completed.line != 0;
+  return rank.log >= 0 && rank.segment >= 0 && segment_of(job, rank).completed.line != 0;
 }
 
 /// "complete", or "6 of 8 ranks complete" over all communicators, with a line of one that is not.
@@ -290,10 +288,8 @@ std::string search_text(const SearchedGraph& graph) {
 }
 
 std::string_view pattern_name(int pattern) {
-  if (pattern == 4) return "rings";
-  if (pattern == 5) return "NVLS";
-  if (pattern == 6) return "CollNet";
-  return pattern >= 1 && pattern <= 3 ? "trees" : std::string_view();
+  constexpr std::string_view kNames[] = {"", "trees", "trees", "trees", "rings", "NVLS", "CollNet"};
+  return pattern >= 0 && pattern < std::ssize(kNames) ? kNames[pattern] : "";
 }
 
 void add_searches(const Job& job, const Communicator& comm, StatedByName& stated) {
@@ -374,23 +370,18 @@ CallSignature without_peer(const CallSignature& call) {
 
 using CallLines = std::map<CallSignature, SourceRef>;
 
-/// Adds a line of each different call that the segment keeps.
-void add_lines(const CollectiveCalls& calls, CallLines& lines) {
-  if (calls.total == 0) return;
-  lines.try_emplace(without_peer(calls.last_call), calls.last);
-  for (uint64_t i = calls.collectives.kept_from(); i < calls.collectives.size(); ++i) {
-    const PlacedCall* placed = calls.collectives.call(i);
-    if (placed != nullptr) lines.try_emplace(without_peer(placed->call), placed->where);
-  }
-}
-
 /// A line of each of so many different calls, as far as they are kept.
 CallLines lines_of_calls(const Job& job, size_t different) {
   CallLines lines;
   for (const SpeakerLog& log : job.logs) {
     for (const CommSegment& segment : log.comms.all) {
-      if (lines.size() >= different) return lines;
-      add_lines(calls_of(segment), lines);
+      const CollectiveCalls& calls = calls_of(segment);
+      if (lines.size() >= different || calls.total == 0) continue;
+      lines.try_emplace(without_peer(calls.last_call), calls.last);
+      for (uint64_t i = calls.collectives.kept_from(); i < calls.collectives.size(); ++i) {
+        const PlacedCall* placed = calls.collectives.call(i);
+        if (placed != nullptr) lines.try_emplace(without_peer(placed->call), placed->where);
+      }
     }
   }
   return lines;
@@ -411,9 +402,7 @@ void add_operations(const Job& job, const JobCalls& calls, FactValue::Set& facts
   }
   for (auto& [op, items] : by_op) {
     FactValue& fact = facts.emplace_back(FactValue{.value = "called", .of = op});
-    if (const auto line = first_lines.find(op); line != first_lines.end()) {
-      fact.evidence = {line->second};
-    }
+    if (first_lines.contains(op)) fact.evidence = {first_lines.at(op)};
     if (items.empty()) continue;
     FactValue::Set sizes;
     for (const auto& [item, line] : items) sizes.push_back({.value = item, .evidence = {line}});
@@ -532,10 +521,6 @@ FactValue::Set timings(const Job& job, const Instance&) {
   return facts;
 }
 
-FactValue without_timing(const Job&, const FactValue&, const Job&) {
-  return unknown("no line of its logs tells the time");
-}
-
 // What does a run warn of, and which lines does it print that no wording fits?
 //
 //   misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-Kx to 9637892 bytes
@@ -602,20 +587,22 @@ FactValue without_line(const Job& job, const FactValue&, const Job&) {
   return speaks ? no() : unknown("its logs hold no line of NCCL");
 }
 
-/// What rules find stands in the report; what they could not judge, in the run's own.
-FactValue::Set no_facts(const Job&, const Instance&) { return {}; }
 FactValue without_finding(const Job&, const FactValue&, const Job&) { return no(); }
 
 constexpr TopicRow kWorkTopics[] = {
-    {Topic::Shape, "shape", "", "none", shape, without_shape},
-    {Topic::Transport, "transport", "transport", "no connection", transports, without_transport},
-    {Topic::Channels, "channels", "channels:", "none", channel_values, without_channels},
-    {Topic::Algorithm, "algorithm", "algorithm of", "not called", algorithms, without_algorithm},
-    {Topic::Timing, "timing", "time:", "not printed", timings, without_timing},
-    {Topic::Calls, "calls", "calls:", "not called", calls, without_call},
-    {Topic::Finding, "finding", "finding", "not found", no_facts, without_finding},
-    {Topic::Warning, "warning", "warning", "not printed", warnings, without_line},
-    {Topic::UnknownLine, "unknown_line", "unknown line", "not printed", unknown_lines,
+    {Topic::Shape, "shape", "", "none", shape, "", without_shape},
+    {Topic::Transport, "transport", "transport", "no connection", transports, "",
+     without_transport},
+    {Topic::Channels, "channels", "channels:", "none", channel_values, "", without_channels},
+    {Topic::Algorithm, "algorithm", "algorithm of", "not called", algorithms, "",
+     without_algorithm},
+    {Topic::Timing, "timing", "time:", "not printed", timings,
+     "no line of its logs tells the time"},
+    {Topic::Calls, "calls", "calls:", "not called", calls, "", without_call},
+    // What rules find stands in the report; what they could not judge, in the run's own.
+    {Topic::Finding, "finding", "finding", "not found", nullptr, "", without_finding},
+    {Topic::Warning, "warning", "warning", "not printed", warnings, "", without_line},
+    {Topic::UnknownLine, "unknown_line", "unknown line", "not printed", unknown_lines, "",
      without_line},
 };
 

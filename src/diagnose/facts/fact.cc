@@ -5,7 +5,6 @@
 #include <climits>
 #include <cmath>
 #include <numeric>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 
@@ -222,6 +221,13 @@ std::string ranks_phrase(const std::vector<int>& ranks) {
   const std::string text = ranges_text(ranks);
   const bool one = text.find_first_of(",-") == std::string::npos;
   return (one ? "rank " : "ranks ") + text;
+}
+
+std::string processes_phrase(const Job& job, const std::vector<int>& processes) {
+  std::vector<int> ranks;
+  for (const int process : processes) ranks.push_back(nth_process(job, process).rank);
+  if (std::ranges::count(ranks, -1) == 0) return ranks_phrase(ranks);
+  return fmt::format("{} process{}", processes.size(), processes.size() == 1 ? "" : "es");
 }
 
 bool are_ordered(const Job& job, SourceRef a, SourceRef b) {

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -220,28 +221,26 @@ struct Said {
   T message;
 };
 
-/// Calls `use(said)` for every kept message of kind T, process by process, in log order.
-template <typename T, typename Use>
-void for_each_said(const Job& job, Use&& use) {
+/// Calls `use(said)` for every kept message of these kinds: one kind after the other, process by
+/// process, in log order.
+template <typename... T, typename Use>
+void for_each_said(const Job& job, Use use) {
   if (job.processes_by_kind.empty()) return;  // Nothing was read.
-  for (const int p : job.processes_by_kind[kKindIndex<T>]) {
-    for_each_record(job, nth_process(job, p), kKindIndex<T>, [&](const Record& record) {
-      const Event event = parse_record(record);
-      use(Said<T>{p, record, event.header, read_message<T>(event.message)});
-    });
-  }
+  const auto visit = [&]<typename M>(std::type_identity<M>) {
+    for (const int p : job.processes_by_kind[kKindIndex<M>]) {
+      for_each_record(job, nth_process(job, p), kKindIndex<M>, [&](const Record& record) {
+        const Event event = parse_record(record);
+        use(Said<M>{p, record, event.header, read_message<M>(event.message)});
+      });
+    }
+  };
+  (visit(std::type_identity<T>()), ...);
 }
 
 /// Some process printed a line of one of these kinds.
 template <typename... T>
 bool any_said(const Job& job) {
   return !job.processes_by_kind.empty() && (!job.processes_by_kind[kKindIndex<T>].empty() || ...);
-}
-
-/// for_each_said() for one kind after the other.
-template <typename... T, typename Use>
-void for_each_said_of(const Job& job, Use use) {
-  (for_each_said<T>(job, use), ...);
 }
 
 /// "yes" in the words that `words_of` has for the last message of kind T for which it has some, with
@@ -283,6 +282,9 @@ std::string few_of(const std::vector<std::string>& parts, size_t most, std::stri
 
 /// "rank 3", "ranks 0-3", or "" for no ranks.
 std::string ranks_phrase(const std::vector<int>& ranks);
+
+/// "ranks 0-3", or "2 processes" where a rank is not known.
+std::string processes_phrase(const Job& job, const std::vector<int>& processes);
 
 // Facts that compare processes with each other, when the logs hold several runs.
 //

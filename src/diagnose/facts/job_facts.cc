@@ -68,7 +68,7 @@ constexpr std::string_view kGraphVariables[] = {"NCCL_GRAPH_MIXING_SUPPORT", "NC
 
 std::optional<Evidence> cuda_graph_evidence(const Job& job) {
   std::optional<Evidence> first;
-  for_each_said_of<CallsCaptured, GraphUsageViolated, GraphCaptureFailed, ModelCaptured>(
+  for_each_said<CallsCaptured, GraphUsageViolated, GraphCaptureFailed, ModelCaptured>(
       job, [&](const auto& said) { take_earlier(said.record, first); });
   for_each_said<NcclTestsConfig>(job, [&](const Said<NcclTestsConfig>& said) {
     if (said.message.graph > 0) take_earlier(said.record, first);
@@ -327,24 +327,12 @@ Banners read_banners(const Job& job) {
 std::set<std::string> versions_in(const Communicator& comm, const Banners& banners) {
   std::set<std::string> versions;
   for (const auto& [version, processes] : banners.processes) {
-    for (const CommRank& rank : comm.ranks) {
-      if (rank.process < 0) continue;
-      if (std::ranges::count(processes, rank.process) > 0) {
-        versions.insert(version);
-      }
-    }
+    const bool is_printed = std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
+      return rank.process >= 0 && std::ranges::count(processes, rank.process) > 0;
+    });
+    if (is_printed) versions.insert(version);
   }
   return versions;
-}
-
-/// Errors of processes that do not speak the same wire format.
-bool misunderstand_each_other(const Job& job) {
-  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-    return log.records.contains(kKindIndex<BadAddressFamily>) ||
-           log.records.contains(kKindIndex<BootstrapMessageTruncated>) ||
-           log.records.contains(kKindIndex<SocketHandshakeMismatch>) ||
-           log.records.contains(kKindIndex<SocketMessageTruncated>);
-  });
 }
 
 /// The versions that the ranks of one communicator print. Without any communicator, those of the
@@ -355,7 +343,10 @@ std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
     const auto versions = versions_in(comm, banners);
     if (versions.size() > 1) mixed.insert(versions.begin(), versions.end());
   }
-  if (job.communicators.empty() && banners.processes.size() > 1 && misunderstand_each_other(job)) {
+  // Errors of processes that do not speak the same wire format.
+  const bool misunderstand = any_said<BadAddressFamily, BootstrapMessageTruncated,
+                                      SocketHandshakeMismatch, SocketMessageTruncated>(job);
+  if (job.communicators.empty() && banners.processes.size() > 1 && misunderstand) {
     for (const auto& [version, processes] : banners.processes) mixed.insert(version);
   }
   return mixed;
@@ -383,7 +374,6 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
 // process that has a voice of another rank is one of which both cannot be right.
 
 FactValue rank_conflicts(const Job& job, const Instance&) {
-  constexpr size_t kMostNames = 4;
   AnswerParts conflicts;
   for (const Process& process : job.processes) {
     if (process.rank < 0 || process.pid < 0) continue;
@@ -395,7 +385,7 @@ FactValue rank_conflicts(const Job& job, const Instance&) {
                     {voice.last, voice.last_text});
     }
   }
-  return conflicts.answer(no(), "; ", kMostNames);
+  return conflicts.answer(no(), "; ", kMostNamed);
 }
 
 constexpr std::array kJobFacts = {

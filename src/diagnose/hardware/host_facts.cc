@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdlib>
 #include <initializer_list>
-#include <ranges>
 #include <set>
 
 #include "base/text.h"
@@ -69,7 +68,7 @@ bool all_releases(const Job& job, Test test) {
 template <typename... T>
 std::set<int> processes_that_print(const Job& job) {
   std::set<int> processes;
-  for_each_said_of<T...>(job, [&](const auto& said) { processes.insert(said.process); });
+  for_each_said<T...>(job, [&](const auto& said) { processes.insert(said.process); });
   return processes;
 }
 
@@ -97,9 +96,7 @@ bool is_complete(const Job& job, const std::vector<int>& processes) {
         comm.ranks, [&](const CommRank& rank) { return is_here(rank.process); });
     if (there == 0) continue;
     most = std::max(most, static_cast<int>(there));
-    all_seen &=
-        static_cast<int>(comm.ranks.size()) == comm.nranks &&
-        std::ranges::all_of(comm.ranks, [](const CommRank& rank) { return rank.process >= 0; });
+    all_seen &= std::ssize(comm.ranks) == comm.nranks && is_all_seen(comm);
   }
   int announced = 0;
   for_each_said<CommLayout>(job, [&](const Said<CommLayout>& said) {
@@ -250,36 +247,33 @@ FactValue cumem_fallback_partial(const Job& job, const Instance& instance) {
 /// Two things are known to make a rank read a garbled name: neighbours that get host memory in
 /// different ways, and a segment of an earlier run.
 FactValue garbled_attach(const Job& job, const Instance& instance) {
+  constexpr std::string_view kStale =
+      ", so a left-over of an ended run or another NCCL build on the host is likely";
   const CumemHostMemory memory = cumem_host_memory(job, instance);
   const bool counted = memory.fell_back + memory.switched_off + memory.kept > 0;
   const std::string counts = counted ? counts_text(memory) : "";
+  FactValue answer{.value = std::string("either")};
   if (memory.mixed()) {
-    return {
-        .value = std::string("host memory"),
-        .what = fmt::format("neighbours on this host get host memory in different ways (falling "
-                            "back from cuMem to /dev/shm: {}), and one read the other's cuMem "
-                            "descriptor as a path",
-                            counts)};
+    answer.value = std::string("host memory");
+    answer.what = fmt::format(
+        "neighbours on this host get host memory in different ways (falling back from cuMem to "
+        "/dev/shm: {}), and one read the other's cuMem descriptor as a path",
+        counts);
+  } else if (memory.alike()) {
+    answer.value = std::string("stale segment");
+    answer.what = memory.too_old ? "this release has no cuMem host memory by default"
+                                 : fmt::format(
+                                       "all ranks of this host get host memory in one way (falling "
+                                       "back from cuMem: {})",
+                                       counts);
+    answer.what += kStale;
+  } else {
+    answer.what = fmt::format(
+        "either neighbours get host memory in different ways (cuMem here, /dev/shm there), or a "
+        "left-over of an ended run was met; this log cannot tell{}",
+        counts.empty() ? "" : " (falling back from cuMem: " + counts + ")");
   }
-  if (memory.too_old) {
-    return {.value = std::string("stale segment"),
-            .what =
-                "this release has no cuMem host memory by default, so a left-over of an ended run "
-                "or another NCCL build on the host is likely"};
-  }
-  if (memory.alike()) {
-    return {
-        .value = std::string("stale segment"),
-        .what = fmt::format("all ranks of this host get host memory in one way (falling back from "
-                            "cuMem: {}), so a left-over of an ended run or another NCCL build on "
-                            "the host is likely",
-                            counts)};
-  }
-  return {.value = std::string("either"),
-          .what = fmt::format("either neighbours get host memory in different ways (cuMem here, "
-                              "/dev/shm there), or a left-over of an ended run was met; this log "
-                              "cannot tell{}",
-                              counts.empty() ? "" : " (falling back from cuMem: " + counts + ")")};
+  return answer;
 }
 
 FactValue uneven_ranks_per_host(const Job& job, const Instance&) {
@@ -349,13 +343,12 @@ std::string event_phrase(std::string_view what, const KernelEvent& event) {
 /// Yes with the events of kind T for which `wanted` holds; no if there is none.
 template <typename T, typename Wanted>
 FactValue events_answer(const Job& job, std::string_view what, Wanted&& wanted) {
-  constexpr size_t kMostNames = 4;
   AnswerParts events;
   for (const KernelEvent& event : job.kernel_events) {
     if (event.kind != kKindIndex<T> || !wanted(event)) continue;
     events.add(event_phrase(what, event), {event.where, event.text}, event.process);
   }
-  return events.answer(no(), "; ", kMostNames);
+  return events.answer(no(), "; ", kMostNamed);
 }
 
 constexpr int kOffBus[] = {79};
@@ -590,13 +583,9 @@ bool everybody_changed(const Job& job, const Change& change, const std::set<int>
 /// "…; ranks 1-3 likewise": one in full is enough to see what happened.
 std::string changes_phrase(const Job& job, const std::vector<const Change*>& changes) {
   if (changes.size() == 1) return changes.front()->what;
-  std::vector<int> ranks;
-  for (const Change* change : std::span(changes).subspan(1)) {
-    ranks.push_back(nth_process(job, change->process).rank);
-  }
-  const bool all_known = std::ranges::count(ranks, -1) == 0;
-  return fmt::format("{}; {} likewise", changes.front()->what,
-                     all_known ? ranks_phrase(ranks) : fmt::format("{} more", ranks.size()));
+  std::vector<int> others;
+  for (const Change* change : std::span(changes).subspan(1)) others.push_back(change->process);
+  return fmt::format("{}; {} likewise", changes.front()->what, processes_phrase(job, others));
 }
 
 /// The processes that changed and are `surely` the reason why the job hangs, or perhaps only.
@@ -606,18 +595,17 @@ FactValue device_changed(const Job& job, const Instance&) {
   std::set<int> changed;
   for (const Change& change : changes) changed.insert(change.process);
   const bool stopped = !changes.empty() && stop_evidence(job);
-  FactValue value = yes({});
+  AnswerParts parts;
   std::vector<const Change*> told;
   for (const Change& change : changes) {
     const bool sure = stopped && change.left_behind && !everybody_changed(job, change, changed);
     if (sure != surely) continue;
     told.push_back(&change);
-    value.processes.push_back(change.process);
-    value.evidence.insert(value.evidence.end(), change.lines.begin(), change.lines.end());
+    parts.processes.push_back(change.process);
+    parts.evidence.insert(parts.evidence.end(), change.lines.begin(), change.lines.end());
   }
-  if (told.empty()) return unknown();
-  value.what = changes_phrase(job, told);
-  return value;
+  if (!told.empty()) parts.words = {changes_phrase(job, told)};
+  return parts.answer(unknown());
 }
 
 /// Ranks of a communicator by host and GPU. A name that every machine may have is no host.
@@ -641,32 +629,31 @@ bool began_in_vain(const Job& job, const Communicator& comm) {
 }
 
 FactValue gpu_shared(const Job& job, const Instance&) {
-  FactValue value = yes({});
-  std::vector<std::string> phrases;
+  constexpr size_t kMost = 3;
+  AnswerParts shared;
   for (const Communicator& comm : job.communicators) {
     if (comm.inferred || !began_in_vain(job, comm)) continue;
     for (const auto& [gpu, ranks] : ranks_by_gpu(job, comm)) {
       if (ranks.size() < 2) continue;
       std::vector<int> numbers;
+      for (const CommRank* rank : ranks) numbers.push_back(rank->rank);
+      const std::string phrase = fmt::format(
+          "{} of communicator {} are all on the GPU with bus id {} of {}", ranks_phrase(numbers),
+          to_valid_utf8(comm.id), printable(to_valid_utf8(ranks.front()->bus_id)),
+          printable(to_valid_utf8(gpu.first)));
       for (const CommRank* rank : ranks) {
-        numbers.push_back(rank->rank);
-        value.processes.push_back(rank->process);
-        value.evidence.push_back(
-            line_at(job, nth_process(job, rank->process), begin_of(segment_of(job, *rank))));
+        shared.add(phrase,
+                   line_at(job, nth_process(job, rank->process), begin_of(segment_of(job, *rank))),
+                   rank->process);
       }
-      phrases.push_back(fmt::format("{} of communicator {} are all on the GPU with bus id {} of {}",
-                                    ranks_phrase(numbers), to_valid_utf8(comm.id),
-                                    printable(to_valid_utf8(ranks.front()->bus_id)),
-                                    printable(to_valid_utf8(gpu.first))));
     }
   }
-  if (phrases.empty()) return unknown();
-  constexpr size_t kMost = 3;
-  const size_t more = phrases.size() - std::min(phrases.size(), kMost);
-  phrases.resize(phrases.size() - more);
-  if (more > 0) phrases.push_back(fmt::format("{} more like these", more));
-  value.what = join(phrases, "; ");
-  return value;
+  if (shared.words.size() > kMost) {
+    const size_t more = shared.words.size() - kMost;
+    shared.words.resize(kMost);
+    shared.words.push_back(fmt::format("{} more like these", more));
+  }
+  return shared.answer(unknown());
 }
 
 // Are the rings and trees that the ranks describe rings and trees?

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -550,16 +549,14 @@ FactValue odd_gpu(const Job& job, const Instance&) {
   const std::vector<const Measured*> odd = with_less(gpus, is_alone);
   if (odd.empty()) return no();
   const double best = std::ranges::max_element(gpus, {}, &Measured::value)->value;
-  FactValue value = yes(fmt::format("{} of {} has {:.1f} GB/s, others up to {:.1f}",
-                                    to_string(node_of(*odd.front()).name), odd.front()->host,
-                                    odd.front()->value, best));
-  std::set<int> processes;
+  AnswerParts parts{.words = {fmt::format("{} of {} has {:.1f} GB/s, others up to {:.1f}",
+                                          to_string(node_of(*odd.front()).name), odd.front()->host,
+                                          odd.front()->value, best)}};
   for (const Measured* gpu : odd) {
-    if (const int process = process_of(job, *gpu); process >= 0) processes.insert(process);
-    if (const auto line = line_of(job, *gpu)) value.evidence.push_back(*line);
+    if (const int process = process_of(job, *gpu); process >= 0) parts.processes.push_back(process);
+    if (const auto line = line_of(job, *gpu)) parts.evidence.push_back(*line);
   }
-  value.processes.assign(processes.begin(), processes.end());
-  return value;
+  return parts.answer(no());
 }
 
 /// "30.0/30.0": the smaller of both.

@@ -232,23 +232,20 @@ FactValue channels_capped(const Job& job, const Instance&) {
   });
   const Usual usual = usual_channels(job);
   // Where no line counts them the setting itself does: NCCL obeys it.
-  FactValue value;
-  std::set<int> processes;
+  AnswerParts capped;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     const auto cap = parse_int(said.message.value);
     const bool is_cap = equals_one_of(said.message.name, kCaps);
     if (!is_cap || !cap || *cap < 1 || 2 * *cap > usual.channels || channels > *cap) return;
-    processes.insert(said.process);
-    if (value.known()) return;
-    value = yes(fmt::format("{}={} leaves {} where {} {}", to_valid_utf8(said.message.name), *cap,
-                            *cap == 1 ? "one channel" : fmt::format("{} channels", *cap), usual.why,
-                            usual.channels),
-                {evidence_of(said.record)});
+    capped.processes.push_back(said.process);
+    if (!capped.words.empty()) return;
+    capped.add(fmt::format("{}={} leaves {} where {} {}", to_valid_utf8(said.message.name), *cap,
+                           *cap == 1 ? "one channel" : fmt::format("{} channels", *cap), usual.why,
+                           usual.channels),
+               evidence_of(said.record));
   });
-  if (!value.known()) return unknown();
-  value.evidence.insert(value.evidence.end(), lines.begin(), lines.end());
-  value.processes.assign(processes.begin(), processes.end());
-  return value;
+  capped.evidence.insert(capped.evidence.end(), lines.begin(), lines.end());
+  return capped.answer(unknown());
 }
 
 // Do data take the way that the hardware offers, or a slower one?
@@ -265,17 +262,14 @@ constexpr size_t kMaxLines = 6;
 /// no, or unknown if the job is not `judged`.
 template <typename Wanted>
 FactValue edges_where(const Job& job, bool judged, Wanted wanted) {
-  FactValue value = yes({});
-  std::set<int> processes;
+  AnswerParts found;
   for (const Edge& edge : edges_of(job)) {
     if (!wanted(edge)) continue;
-    if (processes.empty()) value.what = edge_phrase(edge);
-    if (value.evidence.size() < kMaxLines) value.evidence.push_back({edge.where, {}});
-    processes.insert(edge.process);
+    if (found.words.empty()) found.words = {edge_phrase(edge)};
+    if (found.evidence.size() < kMaxLines) found.evidence.push_back({edge.where, {}});
+    found.processes.push_back(edge.process);
   }
-  if (processes.empty()) return judged && !edges_of(job).empty() ? no() : unknown();
-  value.processes.assign(processes.begin(), processes.end());
-  return value;
+  return found.answer(judged && !edges_of(job).empty() ? no() : unknown());
 }
 
 bool is_rdma_between_hosts(const Edge& edge) {
@@ -431,11 +425,11 @@ GpuLinks gpu_links(const Job& job) {
   return links;
 }
 
-/// A connection via P2P/…; nullopt if none is logged.
-std::optional<SourceRef> p2p_connection(const Job& job) {
+/// The first connection whose path holds that text, with the path; nullopt if none is logged.
+std::optional<Evidence> first_path(const Job& job, std::string_view text) {
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [key, use] : log.connections.all) {
-      if (key.path.starts_with("P2P")) return use.first;
+      if (key.path.find(text) != std::string::npos) return Evidence{use.first, key.path};
     }
   }
   return std::nullopt;
@@ -444,12 +438,12 @@ std::optional<SourceRef> p2p_connection(const Job& job) {
 /// Whether GPUs of a host are connected by P2P although no NVLink is between them; unknown where
 /// the log shows no such connection, or nothing of the links.
 FactValue p2p_over_pcie(const Job& job, const Instance&) {
-  const auto connection = p2p_connection(job);
+  const auto connection = first_path(job, "P2P");
   if (!connection) return unknown();
   const GpuLinks links = gpu_links(job);
   if (links.nvlink) return no();
   if (!links.pcie) return unknown();
-  return yes(links.pcie_words, {{*connection, {}}});
+  return yes(links.pcie_words, {{connection->where, {}}});
 }
 
 /// Whether the job stopped and not one transfer is known to have ended: nccl-tests has no row, or
@@ -580,12 +574,8 @@ FactValue networks_differ(const Job& job, const Instance&) {
 }
 
 FactValue gpudirect(const Job& job, const Instance&) {
-  for (const SpeakerLog& log : job.logs) {
-    for (const auto& [key, use] : log.connections.all) {
-      if (key.path.find("GDRDMA") != std::string::npos) {
-        return yes("channels use " + key.path, {{use.first, {}}});
-      }
-    }
+  if (const auto path = first_path(job, "GDRDMA")) {
+    return yes("channels use " + path->text, {{path->where, {}}});
   }
   AnswerParts signs;
   for_each_said<RingsConnected>(job, [&](const Said<RingsConnected>& said) {

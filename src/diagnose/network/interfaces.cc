@@ -330,40 +330,20 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
 // A job whose communicators are all complete and in which no connection failed has proved that its
 // addresses are good; then none of these facts accuses them.
 
-constexpr size_t kMaxNamed = 4;
-
-/// The first address of each host.
-std::vector<HostAddress> one_per_host(const std::vector<HostAddress>& addresses) {
-  std::vector<HostAddress> result;
-  std::set<std::string> hosts;
-  for (const HostAddress& address : addresses) {
-    if (hosts.insert(address.host).second) result.push_back(address);
-  }
-  return result;
-}
-
-/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b", one for each host, at most four.
-std::string addresses_text(const std::vector<HostAddress>& addresses) {
-  std::vector<std::string> parts;
-  for (const HostAddress& address : one_per_host(addresses)) {
-    const std::string where = address.host.empty() ? "" : " on " + address.host;
-    parts.push_back(fmt::format("{}:{}{}", address.name, address.ip, where));
-  }
-  return few_of(parts, kMaxNamed, ", ");
-}
-
 }  // namespace
 
+/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b".
 FactValue addresses_answer(const std::vector<HostAddress>& addresses) {
-  if (addresses.empty()) return no();
-  FactValue value = yes(addresses_text(addresses));
-  std::set<int> processes;
-  for (const HostAddress& address : addresses) processes.insert(address.process);
-  value.processes.assign(processes.begin(), processes.end());
-  for (const HostAddress& address : one_per_host(addresses)) {
-    if (value.evidence.size() < kMaxNamed) value.evidence.push_back(address.line);
+  AnswerParts parts;
+  std::set<std::string> hosts;
+  for (const HostAddress& address : addresses) {
+    parts.processes.push_back(address.process);
+    if (!hosts.insert(address.host).second) continue;
+    const std::string where = address.host.empty() ? "" : " on " + address.host;
+    parts.words.push_back(fmt::format("{}:{}{}", address.name, address.ip, where));
+    if (hosts.size() <= kMostNamed) parts.evidence.push_back(address.line);
   }
-  return value;
+  return parts.answer(no(), ", ", kMostNamed);
 }
 
 namespace {
@@ -394,18 +374,14 @@ size_t count_hosts(const std::vector<HostAddress>& addresses) {
   return hosts.size();
 }
 
-/// Where somebody tried to connect to, and could not.
-struct FailedTarget {
-  std::string host;  ///< Of the process that tried.
-  std::string ip;
-};
-
-std::vector<FailedTarget> failed_targets(const Job& job) {
-  std::vector<FailedTarget> targets;
+/// Where somebody tried to connect to, and could not; of the host and process that tried.
+std::vector<HostAddress> failed_targets(const Job& job) {
+  std::vector<HostAddress> targets;
   for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
     const std::string_view ip = parse_address(said.message.address).ip;
     if (ip.empty()) return;
-    targets.push_back({nth_process(job, said.process).host, std::string(ip)});
+    targets.push_back(
+        {.host = nth_process(job, said.process).host, .ip = std::string(ip), .line = {}});
   });
   return targets;
 }
@@ -439,10 +415,10 @@ std::string bridge_of(const HostAddress& address) {
 }
 
 /// Somebody on the address's host was refused by another address of the same range.
-bool target_is_bridged(const HostAddress& address, const std::vector<FailedTarget>& targets) {
+bool target_is_bridged(const HostAddress& address, const std::vector<HostAddress>& targets) {
   const bool in_container = is_container_host(address.host);
   const std::string range = bridge_range(address.ip, in_container);
-  return !range.empty() && std::ranges::any_of(targets, [&](const FailedTarget& target) {
+  return !range.empty() && std::ranges::any_of(targets, [&](const HostAddress& target) {
     return target.host == address.host && target.ip != address.ip &&
            bridge_range(target.ip, in_container) == range;
   });
@@ -486,9 +462,9 @@ FactValue address_families_differ(const Job& job, const Instance&) {
   }
   if (by_family.empty()) return unknown();
   if (by_family.size() < 2) return no();
-  return yes(
-      fmt::format("{}; {}", addresses_text(by_family[true]), addresses_text(by_family[false])),
-      {by_family[true].front().line, by_family[false].front().line});
+  const FactValue v6 = addresses_answer(by_family[true]);
+  const FactValue v4 = addresses_answer(by_family[false]);
+  return yes(fmt::format("{}; {}", v6.what, v4.what), {v6.evidence.front(), v4.evidence.front()});
 }
 
 FactValue interfaces_share_subnet(const Job& job, const Instance&) {

@@ -65,7 +65,7 @@ class DeathCollector {
  private:
   /// torchrun and DeepSpeed stop the others when one worker failed.
   void note_victims() {
-    for_each_said_of<WorkerUnkillable, WorkerClosing>(
+    for_each_said<WorkerUnkillable, WorkerClosing>(
         job_, [&](const auto& said) { victims_.try_emplace(said.message.pid, said.record.where); });
     victims_.erase(-1);
   }

@@ -97,7 +97,7 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
     if (first && first->where < line.where) return;
     if (!went_on(job, line.where)) first = std::move(line);
   };
-  for_each_said_of<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException,
+  for_each_said<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException,
                    NcclException, WatchdogTerminated, CppTerminate, FatalPythonError,
                    CudaOomException, StoreTimeout, StoreBarrierTimeout, NcclTestsFailure,
                    NcclTestsTimeout>(

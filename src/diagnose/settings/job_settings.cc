@@ -86,9 +86,8 @@ HostDevices known_names(const Job& job) {
     for (const std::string& name : host.interfaces) add_name(names.interfaces, name);
     for (const std::string& name : host.hcas) add_name(names.hcas, name);
   }
-  for_each_said<IbPort>(job, [&](const auto& said) { add_name(names.hcas, said.message.device); });
-  for_each_said<IbstatCa>(job,
-                          [&](const auto& said) { add_name(names.hcas, said.message.device); });
+  for_each_said<IbPort, IbstatCa>(
+      job, [&](const auto& said) { add_name(names.hcas, said.message.device); });
   return names;
 }
 
@@ -144,29 +143,6 @@ void judge_filters_in_use(const Job& job, std::vector<JobRemark>& remarks) {
       job, printed, kHcas, RemarkLevel::Warning, "admits no RDMA device that {} has, if it has any",
       names.hcas, [](const auto&) { return true; }, remarks);
   add_surprises(job, printed, remarks);
-}
-
-/// Commands of a process as one script: what a shell exported lasts.
-struct Script {
-  std::string text;
-  std::vector<Evidence> lines;
-};
-
-std::map<int, Script> scripts_of(const Job& job) {
-  std::map<int, Script> scripts;
-  const auto add = [&](int process, std::string_view command, const Record& record) {
-    // An open quote would swallow the commands below it; a line of a log is one command.
-    if (std::ranges::count(command, '"') % 2 != 0) return;
-    if (std::ranges::count(command, '\'') % 2 != 0) return;
-    Script& script = scripts[process];
-    script.text.append(command.substr(0, command.find_last_not_of('\\') + 1)).append("\n");
-    script.lines.push_back(evidence_of(record));
-  };
-  for_each_said<ShellCommand>(
-      job, [&](const auto& said) { add(said.process, said.message.command, said.record); });
-  for_each_said<ProcessEnded>(
-      job, [&](const auto& said) { add(said.process, said.message.command, said.record); });
-  return scripts;
 }
 
 /// By name and value: the first line of it.
@@ -227,10 +203,21 @@ void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark
   }
 }
 
+/// Commands of a process are one script: what a shell exported lasts.
 std::vector<CommandSettings> read_command_settings(const Job& job) {
+  std::map<int, std::pair<std::string, std::vector<Evidence>>> scripts;
+  for_each_said<ShellCommand, ProcessEnded>(job, [&](const auto& said) {
+    const std::string_view command = said.message.command;
+    // An open quote would swallow the commands below it; a line of a log is one command.
+    if (std::ranges::count(command, '"') % 2 != 0) return;
+    if (std::ranges::count(command, '\'') % 2 != 0) return;
+    auto& [text, lines] = scripts[said.process];
+    text.append(command.substr(0, command.find_last_not_of('\\') + 1)).append("\n");
+    lines.push_back(evidence_of(said.record));
+  });
   std::vector<CommandSettings> commands;
-  for (auto& [process, script] : scripts_of(job)) {
-    CommandSettings command{read_shell_settings(script.text), std::move(script.lines)};
+  for (auto& [process, script] : scripts) {
+    CommandSettings command{read_shell_settings(script.first), std::move(script.second)};
     // What is handed on without a value is set somewhere else.
     for (const HandedOn& handed : command.found.handed_on) {
       command.found.settings.push_back(
@@ -394,13 +381,9 @@ bool is_difference(const Job& job, const std::string& name, const Camps& by_valu
 std::string difference_phrase(const Job& job, const std::string& name, const Camps& by_value) {
   std::vector<std::string> parts;
   for (const auto& [value, processes] : by_value) {
-    std::vector<int> ranks;
-    for (const int p : processes) ranks.push_back(nth_process(job, p).rank);
-    std::erase_if(ranks, [](int rank) { return rank < 0; });
-    const std::string who =
-        ranks.empty() ? fmt::format("{} processes", processes.size()) : ranks_phrase(ranks);
-    const std::string set = value.empty() ? "not set" : value;
-    parts.insert(value.empty() ? parts.end() : parts.begin(), fmt::format("{} on {}", set, who));
+    parts.insert(value.empty() ? parts.end() : parts.begin(),
+                 fmt::format("{} on {}", value.empty() ? "not set" : value,
+                             processes_phrase(job, processes)));
   }
   return name + " is " + join(parts, " and ");
 }

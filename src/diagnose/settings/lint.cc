@@ -42,8 +42,8 @@ void judge_form(const NcclVariable& variable, const NameFilter& filter, std::vec
     break;
   }
   if (filter.entries.size() <= most) return;
-  out.push_back(make_remark(
-      RemarkKind::Invalid, RemarkLevel::Warning,
+  out.push_back(warning(
+      RemarkKind::Invalid,
       fmt::format("has {} names, of which NCCL takes the first {}", filter.entries.size(), most)));
 }
 
@@ -51,13 +51,6 @@ void judge_form(const NcclVariable& variable, const NameFilter& filter, std::vec
 bool lets_loopback_in(const NcclVariable& variable, const NameFilter& filter) {
   return variable.name == "NCCL_SOCKET_IFNAME" && filter.excludes && !filter.entries.empty() &&
          admits(filter, "lo");
-}
-
-std::vector<std::string> admitted(const NameFilter& filter, std::span<const std::string> names) {
-  std::vector<std::string> result;
-  std::ranges::copy_if(names, std::back_inserter(result),
-                       [&](const std::string& name) { return admits(filter, name); });
-  return result;
 }
 
 /// Names that an entry speaks of although another device is called exactly so: mlx5_10 of mlx5_1.
@@ -84,7 +77,8 @@ void judge_host(const NcclVariable& variable, const Setting& setting, const Name
   const auto& names = is_about_hcas(variable) ? host.hcas : host.interfaces;
   if (names.empty()) return;
   const std::string_view devices = is_about_hcas(variable) ? "RDMA devices" : "interfaces";
-  if (admitted(filter, names).empty()) {
+  const auto is_admitted = [&](const std::string& name) { return admits(filter, name); };
+  if (std::ranges::none_of(names, is_admitted)) {
     std::string hint = filter_meant(setting.value, names);
     if (!host.certain && hint.empty()) hint = "right if the job runs on other hosts";
     if (hint.empty()) hint = how_to_name(filter);
@@ -97,12 +91,12 @@ void judge_host(const NcclVariable& variable, const Setting& setting, const Name
   for (const FilterEntry& entry : filter.entries) {
     const auto also = also_meant(filter, entry, names);
     if (also.empty()) continue;
-    out.push_back(make_remark(
-        RemarkKind::MatchesMore, RemarkLevel::Warning,
-        fmt::format("{} {} on {} as well: names are beginnings of names",
-                    filter.excludes ? "leaves out" : "admits", named_few(also), host.host),
-        fmt::format("write {}={} if whole names are meant", filter.excludes ? "^" : "",
-                    std::string_view(setting.value).substr(filter.excludes ? 1 : 0))));
+    out.push_back(
+        warning(RemarkKind::MatchesMore,
+                fmt::format("{} {} on {} as well: names are beginnings of names",
+                            filter.excludes ? "leaves out" : "admits", named_few(also), host.host),
+                fmt::format("write {}={} if whole names are meant", filter.excludes ? "^" : "",
+                            std::string_view(setting.value).substr(filter.excludes ? 1 : 0))));
     break;
   }
 }
@@ -402,9 +396,8 @@ std::optional<Remark> judge_release(const NcclVariable& variable, std::string_vi
   }
   // The table begins at 2.4.2, so it cannot say what older releases lack.
   if (known && variable.first != "2.4.2" && compare_releases(version, variable.first) < 0) {
-    return make_remark(
-        RemarkKind::TooNew, RemarkLevel::Warning,
-        fmt::format("is read by NCCL {} and later, and this is {}", variable.first, version));
+    return warning(RemarkKind::TooNew, fmt::format("is read by NCCL {} and later, and this is {}",
+                                                   variable.first, version));
   }
   if (!removed && !variable.replacement.empty()) {
     return note(RemarkKind::Deprecated, "is an older name that is still read",

@@ -100,14 +100,6 @@ namespace {
 
 using Fault = std::optional<ValueFault>;
 
-std::string readable(std::string_view values) {
-  std::string text(values);
-  for (size_t at = text.find('|'); at != text.npos; at = text.find('|', at + 2)) {
-    text.replace(at, 1, ", ");
-  }
-  return text;
-}
-
 /// What of the text strtoll takes, and how much of it.
 struct ReadNumber {
   int64_t value = 0;
@@ -199,7 +191,7 @@ std::string hint_for(std::string_view word, std::string_view values) {
     const auto at = std::ranges::find(views, *nearest) - views.begin();
     return fmt::format("did you mean {}?", words[static_cast<size_t>(at)]);
   }
-  return "it may be " + readable(values);
+  return fmt::format("it may be {}", fmt::join(words, ", "));
 }
 
 Fault judge_word(const NcclVariable& variable, std::string_view value) {
@@ -284,29 +276,13 @@ Fault judge_level(const NcclVariable& variable, std::string_view value) {
 }  // namespace
 
 std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_view value) {
-  if (value.empty()) return std::nullopt;
-  switch (variable.kind) {
-    case ValueKind::Int:
-      return judge_number(variable, value);
-    case ValueKind::Decimal:
-      return judge_decimal(variable, value);
-    case ValueKind::PowerOfTwo:
-      return judge_power(variable, value);
-    case ValueKind::Word:
-    case ValueKind::AnyCaseWord:
-      return judge_word(variable, value);
-    case ValueKind::WordList:
-      return judge_word_list(variable, value);
-    case ValueKind::Choice:
-      return judge_choice(variable, value);
-    case ValueKind::Level:
-      return judge_level(variable, value);
-    case ValueKind::Filter:
-    case ValueKind::Path:
-    case ValueKind::Text:
-      return std::nullopt;
-  }
-  return std::nullopt;
+  // In the order of ValueKind; of the kinds after these any value will do.
+  constexpr Fault (*kJudges[])(const NcclVariable& variable, std::string_view value) = {
+      judge_number, judge_decimal,   judge_power,  judge_word,
+      judge_word,   judge_word_list, judge_choice, judge_level};
+  const auto kind = static_cast<size_t>(variable.kind);
+  if (value.empty() || kind >= std::size(kJudges)) return std::nullopt;
+  return kJudges[kind](variable, value);
 }
 
 int64_t read_number(std::string_view value) {
@@ -333,17 +309,6 @@ std::string upper_case(std::string_view text) {
   return upper;
 }
 
-namespace {
-
-/// What stands before the number that ends it, as atoi reads it.
-int leading_number(std::string_view text) {
-  size_t end = 0;
-  while (end < text.size() && end < 6 && is_digit(text[end])) ++end;
-  return static_cast<int>(parse_int(text.substr(0, end)).value_or(0));
-}
-
-}  // namespace
-
 NameFilter parse_name_filter(std::string_view text) {
   NameFilter filter;
   if (text.starts_with('^')) filter.excludes = true, text.remove_prefix(1);
@@ -354,8 +319,9 @@ NameFilter parse_name_filter(std::string_view text) {
     const size_t colon = part.find(':');
     const std::string_view name = part.substr(0, colon);
     if (name.empty()) continue;
-    const int port = colon == part.npos ? -1 : leading_number(part.substr(colon + 1));
-    filter.entries.push_back({name, port});
+    // As NCCL reads it; more digits than these would be no port.
+    const std::string digits(colon == part.npos ? "-1" : part.substr(colon + 1, 6));
+    filter.entries.push_back({name, std::atoi(digits.c_str())});
   }
   return filter;
 }
