@@ -388,14 +388,6 @@ void set_finding(const std::string& word, PlanOptions& options) {
   options.finding = word;
 }
 
-void set_only(const std::string& word, PlanOptions& options) {
-  if (word != "failing") {
-    throw Error(fmt::format("'{}' is nothing that a plan can be limited to", printable(word)),
-                "--only", "failing: only the communicator that stands still");
-  }
-  options.only_failing = true;
-}
-
 }  // namespace
 
 // ncclog replay check PLAN…
@@ -489,10 +481,9 @@ void declare_plan(CommandRow& command) {
   add_rules_flag(command, options.request.rules);
   add_number(command, kPlanFlags, "--last N", {1, 4096}, plan.last,
              "calls of each communicator before it stands still (default: 32)");
-  add_flag_by(
-      command, kPlanFlags, "--only failing",
-      [&plan](const std::string& word) { set_only(word, plan); },
-      "failing: only the communicator that stands still");
+  add_choice(command, kPlanFlags, "--only", plan.only_failing,
+             std::vector<Choice<bool>>{{"failing", true}},
+             "failing: only the communicator that stands still");
   add_number(command, kPlanFlags, "--gpus N", {2, 1 << 20}, plan.gpus,
              "ranks at most, those that diverged among them; the plan says what is lost");
   add_flag_by(

@@ -37,7 +37,7 @@ struct ShowOptions {
   std::string what;  ///< Name of a table; empty: a mistake.
   InputOptions input;
   ShowFormat format = ShowFormat::Text;
-  std::string as;  ///< "messages": the unknown lines as a draft of a message file; else empty.
+  bool as_messages = false;  ///< The unknown lines as a draft of a message file.
   ColorChoice color = ColorChoice::Auto;
 };
 
@@ -74,8 +74,6 @@ std::string draft_of(const Job& job) {
 
 /// Lines that nothing fits, as the user of a new release would begin to explain them.
 ExitStatus propose(const ShowOptions& options, Console& console) {
-  if (options.as != "messages")
-    throw Error("unknown value '" + printable(options.as) + "' of --as", "show", "use 'messages'");
   if (options.what != "unknown")
     throw Error("--as messages is of the table 'unknown'", "show",
                 "type 'ncclog show unknown PATH --as messages'");
@@ -85,7 +83,7 @@ ExitStatus propose(const ShowOptions& options, Console& console) {
 }
 
 ExitStatus show(const ShowOptions& options, Console& console) {
-  if (!options.as.empty()) return propose(options, console);
+  if (options.as_messages) return propose(options, console);
   if (options.format == ShowFormat::Svg) return draw(options, console);
   const TableKind& kind = chosen_table(options.what, "show");
   const Job job = load_job(options.input, console.progress);
@@ -103,8 +101,9 @@ void declare_show(CommandRow& command) {
       command, kOutputFlags, "--format", options.format,
       in_order<ShowFormat>({"text", "json", "csv", "svg"}),
       "text for people, json or csv for scripts; svg draws channels and topology for a browser");
-  add_flag(command, kOutputFlags, "--as messages", options.as,
-           "messages: unknown lines as a draft of a message file");
+  add_choice(command, kOutputFlags, "--as", options.as_messages,
+             std::vector<Choice<bool>>{{"messages", true}},
+             "messages: unknown lines as a draft of a message file");
   add_color_flag(command, options.color);
   command.notes = list_of(table_kinds(), "Tables:", &TableKind::name,
                           &TableKind::help);  // Stands above the examples.
