@@ -431,28 +431,24 @@ constexpr Key<Verdict> kVerdictOfRun[] = {
 struct ReadRun {
   const std::string* path;
   const Report* report;
-  const Job* job;
 };
 
 constexpr Key<ReadRun> kRun[] = {
     {"path",
      {type::text, [](const Job&, const ReadRun& run) -> Json { return to_valid_utf8(*run.path); }},
      "As it was given."},
-    {"nranks", kOf<&ReadRun::job, kOptional<&Job::nranks>>},
-    {"nhosts", kOf<&ReadRun::job, kValue<&Job::nhosts>>},
-    {"nccl_versions", kOf<&ReadRun::job, kTexts<&Job::nccl_versions>>},
+    {"nranks", kOf<&ReadRun::report, kOf<&Report::job, kOptional<&Job::nranks>>>},
+    {"nhosts", kOf<&ReadRun::report, kOf<&Report::job, kValue<&Job::nhosts>>>},
+    {"nccl_versions", kOf<&ReadRun::report, kOf<&Report::job, kTexts<&Job::nccl_versions>>>},
     {"network",
-     {type::nullable<type::text>,
-      [](const Job& job, const ReadRun&) { return write_name(job.network.name); }}},
+     kOf<&ReadRun::report,
+         kOf<&Report::job, kOf<&Job::network, kNameOrNull<&Network::name, type::text>>>>},
     {"verdict",
-     {type::object<kVerdictOfRun>,
-      [](const Job& job, const ReadRun& run) {
-        return write_object(job, kVerdictOfRun, run.report->diagnosis.verdict);
-      }}},
+     kOf<&ReadRun::report, kOf<&Report::diagnosis, kObject<&Diagnosis::verdict, kVerdictOfRun>>>},
 };
 
 Json write_run(const std::string& path, const Report& report) {
-  return write_object(report.job, kRun, ReadRun{&path, &report, &report.job});
+  return write_object(report.job, kRun, ReadRun{&path, &report});
 }
 
 constexpr Key<RunDifference> kVerdict[] = {

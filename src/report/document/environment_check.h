@@ -36,8 +36,7 @@ struct CheckedSource {
 
 struct EnvironmentCheck {
   std::vector<CheckedSource> sources;
-  std::string nccl_version;        ///< Against which settings were held; empty: none.
-  std::vector<HostDevices> hosts;  ///< Against which filters were held.
+  std::string nccl_version;  ///< Against which settings were held; empty: none.
 };
 
 /// How many remarks of that level all sources have.
