@@ -298,21 +298,17 @@ std::string describe_config(const ConfigFile& config, const CommandRow& command)
   for (const FlagRow& flag : command.flags) {
     if (!is_configurable(flag)) continue;
     const ConfigEntry* entry = entry_for(config, command, flag);
-    const bool is_typed = !flag.typed.empty();
-    const std::string source = is_typed           ? "command line"
-                               : entry != nullptr ? place(config, entry->line)
-                                                  : "default";
-    const std::string fallback = is_switch(flag)         ? "false"
-                                 : flag.fallback.empty() ? "-"
-                                                         : flag.fallback;
-    const std::string value = is_typed           ? join(flag.typed, ", ")
-                              : entry != nullptr ? join(entry->values, ", ")
-                                                 : fallback;
-    lines.push_back({std::string(key_of(flag)), printable(value), printable(source)});
-    widest = std::max(widest, display_width(lines.back().value));
+    Row row{std::string(key_of(flag)), flag.fallback.empty() ? "-" : flag.fallback, "default"};
+    if (is_switch(flag)) row.value = "false";
+    if (entry != nullptr) row = {row.name, join(entry->values, ", "), place(config, entry->line)};
+    if (!flag.typed.empty()) row = {row.name, join(flag.typed, ", "), "command line"};
+    row.value = printable(row.value);
+    widest = std::max(widest, display_width(row.value));
+    lines.push_back(std::move(row));
   }
   for (const Row& line : lines) {
-    out += fmt::format("  {:<14}{}  {}\n", line.name, pad(line.value, widest), line.source);
+    out +=
+        fmt::format("  {:<14}{}  {}\n", line.name, pad(line.value, widest), printable(line.source));
   }
   return out;
 }

@@ -72,8 +72,10 @@ std::string common_folder(std::span<const std::string> inputs) {
   return folder;
 }
 
-std::string without_ending(std::string name, std::span<const std::string_view> endings) {
-  for (const std::string_view ending : endings) {
+/// "all" of "all.tar.gz".
+std::string without_packing(std::string name) {
+  for (const std::string_view ending :
+       {".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz", ".zip", ".7z"}) {
     if (name.size() > ending.size() && name.ends_with(ending)) {
       name.resize(name.size() - ending.size());
     }
@@ -82,16 +84,13 @@ std::string without_ending(std::string name, std::span<const std::string_view> e
 }
 
 std::string name_of(std::string path, const std::string& folder) {
-  constexpr std::string_view kPackings[] = {".gz", ".bz2", ".xz", ".zst"};
-  constexpr std::string_view kArchives[] = {".gz",  ".bz2", ".xz",  ".zst",
-                                            ".tar", ".tgz", ".zip", ".7z"};
   if (path.starts_with(folder + "/")) path = path.substr(folder.size() + 1);
   std::string name;
   for (size_t at = path.find("!/"); at != path.npos; at = path.find("!/")) {
-    name += without_ending(path.substr(0, at), kArchives) + "/";
+    name += without_packing(path.substr(0, at)) + "/";
     path = path.substr(at + 2);
   }
-  name += without_ending(std::move(path), kPackings);
+  name += without_packing(std::move(path));
   if (name == "-") return "stdin.log";
   std::string clean;
   for (const std::string_view part : split(name, '/')) {

@@ -147,7 +147,7 @@ std::string_view exported_level(const Event& event) {
 }
 
 std::string_view kind_name(const Event& event) {
-  return event.message.kind == nullptr ? kUnrecognisedKind : event.message.kind->name;
+  return event.message.kind == nullptr ? "unrecognised" : event.message.kind->name;
 }
 
 std::string_view unrecognised_text(const Event& event) {
@@ -255,7 +255,7 @@ std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump
                                  size_t index) {
   std::vector<Cell> cells(events_table().columns.size());
   cells[column_of("file")] = text_cell(file);
-  cells[column_of("kind")] = text_cell(kRecordedKind);
+  cells[column_of("kind")] = text_cell("flight_recorder_entry");
   cells[column_of("fields")] = text_cell(recorded_fields(dump, index));
   return cells;
 }

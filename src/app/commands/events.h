@@ -57,9 +57,6 @@ ExitStatus walk_event_rows(std::span<const std::string> inputs, const RowTaker& 
 // Keys that a line has nothing for are left out, but for file, line, level, kind and fields. An
 // NCCL line that no wording fits has the kind "unrecognised", no fields, and its message as "text".
 
-/// The kind under which NCCL lines stand that no wording fits.
-inline constexpr std::string_view kUnrecognisedKind = "unrecognised";
-
 /// True if the event says something: its kind is known, or it is an NCCL line of no known kind.
 bool is_exported(const Event& event);
 
@@ -73,7 +70,7 @@ std::string event_fields(const Event& event);
 /// The message of a line that no wording fits; empty for others. Views the event's line.
 std::string_view unrecognised_text(const Event& event);
 
-/// The name of the kind, kUnrecognisedKind if no wording fits.
+/// The name of the kind, "unrecognised" if no wording fits.
 std::string_view kind_name(const Event& event);
 
 /// The event as a row of events_table(); the fields are a JSON object in one of them.
@@ -90,9 +87,6 @@ std::string event_json(std::span<const Cell> cells);
 //    "function":"AllReduce","state":"completed","input_sizes":[[1]],…}}
 //
 // Fields that the dump does not say are left out. A dump has no lines, so "line" is null.
-
-/// The kind under which entries stand.
-inline constexpr std::string_view kRecordedKind = "flight_recorder_entry";
 
 /// Entry `index` of the dump that `file` holds as a row of events_table().
 std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,

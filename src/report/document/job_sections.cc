@@ -495,12 +495,6 @@ Section settings_section(const Job& job) {
   return section;
 }
 
-Section communicators_section(const Job& job) {
-  Section section{.heading = "Communicators", .id = "communicators", .folds = true};
-  if (!job.communicators.empty()) section.blocks.push_back(communicators_table(job));
-  return section;
-}
-
 // What was read, and what of it could not be used.
 
 /// "17 files", "9 files in an archive".
@@ -645,11 +639,13 @@ std::vector<Section> job_sections(const Job& job) {
   constexpr size_t kMaxGraphs = 12;
   Section facts{.heading = "Job", .id = "job"};
   if (Facts known = job_shape(job); !known.rows.empty()) facts.blocks.push_back(std::move(known));
+  Section communicators{.heading = "Communicators", .id = "communicators", .folds = true};
+  if (!job.communicators.empty()) communicators.blocks.push_back(communicators_table(job));
   std::vector<Section> all = {
       std::move(facts),
       fronts_section(job),
       ranks_section(job),
-      communicators_section(job),
+      std::move(communicators),
       transports_section(job),
       drawing_section("Rings and trees", "graphs", channels_drawing(job, kMaxGraphs)),
       drawing_section("Devices of the hosts", "devices", topology_drawing(job, kMaxGraphs / 2)),

@@ -39,10 +39,6 @@ const VerdictWords& words_of(const Verdict& verdict) {
   return kWords[static_cast<size_t>(verdict.status)];
 }
 
-Statement verdict_statement(const Verdict& verdict) {
-  return {.word = std::string(words_of(verdict).head), .text = verdict.headline, .main = true};
-}
-
 // Which findings follow from which.
 
 /// Findings that follow from `cause`, directly or not, in report order.
@@ -417,7 +413,9 @@ std::string signature_of(const Tool& tool) {
 }
 
 Document verdict_document(const Report& report) {
-  return {.lead = verdict_statement(report.diagnosis.verdict)};
+  const Verdict& verdict = report.diagnosis.verdict;
+  return {.lead = {
+              .word = std::string(words_of(verdict).head), .text = verdict.headline, .main = true}};
 }
 
 Document report_document(const Report& report, Reader reader) {

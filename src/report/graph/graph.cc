@@ -272,11 +272,6 @@ struct Alike {
   std::vector<std::string> hosts;
 };
 
-SystemTopology without_ranks(SystemTopology system) {
-  for (SystemNode& node : system.nodes) node.rank = -1;
-  return system;
-}
-
 std::string owner_of(const HostTopology& topology) {
   if (topology.host.empty()) return topology.source;
   return topology.source.empty() ? topology.host
@@ -287,7 +282,8 @@ std::vector<Alike> alike_topologies(const Job& job) {
   std::vector<Alike> all;
   for (const HostTopology& topology : job.topologies) {
     if (topology.system.nodes.empty()) continue;
-    SystemTopology system = without_ranks(topology.system);
+    SystemTopology system = topology.system;
+    for (SystemNode& node : system.nodes) node.rank = -1;
     const auto same =
         std::ranges::find_if(all, [&](const Alike& known) { return known.system == system; });
     if (same != all.end()) {
