@@ -44,8 +44,6 @@ struct ReadBack {
   std::vector<SeenCommunicator> communicators;  ///< By communicator of the plan.
   std::vector<RecordedTuning> tuning;           ///< By op, algorithm, protocol.
   SlowestPath path;
-
-  bool operator==(const ReadBack&) const = default;
 };
 
 /// Lays `job`, read from the logs of `run`, over `plan`. Communicators of the same ranks are told
@@ -77,8 +75,6 @@ struct Comparison {
   std::vector<ReplayDifference> differences;  ///< Those that matter first, else in a fixed order.
   std::vector<std::string> same;  ///< "NCCL 2.28.9", "transports of communicator 0x9c1b…: P2P".
   std::vector<std::string> unknown;  ///< What the record does not tell; "the release of NCCL".
-
-  bool operator==(const Comparison&) const = default;
 };
 
 /// Holds the record against one run. `seen` is what the run's own log says.
@@ -102,8 +98,6 @@ bool differs_in_what_matters(const std::vector<ReplayDifference>& differences);
 struct SettingsKept {
   std::vector<std::string> held;     ///< In force as recorded; "NCCL_ALGO=Ring".
   std::vector<std::string> changed;  ///< Clauses without a full stop.
-
-  bool operator==(const SettingsKept&) const = default;
 };
 
 /// Holds the plan's settings against those of the outcome, with what was varied in `run`.

@@ -253,23 +253,17 @@ ReplayResult parse_result(std::string_view text, const std::string& source) {
 
 namespace {
 
-using Rows = std::vector<const ReplayTiming*>;
-
-/// By call in the order of their first rows; those without a time or a setting are left out.
-std::vector<Rows> rows_by_call(std::span<const ReplayTiming> timings) {
-  std::vector<Rows> calls;
+/// The fastest row of the same call under some setting; nullptr: there is no time of it.
+const ReplayTiming* fastest_of(std::span<const ReplayTiming> timings, const CallTiming& call) {
+  const ReplayTiming* fastest = nullptr;
   for (const ReplayTiming& row : timings) {
-    if (row.settings.empty() || row.timing.median_us <= 0) continue;
-    const auto call_of = [](const CallTiming& one) {
-      return std::tie(one.call, one.op, one.bytes);
-    };
-    auto found = std::ranges::find_if(calls, [&](const Rows& rows) {
-      return call_of(rows.front()->timing) == call_of(row.timing);
-    });
-    if (found == calls.end()) found = calls.insert(calls.end(), Rows());
-    found->push_back(&row);
+    const CallTiming& timing = row.timing;
+    const bool is_same =
+        std::tie(timing.call, timing.op, timing.bytes) == std::tie(call.call, call.op, call.bytes);
+    if (!is_same || row.settings.empty() || timing.median_us <= 0) continue;
+    if (fastest == nullptr || timing.median_us < fastest->timing.median_us) fastest = &row;
   }
-  return calls;
+  return fastest;
 }
 
 /// "10.7", "1.04": a small difference needs a digit more.
@@ -294,13 +288,10 @@ std::string comparison(const ReplayTiming& slow, const ReplayTiming& fast) {
 
 std::vector<std::string> time_comparisons(std::span<const ReplayTiming> timings) {
   std::vector<std::string> out;
-  for (const Rows& rows : rows_by_call(timings)) {
-    const ReplayTiming* fastest = *std::ranges::min_element(rows, [](const auto* a, const auto* b) {
-      return a->timing.median_us < b->timing.median_us;
-    });
-    for (const ReplayTiming* row : rows) {
-      if (row != fastest) out.push_back(comparison(*row, *fastest));
-    }
+  for (const ReplayTiming& row : timings) {
+    const ReplayTiming* fastest = fastest_of(timings, row.timing);
+    const bool is_timed = !row.settings.empty() && row.timing.median_us > 0;
+    if (is_timed && fastest != &row) out.push_back(comparison(row, *fastest));
   }
   return out;
 }

@@ -286,12 +286,6 @@ constexpr std::array<std::string_view, 12> kDatatypes{"int8",   "uint8",    "int
                                                       "int64",  "uint64",   "half",   "float",
                                                       "double", "bfloat16", "f8e4m3", "f8e5m2"};
 
-/// A call, and how many ranks make it.
-struct Shape {
-  const PlannedCall* call;
-  int nranks;
-};
-
 int nranks_of(const ReplayPlan& plan, const PlannedCall& call) {
   return static_cast<int>(plan.communicators[call.communicator].ranks.size());
 }
@@ -304,34 +298,35 @@ bool is_owed(const PlannedCall& call, const FrontLine& front, const ReplayPlan& 
 }
 
 /// The call at the front as those made it who came so far.
-std::optional<Shape> shape_at_front(const ReplayPlan& plan) {
-  if (!plan.hypothesis.front) return std::nullopt;
+const PlannedCall* call_at_front(const ReplayPlan& plan) {
+  if (!plan.hypothesis.front) return nullptr;
   const FrontLine& front = *plan.hypothesis.front;
   const bool by_message = plan.hypothesis.kind == DefectKind::Message;
   for (const int rank : front.entered) {
     for (const PlannedCall& call : plan.ranks[rank].calls) {
       const bool is_meant =
           by_message ? is_owed(call, front, plan) : call.made_in != MadeIn::Defect;
-      if (is_at(call, front, by_message) && is_meant) return Shape{&call, nranks_of(plan, call)};
+      if (is_at(call, front, by_message) && is_meant) return &call;
     }
   }
-  return std::nullopt;
+  return nullptr;
 }
 
-std::vector<Shape> shapes_of(const ReplayPlan& plan) {
-  if (const auto front = shape_at_front(plan)) return {*front};
-  std::vector<Shape> shapes;
+/// One for each shape: function, size and number of ranks.
+std::vector<const PlannedCall*> measured_calls(const ReplayPlan& plan) {
+  if (const PlannedCall* front = call_at_front(plan)) return {front};
+  std::vector<const PlannedCall*> calls;
   std::set<std::string> seen;
   for (const PlannedRank& rank : plan.ranks) {
     for (const PlannedCall& call : rank.calls) {
       if (call.made_in == MadeIn::Defect || call.op == "Recv") continue;
-      const Shape shape{&call, nranks_of(plan, call)};
-      if (!seen.insert(fmt::format("{} {}", shape.nranks, words_of(call))).second) continue;
-      if (shapes.size() == kMostShapes) return shapes;
-      shapes.push_back(shape);
+      if (!seen.insert(fmt::format("{} {}", nranks_of(plan, call), words_of(call))).second)
+        continue;
+      if (calls.size() == kMostShapes) return calls;
+      calls.push_back(&call);
     }
   }
-  return shapes;
+  return calls;
 }
 
 /// `value` as a shell takes it for one word.
@@ -374,12 +369,12 @@ std::string settings_remarks(const ReplayPlan& plan) {
   return text;
 }
 
-std::string lines_of(const ReplayPlan& plan, const Shape& shape) {
-  const PlannedCall& call = *shape.call;
+std::string lines_of(const ReplayPlan& plan, const PlannedCall& call) {
+  const int nranks = nranks_of(plan, call);
   const Function* function = find_function(call.op);
-  std::string text = remark(fmt::format("{}, {} ranks", words_of(call), shape.nranks));
+  std::string text = remark(fmt::format("{}, {} ranks", words_of(call), nranks));
   const auto datatype = static_cast<size_t>(call.datatype);
-  const int64_t bytes = operation_bytes(call, shape.nranks);
+  const int64_t bytes = operation_bytes(call, nranks);
   if (function == nullptr || call.datatype < 0 || datatype >= kDatatypes.size() || bytes <= 0) {
     return text + remark("nccl-tests cannot make this call.");
   }
@@ -390,7 +385,7 @@ std::string lines_of(const ReplayPlan& plan, const Shape& shape) {
     text += fmt::format(" -o {}", redop == "user" ? "sum" : redop);
   }
   if (has_root(call.op)) text += fmt::format(" -r {}", call.root);
-  return text + fmt::format(" -g {} -n 20 -w 5 -c 1\n", shape.nranks);
+  return text + fmt::format(" -g {} -n 20 -w 5 -c 1\n", nranks);
 }
 
 }  // namespace
@@ -407,7 +402,7 @@ std::string nccl_tests_lines(const ReplayPlan& plan) {
     text += "# No rank of nccl-tests departs from the others: the defect itself cannot be shown.\n";
   }
   text += settings_remarks(plan);
-  for (const Shape& shape : shapes_of(plan)) text += "\n" + lines_of(plan, shape);
+  for (const PlannedCall* call : measured_calls(plan)) text += "\n" + lines_of(plan, *call);
   return text;
 }
 

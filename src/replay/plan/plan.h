@@ -230,8 +230,6 @@ int rank_in(const PlannedCommunicator& communicator, int rank);
 struct CallShape {
   int64_t sent = 0;
   int64_t received = 0;
-
-  bool operator==(const CallShape&) const = default;
 };
 
 /// True for a function that a replay can make.
@@ -274,7 +272,6 @@ struct ReplayCost {
 
   /// Together; the largest number if it is not one.
   int64_t bytes() const;
-  bool operator==(const ReplayCost&) const = default;
 };
 
 /// Of one GPU. The plan has to make sense to check_shape.
@@ -338,8 +335,6 @@ struct PlanComplaint {
   std::string where;  ///< "ranks[1].calls[4]", as in the file; empty: the plan as a whole.
   std::string what;   ///< One sentence without its full stop.
   std::string hint;   ///< What to do about it; may be empty.
-
-  bool operator==(const PlanComplaint&) const = default;
 };
 
 /// What is wrong with the plan, in the order of its text; at most about a hundred. Programs are

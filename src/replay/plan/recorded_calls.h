@@ -56,8 +56,6 @@ struct MemberWindows {
   CallWindow collectives;
   std::map<int, CallWindow> sent;
   std::map<int, CallWindow> received;
-
-  bool operator==(const MemberWindows&) const = default;
 };
 
 using CallWindows = std::map<Membership, MemberWindows>;
@@ -96,8 +94,6 @@ struct Seat {
   int process = -1;        ///< Into Job::processes.
   int cuda_dev = -1;       ///< -1: the process holds one rank.
   int recorded_rank = -1;  ///< In the job; -1: unknown.
-
-  bool operator==(const Seat&) const = default;
 };
 
 /// Who takes part, and how ranks are numbered among those who do.
@@ -147,8 +143,6 @@ struct RecordedCall {
   uint64_t stream = 0;    ///< Pointer; 0 is the null stream.
   uint64_t op_count = 0;  ///< Of COLL lines; 0 of CALL lines.
   int64_t group = -1;     ///< Number of the ncclGroupStart it stands behind; -1: none is printed.
-
-  bool operator==(const RecordedCall&) const = default;
 };
 
 /// The calls that fall into the windows, in the order of each process's lines.
@@ -158,8 +152,6 @@ struct RecordedCalls {
   std::map<Membership, uint64_t> earlier;               ///< Calls before the member's windows.
   bool has_groups = false;                              ///< Lines of ncclGroupStart are there.
   uint64_t other_calls = 0;  ///< One-sided operations, which no window holds.
-
-  bool operator==(const RecordedCalls&) const = default;
 };
 
 /// Follows the events of a job's logs in input order. `job` must outlive it.

@@ -71,8 +71,6 @@ struct GpuState {
   int64_t free = -1;  ///< Bytes of its memory; -1: unknown.
   /// Processes that compute on it, this one aside; nullopt: the driver does not tell.
   std::optional<std::vector<int64_t>> processes;
-
-  bool operator==(const GpuState&) const = default;
 };
 
 /// Which programs would carry a replay out here. Versions as "13.0"; empty: there is none.
@@ -81,8 +79,6 @@ struct GpuMachine {
   std::string runtime;         ///< CUDA that ncclog-replay was built with.
   std::string driver;          ///< CUDA that the driver supports.
   std::string problem;         ///< Why no GPU can be used, one sentence; empty: they can.
-
-  bool operator==(const GpuMachine&) const = default;
 };
 
 /// One JSON object, for programs.

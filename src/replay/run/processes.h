@@ -151,8 +151,6 @@ struct ListedRun {
   MadeIn mode = MadeIn::Clean;  ///< Clean or Defect.
   Settings varied;              ///< What --vary sets in it.
   std::string folder;           ///< Of its logs, in the folder of the outcome: "run-1-defect".
-
-  bool operator==(const ListedRun&) const = default;
 };
 
 /// What the flags come to.
@@ -181,16 +179,12 @@ struct ProcessStart {
   Environment environment;             ///< All of it.
   std::string output;                  ///< File for its standard output and error.
   int channel = -1;                    ///< Descriptor that the process inherits; -1: none.
-
-  bool operator==(const ProcessStart&) const = default;
 };
 
 /// How a process ended.
 struct ProcessStatus {
   int exit_code = -1;  ///< -1: by a signal.
   int signal = 0;      ///< 0: none.
-
-  bool operator==(const ProcessStatus&) const = default;
 };
 
 /// Invariant: a process that has not been reaped is killed and waited for when the object goes.
