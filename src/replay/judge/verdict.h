@@ -175,8 +175,8 @@ ReplayResult parse_result(std::string_view text, const std::string& source);
 //
 // Where the times of single runs overlap, the medians are not compared: nothing is shown.
 
-/// One sentence for each setting but the fastest of its call, held against that one, in the order of
-/// `timings`. Empty: nothing was varied, or nothing was timed under two settings.
+/// One sentence for each setting but the fastest of its call, held against that one, in the order
+/// of `timings`. Empty: nothing was varied, or nothing was timed under two settings.
 std::vector<std::string> time_comparisons(std::span<const ReplayTiming> timings);
 
 }  // namespace ncclog

@@ -91,8 +91,8 @@ struct FieldsOf {};
     return std::tie(__VA_ARGS__);                                       \
   }
 
-/// Members that are not written with the value that they have in a new struct, and that reading does
-/// not miss.
+/// Members that are not written with the value that they have in a new struct, and that reading
+/// does not miss.
 #define NCCLOG_MAY_LACK(Struct, ...) \
   template <>                        \
   inline constexpr std::string_view kMayLack<Struct> = #__VA_ARGS__;
