@@ -145,7 +145,7 @@ struct DifferenceRow {
   Topic topic = Topic::Setting;
   std::string name;  ///< Of the fact; empty: several of the topic, which the known side lists.
   RowState state = RowState::Differs;
-  /// What each run says, in words; empty: it has nothing of the sort, or `why` its logs do not tell.
+  /// What each run says, in words; empty: nothing of the sort, or `why` its logs do not tell.
   FactValue good;
   FactValue bad;
   std::vector<size_t> causes;  ///< Rows that may explain it, into RunDifference::rows.

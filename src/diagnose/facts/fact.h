@@ -243,7 +243,7 @@ bool any_said(const Job& job) {
   return !job.processes_by_kind.empty() && (!job.processes_by_kind[kKindIndex<T>].empty() || ...);
 }
 
-/// "yes" in the words that `words_of` has for the last message of kind T for which it has some, with
+/// "yes" in the words that `words_of` has for the last message of kind T for which it has any, with
 /// its line; no: there is none.
 template <typename T, typename WordsOf>
 FactValue said_answer(const Job& job, WordsOf words_of) {

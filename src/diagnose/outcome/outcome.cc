@@ -98,9 +98,8 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
     if (!went_on(job, line.where)) first = std::move(line);
   };
   for_each_said<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException,
-                   NcclException, WatchdogTerminated, CppTerminate, FatalPythonError,
-                   CudaOomException, StoreTimeout, StoreBarrierTimeout, NcclTestsFailure,
-                   NcclTestsTimeout>(
+                NcclException, WatchdogTerminated, CppTerminate, FatalPythonError, CudaOomException,
+                StoreTimeout, StoreBarrierTimeout, NcclTestsFailure, NcclTestsTimeout>(
       job, [&](const auto& said) { add(said.process, evidence_of(said.record)); });
   for (const ProgramException& exception : first_exceptions(job)) {
     add(exception.process, exception.line);

@@ -57,7 +57,7 @@ const NcclVariable* find_nccl_variable(std::string_view name);
 /// True if `pattern` is that name; a '*' in it stands for anything.
 bool fits_name(std::string_view pattern, std::string_view name);
 
-// Which settings may differ, and which does NCCL read only where there is something to use them for?
+// Which settings may differ, and which does NCCL read only where it has a use for them?
 //
 //   NCCL_IB_TIMEOUT   is read where there are RDMA devices   → not printed elsewhere: where_used
 //   NCCL_DEBUG        says what is written                   → changes nothing in the job: logging
