@@ -116,6 +116,27 @@ std::vector<ExitReport> exit_reports(const Job& job) {
 
 namespace {
 
+/// The lines of one kind, over all processes.
+struct Totals {
+  uint64_t lines = 0;  ///< Kept or not.
+  uint64_t kept = 0;
+  const Record* last = nullptr;  ///< The last one that is kept.
+};
+
+template <typename T>
+Totals totals_of(const Job& job) {
+  Totals totals;
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr || list->kept.empty()) continue;
+    totals.lines += list->total;
+    totals.kept += list->kept.size();
+    const Record& last = list->kept.back();
+    if (totals.last == nullptr || totals.last->where < last.where) totals.last = &last;
+  }
+  return totals;
+}
+
 class MarkCollector {
  public:
   explicit MarkCollector(const Job& job) : job_(job) {}
@@ -165,17 +186,10 @@ class MarkCollector {
 
   /// Only where all ranks printed as many: else some of them are still measuring.
   void add_bench_results() {
-    uint64_t lines = 0;
-    const Record* last = nullptr;
-    for (const SpeakerLog& log : job_.logs) {
-      const RecordList* list = log.records.find(kKindIndex<BenchResult>);
-      if (list == nullptr || list->kept.empty()) continue;
-      lines += list->total;
-      if (last == nullptr || last->where < list->kept.back().where) last = &list->kept.back();
-    }
+    const Totals results = totals_of<BenchResult>(job_);
     const auto ranks = static_cast<uint64_t>(job_.nranks.value_or(0));
-    if (last == nullptr || ranks < 2 || lines % ranks != 0) return;
-    add(EndState::Finished, -1, "all ranks printed what they measured", *last);
+    if (results.last == nullptr || ranks < 2 || results.lines % ranks != 0) return;
+    add(EndState::Finished, -1, "all ranks printed what they measured", *results.last);
   }
 
   void add_nccl_tests() {
@@ -201,7 +215,20 @@ class MarkCollector {
     if (state != EndState::Finished) add(state, -1, "a process " + what, record);
   }
 
+  /// Of many processes not all lines are kept, but all are counted.
+  void add_all_exits() {
+    const Totals exits = totals_of<WorkerFinished>(job_);
+    const auto processes = std::ranges::count_if(job_.processes, [](const Process& process) {
+      return process.has_nccl && process.pid >= 0;
+    });
+    if (exits.lines == exits.kept || std::cmp_not_equal(exits.lines, processes)) return;
+    add(EndState::Finished, -1,
+        fmt::format("all {} processes exit successfully, says the launcher", exits.lines),
+        *exits.last);
+  }
+
   void add_launchers() {
+    add_all_exits();
     for_each_said<WorkerFinished>(job_, [&](const auto& said) {
       add_process(process_of_pid(job_, said.message.pid), EndState::Finished,
                   "exits successfully, says the launcher", said.record);

@@ -152,6 +152,19 @@ TEST(Outcome, IsShownByALine) {
   }
 }
 
+TEST(Outcome, MoreExitsThanAreKeptAreCounted) {
+  constexpr int kProcesses = 300;
+  const auto end_of = [](int exits) {
+    std::string log = up(kProcesses);
+    for (int rank = 0; rank < exits; ++rank) {
+      log += fmt::format("Process {} exits successfully.\n", 70 + rank);
+    }
+    return outcome_of(job_from_text(log)).job.state;
+  };
+  EXPECT_EQ(end_of(kProcesses), EndState::Finished);
+  EXPECT_NE(end_of(kProcesses - 1), EndState::Finished);
+}
+
 TEST(Outcome, EachProcessEndsForItself) {
   const Job job = job_from_text(up() + end(0) + kWatchdog);
   const JobOutcome& outcome = outcome_of(job);
