@@ -228,7 +228,7 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
   const Rulebook rulebook = load_rulebook(options.rules, today());
   required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
   Job job = read_job(wanted_inputs(options.input), {.threads = options.input.threads,
-                                                    .matcher = make_line_matcher(logs.rulebook),
+                                                    .matcher = make_line_matcher(rulebook),
                                                     .progress = console.progress});
   job.stated = options.input.stated;
   const Explanation explanation = explain(rulebook, job, options.id);
