@@ -63,12 +63,6 @@ std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPla
   return all;
 }
 
-bool uses_network(const SeenCommunicator& comm) {
-  return std::ranges::any_of(comm.transports, [](const TransportShare& share) {
-    return share.transport.starts_with("NET");
-  });
-}
-
 SlowestPath slowest_path(const Job& job) {
   SlowestPath slowest;
   for (const HostTopology& host : job.topologies) {
@@ -93,7 +87,12 @@ ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run
   seen.cuda_versions = job.cuda_versions;
   seen.communicators = seen_communicators(job, plan, run);
   seen.tuning = seen_tuning(job);
-  if (std::ranges::none_of(seen.communicators, uses_network)) seen.path = slowest_path(job);
+  const bool uses_network = std::ranges::any_of(seen.communicators, [](const auto& comm) {
+    return std::ranges::any_of(comm.transports, [](const TransportShare& share) {
+      return share.transport.starts_with("NET");
+    });
+  });
+  if (!uses_network) seen.path = slowest_path(job);
   return seen;
 }
 
@@ -123,11 +122,8 @@ void add_row(const std::string& what, const std::string& recorded, const std::st
 
 /// "2.27.3+cuda12.9" → "2.27.3": what a build adds is no other release.
 std::string release_of(std::string_view version) {
-  std::string out;
-  for (const int part : version_parts(version)) {
-    out += (out.empty() ? "" : ".") + std::to_string(part);
-  }
-  return out.empty() ? std::string(version) : out;
+  const std::vector<int> parts = version_parts(version);
+  return parts.empty() ? std::string(version) : fmt::format("{}", fmt::join(parts, "."));
 }
 
 Texts releases_of(const Texts& versions) {
@@ -253,10 +249,6 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
   }
   std::ranges::stable_partition(rows.differences, &ReplayDifference::matters);
   return rows;
-}
-
-bool differs_in_what_matters(const std::vector<ReplayDifference>& differences) {
-  return std::ranges::any_of(differences, &ReplayDifference::matters);
 }
 
 namespace {

@@ -81,9 +81,6 @@ struct Comparison {
 Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outcome,
                                const ReadBack& seen);
 
-/// True if some difference matters.
-bool differs_in_what_matters(const std::vector<ReplayDifference>& differences);
-
 // Which settings of the job were in force in a replay, and which are the replay's own?
 //
 //   recorded NCCL_ALGO=Ring, set              → held: "NCCL_ALGO=Ring"

@@ -46,13 +46,6 @@ bool is_wrong(const RankOutcome& rank, uint64_t place) {
   return verified.wrong > 0 && verified.first && verified.first->call == place;
 }
 
-bool stands_in(const RankOutcome& rank, const std::vector<PlacedCall>& calls) {
-  return std::ranges::any_of(calls, [&](const PlacedCall& call) {
-    const bool is_open = call.place < rank.entered && !is_completed(rank, call.place);
-    return is_open || is_wrong(rank, call.place);
-  });
-}
-
 /// The first call of `meeting` that was not completed by all as it should; nullopt if nobody
 /// stands.
 std::optional<FrontLine> first_open(const Meeting& meeting, const std::vector<RankOutcome>& ranks) {
@@ -60,7 +53,11 @@ std::optional<FrontLine> first_open(const Meeting& meeting, const std::vector<Ra
   bool stands = false;
   for (const auto& [rank, calls] : meeting) {
     longest = std::max(longest, calls.size());
-    stands = stands || stands_in(ranks[rank], calls);
+    stands = stands || std::ranges::any_of(calls, [&](const PlacedCall& call) {
+               const bool is_open =
+                   call.place < ranks[rank].entered && !is_completed(ranks[rank], call.place);
+               return is_open || is_wrong(ranks[rank], call.place);
+             });
   }
   if (!stands) return std::nullopt;
   for (size_t k = 0; k < longest; ++k) {
@@ -170,8 +167,7 @@ std::optional<CallPlace> place_in(const ReplayPlan& plan, MadeIn mode, int rank,
 }
 
 std::optional<CallPlace> first_defect(const ReplayPlan& plan) {
-  const std::vector<int>& diverged = plan.hypothesis.diverged;
-  for (const int number : diverged) {
+  for (const int number : plan.hypothesis.diverged) {
     const PlannedRank* rank = rank_at(plan, number);
     if (rank == nullptr) continue;
     const auto call = std::ranges::find_if(
@@ -259,11 +255,6 @@ std::string ranks_phrase(const ReplayPlan& plan, std::span<const int> ranks) {
 
 namespace {
 
-std::vector<int> sorted(std::vector<int> numbers) {
-  std::ranges::sort(numbers);
-  return numbers;
-}
-
 /// "reason" without its full stop, or what is said instead of nothing.
 std::string clause(std::string_view reason, std::string_view otherwise) {
   const std::string shown = printable(trim(reason));
@@ -321,8 +312,8 @@ bool is_as_recorded(const ReplayPlan& plan, const RunOutcome& run,
   // In a clean run the diverged ranks come, too: who entered is another question there.
   const bool by_front = run.mode == MadeIn::Defect && run.end == RunEnd::Hung && run.front;
   if (!by_front || !plan.hypothesis.front) return true;
-  return sorted(expected->entered) == sorted(run.front->entered) &&
-         sorted(expected->missing) == sorted(run.front->missing);
+  return std::ranges::is_permutation(expected->entered, run.front->entered) &&
+         std::ranges::is_permutation(expected->missing, run.front->missing);
 }
 
 std::string front_text(const ReplayPlan& plan, const RunOutcome& run) {

@@ -18,31 +18,6 @@ bool is_fault(const RunReading& reading) {
   return reading.shows == RunShows::AsRecorded || reading.shows == RunShows::Elsewhere;
 }
 
-/// The pair of a plan without a defect: every run is a clean one.
-ReplayVerdictKind judge_clean(const ReplayPlan& plan, const RunReading& clean, bool comparable) {
-  if (is_fault(clean)) return ReplayVerdictKind::ReproducedFault;
-  if (clean.shows != RunShows::Completed) return ReplayVerdictKind::Inconclusive;
-  if (plan.hypothesis.kind != DefectKind::Stall) return ReplayVerdictKind::CleanWithoutDefect;
-  return comparable ? ReplayVerdictKind::NotReproduced : ReplayVerdictKind::NotComparable;
-}
-
-/// A defect run whose clean counterpart completed.
-ReplayVerdictKind judge_defect(const RunReading& defect, bool comparable) {
-  switch (defect.shows) {
-    case RunShows::NotRun:
-      return ReplayVerdictKind::CleanWithoutDefect;
-    case RunShows::Useless:
-      return ReplayVerdictKind::Inconclusive;
-    case RunShows::AsRecorded:
-      return ReplayVerdictKind::ReproducedHypothesis;
-    case RunShows::Elsewhere:
-      return ReplayVerdictKind::NotComparable;
-    case RunShows::Completed:
-      return comparable ? ReplayVerdictKind::NotReproduced : ReplayVerdictKind::NotComparable;
-  }
-  return ReplayVerdictKind::Inconclusive;
-}
-
 /// How sure a claim about the job is; the differences leave it likely where it would be certain
 /// without any.
 std::optional<ReplayConfidence> confidence_of(const ReplayPlan& plan, const ReplayPair& pair) {
@@ -127,7 +102,8 @@ JudgedPair judge(const ReplayPlan& plan, const ReplayOutcome& outcome, const Pai
   pair.differences = judged.comparison.differences;
   pair.defect = read_run(plan, runs.defect);
   pair.clean = read_run(plan, runs.clean);
-  pair.kind = judge_pair(plan, pair.defect, pair.clean, !differs_in_what_matters(pair.differences));
+  pair.kind = judge_pair(plan, pair.defect, pair.clean,
+                         std::ranges::none_of(pair.differences, &ReplayDifference::matters));
   return judged;
 }
 
@@ -148,12 +124,18 @@ bool proves_little(const ReplayPlan& plan, const RunOutcome* defect) {
 
 ReplayVerdictKind judge_pair(const ReplayPlan& plan, const RunReading& defect,
                              const RunReading& clean, bool comparable) {
+  using enum ReplayVerdictKind;
+  // Of a plan without a defect every run is a clean one.
+  const RunReading& behaving = behaving_run(plan, defect, clean);
+  if (is_fault(behaving) && !(has_defect(plan) && defect.lost_gpu)) return ReproducedFault;
+  if (behaving.shows != RunShows::Completed) return Inconclusive;
+  const ReplayVerdictKind without_fault = comparable ? NotReproduced : NotComparable;
   if (!has_defect(plan)) {
-    return judge_clean(plan, behaving_run(plan, defect, clean), comparable);
+    return plan.hypothesis.kind == DefectKind::Stall ? without_fault : CleanWithoutDefect;
   }
-  if (is_fault(clean) && !defect.lost_gpu) return ReplayVerdictKind::ReproducedFault;
-  if (clean.shows != RunShows::Completed) return ReplayVerdictKind::Inconclusive;
-  return judge_defect(defect, comparable);
+  const ReplayVerdictKind by_defect_run[] = {CleanWithoutDefect, Inconclusive, ReproducedHypothesis,
+                                             NotComparable, without_fault};  // By RunShows.
+  return by_defect_run[static_cast<size_t>(defect.shows)];
 }
 
 ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
@@ -193,8 +175,7 @@ ReplayTiming timing_of(const RunOutcome& run, const CallTiming& timing, const Re
   if (seen == nullptr || seen->path.bw <= 0) return row;
   row.link_bw = seen->path.bw;
   row.link_type = seen->path.type;
-  const bool has_series = timing.series_busbw > 0;
-  row.share = (has_series ? timing.series_busbw : timing.busbw) / row.link_bw;
+  row.share = (timing.series_busbw > 0 ? timing.series_busbw : timing.busbw) / row.link_bw;
   return row;
 }
 
@@ -267,10 +248,6 @@ const ReplayTiming* fastest_of(std::span<const ReplayTiming> timings, const Call
 }
 
 /// "10.7", "1.04": a small difference needs a digit more.
-std::string ratio_text(double ratio) {
-  return ratio < 1.1 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.1f}", ratio);
-}
-
 std::string comparison(const ReplayTiming& slow, const ReplayTiming& fast) {
   const std::string call =
       fmt::format("{} of {} bytes", printable(slow.timing.op), slow.timing.bytes);
@@ -278,10 +255,10 @@ std::string comparison(const ReplayTiming& slow, const ReplayTiming& fast) {
     return fmt::format("{}: no difference beyond the spread between {} and {}.", call,
                        printable(slow.settings), printable(fast.settings));
   }
-  return fmt::format("{}: {} takes {} times as long as {} ({:.1f} against {:.1f} us).", call,
-                     printable(slow.settings),
-                     ratio_text(slow.timing.median_us / fast.timing.median_us),
-                     printable(fast.settings), slow.timing.median_us, fast.timing.median_us);
+  const double ratio = slow.timing.median_us / fast.timing.median_us;
+  return fmt::format("{}: {} takes {:.{}f} times as long as {} ({:.1f} against {:.1f} us).", call,
+                     printable(slow.settings), ratio, ratio < 1.1 ? 2 : 1, printable(fast.settings),
+                     slow.timing.median_us, fast.timing.median_us);
 }
 
 }  // namespace

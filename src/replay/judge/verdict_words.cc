@@ -24,18 +24,6 @@ struct JudgedReplay {
   const Comparison& comparison;
 };
 
-/// "rank 5"; "a rank" where none is named.
-std::string diverged_text(const ReplayPlan& plan) {
-  const std::vector<int>& ranks = plan.hypothesis.diverged;
-  return ranks.empty() ? "a rank" : ranks_phrase(plan, ranks);
-}
-
-/// "AllReduce, call 29 of communicator 0x9c1b…": where the defect should show.
-std::string recorded_place_text(const ReplayPlan& plan) {
-  const std::optional<FrontLine> place = expected_place(plan);
-  return place ? place_text(plan, place_of(*place)) : "the recorded call";
-}
-
 /// The call of a diverged rank at the front, in one of the two runs; nullptr: it makes none.
 const PlannedCall* call_at_front(const ReplayPlan& plan, MadeIn mode) {
   const Hypothesis& hypothesis = plan.hypothesis;
@@ -93,12 +81,6 @@ std::string differences_phrase(const std::vector<ReplayDifference>& differences)
   return join(parts, ", ");
 }
 
-/// What a run did at the call where it came to its end.
-std::string_view fault_verb(const RunOutcome* run) {
-  if (run == nullptr || run->end == RunEnd::Failed) return "fails";
-  return run->end == RunEnd::Hung ? "does not complete" : "completes with wrong data";
-}
-
 bool differs_in(const JudgedReplay& judged, std::string_view what) {
   return std::ranges::any_of(judged.pair.differences, [&](const ReplayDifference& row) {
     return row.matters && row.what.starts_with(what);
@@ -146,13 +128,20 @@ Telling telling_of(const JudgedReplay& judged, ReplayVerdictKind kind) {
       {"other-size", differs_in(judged, "ranks") || differs_in(judged, "size")},
       {"other-algorithm", differs_in(judged, "algorithm")}};
   const std::string stop = reading.stop ? place_text(plan, *reading.stop) : "the replay";
-  const std::string place = recorded_place_text(plan);
+  const std::optional<FrontLine> front = expected_place(plan);
+  const std::string place = front ? place_text(plan, place_of(*front)) : "the recorded call";
   const std::string completed = completed_text(judged);
-  telling.add("who", diverged_text(plan));
+  const std::vector<int>& diverged = plan.hypothesis.diverged;
+  telling.add("who", diverged.empty() ? "a rank" : ranks_phrase(plan, diverged));
   telling.add("odd", std::string(odd));
   telling.add("stop", stop);
   telling.add("Stop", capitalised(stop));
-  telling.add("did", std::string(fault_verb(run)));
+  // What the run did at the call where it came to its end.
+  const bool has_failed = run == nullptr || run->end == RunEnd::Failed;
+  const bool has_hung = run != nullptr && run->end == RunEnd::Hung;
+  telling.add("did", has_failed ? "fails"
+                     : has_hung ? "does not complete"
+                                : "completes with wrong data");
   telling.add("place", place);
   telling.add("Place", capitalised(place));
   telling.add("completed", completed);
@@ -196,23 +185,15 @@ std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
     out.push_back(
         fmt::format("The replay's log does not tell: {} (recorded {}).", row.what, row.recorded));
   }
-  const auto speaks_of_graphs = [](const std::string& text) {
-    return text.find("CUDA graph") != std::string::npos;
-  };
-  if (std::ranges::none_of(out, speaks_of_graphs)) {
-    out.push_back(
-        "A collective that a CUDA graph captured is logged once and may have run many "
-        "times; the replay makes it once.");
-  }
+  const bool speaks_of_graphs = std::ranges::any_of(
+      out, [](const std::string& text) { return text.find("CUDA graph") != std::string::npos; });
   const std::vector<RunOutcome>& runs = judged.outcome.runs;
   const auto uncompared = std::ranges::find_if(
       runs, [](const RunOutcome& run) { return verified_by_all(run).shape_only > 0; });
-  if (uncompared != runs.end()) {
-    out.push_back(
-        fmt::format("{} results of the job's own reductions were not compared: their "
-                    "function is in no log.",
-                    verified_by_all(*uncompared).shape_only));
-  }
+  Telling telling{.table = kWordings, .conditions = {{"graphs", speaks_of_graphs}}, .texts = {}};
+  telling.add_count("uncompared",
+                    uncompared == runs.end() ? 0 : verified_by_all(*uncompared).shape_only);
+  for (std::string& sentence : telling.say("limit")) out.push_back(std::move(sentence));
   for (const RunOutcome& run : runs) {
     for (const std::string& left : run.leftovers) {
       out.push_back("Left behind by a run: " + printable(left));

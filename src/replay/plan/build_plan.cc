@@ -25,15 +25,6 @@
 namespace ncclog {
 namespace {
 
-constexpr const char* kWhere = "replay plan";
-
-constexpr const char* kHowToCapture =
-    "set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,ENV,NET,GRAPH,COLL on all ranks; "
-    "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file. With PyTorch dumps of the "
-    "Flight Recorder will do, too: TORCH_FR_BUFFER_SIZE=2000 (earlier "
-    "TORCH_NCCL_TRACE_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1, the dumps of all ranks "
-    "beside the logs";
-
 /// Ranks of whom any call is known, wherever their communicator's other ranks are.
 size_t numbered_callers(const Job& job) {
   size_t most = 0;
@@ -89,37 +80,21 @@ bool failed_before_calls(const Job& job) {
 void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members,
                           const std::vector<Suspicion>& suspicions) {
   if (!members.empty()) return;
-  if (std::ranges::none_of(job.processes, &Process::has_nccl)) {
-    throw Error("no line of these logs was printed by NCCL, so there is nothing to replay", kWhere,
-                kHowToCapture);
-  }
+  if (std::ranges::none_of(job.processes, &Process::has_nccl)) refuse_plan("no-nccl");
   if (failed_before_calls(job)) {
     const auto reason = std::ranges::find(suspicions, true, &Suspicion::is_testable);
-    const std::string why = reason == suspicions.end()
-                                ? ""
-                                : fmt::format(": {} [{}]", printable(reason->title), reason->id);
-    throw Error("the job failed before its first call of NCCL, so there is nothing to replay" + why,
-                kWhere, "'ncclog analyze' says what is known of it");
+    refuse_plan("before-calls",
+                {{"why", reason == suspicions.end()
+                             ? ""
+                             : fmt::format(": {} [{}]", printable(reason->title), reason->id)}});
   }
   const bool prints_calls = std::ranges::any_of(job.logs, [](const auto& log) {
     return log.calls.tape.total() + log.traces.tape.total() > 0;
   });
-  if (!prints_calls) {
-    throw Error(
-        "these logs have no line about a call of NCCL, so nobody knows what the ranks called in "
-        "which order",
-        kWhere, kHowToCapture);
-  }
-  if (const size_t callers = numbered_callers(job); callers > 0) {
-    throw Error(fmt::format("only {} of a communicator's ranks has its calls in these logs; a "
-                            "replay needs those of two at least",
-                            callers),
-                kWhere,
-                std::string("collect the files of all ranks from all hosts; ") + kHowToCapture);
-  }
-  throw Error(
-      "no line says which ranks the communicators of these calls have (Init START and COMPLETE)",
-      kWhere, kHowToCapture);
+  if (!prints_calls) refuse_plan("no-calls");
+  const size_t callers = numbered_callers(job);
+  if (callers == 0) refuse_plan("no-ranks");
+  refuse_plan("few-callers", {{"callers", std::to_string(callers)}});
 }
 
 namespace {
@@ -508,19 +483,6 @@ PlanMaking make_calls(const PlanSource& source, const PlanSeats& called, const P
   return making;
 }
 
-[[noreturn]] void refuse_untestable(const std::vector<Suspicion>& suspicions,
-                                    const std::string& id) {
-  std::vector<std::string> others;
-  for (const Suspicion& one : suspicions) {
-    if (one.is_testable) others.push_back(one.id);
-  }
-  throw Error(fmt::format("the finding '{}' is about no call, so no replay can test it", id),
-              kWhere,
-              others.empty() ? "no finding of these logs is about calls; leave out --finding to "
-                               "replay the last calls"
-                             : "findings that a replay may test: " + join(others, ", "));
-}
-
 }  // namespace
 
 Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::string& id) {
@@ -534,15 +496,21 @@ Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::
     return first == nullptr ? Suspicion{} : *first;
   }
   std::vector<std::string_view> ids;
+  std::vector<std::string_view> testable;
   for (const Suspicion& one : suspicions) {
     if (one.id == id && one.is_testable) return one;
-    if (one.id == id) refuse_untestable(suspicions, id);
     ids.push_back(one.id);
+    if (one.is_testable) testable.push_back(one.id);
+  }
+  if (std::ranges::find(ids, id) != ids.end()) {
+    refuse_plan(testable.empty() ? "all-untestable" : "untestable",
+                {{"id", id}, {"others", fmt::format("{}", fmt::join(testable, ", "))}});
   }
   const auto nearest = nearest_name(id, ids);
-  throw Error(
-      fmt::format("the analysis of these logs has no finding '{}'", printable(id)), kWhere,
-      nearest ? fmt::format("did you mean '{}'?", *nearest) : "ncclog analyze lists the findings");
+  refuse_plan("unknown-finding",
+              {{"id", printable(id)},
+               {"what_next", nearest ? fmt::format("did you mean '{}'?", *nearest)
+                                     : "ncclog analyze lists the findings"}});
 }
 
 ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {

@@ -604,26 +604,15 @@ bool runs_are_alike(const ReplayPlan& plan) {
 }  // namespace
 
 ReplayPlan shrink_plan(const ReplayPlan& plan, int gpus) {
-  if (gpus < 2) {
-    throw Error("a replay needs at least two GPUs", "--gpus",
-                "one rank alone has nobody to call with");
-  }
+  if (gpus < 2) refuse_plan("one-gpu");
   if (plan.ranks.size() <= static_cast<size_t>(gpus)) return plan;
   const auto with_ranks = [&plan](int most) { return smaller_plan(plan, kept_ranks(plan, most)); };
   ReplayPlan small = with_ranks(gpus);
-  if (is_empty(small)) {
-    throw Error(fmt::format("with {} GPUs no call is left: those of the ranks that are kept name "
-                            "others",
-                            gpus),
-                "--gpus", "take more GPUs, or leave out --gpus for a plan of all ranks");
-  }
+  if (is_empty(small)) refuse_plan("calls-name-others", {{"gpus", std::to_string(gpus)}});
   if (!runs_are_alike(small) || runs_are_alike(plan)) return small;
   int enough = gpus + 1;
   while (runs_are_alike(with_ranks(enough))) ++enough;
-  throw Error(fmt::format("with {} GPUs both runs would make the same calls: what departs from "
-                          "the others names ranks that are left out",
-                          gpus),
-              "--gpus", fmt::format("{} GPUs will do", enough));
+  refuse_plan("runs-alike", {{"gpus", std::to_string(gpus)}, {"enough", std::to_string(enough)}});
 }
 
 }  // namespace ncclog

@@ -381,6 +381,15 @@ std::vector<std::string> Telling::say(std::string_view part, std::string_view ki
   return sentences;
 }
 
+void refuse_plan(std::string_view why,
+                 const std::vector<std::pair<std::string, std::string>>& texts) {
+  Telling telling{.table = kPlanWords, .conditions = {}, .texts = {}};
+  for (const auto& [name, text] : texts) telling.add(name, text);
+  telling.add("how_to_capture", telling.say("capture").front());
+  throw Error(telling.say("refusal", why).front(), telling.say("where", why).front(),
+              telling.say("hint", why).front());
+}
+
 std::string absent_words(const std::string& communicator, size_t count,
                          const std::vector<int>& absent) {
   const std::string who =
@@ -416,18 +425,8 @@ std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
 
 void refuse_untested(const PlanOptions& options, DefectKind defect) {
   if (defect != DefectKind::None) return;
-  if (options.only_failing) {
-    throw Error(
-        "of no call is it known who left it out or made another one, so no communicator is "
-        "the failing one",
-        "replay plan", "leave out --only failing");
-  }
-  if (options.finding.empty()) return;
-  throw Error(
-      fmt::format(
-          "from these logs no call can be planned that stands still or differs because of '{}'",
-          options.finding),
-      "replay plan", "leave out --finding to replay the last calls");
+  if (options.only_failing) refuse_plan("none-fails");
+  if (!options.finding.empty()) refuse_plan("no-call", {{"id", options.finding}});
 }
 
 void fit_calls(const CleanRunGoal& goal, SendEnds sends, ReplayPlan& plan, PlanMaking& making) {
@@ -447,14 +446,8 @@ void fit_calls(const CleanRunGoal& goal, SendEnds sends, ReplayPlan& plan, PlanM
 
 ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making,
                        const PlanOptions& options, ReplayPlan plan) {
-  if (is_empty(plan) && making.clean_run_ends_before) {
-    throw Error("the clean run ends before the call in question, and all ranks made no call of it",
-                "replay plan",
-                "plan more calls before that one (--last), or collect all ranks' logs");
-  }
   if (is_empty(plan)) {
-    throw Error("the ranks of these logs have no call in common", "replay plan",
-                "collect whole logs of all ranks from one run");
+    refuse_plan(making.clean_run_ends_before ? "ends-before" : "nothing-in-common");
   }
   // First what the plan holds, then what can be claimed of it, then what is said about both.
   making.after = end_at_front(plan);

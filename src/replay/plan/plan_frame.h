@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "diagnose/calls/rank_programs.h"
@@ -178,6 +179,10 @@ struct Telling {
 
 /// That of plan_words.table.
 extern const std::span<const SentenceRow> kPlanWords;
+
+/// Throws Error with what plan_words.table says of that refusal.
+[[noreturn]] void refuse_plan(std::string_view why,
+                              const std::vector<std::pair<std::string, std::string>>& texts = {});
 
 /// "Communicator 0x9c1b… is made without rank 3: the logs do not show what it called." `absent` are
 /// ranks in it, or empty where only their number, `count`, is known.

@@ -84,8 +84,8 @@ void describe(Replay& replay) {
   ReplayOutcome& outcome = replay.outcome;
   outcome.nccl_version = machine.nccl_version;
   outcome.nccl_library = machine.nccl_library;
-  outcome.cuda_version = machine.gpus.runtime;
-  outcome.driver = machine.gpus.driver;
+  outcome.cuda_version = machine.runtime;
+  outcome.driver = machine.driver;
   outcome.settings = settings_in_force(replay.plan,
                                        {.settings = replay.list.settings,
                                         .hosts = outcome.pseudo_hosts,
@@ -97,7 +97,7 @@ void take_gpus(Replay& replay) {
   replay.gpus = choose_gpus(replay.plan, replay.flags, replay.machine);
   const std::string remark = machine_remark(replay.plan.ranks.size(), replay.machine);
   if (!remark.empty()) replay.says << "ncclog-replay: " << remark << "\n";
-  for (const GpuState& state : replay.machine.gpus.gpus) {
+  for (const GpuState& state : replay.machine.gpus) {
     if (is_among(replay.gpus, state.gpu.gpu)) replay.outcome.gpus.push_back(state.gpu);
   }
 }

@@ -202,7 +202,7 @@ std::string processes_text(const GpuState& state) {
 
 }  // namespace
 
-std::string write_gpus_json(const GpuMachine& machine) {
+std::string write_gpus_json(const ReplayMachine& machine) {
   Json json{{"gpus", Json::array()},
             {"runtime", machine.runtime},
             {"driver", machine.driver},
@@ -216,7 +216,7 @@ std::string write_gpus_json(const GpuMachine& machine) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string write_gpus_text(const GpuMachine& machine) {
+std::string write_gpus_text(const ReplayMachine& machine) {
   std::string text;
   for (const GpuState& state : machine.gpus) {
     text += fmt::format("GPU {}: {}, {}, {} of {} GiB free, {}\n", state.gpu.gpu, state.gpu.name,
@@ -263,11 +263,10 @@ constexpr const char* kShareHint =
 std::vector<int> named_gpus(size_t needed, const RunFlags& flags, const ReplayMachine& machine) {
   std::set<int> seen;
   for (const int gpu : flags.devices) {
-    const auto state = std::ranges::find(machine.gpus.gpus, gpu, gpu_number);
-    if (state == machine.gpus.gpus.end()) {
-      throw Error(
-          fmt::format("there is no GPU {}: this machine has {}", gpu, machine.gpus.gpus.size()), "",
-          "`ncclog-replay gpus` lists them");
+    const auto state = std::ranges::find(machine.gpus, gpu, gpu_number);
+    if (state == machine.gpus.end()) {
+      throw Error(fmt::format("there is no GPU {}: this machine has {}", gpu, machine.gpus.size()),
+                  "", "`ncclog-replay gpus` lists them");
     }
     if (!seen.insert(gpu).second) {
       throw Error(fmt::format("--devices names GPU {} twice: never two ranks on one GPU", gpu));
@@ -311,10 +310,10 @@ std::vector<int> free_gpus(size_t needed, bool are_shared, const std::vector<Gpu
 
 /// Throws Error if nothing can be replayed here, whatever the plan.
 void check_machine(const ReplayMachine& machine, size_t nranks) {
-  if (!machine.gpus.problem.empty()) {
-    throw Error(machine.gpus.problem, "", "plans can be made and checked without a GPU");
+  if (!machine.problem.empty()) {
+    throw Error(machine.problem, "", "plans can be made and checked without a GPU");
   }
-  if (machine.gpus.gpus.empty()) throw Error("this machine has no GPU that CUDA can use");
+  if (machine.gpus.empty()) throw Error("this machine has no GPU that CUDA can use");
   if (!machine.nccl_problem.empty()) {
     throw Error(machine.nccl_problem, "", "--nccl names the library to use");
   }
@@ -334,7 +333,7 @@ std::vector<int> choose_gpus(const ReplayPlan& plan, const RunFlags& flags,
                              const ReplayMachine& machine) {
   const size_t needed = plan.ranks.size();
   check_machine(machine, needed);
-  return flags.devices.empty() ? free_gpus(needed, flags.share, machine.gpus.gpus)
+  return flags.devices.empty() ? free_gpus(needed, flags.share, machine.gpus)
                                : named_gpus(needed, flags, machine);
 }
 

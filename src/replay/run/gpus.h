@@ -73,19 +73,25 @@ struct GpuState {
   std::optional<std::vector<int64_t>> processes;
 };
 
-/// Which programs would carry a replay out here. Versions as "13.0"; empty: there is none.
-struct GpuMachine {
+/// What would carry a replay out here. Versions as "13.0"; empty: there is none.
+struct ReplayMachine {
   std::vector<GpuState> gpus;  ///< By CUDA's index.
   std::string runtime;         ///< CUDA that ncclog-replay was built with.
   std::string driver;          ///< CUDA that the driver supports.
   std::string problem;         ///< Why no GPU can be used, one sentence; empty: they can.
+  std::string nccl_version;    ///< Of the library that would be loaded.
+  std::string nccl_library;    ///< Its path.
+  std::string nccl_problem;    ///< Why it cannot be loaded, one sentence; empty: it can.
+  int64_t shared_memory = -1;  ///< Free bytes of /dev/shm; -1: unknown.
+  std::string shared_folder = kSharedMemory;  ///< Where NCCL has its shared memory.
+  std::string program = "/proc/self/exe";     ///< Knows `rank` and `probe`.
 };
 
-/// One JSON object, for programs.
-std::string write_gpus_json(const GpuMachine& machine);
+/// The GPUs as one JSON object, for programs.
+std::string write_gpus_json(const ReplayMachine& machine);
 
 /// For people, lines with their ends.
-std::string write_gpus_text(const GpuMachine& machine);
+std::string write_gpus_text(const ReplayMachine& machine);
 
 // On which GPUs may a replay run here, and if on none, why?
 //
@@ -94,17 +100,6 @@ std::string write_gpus_text(const GpuMachine& machine);
 //   --devices names GPU 0 twice: never two ranks on one GPU
 //
 // Pure: what is known of the machine is given.
-
-/// What carries a replay out.
-struct ReplayMachine {
-  GpuMachine gpus;
-  std::string nccl_version;    ///< Of the library that would be loaded.
-  std::string nccl_library;    ///< Its path.
-  std::string nccl_problem;    ///< Why it cannot be loaded, one sentence; empty: it can.
-  int64_t shared_memory = -1;  ///< Free bytes of /dev/shm; -1: unknown.
-  std::string shared_folder = kSharedMemory;  ///< Where NCCL has its shared memory.
-  std::string program = "/proc/self/exe";     ///< Knows `rank` and `probe`.
-};
 
 /// One GPU for each rank of the plan, by rank. Nothing is tried out. Throws Error if there are
 /// none.

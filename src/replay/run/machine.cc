@@ -266,8 +266,8 @@ void exercise(int gpu, GpuCheck& check_of_gpu) {
 
 }  // namespace
 
-GpuMachine query_gpus() {
-  GpuMachine machine;
+ReplayMachine query_gpus() {
+  ReplayMachine machine;
   int version = 0;
   if (cudaRuntimeGetVersion(&version) == cudaSuccess) machine.runtime = version_text(version);
   if (!has_driver()) {
@@ -298,8 +298,7 @@ GpuCheck probe_gpu(int gpu) {
 }
 
 ReplayMachine query_machine(const std::string& library) {
-  ReplayMachine machine;
-  machine.gpus = query_gpus();
+  ReplayMachine machine = query_gpus();
   machine.shared_memory = free_bytes();
   try {
     const NcclLibrary nccl(library);

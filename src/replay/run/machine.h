@@ -147,7 +147,7 @@ class GpuEvent {
 
 /// Asks driver and CUDA without making a context on any GPU. Never throws: what stands in the way
 /// is its `problem`.
-GpuMachine query_gpus();
+ReplayMachine query_gpus();
 
 /// Fills and compares 16 MiB on that GPU, in a context of this process.
 GpuCheck probe_gpu(int gpu);

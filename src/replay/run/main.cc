@@ -334,7 +334,7 @@ bool all_reduce_float8(const std::vector<int>& gpus) {
 }
 
 int show_gpus(bool as_json) {
-  const GpuMachine machine = query_gpus();
+  const ReplayMachine machine = query_gpus();
   if (as_json) fmt::print("{}", write_gpus_json(machine));
   if (!machine.problem.empty()) throw Error(machine.problem);
   if (!as_json) fmt::print("{}", write_gpus_text(machine));
@@ -343,9 +343,9 @@ int show_gpus(bool as_json) {
 
 int test_gpus(RunFlags& flags) {
   const ReplayMachine machine = query_machine(flags.nccl);
-  if (!machine.gpus.problem.empty()) throw Error(machine.gpus.problem);
+  if (!machine.problem.empty()) throw Error(machine.problem);
   if (flags.devices.empty()) {
-    for (const GpuState& state : machine.gpus.gpus) flags.devices.push_back(state.gpu.gpu);
+    for (const GpuState& state : machine.gpus) flags.devices.push_back(state.gpu.gpu);
   }
   return selftest(flags, all_reduce_float8(flags.devices), machine, std::cout);
 }

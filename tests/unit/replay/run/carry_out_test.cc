@@ -39,7 +39,7 @@ struct Trial {
 
   Trial() {
     for (int index = 0; index < 3; ++index) {
-      machine.gpus.gpus.push_back(
+      machine.gpus.push_back(
           {{index, "NVIDIA H200", "0000:0a:00.0", 1LL << 37}, 1LL << 37, std::vector<int64_t>()});
     }
     // Other tests may leave things in the system's own at the same time.
@@ -131,7 +131,7 @@ constexpr Refusal kRefusals[] = {
      "GPU 1 does not answer: fake: it fell off the bus"},
     {"a GPU that never answers", [](Trial& trial) { trial.patience.probe = milliseconds(100); },
      "0:probe-hang:start", "GPU 0 does not answer: it does not answer in time"},
-    {"too few GPUs", [](Trial& trial) { trial.machine.gpus.gpus.resize(1); }, "",
+    {"too few GPUs", [](Trial& trial) { trial.machine.gpus.resize(1); }, "",
      "the plan needs 2 GPUs, one for each rank, and this machine has 1"},
     {"more pseudo-hosts than ranks", [](Trial& trial) { trial.flags.hosts = 3; }, "",
      "--hosts 3 cannot be: the plan has 2 ranks"},
@@ -154,7 +154,7 @@ TEST(CarryOut, RefusesWithAnOutcome) {
 TEST(CarryOut, LeavesTheTellingOfARefusalToWhoeverJudges) {
   Trial trial;
   trial.flags.judged = true;
-  trial.machine.gpus.gpus.resize(1);
+  trial.machine.gpus.resize(1);
   EXPECT_EQ(trial.carry_out().refused,
             "the plan needs 2 GPUs, one for each rank, and this machine has 1");
   EXPECT_EQ(trial.status, 2);

@@ -16,14 +16,14 @@ GpuState gpu(int index, std::optional<std::vector<int64_t>> processes = std::vec
 
 ReplayMachine machine(std::vector<GpuState> gpus) {
   ReplayMachine machine;
-  machine.gpus.gpus = std::move(gpus);
+  machine.gpus = std::move(gpus);
   machine.shared_memory = kGiB;
   return machine;
 }
 
 ReplayMachine without_driver() {
   ReplayMachine machine;
-  machine.gpus.problem = "no NVIDIA driver: libcuda.so.1 was not found";
+  machine.problem = "no NVIDIA driver: libcuda.so.1 was not found";
   return machine;
 }
 

@@ -5,7 +5,7 @@
 namespace ncclog {
 namespace {
 
-GpuMachine two_gpus() {
+ReplayMachine two_gpus() {
   return {.gpus = {{{0, "NVIDIA H200", "0000:0a:00.0", 150LL << 30},
                     149LL << 30,
                     std::vector<int64_t>{}},
@@ -25,7 +25,7 @@ TEST(GpuState, TextNamesGpusMemoryAndProcesses) {
 }
 
 TEST(GpuState, WhatIsUnknownIsSaidSo) {
-  GpuMachine machine = two_gpus();
+  ReplayMachine machine = two_gpus();
   machine.gpus.pop_back();
   machine.gpus[0].processes.reset();
   EXPECT_EQ(write_gpus_json(machine),
