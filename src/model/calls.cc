@@ -419,14 +419,12 @@ void CallTape::finish() {
   last_ = {};
 }
 
-std::vector<uint16_t> CallTape::calls(size_t most) const {
+std::vector<uint16_t> CallTape::calls() const {
   std::vector<uint16_t> calls;
-  most = std::min<uint64_t>(most, kept_);
-  calls.reserve(most);
+  calls.reserve(kept_);
   for (const Run& run : runs_) {
-    if (calls.size() == most) break;
     calls.push_back(run.id);
-    const size_t end = std::min<uint64_t>(most, calls.size() + run.copied);
+    const size_t end = calls.size() + run.copied;
     while (calls.size() < end) calls.push_back(calls[calls.size() - run.distance]);
   }
   return calls;

@@ -378,20 +378,12 @@ class CallTape {
   /// The kinds in the order in which they first came.
   const std::vector<Entry>& entries() const { return entries_; }
 
-  /// The kept calls, at most `most` of them, as indices into entries().
-  std::vector<uint16_t> calls(size_t most = SIZE_MAX) const;
+  /// The kept calls, as indices into entries().
+  std::vector<uint16_t> calls() const;
 
   /// At which distances kept calls repeat earlier ones, and how many of them do.
   std::map<size_t, uint64_t> repeats() const;
 
-  size_t run_count() const { return runs_.size(); }
-
-  friend bool operator==(const CallTape& a, const CallTape& b) {
-    return a.total_ == b.total_ && a.kept_ == b.kept_ && a.entries_ == b.entries_ &&
-           a.runs_ == b.runs_;
-  }
-
- private:
   /// A call, then `copied` calls, each the same as the one `distance` before it.
   struct Run {
     uint16_t id = 0;
@@ -401,6 +393,15 @@ class CallTape {
     bool operator==(const Run&) const = default;
   };
 
+  /// The kept calls, folded.
+  const std::vector<Run>& runs() const { return runs_; }
+
+  friend bool operator==(const CallTape& a, const CallTape& b) {
+    return a.total_ == b.total_ && a.kept_ == b.kept_ && a.entries_ == b.entries_ &&
+           a.runs_ == b.runs_;
+  }
+
+ private:
   struct EntryHash {
     size_t operator()(const Entry& entry) const {
       const auto segment = static_cast<uint64_t>(static_cast<int64_t>(entry.segment));

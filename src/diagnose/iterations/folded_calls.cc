@@ -1,6 +1,5 @@
 #include "diagnose/iterations/folded_calls.h"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -13,62 +12,24 @@ namespace {
 /// Calls that folding must save: below that, many short stretches cost more than single calls.
 constexpr size_t kWorthFolding = 64;
 
-/// A distance at which calls repeat earlier ones.
-struct Distance {
-  size_t calls = 0;
-  size_t next = 0;  ///< Before this call no loop of this distance begins.
-};
-
-/// Of counted distances the `most` that most calls have, with their counts.
-std::vector<std::pair<uint64_t, size_t>> most_repeated(const std::map<size_t, uint64_t>& counts,
-                                                       size_t most) {
-  std::vector<std::pair<uint64_t, size_t>> counted;
-  for (const auto& [distance, count] : counts) counted.emplace_back(count, distance);
-  std::ranges::sort(counted, std::greater{});
-  counted.resize(std::min(counted.size(), most));
-  return counted;
-}
-
-/// Those at which most calls do.
-std::vector<Distance> distances_of(const CallTape& tape) {
-  std::vector<Distance> distances;
-  for (const auto& [count, distance] : most_repeated(tape.repeats(), 4)) {
-    if (count >= kWorthFolding) distances.push_back({distance, distance});
-  }
-  return distances;
-}
-
-/// How many calls from number `begin` on are the same as those `distance` before them.
-size_t repeated_from(const std::vector<uint16_t>& calls, size_t begin, size_t distance) {
-  constexpr size_t kAtOnce = 512;
-  const uint16_t* const data = calls.data();
-  size_t at = begin;
-  while (at + kAtOnce <= calls.size() &&
-         std::equal(data + at, data + at + kAtOnce, data + at - distance)) {
-    at += kAtOnce;
-  }
-  while (at < calls.size() && data[at] == data[at - distance]) ++at;
-  return at - begin;
-}
-
 }  // namespace
 
 FoldedCalls::FoldedCalls(const CallTape& tape, std::span<const int> kinds) : kinds_(kinds) {
-  const std::vector<uint16_t> calls = tape.calls(kMaxCalls);
-  std::vector<Distance> distances = distances_of(tape);
-  for (size_t at = 0; at < calls.size();) {
-    const size_t before = at;
-    for (Distance& distance : distances) {
-      if (at < distance.next) continue;
-      const size_t repeated = repeated_from(calls, at, distance.calls);
-      const size_t times = repeated / distance.calls;
-      distance.next = at + repeated + 1;
-      if (times < 2 || (times - 1) * distance.calls < kWorthFolding) continue;
-      add_loop({calls.data() + at, distance.calls}, times);
-      at += times * distance.calls;
-      break;
+  for (const CallTape::Run& run : tape.runs()) {
+    if (size_ == kMaxCalls) break;
+    add_single(run.id);
+    const size_t copied = std::min<size_t>(run.copied, kMaxCalls - size_);
+    if (copied == 0) continue;
+    std::vector<uint16_t> block;
+    CallCursor source(*this, size_ - run.distance);
+    while (block.size() < std::min<size_t>(run.distance, copied)) {
+      block.push_back(entries_[source.next()]);
     }
-    if (at == before) add_single(calls[at++]);
+    const size_t times = copied / run.distance;
+    const bool is_loop = times >= 2 && (times - 1) * run.distance >= kWorthFolding;
+    if (is_loop) add_loop(block, times);
+    const size_t looped = is_loop ? times * run.distance : 0;
+    for (size_t i = looped; i < copied; ++i) add_single(block[i % run.distance]);
   }
 }
 
@@ -95,7 +56,6 @@ size_t FoldedCalls::stretch_of(size_t call) const {
 std::vector<int> FoldedCalls::kinds(size_t begin, size_t count) const {
   std::vector<int> kinds;
   if (count == 0) return kinds;
-  kinds.reserve(count);
   CallCursor cursor(*this, begin);
   while (kinds.size() < count) kinds.push_back(stored_kind(cursor.next()));
   return kinds;
@@ -212,15 +172,11 @@ class Measuring {
   }
 
  private:
-  /// What decides about later calls, whatever their numbers.
-  struct State {
-    size_t run = 0;
-    size_t free = 0;  ///< Calls before the next one that a stretch may hold.
-
-    bool operator==(const State&) const = default;
-  };
-
-  State state() const { return {run_, std::min(at_ - free_from_, run_ + found_.period)}; }
+  /// What decides about later calls, whatever their numbers: what repeats so far, and the calls
+  /// before the next one that a stretch may hold.
+  std::pair<size_t, size_t> state() const {
+    return {run_, std::min(at_ - free_from_, run_ + found_.period)};
+  }
 
   void end_stretch() {
     if (run_ < found_.period) return;
@@ -292,7 +248,11 @@ std::vector<PeriodCandidate> candidates_of(const FoldedCalls& calls, const CallT
   constexpr size_t kMost = 8;
   std::set<size_t> periods;
   for (const auto& counts : {tape.repeats(), distances_in(calls)}) {
-    for (const auto& [count, distance] : most_repeated(counts, kMost)) periods.insert(distance);
+    std::vector<std::pair<uint64_t, size_t>> counted;
+    for (const auto& [distance, count] : counts) counted.emplace_back(count, distance);
+    std::ranges::sort(counted, std::greater{});
+    counted.resize(std::min(counted.size(), kMost));
+    for (const auto& [count, distance] : counted) periods.insert(distance);
   }
   std::vector<PeriodCandidate> candidates;
   for (const size_t period : periods) {

@@ -59,7 +59,7 @@ TEST(CallTape, ALoopCostsAFewRunsWhateverItsLength) {
     const std::string letters = "B" + repeated(row.body, 500);
     const CallTape tape = tape_of(letters);
     EXPECT_EQ(letters_of(tape), letters) << row.name;
-    EXPECT_LE(tape.run_count(), row.runs) << row.name;
+    EXPECT_LE(tape.runs().size(), row.runs) << row.name;
   }
 }
 
@@ -90,7 +90,7 @@ TEST(CallTape, WhatIsTooIrregularIsKeptUpToACertainCall) {
   }
   noise.finish();
   EXPECT_EQ(noise.total(), 60000u);
-  EXPECT_EQ(noise.run_count(), CallTape::kMaxRuns);
+  EXPECT_EQ(noise.runs().size(), CallTape::kMaxRuns);
   EXPECT_GE(noise.kept(), CallTape::kMaxRuns);
   EXPECT_EQ(letters_of(noise), letters.substr(0, noise.kept()));
 }
