@@ -1,68 +1,38 @@
 #include "diagnose/calls/diverged.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
 #include <span>
 #include <tuple>
-#include <utility>
 
-#include "diagnose/calls/rank_programs.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
-namespace {
-
-/// When a call is that of the majority: at least `least` ranks made it, which are more than `part`
-/// of `whole` of those counted, or exactly as many where that is enough.
-struct MajorityRule {
-  CallSource source;
-  size_t least;
-  size_t part;
-  size_t whole;
-  bool is_equal_enough;
-  size_t Ballot::*among;
-};
-
-/// One rule of its source is enough.
-constexpr MajorityRule kMajorityRules[] = {
-    {CallSource::Lines, 1, 1, 2, false, &Ballot::all},
-    {CallSource::Lines, 3, 3, 4, true, &Ballot::came},
-    {CallSource::Recorder, 1, 1, 2, false, &Ballot::all},
-    {CallSource::Watchdog, 2, 2, 3, true, &Ballot::came},
-    {CallSource::Check, 2, 1, 2, false, &Ballot::all},
-    {CallSource::Programs, 2, 1, 2, false, &Ballot::came},
-};
-
-}  // namespace
 
 bool is_majority(CallSource source, const Ballot& ballot) {
-  return std::ranges::any_of(kMajorityRules, [&](const MajorityRule& rule) {
-    const size_t agree = ballot.agree * rule.whole;
-    const size_t wanted = ballot.*rule.among * rule.part;
-    return rule.source == source && ballot.agree >= rule.least &&
-           (rule.is_equal_enough ? agree >= wanted : agree > wanted);
-  });
+  const size_t agree = ballot.agree;
+  const bool is_most_of_all = 2 * agree > ballot.all;
+  switch (source) {
+    case CallSource::Lines:
+      return is_most_of_all || (agree >= 3 && 4 * agree >= 3 * ballot.came);
+    case CallSource::Recorder:
+      return is_most_of_all;
+    case CallSource::Watchdog:
+      return agree >= 2 && 3 * agree >= 2 * ballot.came;
+    case CallSource::Check:
+      return agree >= 2 && is_most_of_all;
+    case CallSource::Programs:
+      return agree >= 2 && 2 * agree > ballot.came;
+  }
+  return false;
 }
 
 namespace {
 
-/// What a communicator is to one of its ranks: its size, and its number among those of this size.
-struct CommRole {
-  int nranks = -1;
-  int number = 0;
-
-  auto operator<=>(const CommRole&) const = default;
-};
-
 /// A collective in a rank's program.
 struct RoleStep {
-  CommRole role;
-  CallSignature call;  ///< Comparable.
+  int kind = -1;  ///< By Kinds.
   int communicator = -1;
   const PlacedCall* placed = nullptr;  ///< Owned by the job.
-
-  auto what() const { return std::tie(role, call); }
 };
 
 struct RoleProgram {
@@ -70,12 +40,19 @@ struct RoleProgram {
   std::vector<RoleStep> steps;
 };
 
-/// Adds the collectives of one communicator that are kept.
-void add_steps(const MemberCalls& own, const CommRole& role, std::vector<RoleStep>& steps) {
+/// Numbers calls by what they are to ranks: by what their communicator is, and the comparable call.
+using Kinds = std::map<std::tuple<int, int, CallSignature>, int>;
+
+/// Adds the collectives of one communicator that are kept. It is the one with that number of those
+/// with `nranks` ranks.
+void add_steps(const MemberCalls& own, int nranks, int number, Kinds& kinds,
+               std::vector<RoleStep>& steps) {
   const CallSequence& calls = own.calls->collectives;
   for (uint64_t i = calls.kept_from(); i < calls.size(); ++i) {
     const PlacedCall* placed = calls.call(i);
-    steps.push_back({role, comparable(placed->call), own.communicator, placed});
+    const auto next = static_cast<int>(kinds.size());
+    const auto kind = kinds.try_emplace({nranks, number, comparable(placed->call)}, next).first;
+    steps.push_back({kind->second, own.communicator, placed});
   }
 }
 
@@ -84,22 +61,20 @@ SourceRef place_of(const RoleStep& step) { return step.placed->where; }
 /// The collectives that a rank called last on all of its communicators, in order, as numbers that
 /// are equal for equal ones. Where calls of one of them are no longer kept, they begin behind them.
 std::vector<int> past_of(const Job& job, const CallerUntil& caller) {
+  Kinds kinds;
   std::vector<RoleStep> steps;
   SourceRef from;
   for (const MemberCalls& own : memberships(job, caller.waiter)) {
     if (own.calls == nullptr) continue;
-    add_steps(own, {}, steps);
+    add_steps(own, -1, own.communicator, kinds, steps);
     const uint64_t first = own.calls->collectives.kept_from();
     if (first > 0) from = std::max(from, own.calls->collectives.call(first)->where);
   }
   std::ranges::stable_sort(steps, {}, place_of);
-  std::map<std::pair<int, CallSignature>, int> numbers;
   std::vector<int> past;
   for (const RoleStep& step : steps) {
     const bool is_after = caller.last.line != 0 && caller.last < place_of(step);
-    if (place_of(step) < from || is_after) continue;
-    const auto next = static_cast<int>(numbers.size());
-    past.push_back(numbers.try_emplace({step.communicator, step.call}, next).first->second);
+    if (!(place_of(step) < from) && !is_after) past.push_back(step.kind);
   }
   return past;
 }
@@ -141,6 +116,7 @@ std::vector<RoleProgram> role_programs(const Job& job) {
       if (own.calls->collectives.size() > 0) members[waiter_of(rank)].push_back(own);
     }
   }
+  Kinds kinds;
   std::vector<RoleProgram> programs;
   for (auto& [waiter, of] : members) {
     if (partly_known.contains(waiter)) continue;
@@ -151,7 +127,7 @@ std::vector<RoleProgram> role_programs(const Job& job) {
     std::map<int, int> numbers;
     for (const MemberCalls& own : of) {
       const int nranks = nth_communicator(job, own.communicator).nranks;
-      add_steps(own, {nranks, numbers[nranks]++}, program.steps);
+      add_steps(own, nranks, numbers[nranks]++, kinds, program.steps);
     }
     std::ranges::stable_sort(program.steps, {}, place_of);
   }
@@ -162,19 +138,10 @@ constexpr size_t kMostAhead = 64;  ///< Calls that a rank may make after it dive
 
 using Class = std::vector<const RoleProgram*>;
 
-bool is_same(const RoleStep& a, const RoleStep& b) { return a.what() == b.what(); }
-
-/// The program made that step before.
-bool did_before(const RoleProgram& program, size_t at) {
-  return std::ranges::any_of(std::span(program.steps).first(at), [&](const RoleStep& step) {
-    return is_same(step, program.steps[at]);
-  });
-}
-
 /// Both made the same two calls, one the other way round.
 bool is_swapped(const RoleProgram& a, const RoleProgram& b, size_t at) {
   return a.steps.size() > at + 1 && b.steps.size() > at + 1 &&
-         is_same(a.steps[at], b.steps[at + 1]) && is_same(a.steps[at + 1], b.steps[at]);
+         a.steps[at].kind == b.steps[at + 1].kind && a.steps[at + 1].kind == b.steps[at].kind;
 }
 
 Divergence divergence(const RoleProgram& odd, const RoleProgram& usual, size_t at, size_t others) {
@@ -191,37 +158,21 @@ void judge_parting(const std::vector<Class>& camps, size_t at, Divergences& resu
   for (const Class& camp : camps) all += camp.size();
   const bool is_decided = is_majority(CallSource::Programs, {.agree = many.size(), .came = all});
   const RoleProgram& usual = *many.front();
+  const auto made_before = std::span(usual.steps).first(at);
+  const bool is_known = std::ranges::count(made_before, usual.steps[at].kind, &RoleStep::kind) > 0;
   for (const Class& camp : camps) {
     for (const RoleProgram* odd : camp) {
       // Who went on for long after it parted was not stopped by that: it has another role.
       if (&camp == &many || odd->steps.size() - at > kMostAhead) continue;
       const bool swapped = is_swapped(*odd, usual, at);
       if (is_decided) {
-        const bool is_known = swapped || did_before(usual, at);
-        auto& list = is_known ? result.odd : result.unprecedented;
+        auto& list = swapped || is_known ? result.odd : result.unprecedented;
         list.push_back(divergence(*odd, usual, at, many.size()));
       } else if (swapped && result.undecided.empty()) {
         result.undecided = {divergence(usual, *odd, at, 1), divergence(*odd, usual, at, 1)};
       }
     }
   }
-}
-
-/// The ranks of one class that have a step `at`, by what it is.
-std::vector<Class> camps_at(const Class& alike, size_t at) {
-  std::vector<Class> camps;
-  for (const RoleProgram* program : alike) {
-    if (program->steps.size() <= at) continue;
-    const auto camp = std::ranges::find_if(camps, [&](const Class& other) {
-      return is_same(other.front()->steps[at], program->steps[at]);
-    });
-    if (camp == camps.end()) {
-      camps.push_back({program});
-    } else {
-      camp->push_back(program);
-    }
-  }
-  return camps;
 }
 
 }  // namespace
@@ -236,7 +187,13 @@ Divergences find_divergences(const Job& job) {
   for (size_t at = 0; !classes.empty(); ++at) {
     std::vector<Class> next;
     for (const Class& alike : classes) {
-      std::vector<Class> camps = camps_at(alike, at);
+      std::map<int, Class> by_kind;
+      for (const RoleProgram* program : alike) {
+        if (at < program->steps.size()) by_kind[program->steps[at].kind].push_back(program);
+      }
+      std::vector<Class> camps;
+      for (auto& [kind, camp] : by_kind) camps.push_back(std::move(camp));
+      std::ranges::sort(camps);  // By their first programs, which stand in one vector.
       if (camps.size() > 1) judge_parting(camps, at, result);
       std::move(camps.begin(), camps.end(), std::back_inserter(next));
     }
@@ -346,47 +303,34 @@ struct Side {
   }
 };
 
-/// Between two collectives.
-struct Stretch {
-  size_t from = 0;        ///< Where the first one stands in the owing side's program.
-  size_t to = 0;          ///< Where the second one stands there.
-  size_t other_from = 0;  ///< Where the first one stands in the waiting side's program.
-};
-
-/// Where the owing side has a message less: behind the last collective of both before which they
-/// had made as many, and up to its next one on a communicator of both; nullopt: nowhere for
-/// certain.
-std::optional<Stretch> stretch_without(const Side& owing, const Side& waiting) {
-  std::optional<size_t> next;
-  for (size_t at = owing.past.kinds.size(); at-- > 0;) {
-    const RankCall& call = owing.past.call(at);
+/// The last call that stands where the owing side always had such a message; nullopt: none, or it is
+/// not certain where it has a message less.
+std::optional<MessageDivergence> find_divergence(const Side& owing, const Side& waiting) {
+  // It has one less behind the last collective of both before which they had made as many, and up
+  // to its next one on a communicator of both.
+  const auto& theirs = waiting.past.places.collectives;
+  std::optional<size_t> to;
+  auto met = theirs.end();
+  size_t from = owing.past.kinds.size();
+  while (met == theirs.end()) {
+    if (from-- == 0) return std::nullopt;
+    const RankCall& call = owing.past.call(from);
     if (call.line.is_message() || !waiting.past.communicators.contains(call.line.communicator))
       continue;
-    const auto& theirs = waiting.past.places.collectives;
-    const auto met = theirs.find({call.line, call.index});
-    const bool is_equal =
-        met != theirs.end() && waiting.made_before(met->second) == owing.made_before(at);
-    if (is_equal && !next) return std::nullopt;
-    if (is_equal) return Stretch{at, *next, met->second};
-    next = at;
+    met = theirs.find({call.line, call.index});
+    if (met != theirs.end() && waiting.made_before(met->second) == owing.made_before(from)) break;
+    met = theirs.end();
+    to = from;
   }
-  return std::nullopt;
-}
-
-/// The last call of the stretch that stands where the owing side always had such a message.
-std::optional<MessageDivergence> find_divergence(const Side& owing, const Side& waiting) {
-  const auto stretch = stretch_without(owing, waiting);
-  if (!stretch) return std::nullopt;
+  if (!to) return std::nullopt;
   // Where the other end left such a message out as well, the past does not hold.
   const auto is_theirs = [&](const Gap& gap) {
     return waiting.past.call(gap.message).end() == waiting.end;
   };
-  if (std::ranges::any_of(gaps_behind(waiting.past, stretch->other_from), is_theirs)) {
-    return std::nullopt;
-  }
-  const std::vector<Gap>& gaps = gaps_behind(owing.past, stretch->from);
+  if (std::ranges::any_of(gaps_behind(waiting.past, met->second), is_theirs)) return std::nullopt;
+  const std::vector<Gap>& gaps = gaps_behind(owing.past, from);
   const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const Gap& gap) {
-    return gap.at <= stretch->to && owing.past.call(gap.message).end() == owing.end;
+    return gap.at <= *to && owing.past.call(gap.message).end() == owing.end;
   });
   if (last == gaps.rend()) return std::nullopt;
   return MessageDivergence{owing.past.places.program->waiter, owing.past.call(last->at),
@@ -435,17 +379,6 @@ std::optional<MessageDivergence> message_divergence(const Job& job,
 
 namespace {
 
-/// A call as ranks of one stage have it in common: communicators are numbered by their first use.
-struct CommonCall {
-  CallLine line;
-  bool receives = false;
-  OpName op;
-
-  bool operator==(const CommonCall&) const = default;
-};
-
-using CommonCalls = std::span<const CommonCall>;
-
 /// It begins where the rank began. Where only the last calls of a process are kept, the programs of
 /// its ranks begin at different places.
 bool is_whole(const RankProgram& program) {
@@ -455,17 +388,24 @@ bool is_whole(const RankProgram& program) {
   });
 }
 
-using CommonPrograms = std::vector<std::vector<CommonCall>>;  ///< As rank_programs() has them.
+/// Calls as ranks of one stage have them in common, as numbers: communicators are counted by their
+/// first use.
+using CommonCalls = std::span<const int>;
+
+using CommonPrograms = std::vector<std::vector<int>>;  ///< As rank_programs() has them.
 
 CommonPrograms find_common_programs(const Job& job) {
   CommonPrograms all;
+  std::map<std::tuple<CallLine, bool, OpName>, int> kinds;
   for (const RankProgram& program : rank_programs(job)) {
-    std::vector<CommonCall>& calls = all.emplace_back();
+    std::vector<int>& calls = all.emplace_back();
     std::map<int, int> numbers;
     for (const RankCall& call : program.calls) {
-      CommonCall& common = calls.emplace_back(CommonCall{call.line, call.receives, call.op});
+      CallLine line = call.line;
       const auto next = static_cast<int>(numbers.size());
-      common.line.communicator = numbers.try_emplace(call.line.communicator, next).first->second;
+      line.communicator = numbers.try_emplace(line.communicator, next).first->second;
+      const auto kind = static_cast<int>(kinds.size());
+      calls.push_back(kinds.try_emplace({line, call.receives, call.op}, kind).first->second);
     }
   }
   return all;
