@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -41,20 +40,16 @@ std::optional<uint64_t> bytes_of(uint64_t elements, int datatype) {
 }
 
 std::optional<int> torch_type_bytes(std::string_view name) {
-  struct Row {
-    std::string_view name;
-    int bytes;
-  };
   // c10/core/ScalarType.h.
-  static constexpr Row kRows[] = {
+  static constexpr std::pair<std::string_view, int> kRows[] = {
       {"Byte", 1},        {"Char", 1},         {"Short", 2},           {"Int", 4},
       {"Long", 8},        {"Half", 2},         {"Float", 4},           {"Double", 8},
       {"ComplexHalf", 4}, {"ComplexFloat", 8}, {"ComplexDouble", 16},  {"Bool", 1},
       {"BFloat16", 2},    {"Float8_e5m2", 1},  {"Float8_e4m3fn", 1},   {"UInt16", 2},
       {"UInt32", 4},      {"UInt64", 8},       {"Float8_e5m2fnuz", 1}, {"Float8_e4m3fnuz", 1},
   };
-  const auto* found = std::ranges::find(kRows, name, &Row::name);
-  return found == std::end(kRows) ? std::nullopt : std::optional(found->bytes);
+  const auto* found = std::ranges::find(kRows, name, [](const auto& row) { return row.first; });
+  return found == std::end(kRows) ? std::nullopt : std::optional(found->second);
 }
 
 namespace {
@@ -194,12 +189,12 @@ std::string ranges_words(const IterationRanges& iterations) {
 }
 
 /// What processes call in iterations, and which iterations these are.
-using PatternNames = std::map<std::tuple<OpCounts, int64_t, bool>, CountKey>;
+using PatternNames = std::map<IterationCalls, CountKey>;
 
 PatternNames names_of(const JobIterations& iterations) {
-  std::map<std::tuple<OpCounts, int64_t, bool>, IterationRanges> joined;
+  std::map<IterationCalls, IterationRanges> joined;
   for (const IterationPattern& pattern : iterations.patterns) {
-    IterationRanges& ranges = joined[{pattern.calls, pattern.together, pattern.cut_short}];
+    IterationRanges& ranges = joined[pattern];
     ranges.insert(ranges.end(), pattern.iterations.begin(), pattern.iterations.end());
   }
   PatternNames names;
@@ -352,11 +347,6 @@ class ProcessCount {
   bool at_least_ = false;
 };
 
-std::string size_text(int nranks, size_t communicators) {
-  const std::string size = nranks < 0 ? "unknown size" : fmt::format("{} ranks", nranks);
-  return communicators == 1 ? size : fmt::format("{} x {}", communicators, size);
-}
-
 /// By log and segment: which communicator it is.
 std::vector<std::vector<CommName>> comm_names(const Job& job) {
   std::vector<std::vector<CommName>> names;
@@ -365,8 +355,9 @@ std::vector<std::vector<CommName>> comm_names(const Job& job) {
   for (const Communicator& comm : job.communicators) ++alike[comm.nranks];
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     const Communicator& comm = job.communicators[c];
-    const CommName name{{static_cast<int64_t>(c), comm.id},
-                        {-int64_t{comm.nranks}, size_text(comm.nranks, alike[comm.nranks])}};
+    std::string size = comm.nranks < 0 ? "unknown size" : fmt::format("{} ranks", comm.nranks);
+    if (alike[comm.nranks] > 1) size = fmt::format("{} x {}", alike[comm.nranks], size);
+    const CommName name{{static_cast<int64_t>(c), comm.id}, {-int64_t{comm.nranks}, size}};
     for (const CommRank& rank : comm.ranks) {
       if (rank.log < 0 || rank.segment < 0) continue;
       names[static_cast<size_t>(rank.log)][static_cast<size_t>(rank.segment)] = name;

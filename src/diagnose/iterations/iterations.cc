@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagnose/iterations/folded_calls.h"
-
 namespace ncclog {
 namespace {
 
@@ -21,22 +19,6 @@ struct Candidate {
   FoldedCalls folded() const { return few_calls ? *few_calls : process->folded(); }
 };
 
-/// Processes that repeat the same calls in one input. Their iterations are aligned to each other.
-using GroupKey = std::pair<std::vector<int>, uint64_t>;
-
-GroupKey key_of(const Candidate& candidate) {
-  std::vector<int> kinds = candidate.repeats.pattern;
-  std::ranges::sort(kinds);
-  return {kinds, candidate.input};
-}
-
-/// Calls from one step to the next, on average; 0 if that is not known.
-double calls_per_step(const std::vector<StepMark>& marks) {
-  if (marks.size() < 2) return 0;
-  const auto steps = static_cast<double>(marks.back().step - marks.front().step);
-  return static_cast<double>(marks.back().call - marks.front().call) / steps;
-}
-
 /// `repeats` over `steps` if that is nearly a whole number; 0 if not.
 size_t whole_ratio(double repeats, double steps) {
   const double ratio = repeats / steps;
@@ -50,9 +32,12 @@ size_t repeats_per_step(const Candidate& candidate, size_t steps) {
   if (candidate.marks.size() < 2 || steps == 0) return 1;
   const auto repeats = static_cast<double>(candidate.repeats.begins.size());
   const size_t ratio = whole_ratio(repeats, static_cast<double>(steps));
-  const double calls = calls_per_step(candidate.marks);
-  if (ratio > 0 || calls <= 0) return ratio;
-  return whole_ratio(calls, static_cast<double>(candidate.repeats.pattern.size()));
+  const StepMark& first = candidate.marks.front();
+  const StepMark& last = candidate.marks.back();
+  if (ratio > 0 || last.call <= first.call) return ratio;
+  const double calls_per_step =
+      static_cast<double>(last.call - first.call) / static_cast<double>(last.step - first.step);
+  return whole_ratio(calls_per_step, static_cast<double>(candidate.repeats.pattern.size()));
 }
 
 void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
@@ -157,24 +142,15 @@ int64_t first_number(const std::optional<MarkerTrack>& track) {
   return std::max<int64_t>(0, track->steps.front() - (after ? distance - 1 : 0));
 }
 
-/// What a process calls in an iteration, in words that can be compared between processes.
-struct Said {
-  OpCounts calls;
-  int64_t together = 1;
-  bool cut_short = false;
-
-  auto operator<=>(const Said&) const = default;
-};
-
 /// By number of an iteration, how many processes more call so from it on. Each process says what it
 /// calls from one number to another, so that a million iterations cost as much as their changes.
-using Changes = std::map<int64_t, std::map<Said, int64_t>>;
+using Changes = std::map<int64_t, std::map<IterationCalls, int64_t>>;
 
 void add_changes(const ProcessCalls& calls, const ProcessIterations& process, Changes& changes) {
   std::vector<OpCounts> words;
   for (const CallCounts& counts : process.counts) words.push_back(by_operation(calls, counts));
   for (const IterationRun& run : process.runs) {
-    const Said said{words[run.calls], run.together, run.cut_short};
+    const IterationCalls said{words[run.calls], run.together, run.cut_short};
     ++changes[run.first][said];
     --changes[run.last + 1][said];
   }
@@ -182,8 +158,8 @@ void add_changes(const ProcessCalls& calls, const ProcessIterations& process, Ch
 
 /// Fills `patterns` and `count`.
 void find_patterns(const Changes& changes, JobIterations& found) {
-  std::map<std::pair<Said, int64_t>, size_t> patterns;
-  std::map<Said, int64_t> now;
+  std::map<std::pair<IterationCalls, int64_t>, size_t> patterns;
+  std::map<IterationCalls, int64_t> now;
   for (auto change = changes.begin(); change != changes.end(); ++change) {
     for (const auto& [said, more] : change->second) now[said] += more;
     std::erase_if(now, [](const auto& entry) { return entry.second == 0; });
@@ -195,12 +171,8 @@ void find_patterns(const Changes& changes, JobIterations& found) {
     for (const auto& [other, n] : now) present += n;
     const auto [entry, is_new] = patterns.try_emplace({said, present}, found.patterns.size());
     if (is_new) {
-      found.patterns.push_back({{},
-                                said.calls,
-                                static_cast<size_t>(calling),
-                                static_cast<size_t>(present),
-                                said.together,
-                                said.cut_short});
+      found.patterns.push_back(
+          {said, static_cast<size_t>(calling), static_cast<size_t>(present), {}});
     }
     auto& ranges = found.patterns[entry->second].iterations;
     if (!ranges.empty() && ranges.back().second + 1 == change->first) {
@@ -256,9 +228,14 @@ class IterationSearch {
 
  private:
   void align_all() {
-    std::map<GroupKey, std::vector<Candidate*>> groups;
     share_patterns();
-    for (Candidate& candidate : candidates_) groups[key_of(candidate)].push_back(&candidate);
+    // Processes that repeat the same calls in one input are aligned to each other.
+    std::map<std::pair<std::vector<int>, uint64_t>, std::vector<Candidate*>> groups;
+    for (Candidate& candidate : candidates_) {
+      std::vector<int> kinds = candidate.repeats.pattern;
+      std::ranges::sort(kinds);
+      groups[{std::move(kinds), candidate.input}].push_back(&candidate);
+    }
     for (auto& [key, group] : groups) align_group(group);
     after_ = track_ && stands_after(candidates_, track_->place);
   }

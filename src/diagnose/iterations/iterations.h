@@ -179,14 +179,20 @@ struct ProcessIterations {
 /// Calls by operation, as reports name them; sorted.
 using OpCounts = std::map<std::string, uint64_t>;
 
-/// What most processes call in some iterations.
-struct IterationPattern {
-  std::vector<std::pair<int64_t, int64_t>> iterations;  ///< Ranges, in order.
+/// What a process calls in an iteration, in words that can be compared between processes.
+struct IterationCalls {
   OpCounts calls;
-  size_t processes = 0;  ///< That call so in the first of them.
-  size_t present = 0;    ///< That have such an iteration at all.
   int64_t together = 1;  ///< As IterationRun::together.
   bool cut_short = false;
+
+  auto operator<=>(const IterationCalls&) const = default;
+};
+
+/// What most processes call in some iterations.
+struct IterationPattern : IterationCalls {
+  size_t processes = 0;                                 ///< That call so in the first of them.
+  size_t present = 0;                                   ///< That have such an iteration at all.
+  std::vector<std::pair<int64_t, int64_t>> iterations;  ///< Ranges, in order.
 };
 
 enum class IterationSource { Marker, Preset, Period };
