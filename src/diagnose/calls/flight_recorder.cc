@@ -12,10 +12,8 @@
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "model/call_coverage.h"
-#include "model/flight_recorder.h"
 
 namespace ncclog {
 namespace {

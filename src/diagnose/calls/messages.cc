@@ -9,10 +9,8 @@
 
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
-#include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/calls/who_waits.h"
-#include "diagnose/facts/fact.h"
 #include "log/nccl_names.h"
 #include "model/call_coverage.h"
 

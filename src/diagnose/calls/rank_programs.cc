@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <ranges>
 #include <set>
@@ -11,7 +10,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "log/event.h"
 #include "log/line/header.h"
 #include "log/messages.h"

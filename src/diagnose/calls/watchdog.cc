@@ -6,8 +6,6 @@
 #include <array>
 #include <initializer_list>
 #include <map>
-#include <optional>
-#include <set>
 
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"

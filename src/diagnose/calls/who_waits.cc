@@ -1,15 +1,12 @@
 #include "diagnose/calls/who_waits.h"
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "diagnose/calls/diverged.h"
-#include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "model/call_coverage.h"
 

@@ -146,8 +146,7 @@ class MarkCollector {
     add_nccl_tests();
     add_launchers();
     add_schedulers();
-    std::ranges::stable_sort(
-        marks_, [](const EndMark& a, const EndMark& b) { return a.line.where < b.line.where; });
+    std::ranges::stable_sort(marks_, {}, [](const EndMark& mark) { return mark.line.where; });
     return std::move(marks_);
   }
 
@@ -195,11 +194,9 @@ class MarkCollector {
   void add_nccl_tests() {
     for (const SpeakerLog& log : job_.logs) {
       for (const Record& record : log.nccl_tests.kept) {
-        if (record.kind != kKindIndex<NcclTestsOutOfBounds> &&
-            record.kind != kKindIndex<NcclTestsBandwidth>) {
-          continue;
-        }
-        add(EndState::Finished, -1, "nccl-tests printed its summary", record);
+        const bool sums_up = record.kind == kKindIndex<NcclTestsOutOfBounds> ||
+                             record.kind == kKindIndex<NcclTestsBandwidth>;
+        if (sums_up) add(EndState::Finished, -1, "nccl-tests printed its summary", record);
       }
     }
   }

@@ -59,9 +59,7 @@ FactValue warned(const Job& job, const Instance&) {
 
 /// It destroyed a communicator in order: what it warned of before did not stop it.
 bool ended_well(const Job& job, const Process& process) {
-  const auto segments = segments_of(job, process);
-  return std::ranges::any_of(
-      segments, [](const CommSegment* segment) { return segment->end == CommFate::Destroyed; });
+  return std::ranges::count(segments_of(job, process), CommFate::Destroyed, &CommSegment::end) > 0;
 }
 
 /// Lines of all processes that `lists` gives and `wanted` accepts.

@@ -57,8 +57,7 @@ class DeathCollector {
     add_oom_kills();
     add_fatal_errors();
     drop_nameless();
-    std::ranges::stable_sort(
-        deaths_, [](const Death& a, const Death& b) { return a.line.where < b.line.where; });
+    std::ranges::stable_sort(deaths_, {}, [](const Death& death) { return death.line.where; });
     return std::move(deaths_);
   }
 
@@ -173,15 +172,10 @@ namespace {
 
 /// Lower is nearer to a cause.
 int distance(const Warning& warning) {
-  const bool symptom = warning.origin == WarnOrigin::Symptom;
-  switch (warning.severity) {
-    case WarnSeverity::Fatal:
-      return symptom ? 1 : 0;
-    case WarnSeverity::Degraded:
-      return 2;
-    default:
-      return 3;
+  if (warning.severity == WarnSeverity::Fatal) {
+    return warning.origin == WarnOrigin::Symptom ? 1 : 0;
   }
+  return warning.severity == WarnSeverity::Degraded ? 2 : 3;
 }
 
 /// The first line of that kind which the thread printed after `since` and `wanted` accepts.
@@ -249,9 +243,8 @@ bool has_warnings(const Kind& kind) {
 
 const ReportedWarning* first_warning(const Job& job) {
   const auto& all = reported_warnings(job);
-  const auto first = std::ranges::min_element(all, [](const auto& a, const auto& b) {
-    return std::tuple(distance(a.warning), a.record->where) <
-           std::tuple(distance(b.warning), b.record->where);
+  const auto first = std::ranges::min_element(all, {}, [](const ReportedWarning& each) {
+    return std::pair(distance(each.warning), each.record->where);
   });
   return first == all.end() ? nullptr : &*first;
 }
@@ -403,8 +396,7 @@ bool steps_go_on(const Job& job, SourceRef where) {
 bool calls_go_on(const Job& job, SourceRef where) {
   constexpr uint64_t kCalls = 64;
   const auto largest = std::ranges::max_element(
-      job.communicators,
-      [](const Communicator& a, const Communicator& b) { return a.ranks.size() < b.ranks.size(); });
+      job.communicators, {}, [](const Communicator& comm) { return comm.ranks.size(); });
   if (largest == job.communicators.end() || largest->ranks.empty()) return false;
   return std::ranges::all_of(largest->ranks, [&](const CommRank& rank) {
     const CollectiveCalls* calls = calls_of(job, rank);
@@ -436,17 +428,11 @@ std::vector<ProgramException> first_exceptions(const Job& job) {
   if (nccl_failed_by_itself(job)) return {};
   std::vector<ProgramException> all = own_exceptions(job);
   if (all.empty()) return {};
-  const auto first =
-      std::ranges::min_element(all, [](const ProgramException& a, const ProgramException& b) {
-        return a.line.where < b.line.where;
-      });
-  const std::string text = first->text;
-  std::vector<ProgramException> result;
-  for (ProgramException& exception : all) {
-    if (exception.text == text) result.push_back(std::move(exception));
-  }
-  if (result.size() == 1) name_by_torchrun(job, result.front());
-  return result;
+  const auto where = [](const ProgramException& exception) { return exception.line.where; };
+  const std::string text = std::ranges::min_element(all, {}, where)->text;
+  std::erase_if(all, [&](const ProgramException& exception) { return exception.text != text; });
+  if (all.size() == 1) name_by_torchrun(job, all.front());
+  return all;
 }
 
 }  // namespace ncclog

@@ -69,13 +69,6 @@ std::optional<Evidence> open_end(const Job& job, const Process& process) {
   return open;
 }
 
-/// In words for "the job is unfinished; …".
-std::string open_end_words(const Evidence& line) {
-  const bool aborts = line.text.find("Abort START") != std::string::npos;
-  return fmt::format("the {} of a communicator begins and is not shown to end",
-                     aborts ? "abort" : "destruction");
-}
-
 /// The kept line at that place of the process; its text is empty if it was not kept.
 Evidence line_at(const Job& job, const Process& process, SourceRef where) {
   Evidence line{where, {}};
@@ -179,7 +172,13 @@ class Deriver {
               {line_at(job_, process, teardown.last)}};
     }
     if (const EndMark* mark = mark_of(EndState::Finished, number)) return by_mark(*mark);
-    if (open) return {EndState::Unfinished, open_end_words(*open), {*open}};
+    if (open) {
+      const bool aborts = open->text.find("Abort START") != std::string::npos;
+      return {EndState::Unfinished,
+              fmt::format("the {} of a communicator begins and is not shown to end",
+                          aborts ? "abort" : "destruction"),
+              {*open}};
+    }
     if (!teardown.was_up || teardown.done) return {};
     return {EndState::Unfinished, std::string(kNoEnd), {{process.last, process.last_text}}};
   }
