@@ -55,14 +55,6 @@ int64_t number_in(NumberRange range, const std::string& flag, const std::string&
       flag);
 }
 
-std::string hint_for(std::string_view word, std::span<const std::string_view> names,
-                     std::string_view otherwise) {
-  if (const auto nearest = nearest_name(word, names))
-    return fmt::format("did you mean '{}'?", *nearest);
-  if (!otherwise.empty() || names.empty()) return std::string(otherwise);
-  return fmt::format("one of: {}", fmt::join(names, ", "));
-}
-
 size_t place_of_choice(const std::vector<std::string_view>& words, const std::string& flag,
                        const std::string& word) {
   const auto found = std::ranges::find(words, word);

@@ -146,11 +146,6 @@ struct Choice {
   Value value;
 };
 
-/// "did you mean 'json'?"; where none of `names` is like the word, `otherwise`, or if that is empty
-/// "one of: text, json".
-std::string hint_for(std::string_view word, std::span<const std::string_view> names,
-                     std::string_view otherwise = {});
-
 /// The place of `word` in `words`. Throws Error "--format: unknown value 'jsn'", "did you mean
 /// 'json'?".
 size_t place_of_choice(const std::vector<std::string_view>& words, const std::string& flag,

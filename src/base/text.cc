@@ -183,6 +183,26 @@ std::optional<std::string_view> nearest_name(std::string_view name,
   return best;
 }
 
+std::string hint_for(std::string_view word, std::span<const std::string_view> names,
+                     std::string_view otherwise) {
+  if (const auto nearest = nearest_name(word, names))
+    return fmt::format("did you mean '{}'?", *nearest);
+  if (!otherwise.empty() || names.empty()) return std::string(otherwise);
+  return fmt::format("one of: {}", fmt::join(names, ", "));
+}
+
+std::string plural(int64_t n, std::string_view one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : one.ends_with('s') ? "es" : "s");
+}
+
+std::string channels_text(uint64_t channels) {
+  std::vector<int> numbers;
+  for (int c = 0; channels != 0; ++c, channels >>= 1) {
+    if ((channels & 1) != 0) numbers.push_back(c);
+  }
+  return ranges_text(std::move(numbers));
+}
+
 namespace {
 
 /// Bytes of ASCII with which `bytes` begin, eight at a time where there are so many.

@@ -77,6 +77,17 @@ size_t edit_distance(std::string_view a, std::string_view b);
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              std::span<const std::string_view> candidates);
 
+/// "did you mean 'json'?"; where none of `names` is like the word, `otherwise`, or if that is empty
+/// "one of: text, json".
+std::string hint_for(std::string_view word, std::span<const std::string_view> names,
+                     std::string_view otherwise = {});
+
+/// "1 line", "2 lines", "2 processes".
+std::string plural(int64_t n, std::string_view one);
+
+/// "0-3,7" for a set of channels, bit c for channel c.
+std::string channels_text(uint64_t channels);
+
 bool is_valid_utf8(std::string_view bytes);
 
 /// `bytes` with every invalid UTF-8 sequence replaced by U+FFFD.

@@ -159,16 +159,4 @@ std::string labelled(std::string_view name, std::string_view text, const TextSty
   return hang(pad(fmt::format("  {}", name), kMargin), Tone::Quiet, printable(text), style);
 }
 
-std::string plural(uint64_t n, std::string_view one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : one.ends_with('s') ? "es" : "s");
-}
-
-std::string channels_text(uint64_t channels) {
-  std::vector<int> numbers;
-  for (int c = 0; channels != 0; ++c, channels >>= 1) {
-    if ((channels & 1) != 0) numbers.push_back(c);
-  }
-  return ranges_text(std::move(numbers));
-}
-
 }  // namespace ncclog

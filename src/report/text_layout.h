@@ -59,10 +59,4 @@ std::string label(std::string_view name, const TextStyle& style);
 /// Text of any bytes that wraps behind a label. Ends with a newline.
 std::string labelled(std::string_view name, std::string_view text, const TextStyle& style);
 
-/// "1 line", "2 lines", "2 processes".
-std::string plural(uint64_t n, std::string_view one);
-
-/// "0-3,7" for a set of channels, bit c for channel c.
-std::string channels_text(uint64_t channels);
-
 }  // namespace ncclog

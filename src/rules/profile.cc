@@ -147,11 +147,8 @@ Profile find_profile(const std::string& name_or_path) {
   for (const EmbeddedFile& file : shipped_profiles()) {
     names.push_back(file.path.substr(0, file.path.find('.')));
   }
-  const auto nearest = nearest_name(name_or_path, names);
   throw Error(fmt::format("neither a profile nor a file: '{}'", printable(name_or_path)),
-              "--expect",
-              nearest ? fmt::format("did you mean '{}'?", *nearest)
-                      : std::string("'ncclog expect list' names the profiles"));
+              "--expect", hint_for(name_or_path, names, "'ncclog expect list' names the profiles"));
 }
 
 CheckedProfile check_profile(const Profile& profile, const Job& job) {

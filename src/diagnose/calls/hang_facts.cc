@@ -264,11 +264,10 @@ FactValue ends_at_work(const Job& job, const Instance&) {
   // there may have gone on.
   const bool is_any_cut = std::ranges::any_of(job.processes, &Process::cut);
   if (outcome_of(job).job.state != EndState::Unfinished || is_any_cut) return unknown();
-  size_t open = 0;
-  for (const EndOf& end : outcome_of(job).processes) open += end.state == EndState::Unfinished;
-  return yes(
-      fmt::format("The logs of {} process{} end in the middle of the work, and nothing says why",
-                  open, open == 1 ? "" : "es"));
+  const auto open =
+      std::ranges::count(outcome_of(job).processes, EndState::Unfinished, &EndOf::state);
+  return yes(fmt::format("The logs of {} end in the middle of the work, and nothing says why",
+                         plural(open, "process")));
 }
 
 /// Messages of which only one end is there when the logs end.

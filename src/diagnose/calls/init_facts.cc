@@ -444,7 +444,7 @@ std::string ranks_of(const std::vector<InitRank>& ranks) {
     if (rank.rank >= 0) numbers.push_back(rank.rank);
   }
   if (numbers.size() == ranks.size()) return ranks_phrase(numbers);
-  return fmt::format("{} process{}", ranks.size(), ranks.size() == 1 ? "" : "es");
+  return plural(std::ssize(ranks), "process");
 }
 
 /// "ranks 0-2 of 4".

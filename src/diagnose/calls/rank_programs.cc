@@ -92,7 +92,7 @@ std::string members_words(const Job& job, int communicator, const std::vector<in
   }
   const bool all_known = std::ranges::all_of(numbers, [](int number) { return number >= 0; });
   if (all_known) return ranks_phrase(numbers);
-  return fmt::format("{} {}", members.size(), members.size() == 1 ? "process" : "processes");
+  return plural(std::ssize(members), "process");
 }
 
 std::string name_and_place(const Job& job, int process, int rank, int cuda_dev,

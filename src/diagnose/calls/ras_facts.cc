@@ -150,7 +150,7 @@ std::string count_words(const RasStatement& statement) {
   const std::string value = to_valid_utf8(statement.value);
   const bool all_listed = static_cast<int64_t>(ranks.size()) >= statement.count;
   if (!ranks.empty() && all_listed) return fmt::format("{} {}", ranks_phrase(ranks), value);
-  return fmt::format("{} rank{} {}", statement.count, statement.count == 1 ? "" : "s", value);
+  return fmt::format("{} {}", plural(statement.count, "rank"), value);
 }
 
 /// What the last answer says of operations that ranks launched. It accuses nobody: those with more
@@ -193,11 +193,9 @@ bool is_impossible(const RasStatement& statement, int64_t most_ranks) {
 std::string lacking_words(const RasStatement& statement) {
   constexpr size_t kMost = 3;
   const bool of_job = statement.communicator.empty();
-  const std::string_view unit = of_job ? (statement.count == 1 ? "process" : "processes")
-                                       : (statement.count == 1 ? "rank" : "ranks");
   std::string words = of_job ? "" : "communicator " + to_valid_utf8(statement.communicator) + ": ";
   words += statement.problem == "DEAD" ? "no way to reach " : "no data from ";
-  words += fmt::format("{} {}", statement.count, unit);
+  words += plural(statement.count, of_job ? "process" : "rank");
   std::vector<std::string> members;
   for (const RasMember& member : statement.members) members.push_back(member_words(member));
   return members.empty() ? words : fmt::format("{}: {}", words, few_of(members, kMost, ", "));

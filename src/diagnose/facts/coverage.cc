@@ -136,8 +136,8 @@ FactValue ask_all_ranks(const Job& job, const Instance&) {
   if (unseen.size() == static_cast<size_t>(*job.nranks)) {
     return open("No line names the rank that printed it.");
   }
-  return open(fmt::format("No line speaks for {} {} of {}; being silent proves nothing.",
-                          unseen.size() == 1 ? "rank" : "ranks", ranges_text(unseen), *job.nranks),
+  return open(fmt::format("No line speaks for {} of {}; being silent proves nothing.",
+                          ranks_phrase(unseen), *job.nranks),
               true);
 }
 
@@ -175,9 +175,9 @@ FactValue ask_whole_files(const Job& job, const Instance&) {
 FactValue ask_left_out_lines(const Job& job, const Instance&) {
   const uint64_t lines = job.losses.count(Loss::LineLeftOut);
   if (lines == 0) return yes({});
-  return open(fmt::format("Ray left out {} {} like one that it printed; their ranks, hosts and "
+  return open(fmt::format("Ray left out {} like one that it printed; their ranks, hosts and "
                           "values are unknown.",
-                          lines, lines == 1 ? "line" : "lines"),
+                          plural(static_cast<int64_t>(lines), "line")),
               true);
 }
 

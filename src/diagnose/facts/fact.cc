@@ -227,7 +227,7 @@ std::string processes_phrase(const Job& job, const std::vector<int>& processes) 
   std::vector<int> ranks;
   for (const int process : processes) ranks.push_back(nth_process(job, process).rank);
   if (std::ranges::count(ranks, -1) == 0) return ranks_phrase(ranks);
-  return fmt::format("{} process{}", processes.size(), processes.size() == 1 ? "" : "es");
+  return plural(std::ssize(processes), "process");
 }
 
 bool are_ordered(const Job& job, SourceRef a, SourceRef b) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 
@@ -400,23 +401,19 @@ void add_process(const Job& job, const Process& process, Progress& progress) {
   progress.most_calls = std::max(progress.most_calls, calls);
 }
 
-std::string counted(size_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 /// "8 ranks", or processes where their ranks are not known.
 std::string who(const Progress& progress) {
   if (progress.ranks.size() == progress.processes) {
-    return counted(progress.ranks.size(), "rank", "ranks");
+    return plural(progress.ranks.size(), "rank");
   }
-  return counted(progress.processes, "process", "processes");
+  return plural(progress.processes, "process");
 }
 
 std::string calls_words(const Progress& progress) {
   if (progress.most_calls == 0) return {};
   const std::string each = progress.processes > 1 ? " each" : "";
   if (progress.least_calls == progress.most_calls) {
-    return fmt::format(" ({}{})", counted(progress.most_calls, "call", "calls"), each);
+    return fmt::format(" ({}{})", plural(progress.most_calls, "call"), each);
   }
   return fmt::format(" ({} to {} calls{})", progress.least_calls, progress.most_calls, each);
 }
@@ -483,7 +480,7 @@ FactValue noise_after_end(const Job& job, const Instance&) {
   if (lines == 0) return no();
   std::ranges::stable_sort(noise, {}, &Evidence::where);
   if (noise.size() > kShown) noise.resize(kShown);
-  return yes(fmt::format("{} of WARN", counted(lines, "line", "lines")), std::move(noise));
+  return yes(fmt::format("{} of WARN", plural(lines, "line")), std::move(noise));
 }
 
 constexpr Fact kOutcomeFacts[] = {

@@ -154,10 +154,8 @@ class Compiler {
       if (fields_[i].name == name) return static_cast<int>(i);
       known.push_back(fields_[i].name);
     }
-    const auto near = nearest_name(name, known);
     throw MalformedWording("unknown field '" + std::string(name) + "'", at,
-                           near ? "did you mean '" + std::string(*near) + "'?"
-                                : "list it, with its type, below the kind's name");
+                           hint_for(name, known, "list it, with its type, below the kind's name"));
   }
 
   void apply(std::string_view spec, size_t at, PatternStep& step) {

@@ -159,20 +159,15 @@ void add_versions(const ReplayPlan& plan, const ReplayOutcome& outcome, const Re
   add_row("CUDA", plan.cuda_version, cuda, false, rows);
 }
 
-/// "1 rank", "2 ranks".
-std::string counted(int n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 void add_size(const ReplayPlan& plan, const ReplayOutcome& outcome, Comparison& rows) {
   const int ranks = static_cast<int>(plan.ranks.size());
-  add_row("ranks of the job", plan.recorded_nranks > 0 ? counted(plan.recorded_nranks, "rank") : "",
-          counted(ranks, "rank"), true, rows);
+  add_row("ranks of the job", plan.recorded_nranks > 0 ? plural(plan.recorded_nranks, "rank") : "",
+          plural(ranks, "rank"), true, rows);
   if (plan.recorded_nhosts <= 0) return;
   const int hosts = outcome.pseudo_hosts;
   const std::string replayed =
-      hosts > 1 ? fmt::format("{} pseudo-hosts on one machine", hosts) : counted(hosts, "host");
-  add_row("hosts", counted(plan.recorded_nhosts, "host"), replayed, hosts != plan.recorded_nhosts,
+      hosts > 1 ? fmt::format("{} pseudo-hosts on one machine", hosts) : plural(hosts, "host");
+  add_row("hosts", plural(plan.recorded_nhosts, "host"), replayed, hosts != plan.recorded_nhosts,
           rows);
 }
 
@@ -181,7 +176,7 @@ void add_communicator(const PlannedCommunicator& recorded, const SeenCommunicato
   const std::string of = fmt::format(" of communicator {}", printable(recorded.id));
   if (recorded.recorded_nranks > 0) {
     const int replayed = static_cast<int>(recorded.ranks.size());
-    add_row("size" + of, counted(recorded.recorded_nranks, "rank"), counted(replayed, "rank"),
+    add_row("size" + of, plural(recorded.recorded_nranks, "rank"), plural(replayed, "rank"),
             is_tested, rows);
   }
   add_row("transports" + of, transport_names(recorded.transports), transport_names(seen.transports),

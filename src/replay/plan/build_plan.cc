@@ -506,11 +506,9 @@ Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::
     refuse_plan(testable.empty() ? "all-untestable" : "untestable",
                 {{"id", id}, {"others", fmt::format("{}", fmt::join(testable, ", "))}});
   }
-  const auto nearest = nearest_name(id, ids);
   refuse_plan("unknown-finding",
               {{"id", printable(id)},
-               {"what_next", nearest ? fmt::format("did you mean '{}'?", *nearest)
-                                     : "ncclog analyze lists the findings"}});
+               {"what_next", hint_for(id, ids, "ncclog analyze lists the findings")}});
 }
 
 ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {

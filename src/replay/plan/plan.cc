@@ -544,13 +544,6 @@ std::string write_json_document(const WrittenJson& document) {
   return text + "\n";
 }
 
-std::string hint_among(std::string_view word, std::span<const std::string_view> words) {
-  if (const auto nearest = nearest_name(word, words)) {
-    return fmt::format("did you mean '{}'?", *nearest);
-  }
-  return fmt::format("one of: {}", fmt::join(words, ", "));
-}
-
 std::vector<std::string_view> member_names(std::string_view list) {
   std::vector<std::string_view> names;
   for (const std::string_view name : split(list, ',')) {
@@ -565,7 +558,7 @@ int Words::number_of(const JsonPlace& place, std::string_view word) const {
     words.push_back(name(static_cast<int64_t>(number)));
     if (words.back() == word) return static_cast<int>(number);
   }
-  refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)), hint_among(word, words));
+  refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)), hint_for(word, words));
 }
 
 std::string_view function_word(int64_t number) {

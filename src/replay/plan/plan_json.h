@@ -141,9 +141,6 @@ WrittenJson to_json_value(const T& value);
 template <typename T>
 void read_json_value(const JsonPlace& place, T& value);
 
-/// "did you mean 'x'?", else "one of: …".
-std::string hint_among(std::string_view word, std::span<const std::string_view> words);
-
 /// The words that a member is written in; nullptr: it stands for itself.
 template <typename T>
 const Words* words_for(FieldsOf<T>, std::string_view) {
@@ -216,7 +213,7 @@ void read_object(const JsonPlace& place, T& self) {
   for (const auto& [key, value] : object.items()) {
     if (found == object.size()) break;
     if (std::ranges::find(keys, key) != keys.end()) continue;
-    refuse(place, fmt::format("unknown key '{}'", printable(key)), hint_among(key, keys));
+    refuse(place, fmt::format("unknown key '{}'", printable(key)), hint_for(key, keys));
   }
   if (!missing.empty()) refuse(place, fmt::format("'{}' is missing", missing));
 }

@@ -155,7 +155,7 @@ std::vector<std::string_view> column_names(std::string_view sql) {
 }
 
 /// What may have been meant where `what` ends with a name that nothing has.
-std::string hint_for(std::string_view what, std::string_view sql) {
+std::string name_hint(std::string_view what, std::string_view sql) {
   constexpr std::string_view kNoTable = "no such table: ";
   constexpr std::string_view kNoColumn = "no such column: ";
   const bool table = what.starts_with(kNoTable);
@@ -168,9 +168,8 @@ std::string hint_for(std::string_view what, std::string_view sql) {
   for (const TableKind& kind : all_tables()) tables.push_back(kind.sql_name());
   const std::vector<std::string_view> names =
       table ? std::vector<std::string_view>(tables.begin(), tables.end()) : column_names(sql);
-  if (const auto nearest = nearest_name(name, names))
-    return fmt::format("did you mean '{}'?", *nearest);
-  return fmt::format("{}: {}", table ? "tables" : "columns", fmt::join(names, ", "));
+  return hint_for(name, names,
+                  fmt::format("{}: {}", table ? "tables" : "columns", fmt::join(names, ", ")));
 }
 
 Cell cell_of(sqlite3_stmt* statement, int column) {
@@ -208,9 +207,9 @@ SqlQuestion::SqlQuestion(SqlDatabase& database, const std::string& sql) : databa
   if (prepared != SQLITE_OK) {
     const std::string where =
         place < 0 ? std::string("--sql") : fmt::format("--sql, character {}", place + 1);
-    throw Error(what, where, hint_for(what, sql));
+    throw Error(what, where, name_hint(what, sql));
   }
-  if (statement_ == nullptr) throw Error("no statement", "--sql", hint_for("", sql));
+  if (statement_ == nullptr) throw Error("no statement", "--sql", name_hint("", sql));
   if (trim(rest).find_first_not_of("; \t\r\n") != std::string_view::npos) {
     throw Error("more than one statement", "--sql", "ask one at a time");
   }
