@@ -145,38 +145,23 @@ void judge_filters_in_use(const Job& job, std::vector<JobRemark>& remarks) {
   add_surprises(job, printed, remarks);
 }
 
-/// By name and value: the first line of it.
-std::map<std::pair<std::string, std::string>, Evidence> first_lines(const Job& job) {
-  std::map<std::pair<std::string, std::string>, Evidence> lines;
-  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    lines.try_emplace({std::string(said.message.name), std::string(said.message.value)},
-                      evidence_of(said.record));
-  });
-  return lines;
-}
-
-/// False where only one process prints a value and lines are torn: what another one wrote may stand
-/// in it.
-bool is_certain(const Job& job, const EnvironmentSetting& setting) {
-  return setting.processes.size() > 1 || !is_torn(job);
-}
-
 /// The different sets of settings that processes read, each as indices into Job::environment.
 std::set<std::vector<size_t>> distinct_sets(const Job& job) {
   std::map<int, std::vector<size_t>> of_process;
   for (size_t i = 0; i < job.environment.size(); ++i) {
-    if (!is_certain(job, job.environment[i])) continue;
-    for (const int process : job.environment[i].processes) of_process[process].push_back(i);
+    const std::vector<int>& processes = job.environment[i].processes;
+    // Where lines are torn, what another process wrote may stand in the value.
+    if (processes.size() < 2 && is_torn(job)) continue;
+    for (const int process : processes) of_process[process].push_back(i);
   }
   std::set<std::vector<size_t>> sets;
   for (auto& [process, set] : of_process) sets.insert(std::move(set));
   return sets;
 }
 
-/// What is no news of a setting that NCCL has read.
-bool is_disproved(RemarkKind kind) {
-  return kind == RemarkKind::Unknown || kind == RemarkKind::Misspelt ||
-         kind == RemarkKind::Removed || kind == RemarkKind::TooNew;
+template <RemarkKind... kinds>
+bool is_kind(const Remark& remark) {
+  return ((remark.kind == kinds) || ...);
 }
 
 void lint_commands(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
@@ -189,16 +174,24 @@ void lint_commands(const Job& job, const LintContext& context, std::vector<JobRe
 }
 
 void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
-  const auto lines = first_lines(job);
+  std::map<std::pair<std::string, std::string>, Evidence> lines;  // The first of name and value.
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    lines.try_emplace({std::string(said.message.name), std::string(said.message.value)},
+                      evidence_of(said.record));
+  });
   for (const std::vector<size_t>& set : distinct_sets(job)) {
     std::vector<Setting> settings;
     for (const size_t i : set) {
       settings.push_back({.name = job.environment[i].name, .value = job.environment[i].value});
     }
     for (Remark& remark : lint(settings, context)) {
-      if (is_disproved(remark.kind)) continue;
-      const auto line = lines.find({remark.variable, remark.value});
-      remarks.push_back({std::move(remark), line == lines.end() ? Evidence{} : line->second});
+      // NCCL has read the setting, so these are no news.
+      if (is_kind<RemarkKind::Unknown, RemarkKind::Misspelt, RemarkKind::Removed,
+                  RemarkKind::TooNew>(remark)) {
+        continue;
+      }
+      const Evidence& line = lines[{remark.variable, remark.value}];
+      remarks.push_back({std::move(remark), line});
     }
   }
 }
@@ -298,21 +291,17 @@ struct Reader {
   bool damaged = false;  ///< Lines may be torn, unknown or left out: maybe the missing one.
 };
 
-/// Of a torn line nobody may be able to tell whose it was.
-bool is_damaged(const Job& job, const Process& process) {
-  if (job.losses.count(Loss::LineLeftOut) > 0 || is_torn(job)) return true;
-  return std::ranges::any_of(process.logs,
-                             [&](size_t log) { return job.logs[log].unrecognised.total > 0; });
-}
-
 /// The processes that print settings or finish an initialisation.
 std::vector<Reader> read_settings(const Job& job) {
   std::map<int, PrintedSettings> printed = printed_settings(job);
+  // Of a torn line nobody may be able to tell whose it was.
+  const bool is_any_lost = job.losses.count(Loss::LineLeftOut) > 0 || is_torn(job);
   std::vector<Reader> readers;
   for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
     const Process& process = nth_process(job, p);
     if (process.pid < 0) continue;
-    Reader reader{p, std::move(printed[p]), first_complete(job, process), is_damaged(job, process)};
+    Reader reader{p, std::move(printed[p]), first_complete(job, process), is_any_lost};
+    for (const size_t log : process.logs) reader.damaged |= job.logs[log].unrecognised.total > 0;
     const bool reads = !reader.settings.empty() || reader.completed.line != 0;
     if (reads) readers.push_back(std::move(reader));
   }
@@ -356,13 +345,6 @@ Camps camps_of(const std::vector<Reader>& readers, const std::string& name) {
   return result;
 }
 
-/// True if some have the variable and as many provably have not, while nobody knows of the others:
-/// then who is the odd one would be a guess.
-bool is_undecided(const std::vector<Reader>& readers, const Camps& by_value) {
-  return by_value.contains("") && minority(by_value).empty() &&
-         std::ranges::any_of(readers, &Reader::damaged);
-}
-
 /// Drops what may differ: all of it, or the difference between hosts.
 bool is_difference(const Job& job, const std::string& name, const Camps& by_value) {
   if (by_value.size() < 2 || has_trait(name, "may_differ")) return false;
@@ -403,8 +385,11 @@ std::vector<Difference> find_differences(const Job& job, const std::vector<Reade
   std::vector<Difference> differences;
   for (const std::string& name : names) {
     Difference found{name, camps_of(readers, name), {}};
-    if (!is_difference(job, name, found.by_value) || is_undecided(readers, found.by_value))
-      continue;
+    if (!is_difference(job, name, found.by_value)) continue;
+    // Some have the variable and as many provably have not, while nobody knows of the others: then
+    // who is the odd one would be a guess.
+    const bool is_undecided = found.by_value.contains("") && minority(found.by_value).empty();
+    if (is_undecided && std::ranges::any_of(readers, &Reader::damaged)) continue;
     std::set<std::string> shown;
     for (const Reader& reader : readers) {
       const auto setting = reader.settings.find(name);
@@ -487,14 +472,18 @@ std::string sentence(const Remark& remark) {
   return fmt::format("{} {}", printable(setting), printable(remark.message));
 }
 
-template <RemarkKind... kinds>
-bool is_kind(const Remark& remark) {
-  return ((remark.kind == kinds) || ...);
+template <auto wanted>
+FactValue sentences(const Job& job, const Instance&) {
+  return remarks_answer(job, "; ", wanted, sentence);
 }
 
-template <RemarkKind... kinds>
-FactValue sentences(const Job& job, const Instance&) {
-  return remarks_answer(job, "; ", is_kind<kinds...>, sentence);
+bool is_costly_logging(const Remark& remark) {
+  return remark.kind == RemarkKind::Costly && remark.variable.starts_with("NCCL_DEBUG");
+}
+
+/// That all ways but the network are off has a fact of its own.
+bool is_contradiction(const Remark& remark) {
+  return remark.kind == RemarkKind::Contradictory && remark.variable != "NCCL_P2P_DISABLE";
 }
 
 FactValue unknown_variables(const Job& job, const Instance&) {
@@ -516,15 +505,6 @@ FactValue misspelt_variables(const Job& job, const Instance&) {
   });
 }
 
-FactValue costly_logging(const Job& job, const Instance&) {
-  return remarks_answer(
-      job, "; ",
-      [](const Remark& remark) {
-        return remark.kind == RemarkKind::Costly && remark.variable.starts_with("NCCL_DEBUG");
-      },
-      sentence);
-}
-
 /// Remarks of one kind on filters of one sort.
 template <RemarkKind kind, const std::string_view& variable>
 FactValue filters(const Job& job, const Instance&) {
@@ -535,16 +515,6 @@ FactValue filters(const Job& job, const Instance&) {
         const std::string hint = remark.hint.empty() ? "" : fmt::format(" ({})", remark.hint);
         return sentence(remark) + printable(hint);
       });
-}
-
-/// Contradictions; that all ways but the network are off has a fact of its own.
-FactValue contradictory_settings(const Job& job, const Instance&) {
-  return remarks_answer(
-      job, "; ",
-      [](const Remark& remark) {
-        return remark.kind == RemarkKind::Contradictory && remark.variable != "NCCL_P2P_DISABLE";
-      },
-      sentence);
 }
 
 /// Settings that NCCL read although the commands in the log, which hand settings on, do not name
@@ -634,9 +604,9 @@ constexpr std::array kSettingFacts = {
     // what was set.
     job_fact("job.algorithm_unavailable", algorithm_unavailable),
     // A setting has no effect because of another one of the same process or command.
-    job_fact("job.contradictory_settings", contradictory_settings),
+    job_fact("job.contradictory_settings", sentences<is_contradiction>),
     // A command asks NCCL for every call or every subsystem.
-    job_fact("job.costly_logging", costly_logging),
+    job_fact("job.costly_logging", sentences<is_costly_logging>),
     // NCCL_IB_HCA admits a device because its name begins like one that it names.
     job_fact("job.hca_matches_more", filters<RemarkKind::MatchesMore, kHcas>),
     // A process that reads NCCL_IB_HCA found no RDMA device.
@@ -646,15 +616,15 @@ constexpr std::array kSettingFacts = {
     // A process that reads NCCL_SOCKET_IFNAME found no interface.
     job_fact("job.ifname_matches_nothing", filters<RemarkKind::MatchesNothing, kInterfaces>),
     // A setting has a value that NCCL cannot use, or reads as another one.
-    job_fact("job.invalid_settings", sentences<RemarkKind::Invalid>),
+    job_fact("job.invalid_settings", sentences<is_kind<RemarkKind::Invalid>>),
     // A command sets a name that is one or two letters away from one that NCCL reads.
     job_fact("job.misspelt_variables", misspelt_variables),
     // A command sets a variable that this release of NCCL no longer reads.
-    job_fact("job.removed_variables", sentences<RemarkKind::Removed>),
+    job_fact("job.removed_variables", sentences<is_kind<RemarkKind::Removed>>),
     // NCCL read a setting that the commands in the log, which set others, do not name.
     job_fact("job.settings_from_elsewhere", settings_from_elsewhere),
     // A command sets a variable that this release of NCCL does not read yet.
-    job_fact("job.too_new_variables", sentences<RemarkKind::TooNew>),
+    job_fact("job.too_new_variables", sentences<is_kind<RemarkKind::TooNew>>),
     // A command sets an NCCL_* name that no release of NCCL and no known plugin reads.
     job_fact("job.unknown_variables", unknown_variables),
 };

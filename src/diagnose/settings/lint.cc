@@ -14,16 +14,15 @@ namespace {
 constexpr size_t kMostInterfaces = 16;
 constexpr size_t kMostHcas = 32;
 
-Remark make_remark(RemarkKind kind, RemarkLevel level, std::string message, std::string hint = {}) {
-  return {kind, level, {}, {}, std::move(message), std::move(hint), 0};
-}
-
 Remark warning(RemarkKind kind, std::string message, std::string hint = {}) {
-  return make_remark(kind, RemarkLevel::Warning, std::move(message), std::move(hint));
+  return {.kind = kind, .message = std::move(message), .hint = std::move(hint)};
 }
 
 Remark note(RemarkKind kind, std::string message, std::string hint = {}) {
-  return make_remark(kind, RemarkLevel::Note, std::move(message), std::move(hint));
+  return {.kind = kind,
+          .level = RemarkLevel::Note,
+          .message = std::move(message),
+          .hint = std::move(hint)};
 }
 
 bool is_about_hcas(const NcclVariable& variable) { return variable.name == "NCCL_IB_HCA"; }
@@ -45,12 +44,6 @@ void judge_form(const NcclVariable& variable, const NameFilter& filter, std::vec
   out.push_back(warning(
       RemarkKind::Invalid,
       fmt::format("has {} names, of which NCCL takes the first {}", filter.entries.size(), most)));
-}
-
-/// Without a filter NCCL leaves lo, docker and virbr to the last; a filter of ours replaces that.
-bool lets_loopback_in(const NcclVariable& variable, const NameFilter& filter) {
-  return variable.name == "NCCL_SOCKET_IFNAME" && filter.excludes && !filter.entries.empty() &&
-         admits(filter, "lo");
 }
 
 /// Names that an entry speaks of although another device is called exactly so: mlx5_10 of mlx5_1.
@@ -82,10 +75,11 @@ void judge_host(const NcclVariable& variable, const Setting& setting, const Name
     std::string hint = filter_meant(setting.value, names);
     if (!host.certain && hint.empty()) hint = "right if the job runs on other hosts";
     if (hint.empty()) hint = how_to_name(filter);
-    out.push_back(make_remark(
-        RemarkKind::MatchesNothing, host.certain ? RemarkLevel::Error : RemarkLevel::Warning,
+    out.push_back(warning(
+        RemarkKind::MatchesNothing,
         fmt::format("admits none of the {} of {}: {}", devices, host.host, named_few(names)),
         std::move(hint)));
+    if (host.certain) out.back().level = RemarkLevel::Error;
     return;
   }
   for (const FilterEntry& entry : filter.entries) {
@@ -110,7 +104,9 @@ std::vector<Remark> judge_filter(const NcclVariable& variable, const Setting& se
   const NameFilter filter = parse_name_filter(setting.value);
   judge_form(variable, filter, remarks);
   if (variable.name == "NCCL_OOB_NET_IFNAME") return remarks;
-  if (lets_loopback_in(variable, filter)) {
+  // Without a filter NCCL leaves lo, docker and virbr to the last; a filter of ours replaces that.
+  const bool is_exclusion = filter.excludes && !filter.entries.empty();
+  if (variable.name == "NCCL_SOCKET_IFNAME" && is_exclusion && admits(filter, "lo")) {
     remarks.push_back(warning(RemarkKind::AdmitsLoopback,
                               "admits lo: a list of exclusions replaces NCCL's own, which "
                               "leaves lo, docker and virbr out",
@@ -188,14 +184,6 @@ constexpr RemarkRow kRows[] = {
 
 }  // namespace remarks
 
-/// NCCL_ALGO asks for algorithms of that family only.
-bool asks_only_for(std::string_view algo, std::string_view family) {
-  const auto admitted = admitted_choices(*find_nccl_variable("NCCL_ALGO"), algo);
-  return !admitted.empty() && std::ranges::all_of(admitted, [&](const std::string& name) {
-    return name.starts_with(family);
-  });
-}
-
 /// True if a value is what a row asks for; `rival` is the other setting's value.
 bool is_asked_for(std::string_view asked, std::string_view value, std::string_view rival) {
   const int64_t number = read_number(value);
@@ -206,8 +194,16 @@ bool is_asked_for(std::string_view asked, std::string_view value, std::string_vi
   if (asked == "above") return number > read_number(rival);
   const std::string_view rest = asked.substr(asked.find(' ') + 1);
   if (asked.starts_with("from ")) return number >= read_number(rest);
-  if (asked.starts_with("only ")) return asks_only_for(value, rest);
-  const auto is_word = [&](std::string_view word) { return upper_case(value) == word; };
+  if (asked.starts_with("only ")) {
+    const auto admitted = admitted_choices(*find_nccl_variable("NCCL_ALGO"), value);
+    return !admitted.empty() && std::ranges::all_of(admitted, [&](const std::string& name) {
+      return name.starts_with(rest);
+    });
+  }
+  // A number counts however it is written, "0x1" or " 1". What is none reads as 0, so 0 is a word.
+  const auto is_word = [&](std::string_view word) {
+    return upper_case(value) == word || (number != 0 && number == read_number(word));
+  };
   return std::ranges::any_of(split(rest, '|'), is_word) != asked.starts_with("not ");
 }
 
@@ -240,18 +236,10 @@ std::string too_many_sockets(std::span<const Setting> settings, const Setting& o
                      quoted(*threads), each * many, kMost);
 }
 
-/// Whether the release in use, if it is known, reads that setting yet.
-bool may_be_read(const Setting& setting, const LintContext& context) {
-  return context.nccl_version.empty() ||
-         compare_releases(context.nccl_version, find_nccl_variable(setting.name)->first) >= 0;
-}
-
-/// What of NCCL's own arithmetic takes the effect of `own` away; empty: nothing that is certain.
-std::string words_of_conflict(std::span<const Setting> settings, const Setting& own,
-                              const LintContext& context) {
-  if (own.name == "NCCL_NSOCKS_PERTHREAD") return too_many_sockets(settings, own);
-  const bool is_debug = own.name == "NCCL_DEBUG_SUBSYS" || own.name == "NCCL_DEBUG_FILE";
-  return is_debug ? debug_is_low(settings, own, context) : "";
+/// Whether the release in use is known, and older than the first that reads the variable.
+bool is_too_old(const LintContext& context, const NcclVariable& variable) {
+  return !context.nccl_version.empty() &&
+         compare_releases(context.nccl_version, variable.first) < 0;
 }
 
 /// The remark of a row on `own`; nullopt: the row does not hold. Settings of programs or branches
@@ -268,9 +256,8 @@ std::optional<Remark> remark_of(const RemarkRow& row, std::span<const Setting> s
     return note(costs ? RemarkKind::Costly : RemarkKind::Workaround, std::string(row.what),
                 std::string(row.hint.empty() ? "unset it unless this is a test" : row.hint));
   }
-  if (rival == nullptr) return std::nullopt;
-  if (!is_asked_for(row.rival_value, rival_value, {})) return std::nullopt;
-  if (!may_be_read(*rival, context)) return std::nullopt;
+  if (rival == nullptr || !is_asked_for(row.rival_value, rival_value, {})) return std::nullopt;
+  if (is_too_old(context, *find_nccl_variable(rival->name))) return std::nullopt;
   return warning(RemarkKind::Contradictory, fmt::format(fmt::runtime(row.what), quoted(*rival)),
                  "unset one of the two");
 }
@@ -280,10 +267,13 @@ std::optional<Remark> remark_of(const RemarkRow& row, std::span<const Setting> s
 void judge_effect(std::span<const Setting> settings, const Setting& own, const LintContext& context,
                   std::vector<Remark>& out) {
   if (own.value.empty()) return;
-  std::string what = own.unset ? "" : words_of_conflict(settings, own, context);
+  // What of NCCL's own arithmetic takes the effect away.
+  std::string what;
+  const bool is_debug = own.name == "NCCL_DEBUG_SUBSYS" || own.name == "NCCL_DEBUG_FILE";
+  if (is_debug && !own.unset) what = debug_is_low(settings, own, context);
+  if (own.name == "NCCL_NSOCKS_PERTHREAD" && !own.unset) what = too_many_sockets(settings, own);
   bool defeated = !what.empty();
   if (defeated) {
-    const bool is_debug = own.name.starts_with("NCCL_DEBUG_");
     out.push_back(warning(RemarkKind::Contradictory, std::move(what),
                           is_debug ? "set NCCL_DEBUG=INFO" : "unset one of the two"));
   }
@@ -383,19 +373,21 @@ std::string replaced_by(const NcclVariable& variable) {
 }
 
 /// Whether the release in use reads the variable at all.
-std::optional<Remark> judge_release(const NcclVariable& variable, std::string_view version) {
+std::optional<Remark> judge_release(const NcclVariable& variable, const LintContext& context) {
+  const std::string_view version = context.nccl_version;
   const bool known = !version.empty();
   const bool removed = !variable.last.empty();
   if (removed && (!known || compare_releases(version, variable.last) > 0)) {
+    Remark remark = warning(RemarkKind::Removed,
+                            fmt::format("is read up to NCCL {} only{}", variable.last,
+                                        known ? fmt::format(", and this is {}", version) : ""),
+                            replaced_by(variable));
     const bool recent = compare_releases(variable.last, "2.22") > 0;
-    return make_remark(RemarkKind::Removed,
-                       !known && recent ? RemarkLevel::Note : RemarkLevel::Warning,
-                       fmt::format("is read up to NCCL {} only{}", variable.last,
-                                   known ? fmt::format(", and this is {}", version) : ""),
-                       replaced_by(variable));
+    if (!known && recent) remark.level = RemarkLevel::Note;
+    return remark;
   }
   // The table begins at 2.4.2, so it cannot say what older releases lack.
-  if (known && variable.first != "2.4.2" && compare_releases(version, variable.first) < 0) {
+  if (variable.first != "2.4.2" && is_too_old(context, variable)) {
     return warning(RemarkKind::TooNew, fmt::format("is read by NCCL {} and later, and this is {}",
                                                    variable.first, version));
   }
@@ -416,21 +408,17 @@ std::optional<Remark> judge_buffers(const Setting& setting) {
                  "unset it");
 }
 
-/// Shells take quotes away; nccl.conf, docker's env files and YAML in YAML do not.
-bool is_quoted(std::string_view value) {
-  return value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
-         value.front() == value.back();
-}
-
-std::optional<Remark> judge_text(const NcclVariable& variable, const Setting& setting) {
-  if (is_quoted(setting.value)) {
+std::optional<Remark> judge_text(const NcclVariable& variable, const std::string& value) {
+  // Shells take quotes away; nccl.conf, docker's env files and YAML in YAML do not.
+  if (value.size() >= 2 && (value[0] == '"' || value[0] == '\'') && value[0] == value.back()) {
     return warning(RemarkKind::Invalid, "has quotes that belong to the value here",
                    "write it without quotes");
   }
-  auto fault = judge_value(variable, setting.value);
+  auto fault = judge_value(variable, value);
   if (!fault) return std::nullopt;
-  return make_remark(RemarkKind::Invalid, fault->fails ? RemarkLevel::Error : RemarkLevel::Warning,
-                     std::move(fault->what), std::move(fault->hint));
+  Remark remark = warning(RemarkKind::Invalid, std::move(fault->what), std::move(fault->hint));
+  if (fault->fails) remark.level = RemarkLevel::Error;
+  return remark;
 }
 
 /// True if there is a remark.
@@ -443,19 +431,12 @@ bool add(std::optional<Remark> remark, std::vector<Remark>& out) {
 void judge_values(const NcclVariable& variable, std::span<const Setting> settings,
                   const Setting& setting, const LintContext& context, std::vector<Remark>& out) {
   if (!setting.literal) return;
-  if (add(judge_text(variable, setting), out)) return;
+  if (add(judge_text(variable, setting.value), out)) return;
   for (Remark& remark : judge_filter(variable, setting, context.hosts)) {
     out.push_back(std::move(remark));
   }
   judge_effect(settings, setting, context, out);
   add(judge_buffers(setting), out);
-}
-
-std::optional<Remark> judge_export(const Setting& setting, const LintContext& context) {
-  if (setting.exported || !context.needs_export) return std::nullopt;
-  return note(RemarkKind::NotExported,
-              "is set for the script itself only, unless it is exported elsewhere",
-              fmt::format("export {}", setting.name));
 }
 
 /// Remarks on one of the settings, in the order in which they are found.
@@ -471,8 +452,12 @@ std::vector<Remark> lint_one(std::span<const Setting> settings, const Setting& s
     add(other != nullptr ? judge_other(*other, setting.name) : judge_unread(setting.name), remarks);
     return remarks;
   }
-  add(judge_export(setting, context), remarks);
-  auto release = judge_release(*variable, context.nccl_version);
+  if (!setting.exported && context.needs_export) {
+    remarks.push_back(note(RemarkKind::NotExported,
+                           "is set for the script itself only, unless it is exported elsewhere",
+                           fmt::format("export {}", setting.name)));
+  }
+  auto release = judge_release(*variable, context);
   const bool unread = release && release->kind != RemarkKind::Deprecated;
   add(std::move(release), remarks);
   if (!unread || context.nccl_version.empty()) {

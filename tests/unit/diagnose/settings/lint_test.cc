@@ -164,6 +164,9 @@ constexpr Row kTogether[] = {
      "note workaround NCCL_NET: forces TCP between hosts (unset it unless this is a test)\nwarning "
      "contradictory NCCL_NET_GDR_LEVEL: has no effect: NCCL_NET=Socket keeps to TCP"},
     {"export NCCL_P2P_LEVEL=NVL NCCL_P2P_DISABLE=1", "warning contradictory NCCL_P2P_LEVEL"},
+    {"export NCCL_P2P_LEVEL=NVL NCCL_P2P_DISABLE=0x1", "warning contradictory NCCL_P2P_LEVEL"},
+    {"export NCCL_P2P_LEVEL=NVL 'NCCL_P2P_DISABLE= 1'", "warning contradictory NCCL_P2P_LEVEL"},
+    {"export NCCL_P2P_LEVEL=NVL NCCL_P2P_DISABLE=0x0", ""},
     {"export NCCL_NVLS_ENABLE=0 NCCL_ALGO=NVLS,NVLSTree",
      "note workaround NCCL_NVLS_ENABLE: switches NVLink SHARP off (unset it unless this is a "
      "test)\nwarning contradictory NCCL_ALGO: asks for what NCCL_NVLS_ENABLE=0 switches off"},
