@@ -16,11 +16,6 @@ namespace {
 
 constexpr size_t kMaxLines = 6;
 
-/// "1 host", "2 hosts".
-std::string counted(int64_t n, std::string_view thing) {
-  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
-}
-
 /// The set of values, or why there is none.
 FactValue all_of(FactValue::Set values, std::string_view missing) {
   std::string why(values.empty() ? missing : "");
@@ -153,19 +148,19 @@ FactValue nics_per_host(const Job& job, const Instance&) {
 
 FactValue hosts(const Job& job, const Instance&) {
   if (job.nhosts <= 0) return unknown("no line names a host");
-  return only({.value = int64_t{job.nhosts}, .what = counted(job.nhosts, "host")});
+  return only({.value = int64_t{job.nhosts}, .what = plural(job.nhosts, "host")});
 }
 
 FactValue ranks(const Job& job, const Instance&) {
   if (!job.nranks) return unknown("no line tells how many ranks there are");
-  return only({.value = int64_t{*job.nranks}, .what = counted(*job.nranks, "rank")});
+  return only({.value = int64_t{*job.nranks}, .what = plural(*job.nranks, "rank")});
 }
 
 FactValue channels(const Job& job, const Instance&) {
   const int number =
       job.communicators.empty() ? -1 : job.communicators.front().graphs.channels.coll;
   if (number < 0) return unknown("no line counts the channels of the largest communicator");
-  FactValue value{.value = int64_t{number}, .what = counted(number, "channel")};
+  FactValue value{.value = int64_t{number}, .what = plural(number, "channel")};
   for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
     if (said.message.coll == number && value.evidence.empty()) {
       value.evidence.push_back(evidence_of(said.record));
@@ -350,23 +345,11 @@ bool fits(const FactValue& value, Fit fit, const Expected& expected) {
   return false;
 }
 
-/// What all values are, which are as expected.
-std::string met_text(const ExpectedFact& kind, const FactValue& found, size_t all,
-                     const Expected& expected) {
-  if (!kind.thing.empty()) return counted(static_cast<int64_t>(all), kind.thing);
-  return kind.fact.scope == Scope::Host
-             ? fmt::format("{} {} on every host", limits_text(expected), found.what)
-             : found.what;
-}
-
 /// What those values are that are not as expected.
-std::string broken_text(const ExpectedFact& kind, const FactValue& found, size_t all,
+std::string broken_text(const ExpectedFact& kind, const FactValue& found, const std::string& all,
                         const std::vector<const FactValue*>& wrong, const Expected& expected) {
   const std::string& first = wrong.front()->what;
-  if (!kind.thing.empty()) {
-    return fmt::format("{} ({} of {})", first, wrong.size(),
-                       counted(static_cast<int64_t>(all), kind.thing));
-  }
+  if (!kind.thing.empty()) return fmt::format("{} ({} of {})", first, wrong.size(), all);
   if (kind.fit != Limits) return first;
   if (kind.fact.scope != Scope::Host) return fmt::format("{} of {}", first, limits_text(expected));
   constexpr size_t kMaxHosts = 4;
@@ -390,8 +373,13 @@ FactValue test_fact(const ExpectedFact& kind, const Expected& expected, const Jo
     if (!fits(value, kind.fit, expected)) wrong.push_back(&value);
   }
   if (wrong.empty() && !found.why.empty()) return {.what = found.why};
-  if (wrong.empty()) return yes(met_text(kind, found, all.size(), expected));
-  FactValue broken{.value = false, .what = broken_text(kind, found, all.size(), wrong, expected)};
+  const std::string counted = plural(std::ssize(all), kind.thing);
+  if (wrong.empty() && !kind.thing.empty()) return yes(counted);
+  if (wrong.empty() && kind.fact.scope == Scope::Host) {
+    return yes(fmt::format("{} {} on every host", limits_text(expected), found.what));
+  }
+  if (wrong.empty()) return yes(found.what);
+  FactValue broken{.value = false, .what = broken_text(kind, found, counted, wrong, expected)};
   std::set<int> processes;
   for (const FactValue* value : wrong) {
     processes.insert(value->processes.begin(), value->processes.end());

@@ -30,16 +30,6 @@ namespace {
 
 constexpr std::string_view kConfigPrefix = "Comm config ";
 
-/// The first line that prints each setting.
-std::map<std::string, Evidence, std::less<>> printed_settings(const Job& job) {
-  std::map<std::string, Evidence, std::less<>> printed;
-  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    if (printed.contains(said.message.name)) return;
-    printed.emplace(said.message.name, evidence_of(said.record));
-  });
-  return printed;
-}
-
 /// Printed behind the end of an initialisation only. Settings of processes that start NCCL are read
 /// in the same places everywhere, so a few lines of each name tell.
 bool is_printed_late(const Job& job, std::string_view name) {
@@ -127,14 +117,17 @@ FactValue::Set setting_values(const Job& job, const Instance& compared) {
       if (readers.contains(p)) by_name[setting.name][setting.value].insert(p);
     }
   }
-  const auto printed = printed_settings(job);
   FactValue::Set facts;
+  std::map<std::string, size_t, std::less<>> places;
   for (const auto& [name, camps] : by_name) {
-    FactValue& fact = facts.emplace_back(setting_fact(job, name, camps, readers));
-    if (const auto line = printed.find(name); line != printed.end()) {
-      fact.evidence.push_back(line->second);
-    }
+    places[name] = facts.size();
+    facts.push_back(setting_fact(job, name, camps, readers));
   }
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    const auto place = places.find(said.message.name);
+    if (place == places.end() || !facts[place->second].evidence.empty()) return;
+    facts[place->second].evidence.push_back(evidence_of(said.record));
+  });
   return stated_facts(stated_configs(job), std::move(facts));
 }
 
@@ -177,11 +170,6 @@ Stated listed(const std::vector<std::string>& versions, const Stated& said) {
   return values;
 }
 
-/// "NET" and the other kinds of a network plugin keep their words, as do "TUNER", "ENV", …
-std::string plugin_name(std::string_view type) {
-  return type == "NET" ? std::string(kNetPlugin) : std::string(type) + " plugin";
-}
-
 FactValue::Set versions(const Job& job, const Instance&) {
   StatedByName stated;
   const auto version_of = [](const auto& message) { return message.version; };
@@ -212,7 +200,9 @@ FactValue::Set network_values(const Job& job, const Instance&) {
     const PluginLoaded& plugin = said.message;
     std::string value(plugin.name);
     if (!plugin.version.empty()) value += fmt::format(" ({})", plugin.version);
-    stated[plugin_name(plugin.type)].try_emplace(std::move(value), evidence_of(said.record));
+    const auto name =
+        plugin.type == "NET" ? std::string(kNetPlugin) : fmt::format("{} plugin", plugin.type);
+    stated[name].try_emplace(std::move(value), evidence_of(said.record));
   });
   Stated& net = stated[std::string(kNetPlugin)];
   if (net.empty() && !job.network.plugin.empty()) net.try_emplace(job.network.plugin);
@@ -262,13 +252,6 @@ std::string lasting_name(const NetDevice& device) {
   return std::string(device.name);
 }
 
-std::string device_name(const NetDevice& device) {
-  std::string name = lasting_name(device);
-  if (device.port >= 0) name += fmt::format(":{}", device.port);
-  if (!device.link.empty()) name += fmt::format("/{}", device.link);
-  return name;
-}
-
 /// What a host lists in one place.
 struct ListedDevices {
   std::set<std::string> names;
@@ -285,7 +268,11 @@ void add_list(std::string_view list, const std::string& place, const std::string
   for (const NetDevice& device : parse_device_list(list)) {
     // NCCL's buffer may end in the middle of the last one.
     const bool cut = place == "devices of IB" && device.link != "IB" && device.link != "RoCE";
-    if (!cut) there.names.insert(device_name(device));
+    if (cut) continue;
+    std::string name = lasting_name(device);
+    if (device.port >= 0) name += fmt::format(":{}", device.port);
+    if (!device.link.empty()) name += fmt::format("/{}", device.link);
+    there.names.insert(std::move(name));
   }
 }
 

@@ -231,11 +231,6 @@ std::string numbers_text(const ChannelNumbers& numbers) {
   return join(parts, ", ");
 }
 
-/// "1 channel", "24 channels".
-std::string channels_phrase(int count) {
-  return fmt::format("{} channel{}", count, count == 1 ? "" : "s");
-}
-
 int count_channels(uint64_t mask) { return __builtin_popcountll(mask); }
 
 /// "24 channels; 0 1 2 3"; empty where a ring is not known as a whole.
@@ -246,7 +241,7 @@ std::string rings_text(const Communicator& comm) {
     if (ring.check == GraphCheck::Broken) {
       parts.push_back(fmt::format("{} broken", count_channels(ring.channels)));
     } else if (is_whole) {
-      parts.push_back(fmt::format("{}; {}", channels_phrase(count_channels(ring.channels)),
+      parts.push_back(fmt::format("{}; {}", plural(count_channels(ring.channels), "channel"),
                                   fmt::join(ring.order, " ")));
     } else {
       return {};
@@ -269,8 +264,8 @@ std::string trees_text(const Communicator& comm) {
   }
   std::vector<std::string> parts;
   for (const auto& [shape, count] : channels) {
-    parts.push_back(fmt::format("{} with root {} and depth {}", channels_phrase(count), shape.first,
-                                shape.second));
+    parts.push_back(fmt::format("{} with root {} and depth {}", plural(count, "channel"),
+                                shape.first, shape.second));
   }
   if (broken > 0) parts.push_back(fmt::format("{} broken", broken));
   return join(parts, ", ");
@@ -283,7 +278,7 @@ std::string search_text(const SearchedGraph& graph) {
     const auto number = parse_decimal(part);
     numbers.push_back(number ? fmt::format("{:.1f}", *number) : std::string(part));
   }
-  return fmt::format("{}, {} GB/s, {}", channels_phrase(graph.channels), join(numbers, "/"),
+  return fmt::format("{}, {} GB/s, {}", plural(graph.channels, "channel"), join(numbers, "/"),
                      graph.type);
 }
 
@@ -421,12 +416,6 @@ void add_iterations(const Job& job, const JobCalls& calls, FactValue::Set& facts
       {.value = static_cast<int64_t>(found->count), .of = std::string(kIterations), .minor = true});
 }
 
-bool shows_calls(const Job& job) {
-  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-    return log.calls.tape.total() > 0 || log.traces.tape.total() > 0;
-  });
-}
-
 FactValue::Set calls(const Job& job, const Instance&) {
   FactValue::Set facts;
   const JobCalls all = job_calls(job);
@@ -437,7 +426,10 @@ FactValue::Set calls(const Job& job, const Instance&) {
 }
 
 FactValue without_call(const Job& job, const FactValue& other, const Job&) {
-  if (!shows_calls(job)) return unknown("its logs show no call (subsystem COLL)");
+  const bool shows_calls = std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+    return log.calls.tape.total() > 0 || log.traces.tape.total() > 0;
+  });
+  if (!shows_calls) return unknown("its logs show no call (subsystem COLL)");
   if (other.of == kIterations) return unknown();
   if (other.of == kIteration) {
     return unknown("its logs show too few iterations to say which calls are usual");
@@ -587,8 +579,6 @@ FactValue without_line(const Job& job, const FactValue&, const Job&) {
   return speaks ? no() : unknown("its logs hold no line of NCCL");
 }
 
-FactValue without_finding(const Job&, const FactValue&, const Job&) { return no(); }
-
 constexpr TopicRow kWorkTopics[] = {
     {Topic::Shape, "shape", "", "none", shape, "", without_shape},
     {Topic::Transport, "transport", "transport", "no connection", transports, "",
@@ -600,7 +590,8 @@ constexpr TopicRow kWorkTopics[] = {
      "no line of its logs tells the time"},
     {Topic::Calls, "calls", "calls:", "not called", calls, "", without_call},
     // What rules find stands in the report; what they could not judge, in the run's own.
-    {Topic::Finding, "finding", "finding", "not found", nullptr, "", without_finding},
+    {Topic::Finding, "finding", "finding", "not found", nullptr, "",
+     [](const Job&, const FactValue&, const Job&) { return no(); }},
     {Topic::Warning, "warning", "warning", "not printed", warnings, "", without_line},
     {Topic::UnknownLine, "unknown_line", "unknown line", "not printed", unknown_lines, "",
      without_line},

@@ -162,14 +162,6 @@ constexpr std::string_view kContainerCommands[] = {"docker run",  "docker exec",
                                                    "nerdctl ",    "kubectl ",    "enroot ",
                                                    "--container", "apptainer ",  "singularity "};
 
-/// "root@c5ab17e0d2f4:/workspace# df": the host of a prompt; empty if the text has none.
-std::string_view prompt_host(std::string_view text) {
-  const size_t at = text.find('@');
-  if (at == std::string_view::npos) return {};
-  const std::string_view rest = text.substr(at + 1);
-  return rest.substr(0, rest.find_first_of(": \t"));
-}
-
 /// A line as container runtimes and kubectl hand it on: "2024-05-01T10:00:00.1Z stdout F …",
 /// "[pod/worker-3/pytorch] …".
 bool is_container_output(std::string_view line) {
@@ -201,8 +193,11 @@ FactValue container(const Job& job, const Instance&) {
     return yes("a container runtime wrote the log", {evidence_of(*line)});
   }
   FactValue answer = said_answer<ShellCommand>(job, [](const Said<ShellCommand>& said) {
+    // "root@c5ab17e0d2f4:/workspace# df" names a host.
+    const std::string_view text = said.record.text;
+    const std::string_view prompt = text.substr(std::min(text.find('@'), text.size() - 1) + 1);
     const bool is_in_one = holds_one_of(said.message.command, kContainerCommands) ||
-                           is_container_host(prompt_host(said.record.text));
+                           is_container_host(prompt.substr(0, prompt.find_first_of(": \t")));
     return is_in_one ? "commands in the log run in a container" : "";
   });
   for (const HostAddress& address : all_addresses(job)) {
@@ -572,22 +567,6 @@ std::vector<Change> find_changes(const Job& job) {
   return changes;
 }
 
-/// All members of the communicator that are there changed alike.
-bool everybody_changed(const Job& job, const Change& change, const std::set<int>& changed) {
-  const auto& ranks = nth_communicator(job, change.communicator).ranks;
-  return std::ranges::all_of(ranks, [&](const CommRank& rank) {
-    return rank.process < 0 || changed.contains(rank.process);
-  });
-}
-
-/// "…; ranks 1-3 likewise": one in full is enough to see what happened.
-std::string changes_phrase(const Job& job, const std::vector<const Change*>& changes) {
-  if (changes.size() == 1) return changes.front()->what;
-  std::vector<int> others;
-  for (const Change* change : std::span(changes).subspan(1)) others.push_back(change->process);
-  return fmt::format("{}; {} likewise", changes.front()->what, processes_phrase(job, others));
-}
-
 /// The processes that changed and are `surely` the reason why the job hangs, or perhaps only.
 template <bool surely>
 FactValue device_changed(const Job& job, const Instance&) {
@@ -595,16 +574,25 @@ FactValue device_changed(const Job& job, const Instance&) {
   std::set<int> changed;
   for (const Change& change : changes) changed.insert(change.process);
   const bool stopped = !changes.empty() && stop_evidence(job);
+  // "…; ranks 1-3 likewise": one in full is enough to see what happened.
   AnswerParts parts;
-  std::vector<const Change*> told;
+  std::vector<int> others;
   for (const Change& change : changes) {
-    const bool sure = stopped && change.left_behind && !everybody_changed(job, change, changed);
+    const auto& members = nth_communicator(job, change.communicator).ranks;
+    const bool everybody_changed = std::ranges::all_of(members, [&](const CommRank& rank) {
+      return rank.process < 0 || changed.contains(rank.process);
+    });
+    const bool sure = stopped && change.left_behind && !everybody_changed;
     if (sure != surely) continue;
-    told.push_back(&change);
+    if (parts.words.empty()) {
+      parts.words = {change.what};
+    } else {
+      others.push_back(change.process);
+    }
     parts.processes.push_back(change.process);
     parts.evidence.insert(parts.evidence.end(), change.lines.begin(), change.lines.end());
   }
-  if (!told.empty()) parts.words = {changes_phrase(job, told)};
+  if (!others.empty()) parts.words.push_back(processes_phrase(job, others) + " likewise");
   return parts.answer(unknown());
 }
 
@@ -621,18 +609,15 @@ std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> ranks_b
   return all;
 }
 
-/// Nobody completed it: NCCL would have, had it not refused.
-bool began_in_vain(const Job& job, const Communicator& comm) {
-  return std::ranges::none_of(comm.ranks, [&](const CommRank& rank) {
-    return rank.segment >= 0 && segment_of(job, rank).completed.line != 0;
-  });
-}
-
 FactValue gpu_shared(const Job& job, const Instance&) {
   constexpr size_t kMost = 3;
   AnswerParts shared;
   for (const Communicator& comm : job.communicators) {
-    if (comm.inferred || !began_in_vain(job, comm)) continue;
+    // Had NCCL not refused, somebody would have completed it.
+    const bool is_completed = std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
+      return rank.segment >= 0 && segment_of(job, rank).completed.line != 0;
+    });
+    if (comm.inferred || is_completed) continue;
     for (const auto& [gpu, ranks] : ranks_by_gpu(job, comm)) {
       if (ranks.size() < 2) continue;
       std::vector<int> numbers;
@@ -662,14 +647,6 @@ FactValue gpu_shared(const Job& job, const Instance&) {
 
 constexpr size_t kMaxLines = 4;
 
-std::vector<int> channel_numbers(uint64_t channels) {
-  std::vector<int> numbers;
-  for (int c = 0; c < kMaxChannels; ++c) {
-    if ((channels & channel_bit(c)) != 0) numbers.push_back(c);
-  }
-  return numbers;
-}
-
 /// The first lines of kind T of each process of the communicator.
 template <typename T>
 std::vector<Evidence> first_lines(const Job& job, const Instance& instance) {
@@ -685,8 +662,7 @@ std::vector<Evidence> first_lines(const Job& job, const Instance& instance) {
 }
 
 std::string phrase(std::string_view graph, uint64_t channels, const std::string& remark) {
-  return fmt::format("{} of channels {}: {}", graph, ranges_text(channel_numbers(channels)),
-                     remark);
+  return fmt::format("{} of channels {}: {}", graph, channels_text(channels), remark);
 }
 
 FactValue graph_broken(const Job& job, const Instance& instance) {

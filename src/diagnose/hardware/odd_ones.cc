@@ -486,18 +486,16 @@ double nic_path_bw(const SystemTopology& system, size_t gpu) {
 
 using Measure = double (*)(const SystemTopology&, size_t);
 
-/// True if lines of the host's processes are torn: a number may have lost digits, "37.0" of 370.8.
-bool is_torn_on(const Job& job, const std::string& host) {
-  return std::ranges::any_of(
-      job.processes, [&](const Process& process) { return process.torn && process.host == host; });
-}
-
 /// The GPUs of all logs' hosts of which the measure is known.
 std::vector<Measured> measured_gpus(const Job& job, Measure measure) {
   std::vector<Measured> gpus;
   for (const HostTopology& host : job.topologies) {
     if (host.host.empty() || !host.source.empty() || host.system.cut) continue;
-    if (is_torn_on(job, host.host)) continue;
+    // In a torn line a number may have lost digits, "37.0" of 370.8.
+    const bool is_any_torn = std::ranges::any_of(job.processes, [&](const Process& process) {
+      return process.torn && process.host == host.host;
+    });
+    if (is_any_torn) continue;
     std::vector<size_t> nodes;
     for (size_t n = 0; n < host.system.nodes.size(); ++n) {
       if (host.system.nodes[n].name.kind == "GPU") nodes.push_back(n);

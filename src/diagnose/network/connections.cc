@@ -46,13 +46,6 @@ std::optional<int> process_in(const Communicator& comm, int rank) {
   return may_be ? std::optional<int>(-1) : std::nullopt;
 }
 
-/// Where a peer is that uses this path, whoever it is; Unknown for networks.
-EdgeReach reach_by_transport(const PathParts& path) {
-  const bool local =
-      path.transport == Transport::SHM || (path.transport == Transport::P2P && !path.multi_node);
-  return local ? EdgeReach::SameHost : EdgeReach::Unknown;
-}
-
 /// Seen from the process; unknown where hosts are not known, or are what users call so.
 EdgeReach reach_of(const Job& job, int process, int peer, bool named_hosts) {
   if (peer < 0) return EdgeReach::Unknown;
@@ -79,8 +72,10 @@ void find_end(const Job& job, const std::vector<RankIn>& places, bool named_host
     reach = first || reach == there ? there : EdgeReach::Unknown;
     first = false;
   }
-  const EdgeReach certain = reach_by_transport(edge.path);
-  edge.reach = certain == EdgeReach::Unknown ? reach : certain;
+  // Whoever uses such a path is on the same host.
+  const bool is_local = edge.path.transport == Transport::SHM ||
+                        (edge.path.transport == Transport::P2P && !edge.path.multi_node);
+  edge.reach = is_local ? EdgeReach::SameHost : reach;
 }
 
 /// Takes a number in front of `text`; -1: none stands there.
@@ -203,24 +198,6 @@ namespace {
 
 constexpr std::string_view kCaps[] = {"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"};
 
-/// Channels that NCCL makes at least, and how that is known.
-struct Usual {
-  int channels = 2;
-  std::string_view why = "NCCL makes at least";
-};
-
-Usual usual_channels(const Job& job) {
-  constexpr int kRing = 4;
-  constexpr int kBehindSwitches = 8;
-  Usual usual;
-  if (!nvswitch_hosts(job).empty()) usual = {kBehindSwitches, "NVSwitches get at least"};
-  for_each_said<GraphPattern>(job, [&](const Said<GraphPattern>& said) {
-    if (said.message.pattern != kRing || said.message.channels <= usual.channels) return;
-    usual = {said.message.channels, "NCCL's search found"};
-  });
-  return usual;
-}
-
 /// job.channels_capped: names the processes that read the setting.
 FactValue channels_capped(const Job& job, const Instance&) {
   int channels = 0;  // Most of any communicator.
@@ -230,18 +207,26 @@ FactValue channels_capped(const Job& job, const Instance&) {
     channels = said.message.coll;
     lines = {evidence_of(said.record)};
   });
-  const Usual usual = usual_channels(job);
+  constexpr int kRing = 4;
+  constexpr int kBehindSwitches = 8;
+  const bool has_switches = !nvswitch_hosts(job).empty();
+  int usual = has_switches ? kBehindSwitches : 2;
+  std::string_view why = has_switches ? "NVSwitches get at least" : "NCCL makes at least";
+  for_each_said<GraphPattern>(job, [&](const Said<GraphPattern>& said) {
+    if (said.message.pattern != kRing || said.message.channels <= usual) return;
+    usual = said.message.channels;
+    why = "NCCL's search found";
+  });
   // Where no line counts them the setting itself does: NCCL obeys it.
   AnswerParts capped;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     const auto cap = parse_int(said.message.value);
     const bool is_cap = equals_one_of(said.message.name, kCaps);
-    if (!is_cap || !cap || *cap < 1 || 2 * *cap > usual.channels || channels > *cap) return;
+    if (!is_cap || !cap || *cap < 1 || 2 * *cap > usual || channels > *cap) return;
     capped.processes.push_back(said.process);
     if (!capped.words.empty()) return;
     capped.add(fmt::format("{}={} leaves {} where {} {}", to_valid_utf8(said.message.name), *cap,
-                           *cap == 1 ? "one channel" : fmt::format("{} channels", *cap), usual.why,
-                           usual.channels),
+                           *cap == 1 ? "one channel" : plural(*cap, "channel"), why, usual),
                evidence_of(said.record));
   });
   capped.evidence.insert(capped.evidence.end(), lines.begin(), lines.end());
@@ -270,11 +255,6 @@ FactValue edges_where(const Job& job, bool judged, Wanted wanted) {
     found.processes.push_back(edge.process);
   }
   return found.answer(judged && !edges_of(job).empty() ? no() : unknown());
-}
-
-bool is_rdma_between_hosts(const Edge& edge) {
-  return edge.reach == EdgeReach::OtherHost && edge.path.transport == Transport::NET &&
-         edge.path.network != "Socket" && edge.path.network != "FastSocket";
 }
 
 /// Paths with GPU Direct RDMA do not count: NCCL may choose the NIC because it is faster.
@@ -355,8 +335,9 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
   }
   std::map<std::string, std::set<int>> users;
   for (const Edge& edge : edges_of(job)) {
-    if (is_rdma_between_hosts(edge))
-      users[nth_process(job, edge.process).host].insert(edge.process);
+    if (edge.reach != EdgeReach::OtherHost || edge.path.transport != Transport::NET) continue;
+    if (edge.path.network == "Socket" || edge.path.network == "FastSocket") continue;
+    users[nth_process(job, edge.process).host].insert(edge.process);
   }
   bool known = false;
   for (const auto& [host, processes] : users) {
@@ -521,52 +502,36 @@ FactValue rdma_evidence(const Job& job, const Instance&) {
   return signs.answer(no(), " and ");
 }
 
-/// The networks that a process selected for its communicators, and a line of it.
-struct Selection {
-  std::set<std::string> networks;
-  Evidence line;
-};
-
-/// NCCL's own complaint, which exists since 2.30.3.
-FactValue device_counts_differ(const Job& job) {
-  return said_answer<DeviceCountsMixed>(job, [](const auto& said) -> std::string {
+FactValue networks_differ(const Job& job, const Instance&) {
+  // NCCL's own complaint, which exists since 2.30.3.
+  FactValue counts = said_answer<DeviceCountsMixed>(job, [](const auto& said) -> std::string {
     if (said.header.level != Level::Warn) return {};
     return fmt::format("({} to {} devices for each rank)", said.message.min, said.message.max);
   });
-}
-
-/// Drops names that only the beginning of another one stands for: "Socke" is a cut line, no
-/// network.
-void drop_cut_names(std::map<std::string, std::vector<int>>& groups) {
+  if (!counts.evidence.empty()) return counts;
+  std::map<int, std::map<std::string, Evidence>> selected;
+  for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
+    selected[said.process][std::string(said.message.network)] = evidence_of(said.record);
+  });
+  std::map<std::string, std::vector<int>> groups;
+  std::map<std::string, Evidence> lines;
+  for (const auto& [process, networks] : selected) {
+    // A process that uses several networks is a program that asks for them.
+    if (networks.size() > 1) return no();
+    groups[networks.begin()->first].push_back(process);
+    lines.insert(*networks.begin());
+  }
+  // What only the beginning of another name stands for, "Socke", is a cut line and no network.
   std::erase_if(groups, [&](const auto& cut) {
     return std::ranges::any_of(groups, [&](const auto& whole) {
       return whole.first.size() > cut.first.size() && whole.first.starts_with(cut.first);
     });
   });
-}
-
-FactValue networks_differ(const Job& job, const Instance&) {
-  if (FactValue counts = device_counts_differ(job); !counts.evidence.empty()) return counts;
-  std::map<int, Selection> selections;
-  for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
-    Selection& selection = selections[said.process];
-    selection.networks.emplace(said.message.network);
-    selection.line = evidence_of(said.record);
-  });
-  std::map<std::string, std::vector<int>> groups;
-  std::map<std::string, Evidence> lines;
-  for (const auto& [process, selection] : selections) {
-    // A process that uses several networks is a program that asks for them.
-    if (selection.networks.size() > 1) return no();
-    groups[*selection.networks.begin()].push_back(process);
-    lines.try_emplace(*selection.networks.begin(), selection.line);
-  }
-  drop_cut_names(groups);
   if (groups.size() < 2) return groups.empty() ? unknown() : no();
   AnswerParts parts{.processes = minority(groups)};
   for (const auto& [name, members] : groups) {
-    parts.add(fmt::format("{} in {} process{}{}", name, members.size(),
-                          members.size() == 1 ? "" : "es", on_host(job, members.front())),
+    parts.add(fmt::format("{} in {}{}", name, plural(std::ssize(members), "process"),
+                          on_host(job, members.front())),
               lines[name]);
   }
   parts.words = {fmt::format("({})", join(parts.words, ", "))};

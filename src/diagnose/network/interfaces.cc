@@ -159,13 +159,6 @@ std::optional<std::pair<HostAddress, HostAddress>> sharing_subnet(
   return std::nullopt;
 }
 
-/// "10.21.0.1" for "::ffff:10.21.0.1" too.
-std::string_view plain_ipv4(std::string_view gid) {
-  gid = trim(gid);
-  constexpr std::string_view kMapped = "::ffff:";
-  return gid.starts_with(kMapped) ? gid.substr(kMapped.size()) : gid;
-}
-
 /// Calls `use(said, device)` for every line about an RDMA transfer or connection that failed: all
 /// tell local_gid and remote_gid.
 template <typename Use>
@@ -185,7 +178,11 @@ std::vector<HostAddress> port_addresses(const Job& job) {
   for_each_said<GidRow>(
       job, [&](const auto& said) { add(said, said.message.device, said.message.address); });
   for_each_failed_transfer(job, [&](const auto& said, std::string_view device) {
-    add(said, device, plain_ipv4(said.message.local_gid));
+    // "10.21.0.1" of "::ffff:10.21.0.1" too.
+    std::string_view gid = trim(said.message.local_gid);
+    constexpr std::string_view kMapped = "::ffff:";
+    if (gid.starts_with(kMapped)) gid.remove_prefix(kMapped.size());
+    add(said, device, gid);
   });
   std::ranges::stable_sort(found, {}, &HostAddress::host);
   return found;
@@ -355,15 +352,14 @@ FactValue addresses_where(const std::vector<HostAddress>& addresses, Wanted want
   return addresses_answer(found);
 }
 
-bool all_complete(const Communicator& comm) {
-  return std::ranges::all_of(comm.ranks, [](const CommRank& rank) {
-    return rank.state == RankState::Complete || rank.state == RankState::Destroyed;
-  });
-}
-
 bool connections_work(const Job& job) {
+  const auto is_complete = [](const CommRank& rank) {
+    return rank.state == RankState::Complete || rank.state == RankState::Destroyed;
+  };
   return !any_said<ConnectFailed>(job) && !job.communicators.empty() &&
-         std::ranges::all_of(job.communicators, all_complete);
+         std::ranges::all_of(job.communicators, [&](const Communicator& comm) {
+           return std::ranges::all_of(comm.ranks, is_complete);
+         });
 }
 
 size_t count_hosts(const std::vector<HostAddress>& addresses) {
@@ -408,12 +404,6 @@ FactValue loopback_between_hosts(const Job& job, const Instance&) {
                          [](const HostAddress& address) { return is_loopback(address.ip); });
 }
 
-/// What makes two addresses parts of the same private bridge; empty if the address is in none.
-std::string bridge_of(const HostAddress& address) {
-  if (is_host_bridge(address.name)) return address.name;
-  return bridge_range(address.ip, is_container_host(address.host));
-}
-
 /// Somebody on the address's host was refused by another address of the same range.
 bool target_is_bridged(const HostAddress& address, const std::vector<HostAddress>& targets) {
   const bool in_container = is_container_host(address.host);
@@ -431,7 +421,10 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
   std::map<std::string, std::vector<HostAddress>> bridges;
   std::vector<HostAddress> reaching_out;
   for (const HostAddress& address : all_addresses(job)) {
-    const std::string bridge = bridge_of(address);
+    // What makes two addresses parts of the same private bridge.
+    const std::string bridge = is_host_bridge(address.name)
+                                   ? address.name
+                                   : bridge_range(address.ip, is_container_host(address.host));
     if (!bridge.empty()) bridges[bridge].push_back(address);
     if (target_is_bridged(address, targets)) reaching_out.push_back(address);
   }
@@ -533,14 +526,6 @@ int count_link(const HcaList& list, std::string_view link) {
       std::ranges::count_if(list.hcas, [&](const Hca& hca) { return hca.link == link; }));
 }
 
-/// Devices of a host if all its processes list the same; nullptr if each has its own.
-const HcaList* common_list(const std::vector<const HcaList*>& lists) {
-  for (const HcaList* list : lists) {
-    if (list->hcas.size() != lists.front()->hcas.size()) return nullptr;
-  }
-  return lists.front();
-}
-
 FactValue hca_sets_differ(const Job& job, const Instance&) {
   const auto lists = hca_lists(job);
   std::map<std::string, std::vector<const HcaList*>> by_host;
@@ -550,12 +535,15 @@ FactValue hca_sets_differ(const Job& job, const Instance&) {
   std::map<std::string, std::vector<int>> groups;
   std::vector<Evidence> evidence;
   for (const auto& [host, members] : by_host) {
-    const HcaList* list = common_list(members);
-    if (list == nullptr) return unknown();
+    const HcaList& list = *members.front();
     const std::string kinds = fmt::format("{} InfiniBand and {} RoCE devices",
-                                          count_link(*list, "IB"), count_link(*list, "RoCE"));
-    if (groups[kinds].empty()) evidence.push_back(list->line);
-    for (const HcaList* member : members) groups[kinds].push_back(member->process);
+                                          count_link(list, "IB"), count_link(list, "RoCE"));
+    if (groups[kinds].empty()) evidence.push_back(list.line);
+    for (const HcaList* member : members) {
+      // Each process of the host has devices of its own.
+      if (member->hcas.size() != list.hcas.size()) return unknown();
+      groups[kinds].push_back(member->process);
+    }
   }
   if (groups.size() < 2) return no();
   AnswerParts parts{.evidence = std::move(evidence), .processes = minority(groups)};
@@ -649,13 +637,12 @@ FactValue hca_link_mix(const Job& job, const Instance&) {
 /// Which devices the ranks use whose transfers got no answer: "rank 10 sends and receives over
 /// mlx5_3 (RoCE)".
 FactValue unanswered_hca(const Job& job, const Instance&) {
-  constexpr int kRetriesExceeded = 12;
   constexpr size_t kMost = 4;
   const auto used = used_hcas(job);
   if (!used) return unknown();
   std::set<int> failed;
   for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
-    if (said.message.status == kRetriesExceeded) failed.insert(said.process);
+    if (said.message.status == kRetryExceeded) failed.insert(said.process);
   });
   AnswerParts parts;
   for (const HcaList& list : hca_lists(job)) {
