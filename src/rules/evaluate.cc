@@ -21,18 +21,6 @@ namespace ncclog {
 
 namespace {
 
-bool has_severity(const std::vector<Finding>& findings, Severity severity) {
-  return std::ranges::find(findings, severity, &Finding::severity) != findings.end();
-}
-
-/// A line that tells how NCCL or the framework fares; a progress bar does not.
-bool is_usable(const SpeakerLog& log) {
-  if (!log.comms.all.empty() || !log.connections.all.empty()) return true;
-  return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
-    return all_kinds()[entry.first].source == Source::Nccl;
-  });
-}
-
 bool explains(const Finding& cause, const Finding& effect) {
   return std::ranges::find(cause.explains, effect.id) != cause.explains.end();
 }
@@ -101,9 +89,16 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
             {}};
   }
   const bool only_dumps = job.losses.lines == 0 && !job.flight_recorders.empty();
-  const bool usable =
-      !only_dumps && (!findings.empty() || std::ranges::any_of(job.logs, is_usable));
-  if (!usable) return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
+  // A line that tells how NCCL or the framework fares; a progress bar does not.
+  const auto is_usable = [](const SpeakerLog& log) {
+    const auto is_nccl = [](const auto& entry) {
+      return all_kinds()[entry.first].source == Source::Nccl;
+    };
+    return !log.comms.all.empty() || !log.connections.all.empty() ||
+           std::any_of(log.records.begin(), log.records.end(), is_nccl);
+  };
+  if (only_dumps || (findings.empty() && std::ranges::none_of(job.logs, is_usable)))
+    return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
   if (says_otherwise) {
     constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};
     return {
@@ -141,15 +136,16 @@ std::string first_sentence(std::string_view message) {
 }
 
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
-  const bool error = has_severity(findings, Severity::Error);
-  if (!error && !has_severity(findings, Severity::Warning)) return without_fault(findings, job);
+  Severity worst = Severity::Info;
+  for (const Finding& finding : findings) worst = std::min(worst, finding.severity);
+  if (worst == Severity::Info) return without_fault(findings, job);
   const Finding& first = findings.front();
   std::string headline = headline_of(findings, first);
   if (outcome_of(job).job.state == EndState::Finished) {
     headline = without_stop(std::move(headline)) + "; the job finished.";
   }
-  return {error ? VerdictStatus::Problem : VerdictStatus::Suspicious, std::move(headline),
-          first.id};
+  return {worst == Severity::Error ? VerdictStatus::Problem : VerdictStatus::Suspicious,
+          std::move(headline), first.id};
 }
 
 // Findings by cause.
@@ -170,38 +166,30 @@ void explain_same_ranks(std::vector<Finding>& findings) {
   }
 }
 
-void keep_present_ids(std::vector<Finding>& findings) {
+}  // namespace
+
+std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
+  explain_same_ranks(findings);
   for (Finding& finding : findings) {
     std::erase_if(finding.explains, [&](const std::string& id) {
       return id == finding.id || std::ranges::find(findings, id, &Finding::id) == findings.end();
     });
   }
-}
-
-/// The worst severity of a finding and all that follows from it.
-Severity weight_of(const std::vector<Finding>& findings, const Finding& cause) {
-  Severity worst = cause.severity;
-  for (const Finding* effect : consequences_of(findings, cause)) {
-    worst = std::min(worst, effect->severity);
-  }
-  return worst;
-}
-
-/// Causes, then advice, then symptoms.
-int rank_of(Role role) { return role == Role::Cause ? 0 : role == Role::Advice ? 1 : 2; }
-
-}  // namespace
-
-std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
-  explain_same_ranks(findings);
-  keep_present_ids(findings);
+  // The worst severity of a finding and all that follows from it.
   std::map<std::string, Severity> weights;
-  for (const Finding& finding : findings) weights[finding.id] = weight_of(findings, finding);
+  for (const Finding& finding : findings) {
+    Severity& worst = weights.emplace(finding.id, finding.severity).first->second;
+    for (const Finding* effect : consequences_of(findings, finding)) {
+      worst = std::min(worst, effect->severity);
+    }
+  }
   const auto key = [&](const Finding& finding) {
     const bool is_explained = std::ranges::any_of(
         findings, [&](const Finding& other) { return explains(other, finding); });
+    // Causes, then advice, then symptoms.
     return std::make_tuple(is_explained, weights.at(finding.id), finding.severity,
-                           rank_of(finding.role), finding.confidence, std::string_view(finding.id));
+                           finding.role != Role::Cause, finding.role != Role::Advice,
+                           finding.confidence, std::string_view(finding.id));
   };
   std::vector<Finding> result;
   // Findings that explain each other in a circle are placed as if nothing explained them.

@@ -118,21 +118,16 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
   return parties;
 }
 
-/// Whom the findings name that the rule asked for.
-Parties named_by_findings(const std::vector<Firing>& firings) {
-  Parties parties;
+Parties reporters(const Job& job, const std::vector<Firing>& firings) {
+  Parties parties = speakers(job, firings, [](const Hit& hit) { return hit.inside; });
+  if (parties.empty()) parties = speakers(job, firings, [](const Hit&) { return true; });
+  if (!parties.empty()) return parties;
+  // Whom the findings name that the rule asked for.
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.finding == nullptr) return;
     for (const int rank : hit.finding->ranks) parties.push_back({.rank = rank});
     for (const std::string& host : hit.finding->hosts) parties.push_back({.host = host});
   });
-  return parties;
-}
-
-Parties reporters(const Job& job, const std::vector<Firing>& firings) {
-  Parties parties = speakers(job, firings, [](const Hit& hit) { return hit.inside; });
-  if (parties.empty()) parties = speakers(job, firings, [](const Hit&) { return true; });
-  if (parties.empty()) parties = named_by_findings(firings);
   if (!parties.empty()) return parties;
   for (const Firing& firing : firings) {
     if (firing.instance->scope == Scope::Job) continue;
@@ -216,7 +211,7 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
     return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
   });
   if (others.empty() && nameless > 0) {
-    notes.push_back(fmt::format("also {} more process{}", nameless, nameless == 1 ? "" : "es"));
+    notes.push_back(fmt::format("also {}", plural(nameless, "more process")));
   }
   return notes.empty() ? text : fmt::format("{} ({})", text, join(notes, "; "));
 }
@@ -350,10 +345,7 @@ void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
   }
   std::ranges::sort(finding.evidence, {}, &Evidence::where);
   finding.evidence_omitted = all.size() - finding.evidence.size();
-}
-
-/// A finding that rests on other findings alone is shown by what shows those.
-void inherit_evidence(const std::vector<Firing>& firings, Finding& finding) {
+  // A finding that rests on other findings alone is shown by what shows those.
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.finding == nullptr || !finding.evidence.empty()) return;
     finding.evidence = hit.finding->evidence;
@@ -419,7 +411,6 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
         rule.confidence == Confidence::Certain ? Confidence::Likely : Confidence::Possible;
   });
   add_evidence(firings, finding);
-  inherit_evidence(firings, finding);
   finding.message = fill_message(rule, view, firings, finding, parties);
   return finding;
 }

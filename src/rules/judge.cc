@@ -55,9 +55,9 @@ const RecordsOf& JobView::records(const LineCondition& lines) {
 }
 
 const std::vector<Instance>& JobView::instances(Scope scope) {
-  const auto known = instances_.find(scope);
-  if (known != instances_.end()) return known->second;
-  return instances_.emplace(scope, instances_of(job_, scope)).first->second;
+  const auto [known, is_new] = instances_.try_emplace(scope);
+  if (is_new) known->second = instances_of(job_, scope);
+  return known->second;
 }
 
 const std::vector<int>& JobView::instance_by_process(Scope scope) {
@@ -87,10 +87,9 @@ const Instance* JobView::instance_around(std::span<const int> processes, Scope s
 }
 
 const FactValue& JobView::fact(const Fact& fact, const Instance& instance) {
-  const auto key = std::make_pair(&fact, &instance);
-  const auto known = facts_.find(key);
-  if (known != facts_.end()) return known->second;
-  return facts_.emplace(key, fact.derive(job_, instance)).first->second;
+  const auto [known, is_new] = facts_.try_emplace({&fact, &instance});
+  if (is_new) known->second = fact.derive(job_, instance);
+  return known->second;
 }
 
 const FactValue* JobView::fact_about(const Fact& of, const Instance& instance) {
@@ -238,39 +237,19 @@ bool any_open(const std::vector<int>& open, const Instance& instance) {
   return std::ranges::any_of(open, [&](int process) { return holds(instance.processes, process); });
 }
 
-/// Whether a count holds, where `found` lines match and, if not `exact`, perhaps more do.
-Answer judge_count(const CountRange& count, int64_t found, bool exact) {
-  if (found > count.most) return Answer::No;
-  if (found < count.least) return exact ? Answer::No : Answer::Unknown;
-  return exact || count.most == CountRange::kAny ? Answer::Yes : Answer::Unknown;
-}
-
 }  // namespace
 
-RuleJudge::Matches RuleJudge::matching(const LineCondition& lines) {
+const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
+  const auto [known, is_new] = matches_.try_emplace(&lines);
+  Matches& result = known->second;
+  if (!is_new) return result;
   const RecordsOf& all = view_.records(lines);
-  Matches result;
-  result.open = all.full;
-  const Job& job = view_.job();
   for (const ReadRecord& read : all.records) {
-    if (passes(job, read, lines.where)) result.records.push_back(&read);
+    if (passes(view_.job(), read, lines.where)) result.records.push_back(&read);
   }
+  result.open = all.full;
   result.repeated = all.repeated;
   return result;
-}
-
-const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
-  const auto known = matches_.find(&lines);
-  if (known != matches_.end()) return known->second;
-  return matches_.emplace(&lines, matching(lines)).first->second;
-}
-
-std::string_view RuleJudge::doubt_phrase(const Matches& found, const Instance& where) const {
-  if (any_torn(view_.job(), where)) return "lines of these processes are torn or in doubt";
-  if (any_open(found.open, where)) {
-    return "more different lines of this sort were printed than are kept";
-  }
-  return "the log lacks lines that the rule needs";
 }
 
 Answer RuleJudge::judge(const LineCondition& lines, const Instance& instance,
@@ -280,10 +259,21 @@ Answer RuleJudge::judge(const LineCondition& lines, const Instance& instance,
   if (where == nullptr) return unknown_because("no host or rank is known");
   std::vector<const ReadRecord*> records = of_instance(found.records, *where);
   // A line that is not there may have been lost in a tear, or among those that are not kept.
-  const bool exact =
-      !any_open(found.open, *where) && !any_torn(view_.job(), *where) && !absence_is_unknown_;
-  const Answer answer = judge_count(lines.count, static_cast<int64_t>(records.size()), exact);
-  if (answer == Answer::Unknown) return unknown_because(doubt_phrase(found, *where));
+  const bool is_torn = any_torn(view_.job(), *where);
+  const bool is_open = any_open(found.open, *where);
+  const bool exact = !is_open && !is_torn && !absence_is_unknown_;
+  const int64_t count = std::ssize(records);
+  Answer answer = count > lines.count.most || count < lines.count.least ? Answer::No : Answer::Yes;
+  // Perhaps more match: they may make enough of too few, and too many of enough.
+  const bool may_change = count <= lines.count.most &&
+                          (count < lines.count.least || lines.count.most != CountRange::kAny);
+  if (!exact && may_change) answer = Answer::Unknown;
+  if (answer == Answer::Unknown) {
+    return unknown_because(is_torn ? "lines of these processes are torn or in doubt"
+                           : is_open
+                               ? "more different lines of this sort were printed than are kept"
+                               : "the log lacks lines that the rule needs");
+  }
   if (answer == Answer::Yes && !records.empty()) {
     // Lines from around the instance are evidence, but name nobody.
     const bool inside = lines.reach == Reach::Instance || instance.scope == Scope::Job;

@@ -140,11 +140,8 @@ class RuleJudge {
     if (steps_ != nullptr) steps_->back().reason = why;
     return Answer::Unknown;
   }
-  /// Why lines that are not there may have been.
-  std::string_view doubt_phrase(const Matches& matches, const Instance& where) const;
 
   const Matches& matches(const LineCondition& lines);
-  Matches matching(const LineCondition& lines);
   const Instance* reached(const Instance& instance, Reach reach);
   Answer judge_sequence(const SequenceCondition& sequence, int process, std::vector<Hit>& hits);
 

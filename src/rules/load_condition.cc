@@ -46,13 +46,6 @@ FieldRef load_field(const RuleFile& file, Place place, const Kind& kind, std::st
   fail_unknown(file, place, fmt::format("field '{{}}' of event {}", kind.name), name, known);
 }
 
-/// True if a rule judged per `per` has exactly one instance of `scope` around each of its own.
-bool is_around(Scope scope, Scope per) {
-  if (scope == Scope::Job || scope == per) return true;
-  if (scope == Scope::Host) return per == Scope::Process || per == Scope::Rank;
-  return scope == Scope::Rank && per == Scope::Process;
-}
-
 /// The fact of that name, if a rule that is judged per `per` can ask for it. Throws Error.
 const Fact& load_fact(const RuleFile& file, Place place, std::string_view name,
                       std::optional<Scope> per) {
@@ -60,7 +53,12 @@ const Fact& load_fact(const RuleFile& file, Place place, std::string_view name,
   if (fact == nullptr) {
     fail_unknown(file, place, "fact '{}'", name, names_of(all_facts()));
   }
-  if (per && !is_around(fact->scope, *per)) {
+  // Exactly one instance of the fact's scope must be around each of the rule's own.
+  const Scope scope = fact->scope;
+  const bool is_around = scope == Scope::Job || scope == per ||
+                         (scope == Scope::Host && per == Scope::Rank) ||
+                         ((scope == Scope::Host || scope == Scope::Rank) && per == Scope::Process);
+  if (per && !is_around) {
     fail_at(file, place,
             fmt::format("a rule per {} cannot ask for {}, a fact of each {}", to_string(*per), name,
                         to_string(fact->scope)),
@@ -170,13 +168,6 @@ std::vector<ValueTest> load_tests(const RuleFile& file, const RuleNode& node, Fi
   return tests;
 }
 
-/// Comparisons that make sense for a fact's type, besides `fact` itself.
-Names comparisons_of(FactType type) {
-  if (type == FactType::Bool) return {"is"};
-  if (type == FactType::Integer) return {"equals", "at_least", "at_most"};
-  return {"equals", "contains"};
-}
-
 /// where: {size: 0, error: {contains: No such file}}
 std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, const Kind& kind) {
   std::vector<FieldTest> tests;
@@ -191,8 +182,10 @@ std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, co
 /// The comparisons that stand beside `fact` in a condition: is, equals, at_least, …
 std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
                                        const Fact& fact) {
-  const Names known = comparisons_of(fact.type);
-  const FieldType type = fact.type == FactType::Integer ? FieldType::Integer : FieldType::Text;
+  const bool is_number = fact.type == FactType::Integer;
+  const Names known = fact.type == FactType::Bool ? Names{"is"}
+                      : is_number                 ? Names{"equals", "at_least", "at_most"}
+                                                  : Names{"equals", "contains"};
   std::vector<ValueTest> tests;
   for (const RuleNode::Entry& entry : condition.entries) {
     if (entry.key == "fact") continue;
@@ -201,7 +194,7 @@ std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& con
               fmt::format("'{}' does not apply to the fact {}", entry.key, fact.name),
               fmt::format("use {}", fmt::join(known, ", ")));
     }
-    tests.push_back(load_comparison(file, entry, type));
+    tests.push_back(load_comparison(file, entry, is_number ? FieldType::Integer : FieldType::Text));
   }
   if (tests.empty()) {
     fail_at(file, condition.place, fmt::format("what must the fact {} be?", fact.name),
@@ -238,18 +231,14 @@ namespace {
 
 // Conditions about lines: event, line, sequence.
 
-/// Kinds of which only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
-bool is_summed_up(const Kind& kind) {
-  return kind.index == kKindIndex<CollectiveCall> || kind.index == kKindIndex<ChannelConnected>;
-}
-
 /// The kind of that name, if its single lines are kept. Throws Error.
 const Kind& load_kind(const RuleFile& file, Place place, const std::string& name) {
   const Kind* kind = find_kind(name);
   if (kind == nullptr) {
     fail_unknown(file, place, "event '{}'", name, names_of(all_kinds()));
   }
-  if (is_summed_up(*kind)) {
+  // Of these only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
+  if (kind->index == kKindIndex<CollectiveCall> || kind->index == kKindIndex<ChannelConnected>) {
     fail_at(file, place, fmt::format("single lines of {} are not kept", name),
             "ask a fact about them");
   }
@@ -266,13 +255,6 @@ void add_label(const RuleFile& file, Place place, const std::string& label, Labe
     fail_at(file, place, fmt::format("the label '{}' stands for lines of two kinds", label));
   }
   std::move(meaning.patterns.begin(), meaning.patterns.end(), std::back_inserter(earlier.patterns));
-}
-
-/// The label under `as`, or `otherwise`.
-std::string load_label(const RuleFile& file, const RuleNode& condition,
-                       std::string_view otherwise) {
-  const RuleNode* as = condition.find("as");
-  return as != nullptr ? scalar_of(file, *as, "a label") : std::string(otherwise);
 }
 
 /// Where a condition looks: instance where nothing is said.
@@ -297,7 +279,8 @@ LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNa
   }
   lines.reach = load_reach(file, node);
   lines.count = load_count(file, node);
-  lines.label = load_label(file, node, lines.kind != nullptr ? lines.kind->name : "line");
+  lines.label = lines.kind != nullptr ? lines.kind->name : "line";
+  if (const RuleNode* as = node.find("as")) lines.label = scalar_of(file, *as, "a label");
   LabelMeaning meaning{lines.kind, {}};
   if (lines.kind == nullptr) meaning.patterns = {lines.pattern};
   add_label(file, node.place, lines.label, meaning, names);

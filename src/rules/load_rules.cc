@@ -129,19 +129,13 @@ const Names kKeys = split_blanks(
     "references explains explains_same_ranks related examples last_resort halves_bandwidth "
     "of_all_runs");
 
-/// "shm-no-space" for "rules/shm/shm-no-space.yaml".
-std::string_view id_of_path(std::string_view path) {
-  path.remove_prefix(std::min(path.rfind('/') + 1, path.size()));
-  return path.substr(0, path.rfind('.'));
-}
-
 std::string load_id(const RuleFile& file, const RuleNode& node) {
   const std::string& id = scalar_of(file, node, "an id");
   if (!is_rule_id(id)) {
     fail_at(file, node.place, fmt::format("'{}' is no id", id),
             "ids are words in lower case, joined by '-'");
   }
-  if (id != id_of_path(file.path)) {
+  if (id != std::filesystem::path(file.path).stem()) {
     fail_at(file, node.place, fmt::format("the id '{}' is not the file's name", id),
             fmt::format("name the file {}.yaml", id));
   }
@@ -171,20 +165,18 @@ std::vector<const Fact*> load_needs(const RuleFile& file, const RuleNode& root) 
   return needs;
 }
 
-Blame load_blame_word(const RuleFile& file, const RuleNode& node, const ConditionNames& names) {
-  if (node.text == "reporters") return {Blame::Type::Reporters, {}, {}};
-  if (node.text == "facts") return {Blame::Type::Facts, {}, {}};
-  if (node.text == "none") return {Blame::Type::Nobody, {}, {}};
-  if (names.labels.contains(node.text)) return {Blame::Type::Speakers, node.text, {}};
-  Names known = {"reporters", "facts", "none"};
-  std::ranges::copy(keys_of(names.labels), std::back_inserter(known));
-  fail_unknown(file, node.place, "blame '{}'", node.text, known);
-}
-
 Blame load_blame(const RuleFile& file, const RuleNode& root, const ConditionNames& names) {
   const RuleNode* node = root.find("blame");
   if (node == nullptr) return {};
-  if (node->type == RuleNode::Type::Scalar) return load_blame_word(file, *node, names);
+  if (node->type == RuleNode::Type::Scalar) {
+    constexpr Blame::Type kTypes[] = {Blame::Type::Reporters, Blame::Type::Facts,
+                                      Blame::Type::Nobody};
+    Names known = {"reporters", "facts", "none"};
+    std::ranges::copy(keys_of(names.labels), std::back_inserter(known));
+    const size_t word = word_of(file, *node, "blame", known);
+    if (word < std::size(kTypes)) return {.type = kTypes[word]};
+    return {.type = Blame::Type::Speakers, .label = node->text};
+  }
   only_keys(file, *node, {"pid", "host"});
   const RuleNode::Entry& entry = entries_of(file, *node, "whom to blame").front();
   LabelledField field = load_labelled_field(file, entry.value.place,
@@ -233,13 +225,6 @@ constexpr std::pair<std::string_view, bool Rule::*> kFlags[] = {
     {"of_all_runs", &Rule::of_all_runs},
 };
 
-void load_texts(const RuleFile& file, Rule& rule) {
-  const RuleNode& root = *rule.source;
-  rule.title = scalar_of(file, required(file, root, "title"), "a title");
-  if (const RuleNode* why = root.find("why")) rule.why = scalar_of(file, *why, "a text");
-  for (const auto& [key, texts] : kTextLists) rule.*texts = optional_texts(file, root, key);
-}
-
 void load_grades(const RuleFile& file, Rule& rule) {
   const RuleNode& root = *rule.source;
   for (const auto& [key, flag] : kFlags) {
@@ -280,7 +265,9 @@ Rule load_rule(RuleFile file) {
   rule.builtin = file.builtin;
   rule.id = load_id(file, required(file, root, "id"));
   load_grades(file, rule);
-  load_texts(file, rule);
+  rule.title = scalar_of(file, required(file, root, "title"), "a title");
+  if (const RuleNode* why = root.find("why")) rule.why = scalar_of(file, *why, "a text");
+  for (const auto& [key, texts] : kTextLists) rule.*texts = optional_texts(file, root, key);
   rule.needs = load_needs(file, root);
   ConditionNames names{rule.per, {}};
   rule.when = load_condition(file, required(file, root, "when"), names);
@@ -370,31 +357,30 @@ size_t move_to(RuleNode& node, Place place) {
   return nodes;
 }
 
-using NodesByName = std::map<std::string, RuleNode, std::less<>>;
-
-const RuleNode& find_named(const RuleFile& file, Place place, const NodesByName& nodes,
-                           std::string_view what, std::string_view name) {
-  const auto found = nodes.find(name);
-  if (found != nodes.end()) return found->second;
-  fail_unknown(file, place, fmt::format("{} '{{}}'", what), name, keys_of(nodes));
-}
-
 /// Replaces names below nodes of `file`, by at most kMostNodes nodes in all.
-class Replacement {
- public:
-  Replacement(const RuleFile& file, const SharedNames& names) : file_(file), names_(names) {}
+struct Replacement {
+  const RuleFile& file;
+  const SharedNames& names;
+  size_t put_in = 0;  ///< Nodes that stand for names so far.
 
   void operator()(RuleNode& node, bool holds_conditions) {
-    if (!list_name(node).empty()) node = list_of(node);
-    if (holds_conditions && is_use(node)) node = condition_of(node);
+    if (const auto name = list_name(node); !name.empty()) {
+      node = named(names.lists, "list", name, node.place);
+    }
+    const RuleNode* use = holds_conditions ? node.find("use") : nullptr;
+    if (use != nullptr) {
+      only_keys(file, node, {"use"});
+      const std::string& name = scalar_of(file, *use, "the name of a condition");
+      node = named(names.conditions, "condition", name, use->place);
+    }
     std::vector<RuleNode> items;
     for (RuleNode& item : node.items) {
-      if (list_name(item).empty()) {
-        (*this)(item, holds_conditions);
-        items.push_back(std::move(item));
+      const bool is_list = !list_name(item).empty();
+      (*this)(item, holds_conditions);
+      if (is_list) {
+        std::ranges::move(item.items, std::back_inserter(items));
       } else {
-        RuleNode list = list_of(item);
-        std::move(list.items.begin(), list.items.end(), std::back_inserter(items));
+        items.push_back(std::move(item));
       }
     }
     node.items = std::move(items);
@@ -403,34 +389,20 @@ class Replacement {
     }
   }
 
- private:
-  static bool is_use(const RuleNode& node) { return node.find("use") != nullptr; }
-
-  RuleNode list_of(const RuleNode& node) {
-    return copy(find_named(file_, node.place, names_.lists, "list", list_name(node)), node.place);
-  }
-
-  RuleNode condition_of(const RuleNode& node) {
-    only_keys(file_, node, {"use"});
-    const RuleNode& name = *node.find("use");
-    return copy(find_named(file_, name.place, names_.conditions, "condition",
-                           scalar_of(file_, name, "the name of a condition")),
-                name.place);
-  }
-
-  RuleNode copy(const RuleNode& named, Place place) {
-    RuleNode result = named;
-    nodes_ += move_to(result, place);
-    if (nodes_ > kMostNodes) {
-      fail_at(file_, place, fmt::format("names stand for more than {} values here", kMostNodes),
+  /// What the name stands for, with the name's place.
+  RuleNode named(const auto& nodes, std::string_view what, std::string_view name, Place place) {
+    const auto found = nodes.find(name);
+    if (found == nodes.end()) {
+      fail_unknown(file, place, fmt::format("{} '{{}}'", what), name, keys_of(nodes));
+    }
+    RuleNode result = found->second;
+    put_in += move_to(result, place);
+    if (put_in > kMostNodes) {
+      fail_at(file, place, fmt::format("names stand for more than {} values here", kMostNodes),
               "let names stand for fewer values, or for fewer other names");
     }
     return result;
   }
-
-  const RuleFile& file_;
-  const SharedNames& names_;
-  size_t nodes_ = 0;  ///< Put in for names so far.
 };
 
 void load_named(const RuleFile& file, const RuleNode::Entry& entry, bool is_list,
@@ -460,7 +432,7 @@ bool is_shared_names(const RuleNode& root) {
 
 void load_shared_names(const RuleFile& file, SharedNames& names) {
   only_keys(file, file.root, {"lists", "conditions"});
-  Replacement replace(file, names);
+  Replacement replace{file, names};
   for (const std::string_view key : {"lists", "conditions"}) {
     const RuleNode* named = file.root.find(key);
     if (named == nullptr) continue;
@@ -471,7 +443,7 @@ void load_shared_names(const RuleFile& file, SharedNames& names) {
 }
 
 void replace_shared_names(RuleFile& file, const SharedNames& names) {
-  Replacement replace(file, names);
+  Replacement replace{file, names};
   for (RuleNode::Entry& entry : file.root.entries) {
     if (entry.key == "message" || entry.key == "examples") continue;
     replace(entry.value, entry.key == "when");
@@ -495,17 +467,6 @@ void load_change(const RuleFile& file, const RuleNode& entry, Overlay& overlay) 
   }
 }
 
-void load_whom(const RuleFile& file, const RuleNode& where, Overlay& overlay) {
-  entries_of(file, where, "hosts or ranks");
-  only_keys(file, where, {"host", "rank"});
-  if (const RuleNode* host = where.find("host")) {
-    overlay.host = load_value_tests(file, *host, FieldType::Text);
-  }
-  if (const RuleNode* rank = where.find("rank")) {
-    overlay.rank = load_value_tests(file, *rank, FieldType::Integer);
-  }
-}
-
 Overlay load_overlay(const RuleFile& file, const RuleNode& entry) {
   entries_of(file, entry, "an entry of an overlay");
   only_keys(file, entry, {"rule", "suppress", "severity", "where", "reason", "until"});
@@ -517,7 +478,14 @@ Overlay load_overlay(const RuleFile& file, const RuleNode& entry) {
   overlay.text = flow_text(entry);
   overlay.where = fmt::format("{}:{}:{}", file.path, entry.place.line, entry.place.column);
   load_change(file, entry, overlay);
-  if (const RuleNode* where = entry.find("where")) load_whom(file, *where, overlay);
+  if (const RuleNode* where = entry.find("where")) {
+    only_keys(file, *where, {"host", "rank"});
+    for (const RuleNode::Entry& whom : entries_of(file, *where, "hosts or ranks")) {
+      const bool is_host = whom.key == "host";
+      (is_host ? overlay.host : overlay.rank) =
+          load_value_tests(file, whom.value, is_host ? FieldType::Text : FieldType::Integer);
+    }
+  }
   const RuleNode& reason = required(file, entry, "reason");
   overlay.reason = trim(scalar_of(file, reason, "a reason"));
   if (overlay.reason.empty()) fail_at(file, reason.place, "the reason is empty");

@@ -76,10 +76,6 @@ std::string Pattern::error() const {
 
 namespace {
 
-bool stands_for_itself(char c) {
-  return std::string_view(".^$|()[]{}*+?\\").find(c) == std::string_view::npos;
-}
-
 bool is_punctuation(char c) { return c > ' ' && c < 0x7F && !is_alnum(c); }
 
 /// Where the class that begins at `at` ends; a bracket that comes first in it stands for itself.
@@ -113,7 +109,7 @@ std::string required_literal(std::string_view pattern) {
   std::string run;
   int depth = 0;  // Of groups, which are not looked into.
   for (size_t at = 0; at < pattern.size(); ++at) {
-    bool is_literal = stands_for_itself(pattern[at]);
+    bool is_literal = std::string_view(".^$|()[]{}*+?\\").find(pattern[at]) == pattern.npos;
     if (pattern[at] == '|' && depth == 0) return {};
     if (pattern[at] == '(') ++depth;
     if (pattern[at] == ')') --depth;

@@ -37,19 +37,12 @@ std::string examples_block(std::string_view name, const std::vector<Example>& ex
   return out;
 }
 
-std::string needs_text(const Rule& rule) {
-  std::vector<std::string> names;
-  for (const Fact* need : rule.needs) names.emplace_back(need->name);
-  return join(names, ", ");
-}
-
 }  // namespace
 
 const Rule& required_rule(const Rulebook& rulebook, std::string_view id) {
   if (const Rule* rule = find_rule(rulebook, id)) return *rule;
-  const auto near = nearest_name(id, keys_of(by_id(rulebook)));
   throw Error(fmt::format("unknown rule '{}'", id), "rules",
-              near ? fmt::format("did you mean '{}'?", *near) : "see 'ncclog rules list'");
+              hint_for(id, keys_of(by_id(rulebook)), "see 'ncclog rules list'"));
 }
 
 std::string list_rules(const Rulebook& rulebook) {
@@ -67,6 +60,8 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
   const Rule& rule = required_rule(rulebook, id);
   const std::string grade = fmt::format("{}, {}, {}", to_string(rule.severity),
                                         to_string(rule.confidence), to_string(rule.role));
+  std::vector<std::string> needs;
+  for (const Fact* need : rule.needs) needs.emplace_back(need->name);
   // What a rule does not say has no line.
   const std::pair<std::string_view, std::vector<std::string>> blocks[] = {
       {"id", {rule.id}},
@@ -77,7 +72,7 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
       {"judged", {rule.last_resort ? "where no other rule found an error or a warning" : ""}},
       {"over", {rule.of_all_runs ? "all runs of the logs together" : ""}},
       {"cost", {rule.halves_bandwidth ? "at least half of the bandwidth" : ""}},
-      {"needs", {needs_text(rule)}},
+      {"needs", {join(needs, ", ")}},
       {"when", {flow_text(*rule.when.node)}},
       {"message", {rule.source->find("message")->text}},
       {"why", {rule.why}},
@@ -128,19 +123,15 @@ std::string process_name(const Job& job, int index) {
   return process.pid >= 0 ? fmt::format("{} (pid {})", name, process.pid) : name;
 }
 
-std::string instance_name(const Job& job, const Instance& instance) {
-  if (instance.scope == Scope::Job) return "the job";
-  const bool is_process = instance.scope == Scope::Process && instance.processes.size() == 1;
-  return is_process ? process_name(job, instance.processes.front()) : name_of(job, instance);
-}
-
 ExplainedInstances explain_instance(const Rule& rule, const Instance& instance, JobView& view,
                                     RuleJudge& judge) {
   ExplainedInstances explained;
   std::vector<Hit> hits;
   judge.record_in(explained.steps);
   explained.answer = judge.judge(rule.when, instance, hits);
-  explained.names = {instance_name(view.job(), instance)};
+  const bool is_process = instance.scope == Scope::Process && instance.processes.size() == 1;
+  explained.names = {is_process ? process_name(view.job(), instance.processes.front())
+                                : name_of(view.job(), instance)};
   return explained;
 }
 
@@ -305,16 +296,6 @@ bool fires_without_evidence(const Rulebook& rulebook, const Rule& rule, std::str
 
 namespace {
 
-std::string where_of(const Rule& rule, const Example& example) {
-  return fmt::format("{}:{}:{}", rule.path, example.place.line, example.place.column);
-}
-
-std::string ids_of(const Diagnosis& diagnosis) {
-  std::vector<std::string> ids;
-  for (const Finding& finding : diagnosis.findings) ids.push_back(finding.id);
-  return ids.empty() ? "nothing" : join(ids, ", ");
-}
-
 /// How the lines of the example were understood, for whoever has to find out why.
 std::string kinds_of(const Job& job) {
   std::set<std::string_view> kinds;
@@ -349,12 +330,16 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
     const Diagnosis diagnosis = evaluate(rulebook, job);
     const bool fires = finding_of(diagnosis, rule.id) != nullptr;
     const auto fail = [&](std::string what) {
-      result.failures.push_back({where_of(rule, example), fmt::format("{} {}", rule.id, what)});
+      const auto [line, column] = example.place;
+      result.failures.push_back(
+          {fmt::format("{}:{}:{}", rule.path, line, column), fmt::format("{} {}", rule.id, what)});
     };
     if (fires != must_fire) {
+      std::vector<std::string> ids;
+      for (const Finding& finding : diagnosis.findings) ids.push_back(finding.id);
       fail(fmt::format("{}; found: {}; {}",
                        must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
-                       ids_of(diagnosis), kinds_of(job)));
+                       ids.empty() ? "nothing" : join(ids, ", "), kinds_of(job)));
     } else if (must_fire) {
       try_example(rulebook, rule, example, diagnosis, reader, matcher, fail);
     }
