@@ -49,35 +49,7 @@ constexpr std::string_view kBeforeTheJob = "Before the next run";
 constexpr std::string_view kOwnKnowledge = "Rules, messages and profiles";
 constexpr std::string_view kThisProgram = "This program";
 
-constexpr Command kCommands[] = {
-    {"analyze", "say what went wrong, where, and what to do about it", declare_analyze,
-     kWhatWentWrong},
-    {"report", "write a report for an issue, for others or for scripts", declare_report, kPassOn},
-    {"count", "count collectives by operation, communicator, rank, size, iteration", declare_count,
-     kLookCloser},
-    {"diff", "what differs between two runs, and what may explain it", declare_diff, kLookCloser},
-    {"show", "print one table of what the logs say", declare_show, kLookCloser},
-    {"export", "events and tables for other programs; answers to SQL", declare_export, kPassOn},
-    {"env", "check the settings of a shell, a launch script, a file or a log", declare_env,
-     kBeforeTheJob},
-    {"explain", "why a rule fired on these logs, or why not", declare_explain, kWhatWentWrong},
-    {"replay", "re-run a failing collective on this machine's GPUs to test a diagnosis",
-     declare_replay, kWhatWentWrong},
-    {"rules", "list, show, check, test and begin the rules that make findings", declare_rules,
-     kOwnKnowledge},
-    {"messages", "list, show and check what NCCL and the programs around it print",
-     declare_messages, kOwnKnowledge},
-    {"expect", "list, show and check profiles for 'analyze --expect'", declare_expect,
-     kOwnKnowledge},
-    {"help", "how to use a command", declare_help, kThisProgram},
-    {"man", "print a man page, or write all of them", declare_man, kThisProgram},
-    {"completion", "print a script by which a shell completes command lines", declare_completion,
-     kThisProgram},
-};
-
 }  // namespace
-
-std::span<const Command> commands() { return kCommands; }
 
 size_t use_message_files(const std::vector<std::string>& paths) {
   std::vector<KindText> kinds;
@@ -140,12 +112,36 @@ CommandRow declare_all(CommonOptions& common) {
   CommandRow root{.help = "finds out from the logs of a multi-GPU job what went wrong with NCCL",
                   .notes = fmt::format("{}{}.", kNotes, fmt::join(topics, ", "))};
   add_flag(root, kGeneralFlags, "--version", common.wants_version, "print the version");
-  for (const Command& command : commands()) {
-    CommandRow& row = add_command(root, command.name, std::string(command.help));
-    row.task = command.task;
-    command.declare(row);
-    row.notes += text_of(row.path + ".txt").value_or("");
-  }
+  const auto add = [&root](std::string_view task, const char* name,
+                           const char* help) -> CommandRow& {
+    CommandRow& row = add_command(root, name, help);
+    row.task = task;
+    return row;
+  };
+  declare_analyze(
+      add(kWhatWentWrong, "analyze", "say what went wrong, where, and what to do about it"));
+  declare_report(add(kPassOn, "report", "write a report for an issue, for others or for scripts"));
+  declare_count(add(kLookCloser, "count",
+                    "count collectives by operation, communicator, rank, size, iteration"));
+  declare_diff(add(kLookCloser, "diff", "what differs between two runs, and what may explain it"));
+  declare_show(add(kLookCloser, "show", "print one table of what the logs say"));
+  declare_export(add(kPassOn, "export", "events and tables for other programs; answers to SQL"));
+  declare_env(
+      add(kBeforeTheJob, "env", "check the settings of a shell, a launch script, a file or a log"));
+  declare_explain(add(kWhatWentWrong, "explain", "why a rule fired on these logs, or why not"));
+  declare_replay(add(kWhatWentWrong, "replay",
+                     "re-run a failing collective on this machine's GPUs to test a diagnosis"));
+  declare_rules(add(kOwnKnowledge, "rules",
+                    "list, show, check, test and begin the rules that make findings"));
+  declare_messages(add(kOwnKnowledge, "messages",
+                       "list, show and check what NCCL and the programs around it print"));
+  declare_expect(
+      add(kOwnKnowledge, "expect", "list, show and check profiles for 'analyze --expect'"));
+  declare_help(add(kThisProgram, "help", "how to use a command"));
+  declare_man(add(kThisProgram, "man", "print a man page, or write all of them"));
+  declare_completion(
+      add(kThisProgram, "completion", "print a script by which a shell completes command lines"));
+  for (CommandRow& row : root.commands) row.notes += text_of(row.path + ".txt").value_or("");
   add_common_flags(root, common);
   return root;
 }
@@ -162,26 +158,23 @@ void declare(FlagRow& row, CLI::App& app) {
   for (const std::string& name : row.names) {
     names += (names.empty() ? "" : ",") + std::string(turns_off(row, name) ? "!" : "") + name;
   }
+  const bool is_argument = row.names.empty();
+  if (is_argument) names = row.value;
   if (!row.set) {
     app.set_help_flag(names);
-  } else if (row.names.empty() && row.repeats) {
-    app.add_option_function<std::vector<std::string>>(row.value, take)->type_name("");
-  } else if (row.names.empty()) {
-    const auto take_one = [take](const std::string& value) { take({value}); };
-    app.add_option_function<std::string>(row.value, take_one)->type_name("");
   } else if (row.value.empty()) {
     const auto take_switch = [take](int64_t sum) { take({sum > 0 ? "true" : "false"}); };
     app.add_flag_function(names, take_switch)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   } else if (row.repeats) {
-    app.add_option_function<std::vector<std::string>>(names, take)
-        ->type_name(row.value)
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    CLI::Option* option = app.add_option_function<std::vector<std::string>>(names, take);
+    option->type_name(is_argument ? "" : row.value);
+    if (is_argument) return;
+    option->expected(1)->allow_extra_args(false)->multi_option_policy(
+        CLI::MultiOptionPolicy::TakeAll);
   } else {
     const auto take_one = [take](const std::string& value) { take({value}); };
-    app.add_option_function<std::string>(names, take_one)->type_name(row.value);
+    app.add_option_function<std::string>(names, take_one)->type_name(is_argument ? "" : row.value);
   }
   if (!row.needs.empty()) app.get_option(main_name(row))->needs(app.get_option(row.needs));
 }
@@ -192,13 +185,14 @@ void declare(CommandRow& command, CLI::App& app) {
   for (FlagRow& flag : command.flags) declare(flag, app);
   if (command.commands.empty()) return;
   app.require_subcommand(0, 1);
-  for (CommandRow& below : command.commands) declare(below, *app.add_subcommand(last_word(below)));
+  for (CommandRow& below : command.commands)
+    declare(below, *app.add_subcommand(std::string(last_word(below))));
 }
 
 /// The command that was typed: the deepest one.
 const CommandRow& chosen_command(const CommandRow& command, const CLI::App& app) {
   for (const CommandRow& below : command.commands) {
-    const CLI::App* sub = app.get_subcommand(last_word(below));
+    const CLI::App* sub = app.get_subcommand(std::string(last_word(below)));
     if (sub->parsed()) return chosen_command(below, *sub);
   }
   return command;
@@ -210,7 +204,7 @@ void refuse_leftovers(const CommandRow& command, const CLI::App& app) {
   if (!left.empty()) {
     const std::string word = left.front().substr(0, left.front().find('='));
     const bool is_flag = word.starts_with('-');
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;
     for (const FlagRow& flag : command.flags) {
       for (const std::string& name : flag.names) {
         if (is_flag && name.starts_with("--")) names.push_back(name);
@@ -220,11 +214,10 @@ void refuse_leftovers(const CommandRow& command, const CLI::App& app) {
       if (!is_flag) names.push_back(last_word(below));
     }
     throw Error(fmt::format("unknown {} '{}'", is_flag ? "flag" : "command", printable(word)),
-                last_word(command),
-                hint_for(word, std::vector<std::string_view>(names.begin(), names.end())));
+                std::string(last_word(command)), hint_for(word, names));
   }
   for (const CommandRow& below : command.commands) {
-    const CLI::App* sub = app.get_subcommand(last_word(below));
+    const CLI::App* sub = app.get_subcommand(std::string(last_word(below)));
     if (sub->parsed()) refuse_leftovers(below, *sub);
   }
 }
@@ -264,15 +257,6 @@ std::shared_ptr<ProgressLine> start_progress(const CommonOptions& common,
   return line;
 }
 
-/// What -v prints.
-std::string account(const ConfigFile& config, const ReadingProgress& progress, double seconds) {
-  std::string text = fmt::format("ncclog {}\n", full_version());
-  if (!config.path.empty()) text += fmt::format("configuration: {}\n", printable(config.path));
-  const std::string read = reading_summary(progress.snapshot());
-  if (!read.empty()) text += read + "\n";
-  return text + fmt::format("{:.2f} s in all\n", seconds);
-}
-
 ExitStatus run(const CommandRow& command, const CommonOptions& common, const ConfigFile& config,
                Console& console) {
   using Clock = std::chrono::steady_clock;
@@ -292,8 +276,14 @@ ExitStatus run(const CommandRow& command, const CommonOptions& common, const Con
   console.progress = nullptr;
   if (console.quiet) console.err.clear();  // Notes; what cannot be done is thrown.
   if (common.verbose) {
-    console.err +=
-        account(config, *progress, std::chrono::duration<double>(Clock::now() - began).count());
+    console.err += fmt::format("ncclog {}\n", full_version());
+    if (!config.path.empty()) {
+      console.err += fmt::format("configuration: {}\n", printable(config.path));
+    }
+    const std::string read = reading_summary(progress->snapshot());
+    if (!read.empty()) console.err += read + "\n";
+    const std::chrono::duration<double> passed = Clock::now() - began;
+    console.err += fmt::format("{:.2f} s in all\n", passed.count());
   }
   return status;
 }

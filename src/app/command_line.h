@@ -19,17 +19,6 @@
 
 namespace ncclog {
 
-struct Command {
-  std::string_view name;
-  std::string_view help;  ///< One line.
-  /// Declares arguments, flags, commands below it, and what is run after parsing.
-  void (*declare)(CommandRow& command);
-  std::string_view task = "";  ///< What it is for: commands of one task stand together in the help.
-};
-
-/// All commands, in the order in which the help lists them; valid for the whole program.
-std::span<const Command> commands();
-
 /// Everything that can be typed, as it is declared (app/command_table.h); nothing else.
 CommandRow declared_commands();
 

@@ -11,21 +11,14 @@
 #include "rules/profile.h"
 
 namespace ncclog {
-namespace {
-
-std::vector<std::string> split_words(std::string_view text, char separator) {
-  std::vector<std::string> words;
-  for (const std::string_view word : split(text, separator)) words.emplace_back(word);
-  return words;
-}
-
-}  // namespace
-
 FlagRow& add_row(std::vector<FlagRow>& rows, const char* group, std::string_view typed,
                  std::string help) {
   const size_t blank = std::min(typed.find(' '), typed.size());
   FlagRow& row = rows.emplace_back();
-  if (blank > 0) row.names = split_words(typed.substr(0, blank), ',');
+  if (blank > 0) {
+    const auto names = split(typed.substr(0, blank), ',');
+    row.names.assign(names.begin(), names.end());
+  }
   row.value = trim(typed.substr(blank));
   row.help = std::move(help);
   row.group = group;
@@ -80,8 +73,8 @@ std::string typed_name(const CommandRow& command) {
   return command.path.empty() ? "ncclog" : "ncclog " + command.path;
 }
 
-std::string last_word(const CommandRow& command) {
-  return command.path.substr(command.path.rfind(' ') + 1);
+std::string_view last_word(const CommandRow& command) {
+  return std::string_view(command.path).substr(command.path.rfind(' ') + 1);
 }
 
 std::string usage(const CommandRow& command) {
@@ -95,10 +88,9 @@ std::string usage(const CommandRow& command) {
 }
 
 const CommandRow* find_command(const CommandRow& root, std::string_view path) {
-  for (const CommandRow* command : all_commands(root)) {
-    if (command->path == path) return command;
-  }
-  return nullptr;
+  const std::vector<const CommandRow*> all = all_commands(root);
+  const auto found = std::ranges::find(all, path, &CommandRow::path);
+  return found == all.end() ? nullptr : *found;
 }
 
 std::vector<const CommandRow*> all_commands(const CommandRow& root) {
@@ -111,7 +103,9 @@ std::vector<const CommandRow*> all_commands(const CommandRow& root) {
 
 std::vector<std::string> value_words(const FlagRow& flag) {
   for (const char separator : {'|', ','}) {
-    if (flag.value.find(separator) != std::string::npos) return split_words(flag.value, separator);
+    if (flag.value.find(separator) == std::string::npos) continue;
+    const auto words = split(flag.value, separator);
+    return {words.begin(), words.end()};
   }
   std::vector<std::string> words;
   if (flag.value == "RULE") {

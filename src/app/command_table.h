@@ -213,7 +213,7 @@ bool turns_off(const FlagRow& flag, std::string_view name);
 std::string typed_name(const CommandRow& command);
 
 /// "new" of the row "rules new": what is typed last.
-std::string last_word(const CommandRow& command);
+std::string_view last_word(const CommandRow& command);
 
 /// "ncclog analyze [FLAG...] PATH...".
 std::string usage(const CommandRow& command);

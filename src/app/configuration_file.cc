@@ -1,6 +1,7 @@
 #include "app/configuration_file.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,91 +21,63 @@ namespace {
 /// Takes one line apart, from left to right.
 class LineParser {
  public:
-  LineParser(std::string_view text, std::string where) : rest_(text), where_(std::move(where)) {}
+  LineParser(std::string_view text, std::string where)
+      : rest_(text.data(), text.size()), where_(std::move(where)) {}
 
-  bool is_at_end() {
-    rest_ = trim(rest_);
-    return rest_.empty() || rest_.front() == '#';
+  /// Passes blanks and what fits, whose only group is `part`; false and nothing if it does not fit.
+  bool takes(const std::string& expression, std::string* part) {
+    return RE2::Consume(&rest_, RE2(R"(\s*)" + expression, RE2::Latin1), part);
   }
 
-  bool takes(char wanted) {
-    rest_ = trim(rest_);
-    if (rest_.empty() || rest_.front() != wanted) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-
-  /// Letters, digits, "-", "_" and "."; throws if there are none.
-  std::string word(std::string_view expected) {
-    rest_ = trim(rest_);
-    size_t length = 0;
-    while (length < rest_.size() && is_of_word(rest_[length])) ++length;
-    if (length == 0) refuse(expected);
-    const std::string taken(rest_.substr(0, length));
-    rest_.remove_prefix(length);
-    return taken;
-  }
-
-  /// A text in quotes, or a bare word.
-  std::string value() {
-    rest_ = trim(rest_);
-    const bool is_quoted = !rest_.empty() && (rest_.front() == '"' || rest_.front() == '\'');
-    return is_quoted ? quoted() : bare();
-  }
-
-  [[noreturn]] void refuse(std::string_view expected) const {
-    throw Error(fmt::format("expected {}, found '{}'", expected, printable(rest_)), where_,
+  /// Passes blanks and what fits; throws if it does not.
+  std::string needs(const std::string& expression, std::string_view expected) {
+    std::string part;
+    if (takes("(" + expression + ")", &part)) return part;
+    const std::string_view found = trim({rest_.data(), rest_.size()});
+    throw Error(fmt::format("expected {}, found '{}'", expected, printable(found)), where_,
                 "write it like: fail-on = \"warning\"");
   }
 
- private:
-  static bool is_of_word(char c) { return is_word(c) || c == '-' || c == '.'; }
-
-  std::string quoted() {
-    const char quote = rest_.front();
-    std::string text;
-    for (size_t i = 1; i < rest_.size(); ++i) {
-      if (rest_[i] == quote) {
-        rest_.remove_prefix(i + 1);
-        return text;
-      }
-      const bool is_escape = quote == '"' && rest_[i] == '\\' && i + 1 < rest_.size();
-      text += rest_[is_escape ? ++i : i];
-    }
-    refuse("a closing quote");
+  bool is_at_end() {
+    std::string comment;
+    return takes("(#.*)?$", &comment);
   }
 
-  std::string bare() {
-    const std::string text = word("a value");
+  void ends() { needs("(?:#.*)?$", "the end of the line"); }
+
+  /// A text in quotes, or a bare word.
+  std::string value() {
+    std::string text;
+    if (takes("'([^']*)'", &text)) return text;
+    if (takes(R"("((?:[^"\\]|\\.)*)["])", &text)) {
+      RE2::GlobalReplace(&text, RE2(R"(\\(.))", RE2::Latin1), R"(\1)");
+      return text;
+    }
+    const std::string_view rest = trim({rest_.data(), rest_.size()});
+    const bool is_quoted = rest.starts_with('"') || rest.starts_with('\'');
+    text = needs(kWord, is_quoted ? "a closing quote" : "a value");
     if (text == "true" || text == "false" || parse_int(text)) return text;
     throw Error(fmt::format("text needs quotes: {}", printable(text)), where_,
                 fmt::format("write \"{}\"", printable(text)));
   }
 
-  std::string_view rest_;
+  std::vector<std::string> values() {
+    std::string sign;
+    if (!takes(R"((\[))", &sign)) return {value()};
+    std::vector<std::string> values;
+    while (!takes(R"((\]))", &sign)) {
+      values.push_back(value());
+      if (needs(R"(,|\])", "',' or ']'") == "]") break;
+    }
+    return values;
+  }
+
+  static constexpr const char* kWord = R"([\w.-]+)";
+
+ private:
+  re2::StringPiece rest_;
   std::string where_;
 };
-
-/// "rules.test" → "rules test".
-std::string section_of(LineParser& line) {
-  std::string name = line.word("a command's name");
-  std::ranges::replace(name, '.', ' ');
-  if (!line.takes(']')) line.refuse("']'");
-  if (!line.is_at_end()) line.refuse("the end of the line");
-  return name;
-}
-
-std::vector<std::string> values_of(LineParser& line) {
-  if (!line.takes('[')) return {line.value()};
-  std::vector<std::string> values;
-  while (!line.takes(']')) {
-    values.push_back(line.value());
-    if (line.takes(',')) continue;
-    if (!line.takes(']')) line.refuse("',' or ']'");
-    break;
-  }
-  return values;
-}
 
 std::string read_whole(const std::string& path) {
   std::error_code error;
@@ -155,15 +128,17 @@ ConfigFile parse_config(std::string_view text, const std::string& path) {
     if (content.ends_with('\r')) content.remove_suffix(1);
     LineParser line(content, place(config, ++number));
     if (line.is_at_end()) continue;
-    if (line.takes('[')) {
-      section = section_of(line);
-      continue;
+    if (std::string sign; line.takes(R"((\[))", &sign)) {
+      section = line.needs(LineParser::kWord, "a command's name");
+      std::ranges::replace(section, '.', ' ');  // "rules.test" → "rules test".
+      line.needs(R"(\])", "']'");
+    } else {
+      ConfigEntry entry{section, line.needs(LineParser::kWord, "the name of a flag"), {}, number};
+      line.needs("=", "'='");
+      entry.values = line.values();
+      config.entries.push_back(std::move(entry));
     }
-    ConfigEntry entry{section, line.word("the name of a flag"), {}, number};
-    if (!line.takes('=')) line.refuse("'='");
-    entry.values = values_of(line);
-    if (!line.is_at_end()) line.refuse("the end of the line");
-    config.entries.push_back(std::move(entry));
+    line.ends();
   }
   return config;
 }

@@ -68,7 +68,7 @@ std::string help_of(const FlagRow& flag) {
 std::vector<HelpBlock> blocks_of(const CommandRow& command) {
   std::vector<HelpBlock> blocks;
   for (const CommandRow& below : command.commands) {
-    add_entry(blocks, below.task, {last_word(below), below.help});
+    add_entry(blocks, below.task, {std::string(last_word(below)), below.help});
   }
   for (const FlagRow& argument : command.arguments) {
     add_entry(blocks, "", {typed_flag(argument), help_of(argument)});
@@ -130,10 +130,8 @@ std::string typed_flag(const FlagRow& flag) {
 }
 
 std::optional<std::string_view> text_of(std::string_view name) {
-  for (const EmbeddedFile& file : help_texts()) {
-    if (file.path == name) return file.text;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(help_texts(), name, &EmbeddedFile::path);
+  return found == help_texts().end() ? std::nullopt : std::optional(found->text);
 }
 
 int help_columns(const Console& console) {
@@ -247,20 +245,6 @@ namespace {
 
 // Completions
 
-/// What the words before the cursor came to.
-struct Typed {
-  const CommandRow* command = nullptr;  ///< Never nullptr.
-  const FlagRow* flag = nullptr;        ///< Waits for its value; nullptr: none does.
-  size_t place = 0;                     ///< How many arguments stand there.
-};
-
-const CommandRow* command_below(const CommandRow& command, std::string_view word) {
-  for (const CommandRow& below : command.commands) {
-    if (last_word(below) == word) return &below;
-  }
-  return nullptr;
-}
-
 /// The flag of that name that takes a value.
 const FlagRow* flag_with_value(const CommandRow& command, std::string_view name) {
   for (const FlagRow& flag : command.flags) {
@@ -270,26 +254,10 @@ const FlagRow* flag_with_value(const CommandRow& command, std::string_view name)
   return nullptr;
 }
 
-Typed typed_before(const CommandRow& root, std::span<const std::string> words) {
-  Typed typed{.command = &root};
-  for (const std::string& word : words) {
-    if (typed.flag != nullptr) {
-      typed.flag = nullptr;  // This word is its value.
-    } else if (word.size() > 1 && word.starts_with('-')) {
-      typed.flag = flag_with_value(*typed.command, word);  // "--format=json" waits for nothing.
-    } else if (const CommandRow* below = command_below(*typed.command, word)) {
-      typed.command = below;
-    } else {
-      ++typed.place;
-    }
-  }
-  return typed;
-}
-
 std::string offered_commands(const CommandRow& above) {
   std::string out;
   for (const CommandRow& command : above.commands) {
-    out += last_word(command) + "\t" + command.help + "\n";
+    out += std::string(last_word(command)) + "\t" + command.help + "\n";
   }
   return out;
 }
@@ -314,43 +282,49 @@ std::string offered_words(const std::vector<std::string>& words, std::string_vie
   return out + ":more\n";
 }
 
-/// What the names of values promise besides words.
-std::string_view offered_paths(std::string_view value) {
-  if (value == "PATH" || value == "FILE" || value == "PROFILE") return ":files\n";
-  return value == "DIR" || value == "FOLDER" ? ":folders\n" : "";
-}
-
 std::string offered_values(const CommandRow& root, const FlagRow& flag, std::string_view typed) {
   if (flag.value == "COMMAND") return offered_commands(root);
   const std::vector<std::string> words = value_words(flag);
   if (flag.value.find(',') != std::string::npos) return offered_words(words, typed);
   std::string out;
   for (const std::string& word : words) out += word + "\n";
-  return out.append(offered_paths(flag.value));
-}
-
-/// Of the argument at that place: the last one may be one that repeats.
-const FlagRow* argument_at(const CommandRow& command, size_t place) {
-  const auto& arguments = command.arguments;
-  if (place < arguments.size()) return &arguments[place];
-  return !arguments.empty() && arguments.back().repeats ? &arguments.back() : nullptr;
+  const std::string& value = flag.value;
+  if (value == "PATH" || value == "FILE" || value == "PROFILE") out += ":files\n";
+  return value == "DIR" || value == "FOLDER" ? out + ":folders\n" : out;
 }
 
 }  // namespace
 
 std::string completions(const CommandRow& root, std::span<const std::string> words) {
   if (words.empty()) return offered_commands(root);
+  // What the words before the cursor come to.
+  const CommandRow* command = &root;
+  const FlagRow* flag = nullptr;  // Waits for its value; nullptr: none does.
+  size_t place = 0;               // How many arguments stand there.
+  for (const std::string& word : words.first(words.size() - 1)) {
+    const auto below = std::ranges::find(command->commands, word, last_word);
+    if (flag != nullptr) {
+      flag = nullptr;  // This word is its value.
+    } else if (word.size() > 1 && word.starts_with('-')) {
+      flag = flag_with_value(*command, word);  // "--format=json" waits for nothing.
+    } else if (below != command->commands.end()) {
+      command = &*below;
+    } else {
+      ++place;
+    }
+  }
   const std::string_view word = words.back();
-  const Typed typed = typed_before(root, words.first(words.size() - 1));
-  if (typed.flag != nullptr) return offered_values(root, *typed.flag, word);
+  if (flag != nullptr) return offered_values(root, *flag, word);
   if (const size_t equals = word.find('='); word.starts_with("--") && equals != word.npos) {
-    const FlagRow* flag = flag_with_value(*typed.command, word.substr(0, equals));
+    flag = flag_with_value(*command, word.substr(0, equals));
     return flag == nullptr ? "" : offered_values(root, *flag, word.substr(equals + 1));
   }
-  if (word.starts_with('-')) return offered_flags(*typed.command);
-  if (!typed.command->commands.empty()) return offered_commands(*typed.command);
-  const FlagRow* argument = argument_at(*typed.command, typed.place);
-  return argument == nullptr ? "" : offered_values(root, *argument, word);
+  if (word.starts_with('-')) return offered_flags(*command);
+  if (!command->commands.empty()) return offered_commands(*command);
+  const auto& arguments = command->arguments;
+  if (place < arguments.size()) return offered_values(root, arguments[place], word);
+  const bool goes_on = !arguments.empty() && arguments.back().repeats;
+  return goes_on ? offered_values(root, arguments.back(), word) : "";
 }
 
 // ncclog help [COMMAND…], ncclog man [COMMAND], ncclog completion SHELL

@@ -31,12 +31,6 @@ std::string_view environment_value(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-int wanted_columns() {
-  const auto wanted = parse_int(environment_value("COLUMNS"));
-  if (wanted && *wanted > 0 && *wanted <= kMaxColumns) return static_cast<int>(*wanted);
-  return terminal_columns(STDOUT_FILENO, Console{}.columns);
-}
-
 }  // namespace
 
 int terminal_columns(int descriptor, int otherwise) {
@@ -61,7 +55,12 @@ TextStyle Console::style(ColorChoice color) const {
 Console make_console() {
   Console console;
   console.is_terminal = isatty(STDOUT_FILENO) == 1;
-  if (console.is_terminal) console.columns = wanted_columns();
+  if (console.is_terminal) {
+    const int64_t wanted = parse_int(environment_value("COLUMNS")).value_or(0);
+    const bool is_usable = wanted > 0 && wanted <= kMaxColumns;
+    console.columns =
+        is_usable ? static_cast<int>(wanted) : terminal_columns(STDOUT_FILENO, console.columns);
+  }
   console.no_color = !environment_value("NO_COLOR").empty();
   return console;
 }
@@ -136,15 +135,6 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder.string();
 }
 
-/// Throws Error unless files can be made in the folder of `path`.
-void check_folder(const std::string& path) {
-  const std::string folder = folder_of(path);
-  const auto status = status_of(folder);
-  if (!status) throw Error("no such folder", folder, "make it first: mkdir -p " + folder);
-  if (!S_ISDIR(status->st_mode)) throw Error("not a folder", folder);
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "name a file in another folder");
-}
-
 }  // namespace
 
 void check_output_file(const std::string& path, std::span<const std::string> inputs) {
@@ -153,7 +143,11 @@ void check_output_file(const std::string& path, std::span<const std::string> inp
     throw Error("is a folder", path, "name a file in it");
   }
   if (status && !S_ISREG(status->st_mode)) return;
-  check_folder(path);
+  const std::string folder = folder_of(path);
+  const auto above = status_of(folder);
+  if (!above) throw Error("no such folder", folder, "make it first: mkdir -p " + folder);
+  if (!S_ISDIR(above->st_mode)) throw Error("not a folder", folder);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "name a file in another folder");
   if (status && std::ranges::any_of(
                     inputs, [&](const std::string& input) { return is_input(*status, input); })) {
     throw Error("is one of the logs to be read", path, "name a file outside of their folder");

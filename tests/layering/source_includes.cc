@@ -65,7 +65,7 @@ const std::vector<Layer>& layer_table() {
       {"app",
        {"replay/plan", "replay/judge", "report", "rules", "diagnose/*", "import", "model/build",
         "model/shard", "model", "log/*", "input", "base"},
-       {"fmt/", "CLI/", "nlohmann/"}},
+       {"fmt/", "CLI/", "nlohmann/", "re2/"}},
   };
   return kTable;
 }

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 
-#include "app/commands/analyze.h"
 #include "base/text.h"
 #include "report/report.h"
-#include "rules/load_rules.h"
+#include "support/sample_report.h"
 
 namespace ncclog {
 namespace {
@@ -50,7 +49,7 @@ TEST(OneScreen, HoldsTheReportOfAHangOf1024Ranks) {
   for (int rank = 0; rank < kRanks; ++rank) {
     if (rank != kLate) log += timeout_line(rank);
   }
-  const Report report = report_on_text(log, load_rulebook());
+  const Report report = testing::report_on_text(log);
   ASSERT_FALSE(report.diagnosis.findings.empty());
   EXPECT_EQ(report.diagnosis.findings.front().id, "collective-rank-missing");
   EXPECT_EQ(report.diagnosis.findings.front().ranks, std::vector<int>{kLate});

@@ -1,6 +1,9 @@
 #include "support/sample_report.h"
 
+#include "base/version.h"
 #include "model/build/build_job.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
 
 namespace ncclog::testing {
 namespace {
@@ -90,6 +93,15 @@ Report sample_report() {
                                        {"NCCL_DEBUG_SUBSYS", "INIT,ENV,NET,COLL"}};
   report.diagnosis.capture.steps = {"Collect the files of all ranks."};
   report.diagnosis.capture.size = LogSize{.start_bytes = 30'000, .rests_on = "usual logs"};
+  return report;
+}
+
+Report report_on_text(std::string_view text) {
+  const Rulebook rulebook = load_rulebook();
+  Report report;
+  report.job = job_from_text(text, make_line_matcher(rulebook));
+  report.diagnosis = evaluate(rulebook, report.job);
+  report.tool = {.version = std::string(version()), .rulebook = rulebook.hash};
   return report;
 }
 

@@ -35,25 +35,6 @@ std::string today() {
   return day_of(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
 
-namespace {
-
-Report judge(Job&& job, const Rulebook& rulebook, const Profile* profile = nullptr) {
-  Report report;
-  report.tool.version = version();
-  report.tool.rulebook = rulebook.hash;
-  std::vector<Finding> further;
-  if (profile != nullptr) {
-    report.profile = check_profile(*profile, job);
-    if (auto finding = profile_finding(*report.profile, job))
-      further.push_back(std::move(*finding));
-  }
-  report.diagnosis = evaluate(rulebook, job, std::move(further));
-  report.job = std::move(job);
-  return report;
-}
-
-}  // namespace
-
 std::vector<std::string> wanted_inputs(const InputOptions& options) {
   if (options.paths.empty()) {
     throw Error("no logs named", "", "give files or folders, or '-' to read standard input");
@@ -61,8 +42,10 @@ std::vector<std::string> wanted_inputs(const InputOptions& options) {
   return find_inputs(options.paths);
 }
 
-Job load_job(const InputOptions& options, ReadingProgress* progress) {
-  Job job = read_job(wanted_inputs(options), {.threads = options.threads, .progress = progress});
+Job load_job(const InputOptions& options, ReadingProgress* progress, LineMatcher matcher) {
+  Job job =
+      read_job(wanted_inputs(options),
+               {.threads = options.threads, .matcher = std::move(matcher), .progress = progress});
   job.stated = options.stated;
   return job;
 }
@@ -81,7 +64,17 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
                       .progress = progress},
                      logs.read);
   job.stated = options.input.stated;
-  logs.report = judge(std::move(job), logs.rulebook, profile ? &*profile : nullptr);
+  Report& report = logs.report;
+  report.tool.version = version();
+  report.tool.rulebook = logs.rulebook.hash;
+  std::vector<Finding> further;
+  if (profile) {
+    report.profile = check_profile(*profile, job);
+    if (auto finding = profile_finding(*report.profile, job))
+      further.push_back(std::move(*finding));
+  }
+  report.diagnosis = evaluate(logs.rulebook, job, std::move(further));
+  report.job = std::move(job);
   if (replay) logs.report.replay = join_replay(logs.report, *replay, options.with_replay);
   return logs;
 }
@@ -93,10 +86,6 @@ AnalyzedLogs run_pipeline(const AnalyzeOptions& options, ReadingProgress* progre
   return logs;
 }
 
-Report report_on_text(std::string_view text, const Rulebook& rulebook) {
-  return judge(job_from_text(text, make_line_matcher(rulebook)), rulebook);
-}
-
 namespace {
 
 bool is_console(const ReportOutput& output) { return output.path == kStandardOutput; }
@@ -104,7 +93,7 @@ bool is_console(const ReportOutput& output) { return output.path == kStandardOut
 }  // namespace
 
 void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::string> inputs,
-                   bool prints) {
+                   bool prints, const std::string& replay) {
   std::set<std::string> places;
   if (prints) places.insert(kStandardOutput);
   for (const ReportOutput& output : outputs) {
@@ -115,15 +104,9 @@ void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::s
                   "name a file");
     }
     if (!is_new) throw Error("two reports would go to this file", output.path);
-    if (!is_console(output)) check_output_file(output.path, inputs);
-  }
-}
-
-void check_replay_is_kept(std::span<const ReportOutput> outputs, const std::string& result) {
-  for (const ReportOutput& output : outputs) {
-    if (!is_console(output)) {
-      check_other_file(output.path, result, "the replay's result, which is to be read");
-    }
+    if (is_console(output)) continue;
+    check_output_file(output.path, inputs);
+    check_other_file(output.path, replay, "the replay's result, which is to be read");
   }
 }
 
@@ -157,8 +140,8 @@ std::string verdict_line(const Report& report, const TextStyle& style) {
 
 ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
   if (!options.outputs.empty()) {
-    check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true);
-    check_replay_is_kept(options.outputs, options.with_replay);
+    check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true,
+                  options.with_replay);
   }
   const Report& report = console.keep(run_pipeline(options, console.progress)).report;
   const TextStyle style = console.style(options.color);
@@ -227,10 +210,7 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
   if (options.id.empty()) throw Error("no rule named", "explain", "see 'ncclog rules list'");
   const Rulebook rulebook = load_rulebook(options.rules, today());
   required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
-  Job job = read_job(wanted_inputs(options.input), {.threads = options.input.threads,
-                                                    .matcher = make_line_matcher(rulebook),
-                                                    .progress = console.progress});
-  job.stated = options.input.stated;
+  const Job job = load_job(options.input, console.progress, make_line_matcher(rulebook));
   const Explanation explanation = explain(rulebook, job, options.id);
   console.out +=
       options.format == ReportFormat::Json

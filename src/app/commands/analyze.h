@@ -57,7 +57,8 @@ std::string today();
 std::vector<std::string> wanted_inputs(const InputOptions& options);
 
 /// Finds and reads the inputs, and tells `progress` of it. Throws Error if there are none.
-Job load_job(const InputOptions& options, ReadingProgress* progress = nullptr);
+Job load_job(const InputOptions& options, ReadingProgress* progress = nullptr,
+             LineMatcher matcher = {});
 
 /// A report with what it was made from, so that single lines can be read again.
 struct AnalyzedLogs {
@@ -73,17 +74,11 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
 /// if an input does not exist or a rule is invalid.
 AnalyzedLogs run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress = nullptr);
 
-/// Judges a log held in memory, as if it were a file called "log.txt".
-Report report_on_text(std::string_view text, const Rulebook& rulebook);
-
 /// Throws Error if one of them cannot be written, would be written over one of `inputs`, or two
-/// would go to the same place. `prints` says that the run prints something else already.
+/// would go to the same place, or over the replay's result that is joined. `prints` says that the
+/// run prints something else already; `replay` is the result's path, empty for none.
 void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::string> inputs,
-                   bool prints);
-
-/// Throws Error if one of them would be written over the replay's result that is joined; `result`
-/// is its path, empty for none.
-void check_replay_is_kept(std::span<const ReportOutput> outputs, const std::string& result);
+                   bool prints, const std::string& replay);
 
 /// Writes the report to each of them, and on standard error which files were written.
 void write_reports(const Report& report, std::span<const ReportOutput> outputs, Console& console);

@@ -473,10 +473,6 @@ ExcerptLog copy_lines(const fs::path& from, const fs::path& to, const LineMarks&
   return log;
 }
 
-bool is_document_format(const JobInput& input) {
-  return input.format == "flight_recorder" || input.format == "ras" || input.format == "topology";
-}
-
 }  // namespace
 
 std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& matcher,
@@ -489,7 +485,7 @@ std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& m
     const fs::path source = from / input.path;
     const fs::path copy = to / input.path;
     fs::create_directories(copy.parent_path());
-    if (is_document_format(input)) {
+    if (input.format == "flight_recorder" || input.format == "ras" || input.format == "topology") {
       fs::copy_file(source, copy, fs::copy_options::overwrite_existing);
       logs.push_back({input.path, 0, {}});
       continue;

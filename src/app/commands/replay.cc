@@ -227,18 +227,19 @@ ExitStatus status_of(ReplayVerdictKind kind) {
 
 namespace {
 
-/// The logs name it, or the Flight Recorder's dumps do, of which plans can be made, too.
-bool has_communicator(const Job& job, const std::string& id) {
-  const std::vector<RecordedGroup> groups = recorded_groups(job);
-  return std::ranges::find(job.communicators, id, &Communicator::id) != job.communicators.end() ||
-         std::ranges::any_of(
-             groups, [&](const RecordedGroup& group) { return communicator_of(job, group) == id; });
-}
-
-/// Why the result is of other logs; empty: nothing speaks against these.
+/// Why the result is of other logs; empty: nothing speaks against these. The Flight Recorder's
+/// dumps, of which plans can be made, too, may name a communicator that no log does.
 std::string why_unfit(const Report& report, const ReplayResult& result) {
+  const Job& job = report.job;
+  const std::vector<RecordedGroup> groups = recorded_groups(job);
   for (const std::string& id : result.communicators) {
-    if (!has_communicator(report.job, id)) return fmt::format("they know no communicator {}", id);
+    const auto is_it = [&](const RecordedGroup& group) {
+      return communicator_of(job, group) == id;
+    };
+    if (std::ranges::find(job.communicators, id, &Communicator::id) == job.communicators.end() &&
+        std::ranges::none_of(groups, is_it)) {
+      return fmt::format("they know no communicator {}", id);
+    }
   }
   const std::string& finding = result.hypothesis.finding;
   if (!finding.empty() && find_finding(report, finding) == nullptr) {
@@ -378,16 +379,6 @@ ExitStatus run_plan(const ReplayPlanOptions& options, Console& console) {
   });
 }
 
-/// `--finding ''` names no finding.
-void set_finding(const std::string& word, PlanOptions& options) {
-  if (word.empty()) {
-    throw Error("no finding named", "--finding",
-                "'ncclog analyze' lists them; leave the flag out "
-                "for the first that fits");
-  }
-  options.finding = word;
-}
-
 }  // namespace
 
 // ncclog replay check PLAN…
@@ -408,13 +399,6 @@ std::string complaint_text(const PlanComplaint& complaint) {
   return text;
 }
 
-std::string outline_of(const ReplayPlan& plan) {
-  size_t calls = 0;
-  for (const PlannedRank& rank : plan.ranks) calls += rank.calls.size();
-  return fmt::format("{}, {}, {}", plural(plan.ranks.size(), "rank"),
-                     plural(plan.communicators.size(), "communicator"), plural(calls, "call"));
-}
-
 /// True if the plan may be carried out.
 bool check_one(const std::string& path, const ReplayCheckOptions& options, Console& console) {
   const PlanFile file = load_plan(path);
@@ -424,8 +408,12 @@ bool check_one(const std::string& path, const ReplayCheckOptions& options, Conso
     console.out += nccl_tests_lines(file.plan);
     return true;
   }
-  console.out += fmt::format("{}: {} ({})\n", printable(path), refused ? "refused" : "fine",
-                             outline_of(file.plan));
+  size_t calls = 0;
+  for (const PlannedRank& rank : file.plan.ranks) calls += rank.calls.size();
+  console.out +=
+      fmt::format("{}: {} ({}, {}, {})\n", printable(path), refused ? "refused" : "fine",
+                  plural(file.plan.ranks.size(), "rank"),
+                  plural(file.plan.communicators.size(), "communicator"), plural(calls, "call"));
   for (const PlanComplaint& complaint : complaints) console.out += complaint_text(complaint);
   if (!refused) {
     console.out += fmt::format("  needs    {}\n", cost_words(file.plan, runs_of(file.plan)));
@@ -488,7 +476,12 @@ void declare_plan(CommandRow& command) {
              "ranks at most, those that diverged among them; the plan says what is lost");
   add_flag_by(
       command, kPlanFlags, "--finding ID",
-      [&plan](const std::string& word) { set_finding(word, plan); },
+      [&plan](const std::string& word) {
+        plan.finding = word;
+        if (!word.empty()) return;
+        throw Error("no finding named", "--finding",
+                    "'ncclog analyze' lists them; leave the flag out for the first that fits");
+      },
       "what is to be tested (default: the first that fits)");
   add_flag(command, kPlanFlags, "--nccl-tests", options.nccl_tests,
            "write command lines of nccl-tests for the failing call instead");

@@ -45,15 +45,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "ncclog-replay-5f0c1a2b", or the first of that name with a number that is not there yet. It is
-/// not made.
-fs::path new_replay_folder(const std::string& plan_hash) {
-  const std::string name = "ncclog-replay-" + plan_hash.substr(0, 8);
-  fs::path path = name;
-  for (int n = 2; fs::exists(path); ++n) path = fmt::format("{}-{}", name, n);
-  return path;
-}
-
 std::string read_replay_file(const fs::path& path) {
   return read_file_up_to(path.string(), kMaxReplayText);
 }
@@ -448,16 +439,12 @@ void check_result_file(const ReplayRunOptions& options, const fs::path& folder) 
   if (!is_inside) check_output_file(options.result, {});
 }
 
-std::string settings_phrase(const ReplayRunOptions& options) {
-  std::vector<std::string> all = options.set;
-  all.insert(all.end(), options.vary.begin(), options.vary.end());
-  return all.empty() ? std::string() : ", " + printable(join(all, " "));
-}
-
 /// What will happen, before anybody is asked.
 std::string outline(const ReplayPlan& plan, const ReplayRunOptions& options,
                     const fs::path& folder) {
   const int runs = runs_of(options, plan);
+  std::vector<std::string> settings = options.set;
+  settings.insert(settings.end(), options.vary.begin(), options.vary.end());
   const int hosts = options.hosts > 0 ? options.hosts : host_group_count(plan);
   return fmt::format(
       "{} on {} of this machine{}, {} ({}){}\n"
@@ -465,8 +452,9 @@ std::string outline(const ReplayPlan& plan, const ReplayRunOptions& options,
       "  folder  {}\n",
       plural(plan.ranks.size(), "rank"), plural(plan.ranks.size(), "GPU"),
       hosts > 1 ? fmt::format(" as {} pseudo-hosts", hosts) : "",
-      plural(static_cast<uint64_t>(runs), "run"), options.mode, settings_phrase(options),
-      cost_words(plan, runs), printable(folder.string()));
+      plural(static_cast<uint64_t>(runs), "run"), options.mode,
+      settings.empty() ? "" : ", " + printable(join(settings, " ")), cost_words(plan, runs),
+      printable(folder.string()));
 }
 
 /// Throws Error unless the person at the terminal says yes.
@@ -498,7 +486,12 @@ AskedReplay asked_replay(const ReplayRunOptions& options) {
   asked.timed = asked.plan;
   asked.timed.deadlines = with_deadline(asked.plan.deadlines, options.deadline);
   asked.timed.deadlines.completion += timing_seconds(options.time);
-  asked.folder = options.out.empty() ? new_replay_folder(asked.hash) : fs::path(options.out);
+  // "ncclog-replay-5f0c1a2b", or the first of that name with a number that is not there yet.
+  const std::string name = "ncclog-replay-" + asked.hash.substr(0, 8);
+  asked.folder = options.out.empty() ? name : options.out;
+  for (int n = 2; options.out.empty() && fs::exists(asked.folder); ++n) {
+    asked.folder = fmt::format("{}-{}", name, n);
+  }
   check_replay_folder(asked.folder, asked.plan, asked.hash);
   check_result_file(options, asked.folder);
   return asked;

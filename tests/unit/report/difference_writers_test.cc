@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/commands/analyze.h"
 #include "base/text.h"
 #include "report/difference/difference_report.h"
 #include "report/document/document.h"
 #include "report/report.h"
-#include "rules/load_rules.h"
 #include "support/json_schema.h"
+#include "support/sample_report.h"
 
 namespace ncclog {
 namespace {
@@ -48,8 +47,8 @@ struct Pair {
   DifferenceReport difference;
 
   Pair(std::string_view good_log, std::string_view bad_log)
-      : good(report_on_text(good_log, load_rulebook())),
-        bad(report_on_text(bad_log, load_rulebook())),
+      : good(testing::report_on_text(good_log)),
+        bad(testing::report_on_text(bad_log)),
         difference{"good.txt", "bad.txt", good, bad, difference_of(good, bad)} {}
   Pair(const Pair&) = delete;
 };

@@ -73,16 +73,6 @@ TEST(Analyze, OrderOfArgumentsChangesNoByte) {
   EXPECT_EQ(write_json(run_pipeline(forwards).report), write_json(run_pipeline(backwards).report));
 }
 
-TEST(Analyze, TextInMemoryIsJudgedLikeAFile) {
-  const std::string log =
-      "metal-3:55:91 [2] misc/shmutils.cc:87 NCCL WARN Error: failed to extend "
-      "/dev/shm/nccl-T2EFKg to 9637892 bytes, error: No space left on device (28)\n";
-  const Report report = report_on_text(log, load_rulebook());
-  EXPECT_EQ(report.diagnosis.verdict.status, VerdictStatus::Problem);
-  EXPECT_EQ(report.diagnosis.verdict.finding, "shm-no-space");
-  EXPECT_NE(write_text(report, {}).find("log.txt:1"), std::string::npos);
-}
-
 TEST(Analyze, AnInvalidRuleEndsTheRunBeforeAnythingIsRead) {
   const testing::TempDir folder;
   AnalyzeOptions options;
