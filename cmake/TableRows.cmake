@@ -1,6 +1,6 @@
 # Turns a table of text into rows of C++, when the build is configured:
 #
-#   NCCL_RAS_ENABLE   2.24.3   -   Int   →   row("NCCL_RAS_ENABLE", "2.24.3", "", "Int"),
+#   NCCL_RAS_ENABLE   2.24.3   -   Int   →   {"NCCL_RAS_ENABLE", "2.24.3", "", "Int"},
 #
 # Two blanks or more stand between columns, "-" for an empty one; lines that begin with "#" are left
 # out. A line that begins with blanks goes on where the one above ends.
@@ -14,7 +14,7 @@ function(make_table_rows table output)
   string(REGEX REPLACE "\n +" "" rows "${rows}")
   string(REGEX REPLACE "([\"\\\\])" "\\\\\\1" rows "${rows}")
   string(REGEX REPLACE "  +" "\", \"" rows "${rows}")
-  string(REGEX REPLACE "\n([^\n]+)" "\nrow(\"\\1\")," rows "${rows}")
+  string(REGEX REPLACE "\n([^\n]+)" "\n{\"\\1\"}," rows "${rows}")
   string(REPLACE "\"-\"" "\"\"" rows "${rows}")
   get_filename_component(name ${table} NAME)
   file(CONFIGURE OUTPUT ${output} CONTENT "// Made of ${name} by cmake/TableRows.cmake.\n${rows}" @ONLY)

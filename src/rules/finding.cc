@@ -44,8 +44,6 @@ struct WordPair {
   std::string_view amd;
 };
 
-constexpr WordPair row(std::string_view nvidia, std::string_view amd) { return {nvidia, amd}; }
-
 constexpr WordPair kWords[] = {
 #include "rules/amd_words.inc"
 };

@@ -421,7 +421,7 @@ bool check_one(const std::string& path, const ReplayCheckOptions& options, Conso
   return !refused;
 }
 
-ExitStatus check(const ReplayCheckOptions& options, Console& console) {
+ExitStatus check_plans(const ReplayCheckOptions& options, Console& console) {
   if (options.plans.empty()) {
     throw Error("no plan named", "replay check", "'ncclog replay plan' makes one of logs");
   }
@@ -490,7 +490,7 @@ void declare_plan(CommandRow& command) {
 }
 
 void declare_check(CommandRow& command) {
-  ReplayCheckOptions& options = options_of(command, check);
+  ReplayCheckOptions& options = options_of(command, check_plans);
   add_argument(command, "PLAN", options.plans, "plans, '-' for stdin");
   add_flag(command, kPlanFlags, "--nccl-tests", options.nccl_tests,
            "print command lines of nccl-tests for the failing call instead");

@@ -132,10 +132,6 @@ struct Influence {
   std::string_view effects;  ///< The same of each effect, between commas.
 };
 
-constexpr Influence row(std::string_view cause, std::string_view effects) {
-  return {cause, effects};
-}
-
 constexpr Influence kInfluences[] = {
 #include "diagnose/compare/influences.inc"
 };

@@ -274,8 +274,6 @@ struct PassedOn {
   std::string_view word;
 };
 
-constexpr PassedOn row(std::string_view by, std::string_view word) { return {by, word}; }
-
 constexpr PassedOn kPassedOn[] = {
 #include "diagnose/outcome/passed_on_exceptions.inc"
 };

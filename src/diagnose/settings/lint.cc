@@ -170,19 +170,9 @@ struct RemarkRow {
   std::string_view hint;
 };
 
-namespace remarks {  // Other tables of this folder have a row() of as many texts.
-
-constexpr RemarkRow row(std::string_view name, std::string_view value, std::string_view rival,
-                        std::string_view rival_value, std::string_view kind, std::string_view what,
-                        std::string_view hint = {}) {
-  return {name, value, rival, rival_value, kind, what, hint};
-}
-
-constexpr RemarkRow kRows[] = {
+constexpr RemarkRow kRemarkRows[] = {
 #include "diagnose/settings/setting_remarks.inc"
 };
-
-}  // namespace remarks
 
 /// True if a value is what a row asks for; `rival` is the other setting's value.
 bool is_asked_for(std::string_view asked, std::string_view value, std::string_view rival) {
@@ -277,7 +267,7 @@ void judge_effect(std::span<const Setting> settings, const Setting& own, const L
     out.push_back(warning(RemarkKind::Contradictory, std::move(what),
                           is_debug ? "set NCCL_DEBUG=INFO" : "unset one of the two"));
   }
-  for (const RemarkRow& row : remarks::kRows) {
+  for (const RemarkRow& row : kRemarkRows) {
     if (defeated && row.kind != "costly") continue;
     auto remark = remark_of(row, settings, own, context);
     if (!remark) continue;

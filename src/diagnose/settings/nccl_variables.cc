@@ -13,30 +13,11 @@
 namespace ncclog {
 namespace {
 
-constexpr std::string_view kKindNames[] = {"Int",         "Decimal",  "PowerOfTwo", "Word",
-                                           "AnyCaseWord", "WordList", "Choice",     "Level",
-                                           "Filter",      "Path",     "Text"};
-
-/// What the build makes of a line of nccl_variables.table; an unknown kind does not compile.
-constexpr NcclVariable row(std::string_view name, std::string_view first, std::string_view last,
-                           std::string_view kind, std::string_view values,
-                           std::string_view fallback, std::string_view replacement) {
-  size_t number = 0;
-  while (kKindNames[number] != kind) ++number;
-  return {name, first, last, static_cast<ValueKind>(number), values, fallback, replacement};
-}
-
 constexpr NcclVariable kVariables[] = {
 #include "diagnose/settings/nccl_variables.inc"
 };
 
 static_assert(std::ranges::is_sorted(kVariables, {}, &NcclVariable::name));
-
-/// The same of other_variables.table.
-constexpr OtherVariable row(std::string_view name, std::string_view reader,
-                            std::string_view instead) {
-  return {name, reader, instead};
-}
 
 constexpr OtherVariable kOthers[] = {
 #include "diagnose/settings/other_variables.inc"
@@ -47,8 +28,6 @@ struct TraitRow {
   std::string_view name;
   std::string_view trait;
 };
-
-constexpr TraitRow row(std::string_view name, std::string_view trait) { return {name, trait}; }
 
 constexpr TraitRow kTraits[] = {
 #include "diagnose/settings/setting_traits.inc"
@@ -280,7 +259,7 @@ std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_
   constexpr Fault (*kJudges[])(const NcclVariable& variable, std::string_view value) = {
       judge_number, judge_decimal,   judge_power,  judge_word,
       judge_word,   judge_word_list, judge_choice, judge_level};
-  const auto kind = static_cast<size_t>(variable.kind);
+  const auto kind = static_cast<size_t>(variable.kind.value);
   if (value.empty() || kind >= std::size(kJudges)) return std::nullopt;
   return kJudges[kind](variable, value);
 }

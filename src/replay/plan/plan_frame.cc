@@ -106,12 +106,6 @@ struct Exclusion {
   std::string_view reason;
 };
 
-/// What the build makes of a line of left_out.table.
-constexpr Exclusion row(std::string_view pattern, std::string_view reason) {
-  return {pattern, reason};
-}
-using ncclog::row;  // Of other tables.
-
 constexpr Exclusion kExclusions[] = {
 #include "replay/plan/left_out.inc"
 };

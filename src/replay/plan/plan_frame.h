@@ -159,11 +159,6 @@ struct SentenceRow {
   std::string_view sentence;    ///< With names of texts in braces.
 };
 
-constexpr SentenceRow row(std::string_view part, std::string_view kind, std::string_view conditions,
-                          std::string_view sentence) {
-  return {part, kind, conditions, sentence};
-}
-
 /// What holds of a plan or a replay, and so which sentences of a table are said.
 struct Telling {
   std::span<const SentenceRow> table;

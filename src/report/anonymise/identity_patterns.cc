@@ -27,12 +27,6 @@ struct Row {
   std::string_view on;
 };
 
-/// What the build makes of a line of the table.
-constexpr Row row(std::string_view sort, std::string_view words, std::string_view name,
-                  std::string_view on = {}) {
-  return {sort, words, name, on};
-}
-
 constexpr Row kRows[] = {
 #include "report/anonymise/identity_patterns.inc"
 };

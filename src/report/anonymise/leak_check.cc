@@ -22,11 +22,6 @@ struct Look {
   std::string_view known;
 };
 
-/// What the build makes of a line of the table.
-constexpr Look row(std::string_view pattern, std::string_view why, std::string_view known) {
-  return {pattern, why, known};
-}
-
 constexpr Look kLooks[] = {
 #include "report/anonymise/leak_looks.inc"
 };

@@ -125,12 +125,6 @@ struct FormRow {
   }
 };
 
-/// What the build makes of a line of the table.
-constexpr FormRow row(std::string_view form, std::string_view kind, std::string_view text,
-                      std::string_view fields) {
-  return {form, kind, text, fields};
-}
-
 constexpr FormRow kRows[] = {
 #include "report/document/issue_forms.inc"
 };

@@ -162,12 +162,6 @@ void each_iteration_row(const Report& report, const RowTaker& take) {
   if (iterations) count_table(report.job, calls, &*iterations, by, RowsOf::Each).each_row(take);
 }
 
-/// What the build makes of a line of columns.table.
-constexpr Column row(std::string_view table, std::string_view name, std::string_view type,
-                     std::string_view help, std::string_view sql_word) {
-  return {table, name, type, help, sql_word};
-}
-
 constexpr Column kColumns[] = {
 #include "report/tables/columns.inc"
 };
