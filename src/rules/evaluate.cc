@@ -205,26 +205,21 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
 
 namespace {
 
-std::vector<Firing> firings_of(const Rule& rule, JobView& view, RuleJudge& judge) {
+/// The instances for which the rule holds. With `absence_is_unknown` also those for which only
+/// missing lines keep it from an answer: nothing that the log shows excludes it.
+std::vector<Firing> firings_of(const Rule& rule, JobView& view, const FindingsById& findings,
+                               bool absence_is_unknown) {
+  RuleJudge judge(view, findings, absence_is_unknown);
   std::vector<Firing> firings;
   if (!judge.is_possible(rule.when)) return firings;
   for (const Instance& instance : view.instances(rule.per)) {
     std::vector<Hit> hits;
-    if (judge.judge(rule.when, instance, hits) != Answer::Yes) continue;
+    const Answer answer = judge.judge(rule.when, instance, hits);
+    if (answer == Answer::No || (answer == Answer::Unknown && !absence_is_unknown)) continue;
     firings.push_back({&instance, std::move(hits)});
+    if (absence_is_unknown) break;  // One is enough to ask for more lines.
   }
   return firings;
-}
-
-/// True if only missing lines keep the rule from an answer: nothing that the log shows excludes it.
-bool might_apply(const Rule& rule, JobView& view, const FindingsById& findings) {
-  RuleJudge judge(view, findings, true);
-  if (!judge.is_possible(rule.when)) return false;
-  const std::vector<Instance>& instances = view.instances(rule.per);
-  return std::ranges::any_of(instances, [&](const Instance& instance) {
-    std::vector<Hit> hits;
-    return judge.judge(rule.when, instance, hits) != Answer::No;
-  });
 }
 
 /// True if the overlay means everybody whom a finding names. With conditions on hosts or ranks it
@@ -278,13 +273,11 @@ void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Found&
     // `others` is fixed before the first last resort is judged: they do not hold back each other.
     if (rule.last_resort != last_resort || stands_back(rule, others)) continue;
     const auto open = open_needs(rule, view);
-    if (open.empty()) {
-      RuleJudge judge(view, found.findings);
-      std::vector<Firing> firings = firings_of(rule, view, judge);
-      if (!firings.empty()) add_finding(rulebook, rule, view, std::move(firings), found);
-    } else if (rule.severity != Severity::Info && might_apply(rule, view, found.findings)) {
-      found.open_needs.insert(open.begin(), open.end());
-    }
+    if (!open.empty() && rule.severity == Severity::Info) continue;
+    std::vector<Firing> firings = firings_of(rule, view, found.findings, !open.empty());
+    if (firings.empty()) continue;
+    found.open_needs.insert(open.begin(), open.end());
+    if (open.empty()) add_finding(rulebook, rule, view, std::move(firings), found);
   }
 }
 
@@ -323,15 +316,6 @@ bool is_noise(const Job& job, const Finding& finding) {
          });
 }
 
-/// Advice that costs little, or a failed call that nobody explains and that the job outlived.
-bool matters_little(const Rulebook& rulebook, const Finding& finding) {
-  if (finding.severity == Severity::Info) return false;
-  const Rule* rule = find_rule(rulebook, finding.id);
-  if (rule == nullptr) return false;
-  const bool is_advice = finding.role == Role::Advice && finding.severity == Severity::Warning;
-  return rule->last_resort || (is_advice && !rule->halves_bandwidth);
-}
-
 /// Takes out findings that only NCCL's lines after the end of the work show. Makes an info of
 /// advice, unless its rule says that it costs half of the bandwidth, and of what a last resort
 /// quotes: the job outlived it. Does nothing to other jobs, and leaves severities alone where the
@@ -346,7 +330,12 @@ void weigh_by_end(const Rulebook& rulebook, const Job& job, Found& found) {
   // Who says that it was slow asks for just this advice.
   if (job.stated ? job.stated != StatedOutcome::Finished : !finished) return;
   for (auto& [id, finding] : found.findings) {
-    if (matters_little(rulebook, finding)) finding.severity = Severity::Info;
+    const Rule* rule = find_rule(rulebook, id);
+    if (rule == nullptr) continue;
+    // Advice that costs little, or a failed call that nobody explains and that the job outlived.
+    const bool is_advice = finding.role == Role::Advice && finding.severity == Severity::Warning;
+    const bool is_cheap = is_advice && !rule->halves_bandwidth;
+    if (rule->last_resort || is_cheap) finding.severity = Severity::Info;
   }
 }
 
@@ -557,15 +546,6 @@ void add_of_nobody(const Rulebook& rulebook, const Job& job, const RunParts& par
   }
 }
 
-void add_overlays(const std::vector<Judged>& all, Diagnosis& diagnosis) {
-  for (const Judged& one : all) {
-    for (const OverlayEffect& effect : one.diagnosis.overlays) {
-      const auto known = std::ranges::find(diagnosis.overlays, effect.where, &OverlayEffect::where);
-      if (known == diagnosis.overlays.end()) diagnosis.overlays.push_back(effect);
-    }
-  }
-}
-
 /// Judges each run for itself, where the logs hold several, and joins what is found. The first run
 /// that failed leads. Findings of the others stay, and their messages name the run; of what all
 /// runs have in common nothing is said twice. Nothing is compared across runs.
@@ -581,7 +561,12 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& p
   diagnosis.not_judged = lead.diagnosis.not_judged;
   diagnosis.capture = lead.diagnosis.capture;
   diagnosis.ended_overlays = std::move(whole.ended_overlays);
-  add_overlays(all, diagnosis);
+  for (const Judged& one : all) {
+    for (const OverlayEffect& effect : one.diagnosis.overlays) {
+      const auto known = std::ranges::find(diagnosis.overlays, effect.where, &OverlayEffect::where);
+      if (known == diagnosis.overlays.end()) diagnosis.overlays.push_back(effect);
+    }
+  }
   std::vector<Finding> findings;
   for (const Finding& finding : lead.diagnosis.findings) add(finding, lead.run.name, findings);
   for (const Judged& one : all) {

@@ -238,17 +238,6 @@ std::string fact_values(const MessagePart& part, JobView& view,
   return listed(std::move(values), wants_words ? "" : "(unknown)");
 }
 
-/// The form for the number of different lines, with the number in the place of each #.
-std::string plural_text(const MessagePart& part, const std::vector<Firing>& firings) {
-  std::set<const Record*> lines;
-  for_each_named(part, firings, [&](const ReadRecord& read) { lines.insert(read.record); });
-  std::string text;
-  for (const char c : lines.size() == 1 ? part.one : part.many) {
-    text += c == '#' ? std::to_string(lines.size()) : std::string(1, c);
-  }
-  return text;
-}
-
 std::string part_text(const MessagePart& part, JobView& view, const std::vector<Firing>& firings,
                       const Finding& finding, const Parties& parties) {
   const Job& job = view.job();
@@ -280,8 +269,16 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
     case MessagePart::Type::Fact:
     case MessagePart::Type::FactWhat:
       return fact_values(part, view, firings);
-    case MessagePart::Type::Plural:
-      return plural_text(part, firings);
+    case MessagePart::Type::Plural: {
+      // The form for the number of different lines, with the number in the place of each #.
+      std::set<const Record*> lines;
+      for_each_named(part, firings, [&](const ReadRecord& read) { lines.insert(read.record); });
+      std::string text;
+      for (const char c : lines.size() == 1 ? part.one : part.many) {
+        text += c == '#' ? std::to_string(lines.size()) : std::string(1, c);
+      }
+      return text;
+    }
   }
   return {};
 }
@@ -374,27 +371,21 @@ std::string communicator_of(const Job& job, const std::vector<Firing>& firings) 
   return named;
 }
 
-Finding texts_of(const Rule& rule) {
-  Finding finding;
-  finding.id = rule.id;
-  finding.severity = rule.severity;
-  finding.confidence = rule.confidence;
-  finding.role = rule.role;
-  finding.title = rule.title;
-  finding.why = rule.why;
-  finding.check = rule.check;
-  finding.fix = rule.fix;
-  finding.do_not = rule.do_not;
-  finding.references = rule.references;
-  finding.explains = rule.explains;
-  finding.explains_same_ranks = rule.explains_same_ranks;
-  return finding;
-}
-
 }  // namespace
 
 Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings) {
-  Finding finding = texts_of(rule);
+  Finding finding{.id = rule.id,
+                  .severity = rule.severity,
+                  .confidence = rule.confidence,
+                  .role = rule.role,
+                  .title = rule.title,
+                  .why = rule.why,
+                  .check = rule.check,
+                  .fix = rule.fix,
+                  .do_not = rule.do_not,
+                  .references = rule.references,
+                  .explains = rule.explains,
+                  .explains_same_ranks = rule.explains_same_ranks};
   if (is_rccl(view.job())) {
     for (std::vector<std::string>* texts : {&finding.check, &finding.fix, &finding.do_not})
       use_amd_words(*texts);

@@ -168,17 +168,6 @@ std::vector<ValueTest> load_tests(const RuleFile& file, const RuleNode& node, Fi
   return tests;
 }
 
-/// where: {size: 0, error: {contains: No such file}}
-std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, const Kind& kind) {
-  std::vector<FieldTest> tests;
-  for (const RuleNode::Entry& entry : entries_of(file, node, "a map of fields")) {
-    FieldTest& test = tests.emplace_back();
-    test.field = load_field(file, entry.place, kind, entry.key);
-    test.tests = load_tests(file, entry.value, test.field.type, &kind);
-  }
-  return tests;
-}
-
 /// The comparisons that stand beside `fact` in a condition: is, equals, at_least, …
 std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
                                        const Fact& fact) {
@@ -271,8 +260,13 @@ LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNa
   if (const RuleNode* name = node.find("event")) {
     lines.kind =
         &load_kind(file, name->place, scalar_of(file, *name, "the name of a message kind"));
+    // where: {size: 0, error: {contains: No such file}}
     if (const RuleNode* where = node.find("where")) {
-      lines.where = load_where(file, *where, *lines.kind);
+      for (const RuleNode::Entry& entry : entries_of(file, *where, "a map of fields")) {
+        FieldTest& test = lines.where.emplace_back();
+        test.field = load_field(file, entry.place, *lines.kind, entry.key);
+        test.tests = load_tests(file, entry.value, test.field.type, lines.kind);
+      }
     }
   } else {
     lines.pattern = load_pattern(file, required(file, node, "line"));

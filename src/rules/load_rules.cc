@@ -589,14 +589,6 @@ RuleFile builtin_file(const EmbeddedFile& file) {
   return {"rules/" + std::string(file.path), read_compact(bytes), true, hash};
 }
 
-std::vector<Rule> load_builtin_rules() {
-  std::vector<Rule> rules;
-  for (const EmbeddedFile& file : embedded_rules()) {
-    if (file.path != kLists) rules.push_back(load_rule(builtin_file(file)));
-  }
-  return rules;
-}
-
 }  // namespace
 
 SharedNames builtin_shared_names() {
@@ -608,10 +600,14 @@ SharedNames builtin_shared_names() {
 }
 
 Rulebook load_rulebook(const std::vector<std::string>& paths, std::string_view today) {
-  if (paths.empty()) return make_rulebook(load_builtin_rules());
-  RuleSet set =
-      read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
-  std::vector<Rule> rules = load_builtin_rules();
+  RuleSet set;
+  if (!paths.empty()) {
+    set = read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
+  }
+  std::vector<Rule> rules;
+  for (const EmbeddedFile& file : embedded_rules()) {
+    if (file.path != kLists) rules.push_back(load_rule(builtin_file(file)));
+  }
   std::move(set.rules.begin(), set.rules.end(), std::back_inserter(rules));
   return make_rulebook(std::move(rules), std::move(set.overlays), today);
 }

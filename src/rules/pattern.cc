@@ -135,10 +135,6 @@ namespace {
 
 std::string number_text(int64_t number) { return number < 0 ? "" : std::to_string(number); }
 
-const Process& process_of(const Job& job, const ReadRecord& read) {
-  return job.processes[static_cast<size_t>(read.process)];
-}
-
 constexpr HeaderField kHeaderFields[] = {
     {"level", FieldType::Text,
      [](const Job&, const ReadRecord& read) {
@@ -149,16 +145,16 @@ constexpr HeaderField kHeaderFields[] = {
     {"host", FieldType::Text,
      [](const Job& job, const ReadRecord& read) {
        const std::string_view host = read.header().host;
-       return host.empty() ? process_of(job, read).host : std::string(host);
+       return host.empty() ? nth_process(job, read.process).host : std::string(host);
      }},
     {"rank", FieldType::Integer,
      [](const Job& job, const ReadRecord& read) {
-       return number_text(process_of(job, read).rank);
+       return number_text(nth_process(job, read.process).rank);
      }},
     {"pid", FieldType::Integer,
      [](const Job& job, const ReadRecord& read) {
        const int64_t pid = read.header().pid;
-       return number_text(pid >= 0 ? pid : process_of(job, read).pid);
+       return number_text(pid >= 0 ? pid : nth_process(job, read.process).pid);
      }},
 };
 

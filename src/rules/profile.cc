@@ -34,15 +34,6 @@ void read_limits(const RuleFile& file, const RuleNode& node, std::string_view wh
   if (const RuleNode* limit = node.find("at_most")) at_most = read(file, *limit);
 }
 
-void read_number(const RuleFile& file, const RuleNode& node, Expected& expected) {
-  if (node.type == RuleNode::Type::Scalar) {
-    expected.at_least = expected.at_most = number_of(file, node);
-  } else {
-    read_limits(file, node, "a number or its limits", number_of, expected.at_least,
-                expected.at_most);
-  }
-}
-
 Expected read_expected(const RuleFile& file, Fit fit, const RuleNode& node) {
   Expected expected;
   switch (fit) {
@@ -53,7 +44,12 @@ Expected read_expected(const RuleFile& file, Fit fit, const RuleNode& node) {
       expected.texts = scalars_of(file, node, "a text or a list of them");
       break;
     case Fit::Limits:
-      read_number(file, node, expected);
+      if (node.type == RuleNode::Type::Scalar) {
+        expected.at_least = expected.at_most = number_of(file, node);
+        break;
+      }
+      read_limits(file, node, "a number or its limits", number_of, expected.at_least,
+                  expected.at_most);
       break;
     case Fit::YesOrNo:
       expected.yes = bool_of(file, node);

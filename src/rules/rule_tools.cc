@@ -123,18 +123,6 @@ std::string process_name(const Job& job, int index) {
   return process.pid >= 0 ? fmt::format("{} (pid {})", name, process.pid) : name;
 }
 
-ExplainedInstances explain_instance(const Rule& rule, const Instance& instance, JobView& view,
-                                    RuleJudge& judge) {
-  ExplainedInstances explained;
-  std::vector<Hit> hits;
-  judge.record_in(explained.steps);
-  explained.answer = judge.judge(rule.when, instance, hits);
-  const bool is_process = instance.scope == Scope::Process && instance.processes.size() == 1;
-  explained.names = {is_process ? process_name(view.job(), instance.processes.front())
-                                : name_of(view.job(), instance)};
-  return explained;
-}
-
 /// True if two instances are told as one: the lines that show the answers may differ.
 bool is_alike(const ExplainedInstances& a, const ExplainedInstances& b) {
   const auto same_step = [](const ExplainedStep& x, const ExplainedStep& y) {
@@ -156,7 +144,13 @@ std::vector<ExplainedInstances> explain_instances(const Rule& rule, JobView& vie
   RuleJudge judge(view, findings);
   std::vector<ExplainedInstances> groups;
   for (const Instance& instance : view.instances(rule.per)) {
-    ExplainedInstances explained = explain_instance(rule, instance, view, judge);
+    ExplainedInstances explained;
+    std::vector<Hit> hits;
+    judge.record_in(explained.steps);
+    explained.answer = judge.judge(rule.when, instance, hits);
+    const bool is_process = instance.scope == Scope::Process && instance.processes.size() == 1;
+    explained.names = {is_process ? process_name(view.job(), instance.processes.front())
+                                  : name_of(view.job(), instance)};
     const auto alike = std::ranges::find_if(
         groups, [&](const ExplainedInstances& group) { return is_alike(group, explained); });
     if (alike == groups.end()) {
@@ -305,20 +299,6 @@ std::string kinds_of(const Job& job) {
   return kinds.empty() ? "no line recognised" : fmt::format("events: {}", fmt::join(kinds, ", "));
 }
 
-/// What is wrong with an example on which the rule fires as it must.
-void try_example(const Rulebook& rulebook, const Rule& rule, const Example& example,
-                 const Diagnosis& found, const ExampleReader& reader, const LineMatcher& matcher,
-                 const std::function<void(std::string)>& fail) {
-  const std::vector<std::string> others = unrelated_findings(rulebook, rule, found);
-  if (!others.empty()) {
-    fail(fmt::format("fires here, but not alone: {}; name them in 'related' if they belong to it",
-                     join(others, ", ")));
-  }
-  if (fires_without_evidence(rulebook, rule, example.log, found, reader, matcher)) {
-    fail("fires here even without the lines that it quotes");
-  }
-}
-
 }  // namespace
 
 RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleReader& reader) {
@@ -340,8 +320,15 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
       fail(fmt::format("{}; found: {}; {}",
                        must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
                        ids.empty() ? "nothing" : join(ids, ", "), kinds_of(job)));
-    } else if (must_fire) {
-      try_example(rulebook, rule, example, diagnosis, reader, matcher, fail);
+    }
+    if (!fires || !must_fire) return;
+    const std::vector<std::string> others = unrelated_findings(rulebook, rule, diagnosis);
+    if (!others.empty()) {
+      fail(fmt::format("fires here, but not alone: {}; name them in 'related' if they belong to it",
+                       join(others, ", ")));
+    }
+    if (fires_without_evidence(rulebook, rule, example.log, diagnosis, reader, matcher)) {
+      fail("fires here even without the lines that it quotes");
     }
   };
   for (const Rule& rule : rulebook.rules) {
@@ -357,30 +344,11 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
 
 namespace {
 
+/// Texts of JSON are texts of YAML.
 std::string yaml_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : to_valid_utf8(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-/// The first line of the job whose kind rules can ask for; nullptr: no line is understood.
-const Record* first_record(const Job& job) {
-  const Record* first = nullptr;
-  for (const SpeakerLog& log : job.logs) {
-    for (const auto& [kind, list] : log.records) {
-      for (const Record& record : list.kept) {
-        if (first == nullptr || record.where < first->where) first = &record;
-      }
-    }
-  }
-  return first;
+  std::string out;
+  append_json_string(out, text);
+  return out;
 }
 
 std::string event_condition(const Record& record) {
@@ -426,7 +394,16 @@ std::string pattern_of(std::string_view line) {
 
 std::string condition_of(std::string_view line, const Job& job) {
   if (line.empty()) return "    - {line: 'NCCL WARN the words of the line'}\n";
-  if (const Record* record = first_record(job)) return event_condition(*record);
+  // The first line whose kind rules can ask for.
+  const Record* first = nullptr;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) {
+      for (const Record& record : list.kept) {
+        if (first == nullptr || record.where < first->where) first = &record;
+      }
+    }
+  }
+  if (first != nullptr) return event_condition(*first);
   return fmt::format("    - line: {}\n", yaml_text(pattern_of(line)));
 }
 

@@ -25,13 +25,6 @@ bool is_address(std::string_view word) {
   return is_hex && std::ranges::count(word, ':') > 1;
 }
 
-bool is_host(const Job& job, std::string_view word) {
-  const auto is_known = [&](std::string_view name) {
-    return std::ranges::binary_search(job.hosts, name, std::less<>());
-  };
-  return is_known(word) || is_known(word.substr(0, word.find('.')));
-}
-
 /// Takes the word at the start of `text`, with the colons of an IPv6 address in it.
 std::string_view take_name(std::string_view& text) {
   size_t end = 0;
@@ -106,20 +99,21 @@ bool has_initialised(const Job& job) {
 }
 
 std::string without_names(const Job& job, std::string_view text) {
+  const auto is_host = [&](std::string_view name) {
+    return std::ranges::binary_search(job.hosts, name, std::less<>());
+  };
   std::string out;
   while (!text.empty()) {
-    if (!is_name_char(text.front()) && text.front() != ':') {
+    const bool may_begin = is_name_char(text.front()) || text.front() == ':';
+    const std::string_view name = may_begin ? take_name(text) : std::string_view();
+    if (name.empty()) {
       out += text.front();
       text.remove_prefix(1);
       continue;
     }
-    const std::string_view name = take_name(text);
-    if (name.empty()) {
-      out += text.front();
-      text.remove_prefix(1);
-    } else {
-      out += is_address(name) || is_host(job, name) ? std::string_view("*") : name;
-    }
+    const bool is_named =
+        is_address(name) || is_host(name) || is_host(name.substr(0, name.find('.')));
+    out += is_named ? std::string_view("*") : name;
   }
   return out;
 }
@@ -135,10 +129,6 @@ struct Influence {
 constexpr Influence kInfluences[] = {
 #include "diagnose/compare/influences.inc"
 };
-
-std::string subject_of(const DifferenceRow& row) {
-  return fmt::format("{} {}", to_string(row.topic), row.name);
-}
 
 }  // namespace
 
@@ -191,8 +181,6 @@ FactValue side_of(const FactValue& own, const FactValue& other) {
              : FactValue{.what = text_of(own), .evidence = own.evidence};
 }
 
-RowState state_of(const FactValue& fact) { return fact.minor ? RowState::Note : RowState::Differs; }
-
 /// Facts that only one of the runs has, and of which the other one's logs do not tell: by topic,
 /// whether it is the good run that has them, and why the other one does not tell.
 using UntoldRows = std::map<std::tuple<Topic, bool, std::string>, std::vector<const FactValue*>>;
@@ -231,7 +219,7 @@ class Comparison {
       ++out_.alike;
       return;
     }
-    const RowState state = good.minor ? RowState::Note : state_of(bad);
+    const RowState state = good.minor || bad.minor ? RowState::Note : RowState::Differs;
     out_.rows.push_back({topic, good.of, state, side_of(good, bad), side_of(bad, good)});
   }
 
@@ -242,7 +230,7 @@ class Comparison {
     const FactValue absent = about.absent == nullptr ? unknown(std::string(about.untold))
                                                      : about.absent(other, fact, own);
     if (absent.known()) {
-      DifferenceRow row{topic, fact.of, state_of(fact), {}, {}};
+      DifferenceRow row{topic, fact.of, fact.minor ? RowState::Note : RowState::Differs};
       (is_good ? row.good : row.bad) = {.what = text_of(fact), .evidence = fact.evidence};
       out_.rows.push_back(std::move(row));
     } else if (!absent.why.empty() && !fact.minor) {
@@ -286,6 +274,9 @@ class Comparison {
 
   bool explains(const DifferenceRow& cause, const DifferenceRow& effect) const {
     if (cause.state != RowState::Differs || &cause == &effect) return false;
+    const auto subject_of = [](const DifferenceRow& row) {
+      return fmt::format("{} {}", to_string(row.topic), row.name);
+    };
     if (may_explain(subject_of(cause), subject_of(effect))) return true;
     if (cause.topic == effect.topic) {
       return cause.topic == Topic::Finding &&

@@ -28,8 +28,6 @@ namespace ncclog {
 
 namespace {
 
-constexpr std::string_view kConfigPrefix = "Comm config ";
-
 /// Printed behind the end of an initialisation only. Settings of processes that start NCCL are read
 /// in the same places everywhere, so a few lines of each name tell.
 bool is_printed_late(const Job& job, std::string_view name) {
@@ -77,27 +75,6 @@ std::string camps_text(const Job& job, const Camps& camps, const std::set<int>& 
   return join(parts, "; ");
 }
 
-FactValue setting_fact(const Job& job, const std::string& name, const Camps& camps,
-                       const std::set<int>& readers) {
-  const bool everywhere = !has_trait(name, "where_used") && !has_trait(name, "logging");
-  FactValue fact{.of = name, .minor = has_trait(name, "logging")};
-  fact.what = everywhere ? camps_text(job, camps, readers)
-                         : fmt::format("{}", fmt::join(std::views::keys(camps), ", "));
-  fact.value = has_trait(name, "own") ? "set" : without_names(job, fact.what);
-  return fact;
-}
-
-/// What the application asked for when it made a communicator, but for its name.
-StatedByName stated_configs(const Job& job) {
-  StatedByName stated;
-  for_each_said<CommConfig>(job, [&](const Said<CommConfig>& said) {
-    if (said.message.name == "Comm name") return;
-    stated[fmt::format("{}{}", kConfigPrefix, said.message.name)].try_emplace(
-        std::string(said.message.value), evidence_of(said.record));
-  });
-  return stated;
-}
-
 /// Whether some release of the job reads the variable.
 bool is_read_by_release(const Job& job, std::string_view name) {
   const NcclVariable* variable = find_nccl_variable(name);
@@ -121,14 +98,26 @@ FactValue::Set setting_values(const Job& job, const Instance& compared) {
   std::map<std::string, size_t, std::less<>> places;
   for (const auto& [name, camps] : by_name) {
     places[name] = facts.size();
-    facts.push_back(setting_fact(job, name, camps, readers));
+    const bool is_logging = has_trait(name, "logging");
+    const bool everywhere = !has_trait(name, "where_used") && !is_logging;
+    FactValue& fact = facts.emplace_back(FactValue{.of = name, .minor = is_logging});
+    fact.what = everywhere ? camps_text(job, camps, readers)
+                           : fmt::format("{}", fmt::join(std::views::keys(camps), ", "));
+    fact.value = has_trait(name, "own") ? "set" : without_names(job, fact.what);
   }
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     const auto place = places.find(said.message.name);
     if (place == places.end() || !facts[place->second].evidence.empty()) return;
     facts[place->second].evidence.push_back(evidence_of(said.record));
   });
-  return stated_facts(stated_configs(job), std::move(facts));
+  // What the application asked for when it made a communicator, but for its name.
+  StatedByName configs;
+  for_each_said<CommConfig>(job, [&](const Said<CommConfig>& said) {
+    if (said.message.name == "Comm name") return;
+    configs[fmt::format("Comm config {}", said.message.name)].try_emplace(
+        std::string(said.message.value), evidence_of(said.record));
+  });
+  return stated_facts(configs, std::move(facts));
 }
 
 FactValue without_setting(const Job& job, const FactValue& other, const Job& other_job) {
@@ -347,20 +336,15 @@ std::map<std::string, Shares> host_counts(const SystemTopology& system) {
   return counts;
 }
 
-Evidence first_topology_line(const Job& job) {
-  Evidence line;
-  for_each_said<SystemHeader>(job, [&](const Said<SystemHeader>& said) {
-    if (line.where.line == 0 || said.record.where < line.where) line = evidence_of(said.record);
-  });
-  return line;
-}
-
 /// A file may describe a host that another one describes too, or more than what NCCL uses.
 bool is_printed(const HostTopology& host) { return host.source.empty() && !host.system.cut; }
 
 FactValue::Set topology(const Job& job, const Instance&) {
   StatedByName stated;
-  const Evidence line = first_topology_line(job);
+  Evidence line;
+  for_each_said<SystemHeader>(job, [&](const Said<SystemHeader>& said) {
+    if (line.where.line == 0 || said.record.where < line.where) line = evidence_of(said.record);
+  });
   for (const HostTopology& host : job.topologies) {
     if (!is_printed(host)) continue;
     for (const auto& [name, counts] : host_counts(host.system)) {

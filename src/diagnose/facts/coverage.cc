@@ -25,8 +25,6 @@ FactValue open(std::string why, bool matters = false) {
 
 bool has_nccl(const Job& job) { return std::ranges::any_of(job.processes, &Process::has_nccl); }
 
-bool has_recognised(const Job& job) { return job.losses.recognised > 0; }
-
 /// Somebody waits in a collective: this is when calls matter.
 bool reports_hang(const Job& job) {
   return any_said<WatchdogTimeout, WorkStatus, HeartbeatTimeout>(job);
@@ -43,7 +41,7 @@ FactValue ask_nccl(const Job& job, const Instance&) {
   if (job.losses.count(Loss::LineInDoubt) + job.losses.count(Loss::LineTorn) > 0) {
     return open("Processes wrote into each other's lines; which of them NCCL printed is not sure.");
   }
-  return open("No line of the log was printed by NCCL itself.", has_recognised(job));
+  return open("No line of the log was printed by NCCL itself.", job.losses.recognised > 0);
 }
 
 FactValue ask_init(const Job& job, const Instance&) {
@@ -297,17 +295,6 @@ double recorded_rate(const Job& job) {
   return std::min(rate, kMostRate);
 }
 
-/// What the inputs hold for each process that printed NCCL lines; 0: nothing to measure.
-uint64_t measured_start(const Job& job) {
-  const auto processes = std::ranges::count_if(job.processes, [](const Process& process) {
-    return process.has_nccl && process.subsystems.test(static_cast<size_t>(Subsystem::Init)) &&
-           !process.subsystems.test(static_cast<size_t>(Subsystem::Coll));
-  });
-  uint64_t bytes = 0;
-  for (const JobInput& input : job.inputs) bytes += input.text_bytes;
-  return processes == 0 ? 0 : bytes / static_cast<uint64_t>(processes);
-}
-
 LogSize expected_size(const Job& job, bool calls) {
   /// Averages of NCCL's own lines: 60 to 280 of them to set up one communicator, of about 110
   /// bytes; 185 bytes for a collective.
@@ -315,7 +302,14 @@ LogSize expected_size(const Job& job, bool calls) {
   constexpr uint64_t kBytesPerCall = 185;
   constexpr double kAssumedRate = 300;
   LogSize size;
-  const uint64_t measured = measured_start(job);
+  // What the inputs hold for each process that printed NCCL lines; 0: nothing to measure.
+  const auto processes = std::ranges::count_if(job.processes, [](const Process& process) {
+    return process.has_nccl && process.subsystems.test(static_cast<size_t>(Subsystem::Init)) &&
+           !process.subsystems.test(static_cast<size_t>(Subsystem::Coll));
+  });
+  uint64_t bytes = 0;
+  for (const JobInput& input : job.inputs) bytes += input.text_bytes;
+  const uint64_t measured = processes == 0 ? 0 : bytes / static_cast<uint64_t>(processes);
   size.start_bytes = std::max(measured, kUsualStart);
   size.rests_on = measured > kUsualStart ? "what these logs hold for each process"
                                          : "usual logs with few communicators";

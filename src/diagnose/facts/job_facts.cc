@@ -89,13 +89,8 @@ std::optional<Evidence> cuda_graph_evidence(const Job& job) {
 
 namespace {
 
-/// The lines of one run in one file, first and last.
-struct Stretch {
-  uint64_t first = 0;
-  uint64_t last = 0;
-};
-
-using Files = std::map<std::string, Stretch>;  ///< By path.
+/// By path, the first and last line of one run in the file.
+using Files = std::map<std::string, std::pair<uint64_t, uint64_t>>;
 
 /// The files in which the run's processes speak first.
 Files files_of(const Job& job, const Run& run) {
@@ -104,9 +99,9 @@ Files files_of(const Job& job, const Run& run) {
     const Process& process = nth_process(job, p);
     const FileLine first = file_line(job, process.first);
     const FileLine last = file_line(job, process.last);
-    Stretch& stretch = files.try_emplace(first.path, Stretch{first.line, first.line}).first->second;
+    auto& stretch = files.try_emplace(first.path, first.line, first.line).first->second;
     stretch.first = std::min(stretch.first, first.line);
-    if (last.path == first.path) stretch.last = std::max(stretch.last, last.line);
+    if (last.path == first.path) stretch.second = std::max(stretch.second, last.line);
   }
   return files;
 }
@@ -118,23 +113,13 @@ std::string run_phrase(const Run& run, const Files& files, const std::vector<Fil
                            return other.contains(files.begin()->first);
                          }) > 1;
   if (is_shared) {
-    text += fmt::format(" lines {}-{}", files.begin()->second.first, files.begin()->second.last);
+    text += fmt::format(" lines {}-{}", files.begin()->second.first, files.begin()->second.second);
   }
   if (files.size() > 1) {
-    text += fmt::format(" and {} more file{}", files.size() - 1, files.size() == 2 ? "" : "s");
+    text += fmt::format(" and {}", plural(std::ssize(files) - 1, "more file"));
   }
   if (run.attempt >= 0) text += fmt::format(" (attempt {})", run.attempt);
   return text;
-}
-
-/// The line with which the run's first communicator begins.
-std::optional<Evidence> first_line(const Job& job, const Run& run) {
-  std::optional<Evidence> first;
-  for (const int p : run.processes) {
-    for_each_record(job, nth_process(job, p), kKindIndex<CommInit>,
-                    [&](const Record& record) { take_earlier(record, first); });
-  }
-  return first;
 }
 
 FactValue pids_started_twice(const Job& job, const Instance&) {
@@ -160,23 +145,20 @@ Evidence beginning_of(const Job& job, const CommRank& rank) {
   return line;
 }
 
-/// Ranks that have ids of their own beside the late ones: what rank 0 made anew.
-bool has_new_id(const Job& job, const Communicator& used_up, const std::set<int>& late) {
-  return std::ranges::any_of(job.communicators, [&](const auto& comm) {
-    if (&comm == &used_up || comm.nranks != used_up.nranks || comm.inferred) return false;
-    return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
-      return rank.process >= 0 && rank.rank >= 0 && !late.contains(rank.rank);
-    });
-  });
-}
-
 FactValue stale_unique_id(const Job& job, const Instance&) {
   for (const Communicator& comm : job.communicators) {
     const std::vector<size_t> late = latecomers(job, comm);
     if (late.empty()) continue;
     std::set<int> ranks;
     for (const size_t r : late) ranks.insert(comm.ranks[r].rank);
-    if (!has_new_id(job, comm, ranks)) continue;
+    // Ranks that have ids of their own beside the late ones: what rank 0 made anew.
+    const bool has_new_id = std::ranges::any_of(job.communicators, [&](const auto& other) {
+      if (&other == &comm || other.nranks != comm.nranks || other.inferred) return false;
+      return std::ranges::any_of(other.ranks, [&](const CommRank& rank) {
+        return rank.process >= 0 && rank.rank >= 0 && !ranks.contains(rank.rank);
+      });
+    });
+    if (!has_new_id) continue;
     const std::vector<int> named(ranks.begin(), ranks.end());
     FactValue value = yes(fmt::format(
         "{} begin{} with commId {} of the attempt before, and other ranks have a new one",
@@ -212,7 +194,12 @@ FactValue several_runs(const Job& job, const Instance&) {
       const std::string name =
           certain ? fmt::format("run {}:", runs.words.size() + 1) : "apart from these,";
       runs.words.push_back(fmt::format("{} {}", name, run_phrase(run, files[r], files)));
-      if (auto line = first_line(job, run)) runs.evidence.push_back(std::move(*line));
+      std::optional<Evidence> first;  // With it the run's first communicator begins.
+      for (const int p : run.processes) {
+        for_each_record(job, nth_process(job, p), kKindIndex<CommInit>,
+                        [&](const Record& record) { take_earlier(record, first); });
+      }
+      if (first) runs.evidence.push_back(std::move(*first));
     }
   }
   if (job.runs.size() > kNamed) {
@@ -307,61 +294,48 @@ FactValue init_unfinished(const Job& job, const Instance&) {
   return unfinished.answer(no());
 }
 
-/// What each process's banner says: version → processes, and one line for each version.
-struct Banners {
-  std::map<std::string, std::vector<int>> processes;
-  std::map<std::string, Evidence> lines;
-};
-
-Banners read_banners(const Job& job) {
-  Banners banners;
-  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
-    const std::string version(said.message.version);
-    banners.processes[version].push_back(said.process);
-    banners.lines.try_emplace(version, evidence_of(said.record));
-  });
-  return banners;
-}
-
-/// The versions that the ranks of one communicator print.
-std::set<std::string> versions_in(const Communicator& comm, const Banners& banners) {
-  std::set<std::string> versions;
-  for (const auto& [version, processes] : banners.processes) {
-    const bool is_printed = std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
-      return rank.process >= 0 && std::ranges::count(processes, rank.process) > 0;
-    });
-    if (is_printed) versions.insert(version);
-  }
-  return versions;
-}
+/// What banners say: by version, the processes that print it.
+using Banners = std::map<std::string, std::vector<int>>;
 
 /// The versions that the ranks of one communicator print. Without any communicator, those of the
 /// whole log, if its processes misunderstand each other: else they may be two runs.
 std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
   std::set<std::string> mixed;
   for (const Communicator& comm : job.communicators) {
-    const auto versions = versions_in(comm, banners);
-    if (versions.size() > 1) mixed.insert(versions.begin(), versions.end());
+    std::set<std::string> versions;
+    for (const auto& [version, processes] : banners) {
+      const bool is_printed = std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
+        return rank.process >= 0 && std::ranges::count(processes, rank.process) > 0;
+      });
+      if (is_printed) versions.insert(version);
+    }
+    if (versions.size() > 1) mixed.merge(versions);
   }
   // Errors of processes that do not speak the same wire format.
   const bool misunderstand = any_said<BadAddressFamily, BootstrapMessageTruncated,
                                       SocketHandshakeMismatch, SocketMessageTruncated>(job);
-  if (job.communicators.empty() && banners.processes.size() > 1 && misunderstand) {
-    for (const auto& [version, processes] : banners.processes) mixed.insert(version);
+  if (job.communicators.empty() && banners.size() > 1 && misunderstand) {
+    for (const auto& [version, processes] : banners) mixed.insert(version);
   }
   return mixed;
 }
 
 FactValue mixed_nccl_versions(const Job& job, const Instance&) {
-  const Banners banners = read_banners(job);
-  if (banners.processes.empty()) return unknown();
+  Banners banners;
+  std::map<std::string, Evidence> lines;
+  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
+    const std::string version(said.message.version);
+    banners[version].push_back(said.process);
+    lines.try_emplace(version, evidence_of(said.record));
+  });
+  if (banners.empty()) return unknown();
   const std::set<std::string> mixed = mixed_versions(job, banners);
   if (mixed.empty()) return no();
   std::vector<Evidence> evidence;
-  for (const std::string& version : mixed) evidence.push_back(banners.lines.at(version));
+  for (const std::string& version : mixed) evidence.push_back(lines.at(version));
   const std::vector<std::string> names(mixed.begin(), mixed.end());
   return yes("the ranks print NCCL " + join(names, " and "), std::move(evidence),
-             minority(banners.processes));
+             minority(banners));
 }
 
 // Do the framework and NCCL call a process by the same rank?

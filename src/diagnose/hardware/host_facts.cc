@@ -72,19 +72,6 @@ std::set<int> processes_that_print(const Job& job) {
   return processes;
 }
 
-/// Processes shown from their first lines to past the probe, which comes before a network is
-/// chosen.
-std::set<int> shown_past_probe(const Job& job) {
-  const std::set<int> head =
-      processes_that_print<BootstrapInterface, CudaDriverVersion, NcclVersion>(job);
-  std::set<int> past;
-  for (const int process : processes_that_print<NetworkSelected, CommInit>(job)) {
-    const bool torn = nth_process(job, process).torn;
-    if (head.contains(process) && !torn) past.insert(process);
-  }
-  return past;
-}
-
 /// Every rank that a communicator has on the host, as far as its processes and ranks tell, is
 /// there.
 bool is_complete(const Job& job, const std::vector<int>& processes) {
@@ -119,7 +106,10 @@ CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
   for_each_said<CumemHostFallback>(job, [&](const Said<CumemHostFallback>& said) {
     repeated = repeated || said.header.repeated > 1;
   });
-  const auto past = shown_past_probe(job);
+  // Processes are shown from their first lines to past the probe, which comes before a network is
+  // chosen.
+  const auto head = processes_that_print<BootstrapInterface, CudaDriverVersion, NcclVersion>(job);
+  const auto past = processes_that_print<NetworkSelected, CommInit>(job);
   const bool has_line =
       all_releases(job,
                    [](auto& version) { return compare_releases(version, kFirstWithLine) >= 0; }) ||
@@ -127,10 +117,12 @@ CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
   const bool silence_counts = has_line && !repeated;
   for (const int process : host.processes) {
     if (!nth_process(job, process).has_nccl) continue;
-    int& count = fell_back.contains(process)                ? memory.fell_back
-                 : off.contains(process)                    ? memory.switched_off
-                 : silence_counts && past.contains(process) ? memory.kept
-                                                            : memory.uncertain;
+    const bool is_shown =
+        head.contains(process) && past.contains(process) && !nth_process(job, process).torn;
+    int& count = fell_back.contains(process)  ? memory.fell_back
+                 : off.contains(process)      ? memory.switched_off
+                 : silence_counts && is_shown ? memory.kept
+                                              : memory.uncertain;
     ++count;
   }
   memory.complete = is_complete(job, host.processes);
@@ -171,26 +163,17 @@ bool is_container_output(std::string_view line) {
          (words[1] == "stdout" || words[1] == "stderr") && (words[2] == "F" || words[2] == "P");
 }
 
-/// A line of the job that came through a container runtime; nullptr if there is none.
-const Record* container_line(const Job& job) {
-  for (const SpeakerLog& log : job.logs) {
-    for (const auto& [kind, list] : log.records) {
-      if (!list.kept.empty() && is_container_output(list.kept.front().text)) {
-        return &list.kept.front();
-      }
-    }
-  }
-  return nullptr;
-}
-
 FactValue container(const Job& job, const Instance&) {
   for (const Process& process : job.processes) {
     if (is_container_host(process.host)) {
       return yes(fmt::format("the host name {} is a container's", process.host));
     }
   }
-  if (const Record* line = container_line(job)) {
-    return yes("a container runtime wrote the log", {evidence_of(*line)});
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) {
+      if (list.kept.empty() || !is_container_output(list.kept.front().text)) continue;
+      return yes("a container runtime wrote the log", {evidence_of(list.kept.front())});
+    }
   }
   FactValue answer = said_answer<ShellCommand>(job, [](const Said<ShellCommand>& said) {
     // "root@c5ab17e0d2f4:/workspace# df" names a host.
@@ -517,16 +500,6 @@ std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since
   return first;
 }
 
-/// The rank waited in the store for a group's second or later communicator, in vain.
-std::optional<Evidence> waits_for_another(const Job& job, const Process& process) {
-  std::optional<Evidence> line;
-  for_each_record(job, process, kKindIndex<StoreWaitFailed>, [&](const Record& record) {
-    const auto wait = read_message<StoreWaitFailed>(parse_record(record).message);
-    if (!line && parse_int(wait.key).value_or(0) > 0) line = evidence_of(record);
-  });
-  return line;
-}
-
 /// Behind its only communicators, all on one GPU, its main thread shows another one.
 std::optional<Change> change_after(const Job& job, int process,
                                    const std::vector<Membership>& own) {
@@ -545,11 +518,14 @@ std::optional<Change> change_after(const Job& job, int process,
                             name_of(job, process), nth_communicator(job, change.communicator).id,
                             gpu_of(last), header->cuda_dev);
   change.lines = {line_at(job, speaker, section->completed), *line};
-  if (auto wait = waits_for_another(job, speaker)) {
+  // The rank waited in the store for a group's second or later communicator.
+  for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, [&](const Record& record) {
+    const auto wait = read_message<StoreWaitFailed>(parse_record(record).message);
+    if (change.left_behind || parse_int(wait.key).value_or(0) <= 0) return;
     change.left_behind = true;
     change.what += "; it waited for another communicator of the group in vain";
-    change.lines.push_back(std::move(*wait));
-  }
+    change.lines.push_back(evidence_of(record));
+  });
   return change;
 }
 
@@ -596,19 +572,6 @@ FactValue device_changed(const Job& job, const Instance&) {
   return parts.answer(unknown());
 }
 
-/// Ranks of a communicator by host and GPU. A name that every machine may have is no host.
-std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> ranks_by_gpu(
-    const Job& job, const Communicator& comm) {
-  std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> all;
-  for (const CommRank& rank : comm.ranks) {
-    const auto bus = bus_number(rank.bus_id);
-    if (rank.process < 0 || rank.segment < 0 || !bus) continue;
-    const std::string& host = nth_process(job, rank.process).host;
-    if (!host.empty() && host != "localhost") all[{host, *bus}].push_back(&rank);
-  }
-  return all;
-}
-
 FactValue gpu_shared(const Job& job, const Instance&) {
   constexpr size_t kMost = 3;
   AnswerParts shared;
@@ -618,7 +581,15 @@ FactValue gpu_shared(const Job& job, const Instance&) {
       return rank.segment >= 0 && segment_of(job, rank).completed.line != 0;
     });
     if (comm.inferred || is_completed) continue;
-    for (const auto& [gpu, ranks] : ranks_by_gpu(job, comm)) {
+    // A name that every machine may have is no host.
+    std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> ranks_by_gpu;
+    for (const CommRank& rank : comm.ranks) {
+      const auto bus = bus_number(rank.bus_id);
+      if (rank.process < 0 || rank.segment < 0 || !bus) continue;
+      const std::string& host = nth_process(job, rank.process).host;
+      if (!host.empty() && host != "localhost") ranks_by_gpu[{host, *bus}].push_back(&rank);
+    }
+    for (const auto& [gpu, ranks] : ranks_by_gpu) {
       if (ranks.size() < 2) continue;
       std::vector<int> numbers;
       for (const CommRank* rank : ranks) numbers.push_back(rank->rank);
@@ -634,9 +605,9 @@ FactValue gpu_shared(const Job& job, const Instance&) {
     }
   }
   if (shared.words.size() > kMost) {
-    const size_t more = shared.words.size() - kMost;
+    const std::string more = fmt::format("{} more like these", shared.words.size() - kMost);
     shared.words.resize(kMost);
-    shared.words.push_back(fmt::format("{} more like these", more));
+    shared.words.push_back(more);
   }
   return shared.answer(unknown());
 }

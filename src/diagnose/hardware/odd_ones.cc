@@ -17,16 +17,6 @@ namespace {
 constexpr size_t kMinAlike = 3;
 constexpr size_t kOddShare = 4;  ///< One in so many may be odd.
 
-std::map<std::string, std::vector<int>> processes_by_host(const Job& job) {
-  std::map<std::string, std::vector<int>> hosts;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
-    if (!process.has_nccl || process.host.empty()) continue;
-    hosts[process.host].push_back(static_cast<int>(p));
-  }
-  return hosts;
-}
-
 /// The number of processes that most hosts run; the larger one of equals.
 size_t usual_size(const std::map<std::string, std::vector<int>>& hosts) {
   std::map<size_t, size_t> sizes;
@@ -60,7 +50,12 @@ OddOnes odd_ones(const PeerValues& values) {
 
 std::vector<int> places_in_host(const Job& job) {
   std::vector<int> places(job.processes.size(), -1);
-  const auto hosts = processes_by_host(job);
+  std::map<std::string, std::vector<int>> hosts;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (!process.has_nccl || process.host.empty()) continue;
+    hosts[process.host].push_back(static_cast<int>(p));
+  }
   const size_t usual = usual_size(hosts);
   for (auto [host, processes] : hosts) {
     if (processes.size() != usual) continue;
@@ -163,23 +158,17 @@ PeerValues by_host(const Job& job, const PeerValues& values) {
   return result;
 }
 
-/// All processes of the hosts for which those of `firsts` stand.
-std::vector<int> whole_hosts(const Job& job, const PeerValues& values,
-                             const std::vector<int>& firsts) {
-  std::set<std::string> hosts;
-  for (const int first : firsts) hosts.insert(nth_process(job, first).host);
-  std::vector<int> result;
-  for (const auto& [process, value] : values) {
-    if (hosts.contains(nth_process(job, process).host)) result.push_back(process);
-  }
-  return result;
-}
-
 FactValue odd_driver(const Job& job, const Instance&) {
   const Sayings sayings = sayings_of<CudaDriverVersion>(
       job, [](const auto& said) { return "CUDA " + cuda_release(std::max(said.version, 0)); });
   OddOnes odd = odd_ones(by_host(job, sayings.values));
-  odd.odd = whole_hosts(job, sayings.values, odd.odd);
+  // The first processes stand for all of their hosts.
+  std::set<std::string> hosts;
+  for (const int first : odd.odd) hosts.insert(nth_process(job, first).host);
+  odd.odd.clear();
+  for (const auto& [process, value] : sayings.values) {
+    if (hosts.contains(nth_process(job, process).host)) odd.odd.push_back(process);
+  }
   return odd_answer(sayings, std::move(odd));
 }
 

@@ -218,22 +218,13 @@ int reported_index(const Job& job) {
   return kUnset;
 }
 
-/// The entry that was used; kUnset if the log does not let one tell. Unknown versions count as new.
-int index_in_use(const Job& job) {
-  const int index = reported_index(job);
-  if (index != kUnset || job.nccl_versions.size() != 1) return index;
-  const std::string& version = job.nccl_versions.front();
-  const bool old = version.starts_with("2.") && compare_releases(version, "2.21") < 0;
-  return old ? 0 : kUnset;
-}
-
-FactValue from_gid_table(const Job& job, int index) {
+FactValue from_gid_table(const Job& job, int index, int reported) {
   return said_answer<GidRow>(job, [&](const Said<GidRow>& said) -> std::string {
     const GidRow& row = said.message;
     if (row.index != index || (!is_link_local(row.gid) && row.version != "v1")) return {};
     return fmt::format("GID index {} of {} is {}{}", index, row.device,
                        is_link_local(row.gid) ? "link-local" : "RoCE v1",
-                       reported_index(job) == kUnset ? ", the default of this release" : "");
+                       reported == kUnset ? ", the default of this release" : "");
   });
 }
 
@@ -250,25 +241,26 @@ FactValue from_failures(const Job& job) {
   return answer;
 }
 
-bool hosts_in_different_subnets(const Job& job) {
-  std::set<std::string_view> subnets;
-  const auto addresses = bootstrap_addresses(job);
-  for (const HostAddress& address : addresses) {
-    if (const auto subnet = subnet_of(address.ip); !subnet.empty()) subnets.insert(subnet);
-  }
-  return subnets.size() > 1;
-}
-
 FactValue gid_evidence(const Job& job, const Instance&) {
-  const int index = index_in_use(job);
+  // The entry that was used; kUnset if the log does not let one tell. Unknown versions count as new.
+  const int reported = reported_index(job);
+  int index = reported;
+  if (index == kUnset && job.nccl_versions.size() == 1) {
+    const std::string& version = job.nccl_versions.front();
+    if (version.starts_with("2.") && compare_releases(version, "2.21") < 0) index = 0;
+  }
   if (index != kUnset) {
-    if (FactValue table = from_gid_table(job, index); !table.what.empty()) return table;
+    if (FactValue table = from_gid_table(job, index, reported); !table.what.empty()) return table;
   }
   if (FactValue failures = from_failures(job); !failures.what.empty()) return failures;
-  if (index == 0 && reported_index(job) == 0) {
+  if (reported == 0) {
     return yes("NCCL_IB_GID_INDEX=0 is set, usually a link-local RoCE v1 address");
   }
-  if (index == 0 && hosts_in_different_subnets(job)) {
+  std::set<std::string, std::less<>> subnets = {""};
+  for (const HostAddress& address : bootstrap_addresses(job)) {
+    subnets.emplace(subnet_of(address.ip));
+  }
+  if (index == 0 && subnets.size() > 2) {
     return yes("this release uses GID index 0 by default while the hosts are in different subnets");
   }
   return no();
@@ -370,18 +362,6 @@ size_t count_hosts(const std::vector<HostAddress>& addresses) {
   return hosts.size();
 }
 
-/// Where somebody tried to connect to, and could not; of the host and process that tried.
-std::vector<HostAddress> failed_targets(const Job& job) {
-  std::vector<HostAddress> targets;
-  for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
-    const std::string_view ip = parse_address(said.message.address).ip;
-    if (ip.empty()) return;
-    targets.push_back(
-        {.host = nth_process(job, said.process).host, .ip = std::string(ip), .line = {}});
-  });
-  return targets;
-}
-
 /// Hosts that speak; where some say much, without those of which a line or two names one: in a torn
 /// stream those are pieces of names.
 size_t speaking_hosts(const Job& job) {
@@ -404,29 +384,32 @@ FactValue loopback_between_hosts(const Job& job, const Instance&) {
                          [](const HostAddress& address) { return is_loopback(address.ip); });
 }
 
-/// Somebody on the address's host was refused by another address of the same range.
-bool target_is_bridged(const HostAddress& address, const std::vector<HostAddress>& targets) {
-  const bool in_container = is_container_host(address.host);
-  const std::string range = bridge_range(address.ip, in_container);
-  return !range.empty() && std::ranges::any_of(targets, [&](const HostAddress& target) {
-    return target.host == address.host && target.ip != address.ip &&
-           bridge_range(target.ip, in_container) == range;
-  });
-}
-
 FactValue bridge_between_hosts(const Job& job, const Instance&) {
   if (job.nhosts == 0) return unknown();
   if (connections_work(job)) return no();
-  const auto targets = failed_targets(job);
+  // Where somebody tried to connect to, and could not; of the host that tried.
+  std::vector<HostAddress> targets;
+  for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
+    const std::string ip(parse_address(said.message.address).ip);
+    const std::string& host = nth_process(job, said.process).host;
+    if (!ip.empty()) targets.push_back({.host = host, .ip = ip, .line = {}});
+  });
   std::map<std::string, std::vector<HostAddress>> bridges;
   std::vector<HostAddress> reaching_out;
   for (const HostAddress& address : all_addresses(job)) {
     // What makes two addresses parts of the same private bridge.
-    const std::string bridge = is_host_bridge(address.name)
-                                   ? address.name
-                                   : bridge_range(address.ip, is_container_host(address.host));
+    const bool in_container = is_container_host(address.host);
+    const std::string range = bridge_range(address.ip, in_container);
+    const std::string& bridge = is_host_bridge(address.name) ? address.name : range;
     if (!bridge.empty()) bridges[bridge].push_back(address);
-    if (target_is_bridged(address, targets)) reaching_out.push_back(address);
+    // Somebody on the address's host was refused by another address of the same range.
+    const auto is_refusing = [&](const HostAddress& target) {
+      return target.host == address.host && target.ip != address.ip &&
+             bridge_range(target.ip, in_container) == range;
+    };
+    if (!range.empty() && std::ranges::any_of(targets, is_refusing)) {
+      reaching_out.push_back(address);
+    }
   }
   for (const auto& [bridge, addresses] : bridges) {
     if (count_hosts(addresses) >= 2) return addresses_answer(addresses);
@@ -474,19 +457,14 @@ FactValue virtual_interface(const Job& job, const Instance&) {
   });
 }
 
-/// Of each process the interfaces of its socket network, in NCCL's order.
-std::map<int, std::vector<HostAddress>> socket_lists(const Job& job) {
+/// "NET/Socket/1": the second interface of the process's list.
+FactValue virtual_interface_carries(const Job& job, const Instance&) {
+  // Of each process the interfaces of its socket network, in NCCL's order.
   std::map<int, std::vector<HostAddress>> lists;
   for (const HostAddress& address : socket_addresses(job)) {
     std::vector<HostAddress>& list = lists[address.process];
     if (list.empty() || list.front().line.where == address.line.where) list.push_back(address);
   }
-  return lists;
-}
-
-/// "NET/Socket/1": the second interface of the process's list.
-FactValue virtual_interface_carries(const Job& job, const Instance&) {
-  const auto lists = socket_lists(job);
   std::vector<HostAddress> found;
   SourceRef first;
   for (const Edge& edge : edges_of(job)) {

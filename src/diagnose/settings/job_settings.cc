@@ -164,15 +164,6 @@ bool is_kind(const Remark& remark) {
   return ((remark.kind == kinds) || ...);
 }
 
-void lint_commands(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
-  for (const CommandSettings& command : command_settings(job)) {
-    for (Remark& remark : lint(command.found.settings, context)) {
-      const uint64_t line = command.found.settings[remark.setting].line;
-      remarks.push_back({std::move(remark), command.lines[line - 1]});
-    }
-  }
-}
-
 void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
   std::map<std::pair<std::string, std::string>, Evidence> lines;  // The first of name and value.
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
@@ -264,7 +255,12 @@ std::vector<JobRemark> lint_job(const Job& job, LintContext context) {
   }
   if (!context.library) context.library = library_of(job);
   std::vector<JobRemark> remarks;
-  lint_commands(job, context, remarks);
+  for (const CommandSettings& command : command_settings(job)) {
+    for (Remark& remark : lint(command.found.settings, context)) {
+      const uint64_t line = command.found.settings[remark.setting].line;
+      remarks.push_back({std::move(remark), command.lines[line - 1]});
+    }
+  }
   lint_read(job, context, remarks);
   judge_filters_in_use(job, remarks);
   std::set<std::tuple<std::string, std::string, std::string>> seen;

@@ -388,16 +388,6 @@ std::optional<Remark> judge_release(const NcclVariable& variable, const LintCont
   return std::nullopt;
 }
 
-std::optional<Remark> judge_buffers(const Setting& setting) {
-  constexpr int64_t kHuge = int64_t{64} << 20;
-  if (setting.name != "NCCL_BUFFSIZE" || read_number(setting.value) < kHuge) return std::nullopt;
-  return warning(RemarkKind::Costly,
-                 fmt::format("takes {} MiB for each channel and peer, where 4 are usual; GPU "
-                             "and shared memory run out",
-                             read_number(setting.value) >> 20),
-                 "unset it");
-}
-
 std::optional<Remark> judge_text(const NcclVariable& variable, const std::string& value) {
   // Shells take quotes away; nccl.conf, docker's env files and YAML in YAML do not.
   if (value.size() >= 2 && (value[0] == '"' || value[0] == '\'') && value[0] == value.back()) {
@@ -426,7 +416,13 @@ void judge_values(const NcclVariable& variable, std::span<const Setting> setting
     out.push_back(std::move(remark));
   }
   judge_effect(settings, setting, context, out);
-  add(judge_buffers(setting), out);
+  const int64_t mib = read_number(setting.value) >> 20;
+  if (setting.name != "NCCL_BUFFSIZE" || mib < 64) return;
+  out.push_back(warning(RemarkKind::Costly,
+                        fmt::format("takes {} MiB for each channel and peer, where 4 are usual; "
+                                    "GPU and shared memory run out",
+                                    mib),
+                        "unset it"));
 }
 
 /// Remarks on one of the settings, in the order in which they are found.

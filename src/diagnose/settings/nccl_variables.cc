@@ -101,20 +101,6 @@ bool is_word_of(std::string_view word, std::string_view values, bool any_case) {
   });
 }
 
-Fault no_number(std::string_view value) {
-  if (is_word_of(value, "FALSE|NO|OFF|N", true)) return std::nullopt;
-  return ValueFault{false, "is not a number, so NCCL reads it as 0",
-                    is_word_of(value, "TRUE|YES|ON|Y", true) ? "write 1" : "write a number"};
-}
-
-Fault number_with_tail(const ReadNumber& number, std::string_view value) {
-  const std::string_view tail = trim(value.substr(number.length));
-  if (tail.empty()) return std::nullopt;
-  return ValueFault{false,
-                    fmt::format("is read as {}: what follows the number is ignored", number.value),
-                    "write the number in full, without unit or comment"};
-}
-
 Fault outside(int64_t number, std::string_view range) {
   const size_t dots = range.find("..");
   if (dots == range.npos) return std::nullopt;
@@ -127,12 +113,20 @@ Fault outside(int64_t number, std::string_view range) {
 Fault judge_number(const NcclVariable& variable, std::string_view value) {
   if (value == "18446744073709551615") return std::nullopt;
   const ReadNumber number = read_front(value);
-  if (number.length == 0) return no_number(value);
+  if (number.length == 0) {
+    if (is_word_of(value, "FALSE|NO|OFF|N", true)) return std::nullopt;
+    return ValueFault{false, "is not a number, so NCCL reads it as 0",
+                      is_word_of(value, "TRUE|YES|ON|Y", true) ? "write 1" : "write a number"};
+  }
   if (number.overflow) {
     return ValueFault{
         false, fmt::format("is too large, so NCCL uses the default {}", variable.fallback), ""};
   }
-  if (Fault tail = number_with_tail(number, value)) return tail;
+  if (!trim(value.substr(number.length)).empty()) {
+    return ValueFault{
+        false, fmt::format("is read as {}: what follows the number is ignored", number.value),
+        "write the number in full, without unit or comment"};
+  }
   Fault fault = outside(number.value, variable.values);
   if (fault && variable.name == "NCCL_IB_TIMEOUT") {
     fault->hint = "the value is an exponent, 4.096 µs × 2^value: 22 is 17 seconds";
