@@ -521,17 +521,6 @@ void weigh(const Finding& finding, Verdict& verdict) {
   verdict = {status, first_sentence(finding.message), finding.id};
 }
 
-/// Adds what rules say of all runs together, or was made by no rule, as a profile's finding.
-void add_of_whole(const Rulebook& rulebook, std::vector<Finding> whole,
-                  std::vector<Finding>& findings, Verdict& verdict) {
-  for (Finding& finding : whole) {
-    const Rule* rule = find_rule(rulebook, finding.id);
-    if (rule != nullptr && !rule->of_all_runs) continue;
-    weigh(finding, verdict);
-    findings.push_back(std::move(finding));
-  }
-}
-
 /// Adds what lines say of which the run is not known, beside what the runs themselves show.
 void add_of_nobody(const Rulebook& rulebook, const Job& job, const RunParts& parts,
                    std::vector<Finding>& findings, Verdict& verdict) {
@@ -575,7 +564,13 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& p
   }
   diagnosis.verdict = joined_verdict(all, job);
   // Both may make the verdict worse, never better.
-  add_of_whole(rulebook, std::move(whole.findings), findings, diagnosis.verdict);
+  for (Finding& finding : whole.findings) {
+    // What rules say of all runs together, or was made by no rule, as a profile's finding.
+    const Rule* rule = find_rule(rulebook, finding.id);
+    if (rule != nullptr && !rule->of_all_runs) continue;
+    weigh(finding, diagnosis.verdict);
+    findings.push_back(std::move(finding));
+  }
   add_of_nobody(rulebook, job, parts, findings, diagnosis.verdict);
   diagnosis.findings = order_by_cause(std::move(findings));
   diagnosis.leading_run = static_cast<size_t>(&lead - all.data());

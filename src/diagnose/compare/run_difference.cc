@@ -8,15 +8,6 @@
 namespace ncclog {
 namespace {
 
-std::vector<TopicRow> collect_topics() {
-  std::vector<TopicRow> rows;
-  for (const std::span<const TopicRow> table : {setup_topics(), work_topics()}) {
-    rows.insert(rows.end(), table.begin(), table.end());
-  }
-  std::ranges::sort(rows, {}, &TopicRow::topic);
-  return rows;
-}
-
 bool is_name_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
 bool is_address(std::string_view word) {
@@ -41,7 +32,12 @@ std::string_view take_name(std::string_view& text) {
 }  // namespace
 
 std::span<const TopicRow> topic_rows() {
-  static const std::vector<TopicRow> rows = collect_topics();
+  static const std::vector<TopicRow> rows = [] {
+    std::vector<TopicRow> all(setup_topics().begin(), setup_topics().end());
+    all.insert(all.end(), work_topics().begin(), work_topics().end());
+    std::ranges::sort(all, {}, &TopicRow::topic);
+    return all;
+  }();
   return rows;
 }
 

@@ -127,16 +127,6 @@ std::string_view name_of(EdgeReach reach) {
   return kNames[static_cast<size_t>(reach)];
 }
 
-/// "NET/IB/3(5)/GDRDMA" → "NET/IB/GDRDMA (PXN)".
-std::string path_name(const Edge& edge) {
-  std::vector<std::string> parts;
-  for (const std::string_view part : split(edge.path_text, '/')) {
-    const bool is_number = !part.empty() && is_digit(part.front());
-    if (!is_number && part.find('[') == part.npos) parts.emplace_back(trim(part));
-  }
-  return join(parts, "/") + (edge.path.proxy_rank >= 0 ? " (PXN)" : "");
-}
-
 /// Connections of one sort of pairs.
 struct Pairs {
   Shares counts;
@@ -151,7 +141,13 @@ std::map<EdgeReach, Pairs> pairs_by_reach(const Job& job) {
         edge.path.transport == Transport::NET && !edge.sends && edge.peer >= 0;
     if (is_other_end) continue;
     Pairs& pairs = by_reach[edge.reach];
-    const std::string name = path_name(edge);
+    // "NET/IB/3(5)/GDRDMA" → "NET/IB/GDRDMA (PXN)".
+    std::vector<std::string> parts;
+    for (const std::string_view part : split(edge.path_text, '/')) {
+      const bool is_number = !part.empty() && is_digit(part.front());
+      if (!is_number && part.find('[') == part.npos) parts.emplace_back(trim(part));
+    }
+    const std::string name = join(parts, "/") + (edge.path.proxy_rank >= 0 ? " (PXN)" : "");
     ++pairs.counts[name];
     SourceRef& line = pairs.lines.try_emplace(name, edge.where).first->second;
     line = std::min(line, edge.where);

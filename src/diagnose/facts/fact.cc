@@ -113,23 +113,6 @@ std::string name_of(const Job& job, const Instance& instance) {
   return {};
 }
 
-namespace {
-
-std::vector<Fact> collect_facts() {
-  std::vector<Fact> facts;
-  for (const std::span<const Fact> table :
-       {job_facts(), stop_facts(), outcome_facts(), error_facts(), interface_facts(),
-        connection_facts(), setting_facts(), host_facts(), odd_facts(), hang_facts(),
-        mismatch_facts(), early_end_facts(), init_facts(), recorder_facts(), watchdog_facts(),
-        ras_facts()}) {
-    facts.insert(facts.end(), table.begin(), table.end());
-  }
-  std::ranges::sort(facts, {}, &Fact::name);
-  return facts;
-}
-
-}  // namespace
-
 std::string few_of(const std::vector<std::string>& parts, size_t most, std::string_view separator) {
   if (parts.size() <= most) return join(parts, separator);
   return fmt::format("{} and {} more", join(std::span(parts).first(most), separator),
@@ -150,7 +133,18 @@ FactValue AnswerParts::answer(FactValue otherwise, std::string_view separator, s
 }
 
 std::span<const Fact> all_facts() {
-  static const std::vector<Fact> facts = collect_facts();
+  static const std::vector<Fact> facts = [] {
+    std::vector<Fact> all;
+    for (const std::span<const Fact> table :
+         {job_facts(), stop_facts(), outcome_facts(), error_facts(), interface_facts(),
+          connection_facts(), setting_facts(), host_facts(), odd_facts(), hang_facts(),
+          mismatch_facts(), early_end_facts(), init_facts(), recorder_facts(), watchdog_facts(),
+          ras_facts()}) {
+      all.insert(all.end(), table.begin(), table.end());
+    }
+    std::ranges::sort(all, {}, &Fact::name);
+    return all;
+  }();
   return facts;
 }
 

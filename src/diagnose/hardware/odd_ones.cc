@@ -17,18 +17,6 @@ namespace {
 constexpr size_t kMinAlike = 3;
 constexpr size_t kOddShare = 4;  ///< One in so many may be odd.
 
-/// The number of processes that most hosts run; the larger one of equals.
-size_t usual_size(const std::map<std::string, std::vector<int>>& hosts) {
-  std::map<size_t, size_t> sizes;
-  for (const auto& [host, processes] : hosts) ++sizes[processes.size()];
-  size_t usual = 0;
-  size_t votes = 0;
-  for (const auto& [size, hosts_with_it] : sizes) {
-    if (hosts_with_it >= votes) std::tie(usual, votes) = std::tuple(size, hosts_with_it);
-  }
-  return usual;
-}
-
 }  // namespace
 
 OddOnes odd_ones(const PeerValues& values) {
@@ -56,9 +44,14 @@ std::vector<int> places_in_host(const Job& job) {
     if (!process.has_nccl || process.host.empty()) continue;
     hosts[process.host].push_back(static_cast<int>(p));
   }
-  const size_t usual = usual_size(hosts);
+  // The number of processes that most hosts run; the larger one of equals.
+  std::map<size_t, size_t> votes;
+  for (const auto& [host, processes] : hosts) ++votes[processes.size()];
+  const auto usual =
+      std::max_element(votes.rbegin(), votes.rend(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   for (auto [host, processes] : hosts) {
-    if (processes.size() != usual) continue;
+    if (processes.size() != usual->first) continue;
     std::ranges::sort(processes, [&](int a, int b) {
       const Process& first = nth_process(job, a);
       const Process& second = nth_process(job, b);

@@ -25,19 +25,6 @@ struct RankIn {
   int rank = -1;
 };
 
-/// By process, all its places that are numbered. Lines about connections number ranks within a
-/// communicator that they do not name: this is what the numbers may mean.
-std::vector<std::vector<RankIn>> ranks_in_communicators(const Job& job) {
-  std::vector<std::vector<RankIn>> result(job.processes.size());
-  for (const Communicator& communicator : job.communicators) {
-    for (const CommRank& rank : communicator.ranks) {
-      if (rank.process < 0 || rank.rank < 0) continue;
-      result[static_cast<size_t>(rank.process)].push_back({&communicator, rank.rank});
-    }
-  }
-  return result;
-}
-
 /// The process of that rank; -1: not seen; nullopt: the communicator has no such rank.
 std::optional<int> process_in(const Communicator& comm, int rank) {
   const auto found = std::ranges::lower_bound(comm.ranks, rank, {}, &CommRank::rank);
@@ -108,7 +95,15 @@ void parse_net(std::string_view text, PathParts& parts) {
 }
 
 std::vector<Edge> find_edges(const Job& job) {
-  const auto places = ranks_in_communicators(job);
+  // By process, all its places that are numbered. Lines about connections number ranks within a
+  // communicator that they do not name: this is what the numbers may mean.
+  std::vector<std::vector<RankIn>> places(job.processes.size());
+  for (const Communicator& communicator : job.communicators) {
+    for (const CommRank& rank : communicator.ranks) {
+      if (rank.process < 0 || rank.rank < 0) continue;
+      places[static_cast<size_t>(rank.process)].push_back({&communicator, rank.rank});
+    }
+  }
   const bool named_hosts = names_hosts(job);
   std::vector<Edge> edges;
   for (size_t p = 0; p < job.processes.size(); ++p) {
@@ -568,18 +563,16 @@ FactValue socket_between_hosts(const Job& job, const Instance&) {
 //
 //   Channel 00/0 : 1[1] -> 2[2] [send] via NET/IB/0/GDRDMA   rank_pair.transport = NET/IB
 
-/// "NET/IB" for "NET/IB/0/GDRDMA", "P2P" for "P2P/CUMEM".
-std::string transport_text(const std::string& path) {
-  const Transport transport = transport_of(path);
-  if (transport != Transport::NET) return std::string(to_string(transport));
-  const auto parts = split(path, '/');
-  if (parts.size() < 2) return "NET";
-  return "NET/" + std::string(parts[1].substr(0, parts[1].find_first_of("( ")));
-}
-
 FactValue pair_transport(const Job&, const Instance& pair) {
   std::set<std::string> transports;
-  for (const std::string& path : pair.paths) transports.insert(transport_text(path));
+  for (const std::string& path : pair.paths) {
+    // "NET/IB" for "NET/IB/0/GDRDMA", "P2P" for "P2P/CUMEM".
+    std::string text(to_string(transport_of(path)));
+    const auto parts = split(path, '/');
+    const bool is_net = transport_of(path) == Transport::NET && parts.size() > 1;
+    if (is_net) text.append("/").append(parts[1].substr(0, parts[1].find_first_of("( ")));
+    transports.insert(std::move(text));
+  }
   return {.value = fmt::format("{}", fmt::join(transports, "+"))};
 }
 

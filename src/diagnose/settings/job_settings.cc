@@ -355,17 +355,6 @@ bool is_difference(const Job& job, const std::string& name, const Camps& by_valu
                              [](const auto& entry) { return entry.second.size() > 1; });
 }
 
-/// "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
-std::string difference_phrase(const Job& job, const std::string& name, const Camps& by_value) {
-  std::vector<std::string> parts;
-  for (const auto& [value, processes] : by_value) {
-    parts.insert(value.empty() ? parts.end() : parts.begin(),
-                 fmt::format("{} on {}", value.empty() ? "not set" : value,
-                             processes_phrase(job, processes)));
-  }
-  return name + " is " + join(parts, " and ");
-}
-
 /// A setting that some have, or have otherwise than others provably do.
 struct Difference {
   std::string name;
@@ -402,7 +391,14 @@ FactValue env_differs(const Job& job, const Instance&) {
   if (readers.size() < 2) return unknown();
   AnswerParts parts;
   for (const Difference& each : find_differences(job, readers)) {
-    parts.words.push_back(difference_phrase(job, each.name, each.by_value));
+    // "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
+    std::vector<std::string> camps;
+    for (const auto& [value, processes] : each.by_value) {
+      camps.insert(value.empty() ? camps.end() : camps.begin(),
+                   fmt::format("{} on {}", value.empty() ? "not set" : value,
+                               processes_phrase(job, processes)));
+    }
+    parts.words.push_back(each.name + " is " + join(camps, " and "));
     parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());
     const std::vector<int> odd = minority(each.by_value);
     parts.processes.insert(parts.processes.end(), odd.begin(), odd.end());
