@@ -162,17 +162,13 @@ void print_table(Table table, TableFormat format, ColorChoice color, Console& co
     console.out += text;
     return console.pass_on();
   };
-  switch (format) {
-    case TableFormat::Text:
-      table.keep_rows();
-      take(write_table_text(table, console.style(color), /*fit=*/console.is_terminal));
-      return;
-    case TableFormat::Json:
-      return write_table_json(table, take);
-    case TableFormat::Csv:
-      return write_table_csv(table, take);
-    case TableFormat::Jsonl:
-      return write_table_jsonl(table, take);
+  if (format == TableFormat::Text) {
+    table.keep_rows();
+    take(write_table_text(table, console.style(color), /*fit=*/console.is_terminal));
+  } else {
+    constexpr void (*kWriters[])(const Table&, const TextTaker&) = {
+        write_table_json, write_table_csv, write_table_jsonl};
+    kWriters[static_cast<size_t>(format) - 1](table, take);
   }
 }
 

@@ -202,15 +202,6 @@ std::string command_text(const CommandRow& command, std::string (*title)(const s
   return out;
 }
 
-std::string see_also(const CommandRow& root, const CommandRow& own) {
-  std::vector<std::string> pages;
-  if (!own.path.empty()) pages.emplace_back(".BR ncclog (1)");
-  for (const CommandRow& command : root.commands) {
-    if (command.path != own.path) pages.push_back(fmt::format(".BR ncclog\\-{} (1)", command.path));
-  }
-  return section("See also") + join(pages, ",\n") + "\n";
-}
-
 ManPage man_page(const CommandRow& root, const CommandRow& command, std::string_view version,
                  std::string_view day) {
   const std::string name = command.path.empty() ? "ncclog" : "ncclog-" + command.path;
@@ -227,7 +218,14 @@ ManPage man_page(const CommandRow& root, const CommandRow& command, std::string_
              });
     }
   }
-  return {name, out + see_also(root, command)};
+  std::vector<std::string> others;
+  if (!command.path.empty()) others.emplace_back(".BR ncclog (1)");
+  for (const CommandRow& other : root.commands) {
+    if (other.path != command.path) {
+      others.push_back(fmt::format(".BR ncclog\\-{} (1)", other.path));
+    }
+  }
+  return {name, out + section("See also") + join(others, ",\n") + "\n"};
 }
 
 }  // namespace

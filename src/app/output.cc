@@ -123,13 +123,6 @@ std::optional<struct stat> status_of(const std::string& path) {
   return std::nullopt;
 }
 
-bool is_input(const struct stat& output, const std::string& input) {
-  struct stat status {};
-  const bool known = input == kStdinPath ? ::fstat(STDIN_FILENO, &status) == 0
-                                         : ::stat(input.c_str(), &status) == 0;
-  return known && output.st_dev == status.st_dev && output.st_ino == status.st_ino;
-}
-
 std::string folder_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
@@ -148,8 +141,13 @@ void check_output_file(const std::string& path, std::span<const std::string> inp
   if (!above) throw Error("no such folder", folder, "make it first: mkdir -p " + folder);
   if (!S_ISDIR(above->st_mode)) throw Error("not a folder", folder);
   if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "name a file in another folder");
-  if (status && std::ranges::any_of(
-                    inputs, [&](const std::string& input) { return is_input(*status, input); })) {
+  const auto is_it = [&](const std::string& input) {
+    struct stat read {};
+    const bool known =
+        input == kStdinPath ? ::fstat(STDIN_FILENO, &read) == 0 : ::stat(input.c_str(), &read) == 0;
+    return known && status->st_dev == read.st_dev && status->st_ino == read.st_ino;
+  };
+  if (status && std::ranges::any_of(inputs, is_it)) {
     throw Error("is one of the logs to be read", path, "name a file outside of their folder");
   }
 }

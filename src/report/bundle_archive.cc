@@ -21,14 +21,6 @@ struct FreeEntry {
 };
 using Archive = std::unique_ptr<archive, FreeArchive>;
 
-/// Logs compress well, so the best level that does not take minutes.
-const char* level_for(const BundleMembers& members) {
-  size_t bytes = 0;
-  for (const auto& [path, text] : members) bytes += text.size();
-  constexpr size_t kMany = size_t{32} << 20;
-  return bytes > kMany ? "9" : "17";
-}
-
 void check(bool ok, archive* opened) {
   if (ok) return;
   const char* why = archive_error_string(opened);
@@ -75,7 +67,11 @@ std::string bundle_archive(const BundleMembers& members) {
   archive* out = opened.get();
   check(archive_write_set_format_pax_restricted(out) == ARCHIVE_OK, out);
   check(archive_write_add_filter_zstd(out) == ARCHIVE_OK, out);
-  archive_write_set_filter_option(out, "zstd", "compression-level", level_for(members));
+  // Logs compress well, so the best level that does not take minutes.
+  constexpr size_t kMany = size_t{32} << 20;
+  size_t size = 0;
+  for (const auto& [path, text] : members) size += text.size();
+  archive_write_set_filter_option(out, "zstd", "compression-level", size > kMany ? "9" : "17");
   archive_write_set_bytes_in_last_block(out, 1);  // No zeros behind the last byte.
   check(archive_write_open(out, &bytes, nullptr, append, nullptr) == ARCHIVE_OK, out);
   for (const auto& [path, text] : members) add_member(out, path, text);

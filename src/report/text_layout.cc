@@ -26,16 +26,11 @@ constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4C
 constexpr Range kZero[] = {
     {0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}};
 
-template <size_t n>
-bool contains(const Range (&ranges)[n], char32_t c) {
-  return std::any_of(std::begin(ranges), std::end(ranges),
-                     [c](const Range& range) { return range.first <= c && c <= range.last; });
-}
-
 int width_of(char32_t c) {
+  const auto holds = [c](const Range& range) { return range.first <= c && c <= range.last; };
   if (c < 0x300) return 1;
-  if (contains(kZero, c)) return 0;
-  return contains(kWide, c) ? 2 : 1;
+  if (std::ranges::any_of(kZero, holds)) return 0;
+  return std::ranges::any_of(kWide, holds) ? 2 : 1;
 }
 
 /// Takes the first character off `text`, which is valid UTF-8 and not empty.

@@ -286,18 +286,16 @@ CheckedSource check_log(const std::string& path, const LintContext& context,
   return check_job(path, load_job({.paths = {path}}, progress), context);
 }
 
-bool is_file_of_text(const std::string& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && fs::file_size(path, error) <= kMaxScriptBytes;
-}
-
 /// Reads and lints what `path` names; "-" is standard input. Filters of a file are held against
 /// `here`, the machine of the check, if `context` names no hosts; those of a log are not. Throws
 /// Error if the path cannot be read.
 CheckedSource check_path(const std::string& path, const LintContext& context, HostDevices here,
                          ReadingProgress* progress) {
   const auto named = form_by_name(path);
-  if (path != "-" && (!is_file_of_text(path) || named == Form::Log)) {
+  std::error_code error;
+  const bool is_text = path == "-" || (fs::is_regular_file(path, error) &&
+                                       fs::file_size(path, error) <= kMaxScriptBytes);
+  if (!is_text || (path != "-" && named == Form::Log)) {
     return check_log(path, context, progress);
   }
   const std::string text = read_file_up_to(path, path == "-" ? kMaxStdinBytes : kMaxScriptBytes);

@@ -376,8 +376,19 @@ class TraceWriter {
 
   void finish() {
     console_.out += "\n],\"displayTimeUnit\":\"ms\",\"otherData\":{";
+    const std::time_t origin = clock_.origin_ns / 1'000'000'000;
+    const std::pair<std::string_view, std::string> kNotes[] = {
+        {"tool", fmt::format("ncclog {}", version())},
+        {"clock",
+         clock_.utc ? "UTC, of each host" : "local time of each host; the zone is unknown"},
+        {"ts", fmt::format("microseconds since {:%Y-%m-%d} 00:00", fmt::gmtime(origin))},
+        {"order", "within a process as printed; between hosts as far as their clocks agree"},
+        {"call_entered", "the host entered the call; no line says when the collective finished"},
+        {"flight_recorder", "from the call to when PyTorch's watchdog noticed its end"},
+        {"lines_without_time", std::to_string(without_time_)},
+        {"lines_of_another_clock", std::to_string(of_another_clock_)}};
     std::string_view before;
-    for (const auto& [name, value] : notes()) {
+    for (const auto& [name, value] : kNotes) {
       console_.out += fmt::format("{}\n{}:{}", before, json_text(name), json_text(value));
       before = ",";
     }
@@ -385,8 +396,6 @@ class TraceWriter {
   }
 
  private:
-  using Notes = std::vector<std::pair<std::string_view, std::string>>;
-
   static std::string args_of(const WalkedEvent& walked) {
     std::string args =
         fmt::format("{{\"at\":{},\"level\":{},\"fields\":{}",
@@ -447,10 +456,7 @@ class TraceWriter {
                    R"({{"ph":"{}","ts":{}{}.{:03},"pid":{},"tid":{},"name":)", event.phase, sign,
                    ns / 1000, ns % 1000, event.process, event.thread);
     append_json_string(console_.out, event.name);
-    if (!event.category.empty()) {
-      console_.out += ",\"cat\":";
-      append_json_string(console_.out, event.category);
-    }
+    if (!event.category.empty()) console_.out += ",\"cat\":" + json_text(event.category);
     if (!event.args.empty()) console_.out += ",\"args\":" + event.args;
     console_.out += event.more + "}";
   }
@@ -472,20 +478,6 @@ class TraceWriter {
     event.name = "thread_name";
     event.args = name(thread == 0 ? "lines that name no thread" : fmt::format("thread {}", thread));
     append(event);
-  }
-
-  Notes notes() const {
-    const std::time_t origin = clock_.origin_ns / 1'000'000'000;
-    return {
-        {"tool", fmt::format("ncclog {}", version())},
-        {"clock",
-         clock_.utc ? "UTC, of each host" : "local time of each host; the zone is unknown"},
-        {"ts", fmt::format("microseconds since {:%Y-%m-%d} 00:00", fmt::gmtime(origin))},
-        {"order", "within a process as printed; between hosts as far as their clocks agree"},
-        {"call_entered", "the host entered the call; no line says when the collective finished"},
-        {"flight_recorder", "from the call to when PyTorch's watchdog noticed its end"},
-        {"lines_without_time", std::to_string(without_time_)},
-        {"lines_of_another_clock", std::to_string(of_another_clock_)}};
   }
 
   const TraceClock clock_;

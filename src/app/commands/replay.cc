@@ -399,34 +399,29 @@ std::string complaint_text(const PlanComplaint& complaint) {
   return text;
 }
 
-/// True if the plan may be carried out.
-bool check_one(const std::string& path, const ReplayCheckOptions& options, Console& console) {
-  const PlanFile file = load_plan(path);
-  const std::vector<PlanComplaint> complaints = check_plan(file.plan);
-  const bool refused = is_refused(complaints);
-  if (options.nccl_tests && !refused) {
-    console.out += nccl_tests_lines(file.plan);
-    return true;
-  }
-  size_t calls = 0;
-  for (const PlannedRank& rank : file.plan.ranks) calls += rank.calls.size();
-  console.out +=
-      fmt::format("{}: {} ({}, {}, {})\n", printable(path), refused ? "refused" : "fine",
-                  plural(file.plan.ranks.size(), "rank"),
-                  plural(file.plan.communicators.size(), "communicator"), plural(calls, "call"));
-  for (const PlanComplaint& complaint : complaints) console.out += complaint_text(complaint);
-  if (!refused) {
-    console.out += fmt::format("  needs    {}\n", cost_words(file.plan, runs_of(file.plan)));
-  }
-  return !refused;
-}
-
 ExitStatus check_plans(const ReplayCheckOptions& options, Console& console) {
   if (options.plans.empty()) {
     throw Error("no plan named", "replay check", "'ncclog replay plan' makes one of logs");
   }
   bool fine = true;
-  for (const std::string& path : options.plans) fine &= check_one(path, options, console);
+  for (const std::string& path : options.plans) {
+    const ReplayPlan plan = load_plan(path).plan;
+    const std::vector<PlanComplaint> complaints = check_plan(plan);
+    const bool refused = is_refused(complaints);
+    fine = fine && !refused;
+    if (options.nccl_tests && !refused) {
+      console.out += nccl_tests_lines(plan);
+      continue;
+    }
+    size_t calls = 0;
+    for (const PlannedRank& rank : plan.ranks) calls += rank.calls.size();
+    console.out +=
+        fmt::format("{}: {} ({}, {}, {})\n", printable(path), refused ? "refused" : "fine",
+                    plural(plan.ranks.size(), "rank"),
+                    plural(plan.communicators.size(), "communicator"), plural(calls, "call"));
+    for (const PlanComplaint& complaint : complaints) console.out += complaint_text(complaint);
+    if (!refused) console.out += fmt::format("  needs    {}\n", cost_words(plan, runs_of(plan)));
+  }
   return fine ? ExitStatus::Fine : ExitStatus::Findings;
 }
 

@@ -57,8 +57,13 @@ ExitStatus draw(const ShowOptions& options, Console& console) {
   return exit_status(job);
 }
 
-/// The shapes of unknown lines as kinds of a message file, the most frequent first.
-std::string draft_of(const Job& job) {
+/// Lines that nothing fits, as the user of a new release would begin to explain them.
+ExitStatus propose(const ShowOptions& options, Console& console) {
+  if (options.what != "unknown")
+    throw Error("--as messages is of the table 'unknown'", "show",
+                "type 'ncclog show unknown PATH --as messages'");
+  const Job job = load_job(options.input, console.progress);
+  // Their shapes as kinds of a message file, the most frequent first.
   std::vector<UnknownMessage> messages;
   for (const auto* shape : most_frequent_first(job.unknown)) {
     const UnknownLines& lines = shape->second;
@@ -69,16 +74,7 @@ std::string draft_of(const Job& job) {
                         fmt::format("Seen {}, first at {}:{}.", plural(lines.count, "time"),
                                     place.path, place.line)});
   }
-  return proposed_messages(messages);
-}
-
-/// Lines that nothing fits, as the user of a new release would begin to explain them.
-ExitStatus propose(const ShowOptions& options, Console& console) {
-  if (options.what != "unknown")
-    throw Error("--as messages is of the table 'unknown'", "show",
-                "type 'ncclog show unknown PATH --as messages'");
-  const Job job = load_job(options.input, console.progress);
-  console.out += draft_of(job);
+  console.out += proposed_messages(messages);
   return exit_status(job);
 }
 
@@ -159,27 +155,23 @@ void refuse_misspelt(const std::string& word) {
               fmt::format("did you mean '{}'? As an expression: '({})'", *nearest, word));
 }
 
-MarkerFinder finder_for(const CountOptions& options) {
-  if (options.iteration == "auto" || options.iteration == "period") return MarkerFinder();
-  refuse_misspelt(options.iteration);
-  return MarkerFinder(options.iteration);
-}
-
-std::vector<CountBy> dimensions(const CountOptions& options, const Job& job) {
-  if (!options.by.empty()) return options.by;
-  const bool few = job.communicators.size() <= kCommsShown;
-  return {few ? CountBy::Comm : CountBy::CommSize, CountBy::Op};
-}
-
 ExitStatus count(const CountOptions& options, Console& console) {
-  const MarkerFinder finder = finder_for(options);
+  MarkerFinder finder;
+  if (options.iteration != "auto" && options.iteration != "period") {
+    refuse_misspelt(options.iteration);
+    finder = MarkerFinder(options.iteration);
+  }
   const std::vector<std::string> inputs = wanted_inputs(options.input);
   const Job job = read_job(
       inputs, {.threads = options.input.threads, .finder = finder, .progress = console.progress});
   const JobCalls calls = job_calls(job);
   const auto iterations = find_iterations(job, calls, choice_of(options));
   const JobIterations* const found = iterations ? &*iterations : nullptr;
-  const std::vector<CountBy> by = dimensions(options, job);
+  std::vector<CountBy> by = options.by;
+  if (by.empty()) {
+    const bool few = job.communicators.size() <= kCommsShown;
+    by = {few ? CountBy::Comm : CountBy::CommSize, CountBy::Op};
+  }
   const RowsOf rows = options.format == TableFormat::Text ? RowsOf::Few : RowsOf::Each;
   print_table(count_table(job, calls, found, by, rows), options.format, options.color, console);
   return exit_status(job);
@@ -274,13 +266,6 @@ void fill(const AnalyzedLogs& logs, RunDifference& difference, FactValue Differe
   fill_lines(logs.read, lines);
 }
 
-ExitStatus status_after(const DifferenceReport& report, const DiffOptions& options) {
-  const bool differs = status_of(report.difference) == DifferenceStatus::Different;
-  if (options.exit_code && differs) return ExitStatus::Findings;
-  const ExitStatus good = exit_status(report.good.job);
-  return good == ExitStatus::Fine ? exit_status(report.bad.job) : good;
-}
-
 ExitStatus diff(const DiffOptions& options, Console& console) {
   const std::vector<std::string>& paths = options.input.paths;
   if (paths.size() != 2) {
@@ -294,7 +279,9 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
   fill(good, report.difference, &DifferenceRow::good);
   fill(bad, report.difference, &DifferenceRow::bad);
   console.out += options.format(report, console.style(options.color));
-  return status_after(report, options);
+  const bool differs = status_of(report.difference) == DifferenceStatus::Different;
+  if (options.exit_code && differs) return ExitStatus::Findings;
+  return std::max(exit_status(good.report.job), exit_status(bad.report.job));
 }
 
 }  // namespace

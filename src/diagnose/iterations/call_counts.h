@@ -50,6 +50,7 @@ struct CallSum {
   bool at_least = false;                 ///< Some calls may be missing.
 
   void add(const CallSum& more);
+  bool operator==(const CallSum&) const = default;
 };
 
 /// Where a row stands and what it says there. `order` sorts rows; equal texts have equal orders.

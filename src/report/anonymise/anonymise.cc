@@ -306,13 +306,6 @@ std::string hexadecimal(std::string_view original, size_t number) {
   return text;
 }
 
-/// ".py" of "x.py", if it says nothing; else empty.
-std::string_view ending_of(std::string_view file) {
-  const size_t dot = file.rfind('.');
-  if (dot == file.npos || !is_known_component(file.substr(dot + 1))) return {};
-  return file.substr(dot);
-}
-
 /// The replacement for `original`, the `number`th (from 1) of `count` of its kind.
 std::string make_pseudonym(IdentityKind kind, std::string_view original, size_t number,
                            size_t count) {
@@ -333,8 +326,12 @@ std::string make_pseudonym(IdentityKind kind, std::string_view original, size_t 
       return fmt::format("domain-{}.example", number);
     case IdentityKind::Email:
       return fmt::format("mail-{}@domain.example", number);
-    case IdentityKind::File:
-      return fmt::format("file-{}{}", number, ending_of(original));
+    case IdentityKind::File: {
+      // ".py" says nothing.
+      const size_t dot = original.rfind('.');
+      const bool ends = dot != original.npos && is_known_component(original.substr(dot + 1));
+      return fmt::format("file-{}{}", number, ends ? original.substr(dot) : "");
+    }
     default:
       return fmt::format("{}-{}", to_string(kind), number);
   }

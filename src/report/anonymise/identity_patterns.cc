@@ -439,10 +439,6 @@ void search(const Pattern& pattern, std::string_view text, Claims& claims) {
 
 // Paths.
 
-bool holds_homes(std::string_view folder) {
-  return folder == "home" || folder == "users" || folder == "Users" || folder == "user";
-}
-
 /// "train.py": a short ending that is a known one.
 bool is_file(std::string_view component) {
   const size_t dot = component.rfind('.');
@@ -493,7 +489,7 @@ std::vector<FoundIdentity> private_parts(std::string_view path) {
     const size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view part = path.substr(begin, end - begin);
     if (is_one_of("<PACKAGE>", part)) break;
-    if (holds_homes(before)) {
+    if (before == "home" || before == "users" || before == "Users" || before == "user") {
       if (!is_plain_word(part)) parts.push_back({IdentityKind::User, begin, part.size()});
     } else if (!part.empty() && !is_known_component(part)) {
       const bool is_last = end == path.size();

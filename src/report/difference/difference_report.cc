@@ -85,20 +85,18 @@ std::vector<size_t> shown_order(const RunDifference& difference) {
 
 namespace {
 
-std::string count_of_others(size_t effects, size_t others) {
-  if (others == 1) return "the other difference";
-  if (effects == others) return fmt::format("all {} other differences", others);
-  return fmt::format("{} of the {} other differences", effects, others);
-}
-
 std::string headline_of_differences(const RunDifference& difference) {
   const std::vector<size_t> order = shown_order(difference);
   const DifferenceRow& first = difference.rows[order.front()];
   const std::vector<size_t> effects = effects_of(difference, order.front());
   const size_t others = order.size() - 1;
   if (!effects.empty()) {
-    return fmt::format("{}; that may explain {}, first of all: {}.", clause(first),
-                       count_of_others(effects.size(), others),
+    const std::string explained =
+        others == 1 ? "the other difference"
+        : effects.size() == others
+            ? fmt::format("all {} other differences", others)
+            : fmt::format("{} of the {} other differences", effects.size(), others);
+    return fmt::format("{}; that may explain {}, first of all: {}.", clause(first), explained,
                        clause(difference.rows[effects.front()]));
   }
   if (others == 0) return clause(first) + "; nothing else differs in what these logs show.";
@@ -161,17 +159,13 @@ DifferenceStatus status_of(const RunDifference& difference) {
 
 std::string headline_of(const RunDifference& difference) {
   const size_t unknown = count_rows(difference, RowState::NotComparable);
-  switch (status_of(difference)) {
-    case DifferenceStatus::Different:
-      return headline_of_differences(difference);
-    case DifferenceStatus::CannotCompare:
-      return "The logs of the two runs tell nothing about the same thing.";
-    case DifferenceStatus::Same:
-      break;
+  const DifferenceStatus status = status_of(difference);
+  if (status == DifferenceStatus::Different) return headline_of_differences(difference);
+  if (status == DifferenceStatus::CannotCompare) {
+    return "The logs of the two runs tell nothing about the same thing.";
   }
-  const std::string gaps =
-      unknown == 0 ? "" : fmt::format(" What one of them does not show stands below.");
-  return "Nothing differs in what the logs of both runs show." + gaps;
+  return std::string("Nothing differs in what the logs of both runs show.") +
+         (unknown == 0 ? "" : " What one of them does not show stands below.");
 }
 
 std::string title_of(const DifferenceRow& row) {
@@ -203,14 +197,6 @@ std::string row_sentence(const DifferenceRow& row) {
 
 namespace {
 
-/// How much of a difference that reader is shown.
-struct Room {
-  size_t rows;
-  size_t sentences;  ///< Of notes, and of what is not comparable.
-};
-
-Room room_for(Reader reader) { return reader == Reader::Page ? Room{60, 20} : Room{8, 4}; }
-
 constexpr int kTitleColumns = 90;
 constexpr int kHeadlineColumns = 100;
 constexpr int kSideColumns = 180;  ///< About two lines on the screen.
@@ -228,11 +214,6 @@ std::string run_text(const Job& job) {
   if (!job.network.name.empty()) parts.push_back("network " + job.network.name);
   if (job.runs.size() > 1) parts.push_back(fmt::format("{} runs in one", job.runs.size()));
   return parts.empty() ? "no line of NCCL" : join(parts, ", ");
-}
-
-std::string_view word_of(DifferenceStatus status) {
-  constexpr std::string_view kWords[] = {"SAME", "DIFFERENT", "CANNOT COMPARE"};
-  return kWords[static_cast<size_t>(status)];
 }
 
 Labelled run_block(std::string label, const std::string& path, const Report& report) {
@@ -269,12 +250,6 @@ Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,
   return {std::move(label), std::move(text)};
 }
 
-void add_quotes(const Job& job, const FactValue& side, Quotes& quotes) {
-  for (const Evidence& line : side.evidence) {
-    quotes.quotes.push_back({place_text(job, line.where), line.text});
-  }
-}
-
 /// What stands below the rows that are shown.
 std::string rest_text(const RunDifference& difference, std::span<const size_t> rest) {
   std::map<Topic, int> counts;
@@ -300,8 +275,12 @@ void add_rows(const DifferenceReport& report, size_t most, Document& document) {
         fmt::format("{:<2} {}{}", numbers.at(index), clip(printable(title_of(row)), kTitleColumns),
                     relation(difference, index, numbers));
     Quotes quotes;
-    add_quotes(report.good.job, row.good, quotes);
-    add_quotes(report.bad.job, row.bad, quotes);
+    for (const auto& [job, side] :
+         {std::pair(&report.good.job, &row.good), std::pair(&report.bad.job, &row.bad)}) {
+      for (const Evidence& line : side->evidence) {
+        quotes.quotes.push_back({place_text(*job, line.where), line.text});
+      }
+    }
     if (!quotes.quotes.empty()) lines.parts.push_back({title, {std::move(quotes)}});
     if (row.causes.empty()) {
       document.sections.push_back({std::move(title), {}});
@@ -337,8 +316,10 @@ void add_sentences(const RunDifference& difference, RowState state, std::string 
 
 Document difference_document(const DifferenceReport& report, Reader reader) {
   const RunDifference& difference = report.difference;
-  const auto [rows, sentences] = room_for(reader);
-  Document document{.lead = {.word = std::string(word_of(status_of(difference))),
+  const size_t rows = reader == Reader::Page ? 60 : 8;
+  const size_t sentences = reader == Reader::Page ? 20 : 4;  // Of notes, of what is not comparable.
+  constexpr const char* kWords[] = {"SAME", "DIFFERENT", "CANNOT COMPARE"};
+  Document document{.lead = {.word = kWords[static_cast<size_t>(status_of(difference))],
                              .text = headline_of(difference),
                              .main = true},
                     .signature = signature_of(report.good.tool)};

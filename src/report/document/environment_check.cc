@@ -18,15 +18,12 @@ size_t count_of(const CheckedSource& source, RemarkLevel level) {
       source.remarks, [&](const PlacedRemark& each) { return each.remark.level == level; }));
 }
 
-std::string_view format_words(std::string_view format) {
-  if (format == "env_file") return "file of variables";
-  if (format == "nccl_conf") return "configuration file of NCCL";
-  return format;
-}
-
 std::string heading(const CheckedSource& source) {
-  std::string text = fmt::format("{} ({}): {}", source.path, format_words(source.format),
-                                 plural(source.settings.size(), "setting"));
+  const std::string format = source.format == "env_file"    ? "file of variables"
+                             : source.format == "nccl_conf" ? "configuration file of NCCL"
+                                                            : source.format;
+  std::string text =
+      fmt::format("{} ({}): {}", source.path, format, plural(source.settings.size(), "setting"));
   for (const RemarkLevel level : kLevels) {
     const size_t n = count_of(source, level);
     if (n > 0) text += fmt::format(", {}", plural(n, to_string(level)));

@@ -17,15 +17,7 @@ constexpr size_t kMostNames = 4;
 constexpr size_t kMostSteps = 24;
 
 std::string_view word_of(Answer answer) {
-  switch (answer) {
-    case Answer::Yes:
-      return "yes";
-    case Answer::No:
-      return "no";
-    case Answer::Unknown:
-      break;
-  }
-  return "unknown";
+  return answer == Answer::Yes ? "yes" : answer == Answer::No ? "no" : "unknown";
 }
 
 void add_step(const ExplainedStep& step, const Job& job, std::vector<Block>& blocks) {
@@ -68,15 +60,6 @@ void add_groups(const Explanation& explanation, const Job& job, std::vector<Sect
   if (left == 0) return;
   sections.push_back({.blocks = {Paragraph{fmt::format(
                           "… and {} more, which came less far; --json has them", left)}}});
-}
-
-Section needs_section(const std::vector<NotJudged>& needs) {
-  Section section{.heading = "It needs"};
-  for (const NotJudged& need : needs) {
-    section.blocks.push_back(Items{"", {need.question + " " + need.reason}});
-    section.blocks.push_back(Paragraph{"To capture it: " + need.how_to_capture, 2});
-  }
-  return section;
 }
 
 /// The rule, and what became of it.
@@ -134,9 +117,12 @@ Json overlays_json(const std::vector<OverlayEffect>& overlays) {
 
 Document explanation_document(const Explanation& explanation, const Job& job) {
   Document document{{rule_section(explanation)}};
-  if (!explanation.open_needs.empty()) {
-    document.sections.push_back(needs_section(explanation.open_needs));
+  Section needs{.heading = "It needs"};
+  for (const NotJudged& need : explanation.open_needs) {
+    needs.blocks.push_back(Items{"", {need.question + " " + need.reason}});
+    needs.blocks.push_back(Paragraph{"To capture it: " + need.how_to_capture, 2});
   }
+  if (!needs.blocks.empty()) document.sections.push_back(std::move(needs));
   add_groups(explanation, job, document.sections);
   return document;
 }

@@ -81,14 +81,6 @@ std::string gpus_words(const Job& job) {
   return fmt::format("{}: {} to {} on a host", all, *sizes.begin(), *sizes.rbegin());
 }
 
-/// "13.0, driver 13.0"
-std::string cuda_words(const Job& job) {
-  std::string out = some(job.cuda_versions);
-  const std::string drivers = some(driver_versions(job));
-  if (drivers.empty()) return out;
-  return out + (out.empty() ? "driver " : ", driver ") + drivers;
-}
-
 std::string network_words(const Job& job) {
   const Network& network = job.network;
   if (network.name.empty() && network.plugin.empty()) return {};
@@ -107,19 +99,18 @@ std::string interfaces_words(const Job& job) {
   return some({names.begin(), names.end()});
 }
 
-/// "NET/IB/GDRDMA" for "NET/IB/3(5)/GDRDMA/Shared"; other paths as printed.
-std::string path_class(const std::string& path) {
-  const PathParts parts = parse_path(path);
-  if (parts.transport != Transport::NET) return path;
-  return fmt::format("NET/{}{}", parts.network, parts.gpudirect ? "/GDRDMA" : "");
-}
-
 /// "P2P/CUMEM 24, NET/IB/GDRDMA 8": most frequent first.
 std::string connections_words(const Job& job) {
   std::set<std::tuple<std::string, int, int>> connections;
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [key, use] : log.connections.all) {
-      connections.emplace(path_class(key.path), key.src_rank, key.dst_rank);
+      // "NET/IB/GDRDMA" for "NET/IB/3(5)/GDRDMA/Shared"; other paths as printed.
+      const PathParts parts = parse_path(key.path);
+      connections.emplace(
+          parts.transport != Transport::NET
+              ? key.path
+              : fmt::format("NET/{}{}", parts.network, parts.gpudirect ? "/GDRDMA" : ""),
+          key.src_rank, key.dst_rank);
     }
   }
   std::map<std::string, size_t> counts;
@@ -145,11 +136,14 @@ std::string communicators_words(const Job& job) {
 }  // namespace
 
 Facts job_shape(const Job& job) {
+  std::string cuda = some(job.cuda_versions);  // "13.0, driver 13.0"
+  const std::string drivers = some(driver_versions(job));
+  if (!drivers.empty()) cuda += (cuda.empty() ? "driver " : ", driver ") + drivers;
   Facts facts{.rows = {{"ranks", ranks_words(job)},
                        {"GPUs", gpus_words(job)},
                        {"hosts", some(job.hosts)},
                        {std::string(library_name(job)), some(job.nccl_versions)},
-                       {"CUDA", cuda_words(job)},
+                       {"CUDA", cuda},
                        {"PyTorch", some(job.pytorch_versions)},
                        {"network", network_words(job)},
                        {"interfaces", interfaces_words(job)},
@@ -189,15 +183,6 @@ Section fronts_section(const Job& job) {
   return section;
 }
 
-constexpr size_t kMaxRanks = 1200;
-
-/// How many rows of a table of ranks have which state, most first.
-Counts states_of(const Table& ranks, size_t column) {
-  std::map<std::string, size_t> counts;
-  for (const auto& row : ranks.rows) ++counts[cell_text(row[column])];
-  return most_first(counts);
-}
-
 size_t column_of(const Table& table, std::string_view name) {
   return static_cast<size_t>(std::ranges::find(table.columns, name) - table.columns.begin());
 }
@@ -214,29 +199,28 @@ void keep_telling(std::vector<T>& all, size_t most, IsTelling is_telling) {
   });
 }
 
-/// Keeps kMaxRanks rows: those with a note or a rare state before others.
-void keep_telling_rows(Table& table, const std::string& usual) {
-  const size_t all = table.rows.size();
-  if (all <= kMaxRanks) return;
-  const size_t state = column_of(table, "state");
-  const size_t note = column_of(table, "note");
-  keep_telling(table.rows, kMaxRanks, [&](const std::vector<Cell>& row) {
-    return cell_text(row[state]) != usual || !cell_text(row[note]).empty();
-  });
-  table.notes.push_back(
-      fmt::format("{} of {} ranks are shown, those unlike most first; 'ncclog show ranks' lists "
-                  "all.",
-                  table.rows.size(), all));
-}
-
 Section ranks_section(const Job& job) {
+  constexpr size_t kMaxRanks = 1200;
   Section section{.heading = "Ranks", .id = "ranks", .folds = true};
   Table table = ranks_table(job);
   if (!table.rows.empty()) {
-    const auto states = states_of(table, column_of(table, "state"));
-    keep_telling_rows(table, states.front().first);
+    const size_t state = column_of(table, "state");
+    const size_t note = column_of(table, "note");
+    std::map<std::string, size_t> counts;
+    for (const auto& row : table.rows) ++counts[cell_text(row[state])];
+    const Counts states = most_first(counts);
+    const size_t all = table.rows.size();
+    if (all > kMaxRanks) {
+      // Those with a note or a rare state before others.
+      keep_telling(table.rows, kMaxRanks, [&](const std::vector<Cell>& row) {
+        return cell_text(row[state]) != states.front().first || !cell_text(row[note]).empty();
+      });
+      table.notes.push_back(fmt::format(
+          "{} of {} ranks are shown, those unlike most first; 'ncclog show ranks' lists all.",
+          table.rows.size(), all));
+    }
     Facts tally{.tally = true};
-    for (const auto& [state, count] : states) tally.rows.push_back({std::to_string(count), state});
+    for (const auto& [word, count] : states) tally.rows.push_back({std::to_string(count), word});
     section.blocks.push_back(std::move(tally));
   }
   section.blocks.push_back(std::move(table));
@@ -365,13 +349,6 @@ Section iterations_section(const Job& job) {
 constexpr size_t kMaxLanes = 48;
 constexpr size_t kMaxMarks = 64;  ///< Of one lane, and as many bars.
 
-/// What a reader looks for first.
-bool is_bad(std::string_view what) {
-  static constexpr std::string_view kBad[] = {"WARN",      "watchdog", "barrier", "store",
-                                              "exception", "Xid",      "aborted", "ended"};
-  return std::find(std::begin(kBad), std::end(kBad), what) != std::end(kBad);
-}
-
 int64_t nanoseconds_of(const Milestone& milestone) {
   using std::chrono::sys_days;
   if (milestone.year == 0) return milestone.nanoseconds;
@@ -408,9 +385,12 @@ LaneChart::Lane lane_of(const Process& process, const std::vector<const Mileston
                        .first = nanoseconds_of(*moments.front()),
                        .last = nanoseconds_of(*moments.back()),
                        .spans = init_spans(moments)};
+  // What a reader looks for first.
+  static constexpr std::string_view kBad[] = {"WARN",      "watchdog", "barrier", "store",
+                                              "exception", "Xid",      "aborted", "ended"};
   for (const bool bad : {false, true}) {
     for (const Milestone* milestone : moments) {
-      if (is_bad(milestone->what) != bad) continue;
+      if ((std::ranges::find(kBad, milestone->what) != std::end(kBad)) != bad) continue;
       lane.bad = lane.bad || bad;
       if (milestone->what.starts_with("init ") || lane.marks.size() == kMaxMarks) continue;
       lane.marks.push_back({nanoseconds_of(*milestone), bad, title_of(*milestone)});
@@ -577,15 +557,6 @@ Table first_columns(const Report& report, std::string_view name, std::vector<std
   return table;
 }
 
-/// What could not be read whole is what one looks for, so it comes first.
-Table inputs_table(const Report& report) {
-  Table table =
-      first_columns(report, "inputs", {"path", "format", "bytes", "lines", "status", "note"});
-  std::ranges::stable_partition(table.rows,
-                                [](const auto& row) { return cell_text(row[4]) != "whole"; });
-  return table;
-}
-
 // How the job ended.
 
 constexpr EndState kStates[] = {EndState::Finished, EndState::Failed, EndState::Stopped,
@@ -679,8 +650,13 @@ Section inputs_section(const Report& report, Reader reader) {
                     losses.foreign, losses.unreadable)});
     section.blocks.push_back(
         first_columns(report, "losses", {"loss", "severity", "count", "meaning", "advice"}));
+    // What could not be read whole is what one looks for, so it comes first.
+    Table inputs =
+        first_columns(report, "inputs", {"path", "format", "bytes", "lines", "status", "note"});
+    std::ranges::stable_partition(inputs.rows,
+                                  [](const auto& row) { return cell_text(row[4]) != "whole"; });
     section.parts.push_back({.heading = plural(job.inputs.size(), "input"),
-                             .blocks = {inputs_table(report)},
+                             .blocks = {std::move(inputs)},
                              .folds = job.inputs.size() > 12});
   }
   if (report.diagnosis.runs.empty()) section.blocks.push_back(Paragraph{outcome_text(job)});

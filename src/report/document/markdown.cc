@@ -52,28 +52,18 @@ class Escaped {
 
  private:
   void add_plain(char c) {
-    switch (c) {
-      case '<':
-        out_ += "&lt;";
-        return;
-      case '>':
-        out_ += "&gt;";
-        return;
-      case '&':
-        out_ += "&amp;";
-        return;
-      case '|':
-        out_ += place_ == MarkdownPlace::TableCell ? "&#124;" : "\\|";
-        return;
-      case '*':
-      case '[':
-      case ']':
-      case '~':
-        out_ += '\\';
-        break;
-      default:
-        if (place_ == MarkdownPlace::Line && begins_block(c)) out_ += '\\';
+    static constexpr std::pair<char, std::string_view> kEntities[] = {
+        {'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}};
+    for (const auto& [mark, entity] : kEntities) {
+      if (c == mark) out_ += entity;
+      if (c == mark) return;
     }
+    if (c == '|' && place_ == MarkdownPlace::TableCell) {
+      out_ += "&#124;";
+      return;
+    }
+    const bool is_mark = std::string_view("*[]~|").find(c) != std::string_view::npos;
+    if (is_mark || (place_ == MarkdownPlace::Line && begins_block(c))) out_ += '\\';
     out_ += c;
   }
 

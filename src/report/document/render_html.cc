@@ -21,18 +21,10 @@ std::vector<Attribute> css(Literal names) { return {{"class", std::string(names.
 
 /// The class of what a word judges.
 std::string css_of(std::string_view word) {
-  switch (tone_of(word)) {
-    case Tone::Error:
-      return "error";
-    case Tone::Warning:
-      return "warning";
-    case Tone::Good:
-      return "good";
-    case Tone::Plain:
-    case Tone::Strong:
-    case Tone::Quiet:
-      break;
-  }
+  const Tone tone = tone_of(word);
+  if (tone == Tone::Error) return "error";
+  if (tone == Tone::Warning) return "warning";
+  if (tone == Tone::Good) return "good";
   return word == "info" ? "info" : "quiet";
 }
 

@@ -16,26 +16,17 @@
 namespace ncclog {
 
 const Finding* find_finding(const Report& report, std::string_view id) {
-  for (const Finding& finding : report.diagnosis.findings) {
-    if (finding.id == id) return &finding;
-  }
-  return nullptr;
+  const auto& findings = report.diagnosis.findings;
+  const auto found = std::ranges::find(findings, id, &Finding::id);
+  return found == findings.end() ? nullptr : &*found;
 }
 
 namespace {
 
-/// How a verdict is called at the head of a report, and of a run in a sentence.
-struct VerdictWords {
-  std::string_view head;
-  std::string_view run;
-};
-
-const VerdictWords& words_of(const Verdict& verdict) {
-  static constexpr VerdictWords kWords[] = {{"PROBLEM", "problem"},
-                                            {"SUSPICIOUS", "suspicious"},
-                                            {"CLEAN", "healthy"},
-                                            {"NOTHING FOUND", "no problem seen"},
-                                            {"CANNOT JUDGE", "cannot be judged"}};
+/// How a verdict is called in a sentence about a run.
+std::string_view run_word(const Verdict& verdict) {
+  static constexpr std::string_view kWords[] = {"problem", "suspicious", "healthy",
+                                                "no problem seen", "cannot be judged"};
   return kWords[static_cast<size_t>(verdict.status)];
 }
 
@@ -68,12 +59,6 @@ std::string subject_words(const Finding& finding) {
                                   : finding.hosts.size() == 1 ? "host "
                                                               : "hosts ";
   return out.append(before) + few_of(finding.hosts, kMaxHosts, ", ");
-}
-
-/// "peer-closed-secondary (ranks 0,2,3)".
-std::string named_with_ranks(const Finding& finding) {
-  const std::string ranks = ranks_phrase(finding.ranks);
-  return ranks.empty() ? finding.id : fmt::format("{} ({})", finding.id, ranks);
 }
 
 /// "certain cause, shm-no-space; ranks 1,3 on node-a": how sure, what it is, who.
@@ -114,28 +99,21 @@ std::string shape_of(std::string_view line) {
   return shape;
 }
 
-/// What else than the first of its like is worth showing. A dump has no line that ranks print
-/// alike: what is said of it is said because it differs.
-std::string likeness_of(const Evidence& evidence) {
-  return evidence.where.line == 0 ? "dump: " + evidence.text : shape_of(evidence.text);
-}
-
-/// True for NCCL's lines of the one process that the finding is about.
-bool is_of_subject(const Finding& finding, const Evidence& evidence) {
-  if (finding.ranks.size() != 1 || finding.subject.pid < 0) return false;
-  const std::string pid = fmt::format(":{}:", finding.subject.pid);
-  return evidence.text.find(pid) != std::string::npos;
-}
-
 std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most) {
   std::vector<const Evidence*> shown;
   std::set<std::string> shapes;
+  // In NCCL's lines of the one process that the finding is about; empty: it is about several.
+  const bool is_of_one = finding.ranks.size() == 1 && finding.subject.pid >= 0;
+  const std::string pid = is_of_one ? fmt::format(":{}:", finding.subject.pid) : "";
   // A place without its line says least, so lines come first.
   for (const bool has_text : {true, false}) {
     for (const Evidence& evidence : finding.evidence) {
       if (shown.size() == most || has_text == evidence.text.empty()) continue;
-      const std::string whose = is_of_subject(finding, evidence) ? "its own: " : "";
-      if (shapes.insert(whose + likeness_of(evidence)).second) shown.push_back(&evidence);
+      const bool is_own = is_of_one && evidence.text.find(pid) != std::string::npos;
+      // A dump has no line that ranks print alike: what is said of it is said because it differs.
+      const std::string shape =
+          evidence.where.line == 0 ? "dump: " + evidence.text : shape_of(evidence.text);
+      if (shapes.insert((is_own ? "its own: " : "") + shape).second) shown.push_back(&evidence);
     }
   }
   return shown;
@@ -187,7 +165,9 @@ void add_grounds(const Report& report, const Finding& finding, Reader reader,
   if (whole) add_items("references", finding.references, most, blocks);
   Links follows{.label = "follows"};
   for (const Finding* other : consequences(report, finding)) {
-    follows.links.emplace_back(named_with_ranks(*other), "finding-" + other->id);
+    const std::string ranks = ranks_phrase(other->ranks);
+    follows.links.emplace_back(ranks.empty() ? other->id : fmt::format("{} ({})", other->id, ranks),
+                               "finding-" + other->id);
   }
   if (follows.links.empty()) return;
   follows.lead = plural(follows.links.size(), "other finding");
@@ -284,7 +264,7 @@ void add_other_findings(const Report& report, const Finding* main, Reader reader
 /// "Run 1: problem (watchdog-rank-behind); failed: rank 1 reports that ALLREDUCE timed out
 /// (train.log lines 1-435)."
 std::string sentence(const JudgedRun& run) {
-  std::string text = fmt::format("{}: {}", capitalised(run.name), words_of(run.verdict).run);
+  std::string text = fmt::format("{}: {}", capitalised(run.name), run_word(run.verdict));
   if (!run.verdict.finding.empty()) text += fmt::format(" ({})", run.verdict.finding);
   if (run.end.state != EndState::Unknown) text += fmt::format("; {}", to_string(run.end.state));
   if (!run.end.what.empty()) text += ": " + run.end.what;
@@ -413,9 +393,12 @@ std::string signature_of(const Tool& tool) {
 }
 
 Document verdict_document(const Report& report) {
+  static constexpr const char* kWords[] = {"PROBLEM", "SUSPICIOUS", "CLEAN", "NOTHING FOUND",
+                                           "CANNOT JUDGE"};
   const Verdict& verdict = report.diagnosis.verdict;
-  return {.lead = {
-              .word = std::string(words_of(verdict).head), .text = verdict.headline, .main = true}};
+  return {.lead = {.word = kWords[static_cast<size_t>(verdict.status)],
+                   .text = verdict.headline,
+                   .main = true}};
 }
 
 Document report_document(const Report& report, Reader reader) {

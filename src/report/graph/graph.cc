@@ -15,10 +15,8 @@ namespace ncclog {
 const DrawingKind* find_drawing_kind(std::string_view name) {
   static constexpr DrawingKind kKinds[] = {{"channels", channels_drawing},
                                            {"topology", topology_drawing}};
-  for (const DrawingKind& kind : kKinds) {
-    if (kind.name == name) return &kind;
-  }
-  return nullptr;
+  const auto* found = std::ranges::find(kKinds, name, &DrawingKind::name);
+  return found == std::end(kKinds) ? nullptr : found;
 }
 
 std::vector<std::string> graph_lines(const Graph& graph) {
@@ -121,7 +119,7 @@ class ChannelGraphs {
       regions.resize(Graph::kMaxNodes);
     }
     for (const Region& region : regions) graph.nodes.push_back(node_of(region, is_folded, shape));
-    if (!is_folded) add_groups(regions, graph);
+    if (!is_folded) add_hosts(regions, graph);
     set_ways(regions, graph);
     return graph;
   }
@@ -151,15 +149,16 @@ class ChannelGraphs {
     return regions;
   }
 
-  /// Hosts as groups. The nodes of a tree stand where the tree wants them, so they name theirs.
-  static void add_groups(const std::vector<Region>& regions, Graph& graph) {
+  /// The nodes of a tree stand where the tree wants them, so they name their hosts.
+  static void add_hosts(const std::vector<Region>& regions, Graph& graph) {
+    const bool is_one = std::ranges::all_of(
+        regions, [&](const Region& region) { return region.host == regions.front().host; });
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
-      const auto group = std::ranges::find(graph.groups, regions[n].host);
-      graph.nodes[n].group = static_cast<int>(group - graph.groups.begin());
-      if (group == graph.groups.end()) graph.groups.push_back(regions[n].host);
+      const std::string& host = regions[n].host;
+      if (graph.shape == GraphShape::Ring)
+        graph.nodes[n].host = host.empty() ? "unknown host" : host;
+      if (graph.shape == GraphShape::Tree && !is_one) graph.nodes[n].label += " " + host;
     }
-    if (graph.shape != GraphShape::Tree || graph.groups.size() < 2) return;
-    for (size_t n = 0; n < graph.nodes.size(); ++n) graph.nodes[n].label += " " + regions[n].host;
   }
 
   /// "3"; of a folded graph "node-a: 0-7".
@@ -295,20 +294,6 @@ std::vector<Alike> alike_topologies(const Job& job) {
   return all;
 }
 
-/// "node-a", "node-a and 127 more hosts alike".
-std::string title_of(const Alike& alike) {
-  if (alike.hosts.size() == 1) return alike.hosts.front();
-  return fmt::format("{} and {} alike", alike.hosts.front(),
-                     plural(alike.hosts.size() - 1, "more host"));
-}
-
-std::string label_of(const SystemNode& node, int rank) {
-  std::string label = to_string(node.name);
-  if (rank >= 0) label += fmt::format(" rank {}", rank);
-  if (!node.device.empty()) label += " " + node.device;
-  return label;
-}
-
 void add_links(const SystemTopology& system, const std::vector<int>& places, Graph& graph) {
   size_t hidden = 0;
   for (const SystemLink& link : system.links) {
@@ -330,17 +315,23 @@ void add_links(const SystemTopology& system, const std::vector<int>& places, Gra
 Graph graph_of(const Alike& alike) {
   const HostTopology& topology = *alike.first;
   const auto& nodes = topology.system.nodes;
-  Graph graph{.title = title_of(alike), .shape = GraphShape::Tree};
+  Graph graph{.title = alike.hosts.front(), .shape = GraphShape::Tree};
+  if (alike.hosts.size() > 1) {
+    graph.title += fmt::format(" and {} alike", plural(alike.hosts.size() - 1, "more host"));
+  }
   std::vector<int> places(nodes.size(), -1);
   for (const size_t n : nodes_in_order(topology.system)) {
     if (graph.nodes.size() == Graph::kMaxNodes) break;
     places[n] = static_cast<int>(graph.nodes.size());
     const int parent = nodes[n].parent;
-    graph.nodes.push_back(
-        {.label = label_of(nodes[n], alike.hosts.size() == 1 ? topology.ranks[n] : -1),
-         .detail = nodes[n].detail,
-         .parent = parent < 0 ? -1 : places[static_cast<size_t>(parent)],
-         .link = link_text(nodes[n].link, nodes[n].bw)});
+    const int rank = alike.hosts.size() == 1 ? topology.ranks[n] : -1;
+    std::string label = to_string(nodes[n].name);
+    if (rank >= 0) label += fmt::format(" rank {}", rank);
+    if (!nodes[n].device.empty()) label += " " + nodes[n].device;
+    graph.nodes.push_back({.label = std::move(label),
+                           .detail = nodes[n].detail,
+                           .parent = parent < 0 ? -1 : places[static_cast<size_t>(parent)],
+                           .link = link_text(nodes[n].link, nodes[n].bw)});
   }
   if (graph.nodes.size() < nodes.size()) {
     graph.remarks.push_back(
@@ -395,19 +386,11 @@ const TransportClassRow& row_of(TransportClass value) {
 namespace {
 
 TransportClass transport_class(const PathParts& path) {
-  switch (path.transport) {
-    case Transport::P2P:
-      return TransportClass::P2P;
-    case Transport::SHM:
-      return TransportClass::SHM;
-    case Transport::NET:
-      if (path.network == "IB") return TransportClass::IB;
-      return path.network == "Socket" ? TransportClass::Socket : TransportClass::OtherNet;
-    case Transport::COLLNET:
-    case Transport::Other:
-      break;
-  }
-  return TransportClass::Other;
+  if (path.transport == Transport::P2P) return TransportClass::P2P;
+  if (path.transport == Transport::SHM) return TransportClass::SHM;
+  if (path.transport != Transport::NET) return TransportClass::Other;
+  if (path.network == "IB") return TransportClass::IB;
+  return path.network == "Socket" ? TransportClass::Socket : TransportClass::OtherNet;
 }
 
 /// Which ranks an edge joins; -1 where that is not certain.
@@ -417,23 +400,6 @@ std::pair<int, int> ends_of(const Job& job, const Edge& edge, bool global) {
   const int own = job.processes[static_cast<size_t>(edge.process)].rank;
   const int peer = job.processes[static_cast<size_t>(edge.peer)].rank;
   return edge.sends ? std::pair(own, peer) : std::pair(peer, own);
-}
-
-void add_path(const Edge& edge, std::set<std::string_view>& texts, RankPath& path) {
-  path.classes.insert(transport_class(edge.path));
-  path.channels |= edge.channels;
-  texts.insert(edge.path_text);
-  path.text = std::string(*texts.begin());
-  path.paths = texts.size();
-}
-
-size_t torn_connections(const Job& job) {
-  size_t count = 0;
-  for (const Process& process : job.processes) {
-    if (!process.torn) continue;
-    for (const size_t log : process.logs) count += job.logs[log].connections.all.size();
-  }
-  return count;
 }
 
 /// Hosts by rank: of the only communicator, or by global rank.
@@ -457,7 +423,10 @@ std::map<int, std::string> hosts_by_rank(const Job& job, bool global) {
 RankPaths rank_paths(const Job& job) {
   RankPaths all;
   all.global = job.communicators.size() > 1;
-  all.torn = torn_connections(job);
+  for (const Process& process : job.processes) {
+    if (!process.torn) continue;
+    for (const size_t log : process.logs) all.torn += job.logs[log].connections.all.size();
+  }
   const std::map<int, std::string> hosts = hosts_by_rank(job, all.global);
   std::map<std::pair<int, int>, std::set<std::string_view>> texts;
   for (const Edge& edge : edges_of(job)) {
@@ -466,7 +435,12 @@ RankPaths rank_paths(const Job& job) {
       ++all.unplaced;
       continue;
     }
-    add_path(edge, texts[ends], all.pairs[ends]);
+    RankPath& path = all.pairs[ends];
+    path.classes.insert(transport_class(edge.path));
+    path.channels |= edge.channels;
+    texts[ends].insert(edge.path_text);
+    path.text = std::string(*texts[ends].begin());
+    path.paths = texts[ends].size();
     for (const int rank : {ends.first, ends.second}) {
       const auto host = hosts.find(rank);
       all.hosts.try_emplace(rank, host == hosts.end() ? std::string() : host->second);
@@ -482,17 +456,6 @@ int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& co
   if (found == comm.ranks.end() || found->process < 0) return -1;
   return job.processes[static_cast<size_t>(found->process)].rank;
 }
-
-namespace {
-
-/// "P2P/CUMEM on channels 0-23", "NET/IB/0 and 3 more paths on channels 0-15".
-std::string path_phrase(const RankPath& path) {
-  const std::string more =
-      path.paths > 1 ? fmt::format(" and {}", plural(path.paths - 1, "more path")) : std::string();
-  return fmt::format("{}{} on channels {}", path.text, more, channels_text(path.channels));
-}
-
-}  // namespace
 
 TransportMatrix transport_matrix(const RankPaths& paths) {
   TransportMatrix matrix{.ranks = paths.hosts.size()};
@@ -511,9 +474,13 @@ TransportMatrix transport_matrix(const RankPaths& paths) {
   for (const auto& [ends, path] : paths.pairs) {
     MatrixCell& cell = matrix.cells[{row_of_rank[ends.first], row_of_rank[ends.second]}];
     cell.classes.insert(path.classes.begin(), path.classes.end());
-    cell.detail = ++cell.pairs == 1 ? fmt::format("rank {} to rank {}: {}", ends.first, ends.second,
-                                                  path_phrase(path))
-                                    : std::string();
+    cell.detail.clear();
+    if (++cell.pairs > 1) continue;
+    // "P2P/CUMEM on channels 0-23", "NET/IB/0 and 3 more paths on channels 0-15".
+    const std::string more =
+        path.paths > 1 ? " and " + plural(path.paths - 1, "more path") : std::string();
+    cell.detail = fmt::format("rank {} to rank {}: {}{} on channels {}", ends.first, ends.second,
+                              path.text, more, channels_text(path.channels));
   }
   return matrix;
 }

@@ -106,7 +106,7 @@ enum class GraphShape { Ring, Tree };
 struct GraphNode {
   std::string label;   ///< "3", "GPU/0-a1000"; may hold any bytes, as all texts here.
   std::string detail;  ///< In a sentence, for those who ask; may be empty.
-  int group = -1;      ///< Into Graph::groups; -1: none.
+  std::string host;    ///< Of a ring: what neighbours of one host stand below; empty: nothing.
   int parent = -1;     ///< Of a tree: into Graph::nodes, always before the node; -1: a root.
   std::string link;    ///< The way to the next node or to the parent: "P2P/CUMEM", "PCI 48.0".
   std::optional<TransportClass> transport;  ///< Of that way, where it is known.
@@ -122,8 +122,7 @@ struct GraphLink {
 struct Graph {
   std::string title;
   GraphShape shape = GraphShape::Tree;
-  bool closed = true;               ///< Of a ring: the last node is joined to the first.
-  std::vector<std::string> groups;  ///< Hosts; empty: unknown. Nodes of a group stand together.
+  bool closed = true;  ///< Of a ring: the last node is joined to the first.
   std::vector<GraphNode> nodes;
   std::vector<GraphLink> links;
   std::vector<std::string> remarks;

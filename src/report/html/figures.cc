@@ -69,13 +69,6 @@ constexpr size_t kNodesInRow = 8;
 
 std::string shown_label(const GraphNode& node) { return clip(printable(node.label), kMaxLabel); }
 
-/// A group's name as it is shown; empty for group -1.
-std::string shown_group(const Graph& graph, int group) {
-  if (group < 0) return {};
-  const std::string& name = graph.groups[static_cast<size_t>(group)];
-  return clip(printable(name.empty() ? "unknown host" : name), 2 * kMaxLabel);
-}
-
 /// Pixels that a text of the drawing's size takes: estimated, for no font is asked.
 int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
 
@@ -99,7 +92,7 @@ GraphLayout lay_out_ring(const Graph& graph) {
   int y = kEdge - kRowGap;
   size_t in_row = 0;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const bool new_group = n == 0 || graph.nodes[n].group != graph.nodes[n - 1].group;
+    const bool new_group = n == 0 || graph.nodes[n].host != graph.nodes[n - 1].host;
     if (new_group || in_row == kNodesInRow) {
       if (n > 0) y += kBoxHeight;
       y += kRowGap + (new_group ? kGroupLabelHeight : kRowGap);
@@ -107,13 +100,13 @@ GraphLayout lay_out_ring(const Graph& graph) {
     }
     const int x = kEdge + gap / 2 + static_cast<int>(in_row++) * (widest + gap);
     // Beside the arrow that comes from the row above.
-    if (new_group) layout.groups.push_back({x + widest / 2 + 8, y - 7, graph.nodes[n].group});
+    if (new_group) {
+      const std::string host = clip(printable(graph.nodes[n].host), 2 * kMaxLabel);
+      layout.groups.push_back({x + widest / 2 + 8, y - 7, host});
+      layout.width = std::max(layout.width, x + widest / 2 + 8 + text_width(host) + kEdge);
+    }
     layout.nodes.push_back({x, y, widest, kBoxHeight});
     layout.width = std::max(layout.width, x + widest + gap / 2 + kEdge);
-  }
-  for (const GroupLabel& label : layout.groups) {
-    layout.width =
-        std::max(layout.width, label.x + text_width(shown_group(graph, label.group)) + kEdge);
   }
   layout.height = y + kBoxHeight + kRowGap + kEdge;
   return layout;
@@ -214,14 +207,6 @@ void place_apart(const Graph& graph, const std::vector<bool>& is_apart, std::vec
   }
 }
 
-/// Room at the right for links between boxes of one column.
-int link_room(const Graph& graph, const std::vector<int>& columns) {
-  const bool bent = std::ranges::any_of(graph.links, [&](const GraphLink& link) {
-    return columns[static_cast<size_t>(link.from)] == columns[static_cast<size_t>(link.to)];
-  });
-  return bent ? 60 : 0;
-}
-
 GraphLayout lay_out_tree(const Graph& graph) {
   const std::vector<bool> is_apart = apart(graph);
   const std::vector<int> columns = columns_of(graph, is_apart);
@@ -237,7 +222,11 @@ GraphLayout lay_out_tree(const Graph& graph) {
         {edges[static_cast<size_t>(columns[n])], y, box_width(graph.nodes[n]), kBoxHeight});
     layout.height = std::max(layout.height, y + kBoxHeight + kEdge);
   }
-  layout.width = right - gap + kEdge + link_room(graph, columns);
+  const bool is_bent = std::ranges::any_of(graph.links, [&](const GraphLink& link) {
+    return columns[static_cast<size_t>(link.from)] == columns[static_cast<size_t>(link.to)];
+  });
+  // Room at the right for links between boxes of one column.
+  layout.width = right - gap + kEdge + (is_bent ? 60 : 0);
   return layout;
 }
 
@@ -255,12 +244,6 @@ namespace {
 Markup head_right(int x, int y) { return svg_path("head", fmt::format("M{} {}l-7 -4v8z", x, y)); }
 
 Markup head_down(int x, int y) { return svg_path("head", fmt::format("M{} {}l-4 -7h8z", x, y)); }
-
-Markup node_box(const GraphNode& node, const Box& box) {
-  const std::string& detail = node.detail.empty() ? node.label : node.detail;
-  return svg_rect(box, "box", detail) +
-         svg_text(box.middle_x(), box.middle_y() + 4, "label", "middle", shown_label(node));
-}
 
 /// The letter of a way's transport in a box of its colour, with (x, y) in the middle.
 Markup letter_at(int x, int y, const GraphNode& node, std::string_view title) {
@@ -362,21 +345,19 @@ Markup side_links(const Graph& graph, const GraphLayout& layout) {
   return out;
 }
 
-Markup group_labels(const Graph& graph, const GraphLayout& layout) {
-  Markup out;
-  for (const GroupLabel& label : layout.groups) {
-    const std::string name = shown_group(graph, label.group);
-    if (!name.empty()) out += svg_text(label.x, label.y, "quiet", "start", name);
-  }
-  return out;
-}
-
 Markup inside(const Graph& graph, const GraphLayout& layout) {
   const bool ring = graph.shape == GraphShape::Ring;
-  Markup out = group_labels(graph, layout) + side_links(graph, layout) +
-               (ring ? ring_ways(graph, layout) : tree_ways(graph, layout));
+  Markup out;
+  for (const GroupLabel& label : layout.groups) {
+    if (!label.host.empty()) out += svg_text(label.x, label.y, "quiet", "start", label.host);
+  }
+  out += side_links(graph, layout);
+  out += ring ? ring_ways(graph, layout) : tree_ways(graph, layout);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    out += node_box(graph.nodes[n], layout.nodes[n]);
+    const GraphNode& node = graph.nodes[n];
+    const Box& box = layout.nodes[n];
+    out += svg_rect(box, "box", node.detail.empty() ? node.label : node.detail) +
+           svg_text(box.middle_x(), box.middle_y() + 4, "label", "middle", shown_label(node));
   }
   return out;
 }
@@ -412,20 +393,17 @@ std::string legend() {
   return text;
 }
 
-bool has_transport(const Drawing& drawing) {
-  return std::ranges::any_of(drawing.graphs, [](const Graph& graph) {
-    return std::ranges::any_of(graph.nodes,
-                               [](const GraphNode& node) { return node.transport.has_value(); });
-  });
-}
-
 }  // namespace
 
 std::string write_svg(const Drawing& drawing) {
   int width = 200;
   int y = 6;
   Markup body;
-  if (has_transport(drawing)) body += text_line("quiet", legend(), 160, width, y);
+  const bool has_transport = std::ranges::any_of(drawing.graphs, [](const Graph& graph) {
+    return std::ranges::any_of(graph.nodes,
+                               [](const GraphNode& node) { return node.transport.has_value(); });
+  });
+  if (has_transport) body += text_line("quiet", legend(), 160, width, y);
   for (const std::string& note : drawing.notes) {
     body += text_line("quiet", note, 160, width, y);
   }

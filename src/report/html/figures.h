@@ -31,11 +31,11 @@ struct Box {
   int middle_y() const { return y + height / 2; }
 };
 
-/// A name of a group above the row that begins with it.
+/// A host's name above the row that begins with it.
 struct GroupLabel {
   int x = 0;
-  int y = 0;  ///< Of the base line.
-  int group = -1;
+  int y = 0;         ///< Of the base line.
+  std::string host;  ///< As it is shown; empty: none.
 };
 
 struct GraphLayout {

@@ -4,7 +4,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -15,42 +14,29 @@
 namespace ncclog {
 namespace {
 
-/// U+FFFE and U+FFFF are valid UTF-8 and yet no characters of XML.
-bool is_noncharacter(std::string_view text, size_t at) {
-  return text.substr(at, 2) == "\xEF\xBF" && at + 2 < text.size() &&
-         (text[at + 2] == '\xBE' || text[at + 2] == '\xBF');
-}
-
 /// `text` is printable().
 std::string escaped(std::string_view text) {
+  // U+FFFE and U+FFFF are valid UTF-8 and yet no characters of XML.
+  static constexpr std::pair<std::string_view, std::string_view> kEscapes[] = {
+      {"&", "&amp;"},
+      {"<", "&lt;"},
+      {">", "&gt;"},
+      {"\"", "&quot;"},
+      {"'", "&#39;"},
+      {"\xEF\xBF\xBE", "\\u{fffe}"},
+      {"\xEF\xBF\xBF", "\\u{ffff}"}};
   std::string out;
   out.reserve(text.size() + text.size() / 8);
-  for (size_t i = 0; i < text.size(); ++i) {
-    switch (text[i]) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        if (is_noncharacter(text, i)) {
-          out += "\\u{fff";
-          out += text[i + 2] == '\xBE' ? "e}" : "f}";
-          i += 2;
-        } else {
-          out += text[i];
-        }
-    }
+  while (!text.empty()) {
+    const size_t plain = std::min(text.find_first_of("&<>\"'\xEF"), text.size());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const auto* escape = std::ranges::find_if(
+        kEscapes, [&](const auto& each) { return text.starts_with(each.first); });
+    const bool is_known = escape != std::end(kEscapes);
+    out += is_known ? escape->second : text.substr(0, 1);
+    text.remove_prefix(is_known ? escape->first.size() : 1);
   }
   return out;
 }
@@ -65,21 +51,6 @@ std::string_view first_bytes(std::string_view bytes, size_t most) {
     --end;
   }
   return bytes.substr(0, end);
-}
-
-/// True if some character is of a writing that runs from right to left: Hebrew, Arabic and their
-/// neighbours. `text` is valid UTF-8.
-bool runs_from_right(const std::string& text) {
-  static const RE2 kFromRight(
-      R"([\x{590}-\x{8FF}\x{FB1D}-\x{FDFF}\x{FE70}-\x{FEFE}\x{10800}-\x{10FFF}\x{1E800}-\x{1EFFF}])");
-  return RE2::PartialMatch(text, kFromRight);
-}
-
-/// Elements of HTML that have no end tag, and those of SVG that we leave empty.
-bool is_void(std::string_view tag) {
-  static constexpr std::array<std::string_view, 9> kVoid = {
-      "br", "circle", "input", "line", "link", "meta", "path", "polygon", "rect"};
-  return std::ranges::find(kVoid, tag) != kVoid.end();
 }
 
 std::string attributes_text(const std::vector<Attribute>& attributes) {
@@ -103,7 +74,10 @@ Markup& Markup::operator+=(const Markup& more) {
 Markup html_text(std::string_view bytes, size_t most) {
   const std::string_view shown = first_bytes(bytes, most);
   std::string out = escaped(printable(shown));
-  if (runs_from_right(out)) out = "<bdi>" + out + "</bdi>";
+  // Some character is of a writing that runs from right to left: Hebrew, Arabic, their neighbours.
+  static const RE2 kFromRight(
+      R"([\x{590}-\x{8FF}\x{FB1D}-\x{FDFF}\x{FE70}-\x{FEFE}\x{10800}-\x{10FFF}\x{1E800}-\x{1EFFF}])");
+  if (RE2::PartialMatch(out, kFromRight)) out = "<bdi>" + out + "</bdi>";
   if (shown.size() < bytes.size()) {
     out += fmt::format("<span class=\"cut\">… ({} more bytes)</span>", bytes.size() - shown.size());
   }
@@ -118,10 +92,14 @@ Markup plain_text(std::string_view bytes, size_t most) {
 Markup html_literal(Literal markup) { return Markup(std::string(markup.text())); }
 
 Markup html_element(Literal tag, const std::vector<Attribute>& attributes, const Markup& content) {
+  // Elements of HTML that have no end tag, and those of SVG that we leave empty.
+  static constexpr std::string_view kVoid[] = {"br",   "circle", "input",   "line", "link",
+                                               "meta", "path",   "polygon", "rect"};
   std::string out = "<";
   out += tag.text();
   out += attributes_text(attributes);
-  if (content.empty() && is_void(tag.text())) return Markup(out + "/>");
+  if (content.empty() && std::ranges::find(kVoid, tag.text()) != std::end(kVoid))
+    return Markup(out + "/>");
   out += '>';
   out += content.bytes();
   out += "</";
@@ -134,18 +112,14 @@ Markup html_element(Literal tag, const std::vector<Attribute>& attributes, const
 
 namespace {
 
-/// Names by their hashes the one style sheet and the one script that may run.
-std::string content_security_policy() {
-  return fmt::format(
+Markup head(std::string_view title) {
+  // Names by their hashes the one style sheet and the one script that may run.
+  const std::string policy = fmt::format(
       "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; "
       "base-uri 'none'; form-action 'none'",
       sha256_base64(std::string(kDrawingStyle) + kPageStyle), sha256_base64(kPageScript));
-}
-
-Markup head(std::string_view title) {
   return html_element("meta", {{"charset", "utf-8"}}) +
-         html_element("meta", {{"http-equiv", "Content-Security-Policy"},
-                               {"content", content_security_policy()}}) +
+         html_element("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}}) +
          html_element("meta",
                       {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
          html_element("meta", {{"name", "referrer"}, {"content", "no-referrer"}}) +

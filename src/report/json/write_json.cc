@@ -76,28 +76,30 @@ constexpr Key<CommRank> kMember[] = {
                     type::one_of<"not_seen|started|complete|failed|destroyed|aborted|unknown">>},
 };
 
-Json parent_of(const Job& job, const Communicator& comm) {
-  if (comm.parent < 0) return nullptr;
-  return job.communicators[static_cast<size_t>(comm.parent)].id;
-}
-
 constexpr Key<Communicator> kCommunicator[] = {
     {"id", kText<&Communicator::id, type::name>, "commId, or 'inferred-N' where none is printed."},
     {"nranks", kNumberOrNull<&Communicator::nranks>},
     {"nhosts",
      {type::count, [](const Job&, const Communicator& comm) -> Json { return comm.hosts.size(); }}},
-    {"parent", {type::nullable<type::name>, parent_of}, "Id of the parent."},
+    {"parent",
+     {type::nullable<type::name>,
+      [](const Job& job, const Communicator& comm) -> Json {
+        if (comm.parent < 0) return nullptr;
+        return job.communicators[static_cast<size_t>(comm.parent)].id;
+      }},
+     "Id of the parent."},
     {"calls", kOptional<&Communicator::calls>,
      "Collectives entered by the rank that entered most; null: none logged."},
     {"ranks", kObjects<&Communicator::ranks, kMember>},
 };
 
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;
+using CallsOfIterations = std::pair<OpCounts, Ranges>;
 
 /// The different calls in the order of the first iteration with them, and all iterations with them.
-std::vector<std::pair<OpCounts, Ranges>> by_calls(const std::vector<IterationPattern>& patterns) {
+std::vector<CallsOfIterations> by_calls(const std::vector<IterationPattern>& patterns) {
   std::map<OpCounts, size_t> places;
-  std::vector<std::pair<OpCounts, Ranges>> joined;
+  std::vector<CallsOfIterations> joined;
   for (const IterationPattern& pattern : patterns) {
     const auto [place, is_new] = places.try_emplace(pattern.calls, joined.size());
     if (is_new) joined.emplace_back(pattern.calls, Ranges());
@@ -122,14 +124,6 @@ Json iteration_numbers(const Ranges& ranges) {
   return numbers;
 }
 
-using CallsOfIterations = std::pair<OpCounts, Ranges>;
-
-Json write_calls(const Job&, const CallsOfIterations& pattern) {
-  Json by_op = Json::object();
-  for (const auto& [op, n] : pattern.first) by_op[to_valid_utf8(op)] = n;
-  return by_op;
-}
-
 constexpr Key<CallsOfIterations> kPattern[] = {
     {"iterations",
      {type::list<type::count>,
@@ -137,7 +131,13 @@ constexpr Key<CallsOfIterations> kPattern[] = {
         return iteration_numbers(pattern.second);
       }},
      "The first 4096 of them."},
-    {"calls", {type::counts_by_name, write_calls}},
+    {"calls",
+     {type::counts_by_name,
+      [](const Job&, const CallsOfIterations& pattern) {
+        Json by_op = Json::object();
+        for (const auto& [op, n] : pattern.first) by_op[to_valid_utf8(op)] = n;
+        return by_op;
+      }}},
 };
 
 constexpr Key<JobIterations> kIterations[] = {

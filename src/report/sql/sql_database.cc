@@ -32,12 +32,6 @@ std::string index_statements(const TableKind& table) {
   return statements;
 }
 
-std::string insert_statement(const TableKind& table) {
-  std::string holes = "?";
-  for (size_t c = 1; c < table.columns.size(); ++c) holes += ",?";
-  return fmt::format("INSERT INTO {} VALUES({})", table.sql_name(), holes);
-}
-
 int bind_cell(sqlite3_stmt* statement, int column, const Cell& cell) {
   if (const auto* number = std::get_if<int64_t>(&cell)) {
     return sqlite3_bind_int64(statement, column, *number);
@@ -89,7 +83,9 @@ void SqlDatabase::run(const std::string& statements) {
 
 void SqlDatabase::insert(const TableKind& table,
                          const std::function<void(const RowTaker& take)>& each_row) {
-  const std::string sql = insert_statement(table);
+  std::string holes = "?";
+  for (size_t c = 1; c < table.columns.size(); ++c) holes += ",?";
+  const std::string sql = fmt::format("INSERT INTO {} VALUES({})", table.sql_name(), holes);
   sqlite3_stmt* row = nullptr;
   const int prepared = sqlite3_prepare_v2(handle_.get(), sql.c_str(), -1, &row, nullptr);
   const SqlStatement statement(row);

@@ -52,11 +52,6 @@ std::string difference_text(const OpCounts& calls, const OpCounts& usual) {
   return join(parts, ", ");
 }
 
-bool only_adds(const OpCounts& calls, const OpCounts& usual) {
-  return std::ranges::all_of(
-      usual, [&](const auto& entry) { return count_of(calls, entry.first) >= entry.second; });
-}
-
 /// The sentences about the iterations of a job.
 struct IterationText {
   const Job& job;
@@ -201,7 +196,9 @@ struct IterationText {
       return;
     }
     const bool later = pattern.iterations.front().first != first;
-    const bool adds = later && only_adds(pattern.calls, usual.calls);
+    const bool adds = later && std::ranges::all_of(usual.calls, [&](const auto& entry) {
+                        return count_of(pattern.calls, entry.first) >= entry.second;
+                      });
     all.push_back(fmt::format("{} {}: {}{}{}{}.", iterations, one ? "differs" : "differ",
                               difference, where, adds ? " (a checkpoint or an evaluation?)" : "",
                               pattern.cut_short ? "; the calls end there" : ""));
@@ -325,11 +322,6 @@ RowSpan first_group(RowSpan rows, size_t iteration) {
   return rows.first(static_cast<size_t>(end - rows.begin()));
 }
 
-bool same_sum(const CallSum& a, const CallSum& b) {
-  return a.calls == b.calls && a.elements == b.elements && a.bytes == b.bytes &&
-         a.at_least == b.at_least;
-}
-
 /// True for a number, false for "before", "after" and iterations that cannot be told apart.
 bool is_numbered(const CountKey& key) { return key.text == std::to_string(key.order); }
 
@@ -341,7 +333,7 @@ bool goes_on(RowSpan group, RowSpan next, size_t iteration, int64_t end) {
   if (!same_keys(first, next.front(), 0, iteration)) return false;
   return std::ranges::equal(group, next, [&](const CountRow& a, const CountRow& b) {
     return same_keys(a, b, iteration + 1, a.keys.size()) && a.process == b.process &&
-           a.processes == b.processes && same_sum(a.sum, b.sum);
+           a.processes == b.processes && a.sum == b.sum;
   });
 }
 
@@ -424,13 +416,6 @@ std::vector<std::string> columns_of(const std::vector<CountBy>& by) {
   return columns;
 }
 
-/// A number where the text is one.
-Cell key_cell(const std::string& text, bool numeric) {
-  const auto number = numeric ? parse_int(text) : std::nullopt;
-  if (number) return *number;
-  return text_cell(text);
-}
-
 Cell sum_cell(std::optional<uint64_t> sum) {
   if (!sum || *sum > static_cast<uint64_t>(INT64_MAX)) return {};
   return static_cast<int64_t>(*sum);
@@ -440,7 +425,9 @@ std::vector<Cell> row_of(const Job& job, const CountRow& row, const std::vector<
   std::vector<Cell> cells;
   for (size_t i = 0; i < by.size(); ++i) {
     if (by[i] == CountBy::Host && contains(by, CountBy::Rank)) continue;
-    cells.push_back(key_cell(row.keys[i].text, by[i] == CountBy::Rank || by[i] == CountBy::Size));
+    const bool is_numeric = by[i] == CountBy::Rank || by[i] == CountBy::Size;
+    const auto number = is_numeric ? parse_int(row.keys[i].text) : std::nullopt;
+    cells.push_back(number ? Cell(*number) : text_cell(row.keys[i].text));
     if (by[i] != CountBy::Rank) continue;
     cells.push_back(host_cell(job, row.process));
     cells.push_back(pid_cell(job, row.process));
@@ -526,20 +513,6 @@ std::string folding_note(const std::vector<CountRow>& rows, const std::vector<Co
       single_rows);
 }
 
-/// Hands on the rows with one for each iteration. Only the iteration differs in those of one row.
-void take_single_rows(const Job& job, const std::vector<CountRow>& rows,
-                      const std::vector<CountBy>& by, const RowTaker& take) {
-  const std::vector<std::string> columns = columns_of(by);
-  const auto iteration =
-      static_cast<size_t>(std::ranges::find(columns, "iteration") - columns.begin());
-  std::vector<Cell> cells;
-  each_single_row(rows, by, [&](const CountRow& row, int64_t number) {
-    cells = row_of(job, row, by);
-    if (row.iterations > 1) cells[iteration] = std::to_string(number);
-    return take(cells);
-  });
-}
-
 }  // namespace
 
 Table count_table(const Job& job, const JobCalls& calls, const JobIterations* iterations,
@@ -558,7 +531,15 @@ Table count_table(const Job& job, const JobCalls& calls, const JobIterations* it
     }
   }
   table.further = [&job, &by, of_counts = std::move(counts.rows)](const RowTaker& take) {
-    take_single_rows(job, of_counts, by, take);
+    // Only the iteration differs in the single rows of one row.
+    const std::vector<std::string> columns = columns_of(by);
+    const auto iteration =
+        static_cast<size_t>(std::ranges::find(columns, "iteration") - columns.begin());
+    each_single_row(of_counts, by, [&](const CountRow& row, int64_t number) {
+      std::vector<Cell> cells = row_of(job, row, by);
+      if (row.iterations > 1) cells[iteration] = std::to_string(number);
+      return take(cells);
+    });
   };
   return table;
 }

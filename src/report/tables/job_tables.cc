@@ -136,13 +136,6 @@ std::string numbers(const Job& job, const CallFront& front, const std::vector<in
   return members.empty() ? std::string() : words;
 }
 
-/// What the first of those behind did last, on any communicator.
-std::string last_of_behind(const Job& job, const CallFront& front) {
-  if (front.behind.empty()) return {};
-  const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
-  return last_call_words(job, waiter_of(ranks[static_cast<size_t>(front.behind.front())]), nullptr);
-}
-
 /// The call at which ranks differ, or that some have entered.
 std::string next_text(const Job& job, const CallFront& front) {
   const Communicator& comm = job.communicators[static_cast<size_t>(front.communicator)];
@@ -162,10 +155,16 @@ Table fronts_table(const Job& job) {
     if (front.unseen > 0) {
       unknown += fmt::format("{}{} not seen", unknown.empty() ? "" : ", ", front.unseen);
     }
-    table.rows.push_back(
-        cells(comm.id, comm.nranks, comm.difference ? comm.difference->index : front.front,
-              next_text(job, front), numbers(job, front, front.ahead),
-              numbers(job, front, front.behind), unknown, last_of_behind(job, front)));
+    // What the first of those behind did last, on any communicator.
+    std::string last;
+    if (!front.behind.empty()) {
+      const CommRank& behind = comm.ranks[static_cast<size_t>(front.behind.front())];
+      last = last_call_words(job, waiter_of(behind), nullptr);
+    }
+    table.rows.push_back(cells(comm.id, comm.nranks,
+                               comm.difference ? comm.difference->index : front.front,
+                               next_text(job, front), numbers(job, front, front.ahead),
+                               numbers(job, front, front.behind), unknown, last));
   }
   table.notes.push_back(
       table.rows.empty()
@@ -342,11 +341,6 @@ std::string level_words(uint32_t levels) {
   return words;
 }
 
-std::string versions_text(const Job& job) {
-  if (job.nccl_versions.empty()) return "the NCCL version, which this log does not name";
-  return fmt::format("the {} version ({})", library_name(job), fmt::join(job.nccl_versions, ", "));
-}
-
 }  // namespace
 
 std::vector<const std::pair<const std::string, UnknownLines>*> most_frequent_first(
@@ -368,11 +362,15 @@ Table unknown_table(const Job& job) {
     table.notes.push_back("Every NCCL line here fits a known wording.");
     return table;
   }
+  const std::string version =
+      job.nccl_versions.empty()
+          ? "the NCCL version, which this log does not name"
+          : fmt::format("the {} version ({})", library_name(job), join(job.nccl_versions, ", "));
   table.notes.push_back(fmt::format(
       "Nothing is concluded from these lines. To have them understood, open an issue "
       "with {} and this table as JSON (--format json), or turn them into a message file "
       "(--as messages). A line of your own program or plugin needs no report.",
-      versions_text(job)));
+      version));
   if (job.unknown.other > 0) {
     table.notes.push_back(fmt::format("{} more lines are of other shapes; {} shapes are kept.",
                                       job.unknown.other, UnknownShapes::kLimit));
@@ -562,12 +560,6 @@ Table ras_table(const Job& job) {
 
 namespace {
 
-std::string checks_phrase(const NcclTestsRun& run) {
-  if (run.validation == 0) return "results not checked";
-  if (run.out_of_bounds < 0) return "no end in the log";
-  return fmt::format("{} values out of bounds", run.out_of_bounds);
-}
-
 /// "Run 1: all_reduce_perf on 8 ranks, mean bus bandwidth 103.9 GB/s, 0 values out of bounds."
 std::string run_note(size_t number, const NcclTestsRun& run) {
   std::string note = fmt::format("Run {}: {}", number, run.test.empty() ? "nccl-tests" : run.test);
@@ -576,7 +568,9 @@ std::string run_note(size_t number, const NcclTestsRun& run) {
   }
   if (!run.busbw.empty()) note += fmt::format(", mean bus bandwidth {} GB/s", run.busbw);
   if (run.below_expected) note += " (below what was asked for)";
-  return note + ", " + checks_phrase(run) + ".";
+  if (run.validation == 0) return note + ", results not checked.";
+  if (run.out_of_bounds < 0) return note + ", no end in the log.";
+  return note + fmt::format(", {} values out of bounds.", run.out_of_bounds);
 }
 
 }  // namespace

@@ -171,50 +171,43 @@ using Build = Table (*)(const Job& job);
 using Indexes = std::array<std::string_view, 3>;
 
 /// The table of that name, as columns.table has it: first what it is, then its columns.
-constexpr TableKind kind(std::string_view name, Stream stream, Build build, Indexes indexes) {
+constexpr TableKind kind(std::string_view name, Stream stream, Build build = nullptr,
+                         Indexes indexes = {}) {
   const Column* first = std::ranges::find(kColumns, name, &Column::table);
   const Column* last = std::find_if(first, std::end(kColumns),
                                     [name](const Column& column) { return column.table != name; });
   return {name, first->help, {first + 1, last}, indexes, stream, build};
 }
 
-constexpr TableKind rows_of(std::string_view name, Stream stream, Indexes indexes = {}) {
-  return kind(name, stream, nullptr, indexes);
-}
-
-constexpr TableKind shown(std::string_view name, Build build, Indexes indexes = {}) {
-  return kind(name, nullptr, build, indexes);
-}
-
 /// Those of `show` stand side by side.
 constexpr TableKind kTables[] = {
-    rows_of("job", each_job_row),
-    rows_of("findings", each_finding_row, {"finding"}),
-    rows_of("evidence", each_evidence_row, {"finding"}),
-    rows_of("advice", each_advice_row, {"finding"}),
-    rows_of("not_judged", each_not_judged_row),
-    rows_of("inputs", each_input_row),
-    rows_of("losses", each_loss_row),
-    rows_of("communicators", each_communicator_row),
-    rows_of("members", each_member_row, {"communicator", "rank"}),
-    rows_of("environment", each_environment_row, {"name"}),
-    rows_of("connections", each_connection_row, {"src_rank, dst_rank", "transport"}),
-    rows_of("collectives", each_collective_row, {"communicator", "rank, op"}),
-    rows_of("iterations", each_iteration_row, {"iteration"}),
-    rows_of("events", nullptr, {"kind", "host, pid", "level"}),
-    shown("ranks", ranks_table, {"rank"}),
-    shown("comms", communicators_table),
-    shown("fronts", fronts_table),
-    shown("env", environment_table, {"name"}),
-    shown("net", network_table),
-    shown("channels", channels_table, {"src_rank, dst_rank", "transport"}),
-    shown("topology", topology_table),
-    shown("timeline", timeline_table, {"rank"}),
-    shown("unknown", unknown_table),
-    shown("flight-recorder", flight_recorder_table, {"rank"}),
-    shown("ras", ras_table),
-    shown("nccl-tests", nccl_tests_table),
-    rows_of("documentation", nullptr, {"table_name"}),
+    kind("job", each_job_row),
+    kind("findings", each_finding_row, nullptr, {"finding"}),
+    kind("evidence", each_evidence_row, nullptr, {"finding"}),
+    kind("advice", each_advice_row, nullptr, {"finding"}),
+    kind("not_judged", each_not_judged_row),
+    kind("inputs", each_input_row),
+    kind("losses", each_loss_row),
+    kind("communicators", each_communicator_row),
+    kind("members", each_member_row, nullptr, {"communicator", "rank"}),
+    kind("environment", each_environment_row, nullptr, {"name"}),
+    kind("connections", each_connection_row, nullptr, {"src_rank, dst_rank", "transport"}),
+    kind("collectives", each_collective_row, nullptr, {"communicator", "rank, op"}),
+    kind("iterations", each_iteration_row, nullptr, {"iteration"}),
+    kind("events", nullptr, nullptr, {"kind", "host, pid", "level"}),
+    kind("ranks", nullptr, ranks_table, {"rank"}),
+    kind("comms", nullptr, communicators_table),
+    kind("fronts", nullptr, fronts_table),
+    kind("env", nullptr, environment_table, {"name"}),
+    kind("net", nullptr, network_table),
+    kind("channels", nullptr, channels_table, {"src_rank, dst_rank", "transport"}),
+    kind("topology", nullptr, topology_table),
+    kind("timeline", nullptr, timeline_table, {"rank"}),
+    kind("unknown", nullptr, unknown_table),
+    kind("flight-recorder", nullptr, flight_recorder_table, {"rank"}),
+    kind("ras", nullptr, ras_table),
+    kind("nccl-tests", nullptr, nccl_tests_table),
+    kind("documentation", nullptr, nullptr, {"table_name"}),
 };
 
 }  // namespace

@@ -86,15 +86,9 @@ Table channels_table(const Job& job) {
 namespace {
 
 std::string_view reach_word(EdgeReach reach) {
-  switch (reach) {
-    case EdgeReach::Unknown:
-      return "";
-    case EdgeReach::SameHost:
-      return "same_host";
-    case EdgeReach::OtherHost:
-      return "other_host";
-  }
-  return "";
+  return reach == EdgeReach::SameHost    ? "same_host"
+         : reach == EdgeReach::OtherHost ? "other_host"
+                                         : "";
 }
 
 }  // namespace

@@ -99,11 +99,12 @@ TEST(Commands, MissingInputIsNamed) {
 TEST(Commands, HelpNamesEveryCommandAndTable) {
   Console console;
   EXPECT_EQ(run_command_line({}, console), ExitStatus::Fine);
-  for (const Command& command : commands()) {
-    EXPECT_NE(console.out.find(command.name), std::string::npos) << command.name;
+  const CommandRow root = declared_commands();
+  for (const CommandRow& command : root.commands) {
+    EXPECT_NE(console.out.find(command.path), std::string::npos) << command.path;
     Console own;
-    EXPECT_EQ(run_command_line({std::string(command.name), "--help"}, own), ExitStatus::Fine);
-    EXPECT_EQ(own.out.find("usage: ncclog " + std::string(command.name)), 0U) << own.out;
+    EXPECT_EQ(run_command_line({command.path, "--help"}, own), ExitStatus::Fine);
+    EXPECT_EQ(own.out.find("usage: ncclog " + command.path), 0U) << own.out;
   }
 }
 

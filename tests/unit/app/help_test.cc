@@ -217,7 +217,8 @@ TEST(Completion, OffersEveryCommandAndFlagWithItsHelp) {
     words.emplace_back("");
     const std::string below = "\n" + completions(root, words);
     for (const CommandRow& each : command->commands) {
-      EXPECT_NE(below.find("\n" + last_word(each) + "\t" + each.help + "\n"), below.npos)
+      EXPECT_NE(below.find("\n" + std::string(last_word(each)) + "\t" + each.help + "\n"),
+                below.npos)
           << each.path << " in" << below;
     }
     words.back() = "-";

@@ -32,8 +32,9 @@ TEST(Graph, ARingHasARankANodeAndTheWayToTheNext) {
   ASSERT_EQ(drawing.graphs.size(), 2u);
   const Graph& ring = drawing.graphs[0];
   EXPECT_EQ(ring.title, "Communicator 0x77ab: ring of channels 0,1");
-  EXPECT_EQ(ring.groups, (std::vector<std::string>{"rack-000", "rack-001"}));
   ASSERT_EQ(ring.nodes.size(), 4u);
+  EXPECT_EQ(ring.nodes[1].host, "rack-000");
+  EXPECT_EQ(ring.nodes[2].host, "rack-001");
   EXPECT_TRUE(ring.closed);
   EXPECT_EQ(ring.nodes[1].label, "1");
   EXPECT_EQ(ring.nodes[1].detail, "rank 1, rack-000, pid 3001");
@@ -144,9 +145,9 @@ TEST(GraphSvg, IsAFileOfItsOwn) {
 
 /// One box after another, labels as given.
 Drawing drawing_of(const std::vector<std::string>& labels) {
-  Graph graph{.title = labels.front(), .shape = GraphShape::Ring, .groups = {labels.front()}};
+  Graph graph{.title = labels.front(), .shape = GraphShape::Ring};
   for (const std::string& label : labels) {
-    graph.nodes.push_back({.label = label, .detail = label, .group = 0, .link = label});
+    graph.nodes.push_back({.label = label, .detail = label, .host = labels.front(), .link = label});
   }
   graph.links.push_back({0, 1, labels.back()});
   graph.remarks = {labels.front()};
