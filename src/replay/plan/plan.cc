@@ -6,7 +6,6 @@
 #include <array>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <set>
 #include <sstream>
 
@@ -160,6 +159,96 @@ std::string words_of(const PlannedCall& call) {
 
 namespace {
 
+// Where buffers lie.
+
+constexpr int64_t kBoundary = 256;
+
+/// Sums that stay at the largest number instead of running over.
+int64_t add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
+
+int64_t rounded_up(int64_t bytes) { return add(bytes, kBoundary - 1) / kBoundary * kBoundary; }
+
+/// A call's buffers in bytes.
+struct CallBuffers {
+  int64_t element = 0;
+  int64_t sent = 0;
+  int64_t received = 0;
+  int64_t own_block = 0;  ///< Of AllGather and its like: where the rank's block begins.
+};
+
+CallBuffers buffers_of(const ReplayPlan& plan, int rank, const PlannedCall& call) {
+  const PlannedCommunicator& communicator = plan.communicators[call.communicator];
+  const int own = rank_in(communicator, rank);
+  const CallShape shape = shape_of(call, own, static_cast<int>(communicator.ranks.size()));
+  const int64_t element = datatype_bytes(call.datatype).value_or(0);
+  return {element, shape.sent * element, shape.received * element, own * call.count * element};
+}
+
+int64_t on_element(int offset, const CallBuffers& buffers) {
+  return buffers.element > 0 ? offset / buffers.element * buffers.element : 0;
+}
+
+/// Both buffers from `start` of the receive arena on; returns where they end.
+int64_t place_in_place(const PlannedCall& call, const CallBuffers& buffers, int64_t start,
+                       BufferPlace& place) {
+  const bool sends_more = buffers.sent > buffers.received;
+  start += on_element(sends_more ? call.send_offset : call.recv_offset, buffers);
+  place = {.sends_from_receive_arena = true, .send = start, .receive = start};
+  // Where the larger buffer holds a block of each rank, the smaller one is the own block.
+  const bool has_blocks =
+      buffers.sent > 0 && buffers.received > 0 && buffers.sent != buffers.received;
+  if (has_blocks) (sends_more ? place.receive : place.send) += buffers.own_block;
+  return add(start, std::max(buffers.sent, buffers.received));
+}
+
+/// Places one call behind what its group has taken so far.
+void place_call(const PlannedCall& call, const CallBuffers& buffers, StreamArenas& taken,
+                BufferPlace& place) {
+  taken = {rounded_up(taken.send), rounded_up(taken.receive)};
+  if (call.in_place && !is_message(call.op)) {
+    taken.receive = place_in_place(call, buffers, taken.receive, place);
+    return;
+  }
+  place.send = taken.send + on_element(call.send_offset, buffers);
+  place.receive = taken.receive + on_element(call.recv_offset, buffers);
+  taken = {add(place.send, buffers.sent), add(place.receive, buffers.received)};
+}
+
+}  // namespace
+
+size_t group_end(std::span<const PlannedCall> calls, size_t at) {
+  size_t end = at + 1;
+  if (calls[at].group < 0) return end;
+  while (end < calls.size() && calls[end].group == calls[at].group) ++end;
+  return end;
+}
+
+BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls) {
+  BufferLayout layout;
+  layout.calls.resize(calls.size());
+  for (size_t at = 0; at < calls.size();) {
+    std::vector<StreamArenas> taken(layout.streams.size());
+    const size_t end = group_end(calls, at);
+    for (; at < end; ++at) {
+      const size_t stream = static_cast<size_t>(calls[at].stream);
+      taken.resize(std::max(taken.size(), stream + 1));
+      place_call(calls[at], buffers_of(plan, rank, calls[at]), taken[stream], layout.calls[at]);
+    }
+    layout.streams.resize(taken.size());
+    for (size_t i = 0; i < taken.size(); ++i) {
+      StreamArenas& arenas = layout.streams[i];
+      arenas.send = std::max(arenas.send, taken[i].send);
+      arenas.receive = std::max(arenas.receive, taken[i].receive);
+    }
+  }
+  return layout;
+}
+
+namespace {
+
 constexpr int64_t kMiB = int64_t{1} << 20;
 /// What a process of CUDA 12 or 13 with NCCL's kernels takes before the first communicator.
 constexpr int64_t kContext = 600 * kMiB;
@@ -173,41 +262,12 @@ constexpr int kMostConnections = 4;
 /// Between an abort and the end of the last process, and for the GPUs to answer.
 constexpr int64_t kGraceSeconds = 5 + 2 + 10 + 30;
 
-/// Sums that stay at the largest number instead of running over.
-int64_t add(int64_t a, int64_t b) {
+/// What the calls of one run need.
+int64_t buffers_of(const ReplayPlan& plan, int rank, MadeIn mode) {
+  const BufferLayout layout = lay_out_buffers(plan, rank, calls_in(plan.ranks[rank], mode));
   int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
-}
-
-int64_t bytes_of(const ReplayPlan& plan, const PlannedCall& call, size_t rank) {
-  const PlannedCommunicator& comm = plan.communicators[call.communicator];
-  const CallShape shape =
-      shape_of(call, rank_in(comm, static_cast<int>(rank)), static_cast<int>(comm.ranks.size()));
-  const bool is_one_buffer = call.in_place && !is_message(call.op);
-  const int64_t elements =
-      is_one_buffer ? std::max(shape.sent, shape.received) : add(shape.sent, shape.received);
-  return elements * datatype_bytes(call.datatype).value_or(1);
-}
-
-/// What the calls of one run need at once: on each stream the largest of its groups.
-int64_t buffers_of(const ReplayPlan& plan, size_t rank, MadeIn mode) {
-  struct Stream {
-    int group = -1;
-    int64_t open = 0;  ///< Of the group, or of the call.
-    int64_t most = 0;
-  };
-  std::map<int, Stream> streams;
-  for (const PlannedCall& call : plan.ranks[rank].calls) {
-    if (call.made_in != MadeIn::Both && call.made_in != mode) continue;
-    Stream& stream = streams[call.stream];
-    // The calls of a group run at once and need room side by side; others follow each other.
-    const bool joins = call.group >= 0 && call.group == stream.group;
-    stream.open = add(joins ? stream.open : 0, bytes_of(plan, call, rank));
-    stream.group = call.group;
-    stream.most = std::max(stream.most, stream.open);
-  }
-  int64_t sum = 0;
-  for (const auto& [number, stream] : streams) sum = add(sum, stream.most);
+  for (const StreamArenas& arenas : layout.streams)
+    sum = add(sum, add(arenas.send, arenas.receive));
   return sum;
 }
 
@@ -221,11 +281,11 @@ int64_t buffer_size(const ReplayPlan& plan) {
   return kDefaultBuffer;
 }
 
-int64_t nccl_bytes(const ReplayPlan& plan, size_t rank) {
+int64_t nccl_bytes(const ReplayPlan& plan, int rank) {
   int64_t bytes = kContext;
   for (const PlannedCommunicator& communicator : plan.communicators) {
     const auto& ranks = communicator.ranks;
-    if (!is_among(ranks, static_cast<int>(rank))) continue;
+    if (!is_among(ranks, rank)) continue;
     const int channels =
         std::clamp(communicator.channels > 0 ? communicator.channels : kUsualChannels, 1, 64);
     const int connections = std::min(static_cast<int>(ranks.size()), kMostConnections);
@@ -240,7 +300,7 @@ int64_t ReplayCost::bytes() const { return add(buffers, nccl); }
 
 ReplayCost replay_cost(const ReplayPlan& plan) {
   ReplayCost most;
-  for (size_t r = 0; r < plan.ranks.size(); ++r) {
+  for (int r = 0; r < static_cast<int>(plan.ranks.size()); ++r) {
     const int64_t buffers =
         std::max(buffers_of(plan, r, MadeIn::Clean), buffers_of(plan, r, MadeIn::Defect));
     const ReplayCost cost{buffers, nccl_bytes(plan, r)};
@@ -334,9 +394,7 @@ std::string in_quotes(std::string_view value) {
   const auto is_plain = [](char c) {
     return is_word(c) || std::string_view(",.:/=+-^@%").find(c) != std::string_view::npos;
   };
-  if (!value.empty() && std::ranges::all_of(value, is_plain)) {
-    return std::string(value);
-  }
+  if (!value.empty() && std::ranges::all_of(value, is_plain)) return std::string(value);
   std::string text = "'";
   for (const char c : value) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";

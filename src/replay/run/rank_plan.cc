@@ -70,89 +70,6 @@ std::optional<std::string> bytes_of_hex(std::string_view text, size_t bytes) {
 
 namespace {
 
-// Where buffers lie.
-
-constexpr int64_t kBoundary = 256;
-
-int64_t rounded_up(int64_t bytes) { return (bytes + kBoundary - 1) / kBoundary * kBoundary; }
-
-/// A call's buffers in bytes.
-struct Extent {
-  int64_t element = 0;
-  int64_t sent = 0;
-  int64_t received = 0;
-  int64_t own_block = 0;  ///< Of AllGather and its like: where the rank's block begins.
-};
-
-Extent extent_of(const ReplayPlan& plan, int rank, const PlannedCall& call) {
-  const PlannedCommunicator& communicator = plan.communicators[call.communicator];
-  const int own = rank_in(communicator, rank);
-  const CallShape shape = shape_of(call, own, static_cast<int>(communicator.ranks.size()));
-  const int64_t element = element_bytes(call.datatype);
-  return {element, shape.sent * element, shape.received * element, own * call.count * element};
-}
-
-int64_t on_element(int offset, const Extent& extent) {
-  return extent.element > 0 ? offset / extent.element * extent.element : 0;
-}
-
-/// Both buffers from `start` of the receive arena on; returns where they end.
-int64_t place_in_place(const PlannedCall& call, const Extent& extent, int64_t start,
-                       BufferPlace& place) {
-  const bool sends_more = extent.sent > extent.received;
-  start += on_element(sends_more ? call.send_offset : call.recv_offset, extent);
-  place = {.sends_from_receive_arena = true, .send = start, .receive = start};
-  // Where the larger buffer holds a block of each rank, the smaller one is the own block.
-  const bool has_blocks = extent.sent > 0 && extent.received > 0 && extent.sent != extent.received;
-  if (has_blocks) (sends_more ? place.receive : place.send) += extent.own_block;
-  return start + std::max(extent.sent, extent.received);
-}
-
-/// Places one call behind what its group has taken so far.
-void place_call(const PlannedCall& call, const Extent& extent, StreamArenas& taken,
-                BufferPlace& place) {
-  taken = {rounded_up(taken.send), rounded_up(taken.receive)};
-  if (call.in_place && !is_message(call.op)) {
-    taken.receive = place_in_place(call, extent, taken.receive, place);
-    return;
-  }
-  place.send = taken.send + on_element(call.send_offset, extent);
-  place.receive = taken.receive + on_element(call.recv_offset, extent);
-  taken = {place.send + extent.sent, place.receive + extent.received};
-}
-
-}  // namespace
-
-size_t group_end(std::span<const PlannedCall> calls, size_t at) {
-  size_t end = at + 1;
-  if (calls[at].group < 0) return end;
-  while (end < calls.size() && calls[end].group == calls[at].group) ++end;
-  return end;
-}
-
-BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls) {
-  BufferLayout layout;
-  layout.calls.resize(calls.size());
-  for (size_t at = 0; at < calls.size();) {
-    std::vector<StreamArenas> taken(layout.streams.size());
-    const size_t end = group_end(calls, at);
-    for (; at < end; ++at) {
-      const size_t stream = static_cast<size_t>(calls[at].stream);
-      taken.resize(std::max(taken.size(), stream + 1));
-      place_call(calls[at], extent_of(plan, rank, calls[at]), taken[stream], layout.calls[at]);
-    }
-    layout.streams.resize(taken.size());
-    for (size_t i = 0; i < taken.size(); ++i) {
-      StreamArenas& arenas = layout.streams[i];
-      arenas.send = std::max(arenas.send, taken[i].send);
-      arenas.receive = std::max(arenas.receive, taken[i].receive);
-    }
-  }
-  return layout;
-}
-
-namespace {
-
 // Which values are sent and expected.
 
 uint64_t joined(uint64_t key, int64_t part) { return mixed(key + static_cast<uint64_t>(part)); }
@@ -170,17 +87,11 @@ uint64_t exact_limit(int datatype) {
   return is_float(datatype) ? 2ULL << float_format(datatype).mantissa : 64;
 }
 
-/// The largest 2^b - 1 that is not larger than `value`.
-uint64_t mask_within(uint64_t value) {
-  uint64_t mask = 0;
-  while (2 * mask + 1 <= value) mask = 2 * mask + 1;
-  return mask;
-}
-
 void choose_addends(DataPattern& pattern) {
   const uint64_t limit = exact_limit(pattern.datatype);
   pattern.contributors = static_cast<int>(std::min<uint64_t>(pattern.nranks, limit));
-  pattern.mask = mask_within(limit / pattern.contributors);
+  // The largest 2^b - 1 of which so many can be added up.
+  pattern.mask = std::bit_floor(limit / pattern.contributors + 1) - 1;
   // Only an average divides, and by a power of two exactly.
   const bool is_exact = std::has_single_bit(static_cast<unsigned>(pattern.nranks));
   if (pattern.redop != 4 || !is_float(pattern.datatype) || is_exact) return;
@@ -282,20 +193,8 @@ bool is_made_by_all(const ReplayPlan& plan, const CallPlace& timed) {
   });
 }
 
-int64_t bytes_of(const ReplayPlan& plan, const PlannedCall& call) {
-  return operation_bytes(call,
-                         static_cast<int>(plan.communicators[call.communicator].ranks.size()));
-}
-
 double gigabytes_per_second(int64_t bytes, double microseconds) {
   return microseconds > 0 ? static_cast<double>(bytes) / microseconds / 1e3 : 0;
-}
-
-/// The middle one, or the mean of the two in the middle. Precondition: sorted and not empty.
-double median_of(const std::vector<double>& sorted) {
-  const size_t middle = sorted.size() / 2;
-  if (sorted.size() % 2 == 1) return sorted[middle];
-  return (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 }  // namespace
@@ -319,7 +218,8 @@ std::optional<CallPlace> choose_timed_call(const ReplayPlan& plan) {
   std::pair<int64_t, bool> most{-1, false};
   for (const PlannedCall& call : calls) {
     // Of equals AllReduce, which most figures of other programs are of.
-    const std::pair worth{bytes_of(plan, call), call.op == "AllReduce"};
+    const auto nranks = static_cast<int>(plan.communicators[call.communicator].ranks.size());
+    const std::pair worth{operation_bytes(call, nranks), call.op == "AllReduce"};
     const CallPlace candidate = place_of(call);
     if (is_message(call.op) || worth <= most || !is_made_by_all(plan, candidate)) continue;
     largest = candidate;
@@ -330,12 +230,13 @@ std::optional<CallPlace> choose_timed_call(const ReplayPlan& plan) {
 
 CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks, MeasuredRuns runs) {
   std::ranges::sort(runs.warm);
+  const size_t last = runs.warm.size() - 1;
   CallTiming timing{.call = place,
                     .op = call.op,
                     .bytes = operation_bytes(call, nranks),
                     .runs = static_cast<int>(runs.warm.size()),
                     .cold_us = runs.cold,
-                    .median_us = median_of(runs.warm),
+                    .median_us = (runs.warm[last / 2] + runs.warm[(last + 1) / 2]) / 2,
                     .least_us = runs.warm.front(),
                     .most_us = runs.warm.back(),
                     .series_us = runs.series};

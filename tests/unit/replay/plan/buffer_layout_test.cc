@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "replay/run/rank_plan.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {
