@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -31,12 +32,6 @@ std::vector<int> plan_ranks(const Job& job, const Communicator& comm,
   return ranks;
 }
 
-/// Where the communicator's initialisation begins in the log of its first rank.
-SourceRef begin_of(const Job& job, const Communicator& comm) {
-  const InitSection* section = comm.ranks.empty() ? nullptr : init_section(job, comm.ranks.front());
-  return section == nullptr ? SourceRef{} : section->first;
-}
-
 std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
                                                  const RunOutcome& run) {
   RankByPid ranks_of_plan;
@@ -46,7 +41,10 @@ std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPla
   // The log's, by their ranks in the plan, in the order of their initialisation.
   std::multimap<std::pair<std::vector<int>, SourceRef>, const Communicator*> in_log;
   for (const Communicator& comm : job.communicators) {
-    in_log.emplace(std::pair(plan_ranks(job, comm, ranks_of_plan), begin_of(job, comm)), &comm);
+    const InitSection* init = comm.ranks.empty() ? nullptr : init_section(job, comm.ranks.front());
+    in_log.emplace(std::pair(plan_ranks(job, comm, ranks_of_plan),
+                             init == nullptr ? SourceRef{} : init->first),
+                   &comm);
   }
   const std::vector<Edge>& edges = edges_of(job);
   std::vector<SeenCommunicator> all;
@@ -86,7 +84,9 @@ ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run
   seen.nccl_versions = job.nccl_versions;
   seen.cuda_versions = job.cuda_versions;
   seen.communicators = seen_communicators(job, plan, run);
-  seen.tuning = seen_tuning(job);
+  std::vector<size_t> logs(job.logs.size());
+  std::iota(logs.begin(), logs.end(), size_t{0});
+  seen.tuning = seen_tuning(job, logs);
   const bool uses_network = std::ranges::any_of(seen.communicators, [](const auto& comm) {
     return std::ranges::any_of(comm.transports, [](const TransportShare& share) {
       return share.transport.starts_with("NET");

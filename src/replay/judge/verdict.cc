@@ -42,12 +42,9 @@ std::optional<ReplayConfidence> confidence_of(const ReplayPlan& plan, const Repl
     case ReplayVerdictKind::CleanWithoutDefect:
       // The differences are no reason to doubt that what ran here is right.
       return behaving.compared ? Certain : Possible;
-    case ReplayVerdictKind::NotComparable:
-    case ReplayVerdictKind::Inconclusive:
-    case ReplayVerdictKind::Refused:
-      break;
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
 /// The runs of one variation, and what their logs say.
@@ -149,7 +146,9 @@ ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
   if (!outcome.refused.empty() || judged.empty()) {
     const bool refused = !outcome.refused.empty();
     verdict.kind = refused ? ReplayVerdictKind::Refused : ReplayVerdictKind::Inconclusive;
-    say_nothing_was_run(outcome, verdict);
+    verdict.headline = refused ? printable(outcome.refused) : "No run was made.";
+    verdict.must_not_conclude = {"Anything about the recorded job."};
+    if (!outcome.hint.empty()) verdict.next.push_back(printable(outcome.hint));
     return verdict;
   }
   const auto telling = std::ranges::min_element(

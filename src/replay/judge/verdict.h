@@ -108,9 +108,6 @@ void say_what_was_shown(const ReplayPlan& plan, const ReplayOutcome& outcome,
                         const ReplayPair& pair, const Comparison& comparison,
                         ReplayVerdict& verdict);
 
-/// The same where the runner refused, or made no run.
-void say_nothing_was_run(const ReplayOutcome& outcome, ReplayVerdict& verdict);
-
 // All that a replay gives: what was to be tested, what happened, what it proves, how fast it was.
 //
 //   {"schema": "ncclog.replay-result/1", "plan": "5f0c…", "verdict": {"kind":

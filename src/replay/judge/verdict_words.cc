@@ -190,7 +190,7 @@ std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
   const std::vector<RunOutcome>& runs = judged.outcome.runs;
   const auto uncompared = std::ranges::find_if(
       runs, [](const RunOutcome& run) { return verified_by_all(run).shape_only > 0; });
-  Telling telling{.table = kWordings, .conditions = {{"graphs", speaks_of_graphs}}, .texts = {}};
+  Telling telling{.table = kWordings, .conditions = {{"graphs", speaks_of_graphs}}};
   telling.add_count("uncompared",
                     uncompared == runs.end() ? 0 : verified_by_all(*uncompared).shape_only);
   for (std::string& sentence : telling.say("limit")) out.push_back(std::move(sentence));
@@ -273,13 +273,6 @@ void say_what_was_shown(const ReplayPlan& plan, const ReplayOutcome& outcome,
   add_variations(verdict);
   verdict.must_not_conclude = telling.say("forbidden", kind);
   verdict.next = telling.say("next", kind);
-}
-
-void say_nothing_was_run(const ReplayOutcome& outcome, ReplayVerdict& verdict) {
-  const bool refused = verdict.kind == ReplayVerdictKind::Refused;
-  verdict.headline = refused ? printable(outcome.refused) : "No run was made.";
-  verdict.must_not_conclude = {"Anything about the recorded job."};
-  if (!outcome.hint.empty()) verdict.next.push_back(printable(outcome.hint));
 }
 
 }  // namespace ncclog

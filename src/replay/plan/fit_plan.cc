@@ -199,7 +199,7 @@ void insert_call(const std::vector<bool>& completed, AwaitedCall awaited, Replay
 }
 
 /// One pass over the plan; true if something was moved or removed.
-bool settle_once(ReplayPlan& plan, SendEnds sends, uint64_t& removed) {
+bool settle_once(ReplayPlan& plan, SendEnds sends) {
   for (PlannedRank& rank : plan.ranks) keep_groups_whole(rank);
   const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
   bool changed = false;
@@ -208,11 +208,10 @@ bool settle_once(ReplayPlan& plan, SendEnds sends, uint64_t& removed) {
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
       PlannedCall& call = plan.ranks[r].calls[c];
       const bool is_unmet = !completed[r][c] && call.made_in != MadeIn::Defect;
-      const bool is_lost = is_unmet && call.made_in == MadeIn::Clean;
       changed |= is_unmet;
-      removed += is_lost ? 1 : 0;
+      if (is_unmet && call.made_in == MadeIn::Clean) continue;
       if (is_unmet) call.made_in = MadeIn::Defect;
-      if (!is_lost) kept.push_back(std::move(call));
+      kept.push_back(std::move(call));
     }
     plan.ranks[r].calls = std::move(kept);
   }
@@ -282,12 +281,10 @@ uint64_t extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_mess
   return others;
 }
 
-uint64_t settle_clean_run(ReplayPlan& plan, SendEnds sends) {
-  uint64_t removed = 0;
+void settle_clean_run(ReplayPlan& plan, SendEnds sends) {
   // A call whose group does not end is taken from others that met it.
-  while (settle_once(plan, sends, removed)) {
+  while (settle_once(plan, sends)) {
   }
-  return removed;
 }
 
 namespace {
@@ -397,40 +394,6 @@ std::vector<int> kept_ranks(const ReplayPlan& plan, int gpus) {
 
 namespace {
 
-// What a plan loses that is replayed on fewer GPUs, in the sentences of its losses.
-//
-//   "8 ranks are replayed by 2: every communicator is smaller, and its rings and trees are others."
-//   "No kept rank made the same calls as ranks 5."
-
-/// What went with the ranks that are not kept.
-struct ShrinkLosses {
-  size_t communicators = 0;
-  uint64_t calls = 0;     ///< On them.
-  uint64_t messages = 0;  ///< To and from ranks that are not kept.
-  uint64_t roots = 0;     ///< Calls whose root became another rank.
-  /// Ranks of the job that no kept rank stands for; -1: one that is not known.
-  std::vector<int> alone;
-};
-
-/// One sentence each, of the whole plan and the number of ranks that are kept.
-std::vector<std::string> loss_sentences(const ShrinkLosses& losses, const ReplayPlan& plan,
-                                        size_t kept) {
-  std::vector<int> known = losses.alone;
-  std::erase(known, -1);
-  Telling telling{
-      .table = kPlanWords, .conditions = {{"alone", !losses.alone.empty()}}, .texts = {}};
-  telling.add("ranks", std::to_string(plan.ranks.size()));
-  telling.add("kept", std::to_string(kept));
-  telling.add("alone",
-              known.empty() ? "some that are left out" : "ranks " + ranges_text(std::move(known)));
-  telling.add("communicators", std::to_string(plan.communicators.size()));
-  telling.add_count("gone", losses.communicators);
-  telling.add_count("calls", losses.calls);
-  telling.add_count("messages", losses.messages);
-  telling.add_count("roots", losses.roots);
-  return telling.say("shrunk");
-}
-
 // What is left of a plan when only some of its ranks are kept.
 //
 //   ranks 0 and 5 of 8   → they become 0 and 1, and rank 0 stands for the six that made its calls
@@ -445,7 +408,10 @@ struct Shrinking {
   std::map<int, int> ranks;          ///< Of those that are kept: their new number by the old one.
   std::map<int, int> communicators;  ///< Likewise.
   ReplayPlan result;
-  ShrinkLosses losses;
+  /// What went with the ranks that are not kept, as plan_words.table calls it.
+  std::map<std::string, uint64_t> lost = {{"gone", 0}, {"calls", 0}, {"messages", 0}, {"roots", 0}};
+  /// Ranks of the job that no kept rank stands for; -1: one that is not known.
+  std::vector<int> alone = {};
 
   std::vector<int> renamed(const std::vector<int>& old) const {
     std::vector<int> kept;
@@ -462,7 +428,7 @@ void shrink_communicators(Shrinking& s) {
     PlannedCommunicator comm = s.plan.communicators[c];
     comm.ranks = s.renamed(comm.ranks);
     if (comm.ranks.size() < 2) {
-      ++s.losses.communicators;
+      ++s.lost["gone"];
       continue;
     }
     if (comm.parent >= 0) comm.parent = s.communicators.at(comm.parent);
@@ -485,16 +451,16 @@ int new_root(const Shrinking& s, int communicator, int root) {
 bool keep_call(Shrinking& s, PlannedCall& call) {
   const auto communicator = s.communicators.find(call.communicator);
   if (communicator == s.communicators.end()) {
-    ++s.losses.calls;
+    ++s.lost["calls"];
     return false;
   }
   const int root = new_root(s, call.communicator, call.root);
   const bool is_root_lost = call.root >= 0 && root < 0;
   if (is_root_lost && is_message(call.op)) {
-    ++s.losses.messages;
+    ++s.lost["messages"];
     return false;
   }
-  if (is_root_lost) ++s.losses.roots;
+  if (is_root_lost) ++s.lost["roots"];
   if (call.root >= 0) call.root = std::max(0, root);
   call.communicator = communicator->second;
   return true;
@@ -541,7 +507,7 @@ void fold(Shrinking& s) {
       if (is_kept(rank)) continue;
       const PlannedRank& old = s.plan.ranks[rank];
       if (kept == ranks.end()) {
-        s.losses.alone.push_back(old.recorded_rank);
+        s.alone.push_back(old.recorded_rank);
         continue;
       }
       auto& stands_for = s.result.ranks[s.ranks.at(*kept)].stands_for;
@@ -549,15 +515,32 @@ void fold(Shrinking& s) {
       if (old.recorded_rank >= 0) stands_for.push_back(old.recorded_rank);
     }
   }
-  for (PlannedRank& rank : s.result.ranks) {
-    std::ranges::sort(rank.stands_for);
-  }
+  for (PlannedRank& rank : s.result.ranks) std::ranges::sort(rank.stands_for);
+}
+
+// What a plan loses that is replayed on fewer GPUs, in the sentences of its losses.
+//
+//   "8 ranks are replayed by 2: every communicator is smaller, and its rings and trees are others."
+//   "No kept rank made the same calls as ranks 5."
+
+/// One sentence each.
+std::vector<std::string> loss_sentences(const Shrinking& s) {
+  std::vector<int> known = s.alone;
+  std::erase(known, -1);
+  Telling telling{.table = kPlanWords, .conditions = {{"alone", !s.alone.empty()}}};
+  telling.add("ranks", std::to_string(s.plan.ranks.size()));
+  telling.add("kept", std::to_string(s.ranks.size()));
+  telling.add("alone",
+              known.empty() ? "some that are left out" : "ranks " + ranges_text(std::move(known)));
+  telling.add("communicators", std::to_string(s.plan.communicators.size()));
+  for (const auto& [name, count] : s.lost) telling.add_count(name, count);
+  return telling.say("shrunk");
 }
 
 /// The plan of the ranks `kept` of `plan`, ascending. The communicator that stands still has to
 /// keep two of them.
 ReplayPlan smaller_plan(const ReplayPlan& plan, const std::vector<int>& kept) {
-  Shrinking s{.plan = plan, .ranks = {}, .communicators = {}, .result = plan, .losses = {}};
+  Shrinking s{.plan = plan, .ranks = {}, .communicators = {}, .result = plan};
   for (size_t k = 0; k < kept.size(); ++k) s.ranks[kept[k]] = static_cast<int>(k);
   shrink_communicators(s);
   shrink_ranks(s);
@@ -578,9 +561,7 @@ ReplayPlan smaller_plan(const ReplayPlan& plan, const std::vector<int>& kept) {
     if (setting.ranks.size() == kept.size()) setting.ranks.clear();
     s.result.settings.push_back(std::move(setting));
   }
-  for (std::string& sentence : loss_sentences(s.losses, plan, kept.size())) {
-    s.result.losses.push_back(std::move(sentence));
-  }
+  for (std::string& sentence : loss_sentences(s)) s.result.losses.push_back(std::move(sentence));
   return std::move(s.result);
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -49,18 +48,10 @@ bool may_belong_to(const Communicator& comm, const Edge& edge) {
 }  // namespace
 
 std::string transport_class_name(const PathParts& path) {
-  switch (path.transport) {
-    case Transport::P2P:
-      return "P2P";
-    case Transport::SHM:
-      return "SHM";
-    case Transport::NET:
-      return path.network.empty() ? "NET" : "NET/" + std::string(path.network);
-    case Transport::COLLNET:
-    case Transport::Other:
-      break;
-  }
-  return "other";
+  if (path.transport == Transport::P2P) return "P2P";
+  if (path.transport == Transport::SHM) return "SHM";
+  if (path.transport != Transport::NET) return "other";
+  return path.network.empty() ? "NET" : "NET/" + std::string(path.network);
 }
 
 std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<const Edge> edges) {
@@ -91,22 +82,12 @@ std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> 
   return all;
 }
 
-std::vector<RecordedTuning> seen_tuning(const Job& job) {
-  std::vector<size_t> logs(job.logs.size());
-  std::iota(logs.begin(), logs.end(), size_t{0});
-  return seen_tuning(job, logs);
-}
-
 namespace {
 
 // Settings.
 
-struct Exclusion {
-  std::string_view pattern;  ///< '*' stands for any characters.
-  std::string_view reason;
-};
-
-constexpr Exclusion kExclusions[] = {
+/// Of left_out.table: a name, in which '*' stands for any characters, and the reason.
+constexpr std::pair<std::string_view, std::string_view> kExclusions[] = {
 #include "replay/plan/left_out.inc"
 };
 
@@ -122,24 +103,13 @@ bool fits(std::string_view pattern, std::string_view text) {
   return false;
 }
 
-/// The plan's ranks among those processes, ascending; all of them: none is named.
-std::vector<int> ranks_of(const PlanSeats& seats, const std::vector<int>& processes) {
-  std::vector<int> ranks;
-  for (size_t s = 0; s < seats.seats.size(); ++s) {
-    if (std::ranges::binary_search(processes, seats.seats[s].process)) {
-      ranks.push_back(static_cast<int>(s));
-    }
-  }
-  return ranks;
-}
-
 }  // namespace
 
 std::string_view why_left_out(std::string_view name, std::string_view value) {
   // Every replay has it, unless multicast is asked for.
   if (name == "NCCL_NVLS_ENABLE" && value == "0") return {};
-  for (const Exclusion& one : kExclusions) {
-    if (fits(one.pattern, name)) return one.reason;
+  for (const auto& [pattern, reason] : kExclusions) {
+    if (fits(pattern, name)) return reason;
   }
   return name.starts_with("NCCL_") ? "" : "no setting of NCCL itself";
 }
@@ -151,7 +121,10 @@ std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& se
   std::vector<PlannedSetting> settings;
   for (const EnvironmentSetting& setting : job.environment) {
     PlannedSetting planned;
-    planned.ranks = ranks_of(seats, setting.processes);
+    for (size_t s = 0; s < seats.seats.size(); ++s) {
+      const bool is_meant = std::ranges::binary_search(setting.processes, seats.seats[s].process);
+      if (is_meant) planned.ranks.push_back(static_cast<int>(s));
+    }
     if (planned.ranks.empty()) continue;
     if (planned.ranks.size() == seats.seats.size()) planned.ranks.clear();
     planned.name = to_valid_utf8(setting.name);
@@ -272,8 +245,7 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
                                  {"ends-before", making.clean_run_ends_before},
                                  {"buffers", making.buffers_sends},
                                  {"untested", is_untested},
-                                 {"sizes-differ", is_untested && sizes_differ()}},
-                  .texts = {}};
+                                 {"sizes-differ", is_untested && sizes_differ()}}};
   telling.add_count("runs", job.runs.size());
   telling.add_count("torn", std::ranges::count_if(job.processes, &Process::torn));
   telling.add_count("cut", std::ranges::count_if(job.processes, &Process::cut));
@@ -294,8 +266,7 @@ std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
   const auto is_own = [](const PlannedCall& call) { return call.redop >= kUserRedop; };
   Telling telling{.table = kPlanWords,
                   .conditions = {{"many-hosts", plan.recorded_nhosts > 1},
-                                 {"own-reductions", any_call(plan, is_own)}},
-                  .texts = {}};
+                                 {"own-reductions", any_call(plan, is_own)}}};
   std::string graphs;
   if (const auto evidence = cuda_graph_evidence(job)) {
     const FileLine place = file_line(job, evidence->where);
@@ -377,7 +348,7 @@ std::vector<std::string> Telling::say(std::string_view part, std::string_view ki
 
 void refuse_plan(std::string_view why,
                  const std::vector<std::pair<std::string, std::string>>& texts) {
-  Telling telling{.table = kPlanWords, .conditions = {}, .texts = {}};
+  Telling telling{.table = kPlanWords};
   for (const auto& [name, text] : texts) telling.add(name, text);
   telling.add("how_to_capture", telling.say("capture").front());
   throw Error(telling.say("refusal", why).front(), telling.say("where", why).front(),

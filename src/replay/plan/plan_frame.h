@@ -50,9 +50,6 @@ std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<
 /// of no operation by name is left out.
 std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> logs);
 
-/// The same over all logs.
-std::vector<RecordedTuning> seen_tuning(const Job& job);
-
 // Which of the job's settings does a replay take over?
 //
 //   NCCL_ALGO=Ring                as recorded
@@ -129,8 +126,8 @@ uint64_t extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_mess
                           SendEnds sends = SendEnds::WithItsRecv);
 
 /// Moves calls of both runs that do not end in the clean run to the defect run, and removes those
-/// of the clean run. Gives how many calls were removed. Groups stay whole.
-uint64_t settle_clean_run(ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
+/// of the clean run. Groups stay whole.
+void settle_clean_run(ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
 
 // What a plan lost of the job, and what no replay of it can show: in sentences.
 
