@@ -9,9 +9,7 @@
 
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/command_table.h"

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "input/find_inputs.h"
-#include "model/build/build_job.h"
 #include "report/document/document.h"
 #include "report/document/explanation.h"
 #include "report/document/report_document.h"

@@ -88,15 +88,6 @@ void take_refusal_away(const fs::path& folder) {
   fs::remove(path);
 }
 
-void make_replay_folder(const fs::path& folder, const std::string& plan_text) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) {
-    throw Error("cannot be made: " + failed.message(), folder.string(), "choose another --out");
-  }
-  write_output_file((folder / "plan.json").string(), plan_text);
-}
-
 /// A folder below that of the outcome: an outcome names no other places.
 bool is_inside(const fs::path& name) {
   if (name.empty() || name.is_absolute()) return false;
@@ -501,7 +492,13 @@ ExitStatus replay_run(const ReplayRunOptions& options, Console& console) {
   const AskedReplay asked = asked_replay(options);
   take_refusal_away(asked.folder);
   confirm(options, outline(asked.timed, options, asked.folder));
-  make_replay_folder(asked.folder, asked.text);
+  std::error_code failed;
+  fs::create_directories(asked.folder, failed);
+  if (failed) {
+    throw Error("cannot be made: " + failed.message(), asked.folder.string(),
+                "choose another --out");
+  }
+  write_output_file((asked.folder / "plan.json").string(), asked.text);
 
   const int64_t most = longest_seconds(asked.timed.deadlines, runs_of(options, asked.plan));
   const RunnerEnd end =

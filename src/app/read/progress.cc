@@ -16,24 +16,17 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
-namespace {
-
-/// 0 if one of them is no regular file: then the whole is not known.
-uint64_t total_size(std::span<const std::string> inputs) {
-  uint64_t total = 0;
+void ReadingProgress::begin(std::span<const std::string> inputs, unsigned threads) {
+  uint64_t total = 0;  // 0 if one of them is no regular file: then the whole is not known.
   for (const std::string& input : inputs) {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(input, error)) return 0;
+    if (!std::filesystem::is_regular_file(input, error)) {
+      total = 0;
+      break;
+    }
     const uintmax_t size = std::filesystem::file_size(input, error);
     if (!error) total += size;
   }
-  return total;
-}
-
-}  // namespace
-
-void ReadingProgress::begin(std::span<const std::string> inputs, unsigned threads) {
-  const uint64_t total = total_size(inputs);
   const std::lock_guard lock(mutex_);
   const bool is_first = state_.inputs == 0;
   const bool is_known = total > 0 && (is_first || state_.bytes_total > 0);
