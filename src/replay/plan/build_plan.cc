@@ -149,14 +149,7 @@ struct Program {
   }
 };
 
-/// Where the group of the call at `begin` ends, by the lines of ncclGroupStart.
-size_t end_of_group(const std::vector<MadeCall>& made, size_t begin) {
-  size_t end = begin + 1;
-  while (made[begin].group >= 0 && end < made.size() && made[end].group == made[begin].group) ++end;
-  return end;
-}
-
-/// Likewise where no line tells of groups: messages on one communicator and stream with one
+/// Where the group of the call at `begin` ends where no line tells of groups: messages on one communicator and stream with one
 /// opCount, each peer at most once a direction. They are seen to be a group where opCount counts,
 /// which it does on the communicators `counting`, or where a rank sends to itself, which no rank
 /// can outside of a group; else each stands alone.
@@ -183,8 +176,11 @@ std::vector<PlannedCall> grouped_calls(std::vector<MadeCall> made, bool has_grou
                                        const std::set<int>& counting, PlanMaking& making) {
   int groups = 0;
   for (size_t begin = 0; begin < made.size();) {
-    const size_t end =
-        has_groups ? end_of_group(made, begin) : end_of_batch(made, begin, counting, making);
+    size_t end = has_groups ? begin + 1 : end_of_batch(made, begin, counting, making);
+    while (has_groups && made[begin].group >= 0 && end < made.size() &&
+           made[end].group == made[begin].group) {
+      ++end;
+    }
     const bool is_group = end - begin > 1;
     for (; begin < end; ++begin) made[begin].call.group = is_group ? groups : -1;
     groups += is_group ? 1 : 0;

@@ -227,32 +227,15 @@ void check_calls(const ReplayPlan& plan, PlanComplaints& complaints) {
   }
 }
 
-void check_shape(const ReplayPlan& plan, PlanComplaints& complaints) {
-  check_ranks(plan, complaints);
-  check_communicators(plan, complaints);
-  check_calls(plan, complaints);
-  const ReplayDeadlines& deadlines = plan.deadlines;
-  each_field<ReplayDeadlines>(deadlines, [&](std::string_view phase, int seconds, int) {
-    check_range(seconds, 1, 3600, " s", fmt::format("deadlines.{}", phase), complaints);
-  });
-}
-
 // Are the settings of a plan such as a replay may take?
 
 constexpr size_t kLongestName = 128;
 constexpr size_t kLongestValue = 4096;
 
-std::string place_of_setting(size_t setting) { return fmt::format("settings[{}]", setting); }
-
 bool is_name(std::string_view name) {
   const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; };
   return !name.empty() && name.size() <= kLongestName && !is_digit(name.front()) &&
          std::ranges::all_of(name, fits);
-}
-
-bool has_control_character(std::string_view value) {
-  return std::ranges::any_of(
-      value, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
 }
 
 /// What is set in a way that a shell, a log or NCCL would read otherwise, and what a replay must
@@ -266,7 +249,9 @@ void check_setting(const PlannedSetting& setting, const std::string& where,
         fmt::format("'{}' is no name of a variable",
                     printable(std::string_view(setting.name).substr(0, kLongestName))));
   }
-  if (has_control_character(setting.value)) {
+  const bool has_control_character = std::ranges::any_of(
+      setting.value, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
+  if (has_control_character) {
     complaints.refuse(where + ".value", "it holds a line end or another control character");
   } else if (setting.value.size() > kLongestValue) {
     complaints.refuse(where + ".value",
@@ -283,7 +268,7 @@ void check_setting(const PlannedSetting& setting, const std::string& where,
 void check_settings(const ReplayPlan& plan, PlanComplaints& complaints) {
   for (size_t s = 0; s < plan.settings.size() && !complaints.is_full(); ++s) {
     const PlannedSetting& setting = plan.settings[s];
-    const std::string where = place_of_setting(s);
+    const std::string where = fmt::format("settings[{}]", s);
     check_listed_ranks(setting.ranks, plan, where + ".ranks", complaints);
     if (setting.left_out.empty()) check_setting(setting, where, complaints);
   }
@@ -359,7 +344,13 @@ void check_memory(const ReplayPlan& plan, PlanComplaints& complaints) {
 
 std::vector<PlanComplaint> check_plan(const ReplayPlan& plan) {
   PlanComplaints complaints;
-  check_shape(plan, complaints);
+  check_ranks(plan, complaints);
+  check_communicators(plan, complaints);
+  check_calls(plan, complaints);
+  const ReplayDeadlines& deadlines = plan.deadlines;
+  each_field<ReplayDeadlines>(deadlines, [&](std::string_view phase, int seconds, int) {
+    check_range(seconds, 1, 3600, " s", fmt::format("deadlines.{}", phase), complaints);
+  });
   const bool has_shape = complaints.refusals == 0;
   if (has_shape) check_hypothesis(plan, complaints);
   check_settings(plan, complaints);

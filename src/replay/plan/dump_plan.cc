@@ -336,15 +336,6 @@ std::vector<std::string> absent_ranks(const Job& job, const std::vector<DumpedGr
   return sentences;
 }
 
-/// Versions that the dumps name, where no line of NCCL does.
-std::vector<std::string> dumped_versions(const Job& job) {
-  std::set<std::string> versions;
-  for (const FlightRecorderDump& dump : job.flight_recorders) {
-    if (!dump.nccl_version.empty()) versions.insert(to_valid_utf8(dump.nccl_version));
-  }
-  return {versions.begin(), versions.end()};
-}
-
 }  // namespace
 
 bool dumps_hold_calls(const Job& job) {
@@ -362,7 +353,13 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
   const SeatOfRank seat_of = seats_of_ranks(groups);
   const PlanSeats seats = dumped_processes(groups, seat_of);
   ReplayPlan plan = begin_plan(job, logs);
-  if (plan.nccl_versions.empty()) plan.nccl_versions = dumped_versions(job);
+  if (plan.nccl_versions.empty()) {  // No line of NCCL names one; the dumps may.
+    std::set<std::string> versions;
+    for (const FlightRecorderDump& dump : job.flight_recorders) {
+      if (!dump.nccl_version.empty()) versions.insert(to_valid_utf8(dump.nccl_version));
+    }
+    plan.nccl_versions.assign(versions.begin(), versions.end());
+  }
   size_t largest = 0;
   for (const DumpedGroup& dumped : groups) largest = std::max(largest, dumped.group->ranks.size());
   plan.recorded_nranks = job.nranks.value_or(static_cast<int>(largest));

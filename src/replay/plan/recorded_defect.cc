@@ -81,10 +81,8 @@ size_t right_camp(const Search& search, int communicator, const std::vector<Call
       return search.is_blamed({communicator, r});
     });
   };
-  for (size_t c = 0; c < camps.size(); ++c) {
-    if (!is_blamed(camps[c])) return c;
-  }
-  return 0;
+  const auto right = std::ranges::find_if_not(camps, is_blamed);
+  return right == camps.end() ? 0 : static_cast<size_t>(right - camps.begin());
 }
 
 /// True if, somewhere before call `index`, `next` followed the call that stands there.
@@ -122,14 +120,6 @@ DefectKind kind_of_defect(const CallSequence& right, const CallSequence& odd, ui
   return followed_before(right, index, call) ? DefectKind::MissingCall : DefectKind::OtherCall;
 }
 
-AddedCall instead_of(const Search& search, const Membership& member, uint64_t index,
-                     const CallSignature& right) {
-  AddedCall added{.call = {member, index, right}, .before = std::nullopt};
-  const PlacedCall* made = search.collectives(member).call(index);
-  if (made != nullptr) added.before = RecordedCall{member, index, made->call};
-  return added;
-}
-
 /// Ranks of a communicator called different things at one place.
 RecordedDefect from_difference(const Search& search) {
   RecordedDefect defect;
@@ -158,7 +148,10 @@ RecordedDefect from_difference(const Search& search) {
   const CallSignature& call = difference.camps[right].call.call;
   for (const auto* members : {&defect.missing, &defect.diverged}) {
     for (const Membership& member : *members) {
-      defect.added.push_back(instead_of(search, member, difference.index, call));
+      AddedCall& added = defect.added.emplace_back();
+      added.call = {member, difference.index, call};
+      const PlacedCall* made = search.collectives(member).call(difference.index);
+      if (made != nullptr) added.before = RecordedCall{member, difference.index, made->call};
     }
   }
   defect.kind = kind_of_defect(search.collectives(witnesses.front()),
@@ -168,22 +161,17 @@ RecordedDefect from_difference(const Search& search) {
   return defect;
 }
 
-/// The number of a collective by its line; nullopt: it is no longer kept.
-std::optional<uint64_t> number_of(const CallSequence& calls, SourceRef where) {
-  for (uint64_t i = calls.kept_from(); i < calls.size(); ++i) {
-    if (calls.call(i)->where == where) return i;
-  }
-  return std::nullopt;
-}
-
 /// The waiter's call at which it left its program, as a call of the communicator where it made it.
 std::optional<RecordedCall> divergence_call(const Search& search, const Divergence& divergence) {
   const Communicator& comm = search.comm(divergence.communicator);
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     if (waiter_of(comm.ranks[r]) != divergence.waiter) continue;
     const Membership member{divergence.communicator, static_cast<int>(r)};
-    const auto index = number_of(search.collectives(member), divergence.call.where);
-    if (index) return RecordedCall{member, *index, divergence.call.call};
+    const CallSequence& calls = search.collectives(member);
+    for (uint64_t i = calls.kept_from(); i < calls.size(); ++i) {
+      if (calls.call(i)->where != divergence.call.where) continue;
+      return RecordedCall{member, i, divergence.call.call};
+    }
   }
   return std::nullopt;
 }

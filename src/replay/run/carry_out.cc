@@ -243,13 +243,6 @@ void run_all(Replay& replay) {
   }
 }
 
-/// The outcome of an earlier replay there stays: somebody waited for it.
-void save_refusal(const Replay& replay) {
-  fs::create_directories(replay.out);
-  const std::optional<std::string> earlier = read_whole_file(replay.out / "outcome.json");
-  if (!earlier || is_of_a_refusal(*earlier)) save(replay);
-}
-
 }  // namespace
 
 int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream& says,
@@ -263,7 +256,10 @@ int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream&
       says << "ncclog-replay: " << replay.outcome.refused << "\n";
       if (!replay.outcome.hint.empty()) says << "  hint: " << replay.outcome.hint << "\n";
     }
-    save_refusal(replay);
+    fs::create_directories(replay.out);
+    // The outcome of an earlier replay there stays: somebody waited for it.
+    const std::optional<std::string> earlier = read_whole_file(replay.out / "outcome.json");
+    if (!earlier || is_of_a_refusal(*earlier)) save(replay);
     return 2;
   }
   adopt_orphans();

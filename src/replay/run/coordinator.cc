@@ -203,19 +203,18 @@ void stop_run(RunState& run, Trouble trouble) {
 /// The next stage of ending it, if the time of this one is over at `now`. Nothing while it runs.
 void go_on_ending(RunState& run, RunClock::time_point now) {
   if (run.stage == EndStage::Running || run.stage_ends > now) return;
-  if (run.stage == EndStage::Aborting) {
-    for (HeldRank& rank : run.ranks) rank.signal(SIGTERM);
-    enter(run, EndStage::Terminating, run.request.limits.terminate_grace);
-  } else if (run.stage == EndStage::Terminating) {
-    for (HeldRank& rank : run.ranks) rank.signal(SIGKILL);
-    enter(run, EndStage::Killing, run.request.limits.kill_grace);
-  } else {
-    enter(run, EndStage::GivenUp, {});
-    for (HeldRank& rank : run.ranks) {
-      if (!rank.is_running()) continue;
-      rank.child->abandon();  // What does not end is not ours any more.
-      rank.outcome.end = ProcessEnd::Lost;
-    }
+  const bool is_aborting = run.stage == EndStage::Aborting;
+  if (is_aborting || run.stage == EndStage::Terminating) {
+    for (HeldRank& rank : run.ranks) rank.signal(is_aborting ? SIGTERM : SIGKILL);
+    const RunLimits& limits = run.request.limits;
+    return enter(run, is_aborting ? EndStage::Terminating : EndStage::Killing,
+                 is_aborting ? limits.terminate_grace : limits.kill_grace);
+  }
+  enter(run, EndStage::GivenUp, {});
+  for (HeldRank& rank : run.ranks) {
+    if (!rank.is_running()) continue;
+    rank.child->abandon();  // What does not end is not ours any more.
+    rank.outcome.end = ProcessEnd::Lost;
   }
 }
 
@@ -406,15 +405,6 @@ bool hear(RunState& run, HeldRank& rank) {
   return bytes > 0;
 }
 
-/// Takes what a rank said whose process is gone, and closes its connection. A child of the process
-/// may hold it open, and may even speak.
-void hear_last_words(RunState& run, HeldRank& rank) {
-  // 16 rounds are 4 MB: more than a rank has to say, and an end to a child that floods.
-  for (int round = 0; round < 16 && rank.connection.is_open() && hear(run, rank); ++round) {
-  }
-  rank.connection.close();
-}
-
 // Which processes of a run have ended, and what that says of the run.
 //
 //   rank 1 ended with 0 behind Done         as it should
@@ -442,7 +432,11 @@ void note_ends(RunState& run) {
     const auto status = rank.child->reap();
     if (!status) continue;
     rank.is_over = true;
-    hear_last_words(run, rank);
+    // A child of the process may hold the connection open, and may even speak. 16 rounds are 4 MB:
+    // more than a rank has to say, and an end to a child that floods.
+    for (int round = 0; round < 16 && rank.connection.is_open() && hear(run, rank); ++round) {
+    }
+    rank.connection.close();
     note_end(run, rank, *status);
   }
 }
@@ -493,10 +487,6 @@ void start_ranks(RunState& run) {
     start_rank(run, run.request.processes[number], rank);
     rank.is_over = rank.child == nullptr;
   }
-}
-
-bool is_everything_over(const RunState& run) {
-  return run.stage == EndStage::GivenUp || std::ranges::all_of(run.ranks, &HeldRank::is_over);
 }
 
 /// Until something is due although nothing comes.
@@ -560,7 +550,7 @@ RunOutcome outcome_of(RunState& run) {
 RunResult coordinate(const RunRequest& request) {
   RunState run{request};
   start_ranks(run);
-  while (!is_everything_over(run)) {
+  while (run.stage != EndStage::GivenUp && !std::ranges::all_of(run.ranks, &HeldRank::is_over)) {
     wait(run);
     look_for_stop(run);
     // Deaths first: a rank that others complain about may have been killed before.

@@ -1,5 +1,7 @@
 #include "replay/run/kernels.h"
 
+#include <algorithm>
+
 namespace ncclog {
 namespace {
 
@@ -77,9 +79,8 @@ __global__ void flip(void* buffer, int64_t element, int bytes) {
 
 /// At least one block, so that a launch without elements loads the kernel all the same.
 int blocks_for(int64_t elements) {
-  const int64_t blocks = (elements + kThreads - 1) / kThreads;
-  if (blocks < 1) return 1;
-  return blocks < kMostBlocks ? static_cast<int>(blocks) : kMostBlocks;
+  return static_cast<int>(
+      std::clamp<int64_t>((elements + kThreads - 1) / kThreads, 1, kMostBlocks));
 }
 
 }  // namespace

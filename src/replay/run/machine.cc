@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -41,25 +40,19 @@ void* open_library(const std::string& name) {
                           kVariable));
 }
 
-std::string path_of_function(void* function, const std::string& otherwise) {
-  Dl_info place{};
-  if (dladdr(function, &place) == 0 || place.dli_fname == nullptr) return otherwise;
-  return place.dli_fname;
-}
-
-/// "2.28.9" of 22809, as ncclGetVersion gives it; up to 2.8 it is 2809.
-std::string nccl_version_text(int version) {
-  const int step = version < 10000 ? 1000 : 10000;
-  return fmt::format("{}.{}.{}", version / step, version % step / 100, version % 100);
-}
-
 }  // namespace
 
 NcclLibrary::NcclLibrary(const std::string& library)
     : path(wanted_library(library)), handle(open_library(path)) {
-  path = path_of_function(reinterpret_cast<void*>(get_version), path);
+  Dl_info place{};
+  if (dladdr(reinterpret_cast<void*>(get_version), &place) != 0 && place.dli_fname != nullptr) {
+    path = place.dli_fname;
+  }
   int number = 0;
-  if (get_version(&number) == ncclSuccess) version = nccl_version_text(number);
+  if (get_version(&number) != ncclSuccess) return;
+  // "2.28.9" is 22809; up to 2.8 it is 2809.
+  const int step = number < 10000 ? 1000 : 10000;
+  version = fmt::format("{}.{}.{}", number / step, number % step / 100, number % 100);
 }
 
 LoadedFunction NcclLibrary::find(const char* function) const { return {dlsym(handle, function)}; }
@@ -84,11 +77,6 @@ std::string site_text(const CallSite& site) {
   return text;
 }
 
-std::string last_error(const NcclLibrary& nccl, ncclComm_t comm) {
-  const char* text = nccl.get_last_error(comm);
-  return text == nullptr || *text == '\0' ? "" : "; " + printable(text);
-}
-
 }  // namespace
 
 void check(cudaError_t result, const CallSite& site) {
@@ -99,8 +87,10 @@ void check(cudaError_t result, const CallSite& site) {
 
 void check(ncclResult_t result, const CallSite& site, const NcclLibrary& nccl, ncclComm_t comm) {
   if (result == ncclSuccess || result == ncclInProgress) return;
+  const char* last = nccl.get_last_error(comm);
+  const bool has_last = last != nullptr && *last != '\0';
   throw Error(fmt::format("{}: {}, {}{}", site_text(site), result_name(result),
-                          nccl.get_error_string(result), last_error(nccl, comm)));
+                          nccl.get_error_string(result), has_last ? "; " + printable(last) : ""));
 }
 
 GpuMemory::GpuMemory(int64_t bytes, int rank) {
@@ -169,47 +159,38 @@ struct ProcessOnGpu {
 
 constexpr Result kSuccess = 0;
 
+/// Functions of the library; nullptr: there is none of that name, or no library.
 struct Nvml {
-  Result (*init)() = nullptr;
-  Result (*device_by_bus_id)(const char*, Device*) = nullptr;
-  Result (*memory)(Device, Memory*) = nullptr;
-  Result (*processes)(Device, unsigned int*, ProcessOnGpu*) = nullptr;
-};
-
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
-std::optional<Nvml> load_nvml() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return std::nullopt;
-  Nvml nvml;
-  const bool is_whole = find(library, "nvmlInit_v2", nvml.init) &&
-                        find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_by_bus_id) &&
-                        find(library, "nvmlDeviceGetMemoryInfo", nvml.memory) &&
-                        find(library, "nvmlDeviceGetComputeRunningProcesses_v3", nvml.processes);
-  if (!is_whole || nvml.init() != kSuccess) return std::nullopt;
-  return nvml;
-}
+  Result (*init)() = find("nvmlInit_v2");
+  Result (*device_by_bus_id)(const char*, Device*) = find("nvmlDeviceGetHandleByPciBusId_v2");
+  Result (*memory)(Device, Memory*) = find("nvmlDeviceGetMemoryInfo");
+  Result (*processes)(Device, unsigned int*,
+                      ProcessOnGpu*) = find("nvmlDeviceGetComputeRunningProcesses_v3");
+  bool is_ready = init && device_by_bus_id && memory && processes && init() == kSuccess;
+
+  LoadedFunction find(const char* name) const {
+    return {library == nullptr ? nullptr : dlsym(library, name)};
+  }
+};
 
 /// Fills in who else computes on the GPU, and how much of its memory is free, unless there is no
 /// libnvidia-ml.so.1, or it does not tell. A container may hide the processes of others.
 void ask_use(GpuState& state) {
-  static const std::optional<Nvml> kNvml = load_nvml();
+  static const Nvml kNvml;
   Device device = nullptr;
-  if (!kNvml || kNvml->device_by_bus_id(state.gpu.bus_id.c_str(), &device) != kSuccess) return;
+  if (!kNvml.is_ready) return;
+  if (kNvml.device_by_bus_id(state.gpu.bus_id.c_str(), &device) != kSuccess) return;
   std::array<ProcessOnGpu, 256> found;
   unsigned int count = found.size();
-  if (kNvml->processes(device, &count, found.data()) != kSuccess) return;
+  if (kNvml.processes(device, &count, found.data()) != kSuccess) return;
   std::vector<int64_t>& pids = state.processes.emplace();
   for (size_t i = 0; i < std::min<size_t>(count, found.size()); ++i) {
     if (found[i].pid != static_cast<unsigned int>(getpid())) pids.push_back(found[i].pid);
   }
   std::ranges::sort(pids);
   Memory memory{};
-  if (kNvml->memory(device, &memory) == kSuccess) state.free = static_cast<int64_t>(memory.free);
+  if (kNvml.memory(device, &memory) == kSuccess) state.free = static_cast<int64_t>(memory.free);
 }
 
 constexpr int64_t kProbedElements = 4 << 20;  // Of four bytes.
@@ -224,14 +205,12 @@ std::string version_text(int version) {
 
 bool has_driver() { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr; }
 
-std::string bus_id_of(int gpu) {
-  char text[32] = "";
-  if (cudaDeviceGetPCIBusId(text, sizeof text, gpu) != cudaSuccess) return {};
-  return lower_case(text);
-}
-
 GpuState gpu_state(int gpu) {
-  GpuState state{.gpu = {.gpu = gpu, .name = "", .bus_id = bus_id_of(gpu), .memory = 0}};
+  GpuState state{.gpu = {.gpu = gpu}};
+  char bus_id[32] = "";
+  if (cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, gpu) == cudaSuccess) {
+    state.gpu.bus_id = lower_case(bus_id);
+  }
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, gpu) == cudaSuccess) {
     state.gpu.name = properties.name;

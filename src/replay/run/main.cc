@@ -350,18 +350,6 @@ int test_gpus(RunFlags& flags) {
   return selftest(flags, all_reduce_float8(flags.devices), machine, std::cout);
 }
 
-int live_as_rank(const std::string& command, const std::string& plan, const std::string& nccl) {
-  const auto rank = parse_command(command);
-  if (!rank) throw Error("no command of a rank; ranks are started by ncclog-replay run", "rank");
-  return static_cast<int>(run_rank_process(*rank, plan, nccl));
-}
-
-int answer_probe(int gpu) {
-  const GpuCheck check = probe_gpu(gpu);
-  fmt::print("{}", write_line(check));
-  return check.answers ? kFine : kFailed;
-}
-
 int run_command_line(int argc, char** argv) {
   CLI::App app("Carries out replay plans of ncclog on this machine's GPUs", "ncclog-replay");
   app.require_subcommand(1);
@@ -392,28 +380,33 @@ int run_command_line(int argc, char** argv) {
     return app.exit(error) == 0 ? kFine : kCannotDo;
   }
   if (*gpus) return show_gpus(as_json);
-  if (*rank) return live_as_rank(command, flags.plan, flags.nccl);
-  if (*probe) return answer_probe(gpu);
+  if (*rank) {
+    const auto parsed = parse_command(command);
+    if (!parsed)
+      throw Error("no command of a rank; ranks are started by ncclog-replay run", "rank");
+    return static_cast<int>(run_rank_process(*parsed, flags.plan, flags.nccl));
+  }
+  if (*probe) {
+    const GpuCheck check = probe_gpu(gpu);
+    fmt::print("{}", write_line(check));
+    return check.answers ? kFine : kFailed;
+  }
   // CUDA may start threads, which would take the signals that a run waits for.
   const StopSignals stops;
   if (*test) return test_gpus(flags);
   return carry_out(flags, query_machine(flags.nccl), std::cerr);
 }
 
-int complain(const std::string& where, const std::string& what, const std::string& hint) {
-  fmt::print(stderr, "ncclog-replay: {}{}{}\n", where, where.empty() ? "" : ": ", what);
-  if (!hint.empty()) fmt::print(stderr, "  hint: {}\n", hint);
+int run_safely(int argc, char** argv) try {
+  return run_command_line(argc, argv);
+} catch (const Error& error) {
+  fmt::print(stderr, "ncclog-replay: {}{}{}\n", error.where(), error.where().empty() ? "" : ": ",
+             error.what());
+  if (!error.hint().empty()) fmt::print(stderr, "  hint: {}\n", error.hint());
   return kCannotDo;
-}
-
-int run_safely(int argc, char** argv) {
-  try {
-    return run_command_line(argc, argv);
-  } catch (const Error& error) {
-    return complain(error.where(), error.what(), error.hint());
-  } catch (const std::exception& error) {
-    return complain("internal error", error.what(), "");
-  }
+} catch (const std::exception& error) {
+  fmt::print(stderr, "ncclog-replay: internal error: {}\n", error.what());
+  return kCannotDo;
 }
 
 }  // namespace

@@ -58,22 +58,9 @@ NCCLOG_SHARED constexpr bool is_signed_integer(int datatype) {
 
 /// Of float16, float32, float64, bfloat16, float8e4m3, float8e5m2; {0, 0} for all others.
 NCCLOG_SHARED constexpr FloatFormat float_format(int datatype) {
-  switch (datatype) {
-    case 6:
-      return {5, 10};
-    case 7:
-      return {8, 23};
-    case 8:
-      return {11, 52};
-    case 9:
-      return {8, 7};
-    case 10:
-      return {4, 3};
-    case 11:
-      return {5, 2};
-    default:
-      return {0, 0};
-  }
+  // By ncclDataType_t, from ncclFloat16 on.
+  const FloatFormat formats[] = {{5, 10}, {8, 23}, {11, 52}, {8, 7}, {4, 3}, {5, 2}};
+  return datatype >= 6 && datatype <= 11 ? formats[datatype - 6] : FloatFormat{0, 0};
 }
 
 NCCLOG_SHARED constexpr bool is_float(int datatype) { return float_format(datatype).mantissa > 0; }
@@ -130,28 +117,21 @@ NCCLOG_SHARED inline uint64_t encode_float(double value, FloatFormat format) {
   return cut + 1 - exponent > 63 ? sign : sign | (whole >> (cut + 1 - exponent));
 }
 
-/// Two to the power of `exponent`, which double holds as a normal number.
-NCCLOG_SHARED inline double power_of_two(int exponent) {
-  const uint64_t bits = static_cast<uint64_t>(exponent + 1023) << 52;
+/// The double with these bits.
+NCCLOG_SHARED inline double double_of(uint64_t bits) {
   double value = 0;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
-NCCLOG_SHARED inline double not_a_number() {
-  const uint64_t bits = 0x7ff8000000000000ULL;
-  double value = 0;
-  memcpy(&value, &bits, sizeof value);
-  return value;
+/// Two to the power of `exponent`, which double holds as a normal number.
+NCCLOG_SHARED inline double power_of_two(int exponent) {
+  return double_of(static_cast<uint64_t>(exponent + 1023) << 52);
 }
 
 /// The value of `bits`; infinity and NaN become a NaN, which is near nothing.
 NCCLOG_SHARED inline double decode_float(uint64_t bits, FloatFormat format) {
-  double value = 0;
-  if (format.mantissa == 52) {
-    memcpy(&value, &bits, sizeof value);
-    return value;
-  }
+  if (format.mantissa == 52) return double_of(bits);
   const uint64_t most = (1ULL << format.exponent) - 1;
   const uint64_t exponent = (bits >> format.mantissa) & most;
   const uint64_t mantissa = bits & ((1ULL << format.mantissa) - 1);
@@ -163,7 +143,7 @@ NCCLOG_SHARED inline double decode_float(uint64_t bits, FloatFormat format) {
   }
   // float8e4m3 has no infinity: its largest exponent counts like any other, but for one NaN.
   const bool is_e4m3 = format.exponent == 4 && format.mantissa == 3;
-  if (exponent == most && (!is_e4m3 || mantissa == 7)) return not_a_number();
+  if (exponent == most && (!is_e4m3 || mantissa == 7)) return double_of(0x7ff8000000000000ULL);
   return sign * (1.0 + static_cast<double>(mantissa) * unit) *
          power_of_two(static_cast<int>(exponent) - bias);
 }

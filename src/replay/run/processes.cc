@@ -16,6 +16,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -154,12 +155,9 @@ int pseudo_host_of(const ReplayPlan& plan, int rank, int hosts) {
     return static_cast<int>(static_cast<int64_t>(rank) * hosts /
                             std::max<int64_t>(1, static_cast<int64_t>(plan.ranks.size())));
   }
-  std::vector<int> groups;
-  for (const PlannedRank& each : plan.ranks) groups.push_back(each.host_group);
-  std::ranges::sort(groups);
-  groups.erase(std::ranges::unique(groups).begin(), groups.end());
-  const auto place = std::lower_bound(groups.begin(), groups.end(), plan.ranks[rank].host_group);
-  return static_cast<int>(place - groups.begin());
+  std::set<int> groups;
+  for (const PlannedRank& each : plan.ranks) groups.insert(each.host_group);
+  return static_cast<int>(std::distance(groups.begin(), groups.find(plan.ranks[rank].host_group)));
 }
 
 Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& setup,
@@ -224,14 +222,6 @@ std::vector<Settings> variations_of(const std::vector<std::string>& vary) {
   return all;
 }
 
-/// In the order in which they are run. Empty: the plan has no such run.
-std::vector<MadeIn> modes_of(const ReplayPlan& plan, const std::string& mode) {
-  std::vector<MadeIn> modes;
-  if (mode != "clean" && has_defect(plan)) modes.push_back(MadeIn::Defect);
-  if (mode != "defect") modes.push_back(MadeIn::Clean);
-  return modes;
-}
-
 }  // namespace
 
 void add_run_flags(CLI::App& app, RunFlags& flags) {
@@ -261,7 +251,9 @@ RunList list_runs(const ReplayPlan& plan, const RunFlags& flags) {
   RunList list;
   for (const std::string& text : flags.set) list.settings.push_back(parse_setting(text));
   const std::vector<Settings> variations = variations_of(flags.vary);
-  const std::vector<MadeIn> modes = modes_of(plan, flags.mode);
+  std::vector<MadeIn> modes;  // In the order in which they are run.
+  if (flags.mode != "clean" && has_defect(plan)) modes.push_back(MadeIn::Defect);
+  if (flags.mode != "defect") modes.push_back(MadeIn::Clean);
   if (modes.empty()) {
     throw Error("the plan has no defect: its two runs would be the same", "",
                 "--mode clean makes that run");

@@ -91,11 +91,7 @@ int take_stop_signal(int descriptor) {
 
 // One connection.
 
-Connection::Connection(Connection&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      received_(std::move(other.received_)),
-      searched_(std::exchange(other.searched_, 0)),
-      unsent_(std::move(other.unsent_)) {}
+Connection::Connection(Connection&& other) noexcept { *this = std::move(other); }
 
 Connection& Connection::operator=(Connection&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);

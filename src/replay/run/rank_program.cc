@@ -493,8 +493,6 @@ class Stopwatch {
     }
   }
 
-  void run_once(size_t run) { run_series(run, 1); }
-
   /// Makes the call `calls` times between two events.
   void run_series(size_t run, int calls) {
     starts_[run].record(target_.stream);
@@ -561,11 +559,11 @@ MeasuredRuns time_call(RankProgram& program, size_t call, int runs, const NcclLi
   const auto warm = static_cast<size_t>(runs);
   // Without meeting, a rank would measure how late the others come.
   watch.meet();
-  watch.run_once(0);
+  watch.run_series(0, 1);
   // The series takes other times later; until then its place serves for what is not counted.
   watch.run_series(warm + 1, kWarmUps);
   watch.meet();
-  for (size_t run = 1; run <= warm; ++run) watch.run_once(run);
+  for (size_t run = 1; run <= warm; ++run) watch.run_series(run, 1);
   watch.meet();
   watch.run_series(warm + 1, runs);
   const std::vector<double> times = watch.slowest();
