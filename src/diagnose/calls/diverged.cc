@@ -425,13 +425,6 @@ bool rejoin(CommonCalls a, CommonCalls b) {
   return n >= kFewestAlike && (n == a.size() || n == b.size());
 }
 
-/// They share the first `n` calls, which are not all, and all the others but one that one of them
-/// left out.
-bool differ_by_one(CommonCalls a, CommonCalls b, size_t n) {
-  return n >= kFewestAlike &&
-         (rejoin(a.subspan(n + 1), b.subspan(n)) || rejoin(a.subspan(n), b.subspan(n + 1)));
-}
-
 std::vector<Waiter> find_diverged(const Job& job) {
   std::vector<Waiter> diverged;
   if (rank_programs(job).size() > kMostCompared) return diverged;
@@ -447,11 +440,11 @@ const std::vector<Waiter>& diverged_from_twins(const Job& job) {
   return job.answers.of<&find_diverged>(job);
 }
 
-std::string twin_words(const Job& job, const Waiter& waiter, const TwinDivergence& divergence,
-                       std::string_view place) {
+std::string twin_words(const Job& job, const TwinDivergence& divergence, std::string_view place) {
   return fmt::format("{} called {}{} where {}, which is at the same place of its groups, called {}",
-                     waiter_words(job, waiter), to_valid_utf8(divergence.made.op.view()), place,
-                     waiter_words(job, divergence.twin), to_valid_utf8(divergence.usual.op.view()));
+                     waiter_words(job, divergence.waiter), to_valid_utf8(divergence.made.op.view()),
+                     place, waiter_words(job, divergence.twin),
+                     to_valid_utf8(divergence.usual.op.view()));
 }
 
 bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
@@ -482,8 +475,13 @@ std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter
     if (n <= most) continue;
     // They are of one stage if they share half of what is known, or all but one call.
     const bool share_half = n >= std::max(kFewestAlike, shorter / 2);
-    const bool is_twin = share_half || (differ_by_one(common[o], common[p], n) && is_whole(*own) &&
-                                        is_whole(programs[p]));
+    // The one call is left out by one of them, and they share all others.
+    const CommonCalls mine = common[o];
+    const CommonCalls other = common[p];
+    const bool differ_by_one =
+        n >= kFewestAlike && (rejoin(mine.subspan(n + 1), other.subspan(n)) ||
+                              rejoin(mine.subspan(n), other.subspan(n + 1)));
+    const bool is_twin = share_half || (differ_by_one && is_whole(*own) && is_whole(programs[p]));
     if (!is_twin) continue;
     most = n;
     twin = p;
@@ -492,7 +490,8 @@ std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter
   // Of two that differ, it is the twin that left the order that it had kept itself.
   const bool twin_left = past_at(kinds_of(programs[*twin]), most) == Past::Other;
   if (twin_left && past_at(kinds_of(*own), most) != Past::Other) return std::nullopt;
-  return TwinDivergence{programs[*twin].waiter, own->calls[most], programs[*twin].calls[most]};
+  return TwinDivergence{waiter, programs[*twin].waiter, own->calls[most],
+                        programs[*twin].calls[most]};
 }
 
 }  // namespace ncclog

@@ -126,8 +126,6 @@ struct Divergence {
   int usual_communicator = -1;
   PlacedCall usual;   ///< What the others called there; the call of one of them.
   size_t others = 0;  ///< How many did.
-
-  bool operator==(const Divergence&) const = default;
 };
 
 struct Divergences {
@@ -207,6 +205,7 @@ std::optional<MessageDivergence> message_divergence(const Job& job,
 
 /// A rank that diverged from a twin.
 struct TwinDivergence {
+  Waiter waiter;
   Waiter twin;
   RankCall made;   ///< The first call that differs.
   RankCall usual;  ///< What the twin called there.
@@ -218,7 +217,7 @@ std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter
 
 /// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send"; `place`: of its
 /// call.
-std::string twin_words(const Job& job, const Waiter& waiter, const TwinDivergence& divergence,
+std::string twin_words(const Job& job, const TwinDivergence& divergence,
                        std::string_view place = {});
 
 /// What `a` called is a beginning of what `b` called, each on its own communicators, or the same.

@@ -66,8 +66,8 @@ struct Leaver {
 /// they did: where several write into one file, its order is not that of time.
 std::set<int> those_that_suffered(const Job& job) {
   std::set<int> processes = processes_that_gave_up(job);
-  for_each_said<NcclException>(job, [&](const auto& said) { processes.insert(said.process); });
-  for_each_said<StoreWaitFailed>(job, [&](const auto& said) { processes.insert(said.process); });
+  for_each_said<NcclException, StoreWaitFailed>(
+      job, [&](const auto& said) { processes.insert(said.process); });
   const auto& ends = outcome_of(job).processes;
   for (size_t p = 0; p < ends.size(); ++p) {
     if (ends[p].state == EndState::Failed) processes.insert(static_cast<int>(p));

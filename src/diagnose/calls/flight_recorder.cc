@@ -40,17 +40,13 @@ struct AgreedCall {
   auto operator<=>(const AgreedCall&) const = default;
 };
 
-bool may_differ(std::string_view torch_name) {
-  return torch_name.find("all_to_all") != torch_name.npos ||
-         torch_name.find("_oop") != torch_name.npos || torch_name.find("sparse") != torch_name.npos;
-}
-
 /// Lists of tensors may be uneven on one side (ProcessGroupNCCL.cpp: allgather, reduce_scatter),
 /// and only the root has both sides of a gather or scatter.
 AgreedCall agreed_call(const FlightRecorderEntry& entry) {
   AgreedCall call{function_of(entry), -1, -1, dtype_of(entry)};
   const std::string_view name = entry.profiling_name;
-  if (may_differ(name)) return call;
+  constexpr std::string_view kMayDiffer[] = {"all_to_all", "_oop", "sparse"};
+  if (holds_one_of(name, kMayDiffer)) return call;
   const bool only_out = name == "nccl:all_gather" || name == "nccl:scatter";
   const bool only_in = name == "nccl:reduce_scatter" || name == "nccl:gather";
   if (!only_out) call.in = element_count(entry.input_sizes);

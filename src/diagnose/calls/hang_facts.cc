@@ -220,7 +220,7 @@ FactValue ended_at_work(const Job& job, const Instance&) {
 std::optional<StopEvidence> silent_stop(const Job& job) {
   auto stop = stop_evidence(job);
   const bool is_silent = stop && (stop->by == StopBy::Silence || stop->by == StopBy::Stated);
-  return is_silent ? std::move(stop) : std::nullopt;
+  return is_silent ? stop : std::nullopt;
 }
 
 /// How it is known that the job stood still, where no watchdog says so: the end of a sentence.
@@ -370,15 +370,6 @@ FactValue came_too_late(const Job& job) {
   return value;
 }
 
-/// Some rank that holds others up left out a message, and it is none of those that seem to be late.
-bool others_diverged_in_message(const Job& job, const Waits& waits,
-                                const std::vector<Blocker>& late) {
-  return std::ranges::any_of(waits.unmatched, [&](const UnmatchedMessages& messages) {
-    const auto divergence = message_divergence(job, messages);
-    return divergence && blocks(waits, divergence->waiter) && !is_one_of(late, divergence->waiter);
-  });
-}
-
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
@@ -393,7 +384,12 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   const std::vector<Waiter>& unlike_twins = diverged_from_twins(job);
   if (is_silent) left.insert(left.end(), unlike_twins.begin(), unlike_twins.end());
   keep_diverged(left, late);
-  if (others_diverged_in_message(job, waits, late)) return unknown();
+  // Some rank that holds others up left out a message, and it is none of those that seem late.
+  const auto is_of_other = [&](const UnmatchedMessages& messages) {
+    const auto divergence = message_divergence(job, messages);
+    return divergence && blocks(waits, divergence->waiter) && !is_one_of(late, divergence->waiter);
+  };
+  if (std::ranges::any_of(waits.unmatched, is_of_other)) return unknown();
   if (is_silent && others_diverged(unlike_twins, late)) return unknown();
   const bool is_vague = is_silent || timeouts_name_no_process(job);
   if (is_vague && !message_conflicts(job).empty()) return unknown();
@@ -518,11 +514,10 @@ bool blame_unlike_twins(const Job& job, FactValue& value) {
   const std::vector<Waiter>& diverged = diverged_from_twins(job);
   if (diverged.size() != 1) return false;
   const auto divergence = divergence_from_twins(job, diverged.front());
-  if (!divergence) return false;
   const RankCall& made = divergence->made;
   blame(job, diverged.front(), value);
   place_in(job, made.line.communicator, value);
-  value.what = twin_words(job, diverged.front(), *divergence,
+  value.what = twin_words(job, *divergence,
                           fmt::format(" number {} of {}", made.index + 1,
                                       communicator_words(job, made.line.communicator)));
   return true;

@@ -94,9 +94,6 @@ Votes votes_of(const Job& job) {
   return votes;
 }
 
-/// Ranks of the group by what they called, which views the votes.
-using CheckCamps = std::vector<Camp<std::string_view>>;
-
 /// Adds the ranks, as far as the job knows them.
 void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, FactValue& value) {
   for (const int rank : odd) {
@@ -107,13 +104,6 @@ void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, 
       blame(process_of_rank(job, rank), rank, value);
     }
   }
-}
-
-std::string odd_words(const Votes& votes, const CheckCamps& camps, const std::vector<int>& odd) {
-  const auto& [usual, others] = camps.front();
-  const std::string what = camps.size() == 2 ? call_in(camps.back().call) : "something else";
-  return fmt::format("PyTorch's check: {}{} called {}, the other {} ranks {}", ranks_phrase(odd),
-                     votes.own_numbers ? "" : " of its group", what, others.size(), call_in(usual));
 }
 
 void add_pytorch(const Job& job, FactValue& value) {
@@ -134,13 +124,19 @@ void add_pytorch(const Job& job, FactValue& value) {
   if (votes.contradict) return;
   std::map<std::string_view, std::map<int, std::string_view>> by_call;
   for (const auto& [rank, call] : votes.calls) by_call[call][rank] = call;
-  const CheckCamps camps = camps_of(by_call);
+  const std::vector<Camp<std::string_view>> camps = camps_of(by_call);  // They view the votes.
   // Ranks that no report tells of might all be on the other side.
   const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
   const size_t all = std::max(votes.calls.size(), static_cast<size_t>(std::max(nranks, 0)));
   std::vector<int> odd = outvoted(CallSource::Check, camps, all);
   std::ranges::sort(odd);
-  if (!odd.empty()) value.what = odd_words(votes, camps, odd);
+  if (!odd.empty()) {
+    const auto& [usual, others] = camps.front();
+    value.what = fmt::format("PyTorch's check: {}{} called {}, the other {} ranks {}",
+                             ranks_phrase(odd), votes.own_numbers ? "" : " of its group",
+                             camps.size() == 2 ? call_in(camps.back().call) : "something else",
+                             others.size(), call_in(usual));
+  }
   blame_odd(job, votes, odd, value);
 }
 
@@ -386,26 +382,24 @@ struct Telling {
 /// there is none, or several, or if another one left the order of collectives.
 bool tell_out_of_step(Telling& telling) {
   const OutOfStep* first = nullptr;
-  Waiter waiter;
   std::optional<TwinDivergence> divergence;
   for (const OutOfStep& messages : messages_out_of_step(telling.job)) {
     auto of_sender = divergence_from_twins(telling.job, messages.sender);
     auto of_receiver = divergence_from_twins(telling.job, messages.receiver);
     // Where both did, or none, nothing tells which of them it was.
     if (of_sender.has_value() == of_receiver.has_value()) continue;
-    const Waiter& left = of_sender ? messages.sender : messages.receiver;
-    if (first != nullptr && left != waiter) return false;
-    if (first != nullptr) continue;
+    const auto& left = of_sender ? of_sender : of_receiver;
+    if (divergence && left->waiter != divergence->waiter) return false;
+    if (divergence) continue;
     first = &messages;
-    waiter = left;
-    divergence = std::move(of_sender ? of_sender : of_receiver);
+    divergence = left;
   }
   const std::vector<Waiter> odd = waiters_of(find_divergences(telling.job).odd);
-  const auto is_other = [&](const Waiter& one) { return one != waiter; };
-  if (first == nullptr || std::ranges::any_of(odd, is_other)) return false;
+  const auto is_other = [&](const Waiter& one) { return one != divergence->waiter; };
+  if (!divergence || std::ranges::any_of(odd, is_other)) return false;
   telling.add(*first);
-  blame(telling.job, waiter, telling.value);
-  telling.phrases.push_back(twin_words(telling.job, waiter, *divergence));
+  blame(telling.job, divergence->waiter, telling.value);
+  telling.phrases.push_back(twin_words(telling.job, *divergence));
   return true;
 }
 
@@ -463,17 +457,13 @@ void name_ends(const Waits& waits, Telling& telling) {
   if (with_themselves.size() == 1) {
     return blame(telling.job, *with_themselves.begin(), telling.value);
   }
-  std::vector<std::pair<Waiter, TwinDivergence>> diverged;
+  std::vector<TwinDivergence> diverged;
   for (const Waiter& end : ends) {
-    if (const auto divergence = divergence_from_twins(telling.job, end)) {
-      diverged.emplace_back(end, *divergence);
-    }
+    if (const auto one = divergence_from_twins(telling.job, end)) diverged.push_back(*one);
   }
   if (diverged.size() == 1) {
-    const auto& [waiter, divergence] = diverged.front();
-    blame(telling.job, waiter, telling.value);
-    telling.phrases.push_back(twin_words(telling.job, waiter, divergence));
-    return;
+    telling.phrases.push_back(twin_words(telling.job, diverged.front()));
+    return blame(telling.job, diverged.front().waiter, telling.value);
   }
   const auto is_end = [&](const Waiter& waiter) { return ends.contains(waiter); };
   const bool others_hold_up = std::ranges::any_of(waits.blockers, [&](const Blocker& blocker) {

@@ -19,14 +19,6 @@
 namespace ncclog {
 namespace {
 
-bool has_root(const OpName& op) {
-  return op == "Broadcast" || op == "Reduce" || op == "Gather" || op == "Scatter";
-}
-
-bool reduces(const OpName& op) {
-  return op == "AllReduce" || op == "Reduce" || op == "ReduceScatter";
-}
-
 /// Number of a member in the job, else in the communicator.
 int number_of(const Job& job, const CommRank& rank) {
   if (rank.process < 0) return rank.rank;
@@ -58,8 +50,11 @@ std::string call_words(const CallSignature& call) {
   std::string words =
       fmt::format("{} of {} {}", to_valid_utf8(call.op.view()), call.count,
                   type.empty() ? fmt::format("datatype {}", call.datatype) : std::string(type));
-  if (reduces(call.op)) words += fmt::format(" ({})", reduction_name(call.redop));
-  if (has_root(call.op)) words += fmt::format(", root {}", call.root);
+  constexpr std::string_view kReducing[] = {"AllReduce", "Reduce", "ReduceScatter"};
+  if (equals_one_of(call.op.view(), kReducing))
+    words += fmt::format(" ({})", reduction_name(call.redop));
+  constexpr std::string_view kRooted[] = {"Broadcast", "Reduce", "Gather", "Scatter"};
+  if (equals_one_of(call.op.view(), kRooted)) words += fmt::format(", root {}", call.root);
   if (call.op == "Send") words += fmt::format(" to rank {}", call.root);
   if (call.op == "Recv") words += fmt::format(" from rank {}", call.root);
   return words;

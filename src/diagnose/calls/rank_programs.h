@@ -298,8 +298,6 @@ struct Meeting {
 struct WaitingCall {
   SimulatedCall waiting;  ///< Has begun and waits for
   SimulatedCall awaited;  ///< this one, which stands behind the next link's `waiting`.
-
-  bool operator==(const WaitingCall&) const = default;
 };
 
 /// What becomes of calls that wait for each other in a circle.

@@ -180,15 +180,6 @@ std::string member_words(const RasMember& member) {
                        : fmt::format("rank {} ({})", member.rank, place);
 }
 
-/// More ranks than any communicator of the answer has, or a rank that none has: in such an answer
-/// the service itself is wrong.
-bool is_impossible(const RasStatement& statement, int64_t most_ranks) {
-  if (statement.communicator.empty() || most_ranks <= 0) return false;
-  return statement.count > most_ranks ||
-         std::ranges::any_of(statement.members,
-                             [&](const RasMember& member) { return member.rank >= most_ranks; });
-}
-
 /// "communicator b33c: no data from 1 rank: rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
 std::string lacking_words(const RasStatement& statement) {
   constexpr size_t kMost = 3;
@@ -211,13 +202,20 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
   for (const RasCommunicators& row : report.communicators) {
     most_ranks = std::max(most_ranks, row.nranks);
   }
+  // More ranks than any communicator of the answer has, or a rank that none has: in such an answer
+  // the service itself is wrong.
+  const auto is_impossible = [&](const RasStatement& statement) {
+    const auto is_unknown = [&](const RasMember& member) { return member.rank >= most_ranks; };
+    return !statement.communicator.empty() && most_ranks > 0 &&
+           (statement.count > most_ranks || std::ranges::any_of(statement.members, is_unknown));
+  };
   std::vector<std::string> phrases;
   std::string doubt;
   for (const RasStatement& statement : report.statements) {
     const bool lacks = statement.problem == "DEAD" ||
                        (statement.problem == "INCOMPLETE" && statement.what == "communicator data");
     if (!lacks) continue;
-    if (!is_impossible(statement, most_ranks)) {
+    if (!is_impossible(statement)) {
       phrases.push_back(lacking_words(statement));
     } else if (doubt.empty()) {
       doubt = fmt::format(

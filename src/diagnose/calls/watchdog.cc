@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <map>
 
 #include "base/text.h"
@@ -76,14 +75,6 @@ std::vector<WorkProgress> find_work_progress(const Job& job) {
   return result;
 }
 
-/// True if the job has communicators of a part of its ranks: then a line that names no group may
-/// be about any of them.
-bool has_several_groups(const Job& job) {
-  // The largest stands first.
-  return !job.communicators.empty() &&
-         job.communicators.back().nranks < job.communicators.front().nranks;
-}
-
 /// What a line of process and rank says, without its group.
 template <typename Timeout>
 TimedOutWork read_work(int process, int rank, const Timeout& timeout, const Record& record) {
@@ -111,7 +102,10 @@ void add_work(TimedOutWork work, std::vector<TimedOutWork>& works) {
 /// T is one of the two ways in which PyTorch says that a work timed out.
 template <typename T>
 void add_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
-  const bool several_groups = has_several_groups(job);
+  // The job has communicators of a part of its ranks, the largest first: a line that names no group
+  // may be about any of them.
+  const bool several_groups = !job.communicators.empty() &&
+                              job.communicators.back().nranks < job.communicators.front().nranks;
   for_each_said<T>(job, [&](const Said<T>& said) {
     const int rank = rank_of(job, said.process, said.header);
     TimedOutWork work = read_work(said.process, rank, said.message, said.record);
@@ -255,57 +249,48 @@ void blame_speaker(const Job& job, const auto& said, FactValue& value) {
   blame(said.rank >= 0 ? process_of_rank(job, said.rank) : said.process, said.rank, value);
 }
 
-using Camps = std::map<std::string, std::vector<const TimedOutWork*>>;
+using Camps = std::vector<Camp<std::string>>;
 
-/// Reports by what they wait in; empty if one rank waits in two (then several groups are mixed).
-/// A report that names no size fits every size of its operation. The camps point into the reports.
-Camps camps_of(std::initializer_list<const StalledWork*> stalled) {
-  std::vector<const TimedOutWork*> works;
-  for (const StalledWork* one : stalled) {
-    for (const TimedOutWork& work : one->reports) works.push_back(&work);
-  }
+/// Reports, as numbers of `works`, by what they wait in; empty if one rank waits in two (then
+/// several groups are mixed). A report that names no size fits every size of its operation.
+Camps waiting_camps(const std::vector<TimedOutWork>& works) {
   std::set<std::string> sizeless;
-  for (const TimedOutWork* work : works) {
-    if (work->size.empty()) sizeless.insert(work->op);
+  for (const TimedOutWork& work : works) {
+    if (work.size.empty()) sizeless.insert(work.op);
   }
-  Camps camps;
+  std::map<std::string, std::map<int, std::string>> by_call;
   std::set<Who> seen;
-  for (const TimedOutWork* work : works) {
-    if (!seen.insert(who(*work)).second) return {};
-    camps[sizeless.contains(work->op) ? work->op : work->op + " " + work->size].push_back(work);
+  for (const TimedOutWork& work : works) {
+    const auto number = static_cast<int>(seen.size());
+    if (!seen.insert(who(work)).second) return {};
+    const std::string what =
+        sizeless.contains(work.op) ? work.op : fmt::format("{} {}", work.op, work.size);
+    by_call[what][number] = what;
   }
-  return camps;
+  return camps_of(by_call);
 }
 
-/// "ranks 0-2 in ALLREDUCE NumelIn=8, rank 3 in ALLREDUCE NumelIn=4", by first rank.
-std::string camps_phrase(const Camps& camps) {
-  std::map<std::pair<std::vector<int>, std::string>, std::string> parts;
-  for (const auto& [what, works] : camps) {
-    const std::vector<int> ranks = ranks_of(works);
-    const std::string who =
-        ranks.empty() ? fmt::format("{} processes", works.size()) : ranks_phrase(ranks);
-    parts[{ranks, what}] = fmt::format("{} in {}", who, what);
-  }
-  std::vector<std::string> phrases;
-  for (const auto& [order, phrase] : parts) phrases.push_back(phrase);
-  return join(phrases, ", ");
-}
-
-FactValue mismatch_answer(const Job& job, const std::string& where, const Camps& camps) {
-  FactValue value = yes(where + ": " + camps_phrase(camps));
-  for (const auto& [what, works] : camps) value.evidence.push_back(works.front()->line);
-  Ballot ballot;
-  for (const auto& [what, works] : camps) {
-    ballot.came += works.size();
-    ballot.agree = std::max(ballot.agree, works.size());
-  }
+FactValue mismatch_answer(const Job& job, const std::string& where,
+                          const std::vector<TimedOutWork>& works, const Camps& camps) {
+  const auto work_of = [&](int number) -> const TimedOutWork& {
+    return works[static_cast<size_t>(number)];
+  };
+  const auto words_of = [&](const Camp<std::string>& camp) {
+    std::set<int> ranks;
+    for (const int number : camp.members) ranks.insert(work_of(number).rank);
+    ranks.erase(-1);
+    return ranks.empty() ? fmt::format("{} processes", camp.members.size())
+                         : ranks_phrase({ranks.begin(), ranks.end()});
+  };
+  FactValue value = yes(where + ": " +
+                        camps_words(camps, "operation or size", words_of,
+                                    [](const std::string& what) { return what; }));
+  for (const auto& camp : camps) value.evidence.push_back(work_of(camp.members.front()).line);
+  const std::vector<int> odd = outvoted(CallSource::Watchdog, camps, 0);
+  for (const int number : odd) blame_speaker(job, work_of(number), value);
   // Where reports of other ranks may be lost, two sides do not tell which of them is the odd one.
-  const bool is_decided = is_majority(CallSource::Watchdog, ballot);
-  if (!is_decided && is_torn(job)) return value;
-  for (const auto& [what, works] : camps) {
-    if (is_decided && works.size() == ballot.agree) continue;
-    for (const TimedOutWork* work : works) blame_speaker(job, *work, value);
-  }
+  if (!odd.empty() || is_torn(job)) return value;
+  for (const TimedOutWork& work : works) blame_speaker(job, work, value);
   return value;
 }
 
@@ -315,27 +300,26 @@ std::string place(const StalledWork& stalled) {
   return fmt::format("SeqNum {}{}", stalled.seq, group);
 }
 
-/// Reports of two neighbouring SeqNums in which each rank appears once and nothing is the same.
-Camps neighbouring_camps(const StalledWork& first, const StalledWork& second) {
-  Camps camps = camps_of({&first, &second});
-  const bool apart = camps.size() == camps_of({&first}).size() + camps_of({&second}).size();
-  return apart ? camps : Camps{};
-}
-
 FactValue watchdog_mismatch(const Job& job, const Instance&) {
   const std::vector<StalledWork> all = stalled_work(job);
   if (all.empty()) return unknown();
   for (const StalledWork& stalled : all) {
-    const Camps camps = camps_of({&stalled});
-    if (camps.size() > 1) return mismatch_answer(job, place(stalled), camps);
+    const Camps camps = waiting_camps(stalled.reports);
+    if (camps.size() > 1) return mismatch_answer(job, place(stalled), stalled.reports, camps);
   }
   // A peer that went away lets collectives end on some ranks only; then SeqNums mean less.
   if (any_said<PeerClosed, WorkException, IbCompletion>(job)) return unknown();
   for (size_t i = 0; i + 1 < all.size(); ++i) {
     if (all[i].group != all[i + 1].group || all[i].seq + 1 != all[i + 1].seq) continue;
-    const Camps camps = neighbouring_camps(all[i], all[i + 1]);
-    if (camps.size() < 2) continue;
-    return mismatch_answer(job, place(all[i]) + fmt::format(" and {}", all[i + 1].seq), camps);
+    std::vector<TimedOutWork> works = all[i].reports;
+    works.insert(works.end(), all[i + 1].reports.begin(), all[i + 1].reports.end());
+    // Each rank appears once and nothing is the same.
+    const Camps camps = waiting_camps(works);
+    const size_t apart =
+        waiting_camps(all[i].reports).size() + waiting_camps(all[i + 1].reports).size();
+    if (camps.size() < 2 || camps.size() != apart) continue;
+    return mismatch_answer(job, fmt::format("{} and {}", place(all[i]), all[i + 1].seq), works,
+                           camps);
   }
   return unknown();
 }
@@ -560,8 +544,8 @@ std::vector<CallPlace> camp_places(const Job& job, int communicator) {
 std::vector<CallPlace> front_places(const Job& job, int communicator) {
   const CallFront front = call_front(job, communicator);
   const PlacedCall* call = open_call(job, front);
-  if (call == nullptr) return {};
-  return {{front.ahead, call->call}};
+  return call == nullptr ? std::vector<CallPlace>{}
+                         : std::vector{CallPlace{front.ahead, call->call}};
 }
 
 /// All ranks in the communicator's last call.

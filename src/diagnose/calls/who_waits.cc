@@ -413,14 +413,6 @@ bool may_owe(const Job& job, const Communicator& comm, const CommRank& rank, int
   });
 }
 
-/// Its Send to itself and the Recv of it differ in size: it waits for itself.
-bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return std::ranges::any_of(waits.unmatched, [&](const UnmatchedMessages& messages) {
-    return messages.sizes_differ && messages.sender == messages.receiver &&
-           waiter_at(job, messages.communicator, messages.sender) == waiter;
-  });
-}
-
 /// Another rank of the communicator waits itself, or is one of those that seem to wait for nobody,
 /// and has come less far.
 bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Blocker>& idle,
@@ -493,7 +485,12 @@ std::vector<Blocker> idle_blockers(const Job& job, const Waits& waits) {
         memberships(job, waiter),
         [](const MemberCalls& own) { return own.rank->state == RankState::Started; });
     if (is_initialising || may_wait_for_unknown(job, waits, waiter)) continue;
-    if (!waits_for_itself(job, waits, waiter)) result.push_back(blocker);
+    // Its Send to itself and the Recv of it differ in size.
+    const auto is_with_itself = [&](const UnmatchedMessages& messages) {
+      return messages.sizes_differ && messages.sender == messages.receiver &&
+             waiter_at(job, messages.communicator, messages.sender) == waiter;
+    };
+    if (std::ranges::none_of(waits.unmatched, is_with_itself)) result.push_back(blocker);
   }
   // Without a watchdog nobody says of several that they do not wait.
   if (result.size() > 1 && gave_up.empty()) {

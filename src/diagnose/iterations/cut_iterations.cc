@@ -143,13 +143,8 @@ RepeatRange inside(const Repeats& repeats, size_t begin, size_t end) {
   return {first, std::max(first, last)};
 }
 
-/// Calls between the repeats number `repeat` - 1 and `repeat`.
-struct Gap {
-  size_t begin = 0;
-  size_t end = 0;
-};
-
-Gap gap_before(const Repeats& repeats, size_t repeat, size_t total) {
+/// Begin and end of the calls between the repeats number `repeat` - 1 and `repeat`.
+std::pair<size_t, size_t> gap_before(const Repeats& repeats, size_t repeat, size_t total) {
   return {repeat == 0 ? 0 : repeats.end_of(repeat - 1),
           repeat < repeats.begins.size() ? repeats.begins[repeat] : total};
 }
@@ -225,10 +220,10 @@ class Spans {
   bool is_beginning(size_t begin) const {
     const size_t rest = calls_.size() - begin;
     if (rest == 0 || rest >= length()) return false;
-    const std::vector<int> last = calls_.kinds(begin, rest);
     size_t i = 0;
-    return std::ranges::all_of(
-        last, [&](int kind) { return kind == repeats_.pattern[i++ % repeats_.pattern.size()]; });
+    return std::ranges::all_of(calls_.kinds(begin, rest), [&](int kind) {
+      return kind == repeats_.pattern[i++ % repeats_.pattern.size()];
+    });
   }
 
   void add_tail(int64_t number, size_t begin, bool announced) {
@@ -258,16 +253,6 @@ std::optional<int64_t> usual_shift(const std::vector<Boundary>& own,
 }
 
 size_t distance_of(size_t a, size_t b) { return a > b ? a - b : b - a; }
-
-/// Both make as many repeats from the same step on, or the process's own markers say nothing: then
-/// repeats of equal number are the same iteration.
-bool matches_by_number(const std::vector<Boundary>& own, const Repeats& repeats,
-                       const std::vector<Boundary>& model, const Repeats& model_repeats) {
-  if (own.empty()) return true;
-  if (repeats.begins.size() != model_repeats.begins.size()) return false;
-  const bool credible = 4 * moved_by(own) <= own.size() * repeats.pattern.size();
-  return own.front().step == model.front().step || !credible;
-}
 
 }  // namespace
 
@@ -301,7 +286,12 @@ size_t moved_by(const std::vector<Boundary>& boundaries) {
 std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCalls& calls,
                               const std::vector<Boundary>& model,
                               const RepeatedCalls& model_calls) {
-  const bool by_number = matches_by_number(own, calls.repeats, model, model_calls.repeats);
+  // Both make as many repeats from the same step on, or the process's own markers say nothing: then
+  // repeats of equal number are the same iteration.
+  const bool are_as_many = calls.repeats.begins.size() == model_calls.repeats.begins.size();
+  const bool is_credible = 4 * moved_by(own) <= own.size() * calls.repeats.pattern.size();
+  const bool by_number =
+      own.empty() || (are_as_many && (own.front().step == model.front().step || !is_credible));
   const std::optional<int64_t> shift = by_number ? 0 : usual_shift(own, model);
   if (!shift) return own;
   // Farther than that no marker drifts: there the process lacks a repeat that the model has.
@@ -315,16 +305,16 @@ std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCa
       return std::nullopt;
     }
     const auto repeat = static_cast<size_t>(wanted);
-    const Gap gap = gap_before(calls.repeats, repeat, calls.folded.size());
-    const Gap other = gap_before(model_calls.repeats, boundary.repeat, model_calls.folded.size());
+    const auto [begin, end] = gap_before(calls.repeats, repeat, calls.folded.size());
+    const auto [other, other_end] =
+        gap_before(model_calls.repeats, boundary.repeat, model_calls.folded.size());
     if (std::exchange(compared, repeat) != repeat) {
-      const size_t count = gap.end - gap.begin;
-      same = count == other.end - other.begin &&
-             calls.folded.kinds(gap.begin, count) == model_calls.folded.kinds(other.begin, count);
+      same = end - begin == other_end - other &&
+             calls.folded.kinds(begin, end - begin) == model_calls.folded.kinds(other, end - begin);
     }
     // Behind the last repeat that both have, a process that stopped early has other calls.
-    const size_t into = boundary.call - other.begin;
-    const size_t call = same ? gap.begin + into : std::min(gap.begin + into, gap.end);
+    const size_t wanted_call = begin + boundary.call - other;
+    const size_t call = same ? wanted_call : std::min(wanted_call, end);
     return Boundary{boundary.step, call, call, repeat, false};
   };
   std::map<int64_t, Boundary> by_step;

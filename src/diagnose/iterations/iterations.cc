@@ -6,17 +6,17 @@
 namespace ncclog {
 namespace {
 
-/// A process while its iterations are looked for. Its calls are folded whenever they are needed:
-/// all processes' at once would take much memory where they are irregular.
+/// A process while its iterations are looked for. Its calls are folded whenever they are needed,
+/// at a step for each that is stored: all processes' at once would take much memory where they are
+/// irregular.
 struct Candidate {
   const ProcessCalls* process = nullptr;
   uint64_t input = 0;  ///< Number of the input in which it began to make calls.
   std::vector<StepMark> marks;
   Repeats repeats;
   std::vector<Boundary> boundaries;
-  std::optional<FoldedCalls> few_calls;  ///< All calls, if few are left of them when folded.
 
-  FoldedCalls folded() const { return few_calls ? *few_calls : process->folded(); }
+  FoldedCalls folded() const { return process->folded(); }
 };
 
 /// `repeats` over `steps` if that is nearly a whole number; 0 if not.
@@ -48,9 +48,7 @@ void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
     const int64_t last = has_own ? candidate.marks.back().step : track->steps.back();
     steps = static_cast<size_t>(last - first + usual_distance(track->steps));  // Both included.
   }
-  constexpr size_t kFew = 4096;
   const FoldedCalls folded = candidate.folded();
-  if (folded.stored() <= kFew) candidate.few_calls = folded;
   CallPeriod period = find_period(folded, candidate.process->track->tape, steps);
   if (period.pattern.empty()) return;
   candidate.repeats.pattern = std::move(period.pattern);
@@ -132,14 +130,6 @@ bool stands_after(const std::vector<Candidate>& candidates, MarkerPlace place) {
     behind += candidate.repeats.begins.size() - candidate.boundaries.back().repeat;
   }
   return before > 0 && behind == 0;
-}
-
-/// The number of the first iteration of processes whose own files have no markers.
-int64_t first_number(const std::optional<MarkerTrack>& track) {
-  if (!track) return 1;
-  const int64_t distance = usual_distance(track->steps);
-  const bool after = track->place != MarkerPlace::Unknown;
-  return std::max<int64_t>(0, track->steps.front() - (after ? distance - 1 : 0));
 }
 
 /// By number of an iteration, how many processes more call so from it on. Each process says what it
@@ -265,7 +255,10 @@ class IterationSearch {
 
   std::vector<IterationSpan> spans_of(const Candidate& candidate, const FoldedCalls& folded) const {
     if (candidate.boundaries.empty()) {
-      return spans_of_repeats(candidate.repeats, folded, first_number(track_));
+      int64_t first = track_ ? track_->steps.front() : 1;
+      const bool is_after = track_ && track_->place != MarkerPlace::Unknown;
+      if (is_after) first -= usual_distance(track_->steps) - 1;
+      return spans_of_repeats(candidate.repeats, folded, std::max<int64_t>(0, first));
     }
     if (exact_) return exact_spans(candidate.boundaries, folded.size(), after_);
     return spans_between(candidate.boundaries, candidate.repeats, folded, after_);

@@ -61,8 +61,6 @@ std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& c
 struct StepMark {
   int64_t step = -1;
   uint64_t call = 0;
-
-  bool operator==(const StepMark&) const = default;
 };
 
 /// The steps that were printed into the file of a process while it made calls, and the nearest ones
@@ -84,8 +82,6 @@ struct IterationSpan {
   size_t end = 0;
   bool cut_short = false;  ///< The calls end like the beginning of an iteration.
   bool in_a_row = false;   ///< Each makes its share of the calls, one after the other.
-
-  bool operator==(const IterationSpan&) const = default;
 };
 
 /// What a process repeats: `repeats` are the beginnings of `pattern` in its calls, `per_step` how
@@ -109,8 +105,6 @@ struct Boundary {
   size_t call = 0;    ///< The end of a repeat that it belongs to; `raw` if it is inside of none.
   size_t repeat = 0;  ///< Repeats before `call`.
   bool own = true;    ///< The marker stands among this process's lines; else `raw` is `call`.
-
-  bool operator==(const Boundary&) const = default;
 };
 
 /// The boundaries of a process, each at the nearest end of a repeat.

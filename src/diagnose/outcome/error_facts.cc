@@ -57,11 +57,6 @@ FactValue warned(const Job& job, const Instance&) {
              {evidence_of(*unknown_one)});
 }
 
-/// It destroyed a communicator in order: what it warned of before did not stop it.
-bool ended_well(const Job& job, const Process& process) {
-  return std::ranges::count(segments_of(job, process), CommFate::Destroyed, &CommSegment::end) > 0;
-}
-
 /// Lines of all processes that `lists` gives and `wanted` accepts.
 template <typename Lists, typename Wanted>
 FactValue lines_where(const Job& job, Lists lists, Wanted wanted) {
@@ -237,8 +232,8 @@ struct InitTrail {
 bool is_first_communicator(const Job& job, const Process& process, SourceRef where) {
   const auto segments = segments_of(job, process);
   return std::ranges::none_of(segments, [&](const CommSegment* segment) {
-    const bool complete = segment->completed.line != 0 && segment->completed < where;
-    return complete || calls_of(*segment).total > 0;
+    return (segment->completed.line != 0 && segment->completed < where) ||
+           calls_of(*segment).total > 0;
   });
 }
 
@@ -283,7 +278,10 @@ FactValue warned_fatally(const Job& job, const Instance&) {
   const bool finished = outcome_of(job).job.state == EndState::Finished;
   for (const ReportedWarning& each : reported_warnings(job)) {
     const bool fails = each.warning.severity == WarnSeverity::Fatal || (finished && each.outlived);
-    if (!fails || ended_well(job, nth_process(job, each.process))) continue;
+    // It destroyed a communicator in order: what it warned of before did not stop it.
+    const auto segments = segments_of(job, nth_process(job, each.process));
+    if (!fails || std::ranges::count(segments, CommFate::Destroyed, &CommSegment::end) > 0)
+      continue;
     if (is_after_end(job, evidence_of(*each.record))) continue;
     value.evidence.push_back(evidence_of(*each.record));
     if (value.processes.empty() || value.processes.back() != each.process) {

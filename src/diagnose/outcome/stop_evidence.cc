@@ -317,7 +317,6 @@ struct Barrier {
   std::set<int> came;
   std::set<int> waited;
   bool timed_out = false;
-  bool passed = false;
   std::vector<Evidence> lines;
 };
 
@@ -334,6 +333,7 @@ void add_waits(const Job& job, bool timed_out, std::map<std::string, Barrier>& b
   });
 }
 
+/// By their keys; without those that somebody was let through.
 std::map<std::string, Barrier> barriers_of(const Job& job) {
   std::map<std::string, Barrier> barriers;
   add_waits<StoreBarrierTimeout>(job, true, barriers);
@@ -343,16 +343,15 @@ std::map<std::string, Barrier> barriers_of(const Job& job) {
     if (known != barriers.end()) known->second.came.insert(said.message.rank);
   });
   for_each_said<StoreBarrierPassed>(job, [&](const Said<StoreBarrierPassed>& said) {
-    const auto known = barriers.find(std::string(said.message.key));
-    if (known != barriers.end()) known->second.passed = true;
+    barriers.erase(std::string(said.message.key));
   });
   return barriers;
 }
 
-/// Nobody was let through, and nothing of the job follows the last wait. Where more ranks are
+/// Ranks lack, and nothing of the job follows the last wait. Where more ranks are
 /// counted than there are, the store still holds a count of an earlier start.
 bool is_stuck(const Job& job, const Barrier& barrier) {
-  if (barrier.passed || barrier.joined < 0 || barrier.joined >= barrier.world_size) return false;
+  if (barrier.joined < 0 || barrier.joined >= barrier.world_size) return false;
   if (barrier.timed_out) return true;
   const auto last = std::ranges::max_element(barrier.lines, {}, &Evidence::where);
   return job.communicators.empty() && !went_on(job, last->where);

@@ -394,8 +394,8 @@ TEST(WatchdogFacts, SayWhoWaitsInWhat) {
       testing::fact_of(kMismatch, timeout(0, 20, "ALLREDUCE", 8) + timeout(1, 20, "ALLREDUCE", 8) +
                                       timeout(2, 20, "BROADCAST", 8));
   EXPECT_EQ(value.what,
-            "SeqNum 20: ranks 0,1 in ALLREDUCE NumelIn=8, NumelOut=8, rank 2 in BROADCAST "
-            "NumelIn=8, NumelOut=8");
+            "SeqNum 20: ranks 0,1 called ALLREDUCE NumelIn=8, NumelOut=8, rank 2 called BROADCAST "
+            "NumelIn=8, NumelOut=8 (operation or size differs)");
 }
 
 struct PhaseCase {
