@@ -85,23 +85,15 @@ Comparison compare_pair(const ReplayPlan& plan, const ReplayOutcome& outcome,
   return all;
 }
 
-struct JudgedPair {
-  ReplayPair pair;
-  Comparison comparison;
-};
-
-JudgedPair judge(const ReplayPlan& plan, const ReplayOutcome& outcome, const PairOfRuns& runs) {
-  JudgedPair judged;
-  judged.comparison = compare_pair(plan, outcome, runs);
-  ReplayPair& pair = judged.pair;
-  const RunOutcome* any = runs.clean != nullptr ? runs.clean : runs.defect;
-  pair.settings = variation_text(*any);
-  pair.differences = judged.comparison.differences;
-  pair.defect = read_run(plan, runs.defect);
-  pair.clean = read_run(plan, runs.clean);
+/// Both runs of a variation, judged by themselves.
+ReplayPair judge(const ReplayPlan& plan, const ReplayOutcome& outcome, const PairOfRuns& runs) {
+  ReplayPair pair{.settings = variation_text(runs.clean != nullptr ? *runs.clean : *runs.defect),
+                  .defect = read_run(plan, runs.defect),
+                  .clean = read_run(plan, runs.clean),
+                  .differences = compare_pair(plan, outcome, runs).differences};
   pair.kind = judge_pair(plan, pair.defect, pair.clean,
                          std::ranges::none_of(pair.differences, &ReplayDifference::matters));
-  return judged;
+  return pair;
 }
 
 }  // namespace
@@ -139,11 +131,8 @@ ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
                            std::span<const ReadBack> seen) {
   ReplayVerdict verdict;
   for (const RunOutcome& run : outcome.runs) verdict.runs.push_back(run_line(plan, run));
-  std::vector<JudgedPair> judged;
-  for (const auto& [settings, runs] : pairs_of_runs(outcome, seen)) {
-    judged.push_back(judge(plan, outcome, runs));
-  }
-  if (!outcome.refused.empty() || judged.empty()) {
+  const auto all_runs = pairs_of_runs(outcome, seen);
+  if (!outcome.refused.empty() || all_runs.empty()) {
     const bool refused = !outcome.refused.empty();
     verdict.kind = refused ? ReplayVerdictKind::Refused : ReplayVerdictKind::Inconclusive;
     verdict.headline = refused ? printable(outcome.refused) : "No run was made.";
@@ -151,18 +140,19 @@ ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
     if (!outcome.hint.empty()) verdict.next.push_back(printable(outcome.hint));
     return verdict;
   }
-  const auto telling = std::ranges::min_element(
-      judged, [](const JudgedPair& a, const JudgedPair& b) { return a.pair.kind < b.pair.kind; });
-  verdict.kind = telling->pair.kind;
-  verdict.confidence = confidence_of(plan, telling->pair);
-  const bool all_alike = std::ranges::all_of(
-      judged, [&](const JudgedPair& one) { return one.pair.kind == verdict.kind; });
+  std::vector<ReplayPair>& pairs = verdict.pairs;
+  for (const auto& [settings, runs] : all_runs) pairs.push_back(judge(plan, outcome, runs));
+  const auto telling = std::ranges::min_element(pairs, {}, &ReplayPair::kind);
+  verdict.kind = telling->kind;
+  verdict.confidence = confidence_of(plan, *telling);
+  const bool all_alike =
+      std::ranges::all_of(pairs, [&](const ReplayPair& one) { return one.kind == verdict.kind; });
   if (verdict.confidence && !all_alike) {
     verdict.confidence = std::max(*verdict.confidence, ReplayConfidence::Likely);
   }
-  verdict.differences = telling->pair.differences;
-  for (const JudgedPair& one : judged) verdict.pairs.push_back(one.pair);
-  say_what_was_shown(plan, outcome, telling->pair, telling->comparison, verdict);
+  verdict.differences = telling->differences;
+  const PairOfRuns& told = all_runs[telling - pairs.begin()].second;
+  say_what_was_shown(plan, outcome, *telling, compare_pair(plan, outcome, told), verdict);
   return verdict;
 }
 

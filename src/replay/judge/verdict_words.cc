@@ -161,18 +161,6 @@ Telling telling_of(const JudgedReplay& judged, ReplayVerdictKind kind) {
 //   "A collective that a CUDA graph captured is logged once and may have run many times; the replay
 //    makes it once."
 
-/// GPUs that have a quarter of a gigabyte less than before the run.
-void add_lost_memory(const RunOutcome& run, Texts& out) {
-  constexpr int64_t kNoise = int64_t{256} << 20;
-  for (const GpuCheck& gpu : run.gpus) {
-    const int64_t lost = gpu.free_before - gpu.free_after;
-    if (gpu.free_before < 0 || gpu.free_after < 0 || lost < kNoise) continue;
-    out.push_back(
-        fmt::format("After a run GPU {} had {} MiB less than before; somebody else may use it.",
-                    gpu.gpu, lost >> 20));
-  }
-}
-
 /// Of the plan first, then of the record, of the replay's log, of the runs. A sentence each.
 std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
   Texts out;
@@ -199,7 +187,16 @@ std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
       out.push_back("Left behind by a run: " + printable(left));
     }
   }
-  for (const RunOutcome& run : runs) add_lost_memory(run, out);
+  constexpr int64_t kNoise = int64_t{256} << 20;
+  for (const RunOutcome& run : runs) {
+    for (const GpuCheck& gpu : run.gpus) {
+      const int64_t lost = gpu.free_before - gpu.free_after;
+      if (gpu.free_before < 0 || gpu.free_after < 0 || lost < kNoise) continue;
+      out.push_back(
+          fmt::format("After a run GPU {} had {} MiB less than before; somebody else may use it.",
+                      gpu.gpu, lost >> 20));
+    }
+  }
   return out;
 }
 

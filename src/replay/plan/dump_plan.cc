@@ -216,18 +216,6 @@ std::vector<PlannedCall> calls_of_rank(const std::vector<DumpedGroup>& groups, i
   return calls;
 }
 
-void add_calls(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
-               ReplayPlan& plan) {
-  for (const auto& [rank, seat] : seat_of) {
-    plan.ranks[seat].calls = calls_of_rank(groups, rank);
-  }
-  for (const DumpedGroup& dumped : groups) {
-    for (const RecordedRank* rank : dumped.ranks) {
-      plan.ranks[seat_of.at(rank->rank)].left_out += static_cast<uint64_t>(dumped.window.from - 1);
-    }
-  }
-}
-
 /// The processes of the plan's ranks; no seats if one of them is not known.
 PlanSeats dumped_processes(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of) {
   PlanSeats seats;
@@ -368,7 +356,12 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
     for (const auto& [rank, seat] : seat_of) plan.ranks.push_back({.recorded_rank = rank});
   }
   plan.communicators = planned_communicators(job, groups, seat_of);
-  add_calls(groups, seat_of, plan);
+  for (const auto& [rank, seat] : seat_of) plan.ranks[seat].calls = calls_of_rank(groups, rank);
+  for (const DumpedGroup& dumped : groups) {
+    for (const RecordedRank* rank : dumped.ranks) {
+      plan.ranks[seat_of.at(rank->rank)].left_out += static_cast<uint64_t>(dumped.window.from - 1);
+    }
+  }
   const DumpedDefect defect = dumped_defect(groups, seat_of, verdict);
   put_right(groups, defect, plan);
   PlanMaking making{

@@ -38,13 +38,6 @@ bool may_be(const Communicator& comm, int number, int process) {
   return unknown || rank->process == process;
 }
 
-bool may_belong_to(const Communicator& comm, const Edge& edge) {
-  const int own = edge.sends ? edge.src_rank : edge.dst_rank;
-  const int other = edge.sends ? edge.dst_rank : edge.src_rank;
-  const CommRank* rank = own < 0 ? nullptr : find_rank(comm, own);
-  return rank != nullptr && rank->process == edge.process && may_be(comm, other, edge.peer);
-}
-
 }  // namespace
 
 std::string transport_class_name(const PathParts& path) {
@@ -57,7 +50,11 @@ std::string transport_class_name(const PathParts& path) {
 std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<const Edge> edges) {
   std::map<std::string, std::set<std::pair<int, int>>> pairs;
   for (const Edge& edge : edges) {
-    if (!may_belong_to(comm, edge)) continue;
+    const int own = edge.sends ? edge.src_rank : edge.dst_rank;
+    const int other = edge.sends ? edge.dst_rank : edge.src_rank;
+    const CommRank* rank = own < 0 ? nullptr : find_rank(comm, own);
+    if (rank == nullptr || rank->process != edge.process) continue;
+    if (!may_be(comm, other, edge.peer)) continue;
     pairs[transport_class_name(edge.path)].emplace(edge.src_rank, edge.dst_rank);
   }
   std::vector<TransportShare> shares;
@@ -379,11 +376,9 @@ std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
   std::vector<PlannedRank> ranks;
   for (size_t s = 0; s < seats.seats.size(); ++s) {
     const Seat& seat = seats.seats[s];
-    PlannedRank rank;
-    rank.recorded_rank = seat.recorded_rank;
-    rank.host = to_valid_utf8(job.processes[seat.process].host);
-    rank.host_group = groups[s];
-    ranks.push_back(std::move(rank));
+    ranks.push_back({.recorded_rank = seat.recorded_rank,
+                     .host = to_valid_utf8(job.processes[seat.process].host),
+                     .host_group = groups[s]});
   }
   return ranks;
 }

@@ -238,15 +238,6 @@ RecordedDefect from_extra_call(const Search& search) {
   return {};
 }
 
-/// The member has not made all messages that others wait for.
-bool owes_messages(const Search& search, const Membership& member) {
-  return std::ranges::any_of(search.waits.unmatched, [&](const auto& messages) {
-    if (messages.sizes_differ) return false;
-    const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
-    return search.waiter({messages.communicator, owing}) == search.waiter(member);
-  });
-}
-
 /// Whoever is blamed made more calls than the others, who had given up: it came too late to the
 /// last call that they made. Where it owes messages, it may have left those out instead.
 RecordedDefect from_late_entry(const Search& search) {
@@ -255,7 +246,14 @@ RecordedDefect from_late_entry(const Search& search) {
     const auto ahead = search.known(front.communicator, front.ahead);
     const auto behind = search.known(front.communicator, front.behind);
     const auto is_blamed = [&](const Membership& member) { return search.is_blamed(member); };
-    const auto owes = [&](const Membership& member) { return owes_messages(search, member); };
+    // It has not made all messages that others wait for.
+    const auto owes = [&](const Membership& member) {
+      return std::ranges::any_of(search.waits.unmatched, [&](const auto& messages) {
+        if (messages.sizes_differ) return false;
+        const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
+        return search.waiter({messages.communicator, owing}) == search.waiter(member);
+      });
+    };
     const bool is_late = !ahead.empty() && ahead.size() < behind.size() && front.front > 0 &&
                          std::ranges::all_of(ahead, is_blamed) &&
                          std::ranges::none_of(ahead, owes) &&

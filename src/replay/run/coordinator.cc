@@ -337,15 +337,13 @@ Trouble expiry_of(const RunState& run, ReplayPhase phase) {
   for (const HeldRank& rank : run.ranks) {
     if (!rank.has_left(phase)) late.push_back(rank.outcome.rank);
   }
-  std::string reason = fmt::format("{} was not over after {} s", to_string(phase), limit.count());
-  if (late.empty()) {
-    reason += "; all ranks were done, but a process of theirs did not end";
-  } else {
-    reason +=
-        fmt::format("; not through: {} {}", late.size() == 1 ? "rank" : "ranks", ranges_text(late));
-  }
+  const std::string who =
+      late.empty()
+          ? "all ranks were done, but a process of theirs did not end"
+          : fmt::format("not through: rank{} {}", late.size() == 1 ? "" : "s", ranges_text(late));
   const bool has_begun = phase != ReplayPhase::Start;
-  return {has_begun ? RunEnd::Hung : RunEnd::NotStarted, phase, -1, std::move(reason)};
+  return {has_begun ? RunEnd::Hung : RunEnd::NotStarted, phase, -1,
+          fmt::format("{} was not over after {} s; {}", to_string(phase), limit.count(), who)};
 }
 
 // What the ranks of a run say, and what follows from it for the run.

@@ -63,14 +63,6 @@ std::string_view segment_in(std::string_view line) {
   return name.substr(0, name.find(' '));
 }
 
-/// The first process that has it mapped; -1: none that we can see.
-pid_t user_of(const std::string& name) {
-  for (pid_t pid : all_pids()) {
-    if (segments_of(pid).contains(name)) return pid;
-  }
-  return -1;
-}
-
 bool is_ours(const std::string& path) {
   struct stat status {};
   return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
@@ -140,10 +132,12 @@ std::vector<std::string> remove_segments(const std::set<std::string>& before,
   for (const std::string& name : segments_in(folder)) {
     const std::string path = fmt::format("{}/{}", folder, name);
     if (before.contains(name) || !is_ours(path)) continue;
-    const pid_t user = user_of(name);
-    if (user >= 0) {
+    const std::vector<pid_t> pids = all_pids();
+    const auto user =
+        std::ranges::find_if(pids, [&](pid_t pid) { return segments_of(pid).contains(name); });
+    if (user != pids.end()) {
       if (used.contains(name)) {
-        found.push_back(fmt::format("{} (still used by process {})", path, user));
+        found.push_back(fmt::format("{} (still used by process {})", path, *user));
       }
     } else if (!used.contains(name)) {
       found.push_back(path + " (came up meanwhile; perhaps another job's, so it was left)");

@@ -90,7 +90,7 @@ class RankWork {
     initialise(await(ReplayPhase::Init).ids);
     await(ReplayPhase::Enqueue);
     program_.enqueue_all([this] { look_around(); });
-    post_at(ReplayPhase::Completion);
+    state_.post(with_progress(at_phase(ReplayPhase::Completion)));
     program_.wait_for_all([this] { look_around(); });
     post_results();
     await(ReplayPhase::Teardown);
@@ -175,8 +175,6 @@ class RankWork {
     message.open = progress.open;
     return message;
   }
-
-  void post_at(ReplayPhase phase) { state_.post(with_progress(at_phase(phase))); }
 
   /// While something is waited for: tells how far the calls are.
   void look_around() {
@@ -324,13 +322,12 @@ constexpr int kFailed = 1;
 constexpr int kCannotDo = 2;
 
 bool all_reduce_float8(const std::vector<int>& gpus) {
-  for (const int gpu : gpus) {
+  return std::ranges::all_of(gpus, [](int gpu) {
     int major = 0;
     check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu),
           {"cudaDeviceGetAttribute"});
-    if (major < 9) return false;
-  }
-  return true;
+    return major >= 9;
+  });
 }
 
 int show_gpus(bool as_json) {
@@ -382,9 +379,8 @@ int run_command_line(int argc, char** argv) {
   if (*gpus) return show_gpus(as_json);
   if (*rank) {
     const auto parsed = parse_command(command);
-    if (!parsed)
-      throw Error("no command of a rank; ranks are started by ncclog-replay run", "rank");
-    return static_cast<int>(run_rank_process(*parsed, flags.plan, flags.nccl));
+    if (parsed) return static_cast<int>(run_rank_process(*parsed, flags.plan, flags.nccl));
+    throw Error("no command of a rank; ranks are started by ncclog-replay run", "rank");
   }
   if (*probe) {
     const GpuCheck check = probe_gpu(gpu);

@@ -124,12 +124,6 @@ constexpr OwnVariable kOwnVariables[] = {
     {"NCCL_NVLS_ENABLE", "--multicast lets NCCL use NVLink multicast"},
 };
 
-bool is_name_of_nccl(std::string_view name) {
-  return name.starts_with("NCCL_") && name.size() > 5 && std::ranges::all_of(name, [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-         });
-}
-
 }  // namespace
 
 Environment this_environment() {
@@ -191,7 +185,11 @@ std::pair<std::string, std::string> parse_setting(const std::string& text) {
     throw Error(fmt::format("'{}' is no setting: NAME=VALUE is wanted", text));
   }
   const std::string name = text.substr(0, sign);
-  if (!is_name_of_nccl(name)) {
+  const bool is_of_nccl =
+      name.starts_with("NCCL_") && name.size() > 5 && std::ranges::all_of(name, [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+      });
+  if (!is_of_nccl) {
     throw Error(fmt::format("a replay sets variables of NCCL only, and '{}' is none", name));
   }
   for (const OwnVariable& own : kOwnVariables) {
@@ -332,11 +330,6 @@ int open_pidfd(pid_t pid) {
 #endif
 }
 
-ProcessStatus status_of(int status) {
-  if (WIFEXITED(status)) return {WEXITSTATUS(status), 0};
-  return {-1, WTERMSIG(status)};
-}
-
 }  // namespace
 
 ChildProcess::ChildProcess(const ProcessStart& start) {
@@ -370,7 +363,10 @@ ChildProcess::~ChildProcess() {
 std::optional<ProcessStatus> ChildProcess::reap() {
   if (!is_running()) return status_;
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) == pid_) status_ = status_of(status);
+  if (waitpid(pid_, &status, WNOHANG) == pid_) {
+    status_ = WIFEXITED(status) ? ProcessStatus{WEXITSTATUS(status), 0}
+                                : ProcessStatus{-1, WTERMSIG(status)};
+  }
   return status_;
 }
 

@@ -2,7 +2,7 @@
 // communicators, which values its calls send and expect, how one of them is timed.
 //
 //   rank 0 of 2, AllReduce 28 of 1048576 float32 on communicator 0, stream 0
-//       → 4 MiB to send from and 4 MiB to receive into; the pattern of key 28, summed over 2 ranks
+//       → the pattern of key 28, summed over 2 ranks
 
 #pragma once
 
