@@ -309,8 +309,7 @@ SettingsKept settings_kept(const ReplayPlan& plan, const ReplayOutcome& outcome,
     const bool is_told = told.contains(name) || is_own(outcome, name, value);
     if (!name.starts_with("NCCL_") || is_told) continue;
     const std::string text = text_of(name, value);
-    const bool is_held = std::ranges::find(kept.held, text) != kept.held.end();
-    if (!is_held) added.push_back(text);
+    if (std::ranges::find(kept.held, text) == kept.held.end()) added.push_back(text);
   }
   if (!added.empty()) kept.changed.push_back("set for the replay: " + join(added, ", "));
   const std::string varied = variation_text(run);

@@ -77,9 +77,8 @@ Comparison compare_pair(const ReplayPlan& plan, const ReplayOutcome& outcome,
       compare_with_record(plan, outcome, runs.seen.empty() ? ReadBack() : *runs.seen.front());
   for (size_t i = 1; i < runs.seen.size(); ++i) {
     for (ReplayDifference& row : compare_with_record(plan, outcome, *runs.seen[i]).differences) {
-      const auto& known = all.differences;
-      const bool is_new = std::ranges::find(known, row) == known.end();
-      if (is_new) all.differences.push_back(std::move(row));
+      auto& known = all.differences;
+      if (std::ranges::find(known, row) == known.end()) known.push_back(std::move(row));
     }
   }
   return all;

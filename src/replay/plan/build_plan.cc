@@ -181,9 +181,8 @@ std::vector<PlannedCall> grouped_calls(std::vector<MadeCall> made, bool has_grou
            made[end].group == made[begin].group) {
       ++end;
     }
-    const bool is_group = end - begin > 1;
-    for (; begin < end; ++begin) made[begin].call.group = is_group ? groups : -1;
-    groups += is_group ? 1 : 0;
+    const int group = end - begin > 1 ? groups++ : -1;
+    for (; begin < end; ++begin) made[begin].call.group = group;
   }
   std::vector<PlannedCall> calls;
   for (MadeCall& one : made) calls.push_back(std::move(one.call));

@@ -154,8 +154,7 @@ SeatOfRank seats_of_ranks(const std::vector<DumpedGroup>& groups) {
 std::vector<int> seats_of(const SeatOfRank& seats, const std::vector<int>& ranks) {
   std::vector<int> result;
   for (const int rank : ranks) {
-    const auto seat = seats.find(rank);
-    if (seat != seats.end()) result.push_back(seat->second);
+    if (const auto seat = seats.find(rank); seat != seats.end()) result.push_back(seat->second);
   }
   return result;
 }
