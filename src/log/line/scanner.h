@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -60,9 +61,10 @@ class Scanner {
   /// The bytes for which `accept` holds, `most` at most; may be empty.
   template <typename Accept>
   std::string_view take_while(Accept accept, size_t most = std::string_view::npos) {
-    const size_t begin = at_;
-    while (!done() && at_ - begin < most && accept(text_[at_])) ++at_;
-    return text_.substr(begin, at_ - begin);
+    const std::string_view rest = text_.substr(at_, most);
+    const auto end = std::ranges::find_if_not(rest, accept);
+    at_ += static_cast<size_t>(end - rest.begin());
+    return rest.substr(0, static_cast<size_t>(end - rest.begin()));
   }
 
   /// Exactly `count` digits.
