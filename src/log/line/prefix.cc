@@ -13,7 +13,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <span>
 
 #include "log/line/scanner.h"
 
@@ -115,6 +114,8 @@ bool take(char letter, char end, Attempt& it) {
       return !take_clock(scan).empty();
     case 'd':  // A number.
       return scan.number(number);
+    case 'i':  // A priority.
+      return scan.number(number) && number <= 191;
     case '4':  // So many digits.
     case '6':
       return scan.digits(static_cast<size_t>(letter - '0'));
@@ -402,15 +403,15 @@ constexpr PrefixForm kPrefixForms[] = {
     // dmesg -r, "kern  :err   : " of dmesg -x.
     {"[", "[%m] "},
     {"[", "[%_%d.%6] "},
-    {"<k", "%(<%d>%|kern %w:%w: %)[%m] "},
-    {"<k", "%(<%d>%|kern %w:%w: %)[%_%d.%6] "},
+    {"<k", "%(<%i>%|kern %w:%w: %)[%m] "},
+    {"<k", "%(<%i>%|kern %w:%w: %)[%_%d.%6] "},
     // All that is left of the journal's line where time and host were taken off.
     {"k", "kernel: ", 0, ':'},
     // journald, syslog: "Jan 05 12:00:00 nodea slurmstepd[77]: ".
     {"JFMASOND", "%m %h %p%([%w]%|%): "},
     // "<30>Jan 05 12:00:00 nodea app[77]: ", "<134>1 2026-01-05T12:00:00Z nodea app 77 ID47 - ".
-    {"<", "<%d>%m %h %p%([%w]%|%): "},
-    {"<", "<%d>1 %t %h %w %w %w %x%z%(\xEF\xBB\xBF%|%)"},
+    {"<", "<%i>%m %h %p%([%w]%|%): "},
+    {"<", "<%i>1 %t %h %w %w %w %x%z%(\xEF\xBB\xBF%|%)"},
     // journalctl -o export.
     {"M", "MESSAGE="},
     // docker compose: "worker-1  | ", swarm: "job_worker.2.k3x9@nodea    | ".
