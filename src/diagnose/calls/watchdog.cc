@@ -236,14 +236,6 @@ using Who = std::pair<int, int>;
 /// Of a TimedOutWork or a WorkProgress.
 Who who(const auto& said) { return {said.rank, said.rank >= 0 ? -1 : said.process}; }
 
-std::vector<int> ranks_of(const std::vector<const TimedOutWork*>& works) {
-  std::set<int> ranks;
-  for (const TimedOutWork* work : works) {
-    if (work->rank >= 0) ranks.insert(work->rank);
-  }
-  return {ranks.begin(), ranks.end()};
-}
-
 /// Names who said that.
 void blame_speaker(const Job& job, const auto& said, FactValue& value) {
   blame(said.rank >= 0 ? process_of_rank(job, said.rank) : said.process, said.rank, value);
@@ -401,8 +393,11 @@ FactValue watchdog_behind(const Job& job, const Instance&) {
     return std::ranges::count(find_waits(job).waiting, process, &Waiter::process) > 0;
   });
   std::vector<const TimedOutWork*> waiting;
+  std::set<int> waiting_ranks;
   for (const TimedOutWork& work : stalled.reports) {
-    if (!behind.contains(who(work))) waiting.push_back(&work);
+    if (behind.contains(who(work))) continue;
+    waiting.push_back(&work);
+    if (work.rank >= 0) waiting_ranks.insert(work.rank);
   }
   if (behind.empty() || !are_few(behind.size(), waiting.size())) return unknown();
   FactValue value = yes({});
@@ -413,7 +408,7 @@ FactValue watchdog_behind(const Job& job, const Instance&) {
     value.evidence.push_back(std::move(late.line));
     blame_speaker(job, late, value);
   }
-  const std::string ranks = ranks_phrase(ranks_of(waiting));
+  const std::string ranks = ranks_phrase({waiting_ranks.begin(), waiting_ranks.end()});
   value.what = fmt::format("{} timed out at {}, but {}", ranks.empty() ? "others" : ranks,
                            place(stalled), join(parts, ", "));
   value.evidence.push_back(waiting.front()->line);

@@ -271,19 +271,16 @@ size_t kinds_in(const FoldedCalls& calls, const PeriodCandidate& candidate) {
 /// The period that comes nearest to as many repeats as there are steps; nullptr if none is near.
 const PeriodCandidate* nearest_to(const std::vector<PeriodCandidate>& candidates, size_t steps,
                                   size_t best) {
-  const PeriodCandidate* nearest = nullptr;
-  double least = 1.5;
-  for (const PeriodCandidate& candidate : candidates) {
-    if (2 * candidate.score() < best) continue;
+  constexpr double kFarthest = 1.5;
+  const auto distance = [&](const PeriodCandidate& candidate) {
+    if (2 * candidate.score() < best) return kFarthest;
     const double repeats =
         static_cast<double>(candidate.covered) / static_cast<double>(candidate.period);
     const double wanted = static_cast<double>(steps);
-    const double ratio = std::max(repeats / wanted, wanted / repeats);
-    if (ratio >= least) continue;
-    least = ratio;
-    nearest = &candidate;
-  }
-  return nearest;
+    return std::max(repeats / wanted, wanted / repeats);
+  };
+  const auto nearest = std::ranges::min_element(candidates, {}, distance);
+  return distance(*nearest) < kFarthest ? &*nearest : nullptr;
 }
 
 const PeriodCandidate* choose(const FoldedCalls& calls,

@@ -317,19 +317,16 @@ bool is_late(const Job& job, SourceRef where) {
   });
 }
 
-/// A traceback of this process stands above the line.
-bool has_traceback(const Job& job, int process, SourceRef where) {
-  const auto& logs = nth_process(job, process).logs;
-  return std::ranges::any_of(
-      logs, [&](size_t log) { return stands_before<TracebackStarted>(job.logs[log], where); });
-}
-
 /// Every process's first exception that is its own.
 std::vector<ProgramException> own_exceptions(const Job& job) {
   std::vector<ProgramException> all;
   const auto add = [&](const auto& said) {
     const SourceRef where = said.record.where;
-    if (!has_traceback(job, said.process, where) || is_late(job, where) || went_on(job, where)) {
+    const auto shows_traceback = [&](size_t log) {
+      return stands_before<TracebackStarted>(job.logs[log], where);
+    };
+    const auto& logs = nth_process(job, said.process).logs;
+    if (std::ranges::none_of(logs, shows_traceback) || is_late(job, where) || went_on(job, where)) {
       return;
     }
     ProgramException raised{said.process, nth_process(job, said.process).rank,

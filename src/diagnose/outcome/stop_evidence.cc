@@ -55,10 +55,10 @@ class Search {
     best_ = {by, std::move(what), std::move(line)};
   }
 
-  /// Every line of kind T of which `phrase` has something to say: "reports that … timed out".
-  template <typename T, typename Phrase>
+  /// Every line of these kinds of which `phrase` has something to say: "reports that … timed out".
+  template <typename... T, typename Phrase>
   void add_said(StopBy by, Phrase&& phrase) {
-    for_each_said<T>(job_, [&](const Said<T>& said) {
+    for_each_said<T...>(job_, [&](const auto& said) {
       const std::string words = phrase(said.message);
       if (words.empty()) return;
       const int rank = rank_of(job_, said.process, said.header);
@@ -66,10 +66,10 @@ class Search {
     });
   }
 
-  /// The same where every line of kind T says `words`.
-  template <typename T>
+  /// The same where every line of these kinds says `words`.
+  template <typename... T>
   void add_all(StopBy by, std::string_view words) {
-    add_said<T>(by, [&](const T&) { return std::string(words); });
+    add_said<T...>(by, [&](const auto&) { return std::string(words); });
   }
 
   /// What launchers and schedulers say: `words` are the whole sentence.
@@ -92,14 +92,13 @@ std::string op_timed_out(std::string_view op) {
 
 void find_timeouts(Search& search) {
   constexpr StopBy kBy = StopBy::Timeout;
-  search.add_said<WatchdogTimeout>(kBy, [](const auto& work) { return op_timed_out(work.op); });
-  search.add_said<BlockingWaitTimeout>(kBy, [](const auto& work) { return op_timed_out(work.op); });
+  search.add_said<WatchdogTimeout, BlockingWaitTimeout, DesyncTimeout>(
+      kBy, [](const auto& work) { return op_timed_out(work.op); });
   search.add_said<CppWhat>(kBy, [](const auto& what) {
     const bool quotes = what.text.find("collective operation timeout: WorkNCCL(") != what.text.npos;
     return quotes ? op_timed_out({}) : std::string();
   });
   search.add_all<HeartbeatTimeout>(kBy, "reports that its watchdog is stuck");
-  search.add_said<DesyncTimeout>(kBy, [](const auto& desync) { return op_timed_out(desync.op); });
   search.add_all<StoreWaitFailed>(kBy, "waited in the store for an ncclUniqueId in vain");
   search.add_all<StoreTimeout>(kBy, "waited in the store in vain");
   search.add_all<StoreBarrierTimeout>(kBy, "waited for the other ranks of a group in vain");
@@ -113,8 +112,7 @@ void find_failures(const Job& job, Search& search) {
   constexpr StopBy kBy = StopBy::Failure;
   search.add_all<WorkStatus>(kBy, "reports a failed work");
   search.add_all<WorkException>(kBy, "reports an error of NCCL");
-  search.add_all<NcclException>(kBy, "raised an error of NCCL");
-  search.add_all<XlaNcclFailure>(kBy, "raised an error of NCCL");
+  search.add_all<NcclException, XlaNcclFailure>(kBy, "raised an error of NCCL");
   search.add_all<CommAborted>(kBy, "used an aborted communicator");
   search.add_all<CudaOomException>(kBy, "ran out of GPU memory");
   search.add_all<WatchdogTerminated>(kBy, "lost its watchdog by an exception");
