@@ -99,8 +99,6 @@ void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members
 
 namespace {
 
-constexpr uint64_t kBoundary = 256;  ///< PlannedCall's offsets count from such a boundary.
-
 /// Where the rank's own part stands in the larger buffer, in bytes.
 uint64_t own_part(const RecordedCall& call, int rank) {
   const auto size = static_cast<uint64_t>(datatype_bytes(call.call.datatype).value_or(0));
@@ -123,7 +121,7 @@ bool is_in_place(const RecordedCall& call, int rank) {
 /// Behind such a boundary, whole elements of it: pointers of torn lines may point anywhere.
 int offset_of(uint64_t pointer, int datatype) {
   const auto size = static_cast<uint64_t>(datatype_bytes(datatype).value_or(1));
-  const uint64_t offset = pointer % kBoundary;
+  const uint64_t offset = pointer % kBufferBoundary;
   return static_cast<int>(offset - offset % size);
 }
 

@@ -161,15 +161,15 @@ namespace {
 
 // Where buffers lie.
 
-constexpr int64_t kBoundary = 256;
-
 /// Sums that stay at the largest number instead of running over.
 int64_t add(int64_t a, int64_t b) {
   int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
-int64_t rounded_up(int64_t bytes) { return add(bytes, kBoundary - 1) / kBoundary * kBoundary; }
+int64_t rounded_up(int64_t bytes) {
+  return add(bytes, kBufferBoundary - 1) / kBufferBoundary * kBufferBoundary;
+}
 
 /// A call's buffers in bytes.
 struct CallBuffers {

@@ -47,6 +47,9 @@ enum class MadeIn { Both, Clean, Defect };
 template <>
 inline constexpr EnumWords kEnumWords<MadeIn>{"kind of run", {"both", "clean", "defect"}};
 
+/// Bytes: a call's buffers lie at offsets from a multiple of this.
+inline constexpr int kBufferBoundary = 256;
+
 /// One call of one rank.
 struct PlannedCall {
   int communicator = -1;  ///< Into ReplayPlan::communicators.
