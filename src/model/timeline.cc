@@ -134,6 +134,19 @@ void Beats::merge(const Beats& later) {
   if (later.last.nanoseconds >= here.nanoseconds) last = later.last;
 }
 
+void StepGrowth::add(int64_t step) {
+  if (step < 0) return;
+  if (first < 0) first = step;
+  if (step > last && last >= 0) steps += static_cast<uint64_t>(step - last);
+  last = step;
+}
+
+void StepGrowth::merge(const StepGrowth& later) {
+  add(later.first);
+  steps += later.steps;
+  if (later.last >= 0) last = later.last;
+}
+
 bool Pulse::is_dated_as_before(std::string_view line) const {
   return !stamp_.empty() && line.size() >= stamp_at_ + stamp_.size() &&
          std::memcmp(line.data() + stamp_at_, stamp_.data(), stamp_.size()) == 0;
@@ -176,7 +189,7 @@ void Pulse::note_work(PulseClock& clock, std::string_view line) {
   }
   if (!shows_work(line)) return;
   clock.work.add(now_);
-  if (clock.first_step < 0) clock.first_step = step_in(line);
+  clock.steps.add(step_in(line));
 }
 
 void Pulse::add_work(SourceRef where) {
@@ -189,11 +202,9 @@ void Pulse::add_work(SourceRef where) {
 
 void Pulse::merge(const Pulse& later) {
   for (size_t zone = 0; zone < clocks_.size(); ++zone) {
-    PulseClock& clock = clocks_[zone];
-    const PulseClock& more = later.clocks_[zone];
-    clock.all.merge(more.all);
-    clock.work.merge(more.work);
-    if (clock.first_step < 0) clock.first_step = more.first_step;
+    clocks_[zone].all.merge(later.clocks_[zone].all);
+    clocks_[zone].work.merge(later.clocks_[zone].work);
+    clocks_[zone].steps.merge(later.clocks_[zone].steps);
   }
   undated_work_ = std::max(undated_work_, later.undated_work_);
   stamp_.clear();

@@ -145,11 +145,24 @@ struct Beats {
   void add_pause(const Pause& pause);
 };
 
+/// By how much the numbers of steps grew.
+struct StepGrowth {
+  int64_t first = -1;  ///< -1: no line names a step.
+  int64_t last = -1;
+  uint64_t steps = 0;
+
+  void add(int64_t step);
+  void merge(const StepGrowth& later);
+  bool operator==(const StepGrowth&) const = default;
+};
+
 /// What is printed by one clock.
 struct PulseClock {
   Beats all;
   Beats work;
-  int64_t first_step = -1;  ///< The first that a line of work names; -1: none does.
+  StepGrowth steps;
+
+  bool operator==(const PulseClock&) const = default;
 };
 
 /// The beats of one input. Add its lines in order; merging neighbours gives what reading both in

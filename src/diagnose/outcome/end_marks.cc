@@ -443,10 +443,9 @@ struct Rhythm {
 };
 
 Rhythm rhythm_of(const PulseClock& clock, const Beat& last) {
-  // Two signs tell how far apart they usually are only if they count steps.
-  const uint64_t fewest = clock.first_step < 0 ? 3 : 2;
+  constexpr uint64_t kFewest = 3;
   Rhythm rhythm;
-  if (clock.work.count < fewest) return rhythm;
+  if (clock.work.count < 2 || clock.work.count + clock.steps.steps < kFewest) return rhythm;
   std::vector<int64_t> lengths;  // Longest first.
   for (const Pause& pause : clock.work.pauses) {
     if (pause.after.nanoseconds <= last.nanoseconds) lengths.push_back(pause.length());

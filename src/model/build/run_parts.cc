@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "log/event.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/build/build_job.h"
@@ -16,16 +18,25 @@
 namespace ncclog {
 namespace {
 
-/// From the first to the last of some lines.
+/// From the first to the last of some lines, or times.
+template <typename T>
 struct Range {
-  SourceRef first;
-  SourceRef last;
+  T first = {};
+  T last = {};
+  bool known = false;
+
+  void add(const T& value) {
+    first = known ? std::min(first, value) : value;
+    last = known ? std::max(last, value) : value;
+    known = true;
+  }
 };
 
 /// What a run's own processes show.
 struct Shown {
-  std::map<int64_t, Range> by_input;
-  bool is_over = true;  ///< All have taken their largest communicators down.
+  std::map<int64_t, Range<SourceRef>> by_input;
+  Range<int64_t> times[2];  ///< Of lines, by whether they carry a zone.
+  bool is_over = true;      ///< All have taken their largest communicators down.
   /// False if ranks of a communicator made unlike numbers of collectives: none finished like that.
   bool may_be_over = true;
 };
@@ -41,14 +52,19 @@ bool took_all_down(const SpeakerLog& log) {
 void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
   const auto add = [&](SourceRef where) {
     const int64_t input = input_of(job, where);
-    if (input < 0) return;
-    Range& range = shown.by_input.try_emplace(input, Range{where, where}).first->second;
-    range = {std::min(range.first, where), std::max(range.last, where)};
+    if (input >= 0) shown.by_input[input].add(where);
+  };
+  const auto add_time = [&](std::string_view line) {
+    const LineTime time = find_line_time(line);
+    if (time.known()) shown.times[time.has_zone ? 1 : 0].add(time.nanoseconds);
   };
   add(log.first);
   add(log.last);
   for (const auto& [kind, list] : log.records) {
+    if (list.kept.empty()) continue;
     for (const Record& record : list.kept) add(record.where);
+    add_time(list.kept.front().text);
+    add_time(list.kept.back().text);
   }
   for (const CommSegment& segment : log.comms.all) {
     for (const SourceRef where : {segment.started, segment.completed, segment.ended,
@@ -56,6 +72,7 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
       add(where);
     }
   }
+  add_time(log.last_text);
   shown.is_over &= took_all_down(log);
 }
 
@@ -95,13 +112,14 @@ struct Sign {
 
   SourceRef where;
   Type type = Type::Work;
-  int run = -1;       ///< By its pid; -1: it names none.
+  int run = -1;       ///< By its pid or its time; -1: it names none.
   int64_t step = -1;  ///< Of a line that announces one.
 };
 
 /// A row of signs that may be of one run.
 struct Piece {
   SourceRef from;
+  SourceRef last;
   int run = -1;
   bool fails = false;
   bool finishes = false;  ///< And nothing of it stands behind that.
@@ -143,7 +161,7 @@ class Territory {
 
   /// The stretches of an input into which processes of runs write; none where runs take turns.
   std::vector<RunStretch> by_speakers(size_t input) const {
-    std::vector<std::pair<Range, int>> spans;
+    std::vector<std::pair<Range<SourceRef>, int>> spans;
     for (size_t r = 0; r < shown_.size(); ++r) {
       const auto span = shown_[r].by_input.find(static_cast<int64_t>(input));
       if (span != shown_[r].by_input.end()) spans.emplace_back(span->second, static_cast<int>(r));
@@ -182,7 +200,7 @@ class Territory {
     for (const Record& record : log.records.kept(kKindIndex<T>)) {
       const int64_t input = input_of(job_, record.where);
       if (input < 0) continue;
-      Sign sign{record.where, type};
+      Sign sign{record.where, type, run_at(record.text)};
       const T message = read_message<T>(parse_record(record).message);
       if constexpr (requires { message.pid; }) {
         const auto named = by_pid_.find(message.pid);
@@ -216,6 +234,25 @@ class Territory {
     }
   }
 
+  /// The run that was going on at the time of a line; -1 where times do not tell.
+  int run_at(std::string_view line) const {
+    const LineTime time = find_line_time(line);
+    if (!time.known()) return -1;
+    std::vector<std::pair<Range<int64_t>, int>> ranges;
+    for (size_t r = 0; r < shown_.size(); ++r) {
+      ranges.emplace_back(shown_[r].times[time.has_zone ? 1 : 0], static_cast<int>(r));
+      if (!ranges.back().first.known) return -1;
+    }
+    std::ranges::sort(ranges, {}, [](const auto& entry) { return entry.first.first; });
+    int found = -1;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      // Where the times of two runs overlap, a time proves nothing.
+      if (i > 0 && ranges[i].first.first <= ranges[i - 1].first.last) return -1;
+      if (ranges[i].first.first <= time.nanoseconds) found = ranges[i].second;
+    }
+    return found;
+  }
+
   static bool begins_anew(const Piece& piece, const Sign& sign) {
     if (piece.run >= 0 && sign.run >= 0) return piece.run != sign.run;
     // A failure is told many times over; only what comes behind it is new.
@@ -225,6 +262,7 @@ class Territory {
   }
 
   static void add(const Sign& sign, Piece& piece) {
+    piece.last = sign.where;
     if (piece.run < 0) piece.run = sign.run;
     piece.fails |= sign.type == Sign::Type::Failure;
     piece.finishes = sign.type == Sign::Type::Finish;
@@ -262,6 +300,53 @@ class Territory {
     return found;
   }
 
+  /// How often NCCL says its version in an input without naming a process: once a run, by rank 0.
+  uint64_t banners(size_t input) const {
+    uint64_t banners = 0;
+    for (const SpeakerLog& log : job_.logs) {
+      const RecordList* list = log.records.find(kKindIndex<NcclVersion>);
+      if (log.speaker.pid >= 0 || list == nullptr) continue;
+      const bool is_here = std::ranges::all_of(list->kept, [&](const Record& record) {
+        return std::cmp_equal(input_of(job_, record.where), input);
+      });
+      if (is_here) banners += list->total;
+    }
+    return banners;
+  }
+
+  /// How often the steps that an input prints begin again.
+  size_t restarts_of_steps(size_t input) const {
+    // A version line for each run: so many of them stand in this input.
+    if (banners(input) == runs_.size()) return runs_.size() - 1;
+    size_t restarts = 0;
+    for (const JobClock& clock : job_.clocks) {
+      if (clock.input != input) continue;
+      int64_t last = -1;
+      for (const Marker& marker : clock.markers) {
+        if (clock.markers.size() < clock.total || marker.step < 0) continue;
+        if (marker.step < last) ++restarts;
+        last = marker.step;
+      }
+      for (const bool has_zone : {false, true}) {
+        const StepGrowth& steps = clock.pulse.clock(has_zone).steps;
+        // They grew by more than from the first to the last.
+        const bool grew_again =
+            steps.first >= 0 && static_cast<int64_t>(steps.steps) > steps.last - steps.first;
+        if (grew_again && restarts == 0) restarts = 1;
+      }
+    }
+    return restarts;
+  }
+
+  /// Work stands behind that line in the input, as far as its lines tell.
+  bool works_after(size_t input, SourceRef where) const {
+    return std::ranges::any_of(job_.clocks, [&](const JobClock& clock) {
+      return clock.input == input && (where < clock.pulse.undated_work() ||
+                                      where < clock.pulse.clock(false).work.last.where ||
+                                      where < clock.pulse.clock(true).work.last.where);
+    });
+  }
+
   /// The stretches of an input in which no process of a run speaks.
   std::vector<RunStretch> by_signs(size_t input, const std::map<std::string, int>& folders) const {
     const auto folder = folders.find(folder_of(job_.inputs[input].path));
@@ -278,10 +363,45 @@ class Territory {
       pieces.push_back({.fails = true});
     }
     name_pieces(pieces);
+    part_last_finish(input, pieces);
     std::vector<RunStretch> stretches;
-    for (const Piece& piece : pieces) stretches.push_back({piece.from, piece.run});
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const bool is_next = i > 0 && pieces[i].run != pieces[i - 1].run;
+      const SourceRef from =
+          is_next ? beginning_between(input, pieces[i - 1].last, pieces[i].from) : pieces[i].from;
+      stretches.push_back({from, pieces[i].run});
+    }
     if (!stretches.empty()) stretches.front().from = {};
     return stretches;
+  }
+
+  /// Where a run began between the last sign of the run before and its own first one: behind the
+  /// longest pause, because starting again takes longer than anything a program prints at its end.
+  SourceRef beginning_between(size_t input, SourceRef last, SourceRef first) const {
+    SourceRef beginning = first;
+    int64_t longest = 0;
+    for (const JobClock& clock : job_.clocks) {
+      if (clock.input != input) continue;
+      for (const bool has_zone : {false, true}) {
+        for (const Pause& pause : clock.pulse.clock(has_zone).all.pauses) {
+          const bool between = last < pause.after.where && pause.after.where < first;
+          if (!between || pause.length() <= longest) continue;
+          longest = pause.length();
+          beginning = pause.after.where;
+        }
+      }
+    }
+    return beginning;
+  }
+
+  /// Every run printed its steps into the file, and no line says where one ends: but the end of the
+  /// work behind all steps is that of the last one.
+  void part_last_finish(size_t input, std::vector<Piece>& pieces) const {
+    const bool is_open = pieces.size() == 1 && pieces[0].run < 0 && pieces[0].finishes;
+    if (!is_open || restarts_of_steps(input) + 1 != runs_.size()) return;
+    const SourceRef finish = signs_[input].back().where;
+    if (works_after(input, finish)) return;
+    pieces.push_back({.from = finish, .run = static_cast<int>(runs_.size()) - 1});
   }
 
   void name_pieces(std::vector<Piece>& pieces) const {
@@ -520,6 +640,22 @@ uint64_t end_inputs(const Job& job, const RunParts& parts, int run, std::vector<
   return lines;
 }
 
+/// The steps that were printed into an input until the run ended, where those of each run show in
+/// that they begin again. Calls count the steps before them, so earlier ones stay.
+JobClock own_clock(const JobClock& whole, const std::vector<RunStretch>& stretches, int run) {
+  std::vector<size_t> ends;  // Of each row of steps that grow.
+  for (size_t m = 1; m < whole.markers.size(); ++m) {
+    if (whole.markers[m].step < whole.markers[m - 1].step) ends.push_back(m);
+  }
+  if (ends.size() + 1 != stretches.size() || whole.markers.size() != whole.total) return whole;
+  JobClock own = whole;
+  for (size_t s = 0; s < ends.size(); ++s) {
+    if (stretches[s].run == run) own.markers.resize(std::min(own.markers.size(), ends[s]));
+  }
+  own.total = own.markers.size();
+  return own;
+}
+
 /// Where calls begin to differ was found by reading lines again; it stays what it is in the run.
 /// `logs` are those of the run, as numbers of those of the whole job.
 void copy_differences(const Job& whole, const std::vector<size_t>& logs, Job& job) {
@@ -556,8 +692,9 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
     if (cutter.is_own(lines.first)) part.unknown.all.emplace(shape, lines);
   }
   for (const JobClock& clock : job.clocks) {
-    JobClock& own = part.clocks.emplace_back(clock);
-    if (!has_stretch(parts.by_input[clock.input], run)) own.pulse = {};
+    const auto& stretches = parts.by_input[clock.input];
+    JobClock& own = part.clocks.emplace_back(own_clock(clock, stretches, run));
+    if (!has_stretch(stretches, run)) own.pulse = {};
   }
   for (const RasReport& report : job.ras_reports) {
     if (cutter.is_own({report.where.unit, std::max<uint64_t>(report.where.line, 1)}))

@@ -7,8 +7,8 @@
 //
 // Lines of a process belong to its run. Lines that name no process belong to the run in whose
 // stretch of the file they stand. In a file that no process of a run writes into, stretches are
-// told by pids that launchers name, by a folder that only one run uses, and by failures with work
-// behind them. What is left belongs to nobody: it is judged, but of no run.
+// told by pids that launchers name, by times, by a folder that only one run uses, and by failures
+// with work behind them. What is left belongs to nobody: it is judged, but of no run.
 
 #pragma once
 

@@ -406,7 +406,7 @@ std::vector<int64_t> first_steps_of_outputs(const Job& job) {
   for (const JobClock& input : job.clocks) {
     if (!input.markers.empty()) steps.emplace(input.input, input.markers.front().step);
     for (const bool has_zone : {false, true}) {
-      const int64_t first = input.pulse.clock(has_zone).first_step;
+      const int64_t first = input.pulse.clock(has_zone).steps.first;
       if (first >= 0) steps.emplace(input.input, first);
     }
   }
