@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 
 #include "log/line/scanner.h"
 
@@ -218,8 +217,8 @@ const char* take_choice(const char* pattern, Attempt& it) {
     fits = fits || take_all(pattern + 1, it) != nullptr;
     if (!fits) it.scan = before;
     do {
-      pattern = std::strchr(pattern + 1, '%') + 1;
-    } while (*pattern != '|' && *pattern != ')');
+      ++pattern;
+    } while (pattern[-1] != '%' || (*pattern != '|' && *pattern != ')'));
   } while (*pattern == '|');
   return fits ? pattern : nullptr;
 }
@@ -425,8 +424,8 @@ constexpr PrefixForm kPrefixForms[] = {
     // loguru's "| INFO     | train:step:12 - ".
     {"|", "| %L%b| %n:%w - ", kBehindStamp},
     // "| INFO | train_inner | ", "- root - INFO - ": logger and level in either order.
-    {"|", "| %(%L | %w |%|%w | %L |%) ", kBehindStamp},
-    {"-", "- %(%L - %w -%|%w - %L -%) ", kBehindStamp},
+    {"|", "| %(%w | %L |%|%L | %w |%) ", kBehindStamp},
+    {"-", "- %(%w - %L -%|%L - %w -%) ", kBehindStamp},
     // A format without the logger's name.
     {"-", "- %L - ", kBehindStamp},
     // TensorFlow's "I external/xla/a.cc:12] ".
@@ -476,7 +475,7 @@ constexpr PrefixForm kPrefixForms[] = {
     {kLowerCase, "%h %n ", kBeforeRecord, '-', is_replica},
     // Of nobody in particular: a tqdm bar that got no newline, with something behind it on the same
     // line.
-    {"", "%B", kBar, '%', is_in_front_of_text},
+    {"", "%B", kBar, '\0', is_in_front_of_text},
 };
 
 // All of them, by the byte with which they begin.
@@ -493,6 +492,7 @@ constexpr Forms forms_that(Wanted wanted) {
 }
 
 constexpr Forms kAfterStamp = forms_that([](auto& form) { return (form.is & kBehindStamp) != 0; });
+constexpr Forms kBars = forms_that([](auto& form) { return (form.is & kBar) != 0; });
 constexpr Forms kInFrontOfRecord =
     forms_that([](auto& form) { return (form.is & kBeforeRecord) != 0; });
 
@@ -533,11 +533,25 @@ constexpr auto kFormsByByte = forms_by_byte([](const PrefixForm& form, char byte
 /// The forms that may have a byte in the second place.
 constexpr auto kFormsBySecondByte = forms_by_byte(may_go_on);
 
-Forms forms_of(std::string_view text) {
+/// The forms that have a byte as their mark.
+constexpr auto kFormsByMark = forms_by_byte(
+    [](const PrefixForm& form, char byte) { return form.mark != '\0' && form.mark == byte; });
+
+constexpr Forms kMarked = forms_that([](auto& form) { return form.mark != '\0'; });
+
+/// Which of `forms` `text` may have, by its first two bytes and the marks in its first word.
+Forms possible(Forms forms, std::string_view text) {
   if (text.empty()) return 0;
-  const char second = text.size() > 1 ? text[1] : '\0';
-  return kFormsByByte[static_cast<unsigned char>(text[0])] &
-         kFormsBySecondByte[static_cast<unsigned char>(second)];
+  const auto byte_at = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
+  forms &= kFormsByByte[byte_at(0)] & kFormsBySecondByte[text.size() > 1 ? byte_at(1) : 0];
+  if ((forms & kMarked) == 0) return forms;
+  const size_t most = std::min(text.size(), kLongestPrefixName + 1);
+  Forms found = ~kMarked;
+  size_t at = 0;
+  for (; at < most && !is_blank(text[at]); ++at) found |= kFormsByMark[byte_at(at)];
+  while (at < text.size() && is_blank(text[at])) ++at;
+  if (at < text.size()) found |= kFormsByMark[byte_at(at)];
+  return forms & found;
 }
 
 constexpr int kMaxPrefixes = 64;  ///< A line of many progress bars has that many.
@@ -560,9 +574,9 @@ size_t take(const PrefixForm& form, std::string_view text, Reading& reading) {
 
 /// Takes one prefix that cannot mean anything else off `text`.
 size_t take_certain(std::string_view text, Reading& reading) {
-  const Forms left_out = kInFrontOfRecord | (reading.after_stamp ? 0 : kAfterStamp);
+  const Forms certain = ~(kInFrontOfRecord | (reading.after_stamp ? 0 : kAfterStamp));
   size_t length = 0;
-  for (Forms forms = forms_of(text) & ~left_out; forms != 0 && length == 0; forms &= forms - 1) {
+  for (Forms forms = possible(certain, text); forms != 0 && length == 0; forms &= forms - 1) {
     length = take(kPrefixForms[std::countr_zero(forms)], text, reading);
   }
   return length;
@@ -582,7 +596,7 @@ bool begins_record_or_prefix(std::string_view text, int more) {
 /// Takes one of the shapes that ordinary output has too off `text`.
 size_t take_in_front_of_record(std::string_view text, Reading& reading, int more) {
   if (more == 0) return 0;
-  for (Forms forms = forms_of(text) & kInFrontOfRecord; forms != 0; forms &= forms - 1) {
+  for (Forms forms = possible(kInFrontOfRecord, text); forms != 0; forms &= forms - 1) {
     Reading attempt = reading;
     const size_t length = take(kPrefixForms[std::countr_zero(forms)], text, attempt);
     if (length == 0 || !begins_record_or_prefix(text.substr(length), more - 1)) continue;
@@ -607,56 +621,14 @@ size_t take_indented(std::string_view text, Reading& reading) {
   return blanks + length;
 }
 
-// A glance.
-
-/// Bytes that are the mark of some form, each with a bit of its own, and blanks.
-struct MarkBits {
-  static constexpr uint8_t kBlank = 1;
-  static constexpr uint8_t kUnsure = 0x80;  ///< Of a first byte: some form has no mark.
-
-  std::array<uint8_t, 256> of_byte{};   ///< What a byte is.
-  std::array<uint8_t, 256> by_first{};  ///< Marks of all forms that may begin with a byte.
-};
-
-constexpr MarkBits kMarks = [] {
-  MarkBits marks;
-  marks.of_byte[' '] = marks.of_byte['\t'] = MarkBits::kBlank;
-  unsigned next = MarkBits::kBlank << 1;
-  for (size_t i = 0; i < std::size(kPrefixForms); ++i) {
-    const PrefixForm& form = kPrefixForms[i];
-    if ((form.is & (kBehindStamp | kBar)) != 0) continue;
-    uint8_t& mark = marks.of_byte[static_cast<unsigned char>(form.mark)];
-    if (form.mark != '\0' && mark == 0 && next < MarkBits::kUnsure) {
-      mark = static_cast<uint8_t>(next);
-      next <<= 1;
-    }
-    const uint8_t bits = form.mark == '\0' || mark == 0 ? MarkBits::kUnsure : mark;
-    for (size_t byte = 0; byte < marks.by_first.size(); ++byte) {
-      if ((kFormsByByte[byte] >> i & 1) != 0) marks.by_first[byte] |= bits;
-    }
-  }
-  return marks;
-}();
-
 }  // namespace
 
-bool may_have_prefix(std::string_view line) {
-  const char* at = line.data();
-  const char* const end = at + line.size();
-  const auto is = [&](uint8_t wanted) {
-    return (kMarks.of_byte[static_cast<unsigned char>(*at)] & wanted) != 0;
-  };
-  // The first word is looked through for a mark, and the byte with which the second one begins.
-  while (at < end && is(MarkBits::kBlank)) ++at;
-  if (at == end) return false;
-  const uint8_t marks = kMarks.by_first[static_cast<unsigned char>(*at)];
-  if ((marks & MarkBits::kUnsure) != 0) return true;
-  while (at < end && !is(MarkBits::kBlank | marks)) ++at;
-  while (at < end && is(MarkBits::kBlank)) ++at;
-  return at < end && is(marks);
-}
-
 // All prefixes of a line.
+
+bool may_have_prefix(std::string_view line) {
+  while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+  return possible(~(kAfterStamp | kBars), line) != 0;
+}
 
 Prefix parse_prefix(std::string_view line) {
   Reading reading;
