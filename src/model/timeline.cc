@@ -87,11 +87,11 @@ int64_t step_in(std::string_view line) {
   return -1;
 }
 
-/// What a job prints again and again while it gets on.
+/// What a job prints again and again while it gets on, without a number of steps.
 bool shows_work(std::string_view line) {
   constexpr std::string_view kWords[] = {": opCount ", "NCCL CALL nccl", "loss",     "it/s",
                                          "s/it",       "throughput",     "tokens/s", "samples/s"};
-  return step_in(line) >= 0 || holds_one_of(line, kWords);
+  return holds_one_of(line, kWords);
 }
 
 }  // namespace
@@ -187,9 +187,10 @@ void Pulse::note_work(PulseClock& clock, std::string_view line) {
     if (since == 0) clock.work.last.where = now_.where;
     return;
   }
-  if (!shows_work(line)) return;
+  const int64_t step = step_in(line);
+  if (step < 0 && !shows_work(line)) return;
   clock.work.add(now_);
-  clock.steps.add(step_in(line));
+  clock.steps.add(step);
 }
 
 void Pulse::add_work(SourceRef where) {
