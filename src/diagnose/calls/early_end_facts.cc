@@ -97,7 +97,7 @@ std::vector<Leaver> by_own_words(const Job& job) {
 /// All that went by themselves before the job was seen to stand still, each once; the line is the
 /// first that tells it.
 std::vector<Leaver> find_leavers(const Job& job) {
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   if (!stop || !stood_still(job)) return {};
   const std::set<int> suffered = those_that_suffered(job);
   std::vector<Leaver> found;
@@ -142,7 +142,7 @@ FactValue left_before(const Job& job, const Instance&) {
                                   line_words(one.line.text, 120), when_words(one.line.text)));
   }
   if (value.evidence.empty()) return unknown();
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   value.evidence.push_back(stop->line);
   value.what = few_of(phrases, kMostNamed, "; ");
   return value;
@@ -211,7 +211,7 @@ Teardown teardown_of(const Job& job, const CommRank& rank) {
 }
 
 FactValue destroy_not_begun(const Job& job, const Instance&) {
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   if (!stop || outcome_of(job).job.state == EndState::Finished) return unknown();
   for (const Communicator& comm : job.communicators) {
     std::map<Teardown, std::vector<const CommRank*>> ranks;
@@ -439,7 +439,7 @@ FactValue inits_crossed(const Job& job, const Instance&) {
   const std::vector<OpenInit> open = open_inits(job, size);
   if (open.size() == 1) return crossed_with_store(job, open.front(), size);
   if (open.size() != 2 || !divide_ranks(open[0], open[1], size)) return unknown();
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   if (!stop) return unknown();
   FactValue value = yes(fmt::format("{} and {}", half(open[0]), half(open[1])));
   for (const OpenInit& init : open) {

@@ -197,14 +197,14 @@ std::string entered_words(const Job& job, const std::vector<CallFront>& fronts) 
 // either, or a copy of a log that goes on.
 
 FactValue stalled_before_end(const Job& job, const Instance&) {
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   if (!stop || stop->by != StopBy::Silence) return unknown();
   return yes(stop->what, {silence_before_end(job)->last, stop->line});
 }
 
 /// Somebody ended it, and nothing shows that it had failed or stood still.
 FactValue ended_at_work(const Job& job, const Instance&) {
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   if (!stop || stop->by != StopBy::Ended) return unknown();
   if (outcome_of(job).job.state != EndState::Stopped) return unknown();
   const std::optional<Silence>& silence = silence_before_end(job);
@@ -235,7 +235,7 @@ bool is_any_open(const Waits& waits) {
 
 /// What the calls say of a hang that the user saw.
 FactValue stated_hung(const Job& job, const Instance&) {
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   if (!stop || stop->by != StopBy::Stated) return unknown();
   const Waits& waits = find_waits(job);
   const bool is_closed = waits.unmatched.empty() && !is_any_open(waits);
@@ -247,7 +247,7 @@ FactValue stated_hung(const Job& job, const Instance&) {
 /// Nothing says that it came to an end by itself, and nothing shows that it worked up to its end.
 FactValue ends_at_work(const Job& job, const Instance&) {
   if (job.stated && *job.stated != StatedOutcome::Hung) return no();
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   // The lines may carry no times, or it had been silent for longer than before and not for long
   // enough.
   const std::optional<Silence>& silence = silence_before_end(job);

@@ -502,7 +502,7 @@ FactValue standstill(const Job& job, const Instance& instance) {
   if (const auto* first = std::get_if<std::string>(&value.value)) {
     return {fmt::format("a collective timed out ({})", *first), {}, value.evidence, {}, {}};
   }
-  const auto stop = stop_evidence(job);
+  const auto& stop = stop_evidence(job);
   if (!stop || !stood_still(job)) return unknown();
   return {stop->what, {}, {stop->line}, {}, {}};
 }

@@ -427,7 +427,7 @@ FactValue p2p_over_pcie(const Job& job, const Instance&) {
 FactValue stalled_from_start(const Job& job, const Instance&) {
   const NcclTestsRun* test = job.nccl_tests.empty() ? nullptr : &job.nccl_tests.back();
   if (test != nullptr && test->rows.empty() && test->busbw.empty()) {
-    const auto stop = stop_evidence(job);
+    const auto& stop = stop_evidence(job);
     if (!stop) return unknown();
     return yes(fmt::format("{} printed no row", test->test.empty() ? "nccl-tests" : test->test),
                {stop->line});

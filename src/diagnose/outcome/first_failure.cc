@@ -419,7 +419,9 @@ std::vector<std::pair<int, const Record*>> uncaught_exceptions(const Job& job) {
   return all;
 }
 
-std::vector<ProgramException> first_exceptions(const Job& job) {
+namespace {
+
+std::vector<ProgramException> find_first_exceptions(const Job& job) {
   if (nccl_failed_by_itself(job)) return {};
   std::vector<ProgramException> all = own_exceptions(job);
   if (all.empty()) return {};
@@ -428,6 +430,12 @@ std::vector<ProgramException> first_exceptions(const Job& job) {
   std::erase_if(all, [&](const ProgramException& exception) { return exception.text != text; });
   if (all.size() == 1) name_by_torchrun(job, all.front());
   return all;
+}
+
+}  // namespace
+
+const std::vector<ProgramException>& first_exceptions(const Job& job) {
+  return job.answers.of<&find_first_exceptions>(job);
 }
 
 }  // namespace ncclog

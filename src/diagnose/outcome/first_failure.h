@@ -100,7 +100,7 @@ struct ProgramException {
 
 /// The exceptions that came first: one, or the same text on several ranks. Empty if none is known
 /// to be the cause.
-std::vector<ProgramException> first_exceptions(const Job& job);
+const std::vector<ProgramException>& first_exceptions(const Job& job);
 
 /// Exceptions that the program did not outlive, without those that somebody asked for
 /// (KeyboardInterrupt, SystemExit); by process, into Job::processes.

@@ -197,9 +197,7 @@ std::optional<StopEvidence> standstill(const Job& job) {
       silence->end};
 }
 
-}  // namespace
-
-std::optional<StopEvidence> stop_evidence(const Job& job) {
+std::optional<StopEvidence> find_stop_evidence(const Job& job) {
   Search search(job);
   find_timeouts(search);
   if (!search.found()) find_failures(job, search);
@@ -216,13 +214,19 @@ std::optional<StopEvidence> stop_evidence(const Job& job) {
   return found;
 }
 
+}  // namespace
+
+const std::optional<StopEvidence>& stop_evidence(const Job& job) {
+  return job.answers.of<&find_stop_evidence>(job);
+}
+
 bool has_failed(const Job& job) {
-  const auto evidence = stop_evidence(job);
+  const auto& evidence = stop_evidence(job);
   return evidence && evidence->by != StopBy::Ended && evidence->by != StopBy::Waiting;
 }
 
 bool stood_still(const Job& job) {
-  const auto evidence = stop_evidence(job);
+  const auto& evidence = stop_evidence(job);
   return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Silence ||
                       evidence->by == StopBy::Stated);
 }
@@ -441,7 +445,7 @@ FactValue segfaulted(const Job& job, const Instance&) {
 }
 
 FactValue raised_first(const Job& job, const Instance&) {
-  const auto first = first_exceptions(job);
+  const auto& first = first_exceptions(job);
   if (first.empty()) return unknown();
   FactValue value = yes(first.front().text);
   for (const ProgramException& exception : first) {

@@ -37,7 +37,7 @@ struct StopEvidence {
 /// The most telling evidence that the job stopped, the first such line of the input; nullopt:
 /// unknown. Where torchrun started the workers anew, lines before that prove nothing in the same
 /// unit of input. Pure.
-std::optional<StopEvidence> stop_evidence(const Job& job);
+const std::optional<StopEvidence>& stop_evidence(const Job& job);
 
 /// True if that evidence is of somebody who gave up, failed or died, or of a job that stood still.
 bool has_failed(const Job& job);

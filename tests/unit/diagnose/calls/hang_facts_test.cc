@@ -688,18 +688,20 @@ TEST(StallFacts, TellHowJobsEndWithoutAWatchdog) {
 }
 
 TEST(StallFacts, WhatTheUserSawDecidesWhereTheLogsEnd) {
-  Job job = job_from_text(up() + kTwoCalled);
+  const Job job = job_from_text(up() + kTwoCalled);
   EXPECT_FALSE(stood_still(job));
-  job.stated = StatedOutcome::Hung;
-  EXPECT_TRUE(stood_still(job));
-  const FactValue missing = find_fact("job.rank_missing_in_collective")->derive(job, {});
-  EXPECT_EQ(ranks_named(job, missing), std::vector<int>{1});
-  Job slow = job_from_text(up() + kSteps + signalled("04:05:29.8"));
+  Job hung = job;
+  hung.stated = StatedOutcome::Hung;
+  EXPECT_TRUE(stood_still(hung));
+  const FactValue missing = find_fact("job.rank_missing_in_collective")->derive(hung, {});
+  EXPECT_EQ(ranks_named(hung, missing), std::vector<int>{1});
+  const Job slow = job_from_text(up() + kSteps + signalled("04:05:29.8"));
   EXPECT_TRUE(stood_still(slow));
   for (const StatedOutcome seen :
        {StatedOutcome::Slow, StatedOutcome::Finished, StatedOutcome::Crashed}) {
-    slow.stated = seen;
-    EXPECT_FALSE(stood_still(slow)) << to_string(seen);
+    Job told = slow;
+    told.stated = seen;
+    EXPECT_FALSE(stood_still(told)) << to_string(seen);
   }
 }
 
