@@ -511,30 +511,4 @@ void Simulation::spread_doubt() {
   }
 }
 
-/// A call of the head that the stream waits in.
-SimulatedCall Simulation::waiting_in(const Queue& queue) const {
-  const std::span<const uint32_t> batch = queue.batch(queue.head);
-  return {queue.program, *std::ranges::find_if(batch, [&](uint32_t call) {
-            const SimulatedCall place{queue.program, call};
-            return !has_ended(place) && !made(place).is_buffered;
-          })};
-}
-
-std::vector<WaitingCall> Simulation::circle() const {
-  const auto stuck = std::ranges::find_if(
-      queues_, [](const Queue& queue) { return queue.head < queue.batches.size(); });
-  if (stuck == queues_.end()) return {};
-  std::vector<WaitingCall> links;
-  std::map<SimulatedCall, size_t> link_of;  // By waiting call.
-  SimulatedCall waiting = waiting_in(*stuck);
-  while (link_of.try_emplace(waiting, links.size()).second) {
-    const std::span<const SimulatedCall> absent = step(waiting).meeting->awaited();
-    links.push_back({waiting, *std::ranges::min_element(absent)});
-    waiting = waiting_in(queues_[step(links.back().awaited).queue]);
-  }
-  // What leads into the circle is no part of it.
-  links.erase(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(link_of[waiting]));
-  return links;
-}
-
 }  // namespace ncclog

@@ -272,7 +272,7 @@ struct SimulatedCall {
   uint32_t program = 0;
   uint32_t call = 0;  ///< Into RankProgram::calls.
 
-  auto operator<=>(const SimulatedCall&) const = default;
+  bool operator==(const SimulatedCall&) const = default;
 };
 
 /// What calls have in common that meet.
@@ -294,12 +294,6 @@ struct Meeting {
   bool has_ended() const { return is_complete && begun == calls.size(); }
 };
 
-/// One link of a circle.
-struct WaitingCall {
-  SimulatedCall waiting;  ///< Has begun and waits for
-  SimulatedCall awaited;  ///< this one, which stands behind the next link's `waiting`.
-};
-
 /// What becomes of calls that wait for each other in a circle.
 enum class Circles { Wait, End };
 
@@ -317,10 +311,6 @@ class Simulation {
 
   /// All who have to come to that call have begun it.
   bool has_ended(const SimulatedCall& call) const { return step(call).meeting->has_ended(); }
-
-  /// The circle that keeps the first stream from its end; empty: all calls end. Only where all
-  /// meetings are complete, and circles wait.
-  std::vector<WaitingCall> circle() const;
 
  private:
   /// Where a call stands.
@@ -351,7 +341,6 @@ class Simulation {
   const RankCall& made(const SimulatedCall& call) const {
     return programs_[call.program].calls[call.call];
   }
-  SimulatedCall waiting_in(const Queue& queue) const;
 
   const std::vector<RankProgram>& programs_;
   std::map<MeetingKey, Meeting> meetings_;

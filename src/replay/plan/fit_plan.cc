@@ -21,6 +21,17 @@
 
 namespace ncclog {
 
+int usual_stream(const std::vector<PlannedCall>& calls, const PlannedCall& call) {
+  const auto last = std::find_if(calls.rbegin(), calls.rend(), [&](const PlannedCall& other) {
+    return other.communicator == call.communicator && is_message(other.op) == is_message(call.op);
+  });
+  return last == calls.rend() ? 0 : last->stream;
+}
+
+namespace {
+
+/// Both sides make the same call: function, count, datatype, reduction and root; of a message its
+/// size alone.
 bool can_meet(const PlannedCall& a, const PlannedCall& b) {
   if (a.count != b.count || a.datatype != b.datatype) return false;
   if (is_message(a.op)) return true;
@@ -30,13 +41,13 @@ bool can_meet(const PlannedCall& a, const PlannedCall& b) {
   return a.op == b.op && reduce_alike && (!has_root(a.op) || a.root == b.root);
 }
 
-int usual_stream(const std::vector<PlannedCall>& calls, const PlannedCall& call) {
-  const auto last = std::find_if(calls.rbegin(), calls.rend(), [&](const PlannedCall& other) {
-    return other.communicator == call.communicator && is_message(other.op) == is_message(call.op);
-  });
-  return last == calls.rend() ? 0 : last->stream;
-}
+/// The calls of a plan's clean run.
+struct CleanCalls {
+  std::vector<RankProgram> programs;        ///< By rank of the plan; lines by its communicators.
+  std::vector<std::vector<size_t>> places;  ///< Of their calls: into PlannedRank::calls.
+};
 
+/// Places in the plan have to make sense.
 CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends) {
   CleanCalls clean;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
@@ -65,8 +76,6 @@ CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends
   }
   return clean;
 }
-
-namespace {
 
 const PlannedCall& call_at(const ReplayPlan& plan, const CleanCalls& clean,
                            const SimulatedCall& place) {

@@ -87,21 +87,8 @@ enum class Numbered {
   ByOrder,     ///< From 0, as NCCL counts in the run.
 };
 
-/// The calls of a plan's clean run.
-struct CleanCalls {
-  std::vector<RankProgram> programs;        ///< By rank of the plan; lines by its communicators.
-  std::vector<std::vector<size_t>> places;  ///< Of their calls: into PlannedRank::calls.
-};
-
-/// Places in the plan have to make sense.
-CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends);
-
 /// The stream on which a rank last made a call like that one.
 int usual_stream(const std::vector<PlannedCall>& calls, const PlannedCall& call);
-
-/// Both sides make the same call: function, count, datatype, reduction and root; of a message its
-/// size alone.
-bool can_meet(const PlannedCall& a, const PlannedCall& b);
 
 // Which calls does a run in which all ranks behave come to?
 //
