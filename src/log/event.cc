@@ -1,7 +1,6 @@
 #include "log/event.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
@@ -492,12 +491,6 @@ constexpr size_t kLongestHead = 256;
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDay = 24 * 3600 * kSecond;
 
-/// Days before the first of `month`, which is 1 to 12, in a leap year.
-int64_t days_before(int month) {
-  constexpr std::array<int, 12> kBefore = {0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335};
-  return kBefore[static_cast<size_t>(month - 1)];
-}
-
 int two_digits(std::string_view text) { return (text[0] - '0') * 10 + (text[1] - '0'); }
 
 /// Nanoseconds of a fraction's digits.
@@ -524,12 +517,14 @@ void read_clock(std::string_view clock, LineTime& time) {
   time.nanoseconds -= sign * (hours * 60 + two_digits(minutes)) * 60 * kSecond;
 }
 
-/// A time of which all parts are known; unknown if they can be none.
+/// A time of which all parts are known; unknown if they can be none. Counted in a leap year.
 LineTime time_at(std::string_view text, int year, int64_t month, int64_t day,
                  std::string_view clock) {
+  using namespace std::chrono;
   if (month < 1 || month > 12 || day < 1 || day > 31) return {};
   LineTime time{.text = text, .year = year};
-  time.nanoseconds = (days_before(static_cast<int>(month)) + day - 1) * kDay;
+  const sys_days first_of_month = 2000y / static_cast<int>(month) / 1;
+  time.nanoseconds = nanoseconds(first_of_month - sys_days(2000y / 1 / 1) + days(day - 1)).count();
   read_clock(clock, time);
   return time;
 }

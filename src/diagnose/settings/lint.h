@@ -122,9 +122,6 @@ std::optional<Library> library_of(const Job& job);
 /// Without a release in `context` the job's own is taken, if it has just one; likewise the library.
 std::vector<JobRemark> lint_job(const Job& job, LintContext context);
 
-/// The same without context.
-const std::vector<JobRemark>& job_remarks(const Job& job);
-
 /// A command of the log, and what it sets.
 struct CommandSettings {
   ShellSettings found;  ///< Lines are indices into `lines`, from 1.

@@ -440,12 +440,6 @@ bool recognise_nccl_tests_result(std::string_view text, Message& message) {
 //
 // Rows are known by their columns alone: the command that printed them may not be in the log.
 
-/// "GPU3" → "3"; empty for anything else.
-std::string_view gpu_number(std::string_view cell) {
-  if (!cell.starts_with("GPU") || !parse_int(cell.substr(3))) return {};
-  return cell.substr(3);
-}
-
 bool is_p2p_state(std::string_view cell) {
   constexpr std::string_view kStates[] = {"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
   return equals_one_of(cell, kStates);
@@ -456,13 +450,15 @@ bool is_link(std::string_view cell) {
   return equals_one_of(cell, kLinks) || (cell.starts_with("NV") && parse_int(cell.substr(2)));
 }
 
-/// Sets gpu and cells from a matrix row with at least one cell that is `known`; the row's own cell
-/// is "X". Cells from the first unknown column on (affinities) do not belong to the matrix.
-bool take_matrix_row(std::string_view text, bool (*known)(std::string_view), Message& message) {
+/// A row of "nvidia-smi topo" with at least one cell that is `known`; the row's own cell is "X".
+/// Cells from the first unknown column on (affinities) do not belong to the matrix. Fields gpu,
+/// cells.
+template <bool (*known)(std::string_view)>
+bool recognise_matrix_row(std::string_view text, Message& message) {
   if (!text.starts_with("GPU")) return false;
   const Columns row = columns_of(text);
-  const std::string_view gpu = gpu_number(row[0]);
-  if (gpu.empty()) return false;
+  const std::string_view gpu = row[0].substr(3);
+  if (!parse_int(gpu)) return false;
   size_t end = 1;
   bool any = false;
   for (; end < row.count && (row[end] == "X" || known(row[end])); ++end) any |= row[end] != "X";
@@ -572,16 +568,6 @@ bool recognise_memlock_row(std::string_view text, Message& message) {
   return message.fill({{"limit", limit}, {"unit", in_kbytes ? row[3].substr(1, 6) : row[5]}});
 }
 
-/// A row of "nvidia-smi topo -p2p". Fields gpu, cells.
-bool recognise_p2p_row(std::string_view text, Message& message) {
-  return take_matrix_row(text, is_p2p_state, message);
-}
-
-/// A row of "nvidia-smi topo -m". Fields gpu, cells.
-bool recognise_topo_row(std::string_view text, Message& message) {
-  return take_matrix_row(text, is_link, message);
-}
-
 /// A row of show_gids. Fields device, port, index, gid, address, version, interface.
 bool recognise_gid_row(std::string_view text, Message& message) {
   Scanner start(text);
@@ -630,8 +616,8 @@ constinit const Recogniser kRecognisers[] = {
     {"megatron_step", recognise_megatron_step, {}, kIteration},
     {"titan_step", recognise_titan_step, {}, kStep},
     {"memlock_row", recognise_memlock_row, {}, kMemlock},
-    {"p2p_row", recognise_p2p_row, {}, kGpu},
-    {"topo_row", recognise_topo_row, {}, kGpu},
+    {"p2p_row", recognise_matrix_row<is_p2p_state>, {}, kGpu},
+    {"topo_row", recognise_matrix_row<is_link>, {}, kGpu},
 };
 
 std::span<const Recogniser> recognisers() { return kRecognisers; }

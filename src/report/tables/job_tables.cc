@@ -21,7 +21,6 @@
 #include "model/job.h"
 #include "model/timeline.h"
 #include "report/tables/tables.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 
@@ -411,22 +410,13 @@ struct GroupEntries {
 };
 
 /// The entries of a dump by group: by its name, or by its number where an entry gives no name.
-struct EntriesByGroup {
-  std::map<std::string_view, GroupEntries> by_name;
-  std::map<int64_t, GroupEntries> by_number;
+using EntriesByGroup = std::map<std::pair<std::string_view, int64_t>, GroupEntries>;
 
-  explicit EntriesByGroup(const FlightRecorderDump& dump) {
-    for (const FlightRecorderEntry& entry : dump.entries) {
-      (entry.group.empty() ? by_number[entry.pg_id] : by_name[entry.group]).add(entry);
-    }
-  }
-
-  GroupEntries of(const FlightRecorderGroup& group) const {
-    if (const auto found = by_name.find(group.name); found != by_name.end()) return found->second;
-    const auto found = by_number.find(group.pg_id);
-    return found == by_number.end() || group.pg_id < 0 ? GroupEntries() : found->second;
-  }
-};
+GroupEntries entries_of(const FlightRecorderGroup& group, const EntriesByGroup& entries) {
+  auto found = entries.find({group.name, -1});
+  if (found == entries.end()) found = entries.find({"", group.pg_id});
+  return found == entries.end() ? GroupEntries() : found->second;
+}
 
 std::string dtypes_text(const FlightRecorderEntry& entry) {
   std::vector<std::string> distinct;
@@ -464,9 +454,13 @@ std::vector<Cell> open_cells(const FlightRecorderEntry* entry) {
 Table flight_recorder_table(const Job& job) {
   Table table = table_of("flight-recorder");
   for (const FlightRecorderDump& dump : job.flight_recorders) {
-    const EntriesByGroup entries(dump);
+    EntriesByGroup entries;
+    for (const FlightRecorderEntry& entry : dump.entries) {
+      if (entry.group.empty() && entry.pg_id < 0) continue;
+      entries[{entry.group, entry.group.empty() ? entry.pg_id : -1}].add(entry);
+    }
     for (const FlightRecorderGroup& group : dump.groups) {
-      const GroupEntries of_group = entries.of(group);
+      const GroupEntries of_group = entries_of(group, entries);
       std::vector<Cell>& row = table.rows.emplace_back(
           cells(dump.rank, group.name, group.description, group.ranks, of_group.count,
                 counter_cell(group.last_enqueued), counter_cell(group.last_started),
