@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -10,7 +10,6 @@
 #include <memory>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "input/codec.h"
 #include "input/find_inputs.h"

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 
 #include "input/find_inputs.h"
 

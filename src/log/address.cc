@@ -1,7 +1,6 @@
 #include "log/address.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "log/line/scanner.h"

@@ -16,16 +16,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/line.h"
-#include "log/known_messages.h"
 #include "log/line/header.h"
 #include "log/unwrapper.h"
+#include "log/wording/wording_table.h"
 
 namespace ncclog {
 

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "log/line/scanner.h"
 #include "log/wording/message_file.h"
-#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {

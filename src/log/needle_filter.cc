@@ -1,7 +1,6 @@
 #include "log/needle_filter.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <span>
 

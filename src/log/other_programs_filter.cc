@@ -10,6 +10,7 @@
 #include "log/known_messages.h"
 #include "log/line/header.h"
 #include "log/line/prefix.h"
+#include "log/line/scanner.h"
 #include "log/unwrapper.h"
 #include "log/wording/other_programs.h"
 

@@ -22,7 +22,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/line.h"
 #include "model/init_section.h"
 
 namespace ncclog {

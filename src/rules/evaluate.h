@@ -12,7 +12,6 @@
 #include <set>
 #include <vector>
 
-#include "diagnose/facts/coverage.h"
 #include "model/job.h"
 #include "rules/finding.h"
 #include "rules/judge.h"

@@ -1,9 +1,6 @@
 #include "rules/judge.h"
 
-#include <fmt/format.h>
-
 #include <numeric>
-#include <set>
 
 #include "diagnose/facts/fact.h"
 

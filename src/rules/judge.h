@@ -10,9 +10,7 @@
 
 #pragma once
 
-#include <algorithm>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -10,8 +10,6 @@
 
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <functional>
 #include <map>

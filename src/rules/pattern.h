@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "log/event.h"
 
 namespace ncclog {
 

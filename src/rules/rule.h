@@ -15,7 +15,6 @@
 #include <variant>
 #include <vector>
 
-#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "log/wording/message_kind.h"
 #include "rules/finding.h"

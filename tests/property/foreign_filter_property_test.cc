@@ -18,6 +18,7 @@
 #include "log/known_messages.h"
 #include "log/line/header.h"
 #include "log/line/prefix.h"
+#include "log/line/scanner.h"
 #include "log/other_programs_filter.h"
 #include "log/unwrapper.h"
 #include "support/launcher_wraps.h"

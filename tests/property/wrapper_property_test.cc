@@ -17,6 +17,7 @@
 #include "input/line_reader.h"
 #include "log/known_messages.h"
 #include "log/line/prefix.h"
+#include "log/line/scanner.h"
 #include "model/build/build_job.h"
 #include "support/launcher_wraps.h"
 #include "support/paths.h"

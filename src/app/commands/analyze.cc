@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "app/command_line.h"
 #include "app/commands/replay.h"
 #include "app/output.h"
 #include "base/error.h"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "model/job.h"
-#include "model/shard/shard.h"
 #include "report/anonymise/anonymise.h"
 #include "report/anonymise/leak_check.h"
 #include "report/report.h"

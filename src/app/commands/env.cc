@@ -10,10 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "app/command_line.h"
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
-#include "app/help.h"
 #include "app/output.h"
 #include "app/read/read_job.h"
 #include "base/error.h"

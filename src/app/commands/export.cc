@@ -22,7 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/command_line.h"
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"

@@ -11,16 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "app/command_line.h"
 #include "app/command_table.h"
 #include "app/output.h"
-#include "replay/judge/differences.h"
-#include "replay/judge/outcome.h"
 #include "replay/judge/verdict.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 #include "report/document/document.h"
-#include "report/document/report_document.h"
 #include "report/report.h"
 #include "report/text_layout.h"
 

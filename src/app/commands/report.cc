@@ -4,14 +4,12 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <system_error>
 
-#include "app/command_line.h"
 #include "app/commands/analyze.h"
 #include "app/commands/bundle_logs.h"
 #include "app/help.h"
@@ -23,7 +21,6 @@
 #include "report/report.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
-#include "rules/evaluate.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/command_line.h"
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/read/read_job.h"

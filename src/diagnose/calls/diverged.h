@@ -25,7 +25,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/who_waits.h"
 #include "model/calls.h"

@@ -23,7 +23,6 @@
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
 #include "log/event.h"
-#include "log/line/header.h"
 #include "log/messages.h"
 #include "log/wording/other_programs.h"
 

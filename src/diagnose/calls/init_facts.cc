@@ -25,7 +25,6 @@
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/event.h"
-#include "log/line/header.h"
 #include "log/messages.h"
 #include "model/job.h"
 

@@ -1,7 +1,6 @@
 #include "diagnose/calls/who_waits.h"
 
 #include <array>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>

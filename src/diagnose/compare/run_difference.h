@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <set>
 
-#include "base/text.h"
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "log/event.h"
+#include "log/line/scanner.h"
 #include "log/wording/other_programs.h"
 
 namespace ncclog {

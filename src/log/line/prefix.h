@@ -9,10 +9,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-
-#include "log/line/scanner.h"
 
 namespace ncclog {
 

@@ -1,9 +1,7 @@
 #include "model/shard/read_log.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
-#include <utility>
 
 #include "base/text.h"
 #include "log/iteration_marker.h"

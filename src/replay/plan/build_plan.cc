@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/iterations/call_counts.h"

@@ -8,11 +8,9 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
 #include "replay/plan/build_plan.h"

@@ -1,6 +1,5 @@
 #include "replay/run/protocol.h"
 
-#include <fmt/format.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/text.h"
 
 namespace ncclog {
 

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "report/json/json_fields.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

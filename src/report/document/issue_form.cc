@@ -18,7 +18,6 @@
 
 #include "base/text.h"
 #include "diagnose/calls/who_waits.h"
-#include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/outcome.h"
 #include "model/timeline.h"
 #include "report/document/document.h"

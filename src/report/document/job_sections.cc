@@ -27,7 +27,6 @@
 #include "report/graph/graph.h"
 #include "report/tables/count_table.h"
 #include "report/tables/tables.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

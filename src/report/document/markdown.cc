@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "report/document/document.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

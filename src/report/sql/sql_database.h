@@ -11,11 +11,9 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "report/report.h"
 #include "report/tables/tables.h"
 
 struct sqlite3;

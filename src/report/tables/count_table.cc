@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "report/tables/tables.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

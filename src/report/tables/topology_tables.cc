@@ -15,7 +15,6 @@
 #include "diagnose/network/connections.h"
 #include "report/graph/graph.h"
 #include "report/tables/tables.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "log/event.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

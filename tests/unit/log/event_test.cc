@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "log/known_messages.h"
+
 namespace ncclog {
 namespace {
 

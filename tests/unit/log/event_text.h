@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "log/event.h"
+#include "log/known_messages.h"
+#include "log/line/scanner.h"
 
 namespace ncclog {
 

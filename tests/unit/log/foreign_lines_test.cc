@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "log/known_messages.h"
 #include "log/wording/other_programs.h"
 #include "unit/log/event_text.h"
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "log/known_messages.h"
 #include "unit/log/event_text.h"
 
 namespace ncclog {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "log/event.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "log/known_messages.h"
 #include "unit/log/event_text.h"
 
 namespace ncclog {

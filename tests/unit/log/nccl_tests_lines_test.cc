@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "log/known_messages.h"
 #include "log/wording/other_programs.h"
 #include "unit/log/event_text.h"
 

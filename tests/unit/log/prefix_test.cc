@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "log/line/scanner.h"
+
 namespace ncclog {
 namespace {
 

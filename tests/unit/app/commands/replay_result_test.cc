@@ -1,12 +1,12 @@
-#include "app/commands/replay.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "app/commands/replay.h"
 #include "replay/judge/differences.h"
 #include "report/document/document.h"
+#include "report/document/report_document.h"
 #include "support/replay_samples.h"
 
 namespace ncclog {

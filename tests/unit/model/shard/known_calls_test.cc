@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "log/event.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {
