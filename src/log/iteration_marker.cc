@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "log/line/prefix.h"
+#include "log/line/scanner.h"
 #include "log/needle_filter.h"
 #include "log/wording/other_programs.h"
 
@@ -54,15 +54,6 @@ re2::RE2::Options quiet() {
 }
 
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
-
-}  // namespace
-
-std::span<const IterationWording> iteration_wordings() {
-  static const std::vector<IterationWording> kWordings = read_wordings(marker_files()[0].text);
-  return kWordings;
-}
-
-namespace {
 
 /// A wording whose expression is compiled when a line first holds its needle: most jobs print their
 /// steps in one way, if any.
@@ -110,6 +101,11 @@ int64_t step_in_all(int64_t step, int64_t epoch, int64_t total) {
 }
 
 }  // namespace
+
+std::span<const IterationWording> iteration_wordings() {
+  static const std::vector<IterationWording> kWordings = read_wordings(marker_files()[0].text);
+  return kWordings;
+}
 
 /// In the order in which they are tried.
 struct MarkerFinder::Compiled {

@@ -63,18 +63,6 @@ ReadCall call_of_trace(const Message& message) {
   return {call.comm.value, -1, true, {op, call.count, call.datatype, call.redop, call.root}};
 }
 
-}  // namespace
-
-std::optional<ReadCall> read_call(const Event& event) {
-  if (event.fate != LineFate::Recognised) return std::nullopt;
-  const uint16_t kind = event.message.kind->index;
-  if (kind == kKindIndex<CollectiveCall>) return call_of_line(event.message);
-  if (kind == kKindIndex<CallTrace>) return call_of_trace(event.message);
-  return std::nullopt;
-}
-
-namespace {
-
 constexpr uint64_t power(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
   for (; exponent > 0; exponent >>= 1, base *= base) {
@@ -94,6 +82,14 @@ constexpr uint64_t kBack = inverse(kSequenceBase);
 static_assert(kSequenceBase * kBack == 1);
 
 }  // namespace
+
+std::optional<ReadCall> read_call(const Event& event) {
+  if (event.fate != LineFate::Recognised) return std::nullopt;
+  const uint16_t kind = event.message.kind->index;
+  if (kind == kKindIndex<CollectiveCall>) return call_of_line(event.message);
+  if (kind == kKindIndex<CallTrace>) return call_of_trace(event.message);
+  return std::nullopt;
+}
 
 uint64_t extended_hash(uint64_t hash, const CallSignature& call) {
   return hash * kSequenceBase + hash_of(comparable(call));

@@ -207,17 +207,6 @@ CountRange load_count(const RuleFile& file, const RuleNode& condition) {
   return range;
 }
 
-}  // namespace
-
-Names comparison_names() { return names_of(kInMaps); }
-
-std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
-                                        FieldType type) {
-  return load_tests(file, node, type, nullptr);
-}
-
-namespace {
-
 // Conditions about lines: event, line, sequence.
 
 /// The kind of that name, if its single lines are kept. Throws Error.
@@ -348,6 +337,13 @@ void load_as(const RuleFile& file, const RuleNode& node, ConditionNames& names, 
 }
 
 }  // namespace
+
+Names comparison_names() { return names_of(kInMaps); }
+
+std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
+                                        FieldType type) {
+  return load_tests(file, node, type, nullptr);
+}
 
 std::span<const ConditionSort> condition_sorts() {
   static const ConditionSort kSorts[] = {

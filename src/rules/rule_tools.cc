@@ -283,12 +283,8 @@ bool fires_without_evidence(const Rulebook& rulebook, const Rule& rule, std::str
   return fires_without(quoted);
 }
 
-}  // namespace
-
 // Every rule carries logs on which it must fire and near misses on which it must not. Here they are
 // judged like any other log.
-
-namespace {
 
 /// How the lines of the example were understood, for whoever has to find out why.
 std::string kinds_of(const Job& job) {

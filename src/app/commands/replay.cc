@@ -20,6 +20,7 @@
 #include "replay/plan/plan_json.h"
 #include "replay/plan/recorded_calls.h"
 #include "report/document/document.h"
+#include "report/document/report_document.h"
 #include "report/tables/table.h"
 #include "report/text_layout.h"
 
@@ -379,11 +380,7 @@ ExitStatus run_plan(const ReplayPlanOptions& options, Console& console) {
   });
 }
 
-}  // namespace
-
 // ncclog replay check PLAN…
-
-namespace {
 
 struct ReplayCheckOptions {
   std::vector<std::string> plans;  ///< Files, "-"; empty: a mistake.
@@ -425,14 +422,10 @@ ExitStatus check_plans(const ReplayCheckOptions& options, Console& console) {
   return fine ? ExitStatus::Fine : ExitStatus::Findings;
 }
 
-}  // namespace
-
 // ncclog replay judge FOLDER
 //
 // The second half of `replay run`, for runs that somebody else carried out: ncclog-replay under
 // srun or mpirun, or on a machine without ncclog.
-
-namespace {
 
 struct ReplayJudgeOptions {
   std::string folder;  ///< With outcome.json and the runs' logs; empty: a mistake.
@@ -451,10 +444,6 @@ ExitStatus judge(const ReplayJudgeOptions& options, Console& console) {
   tell_replay(result, options.result, console);
   return status_of(result.verdict.kind);
 }
-
-}  // namespace
-
-namespace {
 
 void declare_plan(CommandRow& command) {
   ReplayPlanOptions& options = options_of(command, run_plan);

@@ -368,17 +368,6 @@ MessageDivergences find_message_divergences(const Job& job) {
   return result;
 }
 
-}  // namespace
-
-std::optional<MessageDivergence> message_divergence(const Job& job,
-                                                    const UnmatchedMessages& messages) {
-  const MessageDivergences& all = job.answers.of<&find_message_divergences>(job);
-  const auto found = all.find(messages);
-  return found == all.end() ? std::nullopt : std::optional(found->second);
-}
-
-namespace {
-
 /// It begins where the rank began. Where only the last calls of a process are kept, the programs of
 /// its ranks begin at different places.
 bool is_whole(const RankProgram& program) {
@@ -435,6 +424,13 @@ std::vector<Waiter> find_diverged(const Job& job) {
 }
 
 }  // namespace
+
+std::optional<MessageDivergence> message_divergence(const Job& job,
+                                                    const UnmatchedMessages& messages) {
+  const MessageDivergences& all = job.answers.of<&find_message_divergences>(job);
+  const auto found = all.find(messages);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
 
 const std::vector<Waiter>& diverged_from_twins(const Job& job) {
   return job.answers.of<&find_diverged>(job);

@@ -70,14 +70,6 @@ std::vector<OutOfStep> find_out_of_step(const Job& job) {
   return result;
 }
 
-}  // namespace
-
-const std::vector<OutOfStep>& messages_out_of_step(const Job& job) {
-  return job.answers.of<&find_out_of_step>(job);
-}
-
-namespace {
-
 bool is_one_message(const TimedOutWork& work) {
   // A size of its own on either end is printed since 2.1.
   return (work.op == "SEND" || work.op == "RECV") && work.numel_out >= 0;
@@ -266,6 +258,10 @@ std::optional<FactValue> circle_of_all(const Job& job) {
 }
 
 }  // namespace
+
+const std::vector<OutOfStep>& messages_out_of_step(const Job& job) {
+  return job.answers.of<&find_out_of_step>(job);
+}
 
 FactValue messages_in_circle(const Job& job, const Instance&) {
   if (const auto circle = circle_in_calls(job)) return *circle;

@@ -126,17 +126,6 @@ constexpr Influence kInfluences[] = {
 #include "diagnose/compare/influences.inc"
 };
 
-}  // namespace
-
-bool may_explain(std::string_view cause, std::string_view effect) {
-  const auto is_meant = [&](std::string_view each) { return effect.starts_with(trim(each)); };
-  return std::ranges::any_of(kInfluences, [&](const Influence& each) {
-    return cause.starts_with(each.cause) && std::ranges::any_of(split(each.effects, ','), is_meant);
-  });
-}
-
-namespace {
-
 constexpr size_t kItemsShown = 4;
 
 std::string items_text(const FactValue::Set& items) {
@@ -315,6 +304,13 @@ class Comparison {
 };
 
 }  // namespace
+
+bool may_explain(std::string_view cause, std::string_view effect) {
+  const auto is_meant = [&](std::string_view each) { return effect.starts_with(trim(each)); };
+  return std::ranges::any_of(kInfluences, [&](const Influence& each) {
+    return cause.starts_with(each.cause) && std::ranges::any_of(split(each.effects, ','), is_meant);
+  });
+}
 
 std::string_view to_string(RowState state) {
   constexpr std::string_view kNames[] = {"differs", "note", "not_comparable"};

@@ -245,12 +245,6 @@ constexpr Fact kQuestions[] = {
              capture_lines_of_ray),
 };
 
-}  // namespace
-
-std::span<const Fact> coverage_facts() { return kQuestions; }
-
-namespace {
-
 void add_nccl_settings(const Job& job, std::string_view subsystems, CaptureAdvice& advice) {
   advice.settings.push_back({"NCCL_DEBUG", "INFO"});
   if (!subsystems.empty()) {
@@ -335,6 +329,8 @@ std::string bytes_text(double bytes) {
 }
 
 }  // namespace
+
+std::span<const Fact> coverage_facts() { return kQuestions; }
 
 uint64_t LogSize::bytes_per_hour() const {
   return static_cast<uint64_t>(static_cast<double>(bytes_per_call) * calls_per_second * 3600);

@@ -159,17 +159,6 @@ class DeathCollector {
   std::vector<Death> deaths_;
 };
 
-}  // namespace
-
-std::vector<Death> deaths(const Job& job) { return DeathCollector(job).collect(); }
-
-int process_of(const Job& job, const Death& death) {
-  const int by_pid = process_of_pid(job, death.pid);
-  return by_pid >= 0 ? by_pid : process_of_rank(job, death.rank);
-}
-
-namespace {
-
 /// Lower is nearer to a cause.
 int distance(const Warning& warning) {
   if (warning.severity == WarnSeverity::Fatal) {
@@ -231,6 +220,13 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
 }
 
 }  // namespace
+
+std::vector<Death> deaths(const Job& job) { return DeathCollector(job).collect(); }
+
+int process_of(const Job& job, const Death& death) {
+  const int by_pid = process_of_pid(job, death.pid);
+  return by_pid >= 0 ? by_pid : process_of_rank(job, death.rank);
+}
 
 const std::vector<ReportedWarning>& reported_warnings(const Job& job) {
   return job.answers.of<&find_warnings>(job);

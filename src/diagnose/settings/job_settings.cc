@@ -235,10 +235,6 @@ const std::vector<HostDevices>& known_devices(const Job& job) {
   return job.answers.of<&list_devices>(job);
 }
 
-const std::vector<JobRemark>& job_remarks(const Job& job) {
-  return job.answers.of<&lint_alone>(job);
-}
-
 std::optional<Library> library_of(const Job& job) {
   bool is_nccl = false;
   bool is_rccl = false;
@@ -435,8 +431,6 @@ FactValue env_not_forwarded(const Job& job, const Instance&) {
   return parts.answer(unknown(), ", ");
 }
 
-}  // namespace
-
 // Which settings of the job do not do what they say?
 //
 //   $ mpirun -x NCCL_TIMEOUT=3600 …                → job.unknown_variables, "NCCL_TIMEOUT"
@@ -444,13 +438,11 @@ FactValue env_not_forwarded(const Job& job, const Instance&) {
 //
 // The lint (diagnose/settings/lint.h) finds them; each fact is one sort of its remarks.
 
-namespace {
-
 /// Remarks that `wanted` takes, each in the words of `words`.
 template <typename Wanted, typename Words>
 FactValue remarks_answer(const Job& job, std::string_view separator, Wanted wanted, Words words) {
   AnswerParts parts;
-  for (const JobRemark& each : job_remarks(job)) {
+  for (const JobRemark& each : job.answers.of<&lint_alone>(job)) {
     if (!wanted(each.remark)) continue;
     std::string text = words(each.remark);
     if (!parts.said.contains(text)) parts.add(std::move(text), each.line);

@@ -584,16 +584,6 @@ bool read_nccl_header(std::string_view line, Header& header) {
   return true;
 }
 
-}  // namespace
-
-std::optional<Header> parse_nccl_header(std::string_view line) {
-  Header header;
-  if (!read_nccl_header(line, header)) return std::nullopt;
-  return header;
-}
-
-namespace {
-
 /// Takes Ray's " [repeated 7x across cluster]", with its long hint the first time, off the message.
 void take_repetition(Header& header) {
   constexpr std::string_view kHint = " (Ray deduplicates logs by default.";
@@ -637,6 +627,12 @@ void read_other_header(std::string_view line, Header& header) {
 }
 
 }  // namespace
+
+std::optional<Header> parse_nccl_header(std::string_view line) {
+  Header header;
+  if (!read_nccl_header(line, header)) return std::nullopt;
+  return header;
+}
 
 /// Takes the end of Markdown's "**bold**" off the message of a record before which it begins.
 void take_bold(Header& header) {

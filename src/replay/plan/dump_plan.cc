@@ -159,15 +159,6 @@ std::vector<int> seats_of(const SeatOfRank& seats, const std::vector<int>& ranks
   return result;
 }
 
-}  // namespace
-
-std::string communicator_of(const Job& job, const RecordedGroup& group) {
-  if (group.communicator >= 0) return job.communicators[group.communicator].id;
-  return to_valid_utf8(group.description.empty() ? group.name : group.description);
-}
-
-namespace {
-
 // The ranks, communicators and calls of a plan as the Flight Recorder's dumps tell them.
 //
 //   rank 5's dump: default_pg 27, tp_0 112, default_pg 28
@@ -324,6 +315,11 @@ std::vector<std::string> absent_ranks(const Job& job, const std::vector<DumpedGr
 }
 
 }  // namespace
+
+std::string communicator_of(const Job& job, const RecordedGroup& group) {
+  if (group.communicator >= 0) return job.communicators[group.communicator].id;
+  return to_valid_utf8(group.description.empty() ? group.name : group.description);
+}
 
 bool dumps_hold_calls(const Job& job) {
   const std::vector<RecordedGroup> groups = recorded_groups(job);

@@ -100,19 +100,6 @@ bool fits(std::string_view pattern, std::string_view text) {
   return false;
 }
 
-}  // namespace
-
-std::string_view why_left_out(std::string_view name, std::string_view value) {
-  // Every replay has it, unless multicast is asked for.
-  if (name == "NCCL_NVLS_ENABLE" && value == "0") return {};
-  for (const auto& [pattern, reason] : kExclusions) {
-    if (fits(pattern, name)) return reason;
-  }
-  return name.starts_with("NCCL_") ? "" : "no setting of NCCL itself";
-}
-
-namespace {
-
 /// The settings that processes of the plan's ranks report, by name, then value.
 std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& seats) {
   std::vector<PlannedSetting> settings;
@@ -310,6 +297,15 @@ constexpr SentenceRow kWords[] = {
 };
 
 }  // namespace
+
+std::string_view why_left_out(std::string_view name, std::string_view value) {
+  // Every replay has it, unless multicast is asked for.
+  if (name == "NCCL_NVLS_ENABLE" && value == "0") return {};
+  for (const auto& [pattern, reason] : kExclusions) {
+    if (fits(pattern, name)) return reason;
+  }
+  return name.starts_with("NCCL_") ? "" : "no setting of NCCL itself";
+}
 
 const std::span<const SentenceRow> kPlanWords = kWords;
 

@@ -103,15 +103,6 @@ std::string headline_of_differences(const RunDifference& difference) {
   return fmt::format("{}; {}.", clause(first), plural(others, "other difference"));
 }
 
-}  // namespace
-
-std::string_view to_string(DifferenceStatus status) {
-  constexpr std::string_view kNames[] = {"same", "different", "cannot_compare"};
-  return kNames[static_cast<size_t>(status)];
-}
-
-namespace {
-
 /// "all ranks", "ranks 1,3"; empty if it names none.
 std::string ranks_of(const Finding& finding, const Job& job) {
   const bool all = job.nranks && finding.ranks.size() == static_cast<size_t>(*job.nranks);
@@ -139,6 +130,11 @@ ComparedRun compared_run(const Report& report, const std::set<int>& ranks) {
 }
 
 }  // namespace
+
+std::string_view to_string(DifferenceStatus status) {
+  constexpr std::string_view kNames[] = {"same", "different", "cannot_compare"};
+  return kNames[static_cast<size_t>(status)];
+}
 
 RunDifference difference_of(const Report& good, const Report& bad) {
   std::set<int> ranks;

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "diagnose/network/connections.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 
@@ -375,16 +374,6 @@ constexpr TransportClassRow kClasses[] = {
     {TransportClass::Other, 'O', "other", "CollNet and others", "to"},
 };
 
-}  // namespace
-
-std::span<const TransportClassRow> transport_classes() { return kClasses; }
-
-const TransportClassRow& row_of(TransportClass value) {
-  return kClasses[static_cast<size_t>(value)];
-}
-
-namespace {
-
 TransportClass transport_class(const PathParts& path) {
   if (path.transport == Transport::P2P) return TransportClass::P2P;
   if (path.transport == Transport::SHM) return TransportClass::SHM;
@@ -419,6 +408,12 @@ std::map<int, std::string> hosts_by_rank(const Job& job, bool global) {
 }
 
 }  // namespace
+
+std::span<const TransportClassRow> transport_classes() { return kClasses; }
+
+const TransportClassRow& row_of(TransportClass value) {
+  return kClasses[static_cast<size_t>(value)];
+}
 
 RankPaths rank_paths(const Job& job) {
   RankPaths all;
