@@ -166,12 +166,11 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
 }
 
 void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
-  uint64_t counted = 0;
+  uint64_t counted = lines.size();
   for (const KnownLine& line : lines) {
-    if (add_again(line, number)) {
-      ++counted;
-    } else {
+    if (!add_again(line, number)) {
       add_first(line, number);
+      --counted;
     }
     ++number;
   }
