@@ -120,10 +120,6 @@ std::string_view status_of(const JsonRank& rank) {
   return rank.init_state == kSuccess ? "RUNNING" : "INIT";
 }
 
-std::string_view error_of(int64_t result) {
-  return result == kSuccess || result == kInProgress ? std::string_view() : result_text(result);
-}
-
 using Groups = std::map<std::string, std::vector<RasMember>>;
 
 /// Adds one statement a group, the largest group first: what most ranks say is what the others
@@ -158,8 +154,9 @@ void state_errors(const JsonCommunicator& comm, RasReport& report) {
   const auto state = [&](const std::string& what, int64_t JsonRank::*result) {
     Groups groups;
     for (const JsonRank& rank : comm.ranks) {
-      const std::string_view error = error_of(rank.*result);
-      if (!error.empty()) groups[std::string(error)].push_back(rank.member);
+      const int64_t code = rank.*result;
+      if (code == kSuccess || code == kInProgress) continue;
+      groups[std::string(result_text(code))].push_back(rank.member);
     }
     state_groups(comm.hash, "ERROR", what, groups, report);
   };

@@ -154,11 +154,6 @@ bool is_zero(std::string_view behind) {
   return at + 1 == behind.size() || !(is_digit(behind[at + 1]) || behind[at + 1] == 'x');
 }
 
-bool reports_end(std::string_view line, std::string_view words) {
-  const size_t at = line.find(words);
-  return at != line.npos && !is_zero(line.substr(at + words.size()));
-}
-
 /// Source code in a traceback, and text that explains an error, name it without reporting one.
 bool is_mention(std::string_view line) {
   constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ", "#", "//", "* "};
@@ -170,10 +165,11 @@ bool is_mention(std::string_view line) {
 std::span<const std::string_view> error_needles() { return kErrorWords; }
 
 bool looks_like_error(std::string_view line) {
-  const bool holds = holds_one_of(line, kFailures) || std::ranges::any_of(kEnds, [&](auto words) {
-                       return reports_end(line, words);
-                     });
-  return holds && !is_mention(line);
+  const auto ends = [line](std::string_view words) {
+    const size_t at = line.find(words);
+    return at != line.npos && !is_zero(line.substr(at + words.size()));
+  };
+  return (holds_one_of(line, kFailures) || std::ranges::any_of(kEnds, ends)) && !is_mention(line);
 }
 
 // Beginnings of other processes' records inside a line.

@@ -347,10 +347,6 @@ using Places = std::map<const Wording*, const WordingText*>;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-std::string place_text(const FilePlace& place) {
-  return place.file + ":" + std::to_string(place.line);
-}
-
 /// A kind under construction: where its parts come from.
 struct Plan {
   const Kind* known = nullptr;         ///< nullptr: all of it is new.
@@ -402,8 +398,9 @@ class Builder {
     Plan& plan = plan_of(kind.name);
     const std::string name = "the kind " + in_quotes(kind.name);
     if (!plan.added.empty()) {
+      const FilePlace& other = plan.added.front()->place;
       fail_at(kind.place, name + " stands twice",
-              "the other is at " + place_text(plan.added.front()->place));
+              "the other is at " + other.file + ":" + std::to_string(other.line));
     }
     if (plan.known != nullptr) {
       const bool is_same =

@@ -236,11 +236,6 @@ size_t integers_length(std::string_view text) {
   return any ? text.size() : 0;
 }
 
-/// starts_with for words most of which differ in their first byte.
-bool begins_with(std::string_view text, std::string_view word) {
-  return !text.empty() && text.front() == word.front() && text.starts_with(word);
-}
-
 /// True if `text` begins with the step's literal.
 inline bool begins_with_literal(std::string_view text, const PatternStep& step) {
   if (((bytes_at(text, 0) ^ step.leading.bytes) & step.leading.mask) != 0) return false;
@@ -250,8 +245,10 @@ inline bool begins_with_literal(std::string_view text, const PatternStep& step) 
 }
 
 size_t choice_length(std::string_view text, const PatternStep& step) {
+  // Most choices differ in their first byte.
+  const char first = text.empty() ? '\0' : text.front();
   for (const std::string_view choice : step.choices) {
-    if (begins_with(text, choice)) return choice.size();
+    if (first == choice.front() && text.starts_with(choice)) return choice.size();
   }
   return 0;
 }

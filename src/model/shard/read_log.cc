@@ -62,11 +62,6 @@ std::string_view without_last_lines(std::string_view block) {
   return block;
 }
 
-/// A glance at the first line of `block`.
-bool is_nccl_line(std::string_view block) {
-  return block.substr(0, block.find('\n')).find("NCCL ") != block.npos;
-}
-
 }  // namespace
 
 LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
@@ -123,7 +118,8 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines
   if (foreign_ < kWorthFilter || filter_ == nullptr) return false;
   const std::string_view rest = without_last_lines(block.substr(taken.bytes));
   // Between NCCL's lines a search would find nothing to let go.
-  if (rest.empty() || (!is_foreign_ && is_nccl_line(rest))) return false;
+  const bool is_nccl = rest.substr(0, rest.find('\n')).find("NCCL ") != rest.npos;
+  if (rest.empty() || (!is_foreign_ && is_nccl)) return false;
   const ForeignFilter* filter = filter_->get();
   if (filter == nullptr) return false;
   const BoringLines boring = filter->boring_lines(rest);
