@@ -1,8 +1,8 @@
-#include "base/text.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "base/text.h"
 
 namespace ncclog {
 namespace {

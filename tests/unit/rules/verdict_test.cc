@@ -1,7 +1,6 @@
-#include "rules/evaluate.h"
-
 #include <gtest/gtest.h>
 
+#include "rules/evaluate.h"
 #include "unit/rules/sample_rules.h"
 
 namespace ncclog::testing {
