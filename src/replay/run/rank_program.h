@@ -20,8 +20,10 @@
 
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"
+#include "replay/run/kernels.h"
 #include "replay/run/machine.h"
 #include "replay/run/processes.h"
+#include "replay/run/rank_plan.h"
 
 namespace ncclog {
 
