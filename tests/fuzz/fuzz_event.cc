@@ -7,6 +7,7 @@
 
 #include "log/address.h"
 #include "log/event.h"
+#include "log/known_messages.h"
 
 namespace {
 
