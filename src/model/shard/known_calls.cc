@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <experimental/simd>
+#include <limits>
 #include <utility>
 
 #include "base/text.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kInfoAnchor = "] NCCL INFO ";
 constexpr std::string_view kSend = " sendbuff ";
 constexpr std::string_view kReceive = " recvbuff ";
 constexpr std::string_view kCount = " count ";
+constexpr std::string_view kComm = " comm ";
 constexpr std::string_view kNil = "(nil)";
 
 /// What stands before the tail: numbers have 16 digits at most.
@@ -115,6 +117,37 @@ inline const char* behind_buffers(const char* text) {
   const char* send = behind_pointer(text + op_count + kSend.size());
   if (send == nullptr || !starts_with(send, kReceive)) return nullptr;
   return behind_pointer(send + kReceive.size());
+}
+
+/// Reads " count 1024" or the like into `number`; behind it. nullptr if it is none, or too long to
+/// be sure that it fits.
+template <typename Number>
+[[gnu::always_inline]] inline const char* behind_number(const char* text, std::string_view name,
+                                                        Number& number) {
+  constexpr size_t kMost = std::numeric_limits<Number>::digits10;
+  if (!starts_with(text, name)) return nullptr;
+  text += name.size();
+  number = 0;
+  size_t digits = 0;
+  for (; digits <= kMost && is_digit(text[digits]); ++digits) {
+    number = number * 10 + (text[digits] - '0');
+  }
+  return digits == 0 || digits > kMost ? nullptr : text + digits;
+}
+
+/// Reads " count 1024 datatype 7 op 0 root 0" into `call`; behind it. nullptr if that is not what
+/// stands there.
+inline const char* behind_numbers(const char* tail, CallSignature& call) {
+  tail = behind_number(tail, kCount, call.count);
+  if (tail != nullptr) tail = behind_number(tail, " datatype ", call.datatype);
+  if (tail != nullptr) tail = behind_number(tail, " op ", call.redop);
+  return tail == nullptr ? nullptr : behind_number(tail, " root ", call.root);
+}
+
+/// From "comm" on.
+std::string_view end_of_tail(const KnownCall& call) {
+  const std::string_view tail = call.tail;
+  return tail.substr(std::min(tail.find(kComm), tail.size()));
 }
 
 /// The "]" before " NCCL INFO "; nullptr if there is none where heads end. `guess` is where it
@@ -212,8 +245,15 @@ size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes
   const char* const numbers = message + operation->text.size();
   const char* const tail = behind_buffers(numbers);
   if (tail == nullptr) return 0;
-  KnownCall* call = call_at(*head, static_cast<size_t>(operation - operations_.data()), tail);
-  if (call == nullptr) return 0;
+  const auto place = static_cast<size_t>(operation - operations_.data());
+  KnownCall* call = call_at(*head, place, tail);
+  if (call == nullptr) {
+    const size_t rest = find_shape(*head, place, tail, line);
+    const size_t length = static_cast<size_t>(tail - bytes.data()) + rest;
+    line.text = bytes.substr(0, length - 1);
+    line.stamp = stamp_.size();
+    return rest == 0 ? 0 : length;
+  }
   const size_t length = static_cast<size_t>(tail - bytes.data()) + call->tail.size();
   line = {call, bytes.substr(0, length - 1), stamp_.size()};
   note(*head, *call, bytes.substr(stamp_.size(), length - stamp_.size()),
@@ -249,7 +289,7 @@ KnownHead* KnownCalls::find_or_add_head(std::string_view text, size_t prefix,
   if (KnownHead* head = head_at(text); head != nullptr) return head;
   if (heads_.size() == kMaxHeads) return nullptr;
   KnownHead& head = heads_.emplace_back(
-      KnownHead{std::string(text), std::string(header.host), header.pid, prefix, {}, nullptr});
+      KnownHead{std::string(text), std::string(header.host), header.pid, prefix});
   head_places_.add(hash_of_head(text), head);
   return &head;
 }
@@ -315,9 +355,49 @@ void KnownCalls::add(KnownHead& head, std::string_view operation_text, std::stri
   const size_t operation = find_or_add_operation(operation_text);
   if (operation == kMaxOperations || calls_.size() == kMaxCalls) return;
   const bool is_known = call_at(head, operation, tail.data()) != nullptr;
-  if (is_known || head.calls.size() == kMaxCallsOfHead) return;
-  calls_.push_back({&head, operation, std::string(tail), *read_call(event), {}, {}, {}});
-  head.calls.add(hash_of_tail(operation, tail.data()), calls_.back());
+  if (!is_known && head.calls.size() < kMaxCallsOfHead) {
+    add_call(head, operation, tail, *read_call(event));
+  }
+}
+
+KnownCall& KnownCalls::add_call(KnownHead& head, size_t operation, std::string_view tail,
+                                const ReadCall& call) {
+  KnownCall& added = calls_.emplace_back(KnownCall{&head, operation, std::string(tail), call});
+  head.calls.add(hash_of_tail(operation, tail.data()), added);
+  const auto has_shape_of = [&](const KnownCall* shape) {
+    return shape->operation == operation && end_of_tail(*shape) == end_of_tail(added);
+  };
+  if (head.shapes.size() < kMaxShapesOfHead && std::ranges::none_of(head.shapes, has_shape_of)) {
+    head.shapes.push_back(&added);
+  }
+  return added;
+}
+
+/// Finds a call from whose line the one with that tail differs in numbers alone; the length of the
+/// tail, 0 if there is none. Learns the line while there is room.
+size_t KnownCalls::find_shape(KnownHead& head, size_t operation, const char* tail,
+                              KnownLine& line) {
+  CallSignature call;
+  const char* const end = behind_numbers(tail, call);
+  if (end == nullptr) return 0;
+  for (KnownCall* shape : head.shapes) {
+    const std::string_view text = end_of_tail(*shape);
+    if (shape->operation != operation || !starts_with(end, text)) continue;
+    const size_t length = static_cast<size_t>(end - tail) + text.size();
+    if (length < kMinTail || length > kMaxTail) return 0;
+    call.op = shape->call.call.op;
+    if (head.calls.size() < kMaxCallsOfHead && calls_.size() < kMaxCalls) {
+      ReadCall read = shape->call;
+      read.call = call;
+      line.call = &add_call(head, operation, {tail, length}, read);
+      line.other = nullptr;
+    } else {
+      line.call = shape;
+      line.other = &others_.emplace_back(call);
+    }
+    return length;
+  }
+  return 0;
 }
 
 }  // namespace ncclog

@@ -9,6 +9,10 @@
 // such a line is never searched, parsed or copied. A process repeats the order of its calls, too,
 // so nearly every line is foreseen, and compared with the last one of its kind in one go.
 //
+// Where counts and buffers change from call to call, there are more tails than are worth learning.
+// Then a line differs from a known one in its count, datatype, operator and root alone, and these
+// are read from where they stand.
+//
 // The lines that are learnt from go the long way. Anything unusual is not learnt.
 
 #pragma once
@@ -86,9 +90,11 @@ struct KnownHead {
   std::string text;  ///< Up to and with the "]" behind the device; without times.
   std::string host;
   int64_t pid = -1;
-  size_t prefix = 0;            ///< Bytes of `text` before the host: what a launcher puts there.
-  PlaceTable<KnownCall> calls;  ///< By operation and tail.
-  KnownCall* last = nullptr;    ///< The one found last; nullptr: none was.
+  size_t prefix = 0;  ///< Bytes of `text` before the host: what a launcher puts there.
+  PlaceTable<KnownCall> calls = {};  ///< By operation and tail.
+  /// For each operation and what its tails have from "comm" on, the first call.
+  std::vector<KnownCall*> shapes = {};
+  KnownCall* last = nullptr;  ///< The one found last; nullptr: none was.
 };
 
 /// Where the calls of a known line are counted, in the shard that reads it.
@@ -130,6 +136,9 @@ struct KnownLine {
   KnownCall* call = nullptr;
   std::string_view text;  ///< Without its line end.
   size_t stamp = 0;       ///< Bytes before the head: a time.
+  /// What the line says instead of `call`, from whose line it differs in these numbers; nullptr: it
+  /// says the same. Valid until its KnownCalls::forget_others().
+  const CallSignature* other = nullptr;
 };
 
 /// True if the event is that of a call's line as all releases print it, behind prefixes that are
@@ -143,6 +152,7 @@ class KnownCalls {
   static constexpr size_t kMaxCalls = 65536;
   static constexpr size_t kMaxCallsOfHead = 128;
   static constexpr size_t kMaxSamples = 8192;
+  static constexpr size_t kMaxShapesOfHead = 32;
   static constexpr size_t kMaxLineBytes = 640;
 
   KnownCalls() = default;
@@ -156,6 +166,9 @@ class KnownCalls {
   /// Learns `text`, which says `event`, if it is a usual line about a call. `text` is the whole
   /// line.
   void learn(std::string_view text, const Event& event);
+
+  /// Drops what KnownLine::other pointed to.
+  void forget_others() { others_.clear(); }
 
   std::deque<KnownCall>& all() { return calls_; }
 
@@ -173,12 +186,16 @@ class KnownCalls {
   const Operation* operation_at(const char* text) const;
   size_t find_or_add_operation(std::string_view text);
   KnownCall* call_at(const KnownHead& head, size_t operation, const char* tail) const;
+  size_t find_shape(KnownHead& head, size_t operation, const char* tail, KnownLine& line);
   void add(KnownHead& head, std::string_view operation, std::string_view tail, const Event& event);
+  KnownCall& add_call(KnownHead& head, size_t operation, std::string_view tail,
+                      const ReadCall& call);
 
   PlaceTable<KnownHead> head_places_;
   std::deque<KnownHead> heads_;
   std::vector<Operation> operations_;
   std::deque<KnownCall> calls_;
+  std::deque<CallSignature> others_;
   size_t samples_ = 0;
   size_t head_size_ = 0;  ///< Of the last head that was found, without its "]".
   std::string stamp_;     ///< The time before the head of the line learnt last; empty: none.

@@ -101,6 +101,7 @@ TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
 
 bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& taken) {
   run_.clear();
+  calls_.forget_others();
   number += taken.lines;
   KnownLine line;
   while (run_.size() < kMostCalls) {

@@ -168,7 +168,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
 void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
   uint64_t counted = lines.size();
   for (const KnownLine& line : lines) {
-    if (!add_again(line, number)) {
+    if (line.other != nullptr ? !add_other(line, number) : !add_again(line, number)) {
       add_first(line, number);
       --counted;
     }
@@ -201,6 +201,26 @@ void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
   ++place.uncounted;
   place.last_line = number;
   if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
+  return true;
+}
+
+/// Adds a line that says another call than the one from which it is known; false as above.
+bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
+  const KnownCall& known = *line.call;
+  const LedgerPlace& place = known.place;
+  if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
+  SpeakerLog& log = *place.log;
+  ++log.lines;
+  log.last = {unit_, number};
+  log.last_text.assign(line.text.substr(0, Record::kMaxTextBytes));
+  if (line.stamp > 0) {
+    note_time(log.last, line.text.substr(0, line.stamp));
+    pulse_->add_work(log.last);
+  }
+  const std::string_view stamp = line.text.substr(0, line.stamp + known.head->prefix);
+  CommSegment& segment = log.comms.all[static_cast<size_t>(place.segment)];
+  segment.calls.add(log.last, stamp, *line.other);
+  log.calls.add({input_, markers_seen_}, place.segment, *line.other);
   return true;
 }
 

@@ -160,6 +160,7 @@ class ShardWriter {
   Recent& recent(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
   SpeakerLog& speaker_of(const Event& event);
   bool add_again(const KnownLine& line, uint64_t number);
+  bool add_other(const KnownLine& line, uint64_t number);
   void add_first(const KnownLine& line, uint64_t number);
   void add_uncounted(KnownCall& call);
   bool is_there(const KnownCall& call) const;

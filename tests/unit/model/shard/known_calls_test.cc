@@ -84,7 +84,10 @@ TEST(KnownCalls, LeavesEverythingElseToBeRead) {
       {"a digit that is none", "0x7f3ece00000", "0x7f3ecg00000"},
       {"a letter between the numbers", "recvbuff", "recvbafe"},
       {"another prefix of a number", "0x7f3ece00000", "1x7f3ece00000"},
-      {"count", "1048576", "1048577"},
+      {"a count that is none", "1048576", "-1048576"},
+      {"a count that may not fit", "1048576", "1048576104857610485"},
+      {"no datatype", "datatype 9", "datatype "},
+      {"another order", "op 0 root 0", "root 0 op 0"},
       {"communicator", "0x2610000", "0x2610001"},
       {"nranks", "nranks=8", "nranks=9"},
       {"stream", "0x5581aa30", "0x5581aa31"},
@@ -101,6 +104,29 @@ TEST(KnownCalls, LeavesEverythingElseToBeRead) {
           << row.name << " " << is_foreseen;
     }
   }
+}
+
+TEST(KnownCalls, ReadsTheNumbersInWhichALineDiffers) {
+  const std::string line =
+      replaced(kLine, "count 1048576 datatype 9 op 0 root 0", "count 77 datatype 7 op 2 root 3") +
+      "\n";
+  const CallSignature said{"AllGather", 77, 7, 2, 3};
+  const std::string text = line + std::string(KnownCalls::kMaxLineBytes, '#');
+  KnownCalls calls;
+  learn(calls, kLine);
+  KnownLine found;
+  EXPECT_EQ(calls.find(text, found), line.size());
+  EXPECT_EQ(found.call->call.call, said) << "learnt while there is room";
+  EXPECT_EQ(found.call->call.comm, 0x2610000u);
+  KnownCalls full;
+  learn(full, kLine);
+  for (size_t count = 1; count < KnownCalls::kMaxCallsOfHead; ++count) {
+    known_bytes(full, replaced(kLine, "1048576", std::to_string(2'000'000 + count)) + "\n");
+  }
+  EXPECT_EQ(full.find(text, found), line.size());
+  ASSERT_NE(found.other, nullptr);
+  EXPECT_EQ(*found.other, said);
+  EXPECT_EQ(full.all().size(), KnownCalls::kMaxCallsOfHead);
 }
 
 TEST(KnownCalls, LeavesTheLastLinesOfABlockToBeRead) {
