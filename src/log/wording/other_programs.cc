@@ -194,13 +194,12 @@ std::string_view behind_logger(std::string_view text) {
       !(is_digit(text[0]) || text[0] == '[' || text[0] == '-' || text.starts_with("INFO"))) {
     return text;
   }
-  const std::string_view start = text.substr(0, kLongest);
-  size_t at = 0;
-  for (const std::string_view end : kEnds) {
-    const size_t found = start.rfind(end);
-    if (found != start.npos) at = std::max(at, found + end.size());
+  for (size_t at = std::min(kLongest, text.size()); at > 0; --at) {
+    const std::string_view start = text.substr(0, at);
+    const auto ends = [&](std::string_view end) { return start.ends_with(end); };
+    if (start.back() == ' ' && std::ranges::any_of(kEnds, ends)) return text.substr(at);
   }
-  return text.substr(at);
+  return text;
 }
 
 /// "dotted.NameError: message": the last line of a Python traceback. Fields type, message.
