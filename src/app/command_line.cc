@@ -9,7 +9,6 @@
 #include <memory>
 #include <set>
 
-#include "app/command_table.h"
 #include "app/configuration_file.h"
 #include "app/help.h"
 #include "app/read/progress.h"

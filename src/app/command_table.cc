@@ -1,12 +1,9 @@
 #include "app/command_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "report/tables/tables.h"
 #include "rules/load_rules.h"
 #include "rules/profile.h"
 

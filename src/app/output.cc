@@ -12,9 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"

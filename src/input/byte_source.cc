@@ -11,9 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "input/codec.h"
-#include "input/find_inputs.h"
-
 namespace ncclog {
 
 namespace {

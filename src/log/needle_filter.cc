@@ -1,7 +1,5 @@
 #include "log/needle_filter.h"
 
-#include <algorithm>
-#include <cstring>
 #include <span>
 
 #include "base/text.h"

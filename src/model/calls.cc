@@ -1,6 +1,5 @@
 #include "model/calls.h"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 

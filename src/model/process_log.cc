@@ -5,7 +5,6 @@
 #include <cstring>
 #include <iterator>
 #include <unordered_set>
-#include <utility>
 
 #include "log/known_messages.h"
 #include "log/messages.h"

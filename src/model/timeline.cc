@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "base/text.h"
 #include "log/event.h"

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <string_view>
 #include <tuple>
 
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "model/job.h"
 #include "rules/judge.h"
 

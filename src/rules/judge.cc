@@ -2,8 +2,6 @@
 
 #include <numeric>
 
-#include "diagnose/facts/fact.h"
-
 namespace ncclog {
 
 // The job as rules ask about it.

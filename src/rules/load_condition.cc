@@ -1,14 +1,12 @@
 #include "rules/load_condition.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "rules/load_rules.h"
 #include "rules/pattern.h"
 
 namespace ncclog {

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "rules/load_rules.h"
 
 namespace ncclog {
 namespace {

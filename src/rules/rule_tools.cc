@@ -11,7 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "rules/evaluate.h"

@@ -24,7 +24,6 @@
 #include "model/build/build_job.h"
 #include "model/call_coverage.h"
 #include "model/calls.h"
-#include "model/job.h"
 #include "model/process_log.h"
 
 namespace ncclog {

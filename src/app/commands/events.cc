@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"
-#include "log/event.h"
 #include "log/messages.h"
 #include "report/tables/tables.h"
 

@@ -3,26 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <vector>
 
-#include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"
-#include "app/output.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "replay/judge/outcome.h"
-#include "replay/plan/build_plan.h"
-#include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/plan/recorded_calls.h"
-#include "report/document/document.h"
 #include "report/document/report_document.h"
 #include "report/tables/table.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 PlanFile load_plan(const std::string& path) {

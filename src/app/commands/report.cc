@@ -10,7 +10,6 @@
 #include <set>
 #include <system_error>
 
-#include "app/commands/analyze.h"
 #include "app/commands/bundle_logs.h"
 #include "app/help.h"
 #include "app/output.h"
@@ -18,7 +17,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "report/bundle_archive.h"
-#include "report/report.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
 #include "rules/load_rules.h"

@@ -1,8 +1,5 @@
 #include "log/line/scanner.h"
 
-#include <algorithm>
-#include <string>
-
 namespace ncclog {
 
 // Time stamps.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "log/event.h"
-#include "log/messages.h"
 #include "model/call_coverage.h"
 #include "model/shard/read_log.h"
 

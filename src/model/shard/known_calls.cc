@@ -1,10 +1,8 @@
 #include "model/shard/known_calls.h"
 
-#include <algorithm>
 #include <cstring>
 #include <experimental/simd>
 #include <limits>
-#include <utility>
 
 #include "base/text.h"
 #include "log/messages.h"

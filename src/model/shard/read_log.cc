@@ -1,10 +1,8 @@
 #include "model/shard/read_log.h"
 
 #include <algorithm>
-#include <string>
 
 #include "base/text.h"
-#include "log/iteration_marker.h"
 
 namespace ncclog {
 

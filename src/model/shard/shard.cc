@@ -5,10 +5,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/event.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "model/calls.h"
 #include "model/shard/known_calls.h"
 
 namespace ncclog {

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
 
 namespace ncclog {

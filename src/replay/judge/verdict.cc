@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "base/version.h"
-#include "replay/judge/differences.h"
 #include "replay/plan/plan_json.h"
 
 namespace ncclog {

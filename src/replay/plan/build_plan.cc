@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -17,9 +16,7 @@
 #include "log/known_messages.h"
 #include "log/nccl_names.h"
 #include "model/call_coverage.h"
-#include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
-#include "replay/plan/recorded_calls.h"
 
 namespace ncclog {
 namespace {

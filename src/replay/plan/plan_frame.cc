@@ -1,12 +1,8 @@
 #include "replay/plan/plan_frame.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <set>
-#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -15,8 +11,6 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "model/calls.h"
-#include "replay/plan/build_plan.h"
-#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {

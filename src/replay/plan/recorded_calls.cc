@@ -10,8 +10,6 @@
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/call_coverage.h"
-#include "model/job.h"
-#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {

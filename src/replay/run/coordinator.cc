@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <csignal>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/run/gpus.h"
 
 namespace ncclog {
 namespace {

@@ -21,7 +21,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/run/processes.h"
 #include "replay/run/protocol.h"
 
 namespace ncclog {

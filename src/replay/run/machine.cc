@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
-#include "replay/run/gpus.h"
 #include "replay/run/kernels.h"
 
 namespace ncclog {

@@ -20,7 +20,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/protocol.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {

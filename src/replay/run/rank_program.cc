@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "replay/run/pattern.h"
-#include "replay/run/rank_plan.h"
 
 namespace ncclog {
 namespace {

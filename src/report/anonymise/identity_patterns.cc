@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>

@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "model/job.h"
-#include "report/document/report_document.h"
 #include "report/json/json_fields.h"
 #include "report/text_layout.h"
 #include "rules/evaluate.h"

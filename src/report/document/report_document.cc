@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "report/report.h"
 #include "report/text_layout.h"
 #include "rules/evaluate.h"
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include "base/text.h"
 #include "diagnose/network/connections.h"

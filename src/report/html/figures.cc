@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "base/text.h"
-#include "report/html/html_text.h"
 #include "report/html/page_files.h"
 #include "report/text_layout.h"
 

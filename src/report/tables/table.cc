@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/text.h"
-
 namespace ncclog {
 namespace {
 
