@@ -217,11 +217,6 @@ FlightRecorderDump read_dump(const Json& root) {
   return dump;
 }
 
-bool is_json(std::string_view bytes) {
-  const size_t start = bytes.find_first_not_of(" \t\r\n");
-  return start != bytes.npos && bytes[start] == '{';
-}
-
 bool has_known_key(const Json& root) {
   constexpr const char* kKeys[] = {"entries", "pg_config", "pg_status"};
   return std::ranges::any_of(kKeys, [&](const char* key) { return root.contains(key); });
@@ -243,7 +238,9 @@ int rank_in_name(std::string_view path) {
 }
 
 FlightRecorderImport import_flight_recorder(std::string_view bytes, std::string_view path) {
-  const ParsedDocument document = is_json(bytes) ? read_json(bytes) : read_pickle(bytes);
+  const size_t start = bytes.find_first_not_of(" \t\r\n");
+  const bool is_json = start != bytes.npos && bytes[start] == '{';
+  const ParsedDocument document = is_json ? read_json(bytes) : read_pickle(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
   const Json& root = document.data;
   if (!has_known_key(root)) return {{}, "it has none of a dump's keys"};

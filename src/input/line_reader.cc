@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "input/byte_source.h"
-#include "input/find_inputs.h"
 
 namespace ncclog {
 
@@ -367,15 +365,6 @@ UnitResult UnitReader::finish() {
 
 // One stream, read by several threads.
 
-namespace {
-
-/// What of a line may start a stretch is judged by: its first piece, as far as it is kept.
-std::string_view first_piece(std::string_view line) {
-  return line.substr(0, std::min(line.find('\r'), kMaxLineBytes));
-}
-
-}  // namespace
-
 LineStream::LineStream(UnitReader& input, MayStart may_start)
     : input_(input), may_start_(std::move(may_start)) {}
 
@@ -387,7 +376,9 @@ size_t LineStream::find_boundary(std::string_view block) const {
     const size_t before = block.rfind('\n', end - 1);
     if (before == block.npos || before < least) return 0;
     const size_t begin = before + 1;
-    if (may_start_(first_piece(block.substr(begin, end - begin)))) return begin;
+    const std::string_view line = block.substr(begin, end - begin);
+    // It is judged by its first piece, as far as that is kept.
+    if (may_start_(line.substr(0, std::min(line.find('\r'), kMaxLineBytes)))) return begin;
     end = before;
   }
   return 0;

@@ -37,10 +37,6 @@ bool read_quoted_warning(std::string_view text, const WordingTable& wordings, Ev
 }
 
 /// RAS answers questions about the job from a thread of its own. What fails in it fails no call.
-bool is_of_ras(const Header& header) {
-  return header.file.starts_with("ras/") || header.file.find("/ras/") != header.file.npos;
-}
-
 constexpr Warning kRasOnly{
     WarnSeverity::Info, WarnOrigin::System,
     "It is of RAS, which lets ncclras ask a running job; the job itself does not need it."};
@@ -73,9 +69,9 @@ const Warning* warning_of(const Event& event) {
   const Level level = event.header.level;
   const bool may_warn = level == Level::Warn || level == Level::None || level == Level::Framework;
   const Warning* warning = may_warn ? warning_of(event.message) : nullptr;
-  const bool is_harmless =
-      warning != nullptr && warning->severity == WarnSeverity::Fatal && is_of_ras(event.header);
-  return is_harmless ? &kRasOnly : warning;
+  if (warning == nullptr || warning->severity != WarnSeverity::Fatal) return warning;
+  const std::string_view file = event.header.file;
+  return file.starts_with("ras/") || file.find("/ras/") != file.npos ? &kRasOnly : warning;
 }
 
 Event moved(const Event& event, std::string_view from, std::string_view to) {

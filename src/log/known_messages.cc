@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "base/hash.h"
-#include "base/text.h"
 #include "log/line/scanner.h"
 #include "log/wording/message_file.h"
 
@@ -285,11 +284,6 @@ constexpr std::string_view kNcclWords[] = {"P2P", "LL128", "C2C", "P2C", "p2p"};
 
 constexpr bool is_name_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
-bool is_value(std::string_view word) {
-  if (std::ranges::none_of(word, is_digit)) return false;
-  return !equals_one_of(word, kNcclWords);
-}
-
 /// "'libfoo.so'" and "\"x\"": quoted text that begins at a quote behind a blank or bracket.
 bool take_quoted(Scanner& scan, std::string& shape) {
   const char quote = scan.peek();
@@ -326,11 +320,8 @@ bool take_word(Scanner& scan, std::string& shape) {
   std::string_view word = behind.take_while(is_name_char);
   while (!is_word(word.back())) word.remove_suffix(1);
   scan.skip(word);
-  if (is_value(word)) {
-    shape += '#';
-  } else {
-    shape += word;
-  }
+  const bool is_value = std::ranges::any_of(word, is_digit) && !equals_one_of(word, kNcclWords);
+  shape += is_value ? "#" : word;
   return true;
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/commands/replay.h"
-#include "app/output.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -17,7 +16,6 @@
 #include "report/document/document.h"
 #include "report/document/explanation.h"
 #include "report/document/report_document.h"
-#include "report/report.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "rules/profile.h"
@@ -40,10 +38,13 @@ std::vector<std::string> wanted_inputs(const InputOptions& options) {
   return find_inputs(options.paths);
 }
 
-Job load_job(const InputOptions& options, ReadingProgress* progress, LineMatcher matcher) {
+Job load_job(const InputOptions& options, ReadingProgress* progress, LineMatcher matcher,
+             ReadUnits* read) {
+  ReadUnits unwanted;
   Job job =
       read_job(wanted_inputs(options),
-               {.threads = options.threads, .matcher = std::move(matcher), .progress = progress});
+               {.threads = options.threads, .matcher = std::move(matcher), .progress = progress},
+               read != nullptr ? *read : unwanted);
   job.stated = options.stated;
   return job;
 }
@@ -56,12 +57,7 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
   AnalyzedLogs logs;
   logs.rulebook = load_rulebook(options.rules, today());
-  Job job = read_job(wanted_inputs(options.input),
-                     {.threads = options.input.threads,
-                      .matcher = make_line_matcher(logs.rulebook),
-                      .progress = progress},
-                     logs.read);
-  job.stated = options.input.stated;
+  Job job = load_job(options.input, progress, make_line_matcher(logs.rulebook), &logs.read);
   Report& report = logs.report;
   report.tool.version = version();
   report.tool.rulebook = logs.rulebook.hash;

@@ -55,9 +55,10 @@ std::string today();
 /// none.
 std::vector<std::string> wanted_inputs(const InputOptions& options);
 
-/// Finds and reads the inputs, and tells `progress` of it. Throws Error if there are none.
+/// Finds and reads the inputs, and tells `progress` of it; `read` gets what is needed to read lines
+/// again. Throws Error if there are none.
 Job load_job(const InputOptions& options, ReadingProgress* progress = nullptr,
-             LineMatcher matcher = {});
+             LineMatcher matcher = {}, ReadUnits* read = nullptr);
 
 /// A report with what it was made from, so that single lines can be read again.
 struct AnalyzedLogs {

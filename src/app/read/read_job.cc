@@ -21,7 +21,6 @@
 #include "input/byte_source.h"
 #include "log/event.h"
 #include "model/build/build_job.h"
-#include "model/call_coverage.h"
 #include "model/calls.h"
 
 namespace ncclog {
@@ -706,20 +705,18 @@ Job read_example(std::string_view log, const LineMatcher& matcher) {
       lines += '\n';
     }
   }
+  Job job;
   if (count == 0) {
-    Job job = job_from_text(stated ? lines : log, matcher);
-    job.stated = stated;
-    return job;
+    job = job_from_text(stated ? lines : log, matcher);
+  } else {
+    Shard shard = read_text(lines, matcher);
+    shard.merge(std::move(dumps));
+    JobInput input{.path = "log.txt", .format = "plain"};
+    input.bytes = input.text_bytes = lines.size();
+    input.lines = shard.losses.lines;
+    const LossTable losses = shard.losses;
+    job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
   }
-  Shard shard = read_text(lines, matcher);
-  shard.merge(std::move(dumps));
-  JobInput input;
-  input.path = "log.txt";
-  input.format = "plain";
-  input.bytes = input.text_bytes = lines.size();
-  input.lines = shard.losses.lines;
-  const LossTable losses = shard.losses;
-  Job job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
   job.stated = stated;
   return job;
 }

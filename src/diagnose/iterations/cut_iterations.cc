@@ -7,10 +7,6 @@
 namespace ncclog {
 namespace {
 
-MarkerPlace place_of(uint16_t wording) {
-  return wording == kOwnWording ? MarkerPlace::Unknown : iteration_wordings()[wording].place;
-}
-
 bool is_wanted(const Marker& marker, const IterationChoice& choice) {
   if (choice.by == IterationChoice::By::Expression) return marker.wording == kOwnWording;
   if (marker.wording == kOwnWording) return false;
@@ -83,8 +79,10 @@ std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& c
   for (const JobClock& input : job.clocks) {
     for (const Marker& marker : input.markers) {
       if (!is_wanted(marker, choice)) continue;
+      const bool is_own = marker.wording == kOwnWording;
+      const auto place = is_own ? MarkerPlace::Unknown : iteration_wordings()[marker.wording].place;
       tracks.try_emplace({marker.wording, marker.total},
-                         MarkerTrack{marker.wording, marker.total, place_of(marker.wording), {}});
+                         MarkerTrack{marker.wording, marker.total, place, {}});
     }
     for (auto& [key, track] : tracks) {
       std::vector<int64_t> steps = new_steps(input.markers, track);
