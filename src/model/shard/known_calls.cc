@@ -384,14 +384,12 @@ size_t KnownCalls::find_shape(KnownHead& head, size_t operation, const char* tai
     const size_t length = static_cast<size_t>(end - tail) + text.size();
     if (length < kMinTail || length > kMaxTail) return 0;
     call.op = shape->call.call.op;
+    ReadCall read = shape->call;
+    read.call = call;
     if (head.calls.size() < kMaxCallsOfHead && calls_.size() < kMaxCalls) {
-      ReadCall read = shape->call;
-      read.call = call;
       line.call = &add_call(head, operation, {tail, length}, read);
-      line.other = nullptr;
     } else {
-      line.call = shape;
-      line.other = &others_.emplace_back(call);
+      line.call = &others_.emplace_back(KnownCall{.head = &head, .call = read, .shape = shape});
     }
     return length;
   }

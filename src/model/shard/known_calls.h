@@ -127,6 +127,9 @@ struct KnownCall {
   ReadCall call;
   LedgerPlace place;
   LineSample sample;
+  /// The one from whose line this one's differs in numbers alone, where it is not learnt itself: then
+  /// it has no place and no sample, and is there until KnownCalls::forget_others().
+  KnownCall* shape = nullptr;
   /// What came behind it last, of the same head, and what did before that; nullptr: nothing.
   std::array<KnownCall*, 2> next = {};
 };
@@ -136,9 +139,6 @@ struct KnownLine {
   KnownCall* call = nullptr;
   std::string_view text;  ///< Without its line end.
   size_t stamp = 0;       ///< Bytes before the head: a time.
-  /// What the line says instead of `call`, from whose line it differs in these numbers; nullptr: it
-  /// says the same. Valid until its KnownCalls::forget_others().
-  const CallSignature* other = nullptr;
 };
 
 /// True if the event is that of a call's line as all releases print it, behind prefixes that are
@@ -167,7 +167,7 @@ class KnownCalls {
   /// line.
   void learn(std::string_view text, const Event& event);
 
-  /// Drops what KnownLine::other pointed to.
+  /// Drops the calls that were found and not learnt.
   void forget_others() { others_.clear(); }
 
   std::deque<KnownCall>& all() { return calls_; }
@@ -195,7 +195,7 @@ class KnownCalls {
   std::deque<KnownHead> heads_;
   std::vector<Operation> operations_;
   std::deque<KnownCall> calls_;
-  std::deque<CallSignature> others_;
+  std::deque<KnownCall> others_;
   size_t samples_ = 0;
   size_t head_size_ = 0;  ///< Of the last head that was found, without its "]".
   std::string stamp_;     ///< The time before the head of the line learnt last; empty: none.

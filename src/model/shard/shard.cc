@@ -166,7 +166,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
 void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
   uint64_t counted = lines.size();
   for (const KnownLine& line : lines) {
-    if (line.other != nullptr ? !add_other(line, number) : !add_again(line, number)) {
+    if (!add_again(line, number) && !add_other(line, number)) {
       add_first(line, number);
       --counted;
     }
@@ -202,11 +202,12 @@ void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
   return true;
 }
 
-/// Adds a line that says another call than the one from which it is known; false as above.
+/// Adds a line that differs from a known one in its numbers; false as above, and for all others.
 bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
-  const KnownCall& known = *line.call;
-  const LedgerPlace& place = known.place;
-  if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
+  const KnownCall* shape = line.call->shape;
+  if (shape == nullptr || shape->place.log == nullptr) return false;
+  const LedgerPlace& place = shape->place;
+  if (has_dropped_ || place.lives != place.log->comms.lives()) return false;
   SpeakerLog& log = *place.log;
   ++log.lines;
   log.last = {unit_, number};
@@ -215,10 +216,11 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
     note_time(log.last, line.text.substr(0, line.stamp));
     pulse_->add_work(log.last);
   }
-  const std::string_view stamp = line.text.substr(0, line.stamp + known.head->prefix);
+  const std::string_view stamp = line.text.substr(0, line.stamp + shape->head->prefix);
+  const CallSignature& call = line.call->call.call;
   CommSegment& segment = log.comms.all[static_cast<size_t>(place.segment)];
-  segment.calls.add(log.last, stamp, *line.other);
-  log.calls.add({input_, markers_seen_}, place.segment, *line.other);
+  segment.calls.add(log.last, stamp, call);
+  log.calls.add({input_, markers_seen_}, place.segment, call);
   return true;
 }
 
@@ -250,12 +252,13 @@ void ShardWriter::add(const ForeignRun& run) {
 
 /// Adds a known line the long way, and finds out where the next ones like it belong.
 void ShardWriter::add_first(const KnownLine& line, uint64_t number) {
-  add_uncounted(*line.call);
+  KnownCall& known = line.call->shape != nullptr ? *line.call->shape : *line.call;
+  add_uncounted(known);
   const Event event = parse_event(line.text, all_wordings());
   add({line.text, number, 0, false}, event, 1, {});
   if (has_dropped_) return;
-  const ReadCall& call = line.call->call;
-  LedgerPlace& place = line.call->place;
+  const ReadCall& call = known.call;
+  LedgerPlace& place = known.place;
   place.log = &speaker_of(event);
   place.lives = place.log->comms.lives();
   place.segment = place.log->comms.living_segment(call.comm);

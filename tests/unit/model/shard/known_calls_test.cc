@@ -124,8 +124,8 @@ TEST(KnownCalls, ReadsTheNumbersInWhichALineDiffers) {
     known_bytes(full, replaced(kLine, "1048576", std::to_string(2'000'000 + count)) + "\n");
   }
   EXPECT_EQ(full.find(text, found), line.size());
-  ASSERT_NE(found.other, nullptr);
-  EXPECT_EQ(*found.other, said);
+  ASSERT_NE(found.call->shape, nullptr);
+  EXPECT_EQ(found.call->call.call, said);
   EXPECT_EQ(full.all().size(), KnownCalls::kMaxCallsOfHead);
 }
 
