@@ -128,6 +128,7 @@ class Deriver {
       }
       return work_follows(job, mark.line.where);
     });
+    for (const EndMark& mark : marks_) first_marks_.try_emplace({mark.state, mark.process}, &mark);
   }
 
   JobOutcome derive() {
@@ -144,10 +145,8 @@ class Deriver {
 
  private:
   const EndMark* mark_of(EndState state, int process) const {
-    for (const EndMark& mark : marks_) {
-      if (mark.state == state && mark.process == process) return &mark;
-    }
-    return nullptr;
+    const auto first = first_marks_.find({state, process});
+    return first == first_marks_.end() ? nullptr : first->second;
   }
 
   static EndOf by_mark(const EndMark& mark) { return {mark.state, mark.what, {mark.line}}; }
@@ -303,6 +302,7 @@ class Deriver {
 
   const Job& job_;
   std::vector<EndMark> marks_;
+  std::map<std::pair<EndState, int>, const EndMark*> first_marks_;  ///< By state and process.
   std::vector<std::optional<Evidence>> failures_;          ///< By process: its own report of one.
   std::vector<std::pair<int, const Record*>> exceptions_;  ///< Uncaught, by process.
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
