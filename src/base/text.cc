@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <set>
 
 // Where the processor has vectors of 32 bytes they take a quarter of the time. Sanitizers cannot
 // look on while the choice is made, at the start of the program.
@@ -70,6 +71,29 @@ void append_printable(std::string& out, uint32_t c, std::string_view character) 
   } else {
     out += character;
   }
+}
+
+/// Numbers as ranges, with steps up to `widest`, until there are `most` bytes of it.
+std::string ranges_of(std::span<const int> numbers, int widest, size_t most) {
+  constexpr int kFewest = 5;  // Fewer at a step are clearer one by one.
+  std::set<int64_t> left(numbers.begin(), numbers.end());
+  std::string out;
+  while (!left.empty() && out.size() < most) {
+    const int64_t first = *left.begin();
+    const auto length = [&](int step) {
+      int count = 1;
+      while (left.contains(first + int64_t{count} * step)) ++count;
+      return count;
+    };
+    int step = length(1) < 3 ? 2 : 1;
+    while (step > 1 && step <= widest && length(step) < kFewest) ++step;
+    const int count = step > widest ? 1 : length(step);
+    out += (out.empty() ? "" : ",") + std::to_string(first);
+    if (count > 1) out += "-" + std::to_string(first + int64_t{count - 1} * step);
+    if (step > 1 && count > 1) out += ":" + std::to_string(step);
+    for (int i = 0; i < count; ++i) left.erase(first + int64_t{i} * step);
+  }
+  return left.empty() ? out : out + fmt::format(" and {} more", left.size());
 }
 
 }  // namespace
@@ -138,20 +162,11 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-std::string ranges_text(std::vector<int> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  std::string out;
-  for (size_t i = 0; i < numbers.size();) {
-    size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!out.empty()) out += ',';
-    out += std::to_string(numbers[i]);
-    if (last > i) out += (last == i + 1 ? "," : "-") + std::to_string(numbers[last]);
-    i = last + 1;
-  }
-  return out;
+std::string ranges_text(std::span<const int> numbers) {
+  return ranges_of(numbers, 1, std::string::npos);
 }
+
+std::string short_ranges(std::span<const int> numbers) { return ranges_of(numbers, 64, 50); }
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -200,7 +215,7 @@ std::string channels_text(uint64_t channels) {
   for (int c = 0; channels != 0; ++c, channels >>= 1) {
     if ((channels & 1) != 0) numbers.push_back(c);
   }
-  return ranges_text(std::move(numbers));
+  return ranges_text(numbers);
 }
 
 namespace {

@@ -70,7 +70,11 @@ std::optional<double> parse_decimal(std::string_view text);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
 /// "0-3,7" for {0,1,2,3,7}: sorted unique numbers as ranges. Empty for no numbers.
-std::string ranges_text(std::vector<int> numbers);
+std::string ranges_text(std::span<const int> numbers);
+
+/// The same for a sentence, about 60 bytes long: "0-20276:4" is every fourth number up to 20276, and
+/// what has no room is counted: "3,9,21 and 1204 more".
+std::string short_ranges(std::span<const int> numbers);
 
 /// Insertions, deletions and replacements that turn `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b);

@@ -213,7 +213,7 @@ double share_of(int64_t count, const Shares& all) {
 
 std::string ranks_phrase(const std::vector<int>& ranks) {
   if (ranks.empty()) return {};
-  const std::string text = ranges_text(ranks);
+  const std::string text = short_ranges(ranks);
   const bool one = text.find_first_of(",-") == std::string::npos;
   return (one ? "rank " : "ranks ") + text;
 }

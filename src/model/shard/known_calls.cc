@@ -245,17 +245,15 @@ size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes
   if (tail == nullptr) return 0;
   const auto place = static_cast<size_t>(operation - operations_.data());
   KnownCall* call = call_at(*head, place, tail);
-  if (call == nullptr) {
-    const size_t rest = find_shape(*head, place, tail, line);
-    const size_t length = static_cast<size_t>(tail - bytes.data()) + rest;
-    line.text = bytes.substr(0, length - 1);
-    line.stamp = stamp_.size();
-    return rest == 0 ? 0 : length;
-  }
-  const size_t length = static_cast<size_t>(tail - bytes.data()) + call->tail.size();
+  const bool is_known = call != nullptr;
+  const size_t rest = is_known ? call->tail.size() : find_shape(*head, place, tail, call);
+  if (rest == 0) return 0;
+  const size_t length = static_cast<size_t>(tail - bytes.data()) + rest;
   line = {call, bytes.substr(0, length - 1), stamp_.size()};
-  note(*head, *call, bytes.substr(stamp_.size(), length - stamp_.size()),
-       static_cast<size_t>(numbers - text.data()), static_cast<size_t>(tail - text.data()));
+  if (is_known) {
+    note(*head, *call, bytes.substr(stamp_.size(), length - stamp_.size()),
+         static_cast<size_t>(numbers - text.data()), static_cast<size_t>(tail - text.data()));
+  }
   return length;
 }
 
@@ -371,25 +369,25 @@ KnownCall& KnownCalls::add_call(KnownHead& head, size_t operation, std::string_v
   return added;
 }
 
-/// Finds a call from whose line the one with that tail differs in numbers alone; the length of the
-/// tail, 0 if there is none. Learns the line while there is room.
+/// Finds a call from whose line the one with that tail differs in numbers alone, and makes `call`
+/// what the line says; the length of the tail, 0 if there is none. Learns it while there is room.
 size_t KnownCalls::find_shape(KnownHead& head, size_t operation, const char* tail,
-                              KnownLine& line) {
-  CallSignature call;
-  const char* const end = behind_numbers(tail, call);
+                              KnownCall*& call) {
+  CallSignature said;
+  const char* const end = behind_numbers(tail, said);
   if (end == nullptr) return 0;
   for (KnownCall* shape : head.shapes) {
     const std::string_view text = end_of_tail(*shape);
     if (shape->operation != operation || !starts_with(end, text)) continue;
     const size_t length = static_cast<size_t>(end - tail) + text.size();
     if (length < kMinTail || length > kMaxTail) return 0;
-    call.op = shape->call.call.op;
+    said.op = shape->call.call.op;
     ReadCall read = shape->call;
-    read.call = call;
+    read.call = said;
     if (head.calls.size() < kMaxCallsOfHead && calls_.size() < kMaxCalls) {
-      line.call = &add_call(head, operation, {tail, length}, read);
+      call = &add_call(head, operation, {tail, length}, read);
     } else {
-      line.call = &others_.emplace_back(KnownCall{.head = &head, .call = read, .shape = shape});
+      call = &others_.emplace_back(KnownCall{.head = &head, .call = read, .shape = shape});
     }
     return length;
   }

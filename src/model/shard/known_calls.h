@@ -186,7 +186,7 @@ class KnownCalls {
   const Operation* operation_at(const char* text) const;
   size_t find_or_add_operation(std::string_view text);
   KnownCall* call_at(const KnownHead& head, size_t operation, const char* tail) const;
-  size_t find_shape(KnownHead& head, size_t operation, const char* tail, KnownLine& line);
+  size_t find_shape(KnownHead& head, size_t operation, const char* tail, KnownCall*& call);
   void add(KnownHead& head, std::string_view operation, std::string_view tail, const Event& event);
   KnownCall& add_call(KnownHead& head, size_t operation, std::string_view tail,
                       const ReadCall& call);

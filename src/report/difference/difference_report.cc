@@ -233,7 +233,7 @@ std::string relation(const RunDifference& difference, size_t row, const Numbers&
   for (const auto& [other, number] : numbers) {
     if (other != row && root_of(difference, other) == row) effects.push_back(number);
   }
-  return effects.empty() ? "" : fmt::format("; may explain {}", ranges_text(std::move(effects)));
+  return effects.empty() ? "" : fmt::format("; may explain {}", ranges_text(effects));
 }
 
 Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,

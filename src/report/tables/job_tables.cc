@@ -202,7 +202,7 @@ std::string ranks_in(const Communicator& comm, RankState state) {
   for (const CommRank& rank : comm.ranks) {
     if (rank.state == state && rank.rank >= 0) ranks.push_back(rank.rank);
   }
-  return ranges_text(std::move(ranks));
+  return ranges_text(ranks);
 }
 
 /// Ranks that made more or fewer collectives than most, as far as calls were logged: by their
@@ -215,7 +215,7 @@ std::string ranks_apart(const Job& job, const Communicator& comm) {
     const int in_job = job.processes[static_cast<size_t>(rank.process)].rank;
     ranks.push_back(in_job >= 0 ? in_job : rank.rank);
   }
-  return ranges_text(std::move(ranks));
+  return ranges_text(ranks);
 }
 
 }  // namespace
@@ -496,7 +496,7 @@ std::string ranks_of(const RasStatement& statement) {
   for (const RasMember& member : statement.members) {
     if (member.rank >= 0) ranks.push_back(member.rank);
   }
-  return ranges_text(std::move(ranks));
+  return ranges_text(ranks);
 }
 
 /// "10.1.2.3 pid 48307 GPU 3, …"

@@ -98,6 +98,23 @@ TEST(Text, RangesAreSortedUniqueAndShort) {
   for (const RangesCase& c : cases) EXPECT_EQ(ranges_text(c.numbers), c.text);
 }
 
+TEST(Text, ShortRangesHaveStepsAndEndAfterALine) {
+  EXPECT_EQ(short_ranges(std::vector<int>()), "");
+  EXPECT_EQ(short_ranges(std::vector{7, 3, 2, 1, 0, 3}), "0-3,7");
+  EXPECT_EQ(short_ranges(std::vector{0, 1, 4}), "0,1,4");
+  EXPECT_EQ(short_ranges(std::vector{0, 2, 4, 6}), "0,2,4,6") << "too few for a step";
+  EXPECT_EQ(short_ranges(std::vector{-1, 2147483645, 2147483646, 2147483647}),
+            "-1,2147483645-2147483647");
+  std::vector<int> pairs;
+  for (int i = 0; i < 20000; i += 4) pairs.insert(pairs.end(), {i, i + 1});
+  EXPECT_EQ(short_ranges(pairs), "0-19996:4,1-19997:4");
+  std::vector<int> squares;
+  for (int i = 1; i < 1000; ++i) squares.push_back(i * i);
+  const std::string text = short_ranges(squares);
+  EXPECT_LT(text.size(), 75u);
+  EXPECT_TRUE(text.ends_with(" more")) << text;
+}
+
 TEST(Text, EditDistanceCountsInsertionsDeletionsAndReplacements) {
   EXPECT_EQ(edit_distance("", ""), 0u);
   EXPECT_EQ(edit_distance("abc", ""), 3u);
