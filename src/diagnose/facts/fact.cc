@@ -213,9 +213,8 @@ double share_of(int64_t count, const Shares& all) {
 
 std::string ranks_phrase(const std::vector<int>& ranks) {
   if (ranks.empty()) return {};
-  const std::string text = short_ranges(ranks);
-  const bool one = text.find_first_of(",-") == std::string::npos;
-  return (one ? "rank " : "ranks ") + text;
+  const bool one = std::ranges::count(ranks, ranks.front()) == std::ssize(ranks);
+  return (one ? "rank " : "ranks ") + short_ranges(ranks);
 }
 
 std::string processes_phrase(const Job& job, const std::vector<int>& processes) {

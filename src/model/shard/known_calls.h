@@ -168,7 +168,9 @@ class KnownCalls {
   void learn(std::string_view text, const Event& event);
 
   /// Drops the calls that were found and not learnt.
-  void forget_others() { others_.clear(); }
+  void forget_others() {
+    if (!others_.empty()) others_.clear();  // That would take time for none, too.
+  }
 
   std::deque<KnownCall>& all() { return calls_; }
 

@@ -218,8 +218,7 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
   }
   const std::string_view stamp = line.text.substr(0, line.stamp + shape->head->prefix);
   const CallSignature& call = line.call->call.call;
-  CommSegment& segment = log.comms.all[static_cast<size_t>(place.segment)];
-  segment.calls.add(log.last, stamp, call);
+  log.comms.all[static_cast<size_t>(place.segment)].calls.add(log.last, stamp, call);
   log.calls.add({input_, markers_seen_}, place.segment, call);
   return true;
 }
