@@ -235,11 +235,10 @@ KnownCall* KnownCalls::foresee(std::string_view text) {
 }
 
 size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes, KnownLine& line) {
-  KnownHead* head = head_at(text);
-  if (head == nullptr) return 0;
   const char* const message = text.data() + text.size() - 1 + kInfoAnchor.size();
   const Operation* operation = operation_at(message);
-  if (operation == nullptr) return 0;
+  KnownHead* head = operation == nullptr ? nullptr : head_at(text);
+  if (head == nullptr) return 0;
   const char* const numbers = message + operation->text.size();
   const char* const tail = behind_buffers(numbers);
   if (tail == nullptr) return 0;

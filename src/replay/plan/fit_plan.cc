@@ -537,8 +537,7 @@ std::vector<std::string> loss_sentences(const Shrinking& s) {
   Telling telling{.table = kPlanWords, .conditions = {{"alone", !s.alone.empty()}}};
   telling.add("ranks", std::to_string(s.plan.ranks.size()));
   telling.add("kept", std::to_string(s.ranks.size()));
-  telling.add("alone",
-              known.empty() ? "some that are left out" : "ranks " + ranges_text(known));
+  telling.add("alone", known.empty() ? "some that are left out" : "ranks " + ranges_text(known));
   telling.add("communicators", std::to_string(s.plan.communicators.size()));
   for (const auto& [name, count] : s.lost) telling.add_count(name, count);
   return telling.say("shrunk");
