@@ -199,14 +199,13 @@ size_t find_task_tag(std::string_view text, bool from_begin) {
   for (size_t at = text.find('[', from_begin ? 0 : 1); at != text.npos;
        at = text.find('[', at + 1)) {
     // Behind a blank or a mark it may follow a launcher's own prefix.
-    const bool is_glued =
-        at == 0 || is_word(text[at - 1]) || text[at - 1] == '/' || text[at - 1] == '.';
+    const char before = at == 0 ? '_' : text[at - 1];
+    if (!is_word(before) && before != '/' && before != '.') continue;
     size_t number = at + 1;
     while (number < text.size() && is_alpha(text[number])) ++number;
+    if (number == at + 1) continue;
     const size_t end = digits_end(text, number);
-    if (is_glued && number > at + 1 && end > number && text.substr(end).starts_with("]:")) {
-      return at;
-    }
+    if (end > number && text.substr(end).starts_with("]:")) return at;
   }
   return text.npos;
 }
