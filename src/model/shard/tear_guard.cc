@@ -434,10 +434,14 @@ bool TearGuard::is_in_strange_comm(const Event& event) {
   const Header& header = event.header;
   // Most lines of an initialisation are of channels, which name no communicator.
   if (header.message.starts_with("Channel ")) return false;
-  const size_t at = header.message.find(kPointer);
+  // Few messages hold its last byte; every one holds its first.
+  size_t at = header.message.find('x');
+  while (at != header.message.npos && !header.message.substr(0, at + 1).ends_with(kPointer)) {
+    at = header.message.find('x', at + 1);
+  }
   if (at == header.message.npos || !names_process(header) || !is_known(header)) return false;
   std::set<uint64_t>& comms = known_as(header.pid).comms;
-  const std::string_view number = header.message.substr(at + kPointer.size());
+  const std::string_view number = header.message.substr(at + 1);
   size_t digits = 0;
   while (digits < number.size() && is_hex_digit(number[digits])) ++digits;
   const uint64_t comm = parse_hex(number.substr(0, digits)).value_or(0);
