@@ -169,7 +169,7 @@ class KnownCalls {
 
   /// Drops the calls that were found and not learnt.
   void forget_others() {
-    if (!others_.empty()) others_.clear();  // That would take time for none, too.
+    if (!others_.empty()) others_.clear();  // A deque takes its time even when empty.
   }
 
   std::deque<KnownCall>& all() { return calls_; }
