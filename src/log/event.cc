@@ -47,7 +47,7 @@ Event parse_event(std::string_view line, const WordingTable& wordings) {
   Event event;
   Header& header = event.header;
   read_header(line, header);
-  const bool nccl = header.level != Level::None && header.level != Level::Framework;
+  const bool nccl = is_nccl(header);
   const std::string_view message = trim(header.message);
   if (nccl) {
     wordings.nccl.read(message, event.message);
@@ -579,10 +579,23 @@ LineTime read_glog(std::string_view text) {
   return time_at(stamp, year, *month, two_digits(date.substr(date.size() - 2)), clock);
 }
 
+/// A glance for "12:00:00": most lines hold none.
+bool may_hold_time(std::string_view line) {
+  const auto is_pair = [&](size_t at) { return is_digit(line[at]) && is_digit(line[at + 1]); };
+  for (size_t colon = line.find(':', 2); colon != line.npos && colon + 5 < line.size();
+       colon = line.find(':', colon + 1)) {
+    if (line[colon + 3] == ':' && is_pair(colon - 2) && is_pair(colon + 1) && is_pair(colon + 4)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 LineTime find_line_time(std::string_view head) {
   head = head.substr(0, kLongestHead);
+  if (!may_hold_time(head)) return {};
   for (size_t i = 0; i + 8 < head.size(); ++i) {
     if (i > 0 && is_word(head[i - 1])) continue;  // A stamp begins no word's middle.
     const std::string_view text = head.substr(i);

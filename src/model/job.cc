@@ -107,7 +107,7 @@ bool is_rccl(const Job& job) {
     bool is_it = false;
     for_each_record(job, nth_process(job, process), kKindIndex<NcclVersion>,
                     [&](const Record& record) {
-                      is_it |= record.text.find("RCCL version") != record.text.npos;
+                      is_it |= record.rest->text.find("RCCL version") != std::string::npos;
                     });
     if (is_it) return true;
   }

@@ -11,106 +11,6 @@
 
 namespace ncclog {
 
-uint64_t message_hash(std::string_view message) {
-  uint64_t hash = 0xcbf29ce484222325u ^ message.size();
-  const auto mix = [&hash](uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 32;
-  };
-  uint64_t word = 0;
-  for (; message.size() >= sizeof(word); message.remove_prefix(sizeof(word))) {
-    std::memcpy(&word, message.data(), sizeof(word));
-    mix(word);
-  }
-  word = 0;
-  message.copy(reinterpret_cast<char*>(&word), message.size());
-  mix(word);
-  return hash;
-}
-
-Record make_record(SourceRef where, std::string_view line, const Event& event) {
-  const uint16_t kind = event.message.kind != nullptr ? event.message.kind->index : Record::kNoKind;
-  return {where, kind, std::string(line.substr(0, Record::kMaxTextBytes))};
-}
-
-bool RecordList::contains(uint64_t hash) const {
-  return std::find(hashes.begin(), hashes.end(), hash) != hashes.end();
-}
-
-void RecordList::cut_to(size_t most) {
-  if (kept.size() <= most) return;
-  // As if the next different line had come when so many were kept.
-  full = true;
-  kept.resize(most);
-  hashes.resize(most);
-  kept.shrink_to_fit();
-  hashes.shrink_to_fit();
-}
-
-void RecordList::merge(RecordList&& later, size_t most) {
-  const uint64_t sum = total + later.total;
-  // The most frequent case: a kind that the earlier stretch does not have.
-  if (kept.empty() && !full && later.kept.size() <= most) {
-    *this = std::move(later);
-    total = sum;
-    return;
-  }
-  for (size_t i = 0; i < later.kept.size(); ++i) {
-    add(
-        later.hashes[i], [&] { return std::move(later.kept[i]); }, most);
-  }
-  full |= later.full;
-  total = sum;
-}
-
-Event parse_record(const Record& record) { return parse_event(record.text, all_wordings()); }
-
-size_t RecordLimit::of(uint16_t kind) const {
-  constexpr uint16_t kNumbered[] = {kKindIndex<TopologyPaths>,  kKindIndex<GraphChannel>,
-                                    kKindIndex<RingNeighbours>, kKindIndex<TreeNeighbours>,
-                                    kKindIndex<ProxyConnected>, kKindIndex<ProxyNewConnection>};
-  return std::ranges::find(kNumbered, kind) == std::end(kNumbered) ? most : most_numbered;
-}
-
-RecordLimit record_limit(size_t speakers) {
-  constexpr size_t kTogether = 8192;
-  constexpr size_t kFewest = 32;
-  constexpr size_t kFewestNumbered = 4;
-  // In steps, because every list is looked at when the number falls.
-  const size_t share = kTogether / std::bit_ceil(std::max<size_t>(speakers, 1));
-  return {std::clamp(share, kFewest, RecordList::kMaxKept),
-          std::clamp(share, kFewestNumbered, RecordList::kMaxKept)};
-}
-
-RecordList& RecordLists::operator[](uint16_t key) {
-  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::first);
-  if (place != entries_.end() && place->first == key) return place->second;
-  return entries_.emplace(place, key, RecordList())->second;
-}
-
-const RecordList* RecordLists::find(uint16_t key) const {
-  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::first);
-  return place == entries_.end() || place->first != key ? nullptr : &place->second;
-}
-
-const std::vector<Record>& RecordLists::kept(uint16_t key) const {
-  static const std::vector<Record> kNone;
-  const RecordList* list = find(key);
-  return list == nullptr ? kNone : list->kept;
-}
-
-void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
-  if (empty()) {
-    *this = std::move(later);
-    return cut_to(limit);
-  }
-  for (auto& [key, list] : later.entries_) (*this)[key].merge(std::move(list), limit.of(key));
-}
-
-void RecordLists::cut_to(const RecordLimit& limit) {
-  for (auto& [key, list] : entries_) list.cut_to(limit.of(key));
-}
-
 void UnknownShapes::add(SourceRef where, std::string_view line, const Event& event) {
   BoundedMap::add(message_shape(event.header.message),
                   UnknownLines{1, 1U << static_cast<unsigned>(event.header.level), where,
@@ -318,7 +218,7 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
   if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
   records.merge(std::move(later.records), limit);
   line_matches.merge(std::move(later.line_matches), limit.of_patterns());
-  unrecognised.merge(std::move(later.unrecognised), limit.most);
+  unrecognised.merge(std::move(later.unrecognised), limit.of_patterns());
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   calls.merge(later.calls, segments);
   traces.merge(later.traces, segments);
@@ -332,7 +232,7 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
 void SpeakerLog::cut_to(const RecordLimit& limit) {
   records.cut_to(limit);
   line_matches.cut_to(limit.of_patterns());
-  unrecognised.cut_to(limit.most);
+  unrecognised.cut_to(limit.of_patterns());
 }
 
 }  // namespace ncclog

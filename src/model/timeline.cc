@@ -57,18 +57,6 @@ constexpr size_t kMostBytes = 160;
 /// Lines without a time that are looked at behind one that has it: what works prints again soon.
 constexpr int kMostUndated = 16;
 
-/// A glance for "12:00:00": most lines of other programs hold none.
-bool may_hold_time(std::string_view line) {
-  const auto is_pair = [&](size_t at) { return is_digit(line[at]) && is_digit(line[at + 1]); };
-  for (size_t colon = line.find(':', 2); colon != line.npos && colon + 5 < line.size();
-       colon = line.find(':', colon + 1)) {
-    if (line[colon + 3] == ':' && is_pair(colon - 2) && is_pair(colon + 1) && is_pair(colon + 4)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// The number in "step 5", "Step: 5/100", "iteration=5", "iter [5/100]"; -1 if there is none.
 int64_t step_in(std::string_view line) {
   constexpr std::string_view kWords[] = {"tep",   "teration", "iter", "Iter",
@@ -162,7 +150,7 @@ void Pulse::add(SourceRef where, std::string_view line) {
     note_work(clock, line);
     return;
   }
-  const LineTime time = may_hold_time(line) ? find_line_time(line) : LineTime();
+  const LineTime time = find_line_time(line);
   if (!time.known()) {
     const bool is_looked_at = undated_++ < kMostUndated && line.find("NCCL ") == line.npos;
     if (is_looked_at && step_in(line) >= 0) undated_work_ = where;
@@ -292,20 +280,20 @@ std::string text_of(const NetworkSelected& selected) { return std::string(select
 /// The first line of kind T in a log.
 template <typename T>
 void add_first(const SpeakerLog& log, std::string_view what, Milestones& all) {
-  const std::vector<Record>& kept = log.records.kept(kKindIndex<T>);
+  const std::span<const Record> kept = log.records.kept(kKindIndex<T>);
   if (kept.empty()) return;
   const Record& first = kept.front();
-  all.push_back(milestone(first.where, what, text_of(read_message<T>(parse_record(first).message)),
-                          halves_of(first.text).first));
+  all.push_back(milestone(first.where, what, text_of(read_message<T>(parse_message(first))),
+                          halves_of(first.text()).first));
 }
 
 void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
   for (const KindShown& shown : kKindsShown) {
     const Kind* kind = find_kind(shown.kind);
     if (kind == nullptr) continue;
-    const std::vector<Record>& kept = log.records.kept(kind->index);
+    const std::span<const Record> kept = log.records.kept(kind->index);
     for (size_t r = 0; r < std::min(kept.size(), kMaxOfAKind); ++r) {
-      all.push_back(milestone_of(kept[r].where, shown.what, kept[r].text));
+      all.push_back(milestone_of(kept[r].where, shown.what, kept[r].text()));
     }
   }
 }
@@ -315,15 +303,15 @@ uint64_t add_warnings(const SpeakerLog& log, Milestones& all) {
   std::map<SourceRef, const Record*> warnings;
   const auto collect = [&](const RecordList& list) {
     for (const Record& record : list.kept) {
-      if (parse_header(record.text).level == Level::Warn) warnings.emplace(record.where, &record);
+      if (level_of(record) == Level::Warn) warnings.emplace(record.where, &record);
     }
   };
   for (const auto& [kind, list] : log.records) collect(list);
-  collect(log.unrecognised);
+  collect(log.unrecognised.find(Record::kNoKind));
   size_t shown = 0;
   for (const auto& [where, record] : warnings) {
     if (++shown > kMaxWarnings) break;
-    all.push_back(milestone_of(where, "WARN", record->text));
+    all.push_back(milestone_of(where, "WARN", record->text()));
   }
   return warnings.size() - std::min(warnings.size(), kMaxWarnings);
 }
@@ -333,7 +321,7 @@ void add_ends(const Process& process, const SpeakerLog& log,
               const std::map<SourceRef, const Record*>& by_line, Milestones& all) {
   const auto first = by_line.find(process.first);
   if (first != by_line.end()) {
-    all.push_back(milestone_of(process.first, "first line", first->second->text));
+    all.push_back(milestone_of(process.first, "first line", first->second->text()));
   }
   if (log.lines < 2 || log.last != process.last) return;
   all.push_back(milestone_of(log.last, "last line", log.last_text));
@@ -353,8 +341,7 @@ void add_life(const Job& job, const Communicator& comm, const CommRank& rank,
   const auto add = [&](SourceRef where, std::string_view what, std::string detail) {
     if (where.line == 0) return;
     const auto record = by_line.find(where);
-    const std::string_view line =
-        record == by_line.end() ? std::string_view() : std::string_view(record->second->text);
+    const std::string line = record == by_line.end() ? std::string() : record->second->text();
     all.push_back(milestone(where, what, std::move(detail), halves_of(line).first));
   };
   add(segment.started, "init start",

@@ -309,9 +309,7 @@ void change_severities(const Rulebook& rulebook, Found& found) {
 bool is_noise(const Job& job, const Finding& finding) {
   return !finding.evidence.empty() &&
          std::ranges::all_of(finding.evidence, [&](const Evidence& line) {
-           const Level level = parse_event(line.text, all_wordings()).header.level;
-           const bool is_nccl = level != Level::None && level != Level::Framework;
-           return is_nccl && is_after_end(job, line);
+           return is_nccl(parse_header(line.text)) && is_after_end(job, line);
          });
 }
 

@@ -217,8 +217,9 @@ void for_each_named(const MessagePart& part, const std::vector<Firing>& firings,
                     const std::function<void(const ReadRecord&)>& use) {
   for_each_hit(firings, [&](const Hit& hit) {
     for (const ReadRecord* read : hit.records) {
-      const Kind* kind = read->message.kind;
-      if (hit.label == part.text || (kind != nullptr && kind->name == part.text)) use(*read);
+      const uint16_t kind = read->record->kind();
+      const bool is_kind = kind != Record::kNoKind && all_kinds()[kind].name == part.text;
+      if (is_kind || hit.label == part.text) use(*read);
     }
   });
 }
@@ -306,7 +307,7 @@ std::vector<std::vector<Evidence>> evidence_by_condition(const std::vector<Firin
       if (lists.size() <= i) lists.resize(i + 1);
       const Hit& hit = firing.hits[i];
       for (const ReadRecord* read : hit.records) {
-        lists[i].push_back({read->record->where, read->record->text});
+        lists[i].push_back({read->record->where, read->record->text()});
       }
       if (hit.value != nullptr) {
         lists[i].insert(lists[i].end(), hit.value->evidence.begin(), hit.value->evidence.end());

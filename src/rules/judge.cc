@@ -11,7 +11,7 @@ template <typename Use>
 static void each_list(const Job& job, int process, RecordLists SpeakerLog::*lists, uint16_t key,
                       const Use& use) {
   for (const size_t log : job.processes[static_cast<size_t>(process)].logs) {
-    if (const RecordList* list = (job.logs[log].*lists).find(key)) use(*list);
+    if (const RecordList list = (job.logs[log].*lists).find(key); list.total > 0) use(list);
   }
 }
 
@@ -25,8 +25,7 @@ const RecordsOf& JobView::records(const LineCondition& lines) {
   std::iota(all.begin(), all.end(), 0);
   const std::span<const int> processes = has_kind ? job_.processes_by_kind[key] : all;
   const auto lists = has_kind ? &SpeakerLog::records : &SpeakerLog::line_matches;
-  // Events are large and thousands of processes print the same, so room is made for as many as
-  // there are.
+  // Thousands of processes print the same, so room is made for as many as there are.
   size_t total = 0;
   for (const int process : processes) {
     each_list(job_, process, lists, key,
@@ -40,7 +39,7 @@ const RecordsOf& JobView::records(const LineCondition& lines) {
       full |= list.full;
       repeated |= list.total > list.kept.size();
       for (const Record& record : list.kept) {
-        result.records.push_back({process, &record, parse_record(record).message});
+        result.records.push_back({process, &record});
       }
     });
     if (full) result.full.push_back(process);
@@ -144,7 +143,7 @@ Answer RuleJudge::judge(const Condition& condition, const Instance& instance,
   for (size_t i = before; i < hits.size(); ++i) {
     for (const ReadRecord* read : hits[i].records) {
       if (++step.lines > ExplainedStep::kMostLines) continue;
-      step.evidence.push_back({read->record->where, read->record->text});
+      step.evidence.push_back({read->record->where, read->record->text()});
     }
   }
   return answer;

@@ -236,11 +236,11 @@ std::span<const HeaderField> header_fields() { return kHeaderFields; }
 
 std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field) {
   for (const Pattern& pattern : field.patterns) {
-    if (const auto text = pattern.capture(read.record->text, field.group)) return *text;
+    if (const auto text = pattern.capture(read.record->text(), field.group)) return *text;
   }
   if (!field.group.empty()) return {};
   if (field.header != nullptr) return field.header->text(job, read);
-  return std::string(read.message.fields[field.index]);
+  return std::string(parse_message(*read.record).fields[field.index]);
 }
 
 bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>& tests) {

@@ -118,12 +118,11 @@ struct FieldTest {
   bool operator==(const FieldTest&) const = default;
 };
 
-/// A kept line as rules see it. A large job has hundreds of thousands of them, so its header is
-/// read again by those few who ask for it.
+/// A kept line as rules see it. A large job has hundreds of thousands of them, so it is read again
+/// by those few who ask what it says.
 struct ReadRecord {
   int process = -1;  ///< Into Job::processes.
   const Record* record = nullptr;
-  Message message;  ///< Views into `record->text`; kind is nullptr for a line that is no message.
 
   Header header() const { return parse_record(*record).header; }
 };

@@ -26,7 +26,7 @@ const std::vector<Layer>& layer_table() {
       {"log/wording", {"log/line", "base"}, {}},
       {"log", {"log/*", "base"}, {"fmt/", "re2/"}},
       // Who reads a job never sees a shard.
-      {"model", {"log/*", "base"}, {"fmt/"}},
+      {"model", {"log/*", "base"}, {"fmt/", "boost/"}},
       {"model/shard", {"model", "log/*", "base"}, {"fmt/"}},
       {"model/build", {"model/shard", "model", "log/*", "base"}, {"fmt/"}},
       {"import", {"model", "log/*", "base"}, {"fmt/", "nlohmann/", "expat", "yaml-cpp/"}},

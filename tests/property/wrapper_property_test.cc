@@ -116,8 +116,9 @@ bool is_nccl_process(const Job& job, const Process& process) {
 std::string what(const Record& record) {
   const Event event = parse_record(record);
   const Header& header = event.header;
-  const size_t bracket = record.text.rfind("[rank");
-  const bool has_rank = bracket != std::string::npos && is_digit(record.text.c_str()[bracket + 5]);
+  const std::string text = record.text();
+  const size_t bracket = text.rfind("[rank");
+  const bool has_rank = bracket != std::string::npos && is_digit(text.c_str()[bracket + 5]);
   return fmt::format("    {} {}:{}:{} [{}] {}:{} pg={} rank={} | {}\n", to_string(header.level),
                      header.host, header.pid, header.tid, header.cuda_dev, header.file, header.line,
                      header.process_group, has_rank ? header.prefix.rank : -1,
@@ -144,7 +145,7 @@ std::string describe_records(const Job& job) {
     for (const auto& [kind, list] : log.records) {
       keep(speaker, std::string(all_kinds()[kind].name), list, totals, kept);
     }
-    if (named) keep(speaker, "unrecognised", log.unrecognised, totals, kept);
+    if (named) keep(speaker, "unrecognised", log.unrecognised.find(Record::kNoKind), totals, kept);
     for (const auto& [key, use] : log.connections.all) {
       kept[speaker]["connection"].insert(fmt::format("    {} -> {} {} {:x}\n", key.src_rank,
                                                      key.dst_rank, key.path, use.channels));

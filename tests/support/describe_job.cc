@@ -147,11 +147,11 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
   for (const auto& [kind, list] : log.records) {
     text += fmt::format("  {} x{}\n", all_kinds()[kind].name, list.total);
     for (const Record& record : list.kept) {
-      text += fmt::format("    {}{}\n", record.text, place(job, record.where, places));
+      text += fmt::format("    {}{}\n", record.text(), place(job, record.where, places));
     }
   }
-  for (const Record& record : log.unrecognised.kept) {
-    text += fmt::format("  unrecognised {}{}\n", record.text, place(job, record.where, places));
+  for (const Record& record : log.unrecognised.kept(Record::kNoKind)) {
+    text += fmt::format("  unrecognised {}{}\n", record.text(), place(job, record.where, places));
   }
   return text;
 }

@@ -68,8 +68,7 @@ ExitStatus propose(const ShowOptions& options, Console& console) {
     const UnknownLines& lines = shape->second;
     const Header header = parse_header(lines.example);
     const FileLine place = file_line(job, lines.first);
-    const bool is_nccl = header.level != Level::None && header.level != Level::Framework;
-    messages.push_back({header.message, is_nccl, header.level == Level::Warn,
+    messages.push_back({header.message, is_nccl(header), header.level == Level::Warn,
                         fmt::format("Seen {}, first at {}:{}.", plural(lines.count, "time"),
                                     place.path, place.line)});
   }

@@ -82,7 +82,7 @@ std::vector<Leaver> by_own_words(const Job& job) {
     const int own = rank_of(job, said.process, said.header);
     if (one.rank < 0) {
       // Loggers are named for their rank: "INFO trainer[rank 3]: data exhausted, leaving".
-      const auto named = parse_int(rank_named_in(said.record.text));
+      const auto named = parse_int(rank_named_in(said.record.text()));
       one.rank = named ? static_cast<int>(*named) : own;
     }
     if (one.rank < 0) return;
@@ -201,7 +201,7 @@ Teardown teardown_of(const Job& job, const CommRank& rank) {
   const uint64_t pointer = log.comms.all[static_cast<size_t>(rank.segment)].comm;
   Teardown teardown = Teardown::NotBegun;
   for (const Record& record : log.records.kept(kKindIndex<CommEnd>)) {
-    const Event event = parse_event(record.text, all_wordings());
+    const Event event = parse_record(record);
     if (read_message<CommEnd>(event.message).comm.value != pointer) continue;
     // Whoever prints more after it is not the one that waits in it.
     teardown = record.where == process.last ? Teardown::Waits : Teardown::Unknown;

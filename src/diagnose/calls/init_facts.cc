@@ -111,8 +111,7 @@ bool job_made_progress(const Job& job) {
   }
   uint64_t steps = 0;
   for (const SpeakerLog& log : job.logs) {
-    const RecordList* list = log.records.find(kKindIndex<IterationLine>);
-    if (list != nullptr) steps += list->total;
+    steps += log.records.find(kKindIndex<IterationLine>).total;
   }
   // The first step may be announced before its first collective.
   return steps >= 2;

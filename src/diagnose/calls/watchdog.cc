@@ -357,7 +357,7 @@ std::optional<Evidence> own_failure(const Job& job, int process, SourceRef befor
   const Process& speaker = nth_process(job, process);
   for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, add);
   for_each_record(job, speaker, kKindIndex<NcclException>, [&](const Record& record) {
-    if (record.text.find("remote process exited") == std::string::npos) add(record);
+    if (record.text().find("remote process exited") == std::string::npos) add(record);
   });
   return first;
 }

@@ -539,8 +539,7 @@ void add_unknown(const Job& job, bool are_warnings, Stated& shapes) {
   for (const auto& [shape, lines] : job.unknown.all) {
     const bool is_warning = (lines.levels >> static_cast<unsigned>(Level::Warn) & 1) != 0;
     if (is_warning != are_warnings) continue;
-    const Record record{lines.first, Record::kNoKind, lines.example};
-    const Event event = parse_record(record);
+    const Event event = parse_event(lines.example, all_wordings());
     add_line({lines.first, lines.example}, shape_of(job, event.header.message), shapes);
   }
 }

@@ -256,10 +256,9 @@ template <typename T>
 LastBefore last_before(const Job& job, SourceRef where) {
   LastBefore last;
   for (const SpeakerLog& log : job.logs) {
-    const RecordList* list = log.records.find(kKindIndex<T>);
-    if (list == nullptr) continue;
-    last.full |= list->full;
-    for (const Record& record : list->kept) {
+    const RecordList list = log.records.find(kKindIndex<T>);
+    last.full |= list.full;
+    for (const Record& record : list.kept) {
       if (record.where.unit != where.unit || !(record.where < where)) continue;
       if (last.record == nullptr || last.record->where < record.where) last.record = &record;
     }

@@ -209,9 +209,9 @@ inline bool is_yes(const FactValue& value) {
   return yes != nullptr && *yes;
 }
 
-inline Evidence evidence_of(const Record& record) { return {record.where, record.text}; }
+inline Evidence evidence_of(const Record& record) { return {record.where, record.text()}; }
 
-/// A kept line of one process, with what it says. `message` and `header` view `record.text`.
+/// A kept line of one process, with what it says. `message` and `header` view the texts of `record`.
 template <typename T>
 struct Said {
   int process = -1;  ///< Into Job::processes.

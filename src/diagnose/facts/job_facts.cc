@@ -140,7 +140,7 @@ Evidence beginning_of(const Job& job, const CommRank& rank) {
   const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
   Evidence line{log.comms.all[static_cast<size_t>(rank.segment)].started, {}};
   for (const Record& record : log.records.kept(kKindIndex<CommInit>)) {
-    if (record.where == line.where) line.text = record.text;
+    if (record.where == line.where) line.text = record.text();
   }
   return line;
 }
@@ -250,10 +250,10 @@ FactValue host_count(const Job& job, const Instance&) {
 
 /// A line with an NCCL header was kept; text quoted by a framework is not one.
 bool prints_nccl(const SpeakerLog& log) {
-  if (log.unrecognised.total > 0 || !log.comms.all.empty()) return true;
+  if (!log.unrecognised.empty() || !log.comms.all.empty()) return true;
   for (const auto& [kind, list] : log.records) {
     if (all_kinds()[kind].source != Source::Nccl || list.kept.empty()) continue;
-    const Level level = parse_record(list.kept.front()).header.level;
+    const Level level = level_of(list.kept.front());
     if (level == Level::Info || level == Level::Warn || level == Level::Trace) return true;
   }
   return false;

@@ -171,13 +171,13 @@ FactValue container(const Job& job, const Instance&) {
   }
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
-      if (list.kept.empty() || !is_container_output(list.kept.front().text)) continue;
+      if (list.kept.empty() || !is_container_output(list.kept.front().text())) continue;
       return yes("a container runtime wrote the log", {evidence_of(list.kept.front())});
     }
   }
   FactValue answer = said_answer<ShellCommand>(job, [](const Said<ShellCommand>& said) {
     // "root@c5ab17e0d2f4:/workspace# df" names a host.
-    const std::string_view text = said.record.text;
+    const std::string text = said.record.text();
     const std::string_view prompt = text.substr(std::min(text.find('@'), text.size() - 1) + 1);
     const bool is_in_one = holds_one_of(said.message.command, kContainerCommands) ||
                            is_container_host(prompt.substr(0, prompt.find_first_of(": \t")));
@@ -491,9 +491,9 @@ std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since
   for (const auto& [kind, list] : log.records) {
     for (const Record& record : list.kept) {
       if (record.where <= since || (first && first->where < record.where)) continue;
-      const auto header = parse_nccl_header(record.text);
-      const bool own = header && header->pid >= 0 && header->tid == header->pid;
-      if (!own || header->cuda_dev < 0 || header->cuda_dev == device) continue;
+      const Header header = parse_record(record).header;
+      const bool own = is_nccl(header) && header.pid >= 0 && header.tid == header.pid;
+      if (!own || header.cuda_dev < 0 || header.cuda_dev == device) continue;
       first = evidence_of(record);
     }
   }
@@ -520,7 +520,7 @@ std::optional<Change> change_after(const Job& job, int process,
   change.lines = {line_at(job, speaker, section->completed), *line};
   // The rank waited in the store for a group's second or later communicator.
   for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, [&](const Record& record) {
-    const auto wait = read_message<StoreWaitFailed>(parse_record(record).message);
+    const auto wait = read_message<StoreWaitFailed>(parse_message(record));
     if (change.left_behind || parse_int(wait.key).value_or(0) <= 0) return;
     change.left_behind = true;
     change.what += "; it waited for another communicator of the group in vain";

@@ -41,18 +41,17 @@ std::vector<const CommSegment*> segments_of(const Job& job, const Process& proce
 
 std::optional<JobSpan> span_of(const Job& job) {
   std::array<Clock, 4> clocks;  // With a zone or without, with a year or without.
-  const auto add = [&](std::string_view line) {
-    const LineTime time = time_of_line(line);
+  const auto add = [&](const LineTime& time) {
     if (time.known()) clocks[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].add(time);
   };
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
       if (list.kept.empty()) continue;
       // The first of a kind is kept, and of what comes later, as much as there is room for.
-      add(list.kept.front().text);
-      add(list.kept.back().text);
+      add(time_of(list.kept.front()));
+      add(time_of(list.kept.back()));
     }
-    add(log.last_text);
+    add(time_of_line(log.last_text));
   }
   const auto most_used = std::ranges::max_element(clocks, {}, &Clock::lines);
   if (most_used->lines == 0) return std::nullopt;
@@ -127,11 +126,11 @@ template <typename T>
 Totals totals_of(const Job& job) {
   Totals totals;
   for (const SpeakerLog& log : job.logs) {
-    const RecordList* list = log.records.find(kKindIndex<T>);
-    if (list == nullptr || list->kept.empty()) continue;
-    totals.lines += list->total;
-    totals.kept += list->kept.size();
-    const Record& last = list->kept.back();
+    const RecordList list = log.records.find(kKindIndex<T>);
+    if (list.kept.empty()) continue;
+    totals.lines += list.total;
+    totals.kept += list.kept.size();
+    const Record& last = list.kept.back();
     if (totals.last == nullptr || totals.last->where < last.where) totals.last = &last;
   }
   return totals;
@@ -194,8 +193,8 @@ class MarkCollector {
   void add_nccl_tests() {
     for (const SpeakerLog& log : job_.logs) {
       for (const Record& record : log.nccl_tests.kept) {
-        const bool sums_up = record.kind == kKindIndex<NcclTestsOutOfBounds> ||
-                             record.kind == kKindIndex<NcclTestsBandwidth>;
+        const bool sums_up = record.kind() == kKindIndex<NcclTestsOutOfBounds> ||
+                             record.kind() == kKindIndex<NcclTestsBandwidth>;
         if (sums_up) add(EndState::Finished, -1, "nccl-tests printed its summary", record);
       }
     }
@@ -315,7 +314,7 @@ std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
   for (const SpeakerLog& log : job.logs) {
     for (const Record& record : log.nccl_tests.kept) {
       const bool begins =
-          record.kind == kKindIndex<NcclTestsConfig> && is_before(job, where, record.where);
+          record.kind() == kKindIndex<NcclTestsConfig> && is_before(job, where, record.where);
       if (begins && (last == nullptr || last->where < record.where)) last = &record;
     }
   }

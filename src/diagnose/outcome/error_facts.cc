@@ -36,8 +36,8 @@ namespace {
 std::optional<Record> first_unknown_warning(const Job& job) {
   std::optional<Record> first;
   for (const SpeakerLog& log : job.logs) {
-    for (const Record& record : log.unrecognised.kept) {
-      if (parse_record(record).header.level != Level::Warn) continue;
+    for (const Record& record : log.unrecognised.kept(Record::kNoKind)) {
+      if (level_of(record) != Level::Warn) continue;
       if (!first || record.where < first->where) first = record;
     }
   }
@@ -89,7 +89,7 @@ FactValue told(FactValue value, std::string_view how) {
 
 FactValue unknown_warning(const Job& job, const Instance&) {
   return told(lines_where(
-                  job, [](const SpeakerLog& log) -> const auto& { return log.unrecognised.kept; },
+                  job, [](const SpeakerLog& log) { return log.unrecognised.kept(Record::kNoKind); },
                   [](size_t, const Event& event, const Record&) {
                     return event.header.level == Level::Warn;
                   }),
@@ -167,26 +167,24 @@ bool went_on_after(const Job& job, const Process& process, SourceRef where) {
     }
     return std::ranges::any_of(log.records.kept(kKindIndex<CommInit>), [&](const Record& record) {
       return is_later(record.where) &&
-             read_message<CommInit>(parse_record(record).message).phase == "COMPLETE";
+             read_message<CommInit>(parse_message(record)).phase == "COMPLETE";
     });
   });
 }
 
 FactValue error_trail(const Job& job, const Instance&) {
-  return told(lines_where(
-                  job, [](const SpeakerLog& log) -> const auto& {
-                    return log.records.kept(kKindIndex<ErrorTrace>);
-                  },
-                  [&](size_t process, const Event& event, const Record& record) {
-                    const auto trace = read_message<ErrorTrace>(event.message);
-                    constexpr int kInProgress = 7;
-                    // A word without an extension is a piece of another line, and no file.
-                    const bool is_file = trace.file.find('.') != trace.file.npos;
-                    return is_file && trace.code > 0 && trace.code < kInProgress &&
-                           !is_of_closing(trace) &&
-                           !went_on_after(job, job.processes[process], record.where);
-                  }),
-              "a call of NCCL returned an error");
+  return told(
+      lines_where(
+          job, [](const SpeakerLog& log) { return log.records.kept(kKindIndex<ErrorTrace>); },
+          [&](size_t process, const Event& event, const Record& record) {
+            const auto trace = read_message<ErrorTrace>(event.message);
+            constexpr int kInProgress = 7;
+            // A word without an extension is a piece of another line, and no file.
+            const bool is_file = trace.file.find('.') != trace.file.npos;
+            return is_file && trace.code > 0 && trace.code < kInProgress && !is_of_closing(trace) &&
+                   !went_on_after(job, job.processes[process], record.where);
+          }),
+      "a call of NCCL returned an error");
 }
 
 /// "init.cc" in NCCL's source, wherever it was built.

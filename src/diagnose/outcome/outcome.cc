@@ -77,7 +77,7 @@ Evidence line_at(const Job& job, const Process& process, SourceRef where) {
     if (job.logs[log].last == where) line.text = job.logs[log].last_text;
   }
   for_each_record(job, process, kKindIndex<CommEnd>, [&](const Record& record) {
-    if (record.where == where) line.text = record.text;
+    if (record.where == where) line.text = record.text();
   });
   return line;
 }
@@ -464,7 +464,7 @@ FactValue noise_after_end(const Job& job, const Instance&) {
     const size_t before = noise.size();
     for (const Record& record : list.kept) {
       Evidence line = evidence_of(record);
-      const bool is_warning = parse_record(record).header.level == Level::Warn;
+      const bool is_warning = level_of(record) == Level::Warn;
       if (is_warning && is_after_end(job, line)) noise.push_back(std::move(line));
     }
     // Equal lines are kept once: where all that are kept are noise, so are the others.
@@ -475,7 +475,7 @@ FactValue noise_after_end(const Job& job, const Instance&) {
     for (const auto& [kind, list] : log.records) {
       if (has_warnings(all_kinds()[kind])) add(list);
     }
-    add(log.unrecognised);
+    add(log.unrecognised.find(Record::kNoKind));
   }
   if (lines == 0) return no();
   std::ranges::stable_sort(noise, {}, &Evidence::where);

@@ -270,21 +270,20 @@ constexpr int64_t kLeastSeconds =
     30;  // PyTorch waits for up to a second and then longer each time.
 
 FactValue name_in(const SpeakerLog& log) {
-  const RecordList* list = log.records.find(kKindIndex<StoreConnectRetry>);
-  if (list == nullptr || list->total < kLeastTries) return unknown();
-  for (const Record& record : list->kept) {
+  const RecordList list = log.records.find(kKindIndex<StoreConnectRetry>);
+  if (list.total < kLeastTries) return unknown();
+  for (const Record& record : list.kept) {
     const Event event = parse_record(record);
     const auto retry = read_message<StoreConnectRetry>(event.message);
     if (retry.error.find("gai error") == retry.error.npos) return unknown();
-    const auto lasted = nanoseconds_between(record.text, log.last_text);
+    const auto lasted = nanoseconds_between(record.text(), log.last_text);
     const int64_t seconds = lasted.value_or(0) / 1'000'000'000;
-    const bool is_long = lasted ? seconds >= kLeastSeconds : list->total >= kTriesWithoutTimes;
+    const bool is_long = lasted ? seconds >= kLeastSeconds : list.total >= kTriesWithoutTimes;
     if (!is_long) continue;
     const std::string time = !lasted ? "" : fmt::format(" in {} s", seconds);
-    return yes(
-        fmt::format("\"{}\" was looked up {} times{}, and each time the answer was: {}",
-                    to_valid_utf8(retry.host), list->total, time, to_valid_utf8(retry.error)),
-        {evidence_of(record)});
+    return yes(fmt::format("\"{}\" was looked up {} times{}, and each time the answer was: {}",
+                           to_valid_utf8(retry.host), list.total, time, to_valid_utf8(retry.error)),
+               {evidence_of(record)});
   }
   return unknown();
 }

@@ -293,7 +293,8 @@ std::vector<Reader> read_settings(const Job& job) {
     const Process& process = nth_process(job, p);
     if (process.pid < 0) continue;
     Reader reader{p, std::move(printed[p]), first_complete(job, process), is_any_lost};
-    for (const size_t log : process.logs) reader.damaged |= job.logs[log].unrecognised.total > 0;
+    for (const size_t log : process.logs)
+      reader.damaged |= job.logs[log].unrecognised.contains(Record::kNoKind);
     const bool reads = !reader.settings.empty() || reader.completed.line != 0;
     if (reads) readers.push_back(std::move(reader));
   }

@@ -68,6 +68,11 @@ struct Header {
   std::string_view unexplained;
 };
 
+/// True for NCCL's own lines, not for a framework's or another program's.
+inline bool is_nccl(const Header& header) {
+  return header.level != Level::None && header.level != Level::Framework;
+}
+
 /// The header of an NCCL line; nullopt if the line has no NCCL anchor.
 /// Host and pid may be missing: people quote lines without them.
 std::optional<Header> parse_nccl_header(std::string_view line);

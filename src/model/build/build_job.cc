@@ -127,7 +127,7 @@ bool is_stray_voice(const SpeakerLog& log) {
   const bool is_process = !speaker.host.empty() && speaker.pid >= 0;
   const bool is_named = speaker.rank >= 0 || !speaker.host.empty() || speaker.pid >= 0;
   return !is_process && is_named && log.lines <= kFewLines && log.records.empty() &&
-         log.line_matches.empty() && log.unrecognised.total == 0 && log.comms.all.empty() &&
+         log.line_matches.empty() && log.unrecognised.empty() && log.comms.all.empty() &&
          log.connections.all.empty();
 }
 
@@ -197,12 +197,11 @@ constexpr uint16_t kKinds[] = {kKindIndex<EnvSet>, kKindIndex<NetworkSelected>,
                                kKindIndex<NcclVersion>};
 
 Stated stated(const Record& record) {
-  const Event event = parse_record(record);
-  if (record.kind == kKindIndex<EnvSet>) {
-    const auto set = read_message<EnvSet>(event.message);
+  if (record.kind() == kKindIndex<EnvSet>) {
+    const auto set = read_message<EnvSet>(parse_message(record));
     return {std::string(set.name), std::string(set.value)};
   }
-  return {std::to_string(record.kind), std::string(event.header.message)};
+  return {std::to_string(record.kind()), std::string(parse_record(record).header.message)};
 }
 
 /// How many logs give each value of each thing.
@@ -233,16 +232,15 @@ bool is_contradicted(const Record& record, const Votes& votes) {
   const Stated one = stated(record);
   const auto& values = votes.at(one.what);
   if (values.at(one.value) > 1) return false;
-  return values.size() > 1 || (record.kind == kKindIndex<EnvSet> && is_broken(one.value));
+  return values.size() > 1 || (record.kind() == kKindIndex<EnvSet> && is_broken(one.value));
 }
 
 void drop_contradicted(SpeakerLog& log, const Votes& votes) {
-  log.records = log.records.parts([&](uint16_t kind, const RecordList& list) {
+  log.records.keep_only([&](uint16_t kind, const Record& record) {
     const bool is_compared = std::ranges::find(kKinds, kind) != std::end(kKinds);
     // A whole log may have taken the rest of a torn one's record in: "Using network Sockedone".
     const bool is_in_doubt = is_compared && (log.torn || kind == kKindIndex<NetworkSelected>);
-    if (!is_in_doubt) return list;
-    return list.only([&](const Record& record) { return !is_contradicted(record, votes); });
+    return !is_in_doubt || !is_contradicted(record, votes);
   });
 }
 

@@ -179,16 +179,15 @@ int64_t input_of(const Job& job, SourceRef where);
 /// Calls `use(message)` for every kept message of kind T that `process` printed, in log order.
 template <typename T, typename Use>
 void for_each_message(const Job& job, const Process& process, Use use) {
-  for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
-    use(read_message<T>(parse_record(record).message));
-  });
+  for_each_record(job, process, kKindIndex<T>,
+                  [&](const Record& record) { use(read_message<T>(parse_message(record))); });
 }
 
 /// The same of one log.
 template <typename T, typename Use>
 void for_each_message(const SpeakerLog& log, Use use) {
   for (const Record& record : log.records.kept(kKindIndex<T>)) {
-    use(read_message<T>(parse_record(record).message));
+    use(read_message<T>(parse_message(record)));
   }
 }
 

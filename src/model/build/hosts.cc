@@ -458,7 +458,7 @@ void add_events(const Places& places, Job& job) {
   for (const SpeakerLog& log : job.logs) {
     for (const Record& record : log.records.kept(kKindIndex<T>)) {
       const Event line = parse_record(record);
-      KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text};
+      KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text()};
       fill(read_message<T>(line.message), event);
       if (event.host.empty()) event.host = short_name(line.header.prefix.host);
       if (event.host.empty())

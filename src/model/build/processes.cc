@@ -294,7 +294,7 @@ namespace {
 using HostPid = std::pair<std::string, int64_t>;
 
 bool speaks_nccl(const SpeakerLog& log) {
-  if (!log.comms.all.empty() || !log.connections.all.empty() || log.unrecognised.total > 0) {
+  if (!log.comms.all.empty() || !log.connections.all.empty() || !log.unrecognised.empty()) {
     return true;
   }
   return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {

@@ -53,8 +53,7 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
     const int64_t input = input_of(job, where);
     if (input >= 0) shown.by_input[input].add(where);
   };
-  const auto add_time = [&](std::string_view line) {
-    const LineTime time = find_line_time(line);
+  const auto add_time = [&](const LineTime& time) {
     if (time.known()) shown.times[time.has_zone ? 1 : 0].add(time.nanoseconds);
   };
   add(log.first);
@@ -62,8 +61,8 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
   for (const auto& [kind, list] : log.records) {
     if (list.kept.empty()) continue;
     for (const Record& record : list.kept) add(record.where);
-    add_time(list.kept.front().text);
-    add_time(list.kept.back().text);
+    add_time(time_of(list.kept.front()));
+    add_time(time_of(list.kept.back()));
   }
   for (const CommSegment& segment : log.comms.all) {
     for (const SourceRef where : {segment.started, segment.completed, segment.ended,
@@ -71,7 +70,7 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
       add(where);
     }
   }
-  add_time(log.last_text);
+  add_time(find_line_time(log.last_text));
   shown.is_over &= took_all_down(log);
 }
 
@@ -199,8 +198,8 @@ class Territory {
     for (const Record& record : log.records.kept(kKindIndex<T>)) {
       const int64_t input = input_of(job_, record.where);
       if (input < 0) continue;
-      Sign sign{record.where, type, run_at(record.text)};
-      const T message = read_message<T>(parse_record(record).message);
+      Sign sign{record.where, type, run_at(record.text())};
+      const T message = read_message<T>(parse_message(record));
       if constexpr (requires { message.pid; }) {
         const auto named = by_pid_.find(message.pid);
         if (named != by_pid_.end()) sign.run = named->second;
@@ -303,12 +302,12 @@ class Territory {
   uint64_t banners(size_t input) const {
     uint64_t banners = 0;
     for (const SpeakerLog& log : job_.logs) {
-      const RecordList* list = log.records.find(kKindIndex<NcclVersion>);
-      if (log.speaker.pid >= 0 || list == nullptr) continue;
-      const bool is_here = std::ranges::all_of(list->kept, [&](const Record& record) {
+      const RecordList list = log.records.find(kKindIndex<NcclVersion>);
+      if (log.speaker.pid >= 0) continue;
+      const bool is_here = std::ranges::all_of(list.kept, [&](const Record& record) {
         return std::cmp_equal(input_of(job_, record.where), input);
       });
-      if (is_here) banners += list->total;
+      if (is_here) banners += list.total;
     }
     return banners;
   }
@@ -542,19 +541,20 @@ class Cutter {
   SpeakerLog cut(const SpeakerLog& whole) const {
     if (is_all_own(whole)) return whole;
     SpeakerLog part;
-    const auto own_of = [&](const RecordList& from) {
-      RecordList own = from.only([&](const Record& record) { return is_own(record.where); });
-      for (const Record& record : own.kept) note(record, part);
+    const auto own_of = [&](const RecordLists& lists) {
+      RecordLists own = lists;
+      own.keep_only([&](uint16_t, const Record& record) {
+        const bool is_ours = is_own(record.where);
+        if (is_ours) note(record, part);
+        return is_ours;
+      });
       // Of lines that came again only the first is kept, so how many are this run's is not known.
-      own.total = own.kept.size();
+      own.forget_repeats();
       return own;
     };
-    const auto own_lists = [&](const RecordLists& lists) {
-      return lists.parts([&](uint16_t, const RecordList& list) { return own_of(list); });
-    };
     part.unrecognised = own_of(whole.unrecognised);
-    part.records = own_lists(whole.records);
-    part.line_matches = own_lists(whole.line_matches);
+    part.records = own_of(whole.records);
+    part.line_matches = own_of(whole.line_matches);
     part.speaker = whole.speaker;
     part.torn = whole.torn;
     part.task_rank = whole.task_rank;
@@ -577,16 +577,14 @@ class Cutter {
 
  private:
   bool is_all_own(const SpeakerLog& whole) const {
-    const auto are_own = [&](const RecordList& list) {
-      return std::ranges::all_of(list.kept,
-                                 [&](const auto& record) { return is_own(record.where); });
-    };
-    const auto all_are_own = [&](const RecordLists& lists) {
-      return std::all_of(lists.begin(), lists.end(),
-                         [&](const auto& entry) { return are_own(entry.second); });
+    const auto are_own = [&](const RecordLists& lists) {
+      return std::all_of(lists.begin(), lists.end(), [&](const auto& entry) {
+        return std::ranges::all_of(entry.second.kept,
+                                   [&](const auto& record) { return is_own(record.where); });
+      });
     };
     return is_own(whole.first) && is_own(whole.last) && are_own(whole.unrecognised) &&
-           all_are_own(whole.records) && all_are_own(whole.line_matches);
+           are_own(whole.records) && are_own(whole.line_matches);
   }
 
   static void note(const Record& record, SpeakerLog& part) {
@@ -594,7 +592,7 @@ class Cutter {
     if (part.first.line == 0 || record.where < part.first) part.first = record.where;
     if (part.last < record.where) {
       part.last = record.where;
-      part.last_text = record.text;
+      part.last_text = record.text();
     }
   }
 

@@ -192,7 +192,7 @@ void add(const NcclTestsResult& said, const Record& record, NcclTestsRun& run) {
   };
   run.rows.push_back({
       .where = record.where,
-      .text = record.text,
+      .text = record.text(),
       .size = said.size,
       .count = said.count,
       .datatype = std::string(said.datatype),

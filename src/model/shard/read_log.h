@@ -59,11 +59,6 @@ class SharedFilter {
 //
 // Invariant: while no record is open, every line is handed on unchanged and in order.
 
-/// True for NCCL's own lines, not for a framework's or another program's.
-inline bool is_nccl(const Header& header) {
-  return header.level != Level::None && header.level != Level::Framework;
-}
-
 /// Holds one line back until the next one shows whether it is whole. One guard reads one stretch;
 /// its memory is bounded.
 class TearGuard {

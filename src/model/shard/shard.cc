@@ -91,7 +91,7 @@ void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Pr
 }
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
-               const std::vector<int>& matched, const RecordLimit& limit) {
+               const std::vector<int>& matched, const RecordLimit& limit, RecordTexts& texts) {
   const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
@@ -100,17 +100,19 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
   const uint64_t hash = message_hash(event.header.message);
-  const auto record = [&] { return make_record(where, text, event); };
+  const auto record = [&] { return texts.record(where, text, event, hash); };
   for (const int pattern : matched) {
-    log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record, limit.most);
+    log.line_matches.add(static_cast<uint16_t>(pattern), hash, record, limit.most);
   }
-  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record, limit.most);
+  if (event.fate == LineFate::Unrecognised) {
+    log.unrecognised.add(Record::kNoKind, hash, record, limit.most);
+  }
   // Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
   const bool is_of_tests = recognised && event.message.kind->library == Library::NcclTests;
   if (is_of_tests) log.nccl_tests.add(record);
   if (recognised && !summed_up) {
     const uint16_t kind = event.message.kind->index;
-    log.records[kind].add(hash, record, limit.of(kind));
+    log.records.add(kind, hash, record, limit.of(kind));
   }
 }
 
@@ -158,7 +160,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
                        event.header.host.data() == line.text.data();
   if (!is_bare) note_time(where, line.text);
   note_markers(where, line.text, event);
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_.limit);
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_.limit, texts_);
   shard_.limit_records();
   if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
@@ -355,7 +357,7 @@ void RasLines::add(SourceRef where, const Event& event) {
   constexpr size_t kMaxTextBytes = 512;  // NCCL's own lines are far shorter.
   if (event.message.kind == nullptr || event.message.kind->library != Library::RasClient) return;
   if (kept.size() == kMaxKept) kept.pop_front();
-  kept.push_back(make_record(where, trim(event.header.message).substr(0, kMaxTextBytes), event));
+  kept.push_back(make_record(where, trim(event.header.message).substr(0, kMaxTextBytes)));
 }
 
 void RasLines::merge(RasLines&& later) {

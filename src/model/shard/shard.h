@@ -173,6 +173,7 @@ class ShardWriter {
   uint64_t unit_;
   uint64_t input_;
   MarkerFinder finder_;
+  RecordTexts texts_;
   uint64_t markers_seen_ = 0;  ///< In input_.
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);

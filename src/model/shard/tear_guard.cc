@@ -663,7 +663,8 @@ void TearGuard::add(const ForeignRun& run) {
 /// wording may be the beginning of one.
 bool TearGuard::has_lost(const Speaker& speaker) const {
   if (lost_pids_.contains(speaker.pid)) return true;
-  if (is_damaged_ && shard_.shard().speakers.at(speaker).unrecognised.total > 0) return true;
+  if (is_damaged_ && shard_.shard().speakers.at(speaker).unrecognised.contains(Record::kNoKind))
+    return true;
   const std::string name = name_of(speaker.host, speaker.pid);
   if (alike_.contains(name)) return true;
   return std::ranges::any_of(lost_,

@@ -11,68 +11,73 @@
 namespace ncclog {
 namespace {
 
-void add(RecordList& list, int message, uint64_t line) {
-  list.add(message_hash(std::to_string(message)), [&] {
-    Record record;
-    record.where = {0, line};
-    return record;
-  });
+constexpr uint16_t kKey = 7;
+
+void add(RecordLists& lists, int message, uint64_t line, size_t most = RecordList::kMaxKept) {
+  const std::string text = std::to_string(message);
+  Event event;
+  event.header.message = text;
+  lists.add(
+      kKey, message_hash(text),
+      [&] {
+        return make_record({0, line}, text, event);
+      },
+      most);
 }
 
-std::vector<uint64_t> lines_of(const RecordList& list) {
+std::vector<uint64_t> lines_of(const RecordLists& lists) {
   std::vector<uint64_t> lines;
-  for (const Record& record : list.kept) lines.push_back(record.where.line);
+  for (const Record& record : lists.kept(kKey)) lines.push_back(record.where.line);
   return lines;
 }
 
 TEST(RecordList, KeepsDifferentMessagesOnceAndCountsAll) {
-  RecordList list;
-  for (uint64_t line = 1; line <= 6; ++line) add(list, static_cast<int>(line % 2), line);
-  EXPECT_EQ(list.total, 6u);
-  EXPECT_EQ(lines_of(list), (std::vector<uint64_t>{1, 2}));
-  EXPECT_FALSE(list.full);
+  RecordLists lists;
+  for (uint64_t line = 1; line <= 6; ++line) add(lists, static_cast<int>(line % 2), line);
+  EXPECT_EQ(lists.find(kKey).total, 6u);
+  EXPECT_EQ(lines_of(lists), (std::vector<uint64_t>{1, 2}));
+  EXPECT_FALSE(lists.find(kKey).full);
 }
 
 TEST(RecordList, IsFullOnlyWhenAFurtherDifferentMessageComes) {
-  RecordList list;
+  RecordLists lists;
   const auto limit = static_cast<int>(RecordList::kMaxKept);
-  for (int i = 0; i < limit; ++i) add(list, i, static_cast<uint64_t>(i) + 1);
-  add(list, 0, 9000);
-  EXPECT_FALSE(list.full);
-  add(list, limit, 9001);
-  EXPECT_TRUE(list.full);
-  EXPECT_EQ(list.kept.size(), RecordList::kMaxKept);
+  for (int i = 0; i < limit; ++i) add(lists, i, static_cast<uint64_t>(i) + 1);
+  add(lists, 0, 9000);
+  EXPECT_FALSE(lists.find(kKey).full);
+  add(lists, limit, 9001);
+  EXPECT_TRUE(lists.find(kKey).full);
+  EXPECT_EQ(lists.kept(kKey).size(), RecordList::kMaxKept);
 }
 
 TEST(RecordList, CutDownItIsAsIfItHadNeverKeptMore) {
-  RecordList cut;
-  RecordList small;
+  RecordLists cut;
+  RecordLists small;
   for (int i = 0; i < 20; ++i) {
-    const auto hash = static_cast<uint64_t>(i % 12);
-    const auto record = [&] { return Record{{0, static_cast<uint64_t>(i) + 1}, 0, ""}; };
-    cut.add(hash, record);
-    small.add(hash, record, 5);
-    if (i == 9) cut.cut_to(5);
+    const auto line = static_cast<uint64_t>(i) + 1;
+    add(cut, i % 12, line);
+    add(small, i % 12, line, 5);
+    if (i == 9) cut.cut_to({5, 5});
   }
   EXPECT_EQ(lines_of(cut), lines_of(small));
-  EXPECT_EQ(cut.total, small.total);
-  EXPECT_TRUE(cut.full && small.full);
+  EXPECT_EQ(cut.find(kKey).total, small.find(kKey).total);
+  EXPECT_TRUE(cut.find(kKey).full && small.find(kKey).full);
 }
 
 TEST(RecordList, MergingPartsGivesTheListOfTheWholeEvenWhenFull) {
   const int count = 3 * static_cast<int>(RecordList::kMaxKept);
   const auto message = [](int i) { return i * 7 % 600; };
   for (const int cut : {0, 1, 100, 256, 300, 700, count}) {
-    RecordList whole;
-    RecordList first;
-    RecordList second;
+    RecordLists whole;
+    RecordLists first;
+    RecordLists second;
     for (int i = 0; i < count; ++i) {
       add(whole, message(i), static_cast<uint64_t>(i) + 1);
       add(i < cut ? first : second, message(i), static_cast<uint64_t>(i) + 1);
     }
     first.merge(std::move(second));
-    EXPECT_EQ(first.total, whole.total);
-    EXPECT_EQ(first.full, whole.full);
+    EXPECT_EQ(first.find(kKey).total, whole.find(kKey).total);
+    EXPECT_EQ(first.find(kKey).full, whole.find(kKey).full);
     EXPECT_EQ(lines_of(first), lines_of(whole)) << "cut at " << cut;
   }
 }
@@ -102,19 +107,17 @@ TEST(RecordLimit, IsLowerForLinesOfEachConnectionThanForOthers) {
 }
 
 void add(RecordLists& lists, uint16_t key, const std::string& message) {
-  lists[key].add(message_hash(message), [&] {
-    Record record;
-    record.text = message;
-    return record;
-  });
+  Event event;
+  event.header.message = message;
+  lists.add(key, message_hash(message), [&] { return make_record({}, message, event); });
 }
 
 std::string show(const RecordLists& lists) {
   std::string text;
   for (const auto& [key, list] : lists) {
     text += std::to_string(key) + ":" + std::to_string(list.total);
-    for (const Record& record : list.kept) text += " " + record.text;
-    text += ";";
+    for (const Record& record : list.kept) text += " " + record.text();
+    text += list.full ? "…;" : ";";
   }
   return text;
 }
@@ -130,9 +133,8 @@ TEST(RecordLists, AreInTheOrderOfTheirKeysHoweverTheyWereMade) {
   EXPECT_EQ(show(lists), "7:2 a;9:1 b;40:1 d;512:1 e;");
   EXPECT_TRUE(lists.contains(40));
   EXPECT_FALSE(lists.contains(8));
-  EXPECT_EQ(lists.find(1000), nullptr);
-  ASSERT_NE(lists.find(9), nullptr);
-  EXPECT_EQ(lists.find(9)->kept.front().text, "b");
+  EXPECT_EQ(lists.find(1000).total, 0U);
+  EXPECT_EQ(lists.find(9).kept.front().text(), "b");
   EXPECT_TRUE(std::any_of(lists.begin(), lists.end(),
                           [](const auto& entry) { return entry.first == 512; }));
 }
@@ -150,6 +152,79 @@ TEST(RecordLists, MergeKeyByKey) {
   RecordLists whole;
   whole.merge(std::move(first));
   EXPECT_EQ(show(whole), "1:1 a;2:1 b;3:3 c x;");
+}
+
+TEST(RecordLists, EachKeepsItsOwnFirstOnesWhenAllAreCutDown) {
+  RecordLists lists;
+  for (const std::string message : {"a", "b", "c", "b"}) {
+    add(lists, 9, message);
+    add(lists, 4, "z");
+    add(lists, 5, message + message);
+  }
+  lists.cut_to({2, 2});
+  EXPECT_EQ(show(lists), "4:4 z;5:4 aa bb…;9:4 a b…;");
+  add(lists, 6, "q");
+  EXPECT_EQ(show(lists), "4:4 z;5:4 aa bb…;6:1 q;9:4 a b…;");
+}
+
+TEST(RecordLists, WhatIsTakenOutIsAsIfItHadNotCome) {
+  RecordLists lists;
+  for (const std::string message : {"a", "b", "a", "c"}) add(lists, 9, message);
+  add(lists, 4, "b");
+  add(lists, 5, "x");
+  lists.keep_only([](uint16_t, const Record& record) { return record.text() != "b"; });
+  EXPECT_EQ(show(lists), "5:1 x;9:3 a c;");
+  lists.forget_repeats();
+  EXPECT_EQ(show(lists), "5:1 x;9:2 a c;");
+}
+
+TEST(RecordTexts, LinesOfOneProcessAndMessagesOfManyShareTheirBytes) {
+  const std::vector<std::string> lines = {
+      "n1:7:8 [0] NCCL INFO Using network IB",
+      "n1:7:8 [0] NCCL INFO P2P Chunksize set to 131072",
+      "n2:9:9 [1] NCCL INFO Using network IB",
+  };
+  RecordTexts texts;
+  std::vector<Record> records;
+  for (const std::string& line : lines) {
+    const Event event = parse_event(line, all_wordings());
+    records.push_back(texts.record({0, 1}, line, event, message_hash(event.header.message)));
+  }
+  EXPECT_EQ(records[0].head, records[1].head);
+  EXPECT_EQ(records[0].rest, records[2].rest);
+  EXPECT_NE(records[0].head, records[2].head);
+  for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(records[i].text(), lines[i]);
+}
+
+TEST(RecordTexts, ARecordSaysWhatItsLineSays) {
+  const std::string lines[] = {
+      "n1:7:8 [0] NCCL INFO Using network IB",
+      "n1:7:8 [0] NCCL INFO                 + NET[1.2] - NET/0-0 (0/0/0/1.250000)",
+      "n1:7:8 [0] include/socket.h:390 NCCL WARN Connect to 10.0.0.2<4> failed : Timeout",
+      "2026-01-02 03:04:05 [1,3]<stdout>:n1:7:8 [0] NCCL INFO NCCL_DEBUG set by environment to "
+      "INFO.",
+      "n1:7:8 [0] NCCL INFO Frobnicated",
+      "n1:7:8 [0] NCCL INFO Using network NCCL INFO IB",
+      "Traceback (most recent call last):",
+      "n1:7:8 [0] NCCL INFO Using network IB ",
+  };
+  RecordTexts texts;
+  for (const std::string& line : lines) {
+    const Event event = parse_event(line, all_wordings());
+    const Record record = texts.record({0, 1}, line, event, message_hash(event.header.message));
+    const Event read = parse_record(record);
+    EXPECT_EQ(record.text(), line);
+    EXPECT_EQ(read.fate, event.fate) << line;
+    EXPECT_EQ(read.header.level, event.header.level) << line;
+    EXPECT_EQ(read.header.host, event.header.host) << line;
+    EXPECT_EQ(read.header.tid, event.header.tid) << line;
+    EXPECT_EQ(read.header.prefix.rank, event.header.prefix.rank) << line;
+    EXPECT_EQ(read.header.prefix.time, event.header.prefix.time) << line;
+    EXPECT_EQ(read.header.message, event.header.message) << line;
+    EXPECT_EQ(read.message.wording, event.message.wording) << line;
+    EXPECT_EQ(read.message.fields, event.message.fields) << line;
+    EXPECT_EQ(level_of(record), event.header.level) << line;
+  }
 }
 
 UnknownShapes shapes_of(const std::vector<std::string>& lines, size_t begin, size_t end) {

@@ -21,7 +21,7 @@ std::string said(std::string_view torn) {
   for (const auto& [speaker, log] : shard.speakers) {
     for (const auto& [kind, list] : log.records) {
       for (const Record& record : list.kept) {
-        if (kStart.find(record.text) == kStart.npos) text += record.text + "\n";
+        if (kStart.find(record.text()) == kStart.npos) text += record.text() + "\n";
       }
     }
   }

@@ -1,0 +1,237 @@
+#include "model/records.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <tuple>
+
+#include "base/text.h"
+#include "log/known_messages.h"
+#include "log/messages.h"
+
+namespace ncclog {
+
+namespace {
+
+/// True if the headers say the same but for their messages.
+bool is_same(const Header& a, const Header& b) {
+  const auto parts = [](const Header& header) {
+    const Prefix& prefix = header.prefix;
+    return std::tie(header.level, header.host, header.pid, header.tid, header.cuda_dev, header.file,
+                    header.line, header.process_group, header.process_group_name, header.group_rank,
+                    header.repeated, header.torn, header.anchored_twice, header.unexplained,
+                    prefix.length, prefix.rank, prefix.rank_is_stated, prefix.task,
+                    prefix.local_rank, prefix.host, prefix.address, prefix.pid, prefix.time,
+                    prefix.stream, prefix.progress_title);
+  };
+  return parts(a) == parts(b);
+}
+
+/// What stands before the message, if it means the same without it; nullptr if not.
+boost::intrusive_ptr<const LineHead> head_of(std::string_view head, const Header& header) {
+  Header alone;
+  read_header(head, alone);
+  if (!is_same(alone, header)) return nullptr;
+  boost::intrusive_ptr<LineHead> made = new LineHead;
+  made->text = head;
+  made->level = header.level;
+  return made;
+}
+
+boost::intrusive_ptr<const RecordText> make_text(std::string_view text, uint64_t hash,
+                                                 const Wording* wording) {
+  boost::intrusive_ptr<RecordText> made = new RecordText;
+  made->text = text;
+  made->hash = hash;
+  made->wording = wording;
+  return made;
+}
+
+}  // namespace
+
+std::string Record::text() const {
+  if (rest == nullptr) return {};
+  return head == nullptr ? rest->text : head->text + rest->text;
+}
+
+uint64_t message_hash(std::string_view message) {
+  uint64_t hash = 0xcbf29ce484222325u ^ message.size();
+  const auto mix = [&hash](uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  };
+  uint64_t word = 0;
+  for (; message.size() >= sizeof(word); message.remove_prefix(sizeof(word))) {
+    std::memcpy(&word, message.data(), sizeof(word));
+    mix(word);
+  }
+  word = 0;
+  message.copy(reinterpret_cast<char*>(&word), message.size());
+  mix(word);
+  return hash;
+}
+
+Record make_record(SourceRef where, std::string_view line, const Event& event) {
+  return {where, nullptr,
+          make_text(line.substr(0, Record::kMaxTextBytes), message_hash(event.header.message),
+                    event.message.wording)};
+}
+
+Record make_record(SourceRef where, std::string_view line) {
+  return {where, nullptr, make_text(line.substr(0, Record::kMaxTextBytes), 0, nullptr)};
+}
+
+Event parse_record(const Record& record) {
+  if (record.rest == nullptr) return {};
+  if (record.head == nullptr) return parse_event(record.rest->text, all_wordings());
+  Event event;
+  read_header(record.head->text, event.header);
+  event.header.message = record.rest->text;
+  event.message = parse_message(record);
+  event.fate = LineFate::Recognised;
+  return event;
+}
+
+Message parse_message(const Record& record) {
+  Message message;
+  if (record.head == nullptr) return parse_record(record).message;
+  match_wording(*record.rest->wording, trim(record.rest->text), message);
+  return message;
+}
+
+Level level_of(const Record& record) {
+  return record.head != nullptr ? record.head->level : parse_record(record).header.level;
+}
+
+LineTime time_of(const Record& record) {
+  if (record.head != nullptr) return find_line_time(record.head->text);
+  return record.rest == nullptr ? LineTime() : time_of_line(record.rest->text);
+}
+
+Record RecordTexts::record(SourceRef where, std::string_view line, const Event& event,
+                           uint64_t hash) {
+  constexpr size_t kHeads = 1024;
+  constexpr size_t kMessages = 4096;
+  const Header& header = event.header;
+  const std::string_view message = header.message;
+  const auto before = static_cast<size_t>(message.data() - line.data());
+  const Wording* wording = event.message.wording;
+  const bool is_plain = is_nccl(header) && wording != nullptr && !header.anchored_twice &&
+                        header.repeated == 0 && before + message.size() == line.size() &&
+                        line.size() <= Record::kMaxTextBytes;
+  if (!is_plain) return make_record(where, line, event);
+  if (messages_.empty()) {
+    heads_.resize(kHeads);
+    messages_.resize(kMessages);
+  }
+  const std::string_view text = line.substr(0, before);
+  auto& head = heads_[message_hash(text) % kHeads];
+  if (head == nullptr || head->text != text) {
+    auto made = head_of(text, header);
+    if (made == nullptr) return make_record(where, line, event);
+    head = std::move(made);
+  }
+  auto& rest = messages_[hash % kMessages];
+  const bool is_known =
+      rest != nullptr && rest->hash == hash && rest->text == message && rest->wording == wording;
+  if (!is_known) rest = make_text(message, hash, wording);
+  return {where, head, rest};
+}
+
+size_t RecordLimit::of(uint16_t kind) const {
+  constexpr uint16_t kNumbered[] = {kKindIndex<TopologyPaths>,  kKindIndex<GraphChannel>,
+                                    kKindIndex<RingNeighbours>, kKindIndex<TreeNeighbours>,
+                                    kKindIndex<ProxyConnected>, kKindIndex<ProxyNewConnection>};
+  return std::ranges::find(kNumbered, kind) == std::end(kNumbered) ? most : most_numbered;
+}
+
+RecordLimit record_limit(size_t speakers) {
+  constexpr size_t kTogether = 8192;
+  constexpr size_t kFewest = 32;
+  constexpr size_t kFewestNumbered = 4;
+  // In steps, because every list is looked at when the number falls.
+  const size_t share = kTogether / std::bit_ceil(std::max<size_t>(speakers, 1));
+  return {std::clamp(share, kFewest, RecordList::kMaxKept),
+          std::clamp(share, kFewestNumbered, RecordList::kMaxKept)};
+}
+
+size_t RecordLists::place_of(uint16_t key) {
+  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
+  const auto index = static_cast<size_t>(place - entries_.begin());
+  if (place != entries_.end() && place->key == key) return index;
+  entries_.insert(place, {.key = key, .end = static_cast<uint32_t>(begin_of(index))});
+  return index;
+}
+
+RecordList RecordLists::list(size_t place) const {
+  const Entry& entry = entries_[place];
+  const size_t begin = begin_of(place);
+  return {entry.total, entry.full, std::span(records_).subspan(begin, entry.end - begin)};
+}
+
+RecordList RecordLists::find(uint16_t key) const {
+  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
+  if (place == entries_.end() || place->key != key) return {};
+  return list(static_cast<size_t>(place - entries_.begin()));
+}
+
+bool RecordLists::contains(size_t place, uint64_t hash) const {
+  return std::ranges::any_of(list(place).kept,
+                             [&](const Record& record) { return record.rest->hash == hash; });
+}
+
+void RecordLists::insert(size_t place, Record&& record) {
+  records_.insert(records_.begin() + entries_[place].end, std::move(record));
+  for (Entry& entry : std::span(entries_).subspan(place)) ++entry.end;
+}
+
+void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
+  if (empty()) {
+    *this = std::move(later);
+    return cut_to(limit);
+  }
+  for (size_t i = 0; i < later.entries_.size(); ++i) {
+    const Entry& news = later.entries_[i];
+    const uint64_t total = find(news.key).total + news.total;
+    for (size_t r = later.begin_of(i); r < news.end; ++r) {
+      Record& record = later.records_[r];
+      add(
+          news.key, record.rest->hash, [&] { return std::move(record); }, limit.of(news.key));
+    }
+    Entry& entry = entries_[place_of(news.key)];
+    entry.total = total;
+    entry.full |= news.full;
+  }
+}
+
+void RecordLists::cut_to(const RecordLimit& limit) {
+  std::vector<size_t> most;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    most.push_back(std::min(limit.of(entry.key), entry.end - begin_of(i)));
+    // As if the next different line had come when so many were kept.
+    entry.full |= begin_of(i) + most.back() < entry.end;
+  }
+  size_t begin = 0;
+  size_t kept = 0;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    for (size_t r = 0; r < most[i]; ++r, ++kept) {
+      if (kept < begin + r) records_[kept] = std::move(records_[begin + r]);
+    }
+    begin = std::exchange(entries_[i].end, static_cast<uint32_t>(kept));
+  }
+  if (kept == records_.size()) return;
+  records_.resize(kept);
+  fit();
+}
+
+void RecordLists::forget_repeats() {
+  for (size_t i = 0; i < entries_.size(); ++i) entries_[i].total = entries_[i].end - begin_of(i);
+}
+
+void RecordLists::fit() {
+  records_.shrink_to_fit();
+  entries_.shrink_to_fit();
+}
+
+}  // namespace ncclog

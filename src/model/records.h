@@ -1,0 +1,274 @@
+// Lines that are kept as they are, so that facts and rules can read them again.
+//
+//   Using network IB    twice from one process     → one record, total 2
+//   Ring 05 : 3 -> 0    one line for each channel  → the first few are kept, all are counted
+//
+// Of each kind the first different ones and an exact total (RecordLists); where repetition means
+// something the first as they came (KeptLines). Both are associative: joining the lists of two
+// neighbouring stretches gives the list of the whole, wherever it was cut.
+//
+// Thousands of ranks print the same messages, and each prints many behind the same words. So a
+// record holds both by pointers, and who makes records shares them (RecordTexts).
+
+#pragma once
+
+#include <atomic>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/line.h"
+#include "log/event.h"
+
+namespace ncclog {
+
+/// What stands before the messages of kept lines: launchers' prefixes and NCCL's header.
+struct LineHead : boost::intrusive_ref_counter<LineHead> {
+  std::string text;
+  Level level = Level::None;
+};
+
+/// The message of kept lines, or all of one line.
+struct RecordText : boost::intrusive_ref_counter<RecordText> {
+  std::string text;
+  uint64_t hash = 0;                 ///< message_hash of the message.
+  const Wording* wording = nullptr;  ///< That fits the message; nullptr: none does.
+};
+
+/// A kept line. Copies share its texts.
+struct Record {
+  SourceRef where;
+  boost::intrusive_ptr<const LineHead> head;  ///< nullptr: `rest` is the whole line.
+  boost::intrusive_ptr<const RecordText> rest;
+
+  static constexpr uint16_t kNoKind = 0xFFFF;
+  static constexpr size_t kMaxTextBytes = 2048;
+
+  /// Index of the message kind.
+  uint16_t kind() const {
+    const bool has_kind = rest != nullptr && rest->wording != nullptr;
+    return has_kind ? rest->wording->kind->index : kNoKind;
+  }
+
+  /// The record as read, ANSI codes removed, at most kMaxTextBytes.
+  std::string text() const;
+};
+
+/// Hash by which messages count as equal; the same on every run of one machine.
+uint64_t message_hash(std::string_view message);
+
+/// The record of a line that shares nothing; `event` is what the line says.
+Record make_record(SourceRef where, std::string_view line, const Event& event);
+
+/// The same of a line of which nobody asks what it says.
+Record make_record(SourceRef where, std::string_view line);
+
+/// Takes a kept line apart again. Views in the result point into the texts that the record holds.
+Event parse_record(const Record& record);
+
+/// The same of its message alone, which takes a fraction of the time.
+Message parse_message(const Record& record);
+
+/// The level at which it was printed.
+Level level_of(const Record& record);
+
+/// The time in front of its message; unknown if it carries none. Views what the record holds.
+LineTime time_of(const Record& record);
+
+/// Makes records that share their texts. Of what came lately only: memory is bounded.
+class RecordTexts {
+ public:
+  /// The record of a line that says `event`; `hash` is that of its message.
+  Record record(SourceRef where, std::string_view line, const Event& event, uint64_t hash);
+
+ private:
+  /// By hash; another text of the same place takes its place.
+  std::vector<boost::intrusive_ptr<const LineHead>> heads_;
+  std::vector<boost::intrusive_ptr<const RecordText>> messages_;
+};
+
+/// The first different records of one kind, in input order: kMaxKept, or fewer where there are many
+/// lists (RecordLimit). A list that is cut down later is as if it had never kept more. Views the
+/// RecordLists that it is of.
+struct RecordList {
+  uint64_t total = 0;  ///< Lines of this kind, kept or not, repeated or not. 0: there is no list.
+  bool full = false;   ///< A different line came when as many were kept as may be.
+  std::span<const Record> kept;
+
+  static constexpr size_t kMaxKept = 256;
+};
+
+// How many different lines of a kind are kept of each process?
+//
+//   8 processes     256 of each kind
+//   256 processes    32 of each kind
+//   4,096 processes  32 of each kind, but 4 of "New proxy send connection 17 …", "Ring 05 : …"
+//
+// What all keep together is bounded, but for a few lines of each. The limit of a kind never grows
+// with the number of processes, so a list that is cut down when more of them speak is as if it had
+// never kept more.
+
+/// How many records the lists of each process may keep.
+struct RecordLimit {
+  size_t most = RecordList::kMaxKept;  ///< Of most kinds, and of each pattern of the LineMatcher.
+  /// Of the kinds of which a process prints one line for each channel or connection, always of the
+  /// same form; what they say is summed up elsewhere (model/init_section.h), or only counts.
+  size_t most_numbered = RecordList::kMaxKept;
+
+  /// Of the kind of that index.
+  size_t of(uint16_t kind) const;
+
+  /// The limit of lists that go by pattern instead of kind.
+  RecordLimit of_patterns() const { return {most, most}; }
+
+  bool operator==(const RecordLimit&) const = default;
+};
+
+/// The limit where so many processes speak.
+RecordLimit record_limit(size_t speakers);
+
+// The kept lines of one speaker by what they are: the kind of message, or the pattern they match.
+//
+//   channel_connected → 812 lines, 256 kept        using_network → 1 line
+//
+// A speaker prints a few dozen of the hundreds of kinds, and thousands of speakers take turns. So
+// the records of all kinds lie in one row.
+
+/// Lists of records by key, in ascending order of the keys.
+class RecordLists {
+ public:
+  /// Counts a line by its message_hash: equal messages are kept once. `make` is called for its
+  /// record only if it is new and fewer than `most` are kept.
+  template <typename Make>
+  void add(uint16_t key, uint64_t hash, Make&& make, size_t most = RecordList::kMaxKept) {
+    const size_t place = place_of(key);
+    Entry& entry = entries_[place];
+    ++entry.total;
+    if (entry.full || contains(place, hash)) return;
+    if (entry.end - begin_of(place) < most) {
+      insert(place, make());
+    } else {
+      entry.full = true;
+    }
+  }
+
+  /// No total if there is none. Valid until the lists are changed.
+  RecordList find(uint16_t key) const;
+
+  /// The records of that list; none if there is no such list.
+  std::span<const Record> kept(uint16_t key) const { return find(key).kept; }
+
+  bool contains(uint16_t key) const { return find(key).total > 0; }
+  bool empty() const { return entries_.empty(); }
+
+  /// Keys and their lists.
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = std::pair<uint16_t, RecordList>;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const value_type*;
+    using reference = value_type;
+
+    Iterator() = default;
+    Iterator(const RecordLists& lists, size_t place) : lists_(&lists), place_(place) {}
+    value_type operator*() const { return {lists_->entries_[place_].key, lists_->list(place_)}; }
+    Iterator& operator++() { return ++place_, *this; }
+    void operator++(int) { ++place_; }
+    bool operator==(const Iterator& other) const { return place_ == other.place_; }
+
+   private:
+    const RecordLists* lists_ = nullptr;
+    size_t place_ = 0;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, entries_.size()}; }
+
+  /// Joins what a later stretch of input kept.
+  void merge(RecordLists&& later, const RecordLimit& limit = {});
+
+  /// Keeps the first records of each list only, as many as `limit` allows.
+  void cut_to(const RecordLimit& limit);
+
+  /// Keeps the records of which `stays(key, record)` is true, as if no other had come. Lists of
+  /// which none is left go: rules ask which kinds there are.
+  template <typename Stays>
+  void keep_only(Stays stays) {
+    std::vector<Record> rest;
+    size_t begin = 0;
+    for (Entry& entry : entries_) {
+      const size_t end = std::exchange(begin, entry.end);
+      const size_t before = rest.size();
+      for (size_t i = end; i < entry.end; ++i) {
+        if (stays(entry.key, std::as_const(records_[i]))) rest.push_back(std::move(records_[i]));
+      }
+      entry.total -= (entry.end - end) - (rest.size() - before);
+      if (rest.size() == before) entry.total = 0;
+      entry.end = static_cast<uint32_t>(rest.size());
+    }
+    records_ = std::move(rest);
+    std::erase_if(entries_, [](const Entry& entry) { return entry.total == 0; });
+  }
+
+  /// As if no message had come twice.
+  void forget_repeats();
+
+  /// Gives back memory that nothing stands in.
+  void fit();
+
+ private:
+  struct Entry {
+    uint16_t key = 0;
+    bool full = false;
+    uint32_t end =
+        0;  ///< Into records_: behind its last one; its first is behind the entry before.
+    uint64_t total = 0;
+  };
+
+  size_t place_of(uint16_t key);
+  size_t begin_of(size_t place) const { return place == 0 ? 0 : entries_[place - 1].end; }
+  RecordList list(size_t place) const;
+  bool contains(size_t place, uint64_t hash) const;
+  void insert(size_t place, Record&& record);
+
+  std::vector<Entry> entries_;  ///< By key, ascending.
+  std::vector<Record> records_;
+};
+
+// Lines whose order and repetition matter: the first ones of a family as they came, equal or not.
+//
+//   # nThread 1 nGpus 8 minBytes 8 …      the same line again begins another run
+
+/// The first kMaxKept lines of a family, in input order.
+struct KeptLines {
+  uint64_t total = 0;  ///< Lines of the family, kept or not.
+  std::vector<Record> kept;
+
+  static constexpr size_t kMaxKept = 4096;
+
+  /// Counts a line; `make` is called for its record only if there is room.
+  template <typename Make>
+  void add(Make&& make) {
+    ++total;
+    if (kept.size() < kMaxKept) kept.push_back(make());
+  }
+
+  /// Joins what a later stretch of input kept.
+  void merge(KeptLines&& later) {
+    total += later.total;
+    for (Record& record : later.kept) {
+      if (kept.size() == kMaxKept) break;
+      kept.push_back(std::move(record));
+    }
+  }
+};
+
+}  // namespace ncclog
