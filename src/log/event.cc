@@ -74,22 +74,33 @@ const Warning* warning_of(const Event& event) {
   return file.starts_with("ras/") || file.find("/ras/") != file.npos ? &kRasOnly : warning;
 }
 
+namespace {
+
+void move(std::string_view& view, std::string_view from, std::string_view to) {
+  // Empty views and constants, such as a choice's word, do not point into the line.
+  const bool inside = view.data() >= from.data() && view.data() <= from.data() + from.size();
+  if (inside) view = to.substr(static_cast<size_t>(view.data() - from.data()), view.size());
+}
+
+}  // namespace
+
+Message moved(const Message& message, std::string_view from, std::string_view to) {
+  Message result = message;
+  const size_t fields = message.kind == nullptr ? 0 : message.kind->fields.size();
+  for (size_t i = 0; i < fields; ++i) move(result.fields[i], from, to);
+  return result;
+}
+
 Event moved(const Event& event, std::string_view from, std::string_view to) {
   Event result = event;
-  const auto move = [&](std::string_view& view) {
-    // Empty views and constants, such as a choice's word, do not point into the line.
-    const bool inside = view.data() >= from.data() && view.data() <= from.data() + from.size();
-    if (inside) view = to.substr(static_cast<size_t>(view.data() - from.data()), view.size());
-  };
   Header& header = result.header;
   for (std::string_view* view :
        {&header.host, &header.file, &header.process_group, &header.process_group_name,
         &header.message, &header.unexplained, &header.prefix.host, &header.prefix.address,
         &header.prefix.time, &header.prefix.stream, &header.prefix.progress_title}) {
-    move(*view);
+    move(*view, from, to);
   }
-  if (result.message.kind == nullptr) return result;
-  for (size_t i = 0; i < result.message.kind->fields.size(); ++i) move(result.message.fields[i]);
+  result.message = moved(event.message, from, to);
   return result;
 }
 

@@ -47,7 +47,10 @@ Event parse_event(std::string_view line, const WordingTable& wordings);
 /// whole program.
 const Warning* warning_of(const Event& event);
 
-/// The event over a copy of its line: `to` holds what `from`, which `event` views, holds.
+/// The message over a copy of its text: `to` holds what `from`, which `message` views, holds.
+Message moved(const Message& message, std::string_view from, std::string_view to);
+
+/// The event over a copy of its line, likewise.
 Event moved(const Event& event, std::string_view from, std::string_view to);
 
 /// True if a stretch of a log may be read from this line on without having seen the lines before:

@@ -66,6 +66,7 @@ LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
                      const MarkerFinder& finder, const SharedFilter* filter)
     : shard_(unit, input, finder),
       guard_(shard_, matcher),
+      messages_(matcher),
       learns_(!finder.wants_all_lines()),
       matcher_(matcher),
       filter_(filter),
@@ -85,14 +86,15 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
   // Only a line that was read unchanged, alone and whole stands for others like it.
   if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
-  if (!is_usual_call(event) || may_match(matcher_, record.text)) return;
-  calls_.learn(record.text, event);
+  if (!is_usual_call(event)) return messages_.learn(record.text, event);
+  if (!may_match(matcher_, record.text)) calls_.learn(record.text, event);
 }
 
 TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
   TakenLines taken;
   if (!events_.is_idle() || !guard_.is_quiet()) return taken;
-  while (take_calls(block, number, taken) || take_foreign(block, number, taken)) {
+  while (take_calls(block, number, taken) || take_messages(block, number, taken) ||
+         take_foreign(block, number, taken)) {
   }
   return taken;
 }
@@ -111,6 +113,18 @@ bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& 
   guard_.add(run_, number);
   taken.lines += run_.size();
   return !run_.empty();
+}
+
+bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLines& taken) {
+  const uint64_t before = taken.lines;
+  KnownMessageLine line;
+  while (const size_t length = messages_.find(block.substr(taken.bytes), line)) {
+    if (!guard_.accepts(line.event.header)) break;
+    guard_.add(line, number + taken.lines);
+    taken.bytes += length;
+    ++taken.lines;
+  }
+  return taken.lines > before;
 }
 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {

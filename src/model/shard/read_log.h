@@ -19,6 +19,7 @@
 #include "log/iteration_marker.h"
 #include "log/other_programs_filter.h"
 #include "model/shard/known_calls.h"
+#include "model/shard/known_messages.h"
 #include "model/shard/shard.h"
 
 namespace ncclog {
@@ -77,6 +78,9 @@ class TearGuard {
     return known.head == &head || note_speaker(head);
   }
 
+  /// The same of a process that a known line names; false if another host has its pid.
+  bool accepts(const Header& header);
+
   /// True until the stretch shows damage: only then lines may be added without reading them,
   /// because any line may hold the rest of a record that was cut off.
   bool is_quiet() const { return !is_damaged_; }
@@ -84,6 +88,9 @@ class TearGuard {
   /// Adds lines about calls that were read before in other words, from line `number` on. All have
   /// to be accepted, and the guard to be quiet. Their bytes must stay until the shard settles.
   void add(std::span<const KnownLine> lines, uint64_t number);
+
+  /// Adds line `number`, accepted likewise, whose process and message were read before.
+  void add(const KnownMessageLine& line, uint64_t number);
 
   /// Adds lines of other programs that mean nothing; the guard has to be quiet. Their bytes must
   /// stay until the shard settles.
@@ -220,11 +227,13 @@ class LogReader {
  private:
   void receive(const Line& record, const Event& event, int lines);
   bool take_calls(std::string_view block, uint64_t number, TakenLines& taken);
+  bool take_messages(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
 
   ShardWriter shard_;
   TearGuard guard_;
   KnownCalls calls_;
+  KnownMessages messages_;
   std::vector<KnownLine> run_;  ///< Lines about calls, one behind the other, while they are taken.
   std::string_view line_;       ///< The line that is being added.
   bool learns_;                 ///< Nobody looks at every line, whatever it says.

@@ -8,6 +8,7 @@
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/shard/known_calls.h"
+#include "model/shard/known_messages.h"
 
 namespace ncclog {
 namespace {
@@ -223,6 +224,20 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
   log.comms.all[static_cast<size_t>(place.segment)].calls.add(log.last, stamp, call);
   log.calls.add({input_, markers_seen_}, place.segment, call);
   return true;
+}
+
+void ShardWriter::add(const KnownMessageLine& line, uint64_t number) {
+  SpeakerPlace& place = *line.place;
+  if (place.unit != unit_ || has_dropped_) {
+    add({line.text, number, 0, false}, line.event, 1, {});
+    place = {unit_, has_dropped_ ? nullptr : &speaker_of(line.event)};
+    return;
+  }
+  count(line.event.fate, 1);
+  const SourceRef where{unit_, number};
+  note_line(*place.log, where, line.text, line.event.header.prefix);
+  keep_line(*place.log, {where, {input_, markers_seen_}}, line.text, line.event, {}, shard_.limit,
+            texts_);
 }
 
 void ShardWriter::add(const ForeignRun& run) {

@@ -31,6 +31,7 @@ namespace ncclog {
 
 struct KnownCall;
 struct KnownLine;
+struct KnownMessageLine;
 struct LedgerPlace;
 class KnownCalls;
 
@@ -123,6 +124,9 @@ class ShardWriter {
   /// Adds lines about calls that were read before in other words, the first of which is line
   /// `number`, and the others those behind it. Their bytes must stay until settle().
   void add(std::span<const KnownLine> lines, uint64_t number);
+
+  /// Adds line `number`, whose process and message were read before.
+  void add(const KnownMessageLine& line, uint64_t number);
 
   /// Adds lines of other programs.
   void add(const ForeignRun& run);

@@ -253,6 +253,17 @@ bool TearGuard::note_speaker(const KnownHead& head) {
   return true;
 }
 
+bool TearGuard::accepts(const Header& header) {
+  Known& known = known_as(header.pid);
+  if (known.pid == header.pid && known.host != header.host) return false;
+  if (known.pid != header.pid) {
+    known = {std::string(header.host), header.pid, nullptr, 0, {}, 0, {}};
+    first_bytes_.set(first_byte(known.host));
+  }
+  known.lines = std::min(known.lines + 1, kOften);
+  return true;
+}
+
 /// Bytes of the host that are the end of what stands before the record: "Socknode-b".
 size_t TearGuard::glued_host(const Header& header) const {
   const Known& known = known_as(header.pid);
@@ -652,6 +663,12 @@ void TearGuard::add(std::span<const KnownLine> lines, uint64_t number) {
   const KnownHead& first = *lines.front().call->head;
   release(first.host, first.pid);
   shard_.add(lines, number);
+}
+
+void TearGuard::add(const KnownMessageLine& line, uint64_t number) {
+  release(line.event.header.host, line.event.header.pid);
+  head_.clear();
+  shard_.add(line, number);
 }
 
 void TearGuard::add(const ForeignRun& run) {
