@@ -205,6 +205,11 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
 }
 
 void RecordLists::cut_to(const RecordLimit& limit) {
+  const auto is_longer = [&](const Entry& entry) {
+    return entry.end - begin_of(static_cast<size_t>(&entry - entries_.data())) >
+           limit.of(entry.key);
+  };
+  if (std::ranges::none_of(entries_, is_longer)) return;
   std::vector<size_t> most;
   for (size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
@@ -220,7 +225,6 @@ void RecordLists::cut_to(const RecordLimit& limit) {
     }
     begin = std::exchange(entries_[i].end, static_cast<uint32_t>(kept));
   }
-  if (kept == records_.size()) return;
   records_.resize(kept);
   fit();
 }

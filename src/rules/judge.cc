@@ -1,6 +1,7 @@
 #include "rules/judge.h"
 
 #include <numeric>
+#include <unordered_map>
 
 namespace ncclog {
 
@@ -238,8 +239,20 @@ const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
   Matches& result = known->second;
   if (!is_new) return result;
   const RecordsOf& all = view_.records(lines);
+  // Ranks print the same messages, so what a message decides alone is decided once.
+  const bool by_message = std::ranges::all_of(lines.where, [](const FieldTest& test) {
+    return is_of_message(test.field) &&
+           std::ranges::all_of(test.tests, [](const ValueTest& demand) {
+             return demand.op != Operator::SameAs || is_of_message(demand.other);
+           });
+  });
+  std::unordered_map<const RecordText*, bool> decided;
   for (const ReadRecord& read : all.records) {
-    if (passes(view_.job(), read, lines.where)) result.records.push_back(&read);
+    bool own = false;
+    const auto [place, is_unknown] = decided.try_emplace(read.record->rest.get(), false);
+    bool& passed = by_message ? place->second : own;
+    if (is_unknown || !by_message) passed = passes(view_.job(), read, lines.where);
+    if (passed) result.records.push_back(&read);
   }
   result.open = all.full;
   result.repeated = all.repeated;

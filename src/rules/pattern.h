@@ -82,6 +82,11 @@ struct FieldRef {
   bool operator==(const FieldRef&) const = default;
 };
 
+/// True if the field's text follows from the message alone, whoever printed it.
+inline bool is_of_message(const FieldRef& field) {
+  return field.header == nullptr && field.patterns.empty() && field.group.empty();
+}
+
 /// What to do with a value.
 enum class Operator {
   Equals,    ///< Equals one of the values.

@@ -169,10 +169,15 @@ FactValue container(const Job& job, const Instance&) {
       return yes(fmt::format("the host name {} is a container's", process.host));
     }
   }
+  const LineHead* last = nullptr;
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
-      if (list.kept.empty() || !is_container_output(list.kept.front().text())) continue;
-      return yes("a container runtime wrote the log", {evidence_of(list.kept.front())});
+      if (list.kept.empty()) continue;
+      const Record& first = list.kept.front();
+      const bool is_same = first.head != nullptr && first.head.get() == last;
+      last = first.head.get();
+      if (is_same || !is_container_output(last != nullptr ? last->text : first.text())) continue;
+      return yes("a container runtime wrote the log", {evidence_of(first)});
     }
   }
   FactValue answer = said_answer<ShellCommand>(job, [](const Said<ShellCommand>& said) {

@@ -471,13 +471,14 @@ using Measure = double (*)(const SystemTopology&, size_t);
 /// The GPUs of all logs' hosts of which the measure is known.
 std::vector<Measured> measured_gpus(const Job& job, Measure measure) {
   std::vector<Measured> gpus;
+  // In a torn line a number may have lost digits, "37.0" of 370.8.
+  std::set<std::string_view> torn_hosts;
+  for (const Process& process : job.processes) {
+    if (process.torn) torn_hosts.insert(process.host);
+  }
   for (const HostTopology& host : job.topologies) {
     if (host.host.empty() || !host.source.empty() || host.system.cut) continue;
-    // In a torn line a number may have lost digits, "37.0" of 370.8.
-    const bool is_any_torn = std::ranges::any_of(job.processes, [&](const Process& process) {
-      return process.torn && process.host == host.host;
-    });
-    if (is_any_torn) continue;
+    if (torn_hosts.contains(host.host)) continue;
     std::vector<size_t> nodes;
     for (size_t n = 0; n < host.system.nodes.size(); ++n) {
       if (host.system.nodes[n].name.kind == "GPU") nodes.push_back(n);

@@ -309,14 +309,22 @@ bool work_follows(const Job& job, SourceRef where) {
   });
 }
 
-std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
-  const Record* last = nullptr;
+static std::vector<const Record*> find_test_begins(const Job& job) {
+  std::vector<const Record*> begins;
   for (const SpeakerLog& log : job.logs) {
     for (const Record& record : log.nccl_tests.kept) {
-      const bool begins =
-          record.kind() == kKindIndex<NcclTestsConfig> && is_before(job, where, record.where);
-      if (begins && (last == nullptr || last->where < record.where)) last = &record;
+      if (record.kind() == kKindIndex<NcclTestsConfig>) begins.push_back(&record);
     }
+  }
+  return begins;
+}
+
+std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
+  const Record* last = nullptr;
+  // Asked about every process.
+  for (const Record* begin : job.answers.of<&find_test_begins>(job)) {
+    const bool is_later = last == nullptr || last->where < begin->where;
+    if (is_later && is_before(job, where, begin->where)) last = begin;
   }
   if (last == nullptr) return std::nullopt;
   return evidence_of(*last);

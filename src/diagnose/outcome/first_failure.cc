@@ -201,6 +201,8 @@ bool is_outlived_in_init(const SpeakerLog& log, const Record& warning) {
 std::vector<ReportedWarning> find_warnings(const Job& job) {
   std::vector<ReportedWarning> warnings;
   const auto add = [&](size_t process, const SpeakerLog& log, const Record& record) {
+    // Most lines of such kinds are no WARNs; only NCCL's have a head of their own.
+    if (record.head != nullptr && level_of(record) != Level::Warn) return;
     const Warning* stated = warning_of(parse_record(record));
     if (stated == nullptr) return;
     ReportedWarning found{static_cast<int>(process), &record, false, *stated};

@@ -34,6 +34,7 @@ Speaker name_of(const Header& header, uint64_t input) {
 struct Place {
   SourceRef where;
   MarkerClock clock;
+  uint64_t hash = 0;  ///< Of its message; 0: not known yet.
 };
 
 /// What stands before the host: times, launchers' prefixes.
@@ -100,7 +101,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   if (recognised && !summed_up) log.inits.add(where, text, event);
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
-  const uint64_t hash = message_hash(event.header.message);
+  const uint64_t hash = place.hash != 0 ? place.hash : message_hash(event.header.message);
   const auto record = [&] { return texts.record(where, text, event, hash); };
   for (const int pattern : matched) {
     log.line_matches.add(static_cast<uint16_t>(pattern), hash, record, limit.most);
@@ -236,8 +237,8 @@ void ShardWriter::add(const KnownMessageLine& line, uint64_t number) {
   count(line.event.fate, 1);
   const SourceRef where{unit_, number};
   note_line(*place.log, where, line.text, line.event.header.prefix);
-  keep_line(*place.log, {where, {input_, markers_seen_}}, line.text, line.event, {}, shard_.limit,
-            texts_);
+  keep_line(*place.log, {where, {input_, markers_seen_}, line.hash}, line.text, line.event, {},
+            shard_.limit, texts_);
 }
 
 void ShardWriter::add(const ForeignRun& run) {
@@ -398,12 +399,19 @@ void Shard::merge(Shard&& later) {
     return known == clocks.end() ? 0 : known->second.markers.total;
   };
   const InitSections none;
-  for (auto& [speaker, log] : later.speakers) {
+  while (!later.speakers.empty()) {
+    auto node = later.speakers.extract(later.speakers.begin());
+    SpeakerLog& log = node.mapped();
     log.calls.marks.shift(markers_of);
     log.traces.marks.shift(markers_of);
-    const auto known = speakers.try_emplace(speaker).first;
     const bool has_tables = log.inits.has_tables();
-    known->second.merge(std::move(log), limit);
+    auto known = speakers.find(node.key());
+    if (known == speakers.end()) {
+      known = speakers.insert(speakers.end(), std::move(node));
+      known->second.cut_to(limit);
+    } else {
+      known->second.merge(std::move(log), limit);
+    }
     if (!has_tables) continue;
     // Ranks of a host print the same topology; they follow each other in the order of speakers.
     const bool has_neighbour =

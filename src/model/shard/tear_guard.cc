@@ -420,7 +420,7 @@ bool TearGuard::is_torn_header(const Header& header) const {
     return std::to_string(one.pid) == header.host;
   };
   const bool is_pid = is_number && find_known(has_it_as_pid) != nullptr;
-  if (is_pid || (!is_known_host(header.host) && ends_with_host(before))) return true;
+  if (is_pid || (ends_with_host(before) && !is_known_host(header.host))) return true;
   const Known& known = known_as(header.pid);
   if (before.empty() || known.pid != header.pid || known.host == header.host) return false;
   // No launcher writes its label up to the host without a mark.
