@@ -315,6 +315,13 @@ struct SpeakerLog {
   /// Keeps the first records of each kind only, as many as `limit` allows.
   void cut_to(const RecordLimit& limit);
 
+  /// Gives back memory that nothing stands in, when nothing more will be added.
+  void fit() {
+    last_text.shrink_to_fit();
+    records.fit();
+    comms.all.shrink_to_fit();
+  }
+
   static constexpr int kNoTask = -1;
   static constexpr int kSeveralTasks = -2;
 

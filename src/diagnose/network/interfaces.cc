@@ -98,7 +98,8 @@ std::vector<HostAddress> read_addresses(const Job& job) {
   return addresses;
 }
 
-std::vector<HostAddress> addresses_of(const Job& job, bool bootstrap) {
+template <bool bootstrap>
+std::vector<HostAddress> addresses_of(const Job& job) {
   std::vector<HostAddress> addresses = all_addresses(job);
   std::erase_if(addresses,
                 [&](const HostAddress& address) { return address.bootstrap != bootstrap; });
@@ -127,9 +128,13 @@ const std::vector<HostAddress>& all_addresses(const Job& job) {
   return job.answers.of<&read_addresses>(job);
 }
 
-std::vector<HostAddress> bootstrap_addresses(const Job& job) { return addresses_of(job, true); }
+const std::vector<HostAddress>& bootstrap_addresses(const Job& job) {
+  return job.answers.of<&addresses_of<true>>(job);
+}
 
-std::vector<HostAddress> socket_addresses(const Job& job) { return addresses_of(job, false); }
+const std::vector<HostAddress>& socket_addresses(const Job& job) {
+  return job.answers.of<&addresses_of<false>>(job);
+}
 
 const std::vector<HcaList>& hca_lists(const Job& job) {
   return job.answers.of<&read_hca_lists>(job);

@@ -56,10 +56,10 @@ struct HostAddress {
 };
 
 /// The bootstrap's interface of each process: the first that its line lists.
-std::vector<HostAddress> bootstrap_addresses(const Job& job);
+const std::vector<HostAddress>& bootstrap_addresses(const Job& job);
 
 /// Interfaces of socket networks (Socket, FastSocket), all that each line lists.
-std::vector<HostAddress> socket_addresses(const Job& job);
+const std::vector<HostAddress>& socket_addresses(const Job& job);
 
 /// Both, bootstrap first. Up to 2.5 there is only the socket network's line.
 const std::vector<HostAddress>& all_addresses(const Job& job);

@@ -286,8 +286,12 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   std::ranges::move(read_ras_text(shard.ras_lines.kept), std::back_inserter(job.ras_reports));
   std::ranges::stable_sort(job.ras_reports, {}, &RasReport::where);
   job.topologies = std::move(shard.topologies);
-  for (auto& [speaker, log] : std::exchange(shard.speakers, {})) {
-    log.speaker = speaker;
+  job.logs.reserve(shard.speakers.size());
+  while (!shard.speakers.empty()) {
+    const auto node = shard.speakers.extract(shard.speakers.begin());
+    SpeakerLog& log = node.mapped();
+    log.speaker = node.key();
+    log.fit();
     const int64_t input = input_of(job, log.first);
     if (log.speaker.input >= 0 && input >= 0) log.speaker.input = input;
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);

@@ -253,6 +253,7 @@ Communicator make_communicator(const Job& job, const CommGroup& group) {
     hosts.insert(process.host);
     comm.ranks.push_back(std::move(rank));
   }
+  comm.ranks.shrink_to_fit();
   hosts.erase("");
   comm.hosts.assign(hosts.begin(), hosts.end());
   return comm;
