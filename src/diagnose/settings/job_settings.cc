@@ -8,6 +8,7 @@
 
 #include <array>
 #include <iterator>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -148,10 +149,11 @@ void judge_filters_in_use(const Job& job, std::vector<JobRemark>& remarks) {
 /// The different sets of settings that processes read, each as indices into Job::environment.
 std::set<std::vector<size_t>> distinct_sets(const Job& job) {
   std::map<int, std::vector<size_t>> of_process;
+  // Where lines are torn, what another process wrote may stand in the value.
+  const size_t least = is_torn(job) ? 2 : 0;
   for (size_t i = 0; i < job.environment.size(); ++i) {
     const std::vector<int>& processes = job.environment[i].processes;
-    // Where lines are torn, what another process wrote may stand in the value.
-    if (processes.size() < 2 && is_torn(job)) continue;
+    if (processes.size() < least) continue;
     for (const int process : processes) of_process[process].push_back(i);
   }
   std::set<std::vector<size_t>> sets;
@@ -390,10 +392,9 @@ FactValue env_differs(const Job& job, const Instance&) {
   for (const Difference& each : find_differences(job, readers)) {
     // "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
     std::vector<std::string> camps;
-    for (const auto& [value, processes] : each.by_value) {
-      camps.insert(value.empty() ? camps.end() : camps.begin(),
-                   fmt::format("{} on {}", value.empty() ? "not set" : value,
-                               processes_phrase(job, processes)));
+    for (const auto& [value, processes] : each.by_value | std::views::reverse) {
+      camps.push_back(fmt::format("{} on {}", value.empty() ? "not set" : value,
+                                  processes_phrase(job, processes)));
     }
     parts.words.push_back(each.name + " is " + join(camps, " and "));
     parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());

@@ -36,23 +36,28 @@ namespace {
 struct Membership {
   const Communicator* comm = nullptr;
   const CommRank* rank = nullptr;
+  uint64_t usual = 0;  ///< usual_collectives of `comm`.
 };
 
-/// The largest communicator of which the process is a member; communicators come largest first.
-Membership membership_of(const Job& job, int process) {
+/// By process: its ranks in the largest communicator of which it is a member; communicators come
+/// largest first.
+std::vector<std::vector<Membership>> memberships_of(const Job& job) {
+  std::vector<std::vector<Membership>> all(job.processes.size());
   for (const Communicator& comm : job.communicators) {
+    const uint64_t usual = usual_collectives(job, comm);
     for (const CommRank& rank : comm.ranks) {
-      if (rank.process == process) return {&comm, &rank};
+      if (rank.process < 0) continue;
+      std::vector<Membership>& own = all[static_cast<size_t>(rank.process)];
+      if (own.empty() || own.front().comm == &comm) own.push_back({&comm, &rank, usual});
     }
   }
-  return {};
+  return all;
 }
 
 /// "8 more collectives than most": what makes a rank worth a look.
 std::string calls_note(const Job& job, const Membership& in) {
   if (in.comm == nullptr || !in.comm->calls) return {};
-  const auto usual = static_cast<int64_t>(usual_collectives(job, *in.comm));
-  const int64_t more = static_cast<int64_t>(collectives_of(job, *in.rank)) - usual;
+  const auto more = static_cast<int64_t>(collectives_of(job, *in.rank) - in.usual);
   if (more == 0) return {};
   return fmt::format("{} {} collective{} than most", std::abs(more), more < 0 ? "fewer" : "more",
                      std::abs(more) == 1 ? "" : "s");
@@ -74,15 +79,11 @@ void add_process(const Job& job, const Process& process, const CommRank* rank, c
 }
 
 /// A process that drives several ranks has a row for each of them.
-void add_process_rows(const Job& job, int index, Table& table) {
-  const Process& process = job.processes[static_cast<size_t>(index)];
-  const Membership in = membership_of(job, index);
-  if (in.comm == nullptr || process.rank >= 0) {
-    return add_process(job, process, nullptr, in, table);
-  }
-  for (const CommRank& rank : in.comm->ranks) {
-    if (rank.process == index) add_process(job, process, &rank, {in.comm, &rank}, table);
-  }
+void add_process_rows(const Job& job, const Process& process,
+                      const std::vector<Membership>& members, Table& table) {
+  if (members.empty()) return add_process(job, process, nullptr, {}, table);
+  if (process.rank >= 0) return add_process(job, process, nullptr, members.front(), table);
+  for (const Membership& in : members) add_process(job, process, in.rank, in, table);
 }
 
 /// Ranks of the whole job that no line names, unless something else speaks for them.
@@ -106,10 +107,11 @@ int64_t rank_order(const std::vector<Cell>& row) {
 
 Table ranks_table(const Job& job) {
   Table table = table_of("ranks");
+  const std::vector<std::vector<Membership>> memberships = memberships_of(job);
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const Process& process = job.processes[p];
     if (!process.has_nccl && process.rank < 0 && process.pid < 0) continue;
-    add_process_rows(job, static_cast<int>(p), table);
+    add_process_rows(job, process, memberships[p], table);
   }
   add_unseen_rows(job, table);
   std::ranges::stable_sort(
