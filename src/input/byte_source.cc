@@ -95,9 +95,7 @@ RawBytes open_file(const std::string& path, uint64_t begin, uint64_t end) {
 
 namespace {
 
-/// What is read of an input before its compression is known, and what is read at a time of one that
-/// is compressed.
-constexpr size_t kFirstBlock = kHeadBytes;
+/// What is read at a time of an input that is compressed.
 constexpr size_t kRawBlock = size_t{128} << 10;
 
 }  // namespace
@@ -205,7 +203,7 @@ ByteSource::ByteSource(RawBytes raw, const SourceOptions& options)
       max_expanded_(options.max_expanded),
       spent_(options.spent),
       is_range_(options.begin != 0 || options.end != kToEnd),
-      raw_(kFirstBlock) {
+      raw_(kHeadBytes) {
   // A pipe may hand over its magic byte by byte.
   constexpr size_t kMagicBytes = 6;
   while (raw_end_ - raw_begin_ < kMagicBytes && !is_raw_over_) fill();

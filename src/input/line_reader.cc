@@ -250,8 +250,6 @@ UnitResult start_result(const Unit& unit, const ByteSource& source) {
   return result;
 }
 
-bool has_nul(std::string_view bytes) { return bytes.find('\0') != bytes.npos; }
-
 /// Without the beginning of a character at the end, where cutting the line left it.
 std::string_view without_partial_character(std::string_view text) {
   constexpr size_t kLongestTail = 3;
@@ -292,7 +290,7 @@ ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOption
 
 void LineCounts::add_losses(const Line& line) {
   if (line.cut) losses.add(Loss::LineCut);
-  if (line.has_control && has_nul(line.text)) losses.add(Loss::NulBytes);
+  if (line.has_control && line.text.find('\0') != line.text.npos) losses.add(Loss::NulBytes);
   if (line.has_high && !is_utf8(line)) losses.add(Loss::InvalidUtf8);
 }
 
@@ -384,13 +382,17 @@ size_t LineStream::find_boundary(std::string_view block) const {
   return 0;
 }
 
-/// Reads until the buffer is full or the input ends.
+/// Reads until the buffer is full or the input ends. Lines are counted while their bytes are still
+/// in the processor's cache: the next thread waits for the count.
 size_t LineStream::fill(char* buffer, size_t capacity) {
+  constexpr size_t kPieceBytes = size_t{512} << 10;
   size_t size = carry_.copy(buffer, capacity);
+  next_.number += count_newlines(carry_);
   carry_.clear();
   while (size < capacity) {
-    const size_t count = input_.read_block(buffer + size, capacity - size);
+    const size_t count = input_.read_block(buffer + size, std::min(capacity - size, kPieceBytes));
     if (count == 0) break;
+    next_.number += count_newlines({buffer + size, count});
     size += count;
   }
   return size;
@@ -415,7 +417,7 @@ size_t Stretch::read_block(char* buffer) {
   const std::string_view own = boundary == 0 ? block : block.substr(0, boundary);
   stream_.carry_ = block.substr(own.size());
   stream_.next_.offset += own.size();
-  stream_.next_.number += count_newlines(own);
+  stream_.next_.number -= count_newlines(stream_.carry_);
   // All that the next thread needs is set; a stretch without boundary keeps the turn and goes on.
   if (is_last_ || boundary > 0) turn_.unlock();
   return own.size();

@@ -192,8 +192,8 @@ class LineReader {
   uint64_t number_;           ///< Of the line that begin_ is in.
   bool is_at_end_ = false;    ///< read_block_ has returned 0.
   bool is_after_cr_ = false;  ///< The byte before begin_ is "\r"; a "\n" at begin_ belongs to it.
-  bool is_cut_piece_ =
-      false;  ///< [begin_, end_) starts the piece delivered last, its end not seen.
+  /// [begin_, end_) starts the piece delivered last, its end not seen.
+  bool is_cut_piece_ = false;
 };
 
 // One unit, read line by line, and what became of it.
@@ -351,8 +351,8 @@ class LineStream {
   UnitReader& input_;
   MayStart may_start_;
   std::mutex turn_;
-  std::mutex
-      counting_;  ///< For the counts of lines that `input_` gets: nobody waits for the turn to do that.
+  /// For the counts of lines that `input_` gets: nobody waits for the turn to do that.
+  std::mutex counting_;
   std::string carry_;
   LinePlace next_;
   uint32_t stretches_ = 0;  ///< Taken so far.

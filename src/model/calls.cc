@@ -1,6 +1,6 @@
 #include "model/calls.h"
 
-#include <cstring>
+#include <bit>
 #include <limits>
 
 #include "log/known_messages.h"
@@ -31,9 +31,7 @@ CallSignature comparable(const CallSignature& call) {
 }
 
 uint64_t hash_of(const CallSignature& call) {
-  uint64_t words[2] = {};
-  const std::string_view op = call.op.view();
-  std::memcpy(words, op.data(), op.size());
+  const auto words = std::bit_cast<std::array<uint64_t, 2>>(call.op);
   uint64_t hash = mixed(words[0] + 0x9e3779b97f4a7c15U);
   for (const uint64_t word :
        {words[1], static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.datatype),

@@ -376,8 +376,9 @@ size_t KnownCalls::find_shape(KnownHead& head, size_t operation, const char* tai
   const char* const end = behind_numbers(tail, said);
   if (end == nullptr) return 0;
   for (KnownCall* shape : head.shapes) {
+    if (shape->operation != operation) continue;
     const std::string_view text = end_of_tail(*shape);
-    if (shape->operation != operation || !starts_with(end, text)) continue;
+    if (!starts_with(end, text)) continue;
     const size_t length = static_cast<size_t>(end - tail) + text.size();
     if (length < kMinTail || length > kMaxTail) return 0;
     said.op = shape->call.call.op;
