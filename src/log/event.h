@@ -82,7 +82,7 @@ bool looks_like_error(std::string_view line);
 // Where several processes write into one pipe, a record may be cut anywhere, even inside the name
 // of its host.
 
-/// What holds_process and find_task_tag find, as needles of log/needle_filter.h.
+/// What holds_process and find_task_tag find, as literals of log/literal_set.h.
 inline constexpr std::string_view kProcessMark = "\x01 [\x01";
 inline constexpr std::string_view kTaskTagMark = "\x01]:";
 

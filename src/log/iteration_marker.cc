@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "log/line/scanner.h"
-#include "log/needle_filter.h"
+#include "log/literal_set.h"
 #include "log/wording/other_programs.h"
 
 namespace ncclog {
@@ -138,7 +138,7 @@ struct MarkerFinder::Compiled {
   std::vector<std::unique_ptr<const LazyWording>> wordings;
   std::vector<uint64_t> bits;  ///< By wording: of its needle.
   bool own = false;
-  NeedleFilter present;
+  LiteralSet present;
 };
 
 bool is_iteration_preset(std::string_view name) {

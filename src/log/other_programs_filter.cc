@@ -89,15 +89,14 @@ constexpr KnownNeedle kNeedles[] = {
     {"\r"},
 };
 
-/// Texts one of which stands in everything that fits: its rarest literal, or the words of a choice.
+/// Texts one of which stands in everything that fits: its longest literal, or the words of a choice.
 std::vector<std::string_view> needles_of(const Wording& wording) {
   std::vector<std::string_view> best;
-  int64_t least = INT64_MAX;
+  size_t longest = 0;
   const auto offer = [&](std::vector<std::string_view> texts) {
-    int64_t sum = 0;
-    for (const std::string_view text : texts) sum += NeedleFilter::commonness(text);
-    if (sum < least) best = std::move(texts);
-    least = std::min(least, sum);
+    const size_t shortest = std::ranges::min(texts, {}, &std::string_view::size).size();
+    if (shortest > longest) best = std::move(texts);
+    longest = std::max(longest, shortest);
   };
   for (const PatternStep& step : wording.steps) {
     // The last literal may be printed without its blanks.
@@ -125,6 +124,11 @@ bool names_somebody(const Prefix& prefix) {
          !prefix.address.empty() || !prefix.stream.empty() || !prefix.progress_title.empty();
 }
 
+/// One of the questions is none: whatever holds the needle matters.
+bool is_certain(const auto& questions) {
+  return std::ranges::any_of(questions, [](const auto& asks) { return asks == nullptr; });
+}
+
 /// A colour whose ESC is lost begins the line.
 bool begins_with_remnant(std::string_view line) {
   if (line.size() < 2 || line[0] != '[' || !is_digit(line[1])) return false;
@@ -134,13 +138,21 @@ bool begins_with_remnant(std::string_view line) {
 
 }  // namespace
 
-ForeignFilter::ForeignFilter(std::span<const std::string> wanted) : filter_({}) {
+ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFinder& finder) {
   for (const KnownNeedle& needle : kNeedles) add(needle.text, needle.question);
   for (const std::string_view key : kMessageKeys) add(key, is_json);
   for (const std::string_view words : error_needles()) add(words, is_error);
   for (const std::string& text : wanted) {
     wants_all_ |= text.empty();
     if (!text.empty()) add(text, nullptr);
+  }
+  for (const std::string& text : marker_needles(finder)) {
+    wants_all_ |= text.empty();
+    if (text.empty()) continue;
+    add(text, [finder](std::string_view line, std::string_view) {
+      Marker marker;
+      return finder.find(line, marker);
+    });
   }
   for (const Kind& kind : all_kinds()) {
     for (const Wording& wording : kind.wordings) {
@@ -154,12 +166,12 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted) : filter_({}) 
   std::vector<std::string> texts;
   for (auto& [text, questions] : needles_) {
     texts.push_back(text);
-    questions_.push_back(std::move(questions));
+    questions_.push_back(is_certain(questions) ? Questions(1) : std::move(questions));
   }
-  filter_ = NeedleFilter(texts);
+  literals_.emplace(std::move(texts));
 }
 
-void ForeignFilter::add(std::string_view needle, Question question) {
+void ForeignFilter::add(std::string_view needle, const Question& question) {
   needles_.try_emplace(std::string(needle)).first->second.push_back(question);
 }
 
@@ -174,7 +186,7 @@ void ForeignFilter::add_wording(const Wording& wording) {
   }
   const auto holds_certain_needle = [&](const PatternStep& step) {
     return std::ranges::any_of(needles_, [&](const auto& needle) {
-      return needle.second.front() == nullptr &&
+      return is_certain(needle.second) &&
              trim(step.literal).find(needle.first) != std::string_view::npos;
     });
   };
@@ -232,57 +244,32 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
   return may_be_header_stub(line) && is_header_stub(line);
 }
 
-/// True if the line holds a needle that needs no closer look; none has its place before `from`.
-bool ForeignFilter::holds_certain_needle(std::string_view line, size_t from) const {
-  return filter_.any_from(line, from, [&](size_t needle) {
-    return std::ranges::find(questions_[needle], nullptr) != questions_[needle].end();
-  });
-}
-
-/// True if the line holds a needle and a closer look finds what it stands for; no needle has its
-/// place before `from`.
-bool ForeignFilter::holds_needle(std::string_view line, std::string_view message,
-                                 size_t from) const {
-  return filter_.any_from(line, from, [&](size_t needle) {
-    return std::ranges::any_of(questions_[needle], [&](Question question) {
-      return question == nullptr || question(line, message);
-    });
-  });
-}
-
 bool ForeignFilter::can_matter(std::string_view line) const {
+  if (wants_all_ || line.size() > kLongest) return true;
+  // Questions may search other sets, so they are asked behind the search.
+  std::array<size_t, 32> found;
+  size_t count = 0;
+  const bool matters = literals_->any_of(line, [&](size_t number) {
+    if (questions_[number].front() == nullptr || count == found.size()) return true;
+    found[count++] = number;
+    return false;
+  });
   std::string_view message;
-  return wants_all_ || matters_by_start(line, message) || holds_needle(line, message, 0);
+  if (matters || matters_by_start(line, message)) return true;
+  return std::any_of(found.begin(), found.begin() + count, [&](size_t number) {
+    return std::ranges::any_of(questions_[number],
+                               [&](const Question& asks) { return asks(line, message); });
+  });
 }
 
 BoringLines ForeignFilter::boring_lines(std::string_view block) const {
   BoringLines boring;
-  if (wants_all_) return boring;
-  // Needles are looked for a little ahead, and twice as far each time: a block may be long, hold
-  // none, and be asked about again behind each line that matters for another reason.
-  std::string_view searched;
-  size_t needle = 0;  // The next one in `searched`, if it is not in an earlier line.
   while (boring.bytes < block.size()) {
-    const size_t begin = boring.bytes;
-    const void* newline = std::memchr(block.data() + begin, '\n', block.size() - begin);
-    if (newline == nullptr) break;
-    const auto end = static_cast<size_t>(static_cast<const char*>(newline) - block.data());
-    const std::string_view line = block.substr(begin, end - begin);
-    const bool is_passed = needle < begin || needle >= searched.size();
-    if (is_passed && end > searched.size()) {
-      const size_t ahead = block.find('\n', std::min(2 * end, block.size()));
-      searched = block.substr(0, ahead);
-      needle = filter_.next(searched, begin);
-    } else if (needle < begin) {
-      needle = filter_.next(searched, begin);
-    }
-    if (line.size() > kLongest || (needle < end && holds_certain_needle(line, needle - begin))) {
-      break;
-    }
-    std::string_view message;
-    if (matters_by_start(line, message)) break;
-    if (needle < end && holds_needle(line, message, needle - begin)) break;
-    boring.bytes = end + 1;
+    const size_t length = block.substr(boring.bytes).find('\n');
+    if (length == block.npos) break;
+    const std::string_view line = block.substr(boring.bytes, length);
+    if (can_matter(line)) break;
+    boring.bytes += length + 1;
     ++boring.lines;
     boring.empty += line.empty() ? 1 : 0;
   }

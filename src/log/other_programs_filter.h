@@ -22,12 +22,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "log/needle_filter.h"
+#include "log/iteration_marker.h"
+#include "log/literal_set.h"
 #include "log/wording/wording_table.h"
 
 namespace ncclog {
@@ -64,8 +66,8 @@ struct BoringLines {
 class ForeignFilter {
  public:
   /// `wanted` are texts one of which stands in every line that matters to somebody else; an empty
-  /// one says that any line may.
-  explicit ForeignFilter(std::span<const std::string> wanted);
+  /// one says that any line may. Lines in which `finder` finds a marker matter, too.
+  explicit ForeignFilter(std::span<const std::string> wanted, const MarkerFinder& finder);
 
   /// False if the line means nothing, whatever stands around it. `line` has no line end; it may
   /// hold any bytes.
@@ -76,21 +78,19 @@ class ForeignFilter {
   BoringLines boring_lines(std::string_view block) const;
 
  private:
-  /// Looks closer at a line that holds a needle; nullptr: the line matters.
-  using Question = bool (*)(std::string_view line, std::string_view message);
+  /// Looks closer at a line that holds a needle; empty: the line matters.
+  using Question = std::function<bool(std::string_view line, std::string_view message)>;
   using Questions = std::vector<Question>;
 
-  void add(std::string_view needle, Question question);
+  void add(std::string_view needle, const Question& question);
   void add_wording(const Wording& wording);
   void drop_longer_needles();
   bool matters_by_start(std::string_view line, std::string_view& message) const;
-  bool holds_certain_needle(std::string_view line, size_t from) const;
-  bool holds_needle(std::string_view line, std::string_view message, size_t from) const;
 
   bool wants_all_ = false;
   std::map<std::string, Questions, std::less<>> needles_;
   std::vector<Questions> questions_;  ///< By number of the needle.
-  NeedleFilter filter_;
+  std::optional<LiteralSet> literals_;
   Beginnings beginnings_;         ///< Of the messages of known wordings,
   Beginnings second_beginnings_;  ///< and of what stands in them behind the first blank.
 };

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/needle_filter.h"
+#include "log/literal_set.h"
 #include "model/process_log.h"
 #include "rules/rule.h"
 
@@ -274,12 +274,12 @@ LineMatcher make_line_matcher(const Rulebook& rulebook) {
   LineMatcher matcher;
   matcher.literals = literals;
   // Shared by all copies, and then only read.
-  const auto filter = std::make_shared<const NeedleFilter>(words);
+  const auto filter = std::make_shared<const LiteralSet>(words);
   const auto filtered =
       std::make_shared<const std::pair<std::vector<Pattern>, std::vector<std::string>>>(
           std::move(patterns), std::move(literals));
   matcher.match = [any_line, filter, filtered](std::string_view line, std::vector<int>& matched) {
-    if (!any_line && filter->next(line, 0) == line.size()) return;
+    if (!any_line && !filter->any_of(line, [](size_t) { return true; })) return;
     const auto& [expressions, needed] = *filtered;
     for (size_t i = 0; i < expressions.size(); ++i) {
       const bool may_match = needed[i].empty() || line.find(needed[i]) != line.npos;

@@ -33,7 +33,7 @@ const MarkerFinder& finder() {
 }
 
 const ForeignFilter& filter() {
-  static const ForeignFilter all(marker_needles(finder()));
+  static const ForeignFilter all({}, finder());
   return all;
 }
 

@@ -98,7 +98,7 @@ bool is_header_stub(std::string_view line);
 // "[Rank 6]" inside is a rank of the group, possibly of another one: only "[rank6]:" names the
 // global rank (PyTorch 2.2 and later).
 
-/// How records of the C++ side begin, as needles of log/needle_filter.h: "[E717 ", "[E ".
+/// How records of the C++ side begin, as literals of log/literal_set.h: "[E717 ", "[E ".
 inline constexpr std::string_view kCppRecordBegins[] = {"[\x02\x01\x01\x01", "[\x02 "};
 
 /// False where no record of Python's or glog's loggers begins in the prefixes of `line`, the first

@@ -120,7 +120,7 @@ struct Recogniser {
   /// Sets the fields of `message`, whose kind is set already, and answers whether the text is of
   /// that kind.
   bool (*recognise)(std::string_view text, Message& message) = nullptr;
-  /// What every text that it accepts holds one of, as log/needle_filter.h reads them, or
+  /// What every text that it accepts holds one of, as log/literal_set.h reads them, or
   std::span<const std::string_view> needles;
   std::span<const std::string_view> begins;  ///< begins with one of.
 };

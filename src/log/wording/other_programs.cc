@@ -74,11 +74,11 @@ constexpr std::string_view kLeavingWords[] = {"leaving",
 constexpr std::string_view kShmMount[] = {"/dev/shm"};
 
 /// The column of show_gids that tells its rows from all others, behind a blank; with kAnyDigit of
-/// log/needle_filter.h.
+/// log/literal_set.h.
 constexpr std::string_view kGidVersions[] = {" v\x01", "\tv\x01"};
 
 /// Where a prompt ends that names a user, a host or a place; with kNonBlank of
-/// log/needle_filter.h.
+/// log/literal_set.h.
 constexpr std::string_view kPromptEnds[] = {"\x03$ ", "\x03# "};
 constexpr std::string_view kBarePrompt[] = {"$ "};
 

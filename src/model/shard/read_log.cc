@@ -9,11 +9,7 @@ namespace ncclog {
 const ForeignFilter* SharedFilter::get() const {
   std::call_once(once_, [this] {
     if (matcher_ && !matcher_.literals) return;
-    std::vector<std::string> wanted = marker_needles(finder_);
-    if (matcher_) {
-      wanted.insert(wanted.end(), matcher_.literals->begin(), matcher_.literals->end());
-    }
-    filter_.emplace(wanted);
+    filter_.emplace(matcher_ ? *matcher_.literals : std::vector<std::string>(), finder_);
   });
   return filter_ ? &*filter_ : nullptr;
 }

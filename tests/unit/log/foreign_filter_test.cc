@@ -10,10 +10,12 @@
 namespace ncclog {
 namespace {
 
-ForeignFilter filter_of(std::vector<std::string> wanted = {}) { return ForeignFilter(wanted); }
+ForeignFilter filter_of(std::vector<std::string> wanted = {}) {
+  return ForeignFilter(wanted, MarkerFinder());
+}
 
 TEST(ForeignFilter, LetsOrdinaryOutputGo) {
-  const ForeignFilter filter(marker_needles(MarkerFinder()));
+  const ForeignFilter filter({}, MarkerFinder());
   for (const std::string_view line : {
            "",
            "   ",
@@ -32,7 +34,7 @@ TEST(ForeignFilter, LetsOrdinaryOutputGo) {
 }
 
 TEST(ForeignFilter, KeepsWhatMeansSomething) {
-  const ForeignFilter filter(marker_needles(MarkerFinder()));
+  const ForeignFilter filter({}, MarkerFinder());
   for (const std::string_view line : {
            "node-a:41:42 [3] NCCL INFO Using network IB",
            "NCCL version 2.28.9+cuda13.0",

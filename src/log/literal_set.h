@@ -1,0 +1,57 @@
+// Which of many short texts stand in a line?
+//
+//   {"NCCL", "%|", ", skipped=", "[\x02\x01\x01\x01"}      the last one: "[E717", a digit may be
+//   any "… step=10, skipped=0, lr=…"                           stands at the comma
+//
+// Vectorscan looks for all of them at once. Its tables take some milliseconds to make, so they are
+// made when so much was searched that they pay. Until then, and on processors for which Vectorscan
+// has no code, texts are looked for one by one.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace ncclog {
+
+/// In a literal: any of the ten digits.
+inline constexpr char kAnyDigit = '\x01';
+/// In a literal: a severity of PyTorch's loggers, one of "EWIFV".
+inline constexpr char kAnySeverity = '\x02';
+/// In a literal: anything but a blank.
+inline constexpr char kNonBlank = '\x03';
+
+/// A set of literals. Copies share their tables. Any number of threads may search at once.
+class LiteralSet {
+ public:
+  /// Bytes to be searched from which on tables pay.
+  static constexpr size_t kWorthTables = size_t{256} << 10;
+
+  /// Literals must not be empty; they keep their places as numbers. Tables are made when `worth`
+  /// bytes were searched.
+  explicit LiteralSet(std::vector<std::string> literals, size_t worth = kWorthTables);
+
+  /// Calls `visit(number)` for each literal that stands in `text`, once or several times and in any
+  /// order, until it answers true; whether it did. `visit` must search no other set.
+  template <typename Visit>
+  bool any_of(std::string_view text, Visit visit) const {
+    return search(
+        text, [](void* visitor, size_t number) { return (*static_cast<Visit*>(visitor))(number); },
+        &visit);
+  }
+
+ private:
+  struct Tables;
+  using Visitor = bool (*)(void* visitor, size_t number);
+
+  bool search(std::string_view text, Visitor visit, void* visitor) const;
+
+  std::vector<std::string> literals_;
+  std::shared_ptr<Tables> tables_;
+};
+
+}  // namespace ncclog
