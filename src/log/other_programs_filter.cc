@@ -148,11 +148,7 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFi
   }
   for (const std::string& text : marker_needles(finder)) {
     wants_all_ |= text.empty();
-    if (text.empty()) continue;
-    add(text, [finder](std::string_view line, std::string_view) {
-      Marker marker;
-      return finder.find(line, marker);
-    });
+    if (!text.empty()) add(text, nullptr);
   }
   for (const Kind& kind : all_kinds()) {
     for (const Wording& wording : kind.wordings) {

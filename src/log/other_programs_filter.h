@@ -66,7 +66,7 @@ struct BoringLines {
 class ForeignFilter {
  public:
   /// `wanted` are texts one of which stands in every line that matters to somebody else; an empty
-  /// one says that any line may. Lines in which `finder` finds a marker matter, too.
+  /// one says that any line may. Lines that hold a text of `finder`'s markers matter, too.
   explicit ForeignFilter(std::span<const std::string> wanted, const MarkerFinder& finder);
 
   /// False if the line means nothing, whatever stands around it. `line` has no line end; it may
