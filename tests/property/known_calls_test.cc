@@ -30,7 +30,8 @@ struct Reading {
 /// Reads a log in blocks whose bytes are gone once they are read.
 class BlockReader {
  public:
-  explicit BlockReader(std::mt19937& random) : random_(random) {}
+  explicit BlockReader(std::mt19937& random, LineMatcher matcher = {})
+      : matcher_(std::move(matcher)), random_(random) {}
 
   Reading read(std::string_view text) {
     while (!text.empty()) {
@@ -70,19 +71,18 @@ class BlockReader {
     }
   }
 
-  const LineMatcher none_;
+  const LineMatcher matcher_;
   const MarkerFinder finder_;
-  const SharedFilter filter_{none_, finder_};
-  LogReader reader_{0, 0, none_, finder_, &filter_};
+  const SharedFilter filter_{matcher_, finder_};
+  LogReader reader_{0, 0, matcher_, finder_, &filter_};
   std::mt19937& random_;
   uint64_t number_ = 1;
   Reading reading_;
 };
 
 /// Reads line by line.
-std::string slowly(std::string_view text) {
-  const LineMatcher none;
-  LogReader reader(0, 0, none);
+std::string slowly(std::string_view text, const LineMatcher& matcher = {}) {
+  LogReader reader(0, 0, matcher);
   uint64_t number = 1;
   for (; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -96,10 +96,21 @@ std::string slowly(std::string_view text) {
   return describe_job(build_job(std::move(shard), {input}, {JobUnit{}}, losses));
 }
 
-Reading expect_same(std::string_view text, std::mt19937& random, const std::string& what) {
-  const Reading reading = BlockReader(random).read(text);
-  EXPECT_EQ(reading.job, slowly(text)) << what;
+Reading expect_same(std::string_view text, std::mt19937& random, const std::string& what,
+                    const LineMatcher& matcher = {}) {
+  const Reading reading = BlockReader(random, matcher).read(text);
+  EXPECT_EQ(reading.job, slowly(text, matcher)) << what;
   return reading;
+}
+
+/// Finds the words themselves: pattern n is word n.
+LineMatcher matcher_of(const std::vector<std::string>& words) {
+  const auto match = [words](std::string_view line, std::vector<int>& matched) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (line.find(words[i]) != line.npos) matched.push_back(static_cast<int>(i));
+    }
+  };
+  return {match, words};
 }
 
 std::string generated(LogOptions options) {
@@ -193,6 +204,50 @@ TEST(KnownCallsProperty, TornLogsSayTheSame) {
   for (const int percent : {0, 1, 3, 30}) {
     for (int round = 0; round < 25; ++round) {
       const std::string torn = tear(streams, {percent, 1500}, random);
+      expect_same(torn, random, std::to_string(percent) + " % cut, round " + std::to_string(round));
+    }
+  }
+}
+
+TEST(KnownMessagesProperty, LinesOfRanksThatComeUpSayTheSame) {
+  std::mt19937 random(10);
+  const std::string log = generated({.bytes = 900'000, .ranks = 48, .mix = LogMix::Init});
+  const Reading reading = expect_same(log, random, "init");
+  EXPECT_GT(reading.known * 4, reading.lines);
+  EXPECT_EQ(
+      expect_same(with_prefixes(log, [] { return "[1,3]<stdout>:"; }), random, "mpirun").known, 0U);
+}
+
+TEST(KnownMessagesProperty, NoLineIsKnownThatAPatternMayMatch) {
+  std::mt19937 random(11);
+  const std::string log = generated({.bytes = 300'000, .ranks = 24, .mix = LogMix::Init});
+  const std::string host = log.substr(0, log.find(':'));
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"Connected all", "P2P"},
+                                             {host},
+                                             {host + ":4"},
+                                             {"INFO Using"},
+                                             {"] NCCL INFO C"},
+                                             {"0"},
+                                             {""},
+                                             {"no such word"}}) {
+    const Reading reading = expect_same(log, random, words.front(), matcher_of(words));
+    EXPECT_EQ(reading.known > 0, words.front() != host + ":4" && words.front() != "" &&
+                                     words.front() != "0" && words.front() != "] NCCL INFO C")
+        << words.front();
+  }
+}
+
+TEST(KnownMessagesProperty, TornLinesOfRanksThatComeUpSayTheSame) {
+  std::mt19937 random(12);
+  std::vector<std::string> streams;
+  for (const int rank : {0, 1, 9}) {
+    streams.push_back(generated(
+        {.bytes = 60'000, .ranks = 16, .mix = LogMix::Init, .rank = rank, .channels = 2}));
+  }
+  for (const int percent : {0, 1, 5, 30}) {
+    for (int round = 0; round < 20; ++round) {
+      const std::string torn = tear(streams, {percent, 4000}, random);
       expect_same(torn, random, std::to_string(percent) + " % cut, round " + std::to_string(round));
     }
   }

@@ -150,6 +150,12 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
       text += fmt::format("    {}{}\n", record.text(), place(job, record.where, places));
     }
   }
+  for (const auto& [pattern, list] : log.line_matches) {
+    text += fmt::format("  pattern {} x{}\n", pattern, list.total);
+    for (const Record& record : list.kept) {
+      text += fmt::format("    {}{}\n", record.text(), place(job, record.where, places));
+    }
+  }
   for (const Record& record : log.unrecognised.kept(Record::kNoKind)) {
     text += fmt::format("  unrecognised {}{}\n", record.text(), place(job, record.where, places));
   }

@@ -36,11 +36,18 @@ namespace {
 // stretches of a stream that another one has open. So many inputs are read side by side, and a
 // single large one occupies everybody.
 
+/// What a worker keeps from one task to the next.
+struct Worker {
+  std::span<char> memory;  ///< For blocks of bytes; see Stretch.
+  ReadBefore before;
+};
+
 /// What `lines`, a UnitReader or a Stretch of the input `name`, say. Every line of every log passes
 /// here.
-Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& settings) {
+Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& settings,
+                 ReadBefore& before) {
   LogReader reader(name.number, name.input_number, settings.matcher, settings.finder,
-                   settings.filter);
+                   settings.filter, &before);
   for (Line line;;) {
     const TakenLines taken = reader.take_known(lines.ahead(), lines.next_number());
     if (taken.lines > 0) lines.skip(taken.bytes, taken.lines, taken.is_ascii);
@@ -119,11 +126,11 @@ class SharedStream {
   SharedStream(UnitReader& input, const WalkedInput& name, const ReadSettings& settings)
       : name_(name), settings_(settings), lines_(input, may_start_unit) {}
 
-  /// Reads stretches until none is left. `memory`: see Stretch. `on_more` is called by the worker
+  /// Reads stretches until none is left. `on_more` is called by the worker
   /// who finds that there is more than one. Throws nothing: `take` does.
-  void work(std::span<char> memory, const std::function<void()>& on_more = {}) {
+  void work(Worker& worker, const std::function<void()>& on_more = {}) {
     try {
-      while (!merge_.is_given_up() && read_stretch(memory, on_more)) {
+      while (!merge_.is_given_up() && read_stretch(worker, on_more)) {
       }
     } catch (...) {
       merge_.give_up(std::current_exception());
@@ -135,12 +142,12 @@ class SharedStream {
 
  private:
   /// False if there was none.
-  bool read_stretch(std::span<char> memory, const std::function<void()>& on_more) {
-    Stretch stretch(lines_, memory);
+  bool read_stretch(Worker& worker, const std::function<void()>& on_more) {
+    Stretch stretch(lines_, worker.memory);
     if (stretch.is_none()) return false;
     if (stretch.index() == 0 && !stretch.is_last() && on_more) on_more();
     if (!merge_.wait_for(stretch.index())) return false;
-    merge_.put(stretch.index(), read_lines(stretch, name_, settings_));
+    merge_.put(stretch.index(), read_lines(stretch, name_, settings_, worker.before));
     return true;
   }
 
@@ -267,25 +274,24 @@ struct Reading {
 };
 
 /// What one readable thing says; streams of several stretches are opened to the other workers.
-Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name,
-                 std::span<char> memory) {
+Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker) {
   if (is_document(input.content())) return read_document(input, name);
-  if (!input.is_stream()) return read_lines(input, name, reading.settings);
+  if (!input.is_stream()) return read_lines(input, name, reading.settings, worker.before);
   SharedStream stream(input, name, reading.settings);
-  stream.work(memory, [&] { reading.workload.open(stream); });
+  stream.work(worker, [&] { reading.workload.open(stream); });
   reading.workload.close(stream);
   return stream.take();
 }
 
-void read_unit(Reading& reading, uint32_t index, std::span<char> memory) {
+void read_unit(Reading& reading, uint32_t index, Worker& worker) {
   try {
     const Unit& unit = reading.units[index];
     const std::string& path = reading.inputs[unit.input];
     if (reading.settings.progress != nullptr) reading.settings.progress->enter(path);
-    InputWalk walk(unit, path, {.memory = memory});
+    InputWalk walk(unit, path, {.memory = worker.memory});
     Shard shard;
     while (UnitReader* input = walk.next()) {
-      shard.merge(read_input(reading, *input, walk.current(), memory));
+      shard.merge(read_input(reading, *input, walk.current(), worker));
     }
     reading.walked[index] = walk.take();
     reading.workload.done(index, std::move(shard));
@@ -300,12 +306,13 @@ void work(Reading& reading) {
   constexpr uint64_t kStretchBytes = uint64_t{8} << 20;
   constexpr uint64_t kLeastBytes = 256;
   LineBuffer memory(std::clamp(reading.settings.unit_bytes, kLeastBytes, kStretchBytes));
+  Worker worker{memory.bytes(), ReadBefore(reading.settings.matcher)};
   for (;;) {
     const Workload::Task task = reading.workload.next();
     if (task.unit) {
-      read_unit(reading, *task.unit, memory.bytes());
+      read_unit(reading, *task.unit, worker);
     } else if (task.stream != nullptr) {
-      task.stream->work(memory.bytes());
+      task.stream->work(worker);
       reading.workload.leave(*task.stream);
     } else {
       return;

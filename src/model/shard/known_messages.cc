@@ -77,7 +77,8 @@ size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
   const size_t length = last_->text.size() + text.size();
   line.text = bytes.substr(0, length);
   line.hash = hash;
-  line.place = &last_->place;
+  if (std::exchange(last_->reader, reader_) != reader_) last_->log = nullptr;
+  line.log = &last_->log;
   line.event.fate = LineFate::Recognised;
   line.event.header = last_->header;
   line.event.header.host = line.text.substr(0, last_->header.host.size());
@@ -95,7 +96,7 @@ bool KnownMessages::learn_head(std::string_view text, const Header& header) {
     quiet_host_ = header.host;
   }
   if (head.get() == last_) last_ = nullptr;
-  head = std::make_unique<Head>(Head{std::string(text), header, {}});
+  head = std::make_unique<Head>(Head{std::string(text), header});
   head->header.host = std::string_view(head->text).substr(0, header.host.size());
   head->header.message = {};
   return true;

@@ -24,22 +24,18 @@
 
 namespace ncclog {
 
-/// Where the lines of a process go in the shard of one unit.
-struct SpeakerPlace {
-  uint64_t unit = UINT64_MAX;
-  SpeakerLog* log = nullptr;
-};
-
 /// A line that is known, as it stands in a block of bytes.
 struct KnownMessageLine {
-  std::string_view text;          ///< Without its line end.
-  Event event;                    ///< Views `text`.
-  uint64_t hash = 0;              ///< message_hash.
-  SpeakerPlace* place = nullptr;  ///< Of its process; for who adds the line to remember.
+  std::string_view text;  ///< Without its line end.
+  Event event;            ///< Views `text`.
+  uint64_t hash = 0;      ///< message_hash.
+  SpeakerLog** log =
+      nullptr;  ///< Where its process's lines go, as who adds it noted; nullptr there
+                ///< where nobody has, or for another reader.
 };
 
 /// Learns heads and messages and finds lines of them. Of those that came lately only: memory is
-/// bounded. It may be kept from one unit to the next.
+/// bounded. One reader after the other may use it.
 class KnownMessages {
  public:
   static constexpr size_t kMaxHeadBytes = 160;
@@ -49,6 +45,9 @@ class KnownMessages {
   explicit KnownMessages(const LineMatcher& matcher);
   KnownMessages(const KnownMessages&) = delete;  // Events view messages.
   KnownMessages& operator=(const KnownMessages&) = delete;
+
+  /// Forgets where lines go; to be called by each reader before the others.
+  void begin() { ++reader_; }
 
   /// Reads the line with which `bytes` begin into `line`; its length with its end. 0 if its head or
   /// its message is not known, or if it does not end in `bytes`.
@@ -60,9 +59,10 @@ class KnownMessages {
 
  private:
   struct Head {
-    std::string text;  ///< Up to and with "INFO ".
-    Header header;     ///< Views `text`; without a message.
-    SpeakerPlace place;
+    std::string text;     ///< Up to and with "INFO ".
+    Header header;        ///< Views `text`; without a message.
+    uint64_t reader = 0;  ///< To which `log` belongs.
+    SpeakerLog* log = nullptr;
   };
   struct Message {
     std::string text;  ///< With further blanks before it.
@@ -83,6 +83,7 @@ class KnownMessages {
   std::vector<std::unique_ptr<Message>> messages_;
   std::vector<uint64_t> seen_;  ///< Hashes of messages that came once.
   Head* last_ = nullptr;        ///< Found last.
+  uint64_t reader_ = 0;
 };
 
 }  // namespace ncclog

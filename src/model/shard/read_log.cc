@@ -59,16 +59,18 @@ std::string_view without_last_lines(std::string_view block) {
 }  // namespace
 
 LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
-                     const MarkerFinder& finder, const SharedFilter* filter)
-    : shard_(unit, input, finder),
+                     const MarkerFinder& finder, const SharedFilter* filter, ReadBefore* before)
+    : before_(before != nullptr ? *before : own_.emplace(matcher)),
+      shard_(unit, input, finder, before_.texts),
       guard_(shard_, matcher),
-      messages_(matcher),
       learns_(!finder.wants_all_lines()),
       matcher_(matcher),
       filter_(filter),
       events_([this](const Line& record, const Event& event, int lines) {
         receive(record, event, lines);
-      }) {}
+      }) {
+  before_.messages.begin();
+}
 
 void LogReader::add(const Line& line) {
   line_ = line.text;
@@ -82,7 +84,7 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
   // Only a line that was read unchanged, alone and whole stands for others like it.
   if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
-  if (!is_usual_call(event)) return messages_.learn(record.text, event);
+  if (!is_usual_call(event)) return before_.messages.learn(record.text, event);
   if (!may_match(matcher_, record.text)) calls_.learn(record.text, event);
 }
 
@@ -114,7 +116,7 @@ bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& 
 bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLines& taken) {
   const uint64_t before = taken.lines;
   KnownMessageLine line;
-  while (const size_t length = messages_.find(block.substr(taken.bytes), line)) {
+  while (const size_t length = before_.messages.find(block.substr(taken.bytes), line)) {
     if (!guard_.accepts(line.event.header)) break;
     guard_.add(line, number + taken.lines);
     taken.bytes += length;

@@ -200,14 +200,24 @@ struct TakenLines {
   bool is_ascii = true;
 };
 
+/// What one thread's readers learn from lines, for the readers after them: files of thousands of
+/// ranks say the same.
+struct ReadBefore {
+  explicit ReadBefore(const LineMatcher& matcher) : messages(matcher) {}
+
+  RecordTexts texts;
+  KnownMessages messages;
+};
+
 /// Takes the lines of one stretch in order and collects what they say. Not copyable or movable: the
 /// event reader calls back into it.
 class LogReader {
  public:
   /// `matcher` may be empty; it must outlive the reader, as must `filter`, which is made of the
-  /// same matcher and finder. Without one all lines of other programs are read.
+  /// same matcher and finder, and `before`. Without a filter all lines of other programs are read.
   LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
-            const MarkerFinder& finder = MarkerFinder(), const SharedFilter* filter = nullptr);
+            const MarkerFinder& finder = MarkerFinder(), const SharedFilter* filter = nullptr,
+            ReadBefore* before = nullptr);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
@@ -230,10 +240,11 @@ class LogReader {
   bool take_messages(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
 
+  std::optional<ReadBefore> own_;
+  ReadBefore& before_;
   ShardWriter shard_;
   TearGuard guard_;
   KnownCalls calls_;
-  KnownMessages messages_;
   std::vector<KnownLine> run_;  ///< Lines about calls, one behind the other, while they are taken.
   std::string_view line_;       ///< The line that is being added.
   bool learns_;                 ///< Nobody looks at every line, whatever it says.

@@ -228,16 +228,15 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
 }
 
 void ShardWriter::add(const KnownMessageLine& line, uint64_t number) {
-  SpeakerPlace& place = *line.place;
-  if (place.unit != unit_ || has_dropped_) {
+  if (*line.log == nullptr || has_dropped_) {
     add({line.text, number, 0, false}, line.event, 1, {});
-    place = {unit_, has_dropped_ ? nullptr : &speaker_of(line.event)};
+    if (!has_dropped_) *line.log = &speaker_of(line.event);
     return;
   }
   count(line.event.fate, 1);
   const SourceRef where{unit_, number};
-  note_line(*place.log, where, line.text, line.event.header.prefix);
-  keep_line(*place.log, {where, {input_, markers_seen_}, line.hash}, line.text, line.event, {},
+  note_line(**line.log, where, line.text, line.event.header.prefix);
+  keep_line(**line.log, {where, {input_, markers_seen_}, line.hash}, line.text, line.event, {},
             shard_.limit, texts_);
 }
 

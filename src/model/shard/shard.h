@@ -112,9 +112,10 @@ struct ForeignRun {
 /// Puts the events of one stretch into a shard, in input order.
 class ShardWriter {
  public:
-  /// `unit` is the number of the stretch that is read, `input` that of its input.
-  ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder)
-      : unit_(unit), input_(input), finder_(std::move(finder)) {}
+  /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` must
+  /// outlive it.
+  ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder, RecordTexts& texts)
+      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts) {}
   ShardWriter(const ShardWriter&) = delete;
   ShardWriter& operator=(const ShardWriter&) = delete;
 
@@ -177,7 +178,7 @@ class ShardWriter {
   uint64_t unit_;
   uint64_t input_;
   MarkerFinder finder_;
-  RecordTexts texts_;
+  RecordTexts& texts_;
   uint64_t markers_seen_ = 0;  ///< In input_.
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
