@@ -276,17 +276,16 @@ inline constexpr std::string_view to_string(StatedOutcome outcome) {
 //
 // An answer is a pure function of a job that no longer changes. For one thread.
 
-/// Answers by the function that gives them. Copies begin empty: what they belong to may be changed.
+/// Answers by the function that gives them. Copies and moved ones begin empty: what they belong to
+/// may be changed.
 class Answers {
  public:
   Answers() = default;
   Answers(const Answers&) {}
-  Answers(Answers&&) = default;  // What an answer points at in the job stays where it is.
   Answers& operator=(const Answers&) {
     known_.clear();
     return *this;
   }
-  Answers& operator=(Answers&&) = default;
 
   /// What `derive(asked)` gives, derived on first use. Valid as long as this object is.
   template <auto derive, typename Asked>
