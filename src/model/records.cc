@@ -181,6 +181,9 @@ bool RecordLists::contains(size_t place, uint64_t hash) const {
 }
 
 void RecordLists::insert(size_t place, Record&& record) {
+  // Thousands of ranks keep some dozens of lines each: doubling would leave a third unused.
+  const size_t size = records_.size();
+  if (size == records_.capacity()) records_.reserve(size + size / 4 + 4);
   records_.insert(records_.begin() + entries_[place].end, std::move(record));
   for (Entry& entry : std::span(entries_).subspan(place)) ++entry.end;
 }
