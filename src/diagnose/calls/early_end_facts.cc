@@ -79,7 +79,7 @@ std::vector<Leaver> by_own_words(const Job& job) {
   std::vector<Leaver> found;
   for_each_said<RankLeaves>(job, [&](const Said<RankLeaves>& said) {
     Leaver one{said.process, said.message.rank, false, evidence_of(said.record)};
-    const int own = rank_of(job, said.process, said.header);
+    const int own = rank_of(job, said.process, said.header());
     if (one.rank < 0) {
       // Loggers are named for their rank: "INFO trainer[rank 3]: data exhausted, leaving".
       const auto named = parse_int(rank_named_in(said.record.text()));

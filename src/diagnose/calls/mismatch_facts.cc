@@ -88,7 +88,7 @@ Votes votes_of(const Job& job) {
     // It reports the first one that differs.
     for (int r = 0; r < std::min(seen.rank, seen.other_rank); ++r) votes.add(r, seen.fingerprint);
     votes.processes[seen.rank] = said.process;
-    const int rank = rank_of(job, said.process, said.header);
+    const int rank = rank_of(job, said.process, said.header());
     votes.own_numbers &= rank < 0 || rank == seen.rank;
   });
   return votes;

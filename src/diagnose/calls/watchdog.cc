@@ -62,13 +62,13 @@ std::string group_of(const Job& job, const TimedOutWork& work) {
 std::vector<WorkProgress> find_work_progress(const Job& job) {
   std::vector<WorkProgress> result;
   for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
-    result.push_back({said.process, rank_of(job, said.process, said.header), group_in(said.header),
+    result.push_back({said.process, rank_of(job, said.process, said.header()), group_in(said.header()),
                       said.message.seq, said.message.last_enqueued, said.message.last_completed,
                       evidence_of(said.record)});
   });
   // The monitor of the default group prints this line, with the default group's numbers.
   for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
-    result.push_back({said.process, rank_of(job, said.process, said.header), "0", std::nullopt,
+    result.push_back({said.process, rank_of(job, said.process, said.header()), "0", std::nullopt,
                       said.message.last_enqueued, said.message.last_completed,
                       evidence_of(said.record)});
   });
@@ -107,11 +107,11 @@ void add_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
   const bool several_groups = !job.communicators.empty() &&
                               job.communicators.back().nranks < job.communicators.front().nranks;
   for_each_said<T>(job, [&](const Said<T>& said) {
-    const int rank = rank_of(job, said.process, said.header);
+    const int rank = rank_of(job, said.process, said.header());
     TimedOutWork work = read_work(said.process, rank, said.message, said.record);
-    work.group = group_in(said.header);
+    work.group = group_in(said.header());
     if (work.group.empty()) work.group = group_of(job, work);
-    const bool is_other_rank = said.header.group_rank >= 0 && said.header.group_rank != rank;
+    const bool is_other_rank = said.header().group_rank >= 0 && said.header().group_rank != rank;
     work.in_unnamed_group = work.group.empty() && (is_other_rank || several_groups);
     add_work(std::move(work), works);
   });
@@ -150,15 +150,15 @@ void add_quoted(const Said<T>& said, int rank, std::string_view text,
 /// the process ("what():  [Rank 0] Watchdog caught …").
 void add_quoted_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
   for_each_said<CommAborted>(job, [&](const Said<CommAborted>& said) {
-    const int rank = rank_of(job, said.process, said.header);
+    const int rank = rank_of(job, said.process, said.header());
     add_quoted(said, rank >= 0 ? rank : said.message.rank, said.message.reason, works);
   });
   for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
-    add_quoted(said, rank_of(job, said.process, said.header), said.message.reason, works);
+    add_quoted(said, rank_of(job, said.process, said.header()), said.message.reason, works);
   });
   if (!works.empty()) return;  // The same process may have said it before it ended.
   for_each_said<CppWhat>(job, [&](const Said<CppWhat>& said) {
-    add_quoted(said, rank_of(job, said.process, said.header), said.message.text, works);
+    add_quoted(said, rank_of(job, said.process, said.header()), said.message.text, works);
   });
 }
 
@@ -457,13 +457,13 @@ FactValue first_status(const Job& job) {
   FactValue value;
   for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
     // A status that says itself that the work timed out; others are printed for any failure.
-    const std::string_view message = trim(said.header.message);
+    const std::string_view message = trim(said.header().message);
     if (!message.starts_with("Timeout at NCCL work: ") &&
         !message.starts_with("Work timeout is detected by watchdog at work: ")) {
       return;
     }
     if (value.known() && !(said.record.where < value.evidence.front().where)) return;
-    const int rank = rank_of(job, said.process, said.header);
+    const int rank = rank_of(job, said.process, said.header());
     const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
     value.value = fmt::format("work {}{}, last completed {}; no line names the operation",
                               said.message.seq, on, said.message.last_completed);

@@ -211,13 +211,15 @@ inline bool is_yes(const FactValue& value) {
 
 inline Evidence evidence_of(const Record& record) { return {record.where, record.text()}; }
 
-/// A kept line of one process, with what it says. `message` and `header` view the texts of `record`.
+/// A kept line of one process, with what it says. `message` and `header()` view the texts of
+/// `record`.
 template <typename T>
 struct Said {
   int process = -1;  ///< Into Job::processes.
   const Record& record;
-  Header header;
   T message;
+
+  Header header() const { return parse_record(record).header; }  ///< Read anew; few ask.
 };
 
 /// Calls `use(said)` for every kept message of these kinds: one kind after the other, process by
@@ -228,8 +230,7 @@ void for_each_said(const Job& job, Use use) {
   const auto visit = [&]<typename M>(std::type_identity<M>) {
     for (const int p : job.processes_by_kind[kKindIndex<M>]) {
       for_each_record(job, nth_process(job, p), kKindIndex<M>, [&](const Record& record) {
-        const Event event = parse_record(record);
-        use(Said<M>{p, record, event.header, read_message<M>(event.message)});
+        use(Said<M>{p, record, read_message<M>(parse_message(record))});
       });
     }
   };

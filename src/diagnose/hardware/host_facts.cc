@@ -104,7 +104,7 @@ CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
   // Ray prints one line for several processes; the others are silent without having been quiet.
   bool repeated = false;
   for_each_said<CumemHostFallback>(job, [&](const Said<CumemHostFallback>& said) {
-    repeated = repeated || said.header.repeated > 1;
+    repeated = repeated || said.header().repeated > 1;
   });
   // Processes are shown from their first lines to past the probe, which comes before a network is
   // chosen.

@@ -500,7 +500,7 @@ FactValue rdma_evidence(const Job& job, const Instance&) {
 FactValue networks_differ(const Job& job, const Instance&) {
   // NCCL's own complaint, which exists since 2.30.3.
   FactValue counts = said_answer<DeviceCountsMixed>(job, [](const auto& said) -> std::string {
-    if (said.header.level != Level::Warn) return {};
+    if (said.header().level != Level::Warn) return {};
     return fmt::format("({} to {} devices for each rank)", said.message.min, said.message.max);
   });
   if (!counts.evidence.empty()) return counts;

@@ -176,8 +176,7 @@ class MarkCollector {
     });
     for_each_said<PluginNote>(job_, [&](const auto& said) {
       // Printed by a destructor of the library, so not where a signal ends the process.
-      const bool leaves =
-          said.header.message.find("Plugin: Closing env ") != std::string_view::npos;
+      const bool leaves = said.record.text().find("Plugin: Closing env ") != std::string::npos;
       if (leaves) add(EndState::Finished, said.process, "the process left by itself", said.record);
     });
   }

@@ -328,7 +328,7 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
       return;
     }
     ProgramException raised{said.process, nth_process(job, said.process).rank,
-                            excerpt_of(said.header.message), evidence_of(said.record)};
+                            excerpt_of(said.header().message), evidence_of(said.record)};
     const auto known = std::ranges::find_if(
         all, [&](const ProgramException& other) { return other.process == said.process; });
     if (known == all.end()) {

@@ -61,7 +61,7 @@ class Search {
     for_each_said<T...>(job_, [&](const auto& said) {
       const std::string words = phrase(said.message);
       if (words.empty()) return;
-      const int rank = rank_of(job_, said.process, said.header);
+      const int rank = rank_of(job_, said.process, said.header());
       add(by, fmt::format("{} {}", subject_of(rank), words), evidence_of(said.record));
     });
   }
@@ -487,7 +487,7 @@ FactValue store_root_silent(const Job& job, const Instance&) {
   bool in_subgroup = false;  // Ranks of a smaller group: they name no global rank.
   std::vector<Evidence> lines;
   for_each_said<StoreWaitFailed>(job, [&](const Said<StoreWaitFailed>& said) {
-    const int own = rank_of(job, said.process, said.header);
+    const int own = rank_of(job, said.process, said.header());
     in_subgroup |= own >= 0 && own != said.message.rank;
     waiting.insert(said.message.rank);
     if (said.message.root >= 0) roots.insert(said.message.root);
