@@ -1,3 +1,5 @@
+#include <array>
+
 #include "bench/log_mixes.h"
 
 namespace ncclog::testing {
@@ -38,6 +40,20 @@ Collective call_of_iteration(uint64_t device, uint64_t number) {
 
 uint64_t comm(int rank) { return 0x55d0a4001000 + static_cast<uint64_t>(rank) * 0x100000; }
 
+void write_call(LogText& log, int rank, uint64_t number, const Collective& call) {
+  log.info(rank,
+           "{}: opCount {:x} sendbuff {:#x} recvbuff {:#x} count {} datatype {} op 0 root 0 comm "
+           "{:#x} [nranks={}] stream {:#x}",
+           call.op, number, call.send, call.receive, call.count, call.datatype, comm(rank),
+           log.options().ranks, comm(rank) + 0x5e4a80);
+}
+
+/// Anywhere in 46 bits, as an allocator hands out what is free.
+uint64_t random_buffer(LogText& log) {
+  const auto [high, low] = log.random({1 << 23, 1 << 23});
+  return high << 23 | low;
+}
+
 /// Now and then something else than a call.
 void write_something_else(LogText& log, int rank) {
   const int next = (rank + 1) % log.options().ranks;
@@ -59,13 +75,9 @@ void write_something_else(LogText& log, int rank) {
 void CollectiveCalls::write(int rank) {
   log_.count_call();
   const auto device = static_cast<uint64_t>(log_.device(rank));
-  const Collective call = call_of_iteration(device, calls_ % kCalls);
-  const uint64_t extra = log_.options().mix == LogMix::Irregular ? calls_ / 8 : 0;
-  log_.info(rank,
-            "{}: opCount {:x} sendbuff {:#x} recvbuff {:#x} count {} datatype {} op 0 root 0 comm "
-            "{:#x} [nranks={}] stream {:#x}",
-            call.op, calls_, call.send, call.receive, call.count + extra, call.datatype, comm(rank),
-            log_.options().ranks, comm(rank) + 0x5e4a80);
+  Collective call = call_of_iteration(device, calls_ % kCalls);
+  if (log_.options().mix == LogMix::Irregular) call.count += calls_ / 8;
+  write_call(log_, rank, calls_, call);
 }
 
 void write_short_init(LogText& log) {
@@ -93,6 +105,22 @@ void write_collectives(LogText& log) {
     calls.next([&](int rank) {
       if (log.options().mix == LogMix::Everything) write_something_else(log, rank);
     });
+  }
+}
+
+void write_random_collectives(LogText& log) {
+  constexpr std::array<std::string_view, 4> kOps = {"AllReduce", "AllGather", "ReduceScatter",
+                                                    "Broadcast"};
+  write_short_init(log);
+  for (uint64_t number = 1; !log.is_full(); ++number) {
+    log.count_call();
+    const auto [op, count, is_short] = log.random({kOps.size(), 1 << 26, 2});
+    for (int rank = 0; rank < log.options().ranks; ++rank) {
+      const uint64_t send = random_buffer(log);
+      const uint64_t receive = random_buffer(log);
+      if (log.options().rank >= 0 && log.options().rank != rank) continue;
+      write_call(log, rank, number, {kOps[op], 256 + count, is_short == 1 ? 9 : 7, send, receive});
+    }
   }
 }
 

@@ -53,16 +53,20 @@ int main(int argc, char** argv) {
   std::string file = (source_dir() / "tests/bench/RESULTS.md").string();
   CLI::App app("Whole runs of ncclog beside wc, grep, ripgrep and what unpacks.");
   app.add_option("--bytes", options.bytes, "size of a large log")->capture_default_str();
-  app.add_option("--init-bytes", options.init_bytes)->capture_default_str();
+  app.add_option("--grep-bytes", options.grep_bytes, "size of a log that grep is timed on")
+      ->capture_default_str();
   app.add_option("--storm-bytes", options.storm_bytes)->capture_default_str();
   app.add_option("--file-bytes", options.file_bytes)->capture_default_str();
-  app.add_option("--ranks", options.ranks, "of the inits and of the many files")
+  app.add_option("--ranks", options.ranks, "of the many files")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  app.add_option("--init-ranks", options.init_ranks, "of the log of inits")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 100))->capture_default_str();
   app.add_flag("--full", options.is_full, "also a log ten times as large");
   app.add_option("--group", groups,
-                 "only these: plain packed training init files storm full reports");
+                 "only these: plain packed irregular training init files storm full reports");
   app.add_option("--results", file, "where the tables go")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   std::string recipe = "./dev bench";

@@ -21,6 +21,9 @@ constexpr Mix kMixes[] = {
     {LogMix::Init, "init", write_inits},
     {LogMix::Storm, "storm", write_storm},
     {LogMix::Training, "training", write_training},
+    {LogMix::Random, "random", write_random_collectives},
+    {LogMix::Steps, "steps", write_steps},
+    {LogMix::Rehosted, "rehosted", write_rehosted_inits},
 };
 
 }  // namespace

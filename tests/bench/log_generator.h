@@ -6,7 +6,7 @@
 //
 // The lines are NCCL 2.28.9's, the others those of training scripts and of PyTorch. The same
 // options give the same bytes on every machine. One file a mix: collective_mix.cc, init_mix.cc,
-// storm_mix.cc, training_mix.cc.
+// rehosted_mix.cc, storm_mix.cc, training_mix.cc.
 
 #pragma once
 
@@ -23,15 +23,20 @@ enum class LogMix {
   Init,         ///< Every line of an init over InfiniBand, for one communicator after another.
   Storm,        ///< Warnings of many ranks with their way up, and the watchdogs' lines.
   Training,     ///< Output of a training script, with few NCCL lines in it.
+  Random,       ///< Collectives whose operations, counts and buffers are random. Healthy.
+  Steps,        ///< Step lines, Python logging, progress bars, and few NCCL lines.
+  Rehosted,     ///< The init of sample_logs/healthy-2node-socket, moved to as many ranks.
 };
 
-/// The mix called `name`: "collectives", "irregular", "everything", "init", "storm", "training".
+/// The mix called `name`: "collectives", "irregular", "everything", "init", "storm", "training",
+/// "random", "steps", "rehosted".
 /// Throws std::invalid_argument for any other name.
 LogMix log_mix_named(std::string_view name);
 
 struct LogOptions {
   /// The log ends where it reaches this size, or so many collective lines: behind a call that all
   /// ranks have made, a warning with its way up, or a communicator that is complete.
+  /// LogMix::Rehosted ends at the latest where all its ranks have spoken.
   uint64_t bytes = 1 << 20;
   uint64_t calls = UINT64_MAX;
   int ranks = 8;
@@ -41,7 +46,7 @@ struct LogOptions {
   /// Only the lines of this process, as in the file that NCCL_DEBUG_FILE gives it; -1: everybody's.
   int rank = -1;
   bool has_times = false;    ///< In front of each NCCL line, not only of warnings.
-  double nccl_share = 0.02;  ///< Share of NCCL's lines in LogMix::Training.
+  double nccl_share = 0.02;  ///< Share of NCCL's lines in LogMix::Training and LogMix::Steps.
   int channels = 16;         ///< Of each communicator in LogMix::Init.
 };
 

@@ -8,6 +8,9 @@ namespace ncclog::testing {
 
 void write_collectives(LogText& log);
 void write_inits(LogText& log);
+void write_random_collectives(LogText& log);
+void write_rehosted_inits(LogText& log);
+void write_steps(LogText& log);
 void write_storm(LogText& log);
 void write_training(LogText& log);
 

@@ -14,10 +14,11 @@ namespace ncclog::testing {
 
 struct SpeedOptions {
   uint64_t bytes = 1'000'000'000;      ///< Of each large log.
-  uint64_t init_bytes = 400'000'000;   ///< Of the log of inits.
+  uint64_t grep_bytes = 200'000'000;   ///< Of each log that grep is timed on.
   uint64_t storm_bytes = 200'000'000;  ///< Of the log of warnings.
   uint64_t file_bytes = 100'000;       ///< Of each of many files.
-  int ranks = 4096;                    ///< Of the inits and of the many files.
+  int ranks = 4096;                    ///< Of the many files.
+  int init_ranks = 20000;              ///< Of the log of inits.
   int rounds = 5;
   bool is_full = false;  ///< Also ten times the size, for memory and for cost a byte.
 };
@@ -34,7 +35,7 @@ struct SpeedGroup {
   void (*measure)(const SpeedRun& run);
 };
 
-/// "plain", "packed", "training", "init", "files", "storm", "full", "reports".
-extern const SpeedGroup kSpeedGroups[8];
+/// "plain", "packed", "irregular", "training", "init", "files", "storm", "full", "reports".
+extern const SpeedGroup kSpeedGroups[9];
 
 }  // namespace ncclog::testing

@@ -122,19 +122,67 @@ void write_output(LogText& log, Training& at) {
   output(log, at);
 }
 
-}  // namespace
+void write_random_step(LogText& log, Training& at) {
+  const auto [ms, tenth, rate, loss, loss_rest, norm] =
+      log.random({600, 10, 1000000, 4, 1000000, 1000});
+  log.line(
+      " iteration {:8}/{:8} | consumed samples: {:12} | elapsed time per iteration (ms): {}.{} | "
+      "learning rate: 1.{:06}E-04 | global batch size: 256 | lm loss: {}.{:06}E+00 | grad norm: "
+      "0.{:03} |",
+      at.step, 5 * kSteps, at.step * 256, 300 + ms, tenth, rate, 1 + loss, loss_rest, norm);
+}
 
-void write_training(LogText& log) {
+/// What a line of Python's logging says, in no order: as many texts as lines.
+void write_random_words(LogText& log, Training&) {
+  constexpr std::array<std::string_view, 34> kWords = {
+      "the",   "loss",   "step",       "iteration",  "samples",    "learning",   "rate",
+      "grad",  "norm",   "tokens",     "per",        "second",     "elapsed",    "time",
+      "epoch", "batch",  "forward",    "backward",   "optimizer",  "checkpoint", "saving",
+      "model", "state",  "to",         "disk",       "worker",     "loader",     "data",
+      "shard", "memory", "perplexity", "validation", "throughput", "finished"};
+  constexpr int kWordsALine = 12;
+  const auto [rank, second, ms, source] = log.random({8, 60, 1000, 900});
+  std::string words;
+  for (int i = 0; i < kWordsALine; ++i) {
+    words += ' ';
+    words += kWords[log.random(kWords.size())];
+  }
+  log.line("[rank{}] 2026-11-20 03:04:{:02},{:03} INFO train.py:{}:{}", rank, second, ms, source,
+           words);
+}
+
+void write_random_bar(LogText& log, Training& at) {
+  const auto [percent, width, rate, hundredths, loss] = log.random({100, 10, 9, 100, 1000});
+  log.line("Epoch 1: {}%|{:#>{}}| {}/10000 [00:12<01:20, {}.{:02}it/s, loss=0.{:03}]", percent, "",
+           width, at.step % 10000, 1 + rate, hundredths, loss);
+}
+
+/// Half of them steps, a quarter words.
+void write_step_output(LogText& log, Training& at) {
+  constexpr std::array<Output, 4> kStepOutputs = {write_random_step, write_random_step,
+                                                  write_random_words, write_random_bar};
+  ++at.step;
+  kStepOutputs[log.random(kStepOutputs.size())](log, at);
+}
+
+/// NCCL's share of the lines stands between what `output` writes.
+void write_script(LogText& log, Output output) {
   Training at;
   CollectiveCalls calls(log);
   write_short_init(log);
   double nccl_lines = static_cast<double>(log.lines());
   while (!log.is_full()) {
-    write_output(log, at);
+    output(log, at);
     if (nccl_lines >= log.options().nccl_share * static_cast<double>(log.lines())) continue;
     calls.next([](int) {});
     nccl_lines += log.options().rank < 0 ? log.options().ranks : 1;
   }
 }
+
+}  // namespace
+
+void write_training(LogText& log) { write_script(log, write_output); }
+
+void write_steps(LogText& log) { write_script(log, write_step_output); }
 
 }  // namespace ncclog::testing

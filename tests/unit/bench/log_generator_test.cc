@@ -44,6 +44,8 @@ constexpr Expected kExpected[] = {
     {"collectives", 0x52ffa124363b4836}, {"irregular", 0x6bd24fafefbf3e76},
     {"everything", 0x1566b372a7d9201f},  {"init", 0x8d03241e1e6179de},
     {"storm", 0x47151b014c9ab073},       {"training", 0xc1b3de615d750084},
+    {"random", 0xe3aaea043a7573ad},      {"steps", 0x4198fd6aed0e012d},
+    {"rehosted", 0x23899b6ac7c599ac},
 };
 
 TEST(LogGenerator, SameOptionsGiveSameBytesOnEveryMachine) {
@@ -78,7 +80,7 @@ TEST(LogGenerator, EveryNcclLineFitsAKnownWording) {
 }
 
 TEST(LogGenerator, HealthyMixesGiveNoWarning) {
-  for (const std::string_view mix : {"collectives", "irregular", "init"}) {
+  for (const std::string_view mix : {"collectives", "irregular", "init", "random"}) {
     const TempDir folder;
     const std::string log =
         folder.add("a.log", log_of({.bytes = 200000, .ranks = 20, .mix = log_mix_named(mix)}));
@@ -94,13 +96,27 @@ TEST(LogGenerator, ACollectiveLineTakesTwoHundredBytes) {
 }
 
 TEST(LogGenerator, TrainingOutputHasTheShareOfNcclLinesThatIsAskedFor) {
-  const std::string log = log_of({.bytes = 5'000'000, .mix = LogMix::Training, .nccl_share = 0.1});
-  double lines = 0, nccl = 0;
-  for (std::string_view line : split(log, '\n')) {
-    ++lines;
-    if (line.find(" NCCL INFO ") != line.npos) ++nccl;
+  for (const LogMix mix : {LogMix::Training, LogMix::Steps}) {
+    const std::string log = log_of({.bytes = 5'000'000, .mix = mix, .nccl_share = 0.1});
+    double lines = 0, nccl = 0;
+    for (std::string_view line : split(log, '\n')) {
+      ++lines;
+      if (line.find(" NCCL INFO ") != line.npos) ++nccl;
+    }
+    EXPECT_NEAR(nccl / lines, 0.1, 0.005);
   }
-  EXPECT_NEAR(nccl / lines, 0.1, 0.005);
+}
+
+TEST(LogGenerator, RehostedInitGivesEachRankItsProcessAndEndsWhereAllHaveSpoken) {
+  const std::string log = log_of({.bytes = UINT64_MAX, .ranks = 20, .mix = LogMix::Rehosted});
+  for (const std::string_view part :
+       {" NCCL INFO ncclCommInitRankConfig comm 0x454c5f50 rank 16 nranks 20 cudaDev 0 ",
+        "gpu-0003:40017:40017 [0] NCCL INFO ", "gpu-0003:40017:48209 [0] NCCL INFO ",
+        " NCCL INFO Channel 00/0 : 19[3] -> 18[2] via P2P/CUMEM\n"}) {
+    EXPECT_NE(log.find(part), log.npos) << part;
+  }
+  EXPECT_EQ(log.find("40021"), log.npos);
+  EXPECT_EQ(log.find("opCount"), log.npos);
 }
 
 TEST(LogGenerator, TimesStandInFrontOfNcclLinesOnly) {
