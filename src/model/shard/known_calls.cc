@@ -142,12 +142,6 @@ inline const char* behind_numbers(const char* tail, CallSignature& call) {
   return tail == nullptr ? nullptr : behind_number(tail, " root ", call.root);
 }
 
-/// From "comm" on.
-std::string_view end_of_tail(const KnownCall& call) {
-  const std::string_view tail = call.tail;
-  return tail.substr(std::min(tail.find(kComm), tail.size()));
-}
-
 /// The "]" before " NCCL INFO "; nullptr if there is none where heads end. `guess` is where it
 /// stood the last time.
 const char* end_of_head(const char* line, size_t guess) {
@@ -357,10 +351,13 @@ void KnownCalls::add(KnownHead& head, std::string_view operation_text, std::stri
 
 KnownCall& KnownCalls::add_call(KnownHead& head, size_t operation, std::string_view tail,
                                 const ReadCall& call) {
-  KnownCall& added = calls_.emplace_back(KnownCall{&head, operation, std::string(tail), call});
+  const size_t comm = std::min(tail.find(kComm), tail.size());
+  KnownCall& added =
+      calls_.emplace_back(KnownCall{&head, operation, std::string(tail), call, comm});
   head.calls.add(hash_of_tail(operation, tail.data()), added);
   const auto has_shape_of = [&](const KnownCall* shape) {
-    return shape->operation == operation && end_of_tail(*shape) == end_of_tail(added);
+    return shape->operation == operation &&
+           std::string_view(shape->tail).substr(shape->comm) == tail.substr(comm);
   };
   if (head.shapes.size() < kMaxShapesOfHead && std::ranges::none_of(head.shapes, has_shape_of)) {
     head.shapes.push_back(&added);
@@ -377,7 +374,7 @@ size_t KnownCalls::find_shape(KnownHead& head, size_t operation, const char* tai
   if (end == nullptr) return 0;
   for (KnownCall* shape : head.shapes) {
     if (shape->operation != operation) continue;
-    const std::string_view text = end_of_tail(*shape);
+    const std::string_view text = std::string_view(shape->tail).substr(shape->comm);
     if (!starts_with(end, text)) continue;
     const size_t length = static_cast<size_t>(end - tail) + text.size();
     if (length < kMinTail || length > kMaxTail) return 0;

@@ -125,6 +125,7 @@ struct KnownCall {
   size_t operation = 0;  ///< Into the operations of its KnownCalls.
   std::string tail;      ///< From behind recvbuff's number to the line end, which is its last byte.
   ReadCall call;
+  size_t comm = 0;  ///< Where the tail's " comm" stands; its end if there is none.
   LedgerPlace place;
   LineSample sample;
   /// The one from whose line this one's differs in numbers alone, where it is not learnt itself: then
