@@ -107,27 +107,43 @@ std::span<const IterationWording> iteration_wordings() {
   return kWordings;
 }
 
+/// Literals one of which stands in every line that has the needle.
+std::vector<std::string> literals_of(std::string_view needle) {
+  if (!needle.ends_with('#')) return {std::string(needle)};
+  std::vector<std::string> literals;
+  for (const std::string_view number : {"\x01", " \x01", "  ", ":"}) {
+    literals.push_back(std::string(needle.substr(0, needle.size() - 1)).append(number));
+  }
+  return literals;
+}
+
 /// In the order in which they are tried.
 struct MarkerFinder::Compiled {
   explicit Compiled(std::vector<std::unique_ptr<const LazyWording>> tried, bool is_own = false)
-      : wordings(std::move(tried)), own(is_own), present(distinct_needles()) {}
+      : wordings(std::move(tried)), own(is_own), present(distinct_literals()) {}
 
-  /// Those of the wordings, without empty ones. A wording's place in it is its bit in `find`.
-  std::vector<std::string> distinct_needles() {
-    std::vector<std::string> needles;
+  /// Those of all needles that are not empty. The place of a needle is its bit in `find`.
+  std::vector<std::string> distinct_literals() {
+    std::vector<std::string_view> needles;
+    std::vector<std::string> literals;
     for (const auto& wording : wordings) {
       const auto known = std::ranges::find(needles, wording->needle);
       bits.push_back(wording->needle.empty() ? kAlways : uint64_t{1} << (known - needles.begin()));
-      if (known == needles.end() && !wording->needle.empty()) needles.emplace_back(wording->needle);
+      if (known != needles.end() || wording->needle.empty()) continue;
+      needles.push_back(wording->needle);
+      for (std::string& literal : literals_of(wording->needle)) {
+        literals.push_back(std::move(literal));
+        bits_of_literals.push_back(bits.back());
+      }
     }
-    return needles;
+    return literals;
   }
 
   /// Bits of the needles that the line holds.
   uint64_t needles_in(std::string_view line) const {
     uint64_t found = kAlways;
     present.any_of(line, [&](size_t number) {
-      found |= uint64_t{1} << number;
+      found |= bits_of_literals[number];
       return false;
     });
     return found;
@@ -136,7 +152,8 @@ struct MarkerFinder::Compiled {
   static constexpr uint64_t kAlways = uint64_t{1} << 63;
 
   std::vector<std::unique_ptr<const LazyWording>> wordings;
-  std::vector<uint64_t> bits;  ///< By wording: of its needle.
+  std::vector<uint64_t> bits;              ///< By wording: of its needle.
+  std::vector<uint64_t> bits_of_literals;  ///< Of the needle that each is of.
   bool own = false;
   LiteralSet present;
 };
@@ -186,8 +203,8 @@ bool MarkerFinder::wants_all_lines() const { return compiled_->own; }
 
 namespace {
 
-/// Reads the marker of one wording; false if the line does not fit it.
-bool read_marker(const LazyWording& wording, std::string_view line, Marker& marker) {
+/// Finds the marker of one wording; false if the line does not fit it.
+bool find_marker(const LazyWording& wording, std::string_view line, MarkerText& marker) {
   const re2::RE2& regex = wording.regex();
   re2::StringPiece groups[kMaxGroups];
   const int count = std::min(kMaxGroups, 1 + regex.NumberOfCapturingGroups());
@@ -196,22 +213,34 @@ bool read_marker(const LazyWording& wording, std::string_view line, Marker& mark
   const auto number = [&](const char* name, int unnamed = -1) {
     const auto found = names.find(name);
     const int group = found == names.end() ? unnamed : found->second;
-    if (group < 0 || group >= count) return int64_t{-1};
-    return step_number({groups[group].data(), groups[group].size()});
+    if (group < 0 || group >= count) return std::string_view();
+    return std::string_view(groups[group].data(), groups[group].size());
   };
-  const bool is_own = wording.number == kOwnWording;
-  const int first_epoch = is_own ? 0 : iteration_wordings()[wording.number].first_epoch;
-  marker.wording = wording.number;
-  marker.total = number("total");
   // In an expression of the user's own the first group is the step if none is named so.
-  const int64_t step = number("step", is_own ? 1 : -1);
-  marker.step = step_in_all(step, number("epoch") - first_epoch, marker.total);
+  const int first = wording.number == kOwnWording ? 1 : -1;
+  marker = {number("step", first), number("total"), number("epoch"), wording.number};
   return true;
 }
 
 }  // namespace
 
+Marker read_marker(const MarkerText& text) {
+  const bool is_own = text.wording == kOwnWording;
+  const int first_epoch = is_own ? 0 : iteration_wordings()[text.wording].first_epoch;
+  Marker marker{.total = step_number(text.total), .wording = text.wording};
+  marker.step =
+      step_in_all(step_number(text.step), step_number(text.epoch) - first_epoch, marker.total);
+  return marker;
+}
+
 bool MarkerFinder::find(std::string_view line, Marker& marker) const {
+  MarkerText text;
+  if (!find(line, text)) return false;
+  marker = read_marker(text);
+  return true;
+}
+
+bool MarkerFinder::find(std::string_view line, MarkerText& marker) const {
   const Compiled& compiled = *compiled_;
   const uint64_t present = compiled.needles_in(line);
   std::optional<bool> is_other;
@@ -222,7 +251,7 @@ bool MarkerFinder::find(std::string_view line, Marker& marker) const {
       if (!is_other) is_other = is_other_bar(line);
       if (*is_other) continue;
     }
-    if (read_marker(wording, line, marker)) return true;
+    if (find_marker(wording, line, marker)) return true;
   }
   return false;
 }
@@ -232,7 +261,8 @@ std::vector<std::string> marker_needles(const MarkerFinder& finder) {
   std::vector<std::string> needles;
   for (const IterationWording& wording : iteration_wordings()) {
     Marker found;
-    if (!wording.by_name_only) needles.emplace_back(wording.needle);
+    if (!wording.by_name_only)
+      std::ranges::move(literals_of(wording.needle), std::back_inserter(needles));
     // Only a finder that was made for it finds its example.
     if (wording.by_name_only && finder.find(wording.example, found)) return {""};
   }

@@ -32,7 +32,8 @@ enum class MarkerPlace {
 /// One way in which steps are printed.
 struct IterationWording {
   std::string_view preset;  ///< What the user types: "megatron". Several wordings may share one.
-  std::string_view needle;  ///< Stands in every such line.
+  /// Stands in every such line; "#" at its end: a number, behind a colon, blanks or nothing.
+  std::string_view needle;
   /// RE2 with the groups step, total and epoch, all optional; without step lines are ticks. Steps
   /// are counted inside an epoch where it has all three.
   std::string_view regex;
@@ -60,6 +61,17 @@ struct Marker {
 
 inline constexpr uint16_t kOwnWording = 0xFFFF;
 
+/// The numbers of a marker, as they stand in its line.
+struct MarkerText {
+  std::string_view step;
+  std::string_view total;
+  std::string_view epoch;
+  uint16_t wording = 0;
+};
+
+/// What they say.
+Marker read_marker(const MarkerText& text);
+
 /// Finds markers. One finder may be used from several threads at once.
 class MarkerFinder {
  public:
@@ -72,6 +84,10 @@ class MarkerFinder {
 
   /// The marker that `line`, or the part of a line before an NCCL record, holds. False: none.
   bool find(std::string_view line, Marker& marker) const;
+
+  /// The same, with its numbers unread: views `line`. Digits tell no line from another that is of
+  /// the same wording, unless wants_all_lines().
+  bool find(std::string_view line, MarkerText& marker) const;
 
   /// True if lines of NCCL may be markers too: an expression of the user's own fits any line.
   bool wants_all_lines() const;

@@ -195,9 +195,12 @@ void ForeignFilter::add_wording(const Wording& wording) {
       !beginnings.empty() &&
       std::ranges::all_of(beginnings, [&](const auto& text) { return text.size() >= kCertain; });
   if (!is_long && !second.empty()) return second_beginnings_.add(second);
-  for (const std::string& text : beginnings) beginnings_.add(text);
-  if (!beginnings.empty()) return;
   const std::vector<std::string_view> needles = needles_of(wording);
+  // A byte or two begin too many lines.
+  if (is_long || (needles.empty() && !beginnings.empty())) {
+    for (const std::string& text : beginnings) beginnings_.add(text);
+    return;
+  }
   for (const std::string_view needle : needles) add(needle, is_message);
   wants_all_ |= needles.empty();
 }

@@ -54,9 +54,6 @@ namespace {
 /// Where times stand. Slurm prints its own at the end of a sentence.
 constexpr size_t kMostBytes = 160;
 
-/// Lines without a time that are looked at behind one that has it: what works prints again soon.
-constexpr int kMostUndated = 16;
-
 /// The number in "step 5", "Step: 5/100", "iteration=5", "iter [5/100]"; -1 if there is none.
 int64_t step_in(std::string_view line) {
   constexpr std::string_view kWords[] = {"tep",   "teration", "iter", "Iter",
@@ -152,9 +149,7 @@ void Pulse::add(SourceRef where, std::string_view line) {
   }
   const LineTime time = find_line_time(line);
   if (!time.known()) {
-    const bool is_looked_at = undated_++ < kMostUndated && line.find("NCCL ") == line.npos;
-    if (is_looked_at && step_in(line) >= 0) undated_work_ = where;
-    return;
+    return add_undated(where, undated_ < kMostUndated && names_step(line));
   }
   const int zone = time.has_zone ? 1 : 0;
   PulseClock& clock = clocks_[static_cast<size_t>(zone)];
@@ -164,6 +159,11 @@ void Pulse::add(SourceRef where, std::string_view line) {
   stamp_.assign(time.text);
   stamp_at_ = static_cast<size_t>(time.text.data() - line.data());
   if (stamped_ >= 0) note_work(clock, line);
+}
+
+bool Pulse::names_step(std::string_view line) {
+  line = line.substr(0, kMostBytes);
+  return line.find("NCCL ") == line.npos && step_in(line) >= 0;
 }
 
 void Pulse::note_work(PulseClock& clock, std::string_view line) {

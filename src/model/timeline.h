@@ -171,6 +171,12 @@ class Pulse {
  public:
   /// Any line; it may be cut behind its beginning.
   void add(SourceRef where, std::string_view line);
+  /// A line without a time, of which names_step() is known.
+  void add_undated(SourceRef where, bool has_step) {
+    if (undated_++ < kMostUndated && has_step) undated_work_ = where;
+  }
+  /// True if a line without a time names a step. Its digits make no difference.
+  static bool names_step(std::string_view line);
   /// A line that announces a step, after it was added.
   void add_work(SourceRef where);
   void merge(const Pulse& later);
@@ -182,6 +188,9 @@ class Pulse {
   bool empty() const { return clocks_[0].all.count + clocks_[1].all.count == 0; }
 
  private:
+  /// Lines without a time that are looked at behind one that has it: what works prints again soon.
+  static constexpr int kMostUndated = 16;
+
   bool is_dated_as_before(std::string_view line) const;
   void note_work(PulseClock& clock, std::string_view line);
 

@@ -253,6 +253,49 @@ TEST(KnownMessagesProperty, TornLinesOfRanksThatComeUpSayTheSame) {
   }
 }
 
+/// Lines as trainings print them at every step; each "~" is a digit.
+constexpr std::string_view kShapes[] = {
+    " iteration     ~~~/  ~~~~ | consumed samples:    ~~~~ | lm loss: ~.~~~E+~~ |",
+    "[~~~~-~~-~~ ~~:~~:~~] iteration   ~~/ ~~~ | lm loss: ~.~~",
+    "Epoch ~: ~~%|###| ~~/~~~ [00:~~<01:~~, ~.~~it/s, loss=~.~~]",
+    "Validation: ~~%|#| ~/~~ [00:~~<01:~~, ~.~~it/s]",
+    "step: ~~ loss: ~.~~",
+    "[rank~]: step=~~, skipped=~, lr=[~.~]",
+    "~~~~~~~: iteration ~/ ~~ | loss ~",
+    "<~~~>Jan  ~ ~~:~~:~~ node~ app: iteration: ~",
+    "~~~~-~~-~~ ~~:~~:~~,~~~ - root - INFO - step: ~~  loss:  ~.~~",
+    "~ [~~~~-~~-~~ ~~:~~:~~] done with shard ~",
+    "iteration ~~~~~~~~~~~~~~~~~~~~/ ~~ | loss ~",
+    "worker ~ exited with exit code ~",
+    "node-a:~~:~~ [~] step ~",
+    "[~mstep ~~ of ~~",
+    "node-a:41:41 [0] NCCL INFO AllReduce: opCount ~ sendbuff 0x~ recvbuff 0x~ count ~ datatype 7 "
+    "op 0 root 0 comm 0x55 [nranks=8] stream 0x7"};
+
+std::string steps(std::mt19937& random, size_t lines) {
+  std::string log;
+  std::string line;
+  for (size_t i = 0; i < lines; ++i) {
+    line = kShapes[random() % std::size(kShapes)];
+    for (char& c : line) c = c == '~' ? static_cast<char>('0' + random() % 10) : c;
+    const size_t what = random() % 40;
+    if (what == 0) line.resize(random() % line.size());  // Torn,
+    if (what == 1) continue;
+    log += line;
+    if (what != 2) log += '\n';  // and spliced.
+  }
+  return log + "\n\n";
+}
+
+TEST(KnownShapesProperty, StepLinesSayTheSame) {
+  std::mt19937 random(17);
+  uint64_t known = 0;
+  for (int round = 0; round < 60; ++round) {
+    known += expect_same(steps(random, 600), random, "round " + std::to_string(round)).known;
+  }
+  EXPECT_GT(known, 3'000u);
+}
+
 TEST(KnownCallsProperty, SampleLogsSayTheSame) {
   std::mt19937 random(7);
   uint64_t known = 0;

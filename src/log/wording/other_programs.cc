@@ -46,14 +46,11 @@ constexpr std::string_view kEvalPrints[] = {
     "evaluating",         "[Eval batch=",         "***** Running Prediction",
     "Evaluation: ",       "Saving the checkpoint"};
 
-/// Those and what loggers put in front of them.
-constexpr auto kEvalBegins = [] {
-  constexpr std::string_view kLoggers[] = {"[", "-", "INFO", "0", "1", "2", "3",
-                                           "4", "5", "6",    "7", "8", "9"};
-  std::array<std::string_view, std::size(kEvalPrints) + std::size(kLoggers)> begins;
-  const auto end = std::copy(std::begin(kEvalPrints), std::end(kEvalPrints), begins.begin());
-  std::copy(std::begin(kLoggers), std::end(kLoggers), end);
-  return begins;
+/// Those, and the mark of a bar.
+constexpr auto kEvalNeedles = [] {
+  std::array<std::string_view, std::size(kEvalPrints) + 1> needles{kBarMark[0]};
+  std::copy(std::begin(kEvalPrints), std::end(kEvalPrints), needles.begin() + 1);
+  return needles;
 }();
 
 /// How a rank says that it leaves the others.
@@ -601,7 +598,7 @@ constinit const Recogniser kRecognisers[] = {
     {"python_exception", recognise_python_exception, kExceptionEnds, {}},
     {"process_end", recognise_process_end, kShellPlace, kProcessEnds},
     {"progress_bar", recognise_progress_bar, kBarMark, {}},
-    {"eval_progress", recognise_eval_progress, kBarMark, kEvalBegins},
+    {"eval_progress", recognise_eval_progress, kEvalNeedles, {}},
     {"rank_leaves", recognise_rank_leaves, kLeavingWords, {}},
     {"shm_usage", recognise_shm_usage, kShmMount, {}},
     {"memlock_answer", recognise_memlock_answer, kMemlockQuestion, {}},

@@ -16,28 +16,6 @@ const ForeignFilter* SharedFilter::get() const {
 
 namespace {
 
-/// True if no line that differs from `text` in hexadecimal digits only can hold `literal`: a part
-/// of it that is no such number stands nowhere in `text`.
-bool is_out_of_question(std::string_view literal, std::string_view text) {
-  const auto varies = [](char c) { return is_hex_digit(c) || c == 'x'; };
-  for (size_t begin = 0; begin < literal.size();) {
-    size_t end = begin;
-    while (end < literal.size() && !varies(literal[end])) ++end;
-    if (end > begin && text.find(literal.substr(begin, end - begin)) == text.npos) return true;
-    begin = end + 1;
-  }
-  return false;
-}
-
-/// True if a pattern might match a line that differs from `text` in its numbers.
-bool may_match(const LineMatcher& matcher, std::string_view text) {
-  if (!matcher) return false;
-  if (!matcher.literals) return true;
-  return std::any_of(
-      matcher.literals->begin(), matcher.literals->end(),
-      [&](const std::string& literal) { return !is_out_of_question(literal, text); });
-}
-
 /// Lines of other programs from which on a filter pays.
 constexpr uint64_t kWorthFilter = 64;
 
@@ -63,6 +41,7 @@ LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
     : before_(before != nullptr ? *before : own_.emplace(matcher)),
       shard_(unit, input, finder, before_.texts),
       guard_(shard_, matcher),
+      shapes_(matcher, finder),
       learns_(!finder.wants_all_lines()),
       matcher_(matcher),
       filter_(filter),
@@ -82,6 +61,9 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   is_foreign_ = event.fate == LineFate::Foreign;
   foreign_ += is_foreign_ ? 1 : 0;
   const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
+  if (is_plain && lines == 1 && !record.cut && event.header.level == Level::None) {
+    return shapes_.learn(record.text, event);
+  }
   // Only a line that was read unchanged, alone and whole stands for others like it.
   if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
   if (!is_usual_call(event)) return before_.messages.learn(record.text, event);
@@ -92,7 +74,7 @@ TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
   TakenLines taken;
   if (!events_.is_idle() || !guard_.is_quiet()) return taken;
   while (take_calls(block, number, taken) || take_messages(block, number, taken) ||
-         take_foreign(block, number, taken)) {
+         take_shapes(block, number, taken) || take_foreign(block, number, taken)) {
   }
   return taken;
 }
@@ -121,6 +103,19 @@ bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLine
     guard_.add(line, number + taken.lines);
     taken.bytes += length;
     ++taken.lines;
+  }
+  return taken.lines > before;
+}
+
+bool LogReader::take_shapes(std::string_view block, uint64_t number, TakenLines& taken) {
+  const uint64_t before = taken.lines;
+  const std::string_view rest = without_last_lines(block);
+  while (taken.bytes < rest.size()) {
+    const KnownShape* line = shapes_.find(rest.substr(taken.bytes));
+    if (line == nullptr || !guard_.add(*line, number + taken.lines)) break;
+    taken.bytes += line->text.size() + 1;
+    ++taken.lines;
+    taken.is_ascii = false;
   }
   return taken.lines > before;
 }

@@ -20,6 +20,7 @@
 #include "log/other_programs_filter.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/known_messages.h"
+#include "model/shard/known_shapes.h"
 #include "model/shard/shard.h"
 
 namespace ncclog {
@@ -91,6 +92,10 @@ class TearGuard {
 
   /// Adds line `number`, accepted likewise, whose process and message were read before.
   void add(const KnownMessageLine& line, uint64_t number);
+
+  /// Adds line `number`, of a shape that was read before; the guard has to be quiet. False if it
+  /// has to be read, because it begins like a known process's.
+  bool add(const KnownShape& line, uint64_t number);
 
   /// Adds lines of other programs that mean nothing; the guard has to be quiet. Their bytes must
   /// stay until the shard settles.
@@ -238,6 +243,7 @@ class LogReader {
   void receive(const Line& record, const Event& event, int lines);
   bool take_calls(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_messages(std::string_view block, uint64_t number, TakenLines& taken);
+  bool take_shapes(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
 
   std::optional<ReadBefore> own_;
@@ -245,6 +251,7 @@ class LogReader {
   ShardWriter shard_;
   TearGuard guard_;
   KnownCalls calls_;
+  KnownShapes shapes_;
   std::vector<KnownLine> run_;  ///< Lines about calls, one behind the other, while they are taken.
   std::string_view line_;       ///< The line that is being added.
   bool learns_;                 ///< Nobody looks at every line, whatever it says.

@@ -9,6 +9,7 @@
 #include "log/messages.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/known_messages.h"
+#include "model/shard/known_shapes.h"
 
 namespace ncclog {
 namespace {
@@ -240,23 +241,45 @@ void ShardWriter::add(const KnownMessageLine& line, uint64_t number) {
             shard_.limit, texts_);
 }
 
-void ShardWriter::add(const ForeignRun& run) {
-  shard_.losses.lines += run.lines;
-  shard_.losses.foreign += run.lines;
-  if (run.lines == run.empty) return;
+/// What nobody whom a line names wrote.
+SpeakerLog& ShardWriter::others() {
   if (others_ == nullptr || has_dropped_) {
     Speaker speaker;
     speaker.input = static_cast<int64_t>(input_);
     others_ = &shard_.speakers[speaker];
   }
+  return *others_;
+}
+
+void ShardWriter::add(const KnownShape& line, uint64_t number) {
+  count(line.event.fate, 1);
+  const SourceRef where{unit_, number};
+  SpeakerLog& log = line.has_prefix ? speaker_of(line.event) : others();
+  note_line(log, where, line.text, line.event.header.prefix);
+  if (line.is_dated) {
+    note_time(where, line.text);
+  } else {
+    pulse().add_undated(where, line.names_step);
+  }
+  if (line.has_marker) add_marker(where, read_marker(line.marker));
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, line.event, {}, shard_.limit, texts_);
+  shard_.limit_records();
+  if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
+}
+
+void ShardWriter::add(const ForeignRun& run) {
+  shard_.losses.lines += run.lines;
+  shard_.losses.foreign += run.lines;
+  if (run.lines == run.empty) return;
+  SpeakerLog& log = others();
   const std::string_view text = run.text;
   const size_t begin = text.find_first_not_of('\n');
   const size_t end = text.find_last_not_of('\n') + 1;
   const size_t last = text.substr(0, end).rfind('\n') + 1;
-  if (others_->lines == 0) others_->first = {unit_, run.number + begin};
-  others_->lines += run.lines - run.empty;
-  others_->last = {unit_, run.number + run.lines - (text.size() - end)};
-  others_->last_text.assign(text.substr(last, std::min(end - last, Record::kMaxTextBytes)));
+  if (log.lines == 0) log.first = {unit_, run.number + begin};
+  log.lines += run.lines - run.empty;
+  log.last = {unit_, run.number + run.lines - (text.size() - end)};
+  log.last_text.assign(text.substr(last, std::min(end - last, Record::kMaxTextBytes)));
   uint64_t number = run.number;
   for (size_t line = 0; line < text.size(); ++number) {
     const size_t next = text.find('\n', line) + 1;
@@ -331,19 +354,24 @@ void ShardWriter::note_markers(SourceRef where, std::string_view line, const Eve
   const std::string_view text =
       others || finder_.wants_all_lines() ? line : event.header.unexplained;
   Marker marker;
-  if (text.empty() || !finder_.find(text, marker)) return;
+  if (!text.empty() && finder_.find(text, marker)) add_marker(where, marker);
+}
+
+void ShardWriter::add_marker(SourceRef where, const Marker& marker) {
   InputClock& clock = shard_.clocks.try_emplace(input_, InputClock{.unit = unit_}).first->second;
   clock.markers.add(marker);
   markers_seen_ = clock.markers.total;
   if (pulse_ != nullptr) pulse_->add_work(where);
 }
 
-void ShardWriter::note_time(SourceRef where, std::string_view line) {
+Pulse& ShardWriter::pulse() {
   if (pulse_ == nullptr) {
     pulse_ = &shard_.clocks.try_emplace(input_, InputClock{.unit = unit_}).first->second.pulse;
   }
-  pulse_->add(where, line);
+  return *pulse_;
 }
+
+void ShardWriter::note_time(SourceRef where, std::string_view line) { pulse().add(where, line); }
 
 void ShardWriter::add_in_doubt(const Event& event, int lines) {
   count(event.fate, static_cast<uint64_t>(lines));

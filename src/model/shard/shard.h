@@ -32,6 +32,7 @@ namespace ncclog {
 struct KnownCall;
 struct KnownLine;
 struct KnownMessageLine;
+struct KnownShape;
 struct LedgerPlace;
 class KnownCalls;
 
@@ -129,6 +130,9 @@ class ShardWriter {
   /// Adds line `number`, whose process and message were read before.
   void add(const KnownMessageLine& line, uint64_t number);
 
+  /// Adds line `number`, of a shape that was read before.
+  void add(const KnownShape& line, uint64_t number);
+
   /// Adds lines of other programs.
   void add(const ForeignRun& run);
 
@@ -171,6 +175,9 @@ class ShardWriter {
   bool is_there(const KnownCall& call) const;
   void limit_speakers();
   void note_writer(const Header& header);
+  SpeakerLog& others();
+  Pulse& pulse();
+  void add_marker(SourceRef where, const Marker& marker);
   void note_markers(SourceRef where, std::string_view line, const Event& event);
   void note_time(SourceRef where, std::string_view line);
 

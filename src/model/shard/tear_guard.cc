@@ -671,6 +671,16 @@ void TearGuard::add(const KnownMessageLine& line, uint64_t number) {
   shard_.add(line, number);
 }
 
+bool TearGuard::add(const KnownShape& line, uint64_t number) {
+  if (speaker_before(line.text) != nullptr ||
+      speaker_before(line.event.header.message) != nullptr) {
+    return false;
+  }
+  release({}, -1);
+  shard_.add(line, number);
+  return true;
+}
+
 void TearGuard::add(const ForeignRun& run) {
   release({}, -1);
   shard_.add(run);

@@ -105,7 +105,7 @@ TEST(ForeignFilter, TakesWholeLinesOffABlock) {
 
 TEST(MarkerNeedles, StandInWhatTheFinderFinds) {
   const std::vector<std::string> megatron = marker_needles(MarkerFinder("megatron"));
-  EXPECT_EQ(std::count(megatron.begin(), megatron.end(), "iteration "), 1);
+  EXPECT_EQ(std::count(megatron.begin(), megatron.end(), "iteration  "), 1);
   EXPECT_EQ(marker_needles(MarkerFinder("step(\\d+)")), std::vector<std::string>{""});
   EXPECT_EQ(marker_needles(MarkerFinder("step")), std::vector<std::string>{""});
   EXPECT_GT(marker_needles(MarkerFinder()).size(), 10u);
