@@ -80,9 +80,8 @@ void LiteralSet::Tables::make(const std::vector<std::string>& literals) {
   }
   id = ++sets;
   hs_compile_error_t* error = nullptr;
-  hs_compile_multi(pointers.data(), nullptr, numbers.data(),
-                   static_cast<unsigned>(pointers.size()), HS_MODE_BLOCK, nullptr, &database,
-                   &error);
+  hs_compile_multi(pointers.data(), nullptr, numbers.data(), static_cast<unsigned>(pointers.size()),
+                   HS_MODE_BLOCK, nullptr, &database, &error);
   hs_free_compile_error(error);
 }
 
@@ -116,7 +115,8 @@ bool LiteralSet::search(std::string_view text, Visitor visit, void* visitor) con
     const auto& [visit_one, by] = *static_cast<Visiting*>(context);
     return visit_one(by, number) ? 1 : 0;
   };
-  hs_scratch_t* scratch = searched < tables.worth || tables.database == nullptr ? nullptr : tables.scratch();
+  hs_scratch_t* scratch =
+      searched < tables.worth || tables.database == nullptr ? nullptr : tables.scratch();
   if (scratch != nullptr) {
     const hs_error_t end = hs_scan(tables.database, text.data(), static_cast<unsigned>(text.size()),
                                    0, scratch, receive, &visiting);

@@ -46,8 +46,8 @@ const Input kInputs[] = {
      {.bytes = 1, .ranks = 24, .mix = LogMix::Init},
      {.bytes = 3'000'000, .ranks = 24, .mix = LogMix::Init}},
     {"training",
-     {.bytes = 1'000'000, .mix = LogMix::Training},
-     {.bytes = 3'000'000, .mix = LogMix::Training}},
+     {.bytes = 8'000'000, .mix = LogMix::Training},
+     {.bytes = 16'000'000, .mix = LogMix::Training}},
 };
 
 struct Run {

@@ -75,7 +75,7 @@ const KnownShape* KnownShapes::find(std::string_view bytes) {
   if (end == bytes.npos) return nullptr;
   const std::string_view text = bytes.substr(0, end);
   KnownShape* known = shapes_[read_shape(text) % kShapes].get();
-  if (known == nullptr || known->shape != shape_) return nullptr;
+  if (known == nullptr || !known->is_alike || known->shape != shape_) return nullptr;
   text.copy(known->text.data(), text.size());
   if (!known->has_prefix) return known;
   const Prefix prefix = parse_prefix(known->text);
@@ -88,12 +88,14 @@ void KnownShapes::learn(std::string_view text, const Event& event) {
   if (text.size() >= kMaxBytes || finder_.wants_all_lines()) return;
   const uint64_t hash = read_shape(text);
   if (seen_.empty()) seen_.resize(kShapes);
-  if (std::exchange(seen_[hash % kShapes], hash) != hash || !is_alike(shape_, event)) return;
-  if (may_match(matcher_, text)) return;
+  if (std::exchange(seen_[hash % kShapes], hash) != hash) return;
   if (shapes_.empty()) shapes_.resize(kShapes);
   auto& known = shapes_[hash % kShapes];
   if (known != nullptr && known->shape == shape_) return;
-  known = std::make_unique<KnownShape>(KnownShape{.shape = shape_, .text = std::string(text)});
+  known = std::make_unique<KnownShape>(KnownShape{.shape = shape_});
+  known->is_alike = is_alike(shape_, event) && !may_match(matcher_, text);
+  if (!known->is_alike) return;
+  known->text = text;
   known->event = moved(event, text, known->text);
   known->has_marker = finder_.find(known->text, known->marker);
   // Of all times with digits in those places this one is certain to be one.

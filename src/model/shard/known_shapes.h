@@ -26,7 +26,8 @@ bool may_match(const LineMatcher& matcher, std::string_view text);
 
 /// A shape, and the line of it that was found last.
 struct KnownShape {
-  std::string shape;  ///< With a "1" for every digit.
+  std::string shape;      ///< With a "1" for every digit.
+  bool is_alike = false;  ///< Its lines differ in nothing else; if not, the rest is empty.
   std::string text;
   Event event;  ///< Views `text`.
   bool has_marker = false;
