@@ -182,7 +182,8 @@ FactValue container(const Job& job, const Instance&) {
   }
   FactValue answer = said_answer<ShellCommand>(job, [](const Said<ShellCommand>& said) {
     // "root@c5ab17e0d2f4:/workspace# df" names a host.
-    const std::string text = said.record.text();
+    const std::string line = said.record.text();
+    const std::string_view text = line;
     const std::string_view prompt = text.substr(std::min(text.find('@'), text.size() - 1) + 1);
     const bool is_in_one = holds_one_of(said.message.command, kContainerCommands) ||
                            is_container_host(prompt.substr(0, prompt.find_first_of(": \t")));
