@@ -126,7 +126,7 @@ bool names_somebody(const Prefix& prefix) {
 
 /// One of the questions is none: whatever holds the needle matters.
 bool is_certain(const auto& questions) {
-  return std::ranges::any_of(questions, [](const auto& asks) { return asks == nullptr; });
+  return std::ranges::find(questions, nullptr) != questions.end();
 }
 
 /// A colour whose ESC is lost begins the line.
@@ -142,11 +142,9 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFi
   for (const KnownNeedle& needle : kNeedles) add(needle.text, needle.question);
   for (const std::string_view key : kMessageKeys) add(key, is_json);
   for (const std::string_view words : error_needles()) add(words, is_error);
-  for (const std::string& text : wanted) {
-    wants_all_ |= text.empty();
-    if (!text.empty()) add(text, nullptr);
-  }
-  for (const std::string& text : marker_needles(finder)) {
+  std::vector<std::string> texts = marker_needles(finder);
+  texts.insert(texts.end(), wanted.begin(), wanted.end());
+  for (const std::string& text : texts) {
     wants_all_ |= text.empty();
     if (!text.empty()) add(text, nullptr);
   }
@@ -159,7 +157,7 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFi
   }
   // Few and rare needles are what makes the search quick.
   drop_longer_needles();
-  std::vector<std::string> texts;
+  texts.clear();
   for (auto& [text, questions] : needles_) {
     texts.push_back(text);
     questions_.push_back(is_certain(questions) ? Questions(1) : std::move(questions));
@@ -167,7 +165,7 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFi
   literals_.emplace(std::move(texts));
 }
 
-void ForeignFilter::add(std::string_view needle, const Question& question) {
+void ForeignFilter::add(std::string_view needle, Question question) {
   needles_.try_emplace(std::string(needle)).first->second.push_back(question);
 }
 
@@ -257,7 +255,7 @@ bool ForeignFilter::can_matter(std::string_view line) const {
   if (matters || matters_by_start(line, message)) return true;
   return std::any_of(found.begin(), found.begin() + count, [&](size_t number) {
     return std::ranges::any_of(questions_[number],
-                               [&](const Question& asks) { return asks(line, message); });
+                               [&](Question asks) { return asks(line, message); });
   });
 }
 

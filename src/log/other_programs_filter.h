@@ -78,11 +78,11 @@ class ForeignFilter {
   BoringLines boring_lines(std::string_view block) const;
 
  private:
-  /// Looks closer at a line that holds a needle; empty: the line matters.
-  using Question = std::function<bool(std::string_view line, std::string_view message)>;
+  /// Looks closer at a line that holds a needle; nullptr: the line matters.
+  using Question = bool (*)(std::string_view line, std::string_view message);
   using Questions = std::vector<Question>;
 
-  void add(std::string_view needle, const Question& question);
+  void add(std::string_view needle, Question question);
   void add_wording(const Wording& wording);
   void drop_longer_needles();
   bool matters_by_start(std::string_view line, std::string_view& message) const;

@@ -105,8 +105,7 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
 }
 
 bool is_nccl_line(const Evidence& line) {
-  const Event event = parse_event(line.text, all_wordings());
-  return event.header.level != Level::None && event.header.level != Level::Framework;
+  return is_nccl(parse_header(line.text));
 }
 
 class Deriver {

@@ -70,7 +70,7 @@ size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
   text = text.substr(0, text.substr(0, kMaxMessageBytes + 1).find('\n'));
   if (text.size() > kMaxMessageBytes || last_->text.size() + text.size() == bytes.size()) return 0;
   const uint64_t hash = message_hash(text);
-  const Message* message = messages_[hash % kMessages].get();
+  const Known* message = messages_[hash % kMessages].get();
   const bool is_known =
       message != nullptr && message->is_quiet && message->hash == hash && message->text == text;
   if (!is_known) return 0;
@@ -126,7 +126,7 @@ void KnownMessages::learn(std::string_view text, const Event& event) {
   if (message != nullptr && message->text == said) return;
   const std::string with_anchor = std::string(kInfoAnchor).append(said);
   const bool is_quiet = !matcher_ || !holds_one(matcher_, with_anchor);
-  message = std::make_unique<Message>(Message{std::string(said), hash, is_quiet, {}});
+  message = std::make_unique<Known>(Known{std::string(said), hash, is_quiet, {}});
   message->said = moved(event.message, said, message->text);
 }
 

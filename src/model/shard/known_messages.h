@@ -29,9 +29,9 @@ struct KnownMessageLine {
   std::string_view text;  ///< Without its line end.
   Event event;            ///< Views `text`.
   uint64_t hash = 0;      ///< message_hash.
-  SpeakerLog** log =
-      nullptr;  ///< Where its process's lines go, as who adds it noted; nullptr there
-                ///< where nobody has, or for another reader.
+  /// For who adds the line: where the log of its process is noted; nullptr stands there until this
+  /// reader's first line of the process.
+  SpeakerLog** log = nullptr;
 };
 
 /// Learns heads and messages and finds lines of them. Of those that came lately only: memory is
@@ -46,8 +46,8 @@ class KnownMessages {
   KnownMessages(const KnownMessages&) = delete;  // Events view messages.
   KnownMessages& operator=(const KnownMessages&) = delete;
 
-  /// Forgets where lines go; to be called by each reader before the others.
-  void begin() { ++reader_; }
+  /// Forgets where lines go: another reader uses it from now on.
+  void change_reader() { ++reader_; }
 
   /// Reads the line with which `bytes` begin into `line`; its length with its end. 0 if its head or
   /// its message is not known, or if it does not end in `bytes`.
@@ -64,11 +64,11 @@ class KnownMessages {
     uint64_t reader = 0;  ///< To which `log` belongs.
     SpeakerLog* log = nullptr;
   };
-  struct Message {
+  struct Known {
     std::string text;  ///< With further blanks before it.
     uint64_t hash = 0;
     bool is_quiet = false;  ///< No pattern can match its lines.
-    ncclog::Message said;   ///< Views `text`.
+    Message said;           ///< Views `text`.
   };
 
   Head* head_at(std::string_view bytes);
@@ -80,7 +80,7 @@ class KnownMessages {
 
   // By hash; another one of the same place takes its place.
   std::vector<std::unique_ptr<Head>> heads_;
-  std::vector<std::unique_ptr<Message>> messages_;
+  std::vector<std::unique_ptr<Known>> messages_;
   std::vector<uint64_t> seen_;  ///< Hashes of messages that came once.
   Head* last_ = nullptr;        ///< Found last.
   uint64_t reader_ = 0;

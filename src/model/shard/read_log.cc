@@ -48,7 +48,7 @@ LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
       events_([this](const Line& record, const Event& event, int lines) {
         receive(record, event, lines);
       }) {
-  before_.messages.begin();
+  before_.messages.change_reader();
 }
 
 void LogReader::add(const Line& line) {
