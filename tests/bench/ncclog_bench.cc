@@ -108,8 +108,9 @@ void ledger(benchmark::State& state, const std::string& mix) {
   std::vector<Event> events;
   for (std::string_view line : log.lines) events.push_back(parse_event(line, all_wordings()));
   const std::vector<int> matched;
+  RecordTexts texts;
   for (auto _ : state) {
-    ShardWriter shard(0, 0, {});
+    ShardWriter shard(0, 0, {}, texts);
     Line line;
     for (size_t i = 0; i < events.size(); ++i) {
       line.text = log.lines[i];
