@@ -315,6 +315,13 @@ struct SpeakerLog {
   /// Keeps the first records of each kind only, as many as `limit` allows.
   void cut_to(const RecordLimit& limit);
 
+  /// To be called before the lists of records are asked, when lines were added.
+  void settle() {
+    records.settle();
+    unrecognised.settle();
+    line_matches.settle();
+  }
+
   /// Gives back memory that nothing stands in, when nothing more will be added.
   void fit() {
     last_text.shrink_to_fit();

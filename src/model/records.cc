@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstring>
 #include <tuple>
 
@@ -108,10 +109,26 @@ LineTime time_of(const Record& record) {
   return record.rest == nullptr ? LineTime() : time_of_line(record.rest->text);
 }
 
+boost::intrusive_ptr<const LineHead> RecordTexts::head(std::string_view text,
+                                                       const Header& header) {
+  auto& known = heads_[message_hash(text) % kHeads];
+  if (known != nullptr && known->text == text) return known;
+  auto made = head_of(text, header);
+  if (made != nullptr) known = made;
+  return made;
+}
+
+boost::intrusive_ptr<const RecordText> RecordTexts::message(std::string_view text, uint64_t hash,
+                                                            const Wording& wording) {
+  auto& known = messages_[hash % kMessages];
+  const bool is_known =
+      known != nullptr && known->hash == hash && known->text == text && known->wording == &wording;
+  if (!is_known) known = make_text(text, hash, &wording);
+  return known;
+}
+
 Record RecordTexts::record(SourceRef where, std::string_view line, const Event& event,
                            uint64_t hash) {
-  constexpr size_t kHeads = 1024;
-  constexpr size_t kMessages = 4096;
   const Header& header = event.header;
   const std::string_view message = header.message;
   const auto before = static_cast<size_t>(message.data() - line.data());
@@ -119,23 +136,9 @@ Record RecordTexts::record(SourceRef where, std::string_view line, const Event& 
   const bool is_plain = is_nccl(header) && wording != nullptr && !header.anchored_twice &&
                         header.repeated == 0 && before + message.size() == line.size() &&
                         line.size() <= Record::kMaxTextBytes;
-  if (!is_plain) return make_record(where, line, event);
-  if (messages_.empty()) {
-    heads_.resize(kHeads);
-    messages_.resize(kMessages);
-  }
-  const std::string_view text = line.substr(0, before);
-  auto& head = heads_[message_hash(text) % kHeads];
-  if (head == nullptr || head->text != text) {
-    auto made = head_of(text, header);
-    if (made == nullptr) return make_record(where, line, event);
-    head = std::move(made);
-  }
-  auto& rest = messages_[hash % kMessages];
-  const bool is_known =
-      rest != nullptr && rest->hash == hash && rest->text == message && rest->wording == wording;
-  if (!is_known) rest = make_text(message, hash, wording);
-  return {where, head, rest};
+  auto shared = is_plain ? head(line.substr(0, before), header) : nullptr;
+  if (shared == nullptr) return make_record(where, line, event);
+  return {where, std::move(shared), this->message(message, hash, *wording)};
 }
 
 size_t RecordLimit::of(uint16_t kind) const {
@@ -164,6 +167,7 @@ size_t RecordLists::place_of(uint16_t key) {
 }
 
 RecordList RecordLists::list(size_t place) const {
+  assert(waiting_.empty());
   const Entry& entry = entries_[place];
   const size_t begin = begin_of(place);
   return {entry.total, entry.full, std::span(records_).subspan(begin, entry.end - begin)};
@@ -175,17 +179,41 @@ RecordList RecordLists::find(uint16_t key) const {
   return list(static_cast<size_t>(place - entries_.begin()));
 }
 
-bool RecordLists::contains(size_t place, uint64_t hash) const {
-  return std::ranges::any_of(list(place).kept,
-                             [&](const Record& record) { return record.rest->hash == hash; });
+RecordLists::Kept RecordLists::look_for(size_t place, uint64_t hash) const {
+  const Entry& entry = entries_[place];
+  const size_t begin = begin_of(place);
+  Kept kept{entry.end - begin, false};
+  const auto look_at = [&](size_t at) { kept.has_it |= records_[at].rest->hash == hash; };
+  for (size_t at = begin; at < entry.end; ++at) look_at(at);
+  const size_t settled = records_.size() - waiting_.size();
+  for (size_t i = 0; i < waiting_.size(); ++i) {
+    if (waiting_[i] != entry.key) continue;
+    ++kept.count;
+    look_at(settled + i);
+  }
+  return kept;
 }
 
-void RecordLists::insert(size_t place, Record&& record) {
-  // Thousands of ranks keep some dozens of lines each: doubling would leave a third unused.
-  const size_t size = records_.size();
-  if (size == records_.capacity()) records_.reserve(size + size / 4 + 4);
-  records_.insert(records_.begin() + entries_[place].end, std::move(record));
-  for (Entry& entry : std::span(entries_).subspan(place)) ++entry.end;
+void RecordLists::settle() {
+  if (waiting_.empty()) return;
+  const size_t settled = records_.size() - waiting_.size();
+  std::vector<std::pair<uint16_t, size_t>> added;  // Keys and places.
+  for (size_t i = 0; i < waiting_.size(); ++i) added.emplace_back(waiting_[i], settled + i);
+  std::ranges::sort(added);
+  waiting_.clear();
+  std::vector<Record> rows;
+  rows.reserve(records_.size());
+  size_t begin = 0;
+  auto next = added.begin();
+  for (Entry& entry : entries_) {
+    const size_t end = std::exchange(begin, entry.end);
+    for (size_t at = end; at < entry.end; ++at) rows.push_back(std::move(records_[at]));
+    for (; next != added.end() && next->first == entry.key; ++next) {
+      rows.push_back(std::move(records_[next->second]));
+    }
+    entry.end = static_cast<uint32_t>(rows.size());
+  }
+  records_ = std::move(rows);
 }
 
 void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
@@ -193,9 +221,10 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
     *this = std::move(later);
     return cut_to(limit);
   }
+  later.settle();
   for (size_t i = 0; i < later.entries_.size(); ++i) {
     const Entry& news = later.entries_[i];
-    const uint64_t total = find(news.key).total + news.total;
+    const uint64_t total = entries_[place_of(news.key)].total + news.total;
     for (size_t r = later.begin_of(i); r < news.end; ++r) {
       Record& record = later.records_[r];
       add(
@@ -205,9 +234,11 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
     entry.total = total;
     entry.full |= news.full;
   }
+  settle();
 }
 
 void RecordLists::cut_to(const RecordLimit& limit) {
+  settle();
   const auto is_longer = [&](const Entry& entry) {
     return entry.end - begin_of(static_cast<size_t>(&entry - entries_.data())) >
            limit.of(entry.key);
@@ -233,10 +264,13 @@ void RecordLists::cut_to(const RecordLimit& limit) {
 }
 
 void RecordLists::forget_repeats() {
+  settle();
   for (size_t i = 0; i < entries_.size(); ++i) entries_[i].total = entries_[i].end - begin_of(i);
 }
 
 void RecordLists::fit() {
+  settle();
+  waiting_.shrink_to_fit();
   records_.shrink_to_fit();
   entries_.shrink_to_fit();
 }

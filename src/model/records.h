@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
@@ -89,10 +90,20 @@ class RecordTexts {
   /// The record of a line that says `event`; `hash` is that of its message.
   Record record(SourceRef where, std::string_view line, const Event& event, uint64_t hash);
 
+  /// What stands before the message of a line with that header; nullptr if it does not mean the
+  /// same alone.
+  boost::intrusive_ptr<const LineHead> head(std::string_view text, const Header& header);
+
+  /// The message with that message_hash, which all of the wording fits.
+  boost::intrusive_ptr<const RecordText> message(std::string_view text, uint64_t hash,
+                                                 const Wording& wording);
+
  private:
   /// By hash; another text of the same place takes its place.
-  std::vector<boost::intrusive_ptr<const LineHead>> heads_;
-  std::vector<boost::intrusive_ptr<const RecordText>> messages_;
+  static constexpr size_t kHeads = 1024;
+  static constexpr size_t kMessages = 4096;
+  std::vector<boost::intrusive_ptr<const LineHead>> heads_{kHeads};
+  std::vector<boost::intrusive_ptr<const RecordText>> messages_{kMessages};
 };
 
 /// The first different records of one kind, in input order: kMaxKept, or fewer where there are many
@@ -140,9 +151,11 @@ RecordLimit record_limit(size_t speakers);
 //   channel_connected → 812 lines, 256 kept        using_network → 1 line
 //
 // A speaker prints a few dozen of the hundreds of kinds, and thousands of speakers take turns. So
-// the records of all kinds lie in one row.
+// the records of all kinds lie in one row, kind by kind. New ones wait at its end, so that not each
+// of them moves all those behind its place.
 
-/// Lists of records by key, in ascending order of the keys.
+/// Lists of records by key, in ascending order of the keys. Between add() and settle() nothing may
+/// be asked but which keys there are.
 class RecordLists {
  public:
   /// Counts a line by its message_hash: equal messages are kept once. `make` is called for its
@@ -152,13 +165,19 @@ class RecordLists {
     const size_t place = place_of(key);
     Entry& entry = entries_[place];
     ++entry.total;
-    if (entry.full || contains(place, hash)) return;
-    if (entry.end - begin_of(place) < most) {
-      insert(place, make());
-    } else {
-      entry.full = true;
-    }
+    if (entry.full) return;
+    const Kept kept = look_for(place, hash);
+    if (kept.has_it) return;
+    entry.full = kept.count >= most;
+    if (entry.full) return;
+    records_.push_back(make());
+    waiting_.push_back(key);
+    constexpr size_t kMostWaiting = 256;
+    if (waiting_.size() == kMostWaiting) settle();
   }
+
+  /// Puts all records that were added where they belong.
+  void settle();
 
   /// No total if there is none. Valid until the lists are changed.
   RecordList find(uint16_t key) const;
@@ -166,7 +185,9 @@ class RecordLists {
   /// The records of that list; none if there is no such list.
   std::span<const Record> kept(uint16_t key) const { return find(key).kept; }
 
-  bool contains(uint16_t key) const { return find(key).total > 0; }
+  bool contains(uint16_t key) const {
+    return std::ranges::binary_search(entries_, key, {}, &Entry::key);
+  }
   bool empty() const { return entries_.empty(); }
 
   /// Keys and their lists.
@@ -202,6 +223,7 @@ class RecordLists {
   /// which none is left go: rules ask which kinds there are.
   template <typename Stays>
   void keep_only(Stays stays) {
+    settle();
     std::vector<Record> rest;
     size_t begin = 0;
     for (Entry& entry : entries_) {
@@ -221,7 +243,7 @@ class RecordLists {
   /// As if no message had come twice.
   void forget_repeats();
 
-  /// Gives back memory that nothing stands in.
+  /// Settles, and gives back memory that nothing stands in.
   void fit();
 
  private:
@@ -236,11 +258,16 @@ class RecordLists {
   size_t place_of(uint16_t key);
   size_t begin_of(size_t place) const { return place == 0 ? 0 : entries_[place - 1].end; }
   RecordList list(size_t place) const;
-  bool contains(size_t place, uint64_t hash) const;
-  void insert(size_t place, Record&& record);
+  /// What is kept of a list, and whether a message is among it.
+  struct Kept {
+    size_t count = 0;
+    bool has_it = false;
+  };
+  Kept look_for(size_t place, uint64_t hash) const;
 
   std::vector<Entry> entries_;  ///< By key, ascending.
   std::vector<Record> records_;
+  std::vector<uint16_t> waiting_;  ///< Keys of the last records, which wait for settle().
 };
 
 // Lines whose order and repetition matter: the first ones of a family as they came, equal or not.

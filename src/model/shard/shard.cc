@@ -340,6 +340,7 @@ void ShardWriter::settle() {
 Shard ShardWriter::finish(KnownCalls& calls) {
   settle();
   for (KnownCall& call : calls.all()) add_uncounted(call);
+  for (auto& [speaker, log] : shard_.speakers) log.settle();
   return std::move(shard_);
 }
 

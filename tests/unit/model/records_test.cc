@@ -25,7 +25,8 @@ void add(RecordLists& lists, int message, uint64_t line, size_t most = RecordLis
       most);
 }
 
-std::vector<uint64_t> lines_of(const RecordLists& lists) {
+std::vector<uint64_t> lines_of(RecordLists lists) {
+  lists.settle();
   std::vector<uint64_t> lines;
   for (const Record& record : lists.kept(kKey)) lines.push_back(record.where.line);
   return lines;
@@ -112,7 +113,8 @@ void add(RecordLists& lists, uint16_t key, const std::string& message) {
   lists.add(key, message_hash(message), [&] { return make_record({}, message, event); });
 }
 
-std::string show(const RecordLists& lists) {
+std::string show(RecordLists lists) {
+  lists.settle();
   std::string text;
   for (const auto& [key, list] : lists) {
     text += std::to_string(key) + ":" + std::to_string(list.total);
@@ -132,11 +134,26 @@ TEST(RecordLists, AreInTheOrderOfTheirKeysHoweverTheyWereMade) {
   add(lists, 7, "a");
   EXPECT_EQ(show(lists), "7:2 a;9:1 b;40:1 d;512:1 e;");
   EXPECT_TRUE(lists.contains(40));
+  lists.settle();
   EXPECT_FALSE(lists.contains(8));
   EXPECT_EQ(lists.find(1000).total, 0U);
   EXPECT_EQ(lists.find(9).kept.front().text(), "b");
   EXPECT_TRUE(std::any_of(lists.begin(), lists.end(),
                           [](const auto& entry) { return entry.first == 512; }));
+}
+
+TEST(RecordLists, HoldTheSameWheneverTheyAreSettled) {
+  RecordLists at_the_end;
+  RecordLists each_time;
+  for (int i = 0; i < 1000; ++i) {
+    const auto key = static_cast<uint16_t>(i * i % 11);
+    const std::string message = std::to_string(i % 130);
+    add(at_the_end, key, message);
+    add(each_time, key, message);
+    each_time.settle();
+  }
+  EXPECT_EQ(show(at_the_end), show(each_time));
+  EXPECT_NE(show(each_time).find("4:"), std::string::npos);
 }
 
 TEST(RecordLists, MergeKeyByKey) {
