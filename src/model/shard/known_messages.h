@@ -3,10 +3,15 @@
 //   node-a:41:41 [0] NCCL INFO P2P Chunksize set to 131072
 //   └ head ─────────────────┘└ message, as other ranks printed it
 //
-// Thousands of ranks print the same while they come up. A head that was read says who speaks, and a
-// message that was read and fits a wording to its end says what it said there: so neither is taken
-// apart again. What is learnt is a message that comes for the second time, because most of those
-// that come once name a rank or a pointer.
+// Thousands of ranks print the same while they come up, and in the same order. A head that was read
+// says who speaks, and a message that was read and fits a wording to its end says what it said
+// there: so neither is taken apart again, and mostly the message is the one that came behind the
+// last one before. What is learnt is a message that comes for the second time.
+//
+//   Channel 00/0 : 8[0] -> 9[1] via P2P/CUMEM      Channel 00/0 : 16[0] -> 17[1] via P2P/CUMEM
+//
+// Others name ranks and pointers. One that differs from a message that was read in numbers only has
+// its wording, unless some wording tells those numbers apart, and only its holes are read again.
 //
 // Heads with a time or a launcher's prefix are not learnt: what they say differs from line to line.
 
@@ -21,14 +26,18 @@
 
 #include "log/event.h"
 #include "model/process_log.h"
+#include "model/records.h"
 
 namespace ncclog {
 
 /// A line that is known, as it stands in a block of bytes.
 struct KnownMessageLine {
   std::string_view text;  ///< Without its line end.
-  Event event;            ///< Views `text`.
+  Event event;            ///< Its header views `text`, its message `text` or what is known of it.
   uint64_t hash = 0;      ///< message_hash.
+  const LineHead* head = nullptr;    ///< Of its record, like
+  const RecordText* rest = nullptr;  ///< the message. Both stay until the next line.
+  bool names_comm = false;           ///< As "comm 0x5e0".
   /// For who adds the line: where the log of its process is noted; nullptr stands there until this
   /// reader's first line of the process.
   SpeakerLog** log = nullptr;
@@ -41,8 +50,9 @@ class KnownMessages {
   static constexpr size_t kMaxHeadBytes = 160;
   static constexpr size_t kMaxMessageBytes = 1024;
 
-  /// `matcher` must outlive it: lines that its patterns may match are not learnt.
-  explicit KnownMessages(const LineMatcher& matcher);
+  /// Both must outlive it: lines that the matcher's patterns may match are not learnt, and records
+  /// of the others share the texts.
+  KnownMessages(const LineMatcher& matcher, RecordTexts& texts);
   KnownMessages(const KnownMessages&) = delete;  // Events view messages.
   KnownMessages& operator=(const KnownMessages&) = delete;
 
@@ -59,30 +69,41 @@ class KnownMessages {
 
  private:
   struct Head {
-    std::string text;     ///< Up to and with "INFO ".
-    Header header;        ///< Views `text`; without a message.
-    uint64_t reader = 0;  ///< To which `log` belongs.
+    boost::intrusive_ptr<const LineHead> text;  ///< Up to and with "INFO ".
+    Header header;                              ///< Views `text`; without a message.
+    uint64_t reader = 0;                        ///< To which `log` belongs.
     SpeakerLog* log = nullptr;
   };
   struct Known {
-    std::string text;  ///< With further blanks before it.
-    uint64_t hash = 0;
-    bool is_quiet = false;  ///< No pattern can match its lines.
-    Message said;           ///< Views `text`.
+    boost::intrusive_ptr<const RecordText> text;  ///< With further blanks before it.
+    bool is_quiet = false;                        ///< No pattern can match its lines.
+    bool names_comm = false;
+    Message said;       ///< Views `text`.
+    std::string shape;  ///< In in_numbers_: `text` without its numbers.
+    size_t next = 0;    ///< Place of the message that came behind it last, in messages_.
   };
+  /// By hash; another one of the same place takes its place.
+  using Table = std::vector<std::unique_ptr<Known>>;
 
   Head* head_at(std::string_view bytes);
+  Known* foresee(std::string_view rest) const;
+  Known* find_alike(std::string_view text, Message& said);
+  bool has_come(uint64_t hash);
   bool learn_head(std::string_view head, const Header& header);
+  Known& learn(Table& table, uint64_t place, const Event& event, bool is_quiet);
 
   const LineMatcher& matcher_;
+  RecordTexts& texts_;
   bool learns_;             ///< No pattern asks for what stands in all heads.
   std::string quiet_host_;  ///< The last host that no pattern asks for.
 
-  // By hash; another one of the same place takes its place.
-  std::vector<std::unique_ptr<Head>> heads_;
-  std::vector<std::unique_ptr<Known>> messages_;
+  std::vector<std::unique_ptr<Head>> heads_;  ///< As a Table.
+  Table messages_;
+  Table in_numbers_;            ///< By shape: one of those that differ in numbers only.
   std::vector<uint64_t> seen_;  ///< Hashes of messages that came once.
-  Head* last_ = nullptr;        ///< Found last.
+  std::string shape_;           ///< Of the last message that was looked for by it.
+  Head* last_head_ = nullptr;   ///< Found last, like
+  Known* last_ = nullptr;       ///< the message.
   uint64_t reader_ = 0;
 };
 

@@ -39,8 +39,8 @@ bool is_alike(std::string_view shape, const Event& event) {
          strip_ansi(shape, plain).data() == shape.data();
 }
 
-/// True if no line that differs from `text` in hexadecimal digits only can hold `literal`: a part
-/// of it that is no such number stands nowhere in `text`.
+}  // namespace
+
 bool is_out_of_question(std::string_view literal, std::string_view text) {
   const auto varies = [](char c) { return is_hex_digit(c) || c == 'x'; };
   for (size_t begin = 0; begin < literal.size();) {
@@ -51,8 +51,6 @@ bool is_out_of_question(std::string_view literal, std::string_view text) {
   }
   return false;
 }
-
-}  // namespace
 
 bool may_match(const LineMatcher& matcher, std::string_view text) {
   if (!matcher) return false;

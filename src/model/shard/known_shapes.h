@@ -21,6 +21,10 @@
 
 namespace ncclog {
 
+/// True if no line that differs from `text` in hexadecimal digits only can hold `literal`: a part
+/// of it that is no such number stands nowhere in `text`.
+bool is_out_of_question(std::string_view literal, std::string_view text);
+
 /// True if a pattern might match a line that differs from `text` in its numbers.
 bool may_match(const LineMatcher& matcher, std::string_view text);
 

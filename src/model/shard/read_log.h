@@ -208,7 +208,7 @@ struct TakenLines {
 /// What one thread's readers learn from lines, for the readers after them: files of thousands of
 /// ranks say the same.
 struct ReadBefore {
-  explicit ReadBefore(const LineMatcher& matcher) : messages(matcher) {}
+  explicit ReadBefore(const LineMatcher& matcher) : messages(matcher, texts) {}
 
   RecordTexts texts;
   KnownMessages messages;

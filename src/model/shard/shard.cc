@@ -35,7 +35,7 @@ Speaker name_of(const Header& header, uint64_t input) {
 struct Place {
   SourceRef where;
   MarkerClock clock;
-  uint64_t hash = 0;  ///< Of its message; 0: not known yet.
+  const KnownMessageLine* known = nullptr;  ///< What is known of it; nullptr: nothing.
 };
 
 /// What stands before the host: times, launchers' prefixes.
@@ -85,9 +85,14 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
   return false;
 }
 
-void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
+/// Notes who said it, but for its text.
+void count_line(SpeakerLog& log, SourceRef where) {
   if (log.lines++ == 0) log.first = where;
   log.last = where;
+}
+
+void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
+  count_line(log, where);
   log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
   SpeakerLog::note_task(log.task_rank, prefix.rank);
   SpeakerLog::note_task(log.task_local_rank, prefix.local_rank);
@@ -102,8 +107,12 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   if (recognised && !summed_up) log.inits.add(where, text, event);
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
-  const uint64_t hash = place.hash != 0 ? place.hash : message_hash(event.header.message);
-  const auto record = [&] { return texts.record(where, text, event, hash); };
+  const KnownMessageLine* known = place.known;
+  const uint64_t hash = known != nullptr ? known->hash : message_hash(event.header.message);
+  const auto record = [&] {
+    return known != nullptr ? Record{where, known->head, known->rest}
+                            : texts.record(where, text, event, hash);
+  };
   for (const int pattern : matched) {
     log.line_matches.add(static_cast<uint16_t>(pattern), hash, record, limit.most);
   }
@@ -236,8 +245,10 @@ void ShardWriter::add(const KnownMessageLine& line, uint64_t number) {
   }
   count(line.event.fate, 1);
   const SourceRef where{unit_, number};
-  note_line(**line.log, where, line.text, line.event.header.prefix);
-  keep_line(**line.log, {where, {input_, markers_seen_}, line.hash}, line.text, line.event, {},
+  count_line(**line.log, where);
+  if (last_view_.log != *line.log) settle_last_view();
+  last_view_ = {*line.log, where, line.text};
+  keep_line(**line.log, {where, {input_, markers_seen_}, &line}, line.text, line.event, {},
             shard_.limit, texts_);
 }
 
@@ -326,7 +337,16 @@ void ShardWriter::add_uncounted(KnownCall& call) {
   place.uncounted = 0;
 }
 
+/// Copies the last line of a process, unless that has said something else since.
+void ShardWriter::settle_last_view() {
+  const auto [log, where, text] = std::exchange(last_view_, {});
+  if (log != nullptr && log->last == where) {
+    log->last_text.assign(text.substr(0, Record::kMaxTextBytes));
+  }
+}
+
 void ShardWriter::settle() {
+  settle_last_view();
   for (LedgerPlace* place : viewing_) {
     // Unless the speaker has said something else since.
     if (place->log->last == SourceRef{unit_, place->last_line}) {

@@ -127,7 +127,8 @@ class ShardWriter {
   /// `number`, and the others those behind it. Their bytes must stay until settle().
   void add(std::span<const KnownLine> lines, uint64_t number);
 
-  /// Adds line `number`, whose process and message were read before.
+  /// Adds line `number`, whose process and message were read before. Its bytes must stay until
+  /// settle().
   void add(const KnownMessageLine& line, uint64_t number);
 
   /// Adds line `number`, of a shape that was read before.
@@ -165,9 +166,17 @@ class ShardWriter {
     SpeakerLog* log = nullptr;
   };
 
+  /// A line whose message was read before, while its bytes stay.
+  struct LastView {
+    SpeakerLog* log = nullptr;
+    SourceRef where;
+    std::string_view text;
+  };
+
   void count(LineFate fate, uint64_t lines);
   Recent& recent(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
   SpeakerLog& speaker_of(const Event& event);
+  void settle_last_view();
   bool add_again(const KnownLine& line, uint64_t number);
   bool add_other(const KnownLine& line, uint64_t number);
   void add_first(const KnownLine& line, uint64_t number);
@@ -189,6 +198,7 @@ class ShardWriter {
   uint64_t markers_seen_ = 0;  ///< In input_.
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
+  LastView last_view_;                 ///< The last such line of all.
   std::vector<LedgerPlace*> viewing_;  ///< Those with a last_view.
   SpeakerLog* others_ = nullptr;       ///< What other programs wrote into input_.
   Pulse* pulse_ = nullptr;             ///< Of input_; nullptr: nothing was added.
