@@ -67,6 +67,16 @@ bool BoundedLines::operator==(const BoundedLines& other) const {
   return cut_ == other.cut_ && has_same_lines(other);
 }
 
+void SharedTables::share(BoundedLines& table) {
+  constexpr size_t kTables = 256;
+  if (!table.has_lines()) return;
+  tables.resize(kTables);
+  BoundedLines& known = tables[std::hash<std::string_view>()(*table.bytes()) % kTables];
+  if (table.share(known)) return;
+  table.fit();
+  known = table;
+}
+
 namespace {
 
 /// NCCL writes the Trees line into 1024 bytes and cuts whole lines there too; near that length the
@@ -329,24 +339,8 @@ void InitSections::limit(BoundedLines InitSection::*table) {
   }
 }
 
-bool InitSections::has_tables() const {
-  return std::ranges::any_of(all_,
-                             [](const InitSection& section) { return section.system.has_lines(); });
-}
-
-void InitSections::share_tables(const InitSections& other) {
-  std::vector<const BoundedLines*> known;
-  const auto add_known = [&](const BoundedLines& table) {
-    if (table.has_lines()) known.push_back(&table);
-  };
-  for (const InitSection& section : other.all_) add_known(section.system);
-  for (InitSection& section : all_) {
-    const bool is_known = std::ranges::any_of(
-        known, [&](const BoundedLines* table) { return section.system.share(*table); });
-    if (is_known) continue;
-    section.system.fit();
-    add_known(section.system);
-  }
+void InitSections::share_tables(SharedTables& tables) {
+  for (InitSection& section : all_) tables.share(section.system);
 }
 
 void InitSections::merge(InitSections&& later) {

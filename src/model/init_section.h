@@ -117,6 +117,9 @@ class BoundedLines {
 
   void fit();  ///< Gives back what its own bytes take beyond the lines.
 
+  /// The bytes that hold the lines: the same ones in tables that share them. nullptr: no lines.
+  const std::string* bytes() const { return bytes_.get(); }
+
   bool operator==(const BoundedLines& other) const;
 
  private:
@@ -124,6 +127,13 @@ class BoundedLines {
 
   std::shared_ptr<std::string> bytes_;  ///< nullptr: no lines.
   bool cut_ = false;
+};
+
+/// Tables that came lately, so that those that hold the same share their bytes.
+struct SharedTables {
+  std::vector<BoundedLines> tables;  ///< By hash; another one of the same place takes its place.
+
+  void share(BoundedLines& table);
 };
 
 // A section, and those of one process.
@@ -193,11 +203,8 @@ class InitSections {
   /// Appends what a later stretch holds. Associative.
   void merge(InitSections&& later);
 
-  /// True if lines of a topology are kept.
-  bool has_tables() const;
-
-  /// Holds topologies that equal one of its own, or of `other`, by the same bytes.
-  void share_tables(const InitSections& other);
+  /// Holds topologies that came before by the same bytes.
+  void share_tables(SharedTables& tables);
 
   const std::vector<InitSection>& all() const { return all_; }
 

@@ -184,12 +184,26 @@ struct PrintedSystem {
   std::ptrdiff_t nodes = 0;     ///< That count.
 };
 
+/// Tables that were taken apart, by their bytes and whether they are cut: hosts that are alike print the same ones.
+struct ParsedTables {
+  std::map<std::pair<const std::string*, bool>, SystemTopology> systems;
+
+  const SystemTopology& parse(const BoundedLines& table) {
+    constexpr size_t kMost = 64;
+    if (systems.size() == kMost) systems.clear();
+    const auto [place, is_new] = systems.try_emplace({table.bytes(), table.cut()});
+    if (is_new) place->second = parse_system(table);
+    return place->second;
+  }
+};
+
 /// The topologies in a log that are not known, the one with most nodes first.
-std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& host) {
+std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& host,
+                                      ParsedTables& parsed) {
   std::vector<PrintedSystem> found;
   for (const InitSection& section : log.inits.all()) {
     if (!section.system.has_lines() || host.knows(section.system)) continue;
-    PrintedSystem printed{parse_system(section.system), &section.system};
+    PrintedSystem printed{parsed.parse(section.system), &section.system};
     printed.is_whole = is_of_one_host(printed.system);
     if (!printed.is_whole) printed.own = system_of(printed.system, section.rank);
     printed.nodes = std::ranges::count_if(printed.system.nodes, [&](const SystemNode& node) {
@@ -203,11 +217,12 @@ std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& h
 
 std::map<std::string, HostSystem> systems_by_host(const Job& job) {
   std::map<std::string, HostSystem> by_host;
+  ParsedTables parsed;
   for (const Process& process : job.processes) {
     for (const size_t log : process.logs) {
       if (job.logs[log].inits.all().empty()) continue;
       HostSystem& host = by_host[process.host];
-      for (const PrintedSystem& printed : printed_by(job.logs[log], host)) {
+      for (const PrintedSystem& printed : printed_by(job.logs[log], host, parsed)) {
         add_system(host.system, printed.system, printed.own);
         const bool keep = printed.is_whole && host.known.size() < HostSystem::kMaxKnown;
         if (keep) host.known.push_back(printed.table);

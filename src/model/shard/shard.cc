@@ -450,9 +450,8 @@ void Shard::merge(Shard&& later) {
   while (!later.speakers.empty()) {
     auto node = later.speakers.extract(later.speakers.begin());
     SpeakerLog& log = node.mapped();
-    log.calls.marks.shift(markers_of);
-    log.traces.marks.shift(markers_of);
-    const bool has_tables = log.inits.has_tables();
+    if (log.calls) log.calls.change().marks.shift(markers_of);
+    if (log.traces) log.traces.change().marks.shift(markers_of);
     auto known = speakers.find(node.key());
     if (known == speakers.end()) {
       known = speakers.insert(speakers.end(), std::move(node));
@@ -460,11 +459,7 @@ void Shard::merge(Shard&& later) {
     } else {
       known->second.merge(std::move(log), limit);
     }
-    if (!has_tables) continue;
-    // Ranks of a host print the same topology; they follow each other in the order of speakers.
-    const bool has_neighbour =
-        known != speakers.begin() && std::prev(known)->first.host == known->first.host;
-    known->second.inits.share_tables(has_neighbour ? std::prev(known)->second.inits : none);
+    known->second.inits.share_tables(tables);
   }
   for (auto& [input, clock] : later.clocks) {
     const auto [known, is_new] = clocks.try_emplace(input, clock);

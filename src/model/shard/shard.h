@@ -72,9 +72,10 @@ struct RasLines {
 /// What a stretch says. Spent once it was merged into another one.
 struct Shard {
   std::map<Speaker, SpeakerLog> speakers;
-  RecordLimit limit;  ///< Of the lists in `speakers`, by their number.
-  LossTable losses;   ///< The line counts and what is dropped here; reading errors are the input
-                      ///< layer's.
+  SharedTables tables;  ///< Of `speakers`: most ranks print the same topology.
+  RecordLimit limit;    ///< Of the lists in `speakers`, by their number.
+  LossTable losses;     ///< The line counts and what is dropped here; reading errors are the input
+                        ///< layer's.
   UnknownShapes unknown;  ///< NCCL lines that no wording fits, and errors in unknown words.
   std::map<uint64_t, StretchWriter> writers;  ///< By unit; without those whose lines name nobody.
   std::map<uint64_t, InputClock> clocks;      ///< By number of the input.
