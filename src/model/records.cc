@@ -162,7 +162,7 @@ size_t RecordLists::place_of(uint16_t key) {
   const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
   const auto index = static_cast<size_t>(place - entries_.begin());
   if (place != entries_.end() && place->key == key) return index;
-  entries_.insert(place, {.key = key, .end = static_cast<uint32_t>(begin_of(index))});
+  entries_.insert(place, {key, 0, static_cast<uint32_t>(begin_of(index)), 0, 0});
   return index;
 }
 
@@ -170,7 +170,7 @@ RecordList RecordLists::list(size_t place) const {
   assert(waiting_.empty());
   const Entry& entry = entries_[place];
   const size_t begin = begin_of(place);
-  return {entry.total, entry.full, std::span(records_).subspan(begin, entry.end - begin)};
+  return {entry.total, entry.full != 0, std::span(records_).subspan(begin, entry.end - begin)};
 }
 
 RecordList RecordLists::find(uint16_t key) const {
@@ -179,19 +179,17 @@ RecordList RecordLists::find(uint16_t key) const {
   return list(static_cast<size_t>(place - entries_.begin()));
 }
 
-RecordLists::Kept RecordLists::look_for(size_t place, uint64_t hash) const {
+bool RecordLists::holds(size_t place, uint64_t hash) const {
   const Entry& entry = entries_[place];
-  const size_t begin = begin_of(place);
-  Kept kept{entry.end - begin, false};
-  const auto look_at = [&](size_t at) { kept.has_it |= records_[at].rest->hash == hash; };
-  for (size_t at = begin; at < entry.end; ++at) look_at(at);
+  const auto is_it = [&](size_t at) { return records_[at].rest->hash == hash; };
+  for (size_t at = begin_of(place); at < entry.end; ++at) {
+    if (is_it(at)) return true;
+  }
   const size_t settled = records_.size() - waiting_.size();
   for (size_t i = 0; i < waiting_.size(); ++i) {
-    if (waiting_[i] != entry.key) continue;
-    ++kept.count;
-    look_at(settled + i);
+    if (waiting_[i] == entry.key && is_it(settled + i)) return true;
   }
-  return kept;
+  return false;
 }
 
 void RecordLists::settle() {
@@ -258,6 +256,7 @@ void RecordLists::cut_to(const RecordLimit& limit) {
       if (kept < begin + r) records_[kept] = std::move(records_[begin + r]);
     }
     begin = std::exchange(entries_[i].end, static_cast<uint32_t>(kept));
+    entries_[i].kept = static_cast<uint16_t>(most[i]);
   }
   records_.resize(kept);
   fit();

@@ -165,11 +165,10 @@ class RecordLists {
     const size_t place = place_of(key);
     Entry& entry = entries_[place];
     ++entry.total;
+    if (entry.full || (entry.kept > 0 && holds(place, hash))) return;
+    entry.full = entry.kept >= most;
     if (entry.full) return;
-    const Kept kept = look_for(place, hash);
-    if (kept.has_it) return;
-    entry.full = kept.count >= most;
-    if (entry.full) return;
+    ++entry.kept;
     records_.push_back(make());
     waiting_.push_back(key);
     constexpr size_t kMostWaiting = 256;
@@ -233,7 +232,8 @@ class RecordLists {
         if (stays(entry.key, std::as_const(records_[i]))) rest.push_back(std::move(records_[i]));
       }
       entry.total -= (entry.end - end) - (rest.size() - before);
-      if (rest.size() == before) entry.total = 0;
+      entry.kept = static_cast<uint16_t>(rest.size() - before);
+      if (entry.kept == 0) entry.total = 0;
       entry.end = static_cast<uint32_t>(rest.size());
     }
     records_ = std::move(rest);
@@ -249,21 +249,17 @@ class RecordLists {
  private:
   struct Entry {
     uint16_t key = 0;
-    bool full = false;
-    uint32_t end =
-        0;  ///< Into records_: behind its last one; its first is behind the entry before.
-    uint64_t total = 0;
+    uint16_t kept = 0;  ///< Records, those that wait included.
+    uint32_t end = 0;   ///< Into records_: behind its last one that is in its place; its first
+                        ///< is behind the entry before.
+    uint64_t total : 63 = 0;
+    uint64_t full : 1 = 0;
   };
 
   size_t place_of(uint16_t key);
   size_t begin_of(size_t place) const { return place == 0 ? 0 : entries_[place - 1].end; }
   RecordList list(size_t place) const;
-  /// What is kept of a list, and whether a message is among it.
-  struct Kept {
-    size_t count = 0;
-    bool has_it = false;
-  };
-  Kept look_for(size_t place, uint64_t hash) const;
+  bool holds(size_t place, uint64_t hash) const;
 
   std::vector<Entry> entries_;  ///< By key, ascending.
   std::vector<Record> records_;

@@ -31,15 +31,21 @@ bool is_call(const Event& event) { return event.message.kind->index == kKindInde
 
 /// Puts the text without its numbers, by which texts are compared, into `shape`.
 void read_shape(std::string_view text, std::string& shape) {
-  shape.clear();
-  for (size_t at = 0; at < text.size();) {
-    shape.push_back(text[at]);
-    if (!is_digit(text[at++])) continue;
-    shape.back() = '0';
-    const bool is_hex = text[at - 1] == '0' && at < text.size() && text[at] == 'x';
-    if (is_hex) shape.push_back(text[at++]);
-    while (at < text.size() && (is_hex ? is_hex_digit(text[at]) : is_digit(text[at]))) ++at;
+  shape.resize(text.size());
+  char* to = shape.data();
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    const char c = *at++;
+    *to++ = is_digit(c) ? '0' : c;
+    if (!is_digit(c)) continue;
+    if (c == '0' && at != end && *at == 'x') {
+      *to++ = *at++;
+      while (at != end && is_hex_digit(*at)) ++at;
+    } else {
+      while (at != end && is_digit(*at)) ++at;
+    }
   }
+  shape.resize(static_cast<size_t>(to - shape.data()));
 }
 
 std::string shape_of(std::string_view text) {

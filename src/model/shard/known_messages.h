@@ -36,7 +36,7 @@ struct KnownMessageLine {
   Event event;            ///< Its header views `text`, its message `text` or what is known of it.
   uint64_t hash = 0;      ///< message_hash.
   const LineHead* head = nullptr;    ///< Of its record, like
-  const RecordText* rest = nullptr;  ///< the message. Both stay until the next line.
+  const RecordText* rest = nullptr;  ///< the message; nullptr: it was read in other numbers.
   bool names_comm = false;           ///< As "comm 0x5e0".
   /// For who adds the line: where the log of its process is noted; nullptr stands there until this
   /// reader's first line of the process.

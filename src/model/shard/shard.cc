@@ -110,8 +110,10 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const KnownMessageLine* known = place.known;
   const uint64_t hash = known != nullptr ? known->hash : message_hash(event.header.message);
   const auto record = [&] {
-    return known != nullptr ? Record{where, known->head, known->rest}
-                            : texts.record(where, text, event, hash);
+    if (known == nullptr) return texts.record(where, text, event, hash);
+    if (known->rest != nullptr) return Record{where, known->head, known->rest};
+    const auto rest = texts.message(event.header.message, hash, *event.message.wording);
+    return Record{where, known->head, rest};
   };
   for (const int pattern : matched) {
     log.line_matches.add(static_cast<uint16_t>(pattern), hash, record, limit.most);

@@ -23,6 +23,7 @@ void add(RecordLists& lists, int message, uint64_t line, size_t most = RecordLis
         return make_record({0, line}, text, event);
       },
       most);
+  lists.settle();
 }
 
 std::vector<uint64_t> lines_of(RecordLists lists) {
