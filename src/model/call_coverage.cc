@@ -15,7 +15,7 @@ namespace {
 bool prints_calls(const Job& job, const Process& process) {
   return std::ranges::any_of(process.logs, [&](size_t log) {
     return std::ranges::any_of(job.logs[log].comms.all, [](const CommSegment& segment) {
-      return segment.calls.total + segment.traces.total > 0;
+      return segment.calls->total + segment.traces->total > 0;
     });
   });
 }

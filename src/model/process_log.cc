@@ -62,7 +62,7 @@ CommSegment facts_of(const T& said) {
 /// COMPLETE and CALL lines of the initialisation come before the first call.
 bool begins_anew(const CommSegment& earlier, const CommSegment& later) {
   if (earlier.ended.is_known() || later.started.is_known()) return true;
-  const bool has_calls = earlier.calls.total + earlier.traces.total > 0;
+  const bool has_calls = earlier.calls->total + earlier.traces->total > 0;
   if (has_calls && later.announced.is_known()) return true;
   const bool in_use = earlier.completed.is_known() || has_calls;
   const bool comes_up = later.completed.is_known() || later.nnodes >= 0 || later.local_ranks >= 0;
@@ -70,10 +70,6 @@ bool begins_anew(const CommSegment& earlier, const CommSegment& later) {
 }
 
 }  // namespace
-
-const CollectiveCalls& calls_of(const CommSegment& segment) {
-  return segment.traces.total > segment.calls.total ? segment.traces : segment.calls;
-}
 
 size_t CommSegments::append(CommSegment&& segment) {
   ++lives_;
@@ -91,8 +87,8 @@ size_t CommSegments::add(CommSegment&& news) {
   ++lives_;
   CommSegment& earlier = all[latest->second];
   add_facts(earlier, news);
-  earlier.calls.merge(news.calls);
-  earlier.traces.merge(news.traces);
+  if (news.calls) earlier.calls.change().merge(*news.calls);
+  if (news.traces) earlier.traces.change().merge(*news.traces);
   return latest->second;
 }
 
@@ -147,7 +143,7 @@ int CommSegments::add_call(SourceRef where, std::string_view stamp, const ReadCa
   }
   CommSegment& segment = all[static_cast<size_t>(place)];
   if (segment.nranks < 0) segment.nranks = call.nranks;
-  (call.is_trace ? segment.traces : segment.calls).add(where, stamp, call.call);
+  (call.is_trace ? segment.traces : segment.calls).change().add(where, stamp, call.call);
   return place;
 }
 
@@ -220,8 +216,8 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
   line_matches.merge(std::move(later.line_matches), limit.of_patterns());
   unrecognised.merge(std::move(later.unrecognised), limit.of_patterns());
   const std::vector<int> segments = comms.merge(std::move(later.comms));
-  calls.merge(later.calls, segments);
-  traces.merge(later.traces, segments);
+  if (later.calls) calls.change().merge(*later.calls, segments);
+  if (later.traces) traces.change().merge(*later.traces, segments);
   connections.merge(later.connections);
   inits.merge(std::move(later.inits));
   allocations.merge(later.allocations);

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/line.h"
+#include "base/rare.h"
 #include "log/event.h"
 #include "model/bounded_map.h"
 #include "model/calls.h"
@@ -130,14 +131,22 @@ struct CommSegment {
   SourceRef announced;
   SourceRef ended;  ///< Destroy or Abort COMPLETE; line 0: not seen.
   CommFate end = CommFate::None;
-  CollectiveCalls calls;   ///< By COLL lines.
-  CollectiveCalls traces;  ///< By CALL lines: the same calls once more where both are printed.
+  Rare<CollectiveCalls> calls;  ///< By COLL lines.
+  Rare<CollectiveCalls>
+      traces;  ///< By CALL lines: the same calls once more where both are printed.
 
   bool operator==(const CommSegment&) const = default;
 };
 
+/// CALL lines tell more of a segment's calls.
+inline bool is_told_by_traces(const CommSegment& segment) {
+  return segment.traces->total > segment.calls->total;
+}
+
 /// The calls of a segment, from the one kind of line that tells more of them.
-const CollectiveCalls& calls_of(const CommSegment& segment);
+inline const CollectiveCalls& calls_of(const CommSegment& segment) {
+  return is_told_by_traces(segment) ? *segment.traces : *segment.calls;
+}
 
 /// The communicators of one process in the order in which their lives began.
 struct CommSegments {
@@ -299,8 +308,8 @@ struct SpeakerLog {
   std::vector<SourceRef> starts;
   static constexpr size_t kMaxStarts = 16;
   CommSegments comms;
-  CallTrack calls;   ///< By COLL lines.
-  CallTrack traces;  ///< By CALL lines.
+  Rare<CallTrack> calls;   ///< By COLL lines.
+  Rare<CallTrack> traces;  ///< By CALL lines.
   /// Segments whose communicator cannot be told; set when the job is built.
   std::vector<CommSegment> unplaced;
   Connections connections;

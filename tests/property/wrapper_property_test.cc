@@ -153,7 +153,7 @@ std::string describe_records(const Job& job) {
     for (const CommSegment& segment : log.comms.all) {
       kept[speaker]["segment"].insert(fmt::format("    {:#x} rank={} id={:#x} calls={}\n",
                                                   segment.comm, segment.rank, segment.comm_id,
-                                                  segment.calls.total));
+                                                  segment.calls->total));
     }
   }
   std::string text;

@@ -91,9 +91,9 @@ std::string describe(const Communicator& comm) {
 std::string describe(const Job& job, const CommSegment& segment, Places places) {
   std::string text =
       fmt::format("  comm {:#x} rank={} id={:#x} calls={}{}{}{}\n", segment.comm, segment.rank,
-                  segment.comm_id, segment.calls.total, place(job, segment.started, places),
+                  segment.comm_id, segment.calls->total, place(job, segment.started, places),
                   place(job, segment.completed, places), place(job, segment.ended, places));
-  for (const auto& [call, n] : segment.calls.by_signature.all) {
+  for (const auto& [call, n] : segment.calls->by_signature.all) {
     text += fmt::format("    {} {} {} {} {} x{}\n", call.op.view(), call.count, call.datatype,
                         call.redop, call.root, n);
   }
@@ -130,8 +130,8 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
                                  speaker.host, speaker.pid, speaker.rank, speaker.local_rank,
                                  speaker.input, log.lines, log.task_rank);
   for (const CommSegment& segment : log.comms.all) text += describe(job, segment, places);
-  if (log.calls.tape.total() > 0) text += describe("tape", log.calls, places);
-  if (log.traces.tape.total() > 0) text += describe("traces", log.traces, places);
+  if (log.calls->tape.total() > 0) text += describe("tape", *log.calls, places);
+  if (log.traces->tape.total() > 0) text += describe("traces", *log.traces, places);
   for (const auto& [key, use] : log.connections.all) {
     text += fmt::format("  {} -> {} {} {:x}{}\n", key.src_rank, key.dst_rank, key.path,
                         use.channels, place(job, use.first, places));

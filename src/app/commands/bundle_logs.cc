@@ -242,9 +242,9 @@ uint64_t common_calls(const Job& job, const Communicator& comm) {
     const CommSegment& segment = segment_of(job, rank);
     least = std::min(least, calls_of(segment).collectives.size());
     // Both kinds of lines tell of the same calls: what one of them lacks is not left out.
-    if (segment.calls.total > 0 && segment.traces.total > 0) {
+    if (segment.calls->total > 0 && segment.traces->total > 0) {
       least =
-          std::min({least, segment.calls.collectives.size(), segment.traces.collectives.size()});
+          std::min({least, segment.calls->collectives.size(), segment.traces->collectives.size()});
     }
   }
   return least == std::numeric_limits<uint64_t>::max() ? 0 : least;

@@ -491,7 +491,7 @@ struct Caller {
 Caller caller_of(const Job& job, const CommRank& rank) {
   const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
   const CommSegment& segment = segment_of(job, rank);
-  return {log.speaker.host, log.speaker.pid, segment.comm, &calls_of(segment) == &segment.traces};
+  return {log.speaker.host, log.speaker.pid, segment.comm, is_told_by_traces(segment)};
 }
 
 /// Takes a record with its place; false: that was enough.

@@ -69,7 +69,7 @@ struct UnfinishedInit {
 
 /// The calls count as well: NCCL takes none before the initialisation ends.
 bool is_complete(const CommSegment& segment) {
-  return segment.completed.line != 0 || segment.calls.total > 0 ||
+  return segment.completed.line != 0 || segment.calls->total > 0 ||
          segment.end == CommFate::Destroyed;
 }
 
@@ -124,7 +124,7 @@ bool was_used(const Job& job, const Communicator& comm) {
   return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
     if (rank.process < 0) return false;
     const CommSegment& own = segment_of(job, rank);
-    if (own.calls.total > kMostQueued || own.end == CommFate::Destroyed) return true;
+    if (own.calls->total > kMostQueued || own.end == CommFate::Destroyed) return true;
     const auto& all = job.logs[static_cast<size_t>(rank.log)].comms.all;
     return std::any_of(all.begin() + rank.segment + 1, all.end(), [&](const CommSegment& later) {
       return later.nranks >= own.nranks && is_complete(later);

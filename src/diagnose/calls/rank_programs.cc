@@ -203,14 +203,13 @@ const Counts* counts_on_tape(const Job& job, const CommRank& rank) {
 const CallTape* whole_tape(const SpeakerLog& log) {
   std::optional<bool> by_traces;
   for (const CommSegment& segment : log.comms.all) {
-    const CollectiveCalls& calls = calls_of(segment);
-    if (calls.total == 0) continue;
-    const bool traces = &calls == &segment.traces;
+    if (calls_of(segment).total == 0) continue;
+    const bool traces = is_told_by_traces(segment);
     if (by_traces && *by_traces != traces) return nullptr;
     by_traces = traces;
   }
   if (!by_traces) return nullptr;
-  const CallTape& tape = *by_traces ? log.traces.tape : log.calls.tape;
+  const CallTape& tape = *by_traces ? log.traces->tape : log.calls->tape;
   return tape.kept() == tape.total() ? &tape : nullptr;
 }
 
@@ -333,7 +332,7 @@ std::vector<RankProgram> make_programs(const Job& job) {
     std::vector<int> logs;
     for (const size_t log : process.logs) {
       const SpeakerLog& one = job.logs[log];
-      const bool has_calls = one.calls.tape.total() + one.traces.tape.total() > 0;
+      const bool has_calls = one.calls->tape.total() + one.traces->tape.total() > 0;
       if (has_calls) logs.push_back(static_cast<int>(log));
     }
     // The lines of two logs of one process have no common order.

@@ -423,7 +423,7 @@ FactValue::Set calls(const Job& job, const Instance&) {
 
 FactValue without_call(const Job& job, const FactValue& other, const Job&) {
   const bool shows_calls = std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-    return log.calls.tape.total() > 0 || log.traces.tape.total() > 0;
+    return log.calls->tape.total() > 0 || log.traces->tape.total() > 0;
   });
   if (!shows_calls) return unknown("its logs show no call (subsystem COLL)");
   if (other.of == kIterations) return unknown();

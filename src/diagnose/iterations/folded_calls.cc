@@ -101,8 +101,8 @@ JobCalls job_calls(const Job& job) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t l : job.processes[p].logs) {
       const SpeakerLog& log = job.logs[l];
-      const bool traces = log.traces.tape.total() > log.calls.tape.total();
-      const CallTrack& track = traces ? log.traces : log.calls;
+      const bool traces = log.traces->tape.total() > log.calls->tape.total();
+      const CallTrack& track = traces ? *log.traces : *log.calls;
       if (track.tape.total() == 0) continue;
       calls.processes.push_back({static_cast<int>(p), static_cast<int>(l), traces, &track, {}});
       kinds.push_back(kinds_of(log, track.tape));

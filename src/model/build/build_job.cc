@@ -149,8 +149,8 @@ void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
       (stays ? placed : log.unplaced).push_back(std::move(segment));
     }
     log.comms.all = std::move(placed);
-    log.calls.tape.renumber(places);
-    log.traces.tape.renumber(places);
+    if (log.calls) log.calls.change().tape.renumber(places);
+    if (log.traces) log.traces.change().tape.renumber(places);
   }
 }
 
@@ -310,8 +310,8 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   drop_contradicted_values(job.logs);
   for (SpeakerLog& log : job.logs) {
     // Nothing is added to a tape any more; until here stretches were still joined.
-    log.calls.tape.finish();
-    log.traces.tape.finish();
+    if (log.calls) log.calls.change().tape.finish();
+    if (log.traces) log.traces.change().tape.finish();
   }
   build_parts(job);
   return job;

@@ -46,7 +46,7 @@ std::string_view stamp_of(std::string_view text, const Header& header) {
 
 void add_call(SpeakerLog& log, const Place& place, std::string_view stamp, const ReadCall& call) {
   const int segment = log.comms.add_call(place.where, stamp, call);
-  (call.is_trace ? log.traces : log.calls).add(place.clock, segment, call.call);
+  (call.is_trace ? log.traces : log.calls).change().add(place.clock, segment, call.call);
 }
 
 /// Kinds that are summed up as they come, because a log holds millions of them.
@@ -205,13 +205,13 @@ void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
     note_time(log.last, line.text.substr(0, line.stamp));
     pulse_->add_work(log.last);
   }
-  CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls;
+  CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls.change();
   if (place.is_message) {
     calls.add_message(line.call->call.call);
   } else {
     calls.collectives.add(log.last, line.call->call.call, place.hash);
   }
-  log.calls.add_again({input_, markers_seen_}, place.tape_id);
+  log.calls.change().add_again({input_, markers_seen_}, place.tape_id);
   ++place.uncounted;
   place.last_line = number;
   if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
@@ -234,8 +234,8 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
   }
   const std::string_view stamp = line.text.substr(0, line.stamp + shape->head->prefix);
   const CallSignature& call = line.call->call.call;
-  log.comms.all[static_cast<size_t>(place.segment)].calls.add(log.last, stamp, call);
-  log.calls.add({input_, markers_seen_}, place.segment, call);
+  log.comms.all[static_cast<size_t>(place.segment)].calls.change().add(log.last, stamp, call);
+  log.calls.change().add({input_, markers_seen_}, place.segment, call);
   return true;
 }
 
@@ -314,7 +314,7 @@ void ShardWriter::add_first(const KnownLine& line, uint64_t number) {
   place.log = &speaker_of(event);
   place.lives = place.log->comms.lives();
   place.segment = place.log->comms.living_segment(call.comm);
-  place.tape_id = place.log->calls.tape.id_of(place.segment, call.call);
+  place.tape_id = place.log->calls->tape.id_of(place.segment, call.call);
   place.hash = hash_of(comparable(call.call));
   place.is_message = is_point_to_point(call.call.op);
 }
@@ -335,7 +335,8 @@ void ShardWriter::add_uncounted(KnownCall& call) {
   const std::string_view prefix = std::string_view(call.head->text).substr(0, call.head->prefix);
   const std::string_view stamp = place.last_stamp.empty() ? prefix : place.last_stamp;
   CommSegment& segment = place.log->comms.all[static_cast<size_t>(place.segment)];
-  segment.calls.add_uncounted(place.uncounted, {unit_, place.last_line}, stamp, call.call.call);
+  segment.calls.change().add_uncounted(place.uncounted, {unit_, place.last_line}, stamp,
+                                       call.call.call);
   place.uncounted = 0;
 }
 
@@ -448,7 +449,6 @@ void Shard::merge(Shard&& later) {
     const auto known = clocks.find(input);
     return known == clocks.end() ? 0 : known->second.markers.total;
   };
-  const InitSections none;
   while (!later.speakers.empty()) {
     auto node = later.speakers.extract(later.speakers.begin());
     SpeakerLog& log = node.mapped();

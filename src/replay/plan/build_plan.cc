@@ -53,7 +53,7 @@ bool failed_before_calls(const Job& job) {
   // What was left out may have been a call, and work that timed out was one.
   if (job.losses.count(Loss::LineLeftOut) > 0 || !timed_out_work(job).empty()) return false;
   const auto was_complete = [](const CommSegment& segment) {
-    return segment.completed.line != 0 || segment.calls.total + segment.traces.total > 0 ||
+    return segment.completed.line != 0 || segment.calls->total + segment.traces->total > 0 ||
            segment.end == CommFate::Destroyed;
   };
   const bool ever_complete = std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
@@ -85,7 +85,7 @@ void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members
                              : fmt::format(": {} [{}]", printable(reason->title), reason->id)}});
   }
   const bool prints_calls = std::ranges::any_of(job.logs, [](const auto& log) {
-    return log.calls.tape.total() + log.traces.tape.total() > 0;
+    return log.calls->tape.total() + log.traces->tape.total() > 0;
   });
   if (!prints_calls) refuse_plan("no-calls");
   const size_t callers = numbered_callers(job);

@@ -343,7 +343,7 @@ void CallRecorder::add_speaker(const Job& job, size_t log,
     speaker.process = rank.process;
     Cursor& cursor = speaker.cursors[{segment.comm, life_of(all, place)}];
     cursor.member = found->second;
-    cursor.by_traces = &ncclog::calls_of(segment) == &segment.traces;
+    cursor.by_traces = is_told_by_traces(segment);
     const MemberWindows& wanted = windows.at(found->second);
     cursor.collectives.wanted = wanted.collectives;
     for (const auto& [peer, window] : wanted.sent) cursor.sent[peer].wanted = window;

@@ -211,7 +211,7 @@ TEST(ReadAgain, FillsInTheTextsOfLinesThatAreKnownByPlaceOnly) {
   std::vector<Finding> findings(1);
   const CommSegment& segment = job.logs[0].comms.all[0];
   findings[0].evidence = {
-      {segment.calls.last, {}}, {{0, 999999}, {}}, {segment.calls.first, "kept"}};
+      {segment.calls->last, {}}, {{0, 999999}, {}}, {segment.calls->first, "kept"}};
   fill_evidence(read, findings);
   EXPECT_EQ(findings[0].evidence[0].text + "\n", call(0, 299));
   EXPECT_EQ(findings[0].evidence[1].text, "");
