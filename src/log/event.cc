@@ -608,7 +608,9 @@ LineTime find_line_time(std::string_view head) {
   head = head.substr(0, kLongestHead);
   if (!may_hold_time(head)) return {};
   for (size_t i = 0; i + 8 < head.size(); ++i) {
-    if (i > 0 && is_word(head[i - 1])) continue;  // A stamp begins no word's middle.
+    // A stamp begins with a digit, a name or a level, and no word's middle.
+    const bool may_begin = is_digit(head[i]) || (head[i] >= 'A' && head[i] <= 'Z');
+    if (!may_begin || (i > 0 && is_word(head[i - 1]))) continue;
     const std::string_view text = head.substr(i);
     LineTime time = read_iso(text);
     if (!time.known()) time = read_month(text);
