@@ -142,7 +142,7 @@ struct MarkerFinder::Compiled {
   /// Bits of the needles that the line holds.
   uint64_t needles_in(std::string_view line) const {
     uint64_t found = kAlways;
-    present.any_of(line, [&](size_t number) {
+    present.any_of(line, [&](size_t number, size_t) {
       found |= bits_of_literals[number];
       return false;
     });

@@ -22,9 +22,11 @@ bool fits(char c, char wanted) {
   return wanted == kNonBlank ? !is_blank(c) : c == wanted;
 }
 
-bool stands_in(std::string_view literal, std::string_view text) {
-  if (std::ranges::none_of(literal, is_class)) return text.find(literal) != text.npos;
-  return !std::ranges::search(text, literal, fits).empty();
+/// Where the literal stands in `text` first, from `begin` on.
+size_t place_of(std::string_view literal, std::string_view text, size_t begin) {
+  if (std::ranges::none_of(literal, is_class)) return text.find(literal, begin);
+  const auto found = std::ranges::search(text.substr(begin), literal, fits);
+  return found.empty() ? text.npos : static_cast<size_t>(found.begin() - text.begin());
 }
 
 /// As a regular expression.
@@ -110,10 +112,10 @@ bool LiteralSet::search(std::string_view text, Visitor visit, void* visitor) con
     Visitor visit;
     void* visitor;
   } visiting{visit, visitor};
-  const auto receive = [](unsigned number, unsigned long long, unsigned long long, unsigned,
+  const auto receive = [](unsigned number, unsigned long long, unsigned long long end, unsigned,
                           void* context) {
     const auto& [visit_one, by] = *static_cast<Visiting*>(context);
-    return visit_one(by, number) ? 1 : 0;
+    return visit_one(by, number, end) ? 1 : 0;
   };
   hs_scratch_t* scratch =
       searched < tables.worth || tables.database == nullptr ? nullptr : tables.scratch();
@@ -123,7 +125,11 @@ bool LiteralSet::search(std::string_view text, Visitor visit, void* visitor) con
     if (end == HS_SUCCESS || end == HS_SCAN_TERMINATED) return end == HS_SCAN_TERMINATED;
   }
   for (size_t i = 0; i < literals_.size(); ++i) {
-    if (stands_in(literals_[i], text) && visit(visitor, i)) return true;
+    const std::string_view literal = literals_[i];
+    for (size_t at = place_of(literal, text, 0); at != text.npos;
+         at = place_of(literal, text, at + 1)) {
+      if (visit(visitor, i, at + literal.size())) return true;
+    }
   }
   return false;
 }

@@ -35,18 +35,22 @@ class LiteralSet {
   /// bytes were searched.
   explicit LiteralSet(std::vector<std::string> literals, size_t worth = kWorthTables);
 
-  /// Calls `visit(number)` for each literal that stands in `text`, once or several times and in any
-  /// order, until it answers true; whether it did. `visit` must search no other set.
+  /// Calls `visit(number, end)` for each place where a literal stands in `text`, in any order, until
+  /// it answers true; whether it did. `end` is the place behind the literal. `visit` must search no
+  /// other set.
   template <typename Visit>
   bool any_of(std::string_view text, Visit visit) const {
     return search(
-        text, [](void* visitor, size_t number) { return (*static_cast<Visit*>(visitor))(number); },
+        text,
+        [](void* visitor, size_t number, size_t end) {
+          return (*static_cast<Visit*>(visitor))(number, end);
+        },
         &visit);
   }
 
  private:
   struct Tables;
-  using Visitor = bool (*)(void* visitor, size_t number);
+  using Visitor = bool (*)(void* visitor, size_t number, size_t end);
 
   bool search(std::string_view text, Visitor visit, void* visitor) const;
 

@@ -241,32 +241,68 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
   return may_be_header_stub(line) && is_header_stub(line);
 }
 
-bool ForeignFilter::can_matter(std::string_view line) const {
-  if (wants_all_ || line.size() > kLongest) return true;
-  // Questions may search other sets, so they are asked behind the search.
-  std::array<size_t, 32> found;
+/// Where needles stand in some lines.
+struct ForeignFilter::Needles {
+  struct Found {
+    size_t number;
+    size_t end;
+  };
+  std::array<Found, 64> found;
   size_t count = 0;
-  const bool matters = literals_->any_of(line, [&](size_t number) {
-    if (questions_[number].front() == nullptr || count == found.size()) return true;
-    found[count++] = number;
+};
+
+/// False if there are too many.
+bool ForeignFilter::find_needles(std::string_view text, Needles& found) const {
+  found.count = 0;
+  return !literals_->any_of(text, [&](size_t number, size_t end) {
+    if (found.count == found.found.size()) return true;
+    found.found[found.count++] = {number, end};
     return false;
-  });
-  std::string_view message;
-  if (matters || matters_by_start(line, message)) return true;
-  return std::any_of(found.begin(), found.begin() + count, [&](size_t number) {
-    return std::ranges::any_of(questions_[number],
-                               [&](Question asks) { return asks(line, message); });
   });
 }
 
-BoringLines ForeignFilter::boring_lines(std::string_view block) const {
+/// `found` are the needles in `text`, of which the line is a part.
+bool ForeignFilter::can_matter(std::string_view line, std::string_view text,
+                               const Needles& found) const {
+  const auto begin = static_cast<size_t>(line.data() - text.data());
+  const std::span all(found.found.data(), found.count);
+  const auto in_line = [&](const Needles::Found& needle) {
+    return needle.end > begin && needle.end <= begin + line.size();
+  };
+  const auto is_certain_one = [&](const Needles::Found& needle) {
+    return in_line(needle) && questions_[needle.number].front() == nullptr;
+  };
+  std::string_view message;
+  if (std::ranges::any_of(all, is_certain_one) || matters_by_start(line, message)) return true;
+  return std::ranges::any_of(all, [&](const Needles::Found& needle) {
+    return in_line(needle) && std::ranges::any_of(questions_[needle.number], [&](Question asks) {
+             return asks(line, message);
+           });
+  });
+}
+
+bool ForeignFilter::can_matter(std::string_view line) const {
+  Needles found;
+  return wants_all_ || line.size() > kLongest || !find_needles(line, found) ||
+         can_matter(line, line, found);
+}
+
+BoringLines ForeignFilter::boring_lines(std::string_view block, size_t most) const {
+  size_t size = 0;
+  for (size_t lines = 0; lines < most && !wants_all_; ++lines) {
+    const size_t end = block.find('\n', size);
+    if (end == block.npos || end - size > kLongest) break;
+    size = end + 1;
+  }
+  block = block.substr(0, size);
+  Needles found;
+  if (!find_needles(block, found)) return most == 1 ? BoringLines() : boring_lines(block, 1);
   BoringLines boring;
   while (boring.bytes < block.size()) {
-    const size_t length = block.substr(boring.bytes).find('\n');
-    if (length == block.npos) break;
-    const std::string_view line = block.substr(boring.bytes, length);
-    if (can_matter(line)) break;
-    boring.bytes += length + 1;
+    const std::string_view rest = block.substr(boring.bytes);
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    if (can_matter(line, block, found)) break;
+    boring.bytes += line.size() + 1;
     ++boring.lines;
     boring.empty += line.empty() ? 1 : 0;
   }

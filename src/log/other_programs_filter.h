@@ -73,9 +73,10 @@ class ForeignFilter {
   /// hold any bytes.
   bool can_matter(std::string_view line) const;
 
-  /// The lines with which `block` begins that cannot matter. `block` begins where a line does. Only
-  /// lines that end with "\n" inside the block count, and none that holds "\r" or is very long.
-  BoringLines boring_lines(std::string_view block) const;
+  /// The lines with which `block` begins that cannot matter, `most` at most. `block` begins where a
+  /// line does. Only lines that end with "\n" inside the block count, and none that holds "\r" or is
+  /// very long. All are searched at once, so `most` should be few where those behind matter.
+  BoringLines boring_lines(std::string_view block, size_t most) const;
 
  private:
   /// Looks closer at a line that holds a needle; nullptr: the line matters.
@@ -85,6 +86,9 @@ class ForeignFilter {
   void add(std::string_view needle, Question question);
   void add_wording(const Wording& wording);
   void drop_longer_needles();
+  struct Needles;
+  bool find_needles(std::string_view text, Needles& found) const;
+  bool can_matter(std::string_view line, std::string_view text, const Needles& found) const;
   bool matters_by_start(std::string_view line, std::string_view& message) const;
 
   bool wants_all_ = false;

@@ -279,7 +279,7 @@ LineMatcher make_line_matcher(const Rulebook& rulebook) {
       std::make_shared<const std::pair<std::vector<Pattern>, std::vector<std::string>>>(
           std::move(patterns), std::move(literals));
   matcher.match = [any_line, filter, filtered](std::string_view line, std::vector<int>& matched) {
-    if (!any_line && !filter->any_of(line, [](size_t) { return true; })) return;
+    if (!any_line && !filter->any_of(line, [](size_t, size_t) { return true; })) return;
     const auto& [expressions, needed] = *filtered;
     for (size_t i = 0; i < expressions.size(); ++i) {
       const bool may_match = needed[i].empty() || line.find(needed[i]) != line.npos;

@@ -19,6 +19,9 @@ namespace {
 /// Lines of other programs from which on a filter pays.
 constexpr uint64_t kWorthFilter = 64;
 
+/// Lines that a filter searches at a time.
+constexpr size_t kLongestStretch = 64;
+
 /// Lines about calls that are taken at a time.
 constexpr size_t kMostCalls = 1024;
 
@@ -73,8 +76,9 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
 TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
   TakenLines taken;
   if (!events_.is_idle() || !guard_.is_quiet()) return taken;
+  const std::string_view others = without_last_lines(block);
   while (take_calls(block, number, taken) || take_messages(block, number, taken) ||
-         take_shapes(block, number, taken) || take_foreign(block, number, taken)) {
+         take_shapes(others, number, taken) || take_foreign(others, number, taken)) {
   }
   return taken;
 }
@@ -109,9 +113,8 @@ bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLine
 
 bool LogReader::take_shapes(std::string_view block, uint64_t number, TakenLines& taken) {
   const uint64_t before = taken.lines;
-  const std::string_view rest = without_last_lines(block);
-  while (taken.bytes < rest.size()) {
-    const KnownShape* line = shapes_.find(rest.substr(taken.bytes));
+  while (taken.bytes < block.size()) {
+    const KnownShape* line = shapes_.find(block.substr(taken.bytes));
     if (line == nullptr || !guard_.add(*line, number + taken.lines)) break;
     taken.bytes += line->text.size() + 1;
     ++taken.lines;
@@ -121,14 +124,15 @@ bool LogReader::take_shapes(std::string_view block, uint64_t number, TakenLines&
 }
 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
-  if (foreign_ < kWorthFilter || filter_ == nullptr) return false;
-  const std::string_view rest = without_last_lines(block.substr(taken.bytes));
+  if (foreign_ < kWorthFilter || filter_ == nullptr || taken.bytes >= block.size()) return false;
+  const std::string_view rest = block.substr(taken.bytes);
   // Between NCCL's lines a search would find nothing to let go.
   const bool is_nccl = rest.substr(0, rest.find('\n')).find("NCCL ") != rest.npos;
-  if (rest.empty() || (!is_foreign_ && is_nccl)) return false;
+  if (!is_foreign_ && is_nccl) return false;
   const ForeignFilter* filter = filter_->get();
   if (filter == nullptr) return false;
-  const BoringLines boring = filter->boring_lines(rest);
+  const BoringLines boring = filter->boring_lines(rest, stretch_);
+  stretch_ = boring.lines == stretch_ ? std::min(2 * stretch_, kLongestStretch) : 1;
   if (boring.lines == 0) return false;
   guard_.add({rest.substr(0, boring.bytes), number + taken.lines, boring.lines, boring.empty});
   taken.bytes += boring.bytes;

@@ -96,7 +96,7 @@ TEST(ForeignFilter, TakesWholeLinesOffABlock) {
       {longer, 2, 1, 0},
   };
   for (const Row& row : rows) {
-    const BoringLines boring = filter.boring_lines(row.block);
+    const BoringLines boring = filter.boring_lines(row.block, 64);
     EXPECT_EQ(boring.bytes, row.bytes) << row.block;
     EXPECT_EQ(boring.lines, row.lines) << row.block;
     EXPECT_EQ(boring.empty, row.empty) << row.block;
