@@ -27,7 +27,7 @@ uint64_t first_bytes(std::string_view text, size_t length) {
 }  // namespace
 
 size_t Beginnings::hash_of(uint64_t bytes, size_t length) {
-  return (bytes + length) * 0x9e3779b97f4a7c15U >> 50;
+  return (bytes + length) * 0x9e3779b97f4a7c15U >> 46;
 }
 
 void Beginnings::add(std::string_view text) {

@@ -52,7 +52,7 @@ class Beginnings {
   static size_t hash_of(uint64_t bytes, size_t length);
 
   std::array<uint8_t, 256> lengths_{};  ///< By first byte: bit n - 1 says that one has n bytes.
-  std::bitset<1 << 14> hashes_;
+  std::bitset<1 << 18> hashes_;
 };
 
 /// Whole lines, one behind the other, that cannot matter.
