@@ -29,21 +29,32 @@ size_t place_of(std::string_view literal, std::string_view text, size_t begin) {
   return found.empty() ? text.npos : static_cast<size_t>(found.begin() - text.begin());
 }
 
-/// As a regular expression.
-std::string expression_of(std::string_view literal) {
+/// What is looked for in place of a literal, because classes take long to prepare.
+struct Part {
   std::string expression;
-  for (const char c : literal) {
-    if (c == kAnyDigit) {
-      expression += "[0-9]";
-    } else if (c == kAnySeverity) {
-      expression += fmt::format("[{}]", kSeverities);
-    } else if (c == kNonBlank) {
-      expression += "[^ \\t]";
-    } else {
-      expression += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  size_t literal = 0;  ///< Its number.
+  size_t end = 0;      ///< Bytes of the literal up to the end of this part.
+};
+
+/// The bytes of the literal up to its second class, once for each byte that the first one stands
+/// for; bytes that are no blank are left out where it begins.
+void add_parts(std::vector<Part>& parts, std::string_view literal, size_t number) {
+  constexpr std::string_view kClasses("\x01\x02\x03", 3);
+  const size_t begin = literal.find_first_not_of(kNonBlank);
+  const size_t first = std::min(literal.find_first_of(kClasses, begin), literal.size());
+  size_t end = first;
+  std::string_view bytes = " ";  // Any, for one part.
+  if (first < literal.size() && literal[first] != kNonBlank) {
+    end = std::min(literal.find_first_of(kClasses, first + 1), literal.size());
+    bytes = literal[first] == kAnyDigit ? "0123456789" : kSeverities;
+  }
+  for (const char byte : bytes) {
+    Part& part = parts.emplace_back(Part{.literal = number, .end = end});
+    for (size_t i = begin; i < end; ++i) {
+      part.expression +=
+          fmt::format("\\x{:02x}", static_cast<unsigned char>(i == first ? byte : literal[i]));
     }
   }
-  return expression;
 }
 
 /// Vectorscan's working memory of a thread, large enough for all sets that it has searched.
@@ -66,19 +77,19 @@ struct LiteralSet::Tables {
   const size_t worth;
   std::atomic<size_t> searched = 0;  ///< Bytes, roughly: threads may overwrite each other's.
   std::once_flag once;
+  std::vector<Part> parts;
   hs_database_t* database = nullptr;  ///< Once it is made; stays so where that is impossible.
   uint64_t id = 0;
 };
 
 void LiteralSet::Tables::make(const std::vector<std::string>& literals) {
   static std::atomic<uint64_t> sets = 0;
-  std::vector<std::string> expressions;
   std::vector<const char*> pointers;
   std::vector<unsigned> numbers;
-  for (const std::string& literal : literals) expressions.push_back(expression_of(literal));
-  for (const std::string& expression : expressions) {
+  for (size_t i = 0; i < literals.size(); ++i) add_parts(parts, literals[i], i);
+  for (const Part& part : parts) {
     numbers.push_back(static_cast<unsigned>(pointers.size()));
-    pointers.push_back(expression.c_str());
+    pointers.push_back(part.expression.c_str());
   }
   id = ++sets;
   hs_compile_error_t* error = nullptr;
@@ -108,20 +119,24 @@ bool LiteralSet::search(std::string_view text, Visitor visit, void* visitor) con
   } else {
     std::call_once(tables.once, [&] { tables.make(literals_); });
   }
-  struct Visiting {
-    Visitor visit;
-    void* visitor;
-  } visiting{visit, visitor};
+  auto look_at = [&](unsigned number, size_t part_end) {
+    const Part& part = tables.parts[number];
+    const std::string_view literal = literals_[part.literal];
+    const size_t begin = part_end - part.end;
+    const bool is_there = part_end >= part.end && begin + literal.size() <= text.size() &&
+                          std::equal(literal.begin(), literal.end(), text.begin() + begin,
+                                     [](char wanted, char c) { return fits(c, wanted); });
+    return is_there && visit(visitor, part.literal, begin + literal.size());
+  };
   const auto receive = [](unsigned number, unsigned long long, unsigned long long end, unsigned,
                           void* context) {
-    const auto& [visit_one, by] = *static_cast<Visiting*>(context);
-    return visit_one(by, number, end) ? 1 : 0;
+    return (*static_cast<decltype(look_at)*>(context))(number, end) ? 1 : 0;
   };
   hs_scratch_t* scratch =
       searched < tables.worth || tables.database == nullptr ? nullptr : tables.scratch();
   if (scratch != nullptr) {
     const hs_error_t end = hs_scan(tables.database, text.data(), static_cast<unsigned>(text.size()),
-                                   0, scratch, receive, &visiting);
+                                   0, scratch, receive, &look_at);
     if (end == HS_SUCCESS || end == HS_SCAN_TERMINATED) return end == HS_SCAN_TERMINATED;
   }
   for (size_t i = 0; i < literals_.size(); ++i) {

@@ -31,7 +31,7 @@ class LiteralSet {
   /// Bytes to be searched from which on tables pay.
   static constexpr size_t kWorthTables = size_t{256} << 10;
 
-  /// Literals must not be empty; they keep their places as numbers. Tables are made when `worth`
+  /// Each literal must hold a byte other than kNonBlank; they keep their places as numbers. Tables are made when `worth`
   /// bytes were searched.
   explicit LiteralSet(std::vector<std::string> literals, size_t worth = kWorthTables);
 
