@@ -175,6 +175,13 @@ class RecordLists {
     if (waiting_.size() == kMostWaiting) settle();
   }
 
+  /// Counts a line of a list that is full; false if that is not so.
+  bool add_to_full(uint16_t key) {
+    Entry& entry = entries_[place_of(key)];
+    entry.total += entry.full;
+    return entry.full;
+  }
+
   /// Puts all records that were added where they belong.
   void settle();
 

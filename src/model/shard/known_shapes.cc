@@ -1,6 +1,8 @@
 #include "model/shard/known_shapes.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 #include "base/text.h"
@@ -62,9 +64,33 @@ bool may_match(const LineMatcher& matcher, std::string_view text) {
 
 /// Puts the shape of the line into shape_; its hash.
 uint64_t KnownShapes::read_shape(std::string_view text) {
+  // In pieces of one size, so that compilers use vectors, and with sums that do not wait for each
+  // other.
+  constexpr size_t kPiece = 32;
+  std::array<uint64_t, kPiece / sizeof(uint64_t)> sums{};
+  shape_.assign(text);
+  shape_.resize((text.size() + kPiece - 1) / kPiece * kPiece);
+  for (char* piece = shape_.data(); piece != shape_.data() + shape_.size(); piece += kPiece) {
+    for (size_t i = 0; i < kPiece; ++i) piece[i] = is_digit(piece[i]) ? '1' : piece[i];
+    std::array<uint64_t, sums.size()> words;
+    std::memcpy(words.data(), piece, kPiece);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      sums[i] = (sums[i] ^ words[i]) * 0x9e3779b97f4a7c15U;
+      sums[i] ^= sums[i] >> 32;
+    }
+  }
   shape_.resize(text.size());
-  std::ranges::transform(text, shape_.begin(), [](char c) { return is_digit(c) ? '1' : c; });
-  return message_hash(shape_);
+  uint64_t hash = text.size();
+  for (const uint64_t sum : sums) hash = (hash ^ sum) * 0xd6e8feb86659fd93U, hash ^= hash >> 32;
+  return hash;
+}
+
+/// True if no line of that shape has a prefix: numbers count there by how large they are, or as a
+/// row of zeros or a one.
+bool never_has_prefix(std::string shape) {
+  if (parse_prefix(shape).length > 0) return false;
+  std::ranges::replace(shape, '1', '0');
+  return parse_prefix(shape).length == 0;
 }
 
 const KnownShape* KnownShapes::find(std::string_view bytes) {
@@ -99,7 +125,7 @@ void KnownShapes::learn(std::string_view text, const Event& event) {
   // Of all times with digits in those places this one is certain to be one.
   known->is_dated = find_line_time(shape_).known();
   known->names_step = Pulse::names_step(text);
-  known->has_prefix = may_have_prefix(text) || event.header.prefix.length > 0;
+  known->has_prefix = event.header.prefix.length > 0 || !never_has_prefix(shape_);
 }
 
 }  // namespace ncclog

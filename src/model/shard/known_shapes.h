@@ -38,7 +38,7 @@ struct KnownShape {
   MarkerText marker;        ///< Views `text`.
   bool is_dated = false;    ///< It may hold a time.
   bool names_step = false;  ///< As Pulse asks of lines without a time.
-  bool has_prefix = false;  ///< One that may differ with its numbers, or a bar.
+  bool has_prefix = false;  ///< Or another line of the shape may have one.
 };
 
 /// Learns shapes and finds lines of them. Of those that came lately only: memory is bounded.

@@ -105,8 +105,12 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
   const bool summed_up = recognised && add_to_ledgers(log, place, text, event);
   if (recognised && !summed_up) log.inits.add(where, text, event);
+  const uint16_t kind = recognised ? event.message.kind->index : Record::kNoKind;
+  const bool is_kept =
+      recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(kind));
   // Most lines of a long log end here; hashing them would cost as much as reading them.
-  if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
+  const bool is_of_tests = recognised && event.message.kind->library == Library::NcclTests;
+  if (matched.empty() && !is_kept && !is_of_tests && event.fate != LineFate::Unrecognised) return;
   const KnownMessageLine* known = place.known;
   const uint64_t hash = known != nullptr ? known->hash : message_hash(event.header.message);
   const auto record = [&] {
@@ -122,12 +126,8 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
     log.unrecognised.add(Record::kNoKind, hash, record, limit.most);
   }
   // Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
-  const bool is_of_tests = recognised && event.message.kind->library == Library::NcclTests;
   if (is_of_tests) log.nccl_tests.add(record);
-  if (recognised && !summed_up) {
-    const uint16_t kind = event.message.kind->index;
-    log.records.add(kind, hash, record, limit.of(kind));
-  }
+  if (is_kept) log.records.add(kind, hash, record, limit.of(kind));
 }
 
 }  // namespace
@@ -267,7 +267,7 @@ SpeakerLog& ShardWriter::others() {
 void ShardWriter::add(const KnownShape& line, uint64_t number) {
   count(line.event.fate, 1);
   const SourceRef where{unit_, number};
-  SpeakerLog& log = line.has_prefix ? speaker_of(line.event) : others();
+  SpeakerLog& log = line.event.header.prefix.length > 0 ? speaker_of(line.event) : others();
   note_line(log, where, line.text, line.event.header.prefix);
   if (line.is_dated) {
     note_time(where, line.text);
@@ -285,20 +285,18 @@ void ShardWriter::add(const ForeignRun& run) {
   shard_.losses.foreign += run.lines;
   if (run.lines == run.empty) return;
   SpeakerLog& log = others();
-  const std::string_view text = run.text;
-  const size_t begin = text.find_first_not_of('\n');
-  const size_t end = text.find_last_not_of('\n') + 1;
-  const size_t last = text.substr(0, end).rfind('\n') + 1;
-  if (log.lines == 0) log.first = {unit_, run.number + begin};
-  log.lines += run.lines - run.empty;
-  log.last = {unit_, run.number + run.lines - (text.size() - end)};
-  log.last_text.assign(text.substr(last, std::min(end - last, Record::kMaxTextBytes)));
-  uint64_t number = run.number;
-  for (size_t line = 0; line < text.size(); ++number) {
-    const size_t next = text.find('\n', line) + 1;
-    note_time({unit_, number}, text.substr(line, next - line - 1));
-    line = next;
+  SourceRef where{unit_, run.number};
+  std::string_view last;
+  for (std::string_view rest = run.text; !rest.empty(); ++where.line) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    note_time(where, line);
+    if (line.empty()) continue;
+    if (log.lines++ == 0) log.first = where;
+    log.last = where;
+    last = line;
   }
+  log.last_text.assign(last.substr(0, Record::kMaxTextBytes));
   if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
 
@@ -382,18 +380,19 @@ void ShardWriter::note_markers(SourceRef where, std::string_view line, const Eve
 }
 
 void ShardWriter::add_marker(SourceRef where, const Marker& marker) {
-  InputClock& clock = shard_.clocks.try_emplace(input_, InputClock{.unit = unit_}).first->second;
-  clock.markers.add(marker);
-  markers_seen_ = clock.markers.total;
+  clock().markers.add(marker);
+  markers_seen_ = clock().markers.total;
   if (pulse_ != nullptr) pulse_->add_work(where);
 }
 
-Pulse& ShardWriter::pulse() {
-  if (pulse_ == nullptr) {
-    pulse_ = &shard_.clocks.try_emplace(input_, InputClock{.unit = unit_}).first->second.pulse;
+InputClock& ShardWriter::clock() {
+  if (clock_ == nullptr) {
+    clock_ = &shard_.clocks.try_emplace(input_, InputClock{.unit = unit_}).first->second;
   }
-  return *pulse_;
+  return *clock_;
 }
+
+Pulse& ShardWriter::pulse() { return *(pulse_ = &clock().pulse); }
 
 void ShardWriter::note_time(SourceRef where, std::string_view line) { pulse().add(where, line); }
 

@@ -186,6 +186,7 @@ class ShardWriter {
   void limit_speakers();
   void note_writer(const Header& header);
   SpeakerLog& others();
+  InputClock& clock();
   Pulse& pulse();
   void add_marker(SourceRef where, const Marker& marker);
   void note_markers(SourceRef where, std::string_view line, const Event& event);
@@ -202,7 +203,8 @@ class ShardWriter {
   LastView last_view_;                 ///< The last such line of all.
   std::vector<LedgerPlace*> viewing_;  ///< Those with a last_view.
   SpeakerLog* others_ = nullptr;       ///< What other programs wrote into input_.
-  Pulse* pulse_ = nullptr;             ///< Of input_; nullptr: nothing was added.
+  InputClock* clock_ = nullptr;        ///< Of input_; nullptr: it has none yet.
+  Pulse* pulse_ = nullptr;             ///< Of clock_; nullptr: nothing was added.
   bool has_dropped_ = false;           ///< Speakers: places of known calls may point at none.
 };
 
