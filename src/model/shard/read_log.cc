@@ -78,7 +78,7 @@ TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
   if (!events_.is_idle() || !guard_.is_quiet()) return taken;
   const std::string_view others = without_last_lines(block);
   while (take_calls(block, number, taken) || take_messages(block, number, taken) ||
-         take_shapes(others, number, taken) || take_foreign(others, number, taken)) {
+         take_others(others, number, taken)) {
   }
   return taken;
 }
@@ -107,6 +107,14 @@ bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLine
     guard_.add(line, number + taken.lines);
     taken.bytes += length;
     ++taken.lines;
+  }
+  return taken.lines > before;
+}
+
+/// Those of other programs.
+bool LogReader::take_others(std::string_view block, uint64_t number, TakenLines& taken) {
+  const uint64_t before = taken.lines;
+  while (take_shapes(block, number, taken) || take_foreign(block, number, taken)) {
   }
   return taken.lines > before;
 }

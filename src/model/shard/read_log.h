@@ -243,6 +243,7 @@ class LogReader {
   void receive(const Line& record, const Event& event, int lines);
   bool take_calls(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_messages(std::string_view block, uint64_t number, TakenLines& taken);
+  bool take_others(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_shapes(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
 
