@@ -128,10 +128,10 @@ std::optional<int64_t> parse_int(std::string_view text) {
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   if (text.empty()) return std::nullopt;
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
-  constexpr size_t kAlwaysFit = 18;
+  const bool may_not_fit = text.size() > 18;
   uint64_t value = 0;
   for (const char c : text) {
-    if (!is_digit(c) || (text.size() > kAlwaysFit && value > kMax / 10)) return std::nullopt;
+    if (!is_digit(c) || (may_not_fit && value > kMax / 10)) return std::nullopt;
     value = value * 10 + static_cast<uint64_t>(c - '0');
   }
   if (value > kMax + (negative ? 1 : 0)) return std::nullopt;

@@ -80,6 +80,7 @@ constexpr int kMaxGroups = 8;
 
 /// Whole steps, also where they are printed as "3.2e+4"; -1 for anything else.
 int64_t step_number(std::string_view text) {
+  if (text.empty()) return -1;
   if (const auto whole = parse_int(text); whole && *whole >= 0) return *whole;
   const auto decimal = parse_decimal(text);
   constexpr double kMost = 1e15;
