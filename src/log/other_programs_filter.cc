@@ -64,9 +64,6 @@ bool holds_task(std::string_view line, std::string_view) {
 }
 bool is_json(std::string_view line, std::string_view) { return may_be_collector_json(line); }
 bool is_error(std::string_view line, std::string_view) { return looks_like_error(line); }
-bool is_message(std::string_view, std::string_view message) {
-  return all_wordings().foreign.parse(message).kind != nullptr;
-}
 
 struct KnownNeedle {
   std::string_view text;
@@ -89,19 +86,23 @@ constexpr KnownNeedle kNeedles[] = {
     {"\r"},
 };
 
-/// Texts one of which stands in everything that fits: its longest literal, or the words of a choice.
-std::vector<std::string_view> needles_of(const Wording& wording) {
-  std::vector<std::string_view> best;
+/// Texts one of which stands in everything that fits: its longest literal, or the words of a choice
+/// and what stands before them.
+std::vector<std::string> needles_of(const Wording& wording) {
+  std::vector<std::string> best;
   size_t longest = 0;
-  const auto offer = [&](std::vector<std::string_view> texts) {
-    const size_t shortest = std::ranges::min(texts, {}, &std::string_view::size).size();
+  const auto offer = [&](std::vector<std::string> texts) {
+    const size_t shortest = std::ranges::min(texts, {}, &std::string::size).size();
     if (shortest > longest) best = std::move(texts);
     longest = std::max(longest, shortest);
   };
   for (const PatternStep& step : wording.steps) {
     // The last literal may be printed without its blanks.
-    if (!trim(step.literal).empty()) offer({trim(step.literal)});
-    if (!step.choices.empty()) offer({step.choices.begin(), step.choices.end()});
+    if (!trim(step.literal).empty()) offer({std::string(trim(step.literal))});
+    std::vector<std::string> words;
+    for (const std::string_view choice : step.choices)
+      words.push_back(std::string(step.literal).append(choice));
+    if (!words.empty()) offer(std::move(words));
   }
   return best;
 }
@@ -124,11 +125,6 @@ bool names_somebody(const Prefix& prefix) {
          !prefix.address.empty() || !prefix.stream.empty() || !prefix.progress_title.empty();
 }
 
-/// One of the questions is none: whatever holds the needle matters.
-bool is_certain(const auto& questions) {
-  return std::ranges::find(questions, nullptr) != questions.end();
-}
-
 /// A colour whose ESC is lost begins the line.
 bool begins_with_remnant(std::string_view line) {
   if (line.size() < 2 || line[0] != '[' || !is_digit(line[1])) return false;
@@ -139,14 +135,14 @@ bool begins_with_remnant(std::string_view line) {
 }  // namespace
 
 ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFinder& finder) {
-  for (const KnownNeedle& needle : kNeedles) add(needle.text, needle.question);
-  for (const std::string_view key : kMessageKeys) add(key, is_json);
-  for (const std::string_view words : error_needles()) add(words, is_error);
+  for (const KnownNeedle& needle : kNeedles) add(needle.text, {needle.question});
+  for (const std::string_view key : kMessageKeys) add(key, {is_json});
+  for (const std::string_view words : error_needles()) add(words, {is_error});
   std::vector<std::string> texts = marker_needles(finder);
   texts.insert(texts.end(), wanted.begin(), wanted.end());
   for (const std::string& text : texts) {
     wants_all_ |= text.empty();
-    if (!text.empty()) add(text, nullptr);
+    if (!text.empty()) add(text, {});
   }
   for (const Kind& kind : all_kinds()) {
     for (const Wording& wording : kind.wordings) {
@@ -169,12 +165,23 @@ void ForeignFilter::add(std::string_view needle, Question question) {
   needles_.try_emplace(std::string(needle)).first->second.push_back(question);
 }
 
+bool ForeignFilter::Question::says_yes(std::string_view line, std::string_view message) const {
+  Message ignored;
+  return wording != nullptr ? match_wording(*wording, message, ignored) : asks(line, message);
+}
+
+/// One of the questions is none: whatever holds the needle matters.
+bool ForeignFilter::is_certain(const Questions& questions) {
+  return std::ranges::any_of(
+      questions, [](auto& question) { return !question.asks && question.wording == nullptr; });
+}
+
 /// Enters by what a message of this wording is told best: its beginning, unless that is a byte or
 /// two, what stands behind its first blank, or a needle.
 void ForeignFilter::add_wording(const Wording& wording) {
   constexpr size_t kCertain = 3;
   if (wording.recogniser != nullptr) {
-    for (const std::string_view needle : wording.recogniser->needles) add(needle, is_message);
+    for (const std::string_view needle : wording.recogniser->needles) add(needle, {{}, &wording});
     for (const std::string_view text : wording.recogniser->begins) beginnings_.add(text);
     return;
   }
@@ -193,13 +200,13 @@ void ForeignFilter::add_wording(const Wording& wording) {
       !beginnings.empty() &&
       std::ranges::all_of(beginnings, [&](const auto& text) { return text.size() >= kCertain; });
   if (!is_long && !second.empty()) return second_beginnings_.add(second);
-  const std::vector<std::string_view> needles = needles_of(wording);
+  const std::vector<std::string> needles = needles_of(wording);
   // A byte or two begin too many lines.
   if (is_long || (needles.empty() && !beginnings.empty())) {
     for (const std::string& text : beginnings) beginnings_.add(text);
     return;
   }
-  for (const std::string_view needle : needles) add(needle, is_message);
+  for (const std::string& needle : needles) add(needle, {{}, &wording});
   wants_all_ |= needles.empty();
 }
 
@@ -237,7 +244,7 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
   const auto blank = std::ranges::find_if(message, is_blank);
   const std::string_view behind(blank == message.end() ? blank : blank + 1, message.end());
   const bool may_be_known = beginnings_.may_begin(message) || second_beginnings_.may_begin(behind);
-  if (may_be_known && is_message(line, message)) return true;
+  if (may_be_known && all_wordings().foreign.parse(message).kind != nullptr) return true;
   return may_be_header_stub(line) && is_header_stub(line);
 }
 
@@ -270,13 +277,13 @@ bool ForeignFilter::can_matter(std::string_view line, std::string_view text,
     return needle.end > begin && needle.end <= begin + line.size();
   };
   const auto is_certain_one = [&](const Needles::Found& needle) {
-    return in_line(needle) && questions_[needle.number].front() == nullptr;
+    return in_line(needle) && is_certain(questions_[needle.number]);
   };
   std::string_view message;
   if (std::ranges::any_of(all, is_certain_one) || matters_by_start(line, message)) return true;
   return std::ranges::any_of(all, [&](const Needles::Found& needle) {
-    return in_line(needle) && std::ranges::any_of(questions_[needle.number], [&](Question asks) {
-             return asks(line, message);
+    return in_line(needle) && std::ranges::any_of(questions_[needle.number], [&](auto& question) {
+             return question.says_yes(line, message);
            });
   });
 }

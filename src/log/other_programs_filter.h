@@ -79,10 +79,17 @@ class ForeignFilter {
   BoringLines boring_lines(std::string_view block, size_t most) const;
 
  private:
-  /// Looks closer at a line that holds a needle; nullptr: the line matters.
-  using Question = bool (*)(std::string_view line, std::string_view message);
+  /// Looks closer at a line that holds a needle: does the wording fit it? Without one and without
+  /// a function the line matters.
+  struct Question {
+    bool (*asks)(std::string_view line, std::string_view message) = nullptr;
+    const Wording* wording = nullptr;
+
+    bool says_yes(std::string_view line, std::string_view message) const;
+  };
   using Questions = std::vector<Question>;
 
+  static bool is_certain(const Questions& questions);
   void add(std::string_view needle, Question question);
   void add_wording(const Wording& wording);
   void drop_longer_needles();
