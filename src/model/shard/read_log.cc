@@ -132,7 +132,10 @@ bool LogReader::take_shapes(std::string_view block, uint64_t number, TakenLines&
 }
 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
-  if (foreign_ < kWorthFilter || filter_ == nullptr || taken.bytes >= block.size()) return false;
+  if (foreign_ < kWorthFilter || filter_ == nullptr || taken.bytes >= block.size() ||
+      number + taken.lines == kept_) {
+    return false;
+  }
   const std::string_view rest = block.substr(taken.bytes);
   // Between NCCL's lines a search would find nothing to let go.
   const bool is_nccl = rest.substr(0, rest.find('\n')).find("NCCL ") != rest.npos;
@@ -140,7 +143,9 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines
   const ForeignFilter* filter = filter_->get();
   if (filter == nullptr) return false;
   const BoringLines boring = filter->boring_lines(rest, stretch_);
-  stretch_ = boring.lines == stretch_ ? std::min(2 * stretch_, kLongestStretch) : 1;
+  if (boring.lines < stretch_) kept_ = number + taken.lines + boring.lines;
+  stretch_ = boring.lines < stretch_ ? std::max(boring.lines, size_t{1})
+                                     : std::min(2 * stretch_, kLongestStretch);
   if (boring.lines == 0) return false;
   guard_.add({rest.substr(0, boring.bytes), number + taken.lines, boring.lines, boring.empty});
   taken.bytes += boring.bytes;

@@ -260,7 +260,8 @@ class LogReader {
   const SharedFilter* filter_;
   uint64_t foreign_ = 0;     ///< Lines of other programs that were read.
   bool is_foreign_ = false;  ///< The last line that was read is one.
-  size_t stretch_ = 1;  ///< Lines to be filtered at a time: twice as many as last meant nothing.
+  size_t stretch_ = 1;       ///< Lines to be filtered at a time: as many as lately meant nothing.
+  uint64_t kept_ = 0;        ///< The line that the filter kept last.
   EventReader events_;
 };
 
