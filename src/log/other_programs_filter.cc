@@ -248,50 +248,23 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
   return may_be_header_stub(line) && is_header_stub(line);
 }
 
-/// Where needles stand in some lines.
-struct ForeignFilter::Needles {
-  struct Found {
-    size_t number;
-    size_t end;
-  };
-  std::array<Found, 64> found;
-  size_t count = 0;
-};
-
-/// False if there are too many.
-bool ForeignFilter::find_needles(std::string_view text, Needles& found) const {
-  found.count = 0;
-  return !literals_->any_of(text, [&](size_t number, size_t end) {
-    if (found.count == found.found.size()) return true;
-    found.found[found.count++] = {number, end};
-    return false;
-  });
-}
-
-/// `found` are the needles in `text`, of which the line is a part.
+/// Needles in `text`, of which the line is a part.
 bool ForeignFilter::can_matter(std::string_view line, std::string_view text,
-                               const Needles& found) const {
+                               std::span<const Found> needles) const {
   const auto begin = static_cast<size_t>(line.data() - text.data());
-  const std::span all(found.found.data(), found.count);
-  const auto in_line = [&](const Needles::Found& needle) {
+  const auto in_line = [&](const Found& needle) {
     return needle.end > begin && needle.end <= begin + line.size();
   };
-  const auto is_certain_one = [&](const Needles::Found& needle) {
+  const auto is_certain_one = [&](const Found& needle) {
     return in_line(needle) && is_certain(questions_[needle.number]);
   };
   std::string_view message;
-  if (std::ranges::any_of(all, is_certain_one) || matters_by_start(line, message)) return true;
-  return std::ranges::any_of(all, [&](const Needles::Found& needle) {
+  if (std::ranges::any_of(needles, is_certain_one) || matters_by_start(line, message)) return true;
+  return std::ranges::any_of(needles, [&](const Found& needle) {
     return in_line(needle) && std::ranges::any_of(questions_[needle.number], [&](auto& question) {
              return question.says_yes(line, message);
            });
   });
-}
-
-bool ForeignFilter::can_matter(std::string_view line) const {
-  Needles found;
-  return wants_all_ || line.size() > kLongest || !find_needles(line, found) ||
-         can_matter(line, line, found);
 }
 
 BoringLines ForeignFilter::boring_lines(std::string_view block, size_t most) const {
@@ -302,16 +275,21 @@ BoringLines ForeignFilter::boring_lines(std::string_view block, size_t most) con
     size = end + 1;
   }
   block = block.substr(0, size);
-  Needles found;
-  if (!find_needles(block, found)) return most == 1 ? BoringLines() : boring_lines(block, 1);
+  std::array<Found, 64> found;
+  size_t count = 0;
+  const bool are_too_many = literals_->any_of(block, [&](size_t number, size_t end) {
+    if (count == found.size()) return true;
+    found[count++] = {number, end};
+    return false;
+  });
+  if (are_too_many) return most == 1 ? BoringLines() : boring_lines(block, 1);
   BoringLines boring;
   while (boring.bytes < block.size()) {
     const std::string_view rest = block.substr(boring.bytes);
     const std::string_view line = rest.substr(0, rest.find('\n'));
-    if (can_matter(line, block, found)) break;
+    if (can_matter(line, block, std::span(found).first(count))) break;
     boring.bytes += line.size() + 1;
     ++boring.lines;
-    boring.empty += line.empty() ? 1 : 0;
   }
   return boring;
 }

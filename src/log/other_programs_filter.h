@@ -10,10 +10,9 @@
 // gathered from the tables that give it a meaning: wordings, prefixes, markers of iterations, line
 // patterns of rules. So whatever is added to one of those is looked for here too.
 //
-// Invariant: where `can_matter` is false, the line read on its own is of another program, without
-// message and level, spoken by nobody whom a prefix names, no part of a record that spans lines, no
-// sign of torn records, and holds nothing of `wanted`. It may have a time and a logger's name in
-// front.
+// Invariant: a line that is let go, read on its own, is of another program, without message and
+// level, spoken by nobody whom a prefix names, no part of a record that spans lines, no sign of torn
+// records, and holds nothing of `wanted`. It may have a time and a logger's name in front.
 
 #pragma once
 
@@ -59,7 +58,6 @@ class Beginnings {
 struct BoringLines {
   size_t bytes = 0;    ///< With their line ends.
   uint64_t lines = 0;  ///< Empty ones too.
-  uint64_t empty = 0;  ///< Lines of no bytes.
 };
 
 /// Built once, then only read: any number of threads may use one filter.
@@ -68,10 +66,6 @@ class ForeignFilter {
   /// `wanted` are texts one of which stands in every line that matters to somebody else; an empty
   /// one says that any line may. Lines that hold a text of `finder`'s markers matter, too.
   explicit ForeignFilter(std::span<const std::string> wanted, const MarkerFinder& finder);
-
-  /// False if the line means nothing, whatever stands around it. `line` has no line end; it may
-  /// hold any bytes.
-  bool can_matter(std::string_view line) const;
 
   /// The lines with which `block` begins that cannot matter, `most` at most. `block` begins where a
   /// line does. Only lines that end with "\n" inside the block count, and none that holds "\r" or is
@@ -88,14 +82,18 @@ class ForeignFilter {
     bool says_yes(std::string_view line, std::string_view message) const;
   };
   using Questions = std::vector<Question>;
+  /// A needle, and where it ends in a text.
+  struct Found {
+    size_t number;
+    size_t end;
+  };
 
   static bool is_certain(const Questions& questions);
   void add(std::string_view needle, Question question);
   void add_wording(const Wording& wording);
   void drop_longer_needles();
-  struct Needles;
-  bool find_needles(std::string_view text, Needles& found) const;
-  bool can_matter(std::string_view line, std::string_view text, const Needles& found) const;
+  bool can_matter(std::string_view line, std::string_view text,
+                  std::span<const Found> needles) const;
   bool matters_by_start(std::string_view line, std::string_view& message) const;
 
   bool wants_all_ = false;

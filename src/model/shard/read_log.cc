@@ -114,21 +114,19 @@ bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLine
 /// Those of other programs.
 bool LogReader::take_others(std::string_view block, uint64_t number, TakenLines& taken) {
   const uint64_t before = taken.lines;
-  while (take_shapes(block, number, taken) || take_foreign(block, number, taken)) {
+  while (take_shape(block, number, taken) || take_foreign(block, number, taken)) {
   }
   return taken.lines > before;
 }
 
-bool LogReader::take_shapes(std::string_view block, uint64_t number, TakenLines& taken) {
-  const uint64_t before = taken.lines;
-  while (taken.bytes < block.size()) {
-    const KnownShape* line = shapes_.find(block.substr(taken.bytes));
-    if (line == nullptr || !guard_.add(*line, number + taken.lines)) break;
-    taken.bytes += line->text.size() + 1;
-    ++taken.lines;
-    taken.is_ascii = false;
-  }
-  return taken.lines > before;
+bool LogReader::take_shape(std::string_view block, uint64_t number, TakenLines& taken) {
+  if (taken.bytes >= block.size()) return false;
+  const KnownShape* line = shapes_.find(block.substr(taken.bytes));
+  if (line == nullptr || !guard_.add(*line, number + taken.lines)) return false;
+  taken.bytes += line->text.size() + 1;
+  ++taken.lines;
+  taken.is_ascii = false;
+  return true;
 }
 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
@@ -147,7 +145,7 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines
   stretch_ = boring.lines < stretch_ ? std::max(boring.lines, size_t{1})
                                      : std::min(2 * stretch_, kLongestStretch);
   if (boring.lines == 0) return false;
-  guard_.add({rest.substr(0, boring.bytes), number + taken.lines, boring.lines, boring.empty});
+  guard_.add({rest.substr(0, boring.bytes), number + taken.lines, boring.lines});
   taken.bytes += boring.bytes;
   taken.lines += boring.lines;
   taken.is_ascii = false;

@@ -244,7 +244,7 @@ class LogReader {
   bool take_calls(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_messages(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_others(std::string_view block, uint64_t number, TakenLines& taken);
-  bool take_shapes(std::string_view block, uint64_t number, TakenLines& taken);
+  bool take_shape(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
 
   std::optional<ReadBefore> own_;

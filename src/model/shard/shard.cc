@@ -283,7 +283,7 @@ void ShardWriter::add(const KnownShape& line, uint64_t number) {
 void ShardWriter::add(const ForeignRun& run) {
   shard_.losses.lines += run.lines;
   shard_.losses.foreign += run.lines;
-  if (run.lines == run.empty) return;
+  if (run.text.find_first_not_of('\n') == run.text.npos) return;
   SpeakerLog& log = others();
   SourceRef where{unit_, run.number};
   std::string_view last;

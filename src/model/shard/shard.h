@@ -108,7 +108,6 @@ struct ForeignRun {
   std::string_view text;
   uint64_t number = 0;  ///< Line of the first.
   uint64_t lines = 0;
-  uint64_t empty = 0;  ///< Lines of no bytes.
 };
 
 /// Puts the events of one stretch into a shard, in input order.
