@@ -44,13 +44,14 @@ struct Console {
   ReadingProgress* progress = nullptr;            ///< Of the command's readings while it runs.
   std::vector<std::shared_ptr<const void>> kept;  ///< By keep().
 
-  /// Keeps a value until the process ends: to take a job of thousands of processes apart, line by
-  /// line, takes about as long as to judge it; the system takes the memory back at once.
-  template <typename T>
-  const T& keep(T value) {
-    const auto owned = std::make_shared<const T>(std::move(value));
+  /// Keeps what `make` returns until the process ends: to take a job of thousands of processes
+  /// apart, line by line, takes about as long as to judge it; the system takes the memory back at
+  /// once. It is made in its place, because a job that is moved forgets its answers.
+  template <typename Make>
+  const auto& keep(Make make) {
+    const std::shared_ptr<decltype(make())> owned(new auto(make()));
     kept.push_back(owned);
-    return *owned;
+    return std::as_const(*owned);
   }
 
   /// Hands `out` on to `write` once it is large. False if nobody wants to read more.

@@ -57,8 +57,10 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
   AnalyzedLogs logs;
   logs.rulebook = load_rulebook(options.rules, today());
-  Job job = load_job(options.input, progress, make_line_matcher(logs.rulebook), &logs.read);
   Report& report = logs.report;
+  // Judged in its place: a job that is moved forgets its answers, which the report asks for again.
+  Job& job = report.job;
+  job = load_job(options.input, progress, make_line_matcher(logs.rulebook), &logs.read);
   report.tool.version = version();
   report.tool.rulebook = logs.rulebook.hash;
   std::vector<Finding> further;
@@ -68,7 +70,6 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
       further.push_back(std::move(*finding));
   }
   report.diagnosis = evaluate(logs.rulebook, job, std::move(further));
-  report.job = std::move(job);
   if (replay) logs.report.replay = join_replay(logs.report, *replay, options.with_replay);
   return logs;
 }
@@ -137,7 +138,8 @@ ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
     check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true,
                   options.with_replay);
   }
-  const Report& report = console.keep(run_pipeline(options, console.progress)).report;
+  const Report& report =
+      console.keep([&] { return run_pipeline(options, console.progress); }).report;
   const TextStyle style = console.style(options.color);
   const bool is_for_people = options.format->name == "text";
   console.out += console.quiet && is_for_people ? verdict_line(report, style)

@@ -504,7 +504,8 @@ ExitStatus report(const ReportOptions& options, Console& console) {
   const std::vector<std::string> inputs = wanted_inputs(options.analyze.input);
   check_outputs(outputs, inputs, /*prints=*/false, options.analyze.with_replay);
   if (!options.bundle.path.empty()) check_bundle(options.bundle, options.analyze, inputs);
-  const Report& report = console.keep(run_pipeline(options.analyze, console.progress)).report;
+  const Report& report =
+      console.keep([&] { return run_pipeline(options.analyze, console.progress); }).report;
   write_reports(report, outputs, console);
   if (!options.bundle.path.empty()) {
     console.err += bundle_text(

@@ -252,7 +252,7 @@ const AnalyzedLogs& keep(const DiffOptions& options, const std::string& path, Co
   AnalyzeOptions one;
   one.input = {.paths = {path}, .threads = options.input.threads};
   one.rules = options.rules;
-  return console.keep(analyze_logs(one, console.progress));
+  return console.keep([&] { return analyze_logs(one, console.progress); });
 }
 
 /// Reads the lines that stand beside the rows and are known by their places only.
