@@ -37,6 +37,66 @@ const JobUnit* unit_of(const Job& job, SourceRef where) {
   return unit == job.units.end() || unit->number != where.unit ? nullptr : &*unit;
 }
 
+namespace {
+
+/// By key of the lists.
+template <RecordLists SpeakerLog::*lists>
+std::vector<RecordsOf> collect_records(const Job& job) {
+  const auto each_list = [&](const auto& use) {
+    for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
+      for (const size_t log : nth_process(job, p).logs) {
+        for (const auto& [key, list] : job.logs[log].*lists) use(p, key, list);
+      }
+    }
+  };
+  std::vector<size_t> sizes;
+  each_list([&](int, uint16_t key, const RecordList& list) {
+    if (key >= sizes.size()) sizes.resize(key + size_t{1});
+    sizes[key] += list.kept.size();
+  });
+  std::vector<RecordsOf> all(sizes.size());
+  for (size_t key = 0; key < all.size(); ++key) all[key].records.reserve(sizes[key]);
+  // Texts that came lately: to look for all of them would take longer than to read some twice.
+  struct Known {
+    const RecordText* text = nullptr;
+    uint16_t key = 0;
+    uint32_t number = 0;
+  };
+  std::vector<Known> known(4096);
+  const auto note = [](std::vector<int>& processes, int process) {
+    if (processes.empty() || processes.back() != process) processes.push_back(process);
+  };
+  each_list([&](int process, uint16_t key, const RecordList& list) {
+    RecordsOf& of = all[key];
+    if (list.full) note(of.full, process);
+    if (list.total > list.kept.size()) note(of.repeated, process);
+    for (const Record& record : list.kept) {
+      Known& text = known[(record.rest->hash + key) % known.size()];
+      if (text.text != record.rest.get() || text.key != key) {
+        text = {record.rest.get(), key, static_cast<uint32_t>(of.texts.size())};
+        of.texts.push_back(&record);
+      }
+      of.records.push_back({process, text.number, &record});
+    }
+  });
+  return all;
+}
+
+const RecordsOf& nth_or_none(const std::vector<RecordsOf>& all, size_t key) {
+  static const RecordsOf none;
+  return key < all.size() ? all[key] : none;
+}
+
+}  // namespace
+
+const RecordsOf& records_of_kind(const Job& job, uint16_t kind) {
+  return nth_or_none(job.answers.of<&collect_records<&SpeakerLog::records>>(job), kind);
+}
+
+const RecordsOf& records_of_pattern(const Job& job, size_t pattern) {
+  return nth_or_none(job.answers.of<&collect_records<&SpeakerLog::line_matches>>(job), pattern);
+}
+
 const InitSection* init_section(const Job& job, const CommRank& rank) {
   if (rank.log < 0 || rank.section < 0) return nullptr;
   return &job.logs[static_cast<size_t>(rank.log)].inits.all()[static_cast<size_t>(rank.section)];
@@ -99,19 +159,14 @@ std::string_view printer_of(std::string_view line) {
 }
 
 bool is_rccl(const Job& job) {
-  if (job.processes_by_kind.size() != all_kinds().size()) return false;  // Nothing was read.
-  for (const Kind& kind : all_kinds()) {
-    if (kind.library == Library::Rccl && !job.processes_by_kind[kind.index].empty()) return true;
-  }
-  for (const int process : job.processes_by_kind[kKindIndex<NcclVersion>]) {
-    bool is_it = false;
-    for_each_record(job, nth_process(job, process), kKindIndex<NcclVersion>,
-                    [&](const Record& record) {
-                      is_it |= record.rest->text.find("RCCL version") != std::string::npos;
-                    });
-    if (is_it) return true;
-  }
-  return false;
+  const auto is_printed = [&](const Kind& kind) {
+    return kind.library == Library::Rccl && !records_of_kind(job, kind.index).records.empty();
+  };
+  return std::ranges::any_of(all_kinds(), is_printed) ||
+         std::ranges::any_of(records_of_kind(job, kKindIndex<NcclVersion>).texts,
+                             [](const Record* record) {
+                               return record->rest->text.find("RCCL version") != std::string::npos;
+                             });
 }
 
 }  // namespace ncclog

@@ -329,9 +329,6 @@ struct Job {
   std::vector<std::string> hosts;  ///< Distinct, sorted.
   std::optional<int> nranks;       ///< nullopt: the log does not let one tell.
   int nhosts = 0;
-  /// By kind index: the processes (into `processes`) of whom lines of that kind are kept,
-  /// ascending.
-  std::vector<std::vector<int>> processes_by_kind;
   Answers answers;                      ///< What later layers ask about the job more than once.
   std::optional<StatedOutcome> stated;  ///< How it ended, as the user says; nullopt: not said.
 };
@@ -362,6 +359,40 @@ void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&
     for (const Record& record : job.logs[log].records.kept(kind)) use(record);
   }
 }
+
+// The kept lines of one sort, from all processes in a row.
+//
+//   "NET/Plugin: No plugin found"     20,000 lines, one text
+//   "Setting affinity for GPU 3 …"    20,000 lines, eight texts
+//
+// Thousands of ranks print the same few texts, which records share. Who asks what lines say decides
+// it once for each text (RecordsOf::texts), and then looks at numbers.
+
+/// A kept line. A large job has a million of them, so it is read again by those few who ask what
+/// it says.
+struct ReadRecord {
+  int process = -1;   ///< Into Job::processes.
+  uint32_t text = 0;  ///< Into RecordsOf::texts.
+  const Record* record = nullptr;
+
+  Header header() const { return parse_record(*record).header; }
+};
+
+/// Kept lines of one sort.
+struct RecordsOf {
+  std::vector<ReadRecord> records;  ///< By process, in log order within one.
+  /// One record of each text of `records`, by first appearance; few texts stand here twice.
+  std::vector<const Record*> texts;
+  std::vector<int> full;  ///< Processes that printed more different lines than are kept; ascending.
+  /// Processes that printed some of the lines more than once: of those only the first is kept.
+  std::vector<int> repeated;
+};
+
+/// Lines of the kind of that index. Valid as long as the job's answers.
+const RecordsOf& records_of_kind(const Job& job, uint16_t kind);
+
+/// Lines that the pattern of that number found, in the LineMatcher with which the logs were read.
+const RecordsOf& records_of_pattern(const Job& job, size_t pattern);
 
 /// The section in which that rank was initialised; nullptr if its lines were not seen.
 const InitSection* init_section(const Job& job, const CommRank& rank);

@@ -1,53 +1,10 @@
 #include "rules/judge.h"
 
-#include <numeric>
-#include <unordered_map>
+#include <algorithm>
 
 namespace ncclog {
 
 // The job as rules ask about it.
-
-/// Calls `use` for each of these lists that hold what the process printed.
-template <typename Use>
-static void each_list(const Job& job, int process, RecordLists SpeakerLog::*lists, uint16_t key,
-                      const Use& use) {
-  for (const size_t log : job.processes[static_cast<size_t>(process)].logs) {
-    if (const RecordList list = (job.logs[log].*lists).find(key); list.total > 0) use(list);
-  }
-}
-
-const RecordsOf& JobView::records(const LineCondition& lines) {
-  const bool has_kind = lines.kind != nullptr;
-  const uint16_t key = has_kind ? lines.kind->index : static_cast<uint16_t>(lines.number);
-  const auto [known, is_new] = records_.try_emplace({has_kind, key});
-  RecordsOf& result = known->second;
-  if (!is_new || (has_kind && job_.processes_by_kind.empty())) return result;
-  std::vector<int> all(has_kind ? 0 : job_.processes.size());
-  std::iota(all.begin(), all.end(), 0);
-  const std::span<const int> processes = has_kind ? job_.processes_by_kind[key] : all;
-  const auto lists = has_kind ? &SpeakerLog::records : &SpeakerLog::line_matches;
-  // Thousands of processes print the same, so room is made for as many as there are.
-  size_t total = 0;
-  for (const int process : processes) {
-    each_list(job_, process, lists, key,
-              [&](const RecordList& list) { total += list.kept.size(); });
-  }
-  result.records.reserve(total);
-  for (const int process : processes) {
-    bool full = false;
-    bool repeated = false;
-    each_list(job_, process, lists, key, [&](const RecordList& list) {
-      full |= list.full;
-      repeated |= list.total > list.kept.size();
-      for (const Record& record : list.kept) {
-        result.records.push_back({process, &record});
-      }
-    });
-    if (full) result.full.push_back(process);
-    if (repeated) result.repeated.push_back(process);
-  }
-  return result;
-}
 
 const std::vector<Instance>& JobView::instances(Scope scope) {
   const auto [known, is_new] = instances_.try_emplace(scope);
@@ -206,7 +163,7 @@ std::span<const ReadRecord* const> of_process(const std::vector<const ReadRecord
 }
 
 /// True if the sorted list has the process.
-bool holds(const std::vector<int>& sorted, int process) {
+bool holds(std::span<const int> sorted, int process) {
   return std::binary_search(sorted.begin(), sorted.end(), process);
 }
 
@@ -228,7 +185,7 @@ bool any_torn(const Job& job, const Instance& instance) {
   });
 }
 
-bool any_open(const std::vector<int>& open, const Instance& instance) {
+bool any_open(std::span<const int> open, const Instance& instance) {
   return std::ranges::any_of(open, [&](int process) { return holds(instance.processes, process); });
 }
 
@@ -238,7 +195,10 @@ const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
   const auto [known, is_new] = matches_.try_emplace(&lines);
   Matches& result = known->second;
   if (!is_new) return result;
-  const RecordsOf& all = view_.records(lines);
+  const Job& job = view_.job();
+  const RecordsOf& all = lines.kind != nullptr
+                             ? records_of_kind(job, lines.kind->index)
+                             : records_of_pattern(job, static_cast<size_t>(lines.number));
   // Ranks print the same messages, so what a message decides alone is decided once.
   const bool by_message = std::ranges::all_of(lines.where, [](const FieldTest& test) {
     return is_of_message(test.field) &&
@@ -246,13 +206,18 @@ const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
              return demand.op != Operator::SameAs || is_of_message(demand.other);
            });
   });
-  std::unordered_map<const RecordText*, bool> decided;
-  for (const ReadRecord& read : all.records) {
-    bool own = false;
-    const auto [place, is_unknown] = decided.try_emplace(read.record->rest.get(), false);
-    bool& passed = by_message ? place->second : own;
-    if (is_unknown || !by_message) passed = passes(view_.job(), read, lines.where);
-    if (passed) result.records.push_back(&read);
+  std::vector<bool> passed(all.texts.size(), true);
+  if (by_message) {
+    for (size_t text = 0; text < passed.size(); ++text) {
+      passed[text] = passes(job, {.record = all.texts[text]}, lines.where);
+    }
+  }
+  if (std::ranges::find(passed, true) != passed.end()) {
+    for (const ReadRecord& read : all.records) {
+      if (by_message ? passed[read.text] : passes(job, read, lines.where)) {
+        result.records.push_back(&read);
+      }
+    }
   }
   result.open = all.full;
   result.repeated = all.repeated;

@@ -25,15 +25,7 @@
 
 namespace ncclog {
 
-/// Kept lines of one sort, by process, in log order within one.
-struct RecordsOf {
-  std::vector<ReadRecord> records;
-  std::vector<int> full;  ///< Processes that printed more different lines than are kept; ascending.
-  /// Processes that printed some of the lines more than once: of those only the first is kept.
-  std::vector<int> repeated;
-};
-
-/// The job as rules ask about it: each kept line is parsed once, each fact is derived once.
+/// The job as rules ask about it: each fact is derived once.
 /// Invariant: answers about a job that outlives the view, computed at most once. References that it
 /// returns stay valid as long as the view does. For one thread.
 class JobView {
@@ -43,9 +35,6 @@ class JobView {
   JobView& operator=(const JobView&) = delete;
 
   const Job& job() const { return job_; }
-
-  /// Lines of the condition's kind, whatever they hold, or that its pattern finds.
-  const RecordsOf& records(const LineCondition& lines);
 
   /// Instances of a scope, as instances_of gives them.
   const std::vector<Instance>& instances(Scope scope);
@@ -67,7 +56,6 @@ class JobView {
   const std::vector<int>& instance_by_process(Scope scope);
 
   const Job& job_;
-  std::map<std::pair<bool, uint16_t>, RecordsOf> records_;  ///< By whether it is a kind; number.
   std::map<Scope, std::vector<Instance>> instances_;
   std::map<Scope, std::vector<int>> instance_by_process_;
   std::map<std::pair<const Fact*, const Instance*>, FactValue> facts_;
@@ -122,8 +110,8 @@ class RuleJudge {
   /// The lines of the whole job that a condition lets through.
   struct Matches {
     std::vector<const ReadRecord*> records;  ///< By process.
-    std::vector<int> open;      ///< Processes that may have printed more of them; ascending.
-    std::vector<int> repeated;  ///< Processes that printed some of them again; ascending.
+    std::span<const int> open;      ///< Processes that may have printed more of them; ascending.
+    std::span<const int> repeated;  ///< Processes that printed some of them again; ascending.
   };
 
   Answer judge_what(const Condition& condition, const Instance& instance, std::vector<Hit>& hits);

@@ -59,8 +59,6 @@ class Pattern {
 /// the pattern's form does not show one (alternatives, flags, groups are not looked into).
 std::string required_literal(std::string_view pattern);
 
-struct ReadRecord;
-
 /// A field that every line has, whatever its kind.
 struct HeaderField {
   std::string_view name;  ///< "level"
@@ -121,15 +119,6 @@ struct FieldTest {
   std::vector<ValueTest> tests;
 
   bool operator==(const FieldTest&) const = default;
-};
-
-/// A kept line as rules see it. A large job has hundreds of thousands of them, so it is read again
-/// by those few who ask what it says.
-struct ReadRecord {
-  int process = -1;  ///< Into Job::processes.
-  const Record* record = nullptr;
-
-  Header header() const { return parse_record(*record).header; }
 };
 
 /// The field's text: as printed, or for header fields as the process is known where the line itself

@@ -217,7 +217,7 @@ template <typename T>
 struct Said {
   int process = -1;  ///< Into Job::processes.
   const Record& record;
-  T message;
+  const T& message;
 
   Header header() const { return parse_record(record).header; }  ///< Read anew; few ask.
 };
@@ -226,12 +226,14 @@ struct Said {
 /// process, in log order.
 template <typename... T, typename Use>
 void for_each_said(const Job& job, Use use) {
-  if (job.processes_by_kind.empty()) return;  // Nothing was read.
   const auto visit = [&]<typename M>(std::type_identity<M>) {
-    for (const int p : job.processes_by_kind[kKindIndex<M>]) {
-      for_each_record(job, nth_process(job, p), kKindIndex<M>, [&](const Record& record) {
-        use(Said<M>{p, record, read_message<M>(parse_message(record))});
-      });
+    const RecordsOf& all = records_of_kind(job, kKindIndex<M>);
+    std::vector<M> messages;  // By text, each read once.
+    for (const ReadRecord& read : all.records) {
+      if (read.text == messages.size()) {
+        messages.push_back(read_message<M>(parse_message(*read.record)));
+      }
+      use(Said<M>{read.process, *read.record, messages[read.text]});
     }
   };
   (visit(std::type_identity<T>()), ...);
@@ -240,7 +242,7 @@ void for_each_said(const Job& job, Use use) {
 /// Some process printed a line of one of these kinds.
 template <typename... T>
 bool any_said(const Job& job) {
-  return !job.processes_by_kind.empty() && (!job.processes_by_kind[kKindIndex<T>].empty() || ...);
+  return (!records_of_kind(job, kKindIndex<T>).records.empty() || ...);
 }
 
 /// "yes" in the words that `words_of` has for the last message of kind T for which it has any, with

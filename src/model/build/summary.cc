@@ -21,20 +21,6 @@ namespace {
 
 // The job in a few words: settings, versions, hosts, size.
 
-/// Hundreds of rules and facts ask for kinds of which most logs hold none.
-void build_processes_by_kind(Job& job) {
-  job.processes_by_kind.assign(all_kinds().size(), {});
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    for (const size_t log : job.processes[p].logs) {
-      for (const auto& [kind, list] : job.logs[log].records) {
-        std::vector<int>& processes = job.processes_by_kind[kind];
-        const int process = static_cast<int>(p);
-        if (processes.empty() || processes.back() != process) processes.push_back(process);
-      }
-    }
-  }
-}
-
 void build_environment(Job& job) {
   std::map<std::pair<std::string, std::string>, std::set<int>> settings;
   for (size_t p = 0; p < job.processes.size(); ++p) {
@@ -154,7 +140,6 @@ void build_summary(Job& job) {
   build_versions(job);
   build_hosts(job);
   job.nranks = count_ranks(job);
-  build_processes_by_kind(job);
 }
 
 // Which lines of nccl-tests belong to one run?
