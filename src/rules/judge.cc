@@ -6,6 +6,45 @@ namespace ncclog {
 
 // The job as rules ask about it.
 
+namespace {
+
+/// Ranks print the same messages, so what a message decides alone is decided once.
+bool is_of_message(const FieldTest& test) {
+  return is_of_message(test.field) && std::ranges::all_of(test.tests, [](const ValueTest& demand) {
+           return demand.op != Operator::SameAs || is_of_message(demand.other);
+         });
+}
+
+}  // namespace
+
+const MatchingLines& JobView::lines(const LineCondition& condition) {
+  const auto known = std::ranges::find_if(lines_, [&](const MatchingLines& other) {
+    return other.condition->kind == condition.kind && other.condition->number == condition.number &&
+           other.condition->where == condition.where;
+  });
+  if (known != lines_.end()) return *known;
+  const RecordsOf& all = condition.kind != nullptr
+                             ? records_of_kind(job_, condition.kind->index)
+                             : records_of_pattern(job_, static_cast<size_t>(condition.number));
+  MatchingLines& result = lines_.emplace_back(&condition);
+  result.open = all.full;
+  result.repeated = all.repeated;
+  std::vector<FieldTest> of_line = condition.where;
+  const auto rest = std::stable_partition(
+      of_line.begin(), of_line.end(), [](const FieldTest& test) { return is_of_message(test); });
+  const std::vector<FieldTest> of_message(of_line.begin(), rest);
+  of_line.erase(of_line.begin(), rest);
+  std::vector<bool> passed;
+  for (const Record* text : all.texts) {
+    passed.push_back(passes(job_, {.record = text}, of_message));
+  }
+  if (std::ranges::find(passed, true) == passed.end()) return result;
+  for (const ReadRecord& read : all.records) {
+    if (passed[read.text] && passes(job_, read, of_line)) result.records.push_back(&read);
+  }
+  return result;
+}
+
 const std::vector<Instance>& JobView::instances(Scope scope) {
   const auto [known, is_new] = instances_.try_emplace(scope);
   if (is_new) known->second = instances_of(job_, scope);
@@ -57,7 +96,7 @@ bool RuleJudge::is_possible(const Condition& condition) {
   // Lines are looked up once for all instances, so most rules end here, before any instance is
   // made.
   if (const auto* lines = std::get_if<LineCondition>(&condition.what)) {
-    const Matches& found = matches(*lines);
+    const MatchingLines& found = view_.lines(*lines);
     return absence_is_unknown_ || !found.records.empty() || !found.open.empty() ||
            lines->count.least <= 0;
   }
@@ -191,42 +230,9 @@ bool any_open(std::span<const int> open, const Instance& instance) {
 
 }  // namespace
 
-const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
-  const auto [known, is_new] = matches_.try_emplace(&lines);
-  Matches& result = known->second;
-  if (!is_new) return result;
-  const Job& job = view_.job();
-  const RecordsOf& all = lines.kind != nullptr
-                             ? records_of_kind(job, lines.kind->index)
-                             : records_of_pattern(job, static_cast<size_t>(lines.number));
-  // Ranks print the same messages, so what a message decides alone is decided once.
-  const bool by_message = std::ranges::all_of(lines.where, [](const FieldTest& test) {
-    return is_of_message(test.field) &&
-           std::ranges::all_of(test.tests, [](const ValueTest& demand) {
-             return demand.op != Operator::SameAs || is_of_message(demand.other);
-           });
-  });
-  std::vector<bool> passed(all.texts.size(), true);
-  if (by_message) {
-    for (size_t text = 0; text < passed.size(); ++text) {
-      passed[text] = passes(job, {.record = all.texts[text]}, lines.where);
-    }
-  }
-  if (std::ranges::find(passed, true) != passed.end()) {
-    for (const ReadRecord& read : all.records) {
-      if (by_message ? passed[read.text] : passes(job, read, lines.where)) {
-        result.records.push_back(&read);
-      }
-    }
-  }
-  result.open = all.full;
-  result.repeated = all.repeated;
-  return result;
-}
-
 Answer RuleJudge::judge(const LineCondition& lines, const Instance& instance,
                         std::vector<Hit>& hits) {
-  const Matches& found = matches(lines);
+  const MatchingLines& found = view_.lines(lines);
   const Instance* where = reached(instance, lines.reach);
   if (where == nullptr) return unknown_because("no host or rank is known");
   std::vector<const ReadRecord*> records = of_instance(found.records, *where);
@@ -335,7 +341,7 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
   const bool torn = job.processes[static_cast<size_t>(process)].torn;
   const auto lines_of = [&](const Condition& element) {
     const auto& condition = std::get<LineCondition>(element.what);
-    const Matches& found = matches(condition);
+    const MatchingLines& found = view_.lines(condition);
     Lines lines;
     lines.open = torn || holds(found.open, process);
     lines.repeated = holds(found.repeated, process);

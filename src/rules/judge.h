@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <deque>
 #include <map>
 #include <span>
 #include <string>
@@ -25,7 +26,15 @@
 
 namespace ncclog {
 
-/// The job as rules ask about it: each fact is derived once.
+/// The lines of the whole job that a condition lets through.
+struct MatchingLines {
+  const LineCondition* condition = nullptr;  ///< The first that asked so.
+  std::vector<const ReadRecord*> records;    ///< By process.
+  std::span<const int> open;      ///< Processes that may have printed more of them; ascending.
+  std::span<const int> repeated;  ///< Processes that printed some of them again; ascending.
+};
+
+/// The job as rules ask about it: lines are looked for once, each fact is derived once.
 /// Invariant: answers about a job that outlives the view, computed at most once. References that it
 /// returns stay valid as long as the view does. For one thread.
 class JobView {
@@ -35,6 +44,9 @@ class JobView {
   JobView& operator=(const JobView&) = delete;
 
   const Job& job() const { return job_; }
+
+  /// Many rules ask for the same lines.
+  const MatchingLines& lines(const LineCondition& condition);
 
   /// Instances of a scope, as instances_of gives them.
   const std::vector<Instance>& instances(Scope scope);
@@ -56,6 +68,7 @@ class JobView {
   const std::vector<int>& instance_by_process(Scope scope);
 
   const Job& job_;
+  std::deque<MatchingLines> lines_;
   std::map<Scope, std::vector<Instance>> instances_;
   std::map<Scope, std::vector<int>> instance_by_process_;
   std::map<std::pair<const Fact*, const Instance*>, FactValue> facts_;
@@ -88,7 +101,7 @@ struct ExplainedStep {
 /// What a rule is judged by, besides the job: findings of earlier rules, by id.
 using FindingsById = std::map<std::string, Finding, std::less<>>;
 
-/// Judges one rule. Keeps the matching lines of each condition while it goes over the instances.
+/// Judges one rule.
 class RuleJudge {
  public:
   /// With `absence_is_unknown`, lines that are not there may have been: what remains a no, is one
@@ -107,13 +120,6 @@ class RuleJudge {
   void record_in(std::vector<ExplainedStep>& steps) { steps_ = &steps; }
 
  private:
-  /// The lines of the whole job that a condition lets through.
-  struct Matches {
-    std::vector<const ReadRecord*> records;  ///< By process.
-    std::span<const int> open;      ///< Processes that may have printed more of them; ascending.
-    std::span<const int> repeated;  ///< Processes that printed some of them again; ascending.
-  };
-
   Answer judge_what(const Condition& condition, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const GroupCondition& group, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const LineCondition& lines, const Instance& instance, std::vector<Hit>& hits);
@@ -127,14 +133,12 @@ class RuleJudge {
     return Answer::Unknown;
   }
 
-  const Matches& matches(const LineCondition& lines);
   const Instance* reached(const Instance& instance, Reach reach);
   Answer judge_sequence(const SequenceCondition& sequence, int process, std::vector<Hit>& hits);
 
   JobView& view_;
   const FindingsById& findings_;
   bool absence_is_unknown_;
-  std::map<const void*, Matches> matches_;       ///< By condition.
   std::vector<ExplainedStep>* steps_ = nullptr;  ///< Of one that is no group, the last is its own.
   int depth_ = 0;
 };

@@ -138,7 +138,7 @@ std::string number_text(int64_t number) { return number < 0 ? "" : std::to_strin
 constexpr HeaderField kHeaderFields[] = {
     {"level", FieldType::Text,
      [](const Job&, const ReadRecord& read) {
-       return std::string(to_string(read.header().level));
+       return std::string(to_string(level_of(*read.record)));
      }},
     {"file", FieldType::Text,
      [](const Job&, const ReadRecord& read) { return std::string(read.header().file); }},
