@@ -17,75 +17,103 @@ namespace {
 constexpr size_t kMinAlike = 3;
 constexpr size_t kOddShare = 4;  ///< One in so many may be odd.
 
-}  // namespace
-
-OddOnes odd_ones(const PeerValues& values) {
-  std::map<std::string, size_t> votes;
-  for (const auto& [peer, value] : values) ++votes[value];
-  const auto common = std::ranges::max_element(
-      votes, [](const auto& a, const auto& b) { return a.second < b.second; });
-  OddOnes result;
-  if (common == votes.end()) return result;
-  const size_t others = values.size() - common->second;
-  if (common->second < kMinAlike || others * kOddShare > values.size()) return result;
-  result.common = common->first;
-  result.alike = common->second;
-  for (const auto& [peer, value] : values) {
-    if (value != result.common) result.odd.push_back(peer);
+std::vector<int> number_hosts(const Job& job) {
+  std::vector<std::string_view> hosts;
+  for (const Process& process : job.processes) {
+    if (!process.host.empty()) hosts.push_back(process.host);
   }
-  return result;
+  std::ranges::sort(hosts);
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  std::vector<int> numbers;
+  for (const Process& process : job.processes) {
+    const auto host = std::ranges::lower_bound(hosts, process.host);
+    numbers.push_back(process.host.empty() ? -1 : static_cast<int>(host - hosts.begin()));
+  }
+  return numbers;
 }
 
-std::vector<int> places_in_host(const Job& job) {
+int host_of(const Job& job, int process) { return host_numbers(job)[static_cast<size_t>(process)]; }
+
+std::vector<int> find_places(const Job& job) {
   std::vector<int> places(job.processes.size(), -1);
-  std::map<std::string, std::vector<int>> hosts;
+  std::vector<std::vector<int>> hosts;
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
-    if (!process.has_nccl || process.host.empty()) continue;
-    hosts[process.host].push_back(static_cast<int>(p));
+    const int host = host_numbers(job)[p];
+    if (!job.processes[p].has_nccl || host < 0) continue;
+    hosts.resize(std::max(hosts.size(), static_cast<size_t>(host) + 1));
+    hosts[static_cast<size_t>(host)].push_back(static_cast<int>(p));
   }
   // The number of processes that most hosts run; the larger one of equals.
   std::map<size_t, size_t> votes;
-  for (const auto& [host, processes] : hosts) ++votes[processes.size()];
+  for (const auto& processes : hosts) votes[processes.size()] += processes.empty() ? 0 : 1;
   const auto usual =
       std::max_element(votes.rbegin(), votes.rend(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  for (auto [host, processes] : hosts) {
+  for (const auto& processes : hosts) {
     if (processes.size() != usual->first) continue;
-    std::ranges::sort(processes, [&](int a, int b) {
-      const Process& first = nth_process(job, a);
-      const Process& second = nth_process(job, b);
-      return std::tuple(parse_hex(first.bus_id).value_or(0), first.rank, a) <
-             std::tuple(parse_hex(second.bus_id).value_or(0), second.rank, b);
-    });
-    for (size_t i = 0; i < processes.size(); ++i) {
-      places[static_cast<size_t>(processes[i])] = static_cast<int>(i);
+    std::vector<std::tuple<uint64_t, int, int>> order;
+    for (const int p : processes) {
+      const Process& process = nth_process(job, p);
+      order.emplace_back(parse_hex(process.bus_id).value_or(0), process.rank, p);
+    }
+    std::ranges::sort(order);
+    for (size_t i = 0; i < order.size(); ++i) {
+      places[static_cast<size_t>(std::get<2>(order[i]))] = static_cast<int>(i);
     }
   }
   return places;
 }
 
+}  // namespace
+
+OddOnes odd_ones(const PeerValues& values) {
+  // What more than half of them show survives when each pair of unlike ones goes.
+  int common = -1;
+  size_t left = 0;
+  for (const auto& [peer, value] : values) {
+    if (left == 0) common = value;
+    value == common ? ++left : --left;
+  }
+  OddOnes result;
+  const auto alike = static_cast<size_t>(
+      std::ranges::count(values, common, [](const auto& peer) { return peer.second; }));
+  const size_t others = values.size() - alike;
+  if (alike < kMinAlike || others * kOddShare > values.size()) return result;
+  result.common = common;
+  result.alike = alike;
+  for (const auto& [peer, value] : values) {
+    if (value != common) result.odd.push_back(peer);
+  }
+  std::ranges::sort(result.odd);
+  return result;
+}
+
+const std::vector<int>& host_numbers(const Job& job) { return job.answers.of<&number_hosts>(job); }
+
+const std::vector<int>& places_in_host(const Job& job) { return job.answers.of<&find_places>(job); }
+
 void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
-  const std::vector<int> places = places_in_host(job);
+  const std::vector<int>& places = places_in_host(job);
   std::erase_if(odd.odd, [&](int suspect) {
     const int place = places[static_cast<size_t>(suspect)];
-    const std::string& host = nth_process(job, suspect).host;
     return place < 0 || std::ranges::none_of(values, [&](const auto& peer) {
              return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
-                    nth_process(job, peer.first).host != host;
+                    host_of(job, peer.first) != host_of(job, suspect);
            });
   });
 }
 
 OddOnes odd_at_place(const Job& job, const PeerValues& values) {
-  const std::vector<int> places = places_in_host(job);
-  std::map<int, PeerValues> by_place;
-  for (const auto& [process, value] : values) {
-    const int place = places[static_cast<size_t>(process)];
-    if (place >= 0) by_place[place][process] = value;
+  const std::vector<int>& places = places_in_host(job);
+  std::vector<PeerValues> by_place;
+  for (const auto& peer : values) {
+    const int place = places[static_cast<size_t>(peer.first)];
+    if (place < 0) continue;
+    by_place.resize(std::max(by_place.size(), static_cast<size_t>(place) + 1));
+    by_place[static_cast<size_t>(place)].push_back(peer);
   }
   OddOnes result;
-  for (const auto& [place, peers] : by_place) {
+  for (const PeerValues& peers : by_place) {
     const OddOnes here = odd_ones(peers);
     if (here.odd.empty()) continue;
     if (result.odd.empty()) result = {{}, here.common, here.alike};
@@ -104,80 +132,107 @@ namespace {
 
 constexpr size_t kMaxShown = 6;
 
-/// What processes say, each by one line.
-struct Sayings {
-  PeerValues values;
-  std::map<int, Evidence> lines;
+/// Numbers for texts, by first appearance.
+class TextNumbers {
+ public:
+  int of(std::string_view text) {
+    const auto known = numbers_.find(text);
+    if (known != numbers_.end()) return known->second;
+    texts_.emplace_back(text);
+    return numbers_.emplace(text, static_cast<int>(texts_.size()) - 1).first->second;
+  }
+  const std::string& text(int number) const { return texts_[static_cast<size_t>(number)]; }
+
+ private:
+  std::map<std::string, int, std::less<>> numbers_;
+  std::vector<std::string> texts_;
 };
 
-/// The first line of kind T of each process, and what `value_of` makes of it.
-template <typename T, typename ValueOf>
-Sayings sayings_of(const Job& job, ValueOf value_of) {
-  Sayings sayings;
-  for_each_said<T>(job, [&](const Said<T>& said) {
-    if (sayings.values.emplace(said.process, value_of(said.message)).second) {
-      sayings.lines.emplace(said.process, evidence_of(said.record));
-    }
-  });
-  return sayings;
+int value_of(const PeerValues& values, int peer) {
+  return std::ranges::find(values, peer, &PeerValues::value_type::first)->second;
 }
 
-/// "CUDA 12.2, 7 others CUDA 12.4".
-FactValue odd_answer(const Sayings& sayings, OddOnes odd) {
-  if (sayings.values.empty()) return unknown();
+/// What the first line of kind T of each process says, as a number of `number_of`.
+template <typename T, typename NumberOf>
+PeerValues values_said(const Job& job, NumberOf number_of) {
+  PeerValues values;
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    if (!values.empty() && values.back().first == said.process) return;
+    values.emplace_back(said.process, number_of(said.message));
+  });
+  return values;
+}
+
+/// "CUDA 12.2, 7 others CUDA 12.4", with the words that `words_of` has for numbers, and the first
+/// lines of kind T.
+template <typename T, typename WordsOf>
+FactValue odd_answer(const Job& job, const PeerValues& values, OddOnes odd, WordsOf words_of) {
+  if (values.empty()) return unknown();
   if (odd.odd.empty()) return no();
-  FactValue value = yes(
-      fmt::format("{}, {} others {}", sayings.values.at(odd.odd.front()), odd.alike, odd.common));
-  for (const int process : odd.odd) {
-    if (value.evidence.size() < kMaxShown) value.evidence.push_back(sayings.lines.at(process));
-  }
+  FactValue value = yes(fmt::format("{}, {} others {}", words_of(value_of(values, odd.odd.front())),
+                                    odd.alike, words_of(odd.common)));
+  int last = -1;
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    const bool is_shown = value.evidence.size() == kMaxShown || said.process == last;
+    if (is_shown || !std::ranges::binary_search(odd.odd, said.process)) return;
+    value.evidence.push_back(evidence_of(said.record));
+    last = said.process;
+  });
   value.processes = std::move(odd.odd);
   return value;
 }
 
-/// One value for each host, under the number of its first process.
+/// One value for each host, under the number of its first process; none for those of several.
 PeerValues by_host(const Job& job, const PeerValues& values) {
-  std::map<std::string, int> first;
-  PeerValues result;
-  std::set<std::string> mixed;
-  for (const auto& [process, value] : values) {
-    const std::string& host = nth_process(job, process).host;
-    if (host.empty()) continue;
-    const auto [known, is_new] = first.emplace(host, process);
-    if (is_new) result[process] = value;
-    if (!is_new && result[known->second] != value) mixed.insert(host);
+  std::map<int, PeerValues::value_type> hosts;
+  std::set<int> mixed;
+  for (const auto& peer : values) {
+    const int host = host_of(job, peer.first);
+    if (host >= 0 && hosts.try_emplace(host, peer).first->second.second != peer.second) {
+      mixed.insert(host);
+    }
   }
-  for (const std::string& host : mixed) result.erase(first[host]);
+  PeerValues result;
+  for (const auto& [host, peer] : hosts) {
+    if (!mixed.contains(host)) result.push_back(peer);
+  }
   return result;
 }
 
 FactValue odd_driver(const Job& job, const Instance&) {
-  const Sayings sayings = sayings_of<CudaDriverVersion>(
-      job, [](const auto& said) { return "CUDA " + cuda_release(std::max(said.version, 0)); });
-  OddOnes odd = odd_ones(by_host(job, sayings.values));
+  constexpr int kPatch = 10;  // The last digit is of no release.
+  const PeerValues values = values_said<CudaDriverVersion>(
+      job, [](const auto& said) { return std::max(said.version, 0) / kPatch; });
+  OddOnes odd = odd_ones(by_host(job, values));
   // The first processes stand for all of their hosts.
-  std::set<std::string> hosts;
-  for (const int first : odd.odd) hosts.insert(nth_process(job, first).host);
+  std::set<int> hosts;
+  for (const int first : odd.odd) hosts.insert(host_of(job, first));
   odd.odd.clear();
-  for (const auto& [process, value] : sayings.values) {
-    if (hosts.contains(nth_process(job, process).host)) odd.odd.push_back(process);
+  for (const auto& [process, value] : values) {
+    if (hosts.contains(host_of(job, process))) odd.odd.push_back(process);
   }
-  return odd_answer(sayings, std::move(odd));
+  return odd_answer<CudaDriverVersion>(job, values, std::move(odd), [](int value) {
+    return "CUDA " + cuda_release(value * kPatch);
+  });
 }
 
 FactValue odd_nvls(const Job& job, const Instance&) {
-  const Sayings sayings =
-      sayings_of<NvlsSupport>(job, [](const auto& said) { return std::string(said.state); });
-  OddOnes odd = odd_ones(sayings.values);
+  TextNumbers states;
+  const PeerValues values =
+      values_said<NvlsSupport>(job, [&](const auto& said) { return states.of(said.state); });
+  OddOnes odd = odd_ones(values);
   // Where a single one of many offers it, the others are the rule.
-  if (odd.common != "available") odd.odd.clear();
-  return odd_answer(sayings, std::move(odd));
+  if (odd.common < 0 || states.text(odd.common) != "available") odd.odd.clear();
+  return odd_answer<NvlsSupport>(job, values, std::move(odd),
+                                 [&](int value) { return states.text(value); });
 }
 
 FactValue odd_affinity(const Job& job, const Instance&) {
-  const Sayings sayings =
-      sayings_of<CpuAffinity>(job, [](const auto& said) { return "CPUs " + printable(said.cpus); });
-  return odd_answer(sayings, odd_at_place(job, sayings.values));
+  TextNumbers cpus;
+  const PeerValues values =
+      values_said<CpuAffinity>(job, [&](const auto& said) { return cpus.of(said.cpus); });
+  return odd_answer<CpuAffinity>(job, values, odd_at_place(job, values),
+                                 [&](int value) { return "CPUs " + printable(cpus.text(value)); });
 }
 
 /// The channels for collectives that each rank of a communicator counted.
@@ -188,19 +243,22 @@ FactValue odd_channel_count(const Job& job, const Instance&) {
     for (const CommRank& rank : comm.ranks) {
       const InitSection* section = rank.process < 0 ? nullptr : init_section(job, rank);
       if (section == nullptr || section->channels.coll < 0) continue;
-      values[rank.process] = std::to_string(section->channels.coll);
+      values.emplace_back(rank.process, section->channels.coll);
     }
+    // A process that has several of the ranks counts once.
+    std::ranges::stable_sort(values, std::ranges::greater(), &PeerValues::value_type::first);
+    std::ranges::reverse(values);
+    const auto again = std::ranges::unique(values, {}, &PeerValues::value_type::first);
+    values.erase(again.begin(), again.end());
     known |= !values.empty();
     OddOnes odd = odd_ones(values);
     if (odd.odd.empty()) continue;
-    std::string what =
-        fmt::format("{} channels, {} others {}", values.at(odd.odd.front()), odd.alike, odd.common);
+    std::string what = fmt::format("{} channels, {} others {}", value_of(values, odd.odd.front()),
+                                   odd.alike, odd.common);
     std::vector<Evidence> lines;
     for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
       const bool named = std::ranges::binary_search(odd.odd, said.process);
-      if (named && std::to_string(said.message.coll) != odd.common) {
-        lines.push_back(evidence_of(said.record));
-      }
+      if (named && said.message.coll != odd.common) lines.push_back(evidence_of(said.record));
     });
     return yes(std::move(what), std::move(lines), std::move(odd.odd));
   }
@@ -278,22 +336,23 @@ FactValue odd_network(const Job& job, const Instance&) {
   for (const Edge& edge : edges) {
     if (is_net_between_hosts(edge)) networks[edge.process].emplace(edge.path.network);
   }
+  TextNumbers names;
   PeerValues values;
-  for (const auto& [process, names] : networks) {
-    values[process] = fmt::format("{}", fmt::join(names, "+"));
+  for (const auto& [process, own] : networks) {
+    values.emplace_back(process, names.of(fmt::format("{}", fmt::join(own, "+"))));
   }
   if (values.empty()) return unknown();
   OddOnes odd = odd_ones(values);
-  const auto differs = [common = odd.common](const Edge& edge) {
+  if (odd.odd.empty()) return no();
+  const std::string& common = names.text(odd.common);
+  const auto differs = [&](const Edge& edge) {
     return is_net_between_hosts(edge) && edge.path.network != common;
   };
-  const std::string others = "others use NET/" + odd.common;
+  const std::string others = "others use NET/" + common;
   return odd_edges(edges, std::move(odd), differs, others);
 }
 
-constexpr std::string_view kWith = "with";
-
-/// By process, for one direction. Those that do both are none of either, and one channel alone may
+/// By process, for one direction: 1 with GPU Direct RDMA, 0 without. Those that do both are none of either, and one channel alone may
 /// be a cut line.
 PeerValues gpudirect_values(const std::vector<Edge>& edges, bool sends) {
   std::map<int, std::array<int, 2>> channels;  // Without GPU Direct RDMA, and with it.
@@ -305,8 +364,8 @@ PeerValues gpudirect_values(const std::vector<Edge>& edges, bool sends) {
   PeerValues values;
   for (const auto& [process, used] : channels) {
     const auto [without, with] = used;
-    if (with > 0 && without == 0) values[process] = kWith;
-    if (with == 0 && without > 1) values[process] = "without";
+    if (with > 0 && without == 0) values.emplace_back(process, 1);
+    if (with == 0 && without > 1) values.emplace_back(process, 0);
   }
   return values;
 }
@@ -318,7 +377,7 @@ FactValue odd_gpudirect(const Job& job, const Instance&) {
     const PeerValues values = gpudirect_values(edges, sends);
     known |= !values.empty();
     OddOnes odd = odd_ones(values);
-    if (odd.common != kWith) continue;
+    if (odd.common != 1) continue;
     excuse_places(job, values, odd);
     if (odd.odd.empty()) continue;
     const auto in_direction = [&](const Edge& edge) {
@@ -333,7 +392,7 @@ FactValue odd_gpudirect(const Job& job, const Instance&) {
 
 /// A GPU of a host, or a pair of them, and something that is measured about it.
 struct Measured {
-  std::string host;
+  std::string_view host;      ///< Views the job.
   std::pair<int, int> place;  ///< In its host: of both GPUs of a pair, or of the one.
   double value = -1;
   const Edge* edge = nullptr;              ///< Of a pair.
@@ -342,29 +401,41 @@ struct Measured {
 };
 
 /// Those with clearly less than nearly all others at their place of other hosts, or than those of
-/// the same host for which `in_host` holds.
+/// the same host for which `in_host` holds; in the order of `all`.
 template <typename InHost>
 std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost in_host) {
   constexpr double kClearly = 0.8;
-  std::map<std::pair<int, int>, PeerValues> by_place;  // Peers are indices into `all`.
-  std::map<std::string, PeerValues> by_host;
+  TextNumbers texts;  // What is alike when it is printed is alike.
+  std::map<double, int> numbers;
+  PeerValues values;  // Peers are indices into `all`.
   for (size_t i = 0; i < all.size(); ++i) {
-    const std::string value = fmt::format("{:.1f}", all[i].value);
-    by_place[all[i].place][static_cast<int>(i)] = value;
-    by_host[all[i].host][static_cast<int>(i)] = value;
+    const auto [number, is_new] = numbers.try_emplace(all[i].value);
+    if (is_new) number->second = texts.of(fmt::format("{:.1f}", all[i].value));
+    values.emplace_back(static_cast<int>(i), number->second);
   }
-  std::set<const Measured*> less;
-  const auto add = [&](const PeerValues& peers, auto counts) {
-    const OddOnes odd = odd_ones(peers);
-    const double common = parse_decimal(odd.common).value_or(0);
-    for (const int i : odd.odd) {
-      const Measured& one = all[static_cast<size_t>(i)];
-      if (one.value < kClearly * common && counts(one)) less.insert(&one);
+  std::vector<const Measured*> less;
+  const auto add = [&](auto group_of, auto counts) {
+    const auto group = [&](const auto& peer) {
+      return group_of(all[static_cast<size_t>(peer.first)]);
+    };
+    std::ranges::stable_sort(values, {}, group);
+    for (auto begin = values.begin(); begin != values.end();) {
+      const auto end = std::find_if(begin, values.end(),
+                                    [&](const auto& peer) { return group(peer) != group(*begin); });
+      const OddOnes odd = odd_ones({begin, end});
+      begin = end;
+      const double common = odd.odd.empty() ? 0 : parse_decimal(texts.text(odd.common)).value_or(0);
+      for (const int i : odd.odd) {
+        const Measured& one = all[static_cast<size_t>(i)];
+        if (one.value < kClearly * common && counts(one)) less.push_back(&one);
+      }
     }
   };
-  for (const auto& [place, peers] : by_place) add(peers, [](const Measured&) { return true; });
-  for (const auto& [host, peers] : by_host) add(peers, in_host);
-  return {less.begin(), less.end()};
+  add([](const Measured& one) { return one.place; }, [](const Measured&) { return true; });
+  add([](const Measured& one) { return one.host; }, in_host);
+  std::ranges::sort(less);
+  less.erase(std::unique(less.begin(), less.end()), less.end());
+  return less;
 }
 
 /// Pairs of GPUs in one host, by places and host, measured by their slowest transport: the higher
@@ -372,21 +443,24 @@ std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost 
 std::vector<Measured> local_pairs(const Job& job, const std::vector<Edge>& edges) {
   constexpr std::pair<Transport, double> kSpeeds[] = {
       {Transport::P2P, 4}, {Transport::SHM, 2}, {Transport::NET, 1}};
-  const std::vector<int> places = places_in_host(job);
-  std::map<std::pair<std::pair<int, int>, std::string>, Measured> slowest;
+  const std::vector<int>& places = places_in_host(job);
+  std::vector<Measured> pairs;
   for (const Edge& edge : edges) {
     if (!edge.sends || edge.peer < 0 || edge.reach != EdgeReach::SameHost) continue;
     const std::pair place{places[static_cast<size_t>(edge.process)],
                           places[static_cast<size_t>(edge.peer)]};
-    const std::string& host = nth_process(job, edge.process).host;
     for (const auto& [transport, speed] : kSpeeds) {
       if (transport != edge.path.transport || place.first < 0 || place.second < 0) continue;
-      Measured& known = slowest[{place, host}];
-      if (known.edge == nullptr || speed < known.value) known = {host, place, speed, &edge};
+      pairs.push_back({nth_process(job, edge.process).host, place, speed, &edge});
     }
   }
-  std::vector<Measured> pairs;
-  for (auto& [key, pair] : slowest) pairs.push_back(std::move(pair));
+  const auto key = [&](const Measured& pair) {
+    return std::tuple(pair.place, host_of(job, pair.edge->process));
+  };
+  std::ranges::stable_sort(pairs, {},
+                           [&](const Measured& pair) { return std::tuple(key(pair), pair.value); });
+  const auto faster = std::ranges::unique(pairs, {}, key);
+  pairs.erase(faster.begin(), faster.end());
   return pairs;
 }
 
@@ -397,13 +471,12 @@ FactValue odd_local_path(const Job& job, const Instance&) {
   if (pairs.empty()) return unknown();
   const std::set<std::string> alike = nvswitch_hosts(job);
   AnswerParts slower;
-  for (const Measured* pair :
-       with_less(pairs, [&](const Measured& one) { return alike.contains(one.host); })) {
-    slower.add(edge_phrase(*pair->edge), {pair->edge->where, {}}, pair->edge->process);
+  for (const Measured* pair : with_less(
+           pairs, [&](const Measured& one) { return alike.contains(std::string(one.host)); })) {
+    if (slower.words.empty()) slower.words = {edge_phrase(*pair->edge)};
+    if (slower.evidence.size() < kMaxShown) slower.evidence.push_back({pair->edge->where, {}});
+    slower.processes.push_back(pair->edge->process);
   }
-  if (slower.words.empty()) return no();
-  slower.words.resize(1);
-  slower.evidence.resize(std::min(slower.evidence.size(), kMaxShown));
   return slower.answer(no());
 }
 
@@ -418,11 +491,11 @@ FactValue odd_nic(const Job& job, const Instance&) {
   PeerValues values;
   for (const auto& [process, numbers] : devices) {
     // Which of several NICs a rank uses depends on its place in the trees.
-    if (numbers.size() == 1) values[process] = std::to_string(*numbers.begin());
+    if (numbers.size() == 1) values.emplace_back(process, *numbers.begin());
   }
   if (values.empty()) return unknown();
   OddOnes odd = odd_at_place(job, values);
-  const std::string others = "at the same place of other hosts use NIC " + odd.common;
+  const std::string others = fmt::format("at the same place of other hosts use NIC {}", odd.common);
   return odd_edges(edges, std::move(odd), is_net_between_hosts, others);
 }
 
@@ -589,12 +662,13 @@ FactValue odd_search(const Job& job, const Instance&) {
   for (const Communicator& comm : job.communicators) {
     const auto hosts = rings_by_host(job, comm);
     std::map<int, const HostRings*> peers;  // By their first process.
+    TextNumbers texts;
     PeerValues values;
     std::map<std::string, double> bandwidths;
     for (const auto& [name, host] : hosts) {
       if (host.found.size() != 1) continue;
       peers[host.processes.front()] = &host;
-      values[host.processes.front()] = host.found.begin()->first;
+      values.emplace_back(host.processes.front(), texts.of(host.found.begin()->first));
       bandwidths.insert(*host.found.begin());
     }
     known |= !values.empty();
@@ -602,11 +676,12 @@ FactValue odd_search(const Job& job, const Instance&) {
     std::vector<int> processes;
     std::string what;
     for (const int peer : odd.odd) {
-      const std::string& text = values.at(peer);
-      if (bandwidths.at(text) >= bandwidths.at(odd.common)) continue;
+      const std::string& text = texts.text(value_of(values, peer));
+      const std::string& common = texts.text(odd.common);
+      if (bandwidths.at(text) >= bandwidths.at(common)) continue;
       const std::vector<int>& own = peers.at(peer)->processes;
       processes.insert(processes.end(), own.begin(), own.end());
-      if (what.empty()) what = fmt::format("{}, on {} other hosts {}", text, odd.alike, odd.common);
+      if (what.empty()) what = fmt::format("{}, on {} other hosts {}", text, odd.alike, common);
     }
     if (processes.empty()) continue;
     std::ranges::sort(processes);

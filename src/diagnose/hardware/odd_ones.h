@@ -9,30 +9,33 @@
 
 #pragma once
 
-#include <map>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "model/job.h"
 
 namespace ncclog {
 
-/// What each peer shows; peers that show nothing are not in it. Keys are into Job::processes, or
-/// whatever else the peers are numbered by.
-using PeerValues = std::map<int, std::string>;
+/// What each peer shows, as numbers of whoever asks: equal numbers for what is alike. Peers that
+/// show nothing are not in it. They are into Job::processes, or whatever else peers are numbered
+/// by; each once.
+using PeerValues = std::vector<std::pair<int, int>>;
 
 struct OddOnes {
   std::vector<int> odd;  ///< Sorted; empty: nobody is.
-  std::string common;    ///< What the others show.
+  int common = -1;       ///< What the others show; -1: nothing is common.
   size_t alike = 0;      ///< How many show it.
 };
 
 /// The few that differ from all others.
 OddOnes odd_ones(const PeerValues& values);
 
+/// By process: the number of its host by name, from 0; -1: its host is unknown. Owned by the job.
+const std::vector<int>& host_numbers(const Job& job);
+
 /// Place of each process in its host, from 0, by the bus id of its GPU, then by rank. -1: its host
-/// is unknown, or runs another number of ranks than most hosts do.
-std::vector<int> places_in_host(const Job& job);
+/// is unknown, or runs another number of ranks than most hosts do. Owned by the job.
+const std::vector<int>& places_in_host(const Job& job);
 
 /// Takes those out of `odd.odd` who stand where no process of another host shows `odd.common`.
 void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd);
