@@ -252,7 +252,7 @@ std::string host_of_peer(const Job& job, std::string_view peer) {
   if (ip.empty()) return {};
   if (!parse_ipv4(ip) && ip.find(':') == ip.npos) return std::string(ip.substr(0, ip.find('.')));
   for (const HostAddress& address : all_addresses(job)) {
-    if (address.ip == ip) return address.host;
+    if (address.ip == ip) return std::string(address.host);
   }
   return {};
 }

@@ -62,8 +62,8 @@ FactValue links(const Job& job, const Instance&) {
     for (const Hca& hca : list.hcas) {
       if (hca.link != "IB" && hca.link != "RoCE") continue;  // The list is cut.
       values.push_back({.value = std::string(hca.link),
-                        .what = printable(hca.name + "/" + hca.link),
-                        .evidence = {list.line},
+                        .what = printable(fmt::format("{}/{}", hca.name, hca.link)),
+                        .evidence = {evidence_of(*list.line)},
                         .processes = {list.process}});
     }
   }
@@ -140,7 +140,7 @@ FactValue nics_per_host(const Job& job, const Instance&) {
   for (const HcaList& list : hca_lists(job)) {
     // NCCL cuts long lists: the last entry then has no link layer.
     if (list.host.empty() || list.hcas.back().link.empty()) continue;
-    int64_t& number = numbers[list.host];
+    int64_t& number = numbers[std::string(list.host)];
     number = std::max(number, static_cast<int64_t>(list.hcas.size()));
   }
   return of_hosts(job, numbers, "RDMA devices", "no line lists RDMA devices");

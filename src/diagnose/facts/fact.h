@@ -345,9 +345,10 @@ std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line);
 
 // Who is the odd one out? Only a clear majority can say so: two against two blames nobody.
 
-/// Processes of the smaller groups if one group holds more than half of all; else nobody.
-template <typename Key>
-std::vector<int> minority(const std::map<Key, std::vector<int>>& groups) {
+/// Processes of the smaller groups if one group holds more than half of all; else nobody. `groups`
+/// maps whatever they are told apart by to processes.
+template <typename Groups>
+std::vector<int> minority(const Groups& groups) {
   size_t all = 0;
   size_t largest = 0;
   for (const auto& [key, members] : groups) {

@@ -176,7 +176,8 @@ FactValue container(const Job& job, const Instance&) {
       const Record& first = list.kept.front();
       const bool is_same = first.head != nullptr && first.head.get() == last;
       last = first.head.get();
-      if (is_same || !is_container_output(last != nullptr ? last->text : first.text())) continue;
+      const std::string_view line = last != nullptr ? last->text : first.rest->text;
+      if (is_same || !is_container_output(line)) continue;
       return yes("a container runtime wrote the log", {evidence_of(first)});
     }
   }
@@ -190,8 +191,9 @@ FactValue container(const Job& job, const Instance&) {
     return is_in_one ? "commands in the log run in a container" : "";
   });
   for (const HostAddress& address : all_addresses(job)) {
-    if (bridge_range(address.ip, false) == "172.17.0.0/16" && address.name == "eth0") {
-      return yes(fmt::format("eth0 has Docker's address {}", address.ip), {address.line});
+    if (address.name == "eth0" && bridge_range(address.ip, false) == "172.17.0.0/16") {
+      return yes(fmt::format("eth0 has Docker's address {}", address.ip),
+                 {evidence_of(*address.line)});
     }
   }
   return answer;

@@ -105,7 +105,10 @@ std::vector<Edge> find_edges(const Job& job) {
     }
   }
   const bool named_hosts = names_hosts(job);
+  size_t total = 0;
+  for (const SpeakerLog& log : job.logs) total += log.connections.all.size();
   std::vector<Edge> edges;
+  edges.reserve(total);
   for (size_t p = 0; p < job.processes.size(); ++p) {
     if (job.processes[p].torn) continue;
     for (const size_t log : job.processes[p].logs) {
@@ -324,7 +327,7 @@ FactValue one_socket_nic(const Job& job, const Instance&) {
 /// Hosts of which four ranks or more use one NIC, the only one that they have.
 FactValue one_nic_for_many(const Job& job, const Instance&) {
   constexpr size_t kMany = 4;
-  std::map<std::string, size_t> listed;
+  std::map<std::string_view, size_t> listed;
   for (const HcaList& list : hca_lists(job)) {
     listed[list.host] = std::max(listed[list.host], list.hcas.size());
   }
@@ -477,7 +480,7 @@ FactValue rdma_evidence(const Job& job, const Instance&) {
   for (const HcaList& list : hca_lists(job)) {
     add_sign(signs,
              fmt::format("NET/IB lists {}{}", list.hcas.front().name, on_host(job, list.process)),
-             list.line);
+             evidence_of(*list.line));
   }
   for_each_said<IbDevice>(job, [&](const auto& said) {
     add_sign(signs, fmt::format("NET/IB found {}{}", said.message.name, on_host(job, said.process)),
@@ -491,7 +494,7 @@ FactValue rdma_evidence(const Job& job, const Instance&) {
   for (const HostAddress& address : all_addresses(job)) {
     if (!is_infiniband_interface(address.name)) continue;
     add_sign(signs, fmt::format("{} is an InfiniBand interface by its name", address.name),
-             address.line);
+             evidence_of(*address.line));
     break;
   }
   return signs.answer(no(), " and ");
@@ -504,18 +507,20 @@ FactValue networks_differ(const Job& job, const Instance&) {
     return fmt::format("({} to {} devices for each rank)", said.message.min, said.message.max);
   });
   if (!counts.evidence.empty()) return counts;
-  std::map<int, std::map<std::string, Evidence>> selected;
+  std::map<std::string_view, std::vector<int>> groups;
+  std::map<std::string_view, const Record*> lines;  // The last one of its first process.
+  bool several = false;
+  std::pair<int, std::string_view> last = {-1, {}};
   for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
-    selected[said.process][std::string(said.message.network)] = evidence_of(said.record);
-  });
-  std::map<std::string, std::vector<int>> groups;
-  std::map<std::string, Evidence> lines;
-  for (const auto& [process, networks] : selected) {
+    const std::string_view network = said.message.network;
+    std::vector<int>& members = groups[network];
+    if (members.empty() || members.back() != said.process) members.push_back(said.process);
+    if (members.size() == 1) lines[network] = &said.record;
     // A process that uses several networks is a program that asks for them.
-    if (networks.size() > 1) return no();
-    groups[networks.begin()->first].push_back(process);
-    lines.insert(*networks.begin());
-  }
+    several |= last.first == said.process && last.second != network;
+    last = {said.process, network};
+  });
+  if (several) return no();
   // What only the beginning of another name stands for, "Socke", is a cut line and no network.
   std::erase_if(groups, [&](const auto& cut) {
     return std::ranges::any_of(groups, [&](const auto& whole) {
@@ -527,7 +532,7 @@ FactValue networks_differ(const Job& job, const Instance&) {
   for (const auto& [name, members] : groups) {
     parts.add(fmt::format("{} in {}{}", name, plural(std::ssize(members), "process"),
                           on_host(job, members.front())),
-              lines[name]);
+              evidence_of(*lines[name]));
   }
   parts.words = {fmt::format("({})", join(parts.words, ", "))};
   return parts.answer(no());

@@ -79,8 +79,7 @@ void add_addresses(const Job& job, int process, const Record& record, std::strin
     const std::string_view ip = parse_address(device.address).ip;
     if (ip.empty()) continue;
     const std::string& host = nth_process(job, process).host;
-    addresses.push_back(
-        {process, host, std::string(device.name), std::string(ip), bootstrap, evidence_of(record)});
+    addresses.push_back({process, host, device.name, ip, bootstrap, &record});
     // The bootstrap takes the first of the candidates that releases up to 2.7 list.
     if (bootstrap) return;
   }
@@ -110,11 +109,11 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
   std::vector<HcaList> lists;
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network != "IB") return;
-    HcaList list{said.process, nth_process(job, said.process).host, {}, evidence_of(said.record)};
+    HcaList list{said.process, nth_process(job, said.process).host, {}, &said.record};
     for (const NetDevice& device : parse_device_list(said.message.devices)) {
       // One with an address is the interface after a list that another process's words broke.
       if (!device.name.empty() && device.address.empty()) {
-        list.hcas.push_back({std::string(device.name), std::string(device.link)});
+        list.hcas.push_back({device.name, device.link});
       }
     }
     if (!list.hcas.empty()) lists.push_back(std::move(list));
@@ -177,8 +176,7 @@ std::vector<HostAddress> port_addresses(const Job& job) {
   std::vector<HostAddress> found;
   const auto add = [&](const auto& said, std::string_view device, std::string_view ip) {
     if (device.empty() || subnet_of(ip).empty()) return;
-    found.push_back({-1, nth_process(job, said.process).host, std::string(device), std::string(ip),
-                     false, evidence_of(said.record)});
+    found.push_back({-1, nth_process(job, said.process).host, device, ip, false, &said.record});
   };
   for_each_said<GidRow>(
       job, [&](const auto& said) { add(said, said.message.device, said.message.address); });
@@ -199,9 +197,9 @@ FactValue roce_nics_share_subnet(const Job& job, const Instance&) {
   const auto two = sharing_subnet(addresses);
   if (!two) return no();
   const auto& [a, b] = *two;
-  return yes(fmt::format("{} with {} and {} with {}{}", a.name, a.ip, b.name, b.ip,
-                         b.host.empty() ? "" : " on " + b.host),
-             {a.line, b.line});
+  return yes(fmt::format("{} with {} and {} with {}{}{}", a.name, a.ip, b.name, b.ip,
+                         b.host.empty() ? "" : " on ", b.host),
+             {evidence_of(*a.line), evidence_of(*b.line)});
 }
 
 // Does a RoCE port use an entry of its GID table that other hosts cannot reach?
@@ -283,12 +281,12 @@ FactValue gid_evidence(const Job& job, const Instance&) {
 constexpr int kRetryExceeded = 12;
 
 /// Hosts by address; an address that two hosts claim, as container bridges are, is nobody's.
-std::map<std::string, std::string, std::less<>> hosts_by_address(const Job& job) {
-  std::map<std::string, std::string, std::less<>> hosts;
+std::map<std::string_view, std::string_view> hosts_by_address(const Job& job) {
+  std::map<std::string_view, std::string_view> hosts;
   for (const HostAddress& address : all_addresses(job)) {
     if (address.host.empty() || address.ip.empty()) continue;
     const auto [known, is_new] = hosts.try_emplace(address.ip, address.host);
-    if (!is_new && known->second != address.host) known->second.clear();
+    if (!is_new && known->second != address.host) known->second = {};
   }
   return hosts;
 }
@@ -329,13 +327,13 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
 /// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b".
 FactValue addresses_answer(const std::vector<HostAddress>& addresses) {
   AnswerParts parts;
-  std::set<std::string> hosts;
+  std::set<std::string_view> hosts;
   for (const HostAddress& address : addresses) {
     parts.processes.push_back(address.process);
     if (!hosts.insert(address.host).second) continue;
-    const std::string where = address.host.empty() ? "" : " on " + address.host;
-    parts.words.push_back(fmt::format("{}:{}{}", address.name, address.ip, where));
-    if (hosts.size() <= kMostNamed) parts.evidence.push_back(address.line);
+    parts.words.push_back(fmt::format("{}:{}{}{}", address.name, address.ip,
+                                      address.host.empty() ? "" : " on ", address.host));
+    if (hosts.size() <= kMostNamed) parts.evidence.push_back(evidence_of(*address.line));
   }
   return parts.answer(no(), ", ", kMostNamed);
 }
@@ -359,12 +357,13 @@ bool connections_work(const Job& job) {
          });
 }
 
-size_t count_hosts(const std::vector<HostAddress>& addresses) {
-  std::set<std::string> hosts;
-  for (const HostAddress& address : addresses) {
-    if (!address.host.empty()) hosts.insert(address.host);
-  }
-  return hosts.size();
+/// Those that the addresses name are two at least.
+bool are_of_two_hosts(const std::vector<HostAddress>& addresses) {
+  const auto is_of = [](const HostAddress& address) { return !address.host.empty(); };
+  const auto first = std::ranges::find_if(addresses, is_of);
+  return std::any_of(first, addresses.end(), [&](const HostAddress& address) {
+    return is_of(address) && address.host != first->host;
+  });
 }
 
 /// Hosts that speak; where some say much, without those of which a line or two names one: in a torn
@@ -395,9 +394,8 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
   // Where somebody tried to connect to, and could not; of the host that tried.
   std::vector<HostAddress> targets;
   for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
-    const std::string ip(parse_address(said.message.address).ip);
-    const std::string& host = nth_process(job, said.process).host;
-    if (!ip.empty()) targets.push_back({.host = host, .ip = ip, .line = {}});
+    const std::string_view ip = parse_address(said.message.address).ip;
+    if (!ip.empty()) targets.push_back({.host = nth_process(job, said.process).host, .ip = ip});
   });
   std::map<std::string, std::vector<HostAddress>> bridges;
   std::vector<HostAddress> reaching_out;
@@ -405,7 +403,7 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
     // What makes two addresses parts of the same private bridge.
     const bool in_container = is_container_host(address.host);
     const std::string range = bridge_range(address.ip, in_container);
-    const std::string& bridge = is_host_bridge(address.name) ? address.name : range;
+    const std::string bridge = is_host_bridge(address.name) ? std::string(address.name) : range;
     if (!bridge.empty()) bridges[bridge].push_back(address);
     // Somebody on the address's host was refused by another address of the same range.
     const auto is_refusing = [&](const HostAddress& target) {
@@ -417,7 +415,7 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
     }
   }
   for (const auto& [bridge, addresses] : bridges) {
-    if (count_hosts(addresses) >= 2) return addresses_answer(addresses);
+    if (are_of_two_hosts(addresses)) return addresses_answer(addresses);
   }
   if (reaching_out.empty()) return no();
   FactValue value = addresses_answer(reaching_out);
@@ -426,12 +424,12 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
 }
 
 FactValue same_address_on_hosts(const Job& job, const Instance&) {
-  std::map<std::string, std::vector<HostAddress>> by_ip;
+  std::map<std::string_view, std::vector<HostAddress>> by_ip;
   for (const HostAddress& address : bootstrap_addresses(job)) {
     if (!is_loopback(address.ip)) by_ip[address.ip].push_back(address);
   }
   for (const auto& [ip, addresses] : by_ip) {
-    if (count_hosts(addresses) >= 2) return addresses_answer(addresses);
+    if (are_of_two_hosts(addresses)) return addresses_answer(addresses);
   }
   return no();
 }
@@ -452,7 +450,7 @@ FactValue interfaces_share_subnet(const Job& job, const Instance&) {
   const auto two = sharing_subnet(socket_addresses(job));
   if (!two) return no();
   const auto& [a, b] = *two;
-  return yes(fmt::format("{}:{} and {}:{}", a.name, a.ip, b.name, b.ip), {b.line});
+  return yes(fmt::format("{}:{} and {}:{}", a.name, a.ip, b.name, b.ip), {evidence_of(*b.line)});
 }
 
 FactValue virtual_interface(const Job& job, const Instance&) {
@@ -465,18 +463,15 @@ FactValue virtual_interface(const Job& job, const Instance&) {
 /// "NET/Socket/1": the second interface of the process's list.
 FactValue virtual_interface_carries(const Job& job, const Instance&) {
   // Of each process the interfaces of its socket network, in NCCL's order.
-  std::map<int, std::vector<HostAddress>> lists;
-  for (const HostAddress& address : socket_addresses(job)) {
-    std::vector<HostAddress>& list = lists[address.process];
-    if (list.empty() || list.front().line.where == address.line.where) list.push_back(address);
-  }
+  const std::vector<HostAddress>& all = socket_addresses(job);
   std::vector<HostAddress> found;
   SourceRef first;
   for (const Edge& edge : edges_of(job)) {
-    const auto list = lists.find(edge.process);
-    if (edge.path.network != "Socket" || list == lists.end() || edge.path.device < 0) continue;
-    if (edge.path.device >= static_cast<int>(list->second.size())) continue;
-    const HostAddress& address = list->second[static_cast<size_t>(edge.path.device)];
+    if (edge.path.network != "Socket" || edge.path.device < 0) continue;
+    const auto list = std::ranges::equal_range(all, edge.process, {}, &HostAddress::process);
+    const auto* line = list.empty() ? nullptr : list.front().line;
+    if (edge.path.device >= std::ranges::count(list, line, &HostAddress::line)) continue;
+    const HostAddress& address = list[static_cast<size_t>(edge.path.device)];
     if (!is_virtual_interface(address.name)) continue;
     if (found.empty()) first = edge.where;
     found.push_back(address);
@@ -511,7 +506,7 @@ int count_link(const HcaList& list, std::string_view link) {
 
 FactValue hca_sets_differ(const Job& job, const Instance&) {
   const auto lists = hca_lists(job);
-  std::map<std::string, std::vector<const HcaList*>> by_host;
+  std::map<std::string_view, std::vector<const HcaList*>> by_host;
   for (const HcaList& list : lists) by_host[list.host].push_back(&list);
   by_host.erase("");
   if (by_host.size() < 2) return unknown();
@@ -521,7 +516,7 @@ FactValue hca_sets_differ(const Job& job, const Instance&) {
     const HcaList& list = *members.front();
     const std::string kinds = fmt::format("{} InfiniBand and {} RoCE devices",
                                           count_link(list, "IB"), count_link(list, "RoCE"));
-    if (groups[kinds].empty()) evidence.push_back(list.line);
+    if (groups[kinds].empty()) evidence.push_back(evidence_of(*list.line));
     for (const HcaList* member : members) {
       // Each process of the host has devices of its own.
       if (member->hcas.size() != list.hcas.size()) return unknown();
@@ -590,7 +585,7 @@ FactValue used_link_mix(const std::vector<UsedHca>& used) {
   if (ib.empty() || roce.empty()) return no();
   AnswerParts names;
   for (const UsedHca& each : roce.size() <= ib.size() ? roce : ib) {
-    names.add(fmt::format("{}/{}", each.hca->name, each.hca->link), each.list->line);
+    names.add(fmt::format("{}/{}", each.hca->name, each.hca->link), evidence_of(*each.list->line));
   }
   names.words = {fmt::format("(connections run over {} beside {} of the other kind)",
                              join(names.words, ", "), std::max(ib.size(), roce.size()))};
@@ -612,7 +607,7 @@ FactValue hca_link_mix(const Job& job, const Instance&) {
         std::ranges::find_if(list.hcas, [&](const Hca& each) { return each.link == odd; });
     return yes(
         fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
-        {list.line});
+        {evidence_of(*list.line)});
   }
   return answer;
 }
@@ -633,12 +628,13 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
     std::vector<std::string> names;
     for (const auto& [own, hca] : *used) {
       if (own != &list) continue;
-      names.push_back(hca->link.empty() ? hca->name : fmt::format("{} ({})", hca->name, hca->link));
+      names.push_back(hca->link.empty() ? std::string(hca->name)
+                                        : fmt::format("{} ({})", hca->name, hca->link));
     }
     if (names.empty() || parts.words.size() == kMost) continue;
     const Process& process = nth_process(job, list.process);
     const std::string who = process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.host;
-    parts.add(fmt::format("{} uses {}", who, join(names, ", ")), list.line);
+    parts.add(fmt::format("{} uses {}", who, join(names, ", ")), evidence_of(*list.line));
   }
   FactValue value = parts.answer(unknown());
   if (value.known()) value.what = " Of its devices, " + value.what + ".";
@@ -651,7 +647,7 @@ FactValue every_hca(const Job& job, Test test) {
   if (lists.empty()) return unknown();
   const bool all = std::ranges::all_of(
       lists, [&](const HcaList& list) { return std::ranges::all_of(list.hcas, test); });
-  return all ? yes({}, {lists.front().line}) : no();
+  return all ? yes({}, {evidence_of(*lists.front().line)}) : no();
 }
 
 FactValue all_roce(const Job& job, const Instance&) {

@@ -48,11 +48,11 @@ bool is_container_host(std::string_view host);
 /// An interface that one line of a process names.
 struct HostAddress {
   int process = -1;        ///< Into Job::processes.
-  std::string host;        ///< Of the process; empty: unknown.
-  std::string name;        ///< "eth0"
-  std::string ip;          ///< "10.1.2.3", "fe80::1"; without port and scope.
+  std::string_view host;   ///< Of the process; empty: unknown.
+  std::string_view name;   ///< "eth0"
+  std::string_view ip;     ///< "10.1.2.3", "fe80::1"; without port and scope.
   bool bootstrap = false;  ///< The one that the bootstrap uses; false: a data interface.
-  Evidence line;
+  const Record* line = nullptr;
 };
 
 /// The bootstrap's interface of each process: the first that its line lists.
@@ -73,16 +73,16 @@ FactValue addresses_answer(const std::vector<HostAddress>& addresses);
 //   NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB ib0:10.1.2.3<0>
 
 struct Hca {
-  std::string name;  ///< "mlx5_0"
-  std::string link;  ///< "IB", "RoCE"; empty where a list is cut.
+  std::string_view name;  ///< "mlx5_0"
+  std::string_view link;  ///< "IB", "RoCE"; empty where a list is cut.
 };
 
 /// What one line lists.
 struct HcaList {
   int process = -1;       ///< Into Job::processes.
-  std::string host;       ///< Of the process; empty: unknown.
+  std::string_view host;  ///< Of the process; empty: unknown.
   std::vector<Hca> hcas;  ///< In NCCL's order.
-  Evidence line;
+  const Record* line = nullptr;
 };
 
 /// All lists that name at least one device.

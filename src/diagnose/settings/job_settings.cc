@@ -33,24 +33,40 @@ constexpr std::string_view kHcas = "NCCL_IB_HCA";
 // NCCL lists what a filter admitted, so the lists of other processes and hosts tell what else there
 // is.
 
-/// Where a process printed a setting first.
+/// Where a process printed a setting first. Views the job.
 struct Printed {
-  std::string value;
-  Evidence line;
+  std::string_view name;
+  std::string_view value;
+  const Record* record = nullptr;
 };
 
-/// By name.
-using PrintedSettings = std::map<std::string, Printed, std::less<>>;
+/// By name, each once.
+using PrintedSettings = std::vector<Printed>;
 
 /// By process.
-std::map<int, PrintedSettings> printed_settings(const Job& job) {
-  std::map<int, PrintedSettings> printed;
+std::vector<PrintedSettings> read_printed(const Job& job) {
+  std::vector<PrintedSettings> printed(job.processes.size());
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    printed[said.process].try_emplace(
-        std::string(said.message.name),
-        Printed{std::string(said.message.value), evidence_of(said.record)});
+    PrintedSettings& own = printed[static_cast<size_t>(said.process)];
+    const auto place = std::ranges::lower_bound(own, said.message.name, {}, &Printed::name);
+    if (place != own.end() && place->name == said.message.name) return;
+    own.insert(place, {said.message.name, said.message.value, &said.record});
   });
   return printed;
+}
+
+const std::vector<PrintedSettings>& printed_settings(const Job& job) {
+  return job.answers.of<&read_printed>(job);
+}
+
+const PrintedSettings& settings_of(const Job& job, int process) {
+  return printed_settings(job)[static_cast<size_t>(process)];
+}
+
+/// nullptr: none of that name.
+const Printed* find_setting(const PrintedSettings& settings, std::string_view name) {
+  const auto found = std::ranges::lower_bound(settings, name, {}, &Printed::name);
+  return found == settings.end() || found->name != name ? nullptr : &*found;
 }
 
 bool is_filter(std::string_view name, std::string_view value) {
@@ -95,38 +111,40 @@ HostDevices known_names(const Job& job) {
 /// The filter of that name left processes without a device that `means_none` accepts a line of; of
 /// `what`, {} is the host.
 template <typename T, typename MeansNone>
-void add_empty(const Job& job, std::map<int, PrintedSettings>& printed, std::string_view name,
-               RemarkLevel level, std::string_view what, const std::vector<std::string>& names,
-               MeansNone means_none, std::vector<JobRemark>& out) {
+void add_empty(const Job& job, std::string_view name, RemarkLevel level, std::string_view what,
+               const std::vector<std::string>& names, MeansNone means_none,
+               std::vector<JobRemark>& out) {
   for_each_said<T>(job, [&](const Said<T>& said) {
-    const auto filter = printed[said.process].find(name);
-    if (filter == printed[said.process].end() || !is_filter(name, filter->second.value)) return;
-    if (!means_none(said.message)) return;
-    const auto& [value, line] = filter->second;
+    const Printed* filter = find_setting(settings_of(job, said.process), name);
+    if (filter == nullptr || !is_filter(name, filter->value) || !means_none(said.message)) return;
+    const std::string value(filter->value);
     out.push_back({{RemarkKind::MatchesNothing, level, std::string(name), value,
                     fmt::format(fmt::runtime(what), on_host(job, said.process)),
                     filter_meant(value, names), 0},
-                   line});
+                   evidence_of(*filter->record)});
   });
 }
 
 /// Filters that admitted more than their names say.
-void add_surprises(const Job& job, const std::map<int, PrintedSettings>& printed,
-                   std::vector<JobRemark>& out) {
+void add_surprises(const Job& job, std::vector<JobRemark>& out) {
+  // Few jobs have filters, and devices of many processes are many.
+  const bool any = std::ranges::any_of(printed_settings(job), [](const PrintedSettings& settings) {
+    return std::ranges::any_of(
+        settings, [](const Printed& each) { return is_filter(each.name, each.value); });
+  });
+  if (!any) return;
   for (auto& [process, devices] :
        devices_by(job, socket_addresses(job), [](const auto& each) { return each.process; })) {
-    const auto settings = printed.find(process);
-    if (settings == printed.end()) continue;
     devices.host = on_host(job, process);
-    for (const auto& [name, filter] : settings->second) {
-      if (!is_filter(name, filter.value)) continue;
-      const Setting setting{.name = name, .value = filter.value};
+    for (const Printed& filter : settings_of(job, process)) {
+      if (!is_filter(filter.name, filter.value)) continue;
+      const Setting setting{.name = std::string(filter.name), .value = std::string(filter.value)};
       for (Remark& remark :
-           judge_filter(*find_nccl_variable(name), setting, std::span(&devices, 1))) {
+           judge_filter(*find_nccl_variable(filter.name), setting, std::span(&devices, 1))) {
         if (remark.kind != RemarkKind::MatchesMore) continue;
-        remark.variable = name;
+        remark.variable = filter.name;
         remark.value = filter.value;
-        out.push_back({std::move(remark), filter.line});
+        out.push_back({std::move(remark), evidence_of(*filter.record)});
       }
     }
   }
@@ -134,16 +152,14 @@ void add_surprises(const Job& job, const std::map<int, PrintedSettings>& printed
 
 /// Filters that left a process without devices, or admitted more than their names say.
 void judge_filters_in_use(const Job& job, std::vector<JobRemark>& remarks) {
-  auto printed = printed_settings(job);
   const HostDevices names = known_names(job);
   add_empty<BootstrapNoInterface>(
-      job, printed, kInterfaces, RemarkLevel::Error, "admits no interface that {} has",
-      names.interfaces, [](const auto& none) { return none.text.ends_with("interface found"); },
-      remarks);
+      job, kInterfaces, RemarkLevel::Error, "admits no interface that {} has", names.interfaces,
+      [](const auto& none) { return none.text.ends_with("interface found"); }, remarks);
   add_empty<NoRdmaDevice>(
-      job, printed, kHcas, RemarkLevel::Warning, "admits no RDMA device that {} has, if it has any",
+      job, kHcas, RemarkLevel::Warning, "admits no RDMA device that {} has, if it has any",
       names.hcas, [](const auto&) { return true; }, remarks);
-  add_surprises(job, printed, remarks);
+  add_surprises(job, remarks);
 }
 
 /// The different sets of settings that processes read, each as indices into Job::environment.
@@ -167,10 +183,10 @@ bool is_kind(const Remark& remark) {
 }
 
 void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
-  std::map<std::pair<std::string, std::string>, Evidence> lines;  // The first of name and value.
+  // The first line of name and value.
+  std::map<std::pair<std::string_view, std::string_view>, const Record*> lines;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    lines.try_emplace({std::string(said.message.name), std::string(said.message.value)},
-                      evidence_of(said.record));
+    lines.try_emplace({said.message.name, said.message.value}, &said.record);
   });
   for (const std::vector<size_t>& set : distinct_sets(job)) {
     std::vector<Setting> settings;
@@ -183,8 +199,9 @@ void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark
                   RemarkKind::TooNew>(remark)) {
         continue;
       }
-      const Evidence& line = lines[{remark.variable, remark.value}];
-      remarks.push_back({std::move(remark), line});
+      const auto line = lines.find({remark.variable, remark.value});
+      remarks.push_back(
+          {std::move(remark), line == lines.end() ? Evidence() : evidence_of(*line->second)});
     }
   }
 }
@@ -280,21 +297,20 @@ namespace {
 
 struct Reader {
   int process = -1;
-  PrintedSettings settings;
+  const PrintedSettings& settings;
   SourceRef completed;   ///< Its first Init COMPLETE; line 0: none.
   bool damaged = false;  ///< Lines may be torn, unknown or left out: maybe the missing one.
 };
 
 /// The processes that print settings or finish an initialisation.
 std::vector<Reader> read_settings(const Job& job) {
-  std::map<int, PrintedSettings> printed = printed_settings(job);
   // Of a torn line nobody may be able to tell whose it was.
   const bool is_any_lost = job.losses.count(Loss::LineLeftOut) > 0 || is_torn(job);
   std::vector<Reader> readers;
   for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
     const Process& process = nth_process(job, p);
     if (process.pid < 0) continue;
-    Reader reader{p, std::move(printed[p]), first_complete(job, process), is_any_lost};
+    Reader reader{p, settings_of(job, p), first_complete(job, process), is_any_lost};
     for (const size_t log : process.logs)
       reader.damaged |= job.logs[log].unrecognised.contains(Record::kNoKind);
     const bool reads = !reader.settings.empty() || reader.completed.line != 0;
@@ -303,29 +319,34 @@ std::vector<Reader> read_settings(const Job& job) {
   return readers;
 }
 
+const std::vector<Reader>& readers_of(const Job& job) {
+  return job.answers.of<&read_settings>(job);
+}
+
 /// Proof that `reader` does not have the setting that `owner` printed: it went past the place where
 /// NCCL reads it, because it printed what `owner` printed afterwards.
-bool lacks(const Reader& reader, const Reader& owner, const std::string& name) {
-  if (reader.damaged || reader.settings.contains(name)) return false;
-  const SourceRef where = owner.settings.at(name).line.where;
+bool lacks(const Reader& reader, const Reader& owner, std::string_view name) {
+  if (reader.damaged || find_setting(reader.settings, name) != nullptr) return false;
+  const SourceRef where = find_setting(owner.settings, name)->record->where;
   if (reader.completed.line != 0 && where < owner.completed) return true;
-  return std::ranges::any_of(owner.settings, [&](const auto& other) {
-    const auto& [later, printed] = other;
-    return where < printed.line.where && reader.settings.contains(later);
+  return std::ranges::any_of(owner.settings, [&](const Printed& other) {
+    return where < other.record->where && find_setting(reader.settings, other.name) != nullptr;
   });
 }
 
 /// Processes by the value of one variable; "" stands for "proven not set".
-using Camps = std::map<std::string, std::vector<int>>;
+using Camps = std::map<std::string, std::vector<int>, std::less<>>;
 
-Camps camps_of(const std::vector<Reader>& readers, const std::string& name) {
+Camps camps_of(const std::vector<Reader>& readers, std::string_view name) {
   Camps result;
   const Reader* owner = nullptr;
   for (const Reader& reader : readers) {
-    const auto setting = reader.settings.find(name);
+    const Printed* setting = find_setting(reader.settings, name);
     // A value that is empty, or was cut off, is none to compare, and not "not set" either.
-    if (setting == reader.settings.end() || setting->second.value.empty()) continue;
-    result[setting->second.value].push_back(reader.process);
+    if (setting == nullptr || setting->value.empty()) continue;
+    auto camp = result.find(setting->value);
+    if (camp == result.end()) camp = result.try_emplace(std::string(setting->value)).first;
+    camp->second.push_back(reader.process);
     if (owner == nullptr) owner = &reader;
   }
   if (owner == nullptr || has_trait(name, "where_used")) return result;
@@ -335,16 +356,16 @@ Camps camps_of(const std::vector<Reader>& readers, const std::string& name) {
   }
   // One line may be lost, as collectors lose them; where most have the setting that is likelier.
   const size_t owners = static_cast<size_t>(std::ranges::count_if(
-      readers, [&](const Reader& reader) { return reader.settings.contains(name); }));
+      readers, [&](const Reader& reader) { return find_setting(reader.settings, name); }));
   if (!without.empty() && (without.size() > 1 || owners < 3)) result[""] = std::move(without);
   return result;
 }
 
 /// Drops what may differ: all of it, or the difference between hosts.
-bool is_difference(const Job& job, const std::string& name, const Camps& by_value) {
+bool is_difference(const Job& job, std::string_view name, const Camps& by_value) {
   if (by_value.size() < 2 || has_trait(name, "may_differ")) return false;
   if (!has_trait(name, "of_host")) return true;
-  std::map<std::string, std::set<std::string>> values_on_host;
+  std::map<std::string_view, std::set<std::string_view>> values_on_host;
   for (const auto& [value, processes] : by_value) {
     for (const int p : processes) {
       values_on_host[nth_process(job, p).host].insert(value);
@@ -356,29 +377,30 @@ bool is_difference(const Job& job, const std::string& name, const Camps& by_valu
 
 /// A setting that some have, or have otherwise than others provably do.
 struct Difference {
-  std::string name;
+  std::string_view name;
   Camps by_value;
   std::vector<Evidence> lines;  ///< One for each value.
 };
 
-std::vector<Difference> find_differences(const Job& job, const std::vector<Reader>& readers) {
-  std::set<std::string> names;
+std::vector<Difference> find_differences(const Job& job) {
+  const std::vector<Reader>& readers = readers_of(job);
+  std::set<std::string_view> names;
   for (const Reader& reader : readers) {
-    for (const auto& [name, printed] : reader.settings) names.insert(name);
+    for (const Printed& each : reader.settings) names.insert(each.name);
   }
   std::vector<Difference> differences;
-  for (const std::string& name : names) {
+  for (const std::string_view name : names) {
     Difference found{name, camps_of(readers, name), {}};
     if (!is_difference(job, name, found.by_value)) continue;
     // Some have the variable and as many provably have not, while nobody knows of the others: then
     // who is the odd one would be a guess.
     const bool is_undecided = found.by_value.contains("") && minority(found.by_value).empty();
     if (is_undecided && std::ranges::any_of(readers, &Reader::damaged)) continue;
-    std::set<std::string> shown;
+    std::set<std::string_view> shown;
     for (const Reader& reader : readers) {
-      const auto setting = reader.settings.find(name);
-      if (setting == reader.settings.end()) continue;
-      if (shown.insert(setting->second.value).second) found.lines.push_back(setting->second.line);
+      const Printed* setting = find_setting(reader.settings, name);
+      if (setting == nullptr || !shown.insert(setting->value).second) continue;
+      found.lines.push_back(evidence_of(*setting->record));
     }
     differences.push_back(std::move(found));
   }
@@ -386,17 +408,16 @@ std::vector<Difference> find_differences(const Job& job, const std::vector<Reade
 }
 
 FactValue env_differs(const Job& job, const Instance&) {
-  const std::vector<Reader> readers = read_settings(job);
-  if (readers.size() < 2) return unknown();
+  if (readers_of(job).size() < 2) return unknown();
   AnswerParts parts;
-  for (const Difference& each : find_differences(job, readers)) {
+  for (const Difference& each : job.answers.of<&find_differences>(job)) {
     // "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
     std::vector<std::string> camps;
     for (const auto& [value, processes] : each.by_value | std::views::reverse) {
       camps.push_back(fmt::format("{} on {}", value.empty() ? "not set" : value,
                                   processes_phrase(job, processes)));
     }
-    parts.words.push_back(each.name + " is " + join(camps, " and "));
+    parts.words.push_back(fmt::format("{} is {}", each.name, join(camps, " and ")));
     parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());
     const std::vector<int> odd = minority(each.by_value);
     parts.processes.insert(parts.processes.end(), odd.begin(), odd.end());
@@ -420,14 +441,13 @@ const std::string* only_host_of(const Job& job, const Difference& setting, size_
 }
 
 FactValue env_not_forwarded(const Job& job, const Instance&) {
-  const std::vector<Reader> readers = read_settings(job);
   AnswerParts parts;
-  for (const Difference& each : find_differences(job, readers)) {
-    const std::string* host = only_host_of(job, each, readers.size());
+  for (const Difference& each : job.answers.of<&find_differences>(job)) {
+    const std::string* host = only_host_of(job, each, readers_of(job).size());
     if (host == nullptr) continue;
     parts.words.push_back(fmt::format("{} on {} only", each.name, printable(to_valid_utf8(*host))));
     parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());
-    const std::vector<int>& without = each.by_value.at("");
+    const std::vector<int>& without = each.by_value.find("")->second;
     parts.processes.insert(parts.processes.end(), without.begin(), without.end());
   }
   return parts.answer(unknown(), ", ");
@@ -515,8 +535,8 @@ FactValue settings_from_elsewhere(const Job& job, const Instance&) {
   if (named.empty()) return unknown();
   AnswerParts others;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    const std::string name(said.message.name);
-    if (!named.insert(name).second) return;
+    if (named.contains(said.message.name)) return;
+    const std::string& name = *named.emplace(said.message.name).first;
     others.add(fmt::format("{}={}", name, printable(said.message.value)), evidence_of(said.record));
   });
   return others.answer(no(), ", ", kMostNamed);
