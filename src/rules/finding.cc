@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <set>
 #include <tuple>
@@ -70,16 +71,31 @@ namespace {
 // Whom does a finding name? The guilty where evidence identifies them, else those whose own lines
 // report the fault; never mere victims.
 
-using Parties = std::vector<Subject>;  ///< Unknown parts stay empty or -1.
+/// Unknown parts stay empty or -1. The host views the job, a fact, a finding, or a FieldTexts.
+struct Party {
+  std::string_view host;
+  int rank = -1;
+  int64_t pid = -1;
 
-Subject party_of(const Job& job, int process) {
+  bool operator==(const Party&) const = default;
+};
+using Parties = std::vector<Party>;
+using FieldTexts = std::deque<std::string>;
+
+template <typename T>
+void sort_and_drop_repeats(std::vector<T>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+Party party_of(const Job& job, int process) {
   const Process& known = nth_process(job, process);
   return {.host = known.host, .rank = known.rank, .pid = known.pid};
 }
 
 /// The process that printed a line, with the rank that the line itself names if nothing else does.
-Subject party_of(const Job& job, const ReadRecord& read) {
-  Subject party = party_of(job, read.process);
+Party party_of(const Job& job, const ReadRecord& read) {
+  Party party = party_of(job, read.process);
   if (party.rank < 0) party.rank = rank_of(job, read.process, read.header());
   return party;
 }
@@ -97,7 +113,7 @@ Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) 
     for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
     for (const int rank : hit.value->ranks) {
       const int process = process_of_rank(job, rank);
-      parties.push_back(process >= 0 ? party_of(job, process) : Subject{.rank = rank});
+      parties.push_back(process >= 0 ? party_of(job, process) : Party{.rank = rank});
     }
     for (const std::string& host : hit.value->hosts) parties.push_back({.host = host});
   });
@@ -132,7 +148,8 @@ Parties reporters(const Job& job, const std::vector<Firing>& firings) {
   return parties;
 }
 
-Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
+Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firing>& firings,
+                       FieldTexts& texts) {
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.label != rule.blame.label) return;
@@ -141,9 +158,9 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
       const int64_t pid = parse_int(text).value_or(-1);
       const int process = pid >= 0 ? process_of_pid(job, pid) : -1;
       if (rule.blame.type == Blame::Type::Host) {
-        if (!text.empty()) parties.push_back({.host = text});
+        if (!text.empty()) parties.push_back({.host = texts.emplace_back(text)});
       } else if (pid >= 0) {
-        parties.push_back(process >= 0 ? party_of(job, process) : Subject{.pid = pid});
+        parties.push_back(process >= 0 ? party_of(job, process) : Party{.pid = pid});
       }
     }
   });
@@ -151,7 +168,8 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
 }
 
 /// Whom `blame` points at; empty where it points at nobody that the log identifies.
-Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
+Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& firings,
+                   FieldTexts& texts) {
   switch (rule.blame.type) {
     case Blame::Type::Default:
     case Blame::Type::Facts:
@@ -160,7 +178,7 @@ Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& 
       return speakers(job, firings, [&](const Hit& hit) { return hit.label == rule.blame.label; });
     case Blame::Type::Pid:
     case Blame::Type::Host:
-      return named_in_field(rule, job, firings);
+      return named_in_field(rule, job, firings, texts);
     case Blame::Type::Reporters:
     case Blame::Type::Nobody:
       break;
@@ -169,14 +187,15 @@ Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& 
 }
 
 /// Those whom the rule's `blame` points at: sorted, known ranks first, without duplicates.
-Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
-  Parties parties = pointed_at(rule, job, firings);
+Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firing>& firings,
+                       FieldTexts& texts) {
+  Parties parties = pointed_at(rule, job, firings, texts);
   const bool nobody_else =
       rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
   if (parties.empty() && !nobody_else) parties = reporters(job, firings);
   // Known ranks first.
-  std::ranges::sort(parties, {}, [](const Subject& party) {
-    return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
+  std::ranges::sort(parties, {}, [](const Party& party) {
+    return std::make_tuple(party.rank < 0, party.rank, party.host, party.pid);
   });
   parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
   return parties;
@@ -203,7 +222,7 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
   std::ranges::copy_if(finding.ranks, std::back_inserter(others),
                        [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
-  const auto nameless = std::ranges::count_if(parties, [&](const Subject& party) {
+  const auto nameless = std::ranges::count_if(parties, [&](const Party& party) {
     return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
   });
   if (others.empty() && nameless > 0) {
@@ -299,42 +318,51 @@ std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firi
   return message;
 }
 
+/// A line that may be shown: few of thousands are.
+struct Shown {
+  SourceRef where;
+  const Record* record = nullptr;  ///< nullptr: a fact holds its text.
+  const Evidence* line = nullptr;
+};
+
 /// What shows the finding, one list per condition, each in input order.
-std::vector<std::vector<Evidence>> evidence_by_condition(const std::vector<Firing>& firings) {
-  std::vector<std::vector<Evidence>> lists;
+std::vector<std::vector<Shown>> lines_by_condition(const std::vector<Firing>& firings) {
+  std::vector<std::vector<Shown>> lists;
   for (const Firing& firing : firings) {
     for (size_t i = 0; i < firing.hits.size(); ++i) {
       if (lists.size() <= i) lists.resize(i + 1);
       const Hit& hit = firing.hits[i];
       for (const ReadRecord* read : hit.records) {
-        lists[i].push_back({read->record->where, read->record->text()});
+        lists[i].push_back({.where = read->record->where, .record = read->record});
       }
-      if (hit.value != nullptr) {
-        lists[i].insert(lists[i].end(), hit.value->evidence.begin(), hit.value->evidence.end());
+      if (hit.value == nullptr) continue;
+      for (const Evidence& line : hit.value->evidence) {
+        lists[i].push_back({.where = line.where, .line = &line});
       }
     }
   }
-  for (std::vector<Evidence>& list : lists) {
-    std::ranges::stable_sort(list, {}, &Evidence::where);
-  }
+  for (std::vector<Shown>& list : lists) std::ranges::stable_sort(list, {}, &Shown::where);
   return lists;
 }
 
 /// Takes lines from the conditions in turn, so that each of them is shown before one is shown
 /// whole.
 void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
-  const auto lists = evidence_by_condition(firings);
-  std::set<SourceRef> all;
+  const auto lists = lines_by_condition(firings);
+  std::vector<SourceRef> all;
   size_t longest = 0;
   for (const auto& list : lists) {
     longest = std::max(longest, list.size());
-    for (const Evidence& evidence : list) all.insert(evidence.where);
+    for (const Shown& shown : list) all.push_back(shown.where);
   }
+  sort_and_drop_repeats(all);
   std::set<SourceRef> taken;
   for (size_t i = 0; i < longest && taken.size() < Finding::kMaxEvidence; ++i) {
     for (const auto& list : lists) {
       if (i >= list.size() || taken.size() == Finding::kMaxEvidence) continue;
-      if (taken.insert(list[i].where).second) finding.evidence.push_back(list[i]);
+      if (!taken.insert(list[i].where).second) continue;
+      finding.evidence.push_back(list[i].line != nullptr ? *list[i].line
+                                                         : evidence_of(*list[i].record));
     }
   }
   std::ranges::sort(finding.evidence, {}, &Evidence::where);
@@ -348,15 +376,17 @@ void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
 }
 
 void add_parties(const Parties& parties, Finding& finding) {
-  std::set<std::string> hosts;
-  std::set<int> ranks;
-  for (const Subject& party : parties) {
-    if (!party.host.empty()) hosts.insert(party.host);
-    if (party.rank >= 0) ranks.insert(party.rank);
+  std::vector<std::string_view> hosts;
+  for (const Party& party : parties) {
+    if (!party.host.empty()) hosts.push_back(party.host);
+    if (party.rank >= 0) finding.ranks.push_back(party.rank);
   }
+  sort_and_drop_repeats(hosts);
   finding.hosts.assign(hosts.begin(), hosts.end());
-  finding.ranks.assign(ranks.begin(), ranks.end());
-  if (!parties.empty()) finding.subject = parties.front();
+  sort_and_drop_repeats(finding.ranks);
+  if (parties.empty()) return;
+  const Party& first = parties.front();
+  finding.subject = {.host = std::string(first.host), .rank = first.rank, .pid = first.pid};
 }
 
 /// Id of the instance's communicator, else of the one that a fact names; empty: none.
@@ -389,7 +419,8 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
     for (std::vector<std::string>* texts : {&finding.check, &finding.fix, &finding.do_not})
       use_amd_words(*texts);
   }
-  const Parties parties = blamed_parties(rule, view.job(), firings);
+  FieldTexts texts;
+  const Parties parties = blamed_parties(rule, view.job(), firings, texts);
   add_parties(parties, finding);
   finding.subject.communicator = communicator_of(view.job(), firings);
   // A fact may rest on what no line says.

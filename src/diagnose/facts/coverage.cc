@@ -140,10 +140,8 @@ FactValue ask_all_ranks(const Job& job, const Instance&) {
 }
 
 FactValue ask_framework(const Job& job, const Instance&) {
-  const bool speaks = std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-    return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
-      return all_kinds()[entry.first].source == Source::Framework;
-    });
+  const bool speaks = std::ranges::any_of(all_kinds(), [&](const Kind& kind) {
+    return kind.source == Source::Framework && !records_of_kind(job, kind.index).records.empty();
   });
   return speaks ? yes({}) : open("No line of the framework or the launcher is in the log.");
 }

@@ -176,7 +176,7 @@ class MarkCollector {
     });
     for_each_said<PluginNote>(job_, [&](const auto& said) {
       // Printed by a destructor of the library, so not where a signal ends the process.
-      const bool leaves = said.record.text().find("Plugin: Closing env ") != std::string::npos;
+      const bool leaves = said.record.rest->text.find("Plugin: Closing env ") != std::string::npos;
       if (leaves) add(EndState::Finished, said.process, "the process left by itself", said.record);
     });
   }
@@ -291,7 +291,11 @@ std::string_view to_string(EndState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-std::vector<EndMark> end_marks(const Job& job) { return MarkCollector(job).collect(); }
+static std::vector<EndMark> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
+
+const std::vector<EndMark>& end_marks(const Job& job) {
+  return job.answers.of<&collect_marks>(job);
+}
 
 bool prints_steps(const Job& job) {
   return std::ranges::any_of(job.clocks, [](const JobClock& clock) { return clock.total > 0; });

@@ -98,8 +98,8 @@ struct EndMark {
   Evidence line;
 };
 
-/// All of them but the failures that processes report themselves, in input order.
-std::vector<EndMark> end_marks(const Job& job);
+/// All of them but the failures that processes report themselves, in input order. Owned by the job.
+const std::vector<EndMark>& end_marks(const Job& job);
 
 /// Work stands after `where` in the same input: a communicator begins, a step is printed, or ranks
 /// go on calling. What was said there is then about a part of the work.

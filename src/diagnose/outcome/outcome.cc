@@ -62,8 +62,7 @@ std::optional<Evidence> open_end(const Job& job, const Process& process) {
     });
   };
   for_each_record(job, process, kKindIndex<CommEnd>, [&](const Record& record) {
-    const Event event = parse_record(record);
-    const auto begun = read_message<CommEnd>(event.message);
+    const auto begun = read_message<CommEnd>(parse_message(record));
     const bool begins = begun.phase == "START" && begun.action != "Revoke";
     if (begins && !ends_later(begun, record.where)) open = evidence_of(record);
   });
@@ -104,9 +103,7 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
   return failures;
 }
 
-bool is_nccl_line(const Evidence& line) {
-  return is_nccl(parse_header(line.text));
-}
+bool is_nccl_line(const Evidence& line) { return is_nccl(parse_header(line.text)); }
 
 class Deriver {
  public:
@@ -462,9 +459,9 @@ FactValue noise_after_end(const Job& job, const Instance&) {
   const auto add = [&](const RecordList& list) {
     const size_t before = noise.size();
     for (const Record& record : list.kept) {
+      if (level_of(record) != Level::Warn) continue;
       Evidence line = evidence_of(record);
-      const bool is_warning = level_of(record) == Level::Warn;
-      if (is_warning && is_after_end(job, line)) noise.push_back(std::move(line));
+      if (is_after_end(job, line)) noise.push_back(std::move(line));
     }
     // Equal lines are kept once: where all that are kept are noise, so are the others.
     const size_t added = noise.size() - before;
