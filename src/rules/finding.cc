@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <set>
 #include <tuple>
@@ -71,16 +70,7 @@ namespace {
 // Whom does a finding name? The guilty where evidence identifies them, else those whose own lines
 // report the fault; never mere victims.
 
-/// Unknown parts stay empty or -1. The host views the job, a fact, a finding, or a FieldTexts.
-struct Party {
-  std::string_view host;
-  int rank = -1;
-  int64_t pid = -1;
-
-  bool operator==(const Party&) const = default;
-};
-using Parties = std::vector<Party>;
-using FieldTexts = std::deque<std::string>;
+using Parties = std::vector<Subject>;  ///< Unknown parts stay empty or -1.
 
 template <typename T>
 void sort_and_drop_repeats(std::vector<T>& values) {
@@ -88,14 +78,14 @@ void sort_and_drop_repeats(std::vector<T>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-Party party_of(const Job& job, int process) {
+Subject party_of(const Job& job, int process) {
   const Process& known = nth_process(job, process);
   return {.host = known.host, .rank = known.rank, .pid = known.pid};
 }
 
 /// The process that printed a line, with the rank that the line itself names if nothing else does.
-Party party_of(const Job& job, const ReadRecord& read) {
-  Party party = party_of(job, read.process);
+Subject party_of(const Job& job, const ReadRecord& read) {
+  Subject party = party_of(job, read.process);
   if (party.rank < 0) party.rank = rank_of(job, read.process, read.header());
   return party;
 }
@@ -113,7 +103,7 @@ Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) 
     for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
     for (const int rank : hit.value->ranks) {
       const int process = process_of_rank(job, rank);
-      parties.push_back(process >= 0 ? party_of(job, process) : Party{.rank = rank});
+      parties.push_back(process >= 0 ? party_of(job, process) : Subject{.rank = rank});
     }
     for (const std::string& host : hit.value->hosts) parties.push_back({.host = host});
   });
@@ -148,8 +138,7 @@ Parties reporters(const Job& job, const std::vector<Firing>& firings) {
   return parties;
 }
 
-Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firing>& firings,
-                       FieldTexts& texts) {
+Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.label != rule.blame.label) return;
@@ -158,9 +147,9 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
       const int64_t pid = parse_int(text).value_or(-1);
       const int process = pid >= 0 ? process_of_pid(job, pid) : -1;
       if (rule.blame.type == Blame::Type::Host) {
-        if (!text.empty()) parties.push_back({.host = texts.emplace_back(text)});
+        if (!text.empty()) parties.push_back({.host = text});
       } else if (pid >= 0) {
-        parties.push_back(process >= 0 ? party_of(job, process) : Party{.pid = pid});
+        parties.push_back(process >= 0 ? party_of(job, process) : Subject{.pid = pid});
       }
     }
   });
@@ -168,8 +157,7 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
 }
 
 /// Whom `blame` points at; empty where it points at nobody that the log identifies.
-Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& firings,
-                   FieldTexts& texts) {
+Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
   switch (rule.blame.type) {
     case Blame::Type::Default:
     case Blame::Type::Facts:
@@ -178,7 +166,7 @@ Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& 
       return speakers(job, firings, [&](const Hit& hit) { return hit.label == rule.blame.label; });
     case Blame::Type::Pid:
     case Blame::Type::Host:
-      return named_in_field(rule, job, firings, texts);
+      return named_in_field(rule, job, firings);
     case Blame::Type::Reporters:
     case Blame::Type::Nobody:
       break;
@@ -187,15 +175,14 @@ Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& 
 }
 
 /// Those whom the rule's `blame` points at: sorted, known ranks first, without duplicates.
-Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firing>& firings,
-                       FieldTexts& texts) {
-  Parties parties = pointed_at(rule, job, firings, texts);
+Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
+  Parties parties = pointed_at(rule, job, firings);
   const bool nobody_else =
       rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
   if (parties.empty() && !nobody_else) parties = reporters(job, firings);
   // Known ranks first.
-  std::ranges::sort(parties, {}, [](const Party& party) {
-    return std::make_tuple(party.rank < 0, party.rank, party.host, party.pid);
+  std::ranges::sort(parties, {}, [](const Subject& party) {
+    return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
   });
   parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
   return parties;
@@ -222,7 +209,7 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
   std::ranges::copy_if(finding.ranks, std::back_inserter(others),
                        [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
-  const auto nameless = std::ranges::count_if(parties, [&](const Party& party) {
+  const auto nameless = std::ranges::count_if(parties, [&](const Subject& party) {
     return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
   });
   if (others.empty() && nameless > 0) {
@@ -377,16 +364,14 @@ void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
 
 void add_parties(const Parties& parties, Finding& finding) {
   std::vector<std::string_view> hosts;
-  for (const Party& party : parties) {
+  for (const Subject& party : parties) {
     if (!party.host.empty()) hosts.push_back(party.host);
     if (party.rank >= 0) finding.ranks.push_back(party.rank);
   }
   sort_and_drop_repeats(hosts);
   finding.hosts.assign(hosts.begin(), hosts.end());
   sort_and_drop_repeats(finding.ranks);
-  if (parties.empty()) return;
-  const Party& first = parties.front();
-  finding.subject = {.host = std::string(first.host), .rank = first.rank, .pid = first.pid};
+  if (!parties.empty()) finding.subject = parties.front();
 }
 
 /// Id of the instance's communicator, else of the one that a fact names; empty: none.
@@ -419,8 +404,7 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
     for (std::vector<std::string>* texts : {&finding.check, &finding.fix, &finding.do_not})
       use_amd_words(*texts);
   }
-  FieldTexts texts;
-  const Parties parties = blamed_parties(rule, view.job(), firings, texts);
+  const Parties parties = blamed_parties(rule, view.job(), firings);
   add_parties(parties, finding);
   finding.subject.communicator = communicator_of(view.job(), firings);
   // A fact may rest on what no line says.

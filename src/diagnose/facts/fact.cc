@@ -254,14 +254,12 @@ struct LastBefore {
 
 template <typename T>
 LastBefore last_before(const Job& job, SourceRef where) {
-  LastBefore last;
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList list = log.records.find(kKindIndex<T>);
-    last.full |= list.full;
-    for (const Record& record : list.kept) {
-      if (record.where.unit != where.unit || !(record.where < where)) continue;
-      if (last.record == nullptr || last.record->where < record.where) last.record = &record;
-    }
+  const RecordsOf& all = records_of_kind(job, kKindIndex<T>);
+  LastBefore last{.full = !all.full.empty()};
+  for (const ReadRecord& read : all.records) {
+    const SourceRef there = read.record->where;
+    if (there.unit != where.unit || !(there < where)) continue;
+    if (last.record == nullptr || last.record->where < there) last.record = read.record;
   }
   return last;
 }

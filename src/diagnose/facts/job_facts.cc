@@ -322,17 +322,17 @@ std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
 
 FactValue mixed_nccl_versions(const Job& job, const Instance&) {
   Banners banners;
-  std::map<std::string, Evidence> lines;
+  std::map<std::string, const Record*> lines;
   for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
     const std::string version(said.message.version);
     banners[version].push_back(said.process);
-    lines.try_emplace(version, evidence_of(said.record));
+    lines.try_emplace(version, &said.record);
   });
   if (banners.empty()) return unknown();
   const std::set<std::string> mixed = mixed_versions(job, banners);
   if (mixed.empty()) return no();
   std::vector<Evidence> evidence;
-  for (const std::string& version : mixed) evidence.push_back(lines.at(version));
+  for (const std::string& version : mixed) evidence.push_back(evidence_of(*lines.at(version)));
   const std::vector<std::string> names(mixed.begin(), mixed.end());
   return yes("the ranks print NCCL " + join(names, " and "), std::move(evidence),
              minority(banners));

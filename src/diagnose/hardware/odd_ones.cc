@@ -454,8 +454,8 @@ std::vector<Measured> local_pairs(const Job& job, const std::vector<Edge>& edges
       pairs.push_back({nth_process(job, edge.process).host, place, speed, &edge});
     }
   }
-  const auto key = [&](const Measured& pair) {
-    return std::tuple(pair.place, host_of(job, pair.edge->process));
+  const auto key = [&hosts = host_numbers(job)](const Measured& pair) {
+    return std::tuple(pair.place, hosts[static_cast<size_t>(pair.edge->process)]);
   };
   std::ranges::stable_sort(pairs, {},
                            [&](const Measured& pair) { return std::tuple(key(pair), pair.value); });

@@ -358,8 +358,9 @@ struct End {
 /// The first line that says that somebody ended the job from outside, by its time. Where only a
 /// process is said to have been ended, its launcher ends the others.
 std::optional<End> find_end(const Job& job) {
-  std::vector<EndMark> marks = end_marks(job);
-  std::erase_if(marks, [](const EndMark& mark) { return mark.state != EndState::Stopped; });
+  std::vector<EndMark> marks;
+  std::ranges::copy_if(end_marks(job), std::back_inserter(marks),
+                       [](const EndMark& mark) { return mark.state == EndState::Stopped; });
   const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
   if (std::ranges::any_of(marks, is_of_job)) std::erase_if(marks, std::not_fn(is_of_job));
   std::optional<End> first;

@@ -319,10 +319,6 @@ std::vector<Reader> read_settings(const Job& job) {
   return readers;
 }
 
-const std::vector<Reader>& readers_of(const Job& job) {
-  return job.answers.of<&read_settings>(job);
-}
-
 /// Proof that `reader` does not have the setting that `owner` printed: it went past the place where
 /// NCCL reads it, because it printed what `owner` printed afterwards.
 bool lacks(const Reader& reader, const Reader& owner, std::string_view name) {
@@ -383,7 +379,7 @@ struct Difference {
 };
 
 std::vector<Difference> find_differences(const Job& job) {
-  const std::vector<Reader>& readers = readers_of(job);
+  const std::vector<Reader>& readers = job.answers.of<&read_settings>(job);
   std::set<std::string_view> names;
   for (const Reader& reader : readers) {
     for (const Printed& each : reader.settings) names.insert(each.name);
@@ -408,7 +404,7 @@ std::vector<Difference> find_differences(const Job& job) {
 }
 
 FactValue env_differs(const Job& job, const Instance&) {
-  if (readers_of(job).size() < 2) return unknown();
+  if (job.answers.of<&read_settings>(job).size() < 2) return unknown();
   AnswerParts parts;
   for (const Difference& each : job.answers.of<&find_differences>(job)) {
     // "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
@@ -443,7 +439,7 @@ const std::string* only_host_of(const Job& job, const Difference& setting, size_
 FactValue env_not_forwarded(const Job& job, const Instance&) {
   AnswerParts parts;
   for (const Difference& each : job.answers.of<&find_differences>(job)) {
-    const std::string* host = only_host_of(job, each, readers_of(job).size());
+    const std::string* host = only_host_of(job, each, job.answers.of<&read_settings>(job).size());
     if (host == nullptr) continue;
     parts.words.push_back(fmt::format("{} on {} only", each.name, printable(to_valid_utf8(*host))));
     parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());
