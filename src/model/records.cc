@@ -39,15 +39,6 @@ boost::intrusive_ptr<const LineHead> head_of(std::string_view head, const Header
   return made;
 }
 
-boost::intrusive_ptr<const RecordText> make_text(std::string_view text, uint64_t hash,
-                                                 const Wording* wording) {
-  boost::intrusive_ptr<RecordText> made = new RecordText;
-  made->text = text;
-  made->hash = hash;
-  made->wording = wording;
-  return made;
-}
-
 }  // namespace
 
 std::string Record::text() const {
@@ -70,6 +61,15 @@ uint64_t message_hash(std::string_view message) {
   message.copy(reinterpret_cast<char*>(&word), message.size());
   mix(word);
   return hash;
+}
+
+boost::intrusive_ptr<const RecordText> make_text(std::string_view text, uint64_t hash,
+                                                 const Wording* wording) {
+  boost::intrusive_ptr<RecordText> made = new RecordText;
+  made->text = text;
+  made->hash = hash;
+  made->wording = wording;
+  return made;
 }
 
 Record make_record(SourceRef where, std::string_view line, const Event& event) {
@@ -194,23 +194,21 @@ bool RecordLists::holds(size_t place, uint64_t hash) const {
 
 void RecordLists::settle() {
   if (waiting_.empty()) return;
-  const size_t settled = records_.size() - waiting_.size();
-  std::vector<std::pair<uint16_t, size_t>> added;  // Keys and places.
-  for (size_t i = 0; i < waiting_.size(); ++i) added.emplace_back(waiting_[i], settled + i);
-  std::ranges::sort(added);
-  waiting_.clear();
-  std::vector<Record> rows;
-  rows.reserve(records_.size());
+  std::vector<Record> rows(records_.size());
+  std::vector<size_t> ends;  // Of each list as it grows.
   size_t begin = 0;
-  auto next = added.begin();
-  for (Entry& entry : entries_) {
-    const size_t end = std::exchange(begin, entry.end);
-    for (size_t at = end; at < entry.end; ++at) rows.push_back(std::move(records_[at]));
-    for (; next != added.end() && next->first == entry.key; ++next) {
-      rows.push_back(std::move(records_[next->second]));
-    }
-    entry.end = static_cast<uint32_t>(rows.size());
+  for (size_t i = 0, end = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    const size_t to = std::exchange(end, end + entry.kept);
+    const auto from = records_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto size = static_cast<std::ptrdiff_t>(entry.end - begin);
+    std::move(from, from + size, rows.begin() + static_cast<std::ptrdiff_t>(to));
+    begin = std::exchange(entry.end, static_cast<uint32_t>(end));
+    ends.push_back(to + static_cast<size_t>(size));
   }
+  auto record = records_.end() - static_cast<std::ptrdiff_t>(waiting_.size());
+  for (const uint16_t key : waiting_) rows[ends[place_of(key)]++] = std::move(*record++);
+  waiting_.clear();
   records_ = std::move(rows);
 }
 

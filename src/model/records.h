@@ -66,6 +66,10 @@ struct Record {
 /// Hash by which messages count as equal; the same on every run of one machine.
 uint64_t message_hash(std::string_view message);
 
+/// A message with that message_hash, which all of the wording fits; nullptr: none does.
+boost::intrusive_ptr<const RecordText> make_text(std::string_view text, uint64_t hash,
+                                                 const Wording* wording);
+
 /// The record of a line that shares nothing; `event` is what the line says.
 Record make_record(SourceRef where, std::string_view line, const Event& event);
 

@@ -180,20 +180,24 @@ size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
     }
   }
   line.text = bytes.substr(0, begin + text.size());
-  line.head = last_head_->text.get();
-  line.rest =
-      is_new ? texts_.message(text, line.hash, *known->said.wording).get() : known->text.get();
+  line.rest = is_new ? nullptr : known->text.get();
   line.names_comm = known->names_comm;
   if (std::exchange(last_head_->reader, reader_) != reader_) last_head_->log = nullptr;
   line.log = &last_head_->log;
-  line.event.fate = LineFate::Recognised;
-  line.event.header = last_head_->header;
+  if (line.head != last_head_->text) {
+    line.head = last_head_->text.get();
+    line.event.fate = LineFate::Recognised;
+    line.event.header = last_head_->header;
+  }
   line.event.header.host = line.text.substr(0, last_head_->header.host.size());
   line.event.header.message = text;
   if (!is_new) line.event.message = known->said;
   last_ = known;
   // Ranks that come up print such messages alike, too.
-  if (is_new && has_come(line.hash)) last_ = &learn(messages_, line.hash, line.event, true);
+  if (is_new && has_come(line.hash)) {
+    last_ = &learn(messages_, line.hash, line.event, true);
+    line.rest = last_->text.get();
+  }
   return line.text.size() + 1;
 }
 

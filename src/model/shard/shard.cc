@@ -116,8 +116,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const auto record = [&] {
     if (known == nullptr) return texts.record(where, text, event, hash);
     if (known->rest != nullptr) return Record{where, known->head, known->rest};
-    const auto rest = texts.message(event.header.message, hash, *event.message.wording);
-    return Record{where, known->head, rest};
+    return Record{where, known->head, make_text(event.header.message, hash, event.message.wording)};
   };
   for (const int pattern : matched) {
     log.line_matches.add(static_cast<uint16_t>(pattern), hash, record, limit.most);
