@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
+#include "model/records.h"
 
 namespace ncclog {
 std::vector<IndentedLine> BoundedLines::lines() const {
@@ -71,7 +72,10 @@ void SharedTables::share(BoundedLines& table) {
   constexpr size_t kTables = 256;
   if (!table.has_lines()) return;
   tables.resize(kTables);
-  BoundedLines& known = tables[std::hash<std::string_view>()(*table.bytes()) % kTables];
+  // Tables that begin alike and are of one size are the same but for accidents.
+  const std::string_view bytes = *table.bytes();
+  const uint64_t hash = message_hash(bytes.substr(0, 256)) + bytes.size();
+  BoundedLines& known = tables[hash % kTables];
   if (table.share(known)) return;
   table.fit();
   known = table;

@@ -455,7 +455,7 @@ void Shard::merge(Shard&& later) {
     auto known = speakers.find(node.key());
     if (known == speakers.end()) {
       known = speakers.insert(speakers.end(), std::move(node));
-      known->second.cut_to(limit);
+      if (later.limit != limit) known->second.cut_to(limit);
     } else {
       known->second.merge(std::move(log), limit);
     }
