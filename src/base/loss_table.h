@@ -31,7 +31,7 @@ constexpr std::string_view to_string(InputStatus status) {
   return kNames[static_cast<size_t>(status)];
 }
 
-/// The ways in which input can be lost or misread. One row of `kLossRows` each, in this order.
+/// The ways in which input can be lost or misread. One row of loss_rows.table each, in this order.
 enum class Loss {
   LineTorn,          ///< Two records shared a line; the first, cut off by the second, is lost.
   LineLeftOut,       ///< Ray printed a line once for several processes; the others' are unknown.
@@ -49,20 +49,16 @@ enum class Loss {
   kCount,
 };
 
-enum class LossSeverity { Info, Notice, DataLoss, Error };
-
-/// What a row of losses means to a reader of the report.
+/// What a row of losses means to a reader of the report: a row of loss_rows.table.
 struct LossRow {
   std::string_view name;
-  LossSeverity severity;
+  std::string_view severity;  ///< "info", "notice", "data_loss", "error".
   std::string_view meaning;
   std::string_view advice;
 };
 
 /// One description per `Loss`, indexed by it.
 std::span<const LossRow> loss_rows();
-
-std::string_view to_string(LossSeverity severity);
 
 /// Counts of lines by fate, and of losses by kind.
 struct LossTable {

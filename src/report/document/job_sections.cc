@@ -49,7 +49,7 @@ std::string ranks_words(const Job& job) {
   if (!job.nranks) return {};
   std::string out = std::to_string(*job.nranks);
   if (job.nhosts > 0) {
-    out += fmt::format(" on {}", plural(static_cast<uint64_t>(job.nhosts), "host"));
+    out += fmt::format(" on {}", plural(job.nhosts, "host"));
   }
   if (job.communicators.empty() || job.communicators.front().nranks != *job.nranks) return out;
   std::vector<int> unseen;
@@ -65,7 +65,7 @@ std::string gpus_words(const Job& job) {
   for (const Communicator& comm : job.communicators) {
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0 || rank.bus_id.empty()) continue;
-      by_host[job.processes[static_cast<size_t>(rank.process)].host].insert(rank.bus_id);
+      by_host[job.processes[rank.process].host].insert(rank.bus_id);
     }
   }
   if (by_host.empty()) return {};
@@ -125,9 +125,8 @@ std::string communicators_words(const Job& job) {
   for (const Communicator& comm : job.communicators) ++by_size[comm.nranks];
   std::vector<std::string> words;
   for (const auto& [nranks, n] : by_size) {
-    words.push_back(
-        nranks < 0 ? fmt::format("{} of unknown size", n)
-                   : fmt::format("{} of {}", n, plural(static_cast<uint64_t>(nranks), "rank")));
+    words.push_back(nranks < 0 ? fmt::format("{} of unknown size", n)
+                               : fmt::format("{} of {}", n, plural(nranks, "rank")));
   }
   return some(words);
 }
@@ -165,7 +164,7 @@ Section fronts_section(const Job& job) {
   std::vector<std::vector<Cell>> closed;
   size_t row = 0;  // Both come in the same order.
   for (const CallFront& front : call_fronts(job)) {
-    const auto& comm = job.communicators[static_cast<size_t>(front.communicator)];
+    const auto& comm = job.communicators[front.communicator];
     const bool is_open = front.is_open() || comm.difference;
     (is_open ? open : closed).push_back(std::move(table.rows[row++]));
   }
@@ -409,7 +408,7 @@ std::vector<LaneChart::Lane> lanes_of(const Job& job, const Timeline& timeline) 
   }
   std::multimap<int, LaneChart::Lane> by_rank;
   for (const auto& [process, of_process] : moments) {
-    const Process& whose = job.processes[static_cast<size_t>(process)];
+    const Process& whose = job.processes[process];
     by_rank.emplace(whose.rank, lane_of(whose, of_process));
   }
   std::vector<LaneChart::Lane> lanes;
@@ -504,13 +503,13 @@ std::string inputs_line(const Job& job) {
   if (const auto seen = ranks_seen(job)) {
     out += fmt::format(": {} of {} ranks seen", *seen, *job.nranks);
   } else if (job.nranks) {
-    out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
+    out += fmt::format(": {}", plural(*job.nranks, "rank"));
   } else if (processes > 0) {
     out += fmt::format(": {} {}", processes, processes == 1 ? "process" : "processes");
   }
   if (job.nhosts > 0) {
     out += fmt::format("{} on {}", job.nranks || processes > 0 ? "" : ": processes",
-                       plural(static_cast<uint64_t>(job.nhosts), "host"));
+                       plural(job.nhosts, "host"));
   }
   if (!job.nccl_versions.empty())
     out += fmt::format(", {} {}", library_name(job), join(job.nccl_versions, ", "));
@@ -538,7 +537,7 @@ std::string lost_rows(const LossTable& losses) {
   for (size_t i = 0; i < losses.counts.size(); ++i) {
     const LossRow& row = loss_rows()[i];
     const bool is_input = row.name.starts_with("input_");
-    if (losses.counts[i] == 0 || is_input || row.severity == LossSeverity::Info) continue;
+    if (losses.counts[i] == 0 || is_input || row.severity == "info") continue;
     const std::string_view meaning = row.meaning.substr(0, row.meaning.find_last_not_of('.') + 1);
     out += fmt::format(" {} ({}×). {}", meaning, losses.counts[i], row.advice);
   }

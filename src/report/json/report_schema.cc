@@ -47,7 +47,7 @@ constexpr Key<Network> kNetwork[] = {
 Json ranks_of(const Job& job, const EnvironmentSetting& setting) {
   std::set<int> ranks;
   for (const int process : setting.processes) {
-    ranks.insert(job.processes[static_cast<size_t>(process)].rank);
+    ranks.insert(job.processes[process].rank);
   }
   ranks.erase(-1);
   return ranks;
@@ -63,7 +63,7 @@ constexpr Key<EnvironmentSetting> kSetting[] = {
 
 const Process& process_of(const Job& job, const CommRank& rank) {
   static const Process kUnknown;
-  return rank.process < 0 ? kUnknown : job.processes[static_cast<size_t>(rank.process)];
+  return rank.process < 0 ? kUnknown : job.processes[rank.process];
 }
 
 constexpr Key<CommRank> kMember[] = {
@@ -85,7 +85,7 @@ constexpr Key<Communicator> kCommunicator[] = {
      {type::nullable<type::name>,
       [](const Job& job, const Communicator& comm) -> Json {
         if (comm.parent < 0) return nullptr;
-        return job.communicators[static_cast<size_t>(comm.parent)].id;
+        return job.communicators[comm.parent].id;
       }},
      "Id of the parent."},
     {"calls", kOptional<&Communicator::calls>,
@@ -399,7 +399,7 @@ struct CountedLoss {
 constexpr Key<CountedLoss> kLoss[] = {
     {"name", kOf<&CountedLoss::row, kText<&LossRow::name, type::matching<"^[a-z0-9_]+$">>>},
     {"severity", kOf<&CountedLoss::row,
-                     kWord<&LossRow::severity, type::one_of<"info|notice|data_loss|error">>>},
+                     kText<&LossRow::severity, type::one_of<"info|notice|data_loss|error">>>},
     {"count", kValue<&CountedLoss::count, type::positive>},
     {"meaning", kOf<&CountedLoss::row, kText<&LossRow::meaning>>},
     {"advice", kOf<&CountedLoss::row, kText<&LossRow::advice>>},

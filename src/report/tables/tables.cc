@@ -108,9 +108,7 @@ void each_loss_row(const Report& report, const RowTaker& take) {
   for (size_t i = 0; i < losses.counts.size(); ++i) {
     if (losses.counts[i] == 0) continue;
     const LossRow& loss = loss_rows()[i];
-    if (!take(cells(loss.name, to_string(loss.severity), losses.counts[i], loss.meaning,
-                    loss.advice)))
-      return;
+    if (!take(cells(loss.name, loss.severity, losses.counts[i], loss.meaning, loss.advice))) return;
   }
 }
 
@@ -263,20 +261,19 @@ Cell place_cell(const Job& job, SourceRef where) {
 }
 
 Cell parent_cell(const Job& job, const Communicator& comm) {
-  return comm.parent < 0 ? Cell()
-                         : text_cell(job.communicators[static_cast<size_t>(comm.parent)].id);
+  return comm.parent < 0 ? Cell() : text_cell(job.communicators[comm.parent].id);
 }
 
 Cell host_cell(const Job& job, int process) {
-  return process < 0 ? Cell() : text_cell(job.processes[static_cast<size_t>(process)].host);
+  return process < 0 ? Cell() : text_cell(job.processes[process].host);
 }
 
 Cell pid_cell(const Job& job, int process) {
-  return process < 0 ? Cell() : number_cell(job.processes[static_cast<size_t>(process)].pid);
+  return process < 0 ? Cell() : number_cell(job.processes[process].pid);
 }
 
 Cell rank_cell(const Job& job, int process) {
-  return process < 0 ? Cell() : number_cell(job.processes[static_cast<size_t>(process)].rank);
+  return process < 0 ? Cell() : number_cell(job.processes[process].rank);
 }
 
 const TableKind& events_table() { return *find_sql_table("events"); }
