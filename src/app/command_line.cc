@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <set>
 
@@ -40,13 +41,23 @@ void declare_completion(CommandRow& command);  ///< app/help.cc
 
 namespace {
 
-/// What commands are for, as the help groups them.
-constexpr std::string_view kWhatWentWrong = "What went wrong";
-constexpr std::string_view kLookCloser = "Look closer";
-constexpr std::string_view kPassOn = "Pass on";
-constexpr std::string_view kBeforeTheJob = "Before the next run";
-constexpr std::string_view kOwnKnowledge = "Rules, messages and profiles";
-constexpr std::string_view kThisProgram = "This program";
+/// A row of commands.table.
+struct NamedCommand {
+  std::string_view name;
+  std::string_view task;  ///< What it is for, as the help groups them.
+  std::string_view help;
+};
+
+constexpr NamedCommand kCommands[] = {
+#include "app/commands.inc"
+};
+
+/// Of each, in the order of the table.
+constexpr void (*kDeclare[])(CommandRow& command) = {
+    declare_analyze,  declare_report, declare_count,   declare_diff,   declare_show,
+    declare_export,   declare_env,    declare_explain, declare_replay, declare_rules,
+    declare_messages, declare_expect, declare_help,    declare_man,    declare_completion};
+static_assert(std::size(kDeclare) == std::size(kCommands));
 
 }  // namespace
 
@@ -111,36 +122,12 @@ CommandRow declare_all(CommonOptions& common) {
   CommandRow root{.help = "finds out from the logs of a multi-GPU job what went wrong with NCCL",
                   .notes = fmt::format("{}{}.", kNotes, fmt::join(topics, ", "))};
   add_flag(root, kGeneralFlags, "--version", common.wants_version, "print the version");
-  const auto add = [&root](std::string_view task, const char* name,
-                           const char* help) -> CommandRow& {
-    CommandRow& row = add_command(root, name, help);
-    row.task = task;
-    return row;
-  };
-  declare_analyze(
-      add(kWhatWentWrong, "analyze", "say what went wrong, where, and what to do about it"));
-  declare_report(add(kPassOn, "report", "write a report for an issue, for others or for scripts"));
-  declare_count(add(kLookCloser, "count",
-                    "count collectives by operation, communicator, rank, size, iteration"));
-  declare_diff(add(kLookCloser, "diff", "what differs between two runs, and what may explain it"));
-  declare_show(add(kLookCloser, "show", "print one table of what the logs say"));
-  declare_export(add(kPassOn, "export", "events and tables for other programs; answers to SQL"));
-  declare_env(
-      add(kBeforeTheJob, "env", "check the settings of a shell, a launch script, a file or a log"));
-  declare_explain(add(kWhatWentWrong, "explain", "why a rule fired on these logs, or why not"));
-  declare_replay(add(kWhatWentWrong, "replay",
-                     "re-run a failing collective on this machine's GPUs to test a diagnosis"));
-  declare_rules(add(kOwnKnowledge, "rules",
-                    "list, show, check, test and begin the rules that make findings"));
-  declare_messages(add(kOwnKnowledge, "messages",
-                       "list, show and check what NCCL and the programs around it print"));
-  declare_expect(
-      add(kOwnKnowledge, "expect", "list, show and check profiles for 'analyze --expect'"));
-  declare_help(add(kThisProgram, "help", "how to use a command"));
-  declare_man(add(kThisProgram, "man", "print a man page, or write all of them"));
-  declare_completion(
-      add(kThisProgram, "completion", "print a script by which a shell completes command lines"));
-  for (CommandRow& row : root.commands) row.notes += text_of(row.path + ".txt").value_or("");
+  for (size_t i = 0; i < std::size(kCommands); ++i) {
+    CommandRow& row = add_command(root, kCommands[i].name, std::string(kCommands[i].help));
+    row.task = kCommands[i].task;
+    kDeclare[i](row);
+    row.notes += text_of(row.path + ".txt").value_or("");
+  }
   add_common_flags(root, common);
   return root;
 }
