@@ -13,12 +13,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/embedded_file.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "model/job.h"
@@ -284,6 +286,9 @@ constexpr Key<NotJudged> kNotJudged[] = {
     {"reason", kText<&NotJudged::reason>},
     {"how_to_capture", kText<&NotJudged::how_to_capture>},
 };
+
+/// rule_schema.json: the schema of rule files, with null where names of ours are filled in.
+std::span<const EmbeddedFile> schema_files();
 
 /// A line as evidence, shown up to 1 KiB and cut between characters.
 std::string shown_evidence(std::string_view line);

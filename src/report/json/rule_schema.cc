@@ -112,81 +112,17 @@ Json condition() {
   return {{"anyOf", std::move(options)}};
 }
 
-Json blame() {
-  Json field = {{"type", "string"}, {"pattern", "^[^.]+[.][^.]+$"}};
-  Json by_field = closed_object({{"pid", field}, {"host", field}}, Json::array());
-  return {{"anyOf", Json::array({type::text(), std::move(by_field)})}};
-}
-
-/// What may stand under a key of a rule; texts under keys without a row.
-Json rule_key_value(std::string_view key) {
-  if (key == "severity") return kSeverity();
-  if (key == "confidence") return kConfidence();
-  if (key == "role") return kRole();
-  if (key == "per") return words(scope_names());
-  if (key == "last_resort" || key == "halves_bandwidth" || key == "of_all_runs") {
-    return {{"type", "boolean"}};
-  }
-  if (key == "needs")
-    return one_or_list(offered(names_of(coverage_facts(), &Fact::name), "^[$][a-z0-9_]+$"));
-  if (key == "when") return ref("condition");
-  if (key == "blame") return blame();
-  if (key == "explains" || key == "explains_same_ranks" || key == "related")
-    return one_or_list(ref("rule_id"));
-  if (key == "examples") {
-    return closed_object({{"fires", list_of(type::text())}, {"quiet", list_of(type::text())}},
-                         Json::array({"fires", "quiet"}));
-  }
-  if (key == "id") return kFindingId();
-  if (key == "title" || key == "message" || key == "why") return type::text();
-  return one_or_list(type::text());
-}
-
-Json rule() {
-  Json properties = Json::object();
-  for (const std::string_view key : rule_keys()) {
-    properties[std::string(key)] = rule_key_value(key);
-  }
-  return closed_object(std::move(properties), Json::array({"id", "title", "severity", "confidence",
-                                                           "role", "when", "message", "examples"}));
-}
-
-Json shared_names() {
-  Json lists = {{"type", "object"}, {"additionalProperties", one_or_list(scalar())}};
-  Json conditions = {{"type", "object"}, {"additionalProperties", ref("condition")}};
-  Json schema = closed_object({{"lists", std::move(lists)}, {"conditions", std::move(conditions)}},
-                              Json::array());
-  schema["anyOf"] = Json::array({{{"required", {"lists"}}}, {{"required", {"conditions"}}}});
-  return schema;
-}
-
-Json overlay() {
-  Json entry = closed_object(
-      {{"rule", ref("rule_id")},
-       {"suppress", {{"const", true}}},
-       {"severity", rule_key_value("severity")},
-       {"where", closed_object({{"host", ref("demand")}, {"rank", ref("demand")}}, Json::array())},
-       {"reason", type::name()},
-       {"until", kDay()}},
-      Json::array({"rule", "reason", "until"}));
-  entry["anyOf"] = Json::array({{{"required", {"suppress"}}}, {{"required", {"severity"}}}});
-  return closed_object({{"overlay", list_of(std::move(entry))}}, Json::array({"overlay"}));
-}
-
 }  // namespace
 
 std::string rule_schema(const Rulebook& rulebook) {
-  const Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                       {"$id", "urn:ncclog:rule"},
-                       {"title", "A rule file of ncclog, a file of shared names, or an overlay"},
-                       {"anyOf", Json::array({ref("rule"), ref("shared_names"), ref("overlay")})},
-                       {"$defs",
-                        {{"rule", rule()},
-                         {"shared_names", shared_names()},
-                         {"overlay", overlay()},
-                         {"condition", condition()},
-                         {"demand", field_demand()},
-                         {"rule_id", rule_ids(rulebook)}}}};
+  Json schema = Json::parse(schema_files().front().text);
+  Json& defs = schema["$defs"];
+  Json& keys = defs["rule"]["properties"];
+  keys["per"] = words(scope_names());
+  keys["needs"] = one_or_list(offered(names_of(coverage_facts(), &Fact::name), "^[$][a-z0-9_]+$"));
+  defs["condition"] = condition();
+  defs["demand"] = field_demand();
+  defs["rule_id"] = rule_ids(rulebook);
   return schema.dump() + "\n";
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "report/report.h"
 #include "rules/load_rules.h"
@@ -45,6 +47,16 @@ std::vector<std::string> errors_of(const std::string& yaml) {
 }
 
 using Texts = std::vector<std::string>;
+
+TEST(RuleSchema, KnowsTheKeysThatARuleMayHave) {
+  Texts described;
+  for (const auto& [key, value] : schema()["$defs"]["rule"]["properties"].items()) {
+    described.push_back(key);
+  }
+  Texts known(rule_keys().begin(), rule_keys().end());
+  std::ranges::sort(known);
+  EXPECT_EQ(described, known);
+}
 
 TEST(RuleSchema, AcceptsEveryRuleFileOfTheProject) {
   for (const std::string& file : find_rule_files((source_dir() / "rules").string())) {
