@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "report/document/document.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

@@ -124,6 +124,12 @@ inline std::string lower_case(std::string_view text) {
   return result;
 }
 
+/// "Do not" for "do not".
+inline std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';
+  return text;
+}
+
 // Which bytes does a text hold that most log lines do not?
 //
 //   "n1:7:7 [0] NCCL INFO Using network Socket"   neither

@@ -115,17 +115,6 @@ void append_field(std::string& out, const Field& field, std::string_view text) {
   append_text(out, field.name, text);
 }
 
-/// The fields that the wording filled, as a JSON object.
-void append_fields(std::string& out, const Message& message) {
-  out += '{';
-  const size_t count = message.kind == nullptr ? 0 : message.kind->fields.size();
-  for (size_t i = 0; i < count; ++i) {
-    const std::string_view text = message.fields[i];
-    if (text.data() != nullptr) append_field(out, message.kind->fields[i], text);
-  }
-  out += '}';
-}
-
 /// True for what a dump does not say.
 bool is_unknown(const OrderedJson& value) {
   if (value.is_number()) return !(value.get<double>() >= 0);
@@ -154,9 +143,14 @@ std::string_view unrecognised_text(const Event& event) {
 }
 
 std::string event_fields(const Event& event) {
-  std::string fields;
-  append_fields(fields, event.message);
-  return fields;
+  const Message& message = event.message;
+  std::string out = "{";
+  const size_t count = message.kind == nullptr ? 0 : message.kind->fields.size();
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view text = message.fields[i];
+    if (text.data() != nullptr) append_field(out, message.kind->fields[i], text);
+  }
+  return out + "}";
 }
 
 std::string event_json(std::span<const Cell> cells) {

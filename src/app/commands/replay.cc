@@ -280,31 +280,16 @@ struct ReplayPlanOptions {
   bool nccl_tests = false;  ///< Write command lines of nccl-tests instead.
 };
 
-int recorded_rank(const ReplayPlan& plan, int rank) {
-  return plan.ranks[static_cast<size_t>(rank)].recorded_rank;
-}
-
-/// The message that the missing rank makes in the clean run only; nullptr: the front is none.
-const PlannedCall* owed_message(const ReplayPlan& plan) {
-  const auto& front = plan.hypothesis.front;
-  const bool is_owed = plan.hypothesis.kind == DefectKind::Message && front;
-  if (!is_owed || front->missing.empty()) return nullptr;
-  const auto& calls = plan.ranks[static_cast<size_t>(front->missing.front())].calls;
-  const auto found = std::ranges::find_if(calls, [&](const PlannedCall& call) {
-    return call.communicator == front->communicator && call.index == front->index &&
-           is_message(call.op) && call.made_in == MadeIn::Clean;
-  });
-  return found == calls.end() ? nullptr : &*found;
-}
+int recorded_rank(const ReplayPlan& plan, int rank) { return plan.ranks[rank].recorded_rank; }
 
 /// "message: Send 7 of rank 2 to rank 3 of communicator 0x9c1b…", and who else may have diverged.
 std::string message_line(const ReplayPlan& plan, const PlannedCall& owed) {
   const int owner = plan.hypothesis.front->missing.front();
-  const PlannedCommunicator& comm = plan.communicators[static_cast<size_t>(owed.communicator)];
+  const PlannedCommunicator& comm = plan.communicators[owed.communicator];
   std::string line =
       fmt::format("message: {} {} of rank {} {} rank {} of communicator {}", owed.op,
                   owed.index + 1, recorded_rank(plan, owner), owed.op == "Send" ? "to" : "from",
-                  recorded_rank(plan, comm.ranks[static_cast<size_t>(owed.root)]), comm.id);
+                  recorded_rank(plan, comm.ranks[owed.root]), comm.id);
   if (plan.hypothesis.diverged == std::vector{owner}) return line;
   std::vector<int> diverged;
   for (const int rank : plan.hypothesis.diverged) diverged.push_back(recorded_rank(plan, rank));
@@ -326,9 +311,9 @@ std::string hypothesis_line(const ReplayPlan& plan) {
     line += fmt::format(" of rank {}", ranges_text(diverged));
   if (owed == nullptr && hypothesis.front) {
     const FrontLine& front = *hypothesis.front;
-    line += fmt::format(
-        " at {} {} of communicator {}", hypothesis.kind == DefectKind::Message ? "message" : "call",
-        front.index + 1, plan.communicators[static_cast<size_t>(front.communicator)].id);
+    line += fmt::format(" at {} {} of communicator {}",
+                        hypothesis.kind == DefectKind::Message ? "message" : "call",
+                        front.index + 1, plan.communicators[front.communicator].id);
   }
   if (hypothesis.kind == DefectKind::Stall && !hypothesis.front) {
     line += "; at which call is not known";
@@ -338,11 +323,7 @@ std::string hypothesis_line(const ReplayPlan& plan) {
 
 size_t calls_made(const ReplayPlan& plan, MadeIn mode) {
   size_t calls = 0;
-  for (const PlannedRank& rank : plan.ranks) {
-    calls += static_cast<size_t>(std::ranges::count_if(rank.calls, [mode](const PlannedCall& call) {
-      return call.made_in == MadeIn::Both || call.made_in == mode;
-    }));
-  }
+  for (const PlannedRank& rank : plan.ranks) calls += calls_in(rank, mode).size();
   return calls;
 }
 
@@ -484,14 +465,13 @@ void declare_judge(CommandRow& command) {
 }  // namespace
 
 void declare_replay(CommandRow& command) {
-  const auto add = [&command](const char* name, const char* help) -> CommandRow& {
-    return add_command(command, name, help);
-  };
-  declare_plan(add("plan", "write what is to be replayed of a job, from its logs"));
-  declare_check(add("check", "say what is wrong with plans; exit 1 if one is refused"));
-  declare_replay_run(
-      add("run", "carry a plan out on this machine's GPUs, and judge what it proves"));
-  declare_judge(add("judge", "judge what ncclog-replay left in a folder"));
+  declare_plan(
+      add_command(command, "plan", "write what is to be replayed of a job, from its logs"));
+  declare_check(
+      add_command(command, "check", "say what is wrong with plans; exit 1 if one is refused"));
+  declare_replay_run(add_command(
+      command, "run", "carry a plan out on this machine's GPUs, and judge what it proves"));
+  declare_judge(add_command(command, "judge", "judge what ncclog-replay left in a folder"));
 }
 
 }  // namespace ncclog

@@ -62,13 +62,6 @@ std::string completed_text(const JudgedReplay& judged) {
                      all.elements);
 }
 
-std::string capitalised(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
-    text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  }
-  return text;
-}
-
 std::string differences_phrase(const std::vector<ReplayDifference>& differences) {
   std::vector<std::string> parts;
   for (const ReplayDifference& row : differences) {

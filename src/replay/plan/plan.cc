@@ -48,6 +48,17 @@ bool is_among(const std::vector<int>& ranks, int rank) {
   return std::ranges::find(ranks, rank) != ranks.end();
 }
 
+const PlannedCall* owed_message(const ReplayPlan& plan) {
+  const auto& front = plan.hypothesis.front;
+  if (plan.hypothesis.kind != DefectKind::Message || !front) return nullptr;
+  for (const int rank : front->missing) {
+    for (const PlannedCall& call : plan.ranks[rank].calls) {
+      if (is_at(call, *front, true) && call.made_in == MadeIn::Clean) return &call;
+    }
+  }
+  return nullptr;
+}
+
 int rank_in(const PlannedCommunicator& communicator, int rank) {
   const auto& ranks = communicator.ranks;
   const auto found = std::ranges::find(ranks, rank);

@@ -218,6 +218,10 @@ bool is_at(const PlannedCall& call, const FrontLine& front, bool is_message);
 /// True if the rank is one of `ranks`.
 bool is_among(const std::vector<int>& ranks, int rank);
 
+/// Of a message that is tested: the one that a missing rank makes in the clean run only. nullptr:
+/// there is none, or the test is of something else.
+const PlannedCall* owed_message(const ReplayPlan& plan);
+
 /// The number in the communicator of a rank of the plan; -1: it is none of its.
 int rank_in(const PlannedCommunicator& communicator, int rank);
 

@@ -123,20 +123,10 @@ std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& se
 // their order alone, so with a few ranks it may take those data for the missing ones, and compute
 // nonsense where many ranks stood still.
 
-/// The message that one rank makes in the clean run only; nullptr: none at the front.
-const PlannedCall* added_message(const ReplayPlan& plan, const FrontLine& front) {
-  for (const int rank : front.missing) {
-    for (const PlannedCall& call : plan.ranks[rank].calls) {
-      if (is_at(call, front, true) && call.made_in == MadeIn::Clean) return &call;
-    }
-  }
-  return nullptr;
-}
-
 /// Messages behind the added one, at both ends: the first of them would take its place.
 uint64_t end_at_message(ReplayPlan& plan) {
   const FrontLine& front = *plan.hypothesis.front;
-  const PlannedCall* found = added_message(plan, front);
+  const PlannedCall* found = owed_message(plan);
   if (found == nullptr) return 0;
   const PlannedCall added = *found;
   const auto& ranks = plan.communicators[front.communicator].ranks;

@@ -59,11 +59,6 @@ bool is_title(const Statement& statement) {
          statement.about.place.empty() && statement.about.text.empty();
 }
 
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';
-  return text;
-}
-
 bool is_command(std::string_view item) {
   return !item.empty() && !(item[0] >= 'A' && item[0] <= 'Z') && !item.ends_with('.');
 }

@@ -176,9 +176,6 @@ inline void add_points(Document& document, std::string heading, std::vector<std:
       {std::move(heading), {Items{"", std::move(points)}}, "", std::move(id)});
 }
 
-/// "Do not" for "do not".
-std::string capitalised(std::string text);
-
 // A document in each format: on a terminal, in an issue, in a browser.
 //
 //   PROBLEM   Rank 1 on trainbox could not extend a segment.      the lead
