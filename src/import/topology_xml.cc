@@ -146,7 +146,7 @@ class TopologyBuilder {
     return known->second;
   }
 
-  SystemNode& node_at(int node) { return topology_.nodes[static_cast<size_t>(node)]; }
+  SystemNode& node_at(int node) { return topology_.nodes[node]; }
 
   /// Hosts of an NVLink domain in the order in which the file names them.
   int add_cpu(const Attributes& cpu) {

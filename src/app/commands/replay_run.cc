@@ -442,8 +442,7 @@ std::string outline(const ReplayPlan& plan, const ReplayRunOptions& options,
       "  needs   {}\n"
       "  folder  {}\n",
       plural(plan.ranks.size(), "rank"), plural(plan.ranks.size(), "GPU"),
-      hosts > 1 ? fmt::format(" as {} pseudo-hosts", hosts) : "",
-      plural(static_cast<uint64_t>(runs), "run"), options.mode,
+      hosts > 1 ? fmt::format(" as {} pseudo-hosts", hosts) : "", plural(runs, "run"), options.mode,
       settings.empty() ? "" : ", " + printable(join(settings, " ")), cost_words(plan, runs),
       printable(folder.string()));
 }

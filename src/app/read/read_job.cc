@@ -489,7 +489,7 @@ struct Caller {
 };
 
 Caller caller_of(const Job& job, const CommRank& rank) {
-  const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+  const SpeakerLog& log = job.logs[rank.log];
   const CommSegment& segment = segment_of(job, rank);
   return {log.speaker.host, log.speaker.pid, segment.comm, is_told_by_traces(segment)};
 }
@@ -535,8 +535,8 @@ std::vector<PlacedCall> read_calls(const ReadUnits& read, const Caller& caller, 
 std::optional<SourceRef> find_message(const Job& job, const ReadUnits& read,
                                       const MessageConflict& conflict, int member,
                                       const std::optional<CallSignature>& wanted) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(conflict.communicator)];
-  const CommRank& rank = comm.ranks[static_cast<size_t>(member)];
+  const Communicator& comm = job.communicators[conflict.communicator];
+  const CommRank& rank = comm.ranks[member];
   const CollectiveCalls* calls = calls_of(job, rank);
   if (!wanted || calls == nullptr) return std::nullopt;
   const Caller caller = caller_of(job, rank);

@@ -470,7 +470,7 @@ void KnownHosts::add(std::string_view host) {
 std::vector<FoundIdentity> find_identities(std::string_view text, const KnownHosts& hosts) {
   Claims claims(text, hosts);
   for (const int row : patterns().rows_that_match(text)) {
-    search(*patterns().rows[static_cast<size_t>(row)], text, claims);
+    search(*patterns().rows[row], text, claims);
   }
   return claims.found();
 }

@@ -199,9 +199,9 @@ constexpr int kSideColumns = 180;  ///< About two lines on the screen.
 /// "4 ranks on 1 host, NCCL 2.28.9, network Socket".
 std::string run_text(const Job& job) {
   std::vector<std::string> parts;
-  std::string size = job.nranks ? plural(static_cast<uint64_t>(*job.nranks), "rank") : "";
+  std::string size = job.nranks ? plural(*job.nranks, "rank") : "";
   if (job.nhosts > 0) {
-    size += (size.empty() ? "" : " on ") + plural(static_cast<uint64_t>(job.nhosts), "host");
+    size += (size.empty() ? "" : " on ") + plural(job.nhosts, "host");
   }
   if (!size.empty()) parts.push_back(std::move(size));
   if (!job.nccl_versions.empty())

@@ -63,7 +63,7 @@ Blocks impact(const Report& report) {
   const Job& job = report.job;
   const std::vector<CallFront> fronts = call_fronts(job);
   const bool waits = std::ranges::any_of(fronts, [&](const CallFront& front) {
-    return front.is_open() || job.communicators[static_cast<size_t>(front.communicator)].difference;
+    return front.is_open() || job.communicators[front.communicator].difference;
   });
   const bool is_problem = report.diagnosis.verdict.status == VerdictStatus::Problem;
   const EndState end = outcome_of(job).job.state;

@@ -25,13 +25,13 @@ std::vector<std::string> graph_lines(const Graph& graph) {
   }
   std::vector<size_t> depths;
   for (const GraphNode& node : graph.nodes) {
-    depths.push_back(node.parent < 0 ? 0 : depths[static_cast<size_t>(node.parent)] + 1);
+    depths.push_back(node.parent < 0 ? 0 : depths[node.parent] + 1);
     lines.push_back(std::string(2 * depths.back(), ' ') + node.label +
                     (node.link.empty() ? "" : " (" + node.link + ")"));
   }
   for (const GraphLink& link : graph.links) {
-    lines.push_back(fmt::format("{} - {}: {}", graph.nodes[static_cast<size_t>(link.from)].label,
-                                graph.nodes[static_cast<size_t>(link.to)].label, link.label));
+    lines.push_back(fmt::format("{} - {}: {}", graph.nodes[link.from].label,
+                                graph.nodes[link.to].label, link.label));
   }
   return lines;
 }
@@ -124,7 +124,7 @@ class ChannelGraphs {
   const Process* process_of(int rank) const {
     const auto found = std::ranges::lower_bound(comm_.ranks, rank, {}, &CommRank::rank);
     const bool there = found != comm_.ranks.end() && found->rank == rank && found->process >= 0;
-    return there ? &job_.processes[static_cast<size_t>(found->process)] : nullptr;
+    return there ? &job_.processes[found->process] : nullptr;
   }
 
   std::vector<Region> regions_of(const std::vector<Member>& members, bool is_folded) const {
@@ -133,15 +133,13 @@ class ChannelGraphs {
     for (const auto& [rank, above] : members) {
       const Process* process = process_of(rank);
       const std::string host = process == nullptr ? std::string() : process->host;
-      const int parent = above < 0 ? -1 : region_of[static_cast<size_t>(above)];
-      const bool joins = is_folded && parent >= 0 && !host.empty() &&
-                         regions[static_cast<size_t>(parent)].host == host;
+      const int parent = above < 0 ? -1 : region_of[above];
+      const bool joins = is_folded && parent >= 0 && !host.empty() && regions[parent].host == host;
       region_of.push_back(joins ? parent : static_cast<int>(regions.size()));
       if (!joins) {
-        regions.push_back(
-            {{}, host, parent, above < 0 ? -1 : members[static_cast<size_t>(above)].rank});
+        regions.push_back({{}, host, parent, above < 0 ? -1 : members[above].rank});
       }
-      regions[static_cast<size_t>(region_of.back())].ranks.push_back(rank);
+      regions[region_of.back()].ranks.push_back(rank);
     }
     return regions;
   }
@@ -237,7 +235,7 @@ std::vector<size_t> nodes_in_order(const SystemTopology& system) {
   std::vector<size_t> open;  // The next one last.
   for (size_t n = system.nodes.size(); n-- > 0;) {
     const int parent = system.nodes[n].parent;
-    (parent < 0 ? open : below[static_cast<size_t>(parent)]).push_back(n);
+    (parent < 0 ? open : below[parent]).push_back(n);
   }
   std::vector<size_t> order;
   while (!open.empty()) {
@@ -294,8 +292,8 @@ std::vector<Alike> alike_topologies(const Job& job) {
 void add_links(const SystemTopology& system, const std::vector<int>& places, Graph& graph) {
   size_t hidden = 0;
   for (const SystemLink& link : system.links) {
-    const int from = places[static_cast<size_t>(link.from)];
-    const int to = places[static_cast<size_t>(link.to)];
+    const int from = places[link.from];
+    const int to = places[link.to];
     if (from < 0 || to < 0) {
       ++hidden;
       continue;
@@ -327,7 +325,7 @@ Graph graph_of(const Alike& alike) {
     if (!nodes[n].device.empty()) label += " " + nodes[n].device;
     graph.nodes.push_back({.label = std::move(label),
                            .detail = nodes[n].detail,
-                           .parent = parent < 0 ? -1 : places[static_cast<size_t>(parent)],
+                           .parent = parent < 0 ? -1 : places[parent],
                            .link = link_text(nodes[n].link, nodes[n].bw)});
   }
   if (graph.nodes.size() < nodes.size()) {
@@ -384,8 +382,8 @@ TransportClass transport_class(const PathParts& path) {
 std::pair<int, int> ends_of(const Job& job, const Edge& edge, bool global) {
   if (!global) return {edge.src_rank, edge.dst_rank};
   if (edge.peer < 0) return {-1, -1};
-  const int own = job.processes[static_cast<size_t>(edge.process)].rank;
-  const int peer = job.processes[static_cast<size_t>(edge.peer)].rank;
+  const int own = job.processes[edge.process].rank;
+  const int peer = job.processes[edge.peer].rank;
   return edge.sends ? std::pair(own, peer) : std::pair(peer, own);
 }
 
@@ -395,7 +393,7 @@ std::map<int, std::string> hosts_by_rank(const Job& job, bool global) {
   if (!global && !job.communicators.empty()) {
     for (const CommRank& rank : job.communicators.front().ranks) {
       if (rank.process < 0) continue;
-      hosts[rank.rank] = job.processes[static_cast<size_t>(rank.process)].host;
+      hosts[rank.rank] = job.processes[rank.process].host;
     }
     return hosts;
   }
@@ -447,7 +445,7 @@ int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& co
   const auto found = std::ranges::find_if(
       comm.ranks, [rank](const CommRank& member) { return member.rank == rank; });
   if (found == comm.ranks.end() || found->process < 0) return -1;
-  return job.processes[static_cast<size_t>(found->process)].rank;
+  return job.processes[found->process].rank;
 }
 
 TransportMatrix transport_matrix(const RankPaths& paths) {

@@ -113,13 +113,13 @@ GraphLayout lay_out_ring(const Graph& graph) {
 std::vector<bool> apart(const Graph& graph) {
   std::vector<bool> is_apart(graph.nodes.size(), false);
   for (const GraphLink& link : graph.links) {
-    is_apart[static_cast<size_t>(link.from)] = true;
-    is_apart[static_cast<size_t>(link.to)] = true;
+    is_apart[link.from] = true;
+    is_apart[link.to] = true;
   }
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     if (graph.nodes[n].parent < 0) continue;
     is_apart[n] = false;
-    is_apart[static_cast<size_t>(graph.nodes[n].parent)] = false;
+    is_apart[graph.nodes[n].parent] = false;
   }
   const bool all = std::ranges::all_of(is_apart, [](bool yes) { return yes; });
   return all ? std::vector<bool>(graph.nodes.size(), false) : is_apart;
@@ -131,7 +131,7 @@ std::vector<int> columns_of(const Graph& graph, const std::vector<bool>& is_apar
   int last = 0;
   for (size_t n = 0; n < columns.size(); ++n) {
     const int parent = graph.nodes[n].parent;
-    if (parent >= 0) columns[n] = columns[static_cast<size_t>(parent)] + 1;
+    if (parent >= 0) columns[n] = columns[parent] + 1;
     last = std::max(last, columns[n]);
   }
   for (size_t n = 0; n < columns.size(); ++n) {
@@ -165,7 +165,7 @@ std::vector<int> rows_of(const Graph& graph, const std::vector<bool>& is_apart) 
   std::vector<int> last(count, -1);
   std::vector<bool> is_leaf(count, true);
   for (const GraphNode& node : graph.nodes) {
-    if (node.parent >= 0) is_leaf[static_cast<size_t>(node.parent)] = false;
+    if (node.parent >= 0) is_leaf[node.parent] = false;
   }
   int row = 0;
   for (size_t n = 0; n < count; ++n) {
@@ -196,7 +196,7 @@ void place_apart(const Graph& graph, const std::vector<bool>& is_apart, std::vec
     for (const GraphLink& link : graph.links) {
       const bool from_here = static_cast<size_t>(link.from) == n;
       if (!from_here && static_cast<size_t>(link.to) != n) continue;
-      sum += rows[static_cast<size_t>(from_here ? link.to : link.from)];
+      sum += rows[from_here ? link.to : link.from];
       ++count;
     }
     rows[n] = std::max(next, count == 0 ? 0 : sum / count);
@@ -215,13 +215,11 @@ GraphLayout lay_out_tree(const Graph& graph) {
   GraphLayout layout;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const int y = kEdge + rows[n] * (kBoxHeight + kRowGap) / 2;
-    layout.nodes.push_back(
-        {edges[static_cast<size_t>(columns[n])], y, box_width(graph.nodes[n]), kBoxHeight});
+    layout.nodes.push_back({edges[columns[n]], y, box_width(graph.nodes[n]), kBoxHeight});
     layout.height = std::max(layout.height, y + kBoxHeight + kEdge);
   }
-  const bool is_bent = std::ranges::any_of(graph.links, [&](const GraphLink& link) {
-    return columns[static_cast<size_t>(link.from)] == columns[static_cast<size_t>(link.to)];
-  });
+  const bool is_bent = std::ranges::any_of(
+      graph.links, [&](const GraphLink& link) { return columns[link.from] == columns[link.to]; });
   // Room at the right for links between boxes of one column.
   layout.width = right - gap + kEdge + (is_bent ? 60 : 0);
   return layout;

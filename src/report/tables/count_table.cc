@@ -233,10 +233,10 @@ struct IterationText {
   /// "rank 5", "ranks 0-3 (4 processes)", "2 processes (pid 41 on node-a, …)".
   std::string processes_text(const std::vector<int>& processes) const {
     std::vector<int> ranks;
-    for (const int p : processes) ranks.push_back(job.processes[static_cast<size_t>(p)].rank);
+    for (const int p : processes) ranks.push_back(job.processes[p].rank);
     const bool known = std::ranges::all_of(ranks, [](int rank) { return rank >= 0; });
     if (known) return ranks_phrase(ranks);
-    const Process& one = job.processes[static_cast<size_t>(processes.front())];
+    const Process& one = job.processes[processes.front()];
     const std::string first = one.rank >= 0 ? fmt::format("rank {}", one.rank)
                                             : fmt::format("pid {} on {}", one.pid, one.host);
     return processes.size() == 1

@@ -47,7 +47,7 @@ std::vector<std::vector<Membership>> memberships_of(const Job& job) {
     const uint64_t usual = usual_collectives(job, comm);
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0) continue;
-      std::vector<Membership>& own = all[static_cast<size_t>(rank.process)];
+      std::vector<Membership>& own = all[rank.process];
       if (own.empty() || own.front().comm == &comm) own.push_back({&comm, &rank, usual});
     }
   }
@@ -139,7 +139,7 @@ std::string numbers(const Job& job, const CallFront& front, const std::vector<in
 
 /// The call at which ranks differ, or that some have entered.
 std::string next_text(const Job& job, const CallFront& front) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(front.communicator)];
+  const Communicator& comm = job.communicators[front.communicator];
   if (comm.difference)
     return fmt::format("ranks differ from call {} on", comm.difference->index + 1);
   const PlacedCall* call = front.is_open() ? open_call(job, front) : nullptr;
@@ -151,7 +151,7 @@ std::string next_text(const Job& job, const CallFront& front) {
 Table fronts_table(const Job& job) {
   Table table = table_of("fronts");
   for (const CallFront& front : call_fronts(job)) {
-    const Communicator& comm = job.communicators[static_cast<size_t>(front.communicator)];
+    const Communicator& comm = job.communicators[front.communicator];
     std::string unknown = numbers(job, front, front.unknown);
     if (front.unseen > 0) {
       unknown += fmt::format("{}{} not seen", unknown.empty() ? "" : ", ", front.unseen);
@@ -159,7 +159,7 @@ Table fronts_table(const Job& job) {
     // What the first of those behind did last, on any communicator.
     std::string last;
     if (!front.behind.empty()) {
-      const CommRank& behind = comm.ranks[static_cast<size_t>(front.behind.front())];
+      const CommRank& behind = comm.ranks[front.behind.front()];
       last = last_call_words(job, waiter_of(behind), nullptr);
     }
     table.rows.push_back(cells(comm.id, comm.nranks,
@@ -214,7 +214,7 @@ std::string ranks_apart(const Job& job, const Communicator& comm) {
   const uint64_t usual = usual_collectives(job, comm);
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0 || rank.rank < 0 || collectives_of(job, rank) == usual) continue;
-    const int in_job = job.processes[static_cast<size_t>(rank.process)].rank;
+    const int in_job = job.processes[rank.process].rank;
     ranks.push_back(in_job >= 0 ? in_job : rank.rank);
   }
   return ranges_text(ranks);
@@ -255,7 +255,7 @@ Table environment_table(const Job& job) {
   for (const EnvironmentSetting& setting : job.environment) {
     std::vector<int> ranks;
     for (const int process : setting.processes) {
-      const int rank = job.processes[static_cast<size_t>(process)].rank;
+      const int rank = job.processes[process].rank;
       if (rank >= 0) ranks.push_back(rank);
     }
     table.rows.push_back(cells(setting.name, setting.value, ranks, setting.processes.size()));
@@ -560,7 +560,7 @@ namespace {
 std::string run_note(size_t number, const NcclTestsRun& run) {
   std::string note = fmt::format("Run {}: {}", number, run.test.empty() ? "nccl-tests" : run.test);
   if (run.nranks > 0) {
-    note += fmt::format(" on {}", plural(static_cast<uint64_t>(run.nranks), "rank"));
+    note += fmt::format(" on {}", plural(run.nranks, "rank"));
   }
   if (!run.busbw.empty()) note += fmt::format(", mean bus bandwidth {} GB/s", run.busbw);
   if (run.below_expected) note += " (below what was asked for)";

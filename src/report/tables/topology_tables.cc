@@ -120,7 +120,7 @@ namespace {
 std::string_view word_at(std::string_view number, std::span<const std::string_view> words) {
   const auto index = parse_int(number);
   const bool known = index && *index > 0 && static_cast<size_t>(*index) < words.size();
-  return known ? words[static_cast<size_t>(*index)] : std::string_view();
+  return known ? words[*index] : std::string_view();
 }
 
 /// "1/2/4": architecture, vendor and model as NCCL's topology numbers them.
@@ -169,7 +169,7 @@ void add_nodes(const HostTopology& topology, Table& table) {
   const auto& nodes = topology.system.nodes;
   for (const size_t n : nodes_in_order(topology.system)) {
     const int parent = nodes[n].parent;
-    const std::string on = parent < 0 ? "" : to_string(nodes[static_cast<size_t>(parent)].name);
+    const std::string on = parent < 0 ? "" : to_string(nodes[parent].name);
     table.rows.push_back(cells(owner_of(topology), nodes[n].name.kind, to_string(nodes[n].name),
                                topology.ranks[n], on, link_text(nodes[n].link, nodes[n].bw), "",
                                detail_of(nodes[n])));
@@ -177,9 +177,7 @@ void add_nodes(const HostTopology& topology, Table& table) {
 }
 
 void add_links(const HostTopology& topology, Table& table) {
-  const auto name = [&](int node) {
-    return to_string(topology.system.nodes[static_cast<size_t>(node)].name);
-  };
+  const auto name = [&](int node) { return to_string(topology.system.nodes[node].name); };
   for (const SystemLink& link : topology.system.links) {
     table.rows.push_back(cells(owner_of(topology), link.type, name(link.from), -1, name(link.to),
                                link_text(link.type, link.bw), "", ""));
@@ -191,15 +189,14 @@ void add_paths(const HostTopology& topology, Table& table) {
   using Key = std::tuple<int, int, double, std::string>;  // From, hops, minus bandwidth, type.
   std::map<Key, std::vector<std::string>> reached;
   for (const SystemPath& path : topology.system.paths) {
-    if (topology.system.nodes[static_cast<size_t>(path.from)].name.kind != "GPU") continue;
+    if (topology.system.nodes[path.from].name.kind != "GPU") continue;
     reached[{path.from, path.hops, -path.bw, path.type}].push_back(
-        to_string(topology.system.nodes[static_cast<size_t>(path.to)].name));
+        to_string(topology.system.nodes[path.to].name));
   }
   for (const auto& [key, nodes] : reached) {
     const auto& [from, hops, bw, type] = key;
     table.rows.push_back(
-        cells(owner_of(topology), "path",
-              to_string(topology.system.nodes[static_cast<size_t>(from)].name), -1, "",
+        cells(owner_of(topology), "path", to_string(topology.system.nodes[from].name), -1, "",
               link_text(type, -bw), "",
               fmt::format("{}: {}", plural(static_cast<uint64_t>(std::max(0, hops)), "hop"),
                           join(nodes, " "))));
@@ -255,8 +252,7 @@ void add_graphs(const Communicator& comm, Table& table) {
 
 void add_origin(const Job& job, const Communicator& comm, Table& table) {
   if (comm.is_child) {
-    const std::string parent =
-        comm.parent < 0 ? "" : job.communicators[static_cast<size_t>(comm.parent)].id;
+    const std::string parent = comm.parent < 0 ? "" : job.communicators[comm.parent].id;
     const std::string child = comm.child_count < 0 ? "" : fmt::format("child {}", comm.child_count);
     const std::string color = comm.color < 0 ? "" : fmt::format("color {}", comm.color);
     table.rows.push_back(cells(comm.id, "split", "", -1, parent, "", "", both(child, ", ", color)));
