@@ -99,16 +99,18 @@ struct KnownHead {
 
 /// Where the calls of a known line are counted, in the shard that reads it.
 struct LedgerPlace {
-  SpeakerLog* log = nullptr;   ///< nullptr: none of them was added yet.
-  uint64_t lives = 0;          ///< CommSegments::lives() when this was filled in.
-  int segment = -1;            ///< Into CommSegments::all.
-  int tape_id = -1;            ///< Into CallTape::entries; -1: the tape has no room for it.
-  uint64_t hash = 0;           ///< hash_of the comparable call.
-  bool is_message = false;     ///< is_point_to_point: it is in no sequence.
-  uint64_t uncounted = 0;      ///< Calls that are not in the sums yet.
-  uint64_t last_line = 0;      ///< Of the last of them.
-  std::string last_stamp;      ///< The time before its head.
-  std::string_view last_view;  ///< That line, while its bytes stay (ShardWriter::settle).
+  SpeakerLog* log = nullptr;         ///< nullptr: none of them was added yet.
+  uint64_t lives = 0;                ///< CommSegments::lives() when this was filled in.
+  int segment = -1;                  ///< Into CommSegments::all.
+  CollectiveCalls* calls = nullptr;  ///< Of that segment, like
+  CallTrack* track = nullptr;        ///< the process's.
+  int tape_id = -1;                  ///< Into CallTape::entries; -1: the tape has no room for it.
+  uint64_t hash = 0;                 ///< hash_of the comparable call.
+  bool is_message = false;           ///< is_point_to_point: it is in no sequence.
+  uint64_t uncounted = 0;            ///< Calls that are not in the sums yet.
+  uint64_t last_line = 0;            ///< Of the last of them.
+  std::string last_stamp;            ///< The time before its head.
+  std::string_view last_view;        ///< That line, while its bytes stay (ShardWriter::settle).
 };
 
 /// A line as it was found, with which others like it are compared.

@@ -204,13 +204,12 @@ void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
     note_time(log.last, line.text.substr(0, line.stamp));
     pulse_->add_work(log.last);
   }
-  CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls.change();
   if (place.is_message) {
-    calls.add_message(line.call->call.call);
+    place.calls->add_message(line.call->call.call);
   } else {
-    calls.collectives.add(log.last, line.call->call.call, place.hash);
+    place.calls->collectives.add(log.last, line.call->call.call, place.hash);
   }
-  log.calls.change().add_again({input_, markers_seen_}, place.tape_id);
+  place.track->add_again({input_, markers_seen_}, place.tape_id);
   ++place.uncounted;
   place.last_line = number;
   if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
@@ -233,8 +232,8 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
   }
   const std::string_view stamp = line.text.substr(0, line.stamp + shape->head->prefix);
   const CallSignature& call = line.call->call.call;
-  log.comms.all[static_cast<size_t>(place.segment)].calls.change().add(log.last, stamp, call);
-  log.calls.change().add({input_, markers_seen_}, place.segment, call);
+  place.calls->add(log.last, stamp, call);
+  place.track->add({input_, markers_seen_}, place.segment, call);
   return true;
 }
 
@@ -311,7 +310,9 @@ void ShardWriter::add_first(const KnownLine& line, uint64_t number) {
   place.log = &speaker_of(event);
   place.lives = place.log->comms.lives();
   place.segment = place.log->comms.living_segment(call.comm);
-  place.tape_id = place.log->calls->tape.id_of(place.segment, call.call);
+  place.calls = &place.log->comms.all[static_cast<size_t>(place.segment)].calls.change();
+  place.track = &place.log->calls.change();
+  place.tape_id = place.track->tape.id_of(place.segment, call.call);
   place.hash = hash_of(comparable(call.call));
   place.is_message = is_point_to_point(call.call.op);
 }
@@ -331,9 +332,7 @@ void ShardWriter::add_uncounted(KnownCall& call) {
   if (place.uncounted == 0 || !is_there(call)) return;
   const std::string_view prefix = std::string_view(call.head->text).substr(0, call.head->prefix);
   const std::string_view stamp = place.last_stamp.empty() ? prefix : place.last_stamp;
-  CommSegment& segment = place.log->comms.all[static_cast<size_t>(place.segment)];
-  segment.calls.change().add_uncounted(place.uncounted, {unit_, place.last_line}, stamp,
-                                       call.call.call);
+  place.calls->add_uncounted(place.uncounted, {unit_, place.last_line}, stamp, call.call.call);
   place.uncounted = 0;
 }
 
