@@ -229,6 +229,16 @@ struct NcclTestsRow {
   NcclTestsValues in_place;
 };
 
+/// Where a rank of a test runs, as listed before the table.
+struct NcclTestsPlace {
+  int rank = -1;
+  int64_t pid = -1;
+  std::string host;
+  int device = -1;
+  std::string bus_id;  ///< "0x17": the bus alone; "0000:52:00" in 2.13 and later.
+  std::string gpu;
+};
+
 struct NcclTestsRun {
   SourceRef first;
   int process = -1;     ///< Into Job::processes: who printed it.

@@ -168,6 +168,8 @@ void add(const NcclTestsConfig& said, const Record&, NcclTestsRun& run) {
 
 void add(const NcclTestsRank& said, const Record&, NcclTestsRun& run) {
   run.nranks = std::max(run.nranks, said.rank + 1);
+  run.places.push_back({said.rank, said.pid, std::string(said.host), said.device,
+                        std::string(said.bus_id), std::string(said.gpu)});
 }
 
 void add(const NcclTestsResult& said, const Record& record, NcclTestsRun& run) {
