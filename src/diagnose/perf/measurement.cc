@@ -85,6 +85,7 @@ Measurement measurement_of(const NcclTestsRun& run) {
   for (const NcclTestsRow& row : run.rows) measurement.points.push_back(point_of(row));
   if (!run.rows.empty()) measurement.datatype = run.rows.front().datatype;
   measurement.mean_busbw = printed_value(run.busbw);
+  measurement.mean_line = run.busbw_line;
   return measurement;
 }
 

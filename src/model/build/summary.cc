@@ -196,8 +196,9 @@ void add(const NcclTestsOutOfBounds& said, const Record& record, NcclTestsRun& r
   run.out_of_bounds_line = record.where;
 }
 
-void add(const NcclTestsBandwidth& said, const Record&, NcclTestsRun& run) {
+void add(const NcclTestsBandwidth& said, const Record& record, NcclTestsRun& run) {
   run.busbw = said.busbw;
+  run.busbw_line = record.where;
   run.below_expected = said.verdict == "FAILED";
 }
 
