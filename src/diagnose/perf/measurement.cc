@@ -411,14 +411,4 @@ const std::vector<Measurement>& measurements(const Job& job) {
   return job.answers.of<&derive_measurements>(job);
 }
 
-double bus_factor(std::string_view op, int nranks) {
-  constexpr std::string_view kPartStays[] = {"AllGather", "ReduceScatter", "AlltoAll",
-                                             "AlltoAllv", "Gather",        "Scatter"};
-  if (nranks < 1) return 0;
-  const double others = static_cast<double>(nranks - 1) / nranks;
-  if (op == "AllReduce") return 2 * others;
-  if (std::ranges::find(kPartStays, op) != std::end(kPartStays)) return others;
-  return nranks > 1 ? 1 : 0;
-}
-
 }  // namespace ncclog
