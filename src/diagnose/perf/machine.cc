@@ -35,7 +35,7 @@ std::string_view folder_of(std::string_view path) {
   return slash == path.npos ? std::string_view() : path.substr(0, slash + 1);
 }
 
-struct Scope {
+struct Asked {
   const Job& job;
   std::vector<char> asked;       ///< By process.
   std::string_view folder;       ///< Of the measurement's file, with its slash.
@@ -53,7 +53,7 @@ struct Scope {
 };
 
 /// Processes of the file, if they speak for NCCL; else those of the run.
-void ask_processes(const Measurement& measurement, Scope& scope) {
+void ask_processes(const Measurement& measurement, Asked& scope) {
   const Job& job = scope.job;
   const uint32_t input = input_of(job, measurement.first);
   bool any = false;
@@ -71,7 +71,7 @@ void ask_processes(const Measurement& measurement, Scope& scope) {
 }
 
 /// The communicator that was measured: of as many ranks, some of them asked.
-const Communicator* communicator_of(const Measurement& measurement, const Scope& scope) {
+const Communicator* communicator_of(const Measurement& measurement, const Asked& scope) {
   const Job& job = scope.job;
   if (measurement.communicator >= 0) return &nth_communicator(job, measurement.communicator);
   for (const Communicator& comm : job.communicators) {
@@ -83,8 +83,8 @@ const Communicator* communicator_of(const Measurement& measurement, const Scope&
   return nullptr;
 }
 
-Scope scope_of(const Job& job, const Measurement& measurement) {
-  Scope scope = {.job = job, .asked = std::vector<char>(job.processes.size()), .any_file = false};
+Asked scope_of(const Job& job, const Measurement& measurement) {
+  Asked scope = {.job = job, .asked = std::vector<char>(job.processes.size()), .any_file = false};
   const uint32_t input = input_of(job, measurement.first);
   if (input == kNoInput) {
     scope.any_file = true;
@@ -103,7 +103,7 @@ Scope scope_of(const Job& job, const Measurement& measurement) {
 
 /// As for_each_said, of the processes that are asked.
 template <typename... T, typename Use>
-void for_each_asked(const Scope& scope, Use use) {
+void for_each_asked(const Asked& scope, Use use) {
   for_each_said<T...>(scope.job, [&](const auto& said) {
     if (scope.asks(said.process)) use(said);
   });
@@ -116,7 +116,7 @@ void keep(std::vector<Evidence>& lines, Evidence line) {
 
 // How many, of what.
 
-void add_size(const Measurement& measurement, const Scope& scope, Machine& machine) {
+void add_size(const Measurement& measurement, const Asked& scope, Machine& machine) {
   machine.nranks = measurement.nranks;
   machine.nhosts = measurement.nhosts;
   machine.shares_gpu = measurement.shares_gpu;
@@ -132,7 +132,7 @@ void add_size(const Measurement& measurement, const Scope& scope, Machine& machi
   machine.mnnvl = comm.mnnvl == 1;
 }
 
-std::vector<std::string> hosts_asked(const Measurement& measurement, const Scope& scope) {
+std::vector<std::string> hosts_asked(const Measurement& measurement, const Asked& scope) {
   std::set<std::string> hosts(measurement.hosts.begin(), measurement.hosts.end());
   for (size_t p = 0; p < scope.asked.size(); ++p) {
     const Process& process = scope.job.processes[p];
@@ -160,7 +160,7 @@ void add_gpu(const Measurement& measurement, const std::vector<std::string>& hos
   }
 }
 
-void add_nvls(const Scope& scope, Machine& machine) {
+void add_nvls(const Asked& scope, Machine& machine) {
   for (size_t p = 0; p < scope.asked.size(); ++p) {
     if (!scope.asked[p] || scope.job.processes[p].nvls < 0) continue;
     machine.nvls = machine.nvls.value_or(true) && scope.job.processes[p].nvls == 1;
@@ -184,7 +184,7 @@ void add_nvls(const Scope& scope, Machine& machine) {
 
 // Paths in use.
 
-void add_edges(const Scope& scope, Machine& machine) {
+void add_edges(const Asked& scope, Machine& machine) {
   bool with_gdr = false;
   std::vector<Evidence> without;
   for (const Edge& edge : edges_of(scope.job)) {
@@ -213,7 +213,7 @@ void add_edges(const Scope& scope, Machine& machine) {
 
 // The network.
 
-void add_nics(const Scope& scope, Machine& machine) {
+void add_nics(const Asked& scope, Machine& machine) {
   std::map<std::string_view, std::set<std::string_view>> by_host;
   double named_rate = -1;
   for (const HcaList& list : hca_lists(scope.job)) {
@@ -238,7 +238,7 @@ void add_nics(const Scope& scope, Machine& machine) {
 }
 
 /// Rates as lines say them: of RDMA ports, of ibstat, of the topology.
-void add_rates(const Scope& scope, Machine& machine) {
+void add_rates(const Asked& scope, Machine& machine) {
   const auto say = [&](double gbits, Evidence line) {
     if (gbits <= 0) return;
     machine.nic_gbits = machine.nic_gbits < 0 ? gbits : std::min(machine.nic_gbits, gbits);
@@ -267,7 +267,7 @@ double slowest_pci(const SystemTopology& system, int node) {
   return slowest;
 }
 
-void add_topology(const Scope& scope, const std::vector<std::string>& hosts, Machine& machine) {
+void add_topology(const Asked& scope, const std::vector<std::string>& hosts, Machine& machine) {
   const auto lower = [](double& known, double bw) {
     if (bw > 0) known = known < 0 ? bw : std::min(known, bw);
   };
@@ -293,7 +293,7 @@ void add_topology(const Scope& scope, const std::vector<std::string>& hosts, Mac
   }
 }
 
-void add_network(const Scope& scope, Machine& machine) {
+void add_network(const Asked& scope, Machine& machine) {
   for_each_asked<NetworkSelected>(scope, [&](const Said<NetworkSelected>& said) {
     if (machine.net_lines.empty()) machine.net_name = said.message.network;
     keep(machine.net_lines, evidence_of(said.record));
@@ -330,7 +330,7 @@ void decide_network(Machine& machine) {
 
 // Settings.
 
-void add_settings(const Scope& scope, Machine& machine) {
+void add_settings(const Asked& scope, Machine& machine) {
   const auto add = [&](std::string_view name, std::string_view value, Evidence line) {
     machine.settings_told = true;
     machine.settings.try_emplace(std::string(name),
@@ -374,7 +374,7 @@ bool is_cray_nid_name(std::string_view host) {
          std::ranges::all_of(host.substr(kLetters), is_digit);
 }
 
-void add_type(const Scope& scope, const std::vector<std::string>& hosts, Machine& machine) {
+void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine& machine) {
   HostHints hints;
   for_each_asked<OfiNote>(scope, [&](const Said<OfiNote>& said) {
     hints.names.emplace_back(said.message.text);
@@ -409,7 +409,7 @@ void add_type(const Scope& scope, const std::vector<std::string>& hosts, Machine
 
 // What NCCL reckons with.
 
-void add_search(const Scope& scope, Machine& machine) {
+void add_search(const Asked& scope, Machine& machine) {
   constexpr int kRing = 4;
   bool is_assumed = false;
   for_each_asked<NetSpeedUnknown>(scope, [&](const auto&) { is_assumed = true; });
@@ -429,7 +429,7 @@ void add_search(const Scope& scope, Machine& machine) {
   });
 }
 
-void add_model(const Measurement& measurement, const Scope& scope, Machine& machine) {
+void add_model(const Measurement& measurement, const Asked& scope, Machine& machine) {
   if (scope.comm == nullptr) return;
   for (const TuningCell& cell : scope.comm->graphs.tuning) {
     if (cell.function != measurement.op) continue;
@@ -440,7 +440,7 @@ void add_model(const Measurement& measurement, const Scope& scope, Machine& mach
   }
 }
 
-Machine machine_in(const Measurement& measurement, const Scope& scope) {
+Machine machine_in(const Measurement& measurement, const Asked& scope) {
   Machine machine;
   add_size(measurement, scope, machine);
   const std::vector<std::string> hosts = hosts_asked(measurement, scope);
@@ -476,7 +476,7 @@ Machine machine_of(const Job& job, const Measurement& measurement) {
 }
 
 Machine machine_of(const Job& job) {
-  Scope scope = {.job = job, .asked = std::vector<char>(job.processes.size(), 1)};
+  Asked scope = {.job = job, .asked = std::vector<char>(job.processes.size(), 1)};
   if (!job.communicators.empty()) scope.comm = &job.communicators.front();
   return machine_in({}, scope);
 }
