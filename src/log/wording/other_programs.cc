@@ -90,6 +90,10 @@ constexpr std::string_view kStep[] = {"step:"};
 constexpr std::string_view kMemlock[] = {"max", "Max"};
 constexpr std::string_view kGpu[] = {"GPU"};
 
+/// Whose settings are read where they are listed.
+constexpr std::string_view kListedSettings[] = {"NCCL_", "RCCL_", "FI_CXI_", "FI_EFA_",
+                                                "FI_PROVIDER="};
+
 constexpr std::string_view kDigits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 /// Messages of exceptions that other kinds take apart.
@@ -449,6 +453,36 @@ bool recognise_shell_command(std::string_view text, Message& message) {
   return message.fill({{"command", trim(scan.rest())}});
 }
 
+/// Text without the quotes that are around all of it.
+std::string_view unquoted(std::string_view text) {
+  const bool quoted = text.size() >= 2 && (text.front() == '\'' || text.front() == '"') &&
+                      text.back() == text.front();
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+/// A setting alone on its line: "NCCL_PROTO=LL", "export NCCL_PROTO=LL", "+ NCCL_NET='AWS
+/// Libfabric'". A command behind it makes the line a command. Fields name, value.
+bool recognise_listed_setting(std::string_view text, Message& message) {
+  Scanner scan(text);
+  while (scan.skip('+')) {
+  }
+  scan.blanks();
+  if (scan.skip("export ") || scan.skip("declare -x ")) scan.blanks();
+  const std::string_view rest = trim(scan.rest());
+  const std::string_view all = unquoted(rest);
+  const size_t equals = all.find('=');
+  if (equals == all.npos) return false;
+  const std::string_view name = all.substr(0, equals);
+  const std::string_view value = unquoted(all.substr(equals + 1));
+  const auto in_name = [](char c) { return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; };
+  if (!std::ranges::all_of(name, in_name)) return false;
+  if (!starts_with_one_of(all.substr(0, equals + 1), kListedSettings)) return false;
+  // Blanks belong to a value only between quotes; "env" prints the one name that has some bare.
+  const bool is_bare = all.size() == rest.size() && value.size() == rest.size() - equals - 1;
+  if (is_bare && name != "NCCL_NET" && value.find_first_of(" \t;&|") != value.npos) return false;
+  return message.fill({{"name", name}, {"value", value}});
+}
+
 }  // namespace
 
 constinit const Recogniser kRecognisers[] = {
@@ -461,6 +495,7 @@ constinit const Recogniser kRecognisers[] = {
     {"memlock_answer", recognise_memlock_answer, kMemlockQuestion, {}},
     {"gid_row", recognise_gid_row, kGidVersions, {}},
     {"shell_command", recognise_shell_command, kPromptEnds, kBarePrompt},
+    {"listed_setting", recognise_listed_setting, kListedSettings, {}},
     {"ras_communicator_row", recognise_ras_communicator_row, {}, kDigits},
     {"nccl_tests_result", recognise_nccl_tests_result, {}, kRowBegins},
     {"torch_bench_row", recognise_torch_bench_row, {}, kTableBorder},
