@@ -341,9 +341,9 @@ struct Suspect {
   std::vector<size_t> late;
 };
 
-std::vector<Suspect> late_parties(const std::vector<Series>& behind,
-                                  const std::vector<Party>& parties, const Threshold& threshold) {
-  if (behind.empty()) return {};
+/// Those who are late by `threshold`, in enough calls, that are no start and not made good.
+std::vector<Suspect> late_by(const std::vector<Series>& behind, const std::vector<Party>& parties,
+                             const Threshold& threshold) {
   std::vector<LateCalls> late;
   std::vector<size_t> counts;
   for (const Series& series : behind) {
@@ -371,6 +371,24 @@ std::vector<Suspect> late_parties(const std::vector<Series>& behind,
       result.push_back({p, std::move(own)});
     }
   }
+  return result;
+}
+
+/// Those who are named. Where everybody is late now and then, somebody may still be late by more,
+/// more often than the others.
+std::vector<Suspect> late_parties(const std::vector<Series>& behind,
+                                  const std::vector<Party>& parties, Threshold threshold) {
+  constexpr int kDoublings = 5;
+  std::vector<Suspect> result;
+  if (behind.empty()) return result;
+  for (int i = 0; i < kDoublings; ++i) {
+    for (Suspect& suspect : late_by(behind, parties, threshold)) {
+      const auto known = std::ranges::find(result, suspect.party, &Suspect::party);
+      if (known == result.end()) result.push_back(std::move(suspect));
+    }
+    threshold.late *= 2;
+  }
+  std::ranges::sort(result, {}, &Suspect::party);
   return result;
 }
 
