@@ -296,7 +296,8 @@ class Planner {
   }
 
   /// What the round would show if these things were bad. Of a sort in which nothing is known to be
-  /// fast, runs that are all alike show no more than that; `raw` takes them as if it were known.
+  /// fast, runs that are all alike show no more than that; `raw` takes them as if it were known
+  /// where they are the first ones.
   std::vector<int> outcome_of(const Round& round, std::span<const Thing> things, bool raw) const {
     std::vector<int> outcome;
     outcome.reserve(round.size());
@@ -307,9 +308,11 @@ class Planner {
       auto& [fast_seen, slow_seen] = seen[trial.group];
       (slow ? slow_seen : fast_seen) = true;
     }
-    if (raw) return outcome;
     for (auto& [group, paces] : seen) {
-      if (group < 0) continue;
+      if (group < 0) {
+        if (raw) paces = {true, true};
+        continue;
+      }
       const TrialGroup& known = all_.groups[static_cast<size_t>(group)];
       if (known.told) paces = {true, true};
       for (const size_t n : known.trials) {
