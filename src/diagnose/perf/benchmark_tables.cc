@@ -50,9 +50,9 @@ constexpr TorchOp kTorchNames[] = {
 /// Bits of a byte: Gbps to GB/s.
 constexpr double kBits = 8;
 
-double number_in(std::string_view text) { return parse_decimal(text).value_or(-1); }
+double number_said(std::string_view text) { return parse_decimal(text).value_or(-1); }
 
-struct Unit {
+struct SizeUnit {
   std::string_view name;
   double bytes;
 };
@@ -62,19 +62,19 @@ constexpr double kMebi = kKibi * kKibi;
 constexpr double kGibi = kMebi * kKibi;
 
 /// Of ml-engineering's benchmarks: the binary units are named so.
-constexpr Unit kExactUnits[] = {{"KiB", kKibi}, {"MiB", kMebi}, {"GiB", kGibi}, {"iB", 1},
-                                {"KB", 1e3},    {"MB", 1e6},    {"GB", 1e9},    {"B", 1}};
+constexpr SizeUnit kExactUnits[] = {{"KiB", kKibi}, {"MiB", kMebi}, {"GiB", kGibi}, {"iB", 1},
+                                    {"KB", 1e3},    {"MB", 1e6},    {"GB", 1e9},    {"B", 1}};
 
 /// Of DeepSpeed, which divides by 1024.
-constexpr Unit kBinaryUnits[] = {
+constexpr SizeUnit kBinaryUnits[] = {
     {"KB", kKibi}, {"MB", kMebi}, {"GB", kGibi}, {"TB", kGibi* kKibi}, {"B", 1}};
 
 /// "32KiB", "512.0 MB" in bytes; -1: no size.
 template <size_t n>
-int64_t bytes_in(std::string_view size, const Unit (&units)[n]) {
+int64_t bytes_in(std::string_view size, const SizeUnit (&units)[n]) {
   const size_t end = std::min(size.find_first_not_of("0123456789."), size.size());
   const auto number = parse_decimal(size.substr(0, end));
-  const auto* unit = std::ranges::find(units, trim(size.substr(end)), &Unit::name);
+  const auto* unit = std::ranges::find(units, trim(size.substr(end)), &SizeUnit::name);
   constexpr double kMost = 1e18;
   if (!number || unit == std::end(units) || *number * unit->bytes > kMost) return -1;
   return static_cast<int64_t>(*number * unit->bytes + 0.5);
@@ -165,7 +165,7 @@ class BenchmarkReader {
   }
 
   void take(const BenchPayload& said) {
-    const double gigabytes = number_in(said.gigabytes);
+    const double gigabytes = number_said(said.gigabytes);
     const auto bytes = static_cast<int64_t>(std::clamp(gigabytes, -1.0, 1e6) * 1e9 + 0.5);
     const bool goes_on =
         table_ == Table::Trials && (all_.back().points.empty() || payload_ == bytes);
@@ -177,8 +177,8 @@ class BenchmarkReader {
 
   void take(const BenchResult& said) {
     if (table_ != Table::Trials) open_trials();
-    const double busbw = number_in(said.busbw);
-    const double seconds = number_in(seconds_);
+    const double busbw = number_said(said.busbw);
+    const double seconds = number_said(seconds_);
     // Ranks write at once, so the duration that stands before may be another rank's. Those of one
     // trial differ by less than the count of ranks could show; the most frequent answer wins.
     if (payload_ > 0 && seconds > 0 && busbw > 0) {
@@ -191,7 +191,7 @@ class BenchmarkReader {
 
   void take(const BenchAverage& said) {
     if (table_ != Table::Trials) open_trials();
-    const double busbw = number_in(said.busbw);
+    const double busbw = number_said(said.busbw);
     if (busbw < 0) return;
     all_.back().mean_busbw = busbw / kBits;
     all_.back().mean_line = record_->where;
@@ -226,15 +226,15 @@ class BenchmarkReader {
   void take(const TorchBenchRow& said) {
     if (table_ != Table::Torch) open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, {});
     const int64_t bytes = said.payload.empty() ? payload_ : bytes_in(said.payload, kExactUnits);
-    const double algbw = number_in(said.algbw);
+    const double algbw = number_said(said.algbw);
     // Latencies are of single calls and bandwidths of several, so the time is taken from the latter.
     const double time = algbw > 0 && bytes > 0 ? static_cast<double>(bytes) / algbw / 1e3 : -1;
-    add_point(bytes, time, number_in(said.busbw), algbw);
+    add_point(bytes, time, number_said(said.busbw), algbw);
   }
 
   void take(const BenchBusbw& said) {
     if (table_ != Table::Torch) open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, {});
-    add_point(payload_, -1, number_in(said.busbw));
+    add_point(payload_, -1, number_said(said.busbw));
   }
 
   // DeepSpeed's benchmarks.
@@ -259,8 +259,8 @@ class BenchmarkReader {
     }
     int64_t bytes = *elements * *width;
     if (gathers_) bytes = bytes_of_all(bytes);
-    const double time = number_in(said.time) * (said.time_unit == "ms" ? 1e3 : 1);
-    add_point(bytes, time, busbw_of(number_in(said.busbw), bytes, time));
+    const double time = number_said(said.time) * (said.time_unit == "ms" ? 1e3 : 1);
+    add_point(bytes, time, busbw_of(number_said(said.busbw), bytes, time));
   }
 
   /// DeepSpeed counts what one rank gives to an AllGather, nccl-tests what all have in the end.
@@ -289,7 +289,7 @@ class BenchmarkReader {
   void take(const DsCommsRow& said) {
     if (table_ != Table::Summary || !in_summary_) return;
     const std::string size = std::string(said.size) + " " + std::string(said.size_unit);
-    add_call(bytes_in(size, kBinaryUnits), number_in(said.time), number_in(said.busbw));
+    add_call(bytes_in(size, kBinaryUnits), number_said(said.time), number_said(said.busbw));
   }
 
   void take(const DsCommOp& said) {
@@ -300,7 +300,8 @@ class BenchmarkReader {
     }
     // Rows are added to the last one.
     std::swap(all_[known->second], all_.back());
-    add_call(bytes_in(trim(said.size), kBinaryUnits), number_in(said.time), number_in(said.busbw));
+    add_call(bytes_in(trim(said.size), kBinaryUnits), number_said(said.time),
+             number_said(said.busbw));
     std::swap(all_[known->second], all_.back());
   }
 
@@ -320,7 +321,7 @@ class BenchmarkReader {
     if (!goes_on) {
       open(Table::Param, MeasuredBy::TorchBench, "PARAM", op).datatype = said.datatype;
     }
-    add_point(said.size, number_in(said.time), number_in(said.busbw), number_in(said.algbw));
+    add_point(said.size, number_said(said.time), number_said(said.busbw), number_said(said.algbw));
   }
 
   static constexpr std::string_view kAllReduceBench = "all_reduce_bench.py";

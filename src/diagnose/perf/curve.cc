@@ -10,7 +10,7 @@ namespace ncclog {
 namespace {
 
 /// The middle of `values`, the lower one of two; -1: there are none.
-double median_of(std::vector<double> values) {
+double middle_of(std::vector<double> values) {
   if (values.empty()) return -1;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -36,12 +36,12 @@ CurveSize size_of(int64_t bytes, const Repetitions& points) {
   size.bytes = bytes;
   size.repetitions = static_cast<int>(points.size());
   size.out_of_place =
-      median_of(measured(points, &MeasuredPoint::out_of_place, &MeasuredValue::busbw));
-  size.in_place = median_of(measured(points, &MeasuredPoint::in_place, &MeasuredValue::busbw));
+      middle_of(measured(points, &MeasuredPoint::out_of_place, &MeasuredValue::busbw));
+  size.in_place = middle_of(measured(points, &MeasuredPoint::in_place, &MeasuredValue::busbw));
   const bool is_in_place = size.in_place > size.out_of_place;
   size.busbw = std::max(size.in_place, size.out_of_place);
   const auto way = is_in_place ? &MeasuredPoint::in_place : &MeasuredPoint::out_of_place;
-  size.time_us = median_of(measured(points, way, &MeasuredValue::time_us));
+  size.time_us = middle_of(measured(points, way, &MeasuredValue::time_us));
   size.where = (*std::ranges::max_element(points, {}, &MeasuredPoint::busbw))->where;
   return size;
 }
@@ -81,10 +81,10 @@ void find_slow(int64_t bytes, const Repetitions& points, Curve& curve) {
   for (const auto way : {&MeasuredPoint::out_of_place, &MeasuredPoint::in_place}) {
     const std::vector<double> values = measured(points, way, &MeasuredValue::busbw);
     if (values.size() < kFewest) continue;
-    const double median = median_of(values);
+    const double median = middle_of(values);
     std::vector<double> distances;
     for (const double value : values) distances.push_back(std::abs(value - median));
-    const double allowed = std::max(kDeviations * median_of(distances), kNoticeable * median);
+    const double allowed = std::max(kDeviations * middle_of(distances), kNoticeable * median);
     for (const MeasuredPoint* point : points) {
       const double busbw = (point->*way).busbw;
       if (busbw < 0 || busbw >= median - allowed) continue;
@@ -128,7 +128,7 @@ void find_plateau(const std::vector<CurveSize>& sizes, Curve& curve) {
   if (curve.is_climbing || sizes.size() < kTop) return;
   std::vector<double> top;
   for (size_t i = sizes.size() - kTop; i < sizes.size(); ++i) top.push_back(sizes[i].busbw);
-  const double median = median_of(top);
+  const double median = middle_of(top);
   const auto is_near = [&](double busbw) {
     return std::abs(busbw - median) <= kNearlyEqual * median;
   };
@@ -144,7 +144,7 @@ void find_latency(const std::vector<CurveSize>& sizes, Curve& curve) {
       times.push_back(size.time_us);
     }
   }
-  curve.latency_us = median_of(times);
+  curve.latency_us = middle_of(times);
 }
 
 struct Fit {
@@ -266,7 +266,7 @@ void compare_ways(const std::vector<CurveSize>& sizes, Curve& curve) {
       gains.push_back(size.in_place / size.out_of_place - 1);
     }
   }
-  if (!gains.empty()) curve.in_place_gain = median_of(gains);
+  if (!gains.empty()) curve.in_place_gain = middle_of(gains);
 }
 
 }  // namespace
