@@ -372,7 +372,9 @@ bool is_within(const Job& job, SourceRef begin, SourceRef first, SourceRef last)
   return begin.is_known() && is_same_file && first < begin && begin < last;
 }
 
-int communicator_of(const Job& job, const std::vector<SourceRef>& begins,
+/// What `begins` holds is that of communicator_begins; where tables stand in several files, `alone`
+/// is false, and a communicator of another file is taken for another run's.
+int communicator_of(const Job& job, const std::vector<SourceRef>& begins, bool alone,
                     const Measurement& measurement) {
   std::vector<int> of_that_size;
   std::vector<int> within;
@@ -380,7 +382,8 @@ int communicator_of(const Job& job, const std::vector<SourceRef>& begins,
     const Communicator& comm = job.communicators[i];
     const bool fits = measurement.nranks > 0 ? comm.nranks == measurement.nranks : i == 0;
     if (!fits) continue;
-    of_that_size.push_back(static_cast<int>(i));
+    const bool is_same_file = input_number(job, begins[i]) == input_number(job, measurement.first);
+    if (alone || is_same_file) of_that_size.push_back(static_cast<int>(i));
     const SourceRef last = measurement.points.back().where;
     if (is_within(job, begins[i], measurement.first, last)) {
       within.push_back(static_cast<int>(i));
@@ -391,9 +394,9 @@ int communicator_of(const Job& job, const std::vector<SourceRef>& begins,
 }
 
 /// What NCCL's lines add about the communicator.
-void add_communicator(const Job& job, const std::vector<SourceRef>& begins,
+void add_communicator(const Job& job, const std::vector<SourceRef>& begins, bool alone,
                       Measurement& measurement) {
-  measurement.communicator = communicator_of(job, begins, measurement);
+  measurement.communicator = communicator_of(job, begins, alone, measurement);
   if (measurement.communicator < 0) return;
   const Communicator& comm = nth_communicator(job, measurement.communicator);
   if (measurement.nranks < 0) measurement.nranks = comm.nranks;
@@ -419,7 +422,11 @@ std::vector<Measurement> derive_measurements(const Job& job) {
   join_lone_processes(job, all);
   if (all.empty()) return all;
   const std::vector<SourceRef> begins = communicator_begins(job);
-  for (Measurement& measurement : all) add_communicator(job, begins, measurement);
+  std::set<int64_t> files;
+  for (const Measurement& measurement : all) files.insert(input_number(job, measurement.first));
+  for (Measurement& measurement : all) {
+    add_communicator(job, begins, files.size() == 1, measurement);
+  }
   std::ranges::stable_sort(all, {}, &Measurement::first);
   return all;
 }
