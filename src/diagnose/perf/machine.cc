@@ -141,6 +141,9 @@ std::vector<std::string> hosts_asked(const Measurement& measurement, const Asked
     const Process& process = scope.job.processes[p];
     if (scope.asked[p] && !process.host.empty()) hosts.insert(process.host);
   }
+  for_each_said<NcclTestsRank>(scope.job, [&](const Said<NcclTestsRank>& said) {
+    if (scope.asks_file(said.record.where)) hosts.emplace(said.message.host);
+  });
   return {hosts.begin(), hosts.end()};
 }
 

@@ -124,7 +124,7 @@ HostNetwork known_network(const Machine& machine) {
     network.source = "NCCL's search for rings";
     network.evidence = {machine.searched.line};
   } else if (machine.gpu != nullptr && machine.gpu->nic_gbits > 0 && per_host > 0 &&
-             (machine.nics < 0 || machine.nics == per_host)) {
+             (machine.nics < 0 || (machine.nics == per_host && per_host == 8))) {
     network.known = Known::Typical;
     network.nics = per_host;
     network.gbits = machine.gpu->nic_gbits;
