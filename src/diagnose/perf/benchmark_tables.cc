@@ -176,9 +176,9 @@ class BenchmarkReader {
   void take(const BenchDuration& said) { seconds_ = said.seconds; }
 
   void take(const BenchResult& said) {
+    const double seconds = number_said(seconds_);
     if (table_ != Table::Trials) open_trials();
     const double busbw = number_said(said.busbw);
-    const double seconds = number_said(seconds_);
     // Ranks write at once, so the duration that stands before may be another rank's. Those of one
     // trial differ by less than the count of ranks could show; the most frequent answer wins.
     if (payload_ > 0 && seconds > 0 && busbw > 0) {
