@@ -318,12 +318,16 @@ int64_t period_of(const std::vector<size_t>& late, const std::vector<int64_t>& n
   return is_regular && 2 * most >= regular ? usual : 0;
 }
 
-LateParty describe(const CommonCalls& calls, const Party& party, const Series& behind,
-                   const std::vector<size_t>& late, size_t warm_up) {
+LateParty describe(const CallTimes& times, const CommonCalls& calls, const Party& party,
+                   const Series& behind, const std::vector<size_t>& late, size_t warm_up) {
   LateParty result;
   const RankTimes& first = *calls.ranks[party.ranks.front()];
   if (!party.is_host) result.rank = first.rank;
   result.host = first.host;
+  for (const size_t r : party.ranks) {
+    const auto place = static_cast<size_t>(calls.ranks[r] - times.ranks.data());
+    if (place < times.evidence.size()) result.evidence.push_back(times.evidence[place]);
+  }
   result.share = static_cast<double>(late.size()) / static_cast<double>(calls.size() - warm_up);
   Series by;
   for (const size_t c : late) by.push_back(behind[c]);
@@ -620,7 +624,7 @@ LateVerdict judge_lateness(const CallTimes& times) {
   const Lags lags = measure_lags(calls, parties, threshold.late, times.resolution_us);
   verdict.clock_error_us = lags.error;
   const auto name = [&](const Suspect& suspect, const std::vector<Series>& behind, bool inside) {
-    LateParty party = describe(calls, parties[suspect.party], behind[suspect.party], suspect.late,
+    LateParty party = describe(times, calls, parties[suspect.party], behind[suspect.party], suspect.late,
                                threshold.warm_up);
     party.inside_the_call = inside;
     verdict.late.push_back(std::move(party));

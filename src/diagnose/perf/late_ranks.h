@@ -54,7 +54,7 @@ struct CallTimes {
   double resolution_us = 0;  ///< Of times of entry: what is printed in seconds says little.
   /// The ranks make calls on other communicators too, and how long those take is unknown.
   bool has_unknown_waits = false;
-  std::vector<Evidence> evidence;
+  std::vector<Evidence> evidence;  ///< Of each of `ranks` one; or empty.
 };
 
 /// How often somebody holds a communicator up.
@@ -70,6 +70,7 @@ struct LateParty {
   Lateness how = Lateness::Steady;
   int64_t period = 0;            ///< Bursts: late in each so-manieth call; 0: at no regular distance.
   bool inside_the_call = false;  ///< It took longer in the call itself: network, or a slow GPU.
+  std::vector<Evidence> evidence = {};  ///< Of its ranks.
 
   bool operator==(const LateParty&) const = default;
 };
@@ -86,7 +87,7 @@ struct LateVerdict {
   double clock_error_us = 0;    ///< Of the estimate of clocks; 0: none was needed.
   std::vector<LateParty> late;  ///< By how much time they cost, the most first. Empty: nobody.
   std::string why_nobody;       ///< Too few calls, ranks missing, below the threshold …
-  std::vector<Evidence> evidence;
+  std::vector<Evidence> evidence;  ///< Of all ranks.
 };
 
 // What it takes to be named. A rank is late in a call if the median of the others came before it by

@@ -700,6 +700,10 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   for (const FlightRecorderDump& dump : job.flight_recorders) {
     if (cutter.is_own({dump.where.unit, 1})) part.flight_recorders.push_back(dump);
   }
+  part.call_stamps = job.call_stamps;  // By place; whose they are, the calls say.
+  for (const InspectedRank& rank : job.inspected) {
+    if (cutter.is_own({rank.where.unit, 1})) part.inspected.push_back(rank);
+  }
   for (const HostTopology& topology : job.topologies) {
     if (!topology.source.empty()) part.topologies.push_back(topology);
   }

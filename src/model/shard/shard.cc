@@ -465,6 +465,7 @@ void Shard::merge(Shard&& later) {
     if (!is_new) known->second.merge(clock);
   }
   std::ranges::move(later.flight_recorders, std::back_inserter(flight_recorders));
+  std::ranges::move(later.inspected, std::back_inserter(inspected));
   std::ranges::move(later.topologies, std::back_inserter(topologies));
   ras_lines.merge(std::move(later.ras_lines));
   for (RasReport& report : later.ras_reports) add(std::move(report));
