@@ -26,7 +26,7 @@ bool joins_all(std::string_view function) {
   return std::ranges::find(kJoining, function) != std::end(kJoining);
 }
 
-std::string host_of(const Job& job, int process) {
+std::string host_of_process(const Job& job, int process) {
   return process < 0 ? std::string() : nth_process(job, process).host;
 }
 
@@ -58,7 +58,7 @@ double microseconds(int64_t nanoseconds) { return static_cast<double>(nanosecond
 RecordedTimes recorded_times(const Job& job, const RecordedRank& known) {
   RecordedTimes result;
   result.rank.rank = known.rank;
-  result.rank.host = host_of(job, known.dump->process);
+  result.rank.host = host_of_process(job, known.dump->process);
   const std::set<const FlightRecorderEntry*> own(known.calls.begin(), known.calls.end());
   for (const FlightRecorderEntry* entry : known.calls) {
     if (!joins_all(nccl_function(entry->profiling_name))) continue;
@@ -272,7 +272,7 @@ void add_stamped(const Job& job, std::vector<CallTimes>& all) {
       known.rank = rank->process < 0 || nth_process(job, rank->process).rank < 0
                        ? rank->rank
                        : nth_process(job, rank->process).rank;
-      known.host = host_of(job, rank->process);
+      known.host = host_of_process(job, rank->process);
       const CallSequence& made = calls->collectives;
       SourceRef last;
       for (uint64_t c = made.kept_from(); c < made.size(); ++c) {

@@ -318,7 +318,7 @@ int64_t period_of(const std::vector<size_t>& late, const std::vector<int64_t>& n
   return is_regular && 2 * most >= regular ? usual : 0;
 }
 
-LateParty describe(const CallTimes& times, const CommonCalls& calls, const Party& party,
+LateParty describe_party(const CallTimes& times, const CommonCalls& calls, const Party& party,
                    const Series& behind, const std::vector<size_t>& late, size_t warm_up) {
   LateParty result;
   const RankTimes& first = *calls.ranks[party.ranks.front()];
@@ -505,7 +505,7 @@ Values sum_of(const Values& a, const Values& b, double factor) {
 }
 
 /// The less of both, call by call; of `b` the error is taken off.
-void limit(std::vector<Series>& a, const std::vector<Series>& b, double error) {
+void take_lower(std::vector<Series>& a, const std::vector<Series>& b, double error) {
   for (size_t p = 0; p < a.size(); ++p) {
     for (size_t c = 0; c < a[p].size(); ++c) a[p][c] = std::min(a[p][c], b[p][c] - error);
   }
@@ -550,13 +550,13 @@ Lags measure_lags(const CommonCalls& calls, const std::vector<Party>& parties, d
   const std::vector<Series> entering = how_far_behind(calls, lags.entered, parties);
   if (!has_durations) {
     lags.entering = entering;
-    limit(lags.entering, entering, lags.error);
+    take_lower(lags.entering, entering, lags.error);
     if (calls.hosts.size() > 1) leave_out_what_clocks_hide(calls, parties, lags.entering);
     return lags;
   }
-  limit(lags.entering, entering, lags.error);
+  take_lower(lags.entering, entering, lags.error);
   lags.leaving = how_far_behind(calls, by_one_clock(calls, left, clocks), parties);
-  limit(lags.leaving, how_far_behind(calls, calls.durations, parties), 0);
+  take_lower(lags.leaving, how_far_behind(calls, calls.durations, parties), 0);
   for (size_t p = 0; p < parties.size(); ++p) {
     for (size_t c = 0; c < calls.size(); ++c) {
       double& leaving = lags.leaving[p][c];
@@ -624,7 +624,7 @@ LateVerdict judge_lateness(const CallTimes& times) {
   const Lags lags = measure_lags(calls, parties, threshold.late, times.resolution_us);
   verdict.clock_error_us = lags.error;
   const auto name = [&](const Suspect& suspect, const std::vector<Series>& behind, bool inside) {
-    LateParty party = describe(times, calls, parties[suspect.party], behind[suspect.party], suspect.late,
+    LateParty party = describe_party(times, calls, parties[suspect.party], behind[suspect.party], suspect.late,
                                threshold.warm_up);
     party.inside_the_call = inside;
     verdict.late.push_back(std::move(party));
