@@ -66,7 +66,7 @@ RasImport import_ras_json(std::string_view bytes);
 
 struct InspectorImport {
   std::vector<InspectedRank> ranks;  ///< By communicator, then rank.
-  std::string problem;  ///< Why nothing can be used, a clause; empty: something can.
+  std::string problem;               ///< Why nothing can be used, a clause; empty: something can.
 };
 
 /// Reads a file.

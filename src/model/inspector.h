@@ -42,8 +42,8 @@ struct InspectedRank {
   int nranks = -1;
   std::string host;  ///< Empty: not told.
   int64_t pid = -1;
-  uint64_t total = 0;              ///< Calls in the file, kept or not.
-  std::deque<InspectedCall> calls; ///< The last kMaxCalls, in the order of the file.
+  uint64_t total = 0;               ///< Calls in the file, kept or not.
+  std::deque<InspectedCall> calls;  ///< The last kMaxCalls, in the order of the file.
 
   static constexpr size_t kMaxCalls = 2048;
 };

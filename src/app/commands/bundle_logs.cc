@@ -485,8 +485,8 @@ std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& m
     const fs::path source = from / input.path;
     const fs::path copy = to / input.path;
     fs::create_directories(copy.parent_path());
-    if (input.format == "flight_recorder" || input.format == "ras" ||
-        input.format == "inspector" || input.format == "topology") {
+    if (input.format == "flight_recorder" || input.format == "ras" || input.format == "inspector" ||
+        input.format == "topology") {
       fs::copy_file(source, copy, fs::copy_options::overwrite_existing);
       logs.push_back({input.path, 0, {}});
       continue;

@@ -561,9 +561,9 @@ std::optional<SourceRef> find_message(const Job& job, const ReadUnits& read,
 }
 
 /// Gives the records at these places, sorted, to `use`.
-void read_places(const ReadUnits& read, const std::vector<SourceRef>& lines,
-                 const std::function<void(SourceRef where, const Line& record, const Event& event)>&
-                     use) {
+void read_places(
+    const ReadUnits& read, const std::vector<SourceRef>& lines,
+    const std::function<void(SourceRef where, const Line& record, const Event& event)>& use) {
   for (auto first = lines.begin(); first != lines.end();) {
     const uint64_t unit = first->unit;
     const auto end = std::lower_bound(first, lines.end(), SourceRef{unit + 1, 0});
@@ -700,7 +700,7 @@ Shard read_document(UnitReader& input, const WalkedInput& name) {
       bytes ? import_document(*bytes, content, name, shard)
             : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
   if (!problem.empty()) {
-    const std::string_view what = content == Content::Ras         ? "An answer of NCCL's RAS service"
+    const std::string_view what = content == Content::Ras ? "An answer of NCCL's RAS service"
                                   : content == Content::Inspector ? "A file of NCCL's Inspector"
                                   : content == Content::Topology  ? "A topology file"
                                                                   : "A Flight Recorder dump";

@@ -49,7 +49,7 @@ void add_rank(RankTimes rank, SourceRef where, CallTimes& times) {
 /// What the entries of a rank's dump tell of one group.
 struct RecordedTimes {
   RankTimes rank;
-  int64_t timed = 0;      ///< Calls with a duration.
+  int64_t timed = 0;                ///< Calls with a duration.
   bool is_waiting_unknown = false;  ///< Calls of other groups have none.
 };
 
@@ -88,11 +88,12 @@ RecordedTimes recorded_times(const Job& job, const RecordedRank& known) {
   const auto calls = static_cast<double>(std::max<size_t>(result.rank.calls.size(), 1));
   result.rank.elsewhere_us = std::isfinite(elsewhere) ? elsewhere / calls : 0;
   constexpr int64_t kFew = 20;  // One in so many is no matter.
-  const bool are_untimed = result.timed > 0 ? kFew * untimed > others
-                                            : kFew * others > std::ssize(result.rank.calls);
+  const bool are_untimed =
+      result.timed > 0 ? kFew * untimed > others : kFew * others > std::ssize(result.rank.calls);
   result.is_waiting_unknown = others > 0 && are_untimed;
   if (result.timed > 0) {
-    std::erase_if(result.rank.calls, [](const TimedCall& call) { return std::isnan(call.duration); });
+    std::erase_if(result.rank.calls,
+                  [](const TimedCall& call) { return std::isnan(call.duration); });
   }
   return result;
 }
@@ -103,9 +104,8 @@ void add_recorded(const Job& job, std::vector<CallTimes>& all) {
     if (!group.is_numbered_alike || group.ranks.size() < 2) continue;
     CallTimes times;
     times.source = "Flight Recorder";
-    times.communicator = group.communicator >= 0
-                             ? nth_communicator(job, group.communicator).id
-                             : group.name;
+    times.communicator =
+        group.communicator >= 0 ? nth_communicator(job, group.communicator).id : group.name;
     if (group.communicator < 0 && !group.description.empty() && group.description != group.name) {
       times.communicator += " (" + group.description + ")";
     }
@@ -231,7 +231,8 @@ std::vector<std::pair<const CommRank*, const CollectiveCalls*>> comparable_calls
   if (comm.nranks < 2 || comm.difference) return result;
   for (const CommRank& rank : comm.ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
-    if (calls == nullptr || calls->collectives.size() < kLeastCalls || !has_stamps(*calls)) continue;
+    if (calls == nullptr || calls->collectives.size() < kLeastCalls || !has_stamps(*calls))
+      continue;
     if (call_coverage(job, comm, rank) == CallCoverage::Unknown) continue;
     result.emplace_back(&rank, calls);
   }

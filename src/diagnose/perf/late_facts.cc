@@ -69,15 +69,16 @@ std::string party_words(const LateVerdict& verdict, const LateParty& party) {
 
 /// What the figures are held against, and what they rest on.
 std::string measure_words(const LateVerdict& verdict) {
-  std::string words = verdict.by_durations
-                          ? fmt::format("the median call takes {}", time_text(verdict.median_call_us))
-                          : fmt::format("calls come every {}", time_text(verdict.median_call_us));
+  std::string words =
+      verdict.by_durations
+          ? fmt::format("the median call takes {}", time_text(verdict.median_call_us))
+          : fmt::format("calls come every {}", time_text(verdict.median_call_us));
   if (verdict.clock_error_us > 0) {
     words += fmt::format(", clocks of hosts are known to {}", time_text(verdict.clock_error_us));
   }
   if (verdict.ranks_with_times < verdict.nranks) {
-    words += fmt::format(", {} of {} ranks have no times", verdict.nranks - verdict.ranks_with_times,
-                         verdict.nranks);
+    words += fmt::format(", {} of {} ranks have no times",
+                         verdict.nranks - verdict.ranks_with_times, verdict.nranks);
   }
   return fmt::format("{} ({})", words, verdict.source);
 }
@@ -131,15 +132,13 @@ FactValue late_rank(const Job& job, const Instance&) {
 }
 
 FactValue late_inside(const Job& job, const Instance&) {
-  return late_answer(job, [](const LateVerdict&, const LateParty& party) {
-    return party.inside_the_call;
-  });
+  return late_answer(
+      job, [](const LateVerdict&, const LateParty& party) { return party.inside_the_call; });
 }
 
 FactValue late_by_entry(const Job& job, const Instance&) {
-  return late_answer(job, [](const LateVerdict& verdict, const LateParty&) {
-    return !verdict.by_durations;
-  });
+  return late_answer(
+      job, [](const LateVerdict& verdict, const LateParty&) { return !verdict.by_durations; });
 }
 
 constexpr std::array kLateFacts = {

@@ -64,12 +64,12 @@ TEST(Inspector, CountsTimeInOtherCommunicatorsAndMessages) {
   const std::string other = R"("id":"0x9900","rank":0)";
   const std::string message = R"("p2p_perf":{"p2p":"Send","p2p_sn":1,"p2p_exec_time_us":5})";
   const std::string text = object(collective(0, 10)) + object(collective(0, 100), other) +
-                           object(message) + object(collective(1, 11)) +
-                           object(collective(2, 12));
-  EXPECT_EQ(words(import_inspector(text)),
-            "0x7f8c rank 2 of 8 on node01 pid 1639: AllReduce 0 10us AllReduce 1 11us elsewhere 105 "
-            "AllReduce 2 12us\n"
-            "0x9900 rank 0 of 8 on node01 pid 1639: AllReduce 0 100us\n");
+                           object(message) + object(collective(1, 11)) + object(collective(2, 12));
+  EXPECT_EQ(
+      words(import_inspector(text)),
+      "0x7f8c rank 2 of 8 on node01 pid 1639: AllReduce 0 10us AllReduce 1 11us elsewhere 105 "
+      "AllReduce 2 12us\n"
+      "0x9900 rank 0 of 8 on node01 pid 1639: AllReduce 0 100us\n");
 }
 
 TEST(Inspector, TakesObjectsFromWhateverStandsAroundThem) {
@@ -99,8 +99,7 @@ TEST(Inspector, LeavesOutWhatIsNoTime) {
       {"deep", std::string(100000, '{')},
   };
   for (const auto& row : rows) {
-    EXPECT_EQ(words(import_inspector(row.text)),
-              "it holds no collective with a rank and a time")
+    EXPECT_EQ(words(import_inspector(row.text)), "it holds no collective with a rank and a time")
         << row.what;
   }
 }

@@ -68,7 +68,9 @@ TEST(LateRanks, WhoIsNamedByDurations) {
       {"a host in every call", 8, 200, [](int r, int) { return r / 4 == 1 ? 20.0 : 0; },
        "node1 steady 1.00 20.0 20.0"},
       {"a late host and a later rank of it", 12, 200,
-       [](int r, int) { return r == 5 ? 60.0 : r / 4 == 1 ? 20.0 : 0; },
+       [](int r, int) { return r == 5       ? 60.0
+                               : r / 4 == 1 ? 20.0
+                                            : 0; },
        "rank 5 steady 1.00 60.0 60.0; node1 steady 1.00 20.0 20.0"},
       {"from the middle on", 4, 400, [](int r, int c) { return r == 3 && c > 250 ? 20.0 : 0; },
        "rank 3 bursts 0.41 20.0 20.0"},
