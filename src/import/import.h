@@ -1,5 +1,5 @@
-// What is read beside logs: dumps of PyTorch's Flight Recorder, answers of NCCL's RAS, topology
-// files, results of nccl-tests, settings in YAML. One function a format.
+// What is read beside logs: dumps of PyTorch's Flight Recorder, answers of NCCL's RAS, files of its
+// Inspector, topology files, results of nccl-tests, settings in YAML. One function a format.
 //
 // None of them throws for what the bytes are, and memory is proportional to their number: the files
 // are hostile, may nest, repeat or end anywhere. What cannot be read is a `problem`, a clause.
@@ -12,6 +12,7 @@
 
 #include "log/settings.h"
 #include "model/flight_recorder.h"
+#include "model/inspector.h"
 #include "model/nccl_tests.h"
 #include "model/ras.h"
 #include "model/topology.h"
@@ -57,6 +58,20 @@ struct RasImport {
 
 /// Reads an answer.
 RasImport import_ras_json(std::string_view bytes);
+
+// What NCCL's Inspector wrote: one process's operations, and how long each took.
+//
+// One object an operation, usually on a line of its own. Objects that cannot be read are passed
+// over: the plugin writes while the job runs, so the last one is often cut. Of a large file the last
+// objects count.
+
+struct InspectorImport {
+  std::vector<InspectedRank> ranks;  ///< By communicator, then rank.
+  std::string problem;               ///< Why nothing can be used, a clause; empty: something can.
+};
+
+/// Reads a file.
+InspectorImport import_inspector(std::string_view bytes);
 
 // The machine as NCCL writes it to a file, or reads it from one.
 //
