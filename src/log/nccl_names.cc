@@ -1,6 +1,8 @@
 #include "log/nccl_names.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace ncclog {
 namespace {
@@ -56,6 +58,16 @@ std::string_view reduction_name(int64_t reduction) {
 std::string_view result_name(int64_t result) {
   const std::string_view* found = entry(kResults, result);
   return found ? *found : std::string_view{};
+}
+
+double bus_factor(std::string_view op, int nranks) {
+  constexpr std::string_view kPartStays[] = {"AllGather", "ReduceScatter", "AlltoAll",
+                                             "AlltoAllv", "Gather",        "Scatter"};
+  if (nranks < 1) return 0;
+  const double others = static_cast<double>(nranks - 1) / nranks;
+  if (op == "AllReduce") return 2 * others;
+  if (std::ranges::find(kPartStays, op) != std::end(kPartStays)) return others;
+  return nranks > 1 ? 1 : 0;
 }
 
 }  // namespace ncclog

@@ -25,4 +25,9 @@ std::string_view reduction_name(int64_t reduction);
 /// "ncclRemoteError" for 6 (ncclResult_t); empty for an unknown number.
 std::string_view result_name(int64_t result);
 
+/// By what algorithm bandwidth is multiplied (nccl-tests, doc/PERFORMANCE.md): AllReduce 2(n-1)/n;
+/// AllGather, ReduceScatter, AlltoAll, Gather, Scatter (n-1)/n; others 1. 0 where n is below 1 or
+/// nothing is moved.
+double bus_factor(std::string_view op, int nranks);
+
 }  // namespace ncclog

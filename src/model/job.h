@@ -229,18 +229,30 @@ struct NcclTestsRow {
   NcclTestsValues in_place;
 };
 
+/// Where a rank of a test runs, as listed before the table.
+struct NcclTestsPlace {
+  int rank = -1;
+  int64_t pid = -1;
+  std::string host;
+  int device = -1;
+  std::string bus_id;  ///< "0x17": the bus alone; "0000:52:00" in 2.13 and later.
+  std::string gpu;
+};
+
 struct NcclTestsRun {
   SourceRef first;
-  int process = -1;     ///< Into Job::processes: who printed it.
-  std::string test;     ///< "all_reduce_perf"; empty: no line names it.
-  std::string version;  ///< Of nccl-tests; empty before 2.17.6.
-  int nranks = -1;      ///< As listed; -1: not listed.
+  int process = -1;                    ///< Into Job::processes: who printed it.
+  std::string test;                    ///< "all_reduce_perf"; empty: no line names it.
+  std::string version;                 ///< Of nccl-tests; empty before 2.17.6.
+  int nranks = -1;                     ///< As listed; -1: not listed.
+  std::vector<NcclTestsPlace> places;  ///< Of its ranks, as listed.
   int64_t min_bytes = -1;
   int64_t max_bytes = -1;
   int iters = -1;
   int validation = -1;  ///< 0: results were not checked; -1: unknown.
   std::vector<NcclTestsRow> rows;
   std::string busbw;             ///< Mean over all sizes, GB/s; empty: the run shows no end.
+  SourceRef busbw_line;          ///< Line 0: there is none.
   bool below_expected = false;   ///< nccl-tests itself calls that mean too low.
   int64_t out_of_bounds = -1;    ///< Wrong values in all; -1: the run shows no end.
   SourceRef out_of_bounds_line;  ///< Line 0: there is none.

@@ -71,9 +71,4 @@ struct Measurement {
 /// All measurements of the job, in input order. Owned by the job.
 const std::vector<Measurement>& measurements(const Job& job);
 
-/// By what algorithm bandwidth is multiplied (nccl-tests, doc/PERFORMANCE.md): AllReduce 2(n-1)/n;
-/// AllGather, ReduceScatter, AlltoAll, Gather, Scatter (n-1)/n; others 1. 0 where n is below 1 or
-/// nothing is moved.
-double bus_factor(std::string_view op, int nranks);
-
 }  // namespace ncclog

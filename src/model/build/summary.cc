@@ -168,6 +168,8 @@ void add(const NcclTestsConfig& said, const Record&, NcclTestsRun& run) {
 
 void add(const NcclTestsRank& said, const Record&, NcclTestsRun& run) {
   run.nranks = std::max(run.nranks, said.rank + 1);
+  run.places.push_back({said.rank, said.pid, std::string(said.host), said.device,
+                        std::string(said.bus_id), std::string(said.gpu)});
 }
 
 void add(const NcclTestsResult& said, const Record& record, NcclTestsRun& run) {
@@ -194,8 +196,9 @@ void add(const NcclTestsOutOfBounds& said, const Record& record, NcclTestsRun& r
   run.out_of_bounds_line = record.where;
 }
 
-void add(const NcclTestsBandwidth& said, const Record&, NcclTestsRun& run) {
+void add(const NcclTestsBandwidth& said, const Record& record, NcclTestsRun& run) {
   run.busbw = said.busbw;
+  run.busbw_line = record.where;
   run.below_expected = said.verdict == "FAILED";
 }
 
