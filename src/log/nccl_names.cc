@@ -1,8 +1,8 @@
 #include "log/nccl_names.h"
 
-#include <algorithm>
 #include <array>
-#include <iterator>
+
+#include "base/text.h"
 
 namespace ncclog {
 namespace {
@@ -61,13 +61,14 @@ std::string_view result_name(int64_t result) {
 }
 
 double bus_factor(std::string_view op, int nranks) {
+  // Of the whole, each rank has its own part already.
   constexpr std::string_view kPartStays[] = {"AllGather", "ReduceScatter", "AlltoAll",
                                              "AlltoAllv", "Gather",        "Scatter"};
   if (nranks < 1) return 0;
-  const double others = static_cast<double>(nranks - 1) / nranks;
-  if (op == "AllReduce") return 2 * others;
-  if (std::ranges::find(kPartStays, op) != std::end(kPartStays)) return others;
-  return nranks > 1 ? 1 : 0;
+  const double all_but_one = static_cast<double>(nranks - 1) / nranks;
+  // What a ring carries: everything twice, to reduce it and to hand it on.
+  if (op == "AllReduce") return 2 * all_but_one;
+  return equals_one_of(op, kPartStays) ? all_but_one : 1;
 }
 
 }  // namespace ncclog

@@ -630,6 +630,11 @@ std::string import_document(std::string_view bytes, Content content, const Walke
     if (import.problem.empty()) shard.add(std::move(import.report));
     return std::move(import.problem);
   }
+  if (content == Content::NcclTests) {
+    NcclTestsImport import = import_nccl_tests(bytes);
+    if (import.problem.empty()) shard.add(std::move(import.run), name.number);
+    return std::move(import.problem);
+  }
   if (content == Content::Topology) {
     TopologyImport import = import_topology(bytes);
     HostTopology file;
@@ -668,9 +673,10 @@ Shard read_document(UnitReader& input, const WalkedInput& name) {
       bytes ? import_document(*bytes, content, name, shard)
             : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
   if (!problem.empty()) {
-    const std::string_view what = content == Content::Ras        ? "An answer of NCCL's RAS service"
-                                  : content == Content::Topology ? "A topology file"
-                                                                 : "A Flight Recorder dump";
+    const std::string_view what = content == Content::Ras ? "An answer of NCCL's RAS service"
+                                  : content == Content::NcclTests ? "A file of nccl-tests' results"
+                                  : content == Content::Topology  ? "A topology file"
+                                                                  : "A Flight Recorder dump";
     input.refuse(fmt::format("{} that cannot be read: {}.", what, problem));
   }
   return shard;

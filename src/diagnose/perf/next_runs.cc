@@ -95,25 +95,33 @@ class Planner {
     std::vector<Round> rounds =
         pool.size() <= kMostListed ? all_rounds(pool) : coarse_rounds(pool);
     if (has_rails_) refine(rounds);
-    const Round* best = nullptr;
-    Score least;
-    for (const Round& round : rounds) {
-      const Score score = score_of(round, false);
-      if (best == nullptr || score < least) best = &round, least = score;
-    }
-    if (best != nullptr && divides(*best, false)) return runs_of(*best);
-    // The first run of a sort tells something only beside the next one.
-    best = nullptr;
-    for (const Round& round : rounds) {
-      const Score score = score_of(round, true);
-      if (best == nullptr || score < least) best = &round, least = score;
-    }
-    return best != nullptr && divides(*best, true) ? runs_of(*best) : std::vector<NextRun>();
+    const Choice sure = best_of(rounds, false);
+    const Choice raw = best_of(rounds, true);
+    // The first run of a sort tells something only beside the next one, which may be worth waiting.
+    const bool waits = !sure.divides || std::get<0>(raw.score) < std::get<0>(sure.score);
+    const Choice& choice = waits && raw.divides ? raw : sure;
+    return choice.divides ? runs_of(*choice.round) : std::vector<NextRun>();
   }
 
  private:
-  /// Rounds left in the worst case, what is left then, runs, runs made before, what is left in all.
+  /// Rounds left in the worst case, what is left then, what is left in all, runs, runs made before.
   using Score = std::tuple<int, size_t, size_t, size_t, size_t>;
+
+  struct Choice {
+    const Round* round = nullptr;
+    Score score;
+    bool divides = false;
+  };
+
+  Choice best_of(const std::vector<Round>& rounds, bool raw) const {
+    Choice best;
+    for (const Round& round : rounds) {
+      const Score score = score_of(round, raw);
+      if (best.round == nullptr || score < best.score) best = {&round, score};
+    }
+    best.divides = best.round != nullptr && divides(*best.round, raw);
+    return best;
+  }
 
   /// Hosts that are in question, with others as their partners where that leaves few enough.
   std::vector<int> pick_pool() const {
@@ -151,6 +159,15 @@ class Planner {
     return trial;
   }
 
+  /// Those of the pool whose bits are set.
+  static HostSet hosts_of(const std::vector<int>& pool, unsigned set) {
+    HostSet hosts;
+    for (size_t bit = 0; bit < pool.size(); ++bit) {
+      if ((set >> bit & 1) != 0) hosts.set(static_cast<size_t>(pool[bit]));
+    }
+    return hosts;
+  }
+
   /// All ways to take disjoint sets of one size.
   std::vector<Round> all_rounds(const std::vector<int>& pool) const {
     std::vector<Round> rounds;
@@ -162,6 +179,12 @@ class Planner {
       }
       Round round;
       add_rounds(pool, sets, 0, 0, round, rounds);
+    }
+    // An odd number: halves of two sizes, each to be compared with later ones.
+    for (unsigned set = 1; n > 4 && n % 2 == 1 && set < 1u << n; ++set) {
+      if (__builtin_popcount(set) != (n + 1) / 2) continue;
+      rounds.push_back({trial_over(hosts_of(pool, set)),
+                        trial_over(hosts_of(pool, ~set & ((1u << n) - 1)))});
     }
     // Too few hosts to compare pairs of them: each over its own NICs.
     constexpr int kFewHosts = 3;
@@ -177,11 +200,7 @@ class Planner {
                   unsigned taken, Round& round, std::vector<Round>& rounds) const {
     for (size_t n = from; n < sets.size(); ++n) {
       if ((sets[n] & taken) != 0) continue;
-      HostSet hosts;
-      for (size_t bit = 0; bit < pool.size(); ++bit) {
-        if ((sets[n] >> bit & 1) != 0) hosts.set(static_cast<size_t>(pool[bit]));
-      }
-      round.push_back(trial_over(hosts));
+      round.push_back(trial_over(hosts_of(pool, sets[n])));
       rounds.push_back(round);
       add_rounds(pool, sets, n + 1, taken | sets[n], round, rounds);
       round.pop_back();
@@ -277,7 +296,8 @@ class Planner {
   }
 
   /// What the round would show if these things were bad. Of a sort in which nothing is known to be
-  /// fast, runs that are all alike show no more than that; `raw` takes them as if it were known.
+  /// fast, runs that are all alike show no more than that; `raw` takes them as if it were known
+  /// where they are the first ones.
   std::vector<int> outcome_of(const Round& round, std::span<const Thing> things, bool raw) const {
     std::vector<int> outcome;
     outcome.reserve(round.size());
@@ -288,9 +308,11 @@ class Planner {
       auto& [fast_seen, slow_seen] = seen[trial.group];
       (slow ? slow_seen : fast_seen) = true;
     }
-    if (raw) return outcome;
     for (auto& [group, paces] : seen) {
-      if (group < 0) continue;
+      if (group < 0) {
+        if (raw) paces = {true, true};
+        continue;
+      }
       const TrialGroup& known = all_.groups[static_cast<size_t>(group)];
       if (known.told) paces = {true, true};
       for (const size_t n : known.trials) {
@@ -357,7 +379,7 @@ class Planner {
       const Left left = left_of(sets);
       worst.rounds = std::max(worst.rounds, left.rounds);
       worst.weight = std::max(worst.weight, left.weight);
-      in_all += sets.size() * sets.size();
+      in_all += left.weight * left.weight;
     }
     size_t again = 0;
     for (const Trial& trial : round) {
@@ -365,7 +387,7 @@ class Planner {
         return made.hosts == trial.hosts;
       });
     }
-    return {worst.rounds, worst.weight, round.size(), again, in_all};
+    return {worst.rounds, worst.weight, in_all, round.size(), again};
   }
 
   std::vector<NextRun> runs_of(const Round& round) const {
