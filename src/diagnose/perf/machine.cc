@@ -120,6 +120,9 @@ void add_size(const Measurement& measurement, const Asked& scope, Machine& machi
   machine.nranks = measurement.nranks;
   machine.nhosts = measurement.nhosts;
   machine.shares_gpu = measurement.shares_gpu;
+  // A quoted table names a few of many ranks, and so of their hosts.
+  constexpr int kMostRanks = 16;
+  if (machine.nhosts > 0 && machine.nranks > kMostRanks * machine.nhosts) machine.nhosts = -1;
   if (scope.comm == nullptr) return;
   const Communicator& comm = *scope.comm;
   if (machine.nranks < 0) machine.nranks = comm.nranks;
@@ -330,7 +333,7 @@ void decide_network(Machine& machine) {
 
 // Settings.
 
-void add_settings(const Asked& scope, Machine& machine) {
+void add_settings(const Measurement& measurement, const Asked& scope, Machine& machine) {
   const auto add = [&](std::string_view name, std::string_view value, Evidence line) {
     machine.settings_told = true;
     machine.settings.try_emplace(std::string(name),
@@ -339,6 +342,7 @@ void add_settings(const Asked& scope, Machine& machine) {
   for_each_asked<EnvSet>(scope, [&](const Said<EnvSet>& said) {
     add(said.message.name, said.message.value, evidence_of(said.record));
   });
+  for (const auto& [name, value] : measurement.settings) add(name, value, {measurement.first, {}});
   for (const CommandSettings& command : command_settings(scope.job)) {
     for (const Setting& setting : command.found.settings) {
       if (!setting.literal || setting.line == 0) continue;
@@ -445,7 +449,7 @@ Machine machine_in(const Measurement& measurement, const Asked& scope) {
   add_size(measurement, scope, machine);
   const std::vector<std::string> hosts = hosts_asked(measurement, scope);
   add_gpu(measurement, hosts, machine);
-  add_settings(scope, machine);
+  add_settings(measurement, scope, machine);
   add_nvls(scope, machine);
   add_edges(scope, machine);
   add_nics(scope, machine);

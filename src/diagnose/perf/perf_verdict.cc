@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/perf/curve.h"
 #include "diagnose/perf/perf_causes.h"
 #include "diagnose/perf/perf_words.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 // What a curve comes to, of which only the end counts.
 
-struct Curve {
+struct CurveEnd {
   double best = -1;       ///< GB/s
   int64_t best_at = -1;
   double last = -1;       ///< At the largest size.
@@ -30,47 +31,31 @@ struct Curve {
   int64_t wrong = 0;
 };
 
-/// The latency and bandwidth that two sizes have in common: a line through their times.
-double line_through(std::pair<int64_t, double> a, std::pair<int64_t, double> b) {
-  const double time_a = static_cast<double>(a.first) / a.second;
-  const double time_b = static_cast<double>(b.first) / b.second;
-  return time_b > time_a ? static_cast<double>(b.first - a.first) / (time_b - time_a) : -1;
-}
-
-Curve read_curve(const Measurement& measurement) {
-  Curve curve;
-  std::map<int64_t, double> by_size;
-  for (const MeasuredPoint& point : measurement.points) {
-    curve.wrong += std::max<int64_t>(point.wrong, 0);
-    const double busbw = point.busbw();
-    if (point.bytes <= 0 || !(busbw > 0) || !std::isfinite(busbw)) continue;
-    double& best = by_size[point.bytes];
-    best = std::max(best, busbw);
+CurveEnd read_end(const Measurement& measurement) {
+  const Curve curve = read_curve(measurement);
+  CurveEnd end;
+  end.wrong = std::max<int64_t>(curve.wrong, 0);
+  if (!(curve.peak > 0) || !std::isfinite(curve.peak)) return end;
+  end.best = end.plateau = curve.peak;
+  end.best_at = curve.peak_at;
+  std::vector<const CurveSize*> sizes;
+  for (const CurveSize& size : curve.sizes) {
+    if (size.bytes > 0 && size.busbw > 0) sizes.push_back(&size);
   }
-  if (by_size.empty()) return curve;
-  for (const auto& [bytes, busbw] : by_size) {
-    if (busbw > curve.best) std::tie(curve.best, curve.best_at) = std::pair(busbw, bytes);
-  }
-  const auto last = std::prev(by_size.end());
-  std::tie(curve.last_at, curve.last) = *last;
-  curve.first_at = by_size.begin()->first;
-  curve.one_size = by_size.size() == 1;
-  curve.plateau = curve.best;
-  // A healthy path varies by a few per cent from size to size.
-  constexpr double kRise = 1.04;
-  if (!curve.one_size) {
-    const auto before = std::prev(last);
-    curve.climbing = curve.best_at == curve.last_at && last->second >= kRise * before->second;
-    constexpr double kMostBeyond = 1.25;  // Two rows do not carry further than that.
-    const double line = line_through(*before, *last);
-    if (curve.climbing && line > 0) {
-      curve.plateau = std::clamp(line, curve.best, kMostBeyond * curve.best);
-    }
+  end.one_size = sizes.size() <= 1;
+  if (sizes.empty()) return end;
+  end.first_at = sizes.front()->bytes;
+  end.last_at = sizes.back()->bytes;
+  end.last = sizes.back()->busbw;
+  end.climbing = curve.is_climbing;
+  constexpr double kMostBeyond = 1.25;  // A few rows do not carry further than that.
+  if (end.climbing && curve.asymptote > 0) {
+    end.plateau = std::clamp(curve.asymptote, end.best, kMostBeyond * end.best);
   }
   constexpr int64_t kSmall = 1 << 20;  // Below, latency decides.
-  curve.falls = curve.best_at >= kSmall && curve.last < curve.best / 2;
-  curve.dips = !curve.falls && curve.best_at >= kSmall && curve.last < 0.9 * curve.best;
-  return curve;
+  end.falls = end.best_at >= kSmall && end.last < end.best / 2;
+  end.dips = !end.falls && end.best_at >= kSmall && end.last < 0.9 * end.best;
+  return end;
 }
 
 /// Share of its plateau that a curve of NVLink has at a size (8 x H200, published by size).
@@ -441,7 +426,7 @@ void add(std::vector<std::string>& to, std::vector<std::string> words) {
 struct Case {
   const Measurement& measurement;
   const Machine& machine;
-  Curve curve;
+  CurveEnd curve;
   Expectation expected;
   std::vector<PerfCause> causes;
 };
@@ -456,7 +441,7 @@ void add_row(const Measurement& measurement, int64_t bytes, PerfVerdict& verdict
 
 /// What a careless reader would take wrongly.
 void add_notes(const Case& of, PerfVerdict& verdict) {
-  const Curve& curve = of.curve;
+  const CurveEnd& curve = of.curve;
   const Measurement& measurement = of.measurement;
   const Machine& machine = of.machine;
   const auto note = [&](std::string_view key, const PerfFigures& figures = {}) {
@@ -775,7 +760,7 @@ std::string_view to_string(PerfAnswer answer) { return kAnswers[static_cast<size
 PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine) {
   PerfVerdict verdict;
   verdict.measurement = &measurement;
-  Case of = {measurement, machine, read_curve(measurement), {}, {}};
+  Case of = {measurement, machine, read_end(measurement), {}, {}};
   verdict.reached = of.curve.best;
   verdict.reached_at = of.curve.best_at;
   add_row(measurement, of.curve.best_at, verdict);
