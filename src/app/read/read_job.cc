@@ -654,6 +654,7 @@ std::string import_document(std::string_view bytes, Content content, const Walke
   if (content == Content::NcclTests) {
     NcclTestsImport import = import_nccl_tests(bytes);
     if (import.problem.empty()) shard.add(std::move(import.run), name.number);
+    return std::move(import.problem);
   }
   if (content == Content::Inspector) {
     InspectorImport import = import_inspector(bytes);
