@@ -26,6 +26,7 @@
 #include "base/loss_table.h"
 #include "model/calls.h"
 #include "model/flight_recorder.h"
+#include "model/inspector.h"
 #include "model/nccl_tests.h"
 #include "model/process_log.h"
 #include "model/ras.h"
@@ -40,7 +41,7 @@ namespace ncclog {
 struct JobInput {
   std::string path;  ///< As found from the user's arguments; "-" is stdin.
   /// "plain", "gzip", "bzip2", "xz", "zstd"; "tar+gzip" of an archive; "flight_recorder"
-  /// of a dump, "ras" of what the RAS service answered in JSON.
+  /// of a dump, "ras" of what the RAS service answered in JSON, "inspector" of its measurements.
   std::string format;
   bool is_archive = false;  ///< It only holds the inputs after it whose paths begin with "PATH!/".
   uint64_t bytes = 0;       ///< On disk; of a file in an archive, unpacked.
@@ -255,6 +256,15 @@ class Answers {
   mutable std::map<const void*, std::shared_ptr<const void>> known_;
 };
 
+/// When a call was entered, by the time in front of its line: those of the last calls of
+/// communicators whose lines are stamped to fractions of a second, read again by their places.
+struct CallStamp {
+  SourceRef where;
+  int64_t nanoseconds = 0;  ///< As LineTime counts them.
+
+  auto operator<=>(const CallStamp&) const = default;
+};
+
 // The whole.
 
 struct Job {
@@ -273,6 +283,8 @@ struct Job {
   std::vector<KernelEvent> kernel_events;            ///< In input order.
   std::vector<NcclTestsRun> nccl_tests;              ///< In input order.
   std::vector<FlightRecorderDump> flight_recorders;  ///< By rank, unknown ones last; then by place.
+  std::vector<InspectedRank> inspected;              ///< In input order.
+  std::vector<CallStamp> call_stamps;                ///< By place.
   std::vector<RasReport> ras_reports;                ///< In input order; of all, the last ones.
   std::vector<std::string> nccl_versions;            ///< Distinct, sorted: "2.28.9".
   std::vector<std::string> cuda_versions;

@@ -44,13 +44,13 @@ struct Setting {
   int calls = 100;
   Told told = Told::Durations;
   PlantedLateness planted = PlantedLateness::None;
-  double compute = 0;   ///< Microseconds, as all below.
+  double compute = 0;  ///< Microseconds, as all below.
   double transfer = 0;
   double jitter = 0;
   double stall_chance = 0;
   double stall = 0;
-  double leaving = 0;   ///< By how much ranks leave apart from each other.
-  double missing = 0;   ///< Chance that a rank's record of a call lacks.
+  double leaving = 0;         ///< By how much ranks leave apart from each other.
+  double missing = 0;         ///< Chance that a rank's record of a call lacks.
   std::vector<double> sizes;  ///< Transfers of an iteration's calls, as factors.
   double late = 0;
   int period = 1;
@@ -153,7 +153,8 @@ TrueTimes simulate(const Setting& s, Dice& dice) {
       }
       // Kernels and connections are made, by some longer than by others.
       if (call < 3) compute += dice.between(0, 300'000);
-      if (s.planted == PlantedLateness::FastRank && rank == s.rank && s.nranks() > 2) compute *= 0.3;
+      if (s.planted == PlantedLateness::FastRank && rank == s.rank && s.nranks() > 2)
+        compute *= 0.3;
       const auto r = static_cast<size_t>(rank);
       enters[r] = ready[r] + compute;
       last = std::max(last, enters[r]);
@@ -193,8 +194,12 @@ TrueTimes simulate_running_ahead(const Setting& s, Dice& dice) {
 struct HostClock {
   double offset = 0;
   double drift = 0;
+  double set_at = std::numeric_limits<double>::infinity();  ///< When somebody sets it.
+  double set_by = 0;
 
-  double at(double time) const { return time + offset + drift * time; }
+  double at(double time) const {
+    return time + offset + drift * time + (time >= set_at ? set_by : 0);
+  }
 };
 
 double median(std::vector<double> values) {
@@ -271,8 +276,8 @@ LateJob make_late_job(uint64_t seed) {
   Dice dice(seed);
   Setting s = make_setting(dice);
   if (s.planted == PlantedLateness::RunsAhead) s.told = Told::Entries;
-  const TrueTimes times = s.planted == PlantedLateness::RunsAhead ? simulate_running_ahead(s, dice)
-                                                                  : simulate(s, dice);
+  const TrueTimes times =
+      s.planted == PlantedLateness::RunsAhead ? simulate_running_ahead(s, dice) : simulate(s, dice);
   LateJob job;
   job.planted = s.planted;
   job.late_us = s.late;
@@ -283,6 +288,13 @@ LateJob make_late_job(uint64_t seed) {
   std::vector<HostClock> clocks;
   for (int host = 0; host < s.hosts; ++host) {
     clocks.push_back({dice.between(-5e6, 5e6), dice.between(-50e-6, 50e-6)});
+  }
+  // A clock that is set hides for some calls what times of entry show, so nobody need be found.
+  const bool is_set = dice.chance(0.1);
+  if (is_set) {
+    HostClock& clock = clocks[static_cast<size_t>(dice.below(s.hosts))];
+    clock.set_at = times.left[0].back() * dice.unit();
+    clock.set_by = dice.between(-2e6, 2e6);
   }
   std::set<int64_t> lacking;
   for (int rank = 0; rank < s.nranks(); ++rank) {
@@ -300,10 +312,10 @@ LateJob make_late_job(uint64_t seed) {
       TimedCall& timed = own.calls.emplace_back();
       timed.number = call;
       timed.entered = s.told == Told::Durations ? kNothing : clock.at(times.entered[r][c]);
-      timed.duration =
-          s.told == Told::Entries ? kNothing : times.left[r][c] - times.entered[r][c];
+      timed.duration = s.told == Told::Entries ? kNothing : times.left[r][c] - times.entered[r][c];
       if (job.times.resolution_us > 0) {
-        timed.entered = std::floor(timed.entered / job.times.resolution_us) * job.times.resolution_us;
+        timed.entered =
+            std::floor(timed.entered / job.times.resolution_us) * job.times.resolution_us;
       }
     }
   }
@@ -312,21 +324,23 @@ LateJob make_late_job(uint64_t seed) {
   constexpr int64_t kEnough = 13;
   const auto common = s.calls - static_cast<int64_t>(lacking.size());
   const double least = std::max(kLeastLateUs, kLeastShareOfCall * job.median_call_us);
-  job.can_be_told = shows(s) && common >= kLeastCalls && job.late_calls >= kEnough &&
-                    job.late_us >= least + job.times.resolution_us;
-  constexpr std::string_view kKinds[] = {"none",         "rank",       "host",        "rank in bursts",
-                                         "host in bursts", "two ranks", "rank from half", "rank inside",
-                                         "slow network", "slow link",  "fast rank",   "first calls",
-                                         "runs ahead",   "many stalls"};
+  job.can_be_told = shows(s) && !(is_set && s.told != Told::Durations) && common >= kLeastCalls &&
+                    job.late_calls >= kEnough && job.late_us >= least + job.times.resolution_us;
+  constexpr std::string_view kKinds[] = {
+      "none",      "rank",           "host",        "rank in bursts", "host in bursts",
+      "two ranks", "rank from half", "rank inside", "slow network",   "slow link",
+      "fast rank", "first calls",    "runs ahead",  "many stalls"};
   constexpr std::string_view kTold[] = {"durations", "both", "entries"};
   job.words = fmt::format(
-      "seed {}: {}, {} told, {} hosts of {}, {} calls ({} in common, {} late), rank {}, late {:.1f} "
-      "ms of {:.1f}, compute {:.1f}, transfer {:.1f}, jitter {:.1f}, stalls {:.3f} of {:.1f}, period "
+      "seed {}: {}, {} told, {} hosts of {}, {} calls ({} in common, {} late), rank {}, late "
+      "{:.1f} "
+      "ms of {:.1f}, compute {:.1f}, transfer {:.1f}, jitter {:.1f}, stalls {:.3f} of {:.1f}, "
+      "period "
       "{} chance {:.2f}",
       seed, kKinds[static_cast<size_t>(s.planted)], kTold[static_cast<size_t>(s.told)], s.hosts,
       s.per_host, s.calls, common, job.late_calls, s.rank, s.late / 1000, job.median_call_us / 1000,
-      s.compute / 1000, s.transfer / 1000, s.jitter / 1000, s.stall_chance, s.stall / 1000, s.period,
-      s.chance);
+      s.compute / 1000, s.transfer / 1000, s.jitter / 1000, s.stall_chance, s.stall / 1000,
+      s.period, s.chance);
   return job;
 }
 
@@ -343,9 +357,10 @@ std::string mistake_of(const LateJob& job, const LateVerdict& verdict) {
       }
       named.insert(party.rank);
     }
-    const bool is_inside = job.planted == PlantedLateness::RankInside ||
-                           job.planted == PlantedLateness::SlowLink;
-    if (verdict.by_durations && party.inside_the_call != is_inside) return "inside and outside confused";
+    const bool is_inside =
+        job.planted == PlantedLateness::RankInside || job.planted == PlantedLateness::SlowLink;
+    if (verdict.by_durations && party.inside_the_call != is_inside)
+      return "inside and outside confused";
   }
   if (!job.can_be_told || is_host_named) return {};
   return named.size() == job.guilty.size() ? "" : "missed";

@@ -20,20 +20,20 @@ namespace ncclog {
 /// What is wrong with the job.
 enum class PlantedLateness {
   None,
-  Rank,         ///< A rank computes longer before every call.
-  Host,         ///< All ranks of a host do.
-  RankInBursts, ///< A rank before every so-manieth call, or by chance.
+  Rank,          ///< A rank computes longer before every call.
+  Host,          ///< All ranks of a host do.
+  RankInBursts,  ///< A rank before every so-manieth call, or by chance.
   HostInBursts,
   TwoRanks,
   RankFromHalf,  ///< A rank, from the middle of the run on.
   RankInside,    ///< A rank leaves some calls later than the others.
   // What looks like it and is not.
-  SlowNetwork,   ///< All calls take several times as long, some even longer.
-  SlowLink,      ///< The ranks of one host leave some calls, or all, later than the others.
-  FastRank,      ///< One rank computes less.
-  FirstCalls,    ///< A rank is late in the first calls.
-  RunsAhead,     ///< Hosts enqueue calls and go on, all but one, which waits for its GPU.
-  ManyStalls,    ///< Everybody is late now and then.
+  SlowNetwork,  ///< All calls take several times as long, some even longer.
+  SlowLink,     ///< The ranks of one host leave some calls, or all, later than the others.
+  FastRank,     ///< One rank computes less.
+  FirstCalls,   ///< A rank is late in the first calls.
+  RunsAhead,    ///< Hosts enqueue calls and go on, all but one, which waits for its GPU.
+  ManyStalls,   ///< Everybody is late now and then.
 };
 inline constexpr int kPlantedKinds = static_cast<int>(PlantedLateness::ManyStalls) + 1;
 
@@ -45,8 +45,8 @@ struct LateJob {
   double late_us = 0;       ///< By how much, where anybody is.
   int64_t late_calls = 0;   ///< Of the calls that all made, in which it was.
   double median_call_us = 0;
-  bool can_be_told = false; ///< Times of this sort show it, and it is large enough to be named.
-  std::string words;        ///< What this job is, for messages.
+  bool can_be_told = false;  ///< Times of this sort show it, and it is large enough to be named.
+  std::string words;         ///< What this job is, for messages.
 };
 
 /// The job of a seed. Pure.

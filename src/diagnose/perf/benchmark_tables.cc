@@ -176,9 +176,9 @@ class BenchmarkReader {
   void take(const BenchDuration& said) { seconds_ = said.seconds; }
 
   void take(const BenchResult& said) {
+    const double seconds = number_said(seconds_);
     if (table_ != Table::Trials) open_trials();
     const double busbw = number_said(said.busbw);
-    const double seconds = number_said(seconds_);
     // Ranks write at once, so the duration that stands before may be another rank's. Those of one
     // trial differ by less than the count of ranks could show; the most frequent answer wins.
     if (payload_ > 0 && seconds > 0 && busbw > 0) {
@@ -369,6 +369,29 @@ void join_trials(std::vector<Measurement>&& trials, std::vector<Measurement>& al
   }
 }
 
+/// What a heading would have said, from the two bandwidths of the rows: a quoted table has none.
+void add_what_rows_tell(Measurement& one) {
+  constexpr double kRounding = 0.005;  // The fewest decimals are two.
+  constexpr double kAboveOne = 1.02;   // No other operation has such a factor.
+  const MeasuredPoint& best = *std::ranges::max_element(one.points, {}, &MeasuredPoint::busbw);
+  if (one.op.empty() && best.out_of_place.algbw > 0 &&
+      best.busbw() > kAboveOne * best.out_of_place.algbw) {
+    one.op = "AllReduce";
+  }
+  if (one.nranks > 0 || one.in_training) return;
+  RankRange range;
+  for (const MeasuredPoint& point : one.points) {
+    RankRange narrower = range;
+    narrower &= ranks_by_ratio(one.op, point.out_of_place.algbw, point.busbw(), kRounding);
+    if (!narrower.is_empty()) range = narrower;
+  }
+  one.nranks = likeliest_in(range);
+  one.nranks_by_ratio = one.nranks > 0;
+  if (!one.nranks_by_ratio) return;
+  one.nranks_least = range.least;
+  one.nranks_most = range.most;
+}
+
 }  // namespace
 
 std::vector<Measurement> benchmark_measurements(const Job& job) {
@@ -382,6 +405,7 @@ std::vector<Measurement> benchmark_measurements(const Job& job) {
     }
   }
   join_trials(std::move(trials), all);
+  for (Measurement& one : all) add_what_rows_tell(one);
   return all;
 }
 

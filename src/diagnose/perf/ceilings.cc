@@ -109,6 +109,7 @@ const GpuModel* first_model(std::string_view text, Fits fits) {
 }
 
 bool fits_fabric(std::string_view fabric, const HostHints& hints) {
+  if (fabric == "efa") return hints.efa;
   if (fabric == "slingshot") return hints.slingshot || hints.cray_x;
   return fabric.empty() || (fabric == "cray-x" && hints.cray_x);
 }

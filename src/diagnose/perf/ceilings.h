@@ -48,6 +48,7 @@ struct HostHints {
   const GpuModel* gpu = nullptr;
   int gpus_per_host = -1;             ///< That the job uses.
   bool slingshot = false;
+  bool efa = false;
   bool cray_x = false;                ///< Hosts are named as "x3006c0s1b1n0".
 };
 

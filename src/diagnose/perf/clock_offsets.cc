@@ -17,7 +17,7 @@ constexpr double kSigmaOfMedian = 1.2533;
 
 /// What one stretch of calls shows of a clock.
 struct Stretch {
-  double at = 0;     ///< Its middle, by the first host's clock.
+  double at = 0;  ///< Its middle, by the first host's clock.
   double ahead = 0;
 };
 

@@ -5,23 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/perf/call_lags.h"
 #include "diagnose/perf/clock_offsets.h"
 
 namespace ncclog {
 namespace {
-
-/// Values by rank, then by call.
-using Values = std::vector<std::vector<double>>;
-
-/// Of one after the other.
-using Series = std::vector<double>;
-
-/// More are not looked at, of the oldest: 8 MiB for each of a few such tables.
-constexpr size_t kMostCells = size_t{1} << 20;
 
 /// Calls at the beginning that are not judged: memory, kernels and connections are made then.
 constexpr size_t kLeastWarmUp = 10;
@@ -32,191 +23,11 @@ constexpr size_t kWarmUpPart = 10;
 constexpr double kLogOfChance = -16.1;  // 1e-7
 constexpr double kSigmas = 4.5;
 
-/// What is judged: the calls that all ranks with times made.
-struct CommonCalls {
-  std::vector<int64_t> numbers;
-  std::vector<const RankTimes*> ranks;
-  Values durations;  ///< Empty: not told.
-  Values entered;    ///< Empty: not told.
-  std::vector<int> host_of;  ///< By rank: who shares its clock.
-  std::vector<std::vector<size_t>> hosts;
-
-  size_t size() const { return numbers.size(); }
-};
-
-std::vector<TimedCall> usable_calls(const RankTimes& rank, bool by_durations) {
-  std::vector<TimedCall> calls;
-  for (const TimedCall& call : rank.calls) {
-    const double time = by_durations ? call.duration : call.entered;
-    if (std::isfinite(time) && (!by_durations || time >= 0)) calls.push_back(call);
-  }
-  std::ranges::stable_sort(calls, {}, &TimedCall::number);
-  const auto same = std::ranges::unique(calls, {}, &TimedCall::number);
-  calls.erase(same.begin(), same.end());
-  return calls;
-}
-
-/// Ranks of which too few calls are known would leave hardly a call that all made.
-std::vector<std::vector<TimedCall>> calls_of_ranks(const CallTimes& times, bool by_durations,
-                                                   std::vector<const RankTimes*>& ranks) {
-  std::vector<std::vector<TimedCall>> all;
-  std::vector<double> sizes;
-  for (const RankTimes& rank : times.ranks) {
-    all.push_back(usable_calls(rank, by_durations));
-    if (!all.back().empty()) sizes.push_back(static_cast<double>(all.back().size()));
-  }
-  const double usual = median_of(sizes);
-  std::vector<std::vector<TimedCall>> kept;
-  for (size_t r = 0; r < all.size(); ++r) {
-    if (all[r].empty() || static_cast<double>(all[r].size()) < usual / 2) continue;
-    ranks.push_back(&times.ranks[r]);
-    kept.push_back(std::move(all[r]));
-  }
-  return kept;
-}
-
-std::vector<int64_t> common_numbers(const std::vector<std::vector<TimedCall>>& calls) {
-  std::vector<int64_t> common;
-  for (const TimedCall& call : calls.front()) common.push_back(call.number);
-  for (size_t r = 1; r < calls.size(); ++r) {
-    auto call = calls[r].begin();
-    std::erase_if(common, [&](int64_t number) {
-      while (call != calls[r].end() && call->number < number) ++call;
-      return call == calls[r].end() || call->number != number;
-    });
-  }
-  const size_t most = kMostCells / calls.size();
-  if (common.size() > most) {
-    common.erase(common.begin(), common.end() - static_cast<std::ptrdiff_t>(most));
-  }
-  return common;
-}
-
-Values values_of(const std::vector<std::vector<TimedCall>>& calls,
-                 const std::vector<int64_t>& numbers, double TimedCall::*value) {
-  Values values(calls.size());
-  for (size_t r = 0; r < calls.size(); ++r) {
-    auto call = calls[r].begin();
-    for (const int64_t number : numbers) {
-      while (call->number < number) ++call;
-      if (!std::isfinite(*call.*value)) return {};
-      values[r].push_back(*call.*value);
-    }
-  }
-  return values;
-}
-
-/// Ranks of an unknown host share a clock with nobody.
-void group_by_host(CommonCalls& calls) {
-  std::map<std::string, int> known;
-  for (size_t r = 0; r < calls.ranks.size(); ++r) {
-    const std::string& host = calls.ranks[r]->host;
-    const int next = static_cast<int>(calls.hosts.size());
-    const int index = host.empty() ? next : known.try_emplace(host, next).first->second;
-    if (index == next) calls.hosts.emplace_back();
-    calls.hosts[static_cast<size_t>(index)].push_back(r);
-    calls.host_of.push_back(index);
-  }
-}
-
-CommonCalls common_calls(const CallTimes& times) {
-  for (const bool by_durations : {true, false}) {
-    CommonCalls result;
-    const auto calls = calls_of_ranks(times, by_durations, result.ranks);
-    if (calls.empty()) continue;
-    result.numbers = common_numbers(calls);
-    if (by_durations) result.durations = values_of(calls, result.numbers, &TimedCall::duration);
-    result.entered = values_of(calls, result.numbers, &TimedCall::entered);
-    if (by_durations && result.size() < kLeastCalls && times.ranks.size() > result.ranks.size()) {
-      continue;
-    }
-    group_by_host(result);
-    return result;
-  }
-  return {};
-}
-
-// Who came how far behind the others?
-
-/// A rank, or a host with several.
-struct Party {
-  bool is_host = false;
-  std::vector<size_t> ranks;
-};
-
-std::vector<Party> parties_of(const CommonCalls& calls) {
-  std::vector<Party> parties;
-  for (size_t r = 0; r < calls.ranks.size(); ++r) parties.push_back({false, {r}});
-  if (calls.hosts.size() < 2) return parties;
-  for (const std::vector<size_t>& host : calls.hosts) {
-    if (host.size() > 1) parties.push_back({true, host});
-  }
-  return parties;
-}
-
-/// Of `sorted`, without one that is `value`: the median of the others, the upper one of two. Where
-/// half of the others are as late, that accuses nobody.
-double median_of_others(const std::vector<double>& sorted, double value) {
-  const size_t others = sorted.size() - 1;
-  if (others == 0) return value;
-  const size_t middle = others / 2;
-  return value <= sorted[middle] ? sorted[middle + 1] : sorted[middle];
-}
-
-/// A rank that is late is so beside the other ranks of its host too, else its host is late; and of a
-/// host that is late, nearly all ranks are. `beside` decides, but noise in it costs little.
-double joined_lateness(double behind, double beside) {
-  constexpr double kSlack = 3;
-  return std::min(behind, beside > 0 ? kSlack * beside : beside);
-}
-
-/// By party: how far it is behind the others in each call, by `times` of ranks and calls. Negative:
-/// ahead of them.
-std::vector<Series> how_far_behind(const CommonCalls& calls, const Values& times,
-                                   const std::vector<Party>& parties) {
-  constexpr double kMostOfHost = 0.25;  // All but a quarter of its ranks.
-  std::vector<Series> result(parties.size(), Series(calls.size()));
-  const size_t nranks = calls.ranks.size();
-  std::vector<double> all(nranks);
-  std::vector<std::vector<double>> hosts(calls.hosts.size());
-  std::vector<double> middles(calls.hosts.size());
-  for (size_t c = 0; c < calls.size(); ++c) {
-    for (size_t r = 0; r < nranks; ++r) all[r] = times[r][c];
-    for (size_t h = 0; h < hosts.size(); ++h) {
-      hosts[h].clear();
-      for (const size_t r : calls.hosts[h]) hosts[h].push_back(all[r]);
-      std::ranges::sort(hosts[h]);
-      middles[h] = hosts[h][hosts[h].size() / 2];
-    }
-    std::vector<double> sorted_middles = middles;
-    std::ranges::sort(sorted_middles);
-    std::ranges::sort(all);
-    for (size_t p = 0; p < parties.size(); ++p) {
-      const size_t first = parties[p].ranks.front();
-      const auto h = static_cast<size_t>(calls.host_of[first]);
-      if (parties[p].is_host) {
-        // Of two middle ranks the others' later one counts, and the earlier one of the host itself.
-        const double others = median_of_others(sorted_middles, middles[h]);
-        const double middle = hosts[h][(hosts[h].size() - 1) / 2];
-        const double most = quantile_of_sorted(hosts[h], kMostOfHost);
-        result[p][c] = joined_lateness(middle - others, most - others);
-        continue;
-      }
-      const double time = times[first][c];
-      const double behind = time - median_of_others(all, time);
-      const bool is_alone = hosts[h].size() == 1;
-      const double beside = is_alone ? behind : time - median_of_others(hosts[h], time);
-      result[p][c] = joined_lateness(behind, beside);
-    }
-  }
-  return result;
-}
-
 // Who is late often, or always, and not by chance?
 
 struct Threshold {
-  double late = 0;     ///< By so much, in microseconds.
-  size_t warm_up = 0;  ///< Calls that are not judged.
+  double late = 0;            ///< By so much, in microseconds.
+  size_t warm_up = 0;         ///< Calls that are not judged.
   bool are_made_good = true;  ///< Calls, by others in which a party is ahead.
 };
 
@@ -228,7 +39,7 @@ struct LateCalls {
 
 /// A call in which a party is as much ahead, shortly before or after, makes a late one good: then it
 /// left a call at another time than the others, and nobody waited for it twice.
-LateCalls late_calls(const Series& behind, const Threshold& threshold) {
+LateCalls late_calls(const CallSeries& behind, const Threshold& threshold) {
   constexpr size_t kShortly = 8;
   std::vector<size_t> late;
   for (size_t c = threshold.warm_up; c < behind.size(); ++c) {
@@ -260,7 +71,7 @@ double log_of_poisson_tail(size_t count, double expected) {
 }
 
 /// How often a party is late if it is as the others are, not to underrate it.
-double usual_count(const std::vector<size_t>& counts, const std::vector<Party>& parties,
+double usual_count(const std::vector<size_t>& counts, const std::vector<RankParty>& parties,
                    size_t party) {
   std::vector<double> others;
   for (size_t p = 0; p < counts.size(); ++p) {
@@ -275,8 +86,8 @@ double usual_count(const std::vector<size_t>& counts, const std::vector<Party>& 
 
 /// True if it is late in most calls, and not by chance: of `behind`, all but a few of the lower half
 /// are above what noise makes of others.
-bool is_always_late(const Series& behind, const Threshold& threshold, double noise) {
-  Series judged(behind.begin() + static_cast<std::ptrdiff_t>(threshold.warm_up), behind.end());
+bool is_always_late(const CallSeries& behind, const Threshold& threshold, double noise) {
+  CallSeries judged(behind.begin() + static_cast<std::ptrdiff_t>(threshold.warm_up), behind.end());
   std::ranges::sort(judged);
   if (quantile_of_sorted(judged, 0.5) < threshold.late) return false;
   const double lower = 0.5 - kSigmas / 2 / std::sqrt(static_cast<double>(judged.size()));
@@ -285,11 +96,11 @@ bool is_always_late(const Series& behind, const Threshold& threshold, double noi
 
 /// By how much the usual lateness of parties of one kind differs, but for the odd ones: three
 /// standard deviations, by the median absolute deviation.
-double noise_of_medians(const std::vector<Series>& behind, const std::vector<Party>& parties,
-                        bool of_hosts) {
+double noise_of_medians(const std::vector<CallSeries>& behind,
+                        const std::vector<RankParty>& parties, bool of_hosts) {
   std::vector<double> medians;
   for (size_t p = 0; p < parties.size(); ++p) {
-    Series values = behind[p];
+    CallSeries values = behind[p];
     if (parties[p].is_host == of_hosts) medians.push_back(median_of(values));
   }
   // Of two or three, each is odd beside the others.
@@ -314,18 +125,24 @@ int64_t period_of(const std::vector<size_t>& late, const std::vector<int64_t>& n
   for (const auto& [distance, count] : distances) {
     if (distance % usual == 0) regular += count;
   }
-  const bool is_regular = static_cast<double>(regular) >= kMost * static_cast<double>(late.size() - 1);
+  const bool is_regular =
+      static_cast<double>(regular) >= kMost * static_cast<double>(late.size() - 1);
   return is_regular && 2 * most >= regular ? usual : 0;
 }
 
-LateParty describe(const CommonCalls& calls, const Party& party, const Series& behind,
-                   const std::vector<size_t>& late, size_t warm_up) {
+LateParty describe_party(const CallTimes& times, const CommonCalls& calls, const RankParty& party,
+                         const CallSeries& behind, const std::vector<size_t>& late,
+                         size_t warm_up) {
   LateParty result;
   const RankTimes& first = *calls.ranks[party.ranks.front()];
   if (!party.is_host) result.rank = first.rank;
   result.host = first.host;
+  for (const size_t r : party.ranks) {
+    const auto place = static_cast<size_t>(calls.ranks[r] - times.ranks.data());
+    if (place < times.evidence.size()) result.evidence.push_back(times.evidence[place]);
+  }
   result.share = static_cast<double>(late.size()) / static_cast<double>(calls.size() - warm_up);
-  Series by;
+  CallSeries by;
   for (const size_t c : late) by.push_back(behind[c]);
   std::ranges::sort(by);
   result.median_us = quantile_of_sorted(by, 0.5);
@@ -342,11 +159,11 @@ struct Suspect {
 };
 
 /// Those who are late by `threshold`, in enough calls, that are no start and not made good.
-std::vector<Suspect> late_by(const std::vector<Series>& behind, const std::vector<Party>& parties,
-                             const Threshold& threshold) {
+std::vector<Suspect> late_by(const std::vector<CallSeries>& behind,
+                             const std::vector<RankParty>& parties, const Threshold& threshold) {
   std::vector<LateCalls> late;
   std::vector<size_t> counts;
-  for (const Series& series : behind) {
+  for (const CallSeries& series : behind) {
     late.push_back(late_calls(series, threshold));
     counts.push_back(late.back().calls.size() + late.back().made_good);
   }
@@ -376,8 +193,8 @@ std::vector<Suspect> late_by(const std::vector<Series>& behind, const std::vecto
 
 /// Those who are named. Where everybody is late now and then, somebody may still be late by more,
 /// more often than the others.
-std::vector<Suspect> late_parties(const std::vector<Series>& behind,
-                                  const std::vector<Party>& parties, Threshold threshold) {
+std::vector<Suspect> late_parties(const std::vector<CallSeries>& behind,
+                                  const std::vector<RankParty>& parties, Threshold threshold) {
   constexpr int kDoublings = 5;
   std::vector<Suspect> result;
   if (behind.empty()) return result;
@@ -394,21 +211,22 @@ std::vector<Suspect> late_parties(const std::vector<Series>& behind,
 
 /// True for a host of which one rank alone is late more often: the others' noise is not the host's.
 bool is_by_a_rank(const Suspect& suspect, const std::vector<Suspect>& all,
-                  const std::vector<Party>& parties) {
+                  const std::vector<RankParty>& parties) {
   constexpr double kAsOften = 0.9;
-  const Party& host = parties[suspect.party];
+  const RankParty& host = parties[suspect.party];
   return host.is_host && std::ranges::any_of(all, [&](const Suspect& other) {
-    const Party& rank = parties[other.party];
-    return !rank.is_host && std::ranges::find(host.ranks, rank.ranks.front()) != host.ranks.end() &&
-           static_cast<double>(suspect.late.size()) <
-               kAsOften * static_cast<double>(other.late.size());
-  });
+           const RankParty& rank = parties[other.party];
+           return !rank.is_host &&
+                  std::ranges::find(host.ranks, rank.ranks.front()) != host.ranks.end() &&
+                  static_cast<double>(suspect.late.size()) <
+                      kAsOften * static_cast<double>(other.late.size());
+         });
 }
 
 // Is it its own work that makes it late?
 
 /// What its lateness costs in a call, on average.
-double mean_lateness(const Suspect& suspect, const Series& behind, size_t warm_up) {
+double mean_lateness(const Suspect& suspect, const CallSeries& behind, size_t warm_up) {
   double sum = 0;
   for (const size_t c : suspect.late) sum += behind[c];
   return sum / static_cast<double>(behind.size() - warm_up);
@@ -416,7 +234,7 @@ double mean_lateness(const Suspect& suspect, const Series& behind, size_t warm_u
 
 /// True if its ranks spend more time in calls of other communicators than the others do, by about
 /// what they are late here.
-bool waits_elsewhere(const CommonCalls& calls, const Party& party, double lateness) {
+bool waits_elsewhere(const CommonCalls& calls, const RankParty& party, double lateness) {
   std::vector<double> own;
   std::vector<double> others;
   for (size_t r = 0; r < calls.ranks.size(); ++r) {
@@ -429,7 +247,7 @@ bool waits_elsewhere(const CommonCalls& calls, const Party& party, double latene
 /// True if the others go on before it has entered: they do not wait for it in the call, so it holds
 /// nobody up as far as times of entry show. Beside a rank stand those of its host: clocks of hosts
 /// are set so that nobody seems to run ahead.
-bool is_overtaken(const CommonCalls& calls, const Values& entered, const Party& party,
+bool is_overtaken(const CommonCalls& calls, const RankValues& entered, const RankParty& party,
                   const std::vector<size_t>& late) {
   constexpr double kMost = 0.2;
   const int host = calls.host_of[party.ranks.front()];
@@ -453,114 +271,16 @@ bool is_overtaken(const CommonCalls& calls, const Values& entered, const Party& 
   return known == 0 || static_cast<double>(overtaken) > kMost * static_cast<double>(known);
 }
 
+/// True if the late calls of a host follow each other in few rows: a clock that was set meanwhile
+/// looks like that.
+bool may_be_a_set_clock(const RankParty& party, const std::vector<size_t>& late) {
+  constexpr int kLeastRows = 5;
+  int rows = 1;
+  for (size_t i = 1; i < late.size(); ++i) rows += late[i] > late[i - 1] + 1 ? 1 : 0;
+  return party.is_host && rows < kLeastRows;
+}
+
 // The whole.
-
-/// The middle of what calls take: their durations, or, where none are told, from one to the next.
-double median_call(const CommonCalls& calls) {
-  std::vector<double> values;
-  for (const Series& series : calls.durations) {
-    values.insert(values.end(), series.begin(), series.end());
-  }
-  if (!values.empty()) return median_of(values);
-  for (const Series& series : calls.entered) {
-    for (size_t c = 1; c < series.size(); ++c) {
-      if (calls.numbers[c] == calls.numbers[c - 1] + 1) values.push_back(series[c] - series[c - 1]);
-    }
-  }
-  return median_of(values);
-}
-
-/// By rank and call: `times` by the first host's clock. `seen` is what all hosts see at one time.
-Values by_one_clock(const CommonCalls& calls, Values times, const ClockOffsets& clocks) {
-  for (size_t r = 0; r < times.size(); ++r) {
-    const Series& ahead = clocks.ahead[static_cast<size_t>(calls.host_of[r])];
-    for (size_t c = 0; c < times[r].size(); ++c) times[r][c] -= ahead[c];
-  }
-  return times;
-}
-
-ClockOffsets clocks_by(const CommonCalls& calls, const Values& times) {
-  Values seen;
-  for (const std::vector<size_t>& host : calls.hosts) {
-    Series& middle = seen.emplace_back();
-    for (size_t c = 0; c < calls.size(); ++c) {
-      std::vector<double> own;
-      for (const size_t r : host) own.push_back(times[r][c]);
-      middle.push_back(median_of(own));
-    }
-  }
-  return estimate_clock_offsets(seen);
-}
-
-Values sum_of(const Values& a, const Values& b, double factor) {
-  Values sum = a;
-  for (size_t r = 0; r < a.size(); ++r) {
-    for (size_t c = 0; c < a[r].size(); ++c) sum[r][c] += factor * b[r][c];
-  }
-  return sum;
-}
-
-/// The less of both, call by call; of `b` the error is taken off.
-void limit(std::vector<Series>& a, const std::vector<Series>& b, double error) {
-  for (size_t p = 0; p < a.size(); ++p) {
-    for (size_t c = 0; c < a[p].size(); ++c) a[p][c] = std::min(a[p][c], b[p][c] - error);
-  }
-}
-
-/// How far parties are behind when they enter, and, if that can be told, when they leave.
-struct Lags {
-  std::vector<Series> entering;
-  std::vector<Series> leaving;  ///< Of those that entered with the others; empty: not known.
-  Values entered;               ///< By one clock; empty: no times of entry.
-  double error = 0;
-};
-
-/// Clocks that are set by times of entry hide who is always late: of a host's only rank all but
-/// bursts, and even those may be calls that others made ahead; of two ranks, which one is odd.
-void leave_out_what_clocks_hide(const CommonCalls& calls, const std::vector<Party>& parties,
-                                std::vector<Series>& behind) {
-  for (size_t p = 0; p < parties.size(); ++p) {
-    const auto host = static_cast<size_t>(calls.host_of[parties[p].ranks.front()]);
-    const size_t size = calls.hosts[host].size();
-    if (parties[p].is_host || size > 2) continue;
-    Series values = behind[p];
-    const double usual = std::max(0.0, median_of(values));
-    for (double& value : behind[p]) value = size == 1 ? std::min(value, 0.0) : value - usual;
-  }
-}
-
-Lags measure_lags(const CommonCalls& calls, const std::vector<Party>& parties, double late,
-                  double resolution) {
-  Lags lags;
-  const bool has_durations = !calls.durations.empty();
-  const Values none(calls.ranks.size(), Series(calls.size()));
-  if (has_durations) {
-    lags.entering = how_far_behind(calls, sum_of(none, calls.durations, -1), parties);
-  }
-  if (calls.entered.empty()) return lags;
-  // All leave at nearly the same time, so that shows what clocks differ by; else entering must.
-  const Values left = has_durations ? sum_of(calls.entered, calls.durations, 1) : calls.entered;
-  const ClockOffsets clocks = clocks_by(calls, left);
-  lags.error = clocks.error + resolution;
-  lags.entered = by_one_clock(calls, calls.entered, clocks);
-  const std::vector<Series> entering = how_far_behind(calls, lags.entered, parties);
-  if (!has_durations) {
-    lags.entering = entering;
-    limit(lags.entering, entering, lags.error);
-    if (calls.hosts.size() > 1) leave_out_what_clocks_hide(calls, parties, lags.entering);
-    return lags;
-  }
-  limit(lags.entering, entering, lags.error);
-  lags.leaving = how_far_behind(calls, by_one_clock(calls, left, clocks), parties);
-  limit(lags.leaving, how_far_behind(calls, calls.durations, parties), 0);
-  for (size_t p = 0; p < parties.size(); ++p) {
-    for (size_t c = 0; c < calls.size(); ++c) {
-      double& leaving = lags.leaving[p][c];
-      leaving = entering[p][c] >= late / 2 ? std::min(leaving, 0.0) : leaving - lags.error;
-    }
-  }
-  return lags;
-}
 
 std::string ranks_words(int with_times, int nranks) {
   if (nranks > with_times) return fmt::format("{} of {} ranks", with_times, nranks);
@@ -585,13 +305,14 @@ std::string what_is_missing(const CallTimes& times, const CommonCalls& calls) {
 }
 
 std::string nobody_words(const CommonCalls& calls, bool by_durations, double late) {
-  std::string words =
-      fmt::format("nobody is late by {:.1f} ms, which is a fifth of the median call and 5 ms at "
-                  "least, more often than the others",
-                  late / 1000);
+  std::string words = fmt::format(
+      "nobody is late by {:.1f} ms, which is a fifth of the median call and 5 ms at "
+      "least, more often than the others",
+      late / 1000);
   if (!by_durations && calls.hosts.size() > 1) {
     words +=
-        "; a host that is always late cannot be told from a clock that is wrong where only times of "
+        "; a host that is always late cannot be told from a clock that is wrong where only times "
+        "of "
         "entry are known";
   }
   return words;
@@ -613,26 +334,30 @@ LateVerdict judge_lateness(const CallTimes& times) {
   if (calls.size() > 0) verdict.median_call_us = median_call(calls);
   if (!verdict.why_nobody.empty()) return verdict;
 
-  const std::vector<Party> parties = parties_of(calls);
+  const std::vector<RankParty> parties = parties_of(calls);
   Threshold threshold;
   threshold.late = std::max(kLeastLateUs, kLeastShareOfCall * verdict.median_call_us);
   threshold.warm_up = std::max(kLeastWarmUp, calls.size() / kWarmUpPart);
-  const Lags lags = measure_lags(calls, parties, threshold.late, times.resolution_us);
+  const CallLags lags = measure_lags(calls, parties, threshold.late, times.resolution_us);
   verdict.clock_error_us = lags.error;
-  const auto name = [&](const Suspect& suspect, const std::vector<Series>& behind, bool inside) {
-    LateParty party = describe(calls, parties[suspect.party], behind[suspect.party], suspect.late,
-                               threshold.warm_up);
+  const auto name = [&](const Suspect& suspect, const std::vector<CallSeries>& behind,
+                        bool inside) {
+    LateParty party = describe_party(times, calls, parties[suspect.party], behind[suspect.party],
+                                     suspect.late, threshold.warm_up);
     party.inside_the_call = inside;
     verdict.late.push_back(std::move(party));
   };
   const std::vector<Suspect> entering = late_parties(lags.entering, parties, threshold);
   for (const Suspect& suspect : entering) {
-    const Party& party = parties[suspect.party];
+    const RankParty& party = parties[suspect.party];
     if (is_by_a_rank(suspect, entering, parties)) continue;
     const double mean = mean_lateness(suspect, lags.entering[suspect.party], threshold.warm_up);
     if (waits_elsewhere(calls, party, mean)) {
       verdict.why_nobody =
           "who is late here waits as long in calls of other communicators, so others are the cause";
+    } else if (!verdict.by_durations && may_be_a_set_clock(party, suspect.late)) {
+      verdict.why_nobody =
+          "a host is late in calls that follow each other, and its clock may have been set then";
     } else if (!verdict.by_durations && is_overtaken(calls, lags.entered, party, suspect.late)) {
       verdict.why_nobody =
           "hosts run ahead of their GPUs: the others make their next calls before the last one has "
@@ -646,9 +371,8 @@ LateVerdict judge_lateness(const CallTimes& times) {
   for (const Suspect& suspect : leaving) {
     if (!is_by_a_rank(suspect, leaving, parties)) name(suspect, lags.leaving, true);
   }
-  std::ranges::stable_sort(verdict.late, std::ranges::greater{}, [](const LateParty& party) {
-    return party.share * party.median_us;
-  });
+  std::ranges::stable_sort(verdict.late, std::ranges::greater{},
+                           [](const LateParty& party) { return party.share * party.median_us; });
   if (!verdict.late.empty()) verdict.why_nobody.clear();
   if (verdict.late.empty() && verdict.why_nobody.empty()) {
     verdict.why_nobody = nobody_words(calls, verdict.by_durations, threshold.late);

@@ -47,14 +47,14 @@ struct RankTimes {
 
 /// What times of one communicator came from, and all of its ranks.
 struct CallTimes {
-  std::string source;        ///< "Flight Recorder", "NCCL Inspector", "stamped lines" …
-  std::string communicator;  ///< Its id, or the group's name.
-  int nranks = -1;           ///< -1: unknown.
+  std::string source;            ///< "Flight Recorder", "NCCL Inspector", "stamped lines" …
+  std::string communicator;      ///< Its id, or the group's name.
+  int nranks = -1;               ///< -1: unknown.
   std::vector<RankTimes> ranks;  ///< By rank; those of which times are known.
-  double resolution_us = 0;  ///< Of times of entry: what is printed in seconds says little.
+  double resolution_us = 0;      ///< Of times of entry: what is printed in seconds says little.
   /// The ranks make calls on other communicators too, and how long those take is unknown.
   bool has_unknown_waits = false;
-  std::vector<Evidence> evidence;
+  std::vector<Evidence> evidence;  ///< Of each of `ranks` one; or empty.
 };
 
 /// How often somebody holds a communicator up.
@@ -62,14 +62,15 @@ enum class Lateness { Steady, Bursts };
 
 /// Who holds a communicator up.
 struct LateParty {
-  int rank = -1;          ///< -1: a host as a whole.
-  std::string host;       ///< Empty: unknown.
-  double share = 0;       ///< Of the calls in which it was late, 0 to 1.
-  double median_us = 0;   ///< By how much, over those calls.
+  int rank = -1;         ///< -1: a host as a whole.
+  std::string host;      ///< Empty: unknown.
+  double share = 0;      ///< Of the calls in which it was late, 0 to 1.
+  double median_us = 0;  ///< By how much, over those calls.
   double p99_us = 0;
   Lateness how = Lateness::Steady;
-  int64_t period = 0;            ///< Bursts: late in each so-manieth call; 0: at no regular distance.
+  int64_t period = 0;  ///< Bursts: late in each so-manieth call; 0: at no regular distance.
   bool inside_the_call = false;  ///< It took longer in the call itself: network, or a slow GPU.
+  std::vector<Evidence> evidence = {};  ///< Of its ranks.
 
   bool operator==(const LateParty&) const = default;
 };
@@ -80,13 +81,13 @@ struct LateVerdict {
   std::string communicator;
   int nranks = -1;
   int ranks_with_times = 0;
-  bool by_durations = false;    ///< Else by times of entry alone, which show less.
-  int64_t calls = 0;            ///< That all ranks with times made.
-  double median_call_us = 0;    ///< Without durations: from one call to the next. 0: unknown.
-  double clock_error_us = 0;    ///< Of the estimate of clocks; 0: none was needed.
-  std::vector<LateParty> late;  ///< By how much time they cost, the most first. Empty: nobody.
-  std::string why_nobody;       ///< Too few calls, ranks missing, below the threshold …
-  std::vector<Evidence> evidence;
+  bool by_durations = false;       ///< Else by times of entry alone, which show less.
+  int64_t calls = 0;               ///< That all ranks with times made.
+  double median_call_us = 0;       ///< Without durations: from one call to the next. 0: unknown.
+  double clock_error_us = 0;       ///< Of the estimate of clocks; 0: none was needed.
+  std::vector<LateParty> late;     ///< By how much time they cost, the most first. Empty: nobody.
+  std::string why_nobody;          ///< Too few calls, ranks missing, below the threshold …
+  std::vector<Evidence> evidence;  ///< Of all ranks.
 };
 
 // What it takes to be named. A rank is late in a call if the median of the others came before it by

@@ -141,6 +141,9 @@ std::vector<std::string> hosts_asked(const Measurement& measurement, const Asked
     const Process& process = scope.job.processes[p];
     if (scope.asked[p] && !process.host.empty()) hosts.insert(process.host);
   }
+  for_each_said<NcclTestsRank>(scope.job, [&](const Said<NcclTestsRank>& said) {
+    if (scope.asks_file(said.record.where)) hosts.emplace(said.message.host);
+  });
   return {hosts.begin(), hosts.end()};
 }
 
@@ -238,6 +241,7 @@ void add_nics(const Asked& scope, Machine& machine) {
     machine.nics = machine.nics < 0 ? count : std::min(machine.nics, count);
   }
   machine.nic_gbits = named_rate;
+  machine.rate_by_name = named_rate > 0;
 }
 
 /// Rates as lines say them: of RDMA ports, of ibstat, of the topology.
@@ -402,11 +406,13 @@ void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine
     hints.slingshot |= scope.asks(address.process) && address.name.starts_with("hsn");
   }
   machine.slingshot = hints.slingshot || hints.cray_x;
+  hints.efa = machine.provider == "efa" ||
+              (machine.provider.empty() && machine.net_name == "AWS Libfabric" && !machine.slingshot);
   machine.type = find_host_type(hints);
   if (machine.type == nullptr) return;
   machine.type_by = machine.type->named.empty()
-                        ? fmt::format("{} x {} a host, Slingshot", machine.type->gpus,
-                                      upper_case(machine.type->gpu))
+                        ? fmt::format("{} x {} a host, {}", machine.type->gpus,
+                                      upper_case(machine.type->gpu), hints.efa ? "EFA" : "Slingshot")
                         : std::string(machine.type->named);
   if (machine.gpu == nullptr) machine.gpu = find_gpu_model(machine.type->gpu);
 }

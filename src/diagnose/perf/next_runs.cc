@@ -104,8 +104,9 @@ class Planner {
   }
 
  private:
-  /// Rounds left in the worst case, what is left then, what is left in all, runs, runs made before.
-  using Score = std::tuple<int, size_t, size_t, size_t, size_t>;
+  /// Rounds left in the worst case, what is left then, what is left in all, hosts and links that no
+  /// run has, runs, runs made before.
+  using Score = std::tuple<int, size_t, size_t, size_t, size_t, size_t>;
 
   struct Choice {
     const Round* round = nullptr;
@@ -180,11 +181,16 @@ class Planner {
       Round round;
       add_rounds(pool, sets, 0, 0, round, rounds);
     }
-    // An odd number: halves of two sizes, each to be compared with later ones.
-    for (unsigned set = 1; n > 4 && n % 2 == 1 && set < 1u << n; ++set) {
+    // Halves of an odd number share a host, so that they can be compared.
+    for (unsigned set = 1; n % 2 == 1 && n > 2 && set < 1u << n; ++set) {
       if (__builtin_popcount(set) != (n + 1) / 2) continue;
-      rounds.push_back({trial_over(hosts_of(pool, set)),
-                        trial_over(hosts_of(pool, ~set & ((1u << n) - 1)))});
+      const unsigned rest = ~set & ((1u << n) - 1);
+      for (unsigned shared = set; shared != 0; shared &= shared - 1) {
+        const unsigned both = shared & (~shared + 1);
+        const Round round = {trial_over(hosts_of(pool, set)),
+                             trial_over(hosts_of(pool, rest | both))};
+        if (set < (rest | both)) rounds.push_back(round);
+      }
     }
     // Too few hosts to compare pairs of them: each over its own NICs.
     constexpr int kFewHosts = 3;
@@ -202,6 +208,15 @@ class Planner {
       if ((sets[n] & taken) != 0) continue;
       round.push_back(trial_over(hosts_of(pool, sets[n])));
       rounds.push_back(round);
+      const unsigned rest = ~(taken | sets[n]) & ((1u << pool.size()) - 1);
+      if (__builtin_popcount(sets[n]) == 2 && __builtin_popcount(rest) == 1) {
+        for (size_t bit = 0; bit < pool.size(); ++bit) {
+          if ((rest >> bit & 1) != 0) continue;
+          round.push_back(trial_over(hosts_of(pool, rest | 1u << bit)));
+          rounds.push_back(round);
+          round.pop_back();
+        }
+      }
       add_rounds(pool, sets, n + 1, taken | sets[n], round, rounds);
       round.pop_back();
     }
@@ -233,7 +248,10 @@ class Planner {
   /// Adds the best rounds once more, with some of their sets once per rail.
   void refine(std::vector<Round>& rounds) const {
     std::vector<std::pair<Score, size_t>> order;
-    for (size_t n = 0; n < rounds.size(); ++n) order.emplace_back(score_of(rounds[n], true), n);
+    for (size_t n = 0; n < rounds.size(); ++n) {
+      // Larger sets once per rail are many runs that tell little more.
+      if (rounds[n].front().nhosts <= 2) order.emplace_back(score_of(rounds[n], true), n);
+    }
     std::ranges::sort(order);
     if (order.size() > kMostRefined) order.resize(kMostRefined);
     std::vector<size_t> chosen;
@@ -387,7 +405,12 @@ class Planner {
         return made.hosts == trial.hosts;
       });
     }
-    return {worst.rounds, worst.weight, in_all, round.size(), again};
+    // A thing that was slow itself is shown better than one that is left over.
+    const auto untried = std::ranges::count_if(explanations_, [&](const Things& things) {
+      return things.size() == 1 && things.front().kind != SuspectKind::Rail &&
+             std::ranges::none_of(round, [&](const Trial& trial) { return slow_any(things, trial); });
+    });
+    return {worst.rounds, worst.weight, in_all, static_cast<size_t>(untried), round.size(), again};
   }
 
   std::vector<NextRun> runs_of(const Round& round) const {

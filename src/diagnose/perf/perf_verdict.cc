@@ -44,7 +44,9 @@ CurveEnd read_end(const Measurement& measurement) {
   }
   end.one_size = sizes.size() <= 1;
   if (sizes.empty()) return end;
-  end.first_at = sizes.front()->bytes;
+  for (const CurveSize& size : curve.sizes) {
+    if (size.bytes > 0 && end.first_at < 0) end.first_at = size.bytes;
+  }
   end.last_at = sizes.back()->bytes;
   end.last = sizes.back()->busbw;
   end.climbing = curve.is_climbing;
@@ -124,7 +126,7 @@ HostNetwork known_network(const Machine& machine) {
     network.source = "NCCL's search for rings";
     network.evidence = {machine.searched.line};
   } else if (machine.gpu != nullptr && machine.gpu->nic_gbits > 0 && per_host > 0 &&
-             (machine.nics < 0 || machine.nics == per_host)) {
+             (machine.nics < 0 || (machine.nics == per_host && per_host == 8))) {
     network.known = Known::Typical;
     network.nics = per_host;
     network.gbits = machine.gpu->nic_gbits;
@@ -304,10 +306,12 @@ void expect_sockets(const Machine& machine, Expectation& expected) {
 
 /// Such hosts have nothing but Ethernet, as far as lines and names go.
 bool has_sockets_alone(const Machine& machine) {
-  if (machine.net != NetKind::TCP || machine.has_rdma_nics || machine.is_on("NCCL_IB_DISABLE")) {
-    return false;
-  }
+  if (machine.net != NetKind::TCP || machine.has_rdma_nics) return false;
   if (machine.type != nullptr) return machine.type->is_tcp;
+  // Who switches RDMA off may have it, but on hosts with cards of that age.
+  constexpr int kOld = 3;
+  if (machine.gpu != nullptr && machine.gpu->pcie <= kOld) return !machine.gpu->has_rdma;
+  if (machine.is_on("NCCL_IB_DISABLE")) return false;
   if (machine.gpu != nullptr) return !machine.gpu->has_rdma;
   return machine.lacks_rdma;
 }
@@ -360,23 +364,25 @@ Ceiling explained_by_rates(const Machine& machine, std::string_view op, double r
     candidates.push_back({stage, busbw, busbw * path_factor("normal-nic"), std::move(why),
                           "rates of common NICs and published figures of NVLink"});
   };
-  if (machine.nvls_tree || (one_host && op == "AllReduce") || machine.mnnvl) {
-    add(Stage::NVLS, 480, "8 x H100 or H200 give by NVLink SHARP");
+  // Two hosts of as many ranks may have used trees.
+  const bool may_be_two = machine.nranks % 2 == 0 && machine.nranks <= 16 && machine.nhosts < 3;
+  constexpr int kTwoHosts = 16;
+  if (op == "AllReduce" && (machine.nvls_tree || one_host || machine.mnnvl ||
+                            (may_be_two && machine.nranks == kTwoHosts))) {
+    add(Stage::NVLS, 480, "H100 or H200 give by NVLink SHARP");
     add(Stage::NVLS, 840, "B200 or B300 give by NVLink SHARP");
   }
   if (one_host) {
-    add(Stage::NVLink, 130, "8 x V100 give by rings over NVLink");
-    add(Stage::NVLink, 235, "8 x A100 give by rings over NVLink");
-    add(Stage::NVLink, 370, "8 x H100 or H200 give by rings over NVLink");
-    add(Stage::NVLink, 680, "8 x B200 give by rings over NVLink");
+    add(Stage::NVLink, 130, "V100 give by rings over NVLink");
+    add(Stage::NVLink, 235, "A100 give by rings over NVLink");
+    add(Stage::NVLink, 370, "H100 or H200 give by rings over NVLink");
+    add(Stage::NVLink, 680, "B200 give by rings over NVLink");
   }
   if (!machine.nvls_tree && machine.nhosts != 1) {
     for (const double network : {50.0, 100.0, 200.0, 400.0, 800.0}) {
       add(Stage::NIC, network, fmt::format("{:g} Gb/s of NICs a host give", network * 8));
     }
   }
-  // Two hosts of as many ranks may have used trees.
-  const bool may_be_two = machine.nranks % 2 == 0 && machine.nranks <= 16 && machine.nhosts < 3;
   std::vector<Ceiling> by_trees;
   for (const double network : {25.0, 50.0, 100.0, 200.0, 400.0}) {
     if (op != "AllReduce" || !may_be_two || machine.nvls_tree || machine.nranks < 2) break;
@@ -483,6 +489,7 @@ void add_notes(const Case& of, PerfVerdict& verdict) {
     note("ranks-by-ratio", {{"figure", std::to_string(machine.nranks)}});
   }
   if (machine.per_host() == 1 && machine.nhosts > 1 && machine.nics != 1) note("one-gpu-a-host");
+  if (machine.shares_gpu && verdict.stage != Stage::Rank) note("shared-gpu");
   if (of.expected.network.known == Known::Fitted) {
     note("nic-rate", {{"figure", fmt::format("{:g}", of.expected.network.gbits)}});
   }
@@ -563,7 +570,10 @@ void set_below(double ceiling, double machine_ceiling, const std::string& of_wha
       subject_of(of.measurement, of.machine), bandwidth_text(of.curve.best),
       below(of.curve.best, ceiling), bandwidth_text(ceiling), of_what);
   if (of.curve.falls) add(verdict.attempts, perf_words("try", "falls"));
-  add(verdict.attempts, perf_words("try", of.expected.within ? "below-within" : "below-between"));
+  const bool over_pcie = of.expected.deciding.stage == Stage::PCIe;
+  add(verdict.attempts, perf_words("try", !of.expected.within ? "below-between"
+                                          : over_pcie        ? "below-pcie"
+                                                             : "below-within"));
   constexpr double kHalf = 0.6;
   if (!of.expected.within && of.curve.best > 0.4 * ceiling && of.curve.best < kHalf * ceiling) {
     add(verdict.attempts, perf_words("try", "below-acs"));
@@ -589,9 +599,14 @@ void set_cannot_tell(const std::string& why, const Case& of, PerfVerdict& verdic
 /// Nothing was moved, or nothing was measured.
 bool judge_no_test(const Case& of, PerfVerdict& verdict) {
   if (of.machine.nranks == 1) {
+    const int lone = of.measurement.lone_processes;
     set_cannot_tell(
-        "cannot tell: with one rank no data are moved, so this is no test of communication", of,
-        verdict);
+        lone > 1 ? fmt::format("cannot tell: {} processes ran the test each for itself, with one "
+                               "rank, as a build without MPI does",
+                               lone)
+                 : std::string("cannot tell: with one rank no data are moved, so this is no test of "
+                               "communication"),
+        of, verdict);
     verdict.capture.clear();
     add(verdict.attempts, perf_words("try", "one-rank"));
     return true;
@@ -622,8 +637,9 @@ bool judge_domains(const Case& of, PerfVerdict& verdict) {
 /// Hosts with one GPU whose EFA cannot reach its memory.
 bool judge_efa_without_gdr(const Case& of, PerfVerdict& verdict) {
   const Machine& machine = of.machine;
-  const bool is_efa = machine.provider == "efa" && machine.gdr != true;
-  if (!is_efa || machine.gpu != nullptr || machine.type != nullptr || machine.nranks > 4) return false;
+  const bool is_efa = machine.provider == "efa" ||
+                      (machine.provider.empty() && machine.net_name == "AWS Libfabric");
+  if (!is_efa || machine.slingshot || machine.gdr == true || machine.gpu != nullptr || machine.type != nullptr || machine.nranks > 4) return false;
   const double usual = path_factor("efa-without-gdr");
   if (of.curve.best < path_factor("normal-nic") * usual || of.curve.best > 2 * usual) return false;
   verdict.answer = PerfAnswer::Normal;
@@ -631,7 +647,8 @@ bool judge_efa_without_gdr(const Case& of, PerfVerdict& verdict) {
   verdict.headline = fmt::format(
       "{}: {} GB/s over EFA, as hosts with one GPU and data staged in host memory give: normal",
       subject_of(of.measurement, machine), bandwidth_text(of.curve.best));
-  verdict.evidence = machine.nic_lines;
+  verdict.evidence.insert(verdict.evidence.end(), machine.nic_lines.begin(),
+                          machine.nic_lines.end());
   return true;
 }
 
@@ -715,6 +732,12 @@ void judge_by_ceiling(const Case& of, PerfVerdict& verdict) {
     if (is_at_its_limit(cause, of)) return set_limited(cause, of, verdict);
   }
   if (is_high) return set_normal(deciding, of, verdict);
+  if (of.measurement.in_training) {
+    return set_cannot_tell(
+        "cannot tell: calls of a training were timed, and what a rank waits for others is part of "
+        "them",
+        of, verdict);
+  }
   if (!of.causes.empty()) {
     set_limited(of.causes.front(), of, verdict);
     add_capture(of, verdict);
@@ -776,6 +799,8 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   }
   verdict.ceilings.insert(verdict.ceilings.end(), of.expected.ceilings.begin(),
                           of.expected.ceilings.end());
+  verdict.by_device_name =
+      machine.rate_by_name && !of.expected.within && of.expected.network.known == Known::Said;
   std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   add_notes(of, verdict);

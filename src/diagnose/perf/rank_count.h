@@ -43,6 +43,10 @@ double rounding_of(std::string_view printed);
 RankRange ranks_by_row(std::string_view op, int64_t bytes, std::string_view time,
                        std::string_view busbw);
 
+/// The same of two bandwidths, each of which may be off by `rounding`, in GB/s. Unbounded where one
+/// of them is not known.
+RankRange ranks_by_ratio(std::string_view op, double algbw, double busbw, double rounding);
+
 /// Bytes of an element, by the names of nccl-tests, rccl-tests and PyTorch; 0: unknown.
 int64_t element_bytes(std::string_view datatype);
 

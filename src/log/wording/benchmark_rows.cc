@@ -134,22 +134,26 @@ void set_values(const Columns& row, size_t first, size_t count, const std::strin
 
 }  // namespace
 
-/// Where a rank runs. Fields rank, group, pid, host, device, bus_id, gpu.
+/// Where a rank runs. Fields rank, group, pid, host, device, bus_id, gpu. Releases before 2.0 print
+/// no pid, and once no host: "Rank  0 uses device  0 [0x05] …".
 bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
   if (!text.starts_with("#  ") && !text.starts_with("Rank ")) return false;
   const Columns row = columns_of(text);
-  const size_t rank = row[0] == "#" ? 1 : 0;
-  if (row[rank] != "Rank") return false;
-  const bool has_group = row[rank + 2] == "Group";
-  const size_t pid = rank + (has_group ? 4 : 2);
-  if (row[pid] != "Pid" || row[pid + 2] != "on" || row[pid + 4] != "device") return false;
-  const std::string_view bus_id = row[pid + 6];
-  if (!bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
-  message.set("rank", row[rank + 1]);
-  if (has_group) message.set("group", row[rank + 3]);
-  message.set("pid", row[pid + 1]);
-  message.set("host", row[pid + 3]);
-  message.set("device", row[pid + 5]);
+  size_t next = row[0] == "#" ? 1 : 0;
+  if (row[next] != "Rank") return false;
+  message.set("rank", row[next + 1]);
+  next += 2;
+  const auto take = [&](std::string_view word, const char* field) {
+    if (row[next] != word) return false;
+    message.set(field, row[next + 1]);
+    next += 2;
+    return true;
+  };
+  take("Group", "group");
+  take("Pid", "pid");
+  if (!take("on", "host") && row[next++] != "uses") return false;
+  const std::string_view bus_id = row[next + 2];
+  if (!take("device", "device") || !bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
   message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
   const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
   return message.fill({{"gpu", trim(text.substr(gpu))}});

@@ -281,6 +281,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.losses = losses;
   job.unknown = std::move(shard.unknown);
   job.flight_recorders = std::move(shard.flight_recorders);
+  job.inspected = std::move(shard.inspected);
   // The answers in files of their own and those among the lines.
   job.ras_reports = std::move(shard.ras_reports);
   std::ranges::move(read_ras_text(shard.ras_lines.kept), std::back_inserter(job.ras_reports));

@@ -474,6 +474,7 @@ void Shard::merge(Shard&& later) {
     if (!is_new) known->second.merge(clock);
   }
   std::ranges::move(later.flight_recorders, std::back_inserter(flight_recorders));
+  std::ranges::move(later.inspected, std::back_inserter(inspected));
   std::ranges::move(later.topologies, std::back_inserter(topologies));
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
   ras_lines.merge(std::move(later.ras_lines));

@@ -8,35 +8,11 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/perf/perf_words.h"
 #include "report/json/json_fields.h"
 #include "report/tables/table.h"
 
 namespace ncclog {
-
-std::string bandwidth_text(double busbw) {
-  if (busbw >= 100) return fmt::format("{:.0f} GB/s", busbw);
-  return fmt::format("{:.{}f} GB/s", busbw, busbw >= 10 ? 1 : 2);
-}
-
-std::string buffer_text(int64_t bytes) {
-  struct Unit {
-    int64_t size;
-    std::string_view name;
-  };
-  static constexpr Unit kBinary[] = {{1LL << 30, "GiB"}, {1LL << 20, "MiB"}, {1LL << 10, "KiB"}};
-  static constexpr Unit kDecimal[] = {{1'000'000'000, "GB"}, {1'000'000, "MB"}, {1'000, "kB"}};
-  for (const Unit& unit : kBinary) {
-    if (bytes >= unit.size && bytes % unit.size == 0) {
-      return fmt::format("{} {}", bytes / unit.size, unit.name);
-    }
-  }
-  for (const Unit& unit : kDecimal) {
-    if (bytes < unit.size) continue;
-    return fmt::format("{:.3g} {}", static_cast<double>(bytes) / static_cast<double>(unit.size),
-                       unit.name);
-  }
-  return fmt::format("{} B", bytes);
-}
 
 PerfReport perf_report(const Job& job, Tool tool) {
   return {std::move(tool), job, perf_verdicts(job), late_verdicts(job),
@@ -168,14 +144,14 @@ std::string_view word_of(PerfAnswer answer) {
 /// "482 GB/s at 8 GiB, of 480 that the path allows and 480 that the machine could".
 std::string reached_text(const PerfVerdict& verdict) {
   if (verdict.reached < 0) return {};
-  std::string text = bandwidth_text(verdict.reached) + " bus bandwidth";
-  if (verdict.reached_at >= 0) text += " at " + buffer_text(verdict.reached_at);
+  std::string text = bandwidth_text(verdict.reached) + " GB/s bus bandwidth";
+  if (verdict.reached_at >= 0) text += " at " + bytes_text(verdict.reached_at);
   if (verdict.ceiling > 0) {
-    text += fmt::format(", {:.0f} % of the {} that this path allows",
+    text += fmt::format(", {:.0f} % of the {} GB/s that this path allows",
                         100 * verdict.reached / verdict.ceiling, bandwidth_text(verdict.ceiling));
   }
   if (verdict.machine_ceiling > verdict.ceiling * 1.05) {
-    text += fmt::format("{}{:.0f} % of the {} that this machine could reach",
+    text += fmt::format("{}{:.0f} % of the {} GB/s that this machine could reach",
                         verdict.ceiling > 0 ? "; " : ", ",
                         100 * verdict.reached / verdict.machine_ceiling,
                         bandwidth_text(verdict.machine_ceiling));
@@ -184,7 +160,7 @@ std::string reached_text(const PerfVerdict& verdict) {
 }
 
 Table stages_table(const PerfVerdict& verdict) {
-  Table table{.name = "stages", .columns = {"stage", "allows", "shown", "why", "source"}};
+  Table table{.name = "stages", .columns = {"stage", "GB/s", "shown", "why", "source"}};
   for (const Ceiling& ceiling : verdict.ceilings) {
     table.rows.push_back(cells(to_string(ceiling.stage), bandwidth_text(ceiling.busbw),
                                ceiling.in_use ? "by the logs" : "by names", ceiling.why,
@@ -228,7 +204,7 @@ Figure curve_of(const PerfVerdict& verdict) {
     add(out, point.out_of_place);
     add(in, point.in_place);
     const auto number = [](double value) { return value < 0 ? Cell() : Cell(value); };
-    table.rows.push_back({text_cell(buffer_text(point.bytes)), number(point.out_of_place.busbw),
+    table.rows.push_back({text_cell(bytes_text(point.bytes)), number(point.out_of_place.busbw),
                           number(point.in_place.busbw),
                           number(std::max(point.out_of_place.algbw, point.in_place.algbw)),
                           number(std::max(point.out_of_place.time_us, point.in_place.time_us))});

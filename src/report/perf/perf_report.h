@@ -46,12 +46,6 @@ PerfStatus status_of(const PerfReport& report);
 /// The one sentence to read first. May hold bytes of the logs.
 std::string headline_of(const PerfReport& report);
 
-/// "482 GB/s", "9.45 GB/s": three digits that matter.
-std::string bandwidth_text(double busbw);
-
-/// "8 GiB", "704 MB", "8 B": what is no whole number of KiB, MiB or GiB in powers of ten.
-std::string buffer_text(int64_t bytes);
-
 /// For a screen the worst verdicts whole and the others in a line; a page has all, with curves.
 Document perf_document(const PerfReport& report, Reader reader = Reader::Screen);
 

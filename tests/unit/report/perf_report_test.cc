@@ -79,16 +79,5 @@ TEST(PerfReport, IsAPartOfTheReportWhereSomethingWasMeasured) {
   EXPECT_EQ(write_markdown(nothing).find("Speed"), std::string::npos);
 }
 
-TEST(PerfTexts, ShowWhatMatters) {
-  EXPECT_EQ(bandwidth_text(482.27), "482 GB/s");
-  EXPECT_EQ(bandwidth_text(33.14), "33.1 GB/s");
-  EXPECT_EQ(bandwidth_text(2.844), "2.84 GB/s");
-  EXPECT_EQ(buffer_text(8), "8 B");
-  EXPECT_EQ(buffer_text(1 << 20), "1 MiB");
-  EXPECT_EQ(buffer_text(1LL << 34), "16 GiB");
-  EXPECT_EQ(buffer_text(704'000'000), "704 MB");
-  EXPECT_EQ(buffer_text(1'500), "1.5 kB");
-}
-
 }  // namespace
 }  // namespace ncclog
