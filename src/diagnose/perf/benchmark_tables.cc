@@ -228,7 +228,7 @@ class BenchmarkReader {
     if (table_ != Table::Torch) open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, {});
     const int64_t bytes = said.payload.empty() ? payload_ : bytes_in(said.payload, kExactUnits);
     const double algbw = number_said(said.algbw);
-    // Latencies are of single calls and bandwidths of several, so the time is taken from the latter.
+    // Latencies are of single calls and bandwidths of several: the time is taken from the latter.
     const double time = algbw > 0 && bytes > 0 ? static_cast<double>(bytes) / algbw / 1e3 : -1;
     add_point(bytes, time, number_said(said.busbw), algbw);
   }
@@ -350,8 +350,8 @@ std::string_view nccl_name_of_torch_op(std::string_view op) {
 
 namespace {
 
-/// Where a launcher tells whose line is whose, each rank's trials are read for themselves, and rank 0
-/// alone says of how many bytes they are.
+/// Where a launcher tells whose line is whose, each rank's trials are read for themselves, and
+/// rank 0 alone says of how many bytes they are.
 void join_trials(std::vector<Measurement>&& trials, std::vector<Measurement>& all) {
   const auto has_payload = [](const Measurement& one) { return one.points.front().bytes > 0; };
   const auto with = std::ranges::count_if(trials, has_payload);
