@@ -95,12 +95,14 @@ class Planner {
     const std::vector<int> pool = pick_pool();
     std::vector<Round> rounds =
         pool.size() <= kMostListed ? all_rounds(pool) : coarse_rounds(pool);
-    if (has_rails_) refine(rounds);
-    const Choice sure = best_of(rounds, false);
-    const Choice raw = best_of(rounds, true);
-    // The first run of a sort tells something only beside the next one, which may be worth waiting.
-    const bool waits = !sure.divides || std::get<0>(raw.score) < std::get<0>(sure.score);
-    const Choice& choice = waits && raw.divides ? raw : sure;
+    Choice choice = choose(rounds);
+    // Runs with single rails are many, and may spare a host that is bad as a whole.
+    if (has_rails_) {
+      const std::vector<Round> by_rail = refined(rounds);
+      const Choice refined = choose(by_rail);
+      const bool is_better = std::get<0>(refined.score) < std::get<0>(choice.score);
+      if (refined.divides && (!choice.divides || is_better)) return runs_of(*refined.round);
+    }
     return choice.divides ? runs_of(*choice.round) : std::vector<NextRun>();
   }
 
@@ -118,6 +120,14 @@ class Planner {
     Score score;
     bool divides = false;
   };
+
+  Choice choose(const std::vector<Round>& rounds) const {
+    const Choice sure = best_of(rounds, false);
+    const Choice raw = best_of(rounds, true);
+    // The first run of a sort tells something only beside the next one, which may be worth waiting.
+    const bool waits = !sure.divides || std::get<0>(raw.score) < std::get<0>(sure.score);
+    return waits && raw.divides ? raw : sure;
+  }
 
   Choice best_of(const std::vector<Round>& rounds, bool raw) const {
     Choice best;
@@ -276,8 +286,9 @@ class Planner {
     return rounds;
   }
 
-  /// Adds the best rounds once more, with some of their sets once per rail.
-  void refine(std::vector<Round>& rounds) const {
+  /// The best rounds once more, with some of their sets once per rail.
+  std::vector<Round> refined(const std::vector<Round>& rounds) const {
+    std::vector<Round> by_rail;
     std::vector<std::pair<Score, size_t>> order;
     for (size_t n = 0; n < rounds.size(); ++n) {
       // Larger sets once per rail are many runs that tell little more.
@@ -299,8 +310,9 @@ class Planner {
           subsets.push_back(uint64_t{1} << i | uint64_t{1} << j);
         }
       }
-      for (const uint64_t subset : subsets) add_by_rail(base, subset, rounds);
+      for (const uint64_t subset : subsets) add_by_rail(base, subset, by_rail);
     }
+    return by_rail;
   }
 
   void add_by_rail(const Round& base, uint64_t subset, std::vector<Round>& rounds) const {
