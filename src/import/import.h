@@ -1,5 +1,5 @@
-// What is read beside logs: dumps of PyTorch's Flight Recorder, answers of NCCL's RAS, topology
-// files, settings in YAML. One function a format.
+// What is read beside logs: dumps of PyTorch's Flight Recorder, answers of NCCL's RAS, files of its
+// Inspector, topology files, results of nccl-tests, settings in YAML. One function a format.
 //
 // None of them throws for what the bytes are, and memory is proportional to their number: the files
 // are hostile, may nest, repeat or end anywhere. What cannot be read is a `problem`, a clause.
@@ -12,6 +12,8 @@
 
 #include "log/settings.h"
 #include "model/flight_recorder.h"
+#include "model/inspector.h"
+#include "model/nccl_tests.h"
 #include "model/ras.h"
 #include "model/topology.h"
 
@@ -57,6 +59,20 @@ struct RasImport {
 /// Reads an answer.
 RasImport import_ras_json(std::string_view bytes);
 
+// What NCCL's Inspector wrote: one process's operations, and how long each took.
+//
+// One object an operation, usually on a line of its own. Objects that cannot be read are passed
+// over: the plugin writes while the job runs, so the last one is often cut. Of a large file the last
+// objects count.
+
+struct InspectorImport {
+  std::vector<InspectedRank> ranks;  ///< By communicator, then rank.
+  std::string problem;               ///< Why nothing can be used, a clause; empty: something can.
+};
+
+/// Reads a file.
+InspectorImport import_inspector(std::string_view bytes);
+
 // The machine as NCCL writes it to a file, or reads it from one.
 //
 //   <system version="1">
@@ -80,6 +96,29 @@ struct TopologyImport {
 /// Takes a file's bytes apart. Refused are files that are no well-formed XML to their end, that
 /// declare a document type, that nest more than 64 levels or hold more than 10000 elements.
 TopologyImport import_topology(std::string_view bytes);
+
+// What nccl-tests writes with -J FILE (2.17 and later).
+//
+//   {"version":2,"start_time":"2026-01-05 12:00:00","args":["./build/all_reduce_perf","-b","8", …],
+//    "env":["NCCL_DEBUG=INFO", …],"nccl_version":22907,"config":{"nthreads":1,"ngpus":8, …,
+//    "devices":[{"rank":0,"group":0,"pid":4242,"hostname":"node-a","device":0, …}, …]},
+//    "results":[{"size":8388608,"count":2097152,"type":"float","redop":"sum","root":"    -1",
+//    "out_of_place":{"time":76.2,"alg_bw":110.1,"bus_bw":192.6,"nwrong":0}, …}, …],
+//    "out_of_bounds":{"count":0,"okay":"true"},"average_bus_bandwidth":{"bandwidth":88.1, …}}
+//
+// From src/util.cu. A test that was killed leaves the file open, and it is refused. rccl-tests (-x
+// FILE -Z json) lists records:
+//
+//   [{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":8, …, "size":8388608, "type":"float",
+//     "redop":"sum", "inPlace":0, "time":76.2, "algBw":110.1, "busBw":192.6, "wrong":"0"}, …]
+
+struct NcclTestsImport {
+  NcclTestsRun run;     ///< Places in it are line 1 of unit 0.
+  std::string problem;  ///< Why the bytes are no results that can be read; empty: they are.
+};
+
+/// Reads the results of one test.
+NcclTestsImport import_nccl_tests(std::string_view bytes);
 
 // Which variables does a YAML file set for the programs that it starts?
 //

@@ -260,6 +260,8 @@ constexpr ContentRow kContentRows[] = {
     {"utf16", "UTF-16 text; convert it to UTF-8 to have it read."},
     {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log."},
     {"ras", "An answer of NCCL's RAS service, not a text log."},
+    {"nccl_tests", "Results of nccl-tests in JSON, not a text log."},
+    {"inspector", "What NCCL's Inspector measured, not a text log."},
     {"topology", "A topology file of NCCL, not a text log."},
     {"pickle", "A Python pickle, not a text log; it is not parsed and never loaded."},
     {"ncclog_report", "A report of ncclog, not a log."},
@@ -324,6 +326,26 @@ bool is_ras_json(std::string_view head) {
   const size_t start = head.find_first_not_of(" \t\r\n");
   return start != head.npos && head[start] == '{' && head.find("\"nccl_version\"") != head.npos &&
          head.find("\"communicators_count\"") != head.npos;
+}
+
+/// nccl-tests, src/util.cu: the keys with which -J begins. rccl-tests, src/common.cu: a list of
+/// records.
+bool is_nccl_tests_json(std::string_view head) {
+  const size_t start = head.find_first_not_of(" \t\r\n");
+  if (start != head.npos && head[start] == '[') {
+    return head.find("\"numCycle\"") != head.npos && head.find("\"busBw\"") != head.npos;
+  }
+  return start != head.npos && head[start] == '{' && head.find("\"start_time\"") != head.npos &&
+         head.find("\"args\"") != head.npos && head.find("\"env\"") != head.npos;
+}
+
+/// plugins/profiler/inspector: every object begins alike, and one ends within the head.
+bool is_inspector_json(std::string_view head) {
+  static constexpr std::string_view kParts[] = {"\"inspector_output_format_version\"",
+                                                "\"coll_perf\"", "\"p2p_perf\""};
+  const size_t start = head.find_first_not_of(" \t\r\n[");
+  return start != head.npos && head[start] == '{' && head.find("\"header\"") != head.npos &&
+         holds_one_of(head, kParts);
 }
 
 /// graph/xml.cc: the root element and what stands in it first, perhaps after an XML declaration.
@@ -393,6 +415,8 @@ Content sniff_content(std::string_view head) {
     return Content::FlightRecorder;
   }
   if (is_ras_json(head)) return Content::Ras;
+  if (is_nccl_tests_json(head)) return Content::NcclTests;
+  if (is_inspector_json(head)) return Content::Inspector;
   if (is_topology_xml(head)) return Content::Topology;
   if (is_pickle(head)) return Content::Pickle;
   if (sniff_compression(head) != Compression::None) return Content::Compressed;

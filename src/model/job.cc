@@ -14,18 +14,6 @@ std::string_view to_string(RankState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-int64_t nccl_tests_wrong_values(std::string_view printed) {
-  if (const auto count = parse_int(printed)) return *count;
-  // "%g" of a large count; the errors of old releases have small exponents.
-  const size_t exponent = printed.find("e+");
-  if (exponent == printed.npos || !is_digit(printed.front())) return -1;
-  const auto digits = parse_int(printed.substr(exponent + 2));
-  if (!digits || *digits < 6 || *digits > 17) return -1;
-  int64_t value = printed.front() - '0';
-  for (int64_t i = 0; i < *digits; ++i) value *= 10;
-  return value;
-}
-
 FileLine file_line(const Job& job, SourceRef where) {
   const JobUnit* unit = unit_of(job, where);
   if (unit == nullptr) return {};

@@ -26,6 +26,8 @@
 #include "base/loss_table.h"
 #include "model/calls.h"
 #include "model/flight_recorder.h"
+#include "model/inspector.h"
+#include "model/nccl_tests.h"
 #include "model/process_log.h"
 #include "model/ras.h"
 #include "model/timeline.h"
@@ -39,7 +41,7 @@ namespace ncclog {
 struct JobInput {
   std::string path;  ///< As found from the user's arguments; "-" is stdin.
   /// "plain", "gzip", "bzip2", "xz", "zstd"; "tar+gzip" of an archive; "flight_recorder"
-  /// of a dump, "ras" of what the RAS service answered in JSON.
+  /// of a dump, "ras" of what the RAS service answered in JSON, "inspector" of its measurements.
   std::string format;
   bool is_archive = false;  ///< It only holds the inputs after it whose paths begin with "PATH!/".
   uint64_t bytes = 0;       ///< On disk; of a file in an archive, unpacked.
@@ -200,68 +202,6 @@ struct KernelEvent {
   int rank = -1;     ///< Global rank it concerns; -1: unknown.
 };
 
-// What nccl-tests measured: runs of one program each, with a row per size.
-//
-//   # nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 …    → a run
-//        8388608       2097152     float     sum      -1 …  → one of its rows
-//   # Avg bus bandwidth    : 3.71538
-//
-// A run begins where its first line stands and ends where the next one begins. Values are texts as
-// printed: "N/A" and widths that give way ("1.2e+06") lose nothing that way.
-
-/// One way in which a size was measured; all empty: it was not.
-struct NcclTestsValues {
-  std::string time;   ///< Microseconds.
-  std::string algbw;  ///< GB/s
-  std::string busbw;  ///< GB/s
-  std::string wrong;  ///< As printed; nccl_tests_wrong_values() says what it counts.
-};
-
-struct NcclTestsRow {
-  SourceRef where;
-  std::string text;    ///< The line.
-  int64_t size = -1;   ///< Bytes.
-  int64_t count = -1;  ///< Elements.
-  std::string datatype;
-  std::string redop;  ///< Empty or "none": the test has none.
-  int root = -1;      ///< -1: none.
-  NcclTestsValues out_of_place;
-  NcclTestsValues in_place;
-};
-
-/// Where a rank of a test runs, as listed before the table.
-struct NcclTestsPlace {
-  int rank = -1;
-  int64_t pid = -1;
-  std::string host;
-  int device = -1;
-  std::string bus_id;  ///< "0x17": the bus alone; "0000:52:00" in 2.13 and later.
-  std::string gpu;
-};
-
-struct NcclTestsRun {
-  SourceRef first;
-  int process = -1;                    ///< Into Job::processes: who printed it.
-  std::string test;                    ///< "all_reduce_perf"; empty: no line names it.
-  std::string version;                 ///< Of nccl-tests; empty before 2.17.6.
-  int nranks = -1;                     ///< As listed; -1: not listed.
-  std::vector<NcclTestsPlace> places;  ///< Of its ranks, as listed.
-  int64_t min_bytes = -1;
-  int64_t max_bytes = -1;
-  int iters = -1;
-  int validation = -1;  ///< 0: results were not checked; -1: unknown.
-  std::vector<NcclTestsRow> rows;
-  std::string busbw;             ///< Mean over all sizes, GB/s; empty: the run shows no end.
-  SourceRef busbw_line;          ///< Line 0: there is none.
-  bool below_expected = false;   ///< nccl-tests itself calls that mean too low.
-  int64_t out_of_bounds = -1;    ///< Wrong values in all; -1: the run shows no end.
-  SourceRef out_of_bounds_line;  ///< Line 0: there is none.
-};
-
-/// The number of wrong values that a column holds. -1 where it counts none: "N/A", empty, or the
-/// largest error as printed up to 2.10 ("2e-07").
-int64_t nccl_tests_wrong_values(std::string_view printed);
-
 // How the job ended, as the user saw it: `--outcome hung`.
 //
 // A log that just ends does not say whether the job stood still, was killed at work, or was copied
@@ -316,6 +256,15 @@ class Answers {
   mutable std::map<const void*, std::shared_ptr<const void>> known_;
 };
 
+/// When a call was entered, by the time in front of its line: those of the last calls of
+/// communicators whose lines are stamped to fractions of a second, read again by their places.
+struct CallStamp {
+  SourceRef where;
+  int64_t nanoseconds = 0;  ///< As LineTime counts them.
+
+  auto operator<=>(const CallStamp&) const = default;
+};
+
 // The whole.
 
 struct Job {
@@ -334,6 +283,8 @@ struct Job {
   std::vector<KernelEvent> kernel_events;            ///< In input order.
   std::vector<NcclTestsRun> nccl_tests;              ///< In input order.
   std::vector<FlightRecorderDump> flight_recorders;  ///< By rank, unknown ones last; then by place.
+  std::vector<InspectedRank> inspected;              ///< In input order.
+  std::vector<CallStamp> call_stamps;                ///< By place.
   std::vector<RasReport> ras_reports;                ///< In input order; of all, the last ones.
   std::vector<std::string> nccl_versions;            ///< Distinct, sorted: "2.28.9".
   std::vector<std::string> cuda_versions;

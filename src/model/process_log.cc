@@ -222,7 +222,7 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
   inits.merge(std::move(later.inits));
   allocations.merge(later.allocations);
   tuning.merge(later.tuning);
-  nccl_tests.merge(std::move(later.nccl_tests));
+  benchmarks.merge(std::move(later.benchmarks));
 }
 
 void SpeakerLog::cut_to(const RecordLimit& limit) {

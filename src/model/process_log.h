@@ -316,7 +316,7 @@ struct SpeakerLog {
   InitSections inits;
   AllocTotals allocations;
   TuningUses tuning;
-  KeptLines nccl_tests;  ///< What nccl-tests printed, but for its failures.
+  KeptLines benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
 
   /// Appends what a later stretch holds; lists of records keep what `limit` allows.
   void merge(SpeakerLog&& later, const RecordLimit& limit = {});

@@ -272,4 +272,18 @@ void RecordLists::fit() {
   entries_.shrink_to_fit();
 }
 
+bool KeptLines::takes(uint16_t kind) {
+  const bool is_place = kind == kKindIndex<NcclTestsRank>;
+  const bool is_room = is_place ? places_ < kMaxPlaces : kept.size() - places_ < kMaxKept;
+  places_ += is_place && is_room;
+  return is_room;
+}
+
+void KeptLines::merge(KeptLines&& later) {
+  total += later.total;
+  for (Record& record : later.kept) {
+    if (takes(record.kind())) kept.push_back(std::move(record));
+  }
+}
+
 }  // namespace ncclog

@@ -281,28 +281,31 @@ class RecordLists {
 //
 //   # nThread 1 nGpus 8 minBytes 8 …      the same line again begins another run
 
-/// The first kMaxKept lines of a family, in input order.
+/// The first lines of a family, in input order. Of lines that list where ranks run more are kept:
+/// they are as many as ranks, and the rows of the table stand behind them.
 struct KeptLines {
   uint64_t total = 0;  ///< Lines of the family, kept or not.
   std::vector<Record> kept;
 
   static constexpr size_t kMaxKept = 4096;
+  static constexpr size_t kMaxPlaces = 16384;
 
-  /// Counts a line; `make` is called for its record only if there is room.
+  /// Counts a line of the kind of that index; `make` is called for its record only if there is
+  /// room.
   template <typename Make>
-  void add(Make&& make) {
+  void add(uint16_t kind, Make&& make) {
     ++total;
-    if (kept.size() < kMaxKept) kept.push_back(make());
+    if (takes(kind)) kept.push_back(make());
   }
 
   /// Joins what a later stretch of input kept.
-  void merge(KeptLines&& later) {
-    total += later.total;
-    for (Record& record : later.kept) {
-      if (kept.size() == kMaxKept) break;
-      kept.push_back(std::move(record));
-    }
-  }
+  void merge(KeptLines&& later);
+
+ private:
+  /// Takes a place for one more line of that kind; false: there is no room.
+  bool takes(uint16_t kind);
+
+  size_t places_ = 0;  ///< Lines of `kept` that list where ranks run.
 };
 
 }  // namespace ncclog

@@ -123,7 +123,7 @@ bool is_pickle(std::string_view bytes) {
   return first != bytes.npos && bytes[first] != '{' && bytes[first] != '[';
 }
 
-/// A dump, an answer or a topology: JSON and XML are text already.
+/// A dump, an answer, measurements or a topology: JSON and XML are text already.
 void read_companion(UnitReader& reader, TextInput input, const TakeText& take) {
   const bool may_be_pickle = reader.content() == Content::FlightRecorder;
   std::optional<std::string> bytes = read_document_bytes(reader);
@@ -166,6 +166,7 @@ Identities find_identities_of(const Job& job, std::span<const std::string> input
   identities.set_ordinary_words(message_words());
   for (const std::string& host : job.hosts) identities.add_host(host);
   for (const Process& process : job.processes) identities.add_host(process.host);
+  for (const InspectedRank& rank : job.inspected) identities.add_host(rank.host);
   for (const SpeakerLog& log : job.logs) identities.add_host(log.speaker.host);
   for (const JobInput& input : job.inputs) identities.add_host(input.host);
   for (const KernelEvent& event : job.kernel_events) identities.add_host(event.host);
@@ -484,7 +485,9 @@ std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& m
     const fs::path source = from / input.path;
     const fs::path copy = to / input.path;
     fs::create_directories(copy.parent_path());
-    if (input.format == "flight_recorder" || input.format == "ras" || input.format == "topology") {
+    constexpr std::string_view kCompanions[] = {"flight_recorder", "ras", "nccl_tests", "inspector",
+                                                "topology"};
+    if (equals_one_of(input.format, kCompanions)) {
       fs::copy_file(source, copy, fs::copy_options::overwrite_existing);
       logs.push_back({input.path, 0, {}});
       continue;

@@ -16,6 +16,7 @@
 #include "log/known_messages.h"
 #include "model/build/build_job.h"
 #include "report/difference/difference_report.h"
+#include "report/perf/perf_report.h"
 #include "report/report.h"
 #include "report/text_layout.h"
 #include "rules/load_rules.h"
@@ -126,9 +127,11 @@ ExitStatus schema(const RulesOptions& options, Console& console) {
     console.out += report_schema();
   } else if (options.id == "diff") {
     console.out += difference_schema();
+  } else if (options.id == "perf") {
+    console.out += perf_schema();
   } else {
     throw Error(fmt::format("no schema of '{}'", printable(options.id)), "rules schema",
-                "one of: rule, report, diff");
+                "one of: rule, report, diff, perf");
   }
   return ExitStatus::Fine;
 }

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/calls/messages.h"
+#include "diagnose/perf/call_times.h"
 #include "import/import.h"
 #include "input/byte_source.h"
 #include "log/event.h"
@@ -407,6 +408,10 @@ Places place_inputs(const Walked& walked) {
 
 }  // namespace
 
+namespace {
+std::vector<CallStamp> read_stamps(const ReadUnits& read, const std::vector<SourceRef>& lines);
+}
+
 Job read_job(std::span<const std::string> inputs, const ReadSettings& settings, ReadUnits& read) {
   read.inputs.assign(inputs.begin(), inputs.end());
   read.units =
@@ -421,6 +426,7 @@ Job read_job(std::span<const std::string> inputs, const ReadSettings& settings, 
   losses += places.losses;
   Job job = build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
   find_differences(job, call_reader(job, read));
+  job.call_stamps = read_stamps(read, stamped_calls(job));
   return job;
 }
 
@@ -554,23 +560,36 @@ std::optional<SourceRef> find_message(const Job& job, const ReadUnits& read,
   return found;
 }
 
-using Texts = std::map<SourceRef, std::string>;
-
-/// Adds the texts of the wanted lines of one unit: those of `texts` from `first` on.
-void read_texts(const ReadUnits& read, Texts& texts, Texts::iterator first) {
-  const uint64_t number = first->first.unit;
-  const auto end = texts.lower_bound({number + 1, 0});
-  const uint64_t last = std::prev(end)->first.line;
-  read_again(read, first->first, [&](const Line& record, const Event&) {
-    const auto wanted = texts.find({number, record.number});
-    if (wanted != texts.end() && wanted->second.empty()) {
-      wanted->second = record.text.substr(0, Record::kMaxTextBytes);
-    }
-    // Records may come a little late, where lines were joined.
-    constexpr uint64_t kSlack = 64;
-    return record.number < last + kSlack;
-  });
+/// Gives the records at these places, sorted, to `use`.
+void read_places(
+    const ReadUnits& read, const std::vector<SourceRef>& lines,
+    const std::function<void(SourceRef where, const Line& record, const Event& event)>& use) {
+  for (auto first = lines.begin(); first != lines.end();) {
+    const uint64_t unit = first->unit;
+    const auto end = std::lower_bound(first, lines.end(), SourceRef{unit + 1, 0});
+    const uint64_t last = std::prev(end)->line;
+    read_again(read, *first, [&](const Line& record, const Event& event) {
+      const SourceRef where{unit, record.number};
+      if (std::binary_search(first, end, where)) use(where, record, event);
+      // Records may come a little late, where lines were joined.
+      constexpr uint64_t kSlack = 64;
+      return record.number < last + kSlack;
+    });
+    first = end;
+  }
 }
+
+std::vector<CallStamp> read_stamps(const ReadUnits& read, const std::vector<SourceRef>& lines) {
+  std::vector<CallStamp> stamps;
+  read_places(read, lines, [&](SourceRef where, const Line& record, const Event& event) {
+    const LineTime time = time_before(record.text, event.header.message);
+    if (time.known()) stamps.push_back({where, time.nanoseconds});
+  });
+  std::ranges::sort(stamps);
+  return stamps;
+}
+
+using Texts = std::map<SourceRef, std::string>;
 
 }  // namespace
 
@@ -585,10 +604,12 @@ void fill_lines(const ReadUnits& read, std::span<Evidence* const> lines) {
   for (const Evidence* line : lines) {
     if (line->text.empty() && line->where.line != 0) texts[line->where];
   }
-  for (auto at = texts.begin(); at != texts.end();) {
-    read_texts(read, texts, at);
-    at = texts.lower_bound({at->first.unit + 1, 0});
-  }
+  std::vector<SourceRef> places;
+  for (const auto& [where, text] : texts) places.push_back(where);
+  read_places(read, places, [&](SourceRef where, const Line& record, const Event&) {
+    std::string& text = texts[where];
+    if (text.empty()) text = record.text.substr(0, Record::kMaxTextBytes);
+  });
   for (Evidence* line : lines) {
     const auto text = texts.find(line->where);
     if (line->text.empty() && text != texts.end()) line->text = text->second;
@@ -630,6 +651,19 @@ std::string import_document(std::string_view bytes, Content content, const Walke
     if (import.problem.empty()) shard.add(std::move(import.report));
     return std::move(import.problem);
   }
+  if (content == Content::NcclTests) {
+    NcclTestsImport import = import_nccl_tests(bytes);
+    if (import.problem.empty()) shard.add(std::move(import.run), name.number);
+    return std::move(import.problem);
+  }
+  if (content == Content::Inspector) {
+    InspectorImport import = import_inspector(bytes);
+    for (InspectedRank& rank : import.ranks) {
+      rank.where.unit = name.number;
+      shard.add(std::move(rank));
+    }
+    return std::move(import.problem);
+  }
   if (content == Content::Topology) {
     TopologyImport import = import_topology(bytes);
     HostTopology file;
@@ -662,15 +696,20 @@ std::optional<std::string> read_document_bytes(UnitReader& input) {
 
 Shard read_document(UnitReader& input, const WalkedInput& name) {
   Shard shard;
-  const std::optional<std::string> bytes = read_document_bytes(input);
   const Content content = input.content();
+  // The Inspector's file grows with the job; any part of it tells enough.
+  const std::optional<std::string> bytes = content == Content::Inspector
+                                               ? read_up_to(input, kMaxDocumentBytes)
+                                               : read_document_bytes(input);
   const std::string problem =
       bytes ? import_document(*bytes, content, name, shard)
             : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
   if (!problem.empty()) {
-    const std::string_view what = content == Content::Ras        ? "An answer of NCCL's RAS service"
-                                  : content == Content::Topology ? "A topology file"
-                                                                 : "A Flight Recorder dump";
+    const std::string_view what = content == Content::Ras ? "An answer of NCCL's RAS service"
+                                  : content == Content::NcclTests ? "A file of nccl-tests' results"
+                                  : content == Content::Inspector ? "A file of NCCL's Inspector"
+                                  : content == Content::Topology  ? "A topology file"
+                                                                  : "A Flight Recorder dump";
     input.refuse(fmt::format("{} that cannot be read: {}.", what, problem));
   }
   return shard;
@@ -678,14 +717,58 @@ Shard read_document(UnitReader& input, const WalkedInput& name) {
 
 namespace {
 
+/// What an example holds often, it writes once: so many more like the last one follow, each with
+/// the next number, and so much later.
+///
+///   "entries":[{…,"collective_seq_id":1,…}],"repeated":150,"every_ms":40}
+struct Repetition {
+  int64_t times = 0;
+  int64_t every_ms = 0;
+
+  explicit Repetition(std::string_view line) {
+    constexpr int64_t kMost = 10000;
+    times = std::min(number(line, "\"repeated\":"), kMost);
+    every_ms = std::min(number(line, "\"every_ms\":"), kMost);
+  }
+
+  static int64_t number(std::string_view line, std::string_view key) {
+    const size_t at = line.rfind(key);
+    if (at == line.npos) return 0;
+    const std::string_view value = line.substr(at + key.size());
+    return parse_int(value.substr(0, value.find_first_not_of("0123456789"))).value_or(0);
+  }
+};
+
 /// Adds the dump that `line` is; false if it is none.
 bool add_dump(std::string_view line, size_t number, Shard& shard) {
-  if (!line.starts_with('{')) return false;
   FlightRecorderImport import =
       import_flight_recorder(line, fmt::format("nccl_trace_rank_{}", number));
   if (!import.problem.empty()) return false;
   import.dump.where.unit = 0;
+  const Repetition more(line);
+  for (int64_t i = 0; i < more.times && !import.dump.entries.empty(); ++i) {
+    FlightRecorderEntry next = import.dump.entries.back();
+    ++next.collective_seq_id;
+    next.time_created_ns += more.every_ms * 1'000'000;
+    import.dump.entries.push_back(std::move(next));
+  }
   shard.add(std::move(import.dump));
+  return true;
+}
+
+/// Adds what the Inspector measured of one rank, if `line` is that; false if it is not.
+bool add_inspected(std::string_view line, Shard& shard) {
+  InspectorImport import = import_inspector(line);
+  if (!import.problem.empty()) return false;
+  InspectedRank& rank = import.ranks.front();
+  const Repetition more(line);
+  for (int64_t i = 0; i < more.times; ++i) {
+    InspectedCall next = rank.calls.back();
+    ++next.number;
+    next.started += static_cast<double>(more.every_ms * 1000);
+    rank.calls.push_back(next);
+  }
+  shard.add(std::move(rank));
   return true;
 }
 
@@ -703,24 +786,28 @@ bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
 }  // namespace
 
 Job read_example(std::string_view log, const LineMatcher& matcher) {
-  Shard dumps;
+  Shard companions;
+  bool has_companions = false;
   std::string lines;
-  size_t count = 0;
+  size_t count = 0;  ///< Of dumps.
   std::optional<StatedOutcome> stated;
   for (const std::string_view line : split(log, '\n')) {
-    if (add_dump(trim(line), count, dumps)) {
+    const bool may_be_document = trim(line).starts_with('{');
+    if (may_be_document && add_dump(trim(line), count, companions)) {
       ++count;
+    } else if (may_be_document && add_inspected(trim(line), companions)) {
+      has_companions = true;
     } else if (!is_outcome(trim(line), stated)) {
       lines += line;
       lines += '\n';
     }
   }
   Job job;
-  if (count == 0) {
+  if (count == 0 && !has_companions) {
     job = job_from_text(stated ? lines : log, matcher);
   } else {
     Shard shard = read_text(lines, matcher);
-    shard.merge(std::move(dumps));
+    shard.merge(std::move(companions));
     JobInput input{.path = "log.txt", .format = "plain"};
     input.bytes = input.text_bytes = lines.size();
     input.lines = shard.losses.lines;

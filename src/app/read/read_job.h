@@ -110,6 +110,7 @@ Shard read_document(UnitReader& input, const WalkedInput& name);
 //
 //   n3:51:51 [0] NCCL INFO …            a line of the log
 //   {"version":"2.4","pg_config":{…     a whole dump, as PyTorch writes it to JSON
+//   {"header":{"id":"0x5a","rank":0,…   what NCCL's Inspector measured of a rank
 //   --outcome hung                      the flag with which the log is analysed
 //
 // In a real folder every dump is a file of its own; in an example it is one line.

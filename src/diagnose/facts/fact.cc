@@ -140,7 +140,7 @@ std::span<const Fact> all_facts() {
          {job_facts(), stop_facts(), outcome_facts(), error_facts(), interface_facts(),
           connection_facts(), setting_facts(), host_facts(), odd_facts(), hang_facts(),
           mismatch_facts(), early_end_facts(), init_facts(), recorder_facts(), watchdog_facts(),
-          ras_facts()}) {
+          ras_facts(), perf_facts(), late_facts(), transfer_facts()}) {
       all.insert(all.end(), table.begin(), table.end());
     }
     std::ranges::sort(all, {}, &Fact::name);

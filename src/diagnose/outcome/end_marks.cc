@@ -171,6 +171,7 @@ class MarkCollector {
           said.record);
     });
     add_bench_results();
+    add_all<BenchHeading>(EndState::Finished, "the benchmark printed its results");
     for_each_said<ProcessGroupNotDestroyed>(job_, [&](const auto& said) {
       add(EndState::Finished, said.process, "the process left by itself", said.record);
     });
@@ -191,7 +192,7 @@ class MarkCollector {
 
   void add_nccl_tests() {
     for (const SpeakerLog& log : job_.logs) {
-      for (const Record& record : log.nccl_tests.kept) {
+      for (const Record& record : log.benchmarks.kept) {
         const bool sums_up = record.kind() == kKindIndex<NcclTestsOutOfBounds> ||
                              record.kind() == kKindIndex<NcclTestsBandwidth>;
         if (sums_up) add(EndState::Finished, -1, "nccl-tests printed its summary", record);
@@ -315,7 +316,7 @@ bool work_follows(const Job& job, SourceRef where) {
 static std::vector<const Record*> find_test_begins(const Job& job) {
   std::vector<const Record*> begins;
   for (const SpeakerLog& log : job.logs) {
-    for (const Record& record : log.nccl_tests.kept) {
+    for (const Record& record : log.benchmarks.kept) {
       if (record.kind() == kKindIndex<NcclTestsConfig>) begins.push_back(&record);
     }
   }

@@ -17,10 +17,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/line.h"
 #include "diagnose/facts/fact.h"
+#include "log/nccl_names.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -51,17 +53,28 @@ struct MeasuredPoint {
 /// The curve of one operation on one set of ranks.
 struct Measurement {
   MeasuredBy by = MeasuredBy::NcclTests;
-  std::string name;      ///< As people know it: "all_reduce_perf", "all_reduce_bench.py".
-  std::string op;        ///< As NCCL spells it: "AllReduce", "AlltoAll", "SendRecv"; empty: unknown.
+  std::string name;  ///< As people know it: "all_reduce_perf", "all_reduce_bench.py".
+  std::string op;    ///< As NCCL spells it: "AllReduce", "AlltoAll", "SendRecv"; empty: unknown.
   std::string datatype;  ///< As printed; empty: not printed.
   int nranks = -1;       ///< -1: nothing tells.
-  bool nranks_by_ratio = false;  ///< By algbw and busbw of the rows, which one number explains.
-  int nhosts = -1;               ///< -1: nothing tells.
+  /// By the rows' algbw and busbw (diagnose/perf/rank_count.h): between `nranks_least` and
+  /// `nranks_most`, and of those the likeliest.
+  bool nranks_by_ratio = false;
+  int nranks_least = -1;
+  int nranks_most = -1;
+  int nhosts = -1;                 ///< -1: nothing tells.
   std::vector<std::string> hosts;  ///< Sorted, distinct; empty: not named.
   std::vector<std::string> gpus;   ///< Distinct names of models: "NVIDIA H100 80GB HBM3".
   bool shares_gpu = false;         ///< Two ranks name the same GPU of a host.
-  int process = -1;       ///< Into Job::processes: who printed it; -1: unknown.
-  int communicator = -1;  ///< Into Job::communicators: on which; -1: cannot be told.
+  /// Of one rank: so many processes ran the test, each for itself, as those do that were built
+  /// without MPI. 0: more ranks measured.
+  int lone_processes = 0;
+  /// Calls of a training were timed: what a rank waits for others is part of it. It may be lower
+  /// than the machine's for that reason.
+  bool in_training = false;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< NCCL's, where its file has them.
+  int process = -1;                   ///< Into Job::processes: who printed it; -1: unknown.
+  int communicator = -1;              ///< Into Job::communicators: on which; -1: cannot be told.
   std::vector<MeasuredPoint> points;  ///< As printed.
   SourceRef first;                    ///< Where it begins.
   double mean_busbw = -1;  ///< As the program sums it up, over all sizes; says little. GB/s
@@ -70,10 +83,5 @@ struct Measurement {
 
 /// All measurements of the job, in input order. Owned by the job.
 const std::vector<Measurement>& measurements(const Job& job);
-
-/// By what algorithm bandwidth is multiplied (nccl-tests, doc/PERFORMANCE.md): AllReduce 2(n-1)/n;
-/// AllGather, ReduceScatter, AlltoAll, Gather, Scatter (n-1)/n; others 1. 0 where n is below 1 or
-/// nothing is moved.
-double bus_factor(std::string_view op, int nranks);
 
 }  // namespace ncclog

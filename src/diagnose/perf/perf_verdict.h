@@ -9,11 +9,14 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "diagnose/facts/fact.h"
+#include "diagnose/perf/machine.h"
 #include "diagnose/perf/measurement.h"
 #include "model/job.h"
 
@@ -43,6 +46,7 @@ std::string_view to_string(Stage stage);
 struct Ceiling {
   Stage stage = Stage::Unknown;
   double busbw = -1;     ///< GB/s
+  double normal_from = -1;  ///< A curve that ends here or above is normal, GB/s; -1: unknown.
   std::string why;       ///< In words: "8 NICs x 400 Gb/s a host, 96 % usable".
   std::string source;    ///< Where the figure is from: "NCCL graph/topo.h", a published result.
   std::vector<Evidence> evidence;  ///< Lines that show the stage is in use.
@@ -54,15 +58,18 @@ enum class PerfAnswer { Normal, Limited, Below, CannotTell };
 /// As JSON and rules spell it: "normal", "limited", "below", "cannot-tell".
 std::string_view to_string(PerfAnswer answer);
 
-/// The verdict about one measurement.
+/// The verdict about one measurement. Where a job measured nothing, its one verdict has none, and
+/// says which path is in use.
 struct PerfVerdict {
-  const Measurement* measurement = nullptr;  ///< Owned by the job.
+  const Measurement* measurement = nullptr;  ///< Owned by the job; nullptr: nothing was measured.
   PerfAnswer answer = PerfAnswer::CannotTell;
   Stage stage = Stage::Unknown;    ///< Which one limits, or would.
   double reached = -1;             ///< Best bus bandwidth of the curve, GB/s.
   int64_t reached_at = -1;         ///< Its size in bytes.
   double ceiling = -1;             ///< What the path in use allows, GB/s; -1: unknown.
   double machine_ceiling = -1;     ///< What this machine could reach, GB/s; -1: unknown.
+  /// It follows from the name of a network device, which no line confirms: a hint, no accusation.
+  bool by_device_name = false;
   std::vector<Ceiling> ceilings;   ///< All stages that are known, the lowest first.
   std::string headline;            ///< One sentence.
   std::vector<std::string> notes;  ///< What a careless reader would take wrongly; cliffs, gaps.
@@ -72,7 +79,16 @@ struct PerfVerdict {
   std::vector<Evidence> evidence;
 };
 
-/// Of all measurements, in their order. Owned by the job.
+/// The verdict on a curve, by what is known of the machine: a pure function, for tests too. The
+/// verdict refers to `measurement`.
+PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine);
+
+/// Of a job that measured nothing: "cannot tell", the path that lines show, and what to capture.
+/// nullopt: they show no path between ranks either.
+std::optional<PerfVerdict> judge_paths(const Machine& machine);
+
+/// Of all measurements, in their order; else the one of judge_paths, if there is one. Owned by the
+/// job.
 const std::vector<PerfVerdict>& perf_verdicts(const Job& job);
 
 }  // namespace ncclog

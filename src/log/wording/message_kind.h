@@ -71,6 +71,7 @@ enum class Library {
   Framework,    ///< PyTorch, Python, a launcher or the shell.
   RasClient,    ///< ncclras, the answer to a question about a running job.
   NcclTests,    ///< The tables of nccl-tests.
+  Benchmark,    ///< Those of PyTorch's, DeepSpeed's and PARAM's benchmarks of communication.
   Pasted,       ///< Other commands whose output people keep beside their logs.
 };
 

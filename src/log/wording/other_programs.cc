@@ -7,6 +7,8 @@
 
 #include "base/text.h"
 #include "log/line/scanner.h"
+#include "log/wording/benchmark_rows.h"
+#include "log/wording/columns.h"
 
 namespace ncclog {
 namespace {
@@ -81,38 +83,18 @@ constexpr std::string_view kBarePrompt[] = {"$ "};
 
 /// How the other recognisers' texts begin.
 constexpr std::string_view kComment[] = {"#"};
+constexpr std::string_view kRankBegins[] = {"#", "Rank "};
 constexpr std::string_view kFailureTime[] = {"time:"};
 constexpr std::string_view kIteration[] = {"iteration "};
 constexpr std::string_view kStep[] = {"step:"};
 constexpr std::string_view kMemlock[] = {"max", "Max"};
 constexpr std::string_view kGpu[] = {"GPU"};
 
+/// Whose settings are read where they are listed.
+constexpr std::string_view kListedSettings[] = {"NCCL_", "RCCL_", "FI_CXI_", "FI_EFA_",
+                                                "FI_PROVIDER="};
+
 constexpr std::string_view kDigits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-
-// The columns of a row of blanks and tabs, taken apart without allocating.
-//
-//   mlx5_0  1       3       0000:0000:0000:0000:0000:ffff:0a78:021f
-//   → 4 cells, the second "1"
-
-/// The cells of a row; views into it.
-struct Columns {
-  static constexpr size_t kMost = 32;  ///< More than the tables have, but for large GPU hosts.
-
-  std::array<std::string_view, kMost> cells{};
-  size_t count = 0;  ///< At most kMost; further columns are dropped.
-
-  /// The cell, empty behind the last one.
-  std::string_view operator[](size_t i) const { return i < count ? cells[i] : std::string_view{}; }
-};
-
-/// The columns of `text`, whatever it is.
-inline Columns columns_of(std::string_view text) {
-  Columns columns;
-  Scanner scan(text);
-  for (scan.blanks(); !scan.done() && columns.count < Columns::kMost; scan.blanks())
-    columns.cells[columns.count++] = scan.take_while([](char c) { return !is_blank(c); });
-  return columns;
-}
 
 /// Messages of exceptions that other kinds take apart.
 constexpr std::string_view kClaimedMessages[] = {
@@ -307,127 +289,6 @@ bool recognise_titan_step(std::string_view text, Message& message) {
   return message.fill({{"iteration", step}});
 }
 
-// The tables of nccl-tests, whose rows holes cannot take apart: columns come and go by release.
-//
-//   #  Rank  0 Group  0 Pid 114549 on node-a device  0 [0x17] NVIDIA A100-PCIE-40GB
-//   #       size         count      type   redop    root     time   algbw   busbw #wrong     time …
-//        8388608       2097152     float     sum      -1   4915.3    1.71    3.20      0   5012.1 …
-//
-// Up to 2.10 a row had only the columns that its test needs, and the largest error instead of the
-// number of wrong values. Newer ones may add per-iteration times and a time stamp.
-
-constexpr size_t kLongestRow = 400;
-
-/// "12.5", "2e-07", "N/A", "inf": a measured value.
-bool is_measure(std::string_view cell) {
-  const auto in_number = [](char c) {
-    return is_digit(c) || c == '.' || c == 'e' || c == '-' || c == '+';
-  };
-  if (cell == "N/A" || cell == "inf" || cell == "nan" || cell == "-nan") return true;
-  return !cell.empty() && (is_digit(cell[0]) || cell[0] == '-') &&
-         std::ranges::all_of(cell, in_number);
-}
-
-bool is_datatype(std::string_view cell) {
-  constexpr std::string_view kTypes[] = {"int8",    "char",     "uint8",   "int32",    "int",
-                                         "uint32",  "int64",    "half",    "float16",  "float",
-                                         "float32", "double",   "uint64",  "bfloat16", "f8e4m3",
-                                         "f8e5m2",  "fp8_e4m3", "fp8_e5m2"};
-  return equals_one_of(cell, kTypes);
-}
-
-/// "2026-01-05" before "12:00:00": the stamp that nccl-tests puts behind a row on request.
-bool is_stamp(std::string_view date, std::string_view clock) {
-  return date.size() == 10 && date[4] == '-' && date[7] == '-' && clock.size() == 8 &&
-         clock[2] == ':';
-}
-
-/// Where the values of a row stand. Four belong together: time, algbw, busbw, wrong.
-struct RowShape {
-  size_t out_of_place = 0;  ///< Index of its time; 0: not printed.
-  size_t in_place = 0;      ///< 0: this is no row.
-  size_t root = 0;          ///< 0: not printed.
-};
-
-/// The shape that so many values, from column `first` on, can only have.
-RowShape shape_of(size_t first, size_t values) {
-  constexpr size_t kPlain = 8;
-  constexpr size_t kPerIteration = 16;  ///< Four more values behind each four.
-  constexpr size_t kInPlaceOnly = 4;
-  RowShape shape;
-  if (values % 2 == 1) shape.root = first++;
-  values -= values % 2;
-  if (values == kPlain || values == kPerIteration) {
-    shape.out_of_place = first;
-    shape.in_place = first + values / 2;
-  } else if (values == kInPlaceOnly) {
-    shape.in_place = first;
-  }
-  return shape;
-}
-
-constexpr std::string_view kOutOfPlace[] = {"time", "algbw", "busbw", "wrong"};
-constexpr std::string_view kInPlace[] = {"time_in_place", "algbw_in_place", "busbw_in_place",
-                                         "wrong_in_place"};
-
-void set_values(const Columns& row, size_t first, const std::string_view (&names)[4],
-                Message& message) {
-  for (size_t i = 0; i < 4 && first > 0; ++i) message.set(names[i], row[first + i]);
-}
-
-/// Where a rank runs. Fields rank, pid, host, device, bus_id, gpu.
-bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
-  if (!text.starts_with("#  ")) return false;
-  const Columns row = columns_of(text);
-  if (row[1] != "Rank") return false;
-  const size_t pid = row[3] == "Group" ? 5 : 3;
-  if (row[pid] != "Pid" || row[pid + 2] != "on" || row[pid + 4] != "device") return false;
-  const std::string_view bus_id = row[pid + 6];
-  if (!bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
-  message.set("rank", row[2]);
-  message.set("pid", row[pid + 1]);
-  message.set("host", row[pid + 3]);
-  message.set("device", row[pid + 5]);
-  message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
-  const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
-  return message.fill({{"gpu", trim(text.substr(gpu))}});
-}
-
-/// The headings above the rows. Field columns: the names, where this line holds them.
-bool recognise_nccl_tests_columns(std::string_view text, Message& message) {
-  if (!text.starts_with('#') || text.size() > kLongestRow) return false;
-  const Columns row = columns_of(text.substr(1));
-  if (row[0] == "out-of-place") return row[1] == "in-place" || row[1] == "(+";
-  if (row[0] == "(B)") return row[1] == "(elements)";
-  if (row[0] != "size" || row[1] != "count" || row[2] != "type") return false;
-  return message.fill({{"columns", trim(text.substr(1))}});
-}
-
-/// A result. Fields size, count, datatype, redop, root, time, algbw, busbw, wrong and the last four
-/// with "_in_place" behind; out of place nothing where only in-place results are printed.
-bool recognise_nccl_tests_result(std::string_view text, Message& message) {
-  if (text.empty() || !is_digit(text[0]) || text.size() > kLongestRow) return false;
-  Columns row = columns_of(text);
-  if (row.count < 7 || !parse_int(row[0]) || !parse_int(row[1]) || !is_alpha(row[2].front()))
-    return false;
-  if (is_stamp(row[row.count - 2], row[row.count - 1])) row.count -= 2;
-  const bool has_redop = is_alpha(row[3].front()) && row[3] != "N/A";
-  const size_t first = has_redop ? 4 : 3;
-  size_t end = first;
-  while (end < row.count && is_measure(row[end])) ++end;
-  const RowShape shape = shape_of(first, end - first);
-  if (shape.in_place == 0 || (shape.out_of_place == 0 && !is_datatype(row[2]))) return false;
-  if (shape.root > 0 && !parse_int(row[shape.root])) return false;
-  message.set("size", row[0]);
-  message.set("count", row[1]);
-  message.set("datatype", row[2]);
-  if (has_redop) message.set("redop", row[3]);
-  if (shape.root > 0) message.set("root", row[shape.root]);
-  set_values(row, shape.out_of_place, kOutOfPlace, message);
-  set_values(row, shape.in_place, kInPlace, message);
-  return true;
-}
-
 // Output of commands that people keep beside their logs: tables, rows of blanks and tabs.
 //
 //   shm              64M   64M     0 100% /dev/shm
@@ -592,6 +453,36 @@ bool recognise_shell_command(std::string_view text, Message& message) {
   return message.fill({{"command", trim(scan.rest())}});
 }
 
+/// Text without the quotes that are around all of it.
+std::string_view unquoted(std::string_view text) {
+  const bool quoted = text.size() >= 2 && (text.front() == '\'' || text.front() == '"') &&
+                      text.back() == text.front();
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+/// A setting alone on its line: "NCCL_PROTO=LL", "export NCCL_PROTO=LL", "+ NCCL_NET='AWS
+/// Libfabric'". A command behind it makes the line a command. Fields name, value.
+bool recognise_listed_setting(std::string_view text, Message& message) {
+  Scanner scan(text);
+  while (scan.skip('+')) {
+  }
+  scan.blanks();
+  if (scan.skip("export ") || scan.skip("declare -x ")) scan.blanks();
+  const std::string_view rest = trim(scan.rest());
+  const std::string_view all = unquoted(rest);
+  const size_t equals = all.find('=');
+  if (equals == all.npos) return false;
+  const std::string_view name = all.substr(0, equals);
+  const std::string_view value = unquoted(all.substr(equals + 1));
+  const auto in_name = [](char c) { return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; };
+  if (!std::ranges::all_of(name, in_name)) return false;
+  if (!starts_with_one_of(all.substr(0, equals + 1), kListedSettings)) return false;
+  // Blanks belong to a value only between quotes; "env" prints the one name that has some bare.
+  const bool is_bare = all.size() == rest.size() && value.size() == rest.size() - equals - 1;
+  if (is_bare && name != "NCCL_NET" && value.find_first_of(" \t;&|") != value.npos) return false;
+  return message.fill({{"name", name}, {"value", value}});
+}
+
 }  // namespace
 
 constinit const Recogniser kRecognisers[] = {
@@ -604,9 +495,15 @@ constinit const Recogniser kRecognisers[] = {
     {"memlock_answer", recognise_memlock_answer, kMemlockQuestion, {}},
     {"gid_row", recognise_gid_row, kGidVersions, {}},
     {"shell_command", recognise_shell_command, kPromptEnds, kBarePrompt},
+    {"listed_setting", recognise_listed_setting, kListedSettings, {}},
     {"ras_communicator_row", recognise_ras_communicator_row, {}, kDigits},
-    {"nccl_tests_result", recognise_nccl_tests_result, {}, kDigits},
-    {"nccl_tests_rank", recognise_nccl_tests_rank, {}, kComment},
+    {"nccl_tests_result", recognise_nccl_tests_result, {}, kRowBegins},
+    {"torch_bench_row", recognise_torch_bench_row, {}, kTableBorder},
+    {"ds_bench_row", recognise_ds_bench_row, {}, kDigits},
+    {"ds_comms_op", recognise_ds_comms_op, {}, kTorchOps},
+    {"ds_comms_row", recognise_ds_comms_row, {}, kDigits},
+    {"param_row", recognise_param_row, {}, kParamRow},
+    {"nccl_tests_rank", recognise_nccl_tests_rank, {}, kRankBegins},
     {"nccl_tests_columns", recognise_nccl_tests_columns, {}, kComment},
     {"failure_time", recognise_failure_time, {}, kFailureTime},
     {"megatron_step", recognise_megatron_step, {}, kIteration},

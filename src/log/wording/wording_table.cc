@@ -28,9 +28,9 @@ std::string_view to_string(Subsystem subsystem) {
 }
 
 std::string_view to_string(Library library) {
-  constexpr std::string_view kNames[] = {"nccl",       "rccl",         "ofi",
-                                         "sharp",      "nccl-plugins", "framework",
-                                         "ras-client", "nccl-tests",   "pasted"};
+  constexpr std::string_view kNames[] = {"nccl",         "rccl",      "ofi",        "sharp",
+                                         "nccl-plugins", "framework", "ras-client", "nccl-tests",
+                                         "benchmark",    "pasted"};
   return kNames[static_cast<size_t>(library)];
 }
 
@@ -40,6 +40,7 @@ Source source_of(Library library) {
       return Source::Framework;
     case Library::RasClient:
     case Library::NcclTests:
+    case Library::Benchmark:
     case Library::Pasted:
       return Source::Pasted;
     default:

@@ -281,11 +281,13 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.losses = losses;
   job.unknown = std::move(shard.unknown);
   job.flight_recorders = std::move(shard.flight_recorders);
+  job.inspected = std::move(shard.inspected);
   // The answers in files of their own and those among the lines.
   job.ras_reports = std::move(shard.ras_reports);
   std::ranges::move(read_ras_text(shard.ras_lines.kept), std::back_inserter(job.ras_reports));
   std::ranges::stable_sort(job.ras_reports, {}, &RasReport::where);
   job.topologies = std::move(shard.topologies);
+  job.nccl_tests = std::move(shard.nccl_tests);
   job.logs.reserve(shard.speakers.size());
   while (!shard.speakers.empty()) {
     const auto node = shard.speakers.extract(shard.speakers.begin());

@@ -157,7 +157,8 @@ void build_topologies(Job& job);
 /// What kernels report, tied to hosts and ranks. Needs the processes and communicators.
 void build_kernel_events(Job& job);
 
-/// The runs of nccl-tests and what they measured. Needs the processes.
+/// The runs of nccl-tests in the logs and what they measured, besides those of files. Needs the
+/// processes.
 void build_nccl_tests(Job& job);
 
 /// Settings, versions, hosts, the size of the job, and who printed what. Needs the processes and

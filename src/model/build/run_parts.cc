@@ -219,7 +219,7 @@ class Territory {
     for (const SpeakerLog& log : job_.logs) {
       if (log.speaker.pid >= 0) continue;
       add_all<IterationLine, ProgressBar, EvalProgress>(log, Sign::Type::Work);
-      add_all<WorkFinished, MlperfRunStop, WorkerFinished>(log, Sign::Type::Finish);
+      add_all<WorkFinished, BenchHeading, MlperfRunStop, WorkerFinished>(log, Sign::Type::Finish);
       add_all<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException, WorkStatus,
               WatchdogTerminated, CppTerminate, FatalPythonError, PythonException, NcclException,
               CudaOomException, StoreTimeout, StoreBarrierTimeout, WorkerFailed, WorkerClosing,
@@ -560,9 +560,9 @@ class Cutter {
     part.task_rank = whole.task_rank;
     part.task_local_rank = whole.task_local_rank;
     part.subsystems = whole.subsystems;
-    for (const Record& record : whole.nccl_tests.kept) {
+    for (const Record& record : whole.benchmarks.kept) {
       if (!is_own(record.where)) continue;
-      part.nccl_tests.add([&] { return record; });
+      part.benchmarks.add(record.kind(), [&] { return record; });
       note(record, part);
     }
     if (is_own(whole.last)) {
@@ -699,6 +699,14 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   }
   for (const FlightRecorderDump& dump : job.flight_recorders) {
     if (cutter.is_own({dump.where.unit, 1})) part.flight_recorders.push_back(dump);
+  }
+  for (const NcclTestsRun& run_of_file : job.nccl_tests) {
+    const bool is_of_file = run_of_file.process < 0;
+    if (is_of_file && cutter.is_own(run_of_file.first)) part.nccl_tests.push_back(run_of_file);
+  }
+  part.call_stamps = job.call_stamps;  // By place; whose they are, the calls say.
+  for (const InspectedRank& rank : job.inspected) {
+    if (cutter.is_own({rank.where.unit, 1})) part.inspected.push_back(rank);
   }
   for (const HostTopology& topology : job.topologies) {
     if (!topology.source.empty()) part.topologies.push_back(topology);

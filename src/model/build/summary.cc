@@ -168,7 +168,7 @@ void add(const NcclTestsConfig& said, const Record&, NcclTestsRun& run) {
 
 void add(const NcclTestsRank& said, const Record&, NcclTestsRun& run) {
   run.nranks = std::max(run.nranks, said.rank + 1);
-  run.places.push_back({said.rank, said.pid, std::string(said.host), said.device,
+  run.places.push_back({said.rank, said.group, said.pid, std::string(said.host), said.device,
                         std::string(said.bus_id), std::string(said.gpu)});
 }
 
@@ -258,7 +258,7 @@ void name_by_command(const SpeakerLog& log, NcclTestsRun& run) {
 std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
   std::vector<NcclTestsRun> runs;
   size_t last = 0;
-  for (const Record& record : log.nccl_tests.kept) {
+  for (const Record& record : log.benchmarks.kept) {
     const Event event = parse_record(record);
     if (event.message.kind == nullptr) continue;
     const auto part = part_of(event.message);

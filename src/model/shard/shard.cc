@@ -109,7 +109,8 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const bool is_kept =
       recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(kind));
   // Most lines of a long log end here; hashing them would cost as much as reading them.
-  const bool is_of_tests = recognised && event.message.kind->library == Library::NcclTests;
+  const bool is_of_tests = recognised && (event.message.kind->library == Library::NcclTests ||
+                                          event.message.kind->library == Library::Benchmark);
   if (matched.empty() && !is_kept && !is_of_tests && event.fate != LineFate::Unrecognised) return;
   const KnownMessageLine* known = place.known;
   const uint64_t hash = known != nullptr ? known->hash : message_hash(event.header.message);
@@ -124,8 +125,8 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   if (event.fate == LineFate::Unrecognised) {
     log.unrecognised.add(Record::kNoKind, hash, record, limit.most);
   }
-  // Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
-  if (is_of_tests) log.nccl_tests.add(record);
+  // Lines of benchmarks repeat themselves from run to run, and their order tells the runs apart.
+  if (is_of_tests) log.benchmarks.add(kind, record);
   if (is_kept) log.records.add(kind, hash, record, limit.of(kind));
 }
 
@@ -436,6 +437,14 @@ void Shard::add(RasReport&& report) {
   ras_reports.push_back(std::move(report));
 }
 
+void Shard::add(NcclTestsRun&& run, uint64_t unit) {
+  for (SourceRef* place : {&run.first, &run.out_of_bounds_line, &run.busbw_line}) {
+    place->unit = unit;
+  }
+  for (NcclTestsRow& row : run.rows) row.where.unit = unit;
+  nccl_tests.push_back(std::move(run));
+}
+
 void Shard::merge(Shard&& later) {
   losses += later.losses;
   unknown.merge(later.unknown);
@@ -465,7 +474,9 @@ void Shard::merge(Shard&& later) {
     if (!is_new) known->second.merge(clock);
   }
   std::ranges::move(later.flight_recorders, std::back_inserter(flight_recorders));
+  std::ranges::move(later.inspected, std::back_inserter(inspected));
   std::ranges::move(later.topologies, std::back_inserter(topologies));
+  std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
   ras_lines.merge(std::move(later.ras_lines));
   for (RasReport& report : later.ras_reports) add(std::move(report));
   limit_records();

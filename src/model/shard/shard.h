@@ -22,6 +22,8 @@
 #include "model/calls.h"
 #include "model/flight_recorder.h"
 #include "model/init_section.h"
+#include "model/inspector.h"
+#include "model/nccl_tests.h"
 #include "model/process_log.h"
 #include "model/ras.h"
 #include "model/timeline.h"
@@ -83,13 +85,18 @@ struct Shard {
   // What stood in files of its own, in input order.
   std::vector<RasReport> ras_reports;  ///< The last kMaxRasReports.
   std::vector<FlightRecorderDump> flight_recorders;
+  std::vector<InspectedRank> inspected;
   std::vector<HostTopology> topologies;  ///< Of whom nobody has said whose they are.
+  std::vector<NcclTestsRun> nccl_tests;  ///< Those written as JSON.
 
   static constexpr size_t kMaxSpeakers = 65536;
 
   void add(FlightRecorderDump&& dump) { flight_recorders.push_back(std::move(dump)); }
+  void add(InspectedRank&& rank) { inspected.push_back(std::move(rank)); }
   void add(HostTopology&& file) { topologies.push_back(std::move(file)); }
   void add(RasReport&& report);
+  /// `unit` is the file's number.
+  void add(NcclTestsRun&& run, uint64_t unit);
 
   /// Appends what a later stretch holds.
   void merge(Shard&& later);

@@ -145,15 +145,6 @@ int64_t operation_bytes(const PlannedCall& call, int nranks) {
   return elements(function->size(), call.count, nranks) * datatype_bytes(call.datatype).value_or(0);
 }
 
-double bus_factor(std::string_view op, int nranks) {
-  const Function* function = find_function(op);
-  if (function == nullptr || nranks < 1) return 1;
-  // What a ring carries: for AllReduce everything twice, to reduce it and to hand it on.
-  const double all_but_one = static_cast<double>(nranks - 1) / nranks;
-  if (op == "AllReduce") return 2 * all_but_one;
-  return function->size() == kAll ? all_but_one : 1;
-}
-
 // A call in words.
 
 std::string words_of(const PlannedCall& call) {

@@ -258,9 +258,6 @@ CallShape shape_of(const PlannedCall& call, int rank, int nranks);
 /// Bytes of the operation as nccl-tests counts its size.
 int64_t operation_bytes(const PlannedCall& call, int nranks);
 
-/// busbw / algbw; 1 for messages.
-double bus_factor(std::string_view op, int nranks);
-
 // A planned call in words: "AllReduce of 1048576 float32 (sum)", "Send of 16 int8 to rank 3".
 
 /// Roots and peers are ranks in the communicator.

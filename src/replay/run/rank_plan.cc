@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "log/nccl_names.h"
 
 namespace ncclog {
 namespace {

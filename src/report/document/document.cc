@@ -41,6 +41,14 @@ Tone tone_of(std::string_view word, Tone otherwise) {
       {"SAME", Tone::Good},
       {"DIFFERENT", Tone::Warning},
       {"CANNOT COMPARE", Tone::Strong},
+      // What was measured.
+      {"SLOW", Tone::Error},
+      {"NORMAL", Tone::Good},
+      {"CANNOT TELL", Tone::Strong},
+      {"NOTHING MEASURED", Tone::Strong},
+      {"limited", Tone::Error},
+      {"below", Tone::Warning},
+      {"normal", Tone::Good},
       // What replays came to.
       {"reproduced-fault", Tone::Error},
       {"reproduced-hypothesis", Tone::Good},

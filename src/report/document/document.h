@@ -132,10 +132,24 @@ struct LaneChart {
   std::vector<Lane> lanes;
 };
 
+/// Curves over one scale of sizes in powers of two, and straight lines across.
+struct CurveChart {
+  struct Curve {
+    std::string name;
+    std::vector<std::pair<int64_t, double>> points;  ///< Bytes above 0, ascending, and GB/s.
+  };
+  struct Level {
+    std::string name;
+    double at = 0;  ///< GB/s
+  };
+  std::vector<Curve> curves;  ///< At least one, none of them empty.
+  std::vector<Level> lines;
+};
+
 /// Something drawn, and the same as a table; a graph without one is told by graph_lines().
 struct Figure {
   std::string name;
-  std::variant<TransportMatrix, BarChart, LaneChart, Graph> drawing;
+  std::variant<TransportMatrix, BarChart, LaneChart, CurveChart, Graph> drawing;
   Table table;
 };
 

@@ -25,6 +25,7 @@
 #include "model/timeline.h"
 #include "report/document/report_document.h"
 #include "report/graph/graph.h"
+#include "report/perf/perf_report.h"
 #include "report/tables/count_table.h"
 #include "report/tables/tables.h"
 
@@ -616,6 +617,7 @@ std::vector<Section> job_sections(const Job& job) {
       ranks_section(job),
       std::move(communicators),
       transports_section(job),
+      perf_section(job),
       drawing_section("Rings and trees", "graphs", channels_drawing(job, kMaxGraphs)),
       drawing_section("Devices of the hosts", "devices", topology_drawing(job, kMaxGraphs / 2)),
       iterations_section(job),

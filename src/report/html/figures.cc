@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -497,15 +499,18 @@ Colours colours_of(const BarChart& chart) {
   return colours;
 }
 
+/// What a colour stands for, in a key.
+Markup key_row(size_t colour, const std::string& name) {
+  const Markup box = html_element(
+      "svg", {{"width", "12"}, {"height", "12"}, {"aria-hidden", "true"}},
+      html_element("rect",
+                   {{"width", "12"}, {"height", "12"}, {"class", fmt::format("b{}", colour)}}));
+  return html_element("li", {}, box + html_literal(" ") + html_text(name, 60));
+}
+
 Markup key_of(const Colours& colours) {
   Markup rows;
-  for (const auto& [name, colour] : colours) {
-    const Markup box = html_element(
-        "svg", {{"width", "12"}, {"height", "12"}, {"aria-hidden", "true"}},
-        html_element("rect",
-                     {{"width", "12"}, {"height", "12"}, {"class", fmt::format("b{}", colour)}}));
-    rows += html_element("li", {}, box + html_literal(" ") + html_text(name, 60));
-  }
+  for (const auto& [name, colour] : colours) rows += key_row(colour, name);
   return key_list(rows);
 }
 
@@ -619,6 +624,99 @@ Markup drawn(const LaneChart& chart, const std::string& name) {
   return html_paragraph(html_literal(
              "Bars are initialisations of communicators, triangles warnings, timeouts and ends.")) +
          html_scroll_box(name, svg_frame(scale.left + TimeScale::kWidth + 50, height, name, out));
+}
+
+// Curves of bandwidth over size.
+
+/// Where a size and a bandwidth stand on the drawing.
+struct CurveScale {
+  double first = 63;  ///< Powers of two.
+  double last = 0;
+  double most = 0;  ///< GB/s
+
+  static constexpr int kLeft = 64;
+  static constexpr int kTop = 12;
+  static constexpr int kWidth = 620;
+  static constexpr int kHeight = 240;
+
+  int x_of(double bytes) const {
+    const double span = std::max(1.0, last - first);
+    return kLeft + static_cast<int>((std::log2(bytes) - first) / span * kWidth);
+  }
+  int y_of(double bandwidth) const {
+    return kTop + kHeight - static_cast<int>(bandwidth / most * kHeight);
+  }
+};
+
+CurveScale scale_of(const CurveChart& chart) {
+  CurveScale scale;
+  for (const CurveChart::Curve& curve : chart.curves) {
+    for (const auto& [bytes, bandwidth] : curve.points) {
+      scale.first = std::min(scale.first, std::floor(std::log2(static_cast<double>(bytes))));
+      scale.last = std::max(scale.last, std::ceil(std::log2(static_cast<double>(bytes))));
+      scale.most = std::max(scale.most, bandwidth);
+    }
+  }
+  for (const CurveChart::Level& level : chart.lines) scale.most = std::max(scale.most, level.at);
+  scale.most = scale.most > 0 ? scale.most * 1.08 : 1;
+  return scale;
+}
+
+/// "8 B", "64 KiB", "8 GiB" of a power of two.
+std::string power_text(int power) {
+  static constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  return fmt::format("{} {}", 1 << (power % 10), kUnits[power / 10]);
+}
+
+/// Lines of a grid, with what they stand for.
+Markup grid_of(const CurveScale& scale) {
+  using S = CurveScale;
+  Markup out;
+  const int every = std::max(2, static_cast<int>((scale.last - scale.first) / 8) + 1);
+  for (int power = static_cast<int>(scale.first); power <= scale.last; power += every) {
+    const int x = scale.x_of(std::exp2(power));
+    out += svg_path("axis", fmt::format("M{} {}v{}", x, S::kTop, S::kHeight));
+    out += svg_text(x, S::kTop + S::kHeight + 16, "quiet", "middle", power_text(power));
+  }
+  constexpr int kTicks = 4;
+  for (int tick = 0; tick <= kTicks; ++tick) {
+    const double at = scale.most * tick / kTicks;
+    out += svg_path("axis", fmt::format("M{} {}h{}", S::kLeft, scale.y_of(at), S::kWidth));
+    out += svg_text(S::kLeft - 8, scale.y_of(at) + 4, "quiet", "end",
+                    at < 10 ? fmt::format("{:.2f}", at) : fmt::format("{:.0f}", at));
+  }
+  return out;
+}
+
+Markup drawn(const CurveChart& chart, const std::string& name) {
+  static constexpr Literal kLines[] = {"c0", "c1", "c2", "c3"};
+  const CurveScale scale = scale_of(chart);
+  Markup out = grid_of(scale);
+  Markup keys;
+  for (const CurveChart::Level& level : chart.lines) {
+    const int y = scale.y_of(level.at);
+    out += svg_path("side", fmt::format("M{} {}h{}", CurveScale::kLeft, y, CurveScale::kWidth));
+    out += svg_text(CurveScale::kLeft + 6, y - 4, "quiet", "start",
+                    fmt::format("{}: {:.4g} GB/s", level.name, level.at));
+  }
+  for (size_t i = 0; i < chart.curves.size(); ++i) {
+    const CurveChart::Curve& curve = chart.curves[i];
+    const size_t colour = std::min(i, std::size(kLines) - 1);
+    std::string path;
+    for (const auto& [bytes, bandwidth] : curve.points) {
+      const int x = scale.x_of(static_cast<double>(bytes));
+      const int y = scale.y_of(bandwidth);
+      path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', x, y);
+      out += svg_rect({x - 2, y - 2, 5, 5}, fmt::format("b{}", colour),
+                      fmt::format("{}: {} bytes, {:.4g} GB/s", curve.name, bytes, bandwidth));
+    }
+    out += svg_path(kLines[colour], path);
+    keys += key_row(colour, curve.name);
+  }
+  return html_paragraph(html_literal("Bus bandwidth in GB/s over the size of the buffer.")) +
+         key_list(keys) +
+         html_scroll_box(name, svg_frame(CurveScale::kLeft + CurveScale::kWidth + 40,
+                                         CurveScale::kTop + CurveScale::kHeight + 26, name, out));
 }
 
 Markup drawn(const Graph& graph, const std::string& name) {

@@ -376,13 +376,13 @@ constexpr Key<Diagnosis> kOverlays[] = {
 // What was read.
 
 constexpr auto kInputFormat = type::matching<
-    "^(plain|gzip|bzip2|xz|zstd|flight_recorder|ras|topology|"
+    "^(plain|gzip|bzip2|xz|zstd|flight_recorder|ras|inspector|topology|"
     "(tar|zip|7z)(\\+(gzip|bzip2|xz|zstd))?)$">;
 
 constexpr Key<JobInput> kInput[] = {
     {"path", kText<&JobInput::path, type::name>},
     {"format", kText<&JobInput::format, kInputFormat>,
-     "flight_recorder, ras, topology: such a document, however compressed. tar+gzip and the like: "
+     "flight_recorder, ras, inspector, topology: such a document, however compressed. tar+gzip and the like: "
      "an archive; its members follow it."},
     {"bytes", kValue<&JobInput::bytes>, "On the disk; of a file in an archive, unpacked."},
     {"lines", kValue<&JobInput::lines>},

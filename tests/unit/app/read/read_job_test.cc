@@ -83,6 +83,28 @@ TEST(ReadDocument, AnAnswerOfRasIsReadInBothForms) {
       "at byte 121.");
 }
 
+constexpr std::string_view kResults =
+    R"({"version":2,"start_time":"2026-01-05 12:00:00","args":["./build/all_reduce_perf"],"env":[],
+"config":{"devices":[{"rank":0,"pid":7,"hostname":"a","device":0},{"rank":1,"pid":8,"hostname":"b",
+"device":0}]},"results":[{"size":8388608,"count":2097152,"type":"float","redop":"sum","root":"-1",
+"out_of_place":{"time":76.2,"alg_bw":110.09,"bus_bw":110.09,"nwrong":0},"in_place":null}]})";
+
+TEST(ReadDocument, ResultsOfNcclTestsAreRunsBesideThoseOfLogs) {
+  const TempDir folder;
+  const std::vector<std::string> inputs = {
+      folder.add("1.txt", "8388608 2097152 float sum -1 4915.3 1.71 3.20 0 5012.1 1.67 3.14 0\n"),
+      folder.add("2.json", kResults), folder.add("3.json", kResults.substr(0, 300))};
+  const Job job = read_job(inputs, {});
+  ASSERT_EQ(job.nccl_tests.size(), 2U);
+  EXPECT_EQ(job.nccl_tests[1].test, "all_reduce_perf");
+  EXPECT_EQ(job.nccl_tests[1].nranks, 2);
+  EXPECT_EQ(job.nccl_tests[1].process, -1);
+  EXPECT_EQ(file_line(job, job.nccl_tests[1].first).path, inputs[1]);
+  EXPECT_EQ(job.inputs[1].format, "nccl_tests");
+  EXPECT_EQ(job.inputs[2].status, InputStatus::Unreadable);
+  EXPECT_EQ(job.inputs[2].note.find("A file of nccl-tests' results that cannot be read: "), 0U);
+}
+
 TEST(ReadDocument, ACutCompressionIsSaidToo) {
   const TempDir folder;
   const std::string dump = read_file(sample_logs("size-mismatch") / "fr_3");

@@ -1,0 +1,60 @@
+// Why is it slow? What was measured, what this machine allows, which stage limits, who is late.
+//
+//   ncclog perf PATH…
+
+#include <algorithm>
+#include <string>
+
+#include "app/command_table.h"
+#include "app/commands/analyze.h"
+#include "base/version.h"
+#include "report/perf/perf_report.h"
+
+namespace ncclog {
+namespace {
+
+using WritePerf = std::string (*)(const PerfReport& report, const TextStyle& style);
+
+constexpr WritePerf kPerfAsText = [](const PerfReport& report, const TextStyle& style) {
+  return render_text(perf_document(report), style);
+};
+
+constexpr Choice<WritePerf> kPerfFormats[] = {
+    {"text", kPerfAsText},
+    {"json", [](const PerfReport& report, const TextStyle&) { return write_perf_json(report); }},
+    {"markdown",
+     [](const PerfReport& report, const TextStyle&) {
+       return render_markdown(perf_document(report, Reader::Page));
+     }},
+    {"html", [](const PerfReport& report, const TextStyle&) {
+       return render_html(perf_document(report, Reader::Page));
+     }}};
+
+struct PerfOptions {
+  InputOptions input;
+  WritePerf format = kPerfAsText;
+  bool exit_code = false;  ///< Exit with 1 if something is slow.
+  ColorChoice color = ColorChoice::Auto;
+};
+
+ExitStatus perf(const PerfOptions& options, Console& console) {
+  const Job& job = console.keep([&] { return load_job(options.input, console.progress); });
+  const PerfReport report = perf_report(job, {.version = std::string(version())});
+  console.out += options.format(report, console.style(options.color));
+  if (options.exit_code && status_of(report) == PerfStatus::Slow) return ExitStatus::Findings;
+  return exit_status(job);
+}
+
+}  // namespace
+
+void declare_perf(CommandRow& command) {
+  PerfOptions& options = options_of(command, perf);
+  add_input_flags(command, options.input);
+  add_choice(command, kOutputFlags, "--format", options.format, kPerfFormats,
+             "text for people, json for scripts, markdown for an issue, html for a browser");
+  add_flag(command, kJudgingFlags, "--exit-code", options.exit_code,
+           "exit with 1 if something is slow");
+  add_color_flag(command, options.color);
+}
+
+}  // namespace ncclog

@@ -1,0 +1,321 @@
+#include "log/wording/benchmark_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+
+#include "base/text.h"
+#include "log/wording/columns.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kLongestRow = 400;
+
+/// "12.5", "2e-07", "N/A", "inf": a measured value.
+bool is_measure(std::string_view cell) {
+  const auto in_number = [](char c) {
+    return is_digit(c) || c == '.' || c == 'e' || c == '-' || c == '+';
+  };
+  if (cell == "N/A" || cell == "inf" || cell == "nan" || cell == "-nan") return true;
+  return !cell.empty() && (is_digit(cell[0]) || cell[0] == '-') &&
+         std::ranges::all_of(cell, in_number);
+}
+
+bool is_datatype(std::string_view cell) {
+  constexpr std::string_view kTypes[] = {
+      "int8",    "char",   "uint8",   "int32",   "int",     "uint32",   "int64",   "half",
+      "float16", "float",  "float32", "double",  "float64", "uint64",   "bf16",    "bfloat16",
+      "f8e4m3",  "f8e5m2", "fp8e4m3", "fp8e5m2", "fp16",    "fp8_e4m3", "fp8_e5m2"};
+  return equals_one_of(cell, kTypes);
+}
+
+/// "2026-01-05" before "12:00:00": the stamp that nccl-tests puts behind a row on request.
+bool is_stamp(std::string_view date, std::string_view clock) {
+  return date.size() == 10 && date[4] == '-' && date[7] == '-' && clock.size() == 8 &&
+         clock[2] == ':';
+}
+
+// The tables of nccl-tests, whose rows holes cannot take apart: columns come and go by release.
+//
+//   #  Rank  0 Group  0 Pid 114549 on node-a device  0 [0x17] NVIDIA A100-PCIE-40GB
+//   #       size         count      type   redop    root     time   algbw   busbw #wrong     time …
+//        8388608       2097152     float     sum      -1   4915.3    1.71    3.20      0   5012.1 …
+//
+// Up to 2.10 a row had only the columns that its test needs, and the largest error instead of the
+// number of wrong values. Newer ones may add per-iteration times and a time stamp. Programs that
+// follow their form print one way only, or no errors: those are rows where the bandwidth is size
+// by time. People paste rows as Markdown or CSV, and mpirun tags each piece that a program flushes.
+
+/// The cells of a row, without the tags that mpirun puts inside: "-1[1,0]<stdout>:".
+Columns cells_of(std::string_view text) {
+  const size_t digits = std::ranges::find_if_not(text, is_digit) - text.begin();
+  const bool is_csv = digits < text.size() && text[digits] == ',';
+  Columns row = is_csv || text.starts_with('|') ? table_columns_of(text) : columns_of(text);
+  size_t count = 0;
+  for (size_t i = 0; i < row.count; ++i) {
+    std::string_view cell = row.cells[i];
+    if (cell.ends_with(">:") && cell.find("]<std") != cell.npos)
+      cell = cell.substr(0, cell.find('['));
+    if (!cell.empty()) row.cells[count++] = cell;
+  }
+  row.count = count;
+  return row;
+}
+
+/// Where the values of a row stand. Four belong together: time, algbw, busbw, wrong.
+struct RowShape {
+  size_t out_of_place = 0;  ///< Index of its time; 0: not printed.
+  size_t in_place = 0;      ///< 0: not printed.
+  size_t root = 0;          ///< 0: not printed.
+  bool has_wrong = true;
+};
+
+/// The bandwidth in cell `time + 1` is the size by the time.
+bool is_bandwidth(const Columns& row, size_t time) {
+  const auto size = parse_decimal(row[0]);
+  const auto microseconds = parse_decimal(row[time]);
+  const auto algbw = parse_decimal(row[time + 1]);
+  if (!size || !microseconds || !algbw || *microseconds <= 0) return false;
+  const double expected = *size / *microseconds / 1e3;
+  constexpr double kRounding = 0.01;  // Of two decimals, and of a time of five digits.
+  return std::abs(expected - *algbw) <= kRounding + kRounding * expected;
+}
+
+/// Whether the column before cell `time` was left blank, as nccl-tests leaves what it did not
+/// measure out of place.
+bool follows_a_gap(const Columns& row, size_t time) {
+  constexpr std::ptrdiff_t kGap = 28;
+  return row[time].data() - (row[time - 1].data() + row[time - 1].size()) >= kGap;
+}
+
+/// The shape that so many values, from column `first` on, can only have; nullopt: it is no row.
+std::optional<RowShape> shape_of(const Columns& row, size_t first, size_t values) {
+  constexpr size_t kPlain = 8;
+  constexpr size_t kPerIteration = 16;  ///< Four more values behind each four.
+  constexpr size_t kOneWay = 4;
+  constexpr size_t kBothUnchecked = 6;
+  constexpr size_t kOneUnchecked = 3;
+  RowShape shape;
+  if (values == kOneUnchecked && is_bandwidth(row, first)) {
+    return RowShape{.out_of_place = first, .has_wrong = false};
+  }
+  if (values == kOneUnchecked + 1 && !is_bandwidth(row, first) && is_bandwidth(row, first + 1)) {
+    return RowShape{.out_of_place = first + 1, .root = first, .has_wrong = false};
+  }
+  if (values % 2 == 1) shape.root = first++;
+  values -= values % 2;
+  if (values == kPlain || values == kPerIteration) {
+    shape.out_of_place = first;
+    shape.in_place = first + values / 2;
+  } else if (values == kOneWay) {
+    (follows_a_gap(row, first) ? shape.in_place : shape.out_of_place) = first;
+  } else if (values == kBothUnchecked && is_bandwidth(row, first) && is_bandwidth(row, first + 3)) {
+    shape.out_of_place = first;
+    shape.in_place = first + 3;
+    shape.has_wrong = false;
+  } else {
+    return std::nullopt;
+  }
+  return shape;
+}
+
+constexpr std::string_view kOutOfPlace[] = {"time", "algbw", "busbw", "wrong"};
+constexpr std::string_view kInPlace[] = {"time_in_place", "algbw_in_place", "busbw_in_place",
+                                         "wrong_in_place"};
+
+void set_values(const Columns& row, size_t first, size_t count, const std::string_view (&names)[4],
+                Message& message) {
+  for (size_t i = 0; i < count && first > 0; ++i) message.set(names[i], row[first + i]);
+}
+
+}  // namespace
+
+/// Where a rank runs. Fields rank, group, pid, host, device, bus_id, gpu. Releases before 2.0 print
+/// no pid, and once no host: "Rank  0 uses device  0 [0x05] …".
+bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
+  if (!text.starts_with("#  ") && !text.starts_with("Rank ")) return false;
+  const Columns row = columns_of(text);
+  size_t next = row[0] == "#" ? 1 : 0;
+  if (row[next] != "Rank") return false;
+  message.set("rank", row[next + 1]);
+  next += 2;
+  const auto take = [&](std::string_view word, const char* field) {
+    if (row[next] != word) return false;
+    message.set(field, row[next + 1]);
+    next += 2;
+    return true;
+  };
+  take("Group", "group");
+  take("Pid", "pid");
+  if (!take("on", "host") && row[next++] != "uses") return false;
+  const std::string_view bus_id = row[next + 2];
+  if (!take("device", "device") || !bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
+  message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
+  const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
+  return message.fill({{"gpu", trim(text.substr(gpu))}});
+}
+
+/// The headings above the rows. Field columns: the names, where this line holds them.
+bool recognise_nccl_tests_columns(std::string_view text, Message& message) {
+  if (!text.starts_with('#') || text.size() > kLongestRow) return false;
+  const Columns row = columns_of(text.substr(1));
+  if (row[0] == "out-of-place") return row[1] == "in-place" || row[1] == "(+";
+  if (row[0] == "(B)") return row[1] == "(elements)";
+  if (row[0] != "size" || row[1] != "count" || row[2] != "type") return false;
+  return message.fill({{"columns", trim(text.substr(1))}});
+}
+
+/// A result. Fields size, count, datatype, redop, root, time, algbw, busbw, wrong and the last four
+/// with "_in_place" behind; out of place nothing where only in-place results are printed.
+bool recognise_nccl_tests_result(std::string_view text, Message& message) {
+  const bool may_be = !text.empty() && (is_digit(text[0]) || text[0] == '|');
+  if (!may_be || text.size() > kLongestRow) return false;
+  Columns row = cells_of(text);
+  if (row.count < 6 || !parse_int(row[0]) || !parse_int(row[1]) || !is_alpha(row[2].front()))
+    return false;
+  if (is_stamp(row[row.count - 2], row[row.count - 1])) row.count -= 2;
+  const bool has_redop = is_alpha(row[3].front()) && row[3] != "N/A";
+  const size_t first = has_redop ? 4 : 3;
+  size_t end = first;
+  while (end < row.count && is_measure(row[end])) ++end;
+  const auto shape = shape_of(row, first, end - first);
+  if (!shape) return false;
+  // Two ways with errors make up a row of nccl-tests alone.
+  const bool is_full = shape->out_of_place > 0 && shape->in_place > 0 && shape->has_wrong;
+  if (!is_full && !is_datatype(row[2])) return false;
+  if (shape->root > 0 && !parse_int(row[shape->root])) return false;
+  message.set("size", row[0]);
+  message.set("count", row[1]);
+  message.set("datatype", row[2]);
+  if (has_redop) message.set("redop", row[3]);
+  if (shape->root > 0) message.set("root", row[shape->root]);
+  const size_t count = shape->has_wrong ? 4 : 3;
+  set_values(row, shape->out_of_place, count, kOutOfPlace, message);
+  set_values(row, shape->in_place, count, kInPlace, message);
+  return true;
+}
+
+// The benchmarks of PyTorch programs.
+
+namespace {
+
+/// The number in "1.44GBps"; empty if it is not of that unit.
+std::string_view without_unit(std::string_view cell, std::string_view unit) {
+  if (!cell.ends_with(unit)) return {};
+  cell.remove_suffix(unit.size());
+  return parse_decimal(cell) ? cell : std::string_view{};
+}
+
+/// "32KiB", "1.5GiB", "8B": a size with its unit behind it.
+bool is_payload(std::string_view cell) {
+  if (!cell.ends_with('B')) return false;
+  const size_t number = cell.find_first_not_of("0123456789.");
+  const std::string_view unit = cell.substr(number);
+  constexpr std::string_view kUnits[] = {"B", "iB", "KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB"};
+  return number > 0 && equals_one_of(unit, kUnits);
+}
+
+/// "2.0 KB" as DeepSpeed prints sizes: two cells from `first` on.
+bool is_size_with_unit(const Columns& row, size_t first) {
+  constexpr std::string_view kUnits[] = {"B", "KB", "MB", "GB", "TB"};
+  return parse_decimal(row[first]) && equals_one_of(row[first + 1], kUnits);
+}
+
+/// All cells from `first` on are numbers, `count` of them.
+bool are_numbers(const Columns& row, size_t first, size_t count) {
+  if (row.count != first + count) return false;
+  return std::ranges::all_of(row.cells.begin() + static_cast<std::ptrdiff_t>(first),
+                             row.cells.begin() + static_cast<std::ptrdiff_t>(row.count),
+                             [](std::string_view cell) { return parse_decimal(cell).has_value(); });
+}
+
+/// "1048576x4" → its two numbers, elements and bytes of each.
+bool is_shape(std::string_view cell) {
+  const size_t x = cell.find('x');
+  return x != cell.npos && parse_int(cell.substr(0, x)) && parse_int(cell.substr(x + 1));
+}
+
+}  // namespace
+
+/// "|   32KiB |   1.44GBps |   0.82GBps | 39.9us | …", or without payload where all rows are of one.
+/// Fields payload, busbw, algbw, time.
+bool recognise_torch_bench_row(std::string_view text, Message& message) {
+  if (!text.starts_with('|') || text.size() > kLongestRow) return false;
+  const Columns row = table_columns_of(text);
+  const size_t busbw = is_payload(row[0]) ? 1 : 0;
+  const std::string_view bus = without_unit(row[busbw], "GBps");
+  const std::string_view alg = without_unit(row[busbw + 1], "GBps");
+  if (bus.empty() || alg.empty()) return false;
+  if (busbw == 1) message.set("payload", row[0]);
+  return message.fill(
+      {{"busbw", bus}, {"algbw", alg}, {"time", without_unit(row[busbw + 2], "us")}});
+}
+
+/// "31.67 GB   8501054668x4   3176.620 ms   171.272   149.863", or raw, without units. Fields shape,
+/// time, time_unit, throughput, busbw.
+bool recognise_ds_bench_row(std::string_view text, Message& message) {
+  if (text.size() > kLongestRow) return false;
+  const Columns row = columns_of(text);
+  const size_t shape = is_size_with_unit(row, 0) ? 2 : 1;
+  if (!parse_decimal(row[0]) || !is_shape(row[shape])) return false;
+  const bool has_unit = row[shape + 2] == "ms" || row[shape + 2] == "us";
+  const size_t throughput = shape + (has_unit ? 3 : 2);
+  if (!parse_decimal(row[shape + 1]) || !are_numbers(row, throughput, 2)) return false;
+  message.set("shape", row[shape]);
+  message.set("time", row[shape + 1]);
+  if (has_unit) message.set("time_unit", row[shape + 2]);
+  return message.fill({{"throughput", row[throughput]}, {"busbw", row[throughput + 1]}});
+}
+
+/// The line above the rows of an operation: its name alone. Field op.
+bool recognise_ds_comms_op(std::string_view text, Message& message) {
+  const std::string_view name = trim(text);
+  if (!equals_one_of(name, kTorchOps)) return false;
+  return message.fill({{"op", name}});
+}
+
+/// "2.0 KB   146   11.12   0.08   0.43   0.41". Fields size, size_unit, count, total, time,
+/// throughput, busbw; which of them they are the heading says.
+bool recognise_ds_comms_row(std::string_view text, Message& message) {
+  if (text.size() > kLongestRow) return false;
+  const Columns row = columns_of(text);
+  if (!is_size_with_unit(row, 0) || !parse_int(row[2]) || !are_numbers(row, 3, 4)) return false;
+  return message.fill({{"size", row[0]},
+                       {"size_unit", row[1]},
+                       {"count", row[2]},
+                       {"total", row[3]},
+                       {"time", row[4]},
+                       {"throughput", row[5]},
+                       {"busbw", row[6]}});
+}
+
+/// "COMMS-RES-all_reduce-float32   1048576   262144   71.0   74.1   80.2   69.9   90.3   14.769 …".
+/// Fields op, datatype, size, time, algbw, busbw.
+bool recognise_param_row(std::string_view text, Message& message) {
+  if (!text.starts_with(kParamRow[0]) || text.size() > kLongestRow) return false;
+  const Columns row = columns_of(text);
+  if (row.count < 4 || !parse_int(row[1]) || !are_numbers(row, 2, row.count - 2)) return false;
+  // Elements, a second column of them for pairs, five times, two bandwidths, teraflops.
+  constexpr size_t kBandwidths = 4;
+  constexpr size_t kTimes = 10;
+  const bool has_times = row.count >= kTimes;
+  if (!has_times && row.count != kBandwidths) return false;
+  const bool is_pair = has_times && parse_int(row[3]).has_value();
+  const size_t algbw = has_times ? (is_pair ? 9 : 8) : 2;
+  if (algbw + 1 >= row.count) return false;
+  std::string_view name = row[0].substr(kParamRow[0].size());
+  const std::string_view op = name.substr(0, name.find('-'));
+  name.remove_prefix(std::min(op.size() + 1, name.size()));
+  return message.fill({{"op", op},
+                       {"datatype", name.substr(0, name.find('-'))},
+                       {"size", row[1]},
+                       {"time", has_times ? row[is_pair ? 4 : 3] : std::string_view{}},
+                       {"algbw", row[algbw]},
+                       {"busbw", row[algbw + 1]}});
+}
+
+}  // namespace ncclog

@@ -1,0 +1,563 @@
+#include "report/perf/perf_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/perf/perf_words.h"
+#include "report/json/json_fields.h"
+#include "report/tables/table.h"
+
+namespace ncclog {
+
+PerfReport perf_report(const Job& job, Tool tool) {
+  return {std::move(tool), job, perf_verdicts(job), late_verdicts(job),
+          solve_node_sets(node_set_runs(job, perf_verdicts(job)))};
+}
+
+std::string_view to_string(PerfStatus status) {
+  constexpr std::string_view kNames[] = {"slow", "normal", "cannot_tell", "nothing_measured"};
+  return kNames[static_cast<size_t>(status)];
+}
+
+namespace {
+
+bool is_slow(const PerfVerdict& verdict) {
+  return verdict.answer == PerfAnswer::Limited || verdict.answer == PerfAnswer::Below;
+}
+
+/// What of the possible was reached, 0 to 1; 1 where nothing tells.
+double share_reached(const PerfVerdict& verdict) {
+  const double possible = std::max(verdict.ceiling, verdict.machine_ceiling);
+  return possible > 0 && verdict.reached >= 0 ? verdict.reached / possible : 1;
+}
+
+/// The slowest first, then what cannot be told, then what is normal.
+std::vector<const PerfVerdict*> by_urgency(const std::vector<PerfVerdict>& verdicts) {
+  std::vector<const PerfVerdict*> order;
+  for (const PerfVerdict& verdict : verdicts) order.push_back(&verdict);
+  const auto rank_of = [](const PerfVerdict* verdict) {
+    return is_slow(*verdict) ? 0 : verdict->answer == PerfAnswer::CannotTell ? 1 : 2;
+  };
+  std::ranges::stable_sort(order, [&](const PerfVerdict* a, const PerfVerdict* b) {
+    return std::pair(rank_of(a), share_reached(*a)) < std::pair(rank_of(b), share_reached(*b));
+  });
+  return order;
+}
+
+const LateVerdict* first_late(const std::vector<LateVerdict>& late) {
+  const auto found =
+      std::ranges::find_if(late, [](const LateVerdict& verdict) { return !verdict.late.empty(); });
+  return found == late.end() ? nullptr : &*found;
+}
+
+/// "rank 5 on node-a", "host node-b".
+std::string party_text(const LateParty& party) {
+  if (party.rank < 0) return "host " + party.host;
+  return party.host.empty() ? fmt::format("rank {}", party.rank)
+                            : fmt::format("rank {} on {}", party.rank, party.host);
+}
+
+std::string duration_text(double microseconds) {
+  if (microseconds >= 1e6) return fmt::format("{:.2f} s", microseconds / 1e6);
+  if (microseconds >= 1e3) return fmt::format("{:.1f} ms", microseconds / 1e3);
+  return fmt::format("{:.0f} us", microseconds);
+}
+
+std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
+  return fmt::format(
+      "{} came last in {:.0f} % of {}, by {} (median; {} at the 99th percentile){}; {}.",
+      capitalised(party_text(party)), party.share * 100, plural(verdict.calls, "call"),
+      duration_text(party.median_us), duration_text(party.p99_us),
+      party.how == Lateness::Bursts ? ", in bursts" : "",
+      party.inside_the_call ? "it takes longer inside the call, so look at its links and its GPU"
+                            : "the others waited for it, so look at its own work");
+}
+
+std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between) {
+  std::vector<std::string> names;
+  for (const Suspect& suspect : suspects) names.push_back(suspect_text(suspect));
+  return join(names, between);
+}
+
+}  // namespace
+
+PerfStatus status_of(const PerfReport& report) {
+  if (std::ranges::any_of(report.verdicts, is_slow) || first_late(report.late) != nullptr ||
+      !report.node_sets.explained.empty()) {
+    return PerfStatus::Slow;
+  }
+  if (report.verdicts.empty()) {
+    return report.late.empty() ? PerfStatus::NothingMeasured : PerfStatus::CannotTell;
+  }
+  // What cannot be told of one curve does not make the others less normal.
+  const bool any_normal = std::ranges::any_of(report.verdicts, [](const PerfVerdict& verdict) {
+    return verdict.answer == PerfAnswer::Normal;
+  });
+  return any_normal ? PerfStatus::Normal : PerfStatus::CannotTell;
+}
+
+std::string headline_of(const PerfReport& report) {
+  if (!report.node_sets.explained.empty()) {
+    return fmt::format("{} explains the slow runs: {}",
+                       capitalised(suspects_text(report.node_sets.explained, " and ")),
+                       report.node_sets.why);
+  }
+  const LateVerdict* late = first_late(report.late);
+  const auto order = by_urgency(report.verdicts);
+  if (!order.empty() && (is_slow(*order.front()) || late == nullptr)) {
+    return order.front()->headline;
+  }
+  if (late != nullptr) return late_sentence(*late, late->late.front());
+  if (!report.late.empty()) {
+    return "No bandwidth was measured in these logs, and nobody is late in the calls that carry "
+           "times.";
+  }
+  return "These logs hold no measurement: no table of nccl-tests, no benchmark, no durations.";
+}
+
+// The document.
+
+namespace {
+
+/// "AllReduce, 16 ranks on 2 hosts (all_reduce_perf)".
+std::string title_of(const Measurement& measurement) {
+  std::string text = measurement.op.empty() ? "Unknown operation" : measurement.op;
+  if (!measurement.datatype.empty()) text += " of " + measurement.datatype;
+  if (measurement.nranks > 0) {
+    text += fmt::format(", {}{}", measurement.nranks_by_ratio ? "about " : "",
+                        plural(measurement.nranks, "rank"));
+  }
+  if (measurement.nhosts > 0) text += fmt::format(" on {}", plural(measurement.nhosts, "host"));
+  return measurement.name.empty() ? text : fmt::format("{} ({})", text, measurement.name);
+}
+
+std::string_view word_of(PerfAnswer answer) {
+  constexpr std::string_view kWords[] = {"normal", "limited", "below", "unknown"};
+  return kWords[static_cast<size_t>(answer)];
+}
+
+/// "482 GB/s at 8 GiB, of 480 that the path allows and 480 that the machine could".
+std::string reached_text(const PerfVerdict& verdict) {
+  if (verdict.reached < 0) return {};
+  std::string text = bandwidth_text(verdict.reached) + " GB/s bus bandwidth";
+  if (verdict.reached_at >= 0) text += " at " + bytes_text(verdict.reached_at);
+  if (verdict.ceiling > 0) {
+    text += fmt::format(", {:.0f} % of the {} GB/s that this path allows",
+                        100 * verdict.reached / verdict.ceiling, bandwidth_text(verdict.ceiling));
+  }
+  if (verdict.machine_ceiling > verdict.ceiling * 1.05) {
+    text += fmt::format("{}{:.0f} % of the {} GB/s that this machine could reach",
+                        verdict.ceiling > 0 ? "; " : ", ",
+                        100 * verdict.reached / verdict.machine_ceiling,
+                        bandwidth_text(verdict.machine_ceiling));
+  }
+  return text;
+}
+
+Table stages_table(const PerfVerdict& verdict) {
+  Table table{.name = "stages", .columns = {"stage", "GB/s", "shown", "why", "source"}};
+  for (const Ceiling& ceiling : verdict.ceilings) {
+    table.rows.push_back(cells(to_string(ceiling.stage), bandwidth_text(ceiling.busbw),
+                               ceiling.in_use ? "by the logs" : "by names", ceiling.why,
+                               ceiling.source));
+  }
+  return table;
+}
+
+void add_items(std::string label, const std::vector<std::string>& items, size_t most,
+               std::vector<Block>& blocks) {
+  if (items.empty()) return;
+  const auto count = static_cast<std::ptrdiff_t>(std::min(items.size(), most));
+  blocks.push_back(Items{std::move(label), {items.begin(), items.begin() + count}});
+}
+
+Quotes seen(const Job& job, const std::vector<Evidence>& evidence, size_t most) {
+  Quotes quotes{.label = "seen"};
+  for (const Evidence& line : evidence) {
+    if (quotes.quotes.size() == most) {
+      ++quotes.more;
+    } else {
+      quotes.quotes.push_back({place_text(job, line.where), line.text});
+    }
+  }
+  return quotes;
+}
+
+/// The curve, and straight lines across for what is possible.
+Figure curve_of(const PerfVerdict& verdict) {
+  const Measurement& measured = *verdict.measurement;
+  CurveChart chart;
+  Table table{.name = "busbw",
+              .columns = {"size", "out_of_place", "in_place", "algbw", "time_us"}};
+  CurveChart::Curve out{"out of place", {}};
+  CurveChart::Curve in{"in place", {}};
+  for (const MeasuredPoint& point : measured.points) {
+    if (point.bytes <= 0) continue;
+    const auto add = [&](CurveChart::Curve& curve, const MeasuredValue& value) {
+      if (value.busbw >= 0) curve.points.emplace_back(point.bytes, value.busbw);
+    };
+    add(out, point.out_of_place);
+    add(in, point.in_place);
+    const auto number = [](double value) { return value < 0 ? Cell() : Cell(value); };
+    table.rows.push_back({text_cell(bytes_text(point.bytes)), number(point.out_of_place.busbw),
+                          number(point.in_place.busbw),
+                          number(std::max(point.out_of_place.algbw, point.in_place.algbw)),
+                          number(std::max(point.out_of_place.time_us, point.in_place.time_us))});
+  }
+  for (CurveChart::Curve* curve : {&out, &in}) {
+    std::ranges::stable_sort(curve->points);
+    if (!curve->points.empty()) chart.curves.push_back(std::move(*curve));
+  }
+  if (verdict.ceiling > 0) chart.lines.push_back({"this path allows", verdict.ceiling});
+  if (verdict.machine_ceiling > verdict.ceiling * 1.05) {
+    chart.lines.push_back({"this machine could", verdict.machine_ceiling});
+  }
+  return {"bus bandwidth over size", std::move(chart), std::move(table)};
+}
+
+std::vector<Block> verdict_blocks(const Job& job, const PerfVerdict& verdict, bool is_lead,
+                                  Reader reader) {
+  const bool whole = reader == Reader::Page;
+  std::vector<Block> blocks;
+  if (!is_lead) {
+    blocks.push_back(Statement{.word = std::string(word_of(verdict.answer)),
+                               .text = verdict.headline,
+                               .main = true});
+  }
+  if (std::string reached = reached_text(verdict); !reached.empty()) {
+    blocks.push_back(Labelled{"reached", std::move(reached)});
+  }
+  const size_t most = whole ? SIZE_MAX : 4;
+  if (Quotes lines = seen(job, verdict.evidence, whole ? 12 : 3); !lines.quotes.empty()) {
+    blocks.push_back(std::move(lines));
+  }
+  add_items("note", verdict.notes, most, blocks);
+  add_items("try", verdict.attempts, most, blocks);
+  add_items("do not", verdict.do_not, most, blocks);
+  add_items("capture", verdict.capture, most, blocks);
+  if (!whole) return blocks;
+  if (!verdict.ceilings.empty()) blocks.push_back(stages_table(verdict));
+  if (!verdict.measurement->points.empty()) blocks.push_back(curve_of(verdict));
+  return blocks;
+}
+
+Section verdict_section(const Job& job, const PerfVerdict& verdict, bool is_lead, Reader reader) {
+  return {.heading = title_of(*verdict.measurement),
+          .blocks = verdict_blocks(job, verdict, is_lead, reader)};
+}
+
+/// Who is late, communicator by communicator; on a screen only those in which somebody is.
+void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reader,
+              std::vector<Section>& sections) {
+  Section section{.heading = "Who is late", .id = "late"};
+  for (const LateVerdict& verdict : late) {
+    if (verdict.late.empty() && reader == Reader::Screen && late.size() > 1) continue;
+    const std::string title =
+        fmt::format("{}: {} of {} by {}, median {}{}",
+                    verdict.communicator.empty() ? "Communicator" : verdict.communicator,
+                    plural(verdict.calls, "call"), plural(verdict.nranks, "rank"), verdict.source,
+                    duration_text(verdict.median_call_us),
+                    verdict.clock_error_us > 0
+                        ? ", clocks known to " + duration_text(verdict.clock_error_us)
+                        : "");
+    std::vector<std::string> points;
+    for (const LateParty& party : verdict.late) points.push_back(late_sentence(verdict, party));
+    if (points.empty()) {
+      points.push_back(verdict.why_nobody.empty() ? "Nobody is late." : verdict.why_nobody);
+    }
+    section.blocks.push_back(Statement{.word = title});
+    section.blocks.push_back(Items{"", std::move(points)});
+    if (Quotes lines = seen(job, verdict.evidence, 3); !lines.quotes.empty()) {
+      section.blocks.push_back(std::move(lines));
+    }
+  }
+  if (!section.blocks.empty()) sections.push_back(std::move(section));
+}
+
+void add_node_sets(const NodeSetAnswer& answer, std::vector<Section>& sections) {
+  if (answer.fast.size() + answer.slow.size() + answer.unclear.size() < 2) return;
+  std::vector<Block> blocks = {Labelled{"result", answer.why}};
+  if (!answer.explained.empty()) {
+    blocks.push_back(Labelled{"explains", suspects_text(answer.explained, " and ")});
+  } else if (!answer.left.empty()) {
+    blocks.push_back(Labelled{"suspects", suspects_text(answer.left, " or ")});
+  }
+  std::vector<std::string> runs;
+  for (const NextRun& run : answer.next) runs.push_back("Run over " + run_text(run) + ".");
+  add_items("next", runs, 3, blocks);
+  sections.push_back({.heading = "Which hosts", .blocks = std::move(blocks), .id = "hosts"});
+}
+
+/// A line for each verdict that is not shown whole.
+Table rest_table(std::span<const PerfVerdict* const> rest) {
+  Table table{.name = "measured",
+              .columns = {"what", "verdict", "reached", "of", "stage"}};
+  for (const PerfVerdict* verdict : rest) {
+    const auto bandwidth = [](double value) {
+      return value > 0 ? bandwidth_text(value) : std::string();
+    };
+    table.rows.push_back(cells(title_of(*verdict->measurement), word_of(verdict->answer),
+                               bandwidth(verdict->reached), bandwidth(verdict->ceiling),
+                               to_string(verdict->stage)));
+  }
+  return table;
+}
+
+/// On a screen so many verdicts are shown whole.
+constexpr size_t kShownWhole = 2;
+constexpr size_t kCurves = 40;  ///< On a page.
+
+std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict>& verdicts,
+                                   const std::vector<LateVerdict>& late,
+                                   const NodeSetAnswer& node_sets, bool has_lead, Reader reader) {
+  std::vector<Section> sections;
+  add_node_sets(node_sets, sections);
+  const std::vector<const PerfVerdict*> order = by_urgency(verdicts);
+  size_t shown = std::min(order.size(), reader == Reader::Page ? kCurves : kShownWhole);
+  // Beside slow ones, the normal ones are a line each.
+  if (reader == Reader::Screen && shown > 1 && !is_slow(*order[1])) shown = 1;
+  for (size_t i = 0; i < shown; ++i) {
+    const bool is_lead = has_lead && i == 0;
+    sections.push_back(verdict_section(job, *order[i], is_lead, reader));
+  }
+  if (shown < order.size()) {
+    sections.push_back({"Also measured", {rest_table(std::span(order).subspan(shown))}});
+  }
+  add_late(job, late, reader, sections);
+  return sections;
+}
+
+}  // namespace
+
+Document perf_document(const PerfReport& report, Reader reader) {
+  constexpr const char* kWords[] = {"SLOW", "NORMAL", "CANNOT TELL", "NOTHING MEASURED"};
+  Document document{.lead = {.word = kWords[static_cast<size_t>(status_of(report))],
+                             .text = headline_of(report),
+                             .main = true},
+                    .signature = fmt::format("{} {}. Made from the logs alone; nothing was asked of "
+                                             "the machines.",
+                                             report.tool.name, report.tool.version)};
+  const auto order = by_urgency(report.verdicts);
+  const bool leads = !order.empty() && headline_of(report) == order.front()->headline;
+  document.sections = perf_sections(report.job, report.verdicts, report.late, report.node_sets,
+                                    leads, reader);
+  if (status_of(report) == PerfStatus::NothingMeasured) {
+    add_points(document, "To measure",
+               {"Run nccl-tests on the same hosts, with NCCL_DEBUG=INFO and "
+                "NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET,ENV,TUNING, and give both outputs to ncclog: "
+                "`mpirun -np 16 -N 8 all_reduce_perf -b 8 -e 8G -f 2 -g 1`",
+                "Who is late shows in Flight Recorder dumps with TORCH_NCCL_ENABLE_TIMING=1, or in "
+                "files of the NCCL Inspector."});
+  }
+  return document;
+}
+
+Section perf_section(const Job& job) {
+  Section section{.heading = "Speed", .id = "speed"};
+  const std::vector<PerfVerdict>& verdicts = perf_verdicts(job);
+  const std::vector<LateVerdict>& late = late_verdicts(job);
+  if (verdicts.empty() && late.empty()) return section;
+  section.parts = perf_sections(job, verdicts, late, solve_node_sets(node_set_runs(job, verdicts)), false,
+                                Reader::Page);
+  return section;
+}
+
+// For scripts: JSON, schema ncclog.perf/1, and that schema.
+
+namespace {
+
+/// Null for what is not known.
+Json write_real(double value) {
+  if (!std::isfinite(value) || value < 0) return nullptr;
+  return value;
+}
+
+template <auto member>
+constexpr Value<Owner<member>> kReal = {
+    type::nullable<type::number>,
+    [](const Job&, const Owner<member>& of) -> Json { return write_real(of.*member); }};
+
+constexpr auto kStage = type::one_of<
+    "nvlink|nvls|pcie|shm|cpu|nic|nic-without-gdr|tcp|protocol|channels|algorithm|rank|unknown">;
+
+constexpr Key<MeasuredValue> kMeasuredValue[] = {
+    {"time_us", kReal<&MeasuredValue::time_us>},
+    {"algbw", kReal<&MeasuredValue::algbw>, "GB/s, 10^9 bytes a second."},
+    {"busbw", kReal<&MeasuredValue::busbw>, "GB/s, as nccl-tests defines it."},
+};
+
+constexpr Key<MeasuredPoint> kPoint[] = {
+    {"bytes", kNumberOrNull<&MeasuredPoint::bytes>},
+    {"out_of_place", kObject<&MeasuredPoint::out_of_place, kMeasuredValue>},
+    {"in_place", kObject<&MeasuredPoint::in_place, kMeasuredValue>},
+    {"wrong", kNumberOrNull<&MeasuredPoint::wrong>, "Wrong values; null: not checked."},
+};
+
+constexpr Key<Ceiling> kCeiling[] = {
+    {"stage", kWord<&Ceiling::stage, kStage>},
+    {"busbw", kReal<&Ceiling::busbw>},
+    {"why", kText<&Ceiling::why>},
+    {"source", kText<&Ceiling::source>},
+    {"in_use",
+     kValue<&Ceiling::in_use, [] { return Json{{"type", "boolean"}}; }>,
+     "Lines show that data take this way; false: the machine has it."},
+};
+
+Json write_by(const Job&, const Measurement& measurement) {
+  constexpr std::string_view kNames[] = {"nccl-tests", "torch", "deepspeed", "megatron", "replay"};
+  return kNames[static_cast<size_t>(measurement.by)];
+}
+
+constexpr Key<Measurement> kMeasurement[] = {
+    {"name", kNameOrNull<&Measurement::name>, "As people know it: all_reduce_perf."},
+    {"op", kNameOrNull<&Measurement::op>, "As NCCL spells it."},
+    {"by", {type::one_of<"nccl-tests|torch|deepspeed|megatron|replay">, write_by}},
+    {"datatype", kNameOrNull<&Measurement::datatype>},
+    {"nranks", kNumberOrNull<&Measurement::nranks>},
+    {"nhosts", kNumberOrNull<&Measurement::nhosts>},
+    {"hosts", kTexts<&Measurement::hosts>},
+    {"gpus", kTexts<&Measurement::gpus>},
+    {"points", kObjects<&Measurement::points, kPoint>},
+};
+
+template <const auto& key>
+constexpr Key<PerfVerdict> kOfMeasurement = {
+    key.name, kOf<&PerfVerdict::measurement, key.value>, key.help};
+
+constexpr Key<PerfVerdict> kVerdict[] = {
+    kOfMeasurement<kMeasurement[0]>,
+    kOfMeasurement<kMeasurement[1]>,
+    kOfMeasurement<kMeasurement[2]>,
+    kOfMeasurement<kMeasurement[3]>,
+    kOfMeasurement<kMeasurement[4]>,
+    kOfMeasurement<kMeasurement[5]>,
+    kOfMeasurement<kMeasurement[6]>,
+    kOfMeasurement<kMeasurement[7]>,
+    {"answer", kWord<&PerfVerdict::answer, type::one_of<"normal|limited|below|cannot-tell">>},
+    {"stage", kWord<&PerfVerdict::stage, kStage>, "Which stage limits, or would."},
+    {"reached", kReal<&PerfVerdict::reached>, "Best bus bandwidth, GB/s."},
+    {"reached_at", kNumberOrNull<&PerfVerdict::reached_at>, "Its size in bytes."},
+    {"ceiling", kReal<&PerfVerdict::ceiling>, "Bus bandwidth that the path in use allows, GB/s."},
+    {"machine_ceiling", kReal<&PerfVerdict::machine_ceiling>,
+     "What this machine could reach, GB/s."},
+    {"ceilings", kObjects<&PerfVerdict::ceilings, kCeiling>, "The lowest first."},
+    {"headline", kText<&PerfVerdict::headline>},
+    {"notes", kTexts<&PerfVerdict::notes>},
+    {"try", kTexts<&PerfVerdict::attempts>},
+    {"do_not", kTexts<&PerfVerdict::do_not>},
+    {"capture", kTexts<&PerfVerdict::capture>},
+    {"evidence", kObjects<&PerfVerdict::evidence, kEvidence>},
+    kOfMeasurement<kMeasurement[8]>,
+};
+
+std::string_view to_string(Lateness how) { return how == Lateness::Bursts ? "bursts" : "steady"; }
+
+constexpr Key<LateParty> kLateParty[] = {
+    {"rank", kNumberOrNull<&LateParty::rank>, "Null: a host as a whole."},
+    {"host", kNameOrNull<&LateParty::host>},
+    {"share", kReal<&LateParty::share>, "Of the calls in which it came last, 0 to 1."},
+    {"median_us", kReal<&LateParty::median_us>},
+    {"p99_us", kReal<&LateParty::p99_us>},
+    {"how",
+     {type::one_of<"steady|bursts">,
+      [](const Job&, const LateParty& party) -> Json { return to_string(party.how); }}},
+    {"where",
+     {type::one_of<"compute|call">,
+      [](const Job&, const LateParty& party) -> Json {
+        return party.inside_the_call ? "call" : "compute";
+      }},
+     "compute: it entered late and the others waited; call: it took longer in the call itself."},
+};
+
+constexpr Key<LateVerdict> kLateVerdict[] = {
+    {"source", kText<&LateVerdict::source>},
+    {"communicator", kNameOrNull<&LateVerdict::communicator>},
+    {"nranks", kNumberOrNull<&LateVerdict::nranks>},
+    {"calls", kValue<&LateVerdict::calls>, "That all ranks with times made."},
+    {"median_call_us", kReal<&LateVerdict::median_call_us>},
+    {"clock_error_us", kReal<&LateVerdict::clock_error_us>},
+    {"late", kObjects<&LateVerdict::late, kLateParty>, "Empty: nobody is named."},
+    {"why_nobody", kNameOrNull<&LateVerdict::why_nobody, type::text>},
+    {"evidence", kObjects<&LateVerdict::evidence, kEvidence>},
+};
+
+constexpr Key<Suspect> kSuspect[] = {
+    {"kind", kWord<&Suspect::kind, type::one_of<"host|link|rail">>},
+    {"host", kNameOrNull<&Suspect::host>},
+    {"other", kNameOrNull<&Suspect::other>, "The other end of a link."},
+    {"rail", kNameOrNull<&Suspect::rail>},
+};
+
+constexpr Key<NextRun> kNextRun[] = {
+    {"hosts", kTexts<&NextRun::hosts>},
+    {"rail", kNameOrNull<&NextRun::rail>, "NIC to use alone; null: all."},
+};
+
+constexpr Key<NodeSetAnswer> kNodeSets[] = {
+    {"fast", kTexts<&NodeSetAnswer::fast>, "Names of runs."},
+    {"slow", kTexts<&NodeSetAnswer::slow>},
+    {"unclear", kTexts<&NodeSetAnswer::unclear>, "Neither, or nothing to compare them with."},
+    {"explained", kObjects<&NodeSetAnswer::explained, kSuspect>, "Empty: not yet."},
+    {"left", kObjects<&NodeSetAnswer::left, kSuspect>, "Each of these alone would explain it."},
+    {"next", kObjects<&NodeSetAnswer::next, kNextRun>, "Runs to make; empty: none is needed."},
+    {"why", kText<&NodeSetAnswer::why>},
+};
+
+constexpr Key<Tool> kPerfTool[] = {kTool[0], kTool[1]};  // No rule is asked.
+
+constexpr Key<PerfReport> kPerfVerdict[] = {
+    {"status",
+     {type::one_of<"slow|normal|cannot_tell|nothing_measured">,
+      [](const Job&, const PerfReport& of) -> Json { return to_string(status_of(of)); }}},
+    {"headline",
+     {type::text,
+      [](const Job&, const PerfReport& of) -> Json { return to_valid_utf8(headline_of(of)); }}},
+};
+
+constexpr Key<PerfReport> kPerf[] = {
+    {"schema",
+     {type::constant<"ncclog.perf/1">,
+      [](const Job&, const PerfReport&) -> Json { return "ncclog.perf/1"; }}},
+    {"tool", kObject<&PerfReport::tool, kPerfTool>},
+    {"verdict",
+     {type::object<kPerfVerdict>,
+      [](const Job& job, const PerfReport& of) { return write_object(job, kPerfVerdict, of); }}},
+    {"measurements",
+     {type::objects<kVerdict>,
+      [](const Job& job, const PerfReport& of) {
+        return write_objects(job, kVerdict, of.verdicts);
+      }}},
+    {"late",
+     {type::objects<kLateVerdict>,
+      [](const Job& job, const PerfReport& of) {
+        return write_objects(job, kLateVerdict, of.late);
+      }}},
+    {"node_sets",
+     {type::nullable<type::object<kNodeSets>>,
+      [](const Job& job, const PerfReport& of) -> Json {
+        const NodeSetAnswer& sets = of.node_sets;
+        const bool several = sets.fast.size() + sets.slow.size() + sets.unclear.size() > 1;
+        return several ? write_object(job, kNodeSets, of.node_sets) : Json(nullptr);
+      }},
+     "Null: fewer than two sets of hosts were measured."},
+};
+
+}  // namespace
+
+std::string write_perf_json(const PerfReport& report) {
+  return write_object(report.job, kPerf, report).dump(2) + "\n";
+}
+
+std::string perf_schema() {
+  return document_schema("urn:ncclog:perf:1", "ncclog.perf/1",
+                         "What `ncclog perf --format json` prints. Keys that are not required may "
+                         "be added; what is here stays.",
+                         kPerf);
+}
+
+}  // namespace ncclog
