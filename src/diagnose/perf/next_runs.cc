@@ -73,8 +73,9 @@ int rounds_for(const Links& links) {
 
 class Planner {
  public:
-  Planner(const NodeTrials& all, const std::vector<Things>& explanations)
-      : all_(all), explanations_(explanations) {
+  Planner(const NodeTrials& all, const std::vector<Things>& explanations,
+          const std::vector<Things>& doubts)
+      : all_(all), explanations_(explanations), doubts_(doubts) {
     for (const Trial& trial : all.trials) {
       const bool told = all.groups[static_cast<size_t>(trial.group)].told;
       if (told && trial.pace == Pace::Fast && trial.rail < 0 && trial.parts.empty()) {
@@ -94,19 +95,25 @@ class Planner {
     const std::vector<int> pool = pick_pool();
     std::vector<Round> rounds =
         pool.size() <= kMostListed ? all_rounds(pool) : coarse_rounds(pool);
-    if (has_rails_) refine(rounds);
-    const Choice sure = best_of(rounds, false);
-    const Choice raw = best_of(rounds, true);
-    // The first run of a sort tells something only beside the next one, which may be worth waiting.
-    const bool waits = !sure.divides || std::get<0>(raw.score) < std::get<0>(sure.score);
-    const Choice& choice = waits && raw.divides ? raw : sure;
+    Choice choice = choose(rounds);
+    // Runs with single rails are many, and may spare a host that is bad as a whole.
+    if (has_rails_) {
+      const std::vector<Round> by_rail = refined(rounds);
+      const Choice refined = choose(by_rail);
+      const bool is_better = std::get<0>(refined.score) < std::get<0>(choice.score);
+      if (refined.divides && (!choice.divides || is_better)) return runs_of(*refined.round);
+    }
     return choice.divides ? runs_of(*choice.round) : std::vector<NextRun>();
   }
 
  private:
-  /// Rounds left in the worst case, what is left then, what is left in all, hosts and links that no
-  /// run has, runs, runs made before.
-  using Score = std::tuple<int, size_t, size_t, size_t, size_t, size_t>;
+  /// Rounds left in the worst case, what is left then, what is left in all.
+  using Score = std::tuple<int, size_t, size_t>;
+
+  /// Between rounds of one score: hosts and links that no run has (what was slow itself is shown
+  /// better than what is left over), the size of sets (small ones clear more), in how far several
+  /// bad things may still look like one, runs, runs over hosts that ran before.
+  using Preference = std::tuple<std::ptrdiff_t, int, size_t, size_t, std::ptrdiff_t>;
 
   struct Choice {
     const Round* round = nullptr;
@@ -114,14 +121,48 @@ class Planner {
     bool divides = false;
   };
 
+  Choice choose(const std::vector<Round>& rounds) const {
+    const Choice sure = best_of(rounds, false);
+    const Choice raw = best_of(rounds, true);
+    // The first run of a sort tells something only beside the next one, which may be worth waiting.
+    const bool waits = !sure.divides || std::get<0>(raw.score) < std::get<0>(sure.score);
+    return waits && raw.divides ? raw : sure;
+  }
+
   Choice best_of(const std::vector<Round>& rounds, bool raw) const {
     Choice best;
+    std::vector<const Round*> equal;
     for (const Round& round : rounds) {
       const Score score = score_of(round, raw);
-      if (best.round == nullptr || score < best.score) best = {&round, score};
+      if (equal.empty() || score < best.score) equal.clear(), best.score = score;
+      if (score == best.score) equal.push_back(&round);
+    }
+    Preference least;
+    for (const Round* round : equal) {
+      const Preference preference = preference_of(*round, raw);
+      if (best.round == nullptr || preference < least) best.round = round, least = preference;
     }
     best.divides = best.round != nullptr && divides(*best.round, raw);
     return best;
+  }
+
+  Preference preference_of(const Round& round, bool raw) const {
+    std::map<std::vector<int>, size_t> doubts;
+    for (const Things& doubt : doubts_) ++doubts[outcome_of(round, doubt, raw)];
+    size_t doubtful = 0;
+    for (const auto& [outcome, sets] : outcomes_of(round, raw)) {
+      const auto found = doubts.find(outcome);
+      if (found != doubts.end()) doubtful += found->second * sets.size();
+    }
+    const auto untried = std::ranges::count_if(explanations_, [&](const Things& things) {
+      return things.size() == 1 && things.front().kind != SuspectKind::Rail &&
+             std::ranges::none_of(round, [&](const Trial& trial) { return slow_any(things, trial); });
+    });
+    const auto again = std::ranges::count_if(round, [&](const Trial& trial) {
+      return std::ranges::any_of(
+          all_.trials, [&](const Trial& made) { return made.hosts == trial.hosts; });
+    });
+    return {untried, round.front().nhosts, doubtful, round.size(), again};
   }
 
   /// Hosts that are in question, with others as their partners where that leaves few enough.
@@ -245,8 +286,9 @@ class Planner {
     return rounds;
   }
 
-  /// Adds the best rounds once more, with some of their sets once per rail.
-  void refine(std::vector<Round>& rounds) const {
+  /// The best rounds once more, with some of their sets once per rail.
+  std::vector<Round> refined(const std::vector<Round>& rounds) const {
+    std::vector<Round> by_rail;
     std::vector<std::pair<Score, size_t>> order;
     for (size_t n = 0; n < rounds.size(); ++n) {
       // Larger sets once per rail are many runs that tell little more.
@@ -268,8 +310,9 @@ class Planner {
           subsets.push_back(uint64_t{1} << i | uint64_t{1} << j);
         }
       }
-      for (const uint64_t subset : subsets) add_by_rail(base, subset, rounds);
+      for (const uint64_t subset : subsets) add_by_rail(base, subset, by_rail);
     }
+    return by_rail;
   }
 
   void add_by_rail(const Round& base, uint64_t subset, std::vector<Round>& rounds) const {
@@ -399,18 +442,7 @@ class Planner {
       worst.weight = std::max(worst.weight, left.weight);
       in_all += left.weight * left.weight;
     }
-    size_t again = 0;
-    for (const Trial& trial : round) {
-      again += std::ranges::any_of(all_.trials, [&](const Trial& made) {
-        return made.hosts == trial.hosts;
-      });
-    }
-    // A thing that was slow itself is shown better than one that is left over.
-    const auto untried = std::ranges::count_if(explanations_, [&](const Things& things) {
-      return things.size() == 1 && things.front().kind != SuspectKind::Rail &&
-             std::ranges::none_of(round, [&](const Trial& trial) { return slow_any(things, trial); });
-    });
-    return {worst.rounds, worst.weight, in_all, static_cast<size_t>(untried), round.size(), again};
+    return {worst.rounds, worst.weight, in_all};
   }
 
   std::vector<NextRun> runs_of(const Round& round) const {
@@ -427,6 +459,7 @@ class Planner {
 
   const NodeTrials& all_;
   const std::vector<Things>& explanations_;
+  const std::vector<Things>& doubts_;
   HostSet cleared_;
   HostSet in_question_;
   bool has_rails_ = false;
@@ -434,8 +467,9 @@ class Planner {
 
 }  // namespace
 
-std::vector<NextRun> next_runs(const NodeTrials& all, const std::vector<Things>& explanations) {
-  return Planner(all, explanations).take();
+std::vector<NextRun> next_runs(const NodeTrials& all, const std::vector<Things>& explanations,
+                               const std::vector<Things>& doubts) {
+  return Planner(all, explanations, doubts).take();
 }
 
 std::vector<NextRun> halves_of(const NodeTrials& all, const HostSet& hosts) {

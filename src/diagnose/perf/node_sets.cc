@@ -92,6 +92,17 @@ std::optional<std::vector<Things>> ways_around(const NodeTrials& all, const Thin
   return ways;
 }
 
+/// Explanations of one thing more, where so few are left that it counts for the next runs.
+std::vector<Things> doubts_of(const NodeTrials& all, const Things& possible,
+                              const std::vector<Things>& sets) {
+  constexpr size_t kFewSets = 6;
+  if (sets.size() > kFewSets) return {};
+  std::vector<Things> doubts = Explanations(all, possible).of_size(
+      sets.back().size() + 1, [](const Thing&) { return true; });
+  std::erase_if(doubts, [&](const Things& doubt) { return std::ranges::count(sets, doubt) > 0; });
+  return doubts;
+}
+
 // Words.
 
 std::string things_text(const NodeTrials& all, const Things& things) {
@@ -199,7 +210,7 @@ void judge_alike(const NodeTrials& all, const Things& possible, NodeSetAnswer& a
     if (explain(all, {&thing, 1})) sets.push_back({thing});
   }
   list_left(all, sets, answer);
-  answer.next = sets.size() > 1 ? next_runs(all, sets) : std::vector<NextRun>();
+  if (sets.size() > 1) answer.next = next_runs(all, sets, doubts_of(all, possible, sets));
   const std::string alone = all.trials.size() == 1
                                 ? "One run has nothing to be compared with."
                                 : "Runs that can be compared are alike: either all or none is slow.";
@@ -222,7 +233,7 @@ void judge_sets(const NodeTrials& all, const Things& possible, const std::vector
                               : "";
   if (sets.size() > 1) {
     list_left(all, sets, answer);
-    answer.next = next_runs(all, sets);
+    answer.next = next_runs(all, sets, doubts_of(all, possible, sets));
     const std::string what = many.empty()
                                  ? "It is " + lefts_text(answer.left, sets.size())
                                  : fmt::format("{} sets of {} would", sets.size(), sets.front().size());

@@ -95,8 +95,10 @@ std::optional<Things> possible_things(const NodeTrials& all, size_t most);
 Suspect suspect_of(const NodeTrials& all, const Thing& thing);
 
 /// The runs that divide these explanations best, to be made at once (diagnose/perf/next_runs.cc).
-/// One explanation may be empty: nothing is bad. Empty: no run would divide them.
-std::vector<NextRun> next_runs(const NodeTrials& all, const std::vector<Things>& explanations);
+/// One explanation may be empty: nothing is bad. Of runs that divide them alike those are taken that
+/// leave the fewest of `doubts`, larger explanations. Empty: no run would divide them.
+std::vector<NextRun> next_runs(const NodeTrials& all, const std::vector<Things>& explanations,
+                               const std::vector<Things>& doubts = {});
 
 /// The same where there are too many to be listed: halves of `hosts`.
 std::vector<NextRun> halves_of(const NodeTrials& all, const HostSet& hosts);
