@@ -454,6 +454,8 @@ Machine machine_in(const Measurement& measurement, const Asked& scope) {
   Machine machine;
   add_size(measurement, scope, machine);
   const std::vector<std::string> hosts = hosts_asked(measurement, scope);
+  machine.hosts_seen = static_cast<int>(hosts.size());
+  if (machine.nhosts < 0 && machine.hosts_seen > 1) machine.nhosts = machine.hosts_seen;
   add_gpu(measurement, hosts, machine);
   add_settings(measurement, scope, machine);
   add_nvls(scope, machine);

@@ -49,6 +49,7 @@ struct Machine {
   // How many take part.
   int nranks = -1;
   int nhosts = -1;  ///< As NCCL counts its nodes.
+  int hosts_seen = 0;  ///< That lines are of: there may be more.
 
   // GPUs.
   const GpuModel* gpu = nullptr;  ///< nullptr: unknown.

@@ -60,18 +60,15 @@ CurveEnd read_end(const Measurement& measurement) {
   return end;
 }
 
-/// Share of its plateau that a curve of NVLink has at a size (8 x H200, published by size).
-double share_at(int64_t bytes) {
-  constexpr std::pair<double, double> kShares[] = {{20, 0.083}, {22, 0.22}, {24, 0.456}, {26, 0.72},
-                                                   {28, 0.905}, {30, 0.963}, {34, 1.0}};
-  const double power = std::log2(static_cast<double>(std::max<int64_t>(bytes, 1)));
-  if (power <= kShares[0].first) return kShares[0].second;
-  for (size_t i = 1; i < std::size(kShares); ++i) {
-    const auto [to, share] = kShares[i];
-    const auto [from, before] = kShares[i - 1];
-    if (power <= to) return before + (share - before) * (power - from) / (to - from);
-  }
-  return 1;
+/// Share of `busbw` that a size shows where a call costs some time to begin with: 73 us on 8 H200
+/// (published by size), 340 us on two hosts of 8 H100, 570 us on ten.
+double share_at(int64_t bytes, double busbw, double factor, int nranks, bool within) {
+  constexpr double kWithin = 73;
+  constexpr double kBetween = 270;
+  constexpr double kPerRank = 4;
+  const double start_us = within ? kWithin : kBetween + kPerRank * std::clamp(nranks, 2, 512);
+  const double moving_us = static_cast<double>(bytes) / (busbw / factor) / 1e3;
+  return moving_us / (start_us + moving_us);
 }
 
 // What the machine could give.
@@ -319,7 +316,10 @@ bool has_sockets_alone(const Machine& machine) {
 Expectation expect(const Machine& machine, std::string_view op, double reached) {
   Expectation expected;
   const bool in_domain = is_nvlink_domain(machine) && machine.nhosts != 1;
-  expected.within = machine.nhosts == 1 || in_domain;
+  // Where nothing but NCCL's search is known, one host is taken for all.
+  const bool seems_one = machine.nhosts < 0 && machine.hosts_seen == 1 && machine.gpu == nullptr;
+  expected.within =
+      machine.nhosts == 1 || in_domain || (seems_one && machine.searched.within > 0);
   if (is_several_domains(machine) || machine.shares_gpu) return expected;
   if (expected.within) {
     expect_within(machine, op, machine.nranks, expected);
@@ -726,7 +726,12 @@ bool is_at_its_limit(const PerfCause& cause, const Case& of) {
 void judge_by_ceiling(const Case& of, PerfVerdict& verdict) {
   const Expectation& expected = of.expected;
   const Ceiling& deciding = expected.deciding;
-  const double share = of.curve.one_size ? share_at(of.curve.last_at) : 1;
+  const int nranks = std::max(of.machine.nranks, 2);
+  const double factor = std::max(1.0, bus_factor(of.measurement.op, nranks));
+  const double share =
+      of.curve.one_size
+          ? share_at(of.curve.last_at, deciding.busbw, factor, nranks, expected.within)
+          : 1;
   const bool is_high = of.curve.plateau >= deciding.normal_from * share && !of.curve.falls;
   for (const PerfCause& cause : of.causes) {
     if (is_at_its_limit(cause, of)) return set_limited(cause, of, verdict);
