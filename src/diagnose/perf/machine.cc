@@ -450,6 +450,19 @@ void add_model(const Measurement& measurement, const Asked& scope, Machine& mach
   }
 }
 
+/// "AllReduce: 67108864 Bytes -> Algo RING proto LL": the name from 2.24 on, 0 before.
+void add_choices(const Asked& scope, Machine& machine) {
+  constexpr int64_t kLarge = int64_t{64} << 20;
+  bool others = false;
+  for_each_asked<TuningChoice>(scope, [&](const Said<TuningChoice>& said) {
+    if (said.message.bytes < kLarge) return;
+    const bool by_ll = said.message.protocol == "LL" || said.message.protocol == "0";
+    others |= !by_ll;
+    if (by_ll) keep(machine.ll_lines, evidence_of(said.record));
+  });
+  if (others) machine.ll_lines.clear();
+}
+
 Machine machine_in(const Measurement& measurement, const Asked& scope) {
   Machine machine;
   add_size(measurement, scope, machine);
@@ -468,6 +481,7 @@ Machine machine_in(const Measurement& measurement, const Asked& scope) {
   add_type(scope, hosts, machine);
   add_search(scope, machine);
   add_model(measurement, scope, machine);
+  add_choices(scope, machine);
   return machine;
 }
 

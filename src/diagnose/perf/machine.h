@@ -89,6 +89,7 @@ struct Machine {
   SearchedBandwidth searched;
   double modelled = -1;          ///< Best of NCCL's tuning table for the operation, as bus bandwidth.
   std::string modelled_by;       ///< "Ring, Simple".
+  std::vector<Evidence> ll_lines;  ///< Large calls that NCCL ran by LL, and none that it did not.
   int channels = -1;             ///< For collectives.
   Evidence channels_line;
   double gpu_pcie = -1;          ///< Slowest PCIe link of a GPU, GB/s.

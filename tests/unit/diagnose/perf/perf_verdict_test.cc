@@ -230,8 +230,9 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
        table_of(two) + says(two, "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eno1:10.4.4.1<0>") +
            says(two, "NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=100000 context=0x55 "
                      "pciPath=/sys/devices/pci0000:17 ar=1") +
+           says(two, "NCCL_TOPO_FILE set by environment to /opt/ndv5-topo.xml") +
            says(two, "Using network IB"),
-       "below unknown 12"},
+       "limited nic 12"},
       {"P2P switched off", table_of(one) + says(one, "NCCL_P2P_DISABLE set by environment to 1."),
        "limited shm -1"},
       {"P2P and SHM switched off",
@@ -386,7 +387,7 @@ TEST(PerfFacts, HoldTheMeasuredBandwidthAgainstWhatNcclReckonsWith) {
   using testing::fact_of;
   constexpr std::string_view kNormal = "job.perf_normal";
   EXPECT_EQ(fact_of(kNormal, promise("1", "5.0/1.0") + kGood).what,
-            "The test of 16 ranks: 3.20 GB/s of the 5.00 that NCCL reckons with (PIX/PIX): normal");
+            "AllReduce: 3.20 GB/s of the 5.00 that NCCL reckons with (PIX/PIX): normal");
   EXPECT_EQ(answer_of(kNormal, promise("2", "5.0/1.0") + kGood), "no");
   EXPECT_EQ(answer_of(kNormal, promise("2", "5.0/2.0") + kGood +
                                    "n2:8:8 [0] NCCL INFO Using network Socket\n"),
