@@ -334,6 +334,17 @@ void add_network(const Asked& scope, Machine& machine) {
     machine.nics = std::max(machine.nics, said.message.nics);
     keep(machine.nic_lines, evidence_of(said.record));
   });
+  // Where no path is printed, what NCCL says of each GPU and NIC tells.
+  int with = 0;
+  std::vector<Evidence> without;
+  for_each_asked<GpuDirect>(scope, [&](const Said<GpuDirect>& said) {
+    with += said.message.state == "Enabled";
+    if (said.message.state == "Disabled") keep(without, evidence_of(said.record));
+  });
+  if (!machine.gdr.has_value() && (with > 0 || !without.empty())) {
+    machine.gdr = with > 0;
+    machine.gdr_lines = std::move(without);
+  }
   for_each_asked<NoRdmaDevice>(scope, [&](const auto&) { machine.lacks_rdma = true; });
   machine.lacks_rdma = machine.lacks_rdma && !machine.has_rdma_nics;
 }

@@ -119,9 +119,9 @@ void add_sockets(const Machine& machine, Causes& causes) {
   }
   if (machine.net != NetKind::TCP) return;
   PerfCause cause = {Stage::TCP, "tcp-alone", -1, {}, machine.net_lines, {}};
-  const bool has_rdma = machine.has_rdma_nics || (machine.gpu != nullptr && machine.gpu->has_rdma) ||
-                        (machine.type != nullptr && !machine.type->is_tcp);
-  if (has_rdma) cause.key = "tcp";
+  if (machine.gpu != nullptr && machine.gpu->has_rdma) cause.key = "tcp-usual";
+  const bool of_rdma_type = machine.type != nullptr && !machine.type->is_tcp;
+  if (machine.has_rdma_nics || of_rdma_type) cause.key = "tcp";
   if (const char* name = socket_switch(machine)) {
     cause.key = "tcp-asked";
     cause.figures["setting"] = shown(name, *machine.setting(name));

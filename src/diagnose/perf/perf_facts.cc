@@ -29,7 +29,7 @@ FactValue verdicts_answer(const Job& job, Counts counts) {
 
 bool is_less_than_machine(const PerfVerdict& verdict) {
   return verdict.machine_ceiling > 0 && verdict.reached < verdict.machine_ceiling &&
-         !verdict.by_device_name;
+         !verdict.by_guess;
 }
 
 FactValue perf_limited(const Job& job, const Instance&) {

@@ -477,6 +477,8 @@ void add_notes(const Case& of, PerfVerdict& verdict) {
   }
   if (curve.one_size) note("one-size", {{"size", size}});
   if (curve.climbing) note("climbing", {{"size", size}});
+  constexpr int64_t kSmall = int64_t{64} << 20;
+  if (curve.last_at < kSmall) note("small-sizes", {{"size", size}});
   constexpr double kMisleading = 0.7;
   if (measurement.mean_busbw > 0 && measurement.mean_busbw < kMisleading * curve.best) {
     note("average", {{"figure", bandwidth_text(measurement.mean_busbw)},
@@ -760,10 +762,9 @@ void judge_by_ceiling(const Case& of, PerfVerdict& verdict) {
   const int nranks = std::max(of.machine.nranks, 2);
   const double factor = std::max(1.0, bus_factor(of.measurement.op, nranks));
   const double share =
-      of.curve.one_size
-          ? share_at(of.curve.last_at, deciding.busbw, factor, nranks, expected.within)
-          : 1;
-  const bool is_high = of.curve.plateau >= deciding.normal_from * share && !of.curve.falls;
+      share_at(of.curve.last_at, deciding.busbw, factor, nranks, expected.within);
+  const bool is_high = !of.curve.falls && (of.curve.plateau >= deciding.normal_from ||
+                                           of.curve.best >= deciding.normal_from * share);
   for (const PerfCause& cause : of.causes) {
     if (is_at_its_limit(cause, of)) return set_limited(cause, of, verdict);
   }
@@ -835,8 +836,10 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   }
   verdict.ceilings.insert(verdict.ceilings.end(), of.expected.ceilings.begin(),
                           of.expected.ceilings.end());
-  verdict.by_device_name =
-      machine.rate_by_name && !of.expected.within && of.expected.network.known == Known::Said;
+  const Known known = of.expected.network.known;
+  verdict.by_guess = !of.expected.within &&
+                     ((machine.rate_by_name && known == Known::Said) ||
+                      (known == Known::Typical && verdict.answer == PerfAnswer::Limited));
   std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   add_notes(of, verdict);

@@ -172,6 +172,13 @@ TEST(PerfVerdicts, ExpectLessOfOneSmallSize) {
   EXPECT_EQ(verdict_of(table_of({.rows = {{33, 220}}})), "below unknown 480");
 }
 
+TEST(PerfVerdicts, ExpectLessWhereAllSizesAreSmall) {
+  const Rows table = {.rows = {{18, 22}, {20, 40}, {22, 107}, {23, 150}}};
+  const Job job = job_from_text(table_of(table));
+  EXPECT_EQ(perf_verdicts(job).front().answer, PerfAnswer::Normal);
+  EXPECT_TRUE(holds(perf_verdicts(job).front().notes, "is small"));
+}
+
 TEST(PerfVerdicts, SayHowMuchIsMissingWhereTheMachineIsKnown) {
   const Rows table = {.gpu = "NVIDIA A100-SXM4-80GB", .rows = flat(118)};
   const Job job = job_from_text(table_of(table));
@@ -222,6 +229,10 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
        table_of(two) + says(two, "NCCL_IB_DISABLE set by environment to 1.") +
            says(two, "Using network Socket"),
        "limited tcp -1"},
+      {"no GPUDirect RDMA, as NCCL says of each NIC",
+       table_of(half) + says(half, ib) + says(half, "Using network IB") +
+           says(half, "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'"),
+       "limited nic-without-gdr 200"},
       {"no GPUDirect RDMA",
        table_of(half) + init(half) + says(half, ib) + says(half, "Using network IB") +
            connected(half, "NET/IB/0"),
