@@ -101,12 +101,25 @@ Asked scope_of(const Job& job, const Measurement& measurement) {
   return scope;
 }
 
-/// As for_each_said, of the processes that are asked.
-template <typename... T, typename Use>
+/// As for_each_said, of the processes that are asked. Where a folder holds thousands of tests, each
+/// asks its own processes alone; where one is asked of thousands of ranks, their lines share texts.
+template <typename T, typename Use>
 void for_each_asked(const Asked& scope, Use use) {
-  for_each_said<T...>(scope.job, [&](const auto& said) {
-    if (scope.asks(said.process)) use(said);
-  });
+  const Job& job = scope.job;
+  const auto asked = static_cast<size_t>(std::ranges::count(scope.asked, 1));
+  if (2 * asked > scope.asked.size()) {
+    for_each_said<T>(job, [&](const Said<T>& said) {
+      if (scope.asks(said.process)) use(said);
+    });
+    return;
+  }
+  for (size_t p = 0; p < scope.asked.size(); ++p) {
+    if (!scope.asked[p]) continue;
+    for_each_record(job, job.processes[p], kKindIndex<T>, [&](const Record& record) {
+      const T message = read_message<T>(parse_message(record));
+      use(Said<T>{static_cast<int>(p), record, message});
+    });
+  }
 }
 
 /// A few lines show it as well as a thousand.
@@ -141,9 +154,12 @@ std::vector<std::string> hosts_asked(const Measurement& measurement, const Asked
     const Process& process = scope.job.processes[p];
     if (scope.asked[p] && !process.host.empty()) hosts.insert(process.host);
   }
-  for_each_said<NcclTestsRank>(scope.job, [&](const Said<NcclTestsRank>& said) {
-    if (scope.asks_file(said.record.where)) hosts.emplace(said.message.host);
-  });
+  // A table that names a few of its ranks is not said to run on their hosts, but it does.
+  if (measurement.hosts.empty()) {
+    for_each_said<NcclTestsRank>(scope.job, [&](const Said<NcclTestsRank>& said) {
+      if (scope.asks_file(said.record.where)) hosts.emplace(said.message.host);
+    });
+  }
   return {hosts.begin(), hosts.end()};
 }
 
@@ -193,8 +209,16 @@ void add_nvls(const Asked& scope, Machine& machine) {
 void add_edges(const Asked& scope, Machine& machine) {
   bool with_gdr = false;
   std::vector<Evidence> without;
-  for (const Edge& edge : edges_of(scope.job)) {
-    if (!scope.asks(edge.process)) continue;
+  const std::vector<Edge>& edges = edges_of(scope.job);
+  for (size_t e = 0; e < edges.size(); ++e) {
+    const Edge& edge = edges[e];
+    if (!scope.asks(edge.process)) {
+      // They stand process by process.
+      const auto behind = std::ranges::upper_bound(edges.begin() + static_cast<std::ptrdiff_t>(e),
+                                                   edges.end(), edge.process, {}, &Edge::process);
+      e = static_cast<size_t>(behind - edges.begin()) - 1;
+      continue;
+    }
     const Evidence line = {edge.where, edge_phrase(edge)};
     if (edge.path.transport == Transport::P2P) machine.has_p2p = true;
     if (edge.path.transport == Transport::SHM) {
@@ -310,6 +334,17 @@ void add_network(const Asked& scope, Machine& machine) {
     machine.nics = std::max(machine.nics, said.message.nics);
     keep(machine.nic_lines, evidence_of(said.record));
   });
+  // Where no path is printed, what NCCL says of each GPU and NIC tells.
+  int with = 0;
+  std::vector<Evidence> without;
+  for_each_asked<GpuDirect>(scope, [&](const Said<GpuDirect>& said) {
+    with += said.message.state == "Enabled";
+    if (said.message.state == "Disabled") keep(without, evidence_of(said.record));
+  });
+  if (!machine.gdr.has_value() && (with > 0 || !without.empty())) {
+    machine.gdr = with > 0;
+    machine.gdr_lines = std::move(without);
+  }
   for_each_asked<NoRdmaDevice>(scope, [&](const auto&) { machine.lacks_rdma = true; });
   machine.lacks_rdma = machine.lacks_rdma && !machine.has_rdma_nics;
 }
@@ -450,10 +485,25 @@ void add_model(const Measurement& measurement, const Asked& scope, Machine& mach
   }
 }
 
+/// "AllReduce: 67108864 Bytes -> Algo RING proto LL": the name from 2.24 on, 0 before.
+void add_choices(const Asked& scope, Machine& machine) {
+  constexpr int64_t kLarge = int64_t{64} << 20;
+  bool others = false;
+  for_each_asked<TuningChoice>(scope, [&](const Said<TuningChoice>& said) {
+    if (said.message.bytes < kLarge) return;
+    const bool by_ll = said.message.protocol == "LL" || said.message.protocol == "0";
+    others |= !by_ll;
+    if (by_ll) keep(machine.ll_lines, evidence_of(said.record));
+  });
+  if (others) machine.ll_lines.clear();
+}
+
 Machine machine_in(const Measurement& measurement, const Asked& scope) {
   Machine machine;
   add_size(measurement, scope, machine);
   const std::vector<std::string> hosts = hosts_asked(measurement, scope);
+  machine.hosts_seen = static_cast<int>(hosts.size());
+  if (machine.nhosts < 0 && machine.hosts_seen > 1) machine.nhosts = machine.hosts_seen;
   add_gpu(measurement, hosts, machine);
   add_settings(measurement, scope, machine);
   add_nvls(scope, machine);
@@ -466,6 +516,7 @@ Machine machine_in(const Measurement& measurement, const Asked& scope) {
   add_type(scope, hosts, machine);
   add_search(scope, machine);
   add_model(measurement, scope, machine);
+  add_choices(scope, machine);
   return machine;
 }
 

@@ -49,6 +49,7 @@ struct Machine {
   // How many take part.
   int nranks = -1;
   int nhosts = -1;  ///< As NCCL counts its nodes.
+  int hosts_seen = 0;  ///< That lines are of: there may be more.
 
   // GPUs.
   const GpuModel* gpu = nullptr;  ///< nullptr: unknown.
@@ -88,6 +89,7 @@ struct Machine {
   SearchedBandwidth searched;
   double modelled = -1;          ///< Best of NCCL's tuning table for the operation, as bus bandwidth.
   std::string modelled_by;       ///< "Ring, Simple".
+  std::vector<Evidence> ll_lines;  ///< Large calls that NCCL ran by LL, and none that it did not.
   int channels = -1;             ///< For collectives.
   Evidence channels_line;
   double gpu_pcie = -1;          ///< Slowest PCIe link of a GPU, GB/s.

@@ -45,6 +45,10 @@ const char* p2p_switch(const Machine& machine) {
 
 void add_protocol(const Machine& machine, double expected, Causes& causes) {
   const std::vector<std::string> left = choices(machine, "NCCL_PROTO");
+  if (!machine.ll_lines.empty() && left.empty()) {
+    causes.push_back({Stage::Protocol, "ll-chosen", part_of(expected, "ll"), {}, machine.ll_lines,
+                      std::string(find_path_factor("ll")->source)});
+  }
   if (left.size() != 1) return;
   const SettingInForce& setting = *machine.setting("NCCL_PROTO");
   const PerfFigures figures = {{"setting", shown("NCCL_PROTO", setting)}};
@@ -115,9 +119,9 @@ void add_sockets(const Machine& machine, Causes& causes) {
   }
   if (machine.net != NetKind::TCP) return;
   PerfCause cause = {Stage::TCP, "tcp-alone", -1, {}, machine.net_lines, {}};
-  const bool has_rdma = machine.has_rdma_nics || (machine.gpu != nullptr && machine.gpu->has_rdma) ||
-                        (machine.type != nullptr && !machine.type->is_tcp);
-  if (has_rdma) cause.key = "tcp";
+  if (machine.gpu != nullptr && machine.gpu->has_rdma) cause.key = "tcp-usual";
+  const bool of_rdma_type = machine.type != nullptr && !machine.type->is_tcp;
+  if (machine.has_rdma_nics || of_rdma_type) cause.key = "tcp";
   if (const char* name = socket_switch(machine)) {
     cause.key = "tcp-asked";
     cause.figures["setting"] = shown(name, *machine.setting(name));
@@ -140,17 +144,17 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
     causes.push_back({Stage::CPU, "cpu", machine.searched.between, {}, {machine.searched.line},
                       "NCCL's search for paths"});
   }
-  const int usual = machine.type != nullptr ? machine.type->nics
-                    : machine.gpu != nullptr && machine.gpu->nic_gbits > 0 && machine.per_host() == 8
-                        ? 8
-                        : -1;
-  if (machine.nics > 0 && usual > 0 && machine.nics < usual && machine.per_host() > machine.nics) {
-    causes.push_back({Stage::NIC,
-                      "few-nics",
-                      expected > 0 ? expected * machine.nics / usual : -1,
-                      {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(usual)}},
-                      machine.nic_lines,
-                      "NICs that lines list"});
+  // Of a whole host: fewer GPUs than it has may well use fewer NICs.
+  const HostType* type = machine.type;
+  if (type != nullptr && machine.nics > 0 && 2 * machine.nics <= type->nics &&
+      machine.per_host() == type->gpus) {
+    causes.push_back(
+        {Stage::NIC,
+         "few-nics",
+         type->network(),
+         {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(type->nics)}},
+         machine.nic_lines,
+         std::string(type->source)});
   }
 }
 

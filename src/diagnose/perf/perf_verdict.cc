@@ -60,18 +60,15 @@ CurveEnd read_end(const Measurement& measurement) {
   return end;
 }
 
-/// Share of its plateau that a curve of NVLink has at a size (8 x H200, published by size).
-double share_at(int64_t bytes) {
-  constexpr std::pair<double, double> kShares[] = {{20, 0.083}, {22, 0.22}, {24, 0.456}, {26, 0.72},
-                                                   {28, 0.905}, {30, 0.963}, {34, 1.0}};
-  const double power = std::log2(static_cast<double>(std::max<int64_t>(bytes, 1)));
-  if (power <= kShares[0].first) return kShares[0].second;
-  for (size_t i = 1; i < std::size(kShares); ++i) {
-    const auto [to, share] = kShares[i];
-    const auto [from, before] = kShares[i - 1];
-    if (power <= to) return before + (share - before) * (power - from) / (to - from);
-  }
-  return 1;
+/// Share of `busbw` that a size shows where a call costs some time to begin with: 73 us on 8 H200
+/// (published by size), 340 us on two hosts of 8 H100, 570 us on ten.
+double share_at(int64_t bytes, double busbw, double factor, int nranks, bool within) {
+  constexpr double kWithin = 73;
+  constexpr double kBetween = 270;
+  constexpr double kPerRank = 4;
+  const double start_us = within ? kWithin : kBetween + kPerRank * std::clamp(nranks, 2, 512);
+  const double moving_us = static_cast<double>(bytes) / (busbw / factor) / 1e3;
+  return moving_us / (start_us + moving_us);
 }
 
 // What the machine could give.
@@ -116,6 +113,7 @@ HostNetwork known_network(const Machine& machine) {
   } else if (machine.type != nullptr) {
     network.known = Known::Type;
     network.nics = used_nics(*machine.type, per_host);
+    if (machine.nics > 0) network.nics = std::min(network.nics, machine.nics);
     network.gbits = machine.type->nic_gbits;
     network.best = machine.type->best;
     network.source = machine.type->source;
@@ -169,11 +167,14 @@ std::string gpus_text(const Machine& machine, int gpus) {
 }
 
 /// What GPUs of one host, or NVLink domain, exchange.
-void expect_within(const Machine& machine, std::string_view op, int gpus, Expectation& expected) {
+void expect_within(const Machine& machine, std::string_view op, int gpus, double reached,
+                   Expectation& expected) {
   if (machine.gpu == nullptr || gpus < 2) return;
   const GpuModel& gpu = *machine.gpu;
   const RingFigure ring = ring_in_host(gpu, gpus);
-  const double nvls = nvls_of(gpu, op, gpus);
+  // Buffers that are registered let the switch multicast for other operations too.
+  const bool beyond_rings = reached > path_factor("carried") * ring.usual;
+  const double nvls = nvls_of(gpu, beyond_rings ? "AllReduce" : op, gpus);
   expected.ring = ring.usual;
   if (gpu.links == GpuLinks::PCIe) {
     Ceiling slot = {Stage::PCIe, ring.usual, ring.usual * path_factor("normal-pcie"),
@@ -221,10 +222,21 @@ std::string nics_text(const HostNetwork& network) {
 }
 
 /// What NICs let pass; by trees where rings cannot have carried what was reached.
-Ceiling over_network(const Machine& machine, std::string_view op, const HostNetwork& network,
-                     double reached, double& line) {
+Ceiling over_network(const Machine& machine, std::string_view op, double reached,
+                     HostNetwork& network, double& line) {
   const int nhosts = std::max(machine.nhosts, 2);
   const int nranks = std::max(machine.nranks, 2);
+  // A guess that is too low is no guess: such hosts have faster NICs than most.
+  const auto most = [&](double bandwidth) {
+    return op == "AllReduce" ? by_trees_over_nics(nranks, nhosts, bandwidth)
+                             : over_nics(op, nranks, nhosts, bandwidth);
+  };
+  constexpr double kFastest = 800;
+  while (network.known == Known::Typical && network.gbits < kFastest &&
+         reached > path_factor("carried") * most(network.bandwidth)) {
+    network.gbits *= 2;
+    network.bandwidth *= 2;
+  }
   line = over_nics(op, nranks, nhosts, network.bandwidth);
   Ceiling nics = {Stage::NIC, line, line * network.normal, nics_text(network) + " give",
                   network.source, network.evidence};
@@ -268,12 +280,12 @@ void expect_between(const Machine& machine, std::string_view op, double reached,
   if (network.known == Known::No && machine.nics > 0) {
     network = fitted_rate(machine, op, reached);
   }
-  expected.network = network;
   if (network.known == Known::No) {
     expected.deciding = {};
     return;
   }
-  const Ceiling nics = over_network(machine, op, network, reached, expected.line);
+  const Ceiling nics = over_network(machine, op, reached, network, expected.line);
+  expected.network = network;
   expected.ceilings.push_back(nics);
   if (network.best > 0 && op == "AllReduce") expected.best = network.best;
   const bool is_local_less = expected.known() && expected.deciding.busbw < nics.busbw;
@@ -319,10 +331,13 @@ bool has_sockets_alone(const Machine& machine) {
 Expectation expect(const Machine& machine, std::string_view op, double reached) {
   Expectation expected;
   const bool in_domain = is_nvlink_domain(machine) && machine.nhosts != 1;
-  expected.within = machine.nhosts == 1 || in_domain;
+  // Where nothing but NCCL's search is known, one host is taken for all.
+  const bool seems_one = machine.nhosts < 0 && machine.hosts_seen == 1 && machine.gpu == nullptr;
+  expected.within =
+      machine.nhosts == 1 || in_domain || (seems_one && machine.searched.within > 0);
   if (is_several_domains(machine) || machine.shares_gpu) return expected;
   if (expected.within) {
-    expect_within(machine, op, machine.nranks, expected);
+    expect_within(machine, op, machine.nranks, reached, expected);
     // NCCL's own words, where no name tells the links.
     if (!expected.known() && machine.searched.within > 0) {
       expected.deciding = {machine.searched.type.starts_with("NV") ? Stage::NVLink : Stage::PCIe,
@@ -337,7 +352,7 @@ Expectation expect(const Machine& machine, std::string_view op, double reached) 
     return expected;
   }
   if (machine.nhosts < 2) return expected;
-  expect_within(machine, op, machine.per_host(), expected);
+  expect_within(machine, op, machine.per_host(), reached, expected);
   // A PCIe slot is no bound for several NICs of a host.
   if (expected.deciding.stage == Stage::PCIe) expected.deciding = {};
   if (has_sockets_alone(machine)) {
@@ -462,6 +477,8 @@ void add_notes(const Case& of, PerfVerdict& verdict) {
   }
   if (curve.one_size) note("one-size", {{"size", size}});
   if (curve.climbing) note("climbing", {{"size", size}});
+  constexpr int64_t kSmall = int64_t{64} << 20;
+  if (curve.last_at < kSmall) note("small-sizes", {{"size", size}});
   constexpr double kMisleading = 0.7;
   if (measurement.mean_busbw > 0 && measurement.mean_busbw < kMisleading * curve.best) {
     note("average", {{"figure", bandwidth_text(measurement.mean_busbw)},
@@ -531,10 +548,14 @@ void set_limited(const PerfCause& cause, const Case& of, PerfVerdict& verdict) {
   verdict.stage = cause.stage;
   verdict.machine_ceiling = expected.best > 0 ? expected.best : expected.deciding.busbw;
   verdict.ceiling = cause.path;
+  if (cause.key == "few-nics") {
+    verdict.ceiling = expected.deciding.busbw;
+    verdict.machine_ceiling = cause.path;
+  }
   if (cause.stage == Stage::Protocol && is_on_loopback(of.machine)) {
     verdict.ceiling = verdict.machine_ceiling = path_factor("loopback-tcp");
   }
-  if (cause.path > 0) {
+  if (cause.path > 0 && cause.key != "few-nics") {
     verdict.ceilings.push_back({cause.stage, cause.path, -1,
                                 "is left by " + join(perf_words("cause", cause.key, cause.figures), ""),
                                 cause.source, cause.evidence, true});
@@ -565,10 +586,14 @@ void set_below(double ceiling, double machine_ceiling, const std::string& of_wha
   verdict.answer = PerfAnswer::Below;
   verdict.ceiling = ceiling;
   verdict.machine_ceiling = machine_ceiling;
+  const bool ends_lower = of.curve.falls || of.curve.dips;
   verdict.headline = fmt::format(
-      "{}: {} GB/s, {} % below the {} {}; these lines do not tell which stage or host it is",
+      "{}: {} GB/s{}, {} % below the {} {}{}; these lines do not tell which stage or host it is",
       subject_of(of.measurement, of.machine), bandwidth_text(of.curve.best),
-      below(of.curve.best, ceiling), bandwidth_text(ceiling), of_what);
+      ends_lower ? " at best" : "", below(of.curve.best, ceiling), bandwidth_text(ceiling), of_what,
+      ends_lower ? fmt::format(", and {} % below it at {}", below(of.curve.last, ceiling),
+                               bytes_text(of.curve.last_at))
+                 : "");
   if (of.curve.falls) add(verdict.attempts, perf_words("try", "falls"));
   const bool over_pcie = of.expected.deciding.stage == Stage::PCIe;
   add(verdict.attempts, perf_words("try", !of.expected.within ? "below-between"
@@ -699,8 +724,15 @@ void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
     add_capture(of, verdict);
     return;
   }
-  if (!of.causes.empty()) {
-    set_limited(of.causes.front(), of, verdict);
+  // Every process names a network, one that it does not need as well.
+  constexpr double kSurelyNotLocal = 5;
+  const bool may_be_local = machine.nhosts < 0 && machine.hosts_seen < 2 && !machine.has_net &&
+                            of.curve.best >= kSurelyNotLocal;
+  const auto cause = std::ranges::find_if(of.causes, [&](const PerfCause& each) {
+    return !(may_be_local && each.stage == Stage::TCP && each.key.starts_with("tcp"));
+  });
+  if (cause != of.causes.end()) {
+    set_limited(*cause, of, verdict);
     add_capture(of, verdict);
     return;
   }
@@ -716,6 +748,7 @@ void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
 /// A cause that a line proves may take so much that even a normal-looking value is its own.
 bool is_at_its_limit(const PerfCause& cause, const Case& of) {
   if (cause.key == "pcie") return of.curve.best <= 1.1 * cause.path;
+  if (cause.key == "few-nics") return of.curve.best < 0.75 * cause.path;
   if (cause.key == "algo") {
     return cause.path > 0 && cause.path < 0.85 * of.expected.deciding.busbw &&
            of.curve.best < 0.85 * of.expected.deciding.busbw;
@@ -726,8 +759,12 @@ bool is_at_its_limit(const PerfCause& cause, const Case& of) {
 void judge_by_ceiling(const Case& of, PerfVerdict& verdict) {
   const Expectation& expected = of.expected;
   const Ceiling& deciding = expected.deciding;
-  const double share = of.curve.one_size ? share_at(of.curve.last_at) : 1;
-  const bool is_high = of.curve.plateau >= deciding.normal_from * share && !of.curve.falls;
+  const int nranks = std::max(of.machine.nranks, 2);
+  const double factor = std::max(1.0, bus_factor(of.measurement.op, nranks));
+  const double share =
+      share_at(of.curve.last_at, deciding.busbw, factor, nranks, expected.within);
+  const bool is_high = !of.curve.falls && (of.curve.plateau >= deciding.normal_from ||
+                                           of.curve.best >= deciding.normal_from * share);
   for (const PerfCause& cause : of.causes) {
     if (is_at_its_limit(cause, of)) return set_limited(cause, of, verdict);
   }
@@ -799,8 +836,10 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   }
   verdict.ceilings.insert(verdict.ceilings.end(), of.expected.ceilings.begin(),
                           of.expected.ceilings.end());
-  verdict.by_device_name =
-      machine.rate_by_name && !of.expected.within && of.expected.network.known == Known::Said;
+  const Known known = of.expected.network.known;
+  verdict.by_guess = !of.expected.within &&
+                     ((machine.rate_by_name && known == Known::Said) ||
+                      (known == Known::Typical && verdict.answer == PerfAnswer::Limited));
   std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   add_notes(of, verdict);

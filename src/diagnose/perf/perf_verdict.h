@@ -68,8 +68,9 @@ struct PerfVerdict {
   int64_t reached_at = -1;         ///< Its size in bytes.
   double ceiling = -1;             ///< What the path in use allows, GB/s; -1: unknown.
   double machine_ceiling = -1;     ///< What this machine could reach, GB/s; -1: unknown.
-  /// It follows from the name of a network device, which no line confirms: a hint, no accusation.
-  bool by_device_name = false;
+  /// It follows from what such devices or hosts usually have, which no line confirms: a hint, and no
+  /// accusation.
+  bool by_guess = false;
   std::vector<Ceiling> ceilings;   ///< All stages that are known, the lowest first.
   std::string headline;            ///< One sentence.
   std::vector<std::string> notes;  ///< What a careless reader would take wrongly; cliffs, gaps.
