@@ -14,9 +14,20 @@
 
 namespace ncclog {
 
+namespace {
+
+/// Solved where several sets of hosts were measured: one set tells nothing about its members.
+NodeSetAnswer node_sets_of(const Job& job) {
+  const std::vector<NodeSetRun> runs = node_set_runs(job, perf_verdicts(job));
+  const bool several = std::ranges::any_of(
+      runs, [&](const NodeSetRun& run) { return run.hosts != runs.front().hosts; });
+  return several ? solve_node_sets(runs) : NodeSetAnswer();
+}
+
+}  // namespace
+
 PerfReport perf_report(const Job& job, Tool tool) {
-  return {std::move(tool), job, perf_verdicts(job), late_verdicts(job),
-          solve_node_sets(node_set_runs(job, perf_verdicts(job)))};
+  return {std::move(tool), job, perf_verdicts(job), late_verdicts(job), node_sets_of(job)};
 }
 
 std::string_view to_string(PerfStatus status) {
@@ -34,6 +45,11 @@ bool is_slow(const PerfVerdict& verdict) {
 double share_reached(const PerfVerdict& verdict) {
   const double possible = std::max(verdict.ceiling, verdict.machine_ceiling);
   return possible > 0 && verdict.reached >= 0 ? verdict.reached / possible : 1;
+}
+
+/// The machine could reach more than the path that was measured.
+bool is_above(const PerfVerdict& verdict) {
+  return verdict.machine_ceiling > 0 && verdict.machine_ceiling > verdict.ceiling * 1.05;
 }
 
 /// The slowest first, then what cannot be told, then what is normal.
@@ -125,7 +141,9 @@ std::string headline_of(const PerfReport& report) {
 namespace {
 
 /// "AllReduce, 16 ranks on 2 hosts (all_reduce_perf)".
-std::string title_of(const Measurement& measurement) {
+std::string title_of(const PerfVerdict& verdict) {
+  if (verdict.measurement == nullptr) return "The job itself";
+  const Measurement& measurement = *verdict.measurement;
   std::string text = measurement.op.empty() ? "Unknown operation" : measurement.op;
   if (!measurement.datatype.empty()) text += " of " + measurement.datatype;
   if (measurement.nranks > 0) {
@@ -150,7 +168,7 @@ std::string reached_text(const PerfVerdict& verdict) {
     text += fmt::format(", {:.0f} % of the {} GB/s that this path allows",
                         100 * verdict.reached / verdict.ceiling, bandwidth_text(verdict.ceiling));
   }
-  if (verdict.machine_ceiling > verdict.ceiling * 1.05) {
+  if (is_above(verdict)) {
     text += fmt::format("{}{:.0f} % of the {} GB/s that this machine could reach",
                         verdict.ceiling > 0 ? "; " : ", ",
                         100 * verdict.reached / verdict.machine_ceiling,
@@ -192,8 +210,7 @@ Quotes seen(const Job& job, const std::vector<Evidence>& evidence, size_t most) 
 Figure curve_of(const PerfVerdict& verdict) {
   const Measurement& measured = *verdict.measurement;
   CurveChart chart;
-  Table table{.name = "busbw",
-              .columns = {"size", "out_of_place", "in_place", "algbw", "time_us"}};
+  Table table{.name = "busbw", .columns = {"size", "out_of_place", "in_place", "algbw", "time_us"}};
   CurveChart::Curve out{"out of place", {}};
   CurveChart::Curve in{"in place", {}};
   for (const MeasuredPoint& point : measured.points) {
@@ -214,7 +231,7 @@ Figure curve_of(const PerfVerdict& verdict) {
     if (!curve->points.empty()) chart.curves.push_back(std::move(*curve));
   }
   if (verdict.ceiling > 0) chart.lines.push_back({"this path allows", verdict.ceiling});
-  if (verdict.machine_ceiling > verdict.ceiling * 1.05) {
+  if (is_above(verdict)) {
     chart.lines.push_back({"this machine could", verdict.machine_ceiling});
   }
   return {"bus bandwidth over size", std::move(chart), std::move(table)};
@@ -225,9 +242,8 @@ std::vector<Block> verdict_blocks(const Job& job, const PerfVerdict& verdict, bo
   const bool whole = reader == Reader::Page;
   std::vector<Block> blocks;
   if (!is_lead) {
-    blocks.push_back(Statement{.word = std::string(word_of(verdict.answer)),
-                               .text = verdict.headline,
-                               .main = true});
+    blocks.push_back(Statement{
+        .word = std::string(word_of(verdict.answer)), .text = verdict.headline, .main = true});
   }
   if (std::string reached = reached_text(verdict); !reached.empty()) {
     blocks.push_back(Labelled{"reached", std::move(reached)});
@@ -242,13 +258,13 @@ std::vector<Block> verdict_blocks(const Job& job, const PerfVerdict& verdict, bo
   add_items("capture", verdict.capture, most, blocks);
   if (!whole) return blocks;
   if (!verdict.ceilings.empty()) blocks.push_back(stages_table(verdict));
-  if (!verdict.measurement->points.empty()) blocks.push_back(curve_of(verdict));
+  if (verdict.measurement != nullptr && !verdict.measurement->points.empty())
+    blocks.push_back(curve_of(verdict));
   return blocks;
 }
 
 Section verdict_section(const Job& job, const PerfVerdict& verdict, bool is_lead, Reader reader) {
-  return {.heading = title_of(*verdict.measurement),
-          .blocks = verdict_blocks(job, verdict, is_lead, reader)};
+  return {.heading = title_of(verdict), .blocks = verdict_blocks(job, verdict, is_lead, reader)};
 }
 
 /// Who is late, communicator by communicator; on a screen only those in which somebody is.
@@ -257,14 +273,13 @@ void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reade
   Section section{.heading = "Who is late", .id = "late"};
   for (const LateVerdict& verdict : late) {
     if (verdict.late.empty() && reader == Reader::Screen && late.size() > 1) continue;
-    const std::string title =
-        fmt::format("{}: {} of {} by {}, median {}{}",
-                    verdict.communicator.empty() ? "Communicator" : verdict.communicator,
-                    plural(verdict.calls, "call"), plural(verdict.nranks, "rank"), verdict.source,
-                    duration_text(verdict.median_call_us),
-                    verdict.clock_error_us > 0
-                        ? ", clocks known to " + duration_text(verdict.clock_error_us)
-                        : "");
+    const std::string title = fmt::format(
+        "{}: {} of {} by {}, median {}{}",
+        verdict.communicator.empty() ? "Communicator" : verdict.communicator,
+        plural(verdict.calls, "call"), plural(verdict.nranks, "rank"), verdict.source,
+        duration_text(verdict.median_call_us),
+        verdict.clock_error_us > 0 ? ", clocks known to " + duration_text(verdict.clock_error_us)
+                                   : "");
     std::vector<std::string> points;
     for (const LateParty& party : verdict.late) points.push_back(late_sentence(verdict, party));
     if (points.empty()) {
@@ -295,13 +310,12 @@ void add_node_sets(const NodeSetAnswer& answer, std::vector<Section>& sections) 
 
 /// A line for each verdict that is not shown whole.
 Table rest_table(std::span<const PerfVerdict* const> rest) {
-  Table table{.name = "measured",
-              .columns = {"what", "verdict", "reached", "of", "stage"}};
+  Table table{.name = "measured", .columns = {"what", "verdict", "reached", "of", "stage"}};
   for (const PerfVerdict* verdict : rest) {
     const auto bandwidth = [](double value) {
       return value > 0 ? bandwidth_text(value) : std::string();
     };
-    table.rows.push_back(cells(title_of(*verdict->measurement), word_of(verdict->answer),
+    table.rows.push_back(cells(title_of(*verdict), word_of(verdict->answer),
                                bandwidth(verdict->reached), bandwidth(verdict->ceiling),
                                to_string(verdict->stage)));
   }
@@ -336,16 +350,17 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
 
 Document perf_document(const PerfReport& report, Reader reader) {
   constexpr const char* kWords[] = {"SLOW", "NORMAL", "CANNOT TELL", "NOTHING MEASURED"};
-  Document document{.lead = {.word = kWords[static_cast<size_t>(status_of(report))],
-                             .text = headline_of(report),
-                             .main = true},
-                    .signature = fmt::format("{} {}. Made from the logs alone; nothing was asked of "
-                                             "the machines.",
-                                             report.tool.name, report.tool.version)};
+  Document document{
+      .lead = {.word = kWords[static_cast<size_t>(status_of(report))],
+               .text = headline_of(report),
+               .main = true},
+      .signature = fmt::format("{} {}. Made from the logs alone; nothing was asked of "
+                               "the machines.",
+                               report.tool.name, report.tool.version)};
   const auto order = by_urgency(report.verdicts);
   const bool leads = !order.empty() && headline_of(report) == order.front()->headline;
-  document.sections = perf_sections(report.job, report.verdicts, report.late, report.node_sets,
-                                    leads, reader);
+  document.sections =
+      perf_sections(report.job, report.verdicts, report.late, report.node_sets, leads, reader);
   if (status_of(report) == PerfStatus::NothingMeasured) {
     add_points(document, "To measure",
                {"Run nccl-tests on the same hosts, with NCCL_DEBUG=INFO and "
@@ -362,8 +377,7 @@ Section perf_section(const Job& job) {
   const std::vector<PerfVerdict>& verdicts = perf_verdicts(job);
   const std::vector<LateVerdict>& late = late_verdicts(job);
   if (verdicts.empty() && late.empty()) return section;
-  section.parts = perf_sections(job, verdicts, late, solve_node_sets(node_set_runs(job, verdicts)), false,
-                                Reader::Page);
+  section.parts = perf_sections(job, verdicts, late, node_sets_of(job), false, Reader::Page);
   return section;
 }
 
@@ -404,7 +418,10 @@ constexpr Key<Ceiling> kCeiling[] = {
     {"why", kText<&Ceiling::why>},
     {"source", kText<&Ceiling::source>},
     {"in_use",
-     kValue<&Ceiling::in_use, [] { return Json{{"type", "boolean"}}; }>,
+     kValue<&Ceiling::in_use,
+            [] {
+              return Json{{"type", "boolean"}};
+            }>,
      "Lines show that data take this way; false: the machine has it."},
 };
 
@@ -425,9 +442,16 @@ constexpr Key<Measurement> kMeasurement[] = {
     {"points", kObjects<&Measurement::points, kPoint>},
 };
 
+/// What is not known of a verdict without a measurement: about a job whose speed nobody measured.
 template <const auto& key>
 constexpr Key<PerfVerdict> kOfMeasurement = {
-    key.name, kOf<&PerfVerdict::measurement, key.value>, key.help};
+    key.name,
+    {key.value.schema,
+     [](const Job& job, const PerfVerdict& verdict) -> Json {
+       static const Measurement kNone;
+       return key.value.write(job, verdict.measurement ? *verdict.measurement : kNone);
+     }},
+    key.help};
 
 constexpr Key<PerfVerdict> kVerdict[] = {
     kOfMeasurement<kMeasurement[0]>,
