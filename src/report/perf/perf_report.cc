@@ -84,14 +84,21 @@ std::string duration_text(double microseconds) {
   return fmt::format("{:.0f} us", microseconds);
 }
 
+/// "in each 10th call", "in bursts", "in 92 % of 400 calls".
+std::string when_text(const LateVerdict& verdict, const LateParty& party) {
+  if (party.period > 1) return fmt::format("in each {}th call", party.period);
+  const std::string share =
+      fmt::format("in {:.0f} % of {}", party.share * 100, plural(verdict.calls, "call"));
+  return party.how == Lateness::Bursts ? share + ", in bursts" : share;
+}
+
 std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
-  return fmt::format(
-      "{} came last in {:.0f} % of {}, by {} (median; {} at the 99th percentile){}; {}.",
-      capitalised(party_text(party)), party.share * 100, plural(verdict.calls, "call"),
-      duration_text(party.median_us), duration_text(party.p99_us),
-      party.how == Lateness::Bursts ? ", in bursts" : "",
-      party.inside_the_call ? "it takes longer inside the call, so look at its links and its GPU"
-                            : "the others waited for it, so look at its own work");
+  return fmt::format("{} came last {}, by {} (median; {} at the 99th percentile); {}.",
+                     capitalised(party_text(party)), when_text(verdict, party),
+                     duration_text(party.median_us), duration_text(party.p99_us),
+                     party.inside_the_call
+                         ? "it takes longer inside the call, so look at its links and its GPU"
+                         : "the others waited for it, so look at what it does before the call");
 }
 
 std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between) {
@@ -283,7 +290,8 @@ void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reade
     std::vector<std::string> points;
     for (const LateParty& party : verdict.late) points.push_back(late_sentence(verdict, party));
     if (points.empty()) {
-      points.push_back(verdict.why_nobody.empty() ? "Nobody is late." : verdict.why_nobody);
+      points.push_back(verdict.why_nobody.empty() ? "Nobody is late."
+                                                  : capitalised(verdict.why_nobody) + ".");
     }
     section.blocks.push_back(Statement{.word = title});
     section.blocks.push_back(Items{"", std::move(points)});
@@ -331,6 +339,9 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
                                    const NodeSetAnswer& node_sets, bool has_lead, Reader reader) {
   std::vector<Section> sections;
   add_node_sets(node_sets, sections);
+  if (reader == Reader::Screen && first_late(late) != nullptr) {
+    add_late(job, late, reader, sections);
+  }
   const std::vector<const PerfVerdict*> order = by_urgency(verdicts);
   size_t shown = std::min(order.size(), reader == Reader::Page ? kCurves : kShownWhole);
   // Beside slow ones, the normal ones are a line each.
@@ -342,7 +353,9 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
   if (shown < order.size()) {
     sections.push_back({"Also measured", {rest_table(std::span(order).subspan(shown))}});
   }
-  add_late(job, late, reader, sections);
+  if (reader == Reader::Page || first_late(late) == nullptr) {
+    add_late(job, late, reader, sections);
+  }
   return sections;
 }
 
@@ -490,6 +503,7 @@ constexpr Key<LateParty> kLateParty[] = {
     {"how",
      {type::one_of<"steady|bursts">,
       [](const Job&, const LateParty& party) -> Json { return to_string(party.how); }}},
+    {"period", kValue<&LateParty::period>, "Late in each so-manieth call; 0: at no regular one."},
     {"where",
      {type::one_of<"compute|call">,
       [](const Job&, const LateParty& party) -> Json {
