@@ -153,8 +153,8 @@ const GpuModel* gpu_model_in_host_name(std::string_view host) {
 }
 
 const HostType* find_host_type(const HostHints& hints) {
-  const auto found = std::ranges::find_if(
-      host_types(), [&](const HostType& type) { return fits(type, hints); });
+  const auto found =
+      std::ranges::find_if(host_types(), [&](const HostType& type) { return fits(type, hints); });
   return found == host_types().end() ? nullptr : &*found;
 }
 

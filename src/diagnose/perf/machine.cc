@@ -37,9 +37,9 @@ std::string_view folder_of(std::string_view path) {
 
 struct Asked {
   const Job& job;
-  std::vector<char> asked;       ///< By process.
-  std::string_view folder;       ///< Of the measurement's file, with its slash.
-  bool any_file = true;          ///< Nothing was measured: all files are asked.
+  std::vector<char> asked;  ///< By process.
+  std::string_view folder;  ///< Of the measurement's file, with its slash.
+  bool any_file = true;     ///< Nothing was measured: all files are asked.
   const Communicator* comm = nullptr;
 
   bool asks(int process) const { return process >= 0 && asked[static_cast<size_t>(process)] != 0; }
@@ -63,8 +63,7 @@ void ask_processes(const Measurement& measurement, Asked& scope) {
     scope.asked[p] = in_file;
     any |= in_file && process.has_nccl;
   }
-  const int run =
-      measurement.process < 0 ? -1 : nth_process(job, measurement.process).run;
+  const int run = measurement.process < 0 ? -1 : nth_process(job, measurement.process).run;
   for (size_t p = 0; p < job.processes.size() && !any; ++p) {
     scope.asked[p] = run < 0 || job.processes[p].run < 0 || job.processes[p].run == run;
   }
@@ -419,9 +418,8 @@ bool is_cray_nid_name(std::string_view host) {
 
 void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine& machine) {
   HostHints hints;
-  for_each_asked<OfiNote>(scope, [&](const Said<OfiNote>& said) {
-    hints.names.emplace_back(said.message.text);
-  });
+  for_each_asked<OfiNote>(
+      scope, [&](const Said<OfiNote>& said) { hints.names.emplace_back(said.message.text); });
   for_each_asked<OfiTunerFallback>(scope, [&](const Said<OfiTunerFallback>& said) {
     hints.names.emplace_back(said.message.platform);
   });
@@ -441,14 +439,16 @@ void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine
     hints.slingshot |= scope.asks(address.process) && address.name.starts_with("hsn");
   }
   machine.slingshot = hints.slingshot || hints.cray_x;
-  hints.efa = machine.provider == "efa" ||
-              (machine.provider.empty() && machine.net_name == "AWS Libfabric" && !machine.slingshot);
+  hints.efa =
+      machine.provider == "efa" ||
+      (machine.provider.empty() && machine.net_name == "AWS Libfabric" && !machine.slingshot);
   machine.type = find_host_type(hints);
   if (machine.type == nullptr) return;
-  machine.type_by = machine.type->named.empty()
-                        ? fmt::format("{} x {} a host, {}", machine.type->gpus,
-                                      upper_case(machine.type->gpu), hints.efa ? "EFA" : "Slingshot")
-                        : std::string(machine.type->named);
+  machine.type_by =
+      machine.type->named.empty()
+          ? fmt::format("{} x {} a host, {}", machine.type->gpus, upper_case(machine.type->gpu),
+                        hints.efa ? "EFA" : "Slingshot")
+          : std::string(machine.type->named);
   if (machine.gpu == nullptr) machine.gpu = find_gpu_model(machine.type->gpu);
 }
 
