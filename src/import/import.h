@@ -91,7 +91,11 @@ TopologyImport import_topology(std::string_view bytes);
 //    "out_of_place":{"time":76.2,"alg_bw":110.1,"bus_bw":192.6,"nwrong":0}, …}, …],
 //    "out_of_bounds":{"count":0,"okay":"true"},"average_bus_bandwidth":{"bandwidth":88.1, …}}
 //
-// From src/util.cu. A test that was killed leaves the file open, and it is refused.
+// From src/util.cu. A test that was killed leaves the file open, and it is refused. rccl-tests (-x
+// FILE -Z json) lists records:
+//
+//   [{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":8, …, "size":8388608, "type":"float",
+//     "redop":"sum", "inPlace":0, "time":76.2, "algBw":110.1, "busBw":192.6, "wrong":"0"}, …]
 
 struct NcclTestsImport {
   NcclTestsRun run;     ///< Places in it are line 1 of unit 0.

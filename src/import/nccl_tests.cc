@@ -98,6 +98,41 @@ void read_environment(const Json& variables, NcclTestsRun& run) {
   std::ranges::sort(run.environment);
 }
 
+/// One way of one size, as rccl-tests lists them: both ways are records of their own, in a row.
+void add_record(const Json& record, NcclTestsRun& run) {
+  NcclTestsRow row = {.where = {0, 1}};
+  row.size = whole_number(member(record, "size")).value_or(-1);
+  row.datatype = text_of(member(record, "type"));
+  row.redop = text_of(member(record, "redop"));
+  const Json& wrong = member(record, "wrong");
+  const NcclTestsValues values = {number_text(member(record, "time"), 2),
+                                  number_text(member(record, "algBw"), 2),
+                                  number_text(member(record, "busBw"), 2),
+                                  whole_number(wrong) ? number_text(wrong, 0) : std::string("N/A")};
+  const bool is_in_place = truth(member(record, "inPlace")).value_or(false);
+  const bool is_second = is_in_place && !run.rows.empty() && run.rows.back().size == row.size &&
+                         run.rows.back().in_place.time.empty();
+  if (!is_second) run.rows.push_back(std::move(row));
+  NcclTestsRow& own = run.rows.back();
+  (is_in_place ? own.in_place : own.out_of_place) = values;
+  own.text = text_of_row(own);
+}
+
+/// rccl-tests' list of records; the operation is named as NCCL names it.
+NcclTestsRun read_records(const Json& records) {
+  NcclTestsRun run;
+  run.first = {0, 1};
+  for (const Json& record : records) {
+    if (run.rows.size() == kMaxRows || !record.is_object()) break;
+    if (run.rows.empty()) {
+      run.test = text_of(member(record, "name"));
+      run.nranks = small_int(member(record, "ranks"));
+    }
+    add_record(record, run);
+  }
+  return run;
+}
+
 }  // namespace
 
 NcclTestsImport import_nccl_tests(std::string_view bytes) {
@@ -106,6 +141,10 @@ NcclTestsImport import_nccl_tests(std::string_view bytes) {
   import.problem = document.problem;
   if (!import.problem.empty()) return import;
   const Json& data = document.data;
+  if (!member(data.is_array() && !data.empty() ? data.front() : data, "busBw").is_null()) {
+    import.run = read_records(data);
+    return import;
+  }
   if (as_list(member(data, "results")).empty()) {
     import.problem = "it holds no results";
     return import;

@@ -327,9 +327,13 @@ bool is_ras_json(std::string_view head) {
          head.find("\"communicators_count\"") != head.npos;
 }
 
-/// nccl-tests, src/util.cu: the keys with which -J begins.
+/// nccl-tests, src/util.cu: the keys with which -J begins. rccl-tests, src/common.cu: a list of
+/// records.
 bool is_nccl_tests_json(std::string_view head) {
   const size_t start = head.find_first_not_of(" \t\r\n");
+  if (start != head.npos && head[start] == '[') {
+    return head.find("\"numCycle\"") != head.npos && head.find("\"busBw\"") != head.npos;
+  }
   return start != head.npos && head[start] == '{' && head.find("\"start_time\"") != head.npos &&
          head.find("\"args\"") != head.npos && head.find("\"env\"") != head.npos;
 }

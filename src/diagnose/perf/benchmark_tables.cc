@@ -183,7 +183,8 @@ class BenchmarkReader {
     // trial differ by less than the count of ranks could show; the most frequent answer wins.
     if (payload_ > 0 && seconds > 0 && busbw > 0) {
       const double factor = busbw / kBits * seconds * 1e9 / static_cast<double>(payload_);
-      if (factor < 2) ++ranks_seen_[static_cast<int>(2 / (2 - factor) + 0.5)];
+      constexpr double kOfMany = 1.9999;  // The factor of 20,000 ranks.
+      if (factor < kOfMany) ++ranks_seen_[static_cast<int>(2 / (2 - factor) + 0.5)];
     }
     add_point(payload_, seconds > 0 ? seconds * 1e6 : -1, busbw < 0 ? -1 : busbw / kBits);
     seconds_ = {};
@@ -227,7 +228,7 @@ class BenchmarkReader {
     if (table_ != Table::Torch) open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, {});
     const int64_t bytes = said.payload.empty() ? payload_ : bytes_in(said.payload, kExactUnits);
     const double algbw = number_said(said.algbw);
-    // Latencies are of single calls and bandwidths of several, so the time is taken from the latter.
+    // Latencies are of single calls and bandwidths of several: the time is taken from the latter.
     const double time = algbw > 0 && bytes > 0 ? static_cast<double>(bytes) / algbw / 1e3 : -1;
     add_point(bytes, time, number_said(said.busbw), algbw);
   }
@@ -349,8 +350,8 @@ std::string_view nccl_name_of_torch_op(std::string_view op) {
 
 namespace {
 
-/// Where a launcher tells whose line is whose, each rank's trials are read for themselves, and rank 0
-/// alone says of how many bytes they are.
+/// Where a launcher tells whose line is whose, each rank's trials are read for themselves, and
+/// rank 0 alone says of how many bytes they are.
 void join_trials(std::vector<Measurement>&& trials, std::vector<Measurement>& all) {
   const auto has_payload = [](const Measurement& one) { return one.points.front().bytes > 0; };
   const auto with = std::ranges::count_if(trials, has_payload);
@@ -369,6 +370,29 @@ void join_trials(std::vector<Measurement>&& trials, std::vector<Measurement>& al
   }
 }
 
+/// What a heading would have said, from the two bandwidths of the rows: a quoted table has none.
+void add_what_rows_tell(Measurement& one) {
+  constexpr double kRounding = 0.005;  // The fewest decimals are two.
+  constexpr double kAboveOne = 1.02;   // No other operation has such a factor.
+  const MeasuredPoint& best = *std::ranges::max_element(one.points, {}, &MeasuredPoint::busbw);
+  if (one.op.empty() && best.out_of_place.algbw > 0 &&
+      best.busbw() > kAboveOne * best.out_of_place.algbw) {
+    one.op = "AllReduce";
+  }
+  if (one.nranks > 0 || one.in_training) return;
+  RankRange range;
+  for (const MeasuredPoint& point : one.points) {
+    RankRange narrower = range;
+    narrower &= ranks_by_ratio(one.op, point.out_of_place.algbw, point.busbw(), kRounding);
+    if (!narrower.is_empty()) range = narrower;
+  }
+  one.nranks = likeliest_in(range);
+  one.nranks_by_ratio = one.nranks > 0;
+  if (!one.nranks_by_ratio) return;
+  one.nranks_least = range.least;
+  one.nranks_most = range.most;
+}
+
 }  // namespace
 
 std::vector<Measurement> benchmark_measurements(const Job& job) {
@@ -382,6 +406,7 @@ std::vector<Measurement> benchmark_measurements(const Job& job) {
     }
   }
   join_trials(std::move(trials), all);
+  for (Measurement& one : all) add_what_rows_tell(one);
   return all;
 }
 

@@ -174,14 +174,14 @@ std::optional<Fit> fit_line(const std::vector<CurveSize>& sizes, size_t count) {
     wxy += weight * x * y;
   }
   const double spread = w * wxx - wx * wx;
-  if (spread <= 0) return std::nullopt;
+  if (!(spread > 0)) return std::nullopt;  // Nor a NaN, of numbers that no machine has.
   Fit fit = {.start_us = (wxx * wy - wx * wxy) / spread, .rate = (w * wxy - wx * wy) / spread};
   double residuals = 0;
   for (size_t i = sizes.size() - count; i < sizes.size(); ++i) {
     const double expected = fit.start_us + fit.rate * static_cast<double>(sizes[i].bytes);
     residuals += std::pow(expected / sizes[i].time_us - 1, 2);
   }
-  if (fit.rate <= 0) return std::nullopt;
+  if (!(fit.rate > 0) || !std::isfinite(fit.start_us)) return std::nullopt;
   const double variance = count > 2 ? residuals / static_cast<double>(count - 2) : 0;
   fit.error = std::sqrt(variance * w / spread) / fit.rate;
   return fit;
@@ -204,7 +204,7 @@ void fit_large_sizes(const std::vector<CurveSize>& sizes, Curve& curve) {
     error = std::max(error, std::abs(by_few - curve.factor / more->rate / 1e3));
   }
   // A start below zero: larger sizes are slower, so there is nothing that the curve heads for.
-  if (few->start_us < 0 || error > kMostError * by_few) return;
+  if (few->start_us < 0 || !(error <= kMostError * by_few)) return;
   curve.start_us = few->start_us;
   curve.asymptote = by_few;
   curve.asymptote_error = error;

@@ -49,7 +49,10 @@ constexpr TestedOp kTestedOps[] = {
 std::string_view op_of_test(std::string_view test) {
   const auto* found =
       std::ranges::find(kTestedOps, test.substr(0, test.find("_perf")), &TestedOp::test);
-  return found == std::end(kTestedOps) ? std::string_view() : found->op;
+  if (found != std::end(kTestedOps)) return found->op;
+  // Files of rccl-tests name the operation itself.
+  const auto* itself = std::ranges::find(kTestedOps, test, &TestedOp::op);
+  return itself == std::end(kTestedOps) ? std::string_view() : itself->op;
 }
 
 /// The row of the largest size that has elements; nullptr: there is none.
@@ -188,7 +191,7 @@ void count_ranks(const NcclTestsRun& run, Measurement& measurement) {
   const bool has_parts = bus_factor(measurement.op, 2) == 0.5;
   const int by_count = row != nullptr && has_parts ? ranks_by_count(*row) : 0;
   const RankRange range = ranks_by_rows(measurement.op, run);
-  const int last = run.places.empty() ? 0 : run.nranks;
+  const int last = run.nranks;
   if (by_count > 0 && range.holds(by_count)) {
     measurement.nranks = by_count;
   } else if (listed > 0 && range.holds(listed)) {
@@ -264,10 +267,19 @@ MeasuredValue value_of(const NcclTestsValues& printed) {
   return {number(printed.time), number(printed.algbw), number(printed.busbw)};
 }
 
+/// Releases before 2.0 print milliseconds: the size by the time is a thousandth of the bandwidth.
+void bring_to_microseconds(int64_t bytes, MeasuredValue& value) {
+  if (value.time_us <= 0 || value.algbw <= 0 || bytes <= 0) return;
+  const double times = value.algbw / (static_cast<double>(bytes) / value.time_us / 1e3);
+  if (times < 0.002) value.time_us *= 1e3;
+}
+
 MeasuredPoint point_of(const NcclTestsRow& row) {
   MeasuredPoint point = {.where = row.where, .text = row.text, .bytes = row.size};
   point.out_of_place = value_of(row.out_of_place);
   point.in_place = value_of(row.in_place);
+  bring_to_microseconds(row.size, point.out_of_place);
+  bring_to_microseconds(row.size, point.in_place);
   for (const NcclTestsValues* values : {&row.out_of_place, &row.in_place}) {
     const int64_t wrong = nccl_tests_wrong_values(values->wrong);
     constexpr int64_t kMost = int64_t{1} << 60;
@@ -338,17 +350,20 @@ int64_t input_number(const Job& job, SourceRef where) {
   return unit == nullptr ? -1 : static_cast<int64_t>(unit->input);
 }
 
-/// The first line about the communicator that the logs hold; line 0: none.
-SourceRef begin_of(const Job& job, const Communicator& comm) {
-  SourceRef begin;
-  for (const CommRank& rank : comm.ranks) {
-    if (rank.log < 0 || rank.segment < 0) continue;
-    const CommSegment& segment = segment_of(job, rank);
-    for (const SourceRef where : {segment.started, segment.completed}) {
-      if (where.is_known() && (!begin.is_known() || where < begin)) begin = where;
+/// By communicator, the first line about it that the logs hold; line 0: none.
+std::vector<SourceRef> communicator_begins(const Job& job) {
+  std::vector<SourceRef> begins;
+  for (const Communicator& comm : job.communicators) {
+    SourceRef& begin = begins.emplace_back();
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.log < 0 || rank.segment < 0) continue;
+      const CommSegment& segment = segment_of(job, rank);
+      for (const SourceRef where : {segment.started, segment.completed}) {
+        if (where.is_known() && (!begin.is_known() || where < begin)) begin = where;
+      }
     }
   }
-  return begin;
+  return begins;
 }
 
 /// Whether a test that begins at `first` and prints its rows to `last` used what began at `begin`.
@@ -357,16 +372,20 @@ bool is_within(const Job& job, SourceRef begin, SourceRef first, SourceRef last)
   return begin.is_known() && is_same_file && first < begin && begin < last;
 }
 
-int communicator_of(const Job& job, const Measurement& measurement) {
+/// What `begins` holds is that of communicator_begins; where tables stand in several files, `alone`
+/// is false, and a communicator of another file is taken for another run's.
+int communicator_of(const Job& job, const std::vector<SourceRef>& begins, bool alone,
+                    const Measurement& measurement) {
   std::vector<int> of_that_size;
   std::vector<int> within;
   for (size_t i = 0; i < job.communicators.size(); ++i) {
     const Communicator& comm = job.communicators[i];
     const bool fits = measurement.nranks > 0 ? comm.nranks == measurement.nranks : i == 0;
     if (!fits) continue;
-    of_that_size.push_back(static_cast<int>(i));
+    const bool is_same_file = input_number(job, begins[i]) == input_number(job, measurement.first);
+    if (alone || is_same_file) of_that_size.push_back(static_cast<int>(i));
     const SourceRef last = measurement.points.back().where;
-    if (is_within(job, begin_of(job, comm), measurement.first, last)) {
+    if (is_within(job, begins[i], measurement.first, last)) {
       within.push_back(static_cast<int>(i));
     }
   }
@@ -375,8 +394,9 @@ int communicator_of(const Job& job, const Measurement& measurement) {
 }
 
 /// What NCCL's lines add about the communicator.
-void add_communicator(const Job& job, Measurement& measurement) {
-  measurement.communicator = communicator_of(job, measurement);
+void add_communicator(const Job& job, const std::vector<SourceRef>& begins, bool alone,
+                      Measurement& measurement) {
+  measurement.communicator = communicator_of(job, begins, alone, measurement);
   if (measurement.communicator < 0) return;
   const Communicator& comm = nth_communicator(job, measurement.communicator);
   if (measurement.nranks < 0) measurement.nranks = comm.nranks;
@@ -400,7 +420,13 @@ std::vector<Measurement> derive_measurements(const Job& job) {
     if (!run.rows.empty()) all.push_back(measurement_of(job, run));
   }
   join_lone_processes(job, all);
-  for (Measurement& measurement : all) add_communicator(job, measurement);
+  if (all.empty()) return all;
+  const std::vector<SourceRef> begins = communicator_begins(job);
+  std::set<int64_t> files;
+  for (const Measurement& measurement : all) files.insert(input_number(job, measurement.first));
+  for (Measurement& measurement : all) {
+    add_communicator(job, begins, files.size() == 1, measurement);
+  }
   std::ranges::stable_sort(all, {}, &Measurement::first);
   return all;
 }

@@ -50,6 +50,24 @@ double limit_of_factor(std::string_view op) {
   return bus_factor(op, 2) < limit * 0.75 ? std::round(limit) : 0;
 }
 
+/// The ranks for which the operation's factor is between the two.
+RankRange ranks_by_factor(double limit, double least, double most) {
+  // factor = limit * (n - 1) / n; n = limit / (limit - factor).
+  constexpr double kSlack = 1e-7;
+  constexpr double kMost = RankRange::kMost;
+  RankRange range;
+  if (least >= limit) return {.least = 1, .most = 0};
+  if (least > 0) {
+    const double ranks = limit / (limit - least * (1 - kSlack));
+    range.least = static_cast<int>(std::clamp(std::ceil(ranks), 1.0, kMost));
+  }
+  if (most * (1 + kSlack) < limit) {
+    const double ranks = limit / (limit - std::max(most, 0.0) * (1 + kSlack));
+    range.most = static_cast<int>(std::clamp(std::floor(ranks), 0.0, kMost));
+  }
+  return range;
+}
+
 }  // namespace
 
 RankRange ranks_by_row(std::string_view op, int64_t bytes, std::string_view time,
@@ -61,22 +79,17 @@ RankRange ranks_by_row(std::string_view op, int64_t bytes, std::string_view time
   const double unsure_time = rounding_of(time);
   const double unsure_busbw = rounding_of(busbw);
   if (unsure_time >= *microseconds) return {};
-  // busbw = factor * bytes / time; factor = limit * (n - 1) / n; n = limit / (limit - factor).
+  // busbw = factor * bytes / time
   const double size = static_cast<double>(bytes) / 1e3;
-  const double least = (*gigabytes - unsure_busbw) * (*microseconds - unsure_time) / size;
-  const double most = (*gigabytes + unsure_busbw) * (*microseconds + unsure_time) / size;
-  constexpr double kSlack = 1e-7;
-  RankRange range;
-  if (least >= limit) return {.least = 1, .most = 0};
-  if (least > 0) {
-    const double ranks = limit / (limit - least * (1 - kSlack));
-    range.least = static_cast<int>(std::clamp(std::ceil(ranks), 1.0, double{RankRange::kMost}));
-  }
-  if (most * (1 + kSlack) < limit) {
-    const double ranks = limit / (limit - std::max(most, 0.0) * (1 + kSlack));
-    range.most = static_cast<int>(std::clamp(std::floor(ranks), 0.0, double{RankRange::kMost}));
-  }
-  return range;
+  return ranks_by_factor(limit, (*gigabytes - unsure_busbw) * (*microseconds - unsure_time) / size,
+                         (*gigabytes + unsure_busbw) * (*microseconds + unsure_time) / size);
+}
+
+RankRange ranks_by_ratio(std::string_view op, double algbw, double busbw, double rounding) {
+  const double limit = limit_of_factor(op);
+  if (limit == 0 || busbw < 0 || algbw <= rounding) return {};
+  return ranks_by_factor(limit, (busbw - rounding) / (algbw + rounding),
+                         (busbw + rounding) / (algbw - rounding));
 }
 
 int64_t element_bytes(std::string_view datatype) {

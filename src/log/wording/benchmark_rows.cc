@@ -134,22 +134,26 @@ void set_values(const Columns& row, size_t first, size_t count, const std::strin
 
 }  // namespace
 
-/// Where a rank runs. Fields rank, group, pid, host, device, bus_id, gpu.
+/// Where a rank runs. Fields rank, group, pid, host, device, bus_id, gpu. Releases before 2.0 print
+/// no pid, and once no host: "Rank  0 uses device  0 [0x05] …".
 bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
   if (!text.starts_with("#  ") && !text.starts_with("Rank ")) return false;
   const Columns row = columns_of(text);
-  const size_t rank = row[0] == "#" ? 1 : 0;
-  if (row[rank] != "Rank") return false;
-  const bool has_group = row[rank + 2] == "Group";
-  const size_t pid = rank + (has_group ? 4 : 2);
-  if (row[pid] != "Pid" || row[pid + 2] != "on" || row[pid + 4] != "device") return false;
-  const std::string_view bus_id = row[pid + 6];
-  if (!bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
-  message.set("rank", row[rank + 1]);
-  if (has_group) message.set("group", row[rank + 3]);
-  message.set("pid", row[pid + 1]);
-  message.set("host", row[pid + 3]);
-  message.set("device", row[pid + 5]);
+  size_t next = row[0] == "#" ? 1 : 0;
+  if (row[next] != "Rank") return false;
+  message.set("rank", row[next + 1]);
+  next += 2;
+  const auto take = [&](std::string_view word, const char* field) {
+    if (row[next] != word) return false;
+    message.set(field, row[next + 1]);
+    next += 2;
+    return true;
+  };
+  take("Group", "group");
+  take("Pid", "pid");
+  if (!take("on", "host") && row[next++] != "uses") return false;
+  const std::string_view bus_id = row[next + 2];
+  if (!take("device", "device") || !bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
   message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
   const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
   return message.fill({{"gpu", trim(text.substr(gpu))}});
@@ -237,8 +241,8 @@ bool is_shape(std::string_view cell) {
 
 }  // namespace
 
-/// "|   32KiB |   1.44GBps |   0.82GBps | 39.9us | …", or without payload where all rows are of one.
-/// Fields payload, busbw, algbw, time.
+/// "|   32KiB |   1.44GBps |   0.82GBps | 39.9us | …", or without payload where all rows are of
+/// one. Fields payload, busbw, algbw, time.
 bool recognise_torch_bench_row(std::string_view text, Message& message) {
   if (!text.starts_with('|') || text.size() > kLongestRow) return false;
   const Columns row = table_columns_of(text);
@@ -251,8 +255,8 @@ bool recognise_torch_bench_row(std::string_view text, Message& message) {
       {{"busbw", bus}, {"algbw", alg}, {"time", without_unit(row[busbw + 2], "us")}});
 }
 
-/// "31.67 GB   8501054668x4   3176.620 ms   171.272   149.863", or raw, without units. Fields shape,
-/// time, time_unit, throughput, busbw.
+/// "31.67 GB   8501054668x4   3176.620 ms   171.272   149.863", or raw, without units. Fields
+/// shape, time, time_unit, throughput, busbw.
 bool recognise_ds_bench_row(std::string_view text, Message& message) {
   if (text.size() > kLongestRow) return false;
   const Columns row = columns_of(text);

@@ -59,6 +59,20 @@ TEST(NcclTestsJson, KeepsTheVariablesOfNcclOnly) {
   EXPECT_EQ(run.environment, kept);
 }
 
+TEST(NcclTestsJson, RecordsOfRcclTestsAreJoinedToRows) {
+  const auto [run, problem] = import_nccl_tests(
+      R"([{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":8, "ranksPerNode":8,
+"gpusPerRank":1, "size":8388608, "type":"float", "redop":"sum", "inPlace":0, "time":76.2,
+"algBw":110.1, "busBw":192.7, "wrong":"0"}, {"numCycle":0, "name":"AllReduce", "ranks":8, "size":8388608, "type":"float",
+"redop":"sum", "inPlace":1, "time":74.0, "algBw":113.4, "busBw":198.4, "wrong":"N/A"}])");
+  EXPECT_EQ(problem, "");
+  EXPECT_EQ(run.test, "AllReduce");
+  EXPECT_EQ(run.nranks, 8);
+  ASSERT_EQ(run.rows.size(), 1U);
+  EXPECT_EQ(run.rows[0].text,
+            "8388608 -1 float sum -1 76.20 110.10 192.70 0 74.00 113.40 198.40 N/A");
+}
+
 TEST(NcclTestsJson, WhatIsNoResultIsRefused) {
   EXPECT_NE(import_nccl_tests(kResults.substr(0, 900)).problem, "");
   EXPECT_EQ(import_nccl_tests("{}").problem, "it holds no results");

@@ -85,6 +85,13 @@ TEST(BenchmarkTables, TablesArePrintedInGigabytes) {
       "all_reduce_bench.py AllReduce 8 ranks: 4000000000 -1.0 us 301.25");
 }
 
+TEST(BenchmarkTables, ATableWithoutHeadingTellsItsRanks) {
+  EXPECT_EQ(texts_of("| payload |    busbw   |    algbw   |\n"
+                     "|   32KiB |   1.50GBps |   0.86GBps |\n"
+                     "|   64MiB | 341.20GBps | 194.97GBps |\n"),
+            "all_reduce_bench.py AllReduce 8 ranks: 32768 38.1 us 1.50 67108864 344.2 us 341.20");
+}
+
 TEST(BenchmarkTables, DeepSpeedsRowsAreOfTheShapeAndItsUnitIsFoundByArithmetic) {
   // 64 MiB in 1.25 ms on 8 ranks: 53.69 GB/s, of which a ring carries 93.95, or 751.6 Gbit/s.
   const std::string heading =
@@ -150,10 +157,10 @@ TEST(BenchmarkTables, ParamsRowsAreReadInAllTheirForms) {
   EXPECT_EQ(texts_of("\tCOMMS-RES-all_reduce-float32        67108864          16777216             "
                      "345.2       346.0       347.9       341.7       350.3        194.406     "
                      "340.211\n"),
-            "PARAM AllReduce -1 ranks: 67108864 345.2 us 340.21");
+            "PARAM AllReduce 8 ranks: 67108864 345.2 us 340.21");
   EXPECT_EQ(
       texts_of("0: \tCOMMS-RES-all_to_all-float32        67108864         41.187      38.613\n"),
-      "PARAM AlltoAll -1 ranks: 67108864 -1.0 us 38.61");
+      "PARAM AlltoAll 16 ranks: 67108864 -1.0 us 38.61");
   EXPECT_EQ(texts_of("\tCOMMS-RES-all_reduce-float32\tsize (B)\tnElementsPerRank\n"), "");
 }
 

@@ -73,6 +73,13 @@ TEST(Measurements, RowsOfAllReleasesAndPastesAreRead) {
        "1.31  "
        "  1.31  2e-07\n",
        "AllReduce 2 ranks 1 hosts, 1 sizes, 1.31 at 1048576"},
+      {"1.x: neither pid nor microseconds",
+       "#   Rank  0 on     dgx-a device  0 [0x06] Tesla P100-SXM2-16GB\n"
+       "#   Rank  1 on     dgx-a device  1 [0x07] Tesla P100-SXM2-16GB\n"
+       "    10000000       2500000   float     sum    0.500   20.00   20.00    1e-06    0.490   "
+       "20.41  "
+       " 20.41    1e-06\n",
+       "AllReduce 2 ranks 1 hosts, 1 sizes, 20.41 at 10000000"},
       {"a test without reduction, by the count of each rank",
        "    16777216        524288   float            345.1   48.62   42.54    N/A    340.2   "
        "49.32  "
@@ -102,6 +109,14 @@ TEST(Measurements, RowsOfAllReleasesAndPastesAreRead) {
        "0:     67108864      16777216     float     sum      -1   1500.0   44.74   67.11      0   "
        "1480.0   45.34   68.02      0\n",
        "AllReduce ~4 ranks -1 hosts, 1 sizes, 68.02 at 67108864"},
+      {"Intel MPI's labels",
+       "[0]     67108864      16777216     float     sum      -1   1500.0   "
+       "44.74   67.11      0   1480.0   45.34   68.02      0\n",
+       "AllReduce ~4 ranks -1 hosts, 1 sizes, 68.02 at 67108864"},
+      {"a host's name, as pdsh puts it",
+       "node-01:     67108864      16777216     float     sum      "
+       "-1   1500.0   44.74   67.11      0   1480.0   45.34   68.02      0\n",
+       "AllReduce ~4 ranks -1 hosts, 1 sizes, 68.02 at 67108864"},
       {"mpirun's tags at each piece",
        "[1,0]<stdout>:    67108864      16777216     float     sum      -1[1,0]<stdout>:  1500.0   "
        "44.74   67.11      0[1,0]<stdout>:  1480.0   45.34   68.02      0\n",
@@ -120,6 +135,15 @@ TEST(Measurements, RowsOfAllReleasesAndPastesAreRead) {
        "67108864 16777216 float sum 1500.0 99.00 67.11\n", ""},
   };
   for (const Row& row : kRows) EXPECT_EQ(texts_of(row.log), row.measured) << row.what;
+}
+
+TEST(Measurements, MillisecondsOfOldReleasesBecomeMicroseconds) {
+  const Job job = job_from_text(
+      "    10000000       2500000   float     sum    0.500   20.00   20.00    1e-06    0.490   "
+      "20.41   "
+      "20.41    1e-06\n");
+  ASSERT_EQ(measurements(job).size(), 1U);
+  EXPECT_DOUBLE_EQ(measurements(job).front().points.front().out_of_place.time_us, 500);
 }
 
 TEST(Measurements, TheOperationIsThatOfItsColumnsAndOfTheFilesNameBetweenThose) {
