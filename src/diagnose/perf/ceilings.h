@@ -42,6 +42,10 @@ const GpuModel* find_gpu_model(std::string_view printed);
 /// people name no hosts after, such as T4, are left out.
 const GpuModel* gpu_model_in_host_name(std::string_view host);
 
+/// The model whose NVLinks to switches have that bandwidth in NCCL's topology: H100 of 370.8, which
+/// stands for its like; nullptr: none has.
+const GpuModel* gpu_model_by_nvlink(double bw);
+
 /// What is known of a host's kind beside its GPUs.
 struct HostHints {
   std::vector<std::string> names;  ///< Plugins' platforms, topology files, hosts.

@@ -24,7 +24,10 @@ int used_nics(const HostType& type, int per_host) {
   return std::max(1, type.nics * per_host / type.gpus);
 }
 
-HostNetwork known_network(const Machine& machine) {
+/// A slot that passes less than this part of its port is what limits it.
+constexpr double kSlotBelowPort = 0.9;
+
+HostNetwork known_network(const Machine& machine, double reached) {
   HostNetwork network;
   network.normal = path_factor("normal-nic");
   const int per_host = machine.per_host();
@@ -55,7 +58,22 @@ HostNetwork known_network(const Machine& machine) {
     network.source = "what most hosts with such GPUs have";
   }
   if (network.bandwidth < 0 && network.nics > 0) {
-    network.bandwidth = network.nics * network.gbits / 8;
+    double each = network.gbits / 8;
+    if (machine.nic_pcie > 0 && machine.nic_pcie < kSlotBelowPort * each) {
+      each = machine.nic_pcie;
+      network.by_slot = true;
+    }
+    network.bandwidth = network.nics * each;
+  }
+  // NCCL's own search leads where it found more NICs in reach than were taken for granted.
+  const double searched = machine.searched.between;
+  const double carried = path_factor("carried") * network.bandwidth;
+  if (network.known != Known::No && searched > carried && reached > carried) {
+    network.known = Known::Said;
+    network.bandwidth = searched;
+    network.nics = -1;
+    network.source = "NCCL's search for rings";
+    network.evidence = {machine.searched.line};
   }
   return network;
 }
@@ -77,11 +95,25 @@ void expect_within(const Machine& machine, std::string_view op, int gpus, double
                    Expectation& expected) {
   if (machine.gpu == nullptr || gpus < 2) return;
   const GpuModel& gpu = *machine.gpu;
-  const RingFigure ring = ring_in_host(gpu, gpus);
+  RingFigure ring = ring_in_host(gpu, gpus);
+  if (machine.has_nvswitch) ring.least = ring.usual;
+  // Links that the topology prints go before those that the model may have.
+  if (machine.nvlink_peer > 0 && !machine.has_nvswitch && gpu.links != GpuLinks::PCIe) {
+    ring.usual = std::min(ring.usual, machine.nvlink_peer * (gpus - 1));
+    ring.least = std::min(ring.least, ring.usual);
+  }
   // Buffers that are registered let the switch multicast for other operations too.
   const bool beyond_rings = reached > path_factor("carried") * ring.usual;
   const double nvls = nvls_of(gpu, beyond_rings ? "AllReduce" : op, gpus);
   expected.ring = ring.usual;
+  const bool over_bridge = gpu.links == GpuLinks::PCIe && gpu.peer > 0 && beyond_rings;
+  if (over_bridge) {
+    expected.deciding = {Stage::NVLink, gpu.peer, gpu.peer * path_factor("normal-nvlink"),
+                         fmt::format("a bridge between two {} gives", upper_case(gpu.words)),
+                         std::string(gpu.source)};
+    expected.ceilings.push_back(expected.deciding);
+    return;
+  }
   if (gpu.links == GpuLinks::PCIe) {
     Ceiling slot = {Stage::PCIe, ring.usual, ring.usual * path_factor("normal-pcie"),
                     fmt::format("a PCIe slot of {} gives", upper_case(gpu.words)),
@@ -152,6 +184,7 @@ Ceiling over_network(const Machine& machine, std::string_view op, double reached
       Stage::NIC,      line, line * network.normal, nics_text(network) + " give", network.source,
       network.evidence};
   nics.in_use = network.known == Known::Said;
+  if (network.by_slot) nics.why = nics_text(network) + " give through their PCIe slots";
   if (op == "AllReduce" && reached > path_factor("carried") * line) {
     nics.busbw = by_trees_over_nics(nranks, nhosts, network.bandwidth);
     nics.why = nics_text(network) + " give by trees";
@@ -187,7 +220,7 @@ HostNetwork fitted_rate(const Machine& machine, std::string_view op, double reac
 
 void expect_between(const Machine& machine, std::string_view op, double reached,
                     Expectation& expected) {
-  HostNetwork network = known_network(machine);
+  HostNetwork network = known_network(machine, reached);
   if (network.known == Known::No && machine.nics > 0) {
     network = fitted_rate(machine, op, reached);
   }
@@ -258,12 +291,9 @@ bool is_several_domains(const Machine& machine) {
 bool has_sockets_alone(const Machine& machine) {
   if (machine.net != NetKind::TCP || machine.has_rdma_nics) return false;
   if (machine.type != nullptr) return machine.type->is_tcp;
-  // Who switches RDMA off may have it, but on hosts with cards of that age.
-  constexpr int kOld = 3;
-  if (machine.gpu != nullptr && machine.gpu->pcie <= kOld) return !machine.gpu->has_rdma;
+  // Who switches RDMA off may have it.
   if (machine.is_on("NCCL_IB_DISABLE")) return false;
-  if (machine.gpu != nullptr) return !machine.gpu->has_rdma;
-  return machine.lacks_rdma;
+  return machine.gpu != nullptr && !machine.gpu->has_rdma;
 }
 
 Expectation expect_of(const Machine& machine, std::string_view op, double reached) {

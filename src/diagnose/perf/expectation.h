@@ -28,6 +28,7 @@ struct HostNetwork {
   double gbits = -1;     ///< Of one.
   double best = -1;      ///< GB/s of AllReduce over many such hosts.
   double normal = 0.75;  ///< Share from which a curve is normal.
+  bool by_slot = false;  ///< The PCIe slots of NICs pass less than their ports.
   std::string source;
   std::vector<Evidence> evidence;
 };

@@ -280,8 +280,9 @@ void add_rates(const Asked& scope, Machine& machine) {
     say(said.message.speed / 1000.0, evidence_of(said.record));
   });
   if (!by_port) {
-    for_each_asked<IbstatRate>(scope, [&](const Said<IbstatRate>& said) {
-      say(said.message.rate, evidence_of(said.record));
+    // A file of its own, or pasted: no process printed it.
+    for_each_said<IbstatRate>(scope.job, [&](const Said<IbstatRate>& said) {
+      if (scope.asks_file(said.record.where)) say(said.message.rate, evidence_of(said.record));
     });
   }
 }
@@ -312,10 +313,24 @@ void add_topology(const Asked& scope, const std::vector<std::string>& hosts, Mac
       const double pci = slowest_pci(topology.system, static_cast<int>(n));
       if (node.name.kind == "GPU") lower(machine.gpu_pcie, pci);
       if (node.name.kind == "NVS") machine.has_nvswitch = true;
-      if (node.name.kind != "NET") continue;
+      // Ports of Ethernet that sockets use, whose rate NCCL may have assumed.
+      if (node.name.kind != "NET" || machine.net == NetKind::TCP) continue;
       ++nets;
       lower(machine.nic_pcie, pci);
       lower(slowest_net, node.speed);
+    }
+    for (const SystemLink& link : topology.system.links) {
+      if (link.type != "NVL" && link.type != "XGMI") continue;
+      const auto kind = [&](int node) -> std::string_view {
+        return node < 0 ? std::string_view()
+                        : topology.system.nodes[static_cast<size_t>(node)].name.kind;
+      };
+      if (kind(link.from) == "GPU" && kind(link.to) == "GPU") lower(machine.nvlink_peer, link.bw);
+      const bool to_switch = kind(link.from) == "GPU" && kind(link.to) == "NVS";
+      if (to_switch && machine.gpu == nullptr) {
+        machine.gpu = gpu_model_by_nvlink(link.bw);
+        if (machine.gpu != nullptr) machine.gpu_name = topology.host;
+      }
     }
     if (nets == 0) continue;
     machine.nics = machine.nics < 0 ? nets : std::min(machine.nics, nets);
@@ -510,9 +525,9 @@ Machine machine_in(const Measurement& measurement, const Asked& scope) {
   add_edges(scope, machine);
   add_nics(scope, machine);
   add_rates(scope, machine);
-  add_topology(scope, hosts, machine);
   add_network(scope, machine);
   decide_network(machine);
+  add_topology(scope, hosts, machine);
   add_type(scope, hosts, machine);
   add_search(scope, machine);
   add_model(measurement, scope, machine);

@@ -57,6 +57,7 @@ struct Machine {
   bool gpu_by_host_name = false;
   bool shares_gpu = false;
   bool has_nvswitch = false;
+  double nvlink_peer = -1;   ///< Of the links that join two GPUs directly, GB/s; the least.
   std::optional<bool> nvls;  ///< As NCCL says; nullopt: it says nothing.
   bool nvls_tree = false;    ///< "Connected NVLS tree": several hosts and NVLink SHARP in each.
   bool mnnvl = false;        ///< NVLink joins all of its hosts.

@@ -145,6 +145,18 @@ void add_sockets(const Machine& machine, Causes& causes) {
 
 void add_nic_path(const Machine& machine, double expected, Causes& causes) {
   if (machine.nhosts == 1 || machine.net != NetKind::RDMA) return;
+  const double port = machine.nic_gbits / 8;
+  if (machine.nic_pcie > 0 && machine.nic_pcie < 0.9 * port) {
+    const double slot = pcie_slot(3, 16);
+    causes.push_back({Stage::PCIe,
+                      "nic-slot",
+                      expected,
+                      {{"figure", bandwidth_text(machine.nic_pcie)},
+                       {"usual", bandwidth_text(port)},
+                       {"lanes", fmt::format("x{:.0f}", 16 * machine.nic_pcie / slot)}},
+                      {},
+                      "the topology that NCCL reads"});
+  }
   if (machine.gdr == false) {
     causes.push_back({Stage::NICWithoutGDR,
                       "no-gdr",
@@ -237,6 +249,8 @@ void add_channels(const Machine& machine, double expected, Causes& causes) {
 void add_algorithm(const Machine& machine, std::string_view op, Causes& causes) {
   const std::vector<std::string> left = choices(machine, "NCCL_ALGO");
   if (left.empty() || op != "AllReduce") return;
+  // Rings are what carries most over NICs; only on one host do they leave the switch out.
+  if (left.size() == 1 && left[0] == "RING" && machine.nhosts != 1) return;
   const SettingInForce& setting = *machine.setting("NCCL_ALGO");
   double path = -1;
   const bool by_switch =

@@ -201,6 +201,8 @@ void set_limited(const PerfCause& cause, const Case& of, PerfVerdict& verdict) {
   verdict.stage = cause.stage;
   verdict.machine_ceiling = expected.best > 0 ? expected.best : expected.deciding.busbw;
   verdict.ceiling = cause.path;
+  // What was reached refutes a share that is left in general.
+  if (cause.path > 0 && cause.path < of.curve.best) verdict.ceiling = verdict.machine_ceiling;
   if (cause.key == "few-nics") {
     verdict.ceiling = expected.deciding.busbw;
     verdict.machine_ceiling = cause.path;
@@ -405,6 +407,7 @@ void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
 
 /// A cause that a line proves may take so much that even a normal-looking value is its own.
 bool is_at_its_limit(const PerfCause& cause, const Case& of) {
+  if (cause.key == "nic-slot") return true;
   if (cause.key == "pcie") return of.curve.best <= 1.1 * cause.path;
   if (cause.key == "few-nics") return of.curve.best < 0.75 * cause.path;
   if (cause.key == "algo") {

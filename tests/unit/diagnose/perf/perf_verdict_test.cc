@@ -224,6 +224,7 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
   const Rows two = {.hosts = 2, .rows = flat(9)};
   const Rows half = {.hosts = 2, .rows = flat(180)};
   const Rows one = {.rows = flat(60)};
+  const Rows lane = {.rows = flat(21)};
   const Rows slow_pcie = {.per_host = 2, .gpu = "NVIDIA A40", .rows = flat(5.6)};
   const std::string ib =
       "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB [4]mlx5_4:1/IB "
@@ -258,8 +259,8 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
            says(one, "NCCL_SHM_DISABLE set by environment to 1."),
        "limited tcp -1"},
       {"one channel",
-       table_of(one) + says(one, "NCCL_MAX_NCHANNELS set by environment to 1.") +
-           says(one,
+       table_of(lane) + says(lane, "NCCL_MAX_NCHANNELS set by environment to 1.") +
+           says(lane,
                 "1 coll channels, 1 collnet channels, 0 nvls channels, 1 p2p channels, 1 p2p "
                 "channels per peer"),
        "limited channels 37"},
@@ -270,9 +271,9 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
            "box:1000:1000 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\n",
        "limited shm -1"},
       {"PCIe where NVLink should be",
-       table_of(one) + says(one,
-                            "Pattern 4, crossNic 0, nChannels 2, bw 22.0/22.0, type PIX/PIX, "
-                            "sameChannels 1"),
+       table_of(lane) + says(lane,
+                             "Pattern 4, crossNic 0, nChannels 2, bw 22.0/22.0, type PIX/PIX, "
+                             "sameChannels 1"),
        "limited pcie 44"},
       {"the link between sockets",
        table_of(slow_pcie) + says(slow_pcie,
