@@ -256,6 +256,7 @@ void add_nics(const Asked& scope, Machine& machine) {
     for (const Hca& hca : list.hcas) {
       if (both && hca.link != kept) continue;
       by_host[list.host].insert(hca.name);
+      machine.over_ethernet |= hca.link == "RoCE" || hca.name.find("bond") != hca.name.npos;
       named_rate = std::max(named_rate, rate_of_device(hca.name));
     }
   }

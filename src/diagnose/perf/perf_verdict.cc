@@ -255,6 +255,9 @@ void set_below(double ceiling, double machine_ceiling, const std::string& of_wha
   add(verdict.attempts, perf_words("try", !of.expected.within ? "below-between"
                                           : over_pcie         ? "below-pcie"
                                                               : "below-within"));
+  if (!of.expected.within && of.machine.over_ethernet) {
+    add(verdict.attempts, perf_words("try", "below-ethernet"));
+  }
   const double of_half = of.curve.best / ceiling / path_factor("acs");
   if (!of.expected.within && of_half > 0.8 && of_half < 1.2) {
     add(verdict.attempts, perf_words("try", "below-acs"));
