@@ -37,9 +37,9 @@ std::string_view folder_of(std::string_view path) {
 
 struct Asked {
   const Job& job;
-  std::vector<char> asked;       ///< By process.
-  std::string_view folder;       ///< Of the measurement's file, with its slash.
-  bool any_file = true;          ///< Nothing was measured: all files are asked.
+  std::vector<char> asked;  ///< By process.
+  std::string_view folder;  ///< Of the measurement's file, with its slash.
+  bool any_file = true;     ///< Nothing was measured: all files are asked.
   const Communicator* comm = nullptr;
 
   bool asks(int process) const { return process >= 0 && asked[static_cast<size_t>(process)] != 0; }
@@ -63,8 +63,7 @@ void ask_processes(const Measurement& measurement, Asked& scope) {
     scope.asked[p] = in_file;
     any |= in_file && process.has_nccl;
   }
-  const int run =
-      measurement.process < 0 ? -1 : nth_process(job, measurement.process).run;
+  const int run = measurement.process < 0 ? -1 : nth_process(job, measurement.process).run;
   for (size_t p = 0; p < job.processes.size() && !any; ++p) {
     scope.asked[p] = run < 0 || job.processes[p].run < 0 || job.processes[p].run == run;
   }
@@ -257,6 +256,7 @@ void add_nics(const Asked& scope, Machine& machine) {
     for (const Hca& hca : list.hcas) {
       if (both && hca.link != kept) continue;
       by_host[list.host].insert(hca.name);
+      machine.over_ethernet |= hca.link == "RoCE" || hca.name.find("bond") != hca.name.npos;
       named_rate = std::max(named_rate, rate_of_device(hca.name));
     }
   }
@@ -281,8 +281,9 @@ void add_rates(const Asked& scope, Machine& machine) {
     say(said.message.speed / 1000.0, evidence_of(said.record));
   });
   if (!by_port) {
-    for_each_asked<IbstatRate>(scope, [&](const Said<IbstatRate>& said) {
-      say(said.message.rate, evidence_of(said.record));
+    // A file of its own, or pasted: no process printed it.
+    for_each_said<IbstatRate>(scope.job, [&](const Said<IbstatRate>& said) {
+      if (scope.asks_file(said.record.where)) say(said.message.rate, evidence_of(said.record));
     });
   }
 }
@@ -313,10 +314,24 @@ void add_topology(const Asked& scope, const std::vector<std::string>& hosts, Mac
       const double pci = slowest_pci(topology.system, static_cast<int>(n));
       if (node.name.kind == "GPU") lower(machine.gpu_pcie, pci);
       if (node.name.kind == "NVS") machine.has_nvswitch = true;
-      if (node.name.kind != "NET") continue;
+      // Ports of Ethernet that sockets use, whose rate NCCL may have assumed.
+      if (node.name.kind != "NET" || machine.net == NetKind::TCP) continue;
       ++nets;
       lower(machine.nic_pcie, pci);
       lower(slowest_net, node.speed);
+    }
+    for (const SystemLink& link : topology.system.links) {
+      if (link.type != "NVL" && link.type != "XGMI") continue;
+      const auto kind = [&](int node) -> std::string_view {
+        return node < 0 ? std::string_view()
+                        : topology.system.nodes[static_cast<size_t>(node)].name.kind;
+      };
+      if (kind(link.from) == "GPU" && kind(link.to) == "GPU") lower(machine.nvlink_peer, link.bw);
+      const bool to_switch = kind(link.from) == "GPU" && kind(link.to) == "NVS";
+      if (to_switch && machine.gpu == nullptr) {
+        machine.gpu = gpu_model_by_nvlink(link.bw);
+        if (machine.gpu != nullptr) machine.gpu_name = topology.host;
+      }
     }
     if (nets == 0) continue;
     machine.nics = machine.nics < 0 ? nets : std::min(machine.nics, nets);
@@ -419,9 +434,8 @@ bool is_cray_nid_name(std::string_view host) {
 
 void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine& machine) {
   HostHints hints;
-  for_each_asked<OfiNote>(scope, [&](const Said<OfiNote>& said) {
-    hints.names.emplace_back(said.message.text);
-  });
+  for_each_asked<OfiNote>(
+      scope, [&](const Said<OfiNote>& said) { hints.names.emplace_back(said.message.text); });
   for_each_asked<OfiTunerFallback>(scope, [&](const Said<OfiTunerFallback>& said) {
     hints.names.emplace_back(said.message.platform);
   });
@@ -441,14 +455,16 @@ void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine
     hints.slingshot |= scope.asks(address.process) && address.name.starts_with("hsn");
   }
   machine.slingshot = hints.slingshot || hints.cray_x;
-  hints.efa = machine.provider == "efa" ||
-              (machine.provider.empty() && machine.net_name == "AWS Libfabric" && !machine.slingshot);
+  hints.efa =
+      machine.provider == "efa" ||
+      (machine.provider.empty() && machine.net_name == "AWS Libfabric" && !machine.slingshot);
   machine.type = find_host_type(hints);
   if (machine.type == nullptr) return;
-  machine.type_by = machine.type->named.empty()
-                        ? fmt::format("{} x {} a host, {}", machine.type->gpus,
-                                      upper_case(machine.type->gpu), hints.efa ? "EFA" : "Slingshot")
-                        : std::string(machine.type->named);
+  machine.type_by =
+      machine.type->named.empty()
+          ? fmt::format("{} x {} a host, {}", machine.type->gpus, upper_case(machine.type->gpu),
+                        hints.efa ? "EFA" : "Slingshot")
+          : std::string(machine.type->named);
   if (machine.gpu == nullptr) machine.gpu = find_gpu_model(machine.type->gpu);
 }
 
@@ -510,9 +526,9 @@ Machine machine_in(const Measurement& measurement, const Asked& scope) {
   add_edges(scope, machine);
   add_nics(scope, machine);
   add_rates(scope, machine);
-  add_topology(scope, hosts, machine);
   add_network(scope, machine);
   decide_network(machine);
+  add_topology(scope, hosts, machine);
   add_type(scope, hosts, machine);
   add_search(scope, machine);
   add_model(measurement, scope, machine);

@@ -19,12 +19,12 @@ namespace ncclog {
 
 struct PerfCause {
   Stage stage = Stage::Unknown;
-  std::string_view key;    ///< Of perf_words.table.
+  std::string_view key;  ///< Of perf_words.table.
   /// GB/s of bus bandwidth that are left at most, of "few-nics" those of all NICs; -1: unknown.
   double path = -1;
-  PerfFigures figures;     ///< For its words.
+  PerfFigures figures;  ///< For its words.
   std::vector<Evidence> evidence;
-  std::string source;      ///< Of `path`.
+  std::string source;  ///< Of `path`.
 };
 
 /// All that lines show, the one that costs most first. `expected`: what the machine could give, GB/s

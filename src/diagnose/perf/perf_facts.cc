@@ -48,9 +48,8 @@ FactValue perf_below(const Job& job, const Instance&) {
 FactValue perf_normal(const Job& job, const Instance&) {
   if (measurements(job).empty()) return unknown();
   const auto& verdicts = perf_verdicts(job);
-  const bool all = std::ranges::all_of(verdicts, [](const PerfVerdict& verdict) {
-    return verdict.answer == PerfAnswer::Normal;
-  });
+  const bool all = std::ranges::all_of(
+      verdicts, [](const PerfVerdict& verdict) { return verdict.answer == PerfAnswer::Normal; });
   const bool asked_more = std::ranges::any_of(
       job.nccl_tests, [](const NcclTestsRun& run) { return run.below_expected; });
   if (!all || asked_more) return no();

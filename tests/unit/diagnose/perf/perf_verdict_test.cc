@@ -41,9 +41,9 @@ std::string table_of(const Rows& table) {
   const int nranks = table.hosts * table.per_host;
   std::string text = fmt::format("# Collective test starting: {}\n# Using devices\n", table.test);
   for (int rank = 0; rank < nranks && table.list_ranks; ++rank) {
-    text += fmt::format("#  Rank {:2} Group  0 Pid {:6} on {} device {:2} [0000:{:02x}:00] {}\n", rank,
-                        1000 + rank, host_name(table, rank / table.per_host), rank % table.per_host,
-                        16 + rank % table.per_host, table.gpu);
+    text += fmt::format("#  Rank {:2} Group  0 Pid {:6} on {} device {:2} [0000:{:02x}:00] {}\n",
+                        rank, 1000 + rank, host_name(table, rank / table.per_host),
+                        rank % table.per_host, 16 + rank % table.per_host, table.gpu);
   }
   for (const auto& [power, busbw] : table.rows) {
     const double bytes = static_cast<double>(int64_t{1} << power);
@@ -65,8 +65,9 @@ std::vector<std::pair<int, double>> flat(double busbw) {
 std::string says(const Rows& table, const std::string& message) {
   std::string text;
   for (int rank = 0; rank < table.hosts * table.per_host; ++rank) {
-    text += fmt::format("{0}:{1}:{1} [{2}] NCCL INFO {3}\n", host_name(table, rank / table.per_host),
-                        1000 + rank, rank % table.per_host, message);
+    text +=
+        fmt::format("{0}:{1}:{1} [{2}] NCCL INFO {3}\n", host_name(table, rank / table.per_host),
+                    1000 + rank, rank % table.per_host, message);
   }
   return text;
 }
@@ -126,7 +127,8 @@ TEST(PerfVerdicts, CallNormalWhatSuchMachinesGive) {
        "normal nvlink 235"},
       {"DGX-1", {.gpu = "Tesla V100-SXM2-16GB", .rows = flat(128)}, "normal nvlink 130"},
       {"8 x MI300X", {.gpu = "AMD Instinct MI300X", .rows = flat(312)}, "normal nvlink 313"},
-      {"2 x MI300X", {.per_host = 2, .gpu = "AMD Instinct MI300X", .rows = flat(46)},
+      {"2 x MI300X",
+       {.per_host = 2, .gpu = "AMD Instinct MI300X", .rows = flat(46)},
        "normal nvlink 47"},
       {"8 x B200", {.gpu = "NVIDIA B200", .rows = flat(835)}, "normal nvls 840"},
       {"8 x L40S", {.gpu = "NVIDIA L40S", .rows = flat(9)}, "normal pcie 24"},
@@ -142,7 +144,11 @@ TEST(PerfVerdicts, CallNormalWhatSuchMachinesGive) {
        {.hosts = 18, .per_host = 4, .gpu = "NVIDIA GB200", .rows = flat(845)},
        "normal nvls 840"},
       {"Cray hosts with Slingshot",
-       {.hosts = 4, .per_host = 4, .gpu = "NVIDIA GH200 120GB", .host = "nid00123", .rows = flat(91)},
+       {.hosts = 4,
+        .per_host = 4,
+        .gpu = "NVIDIA GH200 120GB",
+        .host = "nid00123",
+        .rows = flat(91)},
        "normal nic 100"},
   };
   for (const TableCase& row : kCases) {
@@ -218,13 +224,14 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
   const Rows two = {.hosts = 2, .rows = flat(9)};
   const Rows half = {.hosts = 2, .rows = flat(180)};
   const Rows one = {.rows = flat(60)};
+  const Rows lane = {.rows = flat(21)};
   const Rows slow_pcie = {.per_host = 2, .gpu = "NVIDIA A40", .rows = flat(5.6)};
   const std::string ib =
       "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB [4]mlx5_4:1/IB "
       "[5]mlx5_5:1/IB [6]mlx5_6:1/IB [7]mlx5_7:1/IB [RO]; OOB eno1:10.4.4.1<0>";
   const LogCase kCases[] = {
-      {"sockets between hosts with RDMA",
-       table_of(two) + says(two, "Using network Socket"), "limited tcp -1"},
+      {"sockets between hosts with RDMA", table_of(two) + says(two, "Using network Socket"),
+       "limited tcp -1"},
       {"RDMA switched off",
        table_of(two) + says(two, "NCCL_IB_DISABLE set by environment to 1.") +
            says(two, "Using network Socket"),
@@ -239,8 +246,9 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
        "limited nic-without-gdr 200"},
       {"one NIC of eight",
        table_of(two) + says(two, "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eno1:10.4.4.1<0>") +
-           says(two, "NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=100000 context=0x55 "
-                     "pciPath=/sys/devices/pci0000:17 ar=1") +
+           says(two,
+                "NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=100000 context=0x55 "
+                "pciPath=/sys/devices/pci0000:17 ar=1") +
            says(two, "NCCL_TOPO_FILE set by environment to /opt/ndv5-topo.xml") +
            says(two, "Using network IB"),
        "limited nic 12"},
@@ -251,9 +259,10 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
            says(one, "NCCL_SHM_DISABLE set by environment to 1."),
        "limited tcp -1"},
       {"one channel",
-       table_of(one) + says(one, "NCCL_MAX_NCHANNELS set by environment to 1.") +
-           says(one, "1 coll channels, 1 collnet channels, 0 nvls channels, 1 p2p channels, 1 p2p "
-                     "channels per peer"),
+       table_of(lane) + says(lane, "NCCL_MAX_NCHANNELS set by environment to 1.") +
+           says(lane,
+                "1 coll channels, 1 collnet channels, 0 nvls channels, 1 p2p channels, 1 p2p "
+                "channels per peer"),
        "limited channels 37"},
       {"LL forced", table_of(one) + says(one, "NCCL_PROTO set by environment to LL"),
        "limited protocol 141"},
@@ -262,12 +271,14 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
            "box:1000:1000 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\n",
        "limited shm -1"},
       {"PCIe where NVLink should be",
-       table_of(one) + says(one, "Pattern 4, crossNic 0, nChannels 2, bw 22.0/22.0, type PIX/PIX, "
-                                 "sameChannels 1"),
+       table_of(lane) + says(lane,
+                             "Pattern 4, crossNic 0, nChannels 2, bw 22.0/22.0, type PIX/PIX, "
+                             "sameChannels 1"),
        "limited pcie 44"},
       {"the link between sockets",
-       table_of(slow_pcie) + says(slow_pcie, "Pattern 4, crossNic 0, nChannels 1, bw 20.0/20.0, type "
-                                             "SYS/SYS, sameChannels 1"),
+       table_of(slow_pcie) + says(slow_pcie,
+                                  "Pattern 4, crossNic 0, nChannels 1, bw 20.0/20.0, type "
+                                  "SYS/SYS, sameChannels 1"),
        "normal pcie 20"},
   };
   for (const LogCase& row : kCases) EXPECT_EQ(verdict_of(row.log), row.verdict) << row.name;
@@ -275,8 +286,8 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
 
 TEST(PerfVerdicts, LeaveASettingAloneThatCostsNothing) {
   const Rows table = {.rows = flat(478)};
-  const Job job = job_from_text(table_of(table) +
-                                says(table, "NCCL_P2P_DISABLE set by environment to 1."));
+  const Job job =
+      job_from_text(table_of(table) + says(table, "NCCL_P2P_DISABLE set by environment to 1."));
   const PerfVerdict& verdict = perf_verdicts(job).front();
   EXPECT_EQ(verdict.answer, PerfAnswer::Normal);
   EXPECT_TRUE(holds(verdict.notes, "NCCL_P2P_DISABLE=1 is set, and costs nothing"));
@@ -284,8 +295,8 @@ TEST(PerfVerdicts, LeaveASettingAloneThatCostsNothing) {
 
 TEST(PerfVerdicts, KnowHostsThatHaveNothingButEthernet) {
   const Rows table = {.hosts = 2, .per_host = 1, .gpu = "Tesla T4", .rows = flat(2.6)};
-  const std::string sockets = says(table, "NET/IB : No device found.") +
-                              says(table, "Using network Socket");
+  const std::string sockets =
+      says(table, "NET/IB : No device found.") + says(table, "Using network Socket");
   EXPECT_EQ(verdict_of(table_of(table) + sockets), "normal tcp -1");
 }
 
@@ -307,8 +318,9 @@ TEST(PerfVerdicts, CountNicsThatLinesList) {
 }
 
 TEST(PerfVerdicts, ExplainBandwidthsOfMachinesThatNothingNames) {
-  EXPECT_EQ(verdict_of(table_of({.hosts = 2, .per_host = 4, .list_ranks = false, .rows = flat(43.3)})),
-            "normal nic 50");
+  EXPECT_EQ(
+      verdict_of(table_of({.hosts = 2, .per_host = 4, .list_ranks = false, .rows = flat(43.3)})),
+      "normal nic 50");
   EXPECT_EQ(verdict_of(table_of({.hosts = 2, .list_ranks = false, .rows = flat(78.3)})),
             "normal nic 94");
   // What is below may be sockets or host memory as well.
@@ -340,11 +352,8 @@ TEST(PerfVerdicts, ReadSettingsOfFilesBesideTheTable) {
 }
 
 TEST(PerfVerdicts, SuspectSocketsWhereSettingsNameNoPluginOnSlingshot) {
-  const Rows table = {.hosts = 2,
-                      .per_host = 4,
-                      .gpu = "NVIDIA GH200 120GB",
-                      .host = "nid00123",
-                      .rows = flat(8)};
+  const Rows table = {
+      .hosts = 2, .per_host = 4, .gpu = "NVIDIA GH200 120GB", .host = "nid00123", .rows = flat(8)};
   EXPECT_EQ(verdict_of(table_of(table)), "below unknown 92");
   EXPECT_EQ(verdict_of("NCCL_NET_GDR_LEVEL=PHB\n" + table_of(table)), "limited tcp -1");
   EXPECT_EQ(verdict_of("+ export 'NCCL_NET=AWS Libfabric'\n" + table_of(table)),
@@ -380,8 +389,9 @@ TEST(PerfFacts, AccuseOnlyWhatIsKnownToBeLess) {
   EXPECT_EQ(answer_of("job.perf_normal", "nothing\n"), "unknown");
   // Sockets where nothing better is known are no finding.
   const Rows unnamed = {.hosts = 2, .per_host = 1, .list_ranks = false, .rows = flat(2)};
-  EXPECT_EQ(answer_of("job.perf_limited", table_of(unnamed) + says(unnamed, "Using network Socket")),
-            "no");
+  EXPECT_EQ(
+      answer_of("job.perf_limited", table_of(unnamed) + says(unnamed, "Using network Socket")),
+      "no");
 }
 
 const std::string kGood = "8388608 2097152 float sum -1 49.3 1.71 3.20 0 50.1 1.67 3.14 0\n";
