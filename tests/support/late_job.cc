@@ -59,7 +59,7 @@ struct Setting {
   int second = -1;
 
   int nranks() const { return hosts * per_host; }
-  int host_of(int rank) const { return rank / per_host; }
+  int host_of(int one) const { return one / per_host; }
 };
 
 Setting make_setting(Dice& dice) {
