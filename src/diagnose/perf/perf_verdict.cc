@@ -27,8 +27,9 @@ struct CurveEnd {
   double plateau = -1;  ///< Where it leads to; the best where it does not rise any more.
   bool climbing = false;
   bool one_size = false;
-  bool falls = false;  ///< To less than half of its best.
-  bool dips = false;   ///< Its best is not its end, by more than a tenth.
+  bool falls = false;        ///< To less than half of its best.
+  bool dips = false;         ///< Its best is not its end, by more than a tenth.
+  double in_place_gain = 0;  ///< As a part of out-of-place.
   int64_t wrong = 0;
 };
 
@@ -51,6 +52,7 @@ CurveEnd read_end(const Measurement& measurement) {
   end.last_at = sizes.back()->bytes;
   end.last = sizes.back()->busbw;
   end.climbing = curve.is_climbing;
+  end.in_place_gain = curve.in_place_gain;
   constexpr double kMostBeyond = 1.25;  // A few rows do not carry further than that.
   if (end.climbing && curve.asymptote > 0) {
     end.plateau = std::clamp(curve.asymptote, end.best, kMostBeyond * end.best);
@@ -129,6 +131,10 @@ void add_notes(const Case& of, PerfVerdict& verdict) {
     note("dip", {{"size", bytes_text(curve.best_at)}, {"last", bandwidth_text(curve.last)}});
   }
   if (curve.one_size) note("one-size", {{"size", size}});
+  constexpr double kNoticeable = 0.1;
+  const double gap = std::abs(curve.in_place_gain);
+  if (gap > kNoticeable) note("gap", {{"figure", fmt::format("{:.0f}", 100 * gap)}});
+  if (measurement.by == MeasuredBy::TorchBench) note("units");
   if (curve.climbing) note("climbing", {{"size", size}});
   constexpr int64_t kSmall = int64_t{64} << 20;
   if (curve.last_at < kSmall) note("small-sizes", {{"size", size}});

@@ -284,6 +284,52 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
   for (const LogCase& row : kCases) EXPECT_EQ(verdict_of(row.log), row.verdict) << row.name;
 }
 
+TEST(PerfVerdicts, KnowTheGpusByTheirLinksToSwitches) {
+  const std::string rows = table_of({.per_host = 2, .list_ranks = false, .rows = flat(28)});
+  const std::string lines = R"(box:7:7 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.
+box:7:7 [0] NCCL INFO ncclCommInitRank comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0x77 - Init START
+box:8:8 [1] NCCL INFO ncclCommInitRank comm 0x20 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 70 commId 0x77 - Init START
+box:7:7 [0] NCCL INFO === System : maxBw 370.8 totalBw 370.8 ===
+box:7:7 [0] NCCL INFO CPU/0-0 (1/1/2)
+box:7:7 [0] NCCL INFO + PCI[48.0] - GPU/0-60 (0)
+box:7:7 [0] NCCL INFO               + NVL[370.8] - NVS/0-0
+box:7:7 [0] NCCL INFO + PCI[48.0] - GPU/0-70 (1)
+box:7:7 [0] NCCL INFO               + NVL[370.8] - NVS/0-0
+box:7:7 [0] NCCL INFO ==========================================
+box:7:7 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct
+box:7:7 [0] NCCL INFO ncclCommInitRank comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0x77 - Init COMPLETE
+box:8:8 [1] NCCL INFO ncclCommInitRank comm 0x20 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 70 commId 0x77 - Init COMPLETE
+)";
+  const Job job = job_from_text(rows + lines);
+  const PerfVerdict& verdict = perf_verdicts(job).front();
+  EXPECT_EQ(verdict.answer, PerfAnswer::Limited);
+  EXPECT_EQ(verdict.stage, Stage::SHM);
+  EXPECT_EQ(verdict.machine_ceiling, 370);
+}
+
+TEST(PerfVerdicts, TakeWhatIsAboveASlotForABridge) {
+  const Rows good = {.per_host = 2, .gpu = "NVIDIA A100-PCIE-40GB", .rows = flat(210)};
+  const Rows half = {.per_host = 2, .gpu = "NVIDIA H100 PCIe", .rows = flat(116)};
+  EXPECT_EQ(verdict_of(table_of(good)), "normal nvlink 240");
+  EXPECT_EQ(verdict_of(table_of(half)), "below unknown 247");
+}
+
+TEST(PerfVerdicts, AskTheRatesThatIbstatPrintsInAFileOfItsOwn) {
+  const Rows table = {.hosts = 2, .gpu = "Tesla V100-SXM2-32GB", .rows = flat(47)};
+  const std::string log =
+      table_of(table) +
+      says(table,
+           "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB ; OOB "
+           "eth0:10.4.4.1<0>") +
+      says(table, "Using network IB");
+  const std::string ibstat = "CA 'mlx5_0'\n\tPort 1:\n\t\tState: Active\n\t\tRate: 100\n";
+  const Job job = job_from_files({{"a/log.txt", log}, {"a/ibstat.txt", ibstat}});
+  const PerfVerdict& verdict = perf_verdicts(job).front();
+  EXPECT_EQ(verdict.answer, PerfAnswer::Normal);
+  EXPECT_NE(verdict.headline.find("4 NICs x 100 Gb/s a host"), std::string::npos)
+      << verdict.headline;
+}
+
 TEST(PerfVerdicts, LeaveASettingAloneThatCostsNothing) {
   const Rows table = {.rows = flat(478)};
   const Job job =
