@@ -99,7 +99,13 @@ std::vector<Things> doubts_of(const NodeTrials& all, const Things& possible,
   constexpr size_t kFewSets = 6;
   constexpr size_t kFewThings = 120;
   std::vector<Things> doubts;
-  if (sets.size() > kFewSets) return doubts;
+  const auto is_rail = [](const Things& set) {
+    return !set.empty() && set.front().kind == SuspectKind::Rail;
+  };
+  // One round tells all rails apart.
+  if (sets.size() - static_cast<size_t>(std::ranges::count_if(sets, is_rail)) > kFewSets) {
+    return doubts;
+  }
   if (sets.front().empty()) {
     // Nothing need be bad, so nothing leads to what else may be.
     for (size_t a = 0; a < possible.size() && possible.size() <= kFewThings; ++a) {
