@@ -10,6 +10,7 @@
 // that are left, then how much it is, then the number of runs.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -86,7 +87,7 @@ class Planner {
       for (const Thing& thing : things) {
         if (thing.host >= 0) in_question_.set(static_cast<size_t>(thing.host));
         if (thing.other >= 0) in_question_.set(static_cast<size_t>(thing.other));
-        has_rails_ |= thing.kind == SuspectKind::Rail;
+        has_rails_ |= thing.kind == SuspectKind::Rail && things.size() == 1;
       }
     }
   }
@@ -97,7 +98,7 @@ class Planner {
         pool.size() <= kMostListed ? all_rounds(pool) : coarse_rounds(pool);
     Choice choice = choose(rounds);
     // Runs with single rails are many, and may spare a host that is bad as a whole.
-    if (has_rails_) {
+    if (has_rails_ || !choice.divides) {
       const std::vector<Round> by_rail = refined(rounds);
       const Choice refined = choose(by_rail);
       const bool is_better = std::get<0>(refined.score) < std::get<0>(choice.score);
@@ -147,7 +148,7 @@ class Planner {
   }
 
   Preference preference_of(const Round& round, bool raw) const {
-    std::map<std::vector<int>, size_t> doubts;
+    std::map<Outcome, size_t> doubts;
     for (const Things& doubt : doubts_) ++doubts[outcome_of(round, doubt, raw)];
     size_t doubtful = 0;
     for (const auto& [outcome, sets] : outcomes_of(round, raw)) {
@@ -356,42 +357,62 @@ class Planner {
     return common;
   }
 
+  /// Bits by run of a round: which are slow, and of which that is seen.
+  using Outcome = std::pair<uint64_t, uint64_t>;
+
   /// What the round would show if these things were bad. Of a sort in which nothing is known to be
   /// fast, runs that are all alike show no more than that; `raw` takes them as if it were known
   /// where they are the first ones.
-  std::vector<int> outcome_of(const Round& round, std::span<const Thing> things, bool raw) const {
-    std::vector<int> outcome;
-    outcome.reserve(round.size());
-    std::map<int, std::pair<bool, bool>> seen;  // By group: some fast, some slow.
-    for (const Trial& trial : round) {
-      const bool slow = slow_any(things, trial);
-      outcome.push_back(slow ? 1 : 0);
-      auto& [fast_seen, slow_seen] = seen[trial.group];
-      (slow ? slow_seen : fast_seen) = true;
-    }
-    for (auto& [group, paces] : seen) {
-      if (group < 0) {
-        if (raw) paces = {true, true};
-        continue;
-      }
-      const TrialGroup& known = all_.groups[static_cast<size_t>(group)];
-      if (known.told) paces = {true, true};
-      for (const size_t n : known.trials) {
-        const Trial& trial = all_.trials[n];
-        if (known.told || trial.pace == Pace::Unclear) continue;
-        (slow_any(things, trial) ? paces.second : paces.first) = true;
-      }
-    }
+  Outcome outcome_of(const Round& round, std::span<const Thing> things, bool raw) const {
+    struct Seen {
+      int group = 0;
+      bool fast = false;
+      bool slow = false;
+      uint64_t runs = 0;
+    };
+    std::array<Seen, 4> seen;  // Of all hosts or one, with all rails or one.
+    size_t groups = 0;
+    Outcome outcome;
     for (size_t n = 0; n < round.size(); ++n) {
-      const auto& [fast_seen, slow_seen] = seen.at(round[n].group);
-      if (!(fast_seen && slow_seen)) outcome[n] = 2;
+      const bool slow = slow_any(things, round[n]);
+      size_t place = 0;
+      while (place < groups && seen[place].group != round[n].group) ++place;
+      if (place == groups && groups < seen.size()) seen[groups++].group = round[n].group;
+      Seen& of = seen[std::min(place, seen.size() - 1)];
+      (slow ? of.slow : of.fast) = true;
+      of.runs |= uint64_t{1} << n;
+      if (slow) outcome.first |= uint64_t{1} << n;
+    }
+    for (Seen& of : std::span(seen).first(groups)) {
+      look_at_known(of.group, things, raw, of.fast, of.slow);
+      if (of.fast && of.slow) {
+        outcome.second |= of.runs;
+      } else {
+        outcome.first &= ~of.runs;
+      }
     }
     return outcome;
   }
 
-  std::map<std::vector<int>, std::vector<const Things*>> outcomes_of(const Round& round,
-                                                                    bool raw) const {
-    std::map<std::vector<int>, std::vector<const Things*>> outcomes;
+  /// What earlier runs of the sort show beside these.
+  void look_at_known(int group, std::span<const Thing> things, bool raw, bool& fast,
+                     bool& slow) const {
+    if (group < 0) {
+      if (raw) fast = slow = true;
+      return;
+    }
+    const TrialGroup& known = all_.groups[static_cast<size_t>(group)];
+    if (known.told) fast = slow = true;
+    for (const size_t n : known.trials) {
+      if (fast && slow) return;
+      const Trial& trial = all_.trials[n];
+      if (trial.pace != Pace::Unclear) (slow_any(things, trial) ? slow : fast) = true;
+    }
+  }
+
+  /// Of what is to be divided, by outcome.
+  std::map<Outcome, std::vector<const Things*>> outcomes_of(const Round& round, bool raw) const {
+    std::map<Outcome, std::vector<const Things*>> outcomes;
     for (const Things& things : explanations_) {
       outcomes[outcome_of(round, things, raw)].push_back(&things);
     }

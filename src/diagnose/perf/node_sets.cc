@@ -92,13 +92,32 @@ std::optional<std::vector<Things>> ways_around(const NodeTrials& all, const Thin
   return ways;
 }
 
-/// Explanations of one thing more, where so few are left that it counts for the next runs.
+/// Explanations of one thing more than the last of `sets`, where so few are left that it counts for
+/// the next runs.
 std::vector<Things> doubts_of(const NodeTrials& all, const Things& possible,
                               const std::vector<Things>& sets) {
   constexpr size_t kFewSets = 6;
-  if (sets.size() > kFewSets) return {};
-  std::vector<Things> doubts = Explanations(all, possible).of_size(
-      sets.back().size() + 1, [](const Thing&) { return true; });
+  constexpr size_t kFewThings = 120;
+  std::vector<Things> doubts;
+  const auto is_rail = [](const Things& set) {
+    return !set.empty() && set.front().kind == SuspectKind::Rail;
+  };
+  // One round tells all rails apart.
+  if (sets.size() - static_cast<size_t>(std::ranges::count_if(sets, is_rail)) > kFewSets) {
+    return doubts;
+  }
+  if (sets.front().empty()) {
+    // Nothing need be bad, so nothing leads to what else may be.
+    for (size_t a = 0; a < possible.size() && possible.size() <= kFewThings; ++a) {
+      for (size_t b = a + 1; b < possible.size(); ++b) {
+        Things pair = {possible[a], possible[b]};
+        if (explain(all, pair)) doubts.push_back(std::move(pair));
+      }
+    }
+    return doubts;
+  }
+  doubts = Explanations(all, possible).of_size(sets.back().size() + 1,
+                                               [](const Thing&) { return true; });
   std::erase_if(doubts, [&](const Things& doubt) { return std::ranges::count(sets, doubt) > 0; });
   return doubts;
 }
