@@ -389,7 +389,10 @@ Section perf_section(const Job& job) {
   Section section{.heading = "Speed", .id = "speed"};
   const std::vector<PerfVerdict>& verdicts = perf_verdicts(job);
   const std::vector<LateVerdict>& late = late_verdicts(job);
-  if (verdicts.empty() && late.empty()) return section;
+  // What a job that measured nothing could reach is no part of a report about something else.
+  const bool measured = std::ranges::any_of(
+      verdicts, [](const PerfVerdict& verdict) { return verdict.measurement != nullptr; });
+  if (!measured && first_late(late) == nullptr) return section;
   section.parts = perf_sections(job, verdicts, late, node_sets_of(job), false, Reader::Page);
   return section;
 }
