@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -155,35 +156,43 @@ RecordLimit record_limit(size_t speakers);
 //   channel_connected → 812 lines, 256 kept        using_network → 1 line
 //
 // A speaker prints a few dozen of the hundreds of kinds, and thousands of speakers take turns. So
-// the records of all kinds lie in one row, kind by kind. New ones wait at its end, so that not each
-// of them moves all those behind its place.
+// the records of all kinds lie in one row, kind by kind. New ones wait beside it as they came, so
+// that not each of them moves all those behind its place.
 
 /// Lists of records by key, in ascending order of the keys. Between add() and settle() nothing may
 /// be asked but which keys there are.
 class RecordLists {
  public:
+  RecordLists() = default;
+  RecordLists(const RecordLists& other);
+  RecordLists(RecordLists&&) = default;
+  RecordLists& operator=(const RecordLists& other) { return *this = RecordLists(other); }
+  RecordLists& operator=(RecordLists&&) = default;
+
   /// Counts a line by its message_hash: equal messages are kept once. `make` is called for its
   /// record only if it is new and fewer than `most` are kept.
   template <typename Make>
   void add(uint16_t key, uint64_t hash, Make&& make, size_t most = RecordList::kMaxKept) {
-    const size_t place = place_of(key);
-    Entry& entry = entries_[place];
+    Slot& slot = slot_of(key);
+    Entry& entry = entries_[slot.entry];
     ++entry.total;
-    if (entry.full || (entry.kept > 0 && holds(place, hash))) return;
+    if (entry.full || (entry.kept > 0 && holds(entry, slot, hash))) return;
     entry.full = entry.kept >= most;
     if (entry.full) return;
     ++entry.kept;
-    records_.push_back(make());
-    waiting_.push_back(key);
-    constexpr size_t kMostWaiting = 256;
-    if (waiting_.size() == kMostWaiting) settle();
+    waiting_->before.push_back(slot.last);
+    slot.last = static_cast<uint16_t>(waiting_->records.size());
+    waiting_->records.push_back(make());
+    if (waiting_->records.size() == kMostWaiting) settle();
   }
 
   /// Counts a line of a list that is full; false if that is not so.
-  bool add_to_full(uint16_t key) {
-    Entry& entry = entries_[place_of(key)];
-    entry.total += entry.full;
-    return entry.full;
+  bool add_to_full(uint16_t key);
+
+  /// Settles if that has not been done for long: joining what waits costs about as much as adding
+  /// it did.
+  void settle_in_time() {
+    if (waiting_ != nullptr && waiting_->records.size() > records_.size()) settle();
   }
 
   /// Puts all records that were added where they belong.
@@ -195,9 +204,7 @@ class RecordLists {
   /// The records of that list; none if there is no such list.
   std::span<const Record> kept(uint16_t key) const { return find(key).kept; }
 
-  bool contains(uint16_t key) const {
-    return std::ranges::binary_search(entries_, key, {}, &Entry::key);
-  }
+  bool contains(uint16_t key) const { return find_entry(key) != nullptr; }
   bool empty() const { return entries_.empty(); }
 
   /// Keys and their lists.
@@ -267,14 +274,38 @@ class RecordLists {
     uint64_t full : 1 = 0;
   };
 
-  size_t place_of(uint16_t key);
+  static constexpr size_t kMostWaiting = 256;
+  static constexpr uint16_t kNone = 0xFFFF;
+
+  /// Of a key while records wait.
+  struct Slot {
+    uint16_t entry = kNone;  ///< Into entries_.
+    uint16_t last = kNone;   ///< Into Waiting::records: the last one of the key.
+  };
+  /// Records that came since all were in their places. Until settle() entries_ that are new stand
+  /// behind the others, in any order.
+  struct Waiting {
+    std::vector<Record> records;
+    std::vector<uint16_t> before;  ///< For each the one before it of the same key.
+    std::vector<Slot> slots;       ///< By key, Record::kNoKind first.
+    size_t entries = 0;            ///< How many are not new.
+
+    Slot& slot(uint16_t key) {
+      const auto place = static_cast<uint16_t>(key + 1);
+      if (place >= slots.size()) slots.resize(place + size_t{64});
+      return slots[place];
+    }
+  };
+
+  Slot& slot_of(uint16_t key);
+  const Entry* find_entry(uint16_t key) const;
   size_t begin_of(size_t place) const { return place == 0 ? 0 : entries_[place - 1].end; }
   RecordList list(size_t place) const;
-  bool holds(size_t place, uint64_t hash) const;
+  bool holds(const Entry& entry, const Slot& slot, uint64_t hash) const;
 
   std::vector<Entry> entries_;  ///< By key, ascending.
   std::vector<Record> records_;
-  std::vector<uint16_t> waiting_;  ///< Keys of the last records, which wait for settle().
+  std::unique_ptr<Waiting> waiting_;  ///< nullptr: all are in their places.
 };
 
 // Lines whose order and repetition matter: the first ones of a family as they came, equal or not.

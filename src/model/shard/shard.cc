@@ -339,9 +339,9 @@ void ShardWriter::add_uncounted(KnownCall& call) {
 /// Copies the last line of a process, unless that has said something else since.
 void ShardWriter::settle_last_view() {
   const auto [log, where, text] = std::exchange(last_view_, {});
-  if (log != nullptr && log->last == where) {
-    log->last_text.assign(text.substr(0, Record::kMaxTextBytes));
-  }
+  if (log == nullptr) return;
+  log->records.settle_in_time();
+  if (log->last == where) log->last_text.assign(text.substr(0, Record::kMaxTextBytes));
 }
 
 void ShardWriter::settle() {
