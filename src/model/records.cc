@@ -159,23 +159,26 @@ RecordLimit record_limit(size_t speakers) {
 }
 
 RecordLists::RecordLists(const RecordLists& other)
-    : entries_(other.entries_), records_(other.records_) {
-  assert(other.waiting_ == nullptr);
-}
+    : entries_(other.entries_),
+      records_(other.records_),
+      waiting_(other.waiting_ ? std::make_unique<Waiting>(*other.waiting_) : nullptr) {}
 
 /// Where the key stands while records wait, which they may from now on.
 RecordLists::Slot& RecordLists::slot_of(uint16_t key) {
   if (waiting_ == nullptr) {
     waiting_ = std::make_unique<Waiting>();
     waiting_->entries = entries_.size();
-    for (const Entry& entry : entries_) {
-      waiting_->slot(entry.key).entry = static_cast<uint16_t>(&entry - entries_.data());
+    for (uint16_t place = 0; place < entries_.size(); ++place) {
+      waiting_->slot(entries_[place].key).entry = place + 1;
     }
+    constexpr size_t kUsual = 32;
+    waiting_->records.reserve(kUsual);
+    waiting_->before.reserve(kUsual);
   }
   Slot& slot = waiting_->slot(key);
-  if (slot.entry == kNone) {
-    slot.entry = static_cast<uint16_t>(entries_.size());
+  if (slot.entry == 0) {
     entries_.push_back({key, 0, 0, 0, 0});
+    slot.entry = static_cast<uint16_t>(entries_.size());
   }
   return slot;
 }
@@ -183,7 +186,7 @@ RecordLists::Slot& RecordLists::slot_of(uint16_t key) {
 const RecordLists::Entry* RecordLists::find_entry(uint16_t key) const {
   if (waiting_ != nullptr) {
     const uint16_t place = waiting_->slot(key).entry;
-    return place == kNone ? nullptr : &entries_[place];
+    return place == 0 ? nullptr : &entries_[place - size_t{1}];
   }
   const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
   return place == entries_.end() || place->key != key ? nullptr : &*place;
@@ -210,8 +213,8 @@ RecordList RecordLists::find(uint16_t key) const {
 
 bool RecordLists::holds(const Entry& entry, const Slot& slot, uint64_t hash) const {
   size_t settled = entry.kept;
-  for (uint16_t at = slot.last; at != kNone; at = waiting_->before[at]) {
-    if (waiting_->records[at].rest->hash == hash) return true;
+  for (size_t at = slot.last; at != 0; at = waiting_->before[at - 1]) {
+    if (waiting_->records[at - 1].rest->hash == hash) return true;
     --settled;
   }
   const auto end = records_.begin() + entry.end;
@@ -227,11 +230,11 @@ void RecordLists::settle() {
   std::ranges::inplace_merge(entries_.begin(), news, entries_.end(), {}, &Entry::key);
   std::vector<Record> rows;
   rows.reserve(records_.size() + waiting->records.size());
-  std::vector<uint16_t> own;
+  std::vector<size_t> own;
   for (Entry& entry : entries_) {
     own.clear();
-    for (uint16_t at = waiting->slot(entry.key).last; at != kNone; at = waiting->before[at]) {
-      own.push_back(at);
+    for (size_t at = waiting->slot(entry.key).last; at != 0; at = waiting->before[at - 1]) {
+      own.push_back(at - 1);
     }
     for (size_t at = entry.end - (entry.kept - own.size()); at < entry.end; ++at) {
       rows.push_back(std::move(records_[at]));
@@ -251,13 +254,13 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
   later.settle();
   for (size_t i = 0; i < later.entries_.size(); ++i) {
     const Entry& news = later.entries_[i];
-    const uint64_t total = entries_[slot_of(news.key).entry].total + news.total;
+    const uint64_t total = entries_[slot_of(news.key).entry - 1].total + news.total;
     for (size_t r = later.begin_of(i); r < news.end; ++r) {
       Record& record = later.records_[r];
       add(
           news.key, record.rest->hash, [&] { return std::move(record); }, limit.of(news.key));
     }
-    Entry& entry = entries_[slot_of(news.key).entry];
+    Entry& entry = entries_[slot_of(news.key).entry - 1];
     entry.total = total;
     entry.full |= news.full;
   }

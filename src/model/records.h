@@ -174,15 +174,15 @@ class RecordLists {
   template <typename Make>
   void add(uint16_t key, uint64_t hash, Make&& make, size_t most = RecordList::kMaxKept) {
     Slot& slot = slot_of(key);
-    Entry& entry = entries_[slot.entry];
+    Entry& entry = entries_[slot.entry - 1];
     ++entry.total;
     if (entry.full || (entry.kept > 0 && holds(entry, slot, hash))) return;
     entry.full = entry.kept >= most;
     if (entry.full) return;
     ++entry.kept;
     waiting_->before.push_back(slot.last);
-    slot.last = static_cast<uint16_t>(waiting_->records.size());
     waiting_->records.push_back(make());
+    slot.last = static_cast<uint16_t>(waiting_->records.size());
     if (waiting_->records.size() == kMostWaiting) settle();
   }
 
@@ -275,24 +275,24 @@ class RecordLists {
   };
 
   static constexpr size_t kMostWaiting = 256;
-  static constexpr uint16_t kNone = 0xFFFF;
+  static constexpr size_t kFewSlots = 64;
 
-  /// Of a key while records wait.
+  /// Of a key while records wait: places, counted from 1. 0: there is none.
   struct Slot {
-    uint16_t entry = kNone;  ///< Into entries_.
-    uint16_t last = kNone;   ///< Into Waiting::records: the last one of the key.
+    uint16_t entry;  ///< In entries_.
+    uint16_t last;   ///< In Waiting::records: the last one of the key.
   };
   /// Records that came since all were in their places. Until settle() entries_ that are new stand
   /// behind the others, in any order.
   struct Waiting {
     std::vector<Record> records;
-    std::vector<uint16_t> before;  ///< For each the one before it of the same key.
+    std::vector<uint16_t> before;  ///< For each the one before it of the same key, as Slot::last.
     std::vector<Slot> slots;       ///< By key, Record::kNoKind first.
     size_t entries = 0;            ///< How many are not new.
 
     Slot& slot(uint16_t key) {
       const auto place = static_cast<uint16_t>(key + 1);
-      if (place >= slots.size()) slots.resize(place + size_t{64});
+      if (place >= slots.size()) slots.resize(place < kFewSlots ? kFewSlots : 2 * place);
       return slots[place];
     }
   };
