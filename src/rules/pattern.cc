@@ -222,8 +222,8 @@ bool passes(FieldType type, std::string_view have, const ValueTest& test) {
   return false;
 }
 
-/// False if a value that the field has to hold stands nowhere in the message: a glance at it, before
-/// it is taken apart.
+/// False if a value that the field has to hold stands nowhere in the message: a glance, before that
+/// is taken apart.
 bool may_pass(const Record& record, const FieldTest& test) {
   const FieldRef& field = test.field;
   const Wording* const wording = record.rest->wording;

@@ -199,8 +199,8 @@ struct PrintedSystem {
   std::ptrdiff_t nodes = 0;     ///< That count.
 };
 
-/// Tables that were taken apart, by their bytes and whether they are cut: hosts that are alike print
-/// the same ones.
+/// Tables that were taken apart, by their bytes and whether they are cut: hosts that are alike
+/// print the same ones.
 struct ParsedTables {
   std::map<std::pair<const std::string*, bool>, std::shared_ptr<const SystemTopology>> systems;
 
