@@ -160,12 +160,14 @@ RecordLimit record_limit(size_t speakers) {
 
 RecordLists::RecordLists(const RecordLists& other)
     : entries_(other.entries_),
+      shared_(other.shared_),
       records_(other.records_),
       waiting_(other.waiting_ ? std::make_unique<Waiting>(*other.waiting_) : nullptr) {}
 
 /// Where the key stands while records wait, which they may from now on.
 RecordLists::Slot& RecordLists::slot_of(uint16_t key) {
   if (waiting_ == nullptr) {
+    unshare();
     waiting_ = std::make_unique<Waiting>();
     waiting_->entries = entries_.size();
     for (uint16_t place = 0; place < entries_.size(); ++place) {
@@ -188,27 +190,29 @@ const RecordLists::Entry* RecordLists::find_entry(uint16_t key) const {
     const uint16_t place = waiting_->slot(key).entry;
     return place == 0 ? nullptr : &entries_[place - size_t{1}];
   }
-  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
-  return place == entries_.end() || place->key != key ? nullptr : &*place;
+  const auto place = std::ranges::lower_bound(entries(), key, {}, &Entry::key);
+  return place == entries().end() || place->key != key ? nullptr : &*place;
 }
 
 bool RecordLists::add_to_full(uint16_t key) {
   const Entry* entry = find_entry(key);
   if (entry == nullptr || !entry->full) return false;
-  ++entries_[static_cast<size_t>(entry - entries_.data())].total;
+  const auto place = static_cast<size_t>(entry - entries().data());
+  unshare();
+  ++entries_[place].total;
   return true;
 }
 
 RecordList RecordLists::list(size_t place) const {
   assert(waiting_ == nullptr);
-  const Entry& entry = entries_[place];
+  const Entry& entry = entries()[place];
   const size_t begin = begin_of(place);
   return {entry.total, entry.full != 0, std::span(records_).subspan(begin, entry.end - begin)};
 }
 
 RecordList RecordLists::find(uint16_t key) const {
   const Entry* entry = find_entry(key);
-  return entry == nullptr ? RecordList() : list(static_cast<size_t>(entry - entries_.data()));
+  return entry == nullptr ? RecordList() : list(static_cast<size_t>(entry - entries().data()));
 }
 
 bool RecordLists::holds(const Entry& entry, const Slot& slot, uint64_t hash) const {
@@ -252,6 +256,8 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
     return cut_to(limit);
   }
   later.settle();
+  later.unshare();
+  unshare();
   for (size_t i = 0; i < later.entries_.size(); ++i) {
     const Entry& news = later.entries_[i];
     const uint64_t total = entries_[slot_of(news.key).entry - 1].total + news.total;
@@ -273,8 +279,9 @@ void RecordLists::cut_to(const RecordLimit& limit) {
   const auto is_longer = [&](const Entry& entry) {
     return entry.kept > fewest && entry.kept > limit.of(entry.key);
   };
-  if (std::ranges::none_of(entries_, is_longer)) return;
+  if (std::ranges::none_of(entries(), is_longer)) return;
   settle();
+  unshare();
   std::vector<size_t> most;
   for (size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
@@ -297,7 +304,26 @@ void RecordLists::cut_to(const RecordLimit& limit) {
 
 void RecordLists::forget_repeats() {
   settle();
+  unshare();
   for (size_t i = 0; i < entries_.size(); ++i) entries_[i].total = entries_[i].end - begin_of(i);
+}
+
+void RecordLists::share(Shared& known) {
+  settle();
+  if (entries_.empty()) return;
+  constexpr size_t kPlaces = 1024;
+  known.resize(kPlaces);
+  const auto* const bytes = reinterpret_cast<const char*>(entries_.data());
+  auto& one = known[message_hash({bytes, entries_.size() * sizeof(Entry)}) % kPlaces];
+  if (one == nullptr || *one != entries_) one = std::make_shared<const Entries>(entries_);
+  shared_ = one;
+  entries_ = {};
+}
+
+void RecordLists::unshare() {
+  if (shared_ == nullptr) return;
+  entries_ = *shared_;
+  shared_ = nullptr;
 }
 
 void RecordLists::fit() {

@@ -157,11 +157,16 @@ RecordLimit record_limit(size_t speakers);
 //
 // A speaker prints a few dozen of the hundreds of kinds, and thousands of speakers take turns. So
 // the records of all kinds lie in one row, kind by kind. New ones wait beside it as they came, so
-// that not each of them moves all those behind its place.
+// that not each of them moves all those behind its place. How many there are of each kind is mostly
+// the same from rank to rank, and kept once (share): whoever looks for a kind in the lists of all
+// ranks finds it without a glance at their memory.
 
 /// Lists of records by key, in ascending order of the keys. Between add() and settle() nothing may
 /// be asked but which keys there are.
 class RecordLists {
+  struct Entry;
+  using Entries = std::vector<Entry>;
+
  public:
   RecordLists() = default;
   RecordLists(const RecordLists& other);
@@ -205,7 +210,7 @@ class RecordLists {
   std::span<const Record> kept(uint16_t key) const { return find(key).kept; }
 
   bool contains(uint16_t key) const { return find_entry(key) != nullptr; }
-  bool empty() const { return entries_.empty(); }
+  bool empty() const { return entries().empty(); }
 
   /// Keys and their lists.
   class Iterator {
@@ -218,7 +223,7 @@ class RecordLists {
 
     Iterator() = default;
     Iterator(const RecordLists& lists, size_t place) : lists_(&lists), place_(place) {}
-    value_type operator*() const { return {lists_->entries_[place_].key, lists_->list(place_)}; }
+    value_type operator*() const { return {lists_->entries()[place_].key, lists_->list(place_)}; }
     Iterator& operator++() { return ++place_, *this; }
     void operator++(int) { ++place_; }
     bool operator==(const Iterator& other) const { return place_ == other.place_; }
@@ -228,7 +233,7 @@ class RecordLists {
     size_t place_ = 0;
   };
   Iterator begin() const { return {*this, 0}; }
-  Iterator end() const { return {*this, entries_.size()}; }
+  Iterator end() const { return {*this, entries().size()}; }
 
   /// Joins what a later stretch of input kept.
   void merge(RecordLists&& later, const RecordLimit& limit = {});
@@ -241,6 +246,7 @@ class RecordLists {
   template <typename Stays>
   void keep_only(Stays stays) {
     settle();
+    unshare();
     std::vector<Record> rest;
     size_t begin = 0;
     for (Entry& entry : entries_) {
@@ -264,6 +270,13 @@ class RecordLists {
   /// Settles, and gives back memory that nothing stands in.
   void fit();
 
+  /// How many there are of each key in lists that came lately, by hash; another one of the same
+  /// place takes its place.
+  using Shared = std::vector<std::shared_ptr<const Entries>>;
+
+  /// Settles, and holds the numbers by those of lists that have the same.
+  void share(Shared& known);
+
  private:
   struct Entry {
     uint16_t key = 0;
@@ -272,10 +285,13 @@ class RecordLists {
                         ///< is behind the entry before.
     uint64_t total : 63 = 0;
     uint64_t full : 1 = 0;
+
+    bool operator==(const Entry&) const = default;
   };
 
   static constexpr size_t kMostWaiting = 256;
   static constexpr size_t kFewSlots = 64;
+  static constexpr size_t kManySlots = 256;
 
   /// Of a key while records wait: places, counted from 1. 0: there is none.
   struct Slot {
@@ -292,18 +308,21 @@ class RecordLists {
 
     Slot& slot(uint16_t key) {
       const auto place = static_cast<uint16_t>(key + 1);
-      if (place >= slots.size()) slots.resize(place < kFewSlots ? kFewSlots : 2 * place);
+      if (place >= slots.size()) slots.resize(place < kFewSlots ? kFewSlots : place + kManySlots);
       return slots[place];
     }
   };
 
   Slot& slot_of(uint16_t key);
   const Entry* find_entry(uint16_t key) const;
-  size_t begin_of(size_t place) const { return place == 0 ? 0 : entries_[place - 1].end; }
+  const Entries& entries() const { return shared_ != nullptr ? *shared_ : entries_; }
+  void unshare();
+  size_t begin_of(size_t place) const { return place == 0 ? 0 : entries()[place - 1].end; }
   RecordList list(size_t place) const;
   bool holds(const Entry& entry, const Slot& slot, uint64_t hash) const;
 
-  std::vector<Entry> entries_;  ///< By key, ascending.
+  Entries entries_;                        ///< By key, ascending; empty if they are shared.
+  std::shared_ptr<const Entries> shared_;  ///< nullptr: they are not.
   std::vector<Record> records_;
   std::unique_ptr<Waiting> waiting_;  ///< nullptr: all are in their places.
 };
