@@ -28,7 +28,9 @@ void BoundedLines::add(int indent, std::string_view text) {
   cut_ |= before + blanks + text.size() + 1 > kMaxBytes;
   if (cut_) return;
   if (!has_lines()) {
+    constexpr size_t kUsual = 1024;
     bytes_ = std::make_shared<std::string>();
+    bytes_->reserve(kUsual);
   } else if (bytes_.use_count() > 1) {
     bytes_ = std::make_shared<std::string>(*bytes_);
   }

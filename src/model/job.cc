@@ -27,62 +27,80 @@ const JobUnit* unit_of(const Job& job, SourceRef where) {
 
 namespace {
 
-/// By key of the lists.
-template <RecordLists SpeakerLog::*lists>
-std::vector<RecordsOf> collect_records(const Job& job) {
-  const auto each_list = [&](const auto& use) {
-    for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
-      for (const size_t log : nth_process(job, p).logs) {
-        for (const auto& [key, list] : job.logs[log].*lists) use(p, key, list);
-      }
-    }
-  };
+/// The kept lines of each key of the lists; each row is made when it is asked for, because most of
+/// what ranks print is not.
+struct RecordsByKey {
   std::vector<size_t> sizes;
-  each_list([&](int, uint16_t key, const RecordList& list) {
-    if (key >= sizes.size()) sizes.resize(key + size_t{1});
-    sizes[key] += list.kept.size();
-  });
-  std::vector<RecordsOf> all(sizes.size());
-  for (size_t key = 0; key < all.size(); ++key) all[key].records.reserve(sizes[key]);
-  // Texts that came lately: to look for all of them would take longer than to read some twice.
-  struct Known {
-    const RecordText* text = nullptr;
-    uint16_t key = 0;
-    uint32_t number = 0;
-  };
-  std::vector<Known> known(4096);
-  const auto note = [](std::vector<int>& processes, int process) {
-    if (processes.empty() || processes.back() != process) processes.push_back(process);
-  };
-  each_list([&](int process, uint16_t key, const RecordList& list) {
-    RecordsOf& of = all[key];
-    if (list.full) note(of.full, process);
-    if (list.total > list.kept.size()) note(of.repeated, process);
-    for (const Record& record : list.kept) {
-      Known& text = known[(record.rest->hash + key) % known.size()];
-      if (text.text != record.rest.get() || text.key != key) {
-        text = {record.rest.get(), key, static_cast<uint32_t>(of.texts.size())};
-        of.texts.push_back(&record);
-      }
-      of.records.push_back({process, text.number, &record});
+  mutable std::vector<std::unique_ptr<const RecordsOf>> rows;  ///< nullptr: nobody has asked.
+};
+
+template <RecordLists SpeakerLog::*lists, typename Use>
+void for_each_log(const Job& job, Use use) {
+  for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
+    for (const size_t log : nth_process(job, p).logs) use(p, job.logs[log].*lists);
+  }
+}
+
+template <RecordLists SpeakerLog::*lists>
+RecordsByKey count_records(const Job& job) {
+  RecordsByKey all;
+  for_each_log<lists>(job, [&](int, const RecordLists& of_log) {
+    for (const auto& [key, list] : of_log) {
+      if (key >= all.sizes.size()) all.sizes.resize(key + size_t{1});
+      all.sizes[key] += list.kept.size();
     }
   });
+  all.rows.resize(all.sizes.size());
   return all;
 }
 
-const RecordsOf& nth_or_none(const std::vector<RecordsOf>& all, size_t key) {
+template <RecordLists SpeakerLog::*lists>
+RecordsOf collect_records(const Job& job, uint16_t key, size_t size) {
+  RecordsOf of;
+  of.records.reserve(size);
+  // Texts that came lately: to look for all of them would take longer than to read some twice.
+  std::vector<std::pair<const RecordText*, uint32_t>> known(std::min<size_t>(size, 4096));
+  const auto note = [](std::vector<int>& processes, int process) {
+    if (processes.empty() || processes.back() != process) processes.push_back(process);
+  };
+  for_each_log<lists>(job, [&](int process, const RecordLists& of_log) {
+    const RecordList list = of_log.find(key);
+    if (list.full) note(of.full, process);
+    if (list.total > list.kept.size()) note(of.repeated, process);
+    for (const Record& record : list.kept) {
+      auto& [text, number] = known[record.rest->hash % known.size()];
+      if (text != record.rest.get()) {
+        text = record.rest.get();
+        number = static_cast<uint32_t>(of.texts.size());
+        of.texts.push_back(&record);
+      }
+      of.records.push_back({process, number, &record});
+    }
+  });
+  return of;
+}
+
+template <RecordLists SpeakerLog::*lists>
+const RecordsOf& records_of(const Job& job, size_t key) {
   static const RecordsOf none;
-  return key < all.size() ? all[key] : none;
+  const auto& all = job.answers.of<&count_records<lists>>(job);
+  if (key >= all.sizes.size() || all.sizes[key] == 0) return none;
+  auto& row = all.rows[key];
+  if (row == nullptr) {
+    row = std::make_unique<const RecordsOf>(
+        collect_records<lists>(job, static_cast<uint16_t>(key), all.sizes[key]));
+  }
+  return *row;
 }
 
 }  // namespace
 
 const RecordsOf& records_of_kind(const Job& job, uint16_t kind) {
-  return nth_or_none(job.answers.of<&collect_records<&SpeakerLog::records>>(job), kind);
+  return records_of<&SpeakerLog::records>(job, kind);
 }
 
 const RecordsOf& records_of_pattern(const Job& job, size_t pattern) {
-  return nth_or_none(job.answers.of<&collect_records<&SpeakerLog::line_matches>>(job), pattern);
+  return records_of<&SpeakerLog::line_matches>(job, pattern);
 }
 
 const InitSection* init_section(const Job& job, const CommRank& rank) {

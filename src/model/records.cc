@@ -158,75 +158,115 @@ RecordLimit record_limit(size_t speakers) {
           std::clamp(share, kFewestNumbered, RecordList::kMaxKept)};
 }
 
-size_t RecordLists::place_of(uint16_t key) {
-  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
-  const auto index = static_cast<size_t>(place - entries_.begin());
-  if (place != entries_.end() && place->key == key) return index;
-  entries_.insert(place, {key, 0, static_cast<uint32_t>(begin_of(index)), 0, 0});
-  return index;
+RecordLists::RecordLists(const RecordLists& other)
+    : entries_(other.entries_),
+      shared_(other.shared_),
+      records_(other.records_),
+      waiting_(other.waiting_ ? std::make_unique<Waiting>(*other.waiting_) : nullptr) {}
+
+/// Where the key stands while records wait, which they may from now on.
+RecordLists::Slot& RecordLists::slot_of(uint16_t key) {
+  if (waiting_ == nullptr) {
+    unshare();
+    waiting_ = std::make_unique<Waiting>();
+    waiting_->entries = entries_.size();
+    for (uint16_t place = 0; place < entries_.size(); ++place) {
+      waiting_->slot(entries_[place].key).entry = place + 1;
+    }
+    constexpr size_t kUsual = 32;
+    waiting_->records.reserve(kUsual);
+    waiting_->before.reserve(kUsual);
+  }
+  Slot& slot = waiting_->slot(key);
+  if (slot.entry == 0) {
+    entries_.push_back({key, 0, 0, 0, 0});
+    slot.entry = static_cast<uint16_t>(entries_.size());
+  }
+  return slot;
+}
+
+const RecordLists::Entry* RecordLists::find_entry(uint16_t key) const {
+  if (waiting_ != nullptr) {
+    const uint16_t place = waiting_->slot(key).entry;
+    return place == 0 ? nullptr : &entries_[place - size_t{1}];
+  }
+  const auto place = std::ranges::lower_bound(entries(), key, {}, &Entry::key);
+  return place == entries().end() || place->key != key ? nullptr : &*place;
+}
+
+bool RecordLists::add_to_full(uint16_t key) {
+  const Entry* entry = find_entry(key);
+  if (entry == nullptr || !entry->full) return false;
+  const auto place = static_cast<size_t>(entry - entries().data());
+  unshare();
+  ++entries_[place].total;
+  return true;
 }
 
 RecordList RecordLists::list(size_t place) const {
-  assert(waiting_.empty());
-  const Entry& entry = entries_[place];
+  assert(waiting_ == nullptr);
+  const Entry& entry = entries()[place];
   const size_t begin = begin_of(place);
   return {entry.total, entry.full != 0, std::span(records_).subspan(begin, entry.end - begin)};
 }
 
 RecordList RecordLists::find(uint16_t key) const {
-  const auto place = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
-  if (place == entries_.end() || place->key != key) return {};
-  return list(static_cast<size_t>(place - entries_.begin()));
+  const Entry* entry = find_entry(key);
+  return entry == nullptr ? RecordList() : list(static_cast<size_t>(entry - entries().data()));
 }
 
-bool RecordLists::holds(size_t place, uint64_t hash) const {
-  const Entry& entry = entries_[place];
-  const auto is_it = [&](size_t at) { return records_[at].rest->hash == hash; };
-  for (size_t at = begin_of(place); at < entry.end; ++at) {
-    if (is_it(at)) return true;
+bool RecordLists::holds(const Entry& entry, const Slot& slot, uint64_t hash) const {
+  size_t settled = entry.kept;
+  for (size_t at = slot.last; at != 0; at = waiting_->before[at - 1]) {
+    if (waiting_->records[at - 1].rest->hash == hash) return true;
+    --settled;
   }
-  const size_t settled = records_.size() - waiting_.size();
-  for (size_t i = 0; i < waiting_.size(); ++i) {
-    if (waiting_[i] == entry.key && is_it(settled + i)) return true;
-  }
-  return false;
+  const auto end = records_.begin() + entry.end;
+  return std::any_of(end - static_cast<std::ptrdiff_t>(settled), end,
+                     [&](const Record& record) { return record.rest->hash == hash; });
 }
 
 void RecordLists::settle() {
-  if (waiting_.empty()) return;
-  std::vector<Record> rows(records_.size());
-  std::vector<size_t> ends;  // Of each list as it grows.
-  size_t begin = 0;
-  for (size_t i = 0, end = 0; i < entries_.size(); ++i) {
-    Entry& entry = entries_[i];
-    const size_t to = std::exchange(end, end + entry.kept);
-    const auto from = records_.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto size = static_cast<std::ptrdiff_t>(entry.end - begin);
-    std::move(from, from + size, rows.begin() + static_cast<std::ptrdiff_t>(to));
-    begin = std::exchange(entry.end, static_cast<uint32_t>(end));
-    ends.push_back(to + static_cast<size_t>(size));
+  if (waiting_ == nullptr) return;
+  const std::unique_ptr<Waiting> waiting = std::move(waiting_);
+  const auto news = entries_.begin() + static_cast<std::ptrdiff_t>(waiting->entries);
+  std::ranges::sort(news, entries_.end(), {}, &Entry::key);
+  std::ranges::inplace_merge(entries_.begin(), news, entries_.end(), {}, &Entry::key);
+  std::vector<Record> rows;
+  rows.reserve(records_.size() + waiting->records.size());
+  std::vector<size_t> own;
+  for (Entry& entry : entries_) {
+    own.clear();
+    for (size_t at = waiting->slot(entry.key).last; at != 0; at = waiting->before[at - 1]) {
+      own.push_back(at - 1);
+    }
+    for (size_t at = entry.end - (entry.kept - own.size()); at < entry.end; ++at) {
+      rows.push_back(std::move(records_[at]));
+    }
+    for (; !own.empty(); own.pop_back()) rows.push_back(std::move(waiting->records[own.back()]));
+    entry.end = static_cast<uint32_t>(rows.size());
   }
-  auto record = records_.end() - static_cast<std::ptrdiff_t>(waiting_.size());
-  for (const uint16_t key : waiting_) rows[ends[place_of(key)]++] = std::move(*record++);
-  waiting_.clear();
   records_ = std::move(rows);
 }
 
 void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
   if (empty()) {
     *this = std::move(later);
+    settle();
     return cut_to(limit);
   }
   later.settle();
+  later.unshare();
+  unshare();
   for (size_t i = 0; i < later.entries_.size(); ++i) {
     const Entry& news = later.entries_[i];
-    const uint64_t total = entries_[place_of(news.key)].total + news.total;
+    const uint64_t total = entries_[slot_of(news.key).entry - 1].total + news.total;
     for (size_t r = later.begin_of(i); r < news.end; ++r) {
       Record& record = later.records_[r];
       add(
           news.key, record.rest->hash, [&] { return std::move(record); }, limit.of(news.key));
     }
-    Entry& entry = entries_[place_of(news.key)];
+    Entry& entry = entries_[slot_of(news.key).entry - 1];
     entry.total = total;
     entry.full |= news.full;
   }
@@ -234,12 +274,14 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
 }
 
 void RecordLists::cut_to(const RecordLimit& limit) {
-  settle();
+  // Most lists are shorter than any limit.
+  const size_t fewest = std::min(limit.most, limit.most_numbered);
   const auto is_longer = [&](const Entry& entry) {
-    return entry.end - begin_of(static_cast<size_t>(&entry - entries_.data())) >
-           limit.of(entry.key);
+    return entry.kept > fewest && entry.kept > limit.of(entry.key);
   };
-  if (std::ranges::none_of(entries_, is_longer)) return;
+  if (std::ranges::none_of(entries(), is_longer)) return;
+  settle();
+  unshare();
   std::vector<size_t> most;
   for (size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
@@ -262,12 +304,30 @@ void RecordLists::cut_to(const RecordLimit& limit) {
 
 void RecordLists::forget_repeats() {
   settle();
+  unshare();
   for (size_t i = 0; i < entries_.size(); ++i) entries_[i].total = entries_[i].end - begin_of(i);
+}
+
+void RecordLists::share(Shared& known) {
+  settle();
+  if (entries_.empty()) return;
+  constexpr size_t kPlaces = 1024;
+  known.resize(kPlaces);
+  const auto* const bytes = reinterpret_cast<const char*>(entries_.data());
+  auto& one = known[message_hash({bytes, entries_.size() * sizeof(Entry)}) % kPlaces];
+  if (one == nullptr || *one != entries_) one = std::make_shared<const Entries>(entries_);
+  shared_ = one;
+  entries_ = {};
+}
+
+void RecordLists::unshare() {
+  if (shared_ == nullptr) return;
+  entries_ = *shared_;
+  shared_ = nullptr;
 }
 
 void RecordLists::fit() {
   settle();
-  waiting_.shrink_to_fit();
   records_.shrink_to_fit();
   entries_.shrink_to_fit();
 }

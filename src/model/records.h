@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -155,35 +156,48 @@ RecordLimit record_limit(size_t speakers);
 //   channel_connected → 812 lines, 256 kept        using_network → 1 line
 //
 // A speaker prints a few dozen of the hundreds of kinds, and thousands of speakers take turns. So
-// the records of all kinds lie in one row, kind by kind. New ones wait at its end, so that not each
-// of them moves all those behind its place.
+// the records of all kinds lie in one row, kind by kind. New ones wait beside it as they came, so
+// that not each of them moves all those behind its place. How many there are of each kind is mostly
+// the same from rank to rank, and kept once (share): whoever looks for a kind in the lists of all
+// ranks finds it without a glance at their memory.
 
 /// Lists of records by key, in ascending order of the keys. Between add() and settle() nothing may
 /// be asked but which keys there are.
 class RecordLists {
+  struct Entry;
+  using Entries = std::vector<Entry>;
+
  public:
+  RecordLists() = default;
+  RecordLists(const RecordLists& other);
+  RecordLists(RecordLists&&) = default;
+  RecordLists& operator=(const RecordLists& other) { return *this = RecordLists(other); }
+  RecordLists& operator=(RecordLists&&) = default;
+
   /// Counts a line by its message_hash: equal messages are kept once. `make` is called for its
   /// record only if it is new and fewer than `most` are kept.
   template <typename Make>
   void add(uint16_t key, uint64_t hash, Make&& make, size_t most = RecordList::kMaxKept) {
-    const size_t place = place_of(key);
-    Entry& entry = entries_[place];
+    Slot& slot = slot_of(key);
+    Entry& entry = entries_[slot.entry - 1];
     ++entry.total;
-    if (entry.full || (entry.kept > 0 && holds(place, hash))) return;
+    if (entry.full || (entry.kept > 0 && holds(entry, slot, hash))) return;
     entry.full = entry.kept >= most;
     if (entry.full) return;
     ++entry.kept;
-    records_.push_back(make());
-    waiting_.push_back(key);
-    constexpr size_t kMostWaiting = 256;
-    if (waiting_.size() == kMostWaiting) settle();
+    waiting_->before.push_back(slot.last);
+    waiting_->records.push_back(make());
+    slot.last = static_cast<uint16_t>(waiting_->records.size());
+    if (waiting_->records.size() == kMostWaiting) settle();
   }
 
   /// Counts a line of a list that is full; false if that is not so.
-  bool add_to_full(uint16_t key) {
-    Entry& entry = entries_[place_of(key)];
-    entry.total += entry.full;
-    return entry.full;
+  bool add_to_full(uint16_t key);
+
+  /// Settles if that has not been done for long: joining what waits costs about as much as adding
+  /// it did.
+  void settle_in_time() {
+    if (waiting_ != nullptr && waiting_->records.size() > records_.size()) settle();
   }
 
   /// Puts all records that were added where they belong.
@@ -195,10 +209,8 @@ class RecordLists {
   /// The records of that list; none if there is no such list.
   std::span<const Record> kept(uint16_t key) const { return find(key).kept; }
 
-  bool contains(uint16_t key) const {
-    return std::ranges::binary_search(entries_, key, {}, &Entry::key);
-  }
-  bool empty() const { return entries_.empty(); }
+  bool contains(uint16_t key) const { return find_entry(key) != nullptr; }
+  bool empty() const { return entries().empty(); }
 
   /// Keys and their lists.
   class Iterator {
@@ -211,7 +223,7 @@ class RecordLists {
 
     Iterator() = default;
     Iterator(const RecordLists& lists, size_t place) : lists_(&lists), place_(place) {}
-    value_type operator*() const { return {lists_->entries_[place_].key, lists_->list(place_)}; }
+    value_type operator*() const { return {lists_->entries()[place_].key, lists_->list(place_)}; }
     Iterator& operator++() { return ++place_, *this; }
     void operator++(int) { ++place_; }
     bool operator==(const Iterator& other) const { return place_ == other.place_; }
@@ -221,7 +233,7 @@ class RecordLists {
     size_t place_ = 0;
   };
   Iterator begin() const { return {*this, 0}; }
-  Iterator end() const { return {*this, entries_.size()}; }
+  Iterator end() const { return {*this, entries().size()}; }
 
   /// Joins what a later stretch of input kept.
   void merge(RecordLists&& later, const RecordLimit& limit = {});
@@ -234,6 +246,7 @@ class RecordLists {
   template <typename Stays>
   void keep_only(Stays stays) {
     settle();
+    unshare();
     std::vector<Record> rest;
     size_t begin = 0;
     for (Entry& entry : entries_) {
@@ -257,6 +270,13 @@ class RecordLists {
   /// Settles, and gives back memory that nothing stands in.
   void fit();
 
+  /// How many there are of each key in lists that came lately, by hash; another one of the same
+  /// place takes its place.
+  using Shared = std::vector<std::shared_ptr<const Entries>>;
+
+  /// Settles, and holds the numbers by those of lists that have the same.
+  void share(Shared& known);
+
  private:
   struct Entry {
     uint16_t key = 0;
@@ -265,16 +285,46 @@ class RecordLists {
                         ///< is behind the entry before.
     uint64_t total : 63 = 0;
     uint64_t full : 1 = 0;
+
+    bool operator==(const Entry&) const = default;
   };
 
-  size_t place_of(uint16_t key);
-  size_t begin_of(size_t place) const { return place == 0 ? 0 : entries_[place - 1].end; }
-  RecordList list(size_t place) const;
-  bool holds(size_t place, uint64_t hash) const;
+  static constexpr size_t kMostWaiting = 256;
+  static constexpr size_t kFewSlots = 64;
+  static constexpr size_t kManySlots = 256;
 
-  std::vector<Entry> entries_;  ///< By key, ascending.
+  /// Of a key while records wait: places, counted from 1. 0: there is none.
+  struct Slot {
+    uint16_t entry;  ///< In entries_.
+    uint16_t last;   ///< In Waiting::records: the last one of the key.
+  };
+  /// Records that came since all were in their places. Until settle() entries_ that are new stand
+  /// behind the others, in any order.
+  struct Waiting {
+    std::vector<Record> records;
+    std::vector<uint16_t> before;  ///< For each the one before it of the same key, as Slot::last.
+    std::vector<Slot> slots;       ///< By key, Record::kNoKind first.
+    size_t entries = 0;            ///< How many are not new.
+
+    Slot& slot(uint16_t key) {
+      const auto place = static_cast<uint16_t>(key + 1);
+      if (place >= slots.size()) slots.resize(place < kFewSlots ? kFewSlots : place + kManySlots);
+      return slots[place];
+    }
+  };
+
+  Slot& slot_of(uint16_t key);
+  const Entry* find_entry(uint16_t key) const;
+  const Entries& entries() const { return shared_ != nullptr ? *shared_ : entries_; }
+  void unshare();
+  size_t begin_of(size_t place) const { return place == 0 ? 0 : entries()[place - 1].end; }
+  RecordList list(size_t place) const;
+  bool holds(const Entry& entry, const Slot& slot, uint64_t hash) const;
+
+  Entries entries_;                        ///< By key, ascending; empty if they are shared.
+  std::shared_ptr<const Entries> shared_;  ///< nullptr: they are not.
   std::vector<Record> records_;
-  std::vector<uint16_t> waiting_;  ///< Keys of the last records, which wait for settle().
+  std::unique_ptr<Waiting> waiting_;  ///< nullptr: all are in their places.
 };
 
 // Lines whose order and repetition matter: the first ones of a family as they came, equal or not.

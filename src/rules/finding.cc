@@ -180,10 +180,11 @@ Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firin
   const bool nobody_else =
       rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
   if (parties.empty() && !nobody_else) parties = reporters(job, firings);
-  // Known ranks first.
-  std::ranges::sort(parties, {}, [](const Subject& party) {
+  // Known ranks first, as processes stand.
+  const auto place = [](const Subject& party) {
     return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
-  });
+  };
+  if (!std::ranges::is_sorted(parties, {}, place)) std::ranges::sort(parties, {}, place);
   parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
   return parties;
 }

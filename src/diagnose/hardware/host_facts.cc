@@ -158,6 +158,8 @@ constexpr std::string_view kContainerCommands[] = {"docker run",  "docker exec",
 /// "[pod/worker-3/pytorch] …".
 bool is_container_output(std::string_view line) {
   if (line.starts_with("[pod/")) return true;
+  // The time has no 'd', and no blank: most lines end the question here.
+  if (line.substr(0, line.find("NCCL")).find(" std") == line.npos) return false;
   const auto words = split_blanks(line.substr(0, line.find("NCCL")));
   return words.size() > 2 && words[0].find('T') == 10 &&
          (words[1] == "stdout" || words[1] == "stderr") && (words[2] == "F" || words[2] == "P");

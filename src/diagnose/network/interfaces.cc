@@ -71,28 +71,44 @@ bool begins_with_device(std::string_view devices, const NetDevice& first) {
           index.find_first_not_of("0123456789", 1) == index.size() - 1);
 }
 
-void add_addresses(const Job& job, int process, const Record& record, std::string_view devices,
-                   bool bootstrap, std::vector<HostAddress>& addresses) {
+/// The addresses in a list of devices, with nobody who has them.
+std::vector<HostAddress> addresses_in(std::string_view devices, bool bootstrap) {
+  std::vector<HostAddress> addresses;
   const std::vector<NetDevice> list = parse_device_list(devices);
-  if (list.empty() || !begins_with_device(devices, list.front())) return;
+  if (list.empty() || !begins_with_device(devices, list.front())) return addresses;
   for (const NetDevice& device : list) {
     const std::string_view ip = parse_address(device.address).ip;
     if (ip.empty()) continue;
-    const std::string& host = nth_process(job, process).host;
-    addresses.push_back({process, host, device.name, ip, bootstrap, &record});
+    addresses.push_back({.name = device.name, .ip = ip, .bootstrap = bootstrap});
     // The bootstrap takes the first of the candidates that releases up to 2.7 list.
-    if (bootstrap) return;
+    if (bootstrap) break;
   }
+  return addresses;
 }
 
 std::vector<HostAddress> read_addresses(const Job& job) {
   std::vector<HostAddress> addresses;
+  // The ranks of a host stand together, and share the text of their list.
+  std::string_view list;
+  std::vector<HostAddress> in_list;
+  const auto add = [&](int process, const Record& record, std::string_view devices,
+                       bool bootstrap) {
+    if (devices.data() != list.data()) in_list = addresses_in(devices, bootstrap);
+    list = devices;
+    for (HostAddress address : in_list) {
+      address.process = process;
+      address.host = nth_process(job, process).host;
+      address.line = &record;
+      addresses.push_back(address);
+    }
+  };
   for_each_said<BootstrapInterface>(job, [&](const Said<BootstrapInterface>& said) {
-    add_addresses(job, said.process, said.record, said.message.devices, true, addresses);
+    add(said.process, said.record, said.message.devices, true);
   });
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
-    if (said.message.network == "IB") return;
-    add_addresses(job, said.process, said.record, said.message.devices, false, addresses);
+    if (said.message.network != "IB") {
+      add(said.process, said.record, said.message.devices, false);
+    }
   });
   return addresses;
 }

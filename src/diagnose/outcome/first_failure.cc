@@ -210,10 +210,12 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
     if (found.outlived) found.warning.severity = WarnSeverity::Degraded;
     warnings.push_back(found);
   };
+  std::vector<bool> warns;  // By kind: asked of every list of every process.
+  for (const Kind& kind : all_kinds()) warns.push_back(has_warnings(kind));
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
       for (const auto& [kind, list] : job.logs[log].records) {
-        if (!has_warnings(all_kinds()[kind])) continue;
+        if (!warns[kind]) continue;
         for (const Record& record : list.kept) add(p, job.logs[log], record);
       }
     }

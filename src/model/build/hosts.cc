@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -109,11 +110,25 @@ void add_devices(std::set<Interface>& interfaces, const std::string& host,
 
 std::vector<Interface> list_interfaces(const Job& job) {
   std::set<Interface> interfaces;
+  // The ranks of a host mostly stand together, and print the same.
+  std::string_view host;
+  std::vector<const RecordText*> known;
+  const auto is_new = [&](const Process& process, const Record& record) {
+    if (process.host != host) known.clear();
+    host = process.host;
+    if (std::ranges::find(known, record.rest.get()) != known.end()) return false;
+    known.push_back(record.rest.get());
+    return true;
+  };
   for (const Process& process : job.processes) {
-    for_each_message<BootstrapInterface>(job, process, [&](const BootstrapInterface& message) {
+    for_each_record(job, process, kKindIndex<BootstrapInterface>, [&](const Record& record) {
+      if (!is_new(process, record)) return;
+      const auto message = read_message<BootstrapInterface>(parse_message(record));
       add_devices(interfaces, process.host, message.devices);
     });
-    for_each_message<NetDevices>(job, process, [&](const NetDevices& message) {
+    for_each_record(job, process, kKindIndex<NetDevices>, [&](const Record& record) {
+      if (!is_new(process, record)) return;
+      const auto message = read_message<NetDevices>(parse_message(record));
       add_devices(interfaces, process.host, message.devices);
       add_devices(interfaces, process.host, message.oob);
     });
@@ -177,23 +192,29 @@ struct HostSystem {
 
 /// A table of a log, taken apart.
 struct PrintedSystem {
-  SystemTopology system;
+  std::shared_ptr<const SystemTopology> system;
   const BoundedLines* table = nullptr;
   bool is_whole = false;        ///< All of it counts, and not a part that depends on the rank.
   std::optional<uint64_t> own;  ///< The host whose nodes count; nullopt: all do.
   std::ptrdiff_t nodes = 0;     ///< That count.
 };
 
-/// Tables that were taken apart, by their bytes and whether they are cut: hosts that are alike print the same ones.
+/// Tables that were taken apart, by their bytes and whether they are cut: hosts that are alike
+/// print the same ones.
 struct ParsedTables {
-  std::map<std::pair<const std::string*, bool>, SystemTopology> systems;
+  std::map<std::pair<const std::string*, bool>, std::shared_ptr<const SystemTopology>> systems;
 
-  const SystemTopology& parse(const BoundedLines& table) {
+  std::shared_ptr<const SystemTopology> parse(const BoundedLines& table) {
     constexpr size_t kMost = 64;
     if (systems.size() == kMost) systems.clear();
-    const auto [place, is_new] = systems.try_emplace({table.bytes(), table.cut()});
-    if (is_new) place->second = parse_system(table);
-    return place->second;
+    auto& known = systems[{table.bytes(), table.cut()}];
+    if (known == nullptr) {
+      // Put together as tables are, so that a host's only one can be taken as it is.
+      auto alone = std::make_shared<SystemTopology>();
+      add_system(*alone, parse_system(table), std::nullopt);
+      known = std::move(alone);
+    }
+    return known;
   }
 };
 
@@ -204,9 +225,9 @@ std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& h
   for (const InitSection& section : log.inits.all()) {
     if (!section.system.has_lines() || host.knows(section.system)) continue;
     PrintedSystem printed{parsed.parse(section.system), &section.system};
-    printed.is_whole = is_of_one_host(printed.system);
-    if (!printed.is_whole) printed.own = system_of(printed.system, section.rank);
-    printed.nodes = std::ranges::count_if(printed.system.nodes, [&](const SystemNode& node) {
+    printed.is_whole = is_of_one_host(*printed.system);
+    if (!printed.is_whole) printed.own = system_of(*printed.system, section.rank);
+    printed.nodes = std::ranges::count_if(printed.system->nodes, [&](const SystemNode& node) {
       return !printed.own || node.name.system == *printed.own;
     });
     if (printed.nodes > 0) found.push_back(std::move(printed));
@@ -223,7 +244,11 @@ std::map<std::string, HostSystem> systems_by_host(const Job& job) {
       if (job.logs[log].inits.all().empty()) continue;
       HostSystem& host = by_host[process.host];
       for (const PrintedSystem& printed : printed_by(job.logs[log], host, parsed)) {
-        add_system(host.system, printed.system, printed.own);
+        if (host.system.nodes.empty() && printed.is_whole) {
+          host.system = *printed.system;
+        } else {
+          add_system(host.system, *printed.system, printed.own);
+        }
         const bool keep = printed.is_whole && host.known.size() < HostSystem::kMaxKnown;
         if (keep) host.known.push_back(printed.table);
       }
@@ -331,7 +356,8 @@ void build_topologies(Job& job) {
   const auto details = device_details(job);
   std::set<std::string> hosts;
   for (const Process& process : job.processes) {
-    if (!process.host.empty()) hosts.insert(process.host);
+    const bool is_known = !hosts.empty() && *hosts.rbegin() == process.host;
+    if (!process.host.empty() && !is_known) hosts.insert(process.host);
   }
   for (HostTopology& file : job.topologies) {
     file.host = host_of_file(hosts, file.source.substr(file.source.find_last_of('/') + 1));

@@ -597,10 +597,14 @@ class Directory {
 /// Joins the remaining voices to the processes they name; those that name none stand alone. What a
 /// launcher numbers is one of NCCL's processes, if it numbers them all differently.
 void add_other_speakers(Job& job, bool has_labelled_ranks) {
+  const auto is_process = [](const SpeakerLog& log) {
+    return !log.speaker.host.empty() && log.speaker.pid >= 0;
+  };
+  if (std::ranges::all_of(job.logs, is_process)) return;
   Directory directory(job);
   for (size_t i = 0; i < job.logs.size(); ++i) {
+    if (is_process(job.logs[i])) continue;
     const Speaker& speaker = job.logs[i].speaker;
-    if (!speaker.host.empty() && speaker.pid >= 0) continue;
     const bool has_rank = has_labelled_ranks || !is_label_only(job.logs[i]);
     const int known = directory.find(job.logs[i], has_rank);
     if (known >= 0) {
@@ -621,8 +625,8 @@ void add_other_speakers(Job& job, bool has_labelled_ranks) {
 bool before(const Process& a, const Process& b) {
   const auto key = [](const Process& process) {
     const bool named = process.rank >= 0 || process.pid >= 0;
-    return std::tuple(!named, process.rank < 0, process.rank, process.host, process.pid,
-                      process.first);
+    return std::tuple(!named, process.rank < 0, process.rank, std::string_view(process.host),
+                      process.pid, process.first);
   };
   return key(a) < key(b);
 }

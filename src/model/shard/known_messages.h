@@ -14,6 +14,7 @@
 // its wording, unless some wording tells those numbers apart, and only its holes are read again.
 //
 // Heads with a time or a launcher's prefix are not learnt: what they say differs from line to line.
+// Others are learnt from their bytes alone, where the message is known.
 
 #pragma once
 
@@ -38,9 +39,16 @@ struct KnownMessageLine {
   const LineHead* head = nullptr;    ///< Of its record, like
   const RecordText* rest = nullptr;  ///< the message; nullptr: it was read in other numbers.
   bool names_comm = false;           ///< As "comm 0x5e0".
+  bool is_quiet = false;             ///< No pattern can match it.
   /// For who adds the line: where the log of its process is noted; nullptr stands there until this
   /// reader's first line of the process.
   SpeakerLog** log = nullptr;
+};
+
+/// A number that stands in one text in another one's place.
+struct ChangedNumber {
+  std::string_view known;
+  std::string_view now;
 };
 
 /// Learns heads and messages and finds lines of them. Of those that came lately only: memory is
@@ -50,8 +58,8 @@ class KnownMessages {
   static constexpr size_t kMaxHeadBytes = 160;
   static constexpr size_t kMaxMessageBytes = 1024;
 
-  /// Both must outlive it: lines that the matcher's patterns may match are not learnt, and records
-  /// of the others share the texts.
+  /// Both must outlive it: of each line is known whether the matcher's patterns may match it, and
+  /// records share the texts.
   KnownMessages(const LineMatcher& matcher, RecordTexts& texts);
   KnownMessages(const KnownMessages&) = delete;  // Events view messages.
   KnownMessages& operator=(const KnownMessages&) = delete;
@@ -77,19 +85,24 @@ class KnownMessages {
   struct Known {
     boost::intrusive_ptr<const RecordText> text;  ///< With further blanks before it.
     bool is_quiet = false;                        ///< No pattern can match its lines.
+    bool has_rivals = false;  ///< In in_numbers_: other wordings may fit other numbers.
     bool names_comm = false;
-    Message said;       ///< Views `text`.
-    std::string shape;  ///< In in_numbers_: `text` without its numbers.
-    size_t next = 0;    ///< Place of the message that came behind it last, in messages_.
+    Message said;                ///< Views `text`.
+    std::string shape;           ///< In in_numbers_: `text` without its numbers.
+    bool is_regular = false;     ///< In in_numbers_: no digit of a text decides how it is read.
+    size_t next = 0;             ///< Place of the message that came behind it last, in messages_,
+    size_t next_before = 0;      ///< of the one before that,
+    size_t next_in_numbers = 0;  ///< and of the last that was known in other numbers.
   };
   /// By hash; another one of the same place takes its place.
   using Table = std::vector<std::unique_ptr<Known>>;
 
   Head* head_at(std::string_view bytes);
+  Head* learn_head(std::string_view head);
   Known* foresee(std::string_view rest) const;
+  Known* foresee_alike(std::string_view text, Message& said);
   Known* find_alike(std::string_view text, Message& said);
   bool has_come(uint64_t hash);
-  bool learn_head(std::string_view head, const Header& header);
   Known& learn(Table& table, uint64_t place, const Event& event, bool is_quiet);
 
   const LineMatcher& matcher_;
@@ -99,11 +112,12 @@ class KnownMessages {
 
   std::vector<std::unique_ptr<Head>> heads_;  ///< As a Table.
   Table messages_;
-  Table in_numbers_;            ///< By shape: one of those that differ in numbers only.
-  std::vector<uint64_t> seen_;  ///< Hashes of messages that came once.
-  std::string shape_;           ///< Of the last message that was looked for by it.
-  Head* last_head_ = nullptr;   ///< Found last, like
-  Known* last_ = nullptr;       ///< the message.
+  Table in_numbers_;                    ///< By shape: one of those that differ in numbers only.
+  std::vector<uint64_t> seen_;          ///< Hashes of messages that came once.
+  std::string shape_;                   ///< Of the last message that was looked for by it.
+  std::vector<ChangedNumber> changed_;  ///< Of the last one that was compared number by number.
+  Head* last_head_ = nullptr;           ///< Found last, like
+  Known* last_ = nullptr;               ///< the message.
   uint64_t reader_ = 0;
 };
 

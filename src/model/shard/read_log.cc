@@ -102,8 +102,13 @@ bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& 
 bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLines& taken) {
   const uint64_t before = taken.lines;
   KnownMessageLine line;
+  boost::intrusive_ptr<const LineHead> last;  // Held, so that no other one takes its place.
+  int same = 0;                               // Lines that had it before.
   while (const size_t length = before_.messages.find(block.substr(taken.bytes), line)) {
-    if (!guard_.accepts(line.event.header)) break;
+    same = line.head == last ? same + 1 : 0;
+    if (same == 0) last = line.head;
+    // The guard counts a process's lines up to a few.
+    if (same < TearGuard::kOften && !guard_.accepts(line.event.header)) break;
     guard_.add(line, number + taken.lines);
     taken.bytes += length;
     ++taken.lines;

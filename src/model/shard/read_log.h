@@ -65,6 +65,8 @@ class SharedFilter {
 /// its memory is bounded.
 class TearGuard {
  public:
+  static constexpr int kOften = 3;  ///< Lines from which on a host is no torn name.
+
   /// Both must outlive the guard; `matcher` may be empty.
   TearGuard(ShardWriter& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
 

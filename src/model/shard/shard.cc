@@ -99,13 +99,16 @@ void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Pr
 }
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
-               const std::vector<int>& matched, const RecordLimit& limit, RecordTexts& texts) {
+               const std::vector<int>& matched, Shard& shard, RecordTexts& texts) {
+  const RecordLimit& limit = shard.limit;
   const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
   const bool summed_up = recognised && add_to_ledgers(log, place, text, event);
   if (recognised && !summed_up) log.inits.add(where, text, event);
   const uint16_t kind = recognised ? event.message.kind->index : Record::kNoKind;
+  // Its table is whole.
+  if (kind == kKindIndex<InitTimings>) log.inits.share_tables(shard.tables);
   const bool is_kept =
       recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(kind));
   // Most lines of a long log end here; hashing them would cost as much as reading them.
@@ -174,7 +177,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
                        event.header.host.data() == line.text.data();
   if (!is_bare) note_time(where, line.text);
   note_markers(where, line.text, event);
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_.limit, texts_);
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_, texts_);
   shard_.limit_records();
   if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
@@ -238,9 +241,10 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
   return true;
 }
 
-void ShardWriter::add(const KnownMessageLine& line, uint64_t number) {
+void ShardWriter::add(const KnownMessageLine& line, uint64_t number,
+                      const std::vector<int>& matched) {
   if (*line.log == nullptr || has_dropped_) {
-    add({line.text, number, 0, false}, line.event, 1, {});
+    add({line.text, number, 0, false}, line.event, 1, matched);
     if (!has_dropped_) *line.log = &speaker_of(line.event);
     return;
   }
@@ -249,8 +253,8 @@ void ShardWriter::add(const KnownMessageLine& line, uint64_t number) {
   count_line(**line.log, where);
   if (last_view_.log != *line.log) settle_last_view();
   last_view_ = {*line.log, where, line.text};
-  keep_line(**line.log, {where, {input_, markers_seen_}, &line}, line.text, line.event, {},
-            shard_.limit, texts_);
+  keep_line(**line.log, {where, {input_, markers_seen_}, &line}, line.text, line.event, matched,
+            shard_, texts_);
 }
 
 /// What nobody whom a line names wrote.
@@ -274,7 +278,7 @@ void ShardWriter::add(const KnownShape& line, uint64_t number) {
     pulse().add_undated(where, line.names_step);
   }
   if (line.has_marker) add_marker(where, read_marker(line.marker));
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, line.event, {}, shard_.limit, texts_);
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, line.event, {}, shard_, texts_);
   shard_.limit_records();
   if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
@@ -340,9 +344,9 @@ void ShardWriter::add_uncounted(KnownCall& call) {
 /// Copies the last line of a process, unless that has said something else since.
 void ShardWriter::settle_last_view() {
   const auto [log, where, text] = std::exchange(last_view_, {});
-  if (log != nullptr && log->last == where) {
-    log->last_text.assign(text.substr(0, Record::kMaxTextBytes));
-  }
+  if (log == nullptr) return;
+  log->records.settle_in_time();
+  if (log->last == where) log->last_text.assign(text.substr(0, Record::kMaxTextBytes));
 }
 
 void ShardWriter::settle() {

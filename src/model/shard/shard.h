@@ -134,9 +134,9 @@ class ShardWriter {
   /// `number`, and the others those behind it. Their bytes must stay until settle().
   void add(std::span<const KnownLine> lines, uint64_t number);
 
-  /// Adds line `number`, whose process and message were read before. Its bytes must stay until
-  /// settle().
-  void add(const KnownMessageLine& line, uint64_t number);
+  /// Adds line `number`, whose process and message were read before, with the patterns that match
+  /// it. Its bytes must stay until settle().
+  void add(const KnownMessageLine& line, uint64_t number, const std::vector<int>& matched);
 
   /// Adds line `number`, of a shape that was read before.
   void add(const KnownShape& line, uint64_t number);

@@ -104,7 +104,6 @@ constexpr size_t kLongestRecord = 4096;
 constexpr int kMaxTries = 1 << 18;
 constexpr size_t kMaxOpen = 64;
 constexpr size_t kMaxLost = 4096;
-constexpr int kOften = 3;  ///< Lines from which on a host is no torn name.
 
 /// Place in `text` of a view into it.
 size_t place_of(std::string_view part, std::string_view text) {
@@ -669,7 +668,9 @@ void TearGuard::add(const KnownMessageLine& line, uint64_t number) {
   release(line.event.header.host, line.event.header.pid);
   head_.clear();
   if (line.names_comm) is_in_strange_comm(line.event);  // It is noted; only calls can be strange.
-  shard_.add(line, number);
+  matched_.clear();
+  if (!line.is_quiet && matcher_) matcher_(line.text, matched_);
+  shard_.add(line, number, matched_);
 }
 
 bool TearGuard::add(const KnownShape& line, uint64_t number) {

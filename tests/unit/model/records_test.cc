@@ -185,6 +185,29 @@ TEST(RecordLists, EachKeepsItsOwnFirstOnesWhenAllAreCutDown) {
   EXPECT_EQ(show(lists), "4:4 z;5:4 aa bb…;6:1 q;9:4 a b…;");
 }
 
+TEST(RecordLists, SayTheSameAsBeforeWhenTheyShareTheirNumbers) {
+  RecordLists one;
+  RecordLists other;
+  for (const std::string message : {"a", "b", "a"}) {
+    add(one, 9, message);
+    add(other, 9, message + message);
+  }
+  RecordLists::Shared known;
+  one.share(known);
+  other.share(known);
+  EXPECT_EQ(show(one), "9:3 a b;");
+  EXPECT_EQ(show(other), "9:3 aa bb;");
+  EXPECT_TRUE(one.contains(9));
+  add(other, 4, "x");
+  other.cut_to({1, 1});
+  EXPECT_EQ(show(other), "4:1 x;9:3 aa…;");
+  other.share(known);
+  EXPECT_EQ(show(other), "4:1 x;9:3 aa…;");
+  EXPECT_EQ(show(one), "9:3 a b;");
+  one.merge(std::move(other));
+  EXPECT_EQ(show(one), "4:1 x;9:6 a b aa…;");
+}
+
 TEST(RecordLists, WhatIsTakenOutIsAsIfItHadNotCome) {
   RecordLists lists;
   for (const std::string message : {"a", "b", "a", "c"}) add(lists, 9, message);
