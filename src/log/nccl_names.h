@@ -28,8 +28,8 @@ std::string_view result_name(int64_t result);
 
 /// By what algorithm bandwidth is multiplied for bus bandwidth (nccl-tests, doc/PERFORMANCE.md), so
 /// that it can be held against the rate of a link whatever the number of ranks: AllReduce 2(n-1)/n;
-/// AllGather, ReduceScatter, AlltoAll, Gather, Scatter (n-1)/n; others, as messages, 1. 0 where n is
-/// below 1.
+/// AllGather, ReduceScatter, AlltoAll, Gather, Scatter (n-1)/n; others, as messages, 1. 0 where n
+/// is below 1.
 double bus_factor(std::string_view op, int nranks);
 
 }  // namespace ncclog

@@ -466,21 +466,6 @@ double promised_bandwidth(const Job& job) {
   return promised;
 }
 
-/// What is lost on the way from a link's rate to bus bandwidth is well below half.
-FactValue nccl_tests_normal(const Job& job, const Instance&) {
-  constexpr double kUsual = 0.6;
-  const double promised = promised_bandwidth(job);
-  if (job.nccl_tests.empty() || promised <= 0) return unknown();
-  std::vector<std::string> parts;
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    const double peak = peak_bandwidth(run);
-    if (peak < kUsual * promised || run.below_expected) return no();
-    parts.push_back(fmt::format("{} reaches {:.4g} GB/s where NCCL reckons with {:.4g}",
-                                name_of(run), peak, promised));
-  }
-  return yes(join(parts, "; "));
-}
-
 /// Every process that nccl-tests lists is rank 0, so each has a communicator of its own.
 FactValue nccl_tests_single_ranks(const Job& job, const Instance&) {
   std::set<std::pair<std::string, int64_t>> processes;
@@ -575,8 +560,6 @@ constexpr std::array kErrorFacts = {
     job_fact("job.warned_of_failure", warned_of_failure),
     // A table of nccl-tests is there, and how far its bus bandwidth comes.
     job_fact("job.bandwidth_seen", bandwidth_seen),
-    // The bandwidth that nccl-tests reached is near what NCCL's search for rings promises.
-    job_fact("job.nccl_tests_normal", nccl_tests_normal),
     // Output of nccl-tests is there; in words, how far each of its tables comes.
     job_fact("job.nccl_tests_ran", nccl_tests_ran),
     // How many processes nccl-tests lists, where each of them has one rank only.

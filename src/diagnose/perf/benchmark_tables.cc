@@ -183,7 +183,8 @@ class BenchmarkReader {
     // trial differ by less than the count of ranks could show; the most frequent answer wins.
     if (payload_ > 0 && seconds > 0 && busbw > 0) {
       const double factor = busbw / kBits * seconds * 1e9 / static_cast<double>(payload_);
-      if (factor < 2) ++ranks_seen_[static_cast<int>(2 / (2 - factor) + 0.5)];
+      constexpr double kOfMany = 1.9999;  // The factor of 20,000 ranks.
+      if (factor < kOfMany) ++ranks_seen_[static_cast<int>(2 / (2 - factor) + 0.5)];
     }
     add_point(payload_, seconds > 0 ? seconds * 1e6 : -1, busbw < 0 ? -1 : busbw / kBits);
     seconds_ = {};
@@ -227,7 +228,7 @@ class BenchmarkReader {
     if (table_ != Table::Torch) open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, {});
     const int64_t bytes = said.payload.empty() ? payload_ : bytes_in(said.payload, kExactUnits);
     const double algbw = number_said(said.algbw);
-    // Latencies are of single calls and bandwidths of several, so the time is taken from the latter.
+    // Latencies are of single calls and bandwidths of several: the time is taken from the latter.
     const double time = algbw > 0 && bytes > 0 ? static_cast<double>(bytes) / algbw / 1e3 : -1;
     add_point(bytes, time, number_said(said.busbw), algbw);
   }
@@ -349,8 +350,8 @@ std::string_view nccl_name_of_torch_op(std::string_view op) {
 
 namespace {
 
-/// Where a launcher tells whose line is whose, each rank's trials are read for themselves, and rank 0
-/// alone says of how many bytes they are.
+/// Where a launcher tells whose line is whose, each rank's trials are read for themselves, and
+/// rank 0 alone says of how many bytes they are.
 void join_trials(std::vector<Measurement>&& trials, std::vector<Measurement>& all) {
   const auto has_payload = [](const Measurement& one) { return one.points.front().bytes > 0; };
   const auto with = std::ranges::count_if(trials, has_payload);

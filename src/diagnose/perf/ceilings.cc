@@ -152,9 +152,17 @@ const GpuModel* gpu_model_in_host_name(std::string_view host) {
   return first_model(host, [](const GpuModel& model) { return model.links != GpuLinks::PCIe; });
 }
 
+const GpuModel* gpu_model_by_nvlink(double bw) {
+  for (const std::string_view model : {"a100", "h100", "b200"}) {
+    const double total = path_factor("nvlink-" + std::string(model));
+    if (bw > 0.99 * total && bw < 1.01 * total) return find_gpu_model(model);
+  }
+  return nullptr;
+}
+
 const HostType* find_host_type(const HostHints& hints) {
-  const auto found = std::ranges::find_if(
-      host_types(), [&](const HostType& type) { return fits(type, hints); });
+  const auto found =
+      std::ranges::find_if(host_types(), [&](const HostType& type) { return fits(type, hints); });
   return found == host_types().end() ? nullptr : &*found;
 }
 

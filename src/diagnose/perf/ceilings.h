@@ -25,13 +25,13 @@ struct GpuModel {
   std::string_view words;   ///< "a100 pcie": what a printed name holds.
   std::string_view family;  ///< "hopper", "cdna3".
   GpuLinks links = GpuLinks::PCIe;
-  double ring = -1;      ///< Bus bandwidth of 8 GPUs by rings; of PCIe models that of a slot.
-  double peer = -1;      ///< Of two GPUs that share no switch with others.
-  double nvls = -1;      ///< By NVLink SHARP.
-  int nvls_from = -1;    ///< From how many GPUs.
-  int pcie = -1;         ///< Generation.
-  double nic_gbits = -1; ///< Of the NIC that each GPU of a usual host of 8 has.
-  bool has_rdma = false; ///< Hosts with such GPUs always have RDMA NICs.
+  double ring = -1;       ///< Bus bandwidth of 8 GPUs by rings; of PCIe models that of a slot.
+  double peer = -1;       ///< Of two GPUs that share no switch with others.
+  double nvls = -1;       ///< By NVLink SHARP.
+  int nvls_from = -1;     ///< From how many GPUs.
+  int pcie = -1;          ///< Generation.
+  double nic_gbits = -1;  ///< Of the NIC that each GPU of a usual host of 8 has.
+  bool has_rdma = false;  ///< Hosts with such GPUs always have RDMA NICs.
   std::string_view source;
 };
 
@@ -42,14 +42,18 @@ const GpuModel* find_gpu_model(std::string_view printed);
 /// people name no hosts after, such as T4, are left out.
 const GpuModel* gpu_model_in_host_name(std::string_view host);
 
+/// The model whose NVLinks to switches have that bandwidth in NCCL's topology: H100 of 370.8, which
+/// stands for its like; nullptr: none has.
+const GpuModel* gpu_model_by_nvlink(double bw);
+
 /// What is known of a host's kind beside its GPUs.
 struct HostHints {
-  std::vector<std::string> names;     ///< Plugins' platforms, topology files, hosts.
+  std::vector<std::string> names;  ///< Plugins' platforms, topology files, hosts.
   const GpuModel* gpu = nullptr;
-  int gpus_per_host = -1;             ///< That the job uses.
+  int gpus_per_host = -1;  ///< That the job uses.
   bool slingshot = false;
   bool efa = false;
-  bool cray_x = false;                ///< Hosts are named as "x3006c0s1b1n0".
+  bool cray_x = false;  ///< Hosts are named as "x3006c0s1b1n0".
 };
 
 /// A line of host_types.table.

@@ -69,8 +69,8 @@ struct Curve {
 
   double latency_us = -1;  ///< Median time of the smallest sizes; -1: none is small enough.
 
-  /// The fit of time = start + bytes * rate to the large sizes; -1: fewer than three, or they do not
-  /// follow it.
+  /// The fit of time = start + bytes * rate to the large sizes; -1: fewer than three, or they do
+  /// not follow it.
   double start_us = -1;
   double asymptote = -1;        ///< The bandwidth of the rate alone, GB/s.
   double asymptote_error = -1;  ///< One standard error, and what the choice of sizes changes.
@@ -93,8 +93,8 @@ struct Curve {
 /// Reads the points of a measurement; pure.
 Curve read_curve(const Measurement& measurement);
 
-/// The bandwidth that a size can show where `ceiling` (GB/s) is what the path lets pass and each call
-/// costs the curve's start. `ceiling` itself where the curve has no start.
+/// The bandwidth that a size can show where `ceiling` (GB/s) is what the path lets pass and each
+/// call costs the curve's start. `ceiling` itself where the curve has no start.
 double reachable_at(const Curve& curve, double ceiling, int64_t bytes);
 
 }  // namespace ncclog

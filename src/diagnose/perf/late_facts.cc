@@ -20,7 +20,7 @@ namespace ncclog {
 
 namespace {
 
-std::vector<LateVerdict> derive_verdicts(const Job& job) {
+std::vector<LateVerdict> derive_lateness(const Job& job) {
   std::vector<LateVerdict> verdicts;
   // Whoever belongs to another run is late for nobody.
   if (!job.runs.empty()) return verdicts;
@@ -156,7 +156,7 @@ constexpr std::array kLateFacts = {
 std::span<const Fact> late_facts() { return kLateFacts; }
 
 const std::vector<LateVerdict>& late_verdicts(const Job& job) {
-  return job.answers.of<&derive_verdicts>(job);
+  return job.answers.of<&derive_lateness>(job);
 }
 
 }  // namespace ncclog

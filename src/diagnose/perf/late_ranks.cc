@@ -153,13 +153,13 @@ LateParty describe_party(const CallTimes& times, const CommonCalls& calls, const
 }
 
 /// Somebody who is late, and in which calls.
-struct Suspect {
+struct LateSuspect {
   size_t party = 0;
   std::vector<size_t> late;
 };
 
 /// Those who are late by `threshold`, in enough calls, that are no start and not made good.
-std::vector<Suspect> late_by(const std::vector<CallSeries>& behind,
+std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
                              const std::vector<RankParty>& parties, const Threshold& threshold) {
   std::vector<LateCalls> late;
   std::vector<size_t> counts;
@@ -169,7 +169,7 @@ std::vector<Suspect> late_by(const std::vector<CallSeries>& behind,
   }
   const double noise[] = {noise_of_medians(behind, parties, false),
                           noise_of_medians(behind, parties, true)};
-  std::vector<Suspect> result;
+  std::vector<LateSuspect> result;
   for (size_t p = 0; p < parties.size(); ++p) {
     std::vector<size_t>& own = late[p].calls;
     const auto count = static_cast<double>(own.size());
@@ -193,28 +193,28 @@ std::vector<Suspect> late_by(const std::vector<CallSeries>& behind,
 
 /// Those who are named. Where everybody is late now and then, somebody may still be late by more,
 /// more often than the others.
-std::vector<Suspect> late_parties(const std::vector<CallSeries>& behind,
+std::vector<LateSuspect> late_parties(const std::vector<CallSeries>& behind,
                                   const std::vector<RankParty>& parties, Threshold threshold) {
   constexpr int kDoublings = 5;
-  std::vector<Suspect> result;
+  std::vector<LateSuspect> result;
   if (behind.empty()) return result;
   for (int i = 0; i < kDoublings; ++i) {
-    for (Suspect& suspect : late_by(behind, parties, threshold)) {
-      const auto known = std::ranges::find(result, suspect.party, &Suspect::party);
+    for (LateSuspect& suspect : late_by(behind, parties, threshold)) {
+      const auto known = std::ranges::find(result, suspect.party, &LateSuspect::party);
       if (known == result.end()) result.push_back(std::move(suspect));
     }
     threshold.late *= 2;
   }
-  std::ranges::sort(result, {}, &Suspect::party);
+  std::ranges::sort(result, {}, &LateSuspect::party);
   return result;
 }
 
 /// True for a host of which one rank alone is late more often: the others' noise is not the host's.
-bool is_by_a_rank(const Suspect& suspect, const std::vector<Suspect>& all,
+bool is_by_a_rank(const LateSuspect& suspect, const std::vector<LateSuspect>& all,
                   const std::vector<RankParty>& parties) {
   constexpr double kAsOften = 0.9;
   const RankParty& host = parties[suspect.party];
-  return host.is_host && std::ranges::any_of(all, [&](const Suspect& other) {
+  return host.is_host && std::ranges::any_of(all, [&](const LateSuspect& other) {
            const RankParty& rank = parties[other.party];
            return !rank.is_host &&
                   std::ranges::find(host.ranks, rank.ranks.front()) != host.ranks.end() &&
@@ -226,7 +226,7 @@ bool is_by_a_rank(const Suspect& suspect, const std::vector<Suspect>& all,
 // Is it its own work that makes it late?
 
 /// What its lateness costs in a call, on average.
-double mean_lateness(const Suspect& suspect, const CallSeries& behind, size_t warm_up) {
+double mean_lateness(const LateSuspect& suspect, const CallSeries& behind, size_t warm_up) {
   double sum = 0;
   for (const size_t c : suspect.late) sum += behind[c];
   return sum / static_cast<double>(behind.size() - warm_up);
@@ -340,15 +340,15 @@ LateVerdict judge_lateness(const CallTimes& times) {
   threshold.warm_up = std::max(kLeastWarmUp, calls.size() / kWarmUpPart);
   const CallLags lags = measure_lags(calls, parties, threshold.late, times.resolution_us);
   verdict.clock_error_us = lags.error;
-  const auto name = [&](const Suspect& suspect, const std::vector<CallSeries>& behind,
+  const auto name = [&](const LateSuspect& suspect, const std::vector<CallSeries>& behind,
                         bool inside) {
     LateParty party = describe_party(times, calls, parties[suspect.party], behind[suspect.party],
                                      suspect.late, threshold.warm_up);
     party.inside_the_call = inside;
     verdict.late.push_back(std::move(party));
   };
-  const std::vector<Suspect> entering = late_parties(lags.entering, parties, threshold);
-  for (const Suspect& suspect : entering) {
+  const std::vector<LateSuspect> entering = late_parties(lags.entering, parties, threshold);
+  for (const LateSuspect& suspect : entering) {
     const RankParty& party = parties[suspect.party];
     if (is_by_a_rank(suspect, entering, parties)) continue;
     const double mean = mean_lateness(suspect, lags.entering[suspect.party], threshold.warm_up);
@@ -367,8 +367,8 @@ LateVerdict judge_lateness(const CallTimes& times) {
     }
   }
   threshold.are_made_good = false;  // Who leaves late enters the next call late.
-  const std::vector<Suspect> leaving = late_parties(lags.leaving, parties, threshold);
-  for (const Suspect& suspect : leaving) {
+  const std::vector<LateSuspect> leaving = late_parties(lags.leaving, parties, threshold);
+  for (const LateSuspect& suspect : leaving) {
     if (!is_by_a_rank(suspect, leaving, parties)) name(suspect, lags.leaving, true);
   }
   std::ranges::stable_sort(verdict.late, std::ranges::greater{},

@@ -37,9 +37,9 @@ std::string_view folder_of(std::string_view path) {
 
 struct Asked {
   const Job& job;
-  std::vector<char> asked;       ///< By process.
-  std::string_view folder;       ///< Of the measurement's file, with its slash.
-  bool any_file = true;          ///< Nothing was measured: all files are asked.
+  std::vector<char> asked;  ///< By process.
+  std::string_view folder;  ///< Of the measurement's file, with its slash.
+  bool any_file = true;     ///< Nothing was measured: all files are asked.
   const Communicator* comm = nullptr;
 
   bool asks(int process) const { return process >= 0 && asked[static_cast<size_t>(process)] != 0; }
@@ -63,8 +63,7 @@ void ask_processes(const Measurement& measurement, Asked& scope) {
     scope.asked[p] = in_file;
     any |= in_file && process.has_nccl;
   }
-  const int run =
-      measurement.process < 0 ? -1 : nth_process(job, measurement.process).run;
+  const int run = measurement.process < 0 ? -1 : nth_process(job, measurement.process).run;
   for (size_t p = 0; p < job.processes.size() && !any; ++p) {
     scope.asked[p] = run < 0 || job.processes[p].run < 0 || job.processes[p].run == run;
   }
@@ -101,12 +100,25 @@ Asked scope_of(const Job& job, const Measurement& measurement) {
   return scope;
 }
 
-/// As for_each_said, of the processes that are asked.
-template <typename... T, typename Use>
+/// As for_each_said, of the processes that are asked. Where a folder holds thousands of tests, each
+/// asks its own processes alone; where one is asked of thousands of ranks, their lines share texts.
+template <typename T, typename Use>
 void for_each_asked(const Asked& scope, Use use) {
-  for_each_said<T...>(scope.job, [&](const auto& said) {
-    if (scope.asks(said.process)) use(said);
-  });
+  const Job& job = scope.job;
+  const auto asked = static_cast<size_t>(std::ranges::count(scope.asked, 1));
+  if (2 * asked > scope.asked.size()) {
+    for_each_said<T>(job, [&](const Said<T>& said) {
+      if (scope.asks(said.process)) use(said);
+    });
+    return;
+  }
+  for (size_t p = 0; p < scope.asked.size(); ++p) {
+    if (!scope.asked[p]) continue;
+    for_each_record(job, job.processes[p], kKindIndex<T>, [&](const Record& record) {
+      const T message = read_message<T>(parse_message(record));
+      use(Said<T>{static_cast<int>(p), record, message});
+    });
+  }
 }
 
 /// A few lines show it as well as a thousand.
@@ -141,9 +153,12 @@ std::vector<std::string> hosts_asked(const Measurement& measurement, const Asked
     const Process& process = scope.job.processes[p];
     if (scope.asked[p] && !process.host.empty()) hosts.insert(process.host);
   }
-  for_each_said<NcclTestsRank>(scope.job, [&](const Said<NcclTestsRank>& said) {
-    if (scope.asks_file(said.record.where)) hosts.emplace(said.message.host);
-  });
+  // A table that names a few of its ranks is not said to run on their hosts, but it does.
+  if (measurement.hosts.empty()) {
+    for_each_said<NcclTestsRank>(scope.job, [&](const Said<NcclTestsRank>& said) {
+      if (scope.asks_file(said.record.where)) hosts.emplace(said.message.host);
+    });
+  }
   return {hosts.begin(), hosts.end()};
 }
 
@@ -193,8 +208,16 @@ void add_nvls(const Asked& scope, Machine& machine) {
 void add_edges(const Asked& scope, Machine& machine) {
   bool with_gdr = false;
   std::vector<Evidence> without;
-  for (const Edge& edge : edges_of(scope.job)) {
-    if (!scope.asks(edge.process)) continue;
+  const std::vector<Edge>& edges = edges_of(scope.job);
+  for (size_t e = 0; e < edges.size(); ++e) {
+    const Edge& edge = edges[e];
+    if (!scope.asks(edge.process)) {
+      // They stand process by process.
+      const auto behind = std::ranges::upper_bound(edges.begin() + static_cast<std::ptrdiff_t>(e),
+                                                   edges.end(), edge.process, {}, &Edge::process);
+      e = static_cast<size_t>(behind - edges.begin()) - 1;
+      continue;
+    }
     const Evidence line = {edge.where, edge_phrase(edge)};
     if (edge.path.transport == Transport::P2P) machine.has_p2p = true;
     if (edge.path.transport == Transport::SHM) {
@@ -233,6 +256,7 @@ void add_nics(const Asked& scope, Machine& machine) {
     for (const Hca& hca : list.hcas) {
       if (both && hca.link != kept) continue;
       by_host[list.host].insert(hca.name);
+      machine.over_ethernet |= hca.link == "RoCE" || hca.name.find("bond") != hca.name.npos;
       named_rate = std::max(named_rate, rate_of_device(hca.name));
     }
   }
@@ -257,8 +281,9 @@ void add_rates(const Asked& scope, Machine& machine) {
     say(said.message.speed / 1000.0, evidence_of(said.record));
   });
   if (!by_port) {
-    for_each_asked<IbstatRate>(scope, [&](const Said<IbstatRate>& said) {
-      say(said.message.rate, evidence_of(said.record));
+    // A file of its own, or pasted: no process printed it.
+    for_each_said<IbstatRate>(scope.job, [&](const Said<IbstatRate>& said) {
+      if (scope.asks_file(said.record.where)) say(said.message.rate, evidence_of(said.record));
     });
   }
 }
@@ -289,10 +314,24 @@ void add_topology(const Asked& scope, const std::vector<std::string>& hosts, Mac
       const double pci = slowest_pci(topology.system, static_cast<int>(n));
       if (node.name.kind == "GPU") lower(machine.gpu_pcie, pci);
       if (node.name.kind == "NVS") machine.has_nvswitch = true;
-      if (node.name.kind != "NET") continue;
+      // Ports of Ethernet that sockets use, whose rate NCCL may have assumed.
+      if (node.name.kind != "NET" || machine.net == NetKind::TCP) continue;
       ++nets;
       lower(machine.nic_pcie, pci);
       lower(slowest_net, node.speed);
+    }
+    for (const SystemLink& link : topology.system.links) {
+      if (link.type != "NVL" && link.type != "XGMI") continue;
+      const auto kind = [&](int node) -> std::string_view {
+        return node < 0 ? std::string_view()
+                        : topology.system.nodes[static_cast<size_t>(node)].name.kind;
+      };
+      if (kind(link.from) == "GPU" && kind(link.to) == "GPU") lower(machine.nvlink_peer, link.bw);
+      const bool to_switch = kind(link.from) == "GPU" && kind(link.to) == "NVS";
+      if (to_switch && machine.gpu == nullptr) {
+        machine.gpu = gpu_model_by_nvlink(link.bw);
+        if (machine.gpu != nullptr) machine.gpu_name = topology.host;
+      }
     }
     if (nets == 0) continue;
     machine.nics = machine.nics < 0 ? nets : std::min(machine.nics, nets);
@@ -310,6 +349,17 @@ void add_network(const Asked& scope, Machine& machine) {
     machine.nics = std::max(machine.nics, said.message.nics);
     keep(machine.nic_lines, evidence_of(said.record));
   });
+  // Where no path is printed, what NCCL says of each GPU and NIC tells.
+  int with = 0;
+  std::vector<Evidence> without;
+  for_each_asked<GpuDirect>(scope, [&](const Said<GpuDirect>& said) {
+    with += said.message.state == "Enabled";
+    if (said.message.state == "Disabled") keep(without, evidence_of(said.record));
+  });
+  if (!machine.gdr.has_value() && (with > 0 || !without.empty())) {
+    machine.gdr = with > 0;
+    machine.gdr_lines = std::move(without);
+  }
   for_each_asked<NoRdmaDevice>(scope, [&](const auto&) { machine.lacks_rdma = true; });
   machine.lacks_rdma = machine.lacks_rdma && !machine.has_rdma_nics;
 }
@@ -384,9 +434,8 @@ bool is_cray_nid_name(std::string_view host) {
 
 void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine& machine) {
   HostHints hints;
-  for_each_asked<OfiNote>(scope, [&](const Said<OfiNote>& said) {
-    hints.names.emplace_back(said.message.text);
-  });
+  for_each_asked<OfiNote>(
+      scope, [&](const Said<OfiNote>& said) { hints.names.emplace_back(said.message.text); });
   for_each_asked<OfiTunerFallback>(scope, [&](const Said<OfiTunerFallback>& said) {
     hints.names.emplace_back(said.message.platform);
   });
@@ -406,14 +455,16 @@ void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine
     hints.slingshot |= scope.asks(address.process) && address.name.starts_with("hsn");
   }
   machine.slingshot = hints.slingshot || hints.cray_x;
-  hints.efa = machine.provider == "efa" ||
-              (machine.provider.empty() && machine.net_name == "AWS Libfabric" && !machine.slingshot);
+  hints.efa =
+      machine.provider == "efa" ||
+      (machine.provider.empty() && machine.net_name == "AWS Libfabric" && !machine.slingshot);
   machine.type = find_host_type(hints);
   if (machine.type == nullptr) return;
-  machine.type_by = machine.type->named.empty()
-                        ? fmt::format("{} x {} a host, {}", machine.type->gpus,
-                                      upper_case(machine.type->gpu), hints.efa ? "EFA" : "Slingshot")
-                        : std::string(machine.type->named);
+  machine.type_by =
+      machine.type->named.empty()
+          ? fmt::format("{} x {} a host, {}", machine.type->gpus, upper_case(machine.type->gpu),
+                        hints.efa ? "EFA" : "Slingshot")
+          : std::string(machine.type->named);
   if (machine.gpu == nullptr) machine.gpu = find_gpu_model(machine.type->gpu);
 }
 
@@ -450,22 +501,38 @@ void add_model(const Measurement& measurement, const Asked& scope, Machine& mach
   }
 }
 
+/// "AllReduce: 67108864 Bytes -> Algo RING proto LL": the name from 2.24 on, 0 before.
+void add_choices(const Asked& scope, Machine& machine) {
+  constexpr int64_t kLarge = int64_t{64} << 20;
+  bool others = false;
+  for_each_asked<TuningChoice>(scope, [&](const Said<TuningChoice>& said) {
+    if (said.message.bytes < kLarge) return;
+    const bool by_ll = said.message.protocol == "LL" || said.message.protocol == "0";
+    others |= !by_ll;
+    if (by_ll) keep(machine.ll_lines, evidence_of(said.record));
+  });
+  if (others) machine.ll_lines.clear();
+}
+
 Machine machine_in(const Measurement& measurement, const Asked& scope) {
   Machine machine;
   add_size(measurement, scope, machine);
   const std::vector<std::string> hosts = hosts_asked(measurement, scope);
+  machine.hosts_seen = static_cast<int>(hosts.size());
+  if (machine.nhosts < 0 && machine.hosts_seen > 1) machine.nhosts = machine.hosts_seen;
   add_gpu(measurement, hosts, machine);
   add_settings(measurement, scope, machine);
   add_nvls(scope, machine);
   add_edges(scope, machine);
   add_nics(scope, machine);
   add_rates(scope, machine);
-  add_topology(scope, hosts, machine);
   add_network(scope, machine);
   decide_network(machine);
+  add_topology(scope, hosts, machine);
   add_type(scope, hosts, machine);
   add_search(scope, machine);
   add_model(measurement, scope, machine);
+  add_choices(scope, machine);
   return machine;
 }
 

@@ -48,7 +48,8 @@ struct SearchedBandwidth {
 struct Machine {
   // How many take part.
   int nranks = -1;
-  int nhosts = -1;  ///< As NCCL counts its nodes.
+  int nhosts = -1;     ///< As NCCL counts its nodes.
+  int hosts_seen = 0;  ///< That lines are of: there may be more.
 
   // GPUs.
   const GpuModel* gpu = nullptr;  ///< nullptr: unknown.
@@ -56,42 +57,45 @@ struct Machine {
   bool gpu_by_host_name = false;
   bool shares_gpu = false;
   bool has_nvswitch = false;
-  std::optional<bool> nvls;   ///< As NCCL says; nullopt: it says nothing.
-  bool nvls_tree = false;     ///< "Connected NVLS tree": several hosts and NVLink SHARP in each.
-  bool mnnvl = false;         ///< NVLink joins all of its hosts.
+  double nvlink_peer = -1;   ///< Of the links that join two GPUs directly, GB/s; the least.
+  std::optional<bool> nvls;  ///< As NCCL says; nullopt: it says nothing.
+  bool nvls_tree = false;    ///< "Connected NVLS tree": several hosts and NVLink SHARP in each.
+  bool mnnvl = false;        ///< NVLink joins all of its hosts.
   std::vector<Evidence> nvls_lines;
 
   // Paths in use.
   bool has_p2p = false;
-  bool has_shm = false;             ///< Ranks of one host use host memory.
-  bool has_net_within = false;      ///< Ranks of one host use the network.
-  bool has_net = false;             ///< Some connection goes over the network.
-  std::optional<bool> gdr;          ///< Connections over NICs have GPUDirect RDMA; nullopt: none seen.
+  bool has_shm = false;         ///< Ranks of one host use host memory.
+  bool has_net_within = false;  ///< Ranks of one host use the network.
+  bool has_net = false;         ///< Some connection goes over the network.
+  std::optional<bool> gdr;      ///< Connections over NICs have GPUDirect RDMA; nullopt: none seen.
   std::vector<Evidence> shm_lines, net_within_lines, gdr_lines;
 
   // Network.
   NetKind net = NetKind::Unknown;
-  std::string net_name;         ///< "IB", "AWS Libfabric", "Socket".
-  std::string provider;         ///< Of Libfabric: "efa", "cxi", "tcp"; empty: not told.
+  std::string net_name;  ///< "IB", "AWS Libfabric", "Socket".
+  std::string provider;  ///< Of Libfabric: "efa", "cxi", "tcp"; empty: not told.
   std::vector<Evidence> net_lines;
-  int nics = -1;                ///< That a host lists; of several hosts the fewest.
-  double nic_gbits = -1;        ///< As lines say, of one; -1: unknown.
-  bool rate_by_name = false;    ///< It follows from the name of the device: "hfi1_0".
+  int nics = -1;              ///< That a host lists; of several hosts the fewest.
+  double nic_gbits = -1;      ///< As lines say, of one; -1: unknown.
+  bool rate_by_name = false;  ///< It follows from the name of the device: "hfi1_0".
+  bool over_ethernet = false;   ///< RDMA over Ethernet or a bond of ports, which spread by flows.
   std::vector<Evidence> nic_lines;
-  bool lacks_rdma = false;      ///< "NET/IB : No device found."
-  bool has_rdma_nics = false;   ///< Lines list RDMA devices.
+  bool lacks_rdma = false;     ///< "NET/IB : No device found."
+  bool has_rdma_nics = false;  ///< Lines list RDMA devices.
   const HostType* type = nullptr;
-  std::string type_by;          ///< What names it: "p5.48xlarge", "4 x A100, Slingshot".
+  std::string type_by;  ///< What names it: "p5.48xlarge", "4 x A100, Slingshot".
   bool slingshot = false;
 
   // What NCCL reckons with.
   SearchedBandwidth searched;
-  double modelled = -1;          ///< Best of NCCL's tuning table for the operation, as bus bandwidth.
-  std::string modelled_by;       ///< "Ring, Simple".
-  int channels = -1;             ///< For collectives.
+  double modelled = -1;     ///< Best of NCCL's tuning table for the operation, as bus bandwidth.
+  std::string modelled_by;  ///< "Ring, Simple".
+  std::vector<Evidence> ll_lines;  ///< Large calls that NCCL ran by LL, and none that it did not.
+  int channels = -1;               ///< For collectives.
   Evidence channels_line;
-  double gpu_pcie = -1;          ///< Slowest PCIe link of a GPU, GB/s.
-  double nic_pcie = -1;          ///< Of a NIC.
+  double gpu_pcie = -1;  ///< Slowest PCIe link of a GPU, GB/s.
+  double nic_pcie = -1;  ///< Of a NIC.
 
   // Settings, by name. `told`: some line or file lists settings, so that others are likely not set.
   std::map<std::string, SettingInForce> settings;

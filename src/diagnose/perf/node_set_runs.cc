@@ -125,7 +125,7 @@ void name_runs(std::vector<NodeSetRun>& runs, const std::vector<std::string>& op
 double known_ceiling(const Measurement& measurement, std::span<const PerfVerdict> verdicts) {
   const auto verdict = std::ranges::find(verdicts, &measurement, &PerfVerdict::measurement);
   const bool tells = verdict != verdicts.end() && verdict->answer != PerfAnswer::CannotTell &&
-                     !verdict->by_device_name;
+                     !verdict->by_guess;
   return tells ? verdict->ceiling : -1;
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "diagnose/perf/clock_offsets.h"
+
 namespace ncclog {
 namespace {
 
@@ -100,12 +102,6 @@ size_t group_of(const NodeSetRun& run, const Trial& trial, NodeTrials& all) {
   return index;
 }
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 void judge_group(TrialGroup& group, std::vector<Trial>& trials) {
   double best = 0;
   for (const size_t n : group.trials) best = std::max(best, trials[n].busbw);
@@ -198,16 +194,16 @@ bool slow_any(std::span<const Thing> things, const Trial& trial, bool hosts_coun
 namespace {
 
 /// How a set of bad things fits a group. `missing` is a trial that it does not slow and must.
-struct Fit {
+struct TrialFit {
   bool fits = true;
   const Trial* missing = nullptr;
 };
 
-Fit fit_of(const NodeTrials& all, const TrialGroup& group, std::span<const Thing> things,
+TrialFit fit_of(const NodeTrials& all, const TrialGroup& group, std::span<const Thing> things,
            bool hosts_count) {
   bool slow_seen = false;
   const Trial* fast_seen = nullptr;
-  Fit fit;
+  TrialFit fit;
   for (const size_t n : group.trials) {
     const Trial& trial = all.trials[n];
     if (trial.pace == Pace::Unclear) continue;
@@ -224,10 +220,10 @@ Fit fit_of(const NodeTrials& all, const TrialGroup& group, std::span<const Thing
 }
 
 /// The better of the two ways in which things may act on a group.
-Fit best_fit(const NodeTrials& all, const TrialGroup& group, std::span<const Thing> things) {
-  const Fit fit = fit_of(all, group, things, true);
+TrialFit best_fit(const NodeTrials& all, const TrialGroup& group, std::span<const Thing> things) {
+  const TrialFit fit = fit_of(all, group, things, true);
   if (fit.fits || !group.may_spare_host()) return fit;
-  const Fit without = fit_of(all, group, things, false);
+  const TrialFit without = fit_of(all, group, things, false);
   return without.fits || fit.missing == nullptr ? without : fit;
 }
 
@@ -235,7 +231,7 @@ Fit best_fit(const NodeTrials& all, const TrialGroup& group, std::span<const Thi
 
 const Trial* unexplained_by(const NodeTrials& all, std::span<const Thing> things) {
   for (const TrialGroup& group : all.groups) {
-    const Fit fit = best_fit(all, group, things);
+    const TrialFit fit = best_fit(all, group, things);
     if (!fit.fits && fit.missing != nullptr) return fit.missing;
   }
   return nullptr;

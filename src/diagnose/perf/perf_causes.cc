@@ -45,6 +45,14 @@ const char* p2p_switch(const Machine& machine) {
 
 void add_protocol(const Machine& machine, double expected, Causes& causes) {
   const std::vector<std::string> left = choices(machine, "NCCL_PROTO");
+  if (!machine.ll_lines.empty() && left.empty()) {
+    causes.push_back({Stage::Protocol,
+                      "ll-chosen",
+                      part_of(expected, "ll"),
+                      {},
+                      machine.ll_lines,
+                      std::string(find_path_factor("ll")->source)});
+  }
   if (left.size() != 1) return;
   const SettingInForce& setting = *machine.setting("NCCL_PROTO");
   const PerfFigures figures = {{"setting", shown("NCCL_PROTO", setting)}};
@@ -54,7 +62,11 @@ void add_protocol(const Machine& machine, double expected, Causes& causes) {
       const PathFactor* most = find_path_factor(fmt::format("ll-{}", machine.gpu->family));
       if (most != nullptr) path = path > 0 ? std::min(path, most->figure) : most->figure;
     }
-    causes.push_back({Stage::Protocol, "ll", path, figures, {setting.line},
+    causes.push_back({Stage::Protocol,
+                      "ll",
+                      path,
+                      figures,
+                      {setting.line},
                       std::string(find_path_factor("ll")->source)});
   } else if (left[0] == "LL128" && (machine.net == NetKind::TCP || is_on_loopback(machine))) {
     causes.push_back({Stage::Protocol, "ll128", -1, figures, {setting.line}, {}});
@@ -69,7 +81,8 @@ void add_within(const Machine& machine, Causes& causes) {
   const char* name = p2p_switch(machine);
   if (name != nullptr && (machine.nhosts == 1 || machine.has_shm || is_on_loopback(machine))) {
     const SettingInForce& setting = *machine.setting(name);
-    PerfCause cause = {Stage::SHM, "shm", -1, {{"setting", shown(name, setting)}}, {setting.line}, {}};
+    PerfCause cause = {Stage::SHM,     "shm", -1, {{"setting", shown(name, setting)}},
+                       {setting.line}, {}};
     if (machine.is_on("NCCL_SHM_DISABLE")) {
       cause.stage = machine.net == NetKind::RDMA ? Stage::NIC : Stage::TCP;
       cause.key = machine.net == NetKind::RDMA ? "net-within" : "tcp-within";
@@ -80,8 +93,12 @@ void add_within(const Machine& machine, Causes& causes) {
     }
     causes.push_back(std::move(cause));
   } else if (machine.has_net_within) {
-    causes.push_back({machine.net == NetKind::TCP ? Stage::TCP : Stage::NIC, "net-within", -1, {},
-                      machine.net_within_lines, {}});
+    causes.push_back({machine.net == NetKind::TCP ? Stage::TCP : Stage::NIC,
+                      "net-within",
+                      -1,
+                      {},
+                      machine.net_within_lines,
+                      {}});
   } else if (machine.has_shm && is_joined(machine)) {
     causes.push_back({Stage::SHM, "shm-on-nvlink", -1, {}, machine.shm_lines, {}});
   }
@@ -115,9 +132,9 @@ void add_sockets(const Machine& machine, Causes& causes) {
   }
   if (machine.net != NetKind::TCP) return;
   PerfCause cause = {Stage::TCP, "tcp-alone", -1, {}, machine.net_lines, {}};
-  const bool has_rdma = machine.has_rdma_nics || (machine.gpu != nullptr && machine.gpu->has_rdma) ||
-                        (machine.type != nullptr && !machine.type->is_tcp);
-  if (has_rdma) cause.key = "tcp";
+  if (machine.gpu != nullptr && machine.gpu->has_rdma) cause.key = "tcp-usual";
+  const bool of_rdma_type = machine.type != nullptr && !machine.type->is_tcp;
+  if (machine.has_rdma_nics || of_rdma_type) cause.key = "tcp";
   if (const char* name = socket_switch(machine)) {
     cause.key = "tcp-asked";
     cause.figures["setting"] = shown(name, *machine.setting(name));
@@ -128,6 +145,18 @@ void add_sockets(const Machine& machine, Causes& causes) {
 
 void add_nic_path(const Machine& machine, double expected, Causes& causes) {
   if (machine.nhosts == 1 || machine.net != NetKind::RDMA) return;
+  const double port = machine.nic_gbits / 8;
+  if (machine.nic_pcie > 0 && machine.nic_pcie < 0.9 * port) {
+    const double slot = pcie_slot(3, 16);
+    causes.push_back({Stage::PCIe,
+                      "nic-slot",
+                      expected,
+                      {{"figure", bandwidth_text(machine.nic_pcie)},
+                       {"usual", bandwidth_text(port)},
+                       {"lanes", fmt::format("x{:.0f}", 16 * machine.nic_pcie / slot)}},
+                      {},
+                      "the topology that NCCL reads"});
+  }
   if (machine.gdr == false) {
     causes.push_back({Stage::NICWithoutGDR,
                       "no-gdr",
@@ -137,20 +166,24 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
                       std::string(find_path_factor("no-gdr")->source)});
   }
   if (machine.searched.type.ends_with("/SYS")) {
-    causes.push_back({Stage::CPU, "cpu", machine.searched.between, {}, {machine.searched.line},
+    causes.push_back({Stage::CPU,
+                      "cpu",
+                      machine.searched.between,
+                      {},
+                      {machine.searched.line},
                       "NCCL's search for paths"});
   }
-  const int usual = machine.type != nullptr ? machine.type->nics
-                    : machine.gpu != nullptr && machine.gpu->nic_gbits > 0 && machine.per_host() == 8
-                        ? 8
-                        : -1;
-  if (machine.nics > 0 && usual > 0 && machine.nics < usual && machine.per_host() > machine.nics) {
-    causes.push_back({Stage::NIC,
-                      "few-nics",
-                      expected > 0 ? expected * machine.nics / usual : -1,
-                      {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(usual)}},
-                      machine.nic_lines,
-                      "NICs that lines list"});
+  // Of a whole host: fewer GPUs than it has may well use fewer NICs.
+  const HostType* type = machine.type;
+  if (type != nullptr && machine.nics > 0 && 2 * machine.nics <= type->nics &&
+      machine.per_host() == type->gpus) {
+    causes.push_back(
+        {Stage::NIC,
+         "few-nics",
+         type->network(),
+         {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(type->nics)}},
+         machine.nic_lines,
+         std::string(type->source)});
   }
 }
 
@@ -162,22 +195,31 @@ void add_links(const Machine& machine, double expected, Causes& causes) {
   constexpr double kDowngraded = 0.6;  // x8 instead of x16, or a generation less.
   if (!is_joined(machine) && machine.gpu_pcie > 0 && machine.gpu_pcie < kDowngraded * slot &&
       machine.gpu->ring > machine.gpu_pcie) {
-    causes.push_back({Stage::PCIe,
-                      "pcie",
-                      machine.gpu_pcie,
-                      {{"figure", bandwidth_text(machine.gpu_pcie)}, {"usual", bandwidth_text(slot)}},
-                      {machine.searched.line},
-                      "the topology that NCCL reads"});
+    causes.push_back(
+        {Stage::PCIe,
+         "pcie",
+         machine.gpu_pcie,
+         {{"figure", bandwidth_text(machine.gpu_pcie)}, {"usual", bandwidth_text(slot)}},
+         {machine.searched.line},
+         "the topology that NCCL reads"});
   }
   const std::string_view type = machine.searched.type;
   if (type.starts_with("SYS") && !is_joined(machine)) {
-    causes.push_back({Stage::CPU, "cpu-within", machine.searched.within, {},
-                      {machine.searched.line}, "NCCL's search for paths"});
+    causes.push_back({Stage::CPU,
+                      "cpu-within",
+                      machine.searched.within,
+                      {},
+                      {machine.searched.line},
+                      "NCCL's search for paths"});
   }
   const bool by_pcie = type.starts_with("P") || type.starts_with("SYS");
   if (is_joined(machine) && by_pcie && machine.searched.within < expected / 2) {
-    causes.push_back({Stage::PCIe, "no-nvlink", machine.searched.within, {},
-                      {machine.searched.line}, "NCCL's search for paths"});
+    causes.push_back({Stage::PCIe,
+                      "no-nvlink",
+                      machine.searched.within,
+                      {},
+                      {machine.searched.line},
+                      "NCCL's search for paths"});
   }
 }
 
@@ -207,10 +249,12 @@ void add_channels(const Machine& machine, double expected, Causes& causes) {
 void add_algorithm(const Machine& machine, std::string_view op, Causes& causes) {
   const std::vector<std::string> left = choices(machine, "NCCL_ALGO");
   if (left.empty() || op != "AllReduce") return;
+  // Rings are what carries most over NICs; only on one host do they leave the switch out.
+  if (left.size() == 1 && left[0] == "RING" && machine.nhosts != 1) return;
   const SettingInForce& setting = *machine.setting("NCCL_ALGO");
   double path = -1;
-  const bool by_switch = std::ranges::any_of(
-      left, [](const std::string& name) { return name.starts_with("NVLS"); });
+  const bool by_switch =
+      std::ranges::any_of(left, [](const std::string& name) { return name.starts_with("NVLS"); });
   if (machine.gpu != nullptr && machine.nhosts == 1 && !by_switch) path = machine.gpu->ring;
   causes.push_back({Stage::Algorithm,
                     "algo",

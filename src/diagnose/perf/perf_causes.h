@@ -19,15 +19,16 @@ namespace ncclog {
 
 struct PerfCause {
   Stage stage = Stage::Unknown;
-  std::string_view key;    ///< Of perf_words.table.
-  double path = -1;        ///< GB/s of bus bandwidth that are left at most; -1: unknown.
-  PerfFigures figures;     ///< For its words.
+  std::string_view key;  ///< Of perf_words.table.
+  /// GB/s of bus bandwidth that are left at most, of "few-nics" those of all NICs; -1: unknown.
+  double path = -1;
+  PerfFigures figures;  ///< For its words.
   std::vector<Evidence> evidence;
-  std::string source;      ///< Of `path`.
+  std::string source;  ///< Of `path`.
 };
 
 /// All that lines show, the one that costs most first. `expected`: what the machine could give, GB/s
-/// of bus bandwidth; -1: unknown. `network`: of that the NICs of one host, with the same meaning.
+/// of bus bandwidth; -1: unknown.
 std::vector<PerfCause> perf_causes(const Machine& machine, std::string_view op, double expected);
 
 /// GPUs of one host exchange data over sockets of the loopback: nothing else is left to them.

@@ -16,19 +16,20 @@ namespace {
 /// Verdicts on measurements that `counts` accepts, as one answer.
 template <typename Counts>
 FactValue verdicts_answer(const Job& job, Counts counts) {
+  // Most jobs measure nothing, and none of them is to pay for it.
+  if (measurements(job).empty()) return unknown();
   AnswerParts parts;
   for (const PerfVerdict& verdict : perf_verdicts(job)) {
     if (verdict.measurement == nullptr || !counts(verdict)) continue;
     parts.words.push_back(verdict.headline);
     parts.evidence.insert(parts.evidence.end(), verdict.evidence.begin(), verdict.evidence.end());
   }
-  if (measurements(job).empty()) return unknown();
   return parts.answer(no(), "; ", kMostNamed);
 }
 
 bool is_less_than_machine(const PerfVerdict& verdict) {
   return verdict.machine_ceiling > 0 && verdict.reached < verdict.machine_ceiling &&
-         !verdict.by_device_name;
+         !verdict.by_guess;
 }
 
 FactValue perf_limited(const Job& job, const Instance&) {
@@ -45,13 +46,12 @@ FactValue perf_below(const Job& job, const Instance&) {
 
 /// One that is not normal, or below what nccl-tests was asked for, makes it "no".
 FactValue perf_normal(const Job& job, const Instance&) {
+  if (measurements(job).empty()) return unknown();
   const auto& verdicts = perf_verdicts(job);
-  const bool all = std::ranges::all_of(verdicts, [](const PerfVerdict& verdict) {
-    return verdict.answer == PerfAnswer::Normal;
-  });
+  const bool all = std::ranges::all_of(
+      verdicts, [](const PerfVerdict& verdict) { return verdict.answer == PerfAnswer::Normal; });
   const bool asked_more = std::ranges::any_of(
       job.nccl_tests, [](const NcclTestsRun& run) { return run.below_expected; });
-  if (measurements(job).empty()) return unknown();
   if (!all || asked_more) return no();
   return verdicts_answer(job, [](const PerfVerdict&) { return true; });
 }

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "diagnose/perf/curve.h"
+#include "diagnose/perf/expectation.h"
 #include "diagnose/perf/perf_causes.h"
 #include "diagnose/perf/perf_words.h"
 
@@ -18,16 +19,16 @@ namespace {
 // What a curve comes to, of which only the end counts.
 
 struct CurveEnd {
-  double best = -1;       ///< GB/s
+  double best = -1;  ///< GB/s
   int64_t best_at = -1;
-  double last = -1;       ///< At the largest size.
+  double last = -1;  ///< At the largest size.
   int64_t last_at = -1;
   int64_t first_at = -1;
-  double plateau = -1;    ///< Where it leads to; the best where it does not rise any more.
+  double plateau = -1;  ///< Where it leads to; the best where it does not rise any more.
   bool climbing = false;
   bool one_size = false;
-  bool falls = false;     ///< To less than half of its best.
-  bool dips = false;      ///< Its best is not its end, by more than a tenth.
+  bool falls = false;  ///< To less than half of its best.
+  bool dips = false;   ///< Its best is not its end, by more than a tenth.
   int64_t wrong = 0;
 };
 
@@ -60,351 +61,15 @@ CurveEnd read_end(const Measurement& measurement) {
   return end;
 }
 
-/// Share of its plateau that a curve of NVLink has at a size (8 x H200, published by size).
-double share_at(int64_t bytes) {
-  constexpr std::pair<double, double> kShares[] = {{20, 0.083}, {22, 0.22}, {24, 0.456}, {26, 0.72},
-                                                   {28, 0.905}, {30, 0.963}, {34, 1.0}};
-  const double power = std::log2(static_cast<double>(std::max<int64_t>(bytes, 1)));
-  if (power <= kShares[0].first) return kShares[0].second;
-  for (size_t i = 1; i < std::size(kShares); ++i) {
-    const auto [to, share] = kShares[i];
-    const auto [from, before] = kShares[i - 1];
-    if (power <= to) return before + (share - before) * (power - from) / (to - from);
-  }
-  return 1;
-}
-
-// What the machine could give.
-
-/// How well the network is known, the best first.
-enum class Known { Said, Type, Typical, Fitted, No };
-
-/// NICs of one host that take part.
-struct HostNetwork {
-  Known known = Known::No;
-  double bandwidth = -1;  ///< GB/s
-  int nics = -1;
-  double gbits = -1;      ///< Of one.
-  double best = -1;       ///< GB/s of AllReduce over many such hosts.
-  double normal = 0.75;   ///< Share from which a curve is normal.
-  std::string source;
-  std::vector<Evidence> evidence;
-};
-
-/// GPUs of one host that are neighbours of a NIC each use that one: few GPUs, few NICs.
-int used_nics(int nics, int per_host) {
-  constexpr int kWholeHost = 8;
-  return per_host <= 0 || per_host >= kWholeHost ? nics : std::min(nics, per_host);
-}
-
-/// Of a known kind of host the share that belongs to the GPUs which take part.
-int used_nics(const HostType& type, int per_host) {
-  if (per_host <= 0 || type.gpus <= 0 || per_host >= type.gpus) return type.nics;
-  return std::max(1, type.nics * per_host / type.gpus);
-}
-
-HostNetwork known_network(const Machine& machine) {
-  HostNetwork network;
-  network.normal = path_factor("normal-nic");
-  const int per_host = machine.per_host();
-  if (machine.nics > 0 && machine.nic_gbits > 0) {
-    network.known = Known::Said;
-    network.nics = used_nics(machine.nics, per_host);
-    network.gbits = machine.nic_gbits;
-    network.source = "NICs and rates that lines list";
-    network.evidence = machine.nic_lines;
-  } else if (machine.type != nullptr) {
-    network.known = Known::Type;
-    network.nics = used_nics(*machine.type, per_host);
-    network.gbits = machine.type->nic_gbits;
-    network.best = machine.type->best;
-    network.source = machine.type->source;
-  } else if (machine.searched.between > 0) {
-    network.known = Known::Said;
-    network.bandwidth = machine.searched.between;
-    network.normal = path_factor("normal-searched");
-    network.source = "NCCL's search for rings";
-    network.evidence = {machine.searched.line};
-  } else if (machine.gpu != nullptr && machine.gpu->nic_gbits > 0 && per_host > 0 &&
-             (machine.nics < 0 || (machine.nics == per_host && per_host == 8))) {
-    network.known = Known::Typical;
-    network.nics = per_host;
-    network.gbits = machine.gpu->nic_gbits;
-    network.source = "what most hosts with such GPUs have";
-  }
-  if (network.bandwidth < 0 && network.nics > 0) {
-    network.bandwidth = network.nics * network.gbits / 8;
-  }
-  return network;
-}
-
-/// A machine's ceilings for the operation, and what is expected of it.
-struct Expectation {
-  std::vector<Ceiling> ceilings;
-  Ceiling deciding;             ///< The lowest of those on the way; busbw -1: unknown.
-  HostNetwork network;
-  double best = -1;             ///< What such machines have been seen to reach.
-  bool within = false;          ///< Inside one host, or one NVLink domain.
-  double line = -1;             ///< Of a host's NICs by rings.
-  double ring = -1;             ///< NVLink without the switch's help.
-
-  bool known() const { return deciding.busbw > 0; }
-};
-
-/// NVLink joins the hosts of a GB200 or GB300 rack; up to 72 GPUs, 4 a host.
-bool is_nvlink_domain(const Machine& machine) {
-  constexpr int kRack = 72;
-  const bool is_rack_model =
-      machine.gpu != nullptr && (machine.gpu->words == "gb200" || machine.gpu->words == "gb300");
-  return machine.mnnvl || (is_rack_model && machine.nranks <= kRack);
-}
-
-bool is_several_domains(const Machine& machine) {
-  return machine.gpu != nullptr && machine.gpu->words.starts_with("gb") &&
-         machine.gpu->links == GpuLinks::NVLink && !is_nvlink_domain(machine);
-}
-
-std::string gpus_text(const Machine& machine, int gpus) {
-  return fmt::format("{} x {}", gpus, upper_case(machine.gpu->words));
-}
-
-/// What GPUs of one host, or NVLink domain, exchange.
-void expect_within(const Machine& machine, std::string_view op, int gpus, Expectation& expected) {
-  if (machine.gpu == nullptr || gpus < 2) return;
-  const GpuModel& gpu = *machine.gpu;
-  const RingFigure ring = ring_in_host(gpu, gpus);
-  const double nvls = nvls_of(gpu, op, gpus);
-  expected.ring = ring.usual;
-  if (gpu.links == GpuLinks::PCIe) {
-    Ceiling slot = {Stage::PCIe, ring.usual, ring.usual * path_factor("normal-pcie"),
-                    fmt::format("a PCIe slot of {} gives", upper_case(gpu.words)),
-                    std::string(gpu.source)};
-    if (machine.searched.within > 0 && expected.within) {
-      slot.busbw = machine.searched.within;
-      slot.normal_from = std::min(slot.normal_from, slot.busbw * path_factor("normal-searched"));
-      slot.why = fmt::format("NCCL reckons with ({})", machine.searched.type);
-      slot.source = "NCCL's search for rings";
-      slot.evidence = {machine.searched.line};
-      slot.in_use = true;
-    }
-    expected.ceilings.push_back(slot);
-    expected.deciding = slot;
-    return;
-  }
-  Ceiling rings = {Stage::NVLink, ring.usual, ring.least * path_factor("normal-nvlink"),
-                   fmt::format("{} give by rings over {}", gpus_text(machine, gpus),
-                               gpu.links == GpuLinks::XGMI ? "XGMI" : "NVLink"),
-                   std::string(gpu.source)};
-  rings.in_use = machine.has_p2p;
-  if (machine.searched.within > 0 && expected.within && machine.searched.type.starts_with("NV")) {
-    rings.evidence = {machine.searched.line};
-  }
-  expected.ceilings.push_back(rings);
-  expected.deciding = rings;
-  const bool switched_off =
-      machine.setting("NCCL_NVLS_ENABLE") != nullptr && !machine.is_on("NCCL_NVLS_ENABLE");
-  if (nvls <= 0 || machine.nvls == false || switched_off) return;
-  Ceiling by_switch = {Stage::NVLS, nvls, nvls * path_factor("normal-nvls"),
-                       fmt::format("{} give by NVLink SHARP", gpus_text(machine, gpus)),
-                       std::string(gpu.source), machine.nvls_lines};
-  by_switch.in_use = machine.nvls == true;
-  // Where no line speaks of it, an old release or a virtual machine may do without.
-  if (!by_switch.in_use) by_switch.normal_from = rings.normal_from;
-  expected.ceilings.push_back(by_switch);
-  expected.deciding = by_switch;
-}
-
-std::string nics_text(const HostNetwork& network) {
-  if (network.nics <= 0) return fmt::format("{} GB/s between hosts", bandwidth_text(network.bandwidth));
-  return fmt::format("{} NIC{} x {:g} Gb/s a host", network.nics, network.nics == 1 ? "" : "s",
-                     network.gbits);
-}
-
-/// What NICs let pass; by trees where rings cannot have carried what was reached.
-Ceiling over_network(const Machine& machine, std::string_view op, const HostNetwork& network,
-                     double reached, double& line) {
-  const int nhosts = std::max(machine.nhosts, 2);
-  const int nranks = std::max(machine.nranks, 2);
-  line = over_nics(op, nranks, nhosts, network.bandwidth);
-  Ceiling nics = {Stage::NIC, line, line * network.normal, nics_text(network) + " give",
-                  network.source, network.evidence};
-  nics.in_use = network.known == Known::Said;
-  if (op == "AllReduce" && reached > path_factor("carried") * line) {
-    nics.busbw = by_trees_over_nics(nranks, nhosts, network.bandwidth);
-    nics.why = nics_text(network) + " give by trees";
-  }
-  return nics;
-}
-
-/// NICs whose number is known and whose rate is not: the standard rate that explains the value.
-HostNetwork fitted_rate(const Machine& machine, std::string_view op, double reached) {
-  HostNetwork network;
-  network.nics = used_nics(machine.nics, machine.per_host());
-  network.normal = path_factor("normal-nic");
-  network.source = "NICs that lines list; the rate is what explains the value";
-  network.evidence = machine.nic_lines;
-  const int nhosts = std::max(machine.nhosts, 2);
-  const double by_ring = over_nics(op, machine.nranks, nhosts, 1);
-  const double by_tree =
-      op == "AllReduce" ? by_trees_over_nics(machine.nranks, nhosts, 1) : by_ring;
-  constexpr double kGoodFit = 0.8;
-  for (const double factor : {by_ring, by_tree}) {
-    const double needed = reached / factor;
-    const double gbits = nic_rate_that_carries(needed, network.nics);
-    if (gbits < 100) continue;  // NICs of that size are no HPC fabric: it may as well be a fault.
-    const double rate = network.nics * gbits / 8;
-    if (network.known == Known::Fitted && needed < kGoodFit * rate) continue;
-    network.known = Known::Fitted;
-    network.gbits = gbits;
-    network.bandwidth = rate;
-    if (needed >= kGoodFit * rate) break;
-  }
-  return network;
-}
-
-void expect_between(const Machine& machine, std::string_view op, double reached,
-                    Expectation& expected) {
-  HostNetwork network = known_network(machine);
-  if (network.known == Known::No && machine.nics > 0) {
-    network = fitted_rate(machine, op, reached);
-  }
-  expected.network = network;
-  if (network.known == Known::No) {
-    expected.deciding = {};
-    return;
-  }
-  const Ceiling nics = over_network(machine, op, network, reached, expected.line);
-  expected.ceilings.push_back(nics);
-  if (network.best > 0 && op == "AllReduce") expected.best = network.best;
-  const bool is_local_less = expected.known() && expected.deciding.busbw < nics.busbw;
-  if (!is_local_less) expected.deciding = nics;
-  // Links inside a host are shared with what comes over NICs: the rate of NICs decides what is low.
-  expected.deciding.normal_from =
-      std::min(expected.deciding.normal_from > 0 && is_local_less ? expected.deciding.normal_from
-                                                                  : nics.normal_from,
-               nics.normal_from);
-  if (expected.best > 0) {
-    expected.deciding.normal_from =
-        std::min(expected.deciding.normal_from, expected.best * path_factor("normal-best"));
-  }
-}
-
-/// Sockets where nothing else is to be had.
-void expect_sockets(const Machine& machine, Expectation& expected) {
-  const bool is_tcp_type = machine.type != nullptr && machine.type->is_tcp;
-  const double rate =
-      is_tcp_type ? machine.type->network() : std::max(machine.searched.between, -1.0);
-  if (rate <= 0) return;
-  expected.deciding = {Stage::TCP, rate, rate * path_factor("normal-tcp"),
-                       is_tcp_type ? fmt::format("Ethernet of {} gives", machine.type_by)
-                                   : std::string("NCCL reckons with between hosts"),
-                       is_tcp_type ? std::string(machine.type->source) : "NCCL's search for rings",
-                       machine.net_lines};
-  expected.deciding.in_use = true;
-  expected.ceilings.push_back(expected.deciding);
-}
-
-/// Such hosts have nothing but Ethernet, as far as lines and names go.
-bool has_sockets_alone(const Machine& machine) {
-  if (machine.net != NetKind::TCP || machine.has_rdma_nics) return false;
-  if (machine.type != nullptr) return machine.type->is_tcp;
-  // Who switches RDMA off may have it, but on hosts with cards of that age.
-  constexpr int kOld = 3;
-  if (machine.gpu != nullptr && machine.gpu->pcie <= kOld) return !machine.gpu->has_rdma;
-  if (machine.is_on("NCCL_IB_DISABLE")) return false;
-  if (machine.gpu != nullptr) return !machine.gpu->has_rdma;
-  return machine.lacks_rdma;
-}
-
-Expectation expect(const Machine& machine, std::string_view op, double reached) {
-  Expectation expected;
-  const bool in_domain = is_nvlink_domain(machine) && machine.nhosts != 1;
-  expected.within = machine.nhosts == 1 || in_domain;
-  if (is_several_domains(machine) || machine.shares_gpu) return expected;
-  if (expected.within) {
-    expect_within(machine, op, machine.nranks, expected);
-    // NCCL's own words, where no name tells the links.
-    if (!expected.known() && machine.searched.within > 0) {
-      expected.deciding = {machine.searched.type.starts_with("NV") ? Stage::NVLink : Stage::PCIe,
-                           machine.searched.within,
-                           machine.searched.within * path_factor("normal-searched"),
-                           fmt::format("NCCL reckons with ({})", machine.searched.type),
-                           "NCCL's search for rings",
-                           {machine.searched.line},
-                           true};
-      expected.ceilings.push_back(expected.deciding);
-    }
-    return expected;
-  }
-  if (machine.nhosts < 2) return expected;
-  expect_within(machine, op, machine.per_host(), expected);
-  // A PCIe slot is no bound for several NICs of a host.
-  if (expected.deciding.stage == Stage::PCIe) expected.deciding = {};
-  if (has_sockets_alone(machine)) {
-    expected.deciding = {};
-    expect_sockets(machine, expected);
-  } else {
-    expect_between(machine, op, reached, expected);
-  }
-  return expected;
-}
-
-// What explains a value where nothing names the machine.
-//
-//   43.3 GB/s of 8 ranks    87 % of 50: one NIC of 400 Gb/s or two of 200 a host
-//
-// Sockets and host memory end below 40 GB/s, so that what is above passed RDMA NICs or NVLink, and
-// near the rate of a common set of NICs it is normal. What is lower may be anything.
-
-Ceiling explained_by_rates(const Machine& machine, std::string_view op, double reached) {
-  if (reached < path_factor("surely-rdma")) return {};
-  std::vector<Ceiling> candidates;
-  const bool one_host = machine.nranks > 0 && machine.nranks <= 8 && machine.nhosts < 2;
-  const auto add = [&](Stage stage, double busbw, std::string why) {
-    candidates.push_back({stage, busbw, busbw * path_factor("normal-nic"), std::move(why),
-                          "rates of common NICs and published figures of NVLink"});
-  };
-  // Two hosts of as many ranks may have used trees.
-  const bool may_be_two = machine.nranks % 2 == 0 && machine.nranks <= 16 && machine.nhosts < 3;
-  constexpr int kTwoHosts = 16;
-  if (op == "AllReduce" && (machine.nvls_tree || one_host || machine.mnnvl ||
-                            (may_be_two && machine.nranks == kTwoHosts))) {
-    add(Stage::NVLS, 480, "H100 or H200 give by NVLink SHARP");
-    add(Stage::NVLS, 840, "B200 or B300 give by NVLink SHARP");
-  }
-  if (one_host) {
-    add(Stage::NVLink, 130, "V100 give by rings over NVLink");
-    add(Stage::NVLink, 235, "A100 give by rings over NVLink");
-    add(Stage::NVLink, 370, "H100 or H200 give by rings over NVLink");
-    add(Stage::NVLink, 680, "B200 give by rings over NVLink");
-  }
-  if (!machine.nvls_tree && machine.nhosts != 1) {
-    for (const double network : {50.0, 100.0, 200.0, 400.0, 800.0}) {
-      add(Stage::NIC, network, fmt::format("{:g} Gb/s of NICs a host give", network * 8));
-    }
-  }
-  std::vector<Ceiling> by_trees;
-  for (const double network : {25.0, 50.0, 100.0, 200.0, 400.0}) {
-    if (op != "AllReduce" || !may_be_two || machine.nvls_tree || machine.nranks < 2) break;
-    const double busbw = by_trees_over_nics(machine.nranks, 2, network);
-    by_trees.push_back({Stage::NIC, busbw, busbw * path_factor("normal-nic"),
-                        fmt::format("{:g} Gb/s of NICs a host give by trees on two hosts",
-                                    network * 8),
-                        "NVIDIA/nccl#812"});
-  }
-  const auto nearest = [&](std::vector<Ceiling>& all, double fit) {
-    std::ranges::sort(all, {}, &Ceiling::busbw);
-    for (const Ceiling& each : all) {
-      if (reached > path_factor("carried") * each.busbw) continue;
-      return reached >= fit * each.busbw ? each : Ceiling{};
-    }
-    return Ceiling{};
-  };
-  constexpr double kGoodFit = 0.8;
-  Ceiling found = nearest(candidates, kGoodFit);
-  if (found.busbw < 0) found = nearest(by_trees, kGoodFit);
-  if (found.busbw < 0) found = nearest(candidates, path_factor("normal-nic"));
-  return found;
+/// Share of `busbw` that a size shows where a call costs some time to begin with: 73 us on 8 H200
+/// (published by size), 340 us on two hosts of 8 H100, 570 us on ten.
+double share_at(int64_t bytes, double busbw, double factor, int nranks, bool within) {
+  constexpr double kWithin = 73;
+  constexpr double kBetween = 270;
+  constexpr double kPerRank = 4;
+  const double start_us = within ? kWithin : kBetween + kPerRank * std::clamp(nranks, 2, 512);
+  const double moving_us = static_cast<double>(bytes) / (busbw / factor) / 1e3;
+  return moving_us / (start_us + moving_us);
 }
 
 // The verdict.
@@ -421,7 +86,9 @@ std::string subject_of(const Measurement& measurement, const Machine& machine) {
 }
 
 /// Per cent below.
-int below(double reached, double of) { return static_cast<int>(std::lround(100 * (1 - reached / of))); }
+int below(double reached, double of) {
+  return static_cast<int>(std::lround(100 * (1 - reached / of)));
+}
 
 void add(std::vector<std::string>& to, std::vector<std::string> words) {
   for (std::string& word : words) {
@@ -442,7 +109,8 @@ void add_row(const Measurement& measurement, int64_t bytes, PerfVerdict& verdict
   for (const MeasuredPoint& point : measurement.points) {
     if (point.bytes == bytes && (best == nullptr || point.busbw() > best->busbw())) best = &point;
   }
-  if (best != nullptr && best->where.line > 0) verdict.evidence.push_back({best->where, best->text});
+  if (best != nullptr && best->where.line > 0)
+    verdict.evidence.push_back({best->where, best->text});
 }
 
 /// What a careless reader would take wrongly.
@@ -462,6 +130,8 @@ void add_notes(const Case& of, PerfVerdict& verdict) {
   }
   if (curve.one_size) note("one-size", {{"size", size}});
   if (curve.climbing) note("climbing", {{"size", size}});
+  constexpr int64_t kSmall = int64_t{64} << 20;
+  if (curve.last_at < kSmall) note("small-sizes", {{"size", size}});
   constexpr double kMisleading = 0.7;
   if (measurement.mean_busbw > 0 && measurement.mean_busbw < kMisleading * curve.best) {
     note("average", {{"figure", bandwidth_text(measurement.mean_busbw)},
@@ -500,9 +170,9 @@ void set_normal(const Ceiling& ceiling, const Case& of, PerfVerdict& verdict) {
   verdict.stage = ceiling.stage;
   verdict.ceiling = ceiling.busbw;
   verdict.machine_ceiling = ceiling.busbw;
-  verdict.headline = fmt::format(
-      "{}: {} GB/s of the {} that {}: normal", subject_of(of.measurement, of.machine),
-      bandwidth_text(of.curve.best), bandwidth_text(ceiling.busbw), ceiling.why);
+  verdict.headline =
+      fmt::format("{}: {} GB/s of the {} that {}: normal", subject_of(of.measurement, of.machine),
+                  bandwidth_text(of.curve.best), bandwidth_text(ceiling.busbw), ceiling.why);
   verdict.evidence.insert(verdict.evidence.end(), ceiling.evidence.begin(), ceiling.evidence.end());
   for (const PerfCause& cause : of.causes) {
     const auto setting = cause.figures.find("setting");
@@ -531,13 +201,20 @@ void set_limited(const PerfCause& cause, const Case& of, PerfVerdict& verdict) {
   verdict.stage = cause.stage;
   verdict.machine_ceiling = expected.best > 0 ? expected.best : expected.deciding.busbw;
   verdict.ceiling = cause.path;
+  // What was reached refutes a share that is left in general.
+  if (cause.path > 0 && cause.path < of.curve.best) verdict.ceiling = verdict.machine_ceiling;
+  if (cause.key == "few-nics") {
+    verdict.ceiling = expected.deciding.busbw;
+    verdict.machine_ceiling = cause.path;
+  }
   if (cause.stage == Stage::Protocol && is_on_loopback(of.machine)) {
     verdict.ceiling = verdict.machine_ceiling = path_factor("loopback-tcp");
   }
-  if (cause.path > 0) {
-    verdict.ceilings.push_back({cause.stage, cause.path, -1,
-                                "is left by " + join(perf_words("cause", cause.key, cause.figures), ""),
-                                cause.source, cause.evidence, true});
+  if (cause.path > 0 && cause.key != "few-nics") {
+    verdict.ceilings.push_back(
+        {cause.stage, cause.path, -1,
+         "is left by " + join(perf_words("cause", cause.key, cause.figures), ""), cause.source,
+         cause.evidence, true});
   }
   const double of_what = verdict.machine_ceiling;
   verdict.headline = fmt::format(
@@ -565,17 +242,24 @@ void set_below(double ceiling, double machine_ceiling, const std::string& of_wha
   verdict.answer = PerfAnswer::Below;
   verdict.ceiling = ceiling;
   verdict.machine_ceiling = machine_ceiling;
+  const bool ends_lower = of.curve.falls || of.curve.dips;
   verdict.headline = fmt::format(
-      "{}: {} GB/s, {} % below the {} {}; these lines do not tell which stage or host it is",
+      "{}: {} GB/s{}, {} % below the {} {}{}; these lines do not tell which stage or host it is",
       subject_of(of.measurement, of.machine), bandwidth_text(of.curve.best),
-      below(of.curve.best, ceiling), bandwidth_text(ceiling), of_what);
+      ends_lower ? " at best" : "", below(of.curve.best, ceiling), bandwidth_text(ceiling), of_what,
+      ends_lower ? fmt::format(", and {} % below it at {}", below(of.curve.last, ceiling),
+                               bytes_text(of.curve.last_at))
+                 : "");
   if (of.curve.falls) add(verdict.attempts, perf_words("try", "falls"));
   const bool over_pcie = of.expected.deciding.stage == Stage::PCIe;
   add(verdict.attempts, perf_words("try", !of.expected.within ? "below-between"
-                                          : over_pcie        ? "below-pcie"
-                                                             : "below-within"));
-  constexpr double kHalf = 0.6;
-  if (!of.expected.within && of.curve.best > 0.4 * ceiling && of.curve.best < kHalf * ceiling) {
+                                          : over_pcie         ? "below-pcie"
+                                                              : "below-within"));
+  if (!of.expected.within && of.machine.over_ethernet) {
+    add(verdict.attempts, perf_words("try", "below-ethernet"));
+  }
+  const double of_half = of.curve.best / ceiling / path_factor("acs");
+  if (!of.expected.within && of_half > 0.8 && of_half < 1.2) {
     add(verdict.attempts, perf_words("try", "below-acs"));
   }
   constexpr int kMany = 8;
@@ -590,9 +274,8 @@ void set_below(double ceiling, double machine_ceiling, const std::string& of_wha
 
 void set_cannot_tell(const std::string& why, const Case& of, PerfVerdict& verdict) {
   verdict.answer = PerfAnswer::CannotTell;
-  verdict.headline =
-      fmt::format("{}: {} GB/s; {}", subject_of(of.measurement, of.machine),
-                  bandwidth_text(std::max(of.curve.best, 0.0)), why);
+  verdict.headline = fmt::format("{}: {} GB/s; {}", subject_of(of.measurement, of.machine),
+                                 bandwidth_text(std::max(of.curve.best, 0.0)), why);
   add_capture(of, verdict);
 }
 
@@ -601,11 +284,12 @@ bool judge_no_test(const Case& of, PerfVerdict& verdict) {
   if (of.machine.nranks == 1) {
     const int lone = of.measurement.lone_processes;
     set_cannot_tell(
-        lone > 1 ? fmt::format("cannot tell: {} processes ran the test each for itself, with one "
-                               "rank, as a build without MPI does",
-                               lone)
-                 : std::string("cannot tell: with one rank no data are moved, so this is no test of "
-                               "communication"),
+        lone > 1
+            ? fmt::format("cannot tell: {} processes ran the test each for itself, with one "
+                          "rank, as a build without MPI does",
+                          lone)
+            : std::string("cannot tell: with one rank no data are moved, so this is no test of "
+                          "communication"),
         of, verdict);
     verdict.capture.clear();
     add(verdict.attempts, perf_words("try", "one-rank"));
@@ -628,7 +312,8 @@ bool judge_domains(const Case& of, PerfVerdict& verdict) {
   verdict.answer = PerfAnswer::Normal;
   verdict.stage = Stage::NIC;
   verdict.headline = fmt::format(
-      "{}: {} GB/s over several racks of NVLink, more than the {} GB/s of a host's NICs: normal, as "
+      "{}: {} GB/s over several racks of NVLink, more than the {} GB/s of a host's NICs: normal, "
+      "as "
       "far as figures are published",
       subject_of(of.measurement, of.machine), bandwidth_text(of.curve.best), bandwidth_text(nics));
   return true;
@@ -639,7 +324,9 @@ bool judge_efa_without_gdr(const Case& of, PerfVerdict& verdict) {
   const Machine& machine = of.machine;
   const bool is_efa = machine.provider == "efa" ||
                       (machine.provider.empty() && machine.net_name == "AWS Libfabric");
-  if (!is_efa || machine.slingshot || machine.gdr == true || machine.gpu != nullptr || machine.type != nullptr || machine.nranks > 4) return false;
+  if (!is_efa || machine.slingshot || machine.gdr == true || machine.gpu != nullptr ||
+      machine.type != nullptr || machine.nranks > 4)
+    return false;
   const double usual = path_factor("efa-without-gdr");
   if (of.curve.best < path_factor("normal-nic") * usual || of.curve.best > 2 * usual) return false;
   verdict.answer = PerfAnswer::Normal;
@@ -681,9 +368,9 @@ void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
     if (of.curve.best >= kSlowest && !of.curve.falls) {
       verdict.answer = PerfAnswer::Normal;
       verdict.stage = Stage::TCP;
-      verdict.headline = fmt::format(
-          "{}: {} GB/s over TCP sockets, which is all that these hosts show: normal",
-          subject_of(of.measurement, machine), bandwidth_text(of.curve.best));
+      verdict.headline =
+          fmt::format("{}: {} GB/s over TCP sockets, which is all that these hosts show: normal",
+                      subject_of(of.measurement, machine), bandwidth_text(of.curve.best));
       verdict.evidence = machine.net_lines;
       add(verdict.capture, perf_words("capture", "graph"));
       return;
@@ -693,14 +380,22 @@ void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
   const Ceiling explained = explained_by_rates(machine, of.measurement.op, reached);
   if (explained.busbw > 0 && !of.curve.falls && !machine.shares_gpu && of.causes.empty()) {
     set_normal(explained, of, verdict);
-    add(verdict.notes, perf_words("note", "fitted",
-                                  {{"figure", std::to_string(100 - below(reached, explained.busbw))},
-                                   {"why", explained.why.substr(0, explained.why.find(" give"))}}));
+    add(verdict.notes,
+        perf_words("note", "fitted",
+                   {{"figure", std::to_string(100 - below(reached, explained.busbw))},
+                    {"why", explained.why.substr(0, explained.why.find(" give"))}}));
     add_capture(of, verdict);
     return;
   }
-  if (!of.causes.empty()) {
-    set_limited(of.causes.front(), of, verdict);
+  // Every process names a network, one that it does not need as well.
+  constexpr double kSurelyNotLocal = 5;
+  const bool may_be_local = machine.nhosts < 0 && machine.hosts_seen < 2 && !machine.has_net &&
+                            of.curve.best >= kSurelyNotLocal;
+  const auto cause = std::ranges::find_if(of.causes, [&](const PerfCause& each) {
+    return !(may_be_local && each.stage == Stage::TCP && each.key.starts_with("tcp"));
+  });
+  if (cause != of.causes.end()) {
+    set_limited(*cause, of, verdict);
     add_capture(of, verdict);
     return;
   }
@@ -715,7 +410,9 @@ void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
 
 /// A cause that a line proves may take so much that even a normal-looking value is its own.
 bool is_at_its_limit(const PerfCause& cause, const Case& of) {
+  if (cause.key == "nic-slot") return true;
   if (cause.key == "pcie") return of.curve.best <= 1.1 * cause.path;
+  if (cause.key == "few-nics") return of.curve.best < 0.75 * cause.path;
   if (cause.key == "algo") {
     return cause.path > 0 && cause.path < 0.85 * of.expected.deciding.busbw &&
            of.curve.best < 0.85 * of.expected.deciding.busbw;
@@ -726,8 +423,11 @@ bool is_at_its_limit(const PerfCause& cause, const Case& of) {
 void judge_by_ceiling(const Case& of, PerfVerdict& verdict) {
   const Expectation& expected = of.expected;
   const Ceiling& deciding = expected.deciding;
-  const double share = of.curve.one_size ? share_at(of.curve.last_at) : 1;
-  const bool is_high = of.curve.plateau >= deciding.normal_from * share && !of.curve.falls;
+  const int nranks = std::max(of.machine.nranks, 2);
+  const double factor = std::max(1.0, bus_factor(of.measurement.op, nranks));
+  const double share = share_at(of.curve.last_at, deciding.busbw, factor, nranks, expected.within);
+  const bool is_high = !of.curve.falls && (of.curve.plateau >= deciding.normal_from ||
+                                           of.curve.best >= deciding.normal_from * share);
   for (const PerfCause& cause : of.causes) {
     if (is_at_its_limit(cause, of)) return set_limited(cause, of, verdict);
   }
@@ -768,9 +468,9 @@ std::vector<PerfVerdict> derive_verdicts(const Job& job) {
   return verdicts;
 }
 
-constexpr std::string_view kStages[] = {"nvlink",   "nvls",     "pcie",      "shm",  "cpu",
-                                        "nic",      "nic-without-gdr", "tcp", "protocol",
-                                        "channels", "algorithm", "rank",     "unknown"};
+constexpr std::string_view kStages[] = {
+    "nvlink", "nvls",     "pcie",     "shm",       "cpu",  "nic",    "nic-without-gdr",
+    "tcp",    "protocol", "channels", "algorithm", "rank", "unknown"};
 
 constexpr std::string_view kAnswers[] = {"normal", "limited", "below", "cannot-tell"};
 
@@ -788,7 +488,7 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   verdict.reached_at = of.curve.best_at;
   add_row(measurement, of.curve.best_at, verdict);
   if (judge_no_test(of, verdict)) return verdict;
-  of.expected = expect(machine, measurement.op, of.curve.best);
+  of.expected = expect_of(machine, measurement.op, of.curve.best);
   of.causes = perf_causes(machine, measurement.op, of.expected.deciding.busbw);
   if (!judge_domains(of, verdict) && !judge_efa_without_gdr(of, verdict)) {
     if (of.expected.known()) {
@@ -799,8 +499,10 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   }
   verdict.ceilings.insert(verdict.ceilings.end(), of.expected.ceilings.begin(),
                           of.expected.ceilings.end());
-  verdict.by_device_name =
-      machine.rate_by_name && !of.expected.within && of.expected.network.known == Known::Said;
+  const Known known = of.expected.network.known;
+  verdict.by_guess =
+      !of.expected.within && ((machine.rate_by_name && known == Known::Said) ||
+                              (known == Known::Typical && verdict.answer == PerfAnswer::Limited));
   std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   add_notes(of, verdict);
@@ -831,7 +533,8 @@ std::optional<PerfVerdict> judge_paths(const Machine& machine) {
       machine.channels > 0 ? fmt::format(", {}", plural(machine.channels, "channel")) : "");
   if (machine.channels > 0) verdict.evidence.push_back(machine.channels_line);
   add(verdict.capture, perf_words("capture", "table"));
-  if (machine.has_net && machine.per_host() == 1) add(verdict.capture, perf_words("capture", "pods"));
+  if (machine.has_net && machine.per_host() == 1)
+    add(verdict.capture, perf_words("capture", "pods"));
   return verdict;
 }
 

@@ -24,18 +24,18 @@ namespace ncclog {
 
 /// What data pass on their way from rank to rank.
 enum class Stage {
-  NVLink,      ///< Rings and trees over NVLink or XGMI, without the switch's help.
-  NVLS,        ///< NVSwitch that reduces: NVLink SHARP.
-  PCIe,        ///< Peer to peer over PCIe.
-  SHM,         ///< Through memory of the host.
-  CPU,         ///< Between sockets of a host.
-  NIC,         ///< RDMA: rate x number of NICs that a host uses.
+  NVLink,         ///< Rings and trees over NVLink or XGMI, without the switch's help.
+  NVLS,           ///< NVSwitch that reduces: NVLink SHARP.
+  PCIe,           ///< Peer to peer over PCIe.
+  SHM,            ///< Through memory of the host.
+  CPU,            ///< Between sockets of a host.
+  NIC,            ///< RDMA: rate x number of NICs that a host uses.
   NICWithoutGDR,  ///< RDMA staged in memory of the host.
-  TCP,         ///< Sockets.
-  Protocol,    ///< LL, or LL128, for sizes that it is not made for.
-  Channels,    ///< Too few channels for the link.
-  Algorithm,   ///< An algorithm that was forced.
-  Rank,        ///< A rank that is late, or whose GPU is shared.
+  TCP,            ///< Sockets.
+  Protocol,       ///< LL, or LL128, for sizes that it is not made for.
+  Channels,       ///< Too few channels for the link.
+  Algorithm,      ///< An algorithm that was forced.
+  Rank,           ///< A rank that is late, or whose GPU is shared.
   Unknown,
 };
 
@@ -45,12 +45,12 @@ std::string_view to_string(Stage stage);
 /// What a stage lets pass, as bus bandwidth of the operation that was measured.
 struct Ceiling {
   Stage stage = Stage::Unknown;
-  double busbw = -1;     ///< GB/s
+  double busbw = -1;        ///< GB/s
   double normal_from = -1;  ///< A curve that ends here or above is normal, GB/s; -1: unknown.
-  std::string why;       ///< In words: "8 NICs x 400 Gb/s a host, 96 % usable".
-  std::string source;    ///< Where the figure is from: "NCCL graph/topo.h", a published result.
+  std::string why;          ///< In words: "8 NICs x 400 Gb/s a host, 96 % usable".
+  std::string source;       ///< Where the figure is from: "NCCL graph/topo.h", a published result.
   std::vector<Evidence> evidence;  ///< Lines that show the stage is in use.
-  bool in_use = false;   ///< Lines show it; false: the machine has it, as far as its name tells.
+  bool in_use = false;  ///< Lines show it; false: the machine has it, as far as its name tells.
 };
 
 enum class PerfAnswer { Normal, Limited, Below, CannotTell };
@@ -63,19 +63,20 @@ std::string_view to_string(PerfAnswer answer);
 struct PerfVerdict {
   const Measurement* measurement = nullptr;  ///< Owned by the job; nullptr: nothing was measured.
   PerfAnswer answer = PerfAnswer::CannotTell;
-  Stage stage = Stage::Unknown;    ///< Which one limits, or would.
-  double reached = -1;             ///< Best bus bandwidth of the curve, GB/s.
-  int64_t reached_at = -1;         ///< Its size in bytes.
-  double ceiling = -1;             ///< What the path in use allows, GB/s; -1: unknown.
-  double machine_ceiling = -1;     ///< What this machine could reach, GB/s; -1: unknown.
-  /// It follows from the name of a network device, which no line confirms: a hint, no accusation.
-  bool by_device_name = false;
-  std::vector<Ceiling> ceilings;   ///< All stages that are known, the lowest first.
-  std::string headline;            ///< One sentence.
-  std::vector<std::string> notes;  ///< What a careless reader would take wrongly; cliffs, gaps.
-  std::vector<std::string> attempts;   ///< What to try.
-  std::vector<std::string> do_not;     ///< What not to.
-  std::vector<std::string> capture;    ///< What the next log should hold.
+  Stage stage = Stage::Unknown;  ///< Which one limits, or would.
+  double reached = -1;           ///< Best bus bandwidth of the curve, GB/s.
+  int64_t reached_at = -1;       ///< Its size in bytes.
+  double ceiling = -1;           ///< What the path in use allows, GB/s; -1: unknown.
+  double machine_ceiling = -1;   ///< What this machine could reach, GB/s; -1: unknown.
+  /// It follows from what such devices or hosts usually have, which no line confirms: a hint, and no
+  /// accusation.
+  bool by_guess = false;
+  std::vector<Ceiling> ceilings;      ///< All stages that are known, the lowest first.
+  std::string headline;               ///< One sentence.
+  std::vector<std::string> notes;     ///< What a careless reader would take wrongly; cliffs, gaps.
+  std::vector<std::string> attempts;  ///< What to try.
+  std::vector<std::string> do_not;    ///< What not to.
+  std::vector<std::string> capture;   ///< What the next log should hold.
   std::vector<Evidence> evidence;
 };
 

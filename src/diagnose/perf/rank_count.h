@@ -3,9 +3,9 @@
 //   size 17179869184, 92173 us, busbw 369.86   AllReduce: 2(n-1)/n = 1.98436 ± 0.00004   → 128
 //   size 33554432, 2097152 doubles             AlltoAll: the count is that of each rank  → 2
 //
-// nccl-tests derives busbw from the time that it prints, so one row tells n as exactly as its digits
-// let it, and all rows together more exactly. What is left is a range; within it whole hosts of
-// eight, four or two GPUs are likelier than other numbers.
+// nccl-tests derives busbw from the time that it prints, so one row tells n as exactly as its
+// digits let it, and all rows together more exactly. What is left is a range; within it whole hosts
+// of eight, four or two GPUs are likelier than other numbers.
 
 #pragma once
 

@@ -281,9 +281,22 @@ bool begins_cpp_record(std::string_view text) {
          (is_digit(text[2]) || (text[2] == ' ' && text.find(".cpp:") < 40));
 }
 
-}  // namespace
+/// A row of nccl-tests' table: two numbers and a word, behind blanks. Its comments: "#  Rank …".
+bool begins_row_of_test(std::string_view text) {
+  constexpr std::string_view kComments[] = {"# nThread ",          "#  Rank ",
+                                            "#   Rank ",           "# Using devices",
+                                            "#       size ",       "# Out of bounds values",
+                                            "# Avg bus bandwidth", "# Collective test "};
+  if (starts_with_one_of(text, kComments)) return true;
+  Scanner scan(text);
+  const bool has_blanks = scan.blanks() > 1;
+  const bool has_size = !scan.take_while(is_digit, 18).empty() && scan.blanks() > 1;
+  const bool has_count = has_size && !scan.take_while(is_digit, 18).empty() && scan.blanks() > 1;
+  return has_blanks && has_count && is_alpha(scan.peek());
+}
 
-bool begins_record(std::string_view text) {
+/// What processes print themselves, in front of which whatever stands is a prefix.
+bool begins_message(std::string_view text) {
   constexpr std::string_view kStarts[] = {"[rank",
                                           "[default",
                                           "Traceback (most recent call last)",
@@ -297,6 +310,12 @@ bool begins_record(std::string_view text) {
                                           "{\""};
   if (trim(text).empty() || begins_cpp_record(text)) return true;
   return starts_with_one_of(text, kStarts);
+}
+
+}  // namespace
+
+bool begins_record(std::string_view text) {
+  return begins_message(text) || begins_row_of_test(text);
 }
 
 namespace {
@@ -336,7 +355,7 @@ bool is_labelled_host(Attempt& it) {
   const std::string_view rest = it.scan.rest();
   it.prefix.host = name;
   if (rest.starts_with("Test ") || name.find_first_not_of(kDigits) == name.npos) return false;
-  return looks_like_host(name) || is_ipv4(name) || (!rest.empty() && begins_record(rest));
+  return looks_like_host(name) || is_ipv4(name) || (!rest.empty() && begins_message(rest));
 }
 
 /// A longer number in front of a colon is a time.

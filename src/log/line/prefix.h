@@ -41,8 +41,8 @@ struct Prefix {
 /// The prefixes at the start of `line`; length 0 if there are none. Views point into `line`.
 Prefix parse_prefix(std::string_view line);
 
-/// Text that begins a record of its own, so that whatever stands before it is a prefix. True for no
-/// text at all: NCCL's own header, cut off by the caller, begins there.
+/// Text that begins a record of its own, or a row of nccl-tests, so that whatever stands before it is
+/// a prefix. True for no text at all: NCCL's own header, cut off by the caller, begins there.
 bool begins_record(std::string_view text);
 
 }  // namespace ncclog

@@ -241,8 +241,8 @@ bool is_shape(std::string_view cell) {
 
 }  // namespace
 
-/// "|   32KiB |   1.44GBps |   0.82GBps | 39.9us | …", or without payload where all rows are of one.
-/// Fields payload, busbw, algbw, time.
+/// "|   32KiB |   1.44GBps |   0.82GBps | 39.9us | …", or without payload where all rows are of
+/// one. Fields payload, busbw, algbw, time.
 bool recognise_torch_bench_row(std::string_view text, Message& message) {
   if (!text.starts_with('|') || text.size() > kLongestRow) return false;
   const Columns row = table_columns_of(text);
@@ -255,8 +255,8 @@ bool recognise_torch_bench_row(std::string_view text, Message& message) {
       {{"busbw", bus}, {"algbw", alg}, {"time", without_unit(row[busbw + 2], "us")}});
 }
 
-/// "31.67 GB   8501054668x4   3176.620 ms   171.272   149.863", or raw, without units. Fields shape,
-/// time, time_unit, throughput, busbw.
+/// "31.67 GB   8501054668x4   3176.620 ms   171.272   149.863", or raw, without units. Fields
+/// shape, time, time_unit, throughput, busbw.
 bool recognise_ds_bench_row(std::string_view text, Message& message) {
   if (text.size() > kLongestRow) return false;
   const Columns row = columns_of(text);

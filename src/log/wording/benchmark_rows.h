@@ -3,11 +3,11 @@
 //        8388608       2097152     float     sum      -1   4915.3    1.71    3.20      0   5012.1 …
 //   | 8388608 | 2097152 | float | sum | -1 | 4915.3 | 1.71 | 3.20 | 0 | 5012.1 | …
 //   |   32KiB |   1.44GBps |   0.82GBps |
-//   31.67 GB             8501054668x4              3176.620 ms          171.272              149.863
+//   31.67 GB            8501054668x4             3176.620 ms         171.272             149.863
 //
 // nccl-tests and rccl-tests of all releases (src/common.cu, src/util.cu), the benchmarks of
-// ml-engineering, DeepSpeed's (deepspeed/utils/comms_logging.py and the communication benchmarks) and
-// PARAM's. log/messages/framework/ says what the fields mean.
+// ml-engineering, DeepSpeed's (deepspeed/utils/comms_logging.py and the communication benchmarks)
+// and PARAM's. log/messages/framework/ says what the fields mean.
 
 #pragma once
 

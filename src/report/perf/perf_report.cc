@@ -14,9 +14,20 @@
 
 namespace ncclog {
 
+namespace {
+
+/// Solved where several sets of hosts were measured: one set tells nothing about its members.
+NodeSetAnswer node_sets_of(const Job& job) {
+  const std::vector<NodeSetRun> runs = node_set_runs(job, perf_verdicts(job));
+  const bool several = std::ranges::any_of(
+      runs, [&](const NodeSetRun& run) { return run.hosts != runs.front().hosts; });
+  return several ? solve_node_sets(runs) : NodeSetAnswer();
+}
+
+}  // namespace
+
 PerfReport perf_report(const Job& job, Tool tool) {
-  return {std::move(tool), job, perf_verdicts(job), late_verdicts(job),
-          solve_node_sets(node_set_runs(job, perf_verdicts(job)))};
+  return {std::move(tool), job, perf_verdicts(job), late_verdicts(job), node_sets_of(job)};
 }
 
 std::string_view to_string(PerfStatus status) {
@@ -34,6 +45,11 @@ bool is_slow(const PerfVerdict& verdict) {
 double share_reached(const PerfVerdict& verdict) {
   const double possible = std::max(verdict.ceiling, verdict.machine_ceiling);
   return possible > 0 && verdict.reached >= 0 ? verdict.reached / possible : 1;
+}
+
+/// The machine could reach more than the path that was measured.
+bool is_above(const PerfVerdict& verdict) {
+  return verdict.machine_ceiling > 0 && verdict.machine_ceiling > verdict.ceiling * 1.05;
 }
 
 /// The slowest first, then what cannot be told, then what is normal.
@@ -68,14 +84,21 @@ std::string duration_text(double microseconds) {
   return fmt::format("{:.0f} us", microseconds);
 }
 
+/// "in each 10th call", "in bursts", "in 92 % of 400 calls".
+std::string when_text(const LateVerdict& verdict, const LateParty& party) {
+  if (party.period > 1) return fmt::format("in each {}th call", party.period);
+  const std::string share =
+      fmt::format("in {:.0f} % of {}", party.share * 100, plural(verdict.calls, "call"));
+  return party.how == Lateness::Bursts ? share + ", in bursts" : share;
+}
+
 std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
-  return fmt::format(
-      "{} came last in {:.0f} % of {}, by {} (median; {} at the 99th percentile){}; {}.",
-      capitalised(party_text(party)), party.share * 100, plural(verdict.calls, "call"),
-      duration_text(party.median_us), duration_text(party.p99_us),
-      party.how == Lateness::Bursts ? ", in bursts" : "",
-      party.inside_the_call ? "it takes longer inside the call, so look at its links and its GPU"
-                            : "the others waited for it, so look at its own work");
+  return fmt::format("{} came last {}, by {} (median; {} at the 99th percentile); {}.",
+                     capitalised(party_text(party)), when_text(verdict, party),
+                     duration_text(party.median_us), duration_text(party.p99_us),
+                     party.inside_the_call
+                         ? "it takes longer inside the call, so look at its links and its GPU"
+                         : "the others waited for it, so look at what it does before the call");
 }
 
 std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between) {
@@ -125,7 +148,9 @@ std::string headline_of(const PerfReport& report) {
 namespace {
 
 /// "AllReduce, 16 ranks on 2 hosts (all_reduce_perf)".
-std::string title_of(const Measurement& measurement) {
+std::string title_of(const PerfVerdict& verdict) {
+  if (verdict.measurement == nullptr) return "The job itself";
+  const Measurement& measurement = *verdict.measurement;
   std::string text = measurement.op.empty() ? "Unknown operation" : measurement.op;
   if (!measurement.datatype.empty()) text += " of " + measurement.datatype;
   if (measurement.nranks > 0) {
@@ -150,7 +175,7 @@ std::string reached_text(const PerfVerdict& verdict) {
     text += fmt::format(", {:.0f} % of the {} GB/s that this path allows",
                         100 * verdict.reached / verdict.ceiling, bandwidth_text(verdict.ceiling));
   }
-  if (verdict.machine_ceiling > verdict.ceiling * 1.05) {
+  if (is_above(verdict)) {
     text += fmt::format("{}{:.0f} % of the {} GB/s that this machine could reach",
                         verdict.ceiling > 0 ? "; " : ", ",
                         100 * verdict.reached / verdict.machine_ceiling,
@@ -192,8 +217,7 @@ Quotes seen(const Job& job, const std::vector<Evidence>& evidence, size_t most) 
 Figure curve_of(const PerfVerdict& verdict) {
   const Measurement& measured = *verdict.measurement;
   CurveChart chart;
-  Table table{.name = "busbw",
-              .columns = {"size", "out_of_place", "in_place", "algbw", "time_us"}};
+  Table table{.name = "busbw", .columns = {"size", "out_of_place", "in_place", "algbw", "time_us"}};
   CurveChart::Curve out{"out of place", {}};
   CurveChart::Curve in{"in place", {}};
   for (const MeasuredPoint& point : measured.points) {
@@ -214,7 +238,7 @@ Figure curve_of(const PerfVerdict& verdict) {
     if (!curve->points.empty()) chart.curves.push_back(std::move(*curve));
   }
   if (verdict.ceiling > 0) chart.lines.push_back({"this path allows", verdict.ceiling});
-  if (verdict.machine_ceiling > verdict.ceiling * 1.05) {
+  if (is_above(verdict)) {
     chart.lines.push_back({"this machine could", verdict.machine_ceiling});
   }
   return {"bus bandwidth over size", std::move(chart), std::move(table)};
@@ -225,9 +249,8 @@ std::vector<Block> verdict_blocks(const Job& job, const PerfVerdict& verdict, bo
   const bool whole = reader == Reader::Page;
   std::vector<Block> blocks;
   if (!is_lead) {
-    blocks.push_back(Statement{.word = std::string(word_of(verdict.answer)),
-                               .text = verdict.headline,
-                               .main = true});
+    blocks.push_back(Statement{
+        .word = std::string(word_of(verdict.answer)), .text = verdict.headline, .main = true});
   }
   if (std::string reached = reached_text(verdict); !reached.empty()) {
     blocks.push_back(Labelled{"reached", std::move(reached)});
@@ -242,13 +265,13 @@ std::vector<Block> verdict_blocks(const Job& job, const PerfVerdict& verdict, bo
   add_items("capture", verdict.capture, most, blocks);
   if (!whole) return blocks;
   if (!verdict.ceilings.empty()) blocks.push_back(stages_table(verdict));
-  if (!verdict.measurement->points.empty()) blocks.push_back(curve_of(verdict));
+  if (verdict.measurement != nullptr && !verdict.measurement->points.empty())
+    blocks.push_back(curve_of(verdict));
   return blocks;
 }
 
 Section verdict_section(const Job& job, const PerfVerdict& verdict, bool is_lead, Reader reader) {
-  return {.heading = title_of(*verdict.measurement),
-          .blocks = verdict_blocks(job, verdict, is_lead, reader)};
+  return {.heading = title_of(verdict), .blocks = verdict_blocks(job, verdict, is_lead, reader)};
 }
 
 /// Who is late, communicator by communicator; on a screen only those in which somebody is.
@@ -257,18 +280,18 @@ void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reade
   Section section{.heading = "Who is late", .id = "late"};
   for (const LateVerdict& verdict : late) {
     if (verdict.late.empty() && reader == Reader::Screen && late.size() > 1) continue;
-    const std::string title =
-        fmt::format("{}: {} of {} by {}, median {}{}",
-                    verdict.communicator.empty() ? "Communicator" : verdict.communicator,
-                    plural(verdict.calls, "call"), plural(verdict.nranks, "rank"), verdict.source,
-                    duration_text(verdict.median_call_us),
-                    verdict.clock_error_us > 0
-                        ? ", clocks known to " + duration_text(verdict.clock_error_us)
-                        : "");
+    const std::string title = fmt::format(
+        "{}: {} of {} by {}, median {}{}",
+        verdict.communicator.empty() ? "Communicator" : verdict.communicator,
+        plural(verdict.calls, "call"), plural(verdict.nranks, "rank"), verdict.source,
+        duration_text(verdict.median_call_us),
+        verdict.clock_error_us > 0 ? ", clocks known to " + duration_text(verdict.clock_error_us)
+                                   : "");
     std::vector<std::string> points;
     for (const LateParty& party : verdict.late) points.push_back(late_sentence(verdict, party));
     if (points.empty()) {
-      points.push_back(verdict.why_nobody.empty() ? "Nobody is late." : verdict.why_nobody);
+      points.push_back(verdict.why_nobody.empty() ? "Nobody is late."
+                                                  : capitalised(verdict.why_nobody) + ".");
     }
     section.blocks.push_back(Statement{.word = title});
     section.blocks.push_back(Items{"", std::move(points)});
@@ -295,13 +318,12 @@ void add_node_sets(const NodeSetAnswer& answer, std::vector<Section>& sections) 
 
 /// A line for each verdict that is not shown whole.
 Table rest_table(std::span<const PerfVerdict* const> rest) {
-  Table table{.name = "measured",
-              .columns = {"what", "verdict", "reached", "of", "stage"}};
+  Table table{.name = "measured", .columns = {"what", "verdict", "reached", "of", "stage"}};
   for (const PerfVerdict* verdict : rest) {
     const auto bandwidth = [](double value) {
       return value > 0 ? bandwidth_text(value) : std::string();
     };
-    table.rows.push_back(cells(title_of(*verdict->measurement), word_of(verdict->answer),
+    table.rows.push_back(cells(title_of(*verdict), word_of(verdict->answer),
                                bandwidth(verdict->reached), bandwidth(verdict->ceiling),
                                to_string(verdict->stage)));
   }
@@ -317,6 +339,9 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
                                    const NodeSetAnswer& node_sets, bool has_lead, Reader reader) {
   std::vector<Section> sections;
   add_node_sets(node_sets, sections);
+  if (reader == Reader::Screen && first_late(late) != nullptr) {
+    add_late(job, late, reader, sections);
+  }
   const std::vector<const PerfVerdict*> order = by_urgency(verdicts);
   size_t shown = std::min(order.size(), reader == Reader::Page ? kCurves : kShownWhole);
   // Beside slow ones, the normal ones are a line each.
@@ -328,7 +353,9 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
   if (shown < order.size()) {
     sections.push_back({"Also measured", {rest_table(std::span(order).subspan(shown))}});
   }
-  add_late(job, late, reader, sections);
+  if (reader == Reader::Page || first_late(late) == nullptr) {
+    add_late(job, late, reader, sections);
+  }
   return sections;
 }
 
@@ -336,16 +363,17 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
 
 Document perf_document(const PerfReport& report, Reader reader) {
   constexpr const char* kWords[] = {"SLOW", "NORMAL", "CANNOT TELL", "NOTHING MEASURED"};
-  Document document{.lead = {.word = kWords[static_cast<size_t>(status_of(report))],
-                             .text = headline_of(report),
-                             .main = true},
-                    .signature = fmt::format("{} {}. Made from the logs alone; nothing was asked of "
-                                             "the machines.",
-                                             report.tool.name, report.tool.version)};
+  Document document{
+      .lead = {.word = kWords[static_cast<size_t>(status_of(report))],
+               .text = headline_of(report),
+               .main = true},
+      .signature = fmt::format("{} {}. Made from the logs alone; nothing was asked of "
+                               "the machines.",
+                               report.tool.name, report.tool.version)};
   const auto order = by_urgency(report.verdicts);
   const bool leads = !order.empty() && headline_of(report) == order.front()->headline;
-  document.sections = perf_sections(report.job, report.verdicts, report.late, report.node_sets,
-                                    leads, reader);
+  document.sections =
+      perf_sections(report.job, report.verdicts, report.late, report.node_sets, leads, reader);
   if (status_of(report) == PerfStatus::NothingMeasured) {
     add_points(document, "To measure",
                {"Run nccl-tests on the same hosts, with NCCL_DEBUG=INFO and "
@@ -362,8 +390,7 @@ Section perf_section(const Job& job) {
   const std::vector<PerfVerdict>& verdicts = perf_verdicts(job);
   const std::vector<LateVerdict>& late = late_verdicts(job);
   if (verdicts.empty() && late.empty()) return section;
-  section.parts = perf_sections(job, verdicts, late, solve_node_sets(node_set_runs(job, verdicts)), false,
-                                Reader::Page);
+  section.parts = perf_sections(job, verdicts, late, node_sets_of(job), false, Reader::Page);
   return section;
 }
 
@@ -404,7 +431,10 @@ constexpr Key<Ceiling> kCeiling[] = {
     {"why", kText<&Ceiling::why>},
     {"source", kText<&Ceiling::source>},
     {"in_use",
-     kValue<&Ceiling::in_use, [] { return Json{{"type", "boolean"}}; }>,
+     kValue<&Ceiling::in_use,
+            [] {
+              return Json{{"type", "boolean"}};
+            }>,
      "Lines show that data take this way; false: the machine has it."},
 };
 
@@ -425,9 +455,16 @@ constexpr Key<Measurement> kMeasurement[] = {
     {"points", kObjects<&Measurement::points, kPoint>},
 };
 
+/// What is not known of a verdict without a measurement: about a job whose speed nobody measured.
 template <const auto& key>
 constexpr Key<PerfVerdict> kOfMeasurement = {
-    key.name, kOf<&PerfVerdict::measurement, key.value>, key.help};
+    key.name,
+    {key.value.schema,
+     [](const Job& job, const PerfVerdict& verdict) -> Json {
+       static const Measurement kNone;
+       return key.value.write(job, verdict.measurement ? *verdict.measurement : kNone);
+     }},
+    key.help};
 
 constexpr Key<PerfVerdict> kVerdict[] = {
     kOfMeasurement<kMeasurement[0]>,
@@ -466,6 +503,7 @@ constexpr Key<LateParty> kLateParty[] = {
     {"how",
      {type::one_of<"steady|bursts">,
       [](const Job&, const LateParty& party) -> Json { return to_string(party.how); }}},
+    {"period", kValue<&LateParty::period>, "Late in each so-manieth call; 0: at no regular one."},
     {"where",
      {type::one_of<"compute|call">,
       [](const Job&, const LateParty& party) -> Json {

@@ -61,9 +61,9 @@ TEST(NcclTestsJson, KeepsTheVariablesOfNcclOnly) {
 
 TEST(NcclTestsJson, RecordsOfRcclTestsAreJoinedToRows) {
   const auto [run, problem] = import_nccl_tests(
-      R"([{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":8, "ranksPerNode":8, "gpusPerRank":1,
-"size":8388608, "type":"float", "redop":"sum", "inPlace":0, "time":76.2, "algBw":110.1, "busBw":192.7,
-"wrong":"0"}, {"numCycle":0, "name":"AllReduce", "ranks":8, "size":8388608, "type":"float",
+      R"([{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":8, "ranksPerNode":8,
+"gpusPerRank":1, "size":8388608, "type":"float", "redop":"sum", "inPlace":0, "time":76.2,
+"algBw":110.1, "busBw":192.7, "wrong":"0"}, {"numCycle":0, "name":"AllReduce", "ranks":8, "size":8388608, "type":"float",
 "redop":"sum", "inPlace":1, "time":74.0, "algBw":113.4, "busBw":198.4, "wrong":"N/A"}])");
   EXPECT_EQ(problem, "");
   EXPECT_EQ(run.test, "AllReduce");

@@ -28,8 +28,9 @@ std::string table_of(std::string_view gpu, double busbw) {
     const double reached = busbw * static_cast<double>(bytes) / (static_cast<double>(bytes) + 3e7);
     const double algbw = reached / 1.75;
     const double time = static_cast<double>(bytes) / algbw / 1e3;
-    text += fmt::format("{:12} {:12} float sum -1 {:8.1f} {:7.2f} {:7.2f} 0 {:8.1f} {:7.2f} {:7.2f} 0\n",
-                        bytes, bytes / 4, time, algbw, reached, time, algbw, reached);
+    text += fmt::format(
+        "{:12} {:12} float sum -1 {:8.1f} {:7.2f} {:7.2f} 0 {:8.1f} {:7.2f} {:7.2f} 0\n", bytes,
+        bytes / 4, time, algbw, reached, time, algbw, reached);
   }
   return text + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 100\n";
 }

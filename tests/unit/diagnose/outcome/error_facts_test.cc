@@ -36,26 +36,6 @@ TEST(NcclTestsFacts, SeeWhatNcclTestsCallsTooSlow) {
   EXPECT_EQ(answer_of("job.nccl_tests_slow", kGood + "# Avg bus bandwidth    : 3.17\n"), "no");
 }
 
-/// What NCCL's search promises: channels times GB/s inside a host, and between hosts.
-std::string promise(std::string_view channels, std::string_view bw) {
-  return "n1:7:7 [0] NCCL INFO Pattern 4, crossNic 0, nChannels " + std::string(channels) +
-         ", bw " + std::string(bw) + ", type PIX/PIX, sameChannels 1\n";
-}
-
-TEST(NcclTestsFacts, HoldTheMeasuredBandwidthAgainstWhatNcclReckonsWith) {
-  constexpr std::string_view kNormal = "job.nccl_tests_normal";
-  EXPECT_EQ(fact_of(kNormal, promise("1", "5.0/1.0") + kGood).what,
-            "nccl-tests reaches 3.2 GB/s where NCCL reckons with 5");
-  EXPECT_EQ(answer_of(kNormal, promise("2", "5.0/1.0") + kGood), "no");
-  EXPECT_EQ(answer_of(kNormal, promise("2", "5.0/2.0") + kGood +
-                                   "n2:8:8 [0] NCCL INFO Using network Socket\n"),
-            "yes");
-  EXPECT_EQ(answer_of(kNormal, kGood), "unknown");
-  EXPECT_EQ(answer_of(kNormal,
-                      promise("1", "5.0/1.0") + kGood + "# Avg bus bandwidth    : 3.17 FAILED\n"),
-            "no");
-}
-
 }  // namespace
 
 }  // namespace ncclog

@@ -79,8 +79,10 @@ TEST(HostTypes, AreNamedByPlatformsAndTopologyFiles) {
 
 TEST(HostTypes, FollowFromGpusAndFabric) {
   const auto network = [](std::string_view gpu, int gpus, bool slingshot, bool cray_x) {
-    const HostType* type = find_host_type(
-        {.gpu = find_gpu_model(gpu), .gpus_per_host = gpus, .slingshot = slingshot, .cray_x = cray_x});
+    const HostType* type = find_host_type({.gpu = find_gpu_model(gpu),
+                                           .gpus_per_host = gpus,
+                                           .slingshot = slingshot,
+                                           .cray_x = cray_x});
     return type == nullptr ? -1 : type->network();
   };
   EXPECT_EQ(network("GH200", 4, true, false), 100);
@@ -102,8 +104,8 @@ TEST(HostTypes, HaveFiguresAndSources) {
 TEST(PathFactors, HoldWhatTheJudgeAsksFor) {
   for (const std::string_view key :
        {"normal-nvlink", "normal-nvls", "normal-nic", "normal-best", "normal-pcie",
-        "normal-searched", "normal-tcp", "carried", "nic-usable", "no-gdr", "acs", "ll", "ll128",
-        "loopback-tcp", "efa-without-gdr", "surely-rdma"}) {
+        "normal-searched", "normal-tcp", "carried", "no-gdr", "acs", "ll", "loopback-tcp",
+        "efa-without-gdr", "surely-rdma"}) {
     const PathFactor* factor = find_path_factor(key);
     ASSERT_NE(factor, nullptr) << key;
     EXPECT_GT(factor->figure, 0) << key;
@@ -122,10 +124,10 @@ struct NicCase {
 
 TEST(Nics, PassBusBandwidthByOperation) {
   const NicCase kCases[] = {
-      {"AllReduce", 16, 2, 400, 400},     {"AllGather", 8, 2, 100, 100},
+      {"AllReduce", 16, 2, 400, 400},      {"AllGather", 8, 2, 100, 100},
       {"ReduceScatter", 80, 10, 400, 400}, {"AlltoAll", 16, 2, 400, 93.75},
-      {"AlltoAll", 2, 2, 50, 50},         {"SendRecv", 16, 2, 400, 50},
-      {"Scatter", 16, 2, 400, 93.75},     {"Broadcast", 16, 2, 400, 400},
+      {"AlltoAll", 2, 2, 50, 50},          {"SendRecv", 16, 2, 400, 50},
+      {"Scatter", 16, 2, 400, 93.75},      {"Broadcast", 16, 2, 400, 400},
   };
   for (const NicCase& row : kCases) {
     EXPECT_NEAR(over_nics(row.op, row.nranks, row.nhosts, row.network), row.busbw, 0.01)

@@ -109,6 +109,14 @@ TEST(Measurements, RowsOfAllReleasesAndPastesAreRead) {
        "0:     67108864      16777216     float     sum      -1   1500.0   44.74   67.11      0   "
        "1480.0   45.34   68.02      0\n",
        "AllReduce ~4 ranks -1 hosts, 1 sizes, 68.02 at 67108864"},
+      {"Intel MPI's labels",
+       "[0]     67108864      16777216     float     sum      -1   1500.0   "
+       "44.74   67.11      0   1480.0   45.34   68.02      0\n",
+       "AllReduce ~4 ranks -1 hosts, 1 sizes, 68.02 at 67108864"},
+      {"a host's name, as pdsh puts it",
+       "node-01:     67108864      16777216     float     sum      "
+       "-1   1500.0   44.74   67.11      0   1480.0   45.34   68.02      0\n",
+       "AllReduce ~4 ranks -1 hosts, 1 sizes, 68.02 at 67108864"},
       {"mpirun's tags at each piece",
        "[1,0]<stdout>:    67108864      16777216     float     sum      -1[1,0]<stdout>:  1500.0   "
        "44.74   67.11      0[1,0]<stdout>:  1480.0   45.34   68.02      0\n",

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/paths.h"
+
 namespace ncclog {
 namespace {
 
@@ -50,6 +52,17 @@ TEST(ReplayMeasurements, TheSeriesCountsAndVariedSettingsAreMeasurementsOfTheirO
   EXPECT_EQ(all[0].nranks, 2);
   ASSERT_EQ(all[1].settings.size(), 1U);
   EXPECT_EQ(all[1].settings[0].second, "LL");
+}
+
+TEST(ReplayMeasurements, ARealResultIsReadBack) {
+  const auto file = testing::source_dir() / "sample_logs/replay/healthy/result.json";
+  const ReplayResult result = parse_result(testing::read_file(file), "result.json");
+  const std::vector<Measurement> all = replay_measurements(result);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].op, "AllReduce");
+  EXPECT_EQ(all[0].nranks, 2);
+  EXPECT_EQ(all[0].nhosts, 1);
+  EXPECT_NEAR(all[0].points.at(0).busbw(), 300.15, 0.01);
 }
 
 }  // namespace
