@@ -232,7 +232,7 @@ void add_channels(const Machine& machine, double expected, Causes& causes) {
   PerfCause cause = {Stage::Channels,
                      "few-channels",
                      path,
-                     {{"channels", std::to_string(machine.channels)}},
+                     {{"channels", plural(machine.channels, "channel")}},
                      {machine.channels_line},
                      std::string(each->source)};
   for (const char* cap : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"}) {

@@ -176,9 +176,13 @@ void set_normal(const Ceiling& ceiling, const Case& of, PerfVerdict& verdict) {
   verdict.stage = ceiling.stage;
   verdict.ceiling = ceiling.busbw;
   verdict.machine_ceiling = ceiling.busbw;
-  verdict.headline =
-      fmt::format("{}: {} GB/s of the {} that {}: normal", subject_of(of.measurement, of.machine),
-                  bandwidth_text(of.curve.best), bandwidth_text(ceiling.busbw), ceiling.why);
+  // Far from what large sizes give, a reader asks why that is normal.
+  const bool is_small = of.curve.best < 0.6 * ceiling.busbw && of.curve.best_at > 0;
+  const std::string size = bytes_text(of.curve.best_at);
+  verdict.headline = fmt::format(
+      "{}: {} GB/s{} of the {} that {}: normal{}", subject_of(of.measurement, of.machine),
+      bandwidth_text(of.curve.best), is_small ? " at " + size : "", bandwidth_text(ceiling.busbw),
+      ceiling.why, is_small ? " for no more than " + size : "");
   verdict.evidence.insert(verdict.evidence.end(), ceiling.evidence.begin(), ceiling.evidence.end());
   for (const PerfCause& cause : of.causes) {
     const auto setting = cause.figures.find("setting");
