@@ -14,6 +14,8 @@
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/perf/measurement.h"
+#include "diagnose/perf/perf_words.h"
 #include "log/nccl_names.h"
 
 namespace ncclog {
@@ -483,22 +485,26 @@ void add_inits(const Job& job, FactValue::Set& facts) {
                    .of = "initialisation of the largest communicator"});
 }
 
-/// The best mean of each test, as somebody would quote it.
+/// The best of each operation that was measured: means over all sizes say little.
 void add_bandwidths(const Job& job, FactValue::Set& facts) {
-  std::map<std::string, std::pair<double, SourceRef>> best;
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    const auto busbw = parse_decimal(run.busbw);
-    if (!busbw) continue;
-    const std::string name =
-        "mean bus bandwidth of " + (run.test.empty() ? std::string("nccl-tests") : run.test);
-    auto& [value, where] = best[name];
-    if (*busbw > value) value = *busbw, where = run.first;
+  struct Best {
+    double busbw = 0;
+    const MeasuredPoint* point = nullptr;
+  };
+  std::map<std::string_view, Best> best;
+  for (const Measurement& measurement : measurements(job)) {
+    for (const MeasuredPoint& point : measurement.points) {
+      Best& of = best[measurement.op];
+      if (point.busbw() > of.busbw) of = {point.busbw(), &point};
+    }
   }
-  for (const auto& [name, found] : best) {
-    facts.push_back({.value = Quantity{found.first, "GB/s"},
-                     .what = fmt::format("{:.2f} GB/s", found.first),
-                     .evidence = {{found.second, {}}},
-                     .of = name});
+  for (const auto& [op, found] : best) {
+    if (op.empty() || found.point == nullptr) continue;
+    facts.push_back({.value = Quantity{found.busbw, "GB/s"},
+                     .what = fmt::format("{} GB/s at {}", bandwidth_text(found.busbw),
+                                         bytes_text(found.point->bytes)),
+                     .evidence = {{found.point->where, {}}},
+                     .of = fmt::format("bus bandwidth of {}", op)});
   }
 }
 

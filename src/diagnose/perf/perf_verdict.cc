@@ -269,7 +269,7 @@ void set_below(double ceiling, double machine_ceiling, const std::string& of_wha
     add(verdict.attempts, perf_words("try", "below-ethernet"));
   }
   const double of_half = of.curve.best / ceiling / path_factor("acs");
-  if (!of.expected.within && of_half > 0.8 && of_half < 1.2) {
+  if (!of.expected.within && of_half > 0.75 && of_half < 1.25) {
     add(verdict.attempts, perf_words("try", "below-acs"));
   }
   constexpr int kMany = 8;
