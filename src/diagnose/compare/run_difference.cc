@@ -181,6 +181,12 @@ class Comparison {
       return std::tie(a.state, a.topic, a.name) < std::tie(b.state, b.topic, b.name);
     });
     find_causes();
+    out_.speed = speed_difference(good_.job, bad_.job);
+    if (out_.speed) {
+      // Of unknown hosts there may be several.
+      const int nhosts = std::max(good_.job.nhosts, bad_.job.nhosts);
+      out_.speed->causes = speed_causes(*out_.speed, out_.rows, nhosts);
+    }
     return std::move(out_);
   }
 

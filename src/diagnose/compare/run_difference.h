@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <set>
 
+#include "diagnose/compare/speed_difference.h"
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {
@@ -154,6 +155,7 @@ struct RunDifference {
   /// What differs, by topic and name; then notes; then what is not comparable.
   std::vector<DifferenceRow> rows;
   size_t alike = 0;  ///< Facts in which the runs do not differ.
+  std::optional<SpeedDifference> speed = {};  ///< Where both measured, and one is slower.
 };
 
 /// A run as it is compared.

@@ -167,10 +167,10 @@ std::string next_text(const std::vector<NextRun>& next) {
 
 /// What is said of the thing that was found.
 std::string found_text(const NodeTrials& all, const Things& answer, size_t slow, size_t compared) {
-  std::string text = fmt::format("{} {} the {} of {} that {} slow, and no fast run needs {}.",
-                                 things_text(all, answer), answer.size() == 1 ? "explains" : "explain",
-                                 plural(static_cast<int64_t>(slow), "run"), compared,
-                                 slow == 1 ? "is" : "are", answer.size() == 1 ? "it" : "them");
+  std::string text = fmt::format("{} of {} {} slow, and just {} {}.", slow,
+                                 plural(static_cast<int64_t>(compared), "run"),
+                                 slow == 1 ? "is" : "are", slow == 1 ? "this one has" : "these have",
+                                 things_text(all, answer));
   for (const Thing& thing : answer) {
     if (thing.kind != SuspectKind::Host) continue;
     const std::vector<int>& rails = all.rails_of[static_cast<size_t>(thing.host)];
@@ -184,7 +184,6 @@ std::string found_text(const NodeTrials& all, const Things& answer, size_t slow,
                           all.rails[static_cast<size_t>(rails.front())]);
     }
   }
-  text[0] = static_cast<char>(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/perf/perf_words.h"
 #include "model/job.h"
 #include "report/json/json_fields.h"
 #include "report/text_layout.h"
@@ -68,9 +69,18 @@ std::vector<size_t> shown_order(const RunDifference& difference) {
       roots.emplace_back(i, effects_of(difference, i));
     }
   }
+  // What explains that one run is slower comes first.
+  const auto rank_of = [&](const auto& root) {
+    const auto causes = difference.speed ? std::span(difference.speed->causes)
+                                         : std::span<const SpeedCause>();
+    return std::ranges::find_if(causes, [&](const SpeedCause& cause) {
+             return cause.row == root.first || std::ranges::count(root.second, cause.row) > 0;
+           }) - causes.begin();
+  };
   std::ranges::stable_sort(roots, [&](const auto& a, const auto& b) {
     const auto key = [&](const auto& root) {
-      return std::tuple(difference.rows[root.first].topic, -std::ssize(root.second));
+      return std::tuple(rank_of(root), difference.rows[root.first].topic,
+                        -std::ssize(root.second));
     };
     return key(a) < key(b);
   });
@@ -84,7 +94,44 @@ std::vector<size_t> shown_order(const RunDifference& difference) {
 
 namespace {
 
+/// "BAD is 2.8 times slower than GOOD (AllReduce at 8 GiB: 33.1 instead of 93.2 GB/s)"
+std::string speed_text(const SpeedDifference& speed) {
+  const SpeedSide& slower = speed.bad_is_slower ? speed.bad : speed.good;
+  const SpeedSide& faster = speed.bad_is_slower ? speed.good : speed.bad;
+  const bool by_bandwidth = slower.busbw > 0 && faster.busbw > 0;
+  const std::string values =
+      by_bandwidth
+          ? fmt::format("{} instead of {}", bandwidth_text(slower.busbw),
+                        bandwidth_text(faster.busbw))
+          : fmt::format("{:.0f} instead of {:.0f} us", slower.time_us, faster.time_us);
+  const std::string ranks =
+      slower.nranks == faster.nranks || slower.nranks < 0 || faster.nranks < 0
+          ? ""
+          : fmt::format(", {} instead of {} ranks", slower.nranks, faster.nranks);
+  constexpr double kWhole = 10;
+  return fmt::format("{} is {:.{}f} times slower than {} ({} at {}: {}{})",
+                     speed.bad_is_slower ? "BAD" : "GOOD", speed.ratio,
+                     speed.ratio < kWhole ? 1 : 0, speed.bad_is_slower ? "GOOD" : "BAD",
+                     clipped(speed.op), bytes_text(speed.bytes), values, ranks);
+}
+
+std::string headline_of_speed(const RunDifference& difference) {
+  const SpeedDifference& speed = *difference.speed;
+  if (speed.causes.empty()) {
+    return speed_text(speed) + "; nothing in which these logs differ explains that.";
+  }
+  const SpeedCause& first = speed.causes.front();
+  const std::string what = clause(difference.rows[first.row]);
+  if (first.likelihood == SpeedLikelihood::Partly) {
+    return fmt::format("{}; what differs explains a part at most: {}.", speed_text(speed), what);
+  }
+  return fmt::format("{}, {} because {}: {}.", speed_text(speed),
+                     first.likelihood == SpeedLikelihood::Likely ? "likely" : "possibly", what,
+                     first.why);
+}
+
 std::string headline_of_differences(const RunDifference& difference) {
+  if (difference.speed) return headline_of_speed(difference);
   const std::vector<size_t> order = shown_order(difference);
   const DifferenceRow& first = difference.rows[order.front()];
   const std::vector<size_t> effects = effects_of(difference, order.front());
@@ -148,7 +195,9 @@ RunDifference difference_of(const Report& good, const Report& bad) {
 }
 
 DifferenceStatus status_of(const RunDifference& difference) {
-  if (count_rows(difference, RowState::Differs) > 0) return DifferenceStatus::Different;
+  if (difference.speed || count_rows(difference, RowState::Differs) > 0) {
+    return DifferenceStatus::Different;
+  }
   return difference.alike > 0 ? DifferenceStatus::Same : DifferenceStatus::CannotCompare;
 }
 
@@ -245,6 +294,18 @@ Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,
   return {std::move(label), std::move(text)};
 }
 
+/// "likely: fewer NICs carry the same data"; empty: the row does not explain that a run is slower.
+std::string speed_reason(const RunDifference& difference, size_t row) {
+  if (!difference.speed) return {};
+  const auto& causes = difference.speed->causes;
+  const auto cause = std::ranges::find(causes, row, &SpeedCause::row);
+  if (cause == causes.end()) return {};
+  const std::string_view how = cause->likelihood == SpeedLikelihood::Partly
+                                   ? "explains a part at most"
+                                   : to_string(cause->likelihood);
+  return fmt::format("{}: {}", how, cause->why);
+}
+
 /// What stands below the rows that are shown.
 std::string rest_text(const RunDifference& difference, std::span<const size_t> rest) {
   std::map<Topic, int> counts;
@@ -285,6 +346,9 @@ void add_rows(const DifferenceReport& report, size_t most, Document& document) {
     std::vector<Block>& blocks = document.sections.back().blocks;
     blocks.push_back(side_block("good", report.good.job, row, row.good));
     blocks.push_back(side_block("bad", report.bad.job, row, row.bad));
+    if (std::string why = speed_reason(difference, index); !why.empty()) {
+      blocks.push_back(Labelled{"speed", std::move(why)});
+    }
   }
   if (shown < order.size()) {
     add_section(document, "", {Paragraph{rest_text(difference, std::span(order).subspan(shown))}});
@@ -437,6 +501,89 @@ constexpr Key<RunDifference> kVerdict[] = {
       [](const Job&, const RunDifference& of) -> Json { return to_valid_utf8(headline_of(of)); }}},
 };
 
+constexpr Key<SpeedSide> kSpeedSide[] = {
+    {"busbw_gbs",
+     {type::nullable<type::number>,
+      [](const Job&, const SpeedSide& of) -> Json {
+        return of.busbw < 0 ? Json(nullptr) : Json(of.busbw);
+      }},
+     "Bus bandwidth, GB/s."},
+    {"time_us",
+     {type::nullable<type::number>,
+      [](const Job&, const SpeedSide& of) -> Json {
+        return of.time_us < 0 ? Json(nullptr) : Json(of.time_us);
+      }}},
+    {"nranks",
+     {type::nullable<type::count>,
+      [](const Job&, const SpeedSide& of) -> Json {
+        return of.nranks < 0 ? Json(nullptr) : Json(of.nranks);
+      }}},
+    {"evidence",
+     {type::object<kEvidence>,
+      [](const Job& job, const SpeedSide& of) { return write_object(job, kEvidence, of.line); }}},
+};
+
+/// A cause among the rows.
+struct CauseOf {
+  const DifferenceReport* report;
+  const SpeedCause* cause;
+};
+
+constexpr Key<CauseOf> kSpeedCause[] = {
+    {"id",
+     {type::text,
+      [](const Job&, const CauseOf& of) -> Json {
+        return id_of(of.report->difference.rows[of.cause->row]);
+      }},
+     "Of a difference."},
+    {"likelihood",
+     {type::one_of<"likely|possible|partly">,
+      [](const Job&, const CauseOf& of) -> Json { return to_string(of.cause->likelihood); }},
+     "Partly: it does not slow down by as much as was seen."},
+    {"why",
+     {type::text, [](const Job&, const CauseOf& of) -> Json { return std::string(of.cause->why); }}},
+};
+
+constexpr Key<DifferenceReport> kSpeed[] = {
+    {"op",
+     {type::text,
+      [](const Job&, const DifferenceReport& of) -> Json {
+        return to_valid_utf8(of.difference.speed->op);
+      }}},
+    {"bytes",
+     {type::count,
+      [](const Job&, const DifferenceReport& of) -> Json { return of.difference.speed->bytes; }}},
+    {"slower",
+     {type::one_of<"good|bad">,
+      [](const Job&, const DifferenceReport& of) -> Json {
+        return of.difference.speed->bad_is_slower ? "bad" : "good";
+      }}},
+    {"ratio",
+     {type::number,
+      [](const Job&, const DifferenceReport& of) -> Json { return of.difference.speed->ratio; }},
+     "How many times slower."},
+    {"good",
+     {type::object<kSpeedSide>,
+      [](const Job&, const DifferenceReport& of) {
+        return write_object(of.good.job, kSpeedSide, of.difference.speed->good);
+      }}},
+    {"bad",
+     {type::object<kSpeedSide>,
+      [](const Job&, const DifferenceReport& of) {
+        return write_object(of.bad.job, kSpeedSide, of.difference.speed->bad);
+      }}},
+    {"causes",
+     {type::objects<kSpeedCause>,
+      [](const Job& job, const DifferenceReport& of) {
+        Json list = Json::array();
+        for (const SpeedCause& cause : of.difference.speed->causes) {
+          list.push_back(write_object(job, kSpeedCause, CauseOf{&of, &cause}));
+        }
+        return list;
+      }},
+     "Differences that may explain it, the likeliest first."},
+};
+
 constexpr Key<DifferenceReport> kDifference[] = {
     {"schema",
      {type::constant<"ncclog.diff/1">,
@@ -453,6 +600,12 @@ constexpr Key<DifferenceReport> kDifference[] = {
     {"bad",
      {type::object<kRun>,
       [](const Job&, const DifferenceReport& of) { return write_run(of.bad_path, of.bad); }}},
+    {"speed",
+     {type::nullable<type::object<kSpeed>>,
+      [](const Job& job, const DifferenceReport& of) -> Json {
+        return of.difference.speed ? write_object(job, kSpeed, of) : Json(nullptr);
+      }},
+     "Null: not both measured, or they are as fast."},
     {"alike", kOf<&DifferenceReport::difference, kValue<&RunDifference::alike>>,
      "How many things were compared and found alike."},
     {"differences",

@@ -16,12 +16,16 @@ namespace ncclog {
 
 namespace {
 
-/// Solved where several sets of hosts were measured: one set tells nothing about its members.
+/// Solved where several sets of hosts were measured. One set tells nothing about its members, but
+/// where it is not known to be as fast as it should be, which runs would.
 NodeSetAnswer node_sets_of(const Job& job) {
-  const std::vector<NodeSetRun> runs = node_set_runs(job, perf_verdicts(job));
+  const std::vector<PerfVerdict>& verdicts = perf_verdicts(job);
+  const std::vector<NodeSetRun> runs = node_set_runs(job, verdicts);
   const bool several = std::ranges::any_of(
       runs, [&](const NodeSetRun& run) { return run.hosts != runs.front().hosts; });
-  return several ? solve_node_sets(runs) : NodeSetAnswer();
+  const bool may_be_slow = !runs.empty() && runs.front().hosts.size() > 1 &&
+                           std::ranges::count(verdicts, PerfAnswer::Normal, &PerfVerdict::answer) == 0;
+  return several || may_be_slow ? solve_node_sets(runs) : NodeSetAnswer();
 }
 
 }  // namespace
@@ -303,7 +307,7 @@ void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reade
 }
 
 void add_node_sets(const NodeSetAnswer& answer, std::vector<Section>& sections) {
-  if (answer.fast.size() + answer.slow.size() + answer.unclear.size() < 2) return;
+  if (answer.why.empty()) return;
   std::vector<Block> blocks = {Labelled{"result", answer.why}};
   if (!answer.explained.empty()) {
     blocks.push_back(Labelled{"explains", suspects_text(answer.explained, " and ")});
@@ -581,11 +585,10 @@ constexpr Key<PerfReport> kPerf[] = {
     {"node_sets",
      {type::nullable<type::object<kNodeSets>>,
       [](const Job& job, const PerfReport& of) -> Json {
-        const NodeSetAnswer& sets = of.node_sets;
-        const bool several = sets.fast.size() + sets.slow.size() + sets.unclear.size() > 1;
-        return several ? write_object(job, kNodeSets, of.node_sets) : Json(nullptr);
+        const bool is_solved = !of.node_sets.why.empty();
+        return is_solved ? write_object(job, kNodeSets, of.node_sets) : Json(nullptr);
       }},
-     "Null: fewer than two sets of hosts were measured."},
+     "Null: no set of hosts was measured, or a single one that is normal."},
 };
 
 }  // namespace

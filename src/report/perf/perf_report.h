@@ -29,7 +29,7 @@ struct PerfReport {
   const Job& job;
   const std::vector<PerfVerdict>& verdicts;  ///< As measured.
   const std::vector<LateVerdict>& late;
-  NodeSetAnswer node_sets;  ///< Without runs where fewer than two sets of hosts were measured.
+  NodeSetAnswer node_sets;  ///< Empty: no set of hosts was measured, or a single normal one.
 };
 
 /// What the logs of the job say about its speed.

@@ -1,0 +1,214 @@
+#include "diagnose/compare/speed_difference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+#include "diagnose/compare/run_difference.h"
+#include "diagnose/perf/curve.h"
+#include "diagnose/perf/measurement.h"
+
+namespace ncclog {
+namespace {
+
+constexpr double kBeyondNoise = 1.25;      ///< Of bandwidths at one large size.
+constexpr double kSmallSizesBeyond = 1.5;  ///< Times of small sizes vary more.
+
+using CurveBySize = std::map<int64_t, SpeedSide>;
+
+/// What a job measured of an operation with so many ranks: of several runs the best at each size,
+/// as people quote it.
+using CurvesOfJob = std::map<std::pair<std::string, int>, CurveBySize>;
+
+std::string line_at(const Measurement& measurement, SourceRef where) {
+  const auto found = std::ranges::find(measurement.points, where, &MeasuredPoint::where);
+  return found == measurement.points.end() ? std::string() : found->text;
+}
+
+CurvesOfJob curves_of(const Job& job) {
+  CurvesOfJob curves;
+  for (const Measurement& measurement : measurements(job)) {
+    if (measurement.op.empty() && measurement.name.empty()) continue;
+    const std::string& op = measurement.op.empty() ? measurement.name : measurement.op;
+    CurveBySize& curve = curves[{op, measurement.nranks}];
+    for (const CurveSize& size : read_curve(measurement).sizes) {
+      if (size.bytes <= 0 || (size.busbw <= 0 && size.time_us <= 0)) continue;
+      SpeedSide side{size.busbw, size.time_us, measurement.nranks,
+                     {size.where, line_at(measurement, size.where)}};
+      const auto [known, is_new] = curve.try_emplace(size.bytes, side);
+      if (!is_new && side.busbw > known->second.busbw) known->second = std::move(side);
+    }
+  }
+  return curves;
+}
+
+/// By how much the bad run is slower; below 1: it is faster. 0: nothing tells.
+double slowdown(const SpeedSide& good, const SpeedSide& bad) {
+  if (good.busbw > 0 && bad.busbw > 0) return good.busbw / bad.busbw;
+  const bool same_ranks = good.nranks == bad.nranks;
+  return same_ranks && good.time_us > 0 && bad.time_us > 0 ? bad.time_us / good.time_us : 0;
+}
+
+double from_one(double slowdown) { return slowdown < 1 ? 1 / slowdown : slowdown; }
+
+SpeedDifference difference_at(const std::string& op, int64_t bytes, const SpeedSide& good,
+                              const SpeedSide& bad) {
+  const double factor = slowdown(good, bad);
+  return {op, bytes, good, bad, from_one(factor), factor > 1, {}};
+}
+
+/// The difference at the largest size that both have; where they are alike there, the largest one
+/// that two sizes beside each other show.
+std::optional<SpeedDifference> compare_curves(const std::string& op, const CurveBySize& good,
+                                              const CurveBySize& bad) {
+  std::vector<SpeedDifference> common;
+  for (const auto& [bytes, side] : good) {
+    const auto other = bad.find(bytes);
+    if (other == bad.end() || slowdown(side, other->second) <= 0) continue;
+    common.push_back(difference_at(op, bytes, side, other->second));
+  }
+  if (common.empty()) return std::nullopt;
+  if (common.back().ratio >= kBeyondNoise) return common.back();
+  const SpeedDifference* largest = nullptr;
+  for (size_t n = 1; n < common.size(); ++n) {
+    const SpeedDifference& before = common[n - 1];
+    const SpeedDifference& here = common[n];
+    const bool both = before.bad_is_slower == here.bad_is_slower &&
+                      std::min(before.ratio, here.ratio) >= kSmallSizesBeyond;
+    if (both && (largest == nullptr || here.ratio > largest->ratio)) largest = &here;
+  }
+  return largest == nullptr ? std::nullopt : std::optional(*largest);
+}
+
+// Causes.
+
+/// A line of speed_causes.table.
+struct SpeedCauseRow {
+  std::string_view cause;       ///< A topic, and how the name begins.
+  std::string_view slower;      ///< "has X", "lacks X", "less", "any".
+  std::string_view where;       ///< "hosts", "host", "any".
+  std::string_view likelihood;  ///< "likely", "possible".
+  std::string_view most;        ///< A number.
+  std::string_view why;
+};
+
+constexpr SpeedCauseRow kSpeedCauses[] = {
+#include "diagnose/compare/speed_causes.inc"
+};
+
+/// The first number of a value; of a list of devices, how many there are. nullopt: there is none.
+std::optional<double> amount_of(const DifferenceRow& row, std::string_view value) {
+  if (row.topic == Topic::Interface) {
+    return value.empty() ? std::nullopt
+                         : std::optional(static_cast<double>(split(value, ' ').size()));
+  }
+  size_t begin = value.find_first_of("0123456789");
+  if (begin == value.npos) return std::nullopt;
+  const size_t end = value.find_first_not_of("0123456789.", begin);
+  return parse_decimal(value.substr(begin, end - begin));
+}
+
+/// Whether the slower run shows what the row is about; by how much it may slow down at most, 0 if it
+/// does not.
+double may_slow_by(const SpeedCauseRow& cause, const DifferenceRow& row, std::string_view slower,
+                   std::string_view faster) {
+  const double most = parse_decimal(cause.most).value_or(1);
+  const auto has = [&](std::string_view value, size_t skip) {
+    return value.find(cause.slower.substr(skip)) != value.npos;
+  };
+  constexpr std::string_view kHas = "has ";
+  constexpr std::string_view kLacks = "lacks ";
+  if (cause.slower.starts_with(kHas)) {
+    return has(slower, kHas.size()) && slower != faster ? most : 0;
+  }
+  if (cause.slower.starts_with(kLacks)) {
+    return has(faster, kLacks.size()) && !has(slower, kLacks.size()) && !slower.empty() ? most : 0;
+  }
+  if (cause.slower != "less") return most;
+  const auto less = amount_of(row, slower);
+  const auto more = amount_of(row, faster);
+  if (!less || !more || *less >= *more) return 0;
+  // Half the channels are not always half the bandwidth, and seldom less.
+  return std::min(most, 1.3 * *more / std::max(*less, 1.0));
+}
+
+std::optional<SpeedCause> cause_in(const DifferenceRow& row, size_t place,
+                                   const SpeedDifference& speed, int nhosts) {
+  const std::string subject = fmt::format("{} {}", to_string(row.topic), row.name);
+  const std::string& slower = speed.bad_is_slower ? row.bad.what : row.good.what;
+  const std::string& faster = speed.bad_is_slower ? row.good.what : row.bad.what;
+  for (const SpeedCauseRow& cause : kSpeedCauses) {
+    if (!subject.starts_with(cause.cause)) continue;
+    const bool is_elsewhere = (cause.where == "hosts" && nhosts == 1) ||
+                              (cause.where == "host" && nhosts > 1);
+    const double most = is_elsewhere ? 0 : may_slow_by(cause, row, slower, faster);
+    if (most <= 0) continue;
+    constexpr double kRoughly = 1.15;  // Of figures that people reported.
+    const SpeedLikelihood likelihood = speed.ratio > kRoughly * most ? SpeedLikelihood::Partly
+                                       : cause.likelihood == "likely" ? SpeedLikelihood::Likely
+                                                                      : SpeedLikelihood::Possible;
+    return SpeedCause{place, likelihood, cause.why};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(SpeedLikelihood likelihood) {
+  constexpr std::string_view kNames[] = {"likely", "possible", "partly"};
+  return kNames[static_cast<size_t>(likelihood)];
+}
+
+std::optional<SpeedDifference> speed_difference(const Job& good, const Job& bad) {
+  const CurvesOfJob good_curves = curves_of(good);
+  const CurvesOfJob bad_curves = curves_of(bad);
+  std::optional<SpeedDifference> largest;
+  const auto consider = [&](const std::string& op, const CurveBySize& a, const CurveBySize& b) {
+    auto found = compare_curves(op, a, b);
+    if (found && (!largest || found->ratio > largest->ratio)) largest = std::move(found);
+  };
+  std::set<std::string> compared;
+  for (const auto& [key, curve] : good_curves) {
+    const auto other = bad_curves.find(key);
+    if (other == bad_curves.end()) continue;
+    compared.insert(key.first);
+    consider(key.first, curve, other->second);
+  }
+  // Bus bandwidth is meant to be the same for any number of ranks; that they differ is then one of
+  // the causes.
+  for (const auto& [key, curve] : good_curves) {
+    if (compared.contains(key.first)) continue;
+    for (const auto& [other_key, other] : bad_curves) {
+      if (other_key.first == key.first) consider(key.first, curve, other);
+    }
+  }
+  return largest;
+}
+
+std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
+                                     const std::vector<DifferenceRow>& rows, int nhosts) {
+  std::vector<SpeedCause> causes;
+  for (size_t n = 0; n < rows.size(); ++n) {
+    if (rows[n].state != RowState::Differs) continue;
+    if (auto cause = cause_in(rows[n], n, speed, nhosts)) causes.push_back(*cause);
+  }
+  // A setting of which nothing follows that the logs show is less than what they show.
+  const auto is_shown = [&](const SpeedCause& cause) {
+    return rows[cause.row].topic != Topic::Setting ||
+           std::ranges::any_of(causes, [&](const SpeedCause& other) {
+             return std::ranges::count(rows[other.row].causes, cause.row) > 0;
+           });
+  };
+  std::vector<std::pair<std::pair<SpeedLikelihood, bool>, SpeedCause>> ranked;
+  for (const SpeedCause& cause : causes) {
+    ranked.push_back({{cause.likelihood, !is_shown(cause)}, cause});
+  }
+  std::ranges::stable_sort(ranked, {}, [](const auto& each) { return each.first; });
+  for (size_t n = 0; n < causes.size(); ++n) causes[n] = ranked[n].second;
+  return causes;
+}
+
+}  // namespace ncclog

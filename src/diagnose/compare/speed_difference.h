@@ -1,0 +1,71 @@
+// Which of two runs is slower, by how much, and which of their differences explains that?
+//
+//   good: AllReduce of 16 ranks at 8 GiB 93 GB/s, NET/IB/GDRDMA, 16 channels
+//   bad:  AllReduce of 16 ranks at 8 GiB 33 GB/s, NET/IB, 16 channels
+//     → bad is 2.8 times slower; likely: without GPU Direct RDMA all data pass through host memory
+//
+// Runs are held against each other where both measured: one operation, one number of ranks if they
+// have one in common, one size. What may slow down, and by how much at most, stands in
+// speed_causes.table; a difference that explains less than was seen is named as such. Nothing is
+// proven by this: the runs differ in more than their logs show.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/facts/fact.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+struct DifferenceRow;
+
+/// What one run measured.
+struct SpeedSide {
+  double busbw = -1;    ///< GB/s
+  double time_us = -1;  ///< Negative: not printed.
+  int nranks = -1;
+  Evidence line;
+};
+
+enum class SpeedLikelihood {
+  Likely,    ///< It slows down what was measured, and by as much as was seen.
+  Possible,  ///< It may.
+  Partly,    ///< It may, but not by as much.
+};
+
+/// As JSON spells it: "likely", "possible", "partly".
+std::string_view to_string(SpeedLikelihood likelihood);
+
+/// A difference that may explain it.
+struct SpeedCause {
+  size_t row = 0;  ///< Into RunDifference::rows.
+  SpeedLikelihood likelihood = SpeedLikelihood::Possible;
+  std::string_view why;  ///< A clause: what the slower run does.
+};
+
+struct SpeedDifference {
+  std::string op;      ///< "AllReduce"
+  int64_t bytes = -1;  ///< Of the buffer.
+  SpeedSide good;
+  SpeedSide bad;
+  double ratio = 1;             ///< Of the faster to the slower one; from 1.
+  bool bad_is_slower = false;
+  std::vector<SpeedCause> causes;  ///< The likeliest first.
+};
+
+/// Where both jobs measured the same and one is slower by more than the noise between runs. Of
+/// several operations the one with the largest ratio. Without causes. nullopt: nothing to compare,
+/// or no difference.
+std::optional<SpeedDifference> speed_difference(const Job& good, const Job& bad);
+
+/// Those of `rows` that may explain it, the likeliest first.
+std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
+                                     const std::vector<DifferenceRow>& rows, int nhosts);
+
+}  // namespace ncclog
