@@ -86,8 +86,9 @@ TEST(CallTimes, InspectorFilesNameTheLateRank) {
     folder.add(fmt::format("node{}-pid{}.log", rank / 2, 100 + rank),
                inspected(rank, 200, rank == 2 ? 4000 : 40000));
   }
-  const std::vector<std::string> inputs = {folder.path().string()};
-  const Job job = read_job(find_inputs(inputs), {});
+  const std::vector<std::string> folders = {folder.path().string()};
+  const std::vector<std::string> inputs = find_inputs(folders);
+  const Job job = read_job(inputs, {});
   EXPECT_EQ(job.inputs.front().format, "inspector");
   EXPECT_EQ(words(job), "NCCL Inspector 0x7f8c: rank 2 of 200 calls\n");
   EXPECT_EQ(late_verdicts(job)[0].late[0].host, "node1");
@@ -118,8 +119,9 @@ TEST(CallTimes, AVictimInAnotherCommunicatorIsNotNamed) {
   process(1, waits, is_late, 0, 1);
   process(2, is_late, waits, 1, 0);
   process(3, is_late, waits, 1, 1);
-  const std::vector<std::string> inputs = {folder.path().string()};
-  const std::string all = words(read_job(find_inputs(inputs), {}));
+  const std::vector<std::string> folders = {folder.path().string()};
+  const std::vector<std::string> inputs = find_inputs(folders);
+  const std::string all = words(read_job(inputs, {}));
   EXPECT_NE(all.find("0xa0: rank 0 of"), std::string::npos) << all;
   EXPECT_NE(all.find("0xb0: rank 0 of"), std::string::npos) << all;
   EXPECT_NE(all.find("0xb1: who is late here waits as long"), std::string::npos) << all;
