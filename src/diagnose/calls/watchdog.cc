@@ -62,9 +62,9 @@ std::string group_of(const Job& job, const TimedOutWork& work) {
 std::vector<WorkProgress> find_work_progress(const Job& job) {
   std::vector<WorkProgress> result;
   for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
-    result.push_back({said.process, rank_of(job, said.process, said.header()), group_in(said.header()),
-                      said.message.seq, said.message.last_enqueued, said.message.last_completed,
-                      evidence_of(said.record)});
+    result.push_back({said.process, rank_of(job, said.process, said.header()),
+                      group_in(said.header()), said.message.seq, said.message.last_enqueued,
+                      said.message.last_completed, evidence_of(said.record)});
   });
   // The monitor of the default group prints this line, with the default group's numbers.
   for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {

@@ -36,7 +36,9 @@ CurvesOfJob curves_of(const Job& job) {
     CurveBySize& curve = curves[{op, measurement.nranks}];
     for (const CurveSize& size : read_curve(measurement).sizes) {
       if (size.bytes <= 0 || (size.busbw <= 0 && size.time_us <= 0)) continue;
-      SpeedSide side{size.busbw, size.time_us, measurement.nranks,
+      SpeedSide side{size.busbw,
+                     size.time_us,
+                     measurement.nranks,
                      {size.where, line_at(measurement, size.where)}};
       const auto [known, is_new] = curve.try_emplace(size.bytes, side);
       if (!is_new && side.busbw > known->second.busbw) known->second = std::move(side);
@@ -142,12 +144,12 @@ std::optional<SpeedCause> cause_in(const DifferenceRow& row, size_t place,
   const std::string& faster = speed.bad_is_slower ? row.good.what : row.bad.what;
   for (const SpeedCauseRow& cause : kSpeedCauses) {
     if (!subject.starts_with(cause.cause)) continue;
-    const bool is_elsewhere = (cause.where == "hosts" && nhosts == 1) ||
-                              (cause.where == "host" && nhosts > 1);
+    const bool is_elsewhere =
+        (cause.where == "hosts" && nhosts == 1) || (cause.where == "host" && nhosts > 1);
     const double most = is_elsewhere ? 0 : may_slow_by(cause, row, slower, faster);
     if (most <= 0) continue;
     constexpr double kRoughly = 1.15;  // Of figures that people reported.
-    const SpeedLikelihood likelihood = speed.ratio > kRoughly * most ? SpeedLikelihood::Partly
+    const SpeedLikelihood likelihood = speed.ratio > kRoughly * most  ? SpeedLikelihood::Partly
                                        : cause.likelihood == "likely" ? SpeedLikelihood::Likely
                                                                       : SpeedLikelihood::Possible;
     return SpeedCause{place, likelihood, cause.why};

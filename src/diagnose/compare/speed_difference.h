@@ -54,7 +54,7 @@ struct SpeedDifference {
   int64_t bytes = -1;  ///< Of the buffer.
   SpeedSide good;
   SpeedSide bad;
-  double ratio = 1;             ///< Of the faster to the slower one; from 1.
+  double ratio = 1;  ///< Of the faster to the slower one; from 1.
   bool bad_is_slower = false;
   std::vector<SpeedCause> causes;  ///< The likeliest first.
 };

@@ -160,7 +160,8 @@ struct LateSuspect {
 
 /// Those who are late by `threshold`, in enough calls, that are no start and not made good.
 std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
-                             const std::vector<RankParty>& parties, const Threshold& threshold) {
+                                 const std::vector<RankParty>& parties,
+                                 const Threshold& threshold) {
   std::vector<LateCalls> late;
   std::vector<size_t> counts;
   for (const CallSeries& series : behind) {
@@ -194,7 +195,7 @@ std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
 /// Those who are named. Where everybody is late now and then, somebody may still be late by more,
 /// more often than the others.
 std::vector<LateSuspect> late_parties(const std::vector<CallSeries>& behind,
-                                  const std::vector<RankParty>& parties, Threshold threshold) {
+                                      const std::vector<RankParty>& parties, Threshold threshold) {
   constexpr int kDoublings = 5;
   std::vector<LateSuspect> result;
   if (behind.empty()) return result;

@@ -76,10 +76,10 @@ struct Machine {
   std::string net_name;  ///< "IB", "AWS Libfabric", "Socket".
   std::string provider;  ///< Of Libfabric: "efa", "cxi", "tcp"; empty: not told.
   std::vector<Evidence> net_lines;
-  int nics = -1;              ///< That a host lists; of several hosts the fewest.
-  double nic_gbits = -1;      ///< As lines say, of one; -1: unknown.
-  bool rate_by_name = false;  ///< It follows from the name of the device: "hfi1_0".
-  bool over_ethernet = false;   ///< RDMA over Ethernet or a bond of ports, which spread by flows.
+  int nics = -1;               ///< That a host lists; of several hosts the fewest.
+  double nic_gbits = -1;       ///< As lines say, of one; -1: unknown.
+  bool rate_by_name = false;   ///< It follows from the name of the device: "hfi1_0".
+  bool over_ethernet = false;  ///< RDMA over Ethernet or a bond of ports, which spread by flows.
   std::vector<Evidence> nic_lines;
   bool lacks_rdma = false;     ///< "NET/IB : No device found."
   bool has_rdma_nics = false;  ///< Lines list RDMA devices.

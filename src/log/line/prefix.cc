@@ -281,18 +281,21 @@ bool begins_cpp_record(std::string_view text) {
          (is_digit(text[2]) || (text[2] == ' ' && text.find(".cpp:") < 40));
 }
 
-/// A row of nccl-tests' table: two numbers and a word, behind blanks. Its comments: "#  Rank …".
+/// A row of nccl-tests' table: two numbers and a datatype. Its comments: "#  Rank …".
 bool begins_row_of_test(std::string_view text) {
   constexpr std::string_view kComments[] = {"# nThread ",          "#  Rank ",
                                             "#   Rank ",           "# Using devices",
                                             "#       size ",       "# Out of bounds values",
                                             "# Avg bus bandwidth", "# Collective test "};
   if (starts_with_one_of(text, kComments)) return true;
+  // Numbers of lines take the blanks behind them along, so only those between columns are sure.
+  constexpr std::string_view kDatatypes[] = {"float", "half", "double", "bf",  "char", "int",
+                                             "uint",  "fp8",  "f8",     "f16", "none"};
   Scanner scan(text);
-  const bool has_blanks = scan.blanks() > 1;
+  scan.blanks();
   const bool has_size = !scan.take_while(is_digit, 18).empty() && scan.blanks() > 1;
   const bool has_count = has_size && !scan.take_while(is_digit, 18).empty() && scan.blanks() > 1;
-  return has_blanks && has_count && is_alpha(scan.peek());
+  return has_count && starts_with_one_of(scan.rest(), kDatatypes);
 }
 
 /// What processes print themselves, in front of which whatever stands is a prefix.

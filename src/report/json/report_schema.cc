@@ -382,7 +382,8 @@ constexpr auto kInputFormat = type::matching<
 constexpr Key<JobInput> kInput[] = {
     {"path", kText<&JobInput::path, type::name>},
     {"format", kText<&JobInput::format, kInputFormat>,
-     "flight_recorder, ras, inspector, topology: such a document, however compressed. tar+gzip and the like: "
+     "flight_recorder, ras, inspector, topology: such a document, however compressed. tar+gzip and "
+     "the like: "
      "an archive; its members follow it."},
     {"bytes", kValue<&JobInput::bytes>, "On the disk; of a file in an archive, unpacked."},
     {"lines", kValue<&JobInput::lines>},

@@ -88,7 +88,8 @@ constexpr Row kRows[] = {
     {"#   Rank  0 Pid  71430 on   kvm-a device  0 [0x05] GeForce GTX 1080 Ti",
      "nccl_tests_rank rank=0 pid=71430 host=kvm-a device=0 bus_id=0x05 gpu=GeForce GTX 1080 Ti"},
     {"#  Rank 10 Group  0 Pid  79307 on    dgx-a09 device  2 [0000:52:00] NVIDIA H100 80GB HBM3",
-     "nccl_tests_rank rank=10 group=0 pid=79307 host=dgx-a09 device=2 bus_id=0000:52:00 gpu=NVIDIA H100 "
+     "nccl_tests_rank rank=10 group=0 pid=79307 host=dgx-a09 device=2 bus_id=0000:52:00 gpu=NVIDIA "
+     "H100 "
      "80GB HBM3"},
     {"     1048576        262144   float     sum    819.0    1.28    1.92  2e-07    801.3    1.31  "
      "  "
