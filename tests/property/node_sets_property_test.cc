@@ -25,7 +25,7 @@ struct Cluster {
   int hosts = 0;
   int rails = 1;  ///< 1: their names are not known.
   std::vector<Suspect> bad = {};
-  double slow = 0.5;   ///< Of what a sound run reaches.
+  double slow = 0.5;    ///< Of what a sound run reaches.
   double noise = 0.03;  ///< Either way.
   bool ceilings = false;
   std::mt19937 random = std::mt19937(1);
@@ -56,8 +56,8 @@ bool passes(const NextRun& run, const Suspect& bad) {
 }
 
 NodeSetRun make_run(Cluster& cluster, const NextRun& asked, size_t number) {
-  const bool is_slow = std::ranges::any_of(
-      cluster.bad, [&](const Suspect& bad) { return passes(asked, bad); });
+  const bool is_slow =
+      std::ranges::any_of(cluster.bad, [&](const Suspect& bad) { return passes(asked, bad); });
   // What is normal depends on the number of hosts, so that only like runs can be compared.
   const double normal = 48.0 * (asked.rail.empty() ? cluster.rails : 1) *
                         (1 + 1.0 / static_cast<double>(asked.hosts.size()));
@@ -134,8 +134,8 @@ TEST_P(NodeSetsProperty, OneBadThingIsFoundByFourProposals) {
           EXPECT_TRUE(found.answer.explained.empty()) << bad_text(cluster);
           continue;
         }
-        EXPECT_EQ(found.answer.explained, std::vector<Suspect>{bad})
-            << bad_text(cluster) << "\n" << found.story;
+        EXPECT_EQ(found.answer.explained, std::vector<Suspect>{bad}) << bad_text(cluster) << "\n"
+                                                                     << found.story;
         EXPECT_LE(found.proposals, kMostWanted) << bad_text(cluster) << "\n" << found.story;
       }
     }
@@ -164,8 +164,8 @@ TEST_P(NodeSetsProperty, ASlowPairAndAFastOneAreEnoughToBeginWith) {
     }
     std::ranges::sort(pairs[0].hosts);
     const Search found = search(cluster, pairs);
-    EXPECT_EQ(found.answer.explained, std::vector<Suspect>{bad})
-        << bad_text(cluster) << "\n" << found.story;
+    EXPECT_EQ(found.answer.explained, std::vector<Suspect>{bad}) << bad_text(cluster) << "\n"
+                                                                 << found.story;
     EXPECT_LE(found.proposals, kMostWanted) << bad_text(cluster) << "\n" << found.story;
   }
 }
@@ -232,8 +232,8 @@ SeedCount try_seeds(unsigned from, unsigned to, int bad) {
     for (auto n = 1 + random() % 6; n > 0; --n) first.push_back(some_run(cluster, random));
     const Search found = search(cluster, first);
     for (const Suspect& named : found.answer.explained) {
-      EXPECT_TRUE(is_guilty(cluster, named))
-          << "seed " << seed << ", " << bad_text(cluster) << "\n" << found.story;
+      EXPECT_TRUE(is_guilty(cluster, named)) << "seed " << seed << ", " << bad_text(cluster) << "\n"
+                                             << found.story;
     }
     ++(found.answer.explained.empty() ? count.open : count.solved);
   }

@@ -154,7 +154,7 @@ struct DifferenceRow {
 struct RunDifference {
   /// What differs, by topic and name; then notes; then what is not comparable.
   std::vector<DifferenceRow> rows;
-  size_t alike = 0;  ///< Facts in which the runs do not differ.
+  size_t alike = 0;                           ///< Facts in which the runs do not differ.
   std::optional<SpeedDifference> speed = {};  ///< Where both measured, and one is slower.
 };
 

@@ -30,6 +30,7 @@ struct SpeedSide {
   double busbw = -1;    ///< GB/s
   double time_us = -1;  ///< Negative: not printed.
   int nranks = -1;
+  int nhosts = -1;
   Evidence line;
 };
 
@@ -54,7 +55,7 @@ struct SpeedDifference {
   int64_t bytes = -1;  ///< Of the buffer.
   SpeedSide good;
   SpeedSide bad;
-  double ratio = 1;             ///< Of the faster to the slower one; from 1.
+  double ratio = 1;  ///< Of the faster to the slower one; from 1.
   bool bad_is_slower = false;
   std::vector<SpeedCause> causes;  ///< The likeliest first.
 };
@@ -64,7 +65,8 @@ struct SpeedDifference {
 /// or no difference.
 std::optional<SpeedDifference> speed_difference(const Job& good, const Job& bad);
 
-/// Those of `rows` that may explain it, the likeliest first.
+/// Those of `rows` that may explain it, the likeliest first. `nhosts`: of the jobs, as far as their
+/// lines tell.
 std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
                                      const std::vector<DifferenceRow>& rows, int nhosts);
 

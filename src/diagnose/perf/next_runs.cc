@@ -22,9 +22,9 @@
 namespace ncclog {
 namespace {
 
-constexpr size_t kMostListed = 8;      ///< Hosts of which all sets are tried.
-constexpr size_t kMostRefined = 24;    ///< Rounds that are tried with single rails too.
-constexpr size_t kMostInRound = 48;    ///< Runs of one round.
+constexpr size_t kMostListed = 8;    ///< Hosts of which all sets are tried.
+constexpr size_t kMostRefined = 24;  ///< Rounds that are tried with single rails too.
+constexpr size_t kMostInRound = 48;  ///< Runs of one round.
 
 using Round = std::vector<Trial>;
 
@@ -94,8 +94,7 @@ class Planner {
 
   std::vector<NextRun> take() {
     const std::vector<int> pool = pick_pool();
-    std::vector<Round> rounds =
-        pool.size() <= kMostListed ? all_rounds(pool) : coarse_rounds(pool);
+    std::vector<Round> rounds = pool.size() <= kMostListed ? all_rounds(pool) : coarse_rounds(pool);
     Choice choice = choose(rounds);
     // Runs with single rails are many, and may spare a host that is bad as a whole.
     if (has_rails_ || !choice.divides) {
@@ -157,11 +156,12 @@ class Planner {
     }
     const auto untried = std::ranges::count_if(explanations_, [&](const Things& things) {
       return things.size() == 1 && things.front().kind != SuspectKind::Rail &&
-             std::ranges::none_of(round, [&](const Trial& trial) { return slow_any(things, trial); });
+             std::ranges::none_of(round,
+                                  [&](const Trial& trial) { return slow_any(things, trial); });
     });
     const auto again = std::ranges::count_if(round, [&](const Trial& trial) {
-      return std::ranges::any_of(
-          all_.trials, [&](const Trial& made) { return made.hosts == trial.hosts; });
+      return std::ranges::any_of(all_.trials,
+                                 [&](const Trial& made) { return made.hosts == trial.hosts; });
     });
     return {untried, round.front().nhosts, doubtful, round.size(), again};
   }
@@ -238,7 +238,8 @@ class Planner {
     constexpr int kFewHosts = 3;
     if (n <= kFewHosts) {
       Round round;
-      for (const int host : pool) round.push_back(trial_over(HostSet().set(static_cast<size_t>(host))));
+      for (const int host : pool)
+        round.push_back(trial_over(HostSet().set(static_cast<size_t>(host))));
       rounds.push_back(std::move(round));
     }
     return rounds;
@@ -339,7 +340,8 @@ class Planner {
         if (!rails.empty()) round.push_back(trial_over(sound, rails.front()));
       }
     }
-    if (round.size() > base.size() && round.size() <= kMostInRound) rounds.push_back(std::move(round));
+    if (round.size() > base.size() && round.size() <= kMostInRound)
+      rounds.push_back(std::move(round));
   }
 
   /// That all hosts of the trial have.
@@ -440,8 +442,7 @@ class Planner {
         ++rails_of_all;
       }
     }
-    const size_t weight =
-        at_host.size() + links.size() + (rails_of_all > 0 ? 1 : 0) + others;
+    const size_t weight = at_host.size() + links.size() + (rails_of_all > 0 ? 1 : 0) + others;
     if (sets.size() < 2) return {0, weight};
     const bool has_rails =
         std::ranges::any_of(at_host, [](const auto& host) { return host.second > 1; });

@@ -124,8 +124,8 @@ void name_runs(std::vector<NodeSetRun>& runs, const std::vector<std::string>& op
 /// What the measurement's path can give, where its lines show the path; -1: not known.
 double known_ceiling(const Measurement& measurement, std::span<const PerfVerdict> verdicts) {
   const auto verdict = std::ranges::find(verdicts, &measurement, &PerfVerdict::measurement);
-  const bool tells = verdict != verdicts.end() && verdict->answer != PerfAnswer::CannotTell &&
-                     !verdict->by_guess;
+  const bool tells =
+      verdict != verdicts.end() && verdict->answer != PerfAnswer::CannotTell && !verdict->by_guess;
   return tells ? verdict->ceiling : -1;
 }
 
@@ -177,8 +177,8 @@ std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdic
   // Hosts with a single NIC have no rails to tell apart.
   const bool any_has_several =
       std::ranges::any_of(runs, [](const NodeSetRun& run) { return run.rails.size() > 1; });
-  const auto first_alone = std::ranges::find_if(
-      runs, [](const NodeSetRun& run) { return !run.rail.empty(); });
+  const auto first_alone =
+      std::ranges::find_if(runs, [](const NodeSetRun& run) { return !run.rail.empty(); });
   const bool other_alone =
       first_alone != runs.end() && std::ranges::any_of(runs, [&](const NodeSetRun& run) {
         return !run.rail.empty() && run.rail != first_alone->rail;

@@ -77,9 +77,8 @@ std::optional<std::vector<Things>> ways_around(const NodeTrials& all, const Thin
   std::vector<Things> ways;
   for (const Thing& thing : answer) {
     Explanations others(all, possible);
-    const auto found = others.of_size(answer.size() + 1, [&](const Thing& other) {
-      return !is_part_of(other, thing);
-    });
+    const auto found = others.of_size(
+        answer.size() + 1, [&](const Thing& other) { return !is_part_of(other, thing); });
     if (others.gave_up()) return std::nullopt;
     for (const Things& way : found) {
       // The same rail of every host is the rail of all hosts.
@@ -116,8 +115,9 @@ std::vector<Things> doubts_of(const NodeTrials& all, const Things& possible,
     }
     return doubts;
   }
-  doubts = Explanations(all, possible).of_size(sets.back().size() + 1,
-                                               [](const Thing&) { return true; });
+  doubts = Explanations(all, possible).of_size(sets.back().size() + 1, [](const Thing&) {
+    return true;
+  });
   std::erase_if(doubts, [&](const Things& doubt) { return std::ranges::count(sets, doubt) > 0; });
   return doubts;
 }
@@ -133,8 +133,7 @@ std::string things_text(const NodeTrials& all, const Things& things) {
 std::string list_of(const std::vector<std::string>& parts, std::string_view last_joint) {
   if (parts.size() < 2) return join(parts, "");
   const std::span<const std::string> all(parts);
-  return fmt::format("{} {} {}", join(all.first(parts.size() - 1), ", "), last_joint,
-                     parts.back());
+  return fmt::format("{} {} {}", join(all.first(parts.size() - 1), ", "), last_joint, parts.back());
 }
 
 std::string lefts_text(const std::vector<Suspect>& left, size_t in_all) {
@@ -155,10 +154,10 @@ std::string next_text(const std::vector<NextRun>& next) {
   for (const NextRun& run : next) {
     std::vector<std::string>& of = rails[run.hosts];
     if (of.empty()) continue;
-    parts.push_back(of.size() == 1
-                        ? run_text(run)
-                        : fmt::format("{} once with each of {} alone",
-                                      run_text({.hosts = run.hosts, .rail = ""}), list_of(of, "and")));
+    parts.push_back(of.size() == 1 ? run_text(run)
+                                   : fmt::format("{} once with each of {} alone",
+                                                 run_text({.hosts = run.hosts, .rail = ""}),
+                                                 list_of(of, "and")));
     of.clear();
   }
   const bool at_once = next.size() > 1;
@@ -167,10 +166,10 @@ std::string next_text(const std::vector<NextRun>& next) {
 
 /// What is said of the thing that was found.
 std::string found_text(const NodeTrials& all, const Things& answer, size_t slow, size_t compared) {
-  std::string text = fmt::format("{} of {} {} slow, and just {} {}.", slow,
-                                 plural(static_cast<int64_t>(compared), "run"),
-                                 slow == 1 ? "is" : "are", slow == 1 ? "this one has" : "these have",
-                                 things_text(all, answer));
+  std::string text =
+      fmt::format("{} of {} {} slow, and just {} {}.", slow,
+                  plural(static_cast<int64_t>(compared), "run"), slow == 1 ? "is" : "are",
+                  slow == 1 ? "this one has" : "these have", things_text(all, answer));
   for (const Thing& thing : answer) {
     if (thing.kind != SuspectKind::Host) continue;
     const std::vector<int>& rails = all.rails_of[static_cast<size_t>(thing.host)];
@@ -227,11 +226,12 @@ void judge_alike(const NodeTrials& all, const Things& possible, NodeSetAnswer& a
   for (const Thing& thing : possible) {
     if (explain(all, {&thing, 1})) sets.push_back({thing});
   }
-  list_left(all, sets, answer);
   if (sets.size() > 1) answer.next = next_runs(all, sets, doubts_of(all, possible, sets));
-  const std::string alone = all.trials.size() == 1
-                                ? "One run has nothing to be compared with."
-                                : "Runs that can be compared are alike: either all or none is slow.";
+  // While further runs may show that nothing is slow, nobody is suspected.
+  if (answer.next.empty()) list_left(all, sets, answer);
+  const std::string alone =
+      all.trials.size() == 1 ? "One run has nothing to be compared with."
+                             : "Runs that can be compared are alike: either all or none is slow.";
   if (sets.size() == 1) {
     answer.why = alone + " No single host, link or rail is slower than the others.";
   } else if (answer.next.empty()) {
@@ -252,9 +252,9 @@ void judge_sets(const NodeTrials& all, const Things& possible, const std::vector
   if (sets.size() > 1) {
     list_left(all, sets, answer);
     answer.next = next_runs(all, sets, doubts_of(all, possible, sets));
-    const std::string what = many.empty()
-                                 ? "It is " + lefts_text(answer.left, sets.size())
-                                 : fmt::format("{} sets of {} would", sets.size(), sets.front().size());
+    const std::string what =
+        many.empty() ? "It is " + lefts_text(answer.left, sets.size())
+                     : fmt::format("{} sets of {} would", sets.size(), sets.front().size());
     answer.why = fmt::format("Not yet: {}{}. {}", many, what, next_text(answer.next));
     return;
   }
@@ -268,9 +268,9 @@ void judge_sets(const NodeTrials& all, const Things& possible, const std::vector
   if (around) to_divide.insert(to_divide.end(), around->begin(), around->end());
   list_left(all, sets, answer);
   answer.next = next_runs(all, to_divide);
-  answer.why = fmt::format("Not yet: {}it is {}, unless {} things are bad. {}", many,
-                           things_text(all, sets.front()), sets.front().size() + 1,
-                           next_text(answer.next));
+  answer.why =
+      fmt::format("Not yet: {}it is {}, unless {} things are bad. {}", many,
+                  things_text(all, sets.front()), sets.front().size() + 1, next_text(answer.next));
 }
 
 void judge(const NodeTrials& all, NodeSetAnswer& answer) {
@@ -279,8 +279,9 @@ void judge(const NodeTrials& all, NodeSetAnswer& answer) {
   const size_t compared = slow + answer.fast.size();
   if (!things) {
     answer.next = halves_of(all, hosts_in_question(all));
-    answer.why = fmt::format("{} {}", slow == 0 ? "These runs have nothing to be compared with."
-                                                : "Not yet: too many hosts are in question.",
+    answer.why = fmt::format("{} {}",
+                             slow == 0 ? "These runs have nothing to be compared with."
+                                       : "Not yet: too many hosts are in question.",
                              next_text(answer.next));
     return;
   }

@@ -200,7 +200,7 @@ struct TrialFit {
 };
 
 TrialFit fit_of(const NodeTrials& all, const TrialGroup& group, std::span<const Thing> things,
-           bool hosts_count) {
+                bool hosts_count) {
   bool slow_seen = false;
   const Trial* fast_seen = nullptr;
   TrialFit fit;
@@ -238,9 +238,8 @@ const Trial* unexplained_by(const NodeTrials& all, std::span<const Thing> things
 }
 
 bool explain(const NodeTrials& all, std::span<const Thing> things) {
-  return std::ranges::all_of(all.groups, [&](const TrialGroup& group) {
-    return best_fit(all, group, things).fits;
-  });
+  return std::ranges::all_of(
+      all.groups, [&](const TrialGroup& group) { return best_fit(all, group, things).fits; });
 }
 
 std::optional<Things> possible_things(const NodeTrials& all, size_t most) {

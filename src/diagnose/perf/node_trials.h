@@ -32,10 +32,10 @@ enum class Pace { Unclear, Fast, Slow };
 struct Trial {
   HostSet hosts;
   int nhosts = 0;
-  int rail = -1;             ///< Into NodeTrials::rails: the one used alone; -1: all.
-  std::map<int, int> parts;  ///< By host, the rail used alone there, where hosts differ.
-  bool inside = false;       ///< One host, and no NIC in use.
-  int group = -1;            ///< Into NodeTrials::groups; below 0: none yet.
+  int rail = -1;              ///< Into NodeTrials::rails: the one used alone; -1: all.
+  std::map<int, int> parts;   ///< By host, the rail used alone there, where hosts differ.
+  bool inside = false;        ///< One host, and no NIC in use.
+  int group = -1;             ///< Into NodeTrials::groups; below 0: none yet.
   Pace pace = Pace::Unclear;  ///< Of a group that is not told, Fast: as good as its best.
   double busbw = 0;           ///< Median of its repetitions.
   std::vector<std::string> names;
@@ -45,9 +45,9 @@ struct Trial {
 struct TrialGroup {
   std::string like;
   int nhosts = 0;
-  bool alone = false;   ///< Of each host one rail, or one GPU.
+  bool alone = false;  ///< Of each host one rail, or one GPU.
   bool inside = false;
-  bool told = false;    ///< It is known which of them are slow.
+  bool told = false;  ///< It is known which of them are slow.
   double ceiling = -1;
   std::vector<size_t> trials;
 
@@ -68,8 +68,8 @@ struct Thing {
 using Things = std::vector<Thing>;
 
 struct NodeTrials {
-  std::vector<std::string> hosts;  ///< Sorted.
-  std::vector<std::string> rails;  ///< Sorted.
+  std::vector<std::string> hosts;          ///< Sorted.
+  std::vector<std::string> rails;          ///< Sorted.
   std::vector<std::vector<int>> rails_of;  ///< By host, ascending.
   std::vector<Trial> trials;
   std::vector<TrialGroup> groups;

@@ -71,16 +71,18 @@ std::vector<size_t> shown_order(const RunDifference& difference) {
   }
   // What explains that one run is slower comes first.
   const auto rank_of = [&](const auto& root) {
-    const auto causes = difference.speed ? std::span(difference.speed->causes)
-                                         : std::span<const SpeedCause>();
-    return std::ranges::find_if(causes, [&](const SpeedCause& cause) {
-             return cause.row == root.first || std::ranges::count(root.second, cause.row) > 0;
-           }) - causes.begin();
+    const auto causes =
+        difference.speed ? std::span(difference.speed->causes) : std::span<const SpeedCause>();
+    return std::ranges::find_if(causes,
+                                [&](const SpeedCause& cause) {
+                                  return cause.row == root.first ||
+                                         std::ranges::count(root.second, cause.row) > 0;
+                                }) -
+           causes.begin();
   };
   std::ranges::stable_sort(roots, [&](const auto& a, const auto& b) {
     const auto key = [&](const auto& root) {
-      return std::tuple(rank_of(root), difference.rows[root.first].topic,
-                        -std::ssize(root.second));
+      return std::tuple(rank_of(root), difference.rows[root.first].topic, -std::ssize(root.second));
     };
     return key(a) < key(b);
   });
@@ -100,10 +102,9 @@ std::string speed_text(const SpeedDifference& speed) {
   const SpeedSide& faster = speed.bad_is_slower ? speed.good : speed.bad;
   const bool by_bandwidth = slower.busbw > 0 && faster.busbw > 0;
   const std::string values =
-      by_bandwidth
-          ? fmt::format("{} instead of {}", bandwidth_text(slower.busbw),
-                        bandwidth_text(faster.busbw))
-          : fmt::format("{:.0f} instead of {:.0f} us", slower.time_us, faster.time_us);
+      by_bandwidth ? fmt::format("{} instead of {} GB/s", bandwidth_text(slower.busbw),
+                                 bandwidth_text(faster.busbw))
+                   : fmt::format("{:.0f} instead of {:.0f} us", slower.time_us, faster.time_us);
   const std::string ranks =
       slower.nranks == faster.nranks || slower.nranks < 0 || faster.nranks < 0
           ? ""
@@ -541,7 +542,8 @@ constexpr Key<CauseOf> kSpeedCause[] = {
       [](const Job&, const CauseOf& of) -> Json { return to_string(of.cause->likelihood); }},
      "Partly: it does not slow down by as much as was seen."},
     {"why",
-     {type::text, [](const Job&, const CauseOf& of) -> Json { return std::string(of.cause->why); }}},
+     {type::text,
+      [](const Job&, const CauseOf& of) -> Json { return std::string(of.cause->why); }}},
 };
 
 constexpr Key<DifferenceReport> kSpeed[] = {

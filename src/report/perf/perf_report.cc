@@ -23,8 +23,9 @@ NodeSetAnswer node_sets_of(const Job& job) {
   const std::vector<NodeSetRun> runs = node_set_runs(job, verdicts);
   const bool several = std::ranges::any_of(
       runs, [&](const NodeSetRun& run) { return run.hosts != runs.front().hosts; });
-  const bool may_be_slow = !runs.empty() && runs.front().hosts.size() > 1 &&
-                           std::ranges::count(verdicts, PerfAnswer::Normal, &PerfVerdict::answer) == 0;
+  const bool may_be_slow =
+      !runs.empty() && runs.front().hosts.size() > 1 &&
+      std::ranges::count(verdicts, PerfAnswer::Normal, &PerfVerdict::answer) == 0;
   return several || may_be_slow ? solve_node_sets(runs) : NodeSetAnswer();
 }
 

@@ -58,11 +58,13 @@ struct Row {
 
 TEST(NodeSets, NameTheSmallestSetThatExplainsTheRuns) {
   const Row kRows[] = {
-      {"every pair with one host", {"a b 48", "a c 47", "b c 48", "a d 12", "b d 12", "c d 12"},
+      {"every pair with one host",
+       {"a b 48", "a c 47", "b c 48", "a d 12", "b d 12", "c d 12"},
        "host d"},
       {"one pair of sound hosts", {"a b 12", "a c 48", "b c 47"}, "the link between a and b"},
-      {"two hosts", {"a b 48", "a c 12", "b c 12", "a d 12", "b d 12", "c d 12", "a e 48", "b e 47",
-                     "c e 13", "d e 12"},
+      {"two hosts",
+       {"a b 48", "a c 12", "b c 12", "a d 12", "b d 12", "c d 12", "a e 48", "b e 47", "c e 13",
+        "d e 12"},
        "host c, host d"},
       {"one NIC of one host",
        {"a b 96", "a c 40", "a c mlx5_0 48", "a c mlx5_1 20", "b c mlx5_0 48", "b c mlx5_1 20"},
@@ -119,8 +121,8 @@ TEST(NodeSets, UntilOneThingIsLeftTheNextRunsAreNamed) {
 }
 
 TEST(NodeSets, TwoBadLinksThatMeetAreNotYetABadHost) {
-  const NodeSetAnswer answer = solve_node_sets(runs_of({"a b 12", "a c 12", "b c 48", "b d 48",
-                                                        "c d 48"}));
+  const NodeSetAnswer answer =
+      solve_node_sets(runs_of({"a b 12", "a c 12", "b c 48", "b d 48", "c d 48"}));
   EXPECT_TRUE(answer.explained.empty()) << answer.why;
   EXPECT_EQ(next(answer), "a d");
 }
@@ -134,8 +136,8 @@ TEST(NodeSets, RepetitionsThatDifferSayNothing) {
 
 TEST(NodeSets, GpusOfTheSlowPairOnOtherRailsAreSuspectsThemselves) {
   // One GPU a host: the slow pair used another one of host a than the fast pairs.
-  std::vector<NodeSetRun> runs = runs_of({"a b 13.6", "a c 13.5", "b c 13.6", "a d 7.9", "b d 13.6",
-                                          "c d 13.4"});
+  std::vector<NodeSetRun> runs =
+      runs_of({"a b 13.6", "a c 13.5", "b c 13.6", "a d 7.9", "b d 13.6", "c d 13.4"});
   for (NodeSetRun& run : runs) run.parts = {"GPU 9d:00", "GPU 9d:00"};
   runs[3].parts = {"GPU d1:00", "GPU 9d:00"};
   const NodeSetAnswer answer = solve_node_sets(runs);
@@ -171,17 +173,19 @@ std::string table(const std::vector<std::string>& hosts, double busbw, int last_
   for (const std::string& host : hosts) {
     for (const std::string_view bus : {"1b", "43"}) {
       text += fmt::format(
-          "#  Rank {:2} Group  0 Pid {:6} on {:>6} device {:2} [0000:{}:00] NVIDIA H100 80GB HBM3\n",
+          "#  Rank {:2} Group  0 Pid {:6} on {:>6} device {:2} [0000:{}:00] NVIDIA H100 80GB "
+          "HBM3\n",
           rank, 4100 + rank, host, rank % 2, bus);
       ++rank;
     }
   }
   for (int64_t bytes = int64_t{1} << 28; bytes <= int64_t{last_gib} << 30; bytes *= 2) {
     const double algbw = busbw * rank / (2.0 * (rank - 1));
-    text += fmt::format("{:12}  {:12}     float     sum      -1 {:8.0f} {:7.2f} {:7.2f}       0 "
-                        "{:8.0f} {:7.2f} {:7.2f}       0\n",
-                        bytes, bytes / 4, static_cast<double>(bytes) / algbw / 1e3, algbw, busbw,
-                        static_cast<double>(bytes) / algbw / 1e3, algbw, busbw);
+    text += fmt::format(
+        "{:12}  {:12}     float     sum      -1 {:8.0f} {:7.2f} {:7.2f}       0 "
+        "{:8.0f} {:7.2f} {:7.2f}       0\n",
+        bytes, bytes / 4, static_cast<double>(bytes) / algbw / 1e3, algbw, busbw,
+        static_cast<double>(bytes) / algbw / 1e3, algbw, busbw);
   }
   return text + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 40.0\n#\n";
 }
