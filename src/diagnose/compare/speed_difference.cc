@@ -211,8 +211,15 @@ std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
   nhosts = std::max({nhosts, speed.good.nhosts, speed.bad.nhosts});
   std::vector<SpeedCause> causes;
   for (size_t n = 0; n < rows.size(); ++n) {
-    if (rows[n].state != RowState::Differs) continue;
-    if (auto cause = cause_in(rows[n], n, speed, nhosts)) causes.push_back(*cause);
+    const DifferenceRow& row = rows[n];
+    // A setting of the slower run alone, where the other one's logs do not tell of it.
+    const bool may_differ = row.state == RowState::NotComparable && row.topic == Topic::Setting &&
+                            (speed.bad_is_slower ? row.bad : row.good).why.empty();
+    if (row.state != RowState::Differs && !may_differ) continue;
+    auto cause = cause_in(row, n, speed, nhosts);
+    if (!cause) continue;
+    if (may_differ) cause->likelihood = std::max(cause->likelihood, SpeedLikelihood::Possible);
+    causes.push_back(*cause);
   }
   // A setting of which nothing follows that the logs show is less than what they show.
   const auto is_shown = [&](const SpeedCause& cause) {

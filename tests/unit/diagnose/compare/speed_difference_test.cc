@@ -103,7 +103,12 @@ TEST(SpeedDifference, NamesWhatExplainsTheRatio) {
   check({
       {"GPU Direct RDMA", run(path("NET/IB/0/GDRDMA"), table(kFast)),
        run(path("NET/IB/0"), table(kSlow)), "bad 2.8; likely transport between hosts"},
-      {"switched off by a setting", run(path("NET/IB/0/GDRDMA"), table(kFast)),
+      {"switched off by a setting that the other run need not print",
+       run(path("NET/IB/0/GDRDMA"), table(kFast)), run(gdr_off + path("NET/IB/0"), table(kSlow)),
+       "bad 2.8; likely transport between hosts; possible setting NCCL_NET_GDR_LEVEL"},
+      {"switched off by a setting",
+       run(on_both("NCCL_NET_GDR_LEVEL set by environment to SYS") + path("NET/IB/0/GDRDMA"),
+           table(kFast)),
        run(gdr_off + path("NET/IB/0"), table(kSlow)),
        "bad 2.8; likely setting NCCL_NET_GDR_LEVEL; likely transport between hosts"},
       {"sockets", run(line(0, "Using network IB") + path("NET/IB/0/GDRDMA"), table(kFast)),

@@ -19,7 +19,7 @@ using testing::job_from_files;
 NodeSetRun run_of(std::string_view text) {
   NodeSetRun run;
   const auto words = split(text, ' ');
-  for (const std::string_view word : words) {
+  for (const std::string_view& word : words) {
     if (&word == &words.back()) {
       run.busbw = parse_decimal(word).value();
     } else if (word.starts_with("mlx5_")) {
