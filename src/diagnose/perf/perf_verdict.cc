@@ -323,8 +323,7 @@ bool judge_domains(const Case& of, PerfVerdict& verdict) {
   verdict.stage = Stage::NIC;
   verdict.headline = fmt::format(
       "{}: {} GB/s over several racks of NVLink, more than the {} GB/s of a host's NICs: normal, "
-      "as "
-      "far as figures are published",
+      "as far as figures are published",
       subject_of(of.measurement, of.machine), bandwidth_text(of.curve.best), bandwidth_text(nics));
   return true;
 }
@@ -334,7 +333,9 @@ bool judge_efa_without_gdr(const Case& of, PerfVerdict& verdict) {
   const Machine& machine = of.machine;
   const bool is_efa = machine.provider == "efa" ||
                       (machine.provider.empty() && machine.net_name == "AWS Libfabric");
-  if (!is_efa || machine.slingshot || machine.gdr == true || machine.gpu != nullptr ||
+  // GPUs of the small instances, as T4, have none at all.
+  const bool may_have_gdr = machine.gpu != nullptr && machine.gpu->has_rdma;
+  if (!is_efa || machine.slingshot || machine.gdr == true || may_have_gdr ||
       machine.type != nullptr || machine.nranks > 4)
     return false;
   const double usual = path_factor("efa-without-gdr");
