@@ -50,7 +50,7 @@ const std::vector<Layer>& layer_table() {
        {"fmt/"}},
       {"diagnose/iterations", {"diagnose/facts", "model", "log/*", "base"}, {"fmt/"}},
       {"diagnose/compare",
-       {"diagnose/iterations", "diagnose/perf", "diagnose/settings", "diagnose/network",
+       {"diagnose/perf", "diagnose/iterations", "diagnose/settings", "diagnose/network",
         "diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
        {"fmt/"}},
       {"rules",

@@ -41,11 +41,13 @@ std::string party_name(const LateParty& party) {
                       : fmt::format("rank {} ({})", party.rank, host);
 }
 
-/// "1000 calls of 0x7f8c… (8 ranks)".
+/// "1000 calls of the 8 ranks of communicator 0x7f8c…".
 std::string calls_words(const LateVerdict& verdict) {
-  return fmt::format("{} calls of {} ({})", verdict.calls,
-                     printable(to_valid_utf8(verdict.communicator)),
-                     plural(std::max(verdict.nranks, verdict.ranks_with_times), "rank"));
+  const bool is_id = verdict.communicator.starts_with("0x");
+  return fmt::format("{} calls of the {} of {} {}", verdict.calls,
+                     plural(std::max(verdict.nranks, verdict.ranks_with_times), "rank"),
+                     is_id ? "communicator" : "process group",
+                     printable(to_valid_utf8(verdict.communicator)));
 }
 
 /// "92 % of 1000 calls of …", "each 10th call (10 % of 1000 calls of …)".

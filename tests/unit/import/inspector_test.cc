@@ -104,6 +104,20 @@ TEST(Inspector, LeavesOutWhatIsNoTime) {
   }
 }
 
+TEST(Inspector, AnyCutAndAnyOddByteIsNoTrouble) {
+  const std::string text =
+      "[" + object(collective(7, 61)) + ",\n" + object(collective(8, 62)) + "]";
+  for (size_t size = 0; size < text.size(); ++size) {
+    EXPECT_LE(import_inspector(text.substr(0, size)).ranks.size(), 1U);
+    EXPECT_LE(import_inspector(text.substr(size)).ranks.size(), 1U);
+    for (const char odd : {'"', '{', '}', '\\', '\0', '\n', '\xff', '-', '9'}) {
+      std::string changed = text;
+      changed[size] = odd;
+      EXPECT_LE(import_inspector(changed).ranks.size(), 2U);
+    }
+  }
+}
+
 TEST(Inspector, KeepsTheLastCalls) {
   std::string text;
   const int count = static_cast<int>(InspectedRank::kMaxCalls) + 50;

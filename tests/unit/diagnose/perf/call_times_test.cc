@@ -10,6 +10,7 @@
 
 #include "app/read/read_job.h"
 #include "diagnose/perf/late_ranks.h"
+#include "input/find_inputs.h"
 #include "support/call_log.h"
 #include "support/dump_line.h"
 #include "support/temp_dir.h"
@@ -85,7 +86,8 @@ TEST(CallTimes, InspectorFilesNameTheLateRank) {
     folder.add(fmt::format("node{}-pid{}.log", rank / 2, 100 + rank),
                inspected(rank, 200, rank == 2 ? 4000 : 40000));
   }
-  const std::vector<std::string> inputs = {folder.path().string()};
+  const std::vector<std::string> folders = {folder.path().string()};
+  const std::vector<std::string> inputs = find_inputs(folders);
   const Job job = read_job(inputs, {});
   EXPECT_EQ(job.inputs.front().format, "inspector");
   EXPECT_EQ(words(job), "NCCL Inspector 0x7f8c: rank 2 of 200 calls\n");
@@ -117,7 +119,8 @@ TEST(CallTimes, AVictimInAnotherCommunicatorIsNotNamed) {
   process(1, waits, is_late, 0, 1);
   process(2, is_late, waits, 1, 0);
   process(3, is_late, waits, 1, 1);
-  const std::vector<std::string> inputs = {folder.path().string()};
+  const std::vector<std::string> folders = {folder.path().string()};
+  const std::vector<std::string> inputs = find_inputs(folders);
   const std::string all = words(read_job(inputs, {}));
   EXPECT_NE(all.find("0xa0: rank 0 of"), std::string::npos) << all;
   EXPECT_NE(all.find("0xb0: rank 0 of"), std::string::npos) << all;
@@ -146,7 +149,7 @@ std::string stamped_log(int late, int calls, bool with_other_group = false) {
 TEST(CallTimes, StampedLinesNameTheLateRankOfAHost) {
   const TempDir folder;
   const std::vector<std::string> inputs = {folder.add("nccl.log", stamped_log(1, 200))};
-  const Job job = read_job(inputs, {});
+  const Job job = read_job(find_inputs(inputs), {});
   EXPECT_EQ(words(job), "stamped lines 0x77: rank 1 of 200 calls\n");
   EXPECT_FALSE(late_verdicts(job)[0].by_durations);
 }
@@ -154,7 +157,7 @@ TEST(CallTimes, StampedLinesNameTheLateRankOfAHost) {
 TEST(CallTimes, StampedLinesTellNothingWhereOtherCommunicatorsAreWaitedFor) {
   const TempDir folder;
   const std::vector<std::string> inputs = {folder.add("nccl.log", stamped_log(1, 200, true))};
-  const std::string all = words(read_job(inputs, {}));
+  const std::string all = words(read_job(find_inputs(inputs), {}));
   EXPECT_EQ(all.find(" of 200 calls"), std::string::npos) << all;
 }
 
@@ -167,7 +170,7 @@ TEST(CallTimes, WholeSecondsAreNotReadAgain) {
     for (int rank = 0; rank < 2; ++rank) log.call(rank, 0x77);
   }
   const std::vector<std::string> inputs = {folder.add("nccl.log", log.text())};
-  const Job job = read_job(inputs, {});
+  const Job job = read_job(find_inputs(inputs), {});
   EXPECT_TRUE(job.call_stamps.empty());
   EXPECT_TRUE(stamped_calls(job).empty());
 }
