@@ -13,6 +13,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/interfaces.h"
+#include "diagnose/perf/measurement.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
 
@@ -294,6 +295,7 @@ FactValue::Set interfaces(const Job& job, const Instance&) {
 // same facts. Bus ids and the order of devices are names, and left out.
 
 constexpr std::string_view kNvlinkSharp = "NVLink SHARP";
+constexpr std::string_view kGpuModels = "GPU models";
 
 /// "NVL at 370.8 GB/s".
 std::string link_text(std::string_view type, double bw) {
@@ -354,11 +356,17 @@ FactValue::Set topology(const Job& job, const Instance&) {
   stated[std::string(kNvlinkSharp)] = stated_by<NvlsSupport>(job, [](const auto& nvls) {
     return nvls.state == "available" ? "available" : "not available";
   });
+  // As benchmarks list them.
+  for (const Measurement& measurement : measurements(job)) {
+    if (measurement.gpus.empty()) continue;
+    stated[std::string(kGpuModels)].try_emplace(join(measurement.gpus, ", "));
+  }
   return stated_facts(stated);
 }
 
 FactValue without_topology(const Job& job, const FactValue& other, const Job&) {
   if (other.of == kNvlinkSharp) return unknown("no line of its logs tells of NVLink SHARP");
+  if (other.of == kGpuModels) return unknown();
   if (std::ranges::any_of(job.topologies, is_printed)) return no();
   return unknown("no process prints its host's devices (subsystem GRAPH)");
 }

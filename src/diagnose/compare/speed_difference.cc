@@ -15,6 +15,7 @@ namespace ncclog {
 namespace {
 
 constexpr double kBeyondNoise = 1.25;      ///< Of bandwidths at one large size.
+constexpr double kSteadyBeyond = 1.15;     ///< At all of the largest sizes.
 constexpr double kSmallSizesBeyond = 1.5;  ///< Times of small sizes vary more.
 
 using CurveBySize = std::map<int64_t, SpeedSide>;
@@ -39,6 +40,7 @@ CurvesOfJob curves_of(const Job& job) {
       SpeedSide side{size.busbw,
                      size.time_us,
                      measurement.nranks,
+                     measurement.nhosts,
                      {size.where, line_at(measurement, size.where)}};
       const auto [known, is_new] = curve.try_emplace(size.bytes, side);
       if (!is_new && side.busbw > known->second.busbw) known->second = std::move(side);
@@ -62,8 +64,15 @@ SpeedDifference difference_at(const std::string& op, int64_t bytes, const SpeedS
   return {op, bytes, good, bad, from_one(factor), factor > 1, {}};
 }
 
+/// True if in `sizes` the same run is slower everywhere, by at least that much.
+bool are_steady(std::span<const SpeedDifference> sizes, double least) {
+  return std::ranges::all_of(sizes, [&](const SpeedDifference& each) {
+    return each.bad_is_slower == sizes.back().bad_is_slower && each.ratio >= least;
+  });
+}
+
 /// The difference at the largest size that both have; where they are alike there, the largest one
-/// that two sizes beside each other show.
+/// that three sizes beside each other show.
 std::optional<SpeedDifference> compare_curves(const std::string& op, const CurveBySize& good,
                                               const CurveBySize& bad) {
   std::vector<SpeedDifference> common;
@@ -74,13 +83,14 @@ std::optional<SpeedDifference> compare_curves(const std::string& op, const Curve
   }
   if (common.empty()) return std::nullopt;
   if (common.back().ratio >= kBeyondNoise) return common.back();
+  constexpr size_t kLargest = 4;
+  const std::span all(common);
+  if (all.size() >= kLargest && are_steady(all.last(kLargest), kSteadyBeyond)) return all.back();
+  constexpr size_t kBeside = 3;
   const SpeedDifference* largest = nullptr;
-  for (size_t n = 1; n < common.size(); ++n) {
-    const SpeedDifference& before = common[n - 1];
-    const SpeedDifference& here = common[n];
-    const bool both = before.bad_is_slower == here.bad_is_slower &&
-                      std::min(before.ratio, here.ratio) >= kSmallSizesBeyond;
-    if (both && (largest == nullptr || here.ratio > largest->ratio)) largest = &here;
+  for (size_t n = kBeside; n <= all.size(); ++n) {
+    if (!are_steady(all.subspan(n - kBeside, kBeside), kSmallSizesBeyond)) continue;
+    if (largest == nullptr || all[n - 1].ratio > largest->ratio) largest = &all[n - 1];
   }
   return largest == nullptr ? std::nullopt : std::optional(*largest);
 }
@@ -90,7 +100,7 @@ std::optional<SpeedDifference> compare_curves(const std::string& op, const Curve
 /// A line of speed_causes.table.
 struct SpeedCauseRow {
   std::string_view cause;       ///< A topic, and how the name begins.
-  std::string_view slower;      ///< "has X", "lacks X", "less", "any".
+  std::string_view slower;      ///< "has X", "lacks X", "less", "order", "any".
   std::string_view where;       ///< "hosts", "host", "any".
   std::string_view likelihood;  ///< "likely", "possible".
   std::string_view most;        ///< A number.
@@ -128,6 +138,12 @@ double may_slow_by(const SpeedCauseRow& cause, const DifferenceRow& row, std::st
   }
   if (cause.slower.starts_with(kLacks)) {
     return has(faster, kLacks.size()) && !has(slower, kLacks.size()) && !slower.empty() ? most : 0;
+  }
+  if (cause.slower == "order") {
+    const auto order_of = [](std::string_view value) {
+      return value.substr(std::min(value.find(';'), value.size()));
+    };
+    return order_of(slower) == order_of(faster) ? 0 : most;
   }
   if (cause.slower != "less") return most;
   const auto less = amount_of(row, slower);
@@ -192,10 +208,18 @@ std::optional<SpeedDifference> speed_difference(const Job& good, const Job& bad)
 
 std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
                                      const std::vector<DifferenceRow>& rows, int nhosts) {
+  nhosts = std::max({nhosts, speed.good.nhosts, speed.bad.nhosts});
   std::vector<SpeedCause> causes;
   for (size_t n = 0; n < rows.size(); ++n) {
-    if (rows[n].state != RowState::Differs) continue;
-    if (auto cause = cause_in(rows[n], n, speed, nhosts)) causes.push_back(*cause);
+    const DifferenceRow& row = rows[n];
+    // A setting of the slower run alone, where the other one's logs do not tell of it.
+    const bool may_differ = row.state == RowState::NotComparable && row.topic == Topic::Setting &&
+                            (speed.bad_is_slower ? row.bad : row.good).why.empty();
+    if (row.state != RowState::Differs && !may_differ) continue;
+    auto cause = cause_in(row, n, speed, nhosts);
+    if (!cause) continue;
+    if (may_differ) cause->likelihood = std::max(cause->likelihood, SpeedLikelihood::Possible);
+    causes.push_back(*cause);
   }
   // A setting of which nothing follows that the logs show is less than what they show.
   const auto is_shown = [&](const SpeedCause& cause) {

@@ -30,6 +30,7 @@ struct SpeedSide {
   double busbw = -1;    ///< GB/s
   double time_us = -1;  ///< Negative: not printed.
   int nranks = -1;
+  int nhosts = -1;
   Evidence line;
 };
 
@@ -64,7 +65,8 @@ struct SpeedDifference {
 /// or no difference.
 std::optional<SpeedDifference> speed_difference(const Job& good, const Job& bad);
 
-/// Those of `rows` that may explain it, the likeliest first.
+/// Those of `rows` that may explain it, the likeliest first. `nhosts`: of the jobs, as far as their
+/// lines tell.
 std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
                                      const std::vector<DifferenceRow>& rows, int nhosts);
 

@@ -17,13 +17,15 @@
 #include "base/text.h"
 #include "diagnose/perf/curve.h"
 #include "diagnose/perf/node_sets.h"
+#include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
 
 namespace ncclog {
 namespace {
 
-/// What must be the same for two runs to be compared: operation, ranks, hosts.
-using RunSort = std::tuple<std::string, int, size_t>;
+/// What must be the same for two runs to be compared: operation, ranks, hosts, and the conditions
+/// under which they ran.
+using RunSort = std::tuple<std::string, int, size_t, std::string>;
 
 struct HostCurve {
   const Measurement* measurement = nullptr;
@@ -32,8 +34,42 @@ struct HostCurve {
 
 constexpr int64_t kLargeBytes = int64_t{64} << 20;  ///< What a path can give shows from here on.
 
+/// By the file, settings that may make a run slower whatever its hosts are: "NCCL_PROTO=LL".
+using SettingsByFile = std::map<std::string, std::set<std::string>>;
+
+void add_setting(std::string_view name, std::string_view value, std::set<std::string>& settings) {
+  // Which NIC is used is what runs with single rails differ in.
+  const bool may_differ = name == "NCCL_IB_HCA" || name == "NCCL_HOSTID" ||
+                          has_trait(name, "logging") || has_trait(name, "own");
+  if (!may_differ) settings.insert(fmt::format("{}={}", name, value));
+}
+
+SettingsByFile settings_by_file(const Job& job) {
+  SettingsByFile settings;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    add_setting(said.message.name, said.message.value,
+                settings[file_line(job, said.record.where).path]);
+  });
+  for (const Measurement& measurement : measurements(job)) {
+    for (const auto& [name, value] : measurement.settings) {
+      add_setting(name, value, settings[file_line(job, measurement.first).path]);
+    }
+  }
+  return settings;
+}
+
+/// GPUs and settings. Where no GPU is named, nobody knows whether two runs had the same ones.
+std::string conditions_of(const Job& job, const Measurement& measurement,
+                          const SettingsByFile& settings) {
+  const std::string file = file_line(job, measurement.first).path;
+  const auto set = settings.find(file);
+  return fmt::format("{}, {}", measurement.gpus.empty() ? file : join(measurement.gpus, ", "),
+                     set == settings.end() ? "" : fmt::format("{}", fmt::join(set->second, ", ")));
+}
+
 std::map<RunSort, std::vector<HostCurve>> curves_by_sort(const Job& job) {
   std::map<RunSort, std::vector<HostCurve>> sorts;
+  const SettingsByFile settings = settings_by_file(job);
   for (const Measurement& measurement : measurements(job)) {
     // Calls of a training wait for ranks that are late.
     if (measurement.hosts.empty() || measurement.in_training) continue;
@@ -41,7 +77,7 @@ std::map<RunSort, std::vector<HostCurve>> curves_by_sort(const Job& job) {
     std::erase_if(curve.sizes, [](const CurveSize& s) { return s.bytes <= 0 || s.busbw <= 0; });
     if (curve.sizes.empty()) continue;
     sorts[{measurement.op.empty() ? measurement.name : measurement.op, measurement.nranks,
-           measurement.hosts.size()}]
+           measurement.hosts.size(), conditions_of(job, measurement, settings)}]
         .push_back(std::move(curve));
   }
   return sorts;
@@ -144,7 +180,7 @@ std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdic
   };
   std::vector<Placed> placed;
   for (const auto& [sort, curves] : curves_by_sort(job)) {
-    const auto& [op, nranks, nhosts] = sort;
+    const auto& [op, nranks, nhosts, conditions] = sort;
     const int64_t bytes = common_size(curves);
     for (const HostCurve& curve : curves) {
       const Measurement& measurement = *curve.measurement;
@@ -154,7 +190,7 @@ std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdic
       run.name = file_line(job, measurement.first).path;
       run.hosts = measurement.hosts;
       run.busbw = busbw;
-      run.like = fmt::format("{} of {} ranks at {} bytes", op, nranks, bytes);
+      run.like = fmt::format("{} of {} ranks at {} bytes, {}", op, nranks, bytes, conditions);
       run.parts = lone_gpus(job, measurement);
       if (bytes >= kLargeBytes) run.ceiling = known_ceiling(measurement, verdicts);
       run.over_network = nhosts == 1 && has_several_hostids(job);

@@ -170,6 +170,7 @@ std::string found_text(const NodeTrials& all, const Things& answer, size_t slow,
       fmt::format("{} of {} {} slow, and just {} {}.", slow,
                   plural(static_cast<int64_t>(compared), "run"), slow == 1 ? "is" : "are",
                   slow == 1 ? "this one has" : "these have", things_text(all, answer));
+  if (all.hosts.size() == 2) text += " No third host shows whether all pairs are as slow.";
   for (const Thing& thing : answer) {
     if (thing.kind != SuspectKind::Host) continue;
     const std::vector<int>& rails = all.rails_of[static_cast<size_t>(thing.host)];
@@ -226,8 +227,9 @@ void judge_alike(const NodeTrials& all, const Things& possible, NodeSetAnswer& a
   for (const Thing& thing : possible) {
     if (explain(all, {&thing, 1})) sets.push_back({thing});
   }
-  list_left(all, sets, answer);
   if (sets.size() > 1) answer.next = next_runs(all, sets, doubts_of(all, possible, sets));
+  // While further runs may show that nothing is slow, nobody is suspected.
+  if (answer.next.empty()) list_left(all, sets, answer);
   const std::string alone =
       all.trials.size() == 1 ? "One run has nothing to be compared with."
                              : "Runs that can be compared are alike: either all or none is slow.";
@@ -249,12 +251,18 @@ void judge_sets(const NodeTrials& all, const Things& possible, const std::vector
                                 "the slow runs. "
                               : "";
   if (sets.size() > 1) {
+    const bool any_differ = std::ranges::any_of(all.groups, &TrialGroup::differ);
     list_left(all, sets, answer);
     answer.next = next_runs(all, sets, doubts_of(all, possible, sets));
+    const std::string_view as_far =
+        any_differ ? "It is "
+                   : "No like run is fast. If one host, link or rail is to blame, it is ";
     const std::string what =
-        many.empty() ? "It is " + lefts_text(answer.left, sets.size())
+        many.empty() ? std::string(as_far) + lefts_text(answer.left, sets.size())
                      : fmt::format("{} sets of {} would", sets.size(), sets.front().size());
     answer.why = fmt::format("Not yet: {}{}. {}", many, what, next_text(answer.next));
+    // What all hosts have in common explains a slow run as well.
+    if (!any_differ) answer.left.clear();
     return;
   }
   const auto around = ways_around(all, possible, sets.front());
@@ -272,7 +280,7 @@ void judge_sets(const NodeTrials& all, const Things& possible, const std::vector
                   things_text(all, sets.front()), sets.front().size() + 1, next_text(answer.next));
 }
 
-void judge(const NodeTrials& all, NodeSetAnswer& answer) {
+void judge_all(const NodeTrials& all, NodeSetAnswer& answer) {
   const auto things = possible_things(all, kMostThings);
   const size_t slow = answer.slow.size();
   const size_t compared = slow + answer.fast.size();
@@ -329,7 +337,10 @@ NodeSetAnswer solve_node_sets(const std::vector<NodeSetRun>& runs) {
     return answer;
   }
   list_runs(all, answer);
-  judge(all, answer);
+  judge_all(all, answer);
+  if (all.hosts.size() == 2 && !answer.next.empty()) {
+    answer.why += " A third host, with each of the two in turn, tells as much.";
+  }
   if (!all.flaky.empty()) {
     answer.why += fmt::format(" Repetitions differ and are left out: {}.", join(all.flaky, ", "));
   }

@@ -98,7 +98,8 @@ size_t group_of(const NodeSetRun& run, const Trial& trial, NodeTrials& all) {
     group.inside = trial.inside;
   }
   TrialGroup& group = all.groups[index];
-  group.ceiling = std::max(group.ceiling, run.ceiling);
+  // A host that is slow by itself is a matter of its own: of its settings, say.
+  if (!group.inside) group.ceiling = std::max(group.ceiling, run.ceiling);
   return index;
 }
 
@@ -107,11 +108,18 @@ void judge_group(TrialGroup& group, std::vector<Trial>& trials) {
   for (const size_t n : group.trials) best = std::max(best, trials[n].busbw);
   bool differ = false;
   for (const size_t n : group.trials) differ |= trials[n].busbw <= kSlowTo * best;
+  // Hosts that never ran together may be of other kinds, unless most of them are alike.
+  constexpr std::ptrdiff_t kAlike = 2;
+  const auto near_best = std::ranges::count_if(
+      group.trials, [&](size_t n) { return trials[n].busbw >= kFastFrom * best; });
+  if (group.inside && near_best < kAlike) differ = false;
   const bool all_slow = !differ && group.ceiling > 0 && best <= kMissed * group.ceiling;
   const bool all_fast = !differ && group.ceiling > 0 && best >= kReached * group.ceiling;
+  group.differ = differ;
   group.told = differ || all_slow || all_fast;
   for (const size_t n : group.trials) {
     Trial& trial = trials[n];
+    if (!group.told && trial.busbw < kFastFrom * best) continue;
     if (trial.busbw >= kFastFrom * best) {
       trial.pace = all_slow ? Pace::Slow : Pace::Fast;
     } else if (trial.busbw <= kSlowTo * best) {

@@ -47,7 +47,8 @@ struct TrialGroup {
   int nhosts = 0;
   bool alone = false;  ///< Of each host one rail, or one GPU.
   bool inside = false;
-  bool told = false;  ///< It is known which of them are slow.
+  bool told = false;    ///< It is known which of them are slow.
+  bool differ = false;  ///< Some are slow beside others: that is how it is known.
   double ceiling = -1;
   std::vector<size_t> trials;
 

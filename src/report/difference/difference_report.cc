@@ -102,7 +102,7 @@ std::string speed_text(const SpeedDifference& speed) {
   const SpeedSide& faster = speed.bad_is_slower ? speed.good : speed.bad;
   const bool by_bandwidth = slower.busbw > 0 && faster.busbw > 0;
   const std::string values =
-      by_bandwidth ? fmt::format("{} instead of {}", bandwidth_text(slower.busbw),
+      by_bandwidth ? fmt::format("{} instead of {} GB/s", bandwidth_text(slower.busbw),
                                  bandwidth_text(faster.busbw))
                    : fmt::format("{:.0f} instead of {:.0f} us", slower.time_us, faster.time_us);
   const std::string ranks =

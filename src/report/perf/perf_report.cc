@@ -25,7 +25,9 @@ NodeSetAnswer node_sets_of(const Job& job) {
       runs, [&](const NodeSetRun& run) { return run.hosts != runs.front().hosts; });
   const bool may_be_slow =
       !runs.empty() && runs.front().hosts.size() > 1 &&
-      std::ranges::count(verdicts, PerfAnswer::Normal, &PerfVerdict::answer) == 0;
+      std::ranges::none_of(verdicts, [](const PerfVerdict& verdict) {
+        return verdict.answer == PerfAnswer::Normal || verdict.answer == PerfAnswer::Limited;
+      });
   return several || may_be_slow ? solve_node_sets(runs) : NodeSetAnswer();
 }
 

@@ -214,6 +214,20 @@ TEST(NodeSetRuns, CurvesAreReadAtASizeThatMostHave) {
   EXPECT_NE(runs[0].like.find("4294967296"), std::string::npos) << runs[0].like;
 }
 
+TEST(NodeSetRuns, OtherGpusAndOtherSettingsAreOtherSorts) {
+  const std::string proto = "a:4100:4100 [0] NCCL INFO NCCL_PROTO set by environment to LL\n";
+  std::string other_gpu = table({"a", "d"}, 12);
+  for (size_t at = 0; (at = other_gpu.find("H100", at)) != std::string::npos;) {
+    other_gpu.replace(at, 4, "A100");
+  }
+  const Job job = job_from_files({{"ab.log", table({"a", "b"}, 48)},
+                                  {"ac.log", proto + table({"a", "c"}, 12)},
+                                  {"ad.log", other_gpu},
+                                  {"bc.log", table({"b", "c"}, 48)}});
+  const NodeSetAnswer answer = solve_node_sets(node_set_runs(job));
+  EXPECT_TRUE(answer.slow.empty()) << answer.why;
+}
+
 TEST(NodeSetRuns, TheOnlyNicOfARunIsItsRail) {
   const auto with_nics = [](std::string_view nics) {
     return fmt::format("a:4100:4100 [0] NCCL INFO NET/IB : Using {} [RO]; OOB eth0:10.0.0.1<0>\n",
