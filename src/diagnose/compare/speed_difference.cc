@@ -83,9 +83,10 @@ std::optional<SpeedDifference> compare_curves(const std::string& op, const Curve
   }
   if (common.empty()) return std::nullopt;
   if (common.back().ratio >= kBeyondNoise) return common.back();
-  constexpr size_t kLargest = 4;
+  constexpr size_t kLargestSizes = 4;
   const std::span all(common);
-  if (all.size() >= kLargest && are_steady(all.last(kLargest), kSteadyBeyond)) return all.back();
+  if (all.size() >= kLargestSizes && are_steady(all.last(kLargestSizes), kSteadyBeyond))
+    return all.back();
   constexpr size_t kBeside = 3;
   const SpeedDifference* largest = nullptr;
   for (size_t n = kBeside; n <= all.size(); ++n) {
