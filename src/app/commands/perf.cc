@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
+#include "app/commands/replay.h"
 #include "base/version.h"
+#include "replay/judge/measured.h"
 #include "report/perf/perf_report.h"
 
 namespace ncclog {
@@ -33,13 +36,19 @@ constexpr Choice<WritePerf> kPerfFormats[] = {
 struct PerfOptions {
   InputOptions input;
   WritePerf format = kPerfAsText;
-  bool exit_code = false;  ///< Exit with 1 if something is slow.
+  std::string with_replay;  ///< A result of `replay run --time`; empty: none.
+  bool exit_code = false;   ///< Exit with 1 if something is slow.
   ColorChoice color = ColorChoice::Auto;
 };
 
 ExitStatus perf(const PerfOptions& options, Console& console) {
   const Job& job = console.keep([&] { return load_job(options.input, console.progress); });
-  const PerfReport report = perf_report(job, {.version = std::string(version())});
+  const auto& replayed = console.keep([&] {
+    return options.with_replay.empty()
+               ? std::vector<Measurement>()
+               : replay_measurements(load_replay_result(options.with_replay));
+  });
+  const PerfReport report = perf_report(job, {.version = std::string(version())}, replayed);
   console.out += options.format(report, console.style(options.color));
   if (options.exit_code && status_of(report) == PerfStatus::Slow) return ExitStatus::Findings;
   return exit_status(job);
@@ -52,6 +61,8 @@ void declare_perf(CommandRow& command) {
   add_input_flags(command, options.input);
   add_choice(command, kOutputFlags, "--format", options.format, kPerfFormats,
              "text for people, json for scripts, markdown for an issue, html for a browser");
+  add_flag(command, kJudgingFlags, "--with-replay FILE", options.with_replay,
+           "what 'replay run --time' measured, judged as well, by the machine it ran on");
   add_flag(command, kJudgingFlags, "--exit-code", options.exit_code,
            "exit with 1 if something is slow");
   add_color_flag(command, options.color);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/perf/machine.h"
 #include "diagnose/perf/perf_words.h"
 #include "report/json/json_fields.h"
 #include "report/tables/table.h"
@@ -33,8 +34,13 @@ NodeSetAnswer node_sets_of(const Job& job) {
 
 }  // namespace
 
-PerfReport perf_report(const Job& job, Tool tool) {
-  return {std::move(tool), job, perf_verdicts(job), late_verdicts(job), node_sets_of(job)};
+PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere) {
+  std::vector<PerfVerdict> verdicts = perf_verdicts(job);
+  for (const Measurement& measurement : elsewhere) {
+    // All that is known of that machine stands in the measurement.
+    verdicts.push_back(judge_measurement(measurement, machine_of(Job(), measurement)));
+  }
+  return {std::move(tool), job, std::move(verdicts), late_verdicts(job), node_sets_of(job)};
 }
 
 std::string_view to_string(PerfStatus status) {
@@ -59,12 +65,14 @@ bool is_above(const PerfVerdict& verdict) {
   return verdict.machine_ceiling > 0 && verdict.machine_ceiling > verdict.ceiling * 1.05;
 }
 
-/// The slowest first, then what cannot be told, then what is normal.
+/// The slowest first, then what cannot be told, then what is normal, then what nobody measured.
 std::vector<const PerfVerdict*> by_urgency(const std::vector<PerfVerdict>& verdicts) {
   std::vector<const PerfVerdict*> order;
   for (const PerfVerdict& verdict : verdicts) order.push_back(&verdict);
   const auto rank_of = [](const PerfVerdict* verdict) {
-    return is_slow(*verdict) ? 0 : verdict->answer == PerfAnswer::CannotTell ? 1 : 2;
+    if (verdict->measurement == nullptr) return 3;  // Says only what paths there are.
+    if (is_slow(*verdict)) return 0;
+    return verdict->answer == PerfAnswer::CannotTell ? 1 : 2;
   };
   std::ranges::stable_sort(order, [&](const PerfVerdict* a, const PerfVerdict* b) {
     return std::pair(rank_of(a), share_reached(*a)) < std::pair(rank_of(b), share_reached(*b));

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,13 +28,14 @@ namespace ncclog {
 struct PerfReport {
   Tool tool;
   const Job& job;
-  const std::vector<PerfVerdict>& verdicts;  ///< As measured.
+  std::vector<PerfVerdict> verdicts;  ///< As measured.
   const std::vector<LateVerdict>& late;
   NodeSetAnswer node_sets;  ///< Empty: no set of hosts was measured, or a single normal one.
 };
 
-/// What the logs of the job say about its speed.
-PerfReport perf_report(const Job& job, Tool tool);
+/// What the logs of the job say about its speed, and `elsewhere`, which was measured on machines that
+/// these logs are not of: replays. Both must outlive the report.
+PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere = {});
 
 /// How all of it comes out; the worst that was found.
 enum class PerfStatus { Slow, Normal, CannotTell, NothingMeasured };
