@@ -321,12 +321,12 @@ void add_node_sets(const NodeSetAnswer& answer, std::vector<Section>& sections) 
   if (answer.why.empty()) return;
   std::vector<Block> blocks = {Labelled{"result", answer.why}};
   if (!answer.explained.empty()) {
-    blocks.push_back(Labelled{"explains", suspects_text(answer.explained, " and ")});
+    blocks.push_back(Labelled{"cause", suspects_text(answer.explained, " and ")});
   } else if (!answer.left.empty()) {
-    blocks.push_back(Labelled{"suspects", suspects_text(answer.left, " or ")});
+    blocks.push_back(Labelled{"may be", suspects_text(answer.left, " or ")});
   }
   std::vector<std::string> runs;
-  for (const NextRun& run : answer.next) runs.push_back("Run over " + run_text(run) + ".");
+  for (const NextRun& run : answer.next) runs.push_back("Run nccl-tests on " + run_text(run) + ".");
   add_items("next", runs, 3, blocks);
   sections.push_back({.heading = "Which hosts", .blocks = std::move(blocks), .id = "hosts"});
 }
