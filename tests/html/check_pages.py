@@ -22,6 +22,7 @@ WIDTHS = (380, 1280)
 SAMPLES = (
     "healthy-1node-8gpu", "healthy-2node-socket", "groups-tp-dp-pp", "healthy-coll-iterations",
     "timestamps", "shm-docker-64m-4gpu", "timeout-rank-skips", "mixed-ib-roce-bond-2x8",
+    "perf/h100-pair-p2p-off",
 )
 CONTRAST = (pathlib.Path(__file__).parent / "contrast.js").read_text()
 
@@ -281,7 +282,7 @@ def missed_faults(browser, sound, folder):
 
 def pages_of(ncclog, samples, folder):
     for name in SAMPLES:
-        path = folder / f"{name}.html"
+        path = folder / f"{pathlib.Path(name).name}.html"
         write_report(ncclog, path, [samples / name / "logs"])
         yield path
     logs = folder / "logs"
