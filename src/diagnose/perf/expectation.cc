@@ -92,7 +92,7 @@ std::string gpus_text(const Machine& machine, int gpus) {
 
 /// What GPUs of one host, or NVLink domain, exchange.
 void expect_within(const Machine& machine, std::string_view op, int gpus, double reached,
-                   Expectation& expected) {
+                   MachineExpectation& expected) {
   if (machine.gpu == nullptr || gpus < 2) return;
   const GpuModel& gpu = *machine.gpu;
   RingFigure ring = ring_in_host(gpu, gpus);
@@ -219,7 +219,7 @@ HostNetwork fitted_rate(const Machine& machine, std::string_view op, double reac
 }
 
 void expect_between(const Machine& machine, std::string_view op, double reached,
-                    Expectation& expected) {
+                    MachineExpectation& expected) {
   HostNetwork network = known_network(machine, reached);
   if (network.known == Known::No && machine.nics > 0) {
     network = fitted_rate(machine, op, reached);
@@ -246,7 +246,7 @@ void expect_between(const Machine& machine, std::string_view op, double reached,
 }
 
 /// Sockets where nothing else is to be had.
-void expect_sockets(const Machine& machine, Expectation& expected) {
+void expect_sockets(const Machine& machine, MachineExpectation& expected) {
   const bool is_tcp_type = machine.type != nullptr && machine.type->is_tcp;
   const double rate =
       is_tcp_type ? machine.type->network() : std::max(machine.searched.between, -1.0);
@@ -296,8 +296,8 @@ bool has_sockets_alone(const Machine& machine) {
   return machine.gpu != nullptr && !machine.gpu->has_rdma;
 }
 
-Expectation expect_of(const Machine& machine, std::string_view op, double reached) {
-  Expectation expected;
+MachineExpectation expect_of(const Machine& machine, std::string_view op, double reached) {
+  MachineExpectation expected;
   const bool in_domain = is_nvlink_domain(machine) && machine.nhosts != 1;
   // Where nothing but NCCL's search is known, one host is taken for all.
   const bool seems_one = machine.nhosts < 0 && machine.hosts_seen == 1 && machine.gpu == nullptr;

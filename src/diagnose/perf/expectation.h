@@ -34,7 +34,7 @@ struct HostNetwork {
 };
 
 /// A machine's ceilings for the operation, and what is expected of it.
-struct Expectation {
+struct MachineExpectation {
   std::vector<Ceiling> ceilings;
   Ceiling deciding;  ///< The lowest of those on the way; busbw -1: unknown.
   HostNetwork network;
@@ -47,7 +47,7 @@ struct Expectation {
 };
 
 /// What the machine could give; `reached` is the curve's best, GB/s.
-Expectation expect_of(const Machine& machine, std::string_view op, double reached);
+MachineExpectation expect_of(const Machine& machine, std::string_view op, double reached);
 
 /// Racks that NVLink joins, with NICs between them.
 bool is_several_domains(const Machine& machine);

@@ -102,7 +102,7 @@ struct Case {
   const Measurement& measurement;
   const Machine& machine;
   CurveEnd curve;
-  Expectation expected;
+  MachineExpectation expected;
   std::vector<PerfCause> causes;
 };
 
@@ -206,7 +206,7 @@ void add_capture(const Case& of, PerfVerdict& verdict) {
 }
 
 void set_limited(const PerfCause& cause, const Case& of, PerfVerdict& verdict) {
-  const Expectation& expected = of.expected;
+  const MachineExpectation& expected = of.expected;
   verdict.answer = PerfAnswer::Limited;
   verdict.stage = cause.stage;
   verdict.machine_ceiling = expected.best > 0 ? expected.best : expected.deciding.busbw;
@@ -432,7 +432,7 @@ bool is_at_its_limit(const PerfCause& cause, const Case& of) {
 }
 
 void judge_by_ceiling(const Case& of, PerfVerdict& verdict) {
-  const Expectation& expected = of.expected;
+  const MachineExpectation& expected = of.expected;
   const Ceiling& deciding = expected.deciding;
   const int nranks = std::max(of.machine.nranks, 2);
   const double factor = std::max(1.0, bus_factor(of.measurement.op, nranks));
