@@ -28,6 +28,8 @@ void declare_report(CommandRow& command);      ///< app/commands/report.cc
 void declare_diff(CommandRow& command);        ///< app/commands/show_count_diff.cc
 void declare_show(CommandRow& command);        ///< app/commands/show_count_diff.cc
 void declare_perf(CommandRow& command);        ///< app/commands/perf.cc
+void declare_scan(CommandRow& command);        ///< app/commands/scan.cc
+void declare_cluster(CommandRow& command);     ///< app/commands/cluster.cc
 void declare_count(CommandRow& command);       ///< app/commands/show_count_diff.cc
 void declare_export(CommandRow& command);      ///< app/commands/export.cc
 void declare_replay(CommandRow& command);      ///< app/commands/replay.cc
@@ -55,10 +57,11 @@ constexpr NamedCommand kCommands[] = {
 
 /// Of each, in the order of the table.
 constexpr void (*kDeclare[])(CommandRow& command) = {
-    declare_analyze, declare_report, declare_perf,   declare_count,
-    declare_diff,    declare_show,   declare_export, declare_env,
-    declare_explain, declare_replay, declare_rules,  declare_messages,
-    declare_expect,  declare_help,   declare_man,    declare_completion};
+    declare_analyze, declare_report,  declare_perf,   declare_count,
+    declare_scan,    declare_cluster, declare_diff,   declare_show,
+    declare_export,  declare_env,     declare_explain, declare_replay,
+    declare_rules,   declare_messages, declare_expect, declare_help,
+    declare_man,     declare_completion};
 static_assert(std::size(kDeclare) == std::size(kCommands));
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/cluster/host_list.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "rules/load_rules.h"
@@ -129,6 +130,17 @@ void add_outcome_flag(CommandRow& command, InputOptions& input) {
              in_order<StatedOutcome>({"hung", "crashed", "slow", "finished"}),
              "what you saw of the job's end, which its logs may not tell: hung (their end is where "
              "it stood still), crashed, slow, finished");
+}
+
+void add_expected_hosts_flag(CommandRow& command, InputOptions& input) {
+  const auto add = [&input](const std::string& list) {
+    for (std::string& host : expand_host_list(list, "--expect-hosts")) {
+      input.expected_hosts.push_back(std::move(host));
+    }
+  };
+  add_flag_by(command, kJudgingFlags, "--expect-hosts LIST", add,
+              "hosts on which the job ran, as Slurm writes them, n[01-16]: those without lines are "
+              "said to be unknown");
 }
 
 void add_rules_flag(CommandRow& command, std::vector<std::string>& rules) {

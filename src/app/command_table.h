@@ -242,6 +242,7 @@ struct InputOptions {
   std::vector<std::string> paths;       ///< Files, folders, patterns, "-"; empty: a mistake.
   int threads = 0;                      ///< 0: one per processor.
   std::optional<StatedOutcome> stated;  ///< How the job ended, of commands that judge it.
+  std::vector<std::string> expected_hosts;  ///< On which it ran; empty: not said.
 };
 
 /// Standard output as a flag names it.
@@ -255,6 +256,7 @@ inline constexpr Choice<ReportFormat> kReportFormats[] = {{"text", ReportFormat:
 
 void add_input_flags(CommandRow& command, InputOptions& input);
 void add_outcome_flag(CommandRow& command, InputOptions& input);
+void add_expected_hosts_flag(CommandRow& command, InputOptions& input);
 /// `rules` are files and folders that add to the built-in rules.
 void add_rules_flag(CommandRow& command, std::vector<std::string>& rules);
 void add_color_flag(CommandRow& command, ColorChoice& color);

@@ -228,6 +228,7 @@ constexpr ContentMagic kContentMagics[] = {
     {Content::Elf, 0,
      "\x7f"
      "ELF"sv},
+    {Content::Part, 0, "ncclog part "sv},
     {Content::OwnReport, 0, "<!-- ncclog report -->"sv},
     {Content::OwnReport, 0, "{\n  \"schema\": \"ncclog."sv},
     {Content::OwnReport, 0, "ncclog report"sv},
@@ -263,6 +264,7 @@ constexpr ContentRow kContentRows[] = {
     {"nccl_tests", "Results of nccl-tests in JSON, not a text log."},
     {"inspector", "What NCCL's Inspector measured, not a text log."},
     {"topology", "A topology file of NCCL, not a text log."},
+    {"part", "A part of a scan of ncclog, not a text log."},
     {"pickle", "A Python pickle, not a text log; it is not parsed and never loaded."},
     {"ncclog_report", "A report of ncclog, not a log."},
     {"html", "An HTML page, not a text log."},

@@ -54,6 +54,7 @@ enum class Content {
   NcclTests,       ///< What nccl-tests measured, as JSON: a document. Its text form is a log.
   Inspector,       ///< What NCCL's Inspector measured, objects of JSON: a document.
   Topology,        ///< A host's devices as NCCL writes them, XML: a document.
+  Part,            ///< What ncclog scan wrote (part/part.h): stands for the inputs in it.
   Pickle,          ///< Some other Python pickle.
   OwnReport,       ///< What ncclog itself wrote: its quoted lines would count twice.
   Html,

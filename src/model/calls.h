@@ -53,6 +53,9 @@ class OpName {
   auto operator<=>(const OpName&) const = default;
 
  private:
+  template <typename Io>
+  friend void carry(Io& io, OpName& op);  ///< part/carry_shard.h
+
   std::array<char, kMaxBytes + 1> bytes_ = {};  ///< Unused ones are 0.
 };
 
@@ -167,6 +170,9 @@ class CallSequence {
   friend bool operator==(const CallSequence& a, const CallSequence& b);
 
  private:
+  template <typename Io>
+  friend void carry(Io& io, CallSequence& calls);  ///< part/carry_shard.h
+
   void append(const PlacedCall& call) {
     ++size_;
     if (kept_.size() < kKept) {
@@ -400,6 +406,9 @@ class CallTape {
   }
 
  private:
+  template <typename Io>
+  friend void carry(Io& io, CallTape& tape);  ///< part/carry_shard.h
+
   struct EntryHash {
     size_t operator()(const Entry& entry) const {
       const auto segment = static_cast<uint64_t>(static_cast<int64_t>(entry.segment));

@@ -123,6 +123,9 @@ class BoundedLines {
   bool operator==(const BoundedLines& other) const;
 
  private:
+  template <typename Io>
+  friend void carry(Io& io, BoundedLines& table);  ///< part/carry_shard.h
+
   bool has_same_lines(const BoundedLines& other) const;
 
   std::shared_ptr<std::string> bytes_;  ///< nullptr: no lines.
@@ -212,6 +215,9 @@ class InitSections {
   static constexpr size_t kMaxTables = 4;
 
  private:
+  template <typename Io>
+  friend void carry(Io& io, InitSections& sections);  ///< part/carry_shard.h
+
   void add(InitSection&& news);
   void append(InitSection&& section);
   InitSection* open(SourceRef where, int64_t tid);

@@ -294,6 +294,8 @@ struct Job {
   int nhosts = 0;
   Answers answers;                      ///< What later layers ask about the job more than once.
   std::optional<StatedOutcome> stated;  ///< How it ended, as the user says; nullopt: not said.
+  /// Where it ran, as the user or Slurm says; empty: not said.
+  std::vector<std::string> expected_hosts;
 };
 
 /// By index, as parts of the job refer to each other.

@@ -52,6 +52,7 @@ struct LineMatcher {
   /// For each pattern a text that stands in every line that it matches; empty: there is none.
   /// nullopt: nothing is known of the patterns.
   std::optional<std::vector<std::string>> literals;
+  uint64_t patterns_hash = 0;  ///< The same for the same patterns only; 0: there are none.
 
   explicit operator bool() const { return match != nullptr; }
   void operator()(std::string_view line, std::vector<int>& matched) const { match(line, matched); }
@@ -168,6 +169,9 @@ struct CommSegments {
   bool operator==(const CommSegments& other) const { return all == other.all; }
 
  private:
+  template <typename Io>
+  friend void carry(Io& io, CommSegments& comms);  ///< part/carry_shard.h
+
   size_t append(CommSegment&& segment);
   size_t add(CommSegment&& news);
 

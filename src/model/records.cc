@@ -273,6 +273,20 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
   settle();
 }
 
+bool RecordLists::append(uint16_t key, uint64_t total, bool full, std::vector<Record>&& kept) {
+  const bool is_behind = entries_.empty() || entries_.back().key < key;
+  if (!is_behind || kept.size() > RecordList::kMaxKept || kept.size() > total) return false;
+  records_.insert(records_.end(), std::make_move_iterator(kept.begin()),
+                  std::make_move_iterator(kept.end()));
+  Entry& entry = entries_.emplace_back();
+  entry.key = key;
+  entry.kept = static_cast<uint16_t>(kept.size());
+  entry.end = static_cast<uint32_t>(records_.size());
+  entry.total = total;
+  entry.full = full;
+  return true;
+}
+
 void RecordLists::cut_to(const RecordLimit& limit) {
   // Most lists are shorter than any limit.
   const size_t fewest = std::min(limit.most, limit.most_numbered);

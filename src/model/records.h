@@ -238,6 +238,10 @@ class RecordLists {
   /// Joins what a later stretch of input kept.
   void merge(RecordLists&& later, const RecordLimit& limit = {});
 
+  /// Puts a list behind those of smaller keys, of lists that were settled. False: its key is not
+  /// greater, or it cannot be that of so many lines.
+  bool append(uint16_t key, uint64_t total, bool full, std::vector<Record>&& kept);
+
   /// Keeps the first records of each list only, as many as `limit` allows.
   void cut_to(const RecordLimit& limit);
 
@@ -352,6 +356,9 @@ struct KeptLines {
   void merge(KeptLines&& later);
 
  private:
+  template <typename Io>
+  friend void carry(Io& io, KeptLines& lines);  ///< part/carry_shard.h
+
   /// Takes a place for one more line of that kind; false: there is no room.
   bool takes(uint16_t kind);
 

@@ -188,6 +188,9 @@ class Pulse {
   bool empty() const { return clocks_[0].all.count + clocks_[1].all.count == 0; }
 
  private:
+  template <typename Io>
+  friend void carry(Io& io, Pulse& pulse);  ///< part/carry_shard.h
+
   /// Lines without a time that are looked at behind one that has it: what works prints again soon.
   static constexpr int kMostUndated = 16;
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "log/literal_set.h"
 #include "model/process_log.h"
@@ -290,6 +291,10 @@ LineMatcher make_line_matcher(const Rulebook& rulebook) {
   const bool any_line = words.size() < patterns.size();
   LineMatcher matcher;
   matcher.literals = literals;
+  matcher.patterns_hash = kFnvBasis;
+  for (const std::string& text : rulebook.line_patterns) {
+    matcher.patterns_hash = fnv_text(matcher.patterns_hash, text);
+  }
   // Shared by all copies, and then only read.
   const auto filter = std::make_shared<const LiteralSet>(words);
   const auto filtered =

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "input/find_inputs.h"
+#include "part/part.h"
 #include "report/document/document.h"
 #include "report/document/explanation.h"
 #include "report/document/report_document.h"
@@ -46,6 +47,7 @@ Job load_job(const InputOptions& options, ReadingProgress* progress, LineMatcher
                {.threads = options.threads, .matcher = std::move(matcher), .progress = progress},
                read != nullptr ? *read : unwanted);
   job.stated = options.stated;
+  job.expected_hosts = options.expected_hosts;
   return job;
 }
 
@@ -133,19 +135,49 @@ std::string verdict_line(const Report& report, const TextStyle& style) {
   return line + "\n";
 }
 
-ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
-  if (!options.outputs.empty()) {
-    check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true,
-                  options.with_replay);
+/// What a merge of parts would like to read in logs that lie elsewhere is told, and written for
+/// those who have them.
+void hand_on_requests(const AnalyzeOptions& options, const ReadUnits& read, Console& console) {
+  if (!options.requests.empty()) {
+    const LineMatcher matcher = make_line_matcher(load_rulebook(options.rules, today()));
+    std::string bytes;
+    PartFile part([&](std::string_view more) { bytes += more; }, part_kin(matcher), {});
+    for (const Request& request : *read.asked) part.add(request);
+    part.finish();
+    write_output_file(options.requests, bytes, /*is_private=*/true);
+  } else if (!read.asked->empty() && !console.quiet) {
+    console.err += fmt::format(
+        "ncclog: {} of logs elsewhere could not be looked up; --requests FILE and 'ncclog scan "
+        "--answer FILE' there give them\n",
+        plural(static_cast<int64_t>(read.asked->size()), "place"));
   }
-  const Report& report =
-      console.keep([&] { return run_pipeline(options, console.progress); }).report;
+}
+
+}  // namespace
+
+ExitStatus write_analysis(const AnalyzedLogs& logs, const AnalyzeOptions& options,
+                          Console& console) {
+  const Report& report = logs.report;
   const TextStyle style = console.style(options.color);
   const bool is_for_people = options.format->name == "text";
   console.out += console.quiet && is_for_people ? verdict_line(report, style)
                                                 : options.format->write(report, style);
   write_reports(report, options.outputs, console);
   return exit_status(report, options.fail_on);
+}
+
+namespace {
+
+ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
+  if (!options.outputs.empty() || !options.requests.empty()) {
+    const std::vector<std::string> inputs = wanted_inputs(options.input);
+    check_outputs(options.outputs, inputs, /*prints=*/true, options.with_replay);
+    if (!options.requests.empty()) check_output_file(options.requests, inputs);
+  }
+  const AnalyzedLogs& logs = console.keep([&] { return run_pipeline(options, console.progress); });
+  const ExitStatus status = write_analysis(logs, options, console);
+  hand_on_requests(options, logs.read, console);
+  return status;
 }
 
 }  // namespace
@@ -188,6 +220,10 @@ void add_analyze_flags(CommandRow& command, AnalyzeOptions& options) {
 void declare_analyze(CommandRow& command) {
   AnalyzeOptions& options = options_of(command, analyze);
   add_analyze_flags(command, options);
+  add_expected_hosts_flag(command, options.input);
+  add_flag(command, kOutputFlags, "--requests FILE", options.requests,
+           "of parts: what could not be looked up, for 'ncclog scan --answer FILE' where the logs "
+           "are");
 }
 
 // ncclog explain RULE PATH…

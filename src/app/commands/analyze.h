@@ -34,6 +34,7 @@ struct AnalyzeOptions {
   std::string with_replay;         ///< A result of `replay run`; empty: none.
   const ReportKind* format = find_report_kind("text");  ///< Of what is printed; never nullptr.
   std::vector<ReportOutput> outputs;                    ///< Besides; in the formats' order.
+  std::string requests;  ///< File for what a merge of parts asks; empty: none.
   FailOn fail_on = FailOn::Error;
   ColorChoice color = ColorChoice::Auto;
 };
@@ -73,6 +74,10 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
 /// Finds and reads the inputs, judges them by the built-in rules and `options.rules`. Throws Error
 /// if an input does not exist or a rule is invalid.
 AnalyzedLogs run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress = nullptr);
+
+/// Prints the report and writes what the options name; how the run ends.
+ExitStatus write_analysis(const AnalyzedLogs& logs, const AnalyzeOptions& options,
+                          Console& console);
 
 /// Throws Error if one of them cannot be written, would be written over one of `inputs`, or two
 /// would go to the same place, or over the replay's result that is joined. `prints` says that the

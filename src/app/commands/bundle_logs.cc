@@ -13,6 +13,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "app/read/read_document.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"

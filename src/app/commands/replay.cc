@@ -7,6 +7,7 @@
 
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"
+#include "app/read/read_document.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"

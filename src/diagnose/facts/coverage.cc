@@ -139,6 +139,28 @@ FactValue ask_all_ranks(const Job& job, const Instance&) {
               true);
 }
 
+/// True if both may name one host: "n07" and "n07.cluster.example".
+bool is_same_host(std::string_view a, std::string_view b) {
+  return a.substr(0, a.find('.')) == b.substr(0, b.find('.'));
+}
+
+FactValue ask_expected_hosts(const Job& job, const Instance&) {
+  std::vector<std::string> missing;
+  for (const std::string& host : job.expected_hosts) {
+    const bool is_there = std::ranges::any_of(
+        job.hosts, [&](const std::string& seen) { return is_same_host(seen, host); });
+    if (!is_there) missing.push_back(host);
+  }
+  if (missing.empty()) return yes({});
+  constexpr size_t kMostNamed = 8;
+  const size_t named = std::min(missing.size(), kMostNamed);
+  std::string names = join(std::span(missing).first(named), ", ");
+  if (named < missing.size()) names += fmt::format(" and {} more", missing.size() - named);
+  return open(fmt::format("No line comes from {} of {} hosts: {}. What happened there is unknown.",
+                          missing.size(), job.expected_hosts.size(), names),
+              true);
+}
+
 FactValue ask_framework(const Job& job, const Instance&) {
   const bool speaks = std::ranges::any_of(all_kinds(), [&](const Kind& kind) {
     return kind.source == Source::Framework && !records_of_kind(job, kind.index).records.empty();
@@ -228,6 +250,8 @@ std::string capture_lines_of_ray(const Job&) {
 constexpr Fact kQuestions[] = {
     job_fact("nccl", ask_nccl, "What does NCCL itself say?", capture_usual_lines),
     job_fact("all_ranks", ask_all_ranks, "What did the ranks do that have no lines here?",
+             capture_all_ranks),
+    job_fact("expected_hosts", ask_expected_hosts, "What happened on the hosts without lines?",
              capture_all_ranks),
     job_fact("collectives", ask_collectives, "Which collective did each rank enter last?",
              capture_calls),

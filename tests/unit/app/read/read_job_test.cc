@@ -1,3 +1,4 @@
+#include "app/read/read_document.h"
 #include "app/read/read_job.h"
 
 #include <fmt/format.h>

@@ -1,0 +1,182 @@
+#include "app/cluster/tasks.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+extern char** environ;
+
+namespace ncclog {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Starts a program with standard input from nowhere; -1: it could not be started, errno says why.
+pid_t start(const std::vector<std::string>& arguments, posix_spawn_file_actions_t& files) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  pid_t pid = -1;
+  errno = posix_spawnp(&pid, argv[0], &files, nullptr, argv.data(), environ);
+  return errno == 0 ? pid : -1;
+}
+
+/// The last line that says something: srun names the reason last.
+std::string last_line(const std::string& path) {
+  constexpr size_t kMost = size_t{16} << 10;
+  constexpr size_t kMostShown = 300;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMost, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  std::string last;
+  for (const std::string_view line : split(text, '\n')) {
+    if (!trim(line).empty()) last = trim(line).substr(0, kMostShown);
+  }
+  return last;
+}
+
+struct Running {
+  size_t task;
+  pid_t pid;
+};
+
+TaskEnd end_of(const HostTask& task, int status, bool is_late) {
+  TaskEnd end;
+  if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
+  end.state = is_late ? TaskState::Late : end.status == 0 ? TaskState::Done : TaskState::Failed;
+  if (end.state != TaskState::Done) end.reason = last_line(task.output);
+  if (WIFSIGNALED(status) && end.reason.empty()) {
+    end.reason = fmt::format("ended by signal {}", WTERMSIG(status));
+  }
+  return end;
+}
+
+}  // namespace
+
+std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits& limits,
+                               const std::function<void(const TaskProgress& progress)>& show) {
+  constexpr auto kPause = std::chrono::milliseconds(50);
+  constexpr double kGrace = 5;  // Seconds between asking to stop and stopping.
+  const auto begin = Clock::now();
+  std::vector<TaskEnd> ends(tasks.size());
+  std::vector<Running> running;
+  TaskProgress progress{.all = tasks.size()};
+  size_t next = 0;
+  bool is_late = false;
+  bool is_killed = false;
+  const auto finish = [&](size_t task, TaskEnd&& end) {
+    progress.done += end.state == TaskState::Done;
+    progress.failed += end.state == TaskState::Failed;
+    progress.late += end.state == TaskState::Late;
+    ends[task] = std::move(end);
+  };
+  while (next < tasks.size() || !running.empty()) {
+    while (next < tasks.size() && running.size() < limits.together && !is_late) {
+      const HostTask& task = tasks[next];
+      posix_spawn_file_actions_t files;
+      posix_spawn_file_actions_init(&files);
+      posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, task.output.c_str(),
+                                       O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+      const pid_t pid = start(task.arguments, files);
+      posix_spawn_file_actions_destroy(&files);
+      if (pid > 0) {
+        running.push_back({next, pid});
+      } else {
+        finish(next, {.reason = fmt::format("{}: {}", task.arguments.front(),
+                                            std::strerror(errno))});
+      }
+      ++next;
+    }
+    std::erase_if(running, [&](const Running& one) {
+      int status = 0;
+      if (waitpid(one.pid, &status, WNOHANG) == 0) return false;
+      finish(one.task, end_of(tasks[one.task], status, is_late));
+      return true;
+    });
+    progress.seconds = seconds_since(begin);
+    progress.running = running.size();
+    show(progress);
+    if (!is_late && progress.seconds > limits.seconds) {
+      is_late = true;
+      for (const Running& one : running) kill(one.pid, SIGTERM);
+      for (; next < tasks.size(); ++next) finish(next, {.state = TaskState::Late});
+    }
+    if (is_late && !is_killed && progress.seconds > limits.seconds + kGrace) {
+      is_killed = true;
+      for (const Running& one : running) kill(one.pid, SIGKILL);
+    }
+    if (!running.empty()) std::this_thread::sleep_for(kPause);
+  }
+  return ends;
+}
+
+std::string output_of(const std::vector<std::string>& arguments, size_t most, int& status) {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) throw Error(std::strerror(errno), arguments.front());
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  const pid_t pid = start(arguments, files);
+  const int failure = errno;
+  posix_spawn_file_actions_destroy(&files);
+  close(ends[1]);
+  std::string output;
+  if (pid > 0) {
+    char block[4096];
+    for (ssize_t count = 1; count > 0 && output.size() < most;) {
+      count = read(ends[0], block, sizeof(block));
+      if (count > 0) output.append(block, static_cast<size_t>(count));
+    }
+  }
+  close(ends[0]);
+  if (pid < 0) {
+    throw Error(std::strerror(failure), arguments.front(),
+                "is it installed, and is this a host from which jobs are started?");
+  }
+  int ended = 0;
+  waitpid(pid, &ended, 0);
+  status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
+  return output.substr(0, most);
+}
+
+std::string shell_text(std::span<const std::string> arguments) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+  std::string text;
+  for (const std::string& argument : arguments) {
+    if (!text.empty()) text += ' ';
+    if (!argument.empty() && argument.find_first_not_of(kPlain) == argument.npos) {
+      text += argument;
+      continue;
+    }
+    text += '\'';
+    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,376 @@
+// What a shard says, carried: the classes that part/carry.h does not know, because they keep
+// something private, share what they hold, or mean an input by its number.
+//
+// A reader believes nothing: whatever the bytes are, what it gives could have come from some log,
+// or io.fail() was called. Numbers that a log may print are free; those by which one part finds
+// another (segments of calls, wordings of texts, nodes of a topology) are checked here.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "log/known_messages.h"
+#include "model/shard/shard.h"
+#include "part/carry.h"
+
+namespace ncclog {
+
+template <>
+constexpr uint64_t enum_size<CommFate>() {
+  return 3;
+}
+template <>
+constexpr uint64_t enum_size<RecordedState>() {
+  return 4;
+}
+
+template <typename Io>
+void carry(Io& io, OpName& op) {
+  std::string name = op.text();
+  io.text(name);
+  if constexpr (Io::kReads) op = OpName(name);
+}
+
+template <typename Io>
+void carry(Io& io, Marker& marker) {
+  carry(io, marker.step);
+  carry(io, marker.total);
+  carry(io, marker.wording);
+  const bool is_known =
+      marker.wording == kOwnWording || marker.wording < iteration_wordings().size();
+  if (!is_known) io.fail();
+}
+
+/// Texts are shared by many records, and stand once in a part.
+template <typename Io>
+void carry(Io& io, Record& record) {
+  io.place(record.where);
+  io.head(record.head);
+  io.message(record.rest);
+}
+
+/// `has_kind` says of which kinds lines may stand in the list of a key.
+template <typename Io, typename HasKind>
+void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
+  if constexpr (Io::kReads) {
+    size_t count = 0;
+    io.size(count);
+    RecordLists read;
+    for (size_t i = 0; i < count && !io.failed(); ++i) {
+      uint16_t key = 0;
+      uint64_t total = 0;
+      bool full = false;
+      std::vector<Record> kept;
+      carry(io, key);
+      carry(io, total);
+      carry(io, full);
+      carry(io, kept);
+      const bool fits = std::ranges::all_of(kept, [&](const Record& record) {
+        return record.rest != nullptr && has_kind(key, record.kind());
+      });
+      if (!fits || !read.append(key, total, full, std::move(kept))) io.fail();
+    }
+    lists = std::move(read);
+  } else {
+    lists.settle();
+    size_t count = 0;
+    for (auto list = lists.begin(); list != lists.end(); ++list) ++count;
+    io.size(count);
+    for (auto [key, list] : lists) {
+      bool full = list.full;
+      std::vector<Record> kept(list.kept.begin(), list.kept.end());
+      carry(io, key);
+      carry(io, list.total);
+      carry(io, full);
+      carry(io, kept);
+    }
+  }
+}
+
+template <typename Io>
+void carry(Io& io, KeptLines& lines) {
+  carry(io, lines.total);
+  carry(io, lines.kept);
+  if constexpr (Io::kReads) {
+    if (lines.kept.size() > lines.total) io.fail();
+    // Which of them take which places is found out by adding them again.
+    KeptLines read;
+    const uint64_t total = lines.total;
+    read.merge(std::move(lines));
+    read.total = total;
+    lines = std::move(read);
+  }
+}
+
+template <typename Io>
+void carry(Io& io, CallSequence& calls) {
+  carry(io, calls.size_);
+  carry(io, calls.hash_);
+  carry(io, calls.next_checkpoint_);
+  carry(io, calls.stride_);
+  carry(io, calls.kept_);
+  carry(io, calls.oldest_);
+  carry(io, calls.checkpoints_);
+  if constexpr (Io::kReads) {
+    const uint64_t kept = std::min<uint64_t>(calls.size_, CallSequence::kKept);
+    const bool is_sound = calls.kept_.size() == kept && calls.oldest_ <= kept &&
+                          (calls.oldest_ == 0 || calls.oldest_ < kept) && calls.stride_ > 0 &&
+                          calls.checkpoints_.size() <= CallSequence::kMaxCheckpoints &&
+                          calls.checkpoints_.empty() == (calls.size_ == 0);
+    if (!is_sound) io.fail();
+    uint64_t before = 0;
+    for (const CallCheckpoint& point : calls.checkpoints_) {
+      if (point.index < before || point.index >= calls.size_) io.fail();
+      before = point.index;
+    }
+  }
+}
+
+template <typename Io>
+void carry(Io& io, CallTape& tape) {
+  carry(io, tape.total_);
+  carry(io, tape.kept_);
+  carry(io, tape.entries_);
+  carry(io, tape.runs_);
+  if constexpr (Io::kReads) {
+    // Replayed onto an empty one, as merge does; so it has to be a tape that some calls give.
+    uint64_t calls = 0;
+    bool is_sound = tape.entries_.size() <= CallTape::kMaxKinds &&
+                    tape.runs_.size() <= CallTape::kMaxRuns + CallTape::kSpareRuns;
+    for (const CallTape::Run& run : tape.runs_) {
+      ++calls;
+      is_sound = is_sound && run.id < tape.entries_.size() && run.distance <= calls &&
+                 run.distance < CallTape::kWindow && (run.distance > 0 || run.copied == 0);
+      calls += run.copied;
+    }
+    if (!is_sound || calls != tape.kept_ || tape.kept_ > tape.total_) return io.fail();
+    int segments = 0;
+    for (const CallTape::Entry& entry : tape.entries_) {
+      if (entry.segment < -1 || entry.segment > io.most_elements()) return io.fail();
+      segments = std::max(segments, entry.segment + 1);
+    }
+    std::vector<int> same(static_cast<size_t>(segments));
+    for (int i = 0; i < segments; ++i) same[static_cast<size_t>(i)] = i;
+    CallTape read;
+    read.merge(tape, same);
+    tape = std::move(read);
+  }
+}
+
+template <typename Io>
+void carry(Io& io, CallMarks& marks) {
+  std::vector<CallMark> all = marks.all();
+  size_t count = all.size();
+  io.size(count);
+  if constexpr (Io::kReads) all.assign(count, {});
+  CallMarks read;
+  for (CallMark& mark : all) {
+    io.input(mark.input);
+    carry(io, mark.markers);
+    carry(io, mark.call);
+    if constexpr (Io::kReads) read.note(mark);
+  }
+  if constexpr (Io::kReads) marks = std::move(read);
+}
+
+template <typename Io>
+void carry(Io& io, CommSegments& comms) {
+  carry(io, comms.all);
+  if constexpr (Io::kReads) {
+    comms.latest_.clear();
+    for (size_t i = 0; i < comms.all.size(); ++i) comms.latest_[comms.all[i].comm] = i;
+    comms.lives_ = comms.all.size();
+  }
+}
+
+template <typename Io>
+void carry(Io& io, BoundedLines& table) {
+  bool has_lines = table.has_lines();
+  carry(io, has_lines);
+  carry(io, table.cut_);
+  if (!has_lines) return;
+  if constexpr (Io::kReads) {
+    table.bytes_ = std::make_shared<std::string>();
+    io.text(*table.bytes_);
+    const bool is_sound = !table.bytes_->empty() && table.bytes_->back() == '\n' &&
+                          table.bytes_->size() <= BoundedLines::kMaxBytes;
+    if (!is_sound) io.fail();
+  } else {
+    io.text(*table.bytes_);
+  }
+}
+
+template <typename Io>
+void carry(Io& io, InitSections& sections) {
+  carry(io, sections.all_);
+  carry(io, sections.latest_);
+  if constexpr (Io::kReads) {
+    if (sections.all_.size() > InitSections::kLimit) io.fail();
+    for (const auto& [tid, latest] : sections.latest_) {
+      if (latest >= sections.all_.size() && latest != InitSections::kLimit) io.fail();
+    }
+    for (const InitSection& section : sections.all_) {
+      if (section.graphs.size() > InitSection::kMaxGraphs) io.fail();
+    }
+  }
+}
+
+/// Of a stretch that was read to its end: what only helps to read on is left out.
+template <typename Io>
+void carry(Io& io, Pulse& pulse) {
+  carry(io, pulse.clocks_);
+  carry(io, pulse.undated_work_);
+}
+
+template <typename Io>
+void carry(Io& io, Speaker& speaker) {
+  carry(io, speaker.host);
+  carry(io, speaker.pid);
+  carry(io, speaker.rank);
+  carry(io, speaker.local_rank);
+  bool is_of_input = speaker.input >= 0;
+  carry(io, is_of_input);
+  if (!is_of_input) return;
+  auto number = static_cast<uint64_t>(speaker.input);
+  io.input(number);
+  speaker.input = static_cast<int64_t>(number);
+}
+
+template <typename Io>
+void carry(Io& io, SpeakerLog& log) {
+  carry(io, log.lines);
+  carry(io, log.first);
+  carry(io, log.last);
+  carry(io, log.last_text);
+  carry(io, log.torn);
+  carry(io, log.cut);
+  carry(io, log.task_rank);
+  carry(io, log.task_local_rank);
+  carry(io, log.subsystems);
+  const auto is_key = [](uint16_t key, uint16_t kind) { return key == kind; };
+  carry_lists(io, log.records, is_key);
+  carry_lists(io, log.unrecognised, is_key);
+  carry_lists(io, log.line_matches, [&](uint16_t key, uint16_t) { return io.is_pattern(key); });
+  carry(io, log.starts);
+  carry(io, log.comms);
+  carry(io, log.calls);
+  carry(io, log.traces);
+  carry(io, log.connections);
+  carry(io, log.inits);
+  carry(io, log.allocations);
+  carry(io, log.tuning);
+  carry(io, log.benchmarks);
+  if constexpr (Io::kReads) {
+    const auto has_segments = [&](const CallTrack& track) {
+      return std::ranges::all_of(track.tape.entries(), [&](const CallTape::Entry& entry) {
+        return entry.segment < static_cast<int>(log.comms.all.size());
+      });
+    };
+    const bool is_sound = has_segments(*log.calls) && has_segments(*log.traces) &&
+                          log.starts.size() <= SpeakerLog::kMaxStarts && log.lines > 0;
+    if (!is_sound) io.fail();
+  }
+}
+
+/// Nodes are named by their places.
+template <typename Io>
+void carry(Io& io, HostTopology& topology) {
+  SystemTopology& system = topology.system;
+  carry(io, topology.host);
+  carry(io, topology.source);
+  carry(io, system);
+  if constexpr (Io::kReads) {
+    const auto count = static_cast<int>(system.nodes.size());
+    const auto is_node = [count](int place) { return place >= 0 && place < count; };
+    bool is_sound = true;
+    for (int i = 0; i < count; ++i) {
+      int above = system.nodes[static_cast<size_t>(i)].parent;
+      for (int steps = 0; is_sound && above != -1; ++steps) {
+        is_sound = is_node(above) && steps < count;
+        if (is_sound) above = system.nodes[static_cast<size_t>(above)].parent;
+      }
+      if (!is_sound) break;
+    }
+    for (const SystemLink& link : system.links) {
+      is_sound = is_sound && is_node(link.from) && is_node(link.to);
+    }
+    for (const SystemPath& path : system.paths) {
+      is_sound = is_sound && is_node(path.from) && is_node(path.to);
+    }
+    if (!is_sound) io.fail();
+  }
+}
+
+template <typename Io>
+void carry(Io& io, std::map<uint64_t, InputClock>& clocks) {
+  size_t count = clocks.size();
+  io.size(count);
+  if constexpr (Io::kReads) {
+    for (size_t i = 0; i < count && !io.failed(); ++i) {
+      uint64_t input = 0;
+      io.input(input);
+      carry_clock(io, clocks[input]);
+    }
+  } else {
+    for (auto& [number, clock] : clocks) {
+      uint64_t input = number;
+      io.input(input);
+      carry_clock(io, clock);
+    }
+  }
+}
+
+template <typename Io>
+void carry_clock(Io& io, InputClock& clock) {
+  io.unit(clock.unit);
+  carry(io, clock.markers);
+  carry(io, clock.pulse);
+  if constexpr (Io::kReads) {
+    const InputMarkers& markers = clock.markers;
+    const uint64_t kept = std::min(markers.total, InputMarkers::kMaxKept);
+    if (markers.kept.size() != kept) io.fail();
+  }
+}
+
+/// All but its speakers, which are many: they are carried one by one.
+template <typename Io>
+void carry_rest(Io& io, Shard& shard) {
+  carry(io, shard.losses);
+  carry(io, shard.unknown);
+  size_t writers = shard.writers.size();
+  io.size(writers);
+  if constexpr (Io::kReads) {
+    for (size_t i = 0; i < writers && !io.failed(); ++i) {
+      uint64_t unit = 0;
+      io.unit(unit);
+      carry(io, shard.writers[unit]);
+    }
+  } else {
+    for (auto& [number, writer] : shard.writers) {
+      uint64_t unit = number;
+      io.unit(unit);
+      carry(io, writer);
+    }
+  }
+  carry(io, shard.clocks);
+  carry(io, shard.ras_lines);
+  carry(io, shard.ras_reports);
+  carry(io, shard.flight_recorders);
+  carry(io, shard.inspected);
+  carry(io, shard.topologies);
+  carry(io, shard.nccl_tests);
+  if constexpr (Io::kReads) {
+    for (FlightRecorderDump& dump : shard.flight_recorders) dump.process = -1;
+    for (NcclTestsRun& run : shard.nccl_tests) run.process = -1;
+    const bool is_sound = shard.ras_reports.size() <= kMaxRasReports &&
+                          shard.ras_lines.kept.size() <= RasLines::kMaxKept;
+    if (!is_sound) io.fail();
+  }
+}
+
+}  // namespace ncclog

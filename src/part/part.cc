@@ -1,0 +1,313 @@
+#include "part/part.h"
+
+#include <boost/iostreams/filter/zstd.hpp>
+#include <boost/iostreams/filtering_stream.hpp>
+#include <typeinfo>
+#include <utility>
+
+#include "base/hash.h"
+#include "log/iteration_marker.h"
+#include "log/known_messages.h"
+#include "part/carry_shard.h"
+
+namespace ncclog {
+
+template <>
+constexpr uint64_t enum_size<InputStatus>() {
+  return static_cast<uint64_t>(InputStatus::Unreadable) + 1;
+}
+template <>
+constexpr uint64_t enum_size<Compression>() {
+  return static_cast<uint64_t>(Compression::Zstd) + 1;
+}
+template <>
+constexpr uint64_t enum_size<Content>() {
+  return static_cast<uint64_t>(Content::Binary) + 1;
+}
+template <>
+constexpr uint64_t enum_size<Asked>() {
+  return static_cast<uint64_t>(Asked::Message) + 1;
+}
+
+/// Its numbers are those of units and inputs.
+template <typename Io>
+void carry(Io& io, WalkedInput& input) {
+  io.unit(input.number);
+  io.input(input.input_number);
+  carry(io, input.path);
+  carry(io, input.format);
+  carry(io, input.is_archive);
+  carry(io, input.is_member);
+  carry(io, input.result);
+}
+
+namespace {
+
+template <typename Io>
+void carry_head(Io& io, ScannedInput& input) {
+  carry(io, input.path);
+  carry(io, input.stamp);
+  carry(io, input.units);
+  carry(io, input.walked);
+}
+
+template <typename Io>
+void carry_header(Io& io, PartKin& kin, std::string& host) {
+  carry(io, kin);
+  carry(io, host);
+}
+
+/// Describes what carry() is asked to carry, instead of carrying it.
+struct LayoutHash {
+  static constexpr bool kReads = false;
+  uint64_t hash = kFnvBasis;
+
+  void note(uint64_t what) { hash = fnv_step(hash, what); }
+  void number(uint64_t) { note(1); }
+  void text(const std::string&) { note(2); }
+  void size(size_t) { note(3); }
+  void unit(uint64_t) { note(4); }
+  void input(uint64_t) { note(5); }
+  void place(const SourceRef&) { note(6); }
+  void head(const boost::intrusive_ptr<const LineHead>&) { note(7); }
+  void message(const boost::intrusive_ptr<const RecordText>&) { note(8); }
+  bool is_pattern(uint16_t) const { return true; }
+  int most_elements() const { return 0; }
+  bool failed() const { return false; }
+  void fail() {}
+};
+
+/// Hash of the order in which the members of one of each thing come.
+uint64_t layout_hash() {
+  LayoutHash hash;
+  ScannedInput input;
+  input.units.emplace_back();
+  input.walked.emplace_back().emplace_back();
+  carry_head(hash, input);
+  Shard shard;
+  shard.ras_reports.emplace_back().communicators.emplace_back();
+  shard.ras_reports.back().statements.emplace_back().members.emplace_back();
+  shard.flight_recorders.emplace_back().groups.emplace_back();
+  shard.flight_recorders.back().entries.emplace_back();
+  shard.inspected.emplace_back().calls.emplace_back();
+  HostTopology& topology = shard.topologies.emplace_back();
+  topology.system.nodes.emplace_back();
+  topology.system.links.emplace_back();
+  topology.system.paths.emplace_back();
+  NcclTestsRun& run = shard.nccl_tests.emplace_back();
+  run.places.emplace_back();
+  run.rows.emplace_back();
+  shard.clocks[0].markers.add({});
+  shard.unknown.all[""] = {};
+  carry_rest(hash, shard);
+  Speaker speaker;
+  speaker.input = 0;
+  carry(hash, speaker);
+  SpeakerLog log;
+  CommSegment& segment = log.comms.all.emplace_back();
+  segment.calls.change().add({1, 1}, {}, {});
+  segment.calls.change().peers.all[0] = {};
+  log.calls.change().add({}, 0, {});
+  log.connections.all[{}] = {};
+  log.allocations.all[""] = {};
+  log.tuning.all[{}] = {};
+  carry(hash, log);
+  InitSection section;
+  section.graphs.emplace_back();
+  section.ring_places.all[{}] = {};
+  carry(hash, section);
+  return hash.hash;
+}
+
+uint64_t messages_hash() {
+  uint64_t hash = kFnvBasis;
+  for (const Kind& kind : all_kinds()) {
+    hash = fnv_text(hash, kind.name);
+    for (const Wording& wording : kind.wordings) hash = fnv_text(hash, wording.text);
+  }
+  for (const IterationWording& wording : iteration_wordings()) {
+    hash = fnv_text(hash, wording.regex);
+  }
+  return hash;
+}
+
+}  // namespace
+
+PartKin part_kin(const LineMatcher& matcher) {
+  static const uint64_t kLayout = layout_hash();
+  static const uint64_t kMessages = messages_hash();
+  return {kLayout, kMessages, matcher.patterns_hash};
+}
+
+namespace bio = boost::iostreams;
+
+struct PartFile::Packed {
+  /// Where packed bytes go.
+  struct Sink {
+    using char_type = char;
+    using category = bio::sink_tag;
+
+    std::function<void(std::string_view bytes)> take;
+
+    std::streamsize write(const char* bytes, std::streamsize count) {
+      take({bytes, static_cast<size_t>(count)});
+      return count;
+    }
+  };
+
+  bio::filtering_ostream out;
+  PartWriter writer{out};
+};
+
+PartFile::PartFile(std::function<void(std::string_view bytes)> write, const PartKin& kin,
+                   const std::string& host)
+    : packed_(std::make_unique<Packed>()) {
+  constexpr unsigned kLevel = 9;
+  packed_->out.push(bio::zstd_compressor(bio::zstd_params(kLevel)));
+  packed_->out.push(Packed::Sink{std::move(write)});
+  packed_->out.exceptions(std::ios::badbit);
+  packed_->out << kPartMagic;
+  PartKin own = kin;
+  std::string name = host;
+  carry_header(packed_->writer, own, name);
+  packed_->writer.end_frame(FrameKind::Header);
+}
+
+PartFile::~PartFile() = default;
+
+void PartFile::add(ScannedInput&& input) {
+  PartWriter& writer = packed_->writer;
+  carry_head(writer, input);
+  carry_rest(writer, input.before);
+  carry_rest(writer, input.last);
+  writer.end_frame(FrameKind::Input);
+  for (Shard* shard : {&input.before, &input.last}) {
+    bool is_last = shard == &input.last;
+    for (auto& [name, log] : shard->speakers) {
+      Speaker speaker = name;
+      carry(writer, is_last);
+      carry(writer, speaker);
+      carry(writer, log);
+      writer.end_frame(FrameKind::Speaker);
+    }
+  }
+}
+
+void PartFile::add(const Request& request) {
+  Request copy = request;
+  carry(packed_->writer, copy);
+  packed_->writer.end_frame(FrameKind::Request);
+}
+
+void PartFile::add(const Request& request, const Reply& answer) {
+  Request asked = request;
+  Reply found = answer;
+  carry(packed_->writer, asked);
+  carry(packed_->writer, found);
+  packed_->writer.end_frame(FrameKind::Reply);
+}
+
+void PartFile::finish() {
+  packed_->writer.finish();
+  packed_->out.reset();
+}
+
+namespace {
+
+/// Of requests and answers any place may be meant: their files are asked when they are read.
+constexpr PartPlace kAnyPlace{.units = uint64_t{1} << 40};
+
+/// Why a part of another program cannot be read; empty: it can.
+std::string stranger_problem(const PartKin& made, const PartKin& kin) {
+  if (made.layout != kin.layout) return "it was made by another version of ncclog";
+  if (made.messages != kin.messages) return "it was made with other messages";
+  if (made.patterns != kin.patterns) return "it was made with other rules";
+  return {};
+}
+
+bool add_frame(LoadedPart& part, const PartTables& tables, FrameKind kind, std::string& frame) {
+  if (kind == FrameKind::Speaker) {
+    if (part.inputs.empty()) return false;
+    part.inputs.back().frames.push_back(std::move(frame));
+    return true;
+  }
+  PartReader reader(frame, tables, part.patterns, kAnyPlace);
+  switch (kind) {
+    case FrameKind::Input: {
+      LoadedPart::Input& input = part.inputs.emplace_back();
+      input.head.host = part.host;
+      carry_head(reader, input.head);
+      input.frames.push_back(std::move(frame));
+      return !reader.failed() && input.head.units.size() == input.head.walked.size();
+    }
+    case FrameKind::Request:
+      carry(reader, part.requests.emplace_back());
+      return reader.is_done();
+    case FrameKind::Reply: {
+      Request request;
+      Reply answer;
+      carry(reader, request);
+      carry(reader, answer);
+      part.answers.emplace(std::move(request), std::move(answer));
+      return reader.is_done();
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::optional<LoadedPart> load_part(FrameReader::ReadBytes read, const PartKin& kin,
+                                    size_t patterns, std::string& problem) {
+  LoadedPart part;
+  part.patterns = patterns;
+  FrameReader frames(std::move(read));
+  FrameKind kind = FrameKind::End;
+  std::string frame;
+  const auto damaged = [&] {
+    problem = "it is cut or damaged";
+    return std::nullopt;
+  };
+  if (!frames.next(kind, frame) || kind != FrameKind::Header) return damaged();
+  PartReader header(frame, frames.tables(), patterns, {});
+  PartKin made;
+  carry_header(header, made, part.host);
+  if (header.failed()) return damaged();
+  problem = stranger_problem(made, kin);
+  if (!problem.empty()) return std::nullopt;
+  while (frames.next(kind, frame)) {
+    if (!add_frame(part, frames.tables(), kind, frame)) return damaged();
+  }
+  if (frames.is_damaged()) return damaged();
+  part.tables = frames.tables();
+  return part;
+}
+
+bool read_shards(const LoadedPart& part, const LoadedPart::Input& input, const PartPlace& place,
+                 ScannedInput& scanned) {
+  bool is_first = true;
+  for (const std::string& frame : input.frames) {
+    PartReader reader(frame, part.tables, part.patterns, place);
+    if (is_first) {
+      carry_head(reader, scanned);
+      carry_rest(reader, scanned.before);
+      carry_rest(reader, scanned.last);
+      is_first = false;
+    } else {
+      bool is_last = false;
+      Speaker speaker;
+      carry(reader, is_last);
+      carry(reader, speaker);
+      if (reader.failed()) return false;
+      carry(reader, (is_last ? scanned.last : scanned.before).speakers[speaker]);
+    }
+    if (!reader.is_done()) return false;
+  }
+  scanned.host = part.host;
+  scanned.before.limit_records();
+  scanned.last.limit_records();
+  return true;
+}
+
+}  // namespace ncclog
