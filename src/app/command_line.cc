@@ -57,11 +57,10 @@ constexpr NamedCommand kCommands[] = {
 
 /// Of each, in the order of the table.
 constexpr void (*kDeclare[])(CommandRow& command) = {
-    declare_analyze, declare_report,  declare_perf,   declare_count,
-    declare_scan,    declare_cluster, declare_diff,   declare_show,
-    declare_export,  declare_env,     declare_explain, declare_replay,
-    declare_rules,   declare_messages, declare_expect, declare_help,
-    declare_man,     declare_completion};
+    declare_analyze, declare_report, declare_perf,      declare_count,    declare_scan,
+    declare_cluster, declare_diff,   declare_show,      declare_export,   declare_env,
+    declare_explain, declare_replay, declare_rules,     declare_messages, declare_expect,
+    declare_help,    declare_man,    declare_completion};
 static_assert(std::size(kDeclare) == std::size(kCommands));
 
 }  // namespace

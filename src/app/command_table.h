@@ -239,9 +239,9 @@ std::vector<std::string> value_words(const FlagRow& flag);
 
 /// What and how to read; part of every command that reads logs.
 struct InputOptions {
-  std::vector<std::string> paths;       ///< Files, folders, patterns, "-"; empty: a mistake.
-  int threads = 0;                      ///< 0: one per processor.
-  std::optional<StatedOutcome> stated;  ///< How the job ended, of commands that judge it.
+  std::vector<std::string> paths;           ///< Files, folders, patterns, "-"; empty: a mistake.
+  int threads = 0;                          ///< 0: one per processor.
+  std::optional<StatedOutcome> stated;      ///< How the job ended, of commands that judge it.
   std::vector<std::string> expected_hosts;  ///< On which it ran; empty: not said.
 };
 

@@ -48,10 +48,11 @@ concept IsBoundedMap = requires(T map) {
   { T::kLimit } -> std::convertible_to<size_t>;
   map.all;
   map.other;
-} && sizeof(T) == sizeof(std::declval<T>().all) + sizeof(uint64_t);
+}
+&&sizeof(T) == sizeof(std::declval<T>().all) + sizeof(uint64_t);
 
 template <typename Io, typename Number>
-  requires std::integral<Number> || std::is_enum_v<Number>
+requires std::integral<Number> || std::is_enum_v<Number>
 void carry(Io& io, Number& value) {
   auto bits = static_cast<uint64_t>(value);
   io.number(bits);
@@ -114,8 +115,7 @@ void carry(Io& io, Map& map) {
 }
 
 template <typename Io, typename T>
-  requires std::is_aggregate_v<T> && (!IsBoundedMap<T>)
-void carry(Io& io, T& value) {
+requires std::is_aggregate_v<T> &&(!IsBoundedMap<T>)void carry(Io& io, T& value) {
   std::apply([&io](auto&... fields) { (carry(io, fields), ...); }, fields_of(value));
 }
 

@@ -17,7 +17,7 @@ namespace ncclog {
 /// Of an aggregate without bases and with at most 26 members, none of them an array of C. Valid as
 /// long as `value`.
 template <typename T>
-  requires std::is_aggregate_v<T>
+requires std::is_aggregate_v<T>
 auto fields_of(T& value) {
   // clang-format off
   if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {

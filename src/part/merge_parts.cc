@@ -79,9 +79,8 @@ MergedParts merge_parts(std::vector<LoadedPart>&& parts) {
   for (size_t i = 0; i < chosen.size(); ++i) {
     const auto& [part, input] = chosen[i];
     const std::string& path = input->head.path;
-    const bool is_shared_name =
-        (i > 0 && chosen[i - 1].input->head.path == path) ||
-        (i + 1 < chosen.size() && chosen[i + 1].input->head.path == path);
+    const bool is_shared_name = (i > 0 && chosen[i - 1].input->head.path == path) ||
+                                (i + 1 < chosen.size() && chosen[i + 1].input->head.path == path);
     const PartPlace place{
         .units = input->head.units.size(), .first_unit = merged.units.size(), .input = i};
     ScannedInput scanned;

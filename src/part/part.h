@@ -50,7 +50,7 @@ PartKin part_kin(const LineMatcher& matcher);
 /// One input as it was scanned: a file, an archive with its members.
 struct ScannedInput {
   std::string path;
-  std::string host;         ///< Where it was scanned.
+  std::string host;  ///< Where it was scanned.
   FileStamp stamp;
   std::vector<Unit> units;  ///< Numbered from 1; their lines' places begin with those numbers.
   std::vector<std::vector<WalkedInput>> walked;  ///< By unit: what was met in it.

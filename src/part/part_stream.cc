@@ -325,8 +325,8 @@ bool FrameReader::next(FrameKind& kind, std::string& frame) {
     }
     checksum_ = checksum_of(checksum_, frame);
     ++frames_;
-    const bool is_table = kind == FrameKind::Texts || kind == FrameKind::Heads ||
-                          kind == FrameKind::Messages;
+    const bool is_table =
+        kind == FrameKind::Texts || kind == FrameKind::Heads || kind == FrameKind::Messages;
     if (!is_table) return true;
     if (!add_table(kind, frame)) break;
   }

@@ -70,8 +70,7 @@ class PartWriter {
   void finish();
 
  private:
-  void write_frame(FrameKind kind, std::vector<std::string>& texts,
-                   std::vector<uint64_t>& numbers);
+  void write_frame(FrameKind kind, std::vector<std::string>& texts, std::vector<uint64_t>& numbers);
 
   std::ostream& out_;
   std::vector<uint64_t> numbers_;

@@ -24,8 +24,8 @@ namespace ncclog {
 
 /// By what a file is known again: it may have grown since.
 struct FileStamp {
-  uint64_t size = 0;      ///< Bytes on the disk.
-  int64_t changed = 0;    ///< Nanoseconds of the Unix clock.
+  uint64_t size = 0;       ///< Bytes on the disk.
+  int64_t changed = 0;     ///< Nanoseconds of the Unix clock.
   uint64_t beginning = 0;  ///< Hash of its first bytes.
 
   auto operator<=>(const FileStamp&) const = default;

@@ -29,9 +29,7 @@ const std::vector<Layer>& layer_table() {
       {"model", {"log/*", "base"}, {"fmt/", "boost/"}},
       {"model/shard", {"model", "log/*", "base"}, {"fmt/"}},
       {"model/build", {"model/shard", "model", "log/*", "base"}, {"fmt/"}},
-      {"part",
-       {"model/shard", "model", "log/*", "input", "base"},
-       {"fmt/", "nlohmann/", "boost/"}},
+      {"part", {"model/shard", "model", "log/*", "input", "base"}, {"fmt/", "nlohmann/", "boost/"}},
       {"import", {"model", "log/*", "base"}, {"fmt/", "nlohmann/", "expat", "yaml-cpp/"}},
       {"diagnose/facts", {"model/build", "model", "log/*", "base"}, {"fmt/"}},
       {"diagnose/outcome", {"diagnose/facts", "model/build", "model", "log/*", "base"}, {"fmt/"}},
@@ -70,8 +68,8 @@ const std::vector<Layer>& layer_table() {
        {"replay/plan", "replay/judge", "log/*", "base"},
        {"fmt/", "nlohmann/", "CLI/", "cuda", "nccl"}},
       {"app",
-       {"replay/plan", "replay/judge", "report", "rules", "diagnose/*", "import", "part", "model/build",
-        "model/shard", "model", "log/*", "input", "base"},
+       {"replay/plan", "replay/judge", "report", "rules", "diagnose/*", "import", "part",
+        "model/build", "model/shard", "model", "log/*", "input", "base"},
        {"fmt/", "CLI/", "nlohmann/", "re2/"}},
   };
   return kTable;

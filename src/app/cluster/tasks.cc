@@ -104,8 +104,8 @@ std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits
       if (pid > 0) {
         running.push_back({next, pid});
       } else {
-        finish(next, {.reason = fmt::format("{}: {}", task.arguments.front(),
-                                            std::strerror(errno))});
+        finish(next,
+               {.reason = fmt::format("{}: {}", task.arguments.front(), std::strerror(errno))});
       }
       ++next;
     }

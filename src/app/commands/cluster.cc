@@ -64,16 +64,15 @@ Nodes nodes_of_job(const std::string& job) {
   }
   constexpr size_t kMostOutput = size_t{1} << 20;
   int status = 0;
-  const std::string running = output_of(
-      {"squeue", "--noheader", "--jobs=" + job, "--states=RUNNING", "--format=%N"}, kMostOutput,
-      status);
+  const std::string running =
+      output_of({"squeue", "--noheader", "--jobs=" + job, "--states=RUNNING", "--format=%N"},
+                kMostOutput, status);
   if (status == 0 && !trim(running).empty()) {
     return {expand_host_list(trim(running), "squeue"), job};
   }
-  const std::string ended =
-      output_of({"sacct", "--noheader", "--allocations", "--parsable2", "--jobs=" + job,
-                 "--format=NodeList"},
-                kMostOutput, status);
+  const std::string ended = output_of(
+      {"sacct", "--noheader", "--allocations", "--parsable2", "--jobs=" + job, "--format=NodeList"},
+      kMostOutput, status);
   const std::string_view list = trim(ended);
   if (status != 0 || list.empty() || list == "None assigned") {
     throw Error("Slurm does not tell on which nodes it ran", "job " + job, "name them: --nodelist");
@@ -108,8 +107,7 @@ std::vector<std::string> scan_arguments(const ClusterOptions& options, const std
     arguments.insert(arguments.end(), {"--rules", rules});
   }
   if (options.analyze.input.threads > 0) {
-    arguments.insert(arguments.end(),
-                     {"--threads", std::to_string(options.analyze.input.threads)});
+    arguments.insert(arguments.end(), {"--threads", std::to_string(options.analyze.input.threads)});
   }
   std::ranges::move(more, std::back_inserter(arguments));
   arguments.emplace_back("--");
@@ -159,8 +157,8 @@ std::string printed_scans(const ClusterOptions& options, const Nodes& nodes,
   std::string expected;
   for (const std::string& host : nodes.hosts) expected += (expected.empty() ? "" : ",") + host;
   return lines + "wait\n" +
-         shell_text(std::vector<std::string>{"ncclog", "analyze", folder, "--expect-hosts",
-                                             expected}) +
+         shell_text(
+             std::vector<std::string>{"ncclog", "analyze", folder, "--expect-hosts", expected}) +
          "\n";
 }
 
@@ -202,10 +200,9 @@ class RoundLine {
 
   void show(const TaskProgress& progress) {
     if (!draws_) return;
-    const std::string line =
-        fmt::format("ncclog: {} of {} nodes scanned, {} at work, {} failed, {} late, {:.0f} s",
-                    progress.done, progress.all, progress.running, progress.failed, progress.late,
-                    progress.seconds);
+    const std::string line = fmt::format(
+        "ncclog: {} of {} nodes scanned, {} at work, {} failed, {} late, {:.0f} s", progress.done,
+        progress.all, progress.running, progress.failed, progress.late, progress.seconds);
     if (line == last_) return;
     last_ = line;
     write("\r\x1b[K" + line);
@@ -252,10 +249,10 @@ std::vector<std::string> run_round(const ClusterOptions& options, const Nodes& n
       parts.push_back(files[i]);
       continue;
     }
-    const std::string why =
-        ends[i].state == TaskState::Late ? fmt::format("not done after {} s", options.time_limit)
-        : ends[i].reason.empty() ? fmt::format("exit status {}", ends[i].status)
-                                 : printable(ends[i].reason);
+    const std::string why = ends[i].state == TaskState::Late
+                                ? fmt::format("not done after {} s", options.time_limit)
+                            : ends[i].reason.empty() ? fmt::format("exit status {}", ends[i].status)
+                                                     : printable(ends[i].reason);
     console.err += fmt::format("ncclog: {}: {}\n", tasks[i].host, why);
   }
   return parts;
@@ -294,8 +291,7 @@ ExitStatus cluster(const ClusterOptions& options, Console& console) {
     return ExitStatus::Fine;
   }
   const PartsFolder folder(options.parts, options.keep_parts);
-  std::vector<std::string> parts =
-      run_round(options, nodes, nodes.hosts, {}, {}, folder, console);
+  std::vector<std::string> parts = run_round(options, nodes, nodes.hosts, {}, {}, folder, console);
   const bool all_came = parts.size() == nodes.hosts.size();
   if (parts.empty()) {
     throw Error(fmt::format("none of {} nodes gave a part", nodes.hosts.size()), "cluster");
@@ -346,9 +342,8 @@ void declare_cluster(CommandRow& command) {
   add_number(command, kNodes, "--together N", {1, 1024}, options.together,
              "how many nodes scan at the same time");
   add_choice(command, kNodes, "--print", options.print,
-             std::vector<Choice<Launcher>>{{"srun", Launcher::Srun},
-                                           {"mpirun", Launcher::Mpirun},
-                                           {"ssh", Launcher::Ssh}},
+             std::vector<Choice<Launcher>>{
+                 {"srun", Launcher::Srun}, {"mpirun", Launcher::Mpirun}, {"ssh", Launcher::Ssh}},
              "print the command lines for this launcher, and run nothing");
 }
 

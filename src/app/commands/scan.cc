@@ -3,6 +3,8 @@
 //   ncclog scan PATH… -o FILE
 //   ncclog scan --answer REQUESTS PATH… -o FILE
 
+#include "app/read/scan.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -14,7 +16,6 @@
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/read/progress.h"
-#include "app/read/scan.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -124,8 +125,8 @@ ExitStatus scan_logs(const ScanOptions& options, Console& console) {
   };
   ScanResult result;
   if (options.answer.empty()) {
-    result = scan({.inputs = inputs, .host = host, .before = before ? &*before : nullptr},
-                  settings, write);
+    result = scan({.inputs = inputs, .host = host, .before = before ? &*before : nullptr}, settings,
+                  write);
   } else {
     PartFile part(write, part_kin(settings.matcher), host);
     result = write_answers(options, inputs, settings, part);

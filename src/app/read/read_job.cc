@@ -22,10 +22,9 @@ JobInput describe(const WalkedInput& walked) {
   const UnitResult& result = walked.result;
   JobInput input;
   input.path = walked.path;
-  input.format =
-      is_document(result.content) || result.content == Content::Part
-          ? std::string(to_string(result.content))
-          : walked.format;
+  input.format = is_document(result.content) || result.content == Content::Part
+                     ? std::string(to_string(result.content))
+                     : walked.format;
   input.is_archive = walked.is_archive;
   input.bytes = result.bytes_on_disk > 0 ? result.bytes_on_disk : result.bytes;
   if (is_log(result.content)) input.text_bytes = result.bytes;

@@ -347,10 +347,9 @@ void read_units(std::span<const UnitToRead> units, std::span<const std::string> 
   filtered.filter = &filter;
   std::vector<std::vector<WalkedInput>> walked(units.size());
   Reading reading{units, filtered, std::move(walked),
-                  Workload(static_cast<uint32_t>(units.size()),
-                           [&](uint32_t unit, Shard&& shard) {
-                             take(unit, std::move(shard), std::move(reading.walked[unit]));
-                           })};
+                  Workload(static_cast<uint32_t>(units.size()), [&](uint32_t unit, Shard&& shard) {
+                    take(unit, std::move(shard), std::move(reading.walked[unit]));
+                  })};
   {
     std::vector<std::jthread> workers;
     for (unsigned w = 1; w < count; ++w) workers.emplace_back([&] { work(reading); });

@@ -26,9 +26,9 @@ class ReadingProgress;
 struct ReadSettings {
   int threads = 0;                                ///< Workers; 0: one per processor.
   uint64_t unit_bytes = CutOptions{}.unit_bytes;  ///< Larger plain files are cut; at least 1.
-  LineMatcher matcher;                   ///< Called from several threads at once; may be empty.
-  MarkerFinder finder;                   ///< What lines announce steps.
-  ReadingProgress* progress = nullptr;   ///< Told how far the reading is; nullptr: nobody.
+  LineMatcher matcher;                  ///< Called from several threads at once; may be empty.
+  MarkerFinder finder;                  ///< What lines announce steps.
+  ReadingProgress* progress = nullptr;  ///< Told how far the reading is; nullptr: nobody.
   // Set by who reads, nothing to be set by who asks for it:
   const SharedFilter* filter = nullptr;  ///< Made of matcher and finder.
   /// Takes an input that is a part of a scan, from several threads at once.

@@ -67,8 +67,8 @@ Scanning begin_scanning(const std::string& path, const ScanTask& task,
   ScannedInput& input = scanning.input;
   input.path = path;
   input.host = task.host;
-  input.units = cut_units(std::span(&path, 1), {.unit_bytes = settings.unit_bytes,
-                                                .may_start_unit = may_start_unit});
+  input.units = cut_units(std::span(&path, 1),
+                          {.unit_bytes = settings.unit_bytes, .may_start_unit = may_start_unit});
   for (Unit& unit : input.units) {
     ++unit.index;
     unit.input = 1;

@@ -184,8 +184,7 @@ const Reply* ask(const ReadUnits& read, const ScannedElsewhere& input, Request r
 }
 
 /// The same of lines anywhere.
-std::map<SourceRef, Reply> find_lines(const ReadUnits& read,
-                                       const std::vector<SourceRef>& places) {
+std::map<SourceRef, Reply> find_lines(const ReadUnits& read, const std::vector<SourceRef>& places) {
   std::vector<SourceRef> here;
   std::map<SourceRef, Reply> lines;
   for (const SourceRef& where : places) {
@@ -238,10 +237,8 @@ std::optional<SourceRef> end_of_message(const Job& job, const ReadUnits& read,
 
 CallReader call_reader(const Job& job, const ReadUnits& read) {
   return [&job, &read](const CommRank& rank, SourceRef from, uint64_t most) {
-    return find_calls(read, {.from = from,
-                             .asked = Asked::Calls,
-                             .owner = owner_of(job, rank),
-                             .most = most});
+    return find_calls(
+        read, {.from = from, .asked = Asked::Calls, .owner = owner_of(job, rank), .most = most});
   };
 }
 

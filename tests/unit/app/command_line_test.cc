@@ -64,7 +64,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
-       "unknown command 'frobnicate' (one of: analyze, report, perf, count, scan, cluster, diff, show, export, "
+       "unknown command 'frobnicate' (one of: analyze, report, perf, count, scan, cluster, diff, "
+       "show, export, "
        "env, "
        "explain, "
        "replay, rules, messages, expect, help, man, completion)"},

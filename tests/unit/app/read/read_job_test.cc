@@ -1,9 +1,9 @@
-#include "app/read/read_document.h"
 #include "app/read/read_job.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "app/read/read_document.h"
 #include "support/archives.h"
 #include "support/compressed.h"
 #include "support/describe_job.h"

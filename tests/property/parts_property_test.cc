@@ -1,0 +1,147 @@
+// A job's files scanned into parts and merged give the report of one run over all of them, in
+// whatever parts they were and in whatever order those come.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "app/commands/analyze.h"
+#include "app/read/scan.h"
+#include "input/find_inputs.h"
+#include "report/report.h"
+#include "support/paths.h"
+#include "support/synthetic/synthetic_job.h"
+#include "support/temp_dir.h"
+#include "support/text_diff.h"
+
+namespace ncclog::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Paths = std::vector<std::string>;
+
+const LineMatcher& matcher() {
+  static const LineMatcher kMatcher = make_line_matcher(load_rulebook({}, today()));
+  return kMatcher;
+}
+
+AnalyzedLogs analyzed(const Paths& paths) {
+  AnalyzeOptions options;
+  options.input = {.paths = paths, .threads = 1};
+  return run_pipeline(options);
+}
+
+std::string report_of(const AnalyzedLogs& logs) {
+  return find_report_kind("json")->write(logs.report, {});
+}
+
+/// The files in so many groups, shuffled.
+std::vector<Paths> groups_of(Paths files, size_t count, std::mt19937_64& random) {
+  std::ranges::shuffle(files, random);
+  std::vector<Paths> groups(count);
+  for (size_t i = 0; i < files.size(); ++i) groups[i % count].push_back(files[i]);
+  for (Paths& group : groups) std::ranges::sort(group);
+  return groups;
+}
+
+std::string scan_into(const TempDir& folder, const Paths& files, const std::string& host) {
+  std::string bytes;
+  scan({.inputs = files, .host = host}, {.threads = 1, .matcher = matcher()},
+       [&](std::string_view more) { bytes += more; });
+  return folder.add(host + ".part", bytes);
+}
+
+/// Writes what the hosts answer to what `logs` ask; the paths of these parts.
+Paths answers_to(const AnalyzedLogs& logs, const std::vector<Paths>& groups, const TempDir& folder,
+                 int round) {
+  Paths parts;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    std::string bytes;
+    PartFile part([&](std::string_view more) { bytes += more; }, part_kin(matcher()), "h");
+    for (const std::string& path : groups[i]) {
+      std::vector<Request> asked;
+      std::ranges::copy_if(*logs.read.asked, std::back_inserter(asked),
+                           [&](const Request& request) { return request.path == path; });
+      for (const auto& [request, reply] : answer_requests(asked, path, CutOptions{}.unit_bytes)) {
+        part.add(request, reply);
+      }
+    }
+    part.finish();
+    parts.push_back(folder.add(std::to_string(round) + "-" + std::to_string(i) + ".part", bytes));
+  }
+  return parts;
+}
+
+/// The report of a merge, once all that it asks for is answered.
+std::string merged_report(const std::vector<Paths>& groups, std::mt19937_64& random) {
+  const TempDir folder;
+  Paths parts;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    parts.push_back(scan_into(folder, groups[i], "h" + std::to_string(i)));
+  }
+  std::ranges::shuffle(parts, random);
+  for (int round = 0;; ++round) {
+    const AnalyzedLogs logs = analyzed(parts);
+    constexpr int kMostRounds = 4;
+    if (logs.read.asked->empty() || round == kMostRounds) {
+      EXPECT_TRUE(logs.read.asked->empty()) << "asked for ever";
+      return report_of(logs);
+    }
+    std::ranges::copy(answers_to(logs, groups, folder, round), std::back_inserter(parts));
+  }
+}
+
+void expect_same(const std::string& folder, std::mt19937_64& random) {
+  const Paths files = find_inputs(Paths{folder});
+  const std::string whole = report_of(analyzed({folder}));
+  const size_t count = 1 + random() % std::min<size_t>(files.size(), 16);
+  const std::string merged = merged_report(groups_of(files, count, random), random);
+  EXPECT_EQ(merged, whole) << folder << " in " << count << " parts:\n" << text_diff(whole, merged);
+}
+
+TEST(PartsProperty, EverySampleInPartsGivesTheSameReport) {
+  std::mt19937_64 random(22);
+  for (const auto& sample : fs::directory_iterator(source_dir() / "sample_logs")) {
+    if (fs::exists(sample.path() / "logs")) expect_same((sample.path() / "logs").string(), random);
+  }
+}
+
+TEST(PartsProperty, SyntheticJobsInPartsGiveTheSameReport) {
+  const uint64_t seeds = is_sanitized() ? 60 : 500;
+  for (uint64_t seed = 0; seed < seeds && !::testing::Test::HasFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const TempDir folder;
+    for (const auto& [name, text] : make_synthetic_job(seed, fault_of(seed)).files) {
+      folder.add(name, text);
+    }
+    expect_same(folder.path().string(), random);
+  }
+}
+
+/// A log that is there beside parts is read like one that was scanned.
+TEST(PartsProperty, LogsBesidePartsGiveTheSameReport) {
+  std::mt19937_64 random(23);
+  for (const auto& sample : fs::directory_iterator(source_dir() / "sample_logs")) {
+    const fs::path logs = sample.path() / "logs";
+    if (!fs::exists(logs)) continue;
+    const std::vector<Paths> groups = groups_of(find_inputs(Paths{logs.string()}), 2, random);
+    if (groups[1].empty()) continue;
+    const TempDir folder;
+    Paths mixed = groups[1];
+    mixed.push_back(scan_into(folder, groups[0], "h0"));
+    AnalyzedLogs merged = analyzed(mixed);
+    for (int round = 0; round < 4 && !merged.read.asked->empty(); ++round) {
+      std::ranges::copy(answers_to(merged, {groups[0]}, folder, round), std::back_inserter(mixed));
+      merged = analyzed(mixed);
+    }
+    EXPECT_EQ(report_of(merged), report_of(analyzed({logs.string()}))) << logs;
+  }
+}
+
+}  // namespace
+}  // namespace ncclog::testing
