@@ -263,6 +263,7 @@ constexpr ContentRow kContentRows[] = {
     {"nccl_tests", "Results of nccl-tests in JSON, not a text log."},
     {"inspector", "What NCCL's Inspector measured, not a text log."},
     {"topology", "A topology file of NCCL, not a text log."},
+    {"lspci", "A listing of PCI devices, not a text log."},
     {"pickle", "A Python pickle, not a text log; it is not parsed and never loaded."},
     {"ncclog_report", "A report of ncclog, not a log."},
     {"html", "An HTML page, not a text log."},
@@ -359,6 +360,32 @@ bool is_topology_xml(std::string_view head) {
 }
 
 bool is_control(char c) {
+/// "17:00.0 " or "0000:17:00.0 " is in the line, at its begin or behind a host's name.
+bool names_pci_device(std::string_view line) {
+  const size_t dot = line.find('.');
+  constexpr std::string_view kShape = "00:00";
+  if (dot == line.npos || dot < kShape.size() || dot + 2 >= line.size()) return false;
+  const std::string_view number = line.substr(dot - kShape.size(), kShape.size());
+  const auto fits = [](char c, char wanted) { return wanted == ':' ? c == ':' : is_hex_digit(c); };
+  return std::ranges::equal(number, kShape, fits) && is_hex_digit(line[dot + 1]) &&
+         line[dot + 2] == ' ' && line.find(": ", dot) != line.npos;
+}
+
+/// pciutils, lspci.c: a device begins a line, and what is told of it is indented. A log that quotes
+/// a listing, even at its beginning, is a log.
+bool is_lspci(std::string_view head) {
+  static constexpr std::string_view kOfDevice[] = {"LnkCap:", "LnkSta:", "Control: I/O",
+                                                   "Capabilities: <access denied>"};
+  static constexpr std::string_view kOfLogs[] = {"NCCL", "# nThread"};
+  if (!holds_one_of(head, kOfDevice) || holds_one_of(head, kOfLogs)) return false;
+  for (size_t at = 0; at < head.size();) {
+    const size_t end = std::min(head.find('\n', at), head.size());
+    if (names_pci_device(head.substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
   constexpr std::string_view kInText = "\t\n\r\f\v\b\a\x1b";
   const auto byte = static_cast<uint8_t>(c);
   return (byte < 0x20 && kInText.find(c) == kInText.npos) || byte == 0x7F;
@@ -419,6 +446,7 @@ Content sniff_content(std::string_view head) {
   if (is_inspector_json(head)) return Content::Inspector;
   if (is_topology_xml(head)) return Content::Topology;
   if (is_pickle(head)) return Content::Pickle;
+  if (is_lspci(head)) return Content::Lspci;
   if (sniff_compression(head) != Compression::None) return Content::Compressed;
   return is_binary(head) ? Content::Binary : Content::Text;
 }

@@ -54,6 +54,7 @@ enum class Content {
   NcclTests,       ///< What nccl-tests measured, as JSON: a document. Its text form is a log.
   Inspector,       ///< What NCCL's Inspector measured, objects of JSON: a document.
   Topology,        ///< A host's devices as NCCL writes them, XML: a document.
+  Lspci,           ///< Devices of hosts as lspci -vv lists them: a document.
   Pickle,          ///< Some other Python pickle.
   OwnReport,       ///< What ncclog itself wrote: its quoted lines would count twice.
   Html,
@@ -94,7 +95,7 @@ constexpr bool is_log(Content content) {
 constexpr bool is_document(Content content) {
   return content == Content::FlightRecorder || content == Content::Ras ||
          content == Content::NcclTests || content == Content::Inspector ||
-         content == Content::Topology;
+         content == Content::Topology || content == Content::Lspci;
 }
 
 }  // namespace ncclog
