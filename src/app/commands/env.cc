@@ -13,7 +13,7 @@
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/output.h"
-#include "app/read/read_job.h"
+#include "app/read/read_document.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/read/read_job.h"
+#include "app/read/read_document.h"
 #include "base/text.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"

@@ -24,6 +24,7 @@
 #include "app/command_table.h"
 #include "app/commands/replay.h"
 #include "app/output.h"
+#include "app/read/read_document.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -15,10 +15,12 @@
 
 #include "app/read/progress.h"
 #include "base/error.h"
+#include "app/read/read_document.h"
 #include "base/text.h"
 #include "diagnose/calls/messages.h"
 #include "diagnose/perf/call_times.h"
-#include "import/import.h"
+#include "diagnose/perf/measurement.h"
+#include "diagnose/perf/perf_verdict.h"
 #include "input/byte_source.h"
 #include "log/event.h"
 #include "model/build/build_job.h"
@@ -275,8 +277,31 @@ struct Reading {
 };
 
 /// What one readable thing says; streams of several stretches are opened to the other workers.
+/// What a listing of devices says, and the lines around it: people write all that they know of a
+/// host, and what a test printed there, into one file.
+Shard read_listing(UnitReader& input, const WalkedInput& name, const ReadSettings& settings,
+                   ReadBefore& before) {
+  const std::optional<std::string> bytes = read_document_bytes(input);
+  Shard shard = read_document(input, name, bytes);
+  if (!bytes) return shard;
+  size_t at = 0;
+  LineReader lines([&](char* buffer, size_t capacity) {
+    const size_t count = bytes->copy(buffer, capacity, at);
+    at += count;
+    return count;
+  });
+  LogReader reader(name.number, name.input_number, settings.matcher, settings.finder,
+                   settings.filter, &before);
+  for (Line line; lines.next(line);) reader.add(line);
+  shard.merge(reader.finish());
+  return shard;
+}
+
 Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker) {
   if (is_document(input.content())) return read_document(input, name);
+  if (input.content() == Content::Lspci) {
+    return read_listing(input, name, reading.settings, worker.before);
+  }
   if (!input.is_stream()) return read_lines(input, name, reading.settings, worker.before);
   SharedStream stream(input, name, reading.settings);
   stream.work(worker, [&] { reading.workload.open(stream); });
@@ -638,184 +663,6 @@ void fill_evidence(const ReadUnits& read, std::vector<Finding>& findings) {
     for (Evidence& evidence : finding.evidence) lines.push_back(&evidence);
   }
   fill_lines(read, lines);
-}
-
-namespace {
-
-/// Puts what a document says into `shard`; answers why it could not, a clause, or nothing.
-std::string import_document(std::string_view bytes, Content content, const WalkedInput& name,
-                            Shard& shard) {
-  if (content == Content::Ras) {
-    RasImport import = import_ras_json(bytes);
-    import.report.where.unit = name.number;
-    if (import.problem.empty()) shard.add(std::move(import.report));
-    return std::move(import.problem);
-  }
-  if (content == Content::NcclTests) {
-    NcclTestsImport import = import_nccl_tests(bytes);
-    if (import.problem.empty()) shard.add(std::move(import.run), name.number);
-    return std::move(import.problem);
-  }
-  if (content == Content::Inspector) {
-    InspectorImport import = import_inspector(bytes);
-    for (InspectedRank& rank : import.ranks) {
-      rank.where.unit = name.number;
-      shard.add(std::move(rank));
-    }
-    return std::move(import.problem);
-  }
-  if (content == Content::Topology) {
-    TopologyImport import = import_topology(bytes);
-    HostTopology file;
-    file.source = name.path;
-    file.system = std::move(import.system);
-    if (import.problem.empty()) shard.add(std::move(file));
-    return std::move(import.problem);
-  }
-  FlightRecorderImport import = import_flight_recorder(bytes, name.path);
-  import.dump.where.unit = name.number;
-  if (import.problem.empty()) shard.add(std::move(import.dump));
-  return std::move(import.problem);
-}
-
-}  // namespace
-
-std::string read_file_up_to(const std::string& path, size_t most) {
-  const std::string name = path == kStdinPath ? "standard input" : path;
-  if (std::filesystem::is_directory(path)) throw Error("a folder, not a file", name);
-  const RawBytes file = open_file(path);
-  std::string bytes = read_up_to(file, most);
-  if (!file.error().empty()) throw Error(file.error(), name, "check the path and who may read it");
-  return bytes;
-}
-
-std::optional<std::string> read_document_bytes(UnitReader& input) {
-  std::string bytes = read_up_to(input, kMaxDocumentBytes);
-  return bytes.size() <= kMaxDocumentBytes ? std::optional(std::move(bytes)) : std::nullopt;
-}
-
-Shard read_document(UnitReader& input, const WalkedInput& name) {
-  Shard shard;
-  const Content content = input.content();
-  // The Inspector's file grows with the job; any part of it tells enough.
-  const std::optional<std::string> bytes = content == Content::Inspector
-                                               ? read_up_to(input, kMaxDocumentBytes)
-                                               : read_document_bytes(input);
-  const std::string problem =
-      bytes ? import_document(*bytes, content, name, shard)
-            : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
-  if (!problem.empty()) {
-    const std::string_view what = content == Content::Ras ? "An answer of NCCL's RAS service"
-                                  : content == Content::NcclTests ? "A file of nccl-tests' results"
-                                  : content == Content::Inspector ? "A file of NCCL's Inspector"
-                                  : content == Content::Topology  ? "A topology file"
-                                                                  : "A Flight Recorder dump";
-    input.refuse(fmt::format("{} that cannot be read: {}.", what, problem));
-  }
-  return shard;
-}
-
-namespace {
-
-/// What an example holds often, it writes once: so many more like the last one follow, each with
-/// the next number, and so much later.
-///
-///   "entries":[{…,"collective_seq_id":1,…}],"repeated":150,"every_ms":40}
-struct Repetition {
-  int64_t times = 0;
-  int64_t every_ms = 0;
-
-  explicit Repetition(std::string_view line) {
-    constexpr int64_t kMost = 10000;
-    times = std::min(number(line, "\"repeated\":"), kMost);
-    every_ms = std::min(number(line, "\"every_ms\":"), kMost);
-  }
-
-  static int64_t number(std::string_view line, std::string_view key) {
-    const size_t at = line.rfind(key);
-    if (at == line.npos) return 0;
-    const std::string_view value = line.substr(at + key.size());
-    return parse_int(value.substr(0, value.find_first_not_of("0123456789"))).value_or(0);
-  }
-};
-
-/// Adds the dump that `line` is; false if it is none.
-bool add_dump(std::string_view line, size_t number, Shard& shard) {
-  FlightRecorderImport import =
-      import_flight_recorder(line, fmt::format("nccl_trace_rank_{}", number));
-  if (!import.problem.empty()) return false;
-  import.dump.where.unit = 0;
-  const Repetition more(line);
-  for (int64_t i = 0; i < more.times && !import.dump.entries.empty(); ++i) {
-    FlightRecorderEntry next = import.dump.entries.back();
-    ++next.collective_seq_id;
-    next.time_created_ns += more.every_ms * 1'000'000;
-    import.dump.entries.push_back(std::move(next));
-  }
-  shard.add(std::move(import.dump));
-  return true;
-}
-
-/// Adds what the Inspector measured of one rank, if `line` is that; false if it is not.
-bool add_inspected(std::string_view line, Shard& shard) {
-  InspectorImport import = import_inspector(line);
-  if (!import.problem.empty()) return false;
-  InspectedRank& rank = import.ranks.front();
-  const Repetition more(line);
-  for (int64_t i = 0; i < more.times; ++i) {
-    InspectedCall next = rank.calls.back();
-    ++next.number;
-    next.started += static_cast<double>(more.every_ms * 1000);
-    rank.calls.push_back(next);
-  }
-  shard.add(std::move(rank));
-  return true;
-}
-
-/// Whether `line` says what the user saw: "--outcome hung".
-bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
-  constexpr std::string_view kFlag = "--outcome ";
-  if (!line.starts_with(kFlag)) return false;
-  const auto& names = kStatedOutcomeNames;
-  const auto name = std::ranges::find(names, trim(line.substr(kFlag.size())));
-  if (name == names.end()) return false;
-  stated = static_cast<StatedOutcome>(name - names.begin());
-  return true;
-}
-
-}  // namespace
-
-Job read_example(std::string_view log, const LineMatcher& matcher) {
-  Shard companions;
-  bool has_companions = false;
-  std::string lines;
-  size_t count = 0;  ///< Of dumps.
-  std::optional<StatedOutcome> stated;
-  for (const std::string_view line : split(log, '\n')) {
-    const bool may_be_document = trim(line).starts_with('{');
-    if (may_be_document && add_dump(trim(line), count, companions)) {
-      ++count;
-    } else if (may_be_document && add_inspected(trim(line), companions)) {
-      has_companions = true;
-    } else if (!is_outcome(trim(line), stated)) {
-      lines += line;
-      lines += '\n';
-    }
-  }
-  Job job;
-  if (count == 0 && !has_companions) {
-    job = job_from_text(stated ? lines : log, matcher);
-  } else {
-    Shard shard = read_text(lines, matcher);
-    shard.merge(std::move(companions));
-    JobInput input{.path = "log.txt", .format = "plain"};
-    input.bytes = input.text_bytes = lines.size();
-    input.lines = shard.losses.lines;
-    const LossTable losses = shard.losses;
-    job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
-  }
-  job.stated = stated;
-  return job;
 }
 
 }  // namespace ncclog

@@ -75,48 +75,4 @@ void show_messages(const Job& job, const ReadUnits& read, std::vector<Finding>& 
 /// Sets the texts of evidence that has none.
 void fill_evidence(const ReadUnits& read, std::vector<Finding>& findings);
 
-// A structured companion of the logs, read whole: which importer takes it, and what is said if none
-// can.
-
-/// Larger documents are not read: none that a job writes is nearly as large.
-inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
-
-/// All bytes of `input`, RawBytes or a UnitReader, or somewhat more than `most` of them.
-template <typename Input>
-std::string read_up_to(Input& input, size_t most) {
-  constexpr size_t kBlock = size_t{64} << 10;
-  std::string bytes;
-  for (size_t count = 1; count > 0 && bytes.size() <= most;) {
-    const size_t size = bytes.size();
-    bytes.resize(size + kBlock);
-    count = input.read(bytes.data() + size, kBlock);
-    bytes.resize(size + count);
-  }
-  return bytes;
-}
-
-/// The same of the file at `path`, "-" for standard input. Throws Error if it cannot be read.
-std::string read_file_up_to(const std::string& path, size_t most);
-
-/// All bytes of a document; nullopt if there are more than kMaxDocumentBytes.
-std::optional<std::string> read_document_bytes(UnitReader& input);
-
-/// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
-/// be understood is refused and gives an empty shard.
-Shard read_document(UnitReader& input, const WalkedInput& name);
-
-// An example of a rule as a job: a log, dumps of the Flight Recorder among its lines, what was
-// seen.
-//
-//   n3:51:51 [0] NCCL INFO …            a line of the log
-//   {"version":"2.4","pg_config":{…     a whole dump, as PyTorch writes it to JSON
-//   {"header":{"id":"0x5a","rank":0,…   what NCCL's Inspector measured of a rank
-//   --outcome hung                      the flag with which the log is analysed
-//
-// In a real folder every dump is a file of its own; in an example it is one line.
-
-/// The job of an example. Dumps that do not name their rank are of ranks 0, 1, … in their order;
-/// lines that begin like a dump and are none are read as lines of the log.
-Job read_example(std::string_view log, const LineMatcher& matcher);
-
 }  // namespace ncclog

@@ -1,0 +1,47 @@
+// A structured companion of the logs, read whole: which importer takes it, and what is said if none
+// can.
+
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "input/input_walk.h"
+#include "input/line_reader.h"
+#include "model/shard/shard.h"
+
+namespace ncclog {
+
+/// Larger documents are not read: none that a job writes is nearly as large.
+inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
+
+/// All bytes of `input`, RawBytes or a UnitReader, or somewhat more than `most` of them.
+template <typename Input>
+std::string read_up_to(Input& input, size_t most) {
+  constexpr size_t kBlock = size_t{64} << 10;
+  std::string bytes;
+  for (size_t count = 1; count > 0 && bytes.size() <= most;) {
+    const size_t size = bytes.size();
+    bytes.resize(size + kBlock);
+    count = input.read(bytes.data() + size, kBlock);
+    bytes.resize(size + count);
+  }
+  return bytes;
+}
+
+/// The same of the file at `path`, "-" for standard input. Throws Error if it cannot be read.
+std::string read_file_up_to(const std::string& path, size_t most);
+
+/// All bytes of a document; nullopt if there are more than kMaxDocumentBytes.
+std::optional<std::string> read_document_bytes(UnitReader& input);
+
+/// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
+/// be understood is refused and gives an empty shard.
+Shard read_document(UnitReader& input, const WalkedInput& name);
+
+/// The same of the `bytes` that read_document_bytes has given.
+Shard read_document(UnitReader& input, const WalkedInput& name,
+                    const std::optional<std::string>& bytes);
+
+}  // namespace ncclog
