@@ -135,9 +135,14 @@ LspciImport import_lspci(std::string_view bytes, uint64_t unit);
 //
 //   [{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":8, …, "size":8388608, "type":"float",
 //     "redop":"sum", "inPlace":0, "time":76.2, "algBw":110.1, "busBw":192.6, "wrong":"0"}, …]
+//
+// and with -Z csv a line for each of them:
+//
+//   numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong
+//   0,"AllReduce",1,8,8,1,1048576,"float","sum",0,55.66,18.84,32.97,"0"
 
 struct NcclTestsImport {
-  NcclTestsRun run;     ///< Places in it are line 1 of unit 0.
+  NcclTestsRun run;     ///< Places in it are of unit 0; of JSON all are line 1.
   std::string problem;  ///< Why the bytes are no results that can be read; empty: they are.
 };
 

@@ -260,7 +260,7 @@ constexpr ContentRow kContentRows[] = {
     {"utf16", "UTF-16 text; convert it to UTF-8 to have it read."},
     {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log."},
     {"ras", "An answer of NCCL's RAS service, not a text log."},
-    {"nccl_tests", "Results of nccl-tests in JSON, not a text log."},
+    {"nccl_tests", "Results of nccl-tests in JSON or CSV, not a text log."},
     {"inspector", "What NCCL's Inspector measured, not a text log."},
     {"topology", "A topology file of NCCL, not a text log."},
     {"lspci", "A listing of PCI devices, not a text log."},
@@ -330,8 +330,9 @@ bool is_ras_json(std::string_view head) {
 }
 
 /// nccl-tests, src/util.cu: the keys with which -J begins. rccl-tests, src/common.cu: a list of
-/// records.
-bool is_nccl_tests_json(std::string_view head) {
+/// records, or a line for each.
+bool is_nccl_tests_results(std::string_view head) {
+  if (head.starts_with("numCycle,")) return lower_case(head).find("busbw") != head.npos;
   const size_t start = head.find_first_not_of(" \t\r\n");
   if (start != head.npos && head[start] == '[') {
     return head.find("\"numCycle\"") != head.npos && head.find("\"busBw\"") != head.npos;
@@ -359,7 +360,6 @@ bool is_topology_xml(std::string_view head) {
          holds_one_of(head, kInside);
 }
 
-bool is_control(char c) {
 /// "17:00.0 " or "0000:17:00.0 " is in the line, at its begin or behind a host's name.
 bool names_pci_device(std::string_view line) {
   const size_t dot = line.find('.');
@@ -386,6 +386,7 @@ bool is_lspci(std::string_view head) {
   return false;
 }
 
+bool is_control(char c) {
   constexpr std::string_view kInText = "\t\n\r\f\v\b\a\x1b";
   const auto byte = static_cast<uint8_t>(c);
   return (byte < 0x20 && kInText.find(c) == kInText.npos) || byte == 0x7F;
@@ -442,11 +443,11 @@ Content sniff_content(std::string_view head) {
     return Content::FlightRecorder;
   }
   if (is_ras_json(head)) return Content::Ras;
-  if (is_nccl_tests_json(head)) return Content::NcclTests;
+  if (is_nccl_tests_results(head)) return Content::NcclTests;
   if (is_inspector_json(head)) return Content::Inspector;
   if (is_topology_xml(head)) return Content::Topology;
-  if (is_pickle(head)) return Content::Pickle;
   if (is_lspci(head)) return Content::Lspci;
+  if (is_pickle(head)) return Content::Pickle;
   if (sniff_compression(head) != Compression::None) return Content::Compressed;
   return is_binary(head) ? Content::Binary : Content::Text;
 }

@@ -51,7 +51,7 @@ enum class Content {
   Utf16,
   FlightRecorder,  ///< A dump of torch.distributed's Flight Recorder, pickle or JSON: a document.
   Ras,             ///< What NCCL's RAS service answers in JSON: a document. Its text form is a log.
-  NcclTests,       ///< What nccl-tests measured, as JSON: a document. Its text form is a log.
+  NcclTests,       ///< What nccl-tests measured, JSON or CSV: a document. Its text form is a log.
   Inspector,       ///< What NCCL's Inspector measured, objects of JSON: a document.
   Topology,        ///< A host's devices as NCCL writes them, XML: a document.
   Lspci,           ///< Devices of hosts as lspci -vv lists them: a document.
