@@ -86,34 +86,12 @@ const LateVerdict* first_late(const std::vector<LateVerdict>& late) {
   return found == late.end() ? nullptr : &*found;
 }
 
-/// "rank 5 on node-a", "host node-b".
-std::string party_text(const LateParty& party) {
-  if (party.rank < 0) return "host " + party.host;
-  return party.host.empty() ? fmt::format("rank {}", party.rank)
-                            : fmt::format("rank {} on {}", party.rank, party.host);
-}
-
-std::string duration_text(double microseconds) {
-  if (microseconds >= 1e6) return fmt::format("{:.2f} s", microseconds / 1e6);
-  if (microseconds >= 1e3) return fmt::format("{:.1f} ms", microseconds / 1e3);
-  return fmt::format("{:.0f} us", microseconds);
-}
-
-/// "in each 10th call", "in bursts", "in 92 % of 400 calls".
-std::string when_text(const LateVerdict& verdict, const LateParty& party) {
-  if (party.period > 1) return fmt::format("in each {}th call", party.period);
-  const std::string share =
-      fmt::format("in {:.0f} % of {}", party.share * 100, plural(verdict.calls, "call"));
-  return party.how == Lateness::Bursts ? share + ", in bursts" : share;
-}
-
+/// What the facts say, and where to look.
 std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
-  return fmt::format("{} came last {}, by {} (median; {} at the 99th percentile); {}.",
-                     capitalised(party_text(party)), when_text(verdict, party),
-                     duration_text(party.median_us), duration_text(party.p99_us),
+  return fmt::format("{}; {}.", capitalised(late_words(verdict, party)),
                      party.inside_the_call
                          ? "it takes longer inside the call, so look at its links and its GPU"
-                         : "the others waited for it, so look at what it does before the call");
+                         : "the others wait for it, so look at what it does before the call");
 }
 
 std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between) {
@@ -299,8 +277,8 @@ void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reade
         "{}: {} of {} by {}, median {}{}",
         verdict.communicator.empty() ? "Communicator" : verdict.communicator,
         plural(verdict.calls, "call"), plural(verdict.nranks, "rank"), verdict.source,
-        duration_text(verdict.median_call_us),
-        verdict.clock_error_us > 0 ? ", clocks known to " + duration_text(verdict.clock_error_us)
+        late_time_text(verdict.median_call_us),
+        verdict.clock_error_us > 0 ? ", clocks known to " + late_time_text(verdict.clock_error_us)
                                    : "");
     std::vector<std::string> points;
     for (const LateParty& party : verdict.late) points.push_back(late_sentence(verdict, party));
