@@ -287,6 +287,7 @@ struct Job {
   std::vector<FlightRecorderDump> flight_recorders;  ///< By rank, unknown ones last; then by place.
   std::vector<InspectedRank> inspected;              ///< In input order.
   std::vector<CallStamp> call_stamps;                ///< By place.
+  std::map<SourceRef, std::string> quoted;           ///< Lines kept by place only, if read again.
   std::vector<RasReport> ras_reports;                ///< In input order; of all, the last ones.
   std::vector<std::string> nccl_versions;            ///< Distinct, sorted: "2.28.9".
   std::vector<std::string> cuda_versions;

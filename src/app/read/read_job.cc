@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -639,6 +640,42 @@ void fill_lines(const ReadUnits& read, std::span<Evidence* const> lines) {
     const auto text = texts.find(line->where);
     if (line->text.empty() && text != texts.end()) line->text = text->second;
   }
+}
+
+void quote_measured(const ReadUnits& read, Job& job) {
+  // Most jobs measure nothing, and none of them is to pay for it.
+  if (measurements(job).empty()) return;
+  std::vector<Evidence> lines;
+  for (const PerfVerdict& verdict : perf_verdicts(job)) {
+    std::ranges::copy_if(verdict.evidence, std::back_inserter(lines),
+                         [](const Evidence& line) { return line.text.empty(); });
+  }
+  std::vector<Evidence*> places;
+  for (Evidence& line : lines) places.push_back(&line);
+  fill_lines(read, places);
+  for (Evidence& line : lines) job.quoted.try_emplace(line.where, std::move(line.text));
+}
+
+std::vector<StepLine> read_step_lines(const Job& job, const ReadUnits& read) {
+  constexpr size_t kMost = 2000;
+  std::vector<StepLine> lines;
+  const auto most = std::ranges::max_element(
+      job.clocks, {}, [](const JobClock& clock) { return clock.markers.size(); });
+  if (most == job.clocks.end() || most->markers.size() < 2) return lines;
+  const MarkerFinder finder;
+  const uint16_t wording = most->markers.back().wording;  // Of the training, not of what precedes.
+  for (const JobUnit& unit : job.units) {
+    if (unit.input != most->input || lines.size() >= kMost) continue;
+    read_again(read, {unit.number, 1}, [&](const Line& record, const Event&) {
+      Marker marker;
+      if (!finder.find(record.text, marker) || marker.wording != wording) return true;
+      lines.push_back({marker.step,
+                       {{unit.number, record.number},
+                        std::string(record.text.substr(0, Record::kMaxTextBytes))}});
+      return lines.size() < kMost;
+    });
+  }
+  return lines;
 }
 
 void show_messages(const Job& job, const ReadUnits& read, std::vector<Finding>& findings) {

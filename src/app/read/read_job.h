@@ -69,6 +69,13 @@ CallReader call_reader(const Job& job, const ReadUnits& read);
 void fill_lines(const ReadUnits& read, std::span<Evidence* const> lines);
 
 /// Shows the finding about messages of unlike sizes by the lines of these messages, in the place of
+/// Puts the texts of the lines that show verdicts on measurements into Job::quoted.
+void quote_measured(const ReadUnits& read, Job& job);
+
+/// The first 2000 lines that announce steps, of the input that has most of them. Empty: fewer than
+/// two do, or it was standard input.
+std::vector<StepLine> read_step_lines(const Job& job, const ReadUnits& read);
+
 /// the last calls of their ends.
 void show_messages(const Job& job, const ReadUnits& read, std::vector<Finding>& findings);
 

@@ -34,7 +34,18 @@ NodeSetAnswer node_sets_of(const Job& job) {
 
 }  // namespace
 
+std::vector<PerfVerdict> quoted_verdicts(const Job& job) {
+  for (PerfVerdict& verdict : verdicts) {
+    for (Evidence& line : verdict.evidence) {
+      const auto text = line.text.empty() ? job.quoted.find(line.where) : job.quoted.end();
+      if (text != job.quoted.end()) line.text = text->second;
+    }
+  }
+  return verdicts;
+}
+
 PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere) {
+  std::vector<PerfVerdict> verdicts = quoted_verdicts(job);
   std::vector<PerfVerdict> verdicts = perf_verdicts(job);
   for (const Measurement& measurement : elsewhere) {
     // All that is known of that machine stands in the measurement.
@@ -380,7 +391,7 @@ Document perf_document(const PerfReport& report, Reader reader) {
 
 Section perf_section(const Job& job) {
   Section section{.heading = "Speed", .id = "speed"};
-  const std::vector<PerfVerdict>& verdicts = perf_verdicts(job);
+  const std::vector<PerfVerdict> verdicts = quoted_verdicts(job);
   const std::vector<LateVerdict>& late = late_verdicts(job);
   // What a job that measured nothing could reach is no part of a report about something else.
   const bool measured = std::ranges::any_of(
