@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "app/read/progress.h"
-#include "base/error.h"
 #include "app/read/read_document.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "diagnose/calls/messages.h"
 #include "diagnose/perf/call_times.h"
@@ -277,7 +277,6 @@ struct Reading {
   Workload workload{static_cast<uint32_t>(units.size())};
 };
 
-/// What one readable thing says; streams of several stretches are opened to the other workers.
 /// What a listing of devices says, and the lines around it: people write all that they know of a
 /// host, and what a test printed there, into one file.
 Shard read_listing(UnitReader& input, const WalkedInput& name, const ReadSettings& settings,
@@ -298,11 +297,12 @@ Shard read_listing(UnitReader& input, const WalkedInput& name, const ReadSetting
   return shard;
 }
 
+/// What one readable thing says; streams of several stretches are opened to the other workers.
 Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker) {
-  if (is_document(input.content())) return read_document(input, name);
   if (input.content() == Content::Lspci) {
     return read_listing(input, name, reading.settings, worker.before);
   }
+  if (is_document(input.content())) return read_document(input, name);
   if (!input.is_stream()) return read_lines(input, name, reading.settings, worker.before);
   SharedStream stream(input, name, reading.settings);
   stream.work(worker, [&] { reading.workload.open(stream); });

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/compare/step_times.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"
 #include "model/call_coverage.h"
@@ -68,7 +69,6 @@ CallReader call_reader(const Job& job, const ReadUnits& read);
 /// Sets the texts of those lines that have none.
 void fill_lines(const ReadUnits& read, std::span<Evidence* const> lines);
 
-/// Shows the finding about messages of unlike sizes by the lines of these messages, in the place of
 /// Puts the texts of the lines that show verdicts on measurements into Job::quoted.
 void quote_measured(const ReadUnits& read, Job& job);
 
@@ -76,6 +76,7 @@ void quote_measured(const ReadUnits& read, Job& job);
 /// two do, or it was standard input.
 std::vector<StepLine> read_step_lines(const Job& job, const ReadUnits& read);
 
+/// Shows the finding about messages of unlike sizes by the lines of these messages, in the place of
 /// the last calls of their ends.
 void show_messages(const Job& job, const ReadUnits& read, std::vector<Finding>& findings);
 
