@@ -151,6 +151,11 @@ void state_limited(const PerfCause& cause, const JudgedCurve& of, PerfVerdict& v
     verdict.ceiling = expected.deciding.busbw;
     verdict.machine_ceiling = cause.path;
   }
+  // With all its lanes the NIC would carry what its port does.
+  if (cause.key == "nic-lanes" && expected.network.by_slot && expected.network.nics > 0) {
+    verdict.machine_ceiling *=
+        expected.network.nics * expected.network.gbits / 8 / expected.network.bandwidth;
+  }
   if (cause.stage == Stage::Protocol && is_on_loopback(of.machine)) {
     verdict.ceiling = verdict.machine_ceiling = path_factor("loopback-tcp");
   }

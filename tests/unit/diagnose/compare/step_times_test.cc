@@ -15,11 +15,12 @@ std::vector<StepLine> megatron(const std::vector<double>& milliseconds) {
   std::vector<StepLine> lines;
   for (const double time : milliseconds) {
     const auto step = static_cast<int64_t>(lines.size()) + 1;
-    lines.push_back({step,
-                     {{0, lines.size() + 1},
-                      fmt::format("[2026-01-05 12:00:00] iteration {:8}/     500 | consumed samples: 1 "
-                                  "| elapsed time per iteration (ms): {:.1f} | loss: 2.1 |",
-                                  step, time)}});
+    lines.push_back(
+        {step,
+         {{0, lines.size() + 1},
+          fmt::format("[2026-01-05 12:00:00] iteration {:8}/     500 | consumed samples: 1 "
+                      "| elapsed time per iteration (ms): {:.1f} | loss: 2.1 |",
+                      step, time)}});
   }
   return lines;
 }
@@ -43,7 +44,8 @@ TEST(StepTimes, AreReadAsFrameworksPrintThem) {
       {"elapsed time per iteration (ms):", -1},
       {"0.0it/s", -1},
       {"", -1}};
-  for (const auto& [line, seconds] : rows) EXPECT_NEAR(printed_step_time(line), seconds, 1e-9) << line;
+  for (const auto& [line, seconds] : rows)
+    EXPECT_NEAR(printed_step_time(line), seconds, 1e-9) << line;
 }
 
 TEST(StepTimes, LeaveOutTheFirstOnesAndTellTheMiddle) {
