@@ -139,9 +139,10 @@ TEST(Layering, TypesAreFoundWhateverStandsAroundThem) {
       "// struct A {\nnamespace n {\nconst char* s = \"struct B {\"; // }\nint k = 1'000;\n"
       "enum class C : int { X };\ntemplate <typename T>\nstruct D { struct E {}; };\n"
       "template <>\nstruct D<int> {};\nusing F = D<int>;\nstruct G;\nchar c = '{';\nunion H "
-      "{};\n}\n");
-  EXPECT_EQ(types,
-            (std::vector<DefinedType>{{"n::C", 5}, {"n::D", 7}, {"n::F", 10}, {"n::H", 13}}));
+      "{};\nstruct I::J {};\nstruct K : a::B {};\n}\n");
+  const std::vector<DefinedType> expected = {
+      {"n::C", 5}, {"n::D", 7}, {"n::F", 10, true}, {"n::H", 13}, {"n::K", 15}};
+  EXPECT_EQ(types, expected);
 }
 
 }  // namespace

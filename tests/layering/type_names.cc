@@ -57,7 +57,7 @@ std::string outside_prefix(const std::vector<Scope>& scopes) {
 std::vector<DefinedType> types_defined_in(std::string_view text) {
   static const re2::RE2 kTokens(
       R"((\bnamespace\b\s*[\w:]*\s*\{|\busing\s+\w+\s*=|\{|\}|)"
-      R"(\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+\w+(?:\s+final)?\s*(?::[^{;()]*)?\{))");
+      R"(\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+\w+(?:\s+final)?\s*(?::[^:{;()][^{;()]*)?\{))");
   static const re2::RE2 kNamespace(R"(namespace\s*([\w:]*)\s*\{)");
   static const re2::RE2 kType(
       R"((?:struct|class|union|enum(?:\s+(?:class|struct))?|using)\s+(\w+).*)", [] {
@@ -80,12 +80,9 @@ std::vector<DefinedType> types_defined_in(std::string_view text) {
       scopes.push_back({true, name});
     } else if (re2::RE2::FullMatch(token, kType, &name)) {
       const std::string prefix = outside_prefix(scopes);
-      const auto place = static_cast<size_t>(token.data() - code.data());
       if (!prefix.empty()) {
-        found.push_back(
-            {prefix + name,
-             1 + static_cast<int>(std::count(
-                     code.begin(), code.begin() + static_cast<std::ptrdiff_t>(place), '\n'))});
+        const auto line = 1 + std::count(code.data(), token.data(), '\n');
+        found.push_back({prefix + name, static_cast<int>(line), token.starts_with("using")});
       }
       if (token.ends_with("{")) scopes.emplace_back();
     }
@@ -100,6 +97,7 @@ std::vector<std::string> clashing_types(const std::filesystem::path& source_root
     if (extension != ".h" && extension != ".cc" && extension != ".cu") continue;
     const std::string path = entry.path().lexically_relative(source_root).generic_string();
     for (const DefinedType& type : types_defined_in(read_file(entry.path()))) {
+      if (type.is_alias && extension != ".h") continue;  // Nothing is linked by its name.
       places[type.name].try_emplace(path, type.line);
     }
   }

@@ -18,6 +18,7 @@ namespace ncclog::testing {
 struct DefinedType {
   std::string name;  ///< With its namespaces: "ncclog::type::FixedText".
   int line = 0;
+  bool is_alias = false;
 
   bool operator==(const DefinedType&) const = default;
 };
@@ -26,8 +27,8 @@ struct DefinedType {
 /// namespace, which are the file's own. Declarations without a body are none.
 std::vector<DefinedType> types_defined_in(std::string_view text);
 
-/// Every name under `source_root` that more than one file defines, as above; sorted, empty for a
-/// sound tree.
+/// Every name under `source_root` that more than one file defines, as above, but for aliases outside
+/// of headers; sorted, empty for a sound tree.
 std::vector<std::string> clashing_types(const std::filesystem::path& source_root);
 
 }  // namespace ncclog::testing
