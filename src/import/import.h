@@ -1,11 +1,13 @@
 // What is read beside logs: dumps of PyTorch's Flight Recorder, answers of NCCL's RAS, files of its
-// Inspector, topology files, results of nccl-tests, settings in YAML. One function a format.
+// Inspector, topology files, listings of lspci, results of nccl-tests, settings in YAML. One
+// function a format.
 //
 // None of them throws for what the bytes are, and memory is proportional to their number: the files
 // are hostile, may nest, repeat or end anywhere. What cannot be read is a `problem`, a clause.
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "model/flight_recorder.h"
 #include "model/inspector.h"
 #include "model/nccl_tests.h"
+#include "model/pci_devices.h"
 #include "model/ras.h"
 #include "model/topology.h"
 
@@ -97,6 +100,27 @@ struct TopologyImport {
 /// declare a document type, that nest more than 64 levels or hold more than 10000 elements.
 TopologyImport import_topology(std::string_view bytes);
 
+// GPUs, NICs and bridges of hosts, as lspci -vv lists them (pciutils' ls-caps.c, 3.5 and later).
+//
+//   ==== node-a ====
+//   17:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 PCIe] [10de:2331] (rev a1)
+//           LnkCap: Port #0, Speed 32GT/s, Width x16, ASPM not supported
+//           LnkSta: Speed 16GT/s (downgraded), Width x8 (downgraded)
+//
+// Hosts follow each other below a line that names them, are interleaved with their names in front
+// ("node-a: 17:00.0 …"), or the file is of one. Other devices, and capabilities of others, are
+// passed over, so that excerpts by grep can be read too.
+
+/// What the listings in a file hold.
+struct LspciImport {
+  std::vector<PciListing> hosts;  ///< Each has devices; no name twice. `source` stays empty.
+  std::string problem;            ///< Why nothing can be used, a clause; empty: something can.
+};
+
+/// Takes a file apart. Lines of the result are of `unit`. Of a file the first 65536 devices and
+/// 4096 hosts are kept.
+LspciImport import_lspci(std::string_view bytes, uint64_t unit);
+
 // What nccl-tests writes with -J FILE (2.17 and later).
 //
 //   {"version":2,"start_time":"2026-01-05 12:00:00","args":["./build/all_reduce_perf","-b","8", …],
@@ -111,9 +135,14 @@ TopologyImport import_topology(std::string_view bytes);
 //
 //   [{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":8, …, "size":8388608, "type":"float",
 //     "redop":"sum", "inPlace":0, "time":76.2, "algBw":110.1, "busBw":192.6, "wrong":"0"}, …]
+//
+// and with -Z csv a line for each of them:
+//
+//   numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong
+//   0,"AllReduce",1,8,8,1,1048576,"float","sum",0,55.66,18.84,32.97,"0"
 
 struct NcclTestsImport {
-  NcclTestsRun run;     ///< Places in it are line 1 of unit 0.
+  NcclTestsRun run;     ///< Places in it are of unit 0; of JSON all are line 1.
   std::string problem;  ///< Why the bytes are no results that can be read; empty: they are.
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "import/document.h"
@@ -99,23 +100,26 @@ void read_environment(const Json& variables, NcclTestsRun& run) {
 }
 
 /// One way of one size, as rccl-tests lists them: both ways are records of their own, in a row.
+void add_way(NcclTestsRow row, NcclTestsValues values, bool is_in_place, NcclTestsRun& run) {
+  const bool is_second = is_in_place && !run.rows.empty() && run.rows.back().size == row.size &&
+                         run.rows.back().in_place.time.empty();
+  if (!is_second) run.rows.push_back(std::move(row));
+  NcclTestsRow& own = run.rows.back();
+  (is_in_place ? own.in_place : own.out_of_place) = std::move(values);
+  own.text = text_of_row(own);
+}
+
 void add_record(const Json& record, NcclTestsRun& run) {
   NcclTestsRow row = {.where = {0, 1}};
   row.size = whole_number(member(record, "size")).value_or(-1);
   row.datatype = text_of(member(record, "type"));
   row.redop = text_of(member(record, "redop"));
   const Json& wrong = member(record, "wrong");
-  const NcclTestsValues values = {number_text(member(record, "time"), 2),
-                                  number_text(member(record, "algBw"), 2),
-                                  number_text(member(record, "busBw"), 2),
-                                  whole_number(wrong) ? number_text(wrong, 0) : std::string("N/A")};
-  const bool is_in_place = truth(member(record, "inPlace")).value_or(false);
-  const bool is_second = is_in_place && !run.rows.empty() && run.rows.back().size == row.size &&
-                         run.rows.back().in_place.time.empty();
-  if (!is_second) run.rows.push_back(std::move(row));
-  NcclTestsRow& own = run.rows.back();
-  (is_in_place ? own.in_place : own.out_of_place) = values;
-  own.text = text_of_row(own);
+  NcclTestsValues values = {number_text(member(record, "time"), 2),
+                            number_text(member(record, "algBw"), 2),
+                            number_text(member(record, "busBw"), 2),
+                            whole_number(wrong) ? number_text(wrong, 0) : std::string("N/A")};
+  add_way(std::move(row), std::move(values), truth(member(record, "inPlace")).value_or(false), run);
 }
 
 /// rccl-tests' list of records; the operation is named as NCCL names it.
@@ -133,10 +137,70 @@ NcclTestsRun read_records(const Json& records) {
   return run;
 }
 
+/// The fields of a line, without blanks and quotes around them.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields;
+  for (std::string_view field : split(line, ',')) {
+    field = trim(field);
+    if (field.size() >= 2 && field.front() == '"' && field.back() == '"') {
+      field = field.substr(1, field.size() - 2);
+    }
+    fields.emplace_back(field);
+  }
+  return fields;
+}
+
+/// A number as the text form prints it; empty: it is none.
+std::string decimals_of(std::string_view field, int decimals) {
+  const auto number = parse_decimal(field);
+  return number ? fmt::format("{:.{}f}", *number, decimals) : std::string();
+}
+
+/// rccl-tests' CSV. Headings lack the column "nodes" that lines of some releases have, so that what
+/// comes last is counted from the end of a line.
+NcclTestsRun read_table(std::string_view bytes) {
+  constexpr size_t kFirst = 2;  // numCycle, the operation.
+  constexpr size_t kLast = 8;   // size, type, redop, inPlace, time, algBw, busBw, #wrong.
+  NcclTestsRun run;
+  run.first = {0, 1};
+  uint64_t number = 0;
+  for (std::string_view line : split(bytes, '\n')) {
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::vector<std::string> fields = fields_of(line);
+    if (run.rows.size() == kMaxRows) break;
+    if (fields.size() <= kFirst + kLast || fields.size() > kFirst + 4 + kLast) continue;
+    const auto last = fields.end() - kLast;
+    const auto size = parse_int(last[0]);
+    if (!size || *size < 0) continue;
+    if (run.rows.empty()) {
+      run.test = fields[1];
+      // "nodes, ranks, ranks a node, GPUs a rank", the same without nodes, or "gpus".
+      const bool has_nodes = fields.size() == kFirst + 4 + kLast;
+      const auto nranks = parse_int(fields[kFirst + (has_nodes ? 1 : 0)]);
+      run.nranks = nranks && std::in_range<int>(*nranks) ? static_cast<int>(*nranks) : -1;
+    }
+    NcclTestsRow row = {.where = {0, number}};
+    row.size = *size;
+    row.datatype = last[1];
+    row.redop = last[2];
+    NcclTestsValues values = {decimals_of(last[4], 2), decimals_of(last[5], 2),
+                              decimals_of(last[6], 2),
+                              parse_int(last[7]) ? last[7] : std::string("N/A")};
+    add_way(std::move(row), std::move(values), last[3] == "1", run);
+  }
+  return run;
+}
+
 }  // namespace
 
 NcclTestsImport import_nccl_tests(std::string_view bytes) {
   NcclTestsImport import;
+  if (bytes.starts_with("numCycle")) {
+    import.run = read_table(bytes);
+    if (import.run.rows.empty()) import.problem = "it holds no results";
+    return import;
+  }
   const ParsedDocument document = read_json(bytes);
   import.problem = document.problem;
   if (!import.problem.empty()) return import;

@@ -261,10 +261,11 @@ constexpr ContentRow kContentRows[] = {
     {"utf16", "UTF-16 text; convert it to UTF-8 to have it read."},
     {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log."},
     {"ras", "An answer of NCCL's RAS service, not a text log."},
-    {"nccl_tests", "Results of nccl-tests in JSON, not a text log."},
+    {"nccl_tests", "Results of nccl-tests in JSON or CSV, not a text log."},
     {"inspector", "What NCCL's Inspector measured, not a text log."},
     {"topology", "A topology file of NCCL, not a text log."},
     {"part", "A part of a scan of ncclog, not a text log."},
+    {"lspci", "A listing of PCI devices, not a text log."},
     {"pickle", "A Python pickle, not a text log; it is not parsed and never loaded."},
     {"ncclog_report", "A report of ncclog, not a log."},
     {"html", "An HTML page, not a text log."},
@@ -331,8 +332,9 @@ bool is_ras_json(std::string_view head) {
 }
 
 /// nccl-tests, src/util.cu: the keys with which -J begins. rccl-tests, src/common.cu: a list of
-/// records.
-bool is_nccl_tests_json(std::string_view head) {
+/// records, or a line for each.
+bool is_nccl_tests_results(std::string_view head) {
+  if (head.starts_with("numCycle,")) return lower_case(head).find("busbw") != head.npos;
   const size_t start = head.find_first_not_of(" \t\r\n");
   if (start != head.npos && head[start] == '[') {
     return head.find("\"numCycle\"") != head.npos && head.find("\"busBw\"") != head.npos;
@@ -358,6 +360,32 @@ bool is_topology_xml(std::string_view head) {
   const size_t start = head.find_first_not_of(" \t\r\n");
   return start != head.npos && head.substr(start).starts_with("<system") &&
          holds_one_of(head, kInside);
+}
+
+/// "17:00.0 " or "0000:17:00.0 " is in the line, at its begin or behind a host's name.
+bool names_pci_device(std::string_view line) {
+  const size_t dot = line.find('.');
+  constexpr std::string_view kShape = "00:00";
+  if (dot == line.npos || dot < kShape.size() || dot + 2 >= line.size()) return false;
+  const std::string_view number = line.substr(dot - kShape.size(), kShape.size());
+  const auto fits = [](char c, char wanted) { return wanted == ':' ? c == ':' : is_hex_digit(c); };
+  return std::ranges::equal(number, kShape, fits) && is_hex_digit(line[dot + 1]) &&
+         line[dot + 2] == ' ' && line.find(": ", dot) != line.npos;
+}
+
+/// pciutils, lspci.c: a device begins a line, and what is told of it is indented. A log that quotes
+/// a listing, even at its beginning, is a log.
+bool is_lspci(std::string_view head) {
+  static constexpr std::string_view kOfDevice[] = {"LnkCap:", "LnkSta:", "Control: I/O",
+                                                   "Capabilities: <access denied>"};
+  static constexpr std::string_view kOfLogs[] = {"NCCL", "# nThread"};
+  if (!holds_one_of(head, kOfDevice) || holds_one_of(head, kOfLogs)) return false;
+  for (size_t at = 0; at < head.size();) {
+    const size_t end = std::min(head.find('\n', at), head.size());
+    if (names_pci_device(head.substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 bool is_control(char c) {
@@ -417,9 +445,10 @@ Content sniff_content(std::string_view head) {
     return Content::FlightRecorder;
   }
   if (is_ras_json(head)) return Content::Ras;
-  if (is_nccl_tests_json(head)) return Content::NcclTests;
+  if (is_nccl_tests_results(head)) return Content::NcclTests;
   if (is_inspector_json(head)) return Content::Inspector;
   if (is_topology_xml(head)) return Content::Topology;
+  if (is_lspci(head)) return Content::Lspci;
   if (is_pickle(head)) return Content::Pickle;
   if (sniff_compression(head) != Compression::None) return Content::Compressed;
   return is_binary(head) ? Content::Binary : Content::Text;

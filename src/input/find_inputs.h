@@ -51,10 +51,11 @@ enum class Content {
   Utf16,
   FlightRecorder,  ///< A dump of torch.distributed's Flight Recorder, pickle or JSON: a document.
   Ras,             ///< What NCCL's RAS service answers in JSON: a document. Its text form is a log.
-  NcclTests,       ///< What nccl-tests measured, as JSON: a document. Its text form is a log.
+  NcclTests,       ///< What nccl-tests measured, JSON or CSV: a document. Its text form is a log.
   Inspector,       ///< What NCCL's Inspector measured, objects of JSON: a document.
   Topology,        ///< A host's devices as NCCL writes them, XML: a document.
   Part,            ///< What ncclog scan wrote (part/part.h): stands for the inputs in it.
+  Lspci,           ///< Devices of hosts as lspci -vv lists them: a document.
   Pickle,          ///< Some other Python pickle.
   OwnReport,       ///< What ncclog itself wrote: its quoted lines would count twice.
   Html,
@@ -95,7 +96,7 @@ constexpr bool is_log(Content content) {
 constexpr bool is_document(Content content) {
   return content == Content::FlightRecorder || content == Content::Ras ||
          content == Content::NcclTests || content == Content::Inspector ||
-         content == Content::Topology;
+         content == Content::Topology || content == Content::Lspci;
 }
 
 }  // namespace ncclog

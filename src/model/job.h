@@ -28,6 +28,7 @@
 #include "model/flight_recorder.h"
 #include "model/inspector.h"
 #include "model/nccl_tests.h"
+#include "model/pci_devices.h"
 #include "model/process_log.h"
 #include "model/ras.h"
 #include "model/timeline.h"
@@ -279,12 +280,14 @@ struct Job {
   std::vector<Run> runs;                    ///< In order of their first lines; empty: one run.
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
+  std::vector<PciListing> pci_devices;               ///< In input order.
   std::vector<EnvironmentSetting> environment;       ///< By name, then value.
   std::vector<KernelEvent> kernel_events;            ///< In input order.
   std::vector<NcclTestsRun> nccl_tests;              ///< In input order.
   std::vector<FlightRecorderDump> flight_recorders;  ///< By rank, unknown ones last; then by place.
   std::vector<InspectedRank> inspected;              ///< In input order.
   std::vector<CallStamp> call_stamps;                ///< By place.
+  std::map<SourceRef, std::string> quoted;           ///< Lines kept by place only, if read again.
   std::vector<RasReport> ras_reports;                ///< In input order; of all, the last ones.
   std::vector<std::string> nccl_versions;            ///< Distinct, sorted: "2.28.9".
   std::vector<std::string> cuda_versions;

@@ -25,6 +25,10 @@ constexpr uint64_t enum_size<CommFate>() {
   return 3;
 }
 template <>
+constexpr uint64_t enum_size<PciKind>() {
+  return 3;
+}
+template <>
 constexpr uint64_t enum_size<RecordedState>() {
   return 4;
 }
@@ -364,6 +368,7 @@ void carry_rest(Io& io, Shard& shard) {
   carry(io, shard.inspected);
   carry(io, shard.topologies);
   carry(io, shard.nccl_tests);
+  carry(io, shard.pci_devices);
   if constexpr (Io::kReads) {
     for (FlightRecorderDump& dump : shard.flight_recorders) dump.process = -1;
     for (NcclTestsRun& run : shard.nccl_tests) run.process = -1;

@@ -97,6 +97,7 @@ uint64_t layout_hash() {
   NcclTestsRun& run = shard.nccl_tests.emplace_back();
   run.places.emplace_back();
   run.rows.emplace_back();
+  shard.pci_devices.emplace_back().devices.emplace_back();
   shard.clocks[0].markers.add({});
   shard.unknown.all[""] = {};
   carry_rest(hash, shard);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "layering/source_includes.h"
+#include "layering/type_names.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"
 
@@ -117,6 +118,31 @@ TEST(Layering, FindsSourcesThatTheBuildForgot) {
   tree.add("fuzz/rerun.cc", "");
   EXPECT_EQ(join(unlisted_sources(tree.path()), "\n"),
             "event.cc\nfuzz/rerun.cc\nlog/line/header.cc");
+}
+
+TEST(Layering, NoNameStandsForTwoTypes) {
+  EXPECT_EQ(join(clashing_types(source_dir() / "src"), "\n"), "");
+}
+
+TEST(Layering, FindsNamesOfTwoTypes) {
+  TempDir tree;
+  tree.add("model/a.h", "namespace ncclog {\nstruct Other;\nstruct Run { int x; };\n}\n");
+  tree.add("replay/b.cc",
+           "namespace ncclog {\nvoid f() { struct Other {}; }\nclass Run final : Base {};\n}\n");
+  tree.add("replay/c.h", "namespace ncclog::replay { struct Run {}; using Other = int; }\n");
+  tree.add("replay/d.cc", "namespace ncclog {\nnamespace {\nstruct Run {};\n}\n}\n");
+  EXPECT_EQ(join(clashing_types(tree.path()), "\n"), "ncclog::Run: model/a.h:3, replay/b.cc:3");
+}
+
+TEST(Layering, TypesAreFoundWhateverStandsAroundThem) {
+  const std::vector<DefinedType> types = types_defined_in(
+      "// struct A {\nnamespace n {\nconst char* s = \"struct B {\"; // }\nint k = 1'000;\n"
+      "enum class C : int { X };\ntemplate <typename T>\nstruct D { struct E {}; };\n"
+      "template <>\nstruct D<int> {};\nusing F = D<int>;\nstruct G;\nchar c = '{';\nunion H "
+      "{};\nstruct I::J {};\nstruct K : a::B {};\n}\n");
+  const std::vector<DefinedType> expected = {
+      {"n::C", 5}, {"n::D", 7}, {"n::F", 10, true}, {"n::H", 13}, {"n::K", 15}};
+  EXPECT_EQ(types, expected);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/read/read_job.h"
+#include "app/read/read_example.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "support/call_log.h"

@@ -80,6 +80,7 @@ AnalyzedLogs run_pipeline(const AnalyzeOptions& options, ReadingProgress* progre
   AnalyzedLogs logs = analyze_logs(options, progress);
   show_messages(logs.report.job, logs.read, logs.report.diagnosis.findings);
   fill_evidence(logs.read, logs.report.diagnosis.findings);
+  quote_measured(logs.read, logs.report.job);
   return logs;
 }
 

@@ -14,7 +14,6 @@
 #include "app/commands/analyze.h"
 #include "app/output.h"
 #include "app/read/read_document.h"
-#include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"

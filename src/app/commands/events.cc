@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "app/read/read_document.h"
-#include "app/read/read_job.h"
 #include "base/text.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"

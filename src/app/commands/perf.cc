@@ -42,7 +42,12 @@ struct PerfOptions {
 };
 
 ExitStatus perf(const PerfOptions& options, Console& console) {
-  const Job& job = console.keep([&] { return load_job(options.input, console.progress); });
+  const Job& job = console.keep([&] {
+    ReadUnits read;
+    Job loaded = load_job(options.input, console.progress, {}, &read);
+    quote_measured(read, loaded);
+    return loaded;
+  });
   const auto& replayed = console.keep([&] {
     return options.with_replay.empty()
                ? std::vector<Measurement>()

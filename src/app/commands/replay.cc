@@ -8,7 +8,6 @@
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"
 #include "app/read/read_document.h"
-#include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "replay/judge/outcome.h"

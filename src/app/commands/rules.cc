@@ -10,7 +10,7 @@
 
 #include "app/command_line.h"
 #include "app/command_table.h"
-#include "app/read/read_job.h"
+#include "app/read/read_example.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/known_messages.h"

@@ -264,6 +264,23 @@ void fill(const AnalyzedLogs& logs, RunDifference& difference, FactValue Differe
   fill_lines(logs.read, lines);
 }
 
+/// Where no bandwidth tells that a run is slower, the times of its steps may.
+void compare_steps(const AnalyzedLogs& good, const AnalyzedLogs& bad, RunDifference& difference) {
+  if (difference.speed) return;
+  const auto good_times = step_times(read_step_lines(good.report.job, good.read));
+  if (!good_times) return;
+  const auto bad_times = step_times(read_step_lines(bad.report.job, bad.read));
+  if (!bad_times) return;
+  difference.speed = step_difference(*good_times, *bad_times);
+  if (!difference.speed) return;
+  const int nhosts = std::max(good.report.job.nhosts, bad.report.job.nhosts);
+  difference.speed->causes = speed_causes(*difference.speed, difference.rows, nhosts);
+  // How much of a step is communication, no line tells.
+  for (SpeedCause& cause : difference.speed->causes) {
+    cause.likelihood = std::max(cause.likelihood, SpeedLikelihood::Possible);
+  }
+}
+
 ExitStatus diff(const DiffOptions& options, Console& console) {
   const std::vector<std::string>& paths = options.input.paths;
   if (paths.size() != 2) {
@@ -274,6 +291,7 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
   const AnalyzedLogs& bad = keep(options, paths[1], console);
   DifferenceReport report{paths[0], paths[1], good.report, bad.report,
                           difference_of(good.report, bad.report)};
+  compare_steps(good, bad, report.difference);
   fill(good, report.difference, &DifferenceRow::good);
   fill(bad, report.difference, &DifferenceRow::bad);
   console.out += options.format(report, console.style(options.color));

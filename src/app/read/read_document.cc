@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -42,6 +43,14 @@ std::string import_document(std::string_view bytes, Content content, const Walke
     if (import.problem.empty()) shard.add(std::move(file));
     return std::move(import.problem);
   }
+  if (content == Content::Lspci) {
+    LspciImport import = import_lspci(bytes, name.number);
+    for (PciListing& listing : import.hosts) {
+      listing.source = name.path;
+      shard.add(std::move(listing));
+    }
+    return std::move(import.problem);
+  }
   FlightRecorderImport import = import_flight_recorder(bytes, name.path);
   import.dump.where.unit = name.number;
   if (import.problem.empty()) shard.add(std::move(import.dump));
@@ -65,12 +74,16 @@ std::optional<std::string> read_document_bytes(UnitReader& input) {
 }
 
 Shard read_document(UnitReader& input, const WalkedInput& name) {
+  // The Inspector's file grows with the job; any part of it tells enough.
+  return read_document(input, name,
+                       input.content() == Content::Inspector ? read_up_to(input, kMaxDocumentBytes)
+                                                             : read_document_bytes(input));
+}
+
+Shard read_document(UnitReader& input, const WalkedInput& name,
+                    const std::optional<std::string>& bytes) {
   Shard shard;
   const Content content = input.content();
-  // The Inspector's file grows with the job; any part of it tells enough.
-  const std::optional<std::string> bytes = content == Content::Inspector
-                                               ? read_up_to(input, kMaxDocumentBytes)
-                                               : read_document_bytes(input);
   const std::string problem =
       bytes ? import_document(*bytes, content, name, shard)
             : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
@@ -79,9 +92,11 @@ Shard read_document(UnitReader& input, const WalkedInput& name) {
                                   : content == Content::NcclTests ? "A file of nccl-tests' results"
                                   : content == Content::Inspector ? "A file of NCCL's Inspector"
                                   : content == Content::Topology  ? "A topology file"
+                                  : content == Content::Lspci     ? "A listing of PCI devices"
                                                                   : "A Flight Recorder dump";
     input.refuse(fmt::format("{} that cannot be read: {}.", what, problem));
   }
   return shard;
 }
+
 }  // namespace ncclog

@@ -40,4 +40,8 @@ std::optional<std::string> read_document_bytes(UnitReader& input);
 /// be understood is refused and gives an empty shard.
 Shard read_document(UnitReader& input, const WalkedInput& name);
 
+/// The same of the `bytes` that read_document_bytes has given.
+Shard read_document(UnitReader& input, const WalkedInput& name,
+                    const std::optional<std::string>& bytes);
+
 }  // namespace ncclog

@@ -268,9 +268,32 @@ struct Reading {
   Workload workload;
 };
 
+/// What a listing of devices says, and the lines around it: people write all that they know of a
+/// host, and what a test printed there, into one file.
+Shard read_listing(UnitReader& input, const WalkedInput& name, const ReadSettings& settings,
+                   ReadBefore& before) {
+  const std::optional<std::string> bytes = read_document_bytes(input);
+  Shard shard = read_document(input, name, bytes);
+  if (!bytes) return shard;
+  size_t at = 0;
+  LineReader lines([&](char* buffer, size_t capacity) {
+    const size_t count = bytes->copy(buffer, capacity, at);
+    at += count;
+    return count;
+  });
+  LogReader reader(name.number, name.input_number, settings.matcher, settings.finder,
+                   settings.filter, &before);
+  for (Line line; lines.next(line);) reader.add(line);
+  shard.merge(reader.finish());
+  return shard;
+}
+
 /// What one readable thing says; streams of several stretches are opened to the other workers.
 Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker) {
   if (input.content() == Content::Part) return reading.settings.read_part(input);
+  if (input.content() == Content::Lspci) {
+    return read_listing(input, name, reading.settings, worker.before);
+  }
   if (is_document(input.content())) return read_document(input, name);
   if (!input.is_stream()) return read_lines(input, name, reading.settings, worker.before);
   SharedStream stream(input, name, reading.settings);

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "diagnose/calls/messages.h"
+#include "diagnose/perf/measurement.h"
+#include "diagnose/perf/perf_verdict.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"
 #include "log/event.h"
@@ -50,6 +52,7 @@ void read_records(UnitReader& input, uint64_t first, const UseRecord& use) {
 void read_again(const ReadUnits& read, SourceRef from, const UseRecord& use) {
   const uint64_t index = from.unit / kNumbersPerUnit;
   if (index >= read.units.size()) return;
+  if (!read.elsewhere.empty() && !read.elsewhere[read.units[index].input].host.empty()) return;
   const Unit& unit = read.units[index];
   if (read.inputs[unit.input] == "-") return;  // What came from there is gone.
   InputWalk walk(unit, read.inputs[unit.input]);
@@ -284,6 +287,42 @@ void fill_evidence(const ReadUnits& read, std::vector<Finding>& findings) {
     for (Evidence& evidence : finding.evidence) lines.push_back(&evidence);
   }
   fill_lines(read, lines);
+}
+
+void quote_measured(const ReadUnits& read, Job& job) {
+  // Most jobs measure nothing, and none of them is to pay for it.
+  if (measurements(job).empty()) return;
+  std::vector<Evidence> lines;
+  for (const PerfVerdict& verdict : perf_verdicts(job)) {
+    std::ranges::copy_if(verdict.evidence, std::back_inserter(lines),
+                         [](const Evidence& line) { return line.text.empty(); });
+  }
+  std::vector<Evidence*> places;
+  for (Evidence& line : lines) places.push_back(&line);
+  fill_lines(read, places);
+  for (Evidence& line : lines) job.quoted.try_emplace(line.where, std::move(line.text));
+}
+
+std::vector<StepLine> read_step_lines(const Job& job, const ReadUnits& read) {
+  constexpr size_t kMost = 2000;
+  std::vector<StepLine> lines;
+  const auto most = std::ranges::max_element(
+      job.clocks, {}, [](const JobClock& clock) { return clock.markers.size(); });
+  if (most == job.clocks.end() || most->markers.size() < 2) return lines;
+  const MarkerFinder finder;
+  const uint16_t wording = most->markers.back().wording;  // Of the training, not of what precedes.
+  for (const JobUnit& unit : job.units) {
+    if (unit.input != most->input || lines.size() >= kMost) continue;
+    read_again(read, {unit.number, 1}, [&](const Line& record, const Event&) {
+      Marker marker;
+      if (!finder.find(record.text, marker) || marker.wording != wording) return true;
+      lines.push_back({marker.step,
+                       {{unit.number, record.number},
+                        std::string(record.text.substr(0, Record::kMaxTextBytes))}});
+      return lines.size() < kMost;
+    });
+  }
+  return lines;
 }
 
 Replies answer_requests(std::span<const Request> requests, const std::string& path,

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/compare/step_times.h"
 #include "input/line_reader.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
@@ -58,6 +59,13 @@ void show_messages(const Job& job, const ReadUnits& read, std::vector<Finding>& 
 
 /// Sets the texts of evidence that has none.
 void fill_evidence(const ReadUnits& read, std::vector<Finding>& findings);
+
+/// Puts the texts of the lines that show verdicts on measurements into Job::quoted.
+void quote_measured(const ReadUnits& read, Job& job);
+
+/// The first 2000 lines that announce steps, of the input that has most of them. Empty: fewer than
+/// two do, or it was standard input.
+std::vector<StepLine> read_step_lines(const Job& job, const ReadUnits& read);
 
 /// Answers what a merge elsewhere asks of the file at `path`, which was cut into units of
 /// `unit_bytes`. What it does not hold any more is not found.

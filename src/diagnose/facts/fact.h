@@ -170,6 +170,7 @@ std::span<const Fact> interface_facts();   ///< diagnose/network/interfaces.cc
 std::span<const Fact> connection_facts();  ///< diagnose/network/connections.cc
 std::span<const Fact> setting_facts();     ///< diagnose/settings/job_settings.cc
 std::span<const Fact> host_facts();        ///< diagnose/hardware/host_facts.cc
+std::span<const Fact> pci_facts();         ///< diagnose/hardware/pci_links.cc
 std::span<const Fact> odd_facts();         ///< diagnose/hardware/odd_ones.cc
 std::span<const Fact> hang_facts();        ///< diagnose/calls/hang_facts.cc
 std::span<const Fact> mismatch_facts();    ///< diagnose/calls/mismatch_facts.cc

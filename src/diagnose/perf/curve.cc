@@ -293,6 +293,36 @@ Curve read_curve(const Measurement& measurement) {
   return curve;
 }
 
+CurveEnd read_end(const Measurement& measurement) {
+  const Curve curve = read_curve(measurement);
+  CurveEnd end;
+  end.wrong = std::max<int64_t>(curve.wrong, 0);
+  if (!(curve.peak > 0) || !std::isfinite(curve.peak)) return end;
+  end.best = end.plateau = curve.peak;
+  end.best_at = curve.peak_at;
+  std::vector<const CurveSize*> sizes;
+  for (const CurveSize& size : curve.sizes) {
+    if (size.bytes > 0 && size.busbw > 0) sizes.push_back(&size);
+  }
+  end.one_size = sizes.size() <= 1;
+  if (sizes.empty()) return end;
+  for (const CurveSize& size : curve.sizes) {
+    if (size.bytes > 0 && end.first_at < 0) end.first_at = size.bytes;
+  }
+  end.last_at = sizes.back()->bytes;
+  end.last = sizes.back()->busbw;
+  end.climbing = curve.is_climbing;
+  end.in_place_gain = curve.in_place_gain;
+  constexpr double kMostBeyond = 1.25;  // A few rows do not carry further than that.
+  if (end.climbing && curve.asymptote > 0) {
+    end.plateau = std::clamp(curve.asymptote, end.best, kMostBeyond * end.best);
+  }
+  constexpr int64_t kSmall = 1 << 20;  // Below, latency decides.
+  end.falls = end.best_at >= kSmall && end.last < end.best / 2;
+  end.dips = !end.falls && end.best_at >= kSmall && end.last < 0.9 * end.best;
+  return end;
+}
+
 double reachable_at(const Curve& curve, double ceiling, int64_t bytes) {
   if (curve.start_us <= 0 || curve.factor <= 0 || ceiling <= 0 || bytes <= 0) return ceiling;
   const double moved = curve.factor * static_cast<double>(bytes) / 1e3;

@@ -93,6 +93,26 @@ struct Curve {
 /// Reads the points of a measurement; pure.
 Curve read_curve(const Measurement& measurement);
 
+// What a curve comes to, of which only the end counts.
+
+struct CurveEnd {
+  double best = -1;  ///< GB/s
+  int64_t best_at = -1;
+  double last = -1;  ///< At the largest size.
+  int64_t last_at = -1;
+  int64_t first_at = -1;
+  double plateau = -1;  ///< Where it leads to; the best where it does not rise any more.
+  bool climbing = false;
+  bool one_size = false;
+  bool falls = false;        ///< To less than half of its best.
+  bool dips = false;         ///< Its best is not its end, by more than a tenth.
+  double in_place_gain = 0;  ///< As a part of out-of-place.
+  int64_t wrong = 0;
+};
+
+/// The end of a curve; pure.
+CurveEnd read_end(const Measurement& measurement);
+
 /// The bandwidth that a size can show where `ceiling` (GB/s) is what the path lets pass and each
 /// call costs the curve's start. `ceiling` itself where the curve has no start.
 double reachable_at(const Curve& curve, double ceiling, int64_t bytes);

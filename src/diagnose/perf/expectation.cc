@@ -59,8 +59,8 @@ HostNetwork known_network(const Machine& machine, double reached) {
   }
   if (network.bandwidth < 0 && network.nics > 0) {
     double each = network.gbits / 8;
-    if (machine.nic_pcie > 0 && machine.nic_pcie < kSlotBelowPort * each) {
-      each = machine.nic_pcie;
+    if (machine.nic_pcie.bw > 0 && machine.nic_pcie.bw < kSlotBelowPort * each) {
+      each = machine.nic_pcie.bw;
       network.by_slot = true;
     }
     network.bandwidth = network.nics * each;
@@ -154,6 +154,20 @@ void expect_within(const Machine& machine, std::string_view op, int gpus, double
   if (!by_switch.in_use) by_switch.normal_from = rings.normal_from;
   expected.ceilings.push_back(by_switch);
   expected.deciding = by_switch;
+}
+
+/// PCIe links of GPUs whose name says nothing. More than they carry went another way.
+void expect_listed_link(const Machine& machine, double reached, MachineExpectation& expected) {
+  const double bw = machine.gpu_pcie.bw;
+  if (reached > path_factor("carried") * bw) return;
+  expected.deciding = {Stage::PCIe,
+                       bw,
+                       bw * path_factor("normal-pcie"),
+                       "the slowest PCIe link of its GPUs gives",
+                       "NCCL graph/topo.h, by the lanes and generation that are listed",
+                       machine.gpu_pcie.lines,
+                       true};
+  expected.ceilings.push_back(expected.deciding);
 }
 
 std::string nics_text(const HostNetwork& network) {
@@ -315,6 +329,9 @@ MachineExpectation expect_of(const Machine& machine, std::string_view op, double
                            {machine.searched.line},
                            true};
       expected.ceilings.push_back(expected.deciding);
+    }
+    if (!expected.known() && machine.gpu == nullptr && machine.gpu_pcie.bw > 0) {
+      expect_listed_link(machine, reached, expected);
     }
     return expected;
   }

@@ -28,12 +28,6 @@ std::vector<LateVerdict> derive_lateness(const Job& job) {
   return verdicts;
 }
 
-/// "21 ms", "0.84 ms", "3.2 s".
-std::string time_text(double us) {
-  if (us >= 1e6) return fmt::format("{:.1f} s", us / 1e6);
-  return us < 10'000 ? fmt::format("{:.1f} ms", us / 1000) : fmt::format("{:.0f} ms", us / 1000);
-}
-
 std::string party_name(const LateParty& party) {
   const std::string host = printable(to_valid_utf8(party.host));
   if (party.rank < 0) return "all ranks of host " + host;
@@ -58,9 +52,16 @@ std::string share_words(const LateVerdict& verdict, const LateParty& party) {
   return fmt::format("one call in {} ({})", party.period, share);
 }
 
-std::string party_words(const LateVerdict& verdict, const LateParty& party) {
-  const std::string by = fmt::format("{} (median; {} in the worst 1 %)", time_text(party.median_us),
-                                     time_text(party.p99_us));
+}  // namespace
+
+std::string late_time_text(double us) {
+  if (us >= 1e6) return fmt::format("{:.1f} s", us / 1e6);
+  return us < 10'000 ? fmt::format("{:.1f} ms", us / 1000) : fmt::format("{:.0f} ms", us / 1000);
+}
+
+std::string late_words(const LateVerdict& verdict, const LateParty& party) {
+  const std::string by = fmt::format("{} (median; {} in the worst 1 %)",
+                                     late_time_text(party.median_us), late_time_text(party.p99_us));
   const std::string share = share_words(verdict, party);
   if (party.inside_the_call) {
     return fmt::format("{} enters {} with the others and leaves {} later", party_name(party), share,
@@ -69,14 +70,17 @@ std::string party_words(const LateVerdict& verdict, const LateParty& party) {
   return fmt::format("{} enters {} late, by {}", party_name(party), share, by);
 }
 
+namespace {
+
 /// What the figures are held against, and what they rest on.
 std::string measure_words(const LateVerdict& verdict) {
   std::string words =
       verdict.by_durations
-          ? fmt::format("the median call takes {}", time_text(verdict.median_call_us))
-          : fmt::format("calls come every {}", time_text(verdict.median_call_us));
+          ? fmt::format("the median call takes {}", late_time_text(verdict.median_call_us))
+          : fmt::format("calls come every {}", late_time_text(verdict.median_call_us));
   if (verdict.clock_error_us > 0) {
-    words += fmt::format(", clocks of hosts are known to {}", time_text(verdict.clock_error_us));
+    words +=
+        fmt::format(", clocks of hosts are known to {}", late_time_text(verdict.clock_error_us));
   }
   if (verdict.ranks_with_times < verdict.nranks) {
     words += fmt::format(", {} of {} ranks have no times",
@@ -100,7 +104,7 @@ FactValue late_answer(const Job& job, IsMeant is_meant) {
     std::vector<std::string> parties;
     for (const LateParty& party : verdict.late) {
       if (!is_meant(verdict, party)) continue;
-      parties.push_back(party_words(verdict, party));
+      parties.push_back(late_words(verdict, party));
       if (party.rank >= 0) ranks.insert(party.rank);
       if (!party.host.empty()) hosts.insert(party.host);
       for (const Evidence& line : party.evidence) {

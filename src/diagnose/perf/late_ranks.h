@@ -102,6 +102,13 @@ inline constexpr int64_t kLeastLateCalls = 8;
 /// Judges one communicator: a pure function, for tests too.
 LateVerdict judge_lateness(const CallTimes& times);
 
+/// "rank 5 (node-b) enters 92 % of 1000 calls of the 8 ranks of communicator 0x7f8c late, by 21 ms
+/// (median; 43 ms in the worst 1 %)".
+std::string late_words(const LateVerdict& verdict, const LateParty& party);
+
+/// "21 ms", "0.8 ms", "3.2 s": a time in microseconds.
+std::string late_time_text(double us);
+
 /// Of all communicators whose calls have times. Owned by the job.
 const std::vector<LateVerdict>& late_verdicts(const Job& job);
 

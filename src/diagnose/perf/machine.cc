@@ -9,117 +9,14 @@
 #include "base/text.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
+#include "diagnose/perf/machine_links.h"
+#include "diagnose/perf/measured_scope.h"
 #include "diagnose/settings/lint.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
 
 namespace ncclog {
 namespace {
-
-// Whose lines are about the measurement?
-//
-//   a/env.txt  a/log.txt  b/env.txt  b/log.txt    a table in a/log.txt: not those of b
-//
-// A process is asked if its lines stand in the file of the table, or if it is of the same
-// communicator or run; where no process of the file speaks for NCCL, all of its run are.
-
-constexpr uint32_t kNoInput = UINT32_MAX;
-
-uint32_t input_of(const Job& job, SourceRef where) {
-  const JobUnit* unit = unit_of(job, where);
-  return unit == nullptr ? kNoInput : unit->input;
-}
-
-std::string_view folder_of(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == path.npos ? std::string_view() : path.substr(0, slash + 1);
-}
-
-struct Asked {
-  const Job& job;
-  std::vector<char> asked;  ///< By process.
-  std::string_view folder;  ///< Of the measurement's file, with its slash.
-  bool any_file = true;     ///< Nothing was measured: all files are asked.
-  const Communicator* comm = nullptr;
-
-  bool asks(int process) const { return process >= 0 && asked[static_cast<size_t>(process)] != 0; }
-
-  /// A file that is beside the table's or above it.
-  bool asks_file(SourceRef where) const {
-    if (any_file) return true;
-    const uint32_t input = input_of(job, where);
-    return input != kNoInput && folder.starts_with(folder_of(job.inputs[input].path));
-  }
-};
-
-/// Processes of the file, if they speak for NCCL; else those of the run.
-void ask_processes(const Measurement& measurement, Asked& scope) {
-  const Job& job = scope.job;
-  const uint32_t input = input_of(job, measurement.first);
-  bool any = false;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
-    const bool in_file = input != kNoInput && input_of(job, process.first) == input;
-    scope.asked[p] = in_file;
-    any |= in_file && process.has_nccl;
-  }
-  const int run = measurement.process < 0 ? -1 : nth_process(job, measurement.process).run;
-  for (size_t p = 0; p < job.processes.size() && !any; ++p) {
-    scope.asked[p] = run < 0 || job.processes[p].run < 0 || job.processes[p].run == run;
-  }
-}
-
-/// The communicator that was measured: of as many ranks, some of them asked.
-const Communicator* communicator_of(const Measurement& measurement, const Asked& scope) {
-  const Job& job = scope.job;
-  if (measurement.communicator >= 0) return &nth_communicator(job, measurement.communicator);
-  for (const Communicator& comm : job.communicators) {
-    if (measurement.nranks > 0 && comm.nranks != measurement.nranks) continue;
-    const bool is_asked = std::ranges::any_of(
-        comm.ranks, [&](const CommRank& rank) { return scope.asks(rank.process); });
-    if (is_asked) return &comm;
-  }
-  return nullptr;
-}
-
-Asked scope_of(const Job& job, const Measurement& measurement) {
-  Asked scope = {.job = job, .asked = std::vector<char>(job.processes.size()), .any_file = false};
-  const uint32_t input = input_of(job, measurement.first);
-  if (input == kNoInput) {
-    scope.any_file = true;
-  } else {
-    scope.folder = folder_of(job.inputs[input].path);
-  }
-  ask_processes(measurement, scope);
-  scope.comm = communicator_of(measurement, scope);
-  if (scope.comm != nullptr) {
-    for (const CommRank& rank : scope.comm->ranks) {
-      if (rank.process >= 0) scope.asked[static_cast<size_t>(rank.process)] = 1;
-    }
-  }
-  return scope;
-}
-
-/// As for_each_said, of the processes that are asked. Where a folder holds thousands of tests, each
-/// asks its own processes alone; where one is asked of thousands of ranks, their lines share texts.
-template <typename T, typename Use>
-void for_each_asked(const Asked& scope, Use use) {
-  const Job& job = scope.job;
-  const auto asked = static_cast<size_t>(std::ranges::count(scope.asked, 1));
-  if (2 * asked > scope.asked.size()) {
-    for_each_said<T>(job, [&](const Said<T>& said) {
-      if (scope.asks(said.process)) use(said);
-    });
-    return;
-  }
-  for (size_t p = 0; p < scope.asked.size(); ++p) {
-    if (!scope.asked[p]) continue;
-    for_each_record(job, job.processes[p], kKindIndex<T>, [&](const Record& record) {
-      const T message = read_message<T>(parse_message(record));
-      use(Said<T>{static_cast<int>(p), record, message});
-    });
-  }
-}
 
 /// A few lines show it as well as a thousand.
 void keep(std::vector<Evidence>& lines, Evidence line) {
@@ -128,7 +25,7 @@ void keep(std::vector<Evidence>& lines, Evidence line) {
 
 // How many, of what.
 
-void add_size(const Measurement& measurement, const Asked& scope, Machine& machine) {
+void add_size(const Measurement& measurement, const MeasuredScope& scope, Machine& machine) {
   machine.nranks = measurement.nranks;
   machine.nhosts = measurement.nhosts;
   machine.shares_gpu = measurement.shares_gpu;
@@ -147,7 +44,7 @@ void add_size(const Measurement& measurement, const Asked& scope, Machine& machi
   machine.mnnvl = comm.mnnvl == 1;
 }
 
-std::vector<std::string> hosts_asked(const Measurement& measurement, const Asked& scope) {
+std::vector<std::string> hosts_asked(const Measurement& measurement, const MeasuredScope& scope) {
   std::set<std::string> hosts(measurement.hosts.begin(), measurement.hosts.end());
   for (size_t p = 0; p < scope.asked.size(); ++p) {
     const Process& process = scope.job.processes[p];
@@ -181,7 +78,7 @@ void add_gpu(const Measurement& measurement, const std::vector<std::string>& hos
   }
 }
 
-void add_nvls(const Asked& scope, Machine& machine) {
+void add_nvls(const MeasuredScope& scope, Machine& machine) {
   for (size_t p = 0; p < scope.asked.size(); ++p) {
     if (!scope.asked[p] || scope.job.processes[p].nvls < 0) continue;
     machine.nvls = machine.nvls.value_or(true) && scope.job.processes[p].nvls == 1;
@@ -205,7 +102,7 @@ void add_nvls(const Asked& scope, Machine& machine) {
 
 // Paths in use.
 
-void add_edges(const Asked& scope, Machine& machine) {
+void add_edges(const MeasuredScope& scope, Machine& machine) {
   bool with_gdr = false;
   std::vector<Evidence> without;
   const std::vector<Edge>& edges = edges_of(scope.job);
@@ -218,7 +115,7 @@ void add_edges(const Asked& scope, Machine& machine) {
       e = static_cast<size_t>(behind - edges.begin()) - 1;
       continue;
     }
-    const Evidence line = {edge.where, edge_phrase(edge)};
+    const Evidence line = {edge.where, {}};  // Its text is read again where it is quoted.
     if (edge.path.transport == Transport::P2P) machine.has_p2p = true;
     if (edge.path.transport == Transport::SHM) {
       machine.has_shm = true;
@@ -242,7 +139,7 @@ void add_edges(const Asked& scope, Machine& machine) {
 
 // The network.
 
-void add_nics(const Asked& scope, Machine& machine) {
+void add_nics(const MeasuredScope& scope, Machine& machine) {
   std::map<std::string_view, std::set<std::string_view>> by_host;
   double named_rate = -1;
   for (const HcaList& list : hca_lists(scope.job)) {
@@ -269,7 +166,7 @@ void add_nics(const Asked& scope, Machine& machine) {
 }
 
 /// Rates as lines say them: of RDMA ports, of ibstat, of the topology.
-void add_rates(const Asked& scope, Machine& machine) {
+void add_rates(const MeasuredScope& scope, Machine& machine) {
   const auto say = [&](double gbits, Evidence line) {
     if (gbits <= 0) return;
     machine.nic_gbits = machine.nic_gbits < 0 ? gbits : std::min(machine.nic_gbits, gbits);
@@ -288,58 +185,7 @@ void add_rates(const Asked& scope, Machine& machine) {
   }
 }
 
-/// Slowest of the PCI links above a node, GB/s; -1: none is known.
-double slowest_pci(const SystemTopology& system, int node) {
-  double slowest = -1;
-  for (int at = node; at >= 0; at = system.nodes[static_cast<size_t>(at)].parent) {
-    const SystemNode& here = system.nodes[static_cast<size_t>(at)];
-    if (here.link != "PCI" || here.bw <= 0) continue;
-    slowest = slowest < 0 ? here.bw : std::min(slowest, here.bw);
-  }
-  return slowest;
-}
-
-void add_topology(const Asked& scope, const std::vector<std::string>& hosts, Machine& machine) {
-  const auto lower = [](double& known, double bw) {
-    if (bw > 0) known = known < 0 ? bw : std::min(known, bw);
-  };
-  for (const HostTopology& topology : scope.job.topologies) {
-    const bool is_of_it =
-        topology.host.empty() || std::ranges::find(hosts, topology.host) != hosts.end();
-    if (!is_of_it) continue;
-    int nets = 0;
-    double slowest_net = -1;
-    for (size_t n = 0; n < topology.system.nodes.size(); ++n) {
-      const SystemNode& node = topology.system.nodes[n];
-      const double pci = slowest_pci(topology.system, static_cast<int>(n));
-      if (node.name.kind == "GPU") lower(machine.gpu_pcie, pci);
-      if (node.name.kind == "NVS") machine.has_nvswitch = true;
-      // Ports of Ethernet that sockets use, whose rate NCCL may have assumed.
-      if (node.name.kind != "NET" || machine.net == NetKind::TCP) continue;
-      ++nets;
-      lower(machine.nic_pcie, pci);
-      lower(slowest_net, node.speed);
-    }
-    for (const SystemLink& link : topology.system.links) {
-      if (link.type != "NVL" && link.type != "XGMI") continue;
-      const auto kind = [&](int node) -> std::string_view {
-        return node < 0 ? std::string_view()
-                        : topology.system.nodes[static_cast<size_t>(node)].name.kind;
-      };
-      if (kind(link.from) == "GPU" && kind(link.to) == "GPU") lower(machine.nvlink_peer, link.bw);
-      const bool to_switch = kind(link.from) == "GPU" && kind(link.to) == "NVS";
-      if (to_switch && machine.gpu == nullptr) {
-        machine.gpu = gpu_model_by_nvlink(link.bw);
-        if (machine.gpu != nullptr) machine.gpu_name = topology.host;
-      }
-    }
-    if (nets == 0) continue;
-    machine.nics = machine.nics < 0 ? nets : std::min(machine.nics, nets);
-    if (slowest_net > 0 && machine.nic_gbits < 0) machine.nic_gbits = slowest_net * 8;
-  }
-}
-
-void add_network(const Asked& scope, Machine& machine) {
+void add_network(const MeasuredScope& scope, Machine& machine) {
   for_each_asked<NetworkSelected>(scope, [&](const Said<NetworkSelected>& said) {
     if (machine.net_lines.empty()) machine.net_name = said.message.network;
     keep(machine.net_lines, evidence_of(said.record));
@@ -387,7 +233,7 @@ void decide_network(Machine& machine) {
 
 // Settings.
 
-void add_settings(const Measurement& measurement, const Asked& scope, Machine& machine) {
+void add_settings(const Measurement& measurement, const MeasuredScope& scope, Machine& machine) {
   const auto add = [&](std::string_view name, std::string_view value, Evidence line) {
     machine.settings_told = true;
     machine.settings.try_emplace(std::string(name),
@@ -432,7 +278,7 @@ bool is_cray_nid_name(std::string_view host) {
          std::ranges::all_of(host.substr(kLetters), is_digit);
 }
 
-void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine& machine) {
+void add_type(const MeasuredScope& scope, const std::vector<std::string>& hosts, Machine& machine) {
   HostHints hints;
   for_each_asked<OfiNote>(
       scope, [&](const Said<OfiNote>& said) { hints.names.emplace_back(said.message.text); });
@@ -470,7 +316,7 @@ void add_type(const Asked& scope, const std::vector<std::string>& hosts, Machine
 
 // What NCCL reckons with.
 
-void add_search(const Asked& scope, Machine& machine) {
+void add_search(const MeasuredScope& scope, Machine& machine) {
   constexpr int kRing = 4;
   bool is_assumed = false;
   for_each_asked<NetSpeedUnknown>(scope, [&](const auto&) { is_assumed = true; });
@@ -490,7 +336,7 @@ void add_search(const Asked& scope, Machine& machine) {
   });
 }
 
-void add_model(const Measurement& measurement, const Asked& scope, Machine& machine) {
+void add_model(const Measurement& measurement, const MeasuredScope& scope, Machine& machine) {
   if (scope.comm == nullptr) return;
   for (const TuningCell& cell : scope.comm->graphs.tuning) {
     if (cell.function != measurement.op) continue;
@@ -502,7 +348,7 @@ void add_model(const Measurement& measurement, const Asked& scope, Machine& mach
 }
 
 /// "AllReduce: 67108864 Bytes -> Algo RING proto LL": the name from 2.24 on, 0 before.
-void add_choices(const Asked& scope, Machine& machine) {
+void add_choices(const MeasuredScope& scope, Machine& machine) {
   constexpr int64_t kLarge = int64_t{64} << 20;
   bool others = false;
   for_each_asked<TuningChoice>(scope, [&](const Said<TuningChoice>& said) {
@@ -514,7 +360,7 @@ void add_choices(const Asked& scope, Machine& machine) {
   if (others) machine.ll_lines.clear();
 }
 
-Machine machine_in(const Measurement& measurement, const Asked& scope) {
+Machine machine_in(const Measurement& measurement, const MeasuredScope& scope) {
   Machine machine;
   add_size(measurement, scope, machine);
   const std::vector<std::string> hosts = hosts_asked(measurement, scope);
@@ -528,7 +374,8 @@ Machine machine_in(const Measurement& measurement, const Asked& scope) {
   add_rates(scope, machine);
   add_network(scope, machine);
   decide_network(machine);
-  add_topology(scope, hosts, machine);
+  add_topology_links(scope, hosts, machine);
+  add_listed_links(scope, hosts, machine);
   add_type(scope, hosts, machine);
   add_search(scope, machine);
   add_model(measurement, scope, machine);
@@ -552,10 +399,6 @@ Machine machine_of(const Job& job, const Measurement& measurement) {
   return machine_in(measurement, scope_of(job, measurement));
 }
 
-Machine machine_of(const Job& job) {
-  Asked scope = {.job = job, .asked = std::vector<char>(job.processes.size(), 1)};
-  if (!job.communicators.empty()) scope.comm = &job.communicators.front();
-  return machine_in({}, scope);
-}
+Machine machine_of(const Job& job) { return machine_in({}, scope_of(job)); }
 
 }  // namespace ncclog

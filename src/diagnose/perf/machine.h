@@ -45,6 +45,13 @@ struct SearchedBandwidth {
   Evidence line;
 };
 
+/// The slowest PCIe link of the GPUs, or of the NICs.
+struct PcieLink {
+  double bw = -1;               ///< GB/s as NCCL reckons, under load; -1: unknown.
+  std::string narrow;           ///< "GPU 0000:41:00.0 has 8 of 16 lanes"; empty: it has its lanes.
+  std::vector<Evidence> lines;  ///< Of lspci; empty: a topology tells.
+};
+
 struct Machine {
   // How many take part.
   int nranks = -1;
@@ -94,8 +101,8 @@ struct Machine {
   std::vector<Evidence> ll_lines;  ///< Large calls that NCCL ran by LL, and none that it did not.
   int channels = -1;               ///< For collectives.
   Evidence channels_line;
-  double gpu_pcie = -1;  ///< Slowest PCIe link of a GPU, GB/s.
-  double nic_pcie = -1;  ///< Of a NIC.
+  PcieLink gpu_pcie;
+  PcieLink nic_pcie;
 
   // Settings, by name. `told`: some line or file lists settings, so that others are likely not set.
   std::map<std::string, SettingInForce> settings;

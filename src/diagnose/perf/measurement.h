@@ -5,8 +5,8 @@
 //      8589934592    2147483648     float     sum      -1    31319  274.3  480.0   0 …
 //     → a Measurement of AllReduce over 8 ranks, with a point at 8 GiB of 480.0 GB/s
 //
-// nccl-tests and rccl-tests of all releases (text and JSON), benchmarks of PyTorch, DeepSpeed and
-// Megatron, and `replay run --time` all come down to this, in one unit: GB/s are 10^9 bytes a
+// nccl-tests and rccl-tests of all releases (text, JSON, CSV), benchmarks of PyTorch and DeepSpeed,
+// and `replay run --time` all come down to this, in one unit: GB/s are 10^9 bytes a
 // second, times are microseconds. Bus bandwidth is nccl-tests' (doc/PERFORMANCE.md): algorithm
 // bandwidth by factor, so that it can be held against the rate of a link whatever the number of
 // ranks.
@@ -28,7 +28,7 @@
 namespace ncclog {
 
 /// Who measured.
-enum class MeasuredBy { NcclTests, TorchBench, DeepSpeed, Megatron, Replay };
+enum class MeasuredBy { NcclTests, TorchBench, DeepSpeed, Replay };
 
 /// One size, measured in one way. Negative: not printed.
 struct MeasuredValue {

@@ -7,29 +7,30 @@
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/perf/node_trials.h"
+#include "diagnose/perf/numbered_runs.h"
 
 namespace ncclog {
 namespace {
 
-constexpr size_t kMostThings = 3000;  ///< All hosts, links and rails of about 40 hosts of 8 NICs.
-constexpr size_t kMostBad = 3;        ///< Things that are looked for together.
-constexpr size_t kMostSets = 300;     ///< Explanations that are told apart by further runs.
+constexpr size_t kMostSuspects = 3000;  ///< All hosts, links and rails of about 40 hosts of 8 NICs.
+constexpr size_t kMostBad = 3;          ///< Suspects that are looked for together.
+constexpr size_t kMostSets = 300;       ///< Explanations that are told apart by further runs.
 constexpr size_t kMostSteps = 200'000;
 constexpr size_t kMostLeft = 12;
 
-/// Finds the sets of things that explain all trials: each trial that must be slow has a thing that
-/// makes it so, and sets grow by whatever would explain the first trial that lacks one.
+/// Finds the sets of suspects that explain all runs: each run that must be slow has a suspect that
+/// makes it so, and sets grow by whatever would explain the first run that lacks one.
 class Explanations {
  public:
-  Explanations(const NodeTrials& all, const Things& possible) : all_(all), possible_(possible) {}
+  Explanations(const NumberedRuns& all, const Suspects& possible)
+      : all_(all), possible_(possible) {}
 
-  /// Up to kMostSets of at most `size` things that `allowed` lets pass, sorted. None that holds
-  /// another one's things and more.
+  /// Up to kMostSets of at most `size` suspects that `allowed` lets pass, sorted. None that holds
+  /// another one's suspects and more.
   template <typename Allowed>
-  std::vector<Things> of_size(size_t size, Allowed allowed) {
+  std::vector<Suspects> of_size(size_t size, Allowed allowed) {
     found_.clear();
-    Things chosen;
+    Suspects chosen;
     grow(chosen, size, allowed);
     return {found_.begin(), found_.end()};
   }
@@ -38,95 +39,98 @@ class Explanations {
 
  private:
   template <typename Allowed>
-  void grow(Things& chosen, size_t size, Allowed& allowed) {
+  void grow(Suspects& chosen, size_t size, Allowed& allowed) {
     if (++steps_ > kMostSteps || found_.size() >= kMostSets) return;
-    const Trial* missing = unexplained_by(all_, chosen);
+    const NumberedRun* missing = unexplained_by(all_, chosen);
     if (missing == nullptr) {
       if (!explain(all_, chosen)) return;
-      Things sorted = chosen;
+      Suspects sorted = chosen;
       std::ranges::sort(sorted);
       found_.insert(std::move(sorted));
       return;
     }
     if (chosen.size() == size) return;
-    for (const Thing& thing : possible_) {
-      if (!slows(thing, *missing) || !allowed(thing)) continue;
-      if (std::ranges::count(chosen, thing) > 0) continue;
-      chosen.push_back(thing);
+    for (const NumberedSuspect& suspect : possible_) {
+      if (!slows(suspect, *missing) || !allowed(suspect)) continue;
+      if (std::ranges::count(chosen, suspect) > 0) continue;
+      chosen.push_back(suspect);
       grow(chosen, size, allowed);
       chosen.pop_back();
     }
   }
 
-  const NodeTrials& all_;
-  const Things& possible_;
-  std::set<Things> found_;
+  const NumberedRuns& all_;
+  const Suspects& possible_;
+  std::set<Suspects> found_;
   size_t steps_ = 0;
 };
 
-/// Whether blaming `other` comes to the same as blaming `thing`: a NIC of the bad host.
-bool is_part_of(const Thing& other, const Thing& thing) {
-  if (other == thing) return true;
-  return thing.kind == SuspectKind::Host && other.kind == SuspectKind::Rail &&
-         other.host == thing.host;
+/// Whether blaming `other` comes to the same as blaming `suspect`: a NIC of the bad host.
+bool is_part_of(const NumberedSuspect& other, const NumberedSuspect& suspect) {
+  if (other == suspect) return true;
+  return suspect.kind == SuspectKind::Host && other.kind == SuspectKind::Rail &&
+         other.host == suspect.host;
 }
 
-/// Explanations of one thing more that do without one of `answer`. nullopt: too many to look at.
-std::optional<std::vector<Things>> ways_around(const NodeTrials& all, const Things& possible,
-                                               const Things& answer) {
-  std::vector<Things> ways;
-  for (const Thing& thing : answer) {
+/// Explanations of one suspect more that do without one of `answer`. nullopt: too many to look at.
+std::optional<std::vector<Suspects>> ways_around(const NumberedRuns& all, const Suspects& possible,
+                                                 const Suspects& answer) {
+  std::vector<Suspects> ways;
+  for (const NumberedSuspect& suspect : answer) {
     Explanations others(all, possible);
-    const auto found = others.of_size(
-        answer.size() + 1, [&](const Thing& other) { return !is_part_of(other, thing); });
+    const auto found = others.of_size(answer.size() + 1, [&](const NumberedSuspect& other) {
+      return !is_part_of(other, suspect);
+    });
     if (others.gave_up()) return std::nullopt;
-    for (const Things& way : found) {
+    for (const Suspects& way : found) {
       // The same rail of every host is the rail of all hosts.
       const bool is_everywhere =
-          thing.kind == SuspectKind::Rail && thing.host < 0 && way.size() == all.hosts.size() &&
-          std::ranges::all_of(way, [&](const Thing& each) { return each.rail == thing.rail; });
+          suspect.kind == SuspectKind::Rail && suspect.host < 0 && way.size() == all.hosts.size() &&
+          std::ranges::all_of(
+              way, [&](const NumberedSuspect& each) { return each.rail == suspect.rail; });
       if (!is_everywhere) ways.push_back(way);
     }
   }
   return ways;
 }
 
-/// Explanations of one thing more than the last of `sets`, where so few are left that it counts for
+/// Explanations of one suspect more than the last of `sets`, where so few are left that it counts for
 /// the next runs.
-std::vector<Things> doubts_of(const NodeTrials& all, const Things& possible,
-                              const std::vector<Things>& sets) {
+std::vector<Suspects> doubts_of(const NumberedRuns& all, const Suspects& possible,
+                                const std::vector<Suspects>& sets) {
   constexpr size_t kFewSets = 6;
-  constexpr size_t kFewThings = 120;
-  std::vector<Things> doubts;
-  const auto is_rail = [](const Things& set) {
+  constexpr size_t kFewSuspects = 120;
+  std::vector<Suspects> doubts;
+  const auto is_rail = [](const Suspects& set) {
     return !set.empty() && set.front().kind == SuspectKind::Rail;
   };
-  // One round tells all rails apart.
+  // One set of runs tells all rails apart.
   if (sets.size() - static_cast<size_t>(std::ranges::count_if(sets, is_rail)) > kFewSets) {
     return doubts;
   }
   if (sets.front().empty()) {
     // Nothing need be bad, so nothing leads to what else may be.
-    for (size_t a = 0; a < possible.size() && possible.size() <= kFewThings; ++a) {
+    for (size_t a = 0; a < possible.size() && possible.size() <= kFewSuspects; ++a) {
       for (size_t b = a + 1; b < possible.size(); ++b) {
-        Things pair = {possible[a], possible[b]};
+        Suspects pair = {possible[a], possible[b]};
         if (explain(all, pair)) doubts.push_back(std::move(pair));
       }
     }
     return doubts;
   }
-  doubts = Explanations(all, possible).of_size(sets.back().size() + 1, [](const Thing&) {
+  doubts = Explanations(all, possible).of_size(sets.back().size() + 1, [](const NumberedSuspect&) {
     return true;
   });
-  std::erase_if(doubts, [&](const Things& doubt) { return std::ranges::count(sets, doubt) > 0; });
+  std::erase_if(doubts, [&](const Suspects& doubt) { return std::ranges::count(sets, doubt) > 0; });
   return doubts;
 }
 
 // Words.
 
-std::string things_text(const NodeTrials& all, const Things& things) {
+std::string suspects_text(const NumberedRuns& all, const Suspects& suspects) {
   std::vector<std::string> parts;
-  for (const Thing& thing : things) parts.push_back(suspect_text(suspect_of(all, thing)));
+  for (const NumberedSuspect& suspect : suspects)
+    parts.push_back(suspect_text(suspect_of(all, suspect)));
   return join(parts, " and ");
 }
 
@@ -146,6 +150,20 @@ std::string lefts_text(const std::vector<Suspect>& left, size_t in_all) {
   return fmt::format("{} or {} more", join(parts, ", "), in_all - parts.size());
 }
 
+/// No two of the runs use a host together, or else other NICs of it.
+bool may_run_at_once(const std::vector<NextRun>& next) {
+  std::map<std::string, std::vector<std::string>> rails;  // By host, of the runs on it.
+  for (const NextRun& run : next) {
+    for (const std::string& host : run.hosts) rails[host].push_back(run.rail);
+  }
+  return std::ranges::all_of(rails, [](auto& of_host) {
+    std::vector<std::string>& used = of_host.second;
+    std::ranges::sort(used);
+    const bool is_shared = std::ranges::adjacent_find(used) != used.end();
+    return used.size() < 2 || (!is_shared && !used.front().empty());
+  });
+}
+
 std::string next_text(const std::vector<NextRun>& next) {
   if (next.empty()) return "No run over these hosts would tell them apart.";
   std::vector<std::string> parts;
@@ -160,21 +178,24 @@ std::string next_text(const std::vector<NextRun>& next) {
                                                  list_of(of, "and")));
     of.clear();
   }
-  const bool at_once = next.size() > 1;
-  return fmt::format("Run {}{}.", list_of(parts, "and"), at_once ? ", which may go at once" : "");
+  const std::string_view how = next.size() < 2         ? ""
+                               : may_run_at_once(next) ? ", which may go at once"
+                                                       : ", one after the other: they share a host";
+  return fmt::format("Run {}{}.", list_of(parts, "and"), how);
 }
 
-/// What is said of the thing that was found.
-std::string found_text(const NodeTrials& all, const Things& answer, size_t slow, size_t compared) {
+/// What is said of what was found.
+std::string found_text(const NumberedRuns& all, const Suspects& answer, size_t slow,
+                       size_t compared) {
   std::string text =
       fmt::format("{} of {} {} slow, and just {} {}.", slow,
                   plural(static_cast<int64_t>(compared), "run"), slow == 1 ? "is" : "are",
-                  slow == 1 ? "this one has" : "these have", things_text(all, answer));
+                  slow == 1 ? "this one has" : "these have", suspects_text(all, answer));
   if (all.hosts.size() == 2) text += " No third host shows whether all pairs are as slow.";
-  for (const Thing& thing : answer) {
-    if (thing.kind != SuspectKind::Host) continue;
-    const std::vector<int>& rails = all.rails_of[static_cast<size_t>(thing.host)];
-    const std::string& host = all.hosts[static_cast<size_t>(thing.host)];
+  for (const NumberedSuspect& suspect : answer) {
+    if (suspect.kind != SuspectKind::Host) continue;
+    const std::vector<int>& rails = all.rails_of[static_cast<size_t>(suspect.host)];
+    const std::string& host = all.hosts[static_cast<size_t>(suspect.host)];
     if (rails.empty()) {
       text += fmt::format(
           " It may be one NIC of {}: runs with one NIC at a time (NCCL_IB_HCA) would show that.",
@@ -187,52 +208,52 @@ std::string found_text(const NodeTrials& all, const Things& answer, size_t slow,
   return text;
 }
 
-void list_runs(const NodeTrials& all, NodeSetAnswer& answer) {
-  for (const Trial& trial : all.trials) {
-    const bool told = all.groups[static_cast<size_t>(trial.group)].told;
-    std::vector<std::string>& names = !told || trial.pace == Pace::Unclear ? answer.unclear
-                                      : trial.pace == Pace::Fast           ? answer.fast
-                                                                           : answer.slow;
-    names.insert(names.end(), trial.names.begin(), trial.names.end());
+void list_runs(const NumberedRuns& all, NodeSetAnswer& answer) {
+  for (const NumberedRun& run : all.runs) {
+    const bool told = all.groups[static_cast<size_t>(run.group)].told;
+    std::vector<std::string>& names = !told || run.pace == Pace::Unclear ? answer.unclear
+                                      : run.pace == Pace::Fast           ? answer.fast
+                                                                         : answer.slow;
+    names.insert(names.end(), run.names.begin(), run.names.end());
   }
 }
 
-void list_left(const NodeTrials& all, const std::vector<Things>& sets, NodeSetAnswer& answer) {
-  for (const Things& set : sets) {
+void list_left(const NumberedRuns& all, const std::vector<Suspects>& sets, NodeSetAnswer& answer) {
+  for (const Suspects& set : sets) {
     if (set.size() == 1 && answer.left.size() < kMostLeft) {
       answer.left.push_back(suspect_of(all, set.front()));
     }
   }
 }
 
-/// Hosts among which the bad thing is, as far as it is one: all slow runs have them.
-HostSet hosts_in_question(const NodeTrials& all) {
+/// Hosts among which the bad one is, as far as it is one: all slow runs have them.
+HostSet hosts_in_question(const NumberedRuns& all) {
   HostSet hosts;
   for (size_t n = 0; n < all.hosts.size(); ++n) hosts.set(n);
-  for (const Trial& trial : all.trials) {
-    const bool told = all.groups[static_cast<size_t>(trial.group)].told;
-    if (told && trial.pace == Pace::Slow) hosts &= trial.hosts;
+  for (const NumberedRun& run : all.runs) {
+    const bool told = all.groups[static_cast<size_t>(run.group)].told;
+    if (told && run.pace == Pace::Slow) hosts &= run.hosts;
   }
   return hosts;
 }
 
 /// Nothing is clearly slow beside its like.
-void judge_alike(const NodeTrials& all, const Things& possible, NodeSetAnswer& answer) {
-  const bool all_good = std::ranges::all_of(all.groups, &TrialGroup::told);
+void judge_alike(const NumberedRuns& all, const Suspects& possible, NodeSetAnswer& answer) {
+  const bool all_good = std::ranges::all_of(all.groups, &RunGroup::told);
   if (all_good) {
     answer.why = "No run is slow.";
     return;
   }
-  std::vector<Things> sets = {{}};
-  for (const Thing& thing : possible) {
-    if (explain(all, {&thing, 1})) sets.push_back({thing});
+  std::vector<Suspects> sets = {{}};
+  for (const NumberedSuspect& suspect : possible) {
+    if (explain(all, {&suspect, 1})) sets.push_back({suspect});
   }
   if (sets.size() > 1) answer.next = next_runs(all, sets, doubts_of(all, possible, sets));
   // While further runs may show that nothing is slow, nobody is suspected.
   if (answer.next.empty()) list_left(all, sets, answer);
   const std::string alone =
-      all.trials.size() == 1 ? "One run has nothing to be compared with."
-                             : "Runs that can be compared are alike: either all or none is slow.";
+      all.runs.size() == 1 ? "One run has nothing to be compared with."
+                           : "Runs that can be compared are alike: either all or none is slow.";
   if (sets.size() == 1) {
     answer.why = alone + " No single host, link or rail is slower than the others.";
   } else if (answer.next.empty()) {
@@ -244,14 +265,15 @@ void judge_alike(const NodeTrials& all, const Things& possible, NodeSetAnswer& a
 }
 
 /// The smallest explanations are `sets`, at least one.
-void judge_sets(const NodeTrials& all, const Things& possible, const std::vector<Things>& sets,
-                size_t slow, size_t compared, NodeSetAnswer& answer) {
+void judge_sets(const NumberedRuns& all, const Suspects& possible,
+                const std::vector<Suspects>& sets, size_t slow, size_t compared,
+                NodeSetAnswer& answer) {
   const std::string_view many =
-      sets.front().size() > 1 ? "More than one thing is bad: no single host, link or rail explains "
+      sets.front().size() > 1 ? "More than one host, link or rail is bad: no single one explains "
                                 "the slow runs. "
                               : "";
   if (sets.size() > 1) {
-    const bool any_differ = std::ranges::any_of(all.groups, &TrialGroup::differ);
+    const bool any_differ = std::ranges::any_of(all.groups, &RunGroup::differ);
     list_left(all, sets, answer);
     answer.next = next_runs(all, sets, doubts_of(all, possible, sets));
     const std::string_view as_far =
@@ -267,24 +289,25 @@ void judge_sets(const NodeTrials& all, const Things& possible, const std::vector
   }
   const auto around = ways_around(all, possible, sets.front());
   if (around && around->empty()) {
-    for (const Thing& thing : sets.front()) answer.explained.push_back(suspect_of(all, thing));
+    for (const NumberedSuspect& suspect : sets.front())
+      answer.explained.push_back(suspect_of(all, suspect));
     answer.why = std::string(many) + found_text(all, sets.front(), slow, compared);
     return;
   }
-  std::vector<Things> to_divide = sets;
+  std::vector<Suspects> to_divide = sets;
   if (around) to_divide.insert(to_divide.end(), around->begin(), around->end());
   list_left(all, sets, answer);
   answer.next = next_runs(all, to_divide);
-  answer.why =
-      fmt::format("Not yet: {}it is {}, unless {} things are bad. {}", many,
-                  things_text(all, sets.front()), sets.front().size() + 1, next_text(answer.next));
+  answer.why = fmt::format("Not yet: {}it is {}, unless {} hosts, links or rails are bad. {}", many,
+                           suspects_text(all, sets.front()), sets.front().size() + 1,
+                           next_text(answer.next));
 }
 
-void judge_all(const NodeTrials& all, NodeSetAnswer& answer) {
-  const auto things = possible_things(all, kMostThings);
+void judge_all(const NumberedRuns& all, NodeSetAnswer& answer) {
+  const auto suspects = possible_suspects(all, kMostSuspects);
   const size_t slow = answer.slow.size();
   const size_t compared = slow + answer.fast.size();
-  if (!things) {
+  if (!suspects) {
     answer.next = halves_of(all, hosts_in_question(all));
     answer.why = fmt::format("{} {}",
                              slow == 0 ? "These runs have nothing to be compared with."
@@ -292,16 +315,16 @@ void judge_all(const NodeTrials& all, NodeSetAnswer& answer) {
                              next_text(answer.next));
     return;
   }
-  const Things& possible = *things;
+  const Suspects& possible = *suspects;
   if (slow == 0) return judge_alike(all, possible, answer);
   Explanations explanations(all, possible);
   for (size_t size = 1; size <= kMostBad; ++size) {
-    const auto sets = explanations.of_size(size, [](const Thing&) { return true; });
+    const auto sets = explanations.of_size(size, [](const NumberedSuspect&) { return true; });
     if (!sets.empty()) return judge_sets(all, possible, sets, slow, compared, answer);
     if (explanations.gave_up()) break;
   }
   answer.why = explanations.gave_up()
-                   ? "More than one thing is bad, and these runs do not show which."
+                   ? "More than one host, link or rail is bad, and these runs do not show which."
                    : "No few hosts, links or rails explain these runs: much is bad, or something "
                      "comes and goes.";
 }
@@ -331,8 +354,8 @@ std::string run_text(const NextRun& run) {
 
 NodeSetAnswer solve_node_sets(const std::vector<NodeSetRun>& runs) {
   NodeSetAnswer answer;
-  const NodeTrials all = read_trials(runs);
-  if (all.trials.empty()) {
+  const NumberedRuns all = number_runs(runs);
+  if (all.runs.empty()) {
     answer.why = "No run names its hosts and a bandwidth.";
     return answer;
   }

@@ -6,11 +6,12 @@
 //
 // Runs are compared with their like only: the same operation, as many ranks on as many hosts, the
 // same sizes. Nobody knows what is fast where all runs of a sort are alike, so such a sort says no
-// more than that all of it is slow or all of it is fast. A set of things explains the runs if all
+// more than that all of it is slow or all of it is fast. A set of suspects explains the runs if all
 // slow runs pass one of them and no fast run does. It is the answer if it is the smallest such set,
-// and if every set of one thing more holds it too: then it is not an accident that nobody else was
-// tried. Until then the next runs are those that divide what is left best; runs of one proposal
-// share no host, or no NIC, and may go at the same time.
+// and if every set of one suspect more holds it too: then it is not an accident that nobody else was
+// tried. Until then the next runs are those that divide what is left best. Runs of one proposal
+// share no host, or no NIC, and may go at the same time; only halves of an odd number of hosts share
+// one, and follow each other.
 //
 // What it takes: 36 hosts and links of 8 hosts are more than four runs can tell apart, one after
 // the other. Four proposals of disjoint runs can (tests/property/node_sets_property_test.cc).
@@ -52,7 +53,7 @@ enum class SuspectKind { Host, Link, Rail };
 /// As JSON spells it: "host", "link", "rail".
 std::string_view to_string(SuspectKind kind);
 
-/// One thing that may be bad.
+/// What may be bad.
 struct Suspect {
   SuspectKind kind = SuspectKind::Host;
   std::string host;   ///< Link: one end.
@@ -80,8 +81,9 @@ struct NodeSetAnswer {
   std::vector<std::string> unclear;  ///< Neither, or nothing to compare them with.
   std::vector<Suspect> explained;    ///< The one smallest set that explains them; empty: none yet.
   std::vector<Suspect> left;         ///< While none is: each of these alone would, the first few.
-  std::vector<NextRun> next;         ///< Runs to make, all at once; empty: none is needed.
-  std::string why;                   ///< One or two sentences, whatever the answer.
+  std::vector<NextRun>
+      next;         ///< Runs to make, before anything is asked again; empty: none is needed.
+  std::string why;  ///< One or two sentences, whatever the answer.
 };
 
 /// Solves them; pure, for tests too.

@@ -73,6 +73,22 @@ void add_protocol(const Machine& machine, double expected, Causes& causes) {
   }
 }
 
+/// A link that lspci lists with fewer lanes than both of its ends have, of which a host uses
+/// `links` (-1: unknown).
+PerfCause narrow_link(const PcieLink& link, std::string_view key, int links) {
+  return {Stage::PCIe,
+          key,
+          links > 0 ? links * link.bw : -1,
+          {{"link", link.narrow}, {"figure", bandwidth_text(link.bw)}},
+          link.lines,
+          "NCCL graph/topo.h, by the lanes that are listed"};
+}
+
+/// What NCCL's search for paths shows, with the bandwidth that it counts with.
+PerfCause searched_cause(Stage stage, std::string_view key, double path, const Machine& machine) {
+  return {stage, key, path, {}, {machine.searched.line}, "NCCL's search for paths"};
+}
+
 // Inside a host.
 
 void add_within(const Machine& machine, Causes& causes) {
@@ -146,16 +162,21 @@ void add_sockets(const Machine& machine, Causes& causes) {
 void add_nic_path(const Machine& machine, double expected, Causes& causes) {
   if (machine.nhosts == 1 || machine.net != NetKind::RDMA) return;
   const double port = machine.nic_gbits / 8;
-  if (machine.nic_pcie > 0 && machine.nic_pcie < 0.9 * port) {
-    const double slot = pcie_slot(3, 16);
-    causes.push_back({Stage::PCIe,
-                      "nic-slot",
-                      expected,
-                      {{"figure", bandwidth_text(machine.nic_pcie)},
-                       {"usual", bandwidth_text(port)},
-                       {"lanes", fmt::format("x{:.0f}", 16 * machine.nic_pcie / slot)}},
-                      {},
-                      "the topology that NCCL reads"});
+  const double nic_link = machine.nic_pcie.bw;
+  if (nic_link > 0 && nic_link < 0.9 * port) {
+    PerfCause cause = {Stage::PCIe,
+                       "nic-slot",
+                       expected,
+                       {{"figure", bandwidth_text(nic_link)},
+                        {"usual", bandwidth_text(port)},
+                        {"lanes", fmt::format("x{:.0f}", 16 * nic_link / pcie_slot(3, 16))}},
+                       machine.nic_pcie.lines,
+                       "the topology that NCCL reads"};
+    if (!machine.nic_pcie.narrow.empty()) {
+      cause = narrow_link(machine.nic_pcie, "nic-lanes", 1);
+      cause.path = expected;
+    }
+    causes.push_back(std::move(cause));
   }
   if (machine.gdr == false) {
     causes.push_back({Stage::NICWithoutGDR,
@@ -166,12 +187,7 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
                       std::string(find_path_factor("no-gdr")->source)});
   }
   if (machine.searched.type.ends_with("/SYS")) {
-    causes.push_back({Stage::CPU,
-                      "cpu",
-                      machine.searched.between,
-                      {},
-                      {machine.searched.line},
-                      "NCCL's search for paths"});
+    causes.push_back(searched_cause(Stage::CPU, "cpu", machine.searched.between, machine));
   }
   // Of a whole host: fewer GPUs than it has may well use fewer NICs.
   const HostType* type = machine.type;
@@ -185,41 +201,47 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
          machine.nic_lines,
          std::string(type->source)});
   }
+  // The rate of its port is not known, and may be less than the lanes carry.
+  if (!machine.nic_pcie.narrow.empty() && port <= 0) {
+    causes.push_back(narrow_link(machine.nic_pcie, "nic-lanes-likely", machine.nics));
+  }
 }
 
 // Links that are less than their model has.
 
 void add_links(const Machine& machine, double expected, Causes& causes) {
-  if (machine.gpu == nullptr || machine.nhosts > 1) return;
+  if (machine.nhosts > 1) return;
+  if (machine.gpu == nullptr) {
+    if (!machine.gpu_pcie.narrow.empty()) {
+      causes.push_back(narrow_link(machine.gpu_pcie, "gpu-lanes", 1));
+    }
+    return;
+  }
   const double slot = pcie_slot(machine.gpu->pcie, 16);
   constexpr double kDowngraded = 0.6;  // x8 instead of x16, or a generation less.
-  if (!is_joined(machine) && machine.gpu_pcie > 0 && machine.gpu_pcie < kDowngraded * slot &&
-      machine.gpu->ring > machine.gpu_pcie) {
-    causes.push_back(
-        {Stage::PCIe,
-         "pcie",
-         machine.gpu_pcie,
-         {{"figure", bandwidth_text(machine.gpu_pcie)}, {"usual", bandwidth_text(slot)}},
-         {machine.searched.line},
-         "the topology that NCCL reads"});
+  const double gpu_link = machine.gpu_pcie.bw;
+  const bool is_less = gpu_link > 0 && gpu_link < kDowngraded * slot;
+  if (!is_joined(machine) && is_less && !machine.gpu_pcie.narrow.empty()) {
+    causes.push_back(narrow_link(machine.gpu_pcie, "gpu-lanes", 1));
+  } else if (!is_joined(machine) && is_less && machine.gpu->ring > gpu_link) {
+    PerfCause cause = {Stage::PCIe,
+                       "pcie",
+                       gpu_link,
+                       {{"figure", bandwidth_text(gpu_link)}, {"usual", bandwidth_text(slot)}},
+                       machine.gpu_pcie.lines,
+                       "the topology that NCCL reads"};
+    if (cause.evidence.empty()) cause.evidence = {machine.searched.line};
+    causes.push_back(std::move(cause));
   }
   const std::string_view type = machine.searched.type;
   if (type.starts_with("SYS") && !is_joined(machine)) {
-    causes.push_back({Stage::CPU,
-                      "cpu-within",
-                      machine.searched.within,
-                      {},
-                      {machine.searched.line},
-                      "NCCL's search for paths"});
+    causes.push_back(
+        searched_cause(Stage::CPU, "cpu-within", machine.searched.within, machine));
   }
   const bool by_pcie = type.starts_with("P") || type.starts_with("SYS");
   if (is_joined(machine) && by_pcie && machine.searched.within < expected / 2) {
-    causes.push_back({Stage::PCIe,
-                      "no-nvlink",
-                      machine.searched.within,
-                      {},
-                      {machine.searched.line},
-                      "NCCL's search for paths"});
+    causes.push_back(
+        searched_cause(Stage::PCIe, "no-nvlink", machine.searched.within, machine));
   }
 }
 

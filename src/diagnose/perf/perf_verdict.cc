@@ -8,60 +8,13 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/perf/curve.h"
 #include "diagnose/perf/expectation.h"
 #include "diagnose/perf/perf_causes.h"
 #include "diagnose/perf/perf_words.h"
+#include "diagnose/perf/verdict_statement.h"
 
 namespace ncclog {
 namespace {
-
-// What a curve comes to, of which only the end counts.
-
-struct CurveEnd {
-  double best = -1;  ///< GB/s
-  int64_t best_at = -1;
-  double last = -1;  ///< At the largest size.
-  int64_t last_at = -1;
-  int64_t first_at = -1;
-  double plateau = -1;  ///< Where it leads to; the best where it does not rise any more.
-  bool climbing = false;
-  bool one_size = false;
-  bool falls = false;        ///< To less than half of its best.
-  bool dips = false;         ///< Its best is not its end, by more than a tenth.
-  double in_place_gain = 0;  ///< As a part of out-of-place.
-  int64_t wrong = 0;
-};
-
-CurveEnd read_end(const Measurement& measurement) {
-  const Curve curve = read_curve(measurement);
-  CurveEnd end;
-  end.wrong = std::max<int64_t>(curve.wrong, 0);
-  if (!(curve.peak > 0) || !std::isfinite(curve.peak)) return end;
-  end.best = end.plateau = curve.peak;
-  end.best_at = curve.peak_at;
-  std::vector<const CurveSize*> sizes;
-  for (const CurveSize& size : curve.sizes) {
-    if (size.bytes > 0 && size.busbw > 0) sizes.push_back(&size);
-  }
-  end.one_size = sizes.size() <= 1;
-  if (sizes.empty()) return end;
-  for (const CurveSize& size : curve.sizes) {
-    if (size.bytes > 0 && end.first_at < 0) end.first_at = size.bytes;
-  }
-  end.last_at = sizes.back()->bytes;
-  end.last = sizes.back()->busbw;
-  end.climbing = curve.is_climbing;
-  end.in_place_gain = curve.in_place_gain;
-  constexpr double kMostBeyond = 1.25;  // A few rows do not carry further than that.
-  if (end.climbing && curve.asymptote > 0) {
-    end.plateau = std::clamp(curve.asymptote, end.best, kMostBeyond * end.best);
-  }
-  constexpr int64_t kSmall = 1 << 20;  // Below, latency decides.
-  end.falls = end.best_at >= kSmall && end.last < end.best / 2;
-  end.dips = !end.falls && end.best_at >= kSmall && end.last < 0.9 * end.best;
-  return end;
-}
 
 /// Share of `busbw` that a size shows where a call costs some time to begin with: 73 us on 8 H200
 /// (published by size), 340 us on two hosts of 8 H100, 570 us on ten.
@@ -74,226 +27,11 @@ double share_at(int64_t bytes, double busbw, double factor, int nranks, bool wit
   return moving_us / (start_us + moving_us);
 }
 
-// The verdict.
-
-std::string_view op_name(const Measurement& measurement) {
-  return measurement.op.empty() ? std::string_view("The test") : std::string_view(measurement.op);
-}
-
-std::string subject_of(const Measurement& measurement, const Machine& machine) {
-  std::string text(op_name(measurement));
-  if (machine.nranks > 0) text += fmt::format(" of {}", plural(machine.nranks, "rank"));
-  if (machine.nhosts > 0) text += fmt::format(" on {}", plural(machine.nhosts, "host"));
-  return text;
-}
-
-/// Per cent below.
-int below(double reached, double of) {
-  return static_cast<int>(std::lround(100 * (1 - reached / of)));
-}
-
-void add(std::vector<std::string>& to, std::vector<std::string> words) {
-  for (std::string& word : words) {
-    if (std::ranges::find(to, word) == to.end()) to.push_back(std::move(word));
-  }
-}
-
-struct Case {
-  const Measurement& measurement;
-  const Machine& machine;
-  CurveEnd curve;
-  MachineExpectation expected;
-  std::vector<PerfCause> causes;
-};
-
-void add_row(const Measurement& measurement, int64_t bytes, PerfVerdict& verdict) {
-  const MeasuredPoint* best = nullptr;
-  for (const MeasuredPoint& point : measurement.points) {
-    if (point.bytes == bytes && (best == nullptr || point.busbw() > best->busbw())) best = &point;
-  }
-  if (best != nullptr && best->where.line > 0)
-    verdict.evidence.push_back({best->where, best->text});
-}
-
-/// What a careless reader would take wrongly.
-void add_notes(const Case& of, PerfVerdict& verdict) {
-  const CurveEnd& curve = of.curve;
-  const Measurement& measurement = of.measurement;
-  const Machine& machine = of.machine;
-  const auto note = [&](std::string_view key, const PerfFigures& figures = {}) {
-    add(verdict.notes, perf_words("note", key, figures));
-  };
-  if (curve.wrong > 0) note("wrong", {{"figure", std::to_string(curve.wrong)}});
-  const std::string size = bytes_text(curve.last_at);
-  if (curve.falls) {
-    note("falls", {{"figure", bandwidth_text(curve.best)}, {"last", bandwidth_text(curve.last)}});
-  } else if (curve.dips) {
-    note("dip", {{"size", bytes_text(curve.best_at)}, {"last", bandwidth_text(curve.last)}});
-  }
-  if (curve.one_size) note("one-size", {{"size", size}});
-  constexpr double kNoticeable = 0.1;
-  const double gap = std::abs(curve.in_place_gain);
-  if (gap > kNoticeable) note("gap", {{"figure", fmt::format("{:.0f}", 100 * gap)}});
-  if (measurement.by == MeasuredBy::TorchBench) note("units");
-  if (curve.climbing) note("climbing", {{"size", size}});
-  constexpr int64_t kSmall = int64_t{64} << 20;
-  if (curve.last_at < kSmall) note("small-sizes", {{"size", size}});
-  constexpr double kMisleading = 0.7;
-  if (measurement.mean_busbw > 0 && measurement.mean_busbw < kMisleading * curve.best) {
-    note("average", {{"figure", bandwidth_text(measurement.mean_busbw)},
-                     {"from", bytes_text(curve.first_at)}});
-    add(verdict.do_not, perf_words("not", "average"));
-  }
-  const double line = of.expected.line;
-  if (line > 0 && curve.best > path_factor("carried") * line && verdict.stage == Stage::NIC) {
-    note("over-line",
-         {{"figure", bandwidth_text(line)}, {"hosts", std::to_string(machine.nhosts)}});
-  }
-  if (of.expected.within && machine.gpu != nullptr && machine.gpu->nvls > 0) {
-    const PerfFigures figures = {{"op", measurement.op},
-                                 {"figure", bandwidth_text(machine.gpu->ring)},
-                                 {"usual", bandwidth_text(machine.gpu->nvls)}};
-    if (measurement.op != "AllReduce" && !measurement.op.empty()) {
-      note("no-nvls-op", figures);
-    } else if (machine.nvls == false || machine.nranks < machine.gpu->nvls_from) {
-      note("no-nvls", figures);
-    } else if (curve.best < 0.85 * machine.gpu->nvls && verdict.answer == PerfAnswer::Normal) {
-      note("nvls-unused", figures);
-    }
-  }
-  if (measurement.nranks_by_ratio && machine.nranks > 0) {
-    note("ranks-by-ratio", {{"figure", std::to_string(machine.nranks)}});
-  }
-  if (machine.per_host() == 1 && machine.nhosts > 1 && machine.nics != 1) note("one-gpu-a-host");
-  if (machine.shares_gpu && verdict.stage != Stage::Rank) note("shared-gpu");
-  if (of.expected.network.known == Known::Fitted) {
-    note("nic-rate", {{"figure", fmt::format("{:g}", of.expected.network.gbits)}});
-  }
-}
-
-void set_normal(const Ceiling& ceiling, const Case& of, PerfVerdict& verdict) {
-  verdict.answer = PerfAnswer::Normal;
-  verdict.stage = ceiling.stage;
-  verdict.ceiling = ceiling.busbw;
-  verdict.machine_ceiling = ceiling.busbw;
-  // Far from what large sizes give, a reader asks why that is normal.
-  const bool is_small = of.curve.best < 0.6 * ceiling.busbw && of.curve.best_at > 0;
-  const std::string size = bytes_text(of.curve.best_at);
-  verdict.headline = fmt::format(
-      "{}: {} GB/s{} of the {} that {}: normal{}", subject_of(of.measurement, of.machine),
-      bandwidth_text(of.curve.best), is_small ? " at " + size : "", bandwidth_text(ceiling.busbw),
-      ceiling.why, is_small ? " for no more than " + size : "");
-  verdict.evidence.insert(verdict.evidence.end(), ceiling.evidence.begin(), ceiling.evidence.end());
-  for (const PerfCause& cause : of.causes) {
-    const auto setting = cause.figures.find("setting");
-    if (setting == cause.figures.end()) continue;
-    add(verdict.notes, perf_words("note", "set", {{"setting", setting->second}}));
-  }
-}
-
-/// What to capture so that the next log tells more.
-void add_capture(const Case& of, PerfVerdict& verdict) {
-  const Machine& machine = of.machine;
-  const auto capture = [&](std::string_view key) {
-    add(verdict.capture, perf_words("capture", key));
-  };
-  if (machine.gpu == nullptr && of.measurement.gpus.empty()) capture("ranks");
-  if (machine.net == NetKind::Unknown && !of.expected.within) capture("transport");
-  if (machine.searched.within < 0) capture("graph");
-  if (machine.nics > 0 && machine.nic_gbits < 0 && !of.expected.within) capture("rates");
-  constexpr int64_t kEnough = int64_t{1} << 30;
-  if (of.curve.last_at > 0 && of.curve.last_at < kEnough) capture("sizes");
-}
-
-void set_limited(const PerfCause& cause, const Case& of, PerfVerdict& verdict) {
-  const MachineExpectation& expected = of.expected;
-  verdict.answer = PerfAnswer::Limited;
-  verdict.stage = cause.stage;
-  verdict.machine_ceiling = expected.best > 0 ? expected.best : expected.deciding.busbw;
-  verdict.ceiling = cause.path;
-  // What was reached refutes a share that is left in general.
-  if (cause.path > 0 && cause.path < of.curve.best) verdict.ceiling = verdict.machine_ceiling;
-  if (cause.key == "few-nics") {
-    verdict.ceiling = expected.deciding.busbw;
-    verdict.machine_ceiling = cause.path;
-  }
-  if (cause.stage == Stage::Protocol && is_on_loopback(of.machine)) {
-    verdict.ceiling = verdict.machine_ceiling = path_factor("loopback-tcp");
-  }
-  if (cause.path > 0 && cause.key != "few-nics") {
-    verdict.ceilings.push_back(
-        {cause.stage, cause.path, -1,
-         "is left by " + join(perf_words("cause", cause.key, cause.figures), ""), cause.source,
-         cause.evidence, true});
-  }
-  const double of_what = verdict.machine_ceiling;
-  verdict.headline = fmt::format(
-      "{}: {} GB/s{}, limited by {}", subject_of(of.measurement, of.machine),
-      bandwidth_text(of.curve.best),
-      of_what > 0 ? fmt::format(", {} % below the {} of {}", below(of.curve.best, of_what),
-                                bandwidth_text(of_what),
-                                cause.stage == Stage::Protocol && is_on_loopback(of.machine)
-                                    ? "Simple on the same path"
-                                    : "this machine")
-                  : std::string(),
-      join(perf_words("cause", cause.key, cause.figures), ""));
-  for (const Evidence& line : cause.evidence) {
-    if (line.where.line > 0) verdict.evidence.push_back(line);
-  }
-  add(verdict.attempts, perf_words("try", cause.key, cause.figures));
-  if (cause.stage == Stage::TCP || cause.stage == Stage::SHM || cause.stage == Stage::Protocol) {
-    add(verdict.do_not, perf_words("not", "fabric"));
-  }
-  if (cause.stage == Stage::Channels) add(verdict.do_not, perf_words("not", "channels"));
-}
-
-void set_below(double ceiling, double machine_ceiling, const std::string& of_what, const Case& of,
-               PerfVerdict& verdict) {
-  verdict.answer = PerfAnswer::Below;
-  verdict.ceiling = ceiling;
-  verdict.machine_ceiling = machine_ceiling;
-  const bool ends_lower = of.curve.falls || of.curve.dips;
-  verdict.headline = fmt::format(
-      "{}: {} GB/s{}, {} % below the {} {}{}; these lines do not tell which stage or host it is",
-      subject_of(of.measurement, of.machine), bandwidth_text(of.curve.best),
-      ends_lower ? " at best" : "", below(of.curve.best, ceiling), bandwidth_text(ceiling), of_what,
-      ends_lower ? fmt::format(", and {} % below it at {}", below(of.curve.last, ceiling),
-                               bytes_text(of.curve.last_at))
-                 : "");
-  if (of.curve.falls) add(verdict.attempts, perf_words("try", "falls"));
-  const bool over_pcie = of.expected.deciding.stage == Stage::PCIe;
-  add(verdict.attempts, perf_words("try", !of.expected.within ? "below-between"
-                                          : over_pcie         ? "below-pcie"
-                                                              : "below-within"));
-  if (!of.expected.within && of.machine.over_ethernet) {
-    add(verdict.attempts, perf_words("try", "below-ethernet"));
-  }
-  const double of_half = of.curve.best / ceiling / path_factor("acs");
-  if (!of.expected.within && of_half > 0.75 && of_half < 1.25) {
-    add(verdict.attempts, perf_words("try", "below-acs"));
-  }
-  constexpr int kMany = 8;
-  if (of.machine.nhosts > kMany) add(verdict.notes, perf_words("note", "scale"));
-  if (of.machine.nhosts > 1) {
-    add(verdict.do_not, perf_words("not", "slow-host"));
-    add(verdict.capture, perf_words("capture", "pairs"));
-    add(verdict.capture, perf_words("capture", "repeat"));
-  }
-  add_capture(of, verdict);
-}
-
-void set_cannot_tell(const std::string& why, const Case& of, PerfVerdict& verdict) {
-  verdict.answer = PerfAnswer::CannotTell;
-  verdict.headline = fmt::format("{}: {} GB/s; {}", subject_of(of.measurement, of.machine),
-                                 bandwidth_text(std::max(of.curve.best, 0.0)), why);
-  add_capture(of, verdict);
-}
-
 /// Nothing was moved, or nothing was measured.
-bool judge_no_test(const Case& of, PerfVerdict& verdict) {
+bool judge_no_test(const JudgedCurve& of, PerfVerdict& verdict) {
   if (of.machine.nranks == 1) {
     const int lone = of.measurement.lone_processes;
-    set_cannot_tell(
+    state_cannot_tell(
         lone > 1
             ? fmt::format("cannot tell: {} processes ran the test each for itself, with one "
                           "rank, as a build without MPI does",
@@ -302,21 +40,22 @@ bool judge_no_test(const Case& of, PerfVerdict& verdict) {
                           "communication"),
         of, verdict);
     verdict.capture.clear();
-    add(verdict.attempts, perf_words("try", "one-rank"));
+    add_words(verdict.attempts, perf_words("try", "one-rank"));
     return true;
   }
   if (of.curve.best > 0) return false;
-  set_cannot_tell("cannot tell: no row has a bandwidth", of, verdict);
+  state_cannot_tell("cannot tell: no row has a bandwidth", of, verdict);
   return true;
 }
 
 /// Racks of NVLink that NICs join: what between them decides is known of no machine yet.
-bool judge_domains(const Case& of, PerfVerdict& verdict) {
+bool judge_domains(const JudgedCurve& of, PerfVerdict& verdict) {
   if (!is_several_domains(of.machine)) return false;
   constexpr int kGpusAHost = 4;
   const double nics = kGpusAHost * of.machine.gpu->nic_gbits / 8;
   if (of.curve.plateau < nics) {
-    set_cannot_tell("cannot tell: for several racks of NVLink no figure is published", of, verdict);
+    state_cannot_tell("cannot tell: for several racks of NVLink no figure is published", of,
+                      verdict);
     return true;
   }
   verdict.answer = PerfAnswer::Normal;
@@ -329,7 +68,7 @@ bool judge_domains(const Case& of, PerfVerdict& verdict) {
 }
 
 /// Hosts with one GPU whose EFA cannot reach its memory.
-bool judge_efa_without_gdr(const Case& of, PerfVerdict& verdict) {
+bool judge_efa_without_gdr(const JudgedCurve& of, PerfVerdict& verdict) {
   const Machine& machine = of.machine;
   const bool is_efa = machine.provider == "efa" ||
                       (machine.provider.empty() && machine.net_name == "AWS Libfabric");
@@ -351,27 +90,27 @@ bool judge_efa_without_gdr(const Case& of, PerfVerdict& verdict) {
 }
 
 /// What most such hosts have is a guess: only what is below the least of them is accused.
-void judge_typical(const Case& of, PerfVerdict& verdict) {
+void judge_typical(const JudgedCurve& of, PerfVerdict& verdict) {
   const Ceiling& usual = of.expected.deciding;
   // Hosts with a quarter of the usual network are sold too.
   constexpr double kLeast = 0.25;
   const double least = kLeast * of.expected.line;
   if (of.curve.falls || of.curve.best < path_factor("normal-nic") * least) {
     const double carried = std::max(least, of.curve.best);
-    set_below(carried, usual.busbw, "that the slowest network of such hosts gives", of, verdict);
+    state_below(carried, usual.busbw, "that the slowest network of such hosts gives", of, verdict);
     return;
   }
-  set_cannot_tell(
+  state_cannot_tell(
       fmt::format("cannot tell: {} usually, and the logs do not tell what these hosts have "
                   "({} % of that)",
-                  usual.why, 100 - below(of.curve.best, usual.busbw)),
+                  usual.why, 100 - percent_below(of.curve.best, usual.busbw)),
       of, verdict);
   verdict.machine_ceiling = usual.busbw;
-  if (of.curve.best < 0.6 * usual.busbw) add(verdict.notes, perf_words("note", "half"));
+  if (of.curve.best < 0.6 * usual.busbw) add_words(verdict.notes, perf_words("note", "half"));
 }
 
 /// No ceiling: the value itself may still say something.
-void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
+void judge_unknown_machine(const JudgedCurve& of, PerfVerdict& verdict) {
   const Machine& machine = of.machine;
   if (has_sockets_alone(machine) && machine.nhosts != 1) {
     // Below, not even Ethernet of 10 Gb/s.
@@ -383,19 +122,19 @@ void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
           fmt::format("{}: {} GB/s over TCP sockets, which is all that these hosts show: normal",
                       subject_of(of.measurement, machine), bandwidth_text(of.curve.best));
       verdict.evidence = machine.net_lines;
-      add(verdict.capture, perf_words("capture", "graph"));
+      add_words(verdict.capture, perf_words("capture", "graph"));
       return;
     }
   }
   const double reached = of.curve.plateau;
   const Ceiling explained = explained_by_rates(machine, of.measurement.op, reached);
   if (explained.busbw > 0 && !of.curve.falls && !machine.shares_gpu && of.causes.empty()) {
-    set_normal(explained, of, verdict);
-    add(verdict.notes,
-        perf_words("note", "fitted",
-                   {{"figure", std::to_string(100 - below(reached, explained.busbw))},
-                    {"why", explained.why.substr(0, explained.why.find(" give"))}}));
-    add_capture(of, verdict);
+    state_normal(explained, of, verdict);
+    add_words(verdict.notes,
+              perf_words("note", "fitted",
+                         {{"figure", std::to_string(100 - percent_below(reached, explained.busbw))},
+                          {"why", explained.why.substr(0, explained.why.find(" give"))}}));
+    ask_for_more(of, verdict);
     return;
   }
   // Every process names a network, one that it does not need as well.
@@ -406,23 +145,41 @@ void judge_unknown_machine(const Case& of, PerfVerdict& verdict) {
     return !(may_be_local && each.stage == Stage::TCP && each.key.starts_with("tcp"));
   });
   if (cause != of.causes.end()) {
-    set_limited(*cause, of, verdict);
-    add_capture(of, verdict);
+    state_limited(*cause, of, verdict);
+    ask_for_more(of, verdict);
     return;
   }
   if (of.curve.falls) {
-    set_cannot_tell("it falls as messages grow, which no healthy path does; cannot tell why", of,
-                    verdict);
-    add(verdict.attempts, perf_words("try", "falls"));
+    state_cannot_tell("it falls as messages grow, which no healthy path does; cannot tell why", of,
+                      verdict);
+    add_words(verdict.attempts, perf_words("try", "falls"));
     return;
   }
-  set_cannot_tell("cannot tell: nothing in the logs names the machine or its links", of, verdict);
+  state_cannot_tell("cannot tell: nothing in the logs names the machine or its links", of, verdict);
+}
+
+/// What was reached as a part of what the cause leaves; -1: it is not known how much that is.
+double share_of_path(const PerfCause& cause, const JudgedCurve& of) {
+  return cause.path > 0 ? of.curve.best / cause.path : -1;
+}
+
+/// From here on the cause explains the value, and more than that did not pass the link.
+constexpr double kNearPath = 0.5;
+constexpr double kBeyondPath = 1.1;
+
+/// A listing does not tell whether data passed the link: the value has to fit.
+bool is_refuted(const PerfCause& cause, const JudgedCurve& of) {
+  if (cause.key.find("-lanes") == cause.key.npos) return false;
+  const double share = share_of_path(cause, of);
+  return share > kBeyondPath || (!of.expected.known() && share < kNearPath);
 }
 
 /// A cause that a line proves may take so much that even a normal-looking value is its own.
-bool is_at_its_limit(const PerfCause& cause, const Case& of) {
-  if (cause.key == "nic-slot") return true;
-  if (cause.key == "pcie") return of.curve.best <= 1.1 * cause.path;
+bool is_at_its_limit(const PerfCause& cause, const JudgedCurve& of) {
+  const double share = share_of_path(cause, of);
+  if (cause.key == "nic-slot" || cause.key == "pcie") return share <= kBeyondPath;
+  if (cause.key == "gpu-lanes" || cause.key == "nic-lanes")
+    return share >= kNearPath && share <= kBeyondPath;
   if (cause.key == "few-nics") return of.curve.best < 0.75 * cause.path;
   if (cause.key == "algo") {
     return cause.path > 0 && cause.path < 0.85 * of.expected.deciding.busbw &&
@@ -431,7 +188,7 @@ bool is_at_its_limit(const PerfCause& cause, const Case& of) {
   return false;
 }
 
-void judge_by_ceiling(const Case& of, PerfVerdict& verdict) {
+void judge_by_ceiling(const JudgedCurve& of, PerfVerdict& verdict) {
   const MachineExpectation& expected = of.expected;
   const Ceiling& deciding = expected.deciding;
   const int nranks = std::max(of.machine.nranks, 2);
@@ -440,31 +197,31 @@ void judge_by_ceiling(const Case& of, PerfVerdict& verdict) {
   const bool is_high = !of.curve.falls && (of.curve.plateau >= deciding.normal_from ||
                                            of.curve.best >= deciding.normal_from * share);
   for (const PerfCause& cause : of.causes) {
-    if (is_at_its_limit(cause, of)) return set_limited(cause, of, verdict);
+    if (is_at_its_limit(cause, of)) return state_limited(cause, of, verdict);
   }
-  if (is_high) return set_normal(deciding, of, verdict);
+  if (is_high) return state_normal(deciding, of, verdict);
   if (of.measurement.in_training) {
-    return set_cannot_tell(
+    return state_cannot_tell(
         "cannot tell: calls of a training were timed, and what a rank waits for others is part of "
         "them",
         of, verdict);
   }
   if (!of.causes.empty()) {
-    set_limited(of.causes.front(), of, verdict);
-    add_capture(of, verdict);
+    state_limited(of.causes.front(), of, verdict);
+    ask_for_more(of, verdict);
     return;
   }
   if (expected.network.known == Known::Typical && deciding.stage == Stage::NIC) {
     return judge_typical(of, verdict);
   }
   if (expected.network.known == Known::Fitted && !expected.within) {
-    return set_cannot_tell("cannot tell: the rate of the NICs is in no line", of, verdict);
+    return state_cannot_tell("cannot tell: the rate of the NICs is in no line", of, verdict);
   }
   const double of_what = expected.best > 0 ? expected.best : deciding.busbw;
-  set_below(of_what, of_what,
-            expected.best > 0 ? fmt::format("that such machines reach ({})", of.machine.type_by)
-                              : fmt::format("that {}", deciding.why),
-            of, verdict);
+  state_below(of_what, of_what,
+              expected.best > 0 ? fmt::format("that such machines reach ({})", of.machine.type_by)
+                                : fmt::format("that {}", deciding.why),
+              of, verdict);
   verdict.stage = Stage::Unknown;
 }
 
@@ -494,13 +251,14 @@ std::string_view to_string(PerfAnswer answer) { return kAnswers[static_cast<size
 PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine) {
   PerfVerdict verdict;
   verdict.measurement = &measurement;
-  Case of = {measurement, machine, read_end(measurement), {}, {}};
+  JudgedCurve of = {measurement, machine, read_end(measurement), {}, {}};
   verdict.reached = of.curve.best;
   verdict.reached_at = of.curve.best_at;
-  add_row(measurement, of.curve.best_at, verdict);
+  quote_row(measurement, of.curve.best_at, verdict);
   if (judge_no_test(of, verdict)) return verdict;
   of.expected = expect_of(machine, measurement.op, of.curve.best);
   of.causes = perf_causes(machine, measurement.op, of.expected.deciding.busbw);
+  std::erase_if(of.causes, [&](const PerfCause& cause) { return is_refuted(cause, of); });
   if (!judge_domains(of, verdict) && !judge_efa_without_gdr(of, verdict)) {
     if (of.expected.known()) {
       judge_by_ceiling(of, verdict);
@@ -510,13 +268,22 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   }
   verdict.ceilings.insert(verdict.ceilings.end(), of.expected.ceilings.begin(),
                           of.expected.ceilings.end());
+  if (machine.modelled > 0) {
+    verdict.ceilings.push_back({Stage::Algorithm,
+                                machine.modelled,
+                                -1,
+                                fmt::format("NCCL expects of {}", machine.modelled_by),
+                                "NCCL's tuning table, as it printed it",
+                                {},
+                                true});
+  }
   const Known known = of.expected.network.known;
   verdict.by_guess =
       !of.expected.within && ((machine.rate_by_name && known == Known::Said) ||
                               (known == Known::Typical && verdict.answer == PerfAnswer::Limited));
   std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
-  add_notes(of, verdict);
+  note_traps(of, verdict);
   return verdict;
 }
 
@@ -543,9 +310,9 @@ std::optional<PerfVerdict> judge_paths(const Machine& machine) {
       "Nothing was measured, so the rate cannot be told; data go over {}{}", path,
       machine.channels > 0 ? fmt::format(", {}", plural(machine.channels, "channel")) : "");
   if (machine.channels > 0) verdict.evidence.push_back(machine.channels_line);
-  add(verdict.capture, perf_words("capture", "table"));
+  add_words(verdict.capture, perf_words("capture", "table"));
   if (machine.has_net && machine.per_host() == 1)
-    add(verdict.capture, perf_words("capture", "pods"));
+    add_words(verdict.capture, perf_words("capture", "pods"));
   return verdict;
 }
 

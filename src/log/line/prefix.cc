@@ -91,28 +91,35 @@ bool take_word(char end, Attempt& it) {
   return !it.word.empty() && it.scan.skip(it.word);
 }
 
-/// Takes what `letter` names, in front of the byte `end` of the pattern.
-bool take(char letter, char end, Attempt& it) {
+// What the letters of a pattern stand for, by the kind of what they take. The letters of each kind
+// are listed once more where one is taken.
+
+/// A time, which is noted; 'c' is not.
+bool take_time(char letter, Attempt& it) {
   Scanner& scan = it.scan;
-  int64_t number = -1;
   switch (letter) {
-    case 't':  // The time, as ISO 8601 has it.
+    case 't':  // As ISO 8601 has it.
       it.prefix.time = take_iso_stamp(scan);
       return !it.prefix.time.empty();
-    case 'm':  // The time with the month's name.
+    case 'm':  // With the month's name.
       it.prefix.time = take_month_stamp(scan);
       return !it.prefix.time.empty();
-    case 'v':  // The time as vLLM prints it: "01-05 12:00:00".
+    case 'v':  // As vLLM prints it: "01-05 12:00:00".
       it.prefix.time = scan.rest().substr(0, 14);
       return scan.digits(2) && scan.skip('-') && scan.digits(2) && scan.skip(' ') &&
              !take_clock(scan).empty();
-    case 'e':  // The time in milliseconds since 1970.
+    case 'e':  // In milliseconds since 1970.
       it.prefix.time = scan.rest().substr(0, 13);
       return scan.digits(13);
-    case 'c':  // A time of day that is not noted.
+    default:  // 'c': a time of day.
       return !take_clock(scan).empty();
-    case 'd':  // A number.
-      return scan.number(number);
+  }
+}
+
+bool take_number(char letter, Attempt& it) {
+  Scanner& scan = it.scan;
+  int64_t number = -1;
+  switch (letter) {
     case 'i':  // A priority.
       return scan.number(number) && number <= 191;
     case '4':  // So many digits.
@@ -125,8 +132,16 @@ bool take(char letter, char end, Attempt& it) {
       return scan.number(it.prefix.local_rank);
     case 'k':  // The number of a task.
       return note_task(scan, it);
-    case 'w':  // Any text.
-      return take_word(end, it);
+    default:  // 'd': any.
+      return scan.number(number);
+  }
+}
+
+/// A name, or any text in front of the byte `end` of the pattern.
+bool take_name(char letter, char end, Attempt& it) {
+  Scanner& scan = it.scan;
+  int64_t number = -1;
+  switch (letter) {
     case 'T': {  // The task in "1,3", "prterun-nodea-77@1,3", "3", SageMaker's "1,mpirank:3,algo-1".
       if (!take_word(end, it)) return false;
       const size_t at = it.word.find("mpirank:");
@@ -150,21 +165,37 @@ bool take(char letter, char end, Attempt& it) {
     case 'f':  // "core.py:58", "external/xla/a.cc:12".
       it.word = scan.take_while(is_file_path_char, kLongestPrefixName);
       return it.word.find('.') != it.word.npos && scan.skip(':') && scan.number(number);
-    case 'L':
+    default:  // 'w': any text.
+      return take_word(end, it);
+  }
+}
+
+/// One of a few words.
+bool take_known_word(char letter, Attempt& it) {
+  Scanner& scan = it.scan;
+  switch (letter) {
+    case 'L':  // The level of a logger.
       return is_logger_level(scan.take_while(is_word, 10));
     case 'A':  // The severity of absl.
       return scan.skip_if([](char c) { return c == 'I' || c == 'W' || c == 'E' || c == 'F'; });
-    case 's':
+    default:  // 's': a stream.
       it.prefix.stream = scan.take_while(is_word, 16);
       return it.prefix.stream == "stdout" || it.prefix.stream == "stderr" ||
              it.prefix.stream == "stddiag";
+  }
+}
+
+/// Blanks, signs, and what is drawn of them.
+bool take_signs(char letter, Attempt& it) {
+  Scanner& scan = it.scan;
+  switch (letter) {
     case 'x':  // "-" or "[id key=\"v\"]" of RFC 5424.
       while (scan.skip('[')) {
         if (!take_word(']', it) || !scan.skip(']')) return false;
       }
       scan.skip('-');
       return true;
-    case 'q':
+    case 'q':  // Of a quoted mail.
       return !scan.take_while([](char c) { return c == '>'; }).empty();
     case 'u':  // What stands behind the number of a line.
       return scan.skip_if([](char c) { return c == '|' || c == ')' || c == '.' || c == ':'; });
@@ -182,6 +213,18 @@ bool take(char letter, char end, Attempt& it) {
     default:  // 'z': one blank, or the end.
       return scan.skip(' ') || scan.done();
   }
+}
+
+/// Takes what `letter` names, in front of the byte `end` of the pattern.
+bool take(char letter, char end, Attempt& it) {
+  const auto is_one_of = [&](std::string_view letters) {
+    return letters.find(letter) != letters.npos;
+  };
+  if (is_one_of("tmvec")) return take_time(letter, it);
+  if (is_one_of("di46rlk")) return take_number(letter, it);
+  if (is_one_of("wTHhnpf")) return take_name(letter, end, it);
+  if (is_one_of("LAs")) return take_known_word(letter, it);
+  return take_signs(letter, it);
 }
 
 const char* take_choice(const char* pattern, Attempt& it);

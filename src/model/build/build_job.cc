@@ -287,6 +287,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   std::ranges::move(read_ras_text(shard.ras_lines.kept), std::back_inserter(job.ras_reports));
   std::ranges::stable_sort(job.ras_reports, {}, &RasReport::where);
   job.topologies = std::move(shard.topologies);
+  job.pci_devices = std::move(shard.pci_devices);
   job.nccl_tests = std::move(shard.nccl_tests);
   job.logs.reserve(shard.speakers.size());
   RecordLists::Shared alike;

@@ -31,8 +31,9 @@ constexpr bool is_name_char(char c) { return is_word(c) || c == '-'; }
 // Which host does the name of a file name?
 
 /// Words that people put in front of a host when they name a file: "dmesg-node-a.txt".
-constexpr std::string_view kFileWords[] = {"dmesg",    "kern", "kernel", "syslog", "journal",
-                                           "messages", "log",  "logs",   "xid",    "nvidia"};
+constexpr std::string_view kFileWords[] = {"dmesg",   "kern",     "kernel", "syslog",
+                                           "journal", "messages", "log",    "logs",
+                                           "xid",     "nvidia",   "lspci"};
 
 /// A name may begin behind `before`: "logs/", "dmesg-", "kern_"; not behind "gpu-".
 bool begins_name(std::string_view before) {
@@ -361,6 +362,13 @@ void build_topologies(Job& job) {
   }
   for (HostTopology& file : job.topologies) {
     file.host = host_of_file(hosts, file.source.substr(file.source.find_last_of('/') + 1));
+  }
+  for (PciListing& listing : job.pci_devices) {
+    // The name of the file, or that of the folder it is in: "node-a/lspci.txt".
+    const std::vector<std::string_view> parts = split(listing.source, '/');
+    for (auto part = parts.rbegin(); part != parts.rend() && part - parts.rbegin() < 2; ++part) {
+      if (listing.host.empty()) listing.host = host_of_file(hosts, *part);
+    }
   }
   for (auto& [host, printed] : systems_by_host(job)) {
     HostTopology topology;

@@ -711,6 +711,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   for (const HostTopology& topology : job.topologies) {
     if (!topology.source.empty()) part.topologies.push_back(topology);
   }
+  part.pci_devices = job.pci_devices;
   const std::map<size_t, int> speakers = runs_of_speakers(job, parts);
   std::vector<size_t> logs;
   for (size_t i = 0; i < job.logs.size(); ++i) {

@@ -480,6 +480,7 @@ void Shard::merge(Shard&& later) {
   std::ranges::move(later.flight_recorders, std::back_inserter(flight_recorders));
   std::ranges::move(later.inspected, std::back_inserter(inspected));
   std::ranges::move(later.topologies, std::back_inserter(topologies));
+  std::ranges::move(later.pci_devices, std::back_inserter(pci_devices));
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
   ras_lines.merge(std::move(later.ras_lines));
   for (RasReport& report : later.ras_reports) add(std::move(report));

@@ -24,6 +24,7 @@
 #include "model/init_section.h"
 #include "model/inspector.h"
 #include "model/nccl_tests.h"
+#include "model/pci_devices.h"
 #include "model/process_log.h"
 #include "model/ras.h"
 #include "model/timeline.h"
@@ -87,6 +88,7 @@ struct Shard {
   std::vector<FlightRecorderDump> flight_recorders;
   std::vector<InspectedRank> inspected;
   std::vector<HostTopology> topologies;  ///< Of whom nobody has said whose they are.
+  std::vector<PciListing> pci_devices;
   std::vector<NcclTestsRun> nccl_tests;  ///< Those written as JSON.
 
   static constexpr size_t kMaxSpeakers = 65536;
@@ -94,6 +96,7 @@ struct Shard {
   void add(FlightRecorderDump&& dump) { flight_recorders.push_back(std::move(dump)); }
   void add(InspectedRank&& rank) { inspected.push_back(std::move(rank)); }
   void add(HostTopology&& file) { topologies.push_back(std::move(file)); }
+  void add(PciListing&& listing) { pci_devices.push_back(std::move(listing)); }
   void add(RasReport&& report);
   /// `unit` is the file's number.
   void add(NcclTestsRun&& run, uint64_t unit);

@@ -36,8 +36,8 @@
 #include "replay/run/machine.h"
 #include "replay/run/processes.h"
 #include "replay/run/protocol.h"
+#include "replay/run/rank_execution.h"
 #include "replay/run/rank_plan.h"
-#include "replay/run/rank_program.h"
 
 namespace ncclog {
 namespace {
@@ -189,7 +189,7 @@ class RankWork {
   const NcclLibrary& nccl_;
   RankTalk state_;
   Communicators communicators_;
-  RankProgram program_;
+  RankExecution program_;
   CallProgress told_;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/perf/late_ranks.h"
 #include "diagnose/perf/perf_words.h"
 #include "model/job.h"
 #include "report/json/json_fields.h"
@@ -104,16 +105,21 @@ std::string speed_text(const SpeedDifference& speed) {
   const std::string values =
       by_bandwidth ? fmt::format("{} instead of {} GB/s", bandwidth_text(slower.busbw),
                                  bandwidth_text(faster.busbw))
-                   : fmt::format("{:.0f} instead of {:.0f} us", slower.time_us, faster.time_us);
+      : speed.bytes < 0
+          ? fmt::format("{} instead of {}", late_time_text(slower.time_us),
+                        late_time_text(faster.time_us))
+          : fmt::format("{:.0f} instead of {:.0f} us", slower.time_us, faster.time_us);
   const std::string ranks =
       slower.nranks == faster.nranks || slower.nranks < 0 || faster.nranks < 0
           ? ""
           : fmt::format(", {} instead of {} ranks", slower.nranks, faster.nranks);
   constexpr double kWhole = 10;
-  return fmt::format("{} is {:.{}f} times slower than {} ({} at {}: {}{})",
-                     speed.bad_is_slower ? "BAD" : "GOOD", speed.ratio,
-                     speed.ratio < kWhole ? 1 : 0, speed.bad_is_slower ? "GOOD" : "BAD",
-                     clipped(speed.op), bytes_text(speed.bytes), values, ranks);
+  constexpr double kNearOne = 1.15;
+  const int decimals = speed.ratio >= kWhole ? 0 : speed.ratio < kNearOne ? 2 : 1;
+  return fmt::format("{} is {:.{}f} times slower than {} ({}{}: {}{})",
+                     speed.bad_is_slower ? "BAD" : "GOOD", speed.ratio, decimals,
+                     speed.bad_is_slower ? "GOOD" : "BAD", clipped(speed.op),
+                     speed.bytes < 0 ? "" : " at " + bytes_text(speed.bytes), values, ranks);
 }
 
 std::string headline_of_speed(const RunDifference& difference) {
@@ -553,8 +559,12 @@ constexpr Key<DifferenceReport> kSpeed[] = {
         return to_valid_utf8(of.difference.speed->op);
       }}},
     {"bytes",
-     {type::count,
-      [](const Job&, const DifferenceReport& of) -> Json { return of.difference.speed->bytes; }}},
+     {type::nullable<type::count>,
+      [](const Job&, const DifferenceReport& of) -> Json {
+        const int64_t bytes = of.difference.speed->bytes;
+        return bytes < 0 ? Json(nullptr) : Json(bytes);
+      }},
+     "Of the buffer; null: steps of the training were timed."},
     {"slower",
      {type::one_of<"good|bad">,
       [](const Job&, const DifferenceReport& of) -> Json {

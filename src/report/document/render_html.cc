@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxLineBytes = 1024;
 
-std::vector<Attribute> css(Literal names) { return {{"class", std::string(names.text())}}; }
+std::vector<Attribute> css(SourceText names) { return {{"class", std::string(names.text())}}; }
 
 /// The class of what a word judges.
 std::string css_of(std::string_view word) {

@@ -23,7 +23,7 @@ Markup svg_title(std::string_view title) {
   return title.empty() ? Markup() : html_element("title", {}, plain_text(title, kMaxTitleBytes));
 }
 
-Markup svg_text(int x, int y, Literal css, std::string_view anchor, std::string_view text) {
+Markup svg_text(int x, int y, SourceText css, std::string_view anchor, std::string_view text) {
   return html_element("text",
                       {{"x", std::to_string(x)},
                        {"y", std::to_string(y)},
@@ -43,7 +43,7 @@ Markup svg_rect(const Box& box, std::string_view css, std::string_view title = {
                       svg_title(title));
 }
 
-Markup svg_path(Literal css, const std::string& path, std::string_view title = {}) {
+Markup svg_path(SourceText css, const std::string& path, std::string_view title = {}) {
   return html_element("path", {{"class", std::string(css.text())}, {"d", path}}, svg_title(title));
 }
 
@@ -360,7 +360,7 @@ Markup inside(const Graph& graph, const GraphLayout& layout) {
 }
 
 /// A line of text below what stands in a file. Moves `y` there.
-Markup text_line(Literal css, std::string_view text, int most, int& width, int& y) {
+Markup text_line(SourceText css, std::string_view text, int most, int& width, int& y) {
   const std::string shown = clip(printable(text), most);
   y += 18;
   width = std::max(width, 28 + text_width(shown));
@@ -689,7 +689,7 @@ Markup grid_of(const CurveScale& scale) {
 }
 
 Markup drawn(const CurveChart& chart, const std::string& name) {
-  static constexpr Literal kLines[] = {"c0", "c1", "c2", "c3"};
+  static constexpr SourceText kLines[] = {"c0", "c1", "c2", "c3"};
   const CurveScale scale = scale_of(chart);
   Markup out = grid_of(scale);
   Markup keys;

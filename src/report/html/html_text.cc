@@ -88,9 +88,10 @@ Markup plain_text(std::string_view bytes, size_t most) {
   return Markup(escaped(printable(shown)) + (shown.size() < bytes.size() ? "…" : ""));
 }
 
-Markup html_literal(Literal markup) { return Markup(std::string(markup.text())); }
+Markup html_literal(SourceText markup) { return Markup(std::string(markup.text())); }
 
-Markup html_element(Literal tag, const std::vector<Attribute>& attributes, const Markup& content) {
+Markup html_element(SourceText tag, const std::vector<Attribute>& attributes,
+                    const Markup& content) {
   // Elements of HTML that have no end tag, and those of SVG that we leave empty.
   static constexpr std::string_view kVoid[] = {"br",   "circle", "input",   "line", "link",
                                                "meta", "path",   "polygon", "rect"};

@@ -19,10 +19,10 @@
 namespace ncclog {
 
 /// Text of this program's source; never of a log.
-class Literal {
+class SourceText {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor)
-  consteval Literal(const char* text) : text_(text) {}
+  consteval SourceText(const char* text) : text_(text) {}
   std::string_view text() const { return text_; }
 
  private:
@@ -31,7 +31,7 @@ class Literal {
 
 /// One attribute; its value may hold any bytes and is escaped when the element is made.
 struct Attribute {
-  Literal name;
+  SourceText name;
   std::string value;
 };
 
@@ -50,8 +50,8 @@ class Markup {
 
   friend Markup html_text(std::string_view bytes, size_t most);
   friend Markup plain_text(std::string_view bytes, size_t most);
-  friend Markup html_literal(Literal markup);
-  friend Markup html_element(Literal tag, const std::vector<Attribute>& attributes,
+  friend Markup html_literal(SourceText markup);
+  friend Markup html_element(SourceText tag, const std::vector<Attribute>& attributes,
                              const Markup& content);
 
   std::string bytes_;
@@ -69,11 +69,11 @@ Markup html_text(std::string_view bytes, size_t most = kMaxShownBytes);
 Markup plain_text(std::string_view bytes, size_t most = kMaxShownBytes);
 
 /// Markup that this program holds as it is.
-Markup html_literal(Literal markup);
+Markup html_literal(SourceText markup);
 
 /// <tag attributes>content</tag>; without content <tag attributes/> where HTML knows no end tag,
 /// and in SVG. Attributes with an empty value are written, too.
-Markup html_element(Literal tag, const std::vector<Attribute>& attributes,
+Markup html_element(SourceText tag, const std::vector<Attribute>& attributes,
                     const Markup& content = {});
 
 // What is a page made of: the document with its policy, style and script, sections, tables?

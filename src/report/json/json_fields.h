@@ -53,9 +53,9 @@ namespace type {
 
 /// A text as a parameter of a template.
 template <size_t size>
-struct Literal {
+struct FixedText {
   char bytes[size] = {};
-  constexpr Literal(const char (&text)[size]) { std::copy_n(text, size, bytes); }
+  constexpr FixedText(const char (&text)[size]) { std::copy_n(text, size, bytes); }
   constexpr std::string_view view() const { return {bytes, size - 1}; }
 };
 
@@ -66,18 +66,18 @@ inline Json positive() { return {{"type", "integer"}, {"minimum", 1}}; }
 inline Json number() { return {{"type", "number"}}; }
 inline Json counts_by_name() { return {{"type", "object"}, {"additionalProperties", count()}}; }
 
-template <Literal pattern>
+template <FixedText pattern>
 Json matching() {
   return {{"type", "string"}, {"pattern", pattern.view()}};
 }
 
 /// One of words that stand with '|' between them.
-template <Literal words>
+template <FixedText words>
 Json one_of() {
   return {{"enum", split(words.view(), '|')}};
 }
 
-template <Literal value>
+template <FixedText value>
 Json constant() {
   return {{"const", value.view()}};
 }

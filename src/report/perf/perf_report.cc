@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "diagnose/perf/machine.h"
 #include "diagnose/perf/perf_words.h"
-#include "report/json/json_fields.h"
 #include "report/tables/table.h"
 
 namespace ncclog {
@@ -34,8 +33,19 @@ NodeSetAnswer node_sets_of(const Job& job) {
 
 }  // namespace
 
-PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere) {
+std::vector<PerfVerdict> quoted_verdicts(const Job& job) {
   std::vector<PerfVerdict> verdicts = perf_verdicts(job);
+  for (PerfVerdict& verdict : verdicts) {
+    for (Evidence& line : verdict.evidence) {
+      const auto text = line.text.empty() ? job.quoted.find(line.where) : job.quoted.end();
+      if (text != job.quoted.end()) line.text = text->second;
+    }
+  }
+  return verdicts;
+}
+
+PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere) {
+  std::vector<PerfVerdict> verdicts = quoted_verdicts(job);
   for (const Measurement& measurement : elsewhere) {
     // All that is known of that machine stands in the measurement.
     verdicts.push_back(judge_measurement(measurement, machine_of(Job(), measurement)));
@@ -86,34 +96,12 @@ const LateVerdict* first_late(const std::vector<LateVerdict>& late) {
   return found == late.end() ? nullptr : &*found;
 }
 
-/// "rank 5 on node-a", "host node-b".
-std::string party_text(const LateParty& party) {
-  if (party.rank < 0) return "host " + party.host;
-  return party.host.empty() ? fmt::format("rank {}", party.rank)
-                            : fmt::format("rank {} on {}", party.rank, party.host);
-}
-
-std::string duration_text(double microseconds) {
-  if (microseconds >= 1e6) return fmt::format("{:.2f} s", microseconds / 1e6);
-  if (microseconds >= 1e3) return fmt::format("{:.1f} ms", microseconds / 1e3);
-  return fmt::format("{:.0f} us", microseconds);
-}
-
-/// "in each 10th call", "in bursts", "in 92 % of 400 calls".
-std::string when_text(const LateVerdict& verdict, const LateParty& party) {
-  if (party.period > 1) return fmt::format("in each {}th call", party.period);
-  const std::string share =
-      fmt::format("in {:.0f} % of {}", party.share * 100, plural(verdict.calls, "call"));
-  return party.how == Lateness::Bursts ? share + ", in bursts" : share;
-}
-
+/// What the facts say, and where to look.
 std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
-  return fmt::format("{} came last {}, by {} (median; {} at the 99th percentile); {}.",
-                     capitalised(party_text(party)), when_text(verdict, party),
-                     duration_text(party.median_us), duration_text(party.p99_us),
+  return fmt::format("{}; {}.", capitalised(late_words(verdict, party)),
                      party.inside_the_call
                          ? "it takes longer inside the call, so look at its links and its GPU"
-                         : "the others waited for it, so look at what it does before the call");
+                         : "the others wait for it, so look at what it does before the call");
 }
 
 std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between) {
@@ -299,8 +287,8 @@ void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reade
         "{}: {} of {} by {}, median {}{}",
         verdict.communicator.empty() ? "Communicator" : verdict.communicator,
         plural(verdict.calls, "call"), plural(verdict.nranks, "rank"), verdict.source,
-        duration_text(verdict.median_call_us),
-        verdict.clock_error_us > 0 ? ", clocks known to " + duration_text(verdict.clock_error_us)
+        late_time_text(verdict.median_call_us),
+        verdict.clock_error_us > 0 ? ", clocks known to " + late_time_text(verdict.clock_error_us)
                                    : "");
     std::vector<std::string> points;
     for (const LateParty& party : verdict.late) points.push_back(late_sentence(verdict, party));
@@ -402,7 +390,7 @@ Document perf_document(const PerfReport& report, Reader reader) {
 
 Section perf_section(const Job& job) {
   Section section{.heading = "Speed", .id = "speed"};
-  const std::vector<PerfVerdict>& verdicts = perf_verdicts(job);
+  const std::vector<PerfVerdict> verdicts = quoted_verdicts(job);
   const std::vector<LateVerdict>& late = late_verdicts(job);
   // What a job that measured nothing could reach is no part of a report about something else.
   const bool measured = std::ranges::any_of(
@@ -410,209 +398,6 @@ Section perf_section(const Job& job) {
   if (!measured && first_late(late) == nullptr) return section;
   section.parts = perf_sections(job, verdicts, late, node_sets_of(job), false, Reader::Page);
   return section;
-}
-
-// For scripts: JSON, schema ncclog.perf/1, and that schema.
-
-namespace {
-
-/// Null for what is not known.
-Json write_real(double value) {
-  if (!std::isfinite(value) || value < 0) return nullptr;
-  return value;
-}
-
-template <auto member>
-constexpr Value<Owner<member>> kReal = {
-    type::nullable<type::number>,
-    [](const Job&, const Owner<member>& of) -> Json { return write_real(of.*member); }};
-
-constexpr auto kStage = type::one_of<
-    "nvlink|nvls|pcie|shm|cpu|nic|nic-without-gdr|tcp|protocol|channels|algorithm|rank|unknown">;
-
-constexpr Key<MeasuredValue> kMeasuredValue[] = {
-    {"time_us", kReal<&MeasuredValue::time_us>},
-    {"algbw", kReal<&MeasuredValue::algbw>, "GB/s, 10^9 bytes a second."},
-    {"busbw", kReal<&MeasuredValue::busbw>, "GB/s, as nccl-tests defines it."},
-};
-
-constexpr Key<MeasuredPoint> kPoint[] = {
-    {"bytes", kNumberOrNull<&MeasuredPoint::bytes>},
-    {"out_of_place", kObject<&MeasuredPoint::out_of_place, kMeasuredValue>},
-    {"in_place", kObject<&MeasuredPoint::in_place, kMeasuredValue>},
-    {"wrong", kNumberOrNull<&MeasuredPoint::wrong>, "Wrong values; null: not checked."},
-};
-
-constexpr Key<Ceiling> kCeiling[] = {
-    {"stage", kWord<&Ceiling::stage, kStage>},
-    {"busbw", kReal<&Ceiling::busbw>},
-    {"why", kText<&Ceiling::why>},
-    {"source", kText<&Ceiling::source>},
-    {"in_use",
-     kValue<&Ceiling::in_use,
-            [] {
-              return Json{{"type", "boolean"}};
-            }>,
-     "Lines show that data take this way; false: the machine has it."},
-};
-
-Json write_by(const Job&, const Measurement& measurement) {
-  constexpr std::string_view kNames[] = {"nccl-tests", "torch", "deepspeed", "megatron", "replay"};
-  return kNames[static_cast<size_t>(measurement.by)];
-}
-
-constexpr Key<Measurement> kMeasurement[] = {
-    {"name", kNameOrNull<&Measurement::name>, "As people know it: all_reduce_perf."},
-    {"op", kNameOrNull<&Measurement::op>, "As NCCL spells it."},
-    {"by", {type::one_of<"nccl-tests|torch|deepspeed|megatron|replay">, write_by}},
-    {"datatype", kNameOrNull<&Measurement::datatype>},
-    {"nranks", kNumberOrNull<&Measurement::nranks>},
-    {"nhosts", kNumberOrNull<&Measurement::nhosts>},
-    {"hosts", kTexts<&Measurement::hosts>},
-    {"gpus", kTexts<&Measurement::gpus>},
-    {"points", kObjects<&Measurement::points, kPoint>},
-};
-
-/// What is not known of a verdict without a measurement: about a job whose speed nobody measured.
-template <const auto& key>
-constexpr Key<PerfVerdict> kOfMeasurement = {
-    key.name,
-    {key.value.schema,
-     [](const Job& job, const PerfVerdict& verdict) -> Json {
-       static const Measurement kNone;
-       return key.value.write(job, verdict.measurement ? *verdict.measurement : kNone);
-     }},
-    key.help};
-
-constexpr Key<PerfVerdict> kVerdict[] = {
-    kOfMeasurement<kMeasurement[0]>,
-    kOfMeasurement<kMeasurement[1]>,
-    kOfMeasurement<kMeasurement[2]>,
-    kOfMeasurement<kMeasurement[3]>,
-    kOfMeasurement<kMeasurement[4]>,
-    kOfMeasurement<kMeasurement[5]>,
-    kOfMeasurement<kMeasurement[6]>,
-    kOfMeasurement<kMeasurement[7]>,
-    {"answer", kWord<&PerfVerdict::answer, type::one_of<"normal|limited|below|cannot-tell">>},
-    {"stage", kWord<&PerfVerdict::stage, kStage>, "Which stage limits, or would."},
-    {"reached", kReal<&PerfVerdict::reached>, "Best bus bandwidth, GB/s."},
-    {"reached_at", kNumberOrNull<&PerfVerdict::reached_at>, "Its size in bytes."},
-    {"ceiling", kReal<&PerfVerdict::ceiling>, "Bus bandwidth that the path in use allows, GB/s."},
-    {"machine_ceiling", kReal<&PerfVerdict::machine_ceiling>,
-     "What this machine could reach, GB/s."},
-    {"ceilings", kObjects<&PerfVerdict::ceilings, kCeiling>, "The lowest first."},
-    {"headline", kText<&PerfVerdict::headline>},
-    {"notes", kTexts<&PerfVerdict::notes>},
-    {"try", kTexts<&PerfVerdict::attempts>},
-    {"do_not", kTexts<&PerfVerdict::do_not>},
-    {"capture", kTexts<&PerfVerdict::capture>},
-    {"evidence", kObjects<&PerfVerdict::evidence, kEvidence>},
-    kOfMeasurement<kMeasurement[8]>,
-};
-
-std::string_view to_string(Lateness how) { return how == Lateness::Bursts ? "bursts" : "steady"; }
-
-constexpr Key<LateParty> kLateParty[] = {
-    {"rank", kNumberOrNull<&LateParty::rank>, "Null: a host as a whole."},
-    {"host", kNameOrNull<&LateParty::host>},
-    {"share", kReal<&LateParty::share>, "Of the calls in which it came last, 0 to 1."},
-    {"median_us", kReal<&LateParty::median_us>},
-    {"p99_us", kReal<&LateParty::p99_us>},
-    {"how",
-     {type::one_of<"steady|bursts">,
-      [](const Job&, const LateParty& party) -> Json { return to_string(party.how); }}},
-    {"period", kValue<&LateParty::period>, "Late in each so-manieth call; 0: at no regular one."},
-    {"where",
-     {type::one_of<"compute|call">,
-      [](const Job&, const LateParty& party) -> Json {
-        return party.inside_the_call ? "call" : "compute";
-      }},
-     "compute: it entered late and the others waited; call: it took longer in the call itself."},
-};
-
-constexpr Key<LateVerdict> kLateVerdict[] = {
-    {"source", kText<&LateVerdict::source>},
-    {"communicator", kNameOrNull<&LateVerdict::communicator>},
-    {"nranks", kNumberOrNull<&LateVerdict::nranks>},
-    {"calls", kValue<&LateVerdict::calls>, "That all ranks with times made."},
-    {"median_call_us", kReal<&LateVerdict::median_call_us>},
-    {"clock_error_us", kReal<&LateVerdict::clock_error_us>},
-    {"late", kObjects<&LateVerdict::late, kLateParty>, "Empty: nobody is named."},
-    {"why_nobody", kNameOrNull<&LateVerdict::why_nobody, type::text>},
-    {"evidence", kObjects<&LateVerdict::evidence, kEvidence>},
-};
-
-constexpr Key<Suspect> kSuspect[] = {
-    {"kind", kWord<&Suspect::kind, type::one_of<"host|link|rail">>},
-    {"host", kNameOrNull<&Suspect::host>},
-    {"other", kNameOrNull<&Suspect::other>, "The other end of a link."},
-    {"rail", kNameOrNull<&Suspect::rail>},
-};
-
-constexpr Key<NextRun> kNextRun[] = {
-    {"hosts", kTexts<&NextRun::hosts>},
-    {"rail", kNameOrNull<&NextRun::rail>, "NIC to use alone; null: all."},
-};
-
-constexpr Key<NodeSetAnswer> kNodeSets[] = {
-    {"fast", kTexts<&NodeSetAnswer::fast>, "Names of runs."},
-    {"slow", kTexts<&NodeSetAnswer::slow>},
-    {"unclear", kTexts<&NodeSetAnswer::unclear>, "Neither, or nothing to compare them with."},
-    {"explained", kObjects<&NodeSetAnswer::explained, kSuspect>, "Empty: not yet."},
-    {"left", kObjects<&NodeSetAnswer::left, kSuspect>, "Each of these alone would explain it."},
-    {"next", kObjects<&NodeSetAnswer::next, kNextRun>, "Runs to make; empty: none is needed."},
-    {"why", kText<&NodeSetAnswer::why>},
-};
-
-constexpr Key<Tool> kPerfTool[] = {kTool[0], kTool[1]};  // No rule is asked.
-
-constexpr Key<PerfReport> kPerfVerdict[] = {
-    {"status",
-     {type::one_of<"slow|normal|cannot_tell|nothing_measured">,
-      [](const Job&, const PerfReport& of) -> Json { return to_string(status_of(of)); }}},
-    {"headline",
-     {type::text,
-      [](const Job&, const PerfReport& of) -> Json { return to_valid_utf8(headline_of(of)); }}},
-};
-
-constexpr Key<PerfReport> kPerf[] = {
-    {"schema",
-     {type::constant<"ncclog.perf/1">,
-      [](const Job&, const PerfReport&) -> Json { return "ncclog.perf/1"; }}},
-    {"tool", kObject<&PerfReport::tool, kPerfTool>},
-    {"verdict",
-     {type::object<kPerfVerdict>,
-      [](const Job& job, const PerfReport& of) { return write_object(job, kPerfVerdict, of); }}},
-    {"measurements",
-     {type::objects<kVerdict>,
-      [](const Job& job, const PerfReport& of) {
-        return write_objects(job, kVerdict, of.verdicts);
-      }}},
-    {"late",
-     {type::objects<kLateVerdict>,
-      [](const Job& job, const PerfReport& of) {
-        return write_objects(job, kLateVerdict, of.late);
-      }}},
-    {"node_sets",
-     {type::nullable<type::object<kNodeSets>>,
-      [](const Job& job, const PerfReport& of) -> Json {
-        const bool is_solved = !of.node_sets.why.empty();
-        return is_solved ? write_object(job, kNodeSets, of.node_sets) : Json(nullptr);
-      }},
-     "Null: no set of hosts was measured, or a single one that is normal."},
-};
-
-}  // namespace
-
-std::string write_perf_json(const PerfReport& report) {
-  return write_object(report.job, kPerf, report).dump(2) + "\n";
-}
-
-std::string perf_schema() {
-  return document_schema("urn:ncclog:perf:1", "ncclog.perf/1",
-                         "What `ncclog perf --format json` prints. Keys that are not required may "
-                         "be added; what is here stays.",
-                         kPerf);
 }
 
 }  // namespace ncclog

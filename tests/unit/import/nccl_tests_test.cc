@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "import/import.h"
 
@@ -71,6 +73,41 @@ TEST(NcclTestsJson, RecordsOfRcclTestsAreJoinedToRows) {
   ASSERT_EQ(run.rows.size(), 1U);
   EXPECT_EQ(run.rows[0].text,
             "8388608 -1 float sum -1 76.20 110.10 192.70 0 74.00 113.40 198.40 N/A");
+}
+
+TEST(NcclTestsCsv, LinesAreReadFromTheirEndsWhateverTheHeadingLacks) {
+  // Without MPI; with it, whose heading lacks "nodes"; with it and the right heading.
+  for (const auto& [heading, ranks] :
+       {std::pair("numCycle,collective,gpus,", "8"),
+        std::pair("numCycle,collective,ranks,rankspernode,gpusperrank,", "1,8,8,1"),
+        std::pair("numCycle,name,nodes,ranks,ranksPerNode,gpusPerRank,", "1,8,8,1")}) {
+    const auto line = [&](const char* rest) {
+      return fmt::format("0,\"AllReduce\",{},{}", ranks, rest);
+    };
+    const auto [run, problem] = import_nccl_tests(
+        std::string(heading) + "size,type,redop,inplace,time,algbw,busbw,#wrong\n" +
+        line("1048576,\"float\",\"sum\",0,55.66,18.84,32.97,\"0\"\r\n") +
+        line("1048576, \"float\", \"sum\", 1, 54.1, 19.38, 33.92, \"N/A\"\n") +
+        line("2097152,\"float\",\"sum\",0,80,26.21,45.87,\"0\"\n"));
+    EXPECT_EQ(problem, "");
+    EXPECT_EQ(run.test, "AllReduce");
+    EXPECT_EQ(run.nranks, 8) << heading;
+    ASSERT_EQ(run.rows.size(), 2U) << heading;
+    EXPECT_EQ(run.rows[0].text,
+              "1048576 -1 float sum -1 55.66 18.84 32.97 0 54.10 19.38 33.92 N/A");
+    EXPECT_EQ(run.rows[1].where, (SourceRef{0, 4}));
+  }
+}
+
+TEST(NcclTestsCsv, WhatIsNoResultIsPassedOver) {
+  EXPECT_EQ(import_nccl_tests("numCycle,busbw\n").problem, "it holds no results");
+  EXPECT_EQ(import_nccl_tests("numCycle,busbw\n0,a,8,-5,f,s,0,1,2,3,0\n,,,,,,,,,,\n").problem,
+            "it holds no results");
+  const NcclTestsImport import = import_nccl_tests(
+      "numCycle,busbw\n0,a,99999999999,8,f,s,0,nan,1e999,-3,x\n" + std::string(100000, ','));
+  ASSERT_EQ(import.run.rows.size(), 1U);
+  EXPECT_EQ(import.run.nranks, -1);
+  EXPECT_EQ(import.run.rows[0].out_of_place.time, "");
 }
 
 TEST(NcclTestsJson, WhatIsNoResultIsRefused) {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "app/read/read_job.h"
+#include "app/read/read_example.h"
 #include "rules/rule_tools.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "app/read/read_job.h"
+#include "app/read/read_example.h"
 #include "rules/load_rules.h"
 #include "rules/rule_tools.h"
 #include "support/temp_dir.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "app/read/read_job.h"
+#include "app/read/read_example.h"
 #include "base/text.h"
 #include "rules/load_rules.h"
 #include "rules/pattern.h"

@@ -106,6 +106,27 @@ TEST(ReadDocument, ResultsOfNcclTestsAreRunsBesideThoseOfLogs) {
   EXPECT_EQ(job.inputs[2].note.find("A file of nccl-tests' results that cannot be read: "), 0U);
 }
 
+TEST(ReadDocument, AListingOfDevicesBelongsToAHostAndMayHoldALog) {
+  const TempDir folder;
+  const std::string listing =
+      "17:00.0 3D controller: NVIDIA Corporation GA100 [A100 PCIe 40GB] (rev a1)\n"
+      "\tLnkSta:\tSpeed 16GT/s, Width x8\n";
+  const std::string long_listing = listing + std::string(5000, '\n');
+  const std::vector<std::string> inputs = {
+      folder.add("lspci-node-a.txt", listing),
+      folder.add("lspci.txt", long_listing + std::string(kLine)),
+      folder.add("node-a/devices.txt", listing)};
+  const Job job = read_job(inputs, {});
+  ASSERT_EQ(job.pci_devices.size(), 3U);
+  EXPECT_EQ(job.pci_devices[0].host, "node-a");
+  EXPECT_EQ(job.pci_devices[1].host, "");
+  EXPECT_EQ(job.pci_devices[2].host, "node-a");
+  EXPECT_EQ(job.inputs[0].format, "lspci");
+  EXPECT_EQ(file_line(job, job.pci_devices[2].devices[0].runs.where).path, inputs[2]);
+  ASSERT_EQ(job.processes.size(), 1U);
+  EXPECT_EQ(job.processes[0].host, "node-a");
+}
+
 TEST(ReadDocument, ACutCompressionIsSaidToo) {
   const TempDir folder;
   const std::string dump = read_file(sample_logs("size-mismatch") / "fr_3");

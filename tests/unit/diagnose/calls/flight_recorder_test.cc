@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "app/read/read_job.h"
+#include "app/read/read_example.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "import/import.h"

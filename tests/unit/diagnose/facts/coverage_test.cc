@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "app/read/read_job.h"
+#include "app/read/read_example.h"
 #include "model/build/build_job.h"
 #include "support/dump_line.h"
 

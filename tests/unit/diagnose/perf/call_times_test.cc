@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/read/read_example.h"
 #include "app/read/read_job.h"
 #include "diagnose/perf/late_ranks.h"
 #include "input/find_inputs.h"

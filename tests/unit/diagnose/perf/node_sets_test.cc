@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +89,22 @@ TEST(NodeSets, OneRunHasNothingToBeComparedWith) {
             "One run has nothing to be compared with. Run a b and c d, which may go at once.");
 }
 
+TEST(NodeSets, RunsMayGoAtOnceWhereTheyShareNoHost) {
+  for (const char* hosts : {"a b c", "a b c d", "a b c d e", "a b c d e f g", "a b c d e f g h"}) {
+    const NodeSetAnswer answer = solve_node_sets(runs_of({fmt::format("{} 12", hosts)}));
+    ASSERT_GT(answer.next.size(), 1u) << hosts;
+    std::set<std::string> used;
+    size_t in_all = 0;
+    for (const NextRun& run : answer.next) {
+      used.insert(run.hosts.begin(), run.hosts.end());
+      in_all += run.hosts.size();
+    }
+    const bool shares = used.size() < in_all;
+    EXPECT_EQ(answer.why.find("may go at once") != std::string::npos, !shares) << answer.why;
+    EXPECT_EQ(answer.why.find("they share a host") != std::string::npos, shares) << answer.why;
+  }
+}
+
 TEST(NodeSets, RunsOnOtherNumbersOfHostsAreNoReference) {
   // Two hosts reach more than eight do, though nothing is bad.
   const NodeSetAnswer answer = solve_node_sets(runs_of({"a b 48", "a b c d e f g h 30"}));
@@ -111,7 +128,7 @@ TEST(NodeSets, ASlowRunBesideACeilingNeedsNoFastOne) {
   EXPECT_TRUE(sound.next.empty());
 }
 
-TEST(NodeSets, UntilOneThingIsLeftTheNextRunsAreNamed) {
+TEST(NodeSets, UntilOneSuspectIsLeftTheNextRunsAreNamed) {
   const NodeSetAnswer answer = solve_node_sets(runs_of({"a b 48", "c d 12"}));
   EXPECT_EQ(answer.left.size(), 3u);
   EXPECT_EQ(next(answer), "a c, b d");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -463,6 +464,31 @@ TEST(PerfFacts, HoldTheMeasuredBandwidthAgainstWhatNcclReckonsWith) {
   EXPECT_EQ(answer_of(kNormal,
                       promise("1", "5.0/1.0") + kGood + "# Avg bus bandwidth    : 3.17 FAILED\n"),
             "no");
+}
+
+TEST(PerfVerdict, SaysWhatNcclsOwnTableExpectsWhereNothingElseTells) {
+  Measurement measurement{.op = "AllReduce", .nranks = 8};
+  for (const double busbw : {9.0, 9.5, 10.0}) {
+    MeasuredPoint& point = measurement.points.emplace_back();
+    point.bytes = int64_t{1} << (28 + measurement.points.size());
+    point.out_of_place.busbw = busbw;
+  }
+  Machine machine;
+  machine.nranks = 8;
+  machine.modelled = 40;
+  machine.modelled_by = "Ring, Simple";
+  const PerfVerdict low = judge_measurement(measurement, machine);
+  EXPECT_EQ(low.answer, PerfAnswer::CannotTell);
+  ASSERT_EQ(low.ceilings.size(), 1u);
+  EXPECT_EQ(low.ceilings[0].why, "NCCL expects of Ring, Simple");
+  const auto is_said = [](const PerfVerdict& verdict) {
+    return std::ranges::any_of(verdict.notes, [](const std::string& note) {
+      return note.find("tuning table expects 40.0 GB/s of Ring, Simple") != note.npos;
+    });
+  };
+  EXPECT_TRUE(is_said(low));
+  machine.modelled = 14;
+  EXPECT_FALSE(is_said(judge_measurement(measurement, machine)));
 }
 
 }  // namespace

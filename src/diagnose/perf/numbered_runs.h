@@ -1,7 +1,7 @@
 // Runs over hosts as the search for what is bad sees them: hosts and rails by number, repetitions
 // joined, each run slow or fast beside its like.
 //
-//   a b: 48   b d: 12   b d: 13        → two trials of one group: {a b} is fast, {b d} is slow
+//   a b: 48   b d: 12   b d: 13        → two runs of one group: {a b} is fast, {b d} is slow
 //
 // Where no run of a group is clearly slower than another, nobody knows whether all are slow or all
 // are fast; such a group is not told, and excludes only what would make some of it slow.
@@ -29,20 +29,20 @@ using HostSet = std::bitset<kMostHosts>;
 enum class Pace { Unclear, Fast, Slow };
 
 /// One set of hosts that ran, or may run.
-struct Trial {
+struct NumberedRun {
   HostSet hosts;
   int nhosts = 0;
-  int rail = -1;              ///< Into NodeTrials::rails: the one used alone; -1: all.
+  int rail = -1;              ///< Into NumberedRuns::rails: the one used alone; -1: all.
   std::map<int, int> parts;   ///< By host, the rail used alone there, where hosts differ.
   bool inside = false;        ///< One host, and no NIC in use.
-  int group = -1;             ///< Into NodeTrials::groups; below 0: none yet.
+  int group = -1;             ///< Into NumberedRuns::groups; below 0: none yet.
   Pace pace = Pace::Unclear;  ///< Of a group that is not told, Fast: as good as its best.
   double busbw = 0;           ///< Median of its repetitions.
   std::vector<std::string> names;
 };
 
-/// Trials that are held against each other.
-struct TrialGroup {
+/// Runs that are held against each other.
+struct RunGroup {
   std::string like;
   int nhosts = 0;
   bool alone = false;  ///< Of each host one rail, or one GPU.
@@ -50,58 +50,60 @@ struct TrialGroup {
   bool told = false;    ///< It is known which of them are slow.
   bool differ = false;  ///< Some are slow beside others: that is how it is known.
   double ceiling = -1;
-  std::vector<size_t> trials;
+  std::vector<size_t> runs;
 
-  /// What is wrong with a host as a whole (its switch, its CPUs) need not show in such trials.
+  /// What is wrong with a host as a whole (its switch, its CPUs) need not show in such runs.
   bool may_spare_host() const { return alone || inside; }
 };
 
 /// What may be bad, by numbers. Rail of all hosts: `host` is -1.
-struct Thing {
+struct NumberedSuspect {
   SuspectKind kind = SuspectKind::Host;
   int host = -1;
   int other = -1;
   int rail = -1;
 
-  auto operator<=>(const Thing&) const = default;
+  auto operator<=>(const NumberedSuspect&) const = default;
 };
 
-using Things = std::vector<Thing>;
+using Suspects = std::vector<NumberedSuspect>;
 
-struct NodeTrials {
+struct NumberedRuns {
   std::vector<std::string> hosts;          ///< Sorted.
   std::vector<std::string> rails;          ///< Sorted.
   std::vector<std::vector<int>> rails_of;  ///< By host, ascending.
-  std::vector<Trial> trials;
-  std::vector<TrialGroup> groups;
+  std::vector<NumberedRun> runs;
+  std::vector<RunGroup> groups;
   std::vector<std::string> flaky;  ///< Runs that contradict their own repetitions.
 };
 
-NodeTrials read_trials(const std::vector<NodeSetRun>& runs);
+NumberedRuns number_runs(const std::vector<NodeSetRun>& runs);
 
-/// True if the trial is slow where only that is bad.
-bool slows(const Thing& thing, const Trial& trial);
-bool slow_any(std::span<const Thing> things, const Trial& trial, bool hosts_count = true);
+/// True if the run is slow where only that is bad.
+bool slows(const NumberedSuspect& suspect, const NumberedRun& run);
+bool slow_any(std::span<const NumberedSuspect> suspects, const NumberedRun& run,
+              bool hosts_count = true);
 
-/// A trial that a set of bad things fails to make slow though it must be; nullptr: there is none.
-const Trial* unexplained_by(const NodeTrials& all, std::span<const Thing> things);
+/// A run that a set of suspects fails to make slow though it must be; nullptr: there is none.
+const NumberedRun* unexplained_by(const NumberedRuns& all,
+                                  std::span<const NumberedSuspect> suspects);
 
-/// True if that set explains all trials.
-bool explain(const NodeTrials& all, std::span<const Thing> things);
+/// True if that set explains all runs.
+bool explain(const NumberedRuns& all, std::span<const NumberedSuspect> suspects);
 
 /// Everything that may be bad, and makes no run slow that is known to be fast. nullopt: that is more
 /// than `most`.
-std::optional<Things> possible_things(const NodeTrials& all, size_t most);
+std::optional<Suspects> possible_suspects(const NumberedRuns& all, size_t most);
 
-Suspect suspect_of(const NodeTrials& all, const Thing& thing);
+Suspect suspect_of(const NumberedRuns& all, const NumberedSuspect& suspect);
 
 /// The runs that divide these explanations best, to be made at once (diagnose/perf/next_runs.cc).
 /// One explanation may be empty: nothing is bad. Of runs that divide them alike those are taken that
 /// leave the fewest of `doubts`, larger explanations. Empty: no run would divide them.
-std::vector<NextRun> next_runs(const NodeTrials& all, const std::vector<Things>& explanations,
-                               const std::vector<Things>& doubts = {});
+std::vector<NextRun> next_runs(const NumberedRuns& all, const std::vector<Suspects>& explanations,
+                               const std::vector<Suspects>& doubts = {});
 
 /// The same where there are too many to be listed: halves of `hosts`.
-std::vector<NextRun> halves_of(const NodeTrials& all, const HostSet& hosts);
+std::vector<NextRun> halves_of(const NumberedRuns& all, const HostSet& hosts);
 
 }  // namespace ncclog

@@ -1,4 +1,4 @@
-#include "replay/run/rank_program.h"
+#include "replay/run/rank_execution.h"
 
 #include <algorithm>
 #include <chrono>
@@ -265,8 +265,8 @@ constexpr int kPoison = 0xa5;
 
 }  // namespace
 
-RankProgram::RankProgram(const ReplayPlan& plan, int rank, MadeIn mode, const NcclLibrary& nccl,
-                         Communicators& communicators)
+RankExecution::RankExecution(const ReplayPlan& plan, int rank, MadeIn mode, const NcclLibrary& nccl,
+                             Communicators& communicators)
     : plan_(plan),
       rank_(rank),
       nccl_(nccl),
@@ -275,7 +275,7 @@ RankProgram::RankProgram(const ReplayPlan& plan, int rank, MadeIn mode, const Nc
       layout_(lay_out_buffers(plan, rank, calls_)),
       is_completed_(calls_.size(), false) {}
 
-void RankProgram::allocate() {
+void RankExecution::allocate() {
   for (const StreamArenas& arenas : layout_.streams) {
     streams_.push_back({make_stream(rank_),
                         GpuMemory(arenas.send, rank_),
@@ -298,12 +298,12 @@ void RankProgram::allocate() {
   check(cudaDeviceSynchronize(), {"cudaDeviceSynchronize", rank_});
 }
 
-CallSite RankProgram::site_of(size_t call) const {
+CallSite RankExecution::site_of(size_t call) const {
   return {function_name(calls_[call]), rank_, calls_[call].communicator,
           static_cast<int64_t>(call)};
 }
 
-CallTarget RankProgram::target_of(size_t call) const {
+CallTarget RankExecution::target_of(size_t call) const {
   const PlannedCall& planned = calls_[call];
   const PlannedCommunicator& communicator = plan_.communicators[planned.communicator];
   const BufferPlace& place = layout_.calls[call];
@@ -317,12 +317,12 @@ CallTarget RankProgram::target_of(size_t call) const {
           .stream = stream.stream.get()};
 }
 
-CallShape RankProgram::shape_of(size_t call) const {
+CallShape RankExecution::shape_of(size_t call) const {
   const CallTarget target = target_of(call);
   return ncclog::shape_of(calls_[call], target.rank, target.nranks);
 }
 
-void RankProgram::enqueue_all(const std::function<void()>& looks_around) {
+void RankExecution::enqueue_all(const std::function<void()>& looks_around) {
   for (size_t at = 0; at < calls_.size();) {
     const size_t end = group_end(calls_, at);
     for (size_t call = at; call < end; ++call) await_room(call, looks_around);
@@ -339,7 +339,7 @@ void RankProgram::enqueue_all(const std::function<void()>& looks_around) {
   for (size_t i = 0; i < streams_.size(); ++i) compared_[i].record(streams_[i].stream.get());
 }
 
-void RankProgram::await_room(size_t call, const std::function<void()>& looks_around) {
+void RankExecution::await_room(size_t call, const std::function<void()>& looks_around) {
   const Stream& stream = streams_[calls_[call].stream];
   while (stream.entered.size() - stream.completed >= kMostOpenOnStream) {
     look();
@@ -349,7 +349,7 @@ void RankProgram::await_room(size_t call, const std::function<void()>& looks_aro
   }
 }
 
-void RankProgram::fill(size_t call) {
+void RankExecution::fill(size_t call) {
   const CallTarget target = target_of(call);
   const CallShape shape = shape_of(call);
   const DataPattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
@@ -366,7 +366,7 @@ void RankProgram::fill(size_t call) {
         {"launch of fill", rank_, -1, static_cast<int64_t>(call)});
 }
 
-void RankProgram::issue(size_t first, size_t end) {
+void RankExecution::issue(size_t first, size_t end) {
   const auto make = [this](size_t call) {
     return issue_call(nccl_, calls_[call], target_of(call));
   };
@@ -390,7 +390,7 @@ void RankProgram::issue(size_t first, size_t end) {
   }
 }
 
-void RankProgram::follow(size_t call) {
+void RankExecution::follow(size_t call) {
   const CallTarget target = target_of(call);
   Stream& stream = streams_[calls_[call].stream];
   made_[call].record(target.stream);
@@ -409,7 +409,7 @@ void RankProgram::follow(size_t call) {
         {"launch of compare", rank_, -1, static_cast<int64_t>(call)});
 }
 
-void RankProgram::look() {
+void RankExecution::look() {
   for (Stream& stream : streams_) {
     while (stream.completed < stream.entered.size() &&
            made_[stream.entered[stream.completed]].is_reached()) {
@@ -429,7 +429,7 @@ void RankProgram::look() {
   }
 }
 
-void RankProgram::wait_for_all(const std::function<void()>& looks_around) {
+void RankExecution::wait_for_all(const std::function<void()>& looks_around) {
   const auto is_over = [this] {
     return std::ranges::all_of(compared_, [](const GpuEvent& event) { return event.is_reached(); });
   };
@@ -441,7 +441,7 @@ void RankProgram::wait_for_all(const std::function<void()>& looks_around) {
   look();
 }
 
-std::vector<ComparedElements> RankProgram::results() const {
+std::vector<ComparedElements> RankExecution::results() const {
   std::vector<ComparedElements> results(calls_.size());
   if (results.empty()) return results;
   const cudaStream_t stream = copy_.get();
@@ -458,7 +458,7 @@ std::vector<ComparedElements> RankProgram::results() const {
   return results;
 }
 
-void RankProgram::release() {
+void RankExecution::release() {
   made_.clear();
   compared_.clear();
   streams_.clear();
@@ -475,7 +475,7 @@ constexpr int kWarmUps = 10;
 /// One rank's part in a measurement.
 class Stopwatch {
  public:
-  Stopwatch(RankProgram& program, size_t call, int runs, const NcclLibrary& nccl,
+  Stopwatch(RankExecution& program, size_t call, int runs, const NcclLibrary& nccl,
             Communicators& communicators, int rank)
       : call_(program.calls()[call]),
         target_(program.target_of(call)),
@@ -552,7 +552,7 @@ class Stopwatch {
 
 /// Repeats that call of `program`, on its buffers. Precondition: all calls are compared, and the
 /// other ranks of the communicator time the same one. Throws.
-MeasuredRuns time_call(RankProgram& program, size_t call, int runs, const NcclLibrary& nccl,
+MeasuredRuns time_call(RankExecution& program, size_t call, int runs, const NcclLibrary& nccl,
                        Communicators& communicators, int rank) {
   Stopwatch watch(program, call, runs, nccl, communicators, rank);
   const auto warm = static_cast<size_t>(runs);
@@ -574,7 +574,7 @@ MeasuredRuns time_call(RankProgram& program, size_t call, int runs, const NcclLi
 }  // namespace
 
 std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
-                                       RankProgram& program, const NcclLibrary& nccl,
+                                       RankExecution& program, const NcclLibrary& nccl,
                                        Communicators& communicators) {
   // A communicator of its own is split off for it, so that its cold run sets up connections.
   const std::optional<CallPlace> timed = choose_timed_call(plan);

@@ -128,11 +128,11 @@ struct CallProgress {
 
 /// Used by one thread, whose current GPU is the rank's. Invariant: a call's event is recorded once
 /// NCCL has enqueued the call.
-class RankProgram {
+class RankExecution {
  public:
   /// The plan, NCCL and the communicators are kept by reference.
-  RankProgram(const ReplayPlan& plan, int rank, MadeIn mode, const NcclLibrary& nccl,
-              Communicators& communicators);
+  RankExecution(const ReplayPlan& plan, int rank, MadeIn mode, const NcclLibrary& nccl,
+                Communicators& communicators);
 
   /// Flips a bit of what that call receives, before it is compared.
   void plant(const PlantedCorruption& corruption) { corruption_ = corruption; }
@@ -207,7 +207,7 @@ class RankProgram {
 /// Times the call that the plan is about and says so if this is its rank 0; nullopt: it is not, or
 /// there is nothing to time, or NCCL is older than 2.18 and splits no communicator. Throws.
 std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
-                                       RankProgram& program, const NcclLibrary& nccl,
+                                       RankExecution& program, const NcclLibrary& nccl,
                                        Communicators& communicators);
 
 }  // namespace ncclog

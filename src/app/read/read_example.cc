@@ -1,0 +1,125 @@
+#include "app/read/read_example.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "import/import.h"
+#include "model/build/build_job.h"
+#include "model/shard/shard.h"
+
+namespace ncclog {
+namespace {
+
+/// What an example holds often, it writes once: so many more like the last one follow, each with
+/// the next number, and so much later.
+///
+///   "entries":[{…,"collective_seq_id":1,…}],"repeated":150,"every_ms":40}
+struct Repetition {
+  int64_t times = 0;
+  int64_t every_ms = 0;
+
+  explicit Repetition(std::string_view line) {
+    constexpr int64_t kMost = 10000;
+    times = std::min(number(line, "\"repeated\":"), kMost);
+    every_ms = std::min(number(line, "\"every_ms\":"), kMost);
+  }
+
+  static int64_t number(std::string_view line, std::string_view key) {
+    const size_t at = line.rfind(key);
+    if (at == line.npos) return 0;
+    const std::string_view value = line.substr(at + key.size());
+    return parse_int(value.substr(0, value.find_first_not_of("0123456789"))).value_or(0);
+  }
+};
+
+/// Adds the dump that `line` is; false if it is none.
+bool add_dump(std::string_view line, size_t number, Shard& shard) {
+  FlightRecorderImport import =
+      import_flight_recorder(line, fmt::format("nccl_trace_rank_{}", number));
+  if (!import.problem.empty()) return false;
+  import.dump.where.unit = 0;
+  const Repetition more(line);
+  for (int64_t i = 0; i < more.times && !import.dump.entries.empty(); ++i) {
+    FlightRecorderEntry next = import.dump.entries.back();
+    ++next.collective_seq_id;
+    next.time_created_ns += more.every_ms * 1'000'000;
+    import.dump.entries.push_back(std::move(next));
+  }
+  shard.add(std::move(import.dump));
+  return true;
+}
+
+/// Adds what the Inspector measured of one rank, if `line` is that; false if it is not.
+bool add_inspected(std::string_view line, Shard& shard) {
+  InspectorImport import = import_inspector(line);
+  if (!import.problem.empty()) return false;
+  InspectedRank& rank = import.ranks.front();
+  const Repetition more(line);
+  for (int64_t i = 0; i < more.times; ++i) {
+    InspectedCall next = rank.calls.back();
+    ++next.number;
+    next.started += static_cast<double>(more.every_ms * 1000);
+    rank.calls.push_back(next);
+  }
+  shard.add(std::move(rank));
+  return true;
+}
+
+/// Whether `line` says what the user saw: "--outcome hung".
+bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
+  constexpr std::string_view kFlag = "--outcome ";
+  if (!line.starts_with(kFlag)) return false;
+  const auto& names = kStatedOutcomeNames;
+  const auto name = std::ranges::find(names, trim(line.substr(kFlag.size())));
+  if (name == names.end()) return false;
+  stated = static_cast<StatedOutcome>(name - names.begin());
+  return true;
+}
+
+}  // namespace
+
+Job read_example(std::string_view log, const LineMatcher& matcher) {
+  Shard companions;
+  bool has_companions = false;
+  std::string lines;
+  size_t count = 0;  ///< Of dumps.
+  std::optional<StatedOutcome> stated;
+  for (const std::string_view line : split(log, '\n')) {
+    const bool may_be_document = trim(line).starts_with('{');
+    if (may_be_document && add_dump(trim(line), count, companions)) {
+      ++count;
+    } else if (may_be_document && add_inspected(trim(line), companions)) {
+      has_companions = true;
+    } else if (!is_outcome(trim(line), stated)) {
+      lines += line;
+      lines += '\n';
+    }
+  }
+  if (log.find("LnkSta:") != log.npos) {
+    for (PciListing& listing : import_lspci(log, 0).hosts) {
+      companions.add(std::move(listing));
+      has_companions = true;
+    }
+  }
+  Job job;
+  if (count == 0 && !has_companions) {
+    job = job_from_text(stated ? lines : log, matcher);
+  } else {
+    Shard shard = read_text(lines, matcher);
+    shard.merge(std::move(companions));
+    JobInput input{.path = "log.txt", .format = "plain"};
+    input.bytes = input.text_bytes = lines.size();
+    input.lines = shard.losses.lines;
+    const LossTable losses = shard.losses;
+    job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
+  }
+  job.stated = stated;
+  return job;
+}
+
+}  // namespace ncclog
