@@ -30,41 +30,47 @@ namespace {
 /// The kept lines of each key of the lists; each row is made when it is asked for, because most of
 /// what ranks print is not.
 struct RecordsByKey {
+  /// Lists of one log.
+  struct OfLog {
+    int process = -1;
+    const RecordLists* lists = nullptr;
+  };
+  std::vector<OfLog> logs;  ///< By process.
   std::vector<size_t> sizes;
   mutable std::vector<std::unique_ptr<const RecordsOf>> rows;  ///< nullptr: nobody has asked.
 };
 
-template <RecordLists SpeakerLog::*lists, typename Use>
-void for_each_log(const Job& job, Use use) {
-  for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
-    for (const size_t log : nth_process(job, p).logs) use(p, job.logs[log].*lists);
-  }
-}
-
 template <RecordLists SpeakerLog::*lists>
 RecordsByKey count_records(const Job& job) {
   RecordsByKey all;
-  for_each_log<lists>(job, [&](int, const RecordLists& of_log) {
-    for (const auto& [key, list] : of_log) {
-      if (key >= all.sizes.size()) all.sizes.resize(key + size_t{1});
-      all.sizes[key] += list.kept.size();
+  for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
+    for (const size_t log : nth_process(job, p).logs) {
+      all.logs.push_back({p, &(job.logs[log].*lists)});
+      for (const auto& [key, list] : job.logs[log].*lists) {
+        if (key >= all.sizes.size()) all.sizes.resize(key + size_t{1});
+        all.sizes[key] += list.kept.size();
+      }
     }
-  });
+  }
   all.rows.resize(all.sizes.size());
   return all;
 }
 
-template <RecordLists SpeakerLog::*lists>
-RecordsOf collect_records(const Job& job, uint16_t key, size_t size) {
+RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
   RecordsOf of;
+  const size_t size = all.sizes[key];
   of.records.reserve(size);
   // Texts that came lately: to look for all of them would take longer than to read some twice.
   std::vector<std::pair<const RecordText*, uint32_t>> known(std::min<size_t>(size, 4096));
   const auto note = [](std::vector<int>& processes, int process) {
     if (processes.empty() || processes.back() != process) processes.push_back(process);
   };
-  for_each_log<lists>(job, [&](int process, const RecordLists& of_log) {
-    const RecordList list = of_log.find(key);
+  for (size_t i = 0; i < all.logs.size(); ++i) {
+    // Those of thousands of ranks are in no cache, and the loop would wait for each.
+    constexpr size_t kAhead = 8;
+    if (i + kAhead < all.logs.size()) __builtin_prefetch(all.logs[i + kAhead].lists);
+    const auto [process, lists] = all.logs[i];
+    const RecordList list = lists->find(key);
     if (list.full) note(of.full, process);
     if (list.total > list.kept.size()) note(of.repeated, process);
     for (const Record& record : list.kept) {
@@ -76,7 +82,7 @@ RecordsOf collect_records(const Job& job, uint16_t key, size_t size) {
       }
       of.records.push_back({process, number, &record});
     }
-  });
+  }
   return of;
 }
 
@@ -87,8 +93,7 @@ const RecordsOf& records_of(const Job& job, size_t key) {
   if (key >= all.sizes.size() || all.sizes[key] == 0) return none;
   auto& row = all.rows[key];
   if (row == nullptr) {
-    row = std::make_unique<const RecordsOf>(
-        collect_records<lists>(job, static_cast<uint16_t>(key), all.sizes[key]));
+    row = std::make_unique<const RecordsOf>(collect_records(all, static_cast<uint16_t>(key)));
   }
   return *row;
 }

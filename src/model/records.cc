@@ -142,10 +142,17 @@ Record RecordTexts::record(SourceRef where, std::string_view line, const Event& 
 }
 
 size_t RecordLimit::of(uint16_t kind) const {
-  constexpr uint16_t kNumbered[] = {kKindIndex<TopologyPaths>,  kKindIndex<GraphChannel>,
-                                    kKindIndex<RingNeighbours>, kKindIndex<TreeNeighbours>,
-                                    kKindIndex<ProxyConnected>, kKindIndex<ProxyNewConnection>};
-  return std::ranges::find(kNumbered, kind) == std::end(kNumbered) ? most : most_numbered;
+  switch (kind) {
+    case kKindIndex<TopologyPaths>:
+    case kKindIndex<GraphChannel>:
+    case kKindIndex<RingNeighbours>:
+    case kKindIndex<TreeNeighbours>:
+    case kKindIndex<ProxyConnected>:
+    case kKindIndex<ProxyNewConnection>:
+      return most_numbered;
+    default:
+      return most;
+  }
 }
 
 RecordLimit record_limit(size_t speakers) {
@@ -164,18 +171,19 @@ RecordLists::RecordLists(const RecordLists& other)
       records_(other.records_),
       waiting_(other.waiting_ ? std::make_unique<Waiting>(*other.waiting_) : nullptr) {}
 
+/// Where records waited that are in their places now, so that the next ones need no new memory.
+template <typename Waiting>
+thread_local std::unique_ptr<Waiting> idle;
+
 /// Where the key stands while records wait, which they may from now on.
 RecordLists::Slot& RecordLists::slot_of(uint16_t key) {
   if (waiting_ == nullptr) {
     unshare();
-    waiting_ = std::make_unique<Waiting>();
+    waiting_ = idle<Waiting> ? std::move(idle<Waiting>) : std::make_unique<Waiting>();
     waiting_->entries = entries_.size();
     for (uint16_t place = 0; place < entries_.size(); ++place) {
       waiting_->slot(entries_[place].key).entry = place + 1;
     }
-    constexpr size_t kUsual = 32;
-    waiting_->records.reserve(kUsual);
-    waiting_->before.reserve(kUsual);
   }
   Slot& slot = waiting_->slot(key);
   if (slot.entry == 0) {
@@ -228,7 +236,7 @@ bool RecordLists::holds(const Entry& entry, const Slot& slot, uint64_t hash) con
 
 void RecordLists::settle() {
   if (waiting_ == nullptr) return;
-  const std::unique_ptr<Waiting> waiting = std::move(waiting_);
+  std::unique_ptr<Waiting> waiting = std::move(waiting_);
   const auto news = entries_.begin() + static_cast<std::ptrdiff_t>(waiting->entries);
   std::ranges::sort(news, entries_.end(), {}, &Entry::key);
   std::ranges::inplace_merge(entries_.begin(), news, entries_.end(), {}, &Entry::key);
@@ -247,6 +255,10 @@ void RecordLists::settle() {
     entry.end = static_cast<uint32_t>(rows.size());
   }
   records_ = std::move(rows);
+  for (const Entry& entry : entries_) waiting->slot(entry.key) = {};
+  waiting->records.clear();
+  waiting->before.clear();
+  idle<Waiting> = std::move(waiting);
 }
 
 void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {

@@ -280,33 +280,42 @@ bool passes(const FactValue& value, const std::vector<ValueTest>& tests) {
 
 LineMatcher make_line_matcher(const Rulebook& rulebook) {
   if (rulebook.line_patterns.empty()) return {};
-  std::vector<Pattern> patterns;
+  struct Patterns {
+    std::vector<Pattern> all;
+    std::vector<int> of_any_line;  ///< Those without a word.
+    std::vector<int> of_word;      ///< Those with one, in the order of `words`.
+  };
+  Patterns patterns;
   std::vector<std::string> literals;
   std::vector<std::string> words;
   for (const std::string& text : rulebook.line_patterns) {
-    patterns.emplace_back(text);
     literals.push_back(required_literal(text));
-    if (!literals.back().empty()) words.push_back(literals.back());
+    const bool has_word = !literals.back().empty();
+    if (has_word) words.push_back(literals.back());
+    (has_word ? patterns.of_word : patterns.of_any_line)
+        .push_back(static_cast<int>(patterns.all.size()));
+    patterns.all.emplace_back(text);
   }
-  const bool any_line = words.size() < patterns.size();
   LineMatcher matcher;
-  matcher.literals = literals;
+  matcher.literals = std::move(literals);
   matcher.patterns_hash = kFnvBasis;
   for (const std::string& text : rulebook.line_patterns) {
     matcher.patterns_hash = fnv_text(matcher.patterns_hash, text);
   }
   // Shared by all copies, and then only read.
   const auto filter = std::make_shared<const LiteralSet>(words);
-  const auto filtered =
-      std::make_shared<const std::pair<std::vector<Pattern>, std::vector<std::string>>>(
-          std::move(patterns), std::move(literals));
-  matcher.match = [any_line, filter, filtered](std::string_view line, std::vector<int>& matched) {
-    if (!any_line && !filter->any_of(line, [](size_t, size_t) { return true; })) return;
-    const auto& [expressions, needed] = *filtered;
-    for (size_t i = 0; i < expressions.size(); ++i) {
-      const bool may_match = needed[i].empty() || line.find(needed[i]) != line.npos;
-      if (may_match && expressions[i].matches(line)) matched.push_back(static_cast<int>(i));
-    }
+  const auto shared = std::make_shared<const Patterns>(std::move(patterns));
+  matcher.match = [filter, shared](std::string_view line, std::vector<int>& matched) {
+    std::vector<int> likely = shared->of_any_line;
+    filter->any_of(line, [&](size_t word, size_t) {
+      likely.push_back(shared->of_word[word]);
+      return false;
+    });
+    std::ranges::sort(likely);
+    const auto repeated = std::ranges::unique(likely);
+    likely.erase(repeated.begin(), repeated.end());
+    std::ranges::copy_if(likely, std::back_inserter(matched),
+                         [&](int i) { return shared->all[static_cast<size_t>(i)].matches(line); });
   };
   return matcher;
 }

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kHeads = 16384;
 constexpr size_t kMessages = 4096;
-constexpr size_t kMaxLonger = 64;  ///< Bytes by which numbers make messages longer.
 constexpr std::string_view kInfoAnchor = "] NCCL INFO ";
 
 /// Up to and with "INFO "; empty if the bytes do not begin with the head of an INFO line.
@@ -66,7 +65,7 @@ std::string shape_of(std::string_view text) {
 }
 
 /// Where the number ends that begins at `begin`; `begin`: none does.
-size_t end_of_number(std::string_view text, size_t begin) {
+inline size_t end_of_number(std::string_view text, size_t begin) {
   size_t end = begin;
   while (end < text.size() && is_digit(text[end])) ++end;
   const bool is_hex = end == begin + 1 && text.substr(begin).starts_with("0x");
@@ -76,78 +75,7 @@ size_t end_of_number(std::string_view text, size_t begin) {
   return end;
 }
 
-/// Where the number begins that ends at `at`, or has `at` in it; `at`: none does.
-size_t begin_of_number(std::string_view text, size_t at) {
-  const auto digits_from = [&](auto is_one) {
-    size_t begin = at;
-    while (begin > 0 && is_one(text[begin - 1])) --begin;
-    return begin;
-  };
-  const size_t hex = digits_from(is_hex_digit);
-  if (hex >= 2 && text[hex - 1] == 'x' && text[hex - 2] == '0' &&
-      (hex == 2 || !is_digit(text[hex - 3]))) {
-    return hex - 2;
-  }
-  return digits_from(is_digit);
-}
-
-/// Bytes with which both begin.
-size_t same_bytes(std::string_view a, std::string_view b) {
-  const size_t size = std::min(a.size(), b.size());
-  size_t same = 0;
-  for (uint64_t in_a = 0, in_b = 0; same + sizeof(in_a) <= size; same += sizeof(in_a)) {
-    std::memcpy(&in_a, a.data() + same, sizeof(in_a));
-    std::memcpy(&in_b, b.data() + same, sizeof(in_b));
-    if (in_a != in_b) break;
-  }
-  while (same < size && a[same] == b[same]) ++same;
-  return same;
-}
-
-/// True if the texts differ in nothing but the numbers that are put into `changed`.
-bool differ_in_numbers(std::string_view known, std::string_view now,
-                       std::vector<ChangedNumber>& changed) {
-  changed.clear();
-  for (;;) {
-    const size_t at = same_bytes(known, now);
-    if (at == known.size() && at == now.size()) return true;
-    const size_t begin = begin_of_number(known, at);
-    const size_t end = end_of_number(known, begin);
-    const size_t end_now = end_of_number(now, begin);
-    const bool is_hex = end > begin + 1 && known[begin + 1] == 'x';
-    const bool is_hex_now = end_now > begin + 1 && now[begin + 1] == 'x';
-    // Both have to be numbers of one sort, and to go on behind the difference.
-    if (end < std::max(at, begin + 1) || end_now < std::max(at, begin + 1) || is_hex != is_hex_now)
-      return false;
-    changed.push_back({known.substr(begin, end - begin), now.substr(begin, end_now - begin)});
-    known.remove_prefix(end);
-    now.remove_prefix(end_now);
-  }
-}
-
-/// A part of the text that begins at `known`, in the other text; nullopt if it begins or ends inside
-/// a number.
-std::optional<std::string_view> moved_part(std::string_view part, const char* known,
-                                           std::string_view now,
-                                           const std::vector<ChangedNumber>& changed) {
-  std::ptrdiff_t begin = part.data() - known;
-  std::ptrdiff_t end = begin + static_cast<std::ptrdiff_t>(part.size());
-  const char* const first = part.data();
-  const char* const last = first + part.size();
-  for (const ChangedNumber& number : changed) {
-    const char* const number_end = number.known.data() + number.known.size();
-    const auto longer = static_cast<std::ptrdiff_t>(number.now.size()) -
-                        static_cast<std::ptrdiff_t>(number.known.size());
-    const auto is_inside = [&](const char* at) {
-      const bool behind_0x = number.known.starts_with("0x") && at == number.known.data() + 2;
-      return at > number.known.data() && at < number_end && !behind_0x;
-    };
-    if (is_inside(first) || is_inside(last)) return std::nullopt;
-    if (first >= number_end) begin += longer;
-    if (last >= number_end) end += longer;
-  }
-  return now.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-}
+bool is_hex(std::string_view number) { return number.size() > 1 && number[1] == 'x'; }
 
 /// A wording that may fit one text and not another of the same shape.
 struct Rival {
@@ -220,6 +148,13 @@ bool may_be_in_numbers(std::string_view literal) {
          literal.find("] NCCL") != literal.npos || names_pid;
 }
 
+/// Copies what a message says, without the fields that its kind does not have.
+void copy_said(const Message& from, Message& to) {
+  to.kind = from.kind;
+  to.wording = from.wording;
+  std::copy_n(from.fields.begin(), from.kind->fields.size(), to.fields.begin());
+}
+
 }  // namespace
 
 KnownMessages::KnownMessages(const LineMatcher& matcher, RecordTexts& texts)
@@ -266,44 +201,89 @@ KnownMessages::Known* KnownMessages::foresee(std::string_view rest) const {
   for (const size_t next : {last_->next, last_->next_before}) {
     Known* known = messages_[next].get();
     if (known == nullptr) continue;
-    const size_t size = known->text->text.size();
+    const size_t size = known->bytes.size();
     if (size < rest.size() && rest[size] == '\n' &&
-        std::memcmp(rest.data(), known->text->text.data(), size) == 0) {
+        std::memcmp(rest.data(), known->bytes.data(), size) == 0) {
       return known;
     }
   }
   return nullptr;
 }
 
-/// The message of which `text` is one in other numbers, if that was foreseen; then `said` is what
-/// it says.
-KnownMessages::Known* KnownMessages::foresee_alike(std::string_view text, Message& said) {
-  Known* known = last_ == nullptr ? nullptr : in_numbers_[last_->next_in_numbers].get();
-  if (known == nullptr || !known->is_regular) return nullptr;
-  const std::string_view before = known->text->text;
-  if (text.size() + kMaxLonger < before.size() || before.size() + kMaxLonger < text.size() ||
-      !differ_in_numbers(before, text, changed_)) {
-    return nullptr;
+/// Takes the text apart; false if one of its fields begins or ends inside a number.
+bool KnownMessages::Numbers::learn(std::string_view text, const Message& said) {
+  pieces.clear();
+  fields.clear();
+  for (size_t begin = 0, at = 0;;) {
+    while (at < text.size() && !is_digit(text[at])) ++at;
+    const size_t end = end_of_number(text, at);
+    pieces.push_back({text.substr(begin, at - begin), begin, is_hex(text.substr(at, end - at))});
+    if (end == at) break;
+    begin = at = end;
   }
-  said = known->said;
+  // The piece behind whose begin the place keeps its distance.
+  const auto piece_of = [&](size_t place) -> std::optional<size_t> {
+    const auto next = std::ranges::upper_bound(pieces, place, {}, &Piece::begin);
+    const Piece& piece = *std::prev(next);
+    const size_t number = piece.begin + piece.text.size();
+    const bool is_outside = place <= number || (piece.before_hex && place == number + 2);
+    return is_outside ? std::optional(static_cast<size_t>(&piece - pieces.data())) : std::nullopt;
+  };
   for (size_t i = 0; i < said.kind->fields.size(); ++i) {
-    if (said.fields[i].data() == nullptr) continue;
-    const auto moved = moved_part(said.fields[i], before.data(), text, changed_);
-    if (!moved) return nullptr;
-    said.fields[i] = *moved;
+    const std::string_view field = said.fields[i];
+    if (field.data() == nullptr) continue;
+    const auto begin = static_cast<size_t>(field.data() - text.data());
+    const auto first = piece_of(begin);
+    const auto last = piece_of(begin + field.size());
+    if (!first || !last) return false;
+    fields.push_back({i, *first, *last});
   }
-  return known;
+  return true;
+}
+
+/// Reads a text of the same shape, of which `message`, as that of the text that was learnt, becomes
+/// what it says; false if it is of another shape.
+bool KnownMessages::Numbers::read(std::string_view text, const char* learnt, Message& message) {
+  size_t at = 0;
+  for (Piece& piece : pieces) {
+    if (text.substr(at, piece.text.size()) != piece.text) return false;
+    piece.begin_now = at;
+    at += piece.text.size();
+    if (&piece == &pieces.back()) break;
+    const size_t end = end_of_number(text, at);
+    if (end == at || is_hex(text.substr(at, end - at)) != piece.before_hex) return false;
+    at = end;
+  }
+  if (at != text.size()) return false;
+  for (const Field& field : fields) {
+    const auto moved = [&](const char* place, size_t piece) {
+      return static_cast<size_t>(place - learnt) + pieces[piece].begin_now - pieces[piece].begin;
+    };
+    std::string_view& said = message.fields[field.index];
+    const size_t begin = moved(said.data(), field.first);
+    said = text.substr(begin, moved(said.data() + said.size(), field.last) - begin);
+  }
+  return true;
 }
 
 /// The message of which `text` is one in other numbers; then `said` is what it says.
 KnownMessages::Known* KnownMessages::find_alike(std::string_view text, Message& said) {
-  if (Known* const known = foresee_alike(text, said)) return known;
+  const auto reads = [&](Known& known) {
+    copy_said(known.said, said);
+    return known.numbers.read(text, known.bytes.data(), said);
+  };
+  if (last_ != nullptr) {
+    Known* const known = in_numbers_[last_->next_in_numbers].get();
+    if (known != nullptr && known->is_regular && reads(*known)) return known;
+  }
   read_shape(text, shape_);
   const size_t place = message_hash(shape_) % kMessages;
   Known* known = in_numbers_[place].get();
   if (known == nullptr || known->has_rivals || known->shape != shape_) return nullptr;
-  said = {};
-  if (!match_wording(*known->said.wording, trim(text), said)) return nullptr;
+  if (!known->is_regular || !reads(*known)) {
+    said = {};
+    if (!match_wording(*known->said.wording, trim(text), said)) return nullptr;
+  }
   if (last_ != nullptr) last_->next_in_numbers = place;
   return known;
 }
@@ -321,7 +301,7 @@ size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
   std::string_view text;
   bool is_new = false;
   if (known != nullptr) {
-    text = rest.substr(0, known->text->text.size());
+    text = rest.substr(0, known->bytes.size());
     line.hash = known->text->hash;
   } else {
     text = rest.substr(0, rest.substr(0, kMaxMessageBytes + 1).find('\n'));
@@ -329,7 +309,7 @@ size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
     line.hash = message_hash(text);
     const size_t place = line.hash % kMessages;
     known = messages_[place].get();
-    if (known != nullptr && known->text->hash == line.hash && known->text->text == text) {
+    if (known != nullptr && known->bytes == text) {
       if (last_ != nullptr) last_->next_before = std::exchange(last_->next, place);
     } else {
       known = find_alike(text, line.event.message);
@@ -350,8 +330,13 @@ size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
   }
   line.event.header.host = line.text.substr(0, last_head_->header.host.size());
   line.event.header.message = text;
-  if (!is_new) line.event.message = known->said;
+  if (!is_new) copy_said(known->said, line.event.message);
   last_ = known;
+  // What comes next, and the one behind it: other lines have pushed them out of the cache.
+  if (const Known* const next = messages_[known->next].get()) {
+    __builtin_prefetch(next->bytes.data());
+    __builtin_prefetch(messages_[next->next].get());
+  }
   // Ranks that come up print such messages alike, too.
   if (is_new && has_come(line.hash)) {
     last_ = &learn(messages_, line.hash, line.event, line.is_quiet);
@@ -372,6 +357,7 @@ KnownMessages::Known& KnownMessages::learn(Table& table, uint64_t place, const E
   const std::string_view text = event.header.message;
   known = std::make_unique<Known>();
   known->text = texts_.message(text, message_hash(text), *event.message.wording);
+  known->bytes = known->text->text;
   known->is_quiet = is_quiet;
   known->names_comm = text.find("comm 0x") != text.npos;
   known->said = moved(event.message, text, known->text->text);
@@ -403,13 +389,14 @@ void KnownMessages::learn(std::string_view text, const Event& event) {
   if (has_come(place) && (alike == nullptr || alike->shape != shape_)) {
     Known& known = learn(in_numbers_, place, event, !may_match(matcher_, with_anchor));
     known.has_rivals = has_rivals(*event.message.wording, shape_);
-    known.is_regular = !known.has_rivals && is_regular(*event.message.wording);
+    known.is_regular = !known.has_rivals && is_regular(*event.message.wording) &&
+                       known.numbers.learn(known.text->text, known.said);
     known.shape = shape_;
   }
   const uint64_t hash = message_hash(said);
   if (!has_come(hash)) return;
   const Known* known = messages_[hash % kMessages].get();
-  if (known != nullptr && known->text->text == said) return;
+  if (known != nullptr && known->bytes == said) return;
   learn(messages_, hash, event, !matcher_ || !holds_one(matcher_, with_anchor));
 }
 

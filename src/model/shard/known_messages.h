@@ -45,12 +45,6 @@ struct KnownMessageLine {
   SpeakerLog** log = nullptr;
 };
 
-/// A number that stands in one text in another one's place.
-struct ChangedNumber {
-  std::string_view known;
-  std::string_view now;
-};
-
 /// Learns heads and messages and finds lines of them. Of those that came lately only: memory is
 /// bounded. One reader after the other may use it.
 class KnownMessages {
@@ -82,17 +76,38 @@ class KnownMessages {
     uint64_t reader = 0;                        ///< To which `log` belongs.
     SpeakerLog* log = nullptr;
   };
+  /// A text taken apart at its numbers. In others of its shape, fields lie in the same pieces.
+  struct Numbers {
+    struct Piece {
+      std::string_view text;    ///< Without digits; views the text.
+      size_t begin = 0;         ///< In the text that was learnt,
+      bool before_hex = false;  ///< The number behind it begins with "0x". Behind the last is none.
+      size_t begin_now = 0;     ///< and in the one that was read last.
+    };
+    struct Field {
+      size_t index = 0;
+      size_t first = 0;  ///< The piece in which, or right before or behind which, it begins;
+      size_t last = 0;   ///< and ends.
+    };
+    std::vector<Piece> pieces;
+    std::vector<Field> fields;
+
+    bool learn(std::string_view text, const Message& said);
+    bool read(std::string_view text, const char* learnt, Message& message);
+  };
   struct Known {
+    std::string_view bytes;                       ///< Of `text`, at hand without a look at it.
     boost::intrusive_ptr<const RecordText> text;  ///< With further blanks before it.
-    bool is_quiet = false;                        ///< No pattern can match its lines.
-    bool has_rivals = false;  ///< In in_numbers_: other wordings may fit other numbers.
-    bool names_comm = false;
-    Message said;                ///< Views `text`.
-    std::string shape;           ///< In in_numbers_: `text` without its numbers.
-    bool is_regular = false;     ///< In in_numbers_: no digit of a text decides how it is read.
     size_t next = 0;             ///< Place of the message that came behind it last, in messages_,
     size_t next_before = 0;      ///< of the one before that,
     size_t next_in_numbers = 0;  ///< and of the last that was known in other numbers.
+    bool is_quiet = false;       ///< No pattern can match its lines.
+    bool names_comm = false;
+    bool has_rivals = false;  ///< In in_numbers_: other wordings may fit other numbers.
+    bool is_regular = false;  ///< In in_numbers_: no digit of a text decides how it is read.
+    Message said;             ///< Views `text`.
+    Numbers numbers;          ///< If it is regular: reads the same in other numbers.
+    std::string shape;        ///< In in_numbers_: `text` without its numbers.
   };
   /// By hash; another one of the same place takes its place.
   using Table = std::vector<std::unique_ptr<Known>>;
@@ -100,7 +115,6 @@ class KnownMessages {
   Head* head_at(std::string_view bytes);
   Head* learn_head(std::string_view head);
   Known* foresee(std::string_view rest) const;
-  Known* foresee_alike(std::string_view text, Message& said);
   Known* find_alike(std::string_view text, Message& said);
   bool has_come(uint64_t hash);
   Known& learn(Table& table, uint64_t place, const Event& event, bool is_quiet);
@@ -112,12 +126,11 @@ class KnownMessages {
 
   std::vector<std::unique_ptr<Head>> heads_;  ///< As a Table.
   Table messages_;
-  Table in_numbers_;                    ///< By shape: one of those that differ in numbers only.
-  std::vector<uint64_t> seen_;          ///< Hashes of messages that came once.
-  std::string shape_;                   ///< Of the last message that was looked for by it.
-  std::vector<ChangedNumber> changed_;  ///< Of the last one that was compared number by number.
-  Head* last_head_ = nullptr;           ///< Found last, like
-  Known* last_ = nullptr;               ///< the message.
+  Table in_numbers_;            ///< By shape: one of those that differ in numbers only.
+  std::vector<uint64_t> seen_;  ///< Hashes of messages that came once.
+  std::string shape_;           ///< Of the last message that was looked for by it.
+  Head* last_head_ = nullptr;   ///< Found last, like
+  Known* last_ = nullptr;       ///< the message.
   uint64_t reader_ = 0;
 };
 

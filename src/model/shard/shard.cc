@@ -55,33 +55,50 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
                     const Event& event) {
   const SourceRef where = place.where;
   const Message& message = event.message;
-  const uint16_t kind = message.kind->index;
-  if (const auto call = read_call(event)) {
-    add_call(log, place, stamp_of(text, event.header), *call);
-    return true;
+  switch (message.kind->index) {
+    case kKindIndex<CollectiveCall>:
+    case kKindIndex<CallTrace>:
+      if (const auto call = read_call(event)) {
+        add_call(log, place, stamp_of(text, event.header), *call);
+        return true;
+      }
+      break;
+    case kKindIndex<ChannelConnected>: {
+      using Channel = ChannelConnected;
+      log.connections.add(where, read_members<Channel, &Channel::channel, &Channel::src_rank,
+                                              &Channel::dst_rank, &Channel::path>(message));
+      return true;
+    }
+    case kKindIndex<BootstrapInterface>:
+      if (log.starts.size() < SpeakerLog::kMaxStarts) log.starts.push_back(where);
+      break;
+    case kKindIndex<CommInit>:
+      log.comms.add(where, read_message<CommInit>(message));
+      break;
+    case kKindIndex<CommAnnounced>:
+      log.comms.add(where, read_message<CommAnnounced>(message));
+      break;
+    case kKindIndex<CommEnd>:
+      log.comms.add(where, read_message<CommEnd>(message));
+      break;
+    case kKindIndex<CallInit>:
+      log.comms.add(where, read_message<CallInit>(message));
+      break;
+    case kKindIndex<AllocTraced>: {
+      const auto traced = read_message<AllocTraced>(message);
+      const auto bytes = static_cast<uint64_t>(traced.bytes);
+      if (traced.bytes >= 0) log.allocations.add(traced.what, {1, bytes});
+      break;
+    }
+    case kKindIndex<TuningChoice>:
+      log.tuning.add(read_message<TuningChoice>(message));
+      break;
+    case kKindIndex<CommLayout>:
+      log.comms.add(read_message<CommLayout>(message));
+      break;
+    default:
+      break;
   }
-  if (kind == kKindIndex<ChannelConnected>) {
-    using Channel = ChannelConnected;
-    log.connections.add(where, read_members<Channel, &Channel::channel, &Channel::src_rank,
-                                            &Channel::dst_rank, &Channel::path>(message));
-    return true;
-  }
-  if (kind == kKindIndex<BootstrapInterface> && log.starts.size() < SpeakerLog::kMaxStarts) {
-    log.starts.push_back(where);
-  }
-  if (kind == kKindIndex<CommInit>) log.comms.add(where, read_message<CommInit>(message));
-  if (kind == kKindIndex<CommAnnounced>) {
-    log.comms.add(where, read_message<CommAnnounced>(message));
-  }
-  if (kind == kKindIndex<CommEnd>) log.comms.add(where, read_message<CommEnd>(message));
-  if (kind == kKindIndex<CallInit>) log.comms.add(where, read_message<CallInit>(message));
-  if (kind == kKindIndex<AllocTraced>) {
-    const auto traced = read_message<AllocTraced>(message);
-    const auto bytes = static_cast<uint64_t>(traced.bytes);
-    if (traced.bytes >= 0) log.allocations.add(traced.what, {1, bytes});
-  }
-  if (kind == kKindIndex<TuningChoice>) log.tuning.add(read_message<TuningChoice>(message));
-  if (kind == kKindIndex<CommLayout>) log.comms.add(read_message<CommLayout>(message));
   return false;
 }
 
@@ -135,13 +152,16 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
 
 }  // namespace
 
+/// The log of the process that the line names, if that wrote lately.
+SpeakerLog* ShardWriter::recent_log(const Header& header) {
+  const Recent& known = recent(header.pid);
+  return known.pid == header.pid && known.host == header.host ? known.log : nullptr;
+}
+
 SpeakerLog& ShardWriter::speaker_of(const Event& event) {
   const Header& header = event.header;
   if (header.host.empty() || header.pid < 0) return shard_.speakers[name_of(header, input_)];
-  const Recent& known = recent(header.pid);
-  if (known.log != nullptr && known.pid == header.pid && known.host == header.host) {
-    return *known.log;
-  }
+  if (SpeakerLog* const known = recent_log(header)) return *known;
   SpeakerLog& log = shard_.speakers[name_of(header, input_)];
   if (shard_.speakers.size() > recent_.size()) recent_ = std::vector<Recent>(4 * recent_.size());
   recent(header.pid) = {std::string(header.host), header.pid, &log};
@@ -243,6 +263,7 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
 
 void ShardWriter::add(const KnownMessageLine& line, uint64_t number,
                       const std::vector<int>& matched) {
+  if (*line.log == nullptr) *line.log = recent_log(line.event.header);
   if (*line.log == nullptr || has_dropped_) {
     add({line.text, number, 0, false}, line.event, 1, matched);
     if (!has_dropped_) *line.log = &speaker_of(line.event);
@@ -364,7 +385,11 @@ void ShardWriter::settle() {
 Shard ShardWriter::finish(KnownCalls& calls) {
   settle();
   for (KnownCall& call : calls.all()) add_uncounted(call);
-  for (auto& [speaker, log] : shard_.speakers) log.settle();
+  RecordLists::Shared alike;
+  for (auto& [speaker, log] : shard_.speakers) {
+    log.settle();
+    log.records.share(alike);
+  }
   return std::move(shard_);
 }
 

@@ -185,6 +185,7 @@ class ShardWriter {
 
   void count(LineFate fate, uint64_t lines);
   Recent& recent(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
+  SpeakerLog* recent_log(const Header& header);
   SpeakerLog& speaker_of(const Event& event);
   void settle_last_view();
   bool add_again(const KnownLine& line, uint64_t number);

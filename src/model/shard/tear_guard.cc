@@ -665,7 +665,7 @@ void TearGuard::add(std::span<const KnownLine> lines, uint64_t number) {
 }
 
 void TearGuard::add(const KnownMessageLine& line, uint64_t number) {
-  release(line.event.header.host, line.event.header.pid);
+  if (held_.any) release(line.event.header.host, line.event.header.pid);
   head_.clear();
   if (line.names_comm) is_in_strange_comm(line.event);  // It is noted; only calls can be strange.
   matched_.clear();
