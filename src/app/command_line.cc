@@ -31,6 +31,8 @@ void declare_perf(CommandRow& command);        ///< app/commands/perf.cc
 void declare_count(CommandRow& command);       ///< app/commands/show_count_diff.cc
 void declare_export(CommandRow& command);      ///< app/commands/export.cc
 void declare_replay(CommandRow& command);      ///< app/commands/replay.cc
+void declare_doctor(CommandRow& command);      ///< app/commands/doctor.cc
+void declare_run(CommandRow& command);         ///< app/commands/run.cc
 void declare_env(CommandRow& command);         ///< app/commands/env.cc
 void declare_explain(CommandRow& command);     ///< app/commands/analyze.cc
 void declare_rules(CommandRow& command);       ///< app/commands/rules.cc
@@ -55,10 +57,10 @@ constexpr NamedCommand kCommands[] = {
 
 /// Of each, in the order of the table.
 constexpr void (*kDeclare[])(CommandRow& command) = {
-    declare_analyze, declare_report, declare_perf,   declare_count,
-    declare_diff,    declare_show,   declare_export, declare_env,
-    declare_explain, declare_replay, declare_rules,  declare_messages,
-    declare_expect,  declare_help,   declare_man,    declare_completion};
+    declare_analyze, declare_report, declare_perf,      declare_count,    declare_diff,
+    declare_show,    declare_export, declare_env,       declare_doctor,   declare_run,
+    declare_explain, declare_replay, declare_rules,     declare_messages, declare_expect,
+    declare_help,    declare_man,    declare_completion};
 static_assert(std::size(kDeclare) == std::size(kCommands));
 
 }  // namespace

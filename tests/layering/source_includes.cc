@@ -29,6 +29,7 @@ const std::vector<Layer>& layer_table() {
       {"model", {"log/*", "base"}, {"fmt/", "boost/"}},
       {"model/shard", {"model", "log/*", "base"}, {"fmt/"}},
       {"model/build", {"model/shard", "model", "log/*", "base"}, {"fmt/"}},
+      {"host", {"model", "log/*", "base"}, {"fmt/"}},
       {"import", {"model", "log/*", "base"}, {"fmt/", "nlohmann/", "expat", "yaml-cpp/"}},
       {"diagnose/facts", {"model/build", "model", "log/*", "base"}, {"fmt/"}},
       {"diagnose/outcome", {"diagnose/facts", "model/build", "model", "log/*", "base"}, {"fmt/"}},
@@ -40,6 +41,9 @@ const std::vector<Layer>& layer_table() {
        {"fmt/"}},
       {"diagnose/hardware",
        {"diagnose/network", "diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
+       {"fmt/"}},
+      {"diagnose/hosts",
+       {"diagnose/settings", "diagnose/network", "diagnose/facts", "model", "log/*", "base"},
        {"fmt/"}},
       {"diagnose/calls",
        {"diagnose/network", "diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
@@ -67,8 +71,8 @@ const std::vector<Layer>& layer_table() {
        {"replay/plan", "replay/judge", "log/*", "base"},
        {"fmt/", "nlohmann/", "CLI/", "cuda", "nccl"}},
       {"app",
-       {"replay/plan", "replay/judge", "report", "rules", "diagnose/*", "import", "model/build",
-        "model/shard", "model", "log/*", "input", "base"},
+       {"replay/plan", "replay/judge", "report", "rules", "diagnose/*", "import", "host",
+        "model/build", "model/shard", "model", "log/*", "input", "base"},
        {"fmt/", "CLI/", "nlohmann/", "re2/"}},
   };
   return kTable;
