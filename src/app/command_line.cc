@@ -190,7 +190,8 @@ const CommandRow& chosen_command(const CommandRow& command, const CLI::App& app)
 
 /// What the parser could not place is a misspelt flag or command.
 void refuse_leftovers(const CommandRow& command, const CLI::App& app) {
-  const std::vector<std::string> left = app.remaining(false);
+  std::vector<std::string> left = app.remaining(false);
+  std::erase(left, "--");  // What stands behind it is an argument, whatever it looks like.
   if (!left.empty()) {
     const std::string word = left.front().substr(0, left.front().find('='));
     const bool is_flag = word.starts_with('-');

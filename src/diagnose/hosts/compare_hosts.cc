@@ -70,7 +70,7 @@ std::string shm_of(const HostReport& report) {
 }
 
 std::string memlock_of(const HostReport& report) {
-  return report.memlock.soft < 0 ? "" : bytes_text(report.memlock.soft);
+  return report.memlock.soft < 0 ? "" : host_bytes_text(report.memlock.soft);
 }
 
 std::string nccl_of(const HostReport& report) {
@@ -144,7 +144,8 @@ FactValue report_of_large_shm(const Job& job, const Instance&) {
   constexpr int64_t kGiga = int64_t{1} << 30;
   for (const HostReport& report : job.host_reports) {
     if (report.shm.size >= kGiga) {
-      return yes(fmt::format("{} has {} in /dev/shm", report.host, bytes_text(report.shm.size)));
+      return yes(
+          fmt::format("{} has {} in /dev/shm", report.host, host_bytes_text(report.shm.size)));
     }
   }
   return unknown();

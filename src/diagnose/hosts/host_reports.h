@@ -43,7 +43,7 @@ constexpr Fact host_fact(std::string_view name) {
 inline FactValue no_because(std::string what) { return {false, std::move(what), {}, {}, {}}; }
 
 /// "64 MiB", "1.5 GiB", "unlimited".
-std::string bytes_text(int64_t bytes);
+std::string host_bytes_text(int64_t bytes);
 
 /// The value of a setting in force; empty: it is not set.
 std::string_view setting_of(const HostReport& report, std::string_view name);

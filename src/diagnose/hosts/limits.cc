@@ -24,7 +24,7 @@ const HostReport* find_host_report(const Job& job, std::string_view host) {
   return nullptr;
 }
 
-std::string bytes_text(int64_t bytes) {
+std::string host_bytes_text(int64_t bytes) {
   if (bytes == HostLimit::kUnlimited) return "unlimited";
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
@@ -52,9 +52,9 @@ constexpr int64_t kGiga = int64_t{1} << 30;
 // Is there room in /dev/shm?
 
 std::string shm_words(const SharedMemory& shm) {
-  if (shm.available < 0) return fmt::format("/dev/shm has {}", bytes_text(shm.size));
-  return fmt::format("/dev/shm has {}, of which {} are free", bytes_text(shm.size),
-                     bytes_text(shm.available));
+  if (shm.available < 0) return fmt::format("/dev/shm has {}", host_bytes_text(shm.size));
+  return fmt::format("/dev/shm has {}, of which {} are free", host_bytes_text(shm.size),
+                     host_bytes_text(shm.available));
 }
 
 FactValue shm_small(const HostReport& report) {
@@ -85,7 +85,7 @@ FactValue shm_stale(const HostReport& report) {
   }
   if (count > 0) {
     return yes(fmt::format("{} in /dev/shm that no process holds ({}, {})",
-                           plural(count, "segment"), first, bytes_text(bytes)));
+                           plural(count, "segment"), first, host_bytes_text(bytes)));
   }
   if (report.shm.size < 0 || !all_known) return unknown("who holds the segments is not known");
   return no_because("no segment in /dev/shm is without a process");
@@ -153,10 +153,11 @@ FactValue memlock_small(const HostReport& report) {
   if (limit >= kGiga) {
     return no_because(limit == HostLimit::kUnlimited
                           ? "any amount of memory may be locked"
-                          : fmt::format("{} may be locked", bytes_text(limit)));
+                          : fmt::format("{} may be locked", host_bytes_text(limit)));
   }
   if (limit < 64 * kMega && has_rdma) {
-    return yes(fmt::format("only {} may be locked, and there are RDMA devices", bytes_text(limit)));
+    return yes(
+        fmt::format("only {} may be locked, and there are RDMA devices", host_bytes_text(limit)));
   }
   return unknown("the limit matters where there are RDMA devices");
 }

@@ -1,7 +1,7 @@
 // What was read of hosts, for people: /dev/shm, limits, interfaces, RDMA ports, GPUs, libraries.
 //
 //   Host gpu-n41
-//     /dev/shm    64 MiB, 60.2 MiB free, mode 1777
+//     shm         64 MiB, 60.2 MiB free, mode 1777
 //     limits      locked memory 64 KiB; 1024 open files
 //     sockets     NCCL takes eth0 (10.4.4.1), then ib0 (10.9.4.1)
 
@@ -25,8 +25,8 @@ std::string limit_text(int64_t limit) {
 
 std::string shm_text(const SharedMemory& shm) {
   if (shm.size < 0) return {};
-  std::string text = bytes_text(shm.size);
-  if (shm.available >= 0) text += fmt::format(", {} free", bytes_text(shm.available));
+  std::string text = host_bytes_text(shm.size);
+  if (shm.available >= 0) text += fmt::format(", {} free", host_bytes_text(shm.available));
   if (!shm.mode.empty()) text += ", mode " + shm.mode;
   if (!shm.refused.empty()) text += ", not writable: " + shm.refused;
   if (shm.segments.empty()) return text;
@@ -38,9 +38,10 @@ std::string shm_text(const SharedMemory& shm) {
 
 std::string memory_text(const HostReport& report) {
   if (report.memory < 0) return {};
-  std::string text = bytes_text(report.memory);
+  std::string text = host_bytes_text(report.memory);
   if (report.memory_limit >= 0 && report.memory_limit != HostLimit::kUnlimited) {
-    text += fmt::format(", of which the control group may use {}", bytes_text(report.memory_limit));
+    text += fmt::format(", of which the control group may use {}",
+                        host_bytes_text(report.memory_limit));
   }
   return text;
 }
@@ -48,7 +49,7 @@ std::string memory_text(const HostReport& report) {
 std::string limits_text(const HostReport& report) {
   std::vector<std::string> parts;
   if (report.memlock.soft >= 0) {
-    parts.push_back("locked memory " + bytes_text(report.memlock.soft));
+    parts.push_back("locked memory " + host_bytes_text(report.memlock.soft));
   }
   if (report.open_files.soft >= 0) {
     parts.push_back("open files " + limit_text(report.open_files.soft));
@@ -200,7 +201,7 @@ Section section_of(const HostReport& report) {
     if (!text.empty()) facts.rows.push_back({std::move(label), std::move(text)});
   };
   add("system", system_text(report));
-  add("/dev/shm", shm_text(report.shm));
+  add("shm", shm_text(report.shm));
   add("memory", memory_text(report));
   add("limits", limits_text(report));
   add("NUMA", numa_text(report));
@@ -208,13 +209,13 @@ Section section_of(const HostReport& report) {
   if (report.interfaces) {
     std::vector<std::string> parts;
     for (const HostInterface& each : *report.interfaces) parts.push_back(interface_text(each));
-    add("interfaces", few_of(parts, kMostNamed, "; "));
+    add("net", few_of(parts, kMostNamed, "; "));
   }
   add("RDMA", rdma_text(report));
   add("GPUs", gpus_text(report));
   add("PCIe", pcie_text(report));
   add("NCCL", libraries_text(report.nccls));
-  add("libraries", libraries_text(report.libraries));
+  add("plugins", libraries_text(report.libraries));
   add("settings", settings_text(report));
   add("not read", unread_text(report));
   return {.heading = "Host " + report.host, .blocks = {std::move(facts)}};
