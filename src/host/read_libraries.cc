@@ -99,20 +99,26 @@ bool comes_with_system(std::string_view name) {
 struct FoundFile {
   std::string path;  ///< Empty: nowhere.
   const HostAnswer* answer = nullptr;
+  bool is_unread = false;  ///< Some place could not be read.
 };
 
 FoundFile find_file(HostTree& tree, const std::string& name,
                     const std::vector<std::string>& folders) {
+  FoundFile found;
+  const auto is_at = [&](const std::string& path) {
+    const HostAnswer& answer = tree.ask("elf", path);
+    found.is_unread |= answer.state == HostAnswer::State::Refused;
+    if (answer.is_here()) found = {path, &answer};
+    return answer.is_here();
+  };
   if (name.starts_with('/')) {
-    const HostAnswer& answer = tree.ask("elf", name);
-    return answer.is_here() ? FoundFile{name, &answer} : FoundFile{};
+    is_at(name);
+    return found;
   }
   for (const std::string& folder : folders) {
-    const std::string path = folder + "/" + name;
-    const HostAnswer& answer = tree.ask("elf", path);
-    if (answer.is_here()) return {path, &answer};
+    if (is_at(folder + "/" + name)) break;
   }
-  return {};
+  return found;
 }
 
 /// Adds to `missing` what the file needs and nobody has, directly or not.
@@ -140,32 +146,30 @@ void follow_needs(HostTree& tree, const FoundFile& file, const std::vector<std::
       continue;
     }
     const FoundFile needed = find_file(tree, name, own);
-    if (needed.path.empty()) {
-      missing.push_back(name);
-    } else {
+    if (!needed.path.empty()) {
       follow_needs(tree, needed, folders, seen, missing);
+    } else if (!needed.is_unread) {
+      missing.push_back(name);
     }
   }
 }
 
-HostLibrary look_up(HostTree& tree, const std::string& name,
-                    const std::vector<std::string>& folders) {
-  HostLibrary library{.name = name};
-  const FoundFile file = find_file(tree, name, folders);
-  library.path = file.path;
-  std::set<std::string> seen;
-  if (!file.path.empty()) follow_needs(tree, file, folders, seen, library.missing);
-  return library;
-}
-
-/// The first of several names that is found, else the first name, not found.
-HostLibrary look_up_first(HostTree& tree, const std::vector<std::string>& names,
-                          const std::vector<std::string>& folders) {
+/// Adds the first of several names that is found, else the first name, not found; nothing where it
+/// may stand in a folder that could not be read.
+void add_library(HostTree& tree, const std::vector<std::string>& names,
+                 const std::vector<std::string>& folders, HostReport& report) {
+  bool is_unread = false;
+  HostLibrary library{.name = names.front()};
   for (const std::string& name : names) {
-    HostLibrary library = look_up(tree, name, folders);
-    if (!library.path.empty()) return library;
+    const FoundFile file = find_file(tree, name, folders);
+    is_unread |= file.is_unread;
+    if (file.path.empty()) continue;
+    library = {.name = name, .path = file.path};
+    std::set<std::string> seen;
+    follow_needs(tree, file, folders, seen, library.missing);
+    break;
   }
-  return {.name = names.front()};
+  if (!library.path.empty() || !is_unread) report.libraries.push_back(std::move(library));
 }
 
 /// The files that NCCL tries for a setting such as NCCL_NET_PLUGIN (plugin/plugin_open.cc).
@@ -183,11 +187,10 @@ void read_plugins(HostTree& tree, const std::vector<std::string>& folders, HostR
     if (asked == "none") continue;
     // From 2.27 on a list; the first that can be used is taken.
     for (const std::string_view one : split(asked, ',')) {
-      report.libraries.push_back(
-          look_up_first(tree, plugin_names(kind, std::string(trim(one))), folders));
+      add_library(tree, plugin_names(kind, std::string(trim(one))), folders, report);
     }
   }
-  report.libraries.push_back(look_up(tree, "libibverbs.so.1", folders));
+  add_library(tree, {"libibverbs.so.1"}, folders, report);
 }
 
 // Which copies of NCCL are there?

@@ -143,7 +143,8 @@ FactValue xid(const HostReport& report) {
     if (at == line.npos) continue;
     const std::string_view rest = std::string_view(line).substr(at + 3);
     const auto code = parse_int(rest.substr(0, rest.find_first_not_of("0123456789")));
-    if (code && ((*code == codes) || ...)) lines.push_back(line);
+    if (!code || !((*code == codes) || ...)) continue;
+    lines.push_back(line.substr(0, line.find_last_not_of(". ") + 1));
   }
   return lines.empty() ? unknown() : yes("the kernel's log has " + few_of(lines, kMost, "; "));
 }

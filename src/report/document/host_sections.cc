@@ -217,7 +217,7 @@ Section section_of(const HostReport& report) {
   add("NCCL", libraries_text(report.nccls));
   add("plugins", libraries_text(report.libraries));
   add("settings", settings_text(report));
-  add("not read", unread_text(report));
+  add("unread", unread_text(report));
   return {.heading = "Host " + report.host, .blocks = {std::move(facts)}};
 }
 
