@@ -33,6 +33,8 @@ void declare_cluster(CommandRow& command);     ///< app/commands/cluster.cc
 void declare_count(CommandRow& command);       ///< app/commands/show_count_diff.cc
 void declare_export(CommandRow& command);      ///< app/commands/export.cc
 void declare_replay(CommandRow& command);      ///< app/commands/replay.cc
+void declare_doctor(CommandRow& command);      ///< app/commands/doctor.cc
+void declare_run(CommandRow& command);         ///< app/commands/run.cc
 void declare_env(CommandRow& command);         ///< app/commands/env.cc
 void declare_explain(CommandRow& command);     ///< app/commands/analyze.cc
 void declare_rules(CommandRow& command);       ///< app/commands/rules.cc
@@ -57,10 +59,10 @@ constexpr NamedCommand kCommands[] = {
 
 /// Of each, in the order of the table.
 constexpr void (*kDeclare[])(CommandRow& command) = {
-    declare_analyze, declare_report, declare_perf,      declare_count,    declare_scan,
-    declare_cluster, declare_diff,   declare_show,      declare_export,   declare_env,
-    declare_explain, declare_replay, declare_rules,     declare_messages, declare_expect,
-    declare_help,    declare_man,    declare_completion};
+    declare_analyze,  declare_report, declare_perf,    declare_count,  declare_scan,
+    declare_cluster,  declare_diff,   declare_show,    declare_export, declare_env,
+    declare_doctor,   declare_run,    declare_explain, declare_replay, declare_rules,
+    declare_messages, declare_expect, declare_help,    declare_man,    declare_completion};
 static_assert(std::size(kDeclare) == std::size(kCommands));
 
 }  // namespace
@@ -190,7 +192,8 @@ const CommandRow& chosen_command(const CommandRow& command, const CLI::App& app)
 
 /// What the parser could not place is a misspelt flag or command.
 void refuse_leftovers(const CommandRow& command, const CLI::App& app) {
-  const std::vector<std::string> left = app.remaining(false);
+  std::vector<std::string> left = app.remaining(false);
+  std::erase(left, "--");  // What stands behind it is an argument, whatever it looks like.
   if (!left.empty()) {
     const std::string word = left.front().substr(0, left.front().find('='));
     const bool is_flag = word.starts_with('-');

@@ -26,6 +26,7 @@
 #include "base/loss_table.h"
 #include "model/calls.h"
 #include "model/flight_recorder.h"
+#include "model/host_report.h"
 #include "model/inspector.h"
 #include "model/nccl_tests.h"
 #include "model/pci_devices.h"
@@ -295,8 +296,9 @@ struct Job {
   std::vector<std::string> hosts;  ///< Distinct, sorted.
   std::optional<int> nranks;       ///< nullopt: the log does not let one tell.
   int nhosts = 0;
-  Answers answers;                      ///< What later layers ask about the job more than once.
-  std::optional<StatedOutcome> stated;  ///< How it ended, as the user says; nullopt: not said.
+  Answers answers;                       ///< What later layers ask about the job more than once.
+  std::vector<HostReport> host_reports;  ///< Of its hosts, as far as they were given.
+  std::optional<StatedOutcome> stated;   ///< How it ended, as the user says; nullopt: not said.
   /// Where it ran, as the user or Slurm says; empty: not said.
   std::vector<std::string> expected_hosts;
 };

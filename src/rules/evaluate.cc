@@ -13,6 +13,7 @@
 #include "diagnose/outcome/outcome.h"
 #include "log/known_messages.h"
 #include "model/build/run_parts.h"
+#include "rules/host_checks.h"
 
 namespace ncclog {
 
@@ -88,6 +89,13 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
             {}};
   }
   const bool only_dumps = job.losses.lines == 0 && !job.flight_recorders.empty();
+  if (job.losses.lines == 0 && !job.host_reports.empty() && !only_dumps) {
+    return {
+        VerdictStatus::NothingFound,
+        fmt::format("Nothing that the rules name was found on {}, as far as it could be read.",
+                    job.host_reports.size() == 1 ? job.host_reports.front().host : "these hosts"),
+        {}};
+  }
   // A line that tells how NCCL or the framework fares; a progress bar does not.
   const auto is_usable = [](const SpeakerLog& log) {
     const auto is_nccl = [](const auto& entry) {
@@ -255,14 +263,18 @@ void add_finding(const Rulebook& rulebook, const Rule& rule, JobView& view,
                  std::vector<Firing> firings, Found& found) {
   // Before overlays take something out, because other rules ask what was found, not what is
   // reported.
-  Finding whole = build_finding(rule, view, firings);
+  const auto build = [&] {
+    Finding finding = build_finding(rule, view, firings);
+    check_by_reports(rule, view.job(), finding);
+    return finding;
+  };
+  Finding whole = build();
   const size_t total = firings.size();
   suppress(rulebook, rule, view, firings, found);
   if (firings.empty()) found.suppressed.insert(rule.id);
   // Where nothing is left to tell, other rules still learn what was found.
   const bool some_left = !firings.empty() && firings.size() < total;
-  found.findings.emplace(rule.id,
-                         some_left ? build_finding(rule, view, firings) : std::move(whole));
+  found.findings.emplace(rule.id, some_left ? build() : std::move(whole));
 }
 
 /// Adds what the rules find that are, or are not, a last resort.
@@ -397,11 +409,30 @@ Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
   return verdict;
 }
 
-/// Judges a job as if it were one run.
+/// Adds what only reports of hosts show. Other rules do not ask for it: they are about the job.
+void add_shown_by_reports(const Rulebook& rulebook, const Job& job, Found& found) {
+  for (const Rule& rule : rulebook.rules) {
+    if (found.findings.contains(rule.id)) continue;
+    std::optional<Finding> shown = finding_of_reports(rule, job);
+    if (!shown) continue;
+    const auto overlay = std::ranges::find_if(rulebook.overlays, [&](const Overlay& each) {
+      return each.rule == rule.id && matches(each, *shown);
+    });
+    if (overlay != rulebook.overlays.end()) {
+      found.overlays.push_back(effect_of(*overlay, *shown));
+      if (!overlay->severity) continue;
+      shown->severity = *overlay->severity;
+    }
+    found.findings.emplace(rule.id, std::move(*shown));
+  }
+}
+
+/// Judges a job as if it were one run. `with_reports`: what only reports of hosts show is told, too.
 Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job,
-                          std::vector<Finding> further = {}) {
+                          std::vector<Finding> further = {}, bool with_reports = false) {
   JobView view(job);
   Found found = find_all(rulebook, view);
+  if (with_reports) add_shown_by_reports(rulebook, job, found);
   Diagnosis diagnosis;
   for (auto& [id, finding] : found.findings) {
     if (!found.suppressed.contains(id)) further.push_back(std::move(finding));
@@ -564,7 +595,8 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& p
   for (Finding& finding : whole.findings) {
     // What rules say of all runs together, or was made by no rule, as a profile's finding.
     const Rule* rule = find_rule(rulebook, finding.id);
-    if (rule != nullptr && !rule->of_all_runs) continue;
+    const bool is_of_hosts = finding.host_check.answer == HostCheck::Answer::Shown;
+    if (rule != nullptr && !rule->of_all_runs && !is_of_hosts) continue;
     weigh(finding, diagnosis.verdict);
     findings.push_back(std::move(finding));
   }
@@ -579,7 +611,7 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& p
 
 Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
   const RunParts parts = run_parts(job);
-  Diagnosis whole = evaluate_as_one(rulebook, job, std::move(further));
+  Diagnosis whole = evaluate_as_one(rulebook, job, std::move(further), /*with_reports=*/true);
   return parts.runs.empty() ? whole : judge_runs(rulebook, job, parts, std::move(whole));
 }
 

@@ -28,6 +28,11 @@ std::string_view to_string(Role role) {
   return kNames[static_cast<size_t>(role)];
 }
 
+std::string_view to_string(HostCheck::Answer answer) {
+  constexpr std::string_view kNames[] = {"none", "confirmed", "refuted", "shown"};
+  return kNames[static_cast<size_t>(answer)];
+}
+
 std::string_view to_string(VerdictStatus status) {
   constexpr std::string_view kNames[] = {"problem", "suspicious", "clean", "nothing_found",
                                          "cannot_judge"};

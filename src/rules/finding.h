@@ -33,6 +33,23 @@ struct Subject {
   bool operator==(const Subject&) const = default;
 };
 
+/// What reports of hosts (model/host_report.h) say about a finding.
+struct HostCheck {
+  enum class Answer {
+    None,       ///< Nothing.
+    Confirmed,  ///< A report shows what the logs suggest.
+    Refuted,    ///< The reports of all its hosts show something else.
+    Shown,      ///< Only a report shows it; no log does.
+  };
+  Answer answer = Answer::None;
+  std::vector<std::string> hosts;  ///< Whose reports say so, sorted.
+  std::string what;                ///< What they show.
+  /// Refuted is what the finding says, not only the reason that it names.
+  bool is_against_finding = false;
+};
+
+std::string_view to_string(HostCheck::Answer answer);
+
 /// One finding. Instances of one rule are merged into one finding: hosts, ranks and evidence are
 /// unions, the subject is the first instance.
 struct Finding {
@@ -56,6 +73,7 @@ struct Finding {
   /// Ids of findings that follow too if all ranks that they name are among `ranks`; empty once
   /// `order_by_cause` has moved those to `explains`.
   std::vector<std::string> explains_same_ranks;
+  HostCheck host_check;
 
   static constexpr size_t kMaxEvidence = 8;
 };

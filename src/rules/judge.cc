@@ -101,7 +101,8 @@ bool RuleJudge::is_possible(const Condition& condition) {
            lines->count.least <= 0;
   }
   if (const auto* finding = std::get_if<FindingCondition>(&condition.what)) {
-    return findings_.contains(finding->rule);
+    const auto found = findings_.find(finding->rule);
+    return found != findings_.end() && !found->second.host_check.is_against_finding;
   }
   const auto possible = [&](const Condition& inner) { return is_possible(inner); };
   if (const auto* sequence = std::get_if<SequenceCondition>(&condition.what)) {
@@ -185,7 +186,7 @@ Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance
 Answer RuleJudge::judge(const FindingCondition& condition, const Instance&,
                         std::vector<Hit>& hits) {
   const auto found = findings_.find(condition.rule);
-  if (found == findings_.end()) return Answer::No;
+  if (found == findings_.end() || found->second.host_check.is_against_finding) return Answer::No;
   hits.push_back({.finding = &found->second});
   return Answer::Yes;
 }

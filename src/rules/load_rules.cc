@@ -125,9 +125,14 @@ size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what
 namespace {
 
 const Names kKeys = split_blanks(
-    "id title severity confidence role per needs when blame message why check fix do_not "
+    "id title severity confidence role per needs when host blame message why check fix do_not "
     "references explains explains_same_ranks related examples last_resort halves_bandwidth "
     "of_all_runs");
+
+Confidence confidence_of(const RuleFile& file, const RuleNode& node) {
+  return static_cast<Confidence>(
+      word_of(file, node, "confidence", {"certain", "likely", "possible"}));
+}
 
 std::string load_id(const RuleFile& file, const RuleNode& node) {
   const std::string& id = scalar_of(file, node, "an id");
@@ -185,6 +190,34 @@ Blame load_blame(const RuleFile& file, const RuleNode& root, const ConditionName
   return {type, std::move(field.label), field.field};
 }
 
+/// host: {fact: host.shm_small, alone: warning, confidence: likely, refutes: reason}
+HostClause load_host_clause(const RuleFile& file, const RuleNode& root) {
+  HostClause clause;
+  const RuleNode* node = root.find("host");
+  if (node == nullptr) return clause;
+  entries_of(file, *node, "what reports of hosts say");
+  only_keys(file, *node, {"fact", "alone", "confidence", "refutes"});
+  const RuleNode& fact = required(file, *node, "fact");
+  const std::string& name = scalar_of(file, fact, "a fact of a host");
+  clause.fact = find_fact(name);
+  if (clause.fact == nullptr || clause.fact->scope != Scope::Host) {
+    Names known;
+    for (const Fact& each : all_facts()) {
+      if (each.scope == Scope::Host) known.push_back(each.name);
+    }
+    fail_unknown(file, fact.place, "fact of a host '{}'", name, known);
+  }
+  if (const RuleNode* alone = node->find("alone")) clause.alone = severity_of(file, *alone);
+  if (const RuleNode* confidence = node->find("confidence")) {
+    clause.confidence = confidence_of(file, *confidence);
+  }
+  if (const RuleNode* refutes = node->find("refutes")) {
+    clause.refutes = static_cast<HostClause::Refutes>(
+        word_of(file, *refutes, "refutes", {"finding", "reason", "nothing"}));
+  }
+  return clause;
+}
+
 void load_examples(const RuleFile& file, Rule& rule) {
   const RuleNode& examples = required(file, *rule.source, "examples");
   entries_of(file, examples, "examples that fire and examples that stay quiet");
@@ -232,8 +265,7 @@ void load_grades(const RuleFile& file, Rule& rule) {
     if (node != nullptr) rule.*flag = word_of(file, *node, key, {"false", "true"}) == 1;
   }
   rule.severity = severity_of(file, required(file, root, "severity"));
-  rule.confidence = static_cast<Confidence>(word_of(
-      file, required(file, root, "confidence"), "confidence", {"certain", "likely", "possible"}));
+  rule.confidence = confidence_of(file, required(file, root, "confidence"));
   rule.role = static_cast<Role>(
       word_of(file, required(file, root, "role"), "role", {"cause", "symptom", "advice"}));
   const Names scopes(scope_names().begin(), scope_names().end());
@@ -271,6 +303,7 @@ Rule load_rule(RuleFile file) {
   rule.needs = load_needs(file, root);
   ConditionNames names{rule.per, {}};
   rule.when = load_condition(file, required(file, root, "when"), names);
+  rule.host = load_host_clause(file, root);
   rule.blame = load_blame(file, root, names);
   rule.message = load_message(file, required(file, root, "message"), names);
   load_examples(file, rule);

@@ -138,6 +138,20 @@ struct MessagePart {
   bool operator==(const MessagePart&) const = default;
 };
 
+/// What a report of a host says about a finding: {fact: host.shm_small, alone: warning}
+struct HostClause {
+  /// What a "no" of the fact speaks against.
+  enum class Refutes {
+    Finding,  ///< What the rule says: it is an info from then on.
+    Reason,   ///< The reason that it names. The logs show the failure itself.
+    Nothing,  ///< The host may have changed since.
+  };
+  const Fact* fact = nullptr;     ///< Of a host; nullptr: reports say nothing about it.
+  std::optional<Severity> alone;  ///< Where only reports show it; nullopt: they do not do.
+  Confidence confidence = Confidence::Possible;  ///< Likewise.
+  Refutes refutes = Refutes::Finding;
+};
+
 /// A log on which the rule must fire, or must not.
 struct Example {
   std::string log;
@@ -160,6 +174,7 @@ struct Rule {
   std::vector<const Fact*> needs;  ///< Of coverage_facts().
   Condition when;
   Blame blame;
+  HostClause host;
   std::vector<MessagePart> message;
   std::string why;
   std::vector<std::string> check;

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "app/commands/doctor.h"
 #include "app/commands/replay.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -36,7 +37,9 @@ std::vector<std::string> wanted_inputs(const InputOptions& options) {
   if (options.paths.empty()) {
     throw Error("no logs named", "", "give files or folders, or '-' to read standard input");
   }
-  return find_inputs(options.paths);
+  std::vector<std::string> inputs = find_inputs(options.paths);
+  std::erase_if(inputs, is_host_record);
+  return inputs;
 }
 
 Job load_job(const InputOptions& options, ReadingProgress* progress, LineMatcher matcher,
@@ -55,6 +58,14 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   // What may be misspelt is looked at before logs are read, which may take minutes.
   std::optional<Profile> profile;
   if (!options.expect.empty()) profile = find_profile(options.expect);
+  std::vector<HostReport> hosts;
+  for (const std::string& path : options.with_hosts) {
+    for (HostReport& host : load_host_reports(path)) hosts.push_back(std::move(host));
+  }
+  for (const std::string& path : find_inputs(options.input.paths)) {
+    if (!is_host_record(path)) continue;
+    for (HostReport& host : load_host_reports(path)) hosts.push_back(std::move(host));
+  }
   std::optional<ReplayResult> replay;
   if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
   AnalyzedLogs logs;
@@ -63,6 +74,7 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   // Judged in its place: a job that is moved forgets its answers, which the report asks for again.
   Job& job = report.job;
   job = load_job(options.input, progress, make_line_matcher(logs.rulebook), &logs.read);
+  job.host_reports = std::move(hosts);
   report.tool.version = version();
   report.tool.rulebook = logs.rulebook.hash;
   std::vector<Finding> further;
@@ -121,9 +133,6 @@ void write_reports(const Report& report, std::span<const ReportOutput> outputs, 
 
 // ncclog analyze PATH…
 
-namespace {
-
-/// The verdict, whether it rests on all of the input, and what a replay came to.
 std::string verdict_line(const Report& report, const TextStyle& style) {
   constexpr int kNeverWrapped = 1'000'000;
   std::string line =
@@ -136,16 +145,22 @@ std::string verdict_line(const Report& report, const TextStyle& style) {
   return line + "\n";
 }
 
+void write_requests(const Requests& asked, const AnalyzeOptions& options, const std::string& path) {
+  const LineMatcher matcher = make_line_matcher(load_rulebook(options.rules, today()));
+  std::string bytes;
+  PartFile part([&](std::string_view more) { bytes += more; }, part_kin(matcher), {});
+  for (const Request& request : asked) part.add(request);
+  part.finish();
+  write_output_file(path, bytes, /*is_private=*/true);
+}
+
+namespace {
+
 /// What a merge of parts would like to read in logs that lie elsewhere is told, and written for
 /// those who have them.
 void hand_on_requests(const AnalyzeOptions& options, const ReadUnits& read, Console& console) {
   if (!options.requests.empty()) {
-    const LineMatcher matcher = make_line_matcher(load_rulebook(options.rules, today()));
-    std::string bytes;
-    PartFile part([&](std::string_view more) { bytes += more; }, part_kin(matcher), {});
-    for (const Request& request : *read.asked) part.add(request);
-    part.finish();
-    write_output_file(options.requests, bytes, /*is_private=*/true);
+    write_requests(*read.asked, options, options.requests);
   } else if (!read.asked->empty() && !console.quiet) {
     console.err += fmt::format(
         "ncclog: {} of logs elsewhere could not be looked up; --requests FILE and 'ncclog scan "
@@ -204,6 +219,9 @@ void add_judging_flags(CommandRow& command, AnalyzeOptions& options) {
            "a profile of what the job should look like: a name of 'ncclog expect list', or a file");
   add_flag(command, kJudgingFlags, "--with-replay FILE", options.with_replay,
            "what 'ncclog replay run' wrote (result.json): its verdict joins the report");
+  add_flag(command, kJudgingFlags, "--with-host FILE", options.with_hosts,
+           "what 'ncclog doctor' wrote on a host of the job (--format json or --record): it "
+           "confirms or refutes findings; may be repeated");
   add_choice(command, kJudgingFlags, "--fail-on", options.fail_on,
              in_order<FailOn>({"error", "warning", "info", "never"}),
              "exit with 1 if there is a finding of this severity or worse (default: error)");

@@ -29,9 +29,10 @@ struct ReportOutput {
 
 struct AnalyzeOptions {
   InputOptions input;
-  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
-  std::string expect;              ///< Profile's name or path; empty: none.
-  std::string with_replay;         ///< A result of `replay run`; empty: none.
+  std::vector<std::string> rules;       ///< Files and folders that add to the built-in rules.
+  std::string expect;                   ///< Profile's name or path; empty: none.
+  std::vector<std::string> with_hosts;  ///< Reports of hosts; may be empty.
+  std::string with_replay;              ///< A result of `replay run`; empty: none.
   const ReportKind* format = find_report_kind("text");  ///< Of what is printed; never nullptr.
   std::vector<ReportOutput> outputs;                    ///< Besides; in the formats' order.
   std::string requests;  ///< File for what a merge of parts asks; empty: none.
@@ -75,6 +76,9 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
 /// if an input does not exist or a rule is invalid.
 AnalyzedLogs run_pipeline(const AnalyzeOptions& options, ReadingProgress* progress = nullptr);
 
+/// Writes what a merge asks, for `scan --answer`.
+void write_requests(const Requests& asked, const AnalyzeOptions& options, const std::string& path);
+
 /// Prints the report and writes what the options name; how the run ends.
 ExitStatus write_analysis(const AnalyzedLogs& logs, const AnalyzeOptions& options,
                           Console& console);
@@ -84,6 +88,9 @@ ExitStatus write_analysis(const AnalyzedLogs& logs, const AnalyzeOptions& option
 /// run prints something else already; `replay` is the result's path, empty for none.
 void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::string> inputs,
                    bool prints, const std::string& replay);
+
+/// The verdict in a line, whether it rests on all of the input, and what a replay came to.
+std::string verdict_line(const Report& report, const TextStyle& style);
 
 /// Writes the report to each of them, and on standard error which files were written.
 void write_reports(const Report& report, std::span<const ReportOutput> outputs, Console& console);

@@ -20,9 +20,7 @@
 #include "app/commands/analyze.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "part/part.h"
-#include "rules/load_rules.h"
-#include "rules/pattern.h"
+#include "part/requests.h"
 
 namespace ncclog {
 namespace {
@@ -263,15 +261,6 @@ std::vector<std::string> hosts_of(const Requests& asked) {
   std::set<std::string> hosts;
   for (const Request& request : asked) hosts.insert(request.host);
   return {hosts.begin(), hosts.end()};
-}
-
-void write_requests(const Requests& asked, const AnalyzeOptions& options, const std::string& path) {
-  const LineMatcher matcher = make_line_matcher(load_rulebook(options.rules, today()));
-  std::string bytes;
-  PartFile part([&](std::string_view more) { bytes += more; }, part_kin(matcher), {});
-  for (const Request& request : asked) part.add(request);
-  part.finish();
-  write_output_file(path, bytes, /*is_private=*/true);
 }
 
 /// Each round may ask for what only the answers before it make worth asking.

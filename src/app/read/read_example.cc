@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "host/read_host.h"
 #include "import/import.h"
 #include "model/build/build_job.h"
 #include "model/shard/shard.h"
@@ -81,9 +82,21 @@ bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
   return true;
 }
 
+/// Adds the reports of records that stand behind each other.
+void add_host_records(std::string_view records, Job& job) {
+  while (!records.empty()) {
+    const size_t next = records.find(kHostRecordHead, kHostRecordHead.size());
+    HostTree tree = HostTree::recorded(records.substr(0, next), "the example");
+    job.host_reports.push_back(read_host(tree, "the example"));
+    records = records.substr(std::min(next, records.size()));
+  }
+}
+
 }  // namespace
 
-Job read_example(std::string_view log, const LineMatcher& matcher) {
+Job read_example(std::string_view example, const LineMatcher& matcher) {
+  const size_t records = std::min(example.find(kHostRecordHead), example.size());
+  const std::string_view log = example.substr(0, records);
   Shard companions;
   bool has_companions = false;
   std::string lines;
@@ -119,6 +132,7 @@ Job read_example(std::string_view log, const LineMatcher& matcher) {
     job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
   }
   job.stated = stated;
+  add_host_records(example.substr(records), job);
   return job;
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/hosts/host_reports.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
 
@@ -40,6 +41,12 @@ FactValue all_said(const Job& job, std::string_view missing, ValueOf value_of) {
   return all_of(std::move(values), missing);
 }
 
+/// The reports of hosts where they are all there is: beside logs, these say what the job did.
+std::span<const HostReport> hosts_alone(const Job& job) {
+  if (job.losses.lines > 0) return {};
+  return job.host_reports;
+}
+
 FactValue networks(const Job& job, const Instance&) {
   return all_said<NetworkSelected>(
       job, "no line says which network NCCL uses", [](const NetworkSelected& selected) {
@@ -65,6 +72,13 @@ FactValue links(const Job& job, const Instance&) {
                         .what = printable(fmt::format("{}/{}", hca.name, hca.link)),
                         .evidence = {evidence_of(*list.line)},
                         .processes = {list.process}});
+    }
+  }
+  for (const HostReport& report : hosts_alone(job)) {
+    for (const RdmaPort* port : taken_ports(report)) {
+      values.push_back({.value = port->link,
+                        .what = printable(fmt::format("{}/{}", port->device, port->link)),
+                        .hosts = {report.host}});
     }
   }
   return all_of(std::move(values), "no line lists RDMA devices");
@@ -132,6 +146,9 @@ FactValue gpus_per_host(const Job& job, const Instance&) {
       ++numbers[nth_process(job, rank.process).host];
     }
   }
+  for (const HostReport& report : hosts_alone(job)) {
+    if (report.gpus) numbers[report.host] = std::ssize(*report.gpus);
+  }
   return of_hosts(job, numbers, "GPUs", "no line of an initialisation");
 }
 
@@ -142,6 +159,9 @@ FactValue nics_per_host(const Job& job, const Instance&) {
     if (list.host.empty() || list.hcas.back().link.empty()) continue;
     int64_t& number = numbers[std::string(list.host)];
     number = std::max(number, static_cast<int64_t>(list.hcas.size()));
+  }
+  for (const HostReport& report : hosts_alone(job)) {
+    if (report.rdma) numbers[report.host] = std::ssize(taken_ports(report));
   }
   return of_hosts(job, numbers, "RDMA devices", "no line lists RDMA devices");
 }
@@ -211,7 +231,14 @@ FactValue versions(std::span<const std::string> all, std::string_view product) {
 }
 
 FactValue nccl_version(const Job& job, const Instance&) {
-  return versions(job.nccl_versions, "NCCL");
+  std::vector<std::string> all = job.nccl_versions;
+  for (const HostReport& report : hosts_alone(job)) {
+    // Of several copies, nobody knows which one a program loads.
+    if (report.nccls.size() == 1 && !report.nccls.front().version.empty()) {
+      all.push_back(report.nccls.front().version);
+    }
+  }
+  return versions(all, "NCCL");
 }
 
 FactValue driver_version(const Job& job, const Instance&) {
@@ -233,9 +260,18 @@ FactValue settings(const Job& job, const Instance&) {
                       .evidence = lines[setting.name],
                       .processes = setting.processes});
   }
+  for (const HostReport& report : hosts_alone(job)) {
+    for (const HostSetting& setting : report.settings) {
+      if (setting.value == "0") continue;
+      values.push_back({.value = setting.name,
+                        .what = printable(setting.name + "=" + setting.value),
+                        .hosts = {report.host}});
+    }
+  }
+  const bool are_known = has_spoken(job, Subsystem::Env) || !hosts_alone(job).empty();
   return {.value = std::move(values),
           .what = "none of them is set",
-          .why = has_spoken(job, Subsystem::Env) ? "" : "no line names a setting"};
+          .why = are_known ? "" : "no line names a setting"};
 }
 
 constexpr std::string_view kInit = "NCCL_DEBUG=INFO with INIT,ENV,NET in NCCL_DEBUG_SUBSYS";

@@ -230,6 +230,7 @@ class MarkCollector {
                   "exits successfully, says the launcher", said.record);
     });
     for (const ExitReport& exit : exit_reports(job_)) add_exit(exit);
+    for_each_said<RunEnded>(job_, [&](const auto& said) { add_run(said.message, said.record); });
     add_all<ChildFailed>(EndState::Failed, "torchrun ends because a worker failed");
     for_each_said<WorkerClosing>(job_, [&](const auto& said) {
       add_process(process_of_pid(job_, said.message.pid), EndState::Stopped,
@@ -247,6 +248,22 @@ class MarkCollector {
     int process = process_of_pid(job_, exit.ended.pid);
     if (process < 0) process = process_of_rank(job_, exit.ended.rank);
     add_process(process, state, std::move(words), *exit.record);
+  }
+
+  /// Of one task alone it is the job's end, else that of the rank of the same number.
+  void add_run(const RunEnded& run, const Record& record) {
+    const EndState state = !run.request.empty() ? EndState::Stopped
+                           : run.exitcode == 0  ? EndState::Finished
+                                                : EndState::Failed;
+    std::string words = run.signal > 0 ? fmt::format("was ended by signal {}", run.signal)
+                                       : fmt::format("exited with status {}", run.exitcode);
+    if (!run.request.empty()) {
+      words += " after " + to_valid_utf8(run.request.substr(0, 16)) + " was sent to it";
+    }
+    if (run.tasks <= 1) return add(state, -1, "the command " + words, record);
+    int process = process_of_pid(job_, run.pid);
+    if (process < 0) process = process_of_rank(job_, run.task);
+    add_process(process, state, std::move(words), record);
   }
 
   void add_schedulers() {

@@ -235,13 +235,11 @@ void add_links(const Machine& machine, double expected, Causes& causes) {
   }
   const std::string_view type = machine.searched.type;
   if (type.starts_with("SYS") && !is_joined(machine)) {
-    causes.push_back(
-        searched_cause(Stage::CPU, "cpu-within", machine.searched.within, machine));
+    causes.push_back(searched_cause(Stage::CPU, "cpu-within", machine.searched.within, machine));
   }
   const bool by_pcie = type.starts_with("P") || type.starts_with("SYS");
   if (is_joined(machine) && by_pcie && machine.searched.within < expected / 2) {
-    causes.push_back(
-        searched_cause(Stage::PCIe, "no-nvlink", machine.searched.within, machine));
+    causes.push_back(searched_cause(Stage::PCIe, "no-nvlink", machine.searched.within, machine));
   }
 }
 

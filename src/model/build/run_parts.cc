@@ -704,6 +704,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
     const bool is_of_file = run_of_file.process < 0;
     if (is_of_file && cutter.is_own(run_of_file.first)) part.nccl_tests.push_back(run_of_file);
   }
+  part.host_reports = job.host_reports;
   part.call_stamps = job.call_stamps;  // By place; whose they are, the calls say.
   for (const InspectedRank& rank : job.inspected) {
     if (cutter.is_own({rank.where.unit, 1})) part.inspected.push_back(rank);

@@ -64,6 +64,7 @@ std::string subject_words(const Finding& finding) {
 std::string standing(const Finding& finding) {
   std::string out =
       fmt::format("{} {}, {}", to_string(finding.confidence), to_string(finding.role), finding.id);
+  if (finding.host_check.answer == HostCheck::Answer::Refuted) out = "refuted, " + out;
   const std::string subject = subject_words(finding);
   return subject.empty() ? out : out + "; " + subject;
 }
@@ -391,6 +392,13 @@ std::string signature_of(const Tool& tool) {
       tool.version, tool.rulebook);
 }
 
+/// The same of a report to which hosts have contributed.
+static std::string signature_of(const Report& report) {
+  if (report.job.host_reports.empty()) return signature_of(report.tool);
+  return fmt::format("{} {}, rules `{}`. Made from what was read; nothing was changed.",
+                     report.tool.name, report.tool.version, report.tool.rulebook);
+}
+
 Document verdict_document(const Report& report) {
   static constexpr const char* kWords[] = {"PROBLEM", "SUSPICIOUS", "CLEAN", "NOTHING FOUND",
                                            "CANNOT JUDGE"};
@@ -412,6 +420,14 @@ Document report_document(const Report& report, Reader reader) {
   if (report.replay) add_replay(*report.replay, reader, document);
   if (report.profile) add_profile(*report.profile, document);
   add_other_findings(report, main, reader, document);
+  const bool has_logs = !report.job.inputs.empty() || report.job.host_reports.empty();
+  for (Section& section : host_sections(report.job, whole || !has_logs)) {
+    document.sections.push_back(std::move(section));
+  }
+  if (!has_logs) {
+    if (whole) document.signature = signature_of(report);
+    return document;
+  }
   std::vector<std::string> gaps;
   for (const NotJudged& gap : diagnosis.not_judged) {
     gaps.push_back(gap.question + " " + gap.reason);
@@ -423,7 +439,7 @@ Document report_document(const Report& report, Reader reader) {
     for (Section& section : job_sections(report.job)) {
       document.sections.push_back(std::move(section));
     }
-    document.signature = signature_of(report.tool);
+    document.signature = signature_of(report);
   }
   document.sections.push_back(inputs_section(report, reader));
   return document;

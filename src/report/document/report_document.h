@@ -61,6 +61,10 @@ Facts job_shape(const Job& job);
 /// What the logs say nothing about is left out.
 std::vector<Section> job_sections(const Job& job);
 
+/// What reports of hosts show: of each a section with all that was read, else one that lists them.
+/// None without reports.
+std::vector<Section> host_sections(const Job& job, bool whole);
+
 /// "Ended: finished; nccl-tests printed its summary (bench.out:412). 4 of 8 processes finished, 4
 /// unfinished." The processes only where some of them ended otherwise than the job.
 std::string outcome_text(const Job& job);

@@ -199,6 +199,28 @@ constexpr Key<Subject> kSubject[] = {
     {"communicator", kNameOrNull<&Subject::communicator>},
 };
 
+constexpr Key<HostCheck> kHostCheck[] = {
+    {"answer", kWord<&HostCheck::answer, type::one_of<"confirmed|refuted|shown">>,
+     "'shown': no log shows the finding."},
+    {"hosts", kTexts<&HostCheck::hosts, type::set<type::text>>, "Whose reports say so."},
+    {"what", kText<&HostCheck::what>, "What they show."},
+};
+
+constexpr Key<HostReport> kHostReport[] = {
+    {"host", kText<&HostReport::host>},
+    {"source", kText<&HostReport::source>, "Where the report comes from."},
+    {"record",
+     {type::list<type::text>,
+      [](const Job&, const HostReport& report) -> Json {
+        Json lines = Json::array();
+        for (const std::string_view line : split(report.record, '\n')) {
+          if (!line.empty()) lines.push_back(to_valid_utf8(line));
+        }
+        return lines;
+      }},
+     "All that was read of the host, line by line, as `ncclog doctor --record` writes it."},
+};
+
 constexpr Key<Finding> kFinding[] = {
     {"id", kText<&Finding::id, kFindingId>},
     {"severity", kWord<&Finding::severity, kSeverity>},
@@ -219,6 +241,14 @@ constexpr Key<Finding> kFinding[] = {
     {"references", kTexts<&Finding::references>},
     {"explains", kTexts<&Finding::explains, type::list<kFindingId>>,
      "Findings of this report that follow from this one."},
+    {"host_check",
+     {type::object<kHostCheck>,
+      [](const Job& job, const Finding& finding) {
+        const bool any = finding.host_check.answer != HostCheck::Answer::None;
+        return any ? write_object(job, kHostCheck, finding.host_check) : absent();
+      }},
+     "What reports of hosts say about it; only where some say anything.",
+     true},
 };
 
 constexpr Key<Verdict> kVerdict[] = {
@@ -447,6 +477,14 @@ constexpr Key<Report> kReport[] = {
     {"inputs", kOf<&Report::job, kObjects<&Job::inputs, kInput>>,
      "In order of path; an archive is followed by its members in its own order."},
     {"losses", kOf<&Report::job, kObject<&Job::losses, kLosses>>},
+    {"host_reports",
+     {type::objects<kHostReport>,
+      [](const Job& job, const Report&) {
+        return job.host_reports.empty() ? absent()
+                                        : write_objects(job, kHostReport, job.host_reports);
+      }},
+     "Of doctor, and what --with-host named; only there with them.",
+     true},
     {"expectations",
      {type::object<kProfile>,
       [](const Job& job, const Report& report) {

@@ -120,6 +120,11 @@ std::string rule_schema(const Rulebook& rulebook) {
   Json& keys = defs["rule"]["properties"];
   keys["per"] = words(scope_names());
   keys["needs"] = one_or_list(offered(names_of(coverage_facts(), &Fact::name), "^[$][a-z0-9_]+$"));
+  std::vector<std::string_view> host_facts;
+  for (const Fact& fact : all_facts()) {
+    if (fact.scope == Scope::Host) host_facts.push_back(fact.name);
+  }
+  keys["host"]["properties"]["fact"] = words(host_facts);
   defs["condition"] = condition();
   defs["demand"] = field_demand();
   defs["rule_id"] = rule_ids(rulebook);

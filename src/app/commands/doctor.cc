@@ -1,0 +1,143 @@
+#include "app/commands/doctor.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/command_table.h"
+#include "app/commands/analyze.h"
+#include "app/exit_status.h"
+#include "app/output.h"
+#include "app/read/read_job.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "host/read_host.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
+#include "rules/profile.h"
+
+namespace ncclog {
+namespace {
+
+/// Records of large hosts have some 200 KB.
+constexpr size_t kMaxReportBytes = size_t{64} << 20;
+
+HostReport report_of_record(std::string_view text, const std::string& path) {
+  HostTree tree = HostTree::recorded(text, path);
+  HostReport report = read_host(tree, path);
+  // Who writes a record by hand may leave its name out.
+  if (report.host.empty()) report.host = std::filesystem::path(path).stem().string();
+  return report;
+}
+
+std::vector<HostReport> reports_of_json(std::string_view text, const std::string& path) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto list = json.is_object() ? json.find("host_reports") : json.end();
+  std::vector<HostReport> reports;
+  if (json.is_object() && list != json.end() && list->is_array()) {
+    for (const auto& each : *list) {
+      const auto lines = each.is_object() ? each.find("record") : each.end();
+      if (!each.is_object() || lines == each.end() || !lines->is_array()) continue;
+      std::string record;
+      for (const auto& line : *lines) {
+        if (line.is_string()) record += line.get<std::string>() + "\n";
+      }
+      reports.push_back(report_of_record(record, path));
+    }
+  }
+  if (!reports.empty()) return reports;
+  throw Error("no report of a host", path,
+              "name what 'ncclog doctor --format json' or 'ncclog doctor --record FILE' wrote");
+}
+
+struct DoctorOptions {
+  std::string root;                ///< A folder or a record; empty: this host.
+  std::string record;              ///< Where all that was read is written; empty: nowhere.
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+  std::string expect;              ///< Profile's name or path; empty: none.
+  const ReportKind* format = find_report_kind("text");  ///< Never nullptr.
+  FailOn fail_on = FailOn::Error;
+  ColorChoice color = ColorChoice::Auto;
+};
+
+std::vector<HostReport> reports_for(const DoctorOptions& options) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(options.root, error);
+  if (!options.root.empty() && !is_folder) return load_host_reports(options.root);
+  HostTree tree = HostTree::live(options.root.empty() ? "/" : options.root);
+  const std::string source = options.root.empty() ? "this host" : options.root;
+  std::vector<HostReport> reports = {read_host(tree, source)};
+  if (reports.front().host.empty()) reports.front().host = source;
+  return reports;
+}
+
+ExitStatus examine(const DoctorOptions& options, Console& console) {
+  if (!options.record.empty()) {
+    check_output_file(options.record, {});
+    check_other_file(options.record, options.root, "what --root names");
+  }
+  std::optional<Profile> profile;
+  if (!options.expect.empty()) profile = find_profile(options.expect);
+  const Rulebook rulebook = load_rulebook(options.rules, today());
+  Report report;
+  report.tool.version = version();
+  report.tool.rulebook = rulebook.hash;
+  report.job.host_reports = reports_for(options);
+  std::vector<Finding> further;
+  if (profile) {
+    report.profile = check_profile(*profile, report.job);
+    if (auto finding = profile_finding(*report.profile, report.job)) {
+      further.push_back(std::move(*finding));
+    }
+  }
+  report.diagnosis = evaluate(rulebook, report.job, std::move(further));
+  // What logs could tell is no question of a host.
+  report.diagnosis.not_judged.clear();
+  report.diagnosis.capture = {};
+  const TextStyle style = console.style(options.color);
+  console.out += console.quiet && options.format->name == "text"
+                     ? verdict_line(report, style)
+                     : options.format->write(report, style);
+  if (!options.record.empty()) {
+    if (options.record == kStandardOutput)
+      throw Error("standard output has the report", "--record");
+    write_output_file(options.record, report.job.host_reports.front().record);
+    console.err += fmt::format("wrote {}\n", printable(options.record));
+  }
+  return exit_status(report, options.fail_on);
+}
+
+}  // namespace
+
+std::vector<HostReport> load_host_reports(const std::string& path) {
+  const std::string text = read_file_up_to(path, kMaxReportBytes);
+  if (text.size() > kMaxReportBytes) throw Error("too large for a report of a host", path);
+  if (text.starts_with(kHostRecordHead)) return {report_of_record(text, path)};
+  return reports_of_json(text, path);
+}
+
+bool is_host_record(const std::string& path) {
+  return path.ends_with(".host") &&
+         read_host_file(path, kHostRecordHead.size()).text == kHostRecordHead;
+}
+
+void declare_doctor(CommandRow& command) {
+  DoctorOptions& options = options_of(command, examine);
+  add_flag(command, kInputFlags, "--root PATH", options.root,
+           "a folder with another system's files, or what --record wrote");
+  add_flag(command, kOutputFlags, "--record FILE", options.record,
+           "write all that was read to FILE, as text, for a bug report or --with-host");
+  add_choice(command, kOutputFlags, "--format", options.format, choices_of(report_kinds()),
+             "text for people, json for scripts and --with-host, markdown, html");
+  add_rules_flag(command, options.rules);
+  add_flag(command, kJudgingFlags, "--expect PROFILE", options.expect,
+           "a profile of what a job here should look like: what a host shows of it is checked");
+  add_choice(command, kJudgingFlags, "--fail-on", options.fail_on,
+             in_order<FailOn>({"error", "warning", "info", "never"}),
+             "exit with 1 if there is a finding of this severity or worse (default: error)");
+  add_color_flag(command, options.color);
+}
+
+}  // namespace ncclog

@@ -1,0 +1,362 @@
+// ncclog run -- COMMAND…
+//
+// Starts a command with the logging that a diagnosis needs, and judges the logs when it has ended.
+//
+//   ncclog-logs/20260105-120000-gpu-n41-4711/     one start; old files are never mixed in
+//     nccl.gpu-n41.4715.log                       of each process
+//     gpu-n41.host                                what doctor saw before the start
+//     ncclog-run.task-0.log                       how the command ended
+//     report.md
+//
+// Tasks that one launcher has started share a folder, which they find without speaking to each
+// other; the one that ends last judges all of it.
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/command_table.h"
+#include "app/commands/analyze.h"
+#include "app/output.h"
+#include "app/read/read_job.h"
+#include "app/run/child_process.h"
+#include "app/run/job_environment.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "host/read_host.h"
+#include "report/report.h"
+
+namespace ncclog {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunOptions {
+  std::vector<std::string> command;
+  LogLevel level = LogLevel::Normal;
+  std::string logs = "ncclog-logs";  ///< The folder in which each start gets its own.
+  int64_t stall = 0;                 ///< Seconds without a sign of life; 0: nobody looks.
+  bool stacks = false;               ///< Then also collects stacks.
+  bool copy_output = false;          ///< Keeps what the command prints beside the logs.
+  ColorChoice color = ColorChoice::Auto;
+};
+
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value != nullptr ? value : "";
+}
+
+std::string host_name() {
+  char name[256] = "";
+  return gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0' ? name : "localhost";
+}
+
+/// A start: its folder, and this task's place in it.
+struct Started {
+  LaunchedTask task;
+  fs::path folder;
+  fs::path record;  ///< This task's own file.
+};
+
+/// Creates a file that must not exist yet. False if it does.
+bool create_new(const fs::path& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0 && errno == EEXIST) return false;
+  if (file < 0) throw Error(std::strerror(errno), path);
+  write_all(file, text, path.string());
+  close(file);
+  return true;
+}
+
+void append_to(const fs::path& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) throw Error(std::strerror(errno), path);
+  write_all(file, text, path.string());
+  fsync(file);
+  close(file);
+}
+
+std::string task_words(const LaunchedTask& task) {
+  return fmt::format("task {} of {}", task.number, task.count);
+}
+
+/// Finds this start's folder. A launcher may use the same names again: then this task's file is
+/// there already, of an earlier start, and so are those of all others.
+Started begin(const RunOptions& options) {
+  constexpr int kMostStarts = 10'000;
+  Started started{.task = task_of(variable)};
+  const std::time_t now = std::time(nullptr);
+  std::string name = started.task.start;
+  if (name.empty()) {
+    name = fmt::format("{:%Y%m%d-%H%M%S}-{}-{}", fmt::localtime(now), host_name(), getpid());
+  }
+  std::error_code error;
+  const fs::path logs = fs::absolute(options.logs, error);
+  for (int number = 1; number <= kMostStarts; ++number) {
+    started.folder = logs / (number == 1 ? name : fmt::format("{}.{}", name, number));
+    fs::create_directories(started.folder, error);
+    if (error) throw Error(error.message(), started.folder, "name another folder by --logs");
+    started.record = started.folder / fmt::format("ncclog-run.task-{}.log", started.task.number);
+    const std::string text =
+        fmt::format("ncclog run: {} on {} starts {}\n", task_words(started.task), host_name(),
+                    printable(options.command.front()));
+    if (create_new(started.record, text)) return started;
+  }
+  throw Error("too many starts in this folder", logs, "name another folder by --logs");
+}
+
+/// What doctor sees, once for each host. It is a help, so that nothing depends on it.
+void record_host(const Started& started) {
+  try {
+    HostTree tree = HostTree::live();
+    create_new(started.folder / (host_name() + ".host"), read_host(tree, "this host").record);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// What is said on standard error, beside what the command says there.
+
+class Voice {
+ public:
+  explicit Voice(const Console& console) : is_quiet_(console.quiet) {}
+
+  void say(const std::string& text) const {
+    if (!is_quiet_)
+      write_all(STDERR_FILENO, fmt::format("ncclog run: {}\n", text), "standard error");
+  }
+  void print(const std::string& text) const {
+    if (!is_quiet_) write_all(STDERR_FILENO, text, "standard error");
+  }
+
+ private:
+  bool is_quiet_;
+};
+
+void announce(const RunOptions& options, const Started& started,
+              const std::vector<JobSetting>& settings, const Voice& voice) {
+  if (started.task.number != 0) return;
+  voice.say(fmt::format("logs go to {}; this level writes {}", printable(started.folder.string()),
+                        cost_of(options.level)));
+  for (const JobSetting& setting : settings) {
+    if (!setting.is_kept) continue;
+    voice.say(fmt::format("{}={} is kept as it was set", setting.name, printable(setting.value)));
+    if (setting.name == "NCCL_DEBUG_FILE") {
+      voice.say("so NCCL's logs are not beside the others; analyse them with 'ncclog analyze'");
+    }
+  }
+}
+
+// Judging.
+
+/// The report on all that the folder holds; the text for people goes to standard error.
+void judge(const RunOptions& options, const Started& started, const fs::path& page,
+           std::optional<StatedOutcome> stated, Console& console, const Voice& voice) {
+  try {
+    AnalyzeOptions analysis;
+    analysis.input.paths = {started.folder.string()};
+    analysis.input.stated = stated;
+    const Report& report = console.keep([&] { return run_pipeline(analysis); }).report;
+    TextStyle style = console.style(options.color);
+    style.colour = options.color == ColorChoice::Always;
+    voice.print("\n" + write_text(report, style));
+    write_output_file(page.string(), write_markdown(report));
+  } catch (const std::exception& error) {
+    voice.say(fmt::format("the logs could not be judged: {}", printable(error.what())));
+  }
+}
+
+/// Says whether all tasks of the start have ended, as far as their files show.
+bool all_ended(const Started& started) {
+  constexpr size_t kMaxRecordBytes = size_t{64} << 10;
+  for (int number = 0; number < started.task.count; ++number) {
+    const HostAnswer record = read_host_file(
+        (started.folder / fmt::format("ncclog-run.task-{}.log", number)).string(), kMaxRecordBytes);
+    const bool has_ended = record.text.find(" exited with status ") != record.text.npos ||
+                           record.text.find(" was ended by signal ") != record.text.npos;
+    if (!has_ended) return false;
+  }
+  return true;
+}
+
+/// Two tasks that end at once may both see that all others have ended; one of them judges.
+void judge_once(const RunOptions& options, const Started& started, Console& console,
+                const Voice& voice) {
+  const fs::path lock = started.folder / ".judging";
+  if (!create_new(lock, "")) return;
+  const fs::path page = started.folder / "report.md";
+  std::error_code error;
+  if (!fs::exists(page, error)) {
+    judge(options, started, page, std::nullopt, console, voice);
+    voice.say(fmt::format("the report is {}", printable(page.string())));
+  }
+  fs::remove(lock, error);
+}
+
+// Watching.
+
+/// How much the job has written.
+struct Written {
+  uintmax_t bytes = 0;
+  size_t files = 0;
+
+  bool operator==(const Written&) const = default;
+};
+
+Written written_in(const fs::path& folder) {
+  Written written;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    const std::string name = it->path().filename();
+    // Our own files show no life.
+    if (name.ends_with(".md") || name.starts_with("stacks.")) continue;
+    const uintmax_t bytes = it->file_size(ignored);
+    if (ignored) continue;
+    written.bytes += bytes;
+    ++written.files;
+  }
+  return written;
+}
+
+std::string found_program(const char* name) {
+  for (const std::string_view folder : split(variable("PATH"), ':')) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
+  }
+  return {};
+}
+
+/// Stacks of the processes below the command that have NCCL loaded.
+void collect_stacks(const Started& started, pid_t command, const Voice& voice) {
+  constexpr int kMostSeconds = 30;
+  constexpr size_t kMaxMaps = size_t{16} << 20;
+  const std::string py_spy = found_program("py-spy");
+  const std::string gdb = found_program("gdb");
+  if (py_spy.empty() && gdb.empty()) return voice.say("there is neither py-spy nor gdb for stacks");
+  for (const pid_t pid : descendants_of(command)) {
+    const HostAnswer maps = read_host_file(fmt::format("/proc/{}/maps", pid), kMaxMaps);
+    if (maps.text.find("libnccl") == maps.text.npos && pid != command) continue;
+    const std::string number = std::to_string(pid);
+    const std::vector<std::string> words =
+        !py_spy.empty()
+            ? std::vector<std::string>{py_spy, "dump", "--pid", number}
+            : std::vector<std::string>{gdb, "-p", number, "-batch", "-ex", "thread apply all bt"};
+    const fs::path path = started.folder / fmt::format("stacks.{}.{}.txt", host_name(), number);
+    if (run_into_file(words, path.string(), kMostSeconds)) {
+      voice.say(fmt::format("stacks of pid {} are in {}", pid, printable(path.string())));
+    }
+  }
+}
+
+/// Looks once a second whether anything was written. A stall is told once; what is written
+/// afterwards ends it.
+class StallWatch {
+ public:
+  StallWatch(const RunOptions& options, const Started& started, Console& console,
+             const Voice& voice)
+      : options_(options), started_(started), console_(console), voice_(voice) {}
+
+  void look(pid_t command) {
+    if (options_.stall == 0) return;
+    const Written now = written_in(started_.folder);
+    const auto time = Clock::now();
+    if (now != last_) {
+      last_ = now;
+      since_ = time;
+      is_told_ = false;
+    }
+    if (is_told_ || time - since_ < std::chrono::seconds(options_.stall)) return;
+    is_told_ = true;
+    if (options_.stacks) collect_stacks(started_, command, voice_);
+    if (started_.task.number != 0) return;
+    voice_.say(fmt::format("nothing was written for {} s. Nothing is ended; so far the logs show:",
+                           options_.stall));
+    judge(options_, started_, started_.folder / "stall.md", StatedOutcome::Hung, console_, voice_);
+    // What we have written meanwhile is no sign of life.
+    last_ = written_in(started_.folder);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const RunOptions& options_;
+  const Started& started_;
+  Console& console_;
+  const Voice& voice_;
+  Written last_;
+  Clock::time_point since_ = Clock::now();
+  bool is_told_ = false;
+};
+
+std::string end_words(const LaunchedTask& task, const CommandEnd& end) {
+  std::string words = fmt::format("ncclog run: pid {}, {}, ", end.pid, task_words(task));
+  words += end.signal > 0
+               ? fmt::format("was ended by signal {} ({})", end.signal, signal_name(end.signal))
+               : fmt::format("exited with status {}", end.status);
+  if (end.requested > 0) words += " after " + signal_name(end.requested);
+  return words + "\n";
+}
+
+ExitStatus run_job(const RunOptions& options, Console& console) {
+  if (options.command.empty()) {
+    throw Error("no command named", "run", "write it behind --: ncclog run -- torchrun train.py");
+  }
+  const Voice voice(console);
+  const Started started = begin(options);
+  const std::vector<JobSetting> settings =
+      job_settings(options.level, started.folder.string(), variable);
+  record_host(started);
+  announce(options, started, settings, voice);
+  CommandStart start{.arguments = options.command};
+  for (const JobSetting& setting : settings) {
+    if (!setting.is_kept) start.variables.emplace_back(setting.name, setting.value);
+  }
+  // Without calls in the logs, what the command prints is its only sign of life.
+  const bool needs_output = options.stall > 0 && options.level != LogLevel::Collectives;
+  if (options.copy_output || needs_output) {
+    const auto copy = [&](const char* stream) {
+      return started.folder / fmt::format("{}.task-{}.log", stream, started.task.number);
+    };
+    start.output_copy = copy("stdout");
+    start.error_copy = copy("stderr");
+  }
+  StallWatch watch(options, started, console, voice);
+  const CommandEnd end = run_command(start, [&](pid_t pid) { watch.look(pid); });
+  append_to(started.record, end_words(started.task, end));
+  if (all_ended(started)) judge_once(options, started, console, voice);
+  end_like(end);
+  return static_cast<ExitStatus>(end.status);
+}
+
+}  // namespace
+
+void declare_run(CommandRow& command) {
+  RunOptions& options = options_of(command, run_job);
+  add_argument(command, "COMMAND", options.command, "the command and its arguments, behind --");
+  add_choice(command, kFurtherFlags, "--level", options.level,
+             in_order<LogLevel>({"light", "normal", "collectives"}),
+             "what NCCL logs: how communicators are set up, also networks and topology, also each "
+             "call");
+  add_flag(command, kOutputFlags, "--logs DIR", options.logs,
+           "the folder in which each start gets a folder of its own (default: ncclog-logs)");
+  add_flag(command, kOutputFlags, "--copy-output", options.copy_output,
+           "keep what the command prints beside the logs; it then writes to pipes, not to a "
+           "terminal");
+  add_number(command, kFurtherFlags, "--stall SECONDS", {1, 86'400 * 7}, options.stall,
+             "judge the logs while the command runs, once nothing was written for so long; without "
+             "--level collectives this copies the output, too");
+  add_flag(command, kFurtherFlags, "--stacks", options.stacks,
+           "collect stacks by py-spy or gdb then, where they are installed")
+      .needs = "--stall";
+  add_color_flag(command, options.color);
+}
+
+}  // namespace ncclog

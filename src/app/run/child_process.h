@@ -1,0 +1,56 @@
+// A command that runs as if nothing stood around it: its streams, its signals and its end are its
+// own.
+//
+//   ncclog run -- python3 train.py      Ctrl-C reaches both; `kill -TERM` is passed on
+//   ended by SIGSEGV                    so ends ncclog run
+//
+// Whoever waits is woken at intervals, to look at logs that no longer grow.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ncclog {
+
+/// How a command ended.
+struct CommandEnd {
+  pid_t pid = -1;
+  int status = 0;     ///< Its exit status, where no signal ended it.
+  int signal = 0;     ///< Above 0: ended by it.
+  int requested = 0;  ///< The first signal that somebody sent to end it; 0: none.
+};
+
+struct CommandStart {
+  std::vector<std::string> arguments;                          ///< At least one.
+  std::vector<std::pair<std::string, std::string>> variables;  ///< Added to the environment.
+  /// Files to which standard output and standard error are copied while they are passed on; empty:
+  /// the command gets the streams themselves.
+  std::string output_copy;
+  std::string error_copy;
+};
+
+/// Starts the command and waits for its end; `tick` is called about once a second with its pid.
+/// Signals are passed on, unless the terminal has sent them to the command, too.
+/// Throws Error if it cannot be started.
+CommandEnd run_command(const CommandStart& start, const std::function<void(pid_t pid)>& tick);
+
+/// Ends this process as the command ended: by the same signal, without a second core dump. Returns
+/// where no signal ended the command.
+void end_like(const CommandEnd& end);
+
+/// "SIGTERM"; "signal 42" for one without a name.
+std::string signal_name(int signal);
+
+/// Processes that descend from `pid`, itself included, by /proc.
+std::vector<pid_t> descendants_of(pid_t pid);
+
+/// Runs a program for at most `seconds` with its output in a file. False if it cannot be started or
+/// fails.
+bool run_into_file(const std::vector<std::string>& arguments, const std::string& path, int seconds);
+
+}  // namespace ncclog

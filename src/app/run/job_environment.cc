@@ -1,0 +1,108 @@
+#include "app/run/job_environment.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+struct Level {
+  std::string_view subsystems;
+  std::string_view cost;
+};
+
+constexpr Level kLevels[] = {
+    {"INIT,ENV,BOOTSTRAP", "about 15 kB for each rank, however long the job runs"},
+    {"INIT,ENV,BOOTSTRAP,NET,GRAPH", "about 40 kB for each rank, however long the job runs"},
+    {"INIT,ENV,BOOTSTRAP,NET,GRAPH,COLL",
+     "about 40 kB for each rank, and 200 bytes for each of its collectives: some 70 MB an hour for "
+     "each rank at 100 collectives a second"},
+};
+
+/// Bytes of a path or a name that do no harm in one.
+std::string safe_name(std::string_view text) {
+  constexpr size_t kMostBytes = 80;
+  std::string name;
+  for (const char c : text.substr(0, kMostBytes)) {
+    name += is_alnum(c) || c == '.' || c == '_' || c == '-' ? c : '-';
+  }
+  return name;
+}
+
+/// A launcher's own variables: the task's number, how many there are, what they have in common.
+struct Launcher {
+  std::string_view name;
+  const char* number;
+  const char* count;
+  std::vector<const char*> start;
+};
+
+const std::vector<Launcher>& launchers() {
+  // The innermost first: torchrun's workers inherit what srun sets for torchrun.
+  static const std::vector<Launcher> kAll = {
+      {"torchrun",
+       "RANK",
+       "WORLD_SIZE",
+       {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"}},
+      {"mpirun",
+       "OMPI_COMM_WORLD_RANK",
+       "OMPI_COMM_WORLD_SIZE",
+       {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
+      {"mpirun", "PMI_RANK", "PMI_SIZE", {"PMI_JOBID", "PMI_ID", "HYDI_CONTROL_FD"}},
+      // Inside a batch script, SLURM_PROCID is 0 without any task.
+      {"srun",
+       "SLURM_PROCID",
+       "SLURM_STEP_NUM_TASKS",
+       {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}},
+  };
+  return kAll;
+}
+
+}  // namespace
+
+std::string_view cost_of(LogLevel level) { return kLevels[static_cast<size_t>(level)].cost; }
+
+std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
+                                     const Environment& environment) {
+  const std::pair<const char*, std::string> wanted[] = {
+      {"NCCL_DEBUG", "INFO"},
+      {"NCCL_DEBUG_SUBSYS", std::string(kLevels[static_cast<size_t>(level)].subsystems)},
+      {"NCCL_DEBUG_FILE", folder + "/nccl.%h.%p.log"},
+      // From 2.26 on; earlier releases do not read them.
+      {"NCCL_DEBUG_TIMESTAMP_LEVELS", "ALL"},
+      {"NCCL_DEBUG_TIMESTAMP_FORMAT", "[%F %T.%6f] "},
+      {"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"},
+      {"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"},
+      {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", folder + "/nccl_trace_rank_"},
+  };
+  std::vector<JobSetting> settings;
+  for (const auto& [name, value] : wanted) {
+    std::string own = environment(name);
+    const bool is_kept = !own.empty();
+    settings.push_back({name, is_kept ? std::move(own) : value, is_kept});
+  }
+  return settings;
+}
+
+LaunchedTask task_of(const Environment& environment) {
+  for (const Launcher& launcher : launchers()) {
+    const auto number = parse_int(environment(launcher.number));
+    const auto count = parse_int(environment(launcher.count));
+    constexpr int64_t kMostTasks = 1 << 20;
+    if (!number || !count || *count < 1 || *count > kMostTasks || *number < 0 ||
+        *number >= *count) {
+      continue;
+    }
+    LaunchedTask task{std::string(launcher.name), static_cast<int>(*number),
+                      static_cast<int>(*count), std::string(launcher.name)};
+    for (const char* name : launcher.start) {
+      const std::string value = environment(name);
+      if (!value.empty()) task.start += "-" + safe_name(value);
+    }
+    return task;
+  }
+  return {};
+}
+
+}  // namespace ncclog

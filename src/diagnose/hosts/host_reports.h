@@ -1,0 +1,65 @@
+// What do reports of hosts show of what the rules name? Facts of hosts, asked like facts of jobs.
+//
+//   /dev/shm: 64 MiB in a container          host.shm_small = yes, "/dev/shm has 64 MiB"
+//   Max locked memory unlimited              host.memlock_small = no, "… may lock any memory"
+//   no report of that host, or not in it     unknown
+//
+// A rule names such a fact in its clause `host` (rules/rule.h): "yes" supports what the rule found
+// in logs, "no" speaks against it, and a report alone can show what no log says yet. So "no" has
+// words, too. What a limit or an interface is now says little of what it was when the job ran, and
+// ranks may have been started elsewhere: words say what was seen, and rules how far that goes.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/facts/fact.h"
+#include "model/host_report.h"
+
+namespace ncclog {
+
+/// True for two names of one host: the same, or one is the other's without its domain.
+bool is_same_host(std::string_view a, std::string_view b);
+
+/// The report of that host; nullptr: there is none.
+const HostReport* find_host_report(const Job& job, std::string_view host);
+
+/// The answer of `judge` to the report of the instance's host; unknown where there is none.
+template <FactValue (*judge)(const HostReport& report)>
+FactValue of_host(const Job& job, const Instance& instance) {
+  const HostReport* report = find_host_report(job, instance.host);
+  return report != nullptr ? judge(*report) : unknown("no report of this host was given");
+}
+
+/// A row of a fact that reports of hosts answer.
+template <FactValue (*judge)(const HostReport& report)>
+constexpr Fact host_fact(std::string_view name) {
+  return {name, Scope::Host, FactType::Bool, {}, of_host<judge>};
+}
+
+/// "no", with what was seen instead.
+inline FactValue no_because(std::string what) { return {false, std::move(what), {}, {}, {}}; }
+
+/// "64 MiB", "1.5 GiB", "unlimited".
+std::string host_bytes_text(int64_t bytes);
+
+/// The value of a setting in force; empty: it is not set.
+std::string_view setting_of(const HostReport& report, std::string_view name);
+
+/// An interface with the address by which NCCL would take it: "10.1.2.3", without its mask.
+struct TakenInterface {
+  const HostInterface* interface = nullptr;
+  std::string address;
+};
+
+/// The interfaces that NCCL would take, in its order: those that NCCL_SOCKET_IFNAME admits, else
+/// those of InfiniBand, else any but docker, lo and virbr, else docker's, else lo, else virbr's
+/// (misc/socket.cc). The first is the bootstrap's.
+std::vector<TakenInterface> taken_interfaces(const HostReport& report);
+
+/// The ports that NCCL would use: active, and admitted by NCCL_IB_HCA.
+std::vector<const RdmaPort*> taken_ports(const HostReport& report);
+
+}  // namespace ncclog

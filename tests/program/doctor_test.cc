@@ -1,0 +1,335 @@
+// ncclog doctor on recorded hosts and on this one, and what its reports say about logs.
+//
+// tests/hosts holds a record for each case; its third line says which findings it gives.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "support/paths.h"
+#include "support/process.h"
+#include "support/temp_dir.h"
+
+namespace ncclog::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+Outcome ncclog(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), ncclog_binary().string());
+  return run_command({.arguments = std::move(arguments)});
+}
+
+json report_of(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--format", "json"});
+  const Outcome out = ncclog(std::move(arguments));
+  const json report = json::parse(out.standard_output, nullptr, false);
+  EXPECT_TRUE(report.is_object()) << out.standard_error;
+  return report.is_object() ? report : json{{"findings", json::array()}};
+}
+
+/// "shm-no-space warning", sorted.
+std::set<std::string> findings_of(const json& report) {
+  std::set<std::string> found;
+  for (const json& finding : report["findings"]) {
+    found.insert(finding["id"].get<std::string>() + " " + finding["severity"].get<std::string>());
+  }
+  return found;
+}
+
+std::set<std::string> expected_of(const std::string& record) {
+  constexpr std::string_view kKey = "# expects: ";
+  std::set<std::string> expected;
+  const size_t at = record.find(kKey);
+  if (at == record.npos) return {"no line says what is expected"};
+  const size_t begin = at + kKey.size();
+  for (const std::string_view part :
+       split(record.substr(begin, record.find('\n', begin) - begin), ',')) {
+    if (trim(part) != "nothing") expected.emplace(trim(part));
+  }
+  return expected;
+}
+
+std::string lines(const std::set<std::string>& all) {
+  return join(std::vector<std::string>(all.begin(), all.end()), "\n");
+}
+
+TEST(Doctor, RecordedHostsGiveTheirFindingsAndNothingElse) {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(source_dir() / "tests/hosts")) {
+    const std::string path = entry.path().string();
+    EXPECT_EQ(lines(findings_of(report_of({"doctor", "--root", path}))),
+              lines(expected_of(read_file(path))))
+        << path;
+    ++count;
+  }
+  EXPECT_GE(count, 30U);
+}
+
+TEST(Doctor, ItsRecordGivesTheSameReport) {
+  const TempDir dir;
+  const std::string record = (dir.path() / "here.host").string();
+  const json here = report_of({"doctor", "--record", record});
+  const json again = report_of({"doctor", "--root", record});
+  EXPECT_EQ(here["findings"], again["findings"]);
+  EXPECT_EQ(here["host_reports"][0]["record"], again["host_reports"][0]["record"]);
+}
+
+TEST(Doctor, ThisHostIsLookedAtInUnderASecond) {
+  const Outcome out = ncclog({"doctor"});
+  EXPECT_LE(out.exit_code, 1) << out.standard_error;
+  EXPECT_EQ(out.standard_error, "");
+  EXPECT_LT(out.cpu_seconds, 1);
+  EXPECT_NE(out.standard_output.find("  shm "), std::string::npos) << out.standard_output;
+}
+
+TEST(Doctor, AFolderIsAnotherRoot) {
+  const TempDir root;
+  root.add("proc/sys/kernel/hostname", "other-host\n");
+  root.add("proc/self/limits", "Max open files  512  512  files\n");
+  EXPECT_EQ(lines(findings_of(report_of({"doctor", "--root", root.path().string()}))),
+            "too-many-open-files warning");
+}
+
+/// What strace shows; empty: it cannot be used here.
+std::string trace_of(std::vector<std::string> arguments) {
+  const TempDir dir;
+  const std::string path = (dir.path() / "trace").string();
+  std::vector<std::string> words = {"strace", "-f", "-o", path, ncclog_binary().string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const Outcome out = run_command({.arguments = words});
+  return out.exit_code > 1 ? "" : read_file(path);
+}
+
+TEST(Doctor, NeitherWritesNorConnectsNorStartsAnything) {
+  const std::string trace = trace_of({"doctor", "--config", ""});
+  if (trace.empty()) GTEST_SKIP() << "strace is not installed, or may not trace";
+  std::string wrong;
+  size_t programs = 0;
+  for (const std::string_view line : split(trace, '\n')) {
+    const std::string_view call = trim(line.substr(std::min(line.find(' '), line.size())));
+    constexpr std::string_view kForbidden[] = {"connect(", "fork(",     "vfork(",  "unlink",
+                                               "mkdir",    "rename",    "chmod",   "mount(",
+                                               "kill(",    "setrlimit", "listen(", "ptrace("};
+    const bool writes_file =
+        (call.starts_with("openat(") || call.starts_with("open(")) &&
+        (call.find("O_WRONLY") != call.npos || call.find("O_RDWR") != call.npos ||
+         call.find("O_CREAT") != call.npos);
+    const bool writes = call.starts_with("write(") && !call.starts_with("write(1,");
+    // A socket to the kernel itself, which lists addresses, reaches nobody else.
+    const bool opens_socket = call.starts_with("socket(") && call.find("AF_NETLINK") == call.npos;
+    const bool starts = call.starts_with("clone") && call.find("CLONE_THREAD") == call.npos;
+    programs += call.starts_with("execve(") ? 1 : 0;
+    if (starts_with_one_of(call, kForbidden) || writes_file || writes || opens_socket || starts) {
+      wrong += std::string(line) + "\n";
+    }
+  }
+  EXPECT_EQ(wrong, "");
+  EXPECT_EQ(programs, 1U);
+}
+
+TEST(Doctor, WhatIsNoRecordIsRefused) {
+  const TempDir dir;
+  const struct {
+    const char* text;
+    const char* complaint;
+  } rows[] = {
+      {"{}", "no report of a host"},
+      {"", "no report of a host"},
+      {"[1, 2]", "no report of a host"},
+      {"{\"host_reports\": [{\"record\": [\"x\"]}]}", "not a record of a host"},
+      {"{\"host_reports\": [3, {\"record\": 4}]}", "no report of a host"},
+      {"ncclog host record 1\nfiles /etc/nccl.conf\n", "x.host:2: no question of a host"},
+      {"ncclog host record 2\n", "no report of a host"},
+  };
+  for (const auto& row : rows) {
+    dir.add("x.host", row.text);
+    const Outcome out = ncclog({"doctor", "--root", (dir.path() / "x.host").string()});
+    EXPECT_EQ(out.exit_code, 2) << row.text;
+    EXPECT_NE(out.standard_error.find(row.complaint), std::string::npos) << out.standard_error;
+  }
+}
+
+TEST(Doctor, HostileRecordsReachNoTerminal) {
+  const TempDir dir;
+  dir.add(
+      "x.host",
+      "ncclog host record 1\nfile /proc/sys/kernel/hostname\n  \x1b[31mred\x07\nspace /dev/shm\n"
+      "  size 99999999999999999999999\n  available -5\naddresses\n  \x1b]0;x\n  a b c d e\n"
+      "list /sys/class/infiniband\n  ../../etc\n  \xff\xfe\nnvml\n  gpu\n  gpu x\n  gpu 0 \x1b[2J\n"
+      "  p2p 1\nfile /proc/self/limits\n  Max locked memory\n  Max open files x y\n");
+  for (const char* format : {"text", "json", "markdown", "html"}) {
+    const Outcome out =
+        ncclog({"doctor", "--root", (dir.path() / "x.host").string(), "--format", format});
+    EXPECT_LE(out.exit_code, 1) << out.standard_error;
+    EXPECT_EQ(out.standard_output.find('\x1b'), std::string::npos) << format;
+  }
+}
+
+// What reports of hosts say about logs.
+
+/// A record of the healthy host with another name and other answers.
+std::string host_record(const std::string& name, const std::string& answers) {
+  return read_file(source_dir() / "tests/hosts/healthy.host") +
+         "file /proc/sys/kernel/hostname\n  " + name + "\n" + answers;
+}
+
+struct HostRow {
+  const char* sample;
+  const char* finding;
+  std::vector<std::string> hosts;
+  const char* answers;   ///< Instead of the healthy host's.
+  const char* expected;  ///< "confirmed", "refuted"; empty: nothing is said.
+};
+
+constexpr const char* kSmallShm = "space /dev/shm\n  size 67108864\n  available 0\n";
+constexpr const char* kEmptyNode =
+    "list /sys/devices/system/node/node*\n  node0\n  node1\nfile "
+    "/sys/devices/system/node/node1/meminfo\n  Node 1 MemTotal: 0 kB\n";
+constexpr const char* kContainerNet =
+    "mode /.dockerenv\n  755 0 0 0\naddresses\n  lo 127.0.0.1/8\n  eth0 172.17.0.3/16\nfile "
+    "/sys/class/net/eth0/uevent\n  INTERFACE=eth0\nlink /sys/class/net/eth0/device ! No such file "
+    "or "
+    "directory\n";
+constexpr const char* kNoRdma = "list /sys/class/infiniband ! No such file or directory\n";
+constexpr const char* kBond =
+    "list /sys/class/infiniband\n  mlx5_0\n  mlx5_bond_0\nlist "
+    "/sys/class/infiniband/mlx5_bond_0/ports\n  1\nfile "
+    "/sys/class/infiniband/mlx5_bond_0/ports/1/link_layer\n  Ethernet\nfile "
+    "/sys/class/infiniband/mlx5_bond_0/ports/1/state\n  4: ACTIVE\n";
+constexpr const char* kMemlock =
+    "file /proc/self/limits\n  Max locked memory  65536  65536  bytes\n";
+constexpr const char* kPlugin =
+    "elf /usr/lib/x86_64-linux-gnu/libnccl-net.so\n  needed libc.so.6\n";
+
+const HostRow kHostRows[] = {
+    {"shm-docker-64m-4gpu", "shm-container-too-small", {"c5ab17e0d2f4"}, kSmallShm, "confirmed"},
+    {"shm-docker-64m-4gpu", "shm-container-too-small", {"c5ab17e0d2f4"}, "", "refuted"},
+    {"shm-docker-64m-4gpu", "shm-container-too-small", {"another-host"}, "", ""},
+    {"shm-attach-garbled-2gpu-ray",
+     "shm-attach-garbled-size0",
+     {"trainbox"},
+     kEmptyNode,
+     "confirmed"},
+    {"shm-attach-garbled-2gpu-ray", "shm-attach-garbled-size0", {"trainbox"}, "", "refuted"},
+    {"reported-shm-wrapped-lines", "shm-attach-garbled-size0", {"ubuntu"}, kEmptyNode, "confirmed"},
+    {"reported-shm-wrapped-lines", "shm-attach-garbled-size0", {"ubuntu"}, "", "refuted"},
+    {"reported-shm-in-exception", "shm-attach-garbled-size0", {"any"}, kEmptyNode, "confirmed"},
+    {"reported-shm-in-exception", "shm-attach-garbled-size0", {"any"}, "", "refuted"},
+    {"bootstrap-docker-bridge-2node",
+     "bootstrap-docker-bridge",
+     {"c2f6608d913e", "5be1909c77f2"},
+     kContainerNet,
+     "confirmed"},
+    {"bootstrap-docker-bridge-2node",
+     "bootstrap-docker-bridge",
+     {"c2f6608d913e", "5be1909c77f2"},
+     "",
+     "refuted"},
+    {"mixed-ib-roce-bond-2x8", "mixed-ib-roce-hcas", {"gpu-n41", "gpu-n42"}, kBond, "confirmed"},
+    {"mixed-ib-roce-bond-2x8", "mixed-ib-roce-hcas", {"gpu-n41", "gpu-n42"}, "", "refuted"},
+    {"mixed-ib-roce-bond-2x8", "mixed-ib-roce-hcas", {"gpu-n41"}, "", ""},
+    {"reported-bond-among-ib", "mixed-ib-roce-hcas", {"any"}, kBond, "confirmed"},
+    {"reported-bond-among-ib", "mixed-ib-roce-hcas", {"any"}, "", "refuted"},
+    {"reported-socket-eth0-line", "socket-only-host-info", {"any"}, kNoRdma, "confirmed"},
+    {"reported-socket-eth0-line", "socket-only-host-info", {"any"}, "", "refuted"},
+    {"memlock-ib-single-node-8", "memlock-limit", {"node105"}, kMemlock, "confirmed"},
+    {"memlock-ib-single-node-8", "memlock-limit", {"node105"}, "", "refuted"},
+    {"fastsocket-on-ib-2x8",
+     "wrong-net-plugin-fastsocket",
+     {"dgx-a07", "dgx-a09"},
+     "",
+     "confirmed"},
+    {"fastsocket-on-ib-2x8",
+     "wrong-net-plugin-fastsocket",
+     {"dgx-a07", "dgx-a09"},
+     kNoRdma,
+     "refuted"},
+    {"reported-fastsocket-line", "fastsocket-in-use-info", {"any"}, kNoRdma, "confirmed"},
+    {"reported-fastsocket-line", "fastsocket-in-use-info", {"any"}, "", "refuted"},
+    {"healthy-single-node-no-plugin", "net-plugin-missing-info", {"lab-srv"}, "", "confirmed"},
+    {"healthy-single-node-no-plugin", "net-plugin-missing-info", {"lab-srv"}, kPlugin, "refuted"},
+};
+
+TEST(Doctor, ReportsOfHostsConfirmAndRefute) {
+  for (const HostRow& row : kHostRows) {
+    const TempDir dir;
+    std::vector<std::string> words = {"analyze", sample_logs(row.sample).string()};
+    for (const std::string& host : row.hosts) {
+      dir.add(host + ".host", host_record(host, row.answers));
+      words.insert(words.end(), {"--with-host", (dir.path() / (host + ".host")).string()});
+    }
+    const json report = report_of(words);
+    std::string answer = "no such finding";
+    std::string all;
+    for (const json& finding : report["findings"]) {
+      all += finding["id"].get<std::string>() + " " + finding["message"].get<std::string>() + "\n";
+      if (finding["id"] != row.finding) continue;
+      answer =
+          finding.contains("host_check") ? finding["host_check"]["answer"].get<std::string>() : "";
+      if (answer == "confirmed") {
+        EXPECT_EQ(finding["confidence"], "certain") << row.sample;
+      }
+      if (answer == "refuted") {
+        EXPECT_EQ(finding["confidence"], "possible") << row.sample;
+        EXPECT_NE(finding["message"].get<std::string>().find("efuted by the report"),
+                  std::string::npos);
+      }
+    }
+    EXPECT_EQ(answer, row.expected) << row.sample << " " << row.finding << "\n" << all;
+  }
+}
+
+TEST(Doctor, ARefutedFindingLeavesTheFailureUnexplainedOrToAnother) {
+  const TempDir dir;
+  dir.add("a.host", host_record("c5ab17e0d2f4", ""));
+  const json shm = report_of({"analyze", sample_logs("shm-docker-64m-4gpu").string(), "--with-host",
+                              (dir.path() / "a.host").string()});
+  EXPECT_EQ(shm["verdict"]["status"], "problem");
+  EXPECT_EQ(shm["verdict"]["finding"], "shm-no-space");
+  dir.add("b.host", host_record("node105", ""));
+  const json memlock = report_of({"analyze", sample_logs("memlock-ib-single-node-8").string(),
+                                  "--with-host", (dir.path() / "b.host").string()});
+  EXPECT_NE(memlock["verdict"]["finding"], "memlock-limit");
+}
+
+TEST(Doctor, TheOddHostIsNamed) {
+  const TempDir dir;
+  std::vector<std::string> words = {"analyze", sample_logs("healthy-2node-socket").string()};
+  for (const char* host : {"gpu-a", "gpu-b", "gpu-c"}) {
+    const std::string answers =
+        host == std::string("gpu-c") ? "file /sys/class/net/ib0/mtu\n  2044\n" : "";
+    dir.add(std::string(host) + ".host", host_record(host, answers));
+    words.insert(words.end(),
+                 {"--with-host", (dir.path() / (std::string(host) + ".host")).string()});
+  }
+  for (const json& finding : report_of(words)["findings"]) {
+    if (finding["id"] != "odd-host") continue;
+    EXPECT_EQ(finding["hosts"], json::array({"gpu-c"}));
+    EXPECT_NE(finding["message"].get<std::string>().find("MTU"), std::string::npos);
+    return;
+  }
+  ADD_FAILURE() << "odd-host was not found";
+}
+
+TEST(Doctor, ARecordBesideTheLogsIsReadLikeOneThatIsNamed) {
+  const TempDir dir;
+  dir.add("job.log",
+          "c5ab17e0d2f4:311:402 [1] misc/shmutils.cc:87 NCCL WARN Error: failed to "
+          "extend /dev/shm/nccl-q3Xz9b to 9637892 bytes, error: No space left on "
+          "device (28)\n");
+  dir.add("c5ab17e0d2f4.host", host_record("c5ab17e0d2f4", kSmallShm));
+  const json report = report_of({"analyze", dir.path().string()});
+  ASSERT_FALSE(report["findings"].empty());
+  EXPECT_EQ(report["findings"][0]["id"], "shm-container-too-small");
+  EXPECT_EQ(report["findings"][0]["host_check"]["answer"], "confirmed");
+  EXPECT_EQ(report["inputs"].size(), 1U);
+}
+
+}  // namespace
+}  // namespace ncclog::testing

@@ -1,0 +1,214 @@
+// ncclog run around commands of every sort: their streams and ends are their own, and one report
+// says how it went.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "support/paths.h"
+#include "support/process.h"
+#include "support/temp_dir.h"
+
+namespace ncclog::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// A folder for logs, and the command in it.
+class Run : public ::testing::Test {
+ protected:
+  Outcome run(std::vector<std::string> flags, const std::string& script, Variables added = {}) {
+    std::vector<std::string> words = {ncclog_binary().string(), "run", "--logs", logs()};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"--", "/bin/sh", "-c", script});
+    return run_command({.arguments = words, .environment = std::move(added)});
+  }
+
+  std::string logs() const { return (dir_.path() / "logs").string(); }
+
+  /// The folders of all starts, sorted.
+  std::vector<fs::path> starts() const {
+    std::vector<fs::path> folders;
+    if (!fs::exists(logs())) return folders;
+    for (const auto& entry : fs::directory_iterator(logs())) folders.push_back(entry.path());
+    std::ranges::sort(folders);
+    return folders;
+  }
+
+  std::string report() const {
+    const auto folders = starts();
+    return folders.size() == 1 ? read_file(folders[0] / "report.md") : "not one start";
+  }
+
+  TempDir dir_;
+};
+
+/// A script that leaves the sample's logs where NCCL would have written.
+std::string leave_logs(const std::string& sample) {
+  return "cp " + sample_logs(sample).string() + "/*nccl*.txt \"$(dirname \"$NCCL_DEBUG_FILE\")\"; ";
+}
+
+TEST_F(Run, StreamsAndStatusAreTheCommands) {
+  const Outcome out = run({"-q"}, "echo out; echo err >&2; exit 7");
+  EXPECT_EQ(out.standard_output, "out\n");
+  EXPECT_EQ(out.standard_error, "err\n");
+  EXPECT_EQ(out.exit_code, 7);
+}
+
+TEST_F(Run, ACopyOfTheOutputChangesNothingOfIt) {
+  const Outcome out = run({"-q", "--copy-output"}, "echo out; echo err >&2");
+  EXPECT_EQ(out.standard_output, "out\n");
+  EXPECT_EQ(out.standard_error, "err\n");
+  ASSERT_EQ(starts().size(), 1U);
+  EXPECT_EQ(read_file(starts()[0] / "stdout.task-0.log"), "out\n");
+  EXPECT_EQ(read_file(starts()[0] / "stderr.task-0.log"), "err\n");
+}
+
+TEST_F(Run, ACommandThatSucceedsIsReportedAsFinished) {
+  const Outcome out = run({}, leave_logs("healthy-2node-socket"));
+  EXPECT_EQ(out.exit_code, 0);
+  EXPECT_NE(out.standard_error.find("Ended: finished"), std::string::npos) << out.standard_error;
+}
+
+TEST_F(Run, ACommandThatFailsIsReportedAsFailed) {
+  const Outcome out = run({}, leave_logs("healthy-2node-socket") + "exit 3");
+  EXPECT_EQ(out.exit_code, 3);
+  EXPECT_NE(out.standard_error.find("exited with status 3"), std::string::npos)
+      << out.standard_error;
+}
+
+TEST_F(Run, ACommandThatPrintsNothingIsRecorded) {
+  const Outcome out = run({}, "true");
+  EXPECT_EQ(out.standard_output, "");
+  EXPECT_EQ(out.exit_code, 0);
+  ASSERT_EQ(starts().size(), 1U);
+  EXPECT_NE(read_file(starts()[0] / "ncclog-run.task-0.log").find("exited with status 0"),
+            std::string::npos);
+}
+
+TEST_F(Run, MuchOutputComesThroughWhole) {
+  constexpr size_t kBytes = size_t{48} << 20;
+  const std::string script = "head -c 50331648 /dev/zero";
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"-q"}, std::vector<std::string>{"-q", "--copy-output"}}) {
+    EXPECT_EQ(run(flags, script).standard_output.size(), kBytes);
+  }
+}
+
+TEST_F(Run, ACommandThatIsKilledEndsSo) {
+  const Outcome out = run({}, "kill -9 $$");
+  EXPECT_EQ(out.exit_code, 128 + 9);
+  ASSERT_EQ(starts().size(), 1U);
+  EXPECT_NE(
+      read_file(starts()[0] / "ncclog-run.task-0.log").find("was ended by signal 9 (SIGKILL)"),
+      std::string::npos);
+}
+
+TEST_F(Run, WhatCannotBeStartedIsSaid) {
+  const Outcome out = run_command(
+      {.arguments = {ncclog_binary().string(), "run", "--logs", logs(), "--", "no-such-program"}});
+  EXPECT_EQ(out.exit_code, 2);
+  EXPECT_NE(out.standard_error.find("No such file"), std::string::npos) << out.standard_error;
+}
+
+/// Starts ncclog run in a shell, sends it a signal after half a second, and prints its status.
+std::string signalled(const std::string& logs, const std::string& signal,
+                      const std::string& script) {
+  return ncclog_binary().string() + " run -q --logs " + logs + " -- /bin/sh -c '" + script +
+         "' & sleep 0.5; kill -" + signal + " $!; wait $!; echo status $?";
+}
+
+TEST_F(Run, SignalsArePassedOn) {
+  const Outcome out =
+      run_command({.arguments = {"/bin/bash", "-c", signalled(logs(), "TERM", "exec sleep 30")}});
+  EXPECT_EQ(out.standard_output, "status 143\n") << out.standard_error;
+  EXPECT_LT(out.seconds, 20);
+  ASSERT_EQ(starts().size(), 1U);
+  EXPECT_NE(read_file(starts()[0] / "ncclog-run.task-0.log").find("after SIGTERM"),
+            std::string::npos);
+}
+
+TEST_F(Run, ACommandMayIgnoreASignal) {
+  const Outcome out =
+      run_command({.arguments = {"/bin/bash", "-c",
+                                 signalled(logs(), "TERM", "trap \"\" TERM; sleep 2; exit 5")}});
+  EXPECT_EQ(out.standard_output, "status 5\n") << out.standard_error;
+}
+
+TEST_F(Run, ProcessesThatTheCommandLeavesBehindAreNotWaitedFor) {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"-q"}, std::vector<std::string>{"-q", "--copy-output"}}) {
+    const Outcome out = run(flags, "sleep 20 >/dev/null 2>&1 & echo $!");
+    EXPECT_LT(out.seconds, 15);
+    // It still runs, as it would without us.
+    EXPECT_EQ(run_command({.arguments = {"/bin/kill", out.standard_output.substr(
+                                                          0, out.standard_output.find('\n'))}})
+                  .exit_code,
+              0);
+  }
+}
+
+TEST_F(Run, WhatTheUserHasSetStays) {
+  const Outcome out = run({}, "echo $NCCL_DEBUG $NCCL_DEBUG_SUBSYS", {{"NCCL_DEBUG", "WARN"}});
+  EXPECT_TRUE(out.standard_output.starts_with("WARN INIT,")) << out.standard_output;
+  EXPECT_NE(out.standard_error.find("NCCL_DEBUG=WARN is kept"), std::string::npos);
+}
+
+TEST_F(Run, LevelsSetWhatIsLogged) {
+  const std::string script = "echo $NCCL_DEBUG_SUBSYS";
+  EXPECT_EQ(run({"--level", "light"}, script).standard_output, "INIT,ENV,BOOTSTRAP\n");
+  EXPECT_EQ(run({"--level", "collectives"}, script).standard_output,
+            "INIT,ENV,BOOTSTRAP,NET,GRAPH,COLL\n");
+}
+
+TEST_F(Run, OldFilesAreNeverMixedIn) {
+  run({"-q"}, leave_logs("shm-too-small"));
+  const Outcome out = run({}, "true");
+  EXPECT_EQ(starts().size(), 2U);
+  EXPECT_EQ(out.standard_error.find("shm"), std::string::npos) << out.standard_error;
+}
+
+TEST_F(Run, TasksOfALauncherGetOneReport) {
+  for (int start = 0; start < 2; ++start) {  // The same names come back.
+    std::string said;
+    for (const char* rank : {"1", "0", "2"}) {
+      said = run({}, "exit 0",
+                 {{"OMPI_COMM_WORLD_RANK", rank},
+                  {"OMPI_COMM_WORLD_SIZE", "3"},
+                  {"PMIX_NAMESPACE", "prte-4711@1"}})
+                 .standard_error;
+      const bool is_last = rank[0] == '2';
+      EXPECT_EQ(said.find("the report is") != std::string::npos, is_last) << rank << said;
+    }
+    EXPECT_EQ(starts().size(), static_cast<size_t>(start) + 1);
+  }
+}
+
+TEST_F(Run, WorkersOfTorchrunAreTasks) {
+  const Variables first = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}};
+  const Variables second = {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}};
+  EXPECT_EQ(run({}, "true", first).standard_error.find("the report is"), std::string::npos);
+  EXPECT_NE(run({}, "true", second).standard_error.find("the report is"), std::string::npos);
+}
+
+TEST_F(Run, AStallIsToldWhileItLasts) {
+  const Outcome out = run({"--stall", "1", "--level", "collectives"},
+                          leave_logs("timeout-rank-skips") + "sleep 5; echo went on");
+  EXPECT_EQ(out.standard_output, "went on\n");
+  EXPECT_EQ(out.exit_code, 0);
+  const size_t told = out.standard_error.find("nothing was written for 1 s");
+  ASSERT_NE(told, std::string::npos) << out.standard_error;
+  EXPECT_NE(out.standard_error.find("rank 5 called AllGather", told), std::string::npos)
+      << out.standard_error;
+}
+
+TEST_F(Run, WithoutACommandItSaysHow) {
+  const Outcome out = run_command({.arguments = {ncclog_binary().string(), "run"}});
+  EXPECT_EQ(out.exit_code, 2);
+  EXPECT_NE(out.standard_error.find("behind --"), std::string::npos) << out.standard_error;
+}
+
+}  // namespace
+}  // namespace ncclog::testing
