@@ -140,6 +140,8 @@ FactValue hosts_differ(const Job& job, const Instance&) {
   return answer;
 }
 
+// What reports show beside logs. Without reports the answer is no: only they are asked.
+
 /// A report of a host of the job shows a /dev/shm of 1 GiB or more.
 FactValue report_of_large_shm(const Job& job, const Instance&) {
   constexpr int64_t kGiga = int64_t{1} << 30;
@@ -149,20 +151,20 @@ FactValue report_of_large_shm(const Job& job, const Instance&) {
           fmt::format("{} has {} in /dev/shm", report->host, host_bytes_text(report->shm.size)));
     }
   }
-  return unknown();
+  return no();
 }
 
 /// A report of a host shows RDMA ports that NCCL would use, and no line of the logs does.
 FactValue report_of_rdma(const Job& job, const Instance& the_job) {
-  if (job.host_reports.empty()) return unknown();
-  if (is_yes(find_fact("job.rdma_evidence")->derive(job, the_job))) return unknown();
+  if (job.host_reports.empty()) return no();
+  if (is_yes(find_fact("job.rdma_evidence")->derive(job, the_job))) return no();
   for (const HostReport* report : reports_of_job(job)) {
     const auto ports = taken_ports(*report);
     if (ports.empty()) continue;
     return yes(fmt::format("the report of {} has {}", report->host,
                            plural(std::ssize(ports), "active RDMA port")));
   }
-  return unknown();
+  return no();
 }
 
 constexpr std::array kComparedHostFacts = {
