@@ -222,7 +222,8 @@ void add_python_nccl(HostTree& tree, const std::string& packages, HostReport& re
 }
 
 void read_nccls(HostTree& tree, const std::vector<std::string>& folders, HostReport& report) {
-  for (const std::string_view path : split(value_of(report, "LD_PRELOAD"), ':')) {
+  const std::string preloaded = value_of(report, "LD_PRELOAD");
+  for (const std::string_view path : split(preloaded, ':')) {
     if (path.find("libnccl.so") != path.npos) add_nccl(tree, std::string(path), {}, report);
   }
   for (const std::string& folder : folders) {

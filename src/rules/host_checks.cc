@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/hosts/host_reports.h"
 #include "diagnose/outcome/outcome.h"
 #include "rules/judge.h"
 
@@ -92,9 +93,9 @@ void check_by_reports(const Rule& rule, const Job& job, Finding& finding) {
 std::optional<Finding> finding_of_reports(const Rule& rule, const Job& job) {
   if (rule.host.fact == nullptr || !rule.host.alone) return std::nullopt;
   HostAnswers shown;
-  for (const HostReport& report : job.host_reports) {
-    const FactValue value = ask(*rule.host.fact, job, report.host);
-    if (is_yes(value)) shown.add(report.host, value.what);
+  for (const HostReport* report : reports_of_job(job)) {
+    const FactValue value = ask(*rule.host.fact, job, report->host);
+    if (is_yes(value)) shown.add(report->host, value.what);
   }
   if (shown.hosts.empty()) return std::nullopt;
   Finding finding{.id = rule.id,

@@ -48,8 +48,8 @@ std::set<std::string> expected_of(const std::string& record) {
   const size_t at = record.find(kKey);
   if (at == record.npos) return {"no line says what is expected"};
   const size_t begin = at + kKey.size();
-  for (const std::string_view part :
-       split(record.substr(begin, record.find('\n', begin) - begin), ',')) {
+  const std::string ids = record.substr(begin, record.find('\n', begin) - begin);
+  for (const std::string_view part : split(ids, ',')) {
     if (trim(part) != "nothing") expected.emplace(trim(part));
   }
   return expected;
@@ -91,6 +91,7 @@ TEST(Doctor, ThisHostIsLookedAtInUnderASecond) {
 TEST(Doctor, AFolderIsAnotherRoot) {
   const TempDir root;
   root.add("proc/sys/kernel/hostname", "other-host\n");
+  root.add("dev/shm/file", "");
   root.add("proc/self/limits", "Max open files  512  512  files\n");
   EXPECT_EQ(lines(findings_of(report_of({"doctor", "--root", root.path().string()}))),
             "too-many-open-files warning");
@@ -298,23 +299,44 @@ TEST(Doctor, ARefutedFindingLeavesTheFailureUnexplainedOrToAnother) {
   EXPECT_NE(memlock["verdict"]["finding"], "memlock-limit");
 }
 
-TEST(Doctor, TheOddHostIsNamed) {
+/// A log of three hosts, and what reports of these hosts, or of others, say about it.
+json compared(const std::vector<std::string>& hosts) {
   const TempDir dir;
-  std::vector<std::string> words = {"analyze", sample_logs("healthy-2node-socket").string()};
+  std::string log;
   for (const char* host : {"gpu-a", "gpu-b", "gpu-c"}) {
-    const std::string answers =
-        host == std::string("gpu-c") ? "file /sys/class/net/ib0/mtu\n  2044\n" : "";
-    dir.add(std::string(host) + ".host", host_record(host, answers));
-    words.insert(words.end(),
-                 {"--with-host", (dir.path() / (std::string(host) + ".host")).string()});
+    log += std::string(host) + ":41:41 [0] NCCL INFO Using network Socket\n";
   }
-  for (const json& finding : report_of(words)["findings"]) {
-    if (finding["id"] != "odd-host") continue;
-    EXPECT_EQ(finding["hosts"], json::array({"gpu-c"}));
-    EXPECT_NE(finding["message"].get<std::string>().find("MTU"), std::string::npos);
-    return;
+  dir.add("logs/job.log", log);
+  std::vector<std::string> words = {"analyze", (dir.path() / "logs").string()};
+  for (const std::string& host : hosts) {
+    const bool is_last = host == hosts.back();
+    const std::string path = dir.add(
+        host + ".host", host_record(host, is_last ? "file /sys/class/net/ib0/mtu\n  2044\n" : ""));
+    words.insert(words.end(), {"--with-host", path});
   }
-  ADD_FAILURE() << "odd-host was not found";
+  return report_of(words);
+}
+
+const json* find_finding(const json& report, const std::string& id) {
+  for (const json& finding : report["findings"]) {
+    if (finding["id"] == id) return &finding;
+  }
+  return nullptr;
+}
+
+TEST(Doctor, TheOddHostIsNamed) {
+  const json report = compared({"gpu-a", "gpu-b", "gpu-c"});
+  const json* odd = find_finding(report, "odd-host");
+  ASSERT_NE(odd, nullptr);
+  EXPECT_EQ((*odd)["hosts"], json::array({"gpu-c"}));
+  EXPECT_NE((*odd)["message"].get<std::string>().find("MTU"), std::string::npos);
+}
+
+TEST(Doctor, ReportsOfOtherHostsSayNothingAboutAJob) {
+  const json report = compared({"login-1", "login-2", "login-3"});
+  EXPECT_EQ(find_finding(report, "odd-host"), nullptr);
+  EXPECT_EQ(find_finding(report, "socket-instead-of-ib"), nullptr);
+  EXPECT_NE(find_finding(compared({"gpu-a"}), "socket-instead-of-ib"), nullptr);
 }
 
 TEST(Doctor, ARecordBesideTheLogsIsReadLikeOneThatIsNamed) {

@@ -204,6 +204,20 @@ TEST_F(Run, AStallIsToldWhileItLasts) {
       << out.standard_error;
 }
 
+TEST_F(Run, StacksAreCollectedWhileAStallLasts) {
+  const std::string program = dir_.add("bin/py-spy", "#!/bin/sh\necho stack of $3\n");
+  fs::permissions(program, fs::perms::owner_all);
+  const std::string path = (dir_.path() / "bin").string() + ":/usr/bin:/bin";
+  run({"--stall", "1", "--stacks", "--level", "collectives"}, "sleep 4", {{"PATH", path}});
+  ASSERT_EQ(starts().size(), 1U);
+  for (const auto& entry : fs::directory_iterator(starts()[0])) {
+    if (!entry.path().filename().string().starts_with("stacks.")) continue;
+    EXPECT_TRUE(read_file(entry.path()).starts_with("stack of ")) << entry.path();
+    return;
+  }
+  ADD_FAILURE() << "no stacks";
+}
+
 TEST_F(Run, WithoutACommandItSaysHow) {
   const Outcome out = run_command({.arguments = {ncclog_binary().string(), "run"}});
   EXPECT_EQ(out.exit_code, 2);

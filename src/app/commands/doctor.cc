@@ -9,7 +9,7 @@
 #include "app/commands/analyze.h"
 #include "app/exit_status.h"
 #include "app/output.h"
-#include "app/read/read_job.h"
+#include "app/read/read_document.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"

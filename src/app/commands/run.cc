@@ -227,7 +227,8 @@ Written written_in(const fs::path& folder) {
 }
 
 std::string found_program(const char* name) {
-  for (const std::string_view folder : split(variable("PATH"), ':')) {
+  const std::string folders = variable("PATH");
+  for (const std::string_view folder : split(folders, ':')) {
     const std::string path = fmt::format("{}/{}", folder, name);
     if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
   }

@@ -105,16 +105,17 @@ std::string odd_words(const Trait& trait, const std::map<std::string, std::set<s
 }
 
 FactValue hosts_differ(const Job& job, const Instance&) {
-  if (job.host_reports.size() < 2) return unknown("fewer than two reports of hosts were given");
+  const auto reports = reports_of_job(job);
+  if (reports.size() < 2) return unknown("fewer than two reports of hosts were given");
   std::vector<std::string> words;
   std::set<std::string> odd;
   for (const Trait& trait : kTraits) {
     std::map<std::string, std::set<std::string>> hosts;
     size_t known = 0;
-    for (const HostReport& report : job.host_reports) {
-      std::string value = trait.value(report);
+    for (const HostReport* report : reports) {
+      std::string value = trait.value(*report);
       if (value.empty()) continue;
-      hosts[std::move(value)].insert(report.host);
+      hosts[std::move(value)].insert(report->host);
       ++known;
     }
     if (hosts.size() < 2) continue;
@@ -139,29 +140,31 @@ FactValue hosts_differ(const Job& job, const Instance&) {
   return answer;
 }
 
+// What reports show beside logs. Without reports the answer is no: only they are asked.
+
 /// A report of a host of the job shows a /dev/shm of 1 GiB or more.
 FactValue report_of_large_shm(const Job& job, const Instance&) {
   constexpr int64_t kGiga = int64_t{1} << 30;
-  for (const HostReport& report : job.host_reports) {
-    if (report.shm.size >= kGiga) {
+  for (const HostReport* report : reports_of_job(job)) {
+    if (report->shm.size >= kGiga) {
       return yes(
-          fmt::format("{} has {} in /dev/shm", report.host, host_bytes_text(report.shm.size)));
+          fmt::format("{} has {} in /dev/shm", report->host, host_bytes_text(report->shm.size)));
     }
   }
-  return unknown();
+  return no();
 }
 
 /// A report of a host shows RDMA ports that NCCL would use, and no line of the logs does.
 FactValue report_of_rdma(const Job& job, const Instance& the_job) {
-  if (job.host_reports.empty()) return unknown();
-  if (is_yes(find_fact("job.rdma_evidence")->derive(job, the_job))) return unknown();
-  for (const HostReport& report : job.host_reports) {
-    const auto ports = taken_ports(report);
+  if (job.host_reports.empty()) return no();
+  if (is_yes(find_fact("job.rdma_evidence")->derive(job, the_job))) return no();
+  for (const HostReport* report : reports_of_job(job)) {
+    const auto ports = taken_ports(*report);
     if (ports.empty()) continue;
-    return yes(fmt::format("the report of {} has {}", report.host,
+    return yes(fmt::format("the report of {} has {}", report->host,
                            plural(std::ssize(ports), "active RDMA port")));
   }
-  return unknown();
+  return no();
 }
 
 constexpr std::array kComparedHostFacts = {

@@ -26,6 +26,9 @@ bool is_same_host(std::string_view a, std::string_view b);
 /// The report of that host; nullptr: there is none.
 const HostReport* find_host_report(const Job& job, std::string_view host);
 
+/// The reports of hosts of the job; all of them where the logs name no host.
+std::vector<const HostReport*> reports_of_job(const Job& job);
+
 /// The answer of `judge` to the report of the instance's host; unknown where there is none.
 template <FactValue (*judge)(const HostReport& report)>
 FactValue of_host(const Job& job, const Instance& instance) {

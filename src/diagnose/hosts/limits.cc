@@ -24,6 +24,16 @@ const HostReport* find_host_report(const Job& job, std::string_view host) {
   return nullptr;
 }
 
+std::vector<const HostReport*> reports_of_job(const Job& job) {
+  std::vector<const HostReport*> reports;
+  for (const HostReport& report : job.host_reports) {
+    const bool is_of_job = std::ranges::any_of(
+        job.hosts, [&](const std::string& host) { return is_same_host(host, report.host); });
+    if (job.hosts.empty() || is_of_job) reports.push_back(&report);
+  }
+  return reports;
+}
+
 std::string host_bytes_text(int64_t bytes) {
   if (bytes == HostLimit::kUnlimited) return "unlimited";
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
