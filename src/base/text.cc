@@ -210,6 +210,11 @@ std::string plural(int64_t n, std::string_view one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : one.ends_with('s') ? "es" : "s");
 }
 
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+}
+
 std::string channels_text(uint64_t channels) {
   std::vector<int> numbers;
   for (int c = 0; channels != 0; ++c, channels >>= 1) {

@@ -92,6 +92,9 @@ std::string hint_for(std::string_view word, std::span<const std::string_view> na
 /// "1 line", "2 lines", "2 processes".
 std::string plural(int64_t n, std::string_view one);
 
+/// "SIGTERM" for 15; "signal 42" for one without a name.
+std::string signal_name(int signal);
+
 /// "0-3,7" for a set of channels, bit c for channel c.
 std::string channels_text(uint64_t channels);
 

@@ -246,11 +246,6 @@ void end_like(const CommandEnd& end) {
   raise(end.signal);
 }
 
-std::string signal_name(int signal) {
-  const char* name = sigabbrev_np(signal);
-  return name != nullptr ? "SIG" + std::string(name) : fmt::format("signal {}", signal);
-}
-
 std::vector<pid_t> descendants_of(pid_t pid) {
   std::set<pid_t> all;
   std::vector<pid_t> open = {pid};

@@ -43,9 +43,6 @@ CommandEnd run_command(const CommandStart& start, const std::function<void(pid_t
 /// where no signal ended the command.
 void end_like(const CommandEnd& end);
 
-/// "SIGTERM"; "signal 42" for one without a name.
-std::string signal_name(int signal);
-
 /// Processes that descend from `pid`, itself included, by /proc.
 std::vector<pid_t> descendants_of(pid_t pid);
 

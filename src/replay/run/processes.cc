@@ -388,9 +388,4 @@ std::string last_line_of(const std::string& path) {
   return printable(std::string_view(text).substr(text.rfind('\n') + 1));
 }
 
-std::string signal_name(int number) {
-  const char* name = sigabbrev_np(number);
-  return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
-}
-
 }  // namespace ncclog

@@ -222,7 +222,4 @@ class ChildProcess {
 /// What a process wrote last: the last line of its output, printable; empty: there is none.
 std::string last_line_of(const std::string& path);
 
-/// "SIGKILL" for 9; "signal 64" for those without a name.
-std::string signal_name(int number);
-
 }  // namespace ncclog
