@@ -171,15 +171,18 @@ RecordLists::RecordLists(const RecordLists& other)
       records_(other.records_),
       waiting_(other.waiting_ ? std::make_unique<Waiting>(*other.waiting_) : nullptr) {}
 
-/// Where records waited that are in their places now, so that the next ones need no new memory.
-template <typename Waiting>
-thread_local std::unique_ptr<Waiting> idle;
+/// Where records of this thread waited that are in their places now, so that the next ones need no
+/// new memory.
+std::unique_ptr<RecordLists::Waiting>& RecordLists::idle() {
+  thread_local std::unique_ptr<Waiting> waiting;
+  return waiting;
+}
 
 /// Where the key stands while records wait, which they may from now on.
 RecordLists::Slot& RecordLists::slot_of(uint16_t key) {
   if (waiting_ == nullptr) {
     unshare();
-    waiting_ = idle<Waiting> ? std::move(idle<Waiting>) : std::make_unique<Waiting>();
+    waiting_ = idle() ? std::move(idle()) : std::make_unique<Waiting>();
     waiting_->entries = entries_.size();
     for (uint16_t place = 0; place < entries_.size(); ++place) {
       waiting_->slot(entries_[place].key).entry = place + 1;
@@ -258,7 +261,7 @@ void RecordLists::settle() {
   for (const Entry& entry : entries_) waiting->slot(entry.key) = {};
   waiting->records.clear();
   waiting->before.clear();
-  idle<Waiting> = std::move(waiting);
+  idle() = std::move(waiting);
 }
 
 void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {

@@ -317,6 +317,7 @@ class RecordLists {
     }
   };
 
+  static std::unique_ptr<Waiting>& idle();
   Slot& slot_of(uint16_t key);
   const Entry* find_entry(uint16_t key) const;
   const Entries& entries() const { return shared_ != nullptr ? *shared_ : entries_; }
