@@ -141,7 +141,7 @@ std::vector<std::string> expand(const std::string& argument) {
 /// Sorted and without repetition, before anything is visited: the order given decides nothing.
 std::vector<std::string> expand_all(std::span<const std::string> arguments) {
   if (arguments.empty()) {
-    throw Error("no input given", {}, "name files or folders, or - for standard input");
+    throw Error("no logs named", {}, "give files or folders, or '-' to read standard input");
   }
   std::set<std::string> paths;
   for (const std::string& argument : arguments) {
@@ -362,12 +362,16 @@ bool is_topology_xml(std::string_view head) {
          holds_one_of(head, kInside);
 }
 
-/// "17:00.0 " or "0000:17:00.0 " is in the line, at its begin or behind a host's name.
+/// "17:00.0 " or "0000:17:00.0 " is in the line, at its begin or behind a host's name: no time.
 bool names_pci_device(std::string_view line) {
   const size_t dot = line.find('.');
   constexpr std::string_view kShape = "00:00";
   if (dot == line.npos || dot < kShape.size() || dot + 2 >= line.size()) return false;
-  const std::string_view number = line.substr(dot - kShape.size(), kShape.size());
+  const size_t begin = dot - kShape.size();
+  const std::string_view number = line.substr(begin, kShape.size());
+  const bool has_domain = begin >= 5 && line[begin - 1] == ':' && is_hex_digit(line[begin - 4]) &&
+                          is_hex_digit(line[begin - 5]);
+  if (begin > 0 && !has_domain && line[begin - 1] != ' ') return false;
   const auto fits = [](char c, char wanted) { return wanted == ':' ? c == ':' : is_hex_digit(c); };
   return std::ranges::equal(number, kShape, fits) && is_hex_digit(line[dot + 1]) &&
          line[dot + 2] == ' ' && line.find(": ", dot) != line.npos;

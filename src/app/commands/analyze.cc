@@ -34,9 +34,6 @@ std::string today() {
 }
 
 std::vector<std::string> wanted_inputs(const InputOptions& options) {
-  if (options.paths.empty()) {
-    throw Error("no logs named", "", "give files or folders, or '-' to read standard input");
-  }
   std::vector<std::string> inputs = find_inputs(options.paths);
   std::erase_if(inputs, is_host_record);
   return inputs;

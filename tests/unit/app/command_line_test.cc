@@ -65,10 +65,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
        "unknown command 'frobnicate' (one of: analyze, report, perf, count, scan, cluster, diff, "
-       "show, export, "
-       "env, "
-       "explain, "
-       "replay, rules, messages, expect, help, man, completion)"},
+       "show, export, env, doctor, run, explain, replay, rules, messages, expect, help, man, "
+       "completion)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},
