@@ -78,16 +78,39 @@ Nodes nodes_of_job(const std::string& job) {
   return {expand_host_list(list.substr(0, list.find('\n')), "sacct"), {}};
 }
 
+/// Those of the allocation in which this runs, if any.
+Nodes own_nodes() {
+  const std::string list = environment("SLURM_JOB_NODELIST");
+  if (list.empty()) return {};
+  return {expand_host_list(list, "SLURM_JOB_NODELIST"), environment("SLURM_JOB_ID")};
+}
+
 Nodes find_nodes(const ClusterOptions& options) {
-  const std::string inside = environment("SLURM_JOB_ID");
+  Nodes own = own_nodes();
   if (!options.nodelist.empty()) {
-    return {expand_host_list(options.nodelist, "--nodelist"),
-            options.jobid.empty() ? inside : options.jobid};
+    Nodes named{expand_host_list(options.nodelist, "--nodelist"), options.jobid};
+    const bool are_own = std::ranges::all_of(named.hosts, [&](const std::string& host) {
+      return std::ranges::find(own.hosts, host) != own.hosts.end();
+    });
+    if (options.jobid.empty() && are_own) named.job = own.job;
+    return named;
   }
   if (!options.jobid.empty()) return nodes_of_job(options.jobid);
-  const std::string list = environment("SLURM_JOB_NODELIST");
-  if (!list.empty()) return {expand_host_list(list, "SLURM_JOB_NODELIST"), inside};
+  if (!own.hosts.empty()) return own;
   throw Error("no nodes named", "cluster", "--jobid JOB, --nodelist LIST, or inside an allocation");
+}
+
+/// Lets srun ask for nodes, where it would start what it is told in the allocation in which this
+/// runs: a batch job that looks at the nodes of another one.
+void leave_allocation() {
+  std::vector<std::string> names;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view variable = *one;
+    const std::string_view name = variable.substr(0, variable.find('='));
+    const bool is_of_job = name.starts_with("SLURM_") || name.starts_with("SLURMD_");
+    if (is_of_job && name != "SLURM_CONF") names.emplace_back(name);
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
 }
 
 std::string own_program() {
@@ -274,6 +297,7 @@ ExitStatus cluster(const ClusterOptions& options, Console& console) {
     throw Error("no launcher named", "cluster", "--slurm runs it; --print shows what to run");
   }
   const Nodes nodes = find_nodes(options);
+  if (nodes.job.empty()) leave_allocation();
   if (options.print) {
     const std::string folder = options.parts.empty() ? "ncclog-parts" : options.parts;
     console.out += printed_scans(options, nodes, folder);
