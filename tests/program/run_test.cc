@@ -8,6 +8,7 @@
 
 #include "support/paths.h"
 #include "support/process.h"
+#include "support/slurm.h"
 #include "support/temp_dir.h"
 
 namespace ncclog::testing {
@@ -186,6 +187,20 @@ TEST_F(Run, TasksOfALauncherGetOneReport) {
   }
 }
 
+TEST_F(Run, TasksOfARealSlurmGetOneReport) {
+  const Slurm slurm;
+  if (!slurm.why_not().empty()) GTEST_SKIP() << slurm.why_not();
+  const Outcome out = slurm.run({"srun", "--nodes=2", "--ntasks=2", ncclog_binary().string(), "run",
+                                 "--logs", slurm.folder().path() / "logs", "--", "/bin/sh", "-c",
+                                 "echo task $SLURM_PROCID; exit 3"});
+  EXPECT_EQ(out.exit_code, 3) << out.standard_error;
+  const size_t told = out.standard_error.find("the report is");
+  ASSERT_NE(told, std::string::npos) << out.standard_error;
+  EXPECT_EQ(out.standard_error.find("the report is", told + 1), std::string::npos);
+  EXPECT_NE(out.standard_error.find("exited with status 3"), std::string::npos)
+      << out.standard_error;
+}
+
 TEST_F(Run, WorkersOfTorchrunAreTasks) {
   const Variables first = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}};
   const Variables second = {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}};
@@ -202,6 +217,58 @@ TEST_F(Run, AStallIsToldWhileItLasts) {
   ASSERT_NE(told, std::string::npos) << out.standard_error;
   EXPECT_NE(out.standard_error.find("rank 5 called AllGather", told), std::string::npos)
       << out.standard_error;
+}
+
+/// As a worker of PyTorch does: waits at a pipe of its own, and leaves a dump once it is asked. A
+/// rank that lacks a call is in a dump of two; the pipe's name is left in a file.
+std::string dump_when_asked() {
+  const std::string dump =
+      R"({"version":"2.4","pg_config":{"0":{"name":"0","desc":"default_pg","ranks":"[0, 1]"}},)"
+      R"("entries":[{"pg_id":0,"process_group":["0","default_pg"],"collective_seq_id":1,"op_id":1,)"
+      R"("profiling_name":"nccl:all_reduce","input_sizes":[[512]],"output_sizes":[[512]],)"
+      R"("input_dtypes":["Float"],"state":"STATE","time_created_ns":1700000002000000000}SECOND]})";
+  const auto with = [&](const std::string& state, const std::string& second) {
+    std::string text = dump;
+    text.replace(text.find("STATE"), 5, state);
+    text.replace(text.find("SECOND"), 6, second);
+    return text;
+  };
+  const std::string second =
+      R"(,{"pg_id":0,"process_group":["0","default_pg"],"collective_seq_id":2,"op_id":2,)"
+      R"("profiling_name":"nccl:all_reduce","input_sizes":[[512]],"output_sizes":[[512]],)"
+      R"("input_dtypes":["Float"],"state":"started","time_created_ns":1700000003000000000})";
+  std::string script;
+  for (const auto& [rank, text] :
+       {std::pair("0", with("completed", second)), std::pair("1", with("completed", ""))}) {
+    script += std::string("p=\"$TORCH_NCCL_DEBUG_INFO_PIPE_FILE\"") + rank +
+              ".pipe; mkfifo \"$p\"; " + "(head -c 1 \"$p\" >/dev/null; echo '" + text +
+              "' > \"$TORCH_NCCL_DEBUG_INFO_TEMP_FILE\"" + rank + ") & ";
+  }
+  return script + "echo \"$p\"; ";
+}
+
+TEST_F(Run, AStallAsksTheFlightRecorders) {
+  const Outcome out = run({"--stall", "1"}, dump_when_asked() + "sleep 9");
+  const size_t told = out.standard_error.find("nothing was written for 1 s");
+  ASSERT_NE(told, std::string::npos) << out.standard_error;
+  EXPECT_NE(out.standard_error.find("Rank 1 holds the job up", told), std::string::npos)
+      << out.standard_error;
+  const fs::path pipe = out.standard_output.substr(0, out.standard_output.find('\n'));
+  EXPECT_EQ(pipe.extension(), ".pipe");
+  EXPECT_FALSE(fs::exists(pipe)) << "left behind";
+}
+
+TEST_F(Run, WithoutAStallNobodyIsAsked) {
+  EXPECT_EQ(run({"-q"}, "echo \"$TORCH_NCCL_DEBUG_INFO_PIPE_FILE\"").standard_output, "\n");
+}
+
+TEST_F(Run, AStallThatLastsUntilTheEndIsKnownThen) {
+  const Outcome out = run({"--stall", "1", "--level", "collectives"},
+                          leave_logs("timeout-rank-skips") + "sleep 4; exit 1");
+  EXPECT_EQ(out.exit_code, 1);
+  const std::string text = report();
+  EXPECT_NE(text.find("'ncclog run' saw that nothing was written for 1 s"), std::string::npos)
+      << text;
 }
 
 TEST_F(Run, StacksAreCollectedWhileAStallLasts) {

@@ -21,12 +21,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/output.h"
 #include "app/read/read_job.h"
 #include "app/run/child_process.h"
+#include "app/run/dump_pipes.h"
 #include "app/run/job_environment.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -87,6 +89,11 @@ std::string task_words(const LaunchedTask& task) {
   return fmt::format("task {} of {}", task.number, task.count);
 }
 
+/// "[2026-01-05 12:00:00] ncclog run: ", as NCCL writes times: a line of a task's own file.
+std::string stamp() {
+  return fmt::format("[{:%F %T}] ncclog run: ", fmt::localtime(std::time(nullptr)));
+}
+
 /// Finds this start's folder. A launcher may use the same names again: then this task's file is
 /// there already, of an earlier start, and so are those of all others.
 Started begin(const RunOptions& options) {
@@ -105,7 +112,7 @@ Started begin(const RunOptions& options) {
     if (error) throw Error(error.message(), started.folder, "name another folder by --logs");
     started.record = started.folder / fmt::format("ncclog-run.task-{}.log", started.task.number);
     const std::string text =
-        fmt::format("ncclog run: {} on {} starts {}\n", task_words(started.task), host_name(),
+        fmt::format("{}{} on {} starts {}\n", stamp(), task_words(started.task), host_name(),
                     printable(options.command.front()));
     if (create_new(started.record, text)) return started;
   }
@@ -158,11 +165,10 @@ void announce(const RunOptions& options, const Started& started,
 
 /// The report on all that the folder holds; the text for people goes to standard error.
 void judge(const RunOptions& options, const Started& started, const fs::path& page,
-           std::optional<StatedOutcome> stated, Console& console, const Voice& voice) {
+           Console& console, const Voice& voice) {
   try {
     AnalyzeOptions analysis;
     analysis.input.paths = {started.folder.string()};
-    analysis.input.stated = stated;
     const Report& report = console.keep([&] { return run_pipeline(analysis); }).report;
     TextStyle style = console.style(options.color);
     style.colour = options.color == ColorChoice::Always;
@@ -194,7 +200,7 @@ void judge_once(const RunOptions& options, const Started& started, Console& cons
   const fs::path page = started.folder / "report.md";
   std::error_code error;
   if (!fs::exists(page, error)) {
-    judge(options, started, page, std::nullopt, console, voice);
+    judge(options, started, page, console, voice);
     voice.say(fmt::format("the report is {}", printable(page.string())));
   }
   fs::remove(lock, error);
@@ -216,8 +222,9 @@ Written written_in(const fs::path& folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
     const std::string name = it->path().filename();
-    // Our own files show no life.
-    if (name.ends_with(".md") || name.starts_with("stacks.")) continue;
+    // What we have written or asked for shows no life.
+    constexpr std::string_view kOwn[] = {"ncclog-run.", "nccl_trace_rank_", "stacks."};
+    if (name.ends_with(".md") || starts_with_one_of(name, kOwn)) continue;
     const uintmax_t bytes = it->file_size(ignored);
     if (ignored) continue;
     written.bytes += bytes;
@@ -261,44 +268,69 @@ void collect_stacks(const Started& started, pid_t command, const Voice& voice) {
 /// afterwards ends it.
 class StallWatch {
  public:
-  StallWatch(const RunOptions& options, const Started& started, Console& console,
-             const Voice& voice)
-      : options_(options), started_(started), console_(console), voice_(voice) {}
+  StallWatch(const RunOptions& options, const Started& started, const std::string& pipe_stem,
+             Console& console, const Voice& voice)
+      : options_(options),
+        started_(started),
+        pipe_stem_(pipe_stem),
+        console_(console),
+        voice_(voice) {}
 
   void look(pid_t command) {
     if (options_.stall == 0) return;
     const Written now = written_in(started_.folder);
     const auto time = Clock::now();
-    if (now != last_) {
+    if (now != last_ && state_ != State::Asked) {
       last_ = now;
       since_ = time;
-      is_told_ = false;
+      if (state_ != State::Moving && is_first()) note("something is written again");
+      state_ = State::Moving;
     }
-    if (is_told_ || time - since_ < std::chrono::seconds(options_.stall)) return;
-    is_told_ = true;
-    if (options_.stacks) collect_stacks(started_, command, voice_);
-    if (started_.task.number != 0) return;
-    voice_.say(fmt::format("nothing was written for {} s. Nothing is ended; so far the logs show:",
-                           options_.stall));
-    judge(options_, started_, started_.folder / "stall.md", StatedOutcome::Hung, console_, voice_);
-    // What we have written meanwhile is no sign of life.
-    last_ = written_in(started_.folder);
+    if (state_ == State::Moving && time - since_ >= std::chrono::seconds(options_.stall)) {
+      state_ = State::Asked;
+      asked_ = time;
+      if (is_first()) note(fmt::format("nothing was written for {} s", options_.stall));
+      if (options_.stacks) collect_stacks(started_, command, voice_);
+      // Where nobody answers, nobody is waited for.
+      if (pipe_stem_.empty() || ask_for_dumps(pipe_stem_) == 0) asked_ -= kMostWait;
+    }
+    if (state_ == State::Asked && time - asked_ >= kMostWait) {
+      state_ = State::Told;
+      last_ = now;  // Who was asked says so in the output: no sign of life.
+      if (is_first()) tell();
+    }
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+  enum class State { Moving, Asked, Told };
+
+  /// PyTorch looks into its pipes once a second.
+  static constexpr std::chrono::seconds kMostWait{5};
+
+  bool is_first() const { return started_.task.number == 0; }
+
+  void note(const std::string& text) const { append_to(started_.record, stamp() + text + "\n"); }
+
+  void tell() const {
+    voice_.say(fmt::format("nothing was written for {} s. Nothing is ended; so far the logs show:",
+                           options_.stall));
+    judge(options_, started_, started_.folder / "stall.md", console_, voice_);
+  }
 
   const RunOptions& options_;
   const Started& started_;
+  const std::string& pipe_stem_;
   Console& console_;
   const Voice& voice_;
   Written last_;
   Clock::time_point since_ = Clock::now();
-  bool is_told_ = false;
+  Clock::time_point asked_;
+  State state_ = State::Moving;
 };
 
 std::string end_words(const LaunchedTask& task, const CommandEnd& end) {
-  std::string words = fmt::format("ncclog run: pid {}, {}, ", end.pid, task_words(task));
+  std::string words = fmt::format("{}pid {}, {}, ", stamp(), end.pid, task_words(task));
   words += end.signal > 0
                ? fmt::format("was ended by signal {} ({})", end.signal, signal_name(end.signal))
                : fmt::format("exited with status {}", end.status);
@@ -310,10 +342,12 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
   if (options.command.empty()) {
     throw Error("no command named", "run", "write it behind --: ncclog run -- torchrun train.py");
   }
+  std::optional<HeldSignals> signals(std::in_place);
   const Voice voice(console);
   const Started started = begin(options);
+  const std::string pipe_stem = options.stall > 0 ? new_pipe_stem() : "";
   const std::vector<JobSetting> settings =
-      job_settings(options.level, started.folder.string(), variable);
+      job_settings(options.level, started.folder.string(), pipe_stem, variable);
   record_host(started);
   announce(options, started, settings, voice);
   CommandStart start{.arguments = options.command};
@@ -329,8 +363,10 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
     start.output_copy = copy("stdout");
     start.error_copy = copy("stderr");
   }
-  StallWatch watch(options, started, console, voice);
-  const CommandEnd end = run_command(start, [&](pid_t pid) { watch.look(pid); });
+  StallWatch watch(options, started, pipe_stem, console, voice);
+  const CommandEnd end = run_command(start, *signals, [&](pid_t pid) { watch.look(pid); });
+  signals.reset();  // From here on they are ours again.
+  remove_pipes(pipe_stem);
   append_to(started.record, end_words(started.task, end));
   if (all_ended(started)) judge_once(options, started, console, voice);
   end_like(end);
@@ -346,7 +382,7 @@ void declare_run(CommandRow& command) {
              in_order<LogLevel>({"light", "normal", "collectives"}),
              "what NCCL logs: how communicators are set up, also networks and topology, also each "
              "call");
-  add_flag(command, kOutputFlags, "--logs DIR", options.logs,
+  add_flag(command, kOutputFlags, "-o,--logs DIR", options.logs,
            "the folder in which each start gets a folder of its own (default: ncclog-logs)");
   add_flag(command, kOutputFlags, "--copy-output", options.copy_output,
            "keep what the command prints beside the logs; it then writes to pipes, not to a "

@@ -49,29 +49,6 @@ bool asks_for_end(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-/// Blocks the signals that are waited for; puts the old mask back.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigemptyset(&wanted_);
-    sigaddset(&wanted_, SIGCHLD);
-    for (const int signal : kPassedOn) sigaddset(&wanted_, signal);
-    sigprocmask(SIG_BLOCK, &wanted_, &old_);
-    file_.reset(signalfd(-1, &wanted_, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-  ~BlockedSignals() { sigprocmask(SIG_SETMASK, &old_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
-  int file() const { return file_.get(); }
-  const sigset_t& old() const { return old_; }
-
- private:
-  sigset_t wanted_ = {};
-  sigset_t old_ = {};
-  Descriptor file_;
-};
-
 /// A stream of the command that is passed on and copied.
 class CopiedStream {
  public:
@@ -182,7 +159,22 @@ bool has_ended(CommandEnd& end) {
 
 }  // namespace
 
-CommandEnd run_command(const CommandStart& start, const std::function<void(pid_t pid)>& tick) {
+HeldSignals::HeldSignals() {
+  sigset_t held;
+  sigemptyset(&held);
+  sigaddset(&held, SIGCHLD);
+  for (const int signal : kPassedOn) sigaddset(&held, signal);
+  sigprocmask(SIG_BLOCK, &held, &before_);
+  file_ = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+HeldSignals::~HeldSignals() {
+  if (file_ >= 0) close(file_);
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+CommandEnd run_command(const CommandStart& start, const HeldSignals& signals,
+                       const std::function<void(pid_t pid)>& tick) {
   CopiedStream output(STDOUT_FILENO, start.output_copy);
   CopiedStream error(STDERR_FILENO, start.error_copy);
   std::vector<std::string> words = start.arguments;
@@ -193,12 +185,11 @@ CommandEnd run_command(const CommandStart& start, const std::function<void(pid_t
   if (pipe2(ends, O_CLOEXEC) != 0) throw Error(std::strerror(errno));
   const Descriptor failed_read(ends[0]);
   Descriptor failed_write(ends[1]);
-  const BlockedSignals signals;
   CommandEnd end;
   end.pid = fork();
   if (end.pid < 0) throw Error(std::strerror(errno), words[0]);
   if (end.pid == 0) {
-    become(arguments, variables, signals.old(), output.writing_end(), error.writing_end(),
+    become(arguments, variables, signals.before(), output.writing_end(), error.writing_end(),
            failed_write.get());
   }
   failed_write.reset();

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -34,10 +35,30 @@ struct CommandStart {
   std::string error_copy;
 };
 
+/// Holds signals until they are passed on to a command. To be made before any thread starts: a
+/// library's own thread that does not hold them would take one, and end the process. NVML starts
+/// such threads.
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  int file() const { return file_; }  ///< Of signalfd.
+  /// What was held before: what the command holds.
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_ = {};
+  int file_ = -1;
+};
+
 /// Starts the command and waits for its end; `tick` is called about once a second with its pid.
 /// Signals are passed on, unless the terminal has sent them to the command, too.
 /// Throws Error if it cannot be started.
-CommandEnd run_command(const CommandStart& start, const std::function<void(pid_t pid)>& tick);
+CommandEnd run_command(const CommandStart& start, const HeldSignals& signals,
+                       const std::function<void(pid_t pid)>& tick);
 
 /// Ends this process as the command ended: by the same signal, without a second core dump. Returns
 /// where no signal ended the command.

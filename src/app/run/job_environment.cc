@@ -64,7 +64,8 @@ const std::vector<Launcher>& launchers() {
 std::string_view cost_of(LogLevel level) { return kLevels[static_cast<size_t>(level)].cost; }
 
 std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
-                                     const Environment& environment) {
+                                     const std::string& pipe_stem,
+                                     const VariableReader& environment) {
   const std::pair<const char*, std::string> wanted[] = {
       {"NCCL_DEBUG", "INFO"},
       {"NCCL_DEBUG_SUBSYS", std::string(kLevels[static_cast<size_t>(level)].subsystems)},
@@ -75,17 +76,19 @@ std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
       {"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"},
       {"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"},
       {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", folder + "/nccl_trace_rank_"},
+      {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", pipe_stem},
   };
   std::vector<JobSetting> settings;
   for (const auto& [name, value] : wanted) {
     std::string own = environment(name);
     const bool is_kept = !own.empty();
+    if (!is_kept && value.empty()) continue;
     settings.push_back({name, is_kept ? std::move(own) : value, is_kept});
   }
   return settings;
 }
 
-LaunchedTask task_of(const Environment& environment) {
+LaunchedTask task_of(const VariableReader& environment) {
   for (const Launcher& launcher : launchers()) {
     const auto number = parse_int(environment(launcher.number));
     const auto count = parse_int(environment(launcher.count));

@@ -30,11 +30,13 @@ struct JobSetting {
 };
 
 /// The value of a variable of the environment; empty: it is not set, or empty.
-using Environment = std::function<std::string(const std::string& name)>;
+using VariableReader = std::function<std::string(const std::string& name)>;
 
-/// What the command gets, in the order in which people write it. `folder` is an absolute path.
+/// What the command gets, in the order in which people write it. `folder` is an absolute path;
+/// `pipe_stem` is of new_pipe_stem (app/run/dump_pipes.h): empty for a job that nobody asks.
 std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
-                                     const Environment& environment);
+                                     const std::string& pipe_stem,
+                                     const VariableReader& environment);
 
 /// "about 40 kB for each rank, and 300 bytes for each collective: some 11 MB an hour at 10 calls a
 /// second": what a level costs.
@@ -49,6 +51,6 @@ struct LaunchedTask {
   std::string start;
 };
 
-LaunchedTask task_of(const Environment& environment);
+LaunchedTask task_of(const VariableReader& environment);
 
 }  // namespace ncclog

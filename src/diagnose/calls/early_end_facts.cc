@@ -93,6 +93,15 @@ std::vector<Leaver> by_own_words(const Job& job) {
   return found;
 }
 
+/// Who saw the job stand still looked at all of it; of `ncclog run` it is known when that was.
+bool is_before_stop(const Job& job, const Evidence& line, const StopEvidence& stop) {
+  if (stop.by == StopBy::Stated) return true;
+  if (stop.by != StopBy::Watched) return is_before(job, line, stop.line);
+  const LineTime time = time_of_line(line.text);
+  const LineTime seen = time_of_line(stop.line.text);
+  return time.known() && seen.known() && time.nanoseconds < seen.nanoseconds;
+}
+
 /// All that went by themselves before the job was seen to stand still, each once; the line is the
 /// first that tells it.
 std::vector<Leaver> find_leavers(const Job& job) {
@@ -102,7 +111,7 @@ std::vector<Leaver> find_leavers(const Job& job) {
   std::vector<Leaver> found;
   const auto add = [&](Leaver one) {
     if (one.process >= 0 && suffered.contains(one.process)) return;
-    if (stop->by != StopBy::Stated && !is_before(job, one.line, stop->line)) return;
+    if (!is_before_stop(job, one.line, *stop)) return;
     const auto same = std::ranges::find_if(found, [&](const Leaver& other) {
       return one.process >= 0 ? other.process == one.process : other.rank == one.rank;
     });

@@ -232,9 +232,11 @@ bool is_of(const TimedOutWork& work, const RecordedGroup& group) {
 
 /// Somebody waited in that call until a limit: a line says so, or a watchdog is done with the call
 /// although it is open. Limits elsewhere prove nothing: the dumps may have been asked for long
-/// before.
+/// before. `ncclog run` asks for them once it has seen that nothing moves.
 bool somebody_gave_up(const Job& job, const RecordedGroup& group, int64_t number) {
-  return std::ranges::any_of(
+  const auto& stop = stop_evidence(job);
+  return (stop && stop->by == StopBy::Watched) ||
+         std::ranges::any_of(
              timed_out_work(job),
              [&](const TimedOutWork& work) { return work.seq == number && is_of(work, group); }) ||
          std::ranges::any_of(group.ranks, [&](const RecordedRank& rank) {
@@ -550,9 +552,9 @@ constexpr std::array kRecorderFacts = {
     job_fact("job.recorder_behind", recorder_behind),
     // Dumps of the Flight Recorder name other ranks than the lines of calls do.
     job_fact("job.recorder_contradicts", recorder_contradicts),
-    // Somebody waited until a limit, and by dumps of the Flight Recorder a rank that
-    // waits for nobody did not make a call that the others made; lines of calls leave it
-    // open.
+    // Somebody waited until a limit, or `ncclog run` saw that nothing moved, and by dumps
+    // of the Flight Recorder a rank that waits for nobody did not make a call that the
+    // others made; lines of calls leave it open.
     job_fact("job.recorder_late", dumps_alone<RecordedKind::Late>),
     // By dumps of the Flight Recorder, ranks made different calls at one place; lines of
     // calls leave it open.

@@ -219,7 +219,7 @@ FactValue ended_at_work(const Job& job, const Instance&) {
 /// The job stood still, though no watchdog says so; nullopt: unknown.
 std::optional<StopEvidence> silent_stop(const Job& job) {
   auto stop = stop_evidence(job);
-  const bool is_silent = stop && (stop->by == StopBy::Silence || stop->by == StopBy::Stated);
+  const bool is_silent = stop && (stop->by == StopBy::Silence || is_seen(*stop));
   return is_silent ? stop : std::nullopt;
 }
 
@@ -233,15 +233,16 @@ bool is_any_open(const Waits& waits) {
   return std::ranges::any_of(waits.fronts, &CallFront::is_open);
 }
 
-/// What the calls say of a hang that the user saw.
+/// What the calls say of a hang that the user, or `ncclog run`, saw.
 FactValue stated_hung(const Job& job, const Instance&) {
   const auto& stop = stop_evidence(job);
-  if (!stop || stop->by != StopBy::Stated) return unknown();
+  if (!stop || !is_seen(*stop)) return unknown();
   const Waits& waits = find_waits(job);
   const bool is_closed = waits.unmatched.empty() && !is_any_open(waits);
   const std::string entered = is_closed ? entered_words(job, waits.fronts) : "";
-  return yes(entered.empty() ? "these logs do not show the calls of all ranks" : entered,
-             {stop->line});
+  const std::string calls =
+      entered.empty() ? "these logs do not show the calls of all ranks" : entered;
+  return yes(fmt::format("{}, and {}", stop->what, calls), {stop->line});
 }
 
 /// Nothing says that it came to an end by itself, and nothing shows that it worked up to its end.
@@ -259,7 +260,7 @@ FactValue ends_at_work(const Job& job, const Instance&) {
                            stop->what),
                {stop->line});
   }
-  if (stop && stop->by != StopBy::Stated) return no();
+  if (stop && !is_seen(*stop)) return no();
   // A log that ends inside a line was copied while somebody wrote, or lost its end: who is behind
   // there may have gone on.
   const bool is_any_cut = std::ranges::any_of(job.processes, &Process::cut);
@@ -587,7 +588,7 @@ constexpr std::array kHangFacts = {
     job_fact("job.messages_open", within_runs<messages_open>),
     // Somebody ended the job after a silence far longer than its rhythm.
     job_fact("job.stalled_before_end", stalled_before_end),
-    // The user says that the job hung, and no line says that anybody gave up or failed.
+    // The user or `ncclog run` says that the job hung, and no line says that anybody gave up or failed.
     job_fact("job.stated_hung", within_runs<stated_hung>),
     // The job stood still, and ranks wait for each other in two communicators.
     job_fact("job.collective_order_inverted", within_runs<collective_order_inverted>),

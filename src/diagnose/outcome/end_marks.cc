@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
 
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
@@ -501,13 +502,24 @@ bool may_be_zones(const Job& job, const Silence& silence, const Beat& last) {
   return std::min(rest, kHalfHour - rest) < std::max(kNear, 2 * silence.usual);
 }
 
+/// Inputs in which `ncclog run` writes down what it sees of the job: no signs of the job's life.
+std::set<uint32_t> inputs_of_watchers(const Job& job) {
+  std::set<uint32_t> inputs;
+  for_each_said<RunEnded>(job, [&](const auto& said) {
+    if (const JobUnit* unit = unit_of(job, said.record.where)) inputs.insert(unit->input);
+  });
+  return inputs;
+}
+
 std::optional<Silence> derive_silence(const Job& job) {
   auto end = find_end(job);
   if (!end) return std::nullopt;
   Beat last;
   Rhythm rhythm;
   const bool calls_are_dated = calls_show_work(job);
+  const std::set<uint32_t> watchers = inputs_of_watchers(job);
   for (const JobClock& input : job.clocks) {
+    if (watchers.contains(input.input)) continue;
     const std::optional<Beat> before = last_before(job, input, *end, calls_are_dated);
     if (!before) return std::nullopt;
     if (before->where.line == 0) continue;

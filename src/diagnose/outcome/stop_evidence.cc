@@ -180,6 +180,44 @@ Evidence last_line(const Job& job) {
   return last;
 }
 
+/// The last sign of work by a clock of which lines say no zone; 0: there is none.
+int64_t last_work(const Job& job) {
+  int64_t last = 0;
+  for (const JobClock& clock : job.clocks) {
+    last = std::max(last, clock.pulse.clock(false).work.last.nanoseconds);
+  }
+  return last;
+}
+
+/// `ncclog run` saw that nothing was written, and nothing shows that work went on after that: a
+/// worker that gives up writes again before its launcher ends.
+std::optional<StopEvidence> watched_stall(const Job& job) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  constexpr int64_t kLongestEnd = 120 * kSecond;
+  std::optional<StopEvidence> stall;
+  LineTime seen;
+  for_each_said<RunStalled>(job, [&](const Said<RunStalled>& said) {
+    seen = time_of(said.record);
+    stall = {
+        StopBy::Watched,
+        fmt::format("'ncclog run' saw that nothing was written for {} s", said.message.seconds),
+        evidence_of(said.record)};
+  });
+  if (!stall || !seen.known()) return std::nullopt;
+  LineTime again;
+  LineTime end;
+  bool has_succeeded = false;
+  for_each_said<RunMovesAgain>(job, [&](const auto& said) { again = time_of(said.record); });
+  for_each_said<RunEnded>(job, [&](const auto& said) {
+    end = time_of(said.record);
+    has_succeeded = said.message.exitcode == 0;
+  });
+  const bool went_on = again.known() && again.nanoseconds >= seen.nanoseconds &&
+                       (!end.known() || end.nanoseconds - again.nanoseconds > kLongestEnd);
+  if (has_succeeded || went_on || last_work(job) > seen.nanoseconds) return std::nullopt;
+  return stall;
+}
+
 /// No line says that anybody gave up or failed, and yet it stood still.
 std::optional<StopEvidence> standstill(const Job& job) {
   if (job.stated == StatedOutcome::Hung) {
@@ -187,6 +225,7 @@ std::optional<StopEvidence> standstill(const Job& job) {
   }
   // What the user saw was something else.
   if (job.stated) return std::nullopt;
+  if (auto stall = watched_stall(job)) return stall;
   const std::optional<Silence>& silence = silence_before_end(job);
   if (!silence || !silence->is_standstill) return std::nullopt;
   return StopEvidence{
@@ -227,8 +266,12 @@ bool has_failed(const Job& job) {
 
 bool stood_still(const Job& job) {
   const auto& evidence = stop_evidence(job);
-  return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Silence ||
-                      evidence->by == StopBy::Stated);
+  return evidence &&
+         (evidence->by == StopBy::Timeout || evidence->by == StopBy::Silence || is_seen(*evidence));
+}
+
+bool is_seen(const StopEvidence& stop) {
+  return stop.by == StopBy::Stated || stop.by == StopBy::Watched;
 }
 
 std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {

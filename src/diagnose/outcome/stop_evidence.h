@@ -23,6 +23,7 @@ enum class StopBy {
   Failure,  ///< A call of NCCL or CUDA or the program failed.
   Death,    ///< A process was killed or crashed, or its launcher saw it end with an error.
   Silence,  ///< It was silent for far longer than usual before somebody ended it.
+  Watched,  ///< `ncclog run` saw that nothing was written any more.
   Stated,   ///< The user says that it hung.
   Ended,    ///< The scheduler or the launcher was told to end the job; perhaps it was fine.
   Waiting,  ///< Nothing of that, but other lines go on for long after something unfinished.
@@ -45,6 +46,9 @@ bool has_failed(const Job& job);
 /// True if it is of somebody who waited until a limit, or of a job that stood still: whoever is
 /// behind then had the time to come to where it is stuck.
 bool stood_still(const Job& job);
+
+/// True if no line of the job says that it stood still, and who watched it does.
+bool is_seen(const StopEvidence& stop);
 
 /// The job's last line, if it was printed ten minutes or more after `since`: what should follow on
 /// that line within seconds did not. nullopt where either carries no time, or their clocks do not
