@@ -14,9 +14,9 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -31,7 +31,10 @@ namespace fs = std::filesystem;
 std::optional<std::string> read_whole_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // A process of which /proc tells may end meanwhile: then reading fails, and an iterator throws.
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
 }
 
 void write_whole_file(const fs::path& path, const std::string& text) {
