@@ -53,6 +53,8 @@ Job load_job(const InputOptions& options, ReadingProgress* progress, LineMatcher
 
 AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progress) {
   // What may be misspelt is looked at before logs are read, which may take minutes.
+  AnalyzedLogs logs;
+  logs.rulebook = load_rulebook(options.rules, today());
   std::optional<Profile> profile;
   if (!options.expect.empty()) profile = find_profile(options.expect);
   std::vector<HostReport> hosts;
@@ -65,8 +67,6 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   }
   std::optional<ReplayResult> replay;
   if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
-  AnalyzedLogs logs;
-  logs.rulebook = load_rulebook(options.rules, today());
   Report& report = logs.report;
   // Judged in its place: a job that is moved forgets its answers, which the report asks for again.
   Job& job = report.job;
