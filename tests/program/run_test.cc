@@ -271,6 +271,14 @@ TEST_F(Run, AStallThatLastsUntilTheEndIsKnownThen) {
       << text;
 }
 
+TEST_F(Run, AStallAfterWhichTheWorkWentOnIsForgotten) {
+  run({"-q", "--stall", "2", "--level", "collectives"},
+      leave_logs("timeout-rank-skips") +
+          "sleep 4; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do echo . >> \"$NCCL_DEBUG_FILE\"; "
+          "sleep 1; done; exit 1");
+  EXPECT_EQ(report().find("nothing was written for"), std::string::npos) << report();
+}
+
 TEST_F(Run, StacksAreCollectedWhileAStallLasts) {
   const std::string program = dir_.add("bin/py-spy", "#!/bin/sh\necho stack of $3\n");
   fs::permissions(program, fs::perms::owner_all);

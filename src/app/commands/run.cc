@@ -223,7 +223,7 @@ Written written_in(const fs::path& folder) {
     std::error_code ignored;
     const std::string name = it->path().filename();
     // What we have written or asked for shows no life.
-    constexpr std::string_view kOwn[] = {"ncclog-run.", "nccl_trace_rank_", "stacks."};
+    constexpr std::string_view kOwn[] = {"ncclog-run.", kDumpName, "stacks."};
     if (name.ends_with(".md") || starts_with_one_of(name, kOwn)) continue;
     const uintmax_t bytes = it->file_size(ignored);
     if (ignored) continue;
@@ -281,15 +281,20 @@ class StallWatch {
     const Written now = written_in(started_.folder);
     const auto time = Clock::now();
     if (now != last_ && state_ != State::Asked) {
+      if (state_ == State::Told) again_ = time;
+      // A job that gives up says so, for a moment.
+      if (again_ && time - *again_ > kLongestLastWords) {
+        note("something is written again");
+        again_.reset();
+      }
       last_ = now;
       since_ = time;
-      if (state_ != State::Moving && is_first()) note("something is written again");
       state_ = State::Moving;
     }
     if (state_ == State::Moving && time - since_ >= std::chrono::seconds(options_.stall)) {
       state_ = State::Asked;
       asked_ = time;
-      if (is_first()) note(fmt::format("nothing was written for {} s", options_.stall));
+      note(fmt::format("nothing was written for {} s", options_.stall));
       if (options_.stacks) collect_stacks(started_, command, voice_);
       // Where nobody answers, nobody is waited for.
       if (pipe_stem_.empty() || ask_for_dumps(pipe_stem_) == 0) asked_ -= kMostWait;
@@ -307,10 +312,19 @@ class StallWatch {
 
   /// PyTorch looks into its pipes once a second.
   static constexpr std::chrono::seconds kMostWait{5};
+  static constexpr std::chrono::seconds kLongestLastWords{10};
 
   bool is_first() const { return started_.task.number == 0; }
 
-  void note(const std::string& text) const { append_to(started_.record, stamp() + text + "\n"); }
+  /// For the report at the end. The command goes on, whatever becomes of it.
+  void note(const std::string& text) const {
+    if (!is_first()) return;
+    try {
+      append_to(started_.record, stamp() + text + "\n");
+    } catch (const Error& error) {
+      voice_.say(fmt::format("the stall cannot be recorded: {}", printable(error.what())));
+    }
+  }
 
   void tell() const {
     voice_.say(fmt::format("nothing was written for {} s. Nothing is ended; so far the logs show:",
@@ -326,6 +340,7 @@ class StallWatch {
   Written last_;
   Clock::time_point since_ = Clock::now();
   Clock::time_point asked_;
+  std::optional<Clock::time_point> again_;  ///< When something came after a stall that was told.
   State state_ = State::Moving;
 };
 

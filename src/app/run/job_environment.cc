@@ -75,7 +75,7 @@ std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
       {"NCCL_DEBUG_TIMESTAMP_FORMAT", "[%F %T.%6f] "},
       {"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"},
       {"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"},
-      {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", folder + "/nccl_trace_rank_"},
+      {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", fmt::format("{}/{}", folder, kDumpName)},
       {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", pipe_stem},
   };
   std::vector<JobSetting> settings;

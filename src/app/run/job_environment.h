@@ -32,6 +32,9 @@ struct JobSetting {
 /// The value of a variable of the environment; empty: it is not set, or empty.
 using VariableReader = std::function<std::string(const std::string& name)>;
 
+/// How the names of the Flight Recorder's dumps begin; the rank stands behind it.
+inline constexpr std::string_view kDumpName = "nccl_trace_rank_";
+
 /// What the command gets, in the order in which people write it. `folder` is an absolute path;
 /// `pipe_stem` is of new_pipe_stem (app/run/dump_pipes.h): empty for a job that nobody asks.
 std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,

@@ -588,7 +588,8 @@ constexpr std::array kHangFacts = {
     job_fact("job.messages_open", within_runs<messages_open>),
     // Somebody ended the job after a silence far longer than its rhythm.
     job_fact("job.stalled_before_end", stalled_before_end),
-    // The user or `ncclog run` says that the job hung, and no line says that anybody gave up or failed.
+    // The user or `ncclog run` says that the job hung, and no line says that anybody gave
+    // up or failed.
     job_fact("job.stated_hung", within_runs<stated_hung>),
     // The job stood still, and ranks wait for each other in two communicators.
     job_fact("job.collective_order_inverted", within_runs<collective_order_inverted>),

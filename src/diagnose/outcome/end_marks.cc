@@ -505,7 +505,7 @@ bool may_be_zones(const Job& job, const Silence& silence, const Beat& last) {
 /// Inputs in which `ncclog run` writes down what it sees of the job: no signs of the job's life.
 std::set<uint32_t> inputs_of_watchers(const Job& job) {
   std::set<uint32_t> inputs;
-  for_each_said<RunEnded>(job, [&](const auto& said) {
+  for_each_said<RunEnded, RunStalled>(job, [&](const auto& said) {
     if (const JobUnit* unit = unit_of(job, said.record.where)) inputs.insert(unit->input);
   });
   return inputs;

@@ -189,11 +189,8 @@ int64_t last_work(const Job& job) {
   return last;
 }
 
-/// `ncclog run` saw that nothing was written, and nothing shows that work went on after that: a
-/// worker that gives up writes again before its launcher ends.
+/// `ncclog run` saw that nothing was written, and nothing shows that work went on after that.
 std::optional<StopEvidence> watched_stall(const Job& job) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  constexpr int64_t kLongestEnd = 120 * kSecond;
   std::optional<StopEvidence> stall;
   LineTime seen;
   for_each_said<RunStalled>(job, [&](const Said<RunStalled>& said) {
@@ -204,17 +201,17 @@ std::optional<StopEvidence> watched_stall(const Job& job) {
         evidence_of(said.record)};
   });
   if (!stall || !seen.known()) return std::nullopt;
-  LineTime again;
-  LineTime end;
-  bool has_succeeded = false;
-  for_each_said<RunMovesAgain>(job, [&](const auto& said) { again = time_of(said.record); });
-  for_each_said<RunEnded>(job, [&](const auto& said) {
-    end = time_of(said.record);
-    has_succeeded = said.message.exitcode == 0;
+  bool went_on = last_work(job) > seen.nanoseconds;
+  for_each_said<RunMovesAgain>(job, [&](const auto& said) {
+    went_on |= time_of(said.record).nanoseconds >= seen.nanoseconds;
   });
-  const bool went_on = again.known() && again.nanoseconds >= seen.nanoseconds &&
-                       (!end.known() || end.nanoseconds - again.nanoseconds > kLongestEnd);
-  if (has_succeeded || went_on || last_work(job) > seen.nanoseconds) return std::nullopt;
+  uint64_t ended = 0;
+  uint64_t succeeded = 0;
+  for_each_said<RunEnded>(job, [&](const auto& said) {
+    ++ended;
+    succeeded += said.message.exitcode == 0;
+  });
+  if (went_on || (ended > 0 && succeeded == ended)) return std::nullopt;
   return stall;
 }
 

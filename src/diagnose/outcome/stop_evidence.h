@@ -47,7 +47,7 @@ bool has_failed(const Job& job);
 /// behind then had the time to come to where it is stuck.
 bool stood_still(const Job& job);
 
-/// True if no line of the job says that it stood still, and who watched it does.
+/// True if somebody who watched the job says so, the user or `ncclog run`, and no line of its own.
 bool is_seen(const StopEvidence& stop);
 
 /// The job's last line, if it was printed ten minutes or more after `since`: what should follow on
