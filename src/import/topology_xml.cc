@@ -253,7 +253,7 @@ class TopologyBuilder {
       if (gpu == place_.end()) return;
       to = gpu->second;
     }
-    auto& links = topology_.links;
+    auto& links = topology_.links.change();
     const auto same = std::find_if(links.begin(), links.end(), [&](const SystemLink& known) {
       return known.from == link.from && known.to == to;
     });

@@ -134,7 +134,7 @@ class SystemParser {
       child.link = link.type;
       child.bw = link.bw;
     } else {
-      topology_.links.push_back({parent->second, index, std::string(link.type), link.bw});
+      topology_.links.change().push_back({parent->second, index, std::string(link.type), link.bw});
     }
   }
 
@@ -168,8 +168,8 @@ class SystemParser {
     // A path to itself says nothing: "LOC".
     if (end->second == from) return;
     const auto hops = parse_int(parts[0]);
-    topology_.paths.push_back({from, end->second, static_cast<int>(hops.value_or(-1)),
-                               decimal_or_unknown(parts[1]), std::string(parts[2])});
+    topology_.paths.change().push_back({from, end->second, static_cast<int>(hops.value_or(-1)),
+                                        decimal_or_unknown(parts[1]), std::string(parts[2])});
   }
 
   SystemTopology topology_;
@@ -243,7 +243,7 @@ void add_system(SystemTopology& topology, const SystemTopology& other,
       edge.from = here[static_cast<size_t>(edge.from)];
       edge.to = here[static_cast<size_t>(edge.to)];
       if (edge.from < 0 || edge.to < 0) continue;
-      if (known.emplace(edge.from, edge.to).second) edges.push_back(std::move(edge));
+      if (known.emplace(edge.from, edge.to).second) edges.change().push_back(std::move(edge));
     }
   };
   add_edges(topology.links, other.links);

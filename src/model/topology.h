@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shared_vector.h"
 #include "model/init_section.h"
 
 namespace ncclog {
@@ -78,11 +79,11 @@ struct SystemPath {
 };
 
 struct SystemTopology {
-  double max_bw = -1;             ///< GB/s of one GPU's best link.
-  double total_bw = -1;           ///< GB/s of all of one GPU's links.
-  std::vector<SystemNode> nodes;  ///< No name twice; no node is above itself.
-  std::vector<SystemLink> links;
-  std::vector<SystemPath> paths;
+  double max_bw = -1;              ///< GB/s of one GPU's best link.
+  double total_bw = -1;            ///< GB/s of all of one GPU's links.
+  std::vector<SystemNode> nodes;   ///< No name twice; no node is above itself.
+  SharedVector<SystemLink> links;  ///< Hosts that are alike share them, like
+  SharedVector<SystemPath> paths;
   bool cut = false;  ///< Lines are missing, or did not fit each other.
 
   bool operator==(const SystemTopology&) const = default;

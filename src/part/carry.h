@@ -32,6 +32,7 @@
 
 #include "base/line.h"
 #include "base/rare.h"
+#include "base/shared_vector.h"
 #include "model/bounded_map.h"
 #include "part/fields.h"
 
@@ -102,6 +103,8 @@ template <typename Io, typename T>
 void carry(Io& io, std::optional<T>& value);
 template <typename Io, typename T>
 void carry(Io& io, Rare<T>& value);
+template <typename Io, typename T>
+void carry(Io& io, SharedVector<T>& row);
 template <typename Io, typename A, typename B>
 void carry(Io& io, std::pair<A, B>& pair);
 template <typename Io, typename T, size_t kSize>
@@ -117,6 +120,11 @@ void carry(Io& io, Map& map) {
 template <typename Io, typename T>
 requires std::is_aggregate_v<T> &&(!IsBoundedMap<T>)void carry(Io& io, T& value) {
   std::apply([&io](auto&... fields) { (carry(io, fields), ...); }, fields_of(value));
+}
+
+template <typename Io, typename T>
+void carry(Io& io, SharedVector<T>& row) {
+  carry(io, row.change());
 }
 
 /// The elements of a row that grows at its end.

@@ -92,8 +92,8 @@ uint64_t layout_hash() {
   shard.inspected.emplace_back().calls.emplace_back();
   HostTopology& topology = shard.topologies.emplace_back();
   topology.system.nodes.emplace_back();
-  topology.system.links.emplace_back();
-  topology.system.paths.emplace_back();
+  topology.system.links.change().emplace_back();
+  topology.system.paths.change().emplace_back();
   NcclTestsRun& run = shard.nccl_tests.emplace_back();
   run.places.emplace_back();
   run.rows.emplace_back();

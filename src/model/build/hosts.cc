@@ -117,8 +117,8 @@ std::vector<Interface> list_interfaces(const Job& job) {
   const auto is_new = [&](const Process& process, const Record& record) {
     if (process.host != host) known.clear();
     host = process.host;
-    if (std::ranges::find(known, record.rest.get()) != known.end()) return false;
-    known.push_back(record.rest.get());
+    if (std::ranges::find(known, record.rest) != known.end()) return false;
+    known.push_back(record.rest);
     return true;
   };
   for (const Process& process : job.processes) {
@@ -179,7 +179,7 @@ std::optional<uint64_t> system_of(const SystemTopology& all, int rank) {
 
 /// What the processes of a host print, put together.
 struct HostSystem {
-  SystemTopology system;
+  std::shared_ptr<const SystemTopology> system;  ///< nullptr: they print none.
   /// Tables whose nodes are all in `system`, the first kMaxKnown: the ranks of a host print the
   /// same ones.
   std::vector<const BoundedLines*> known;
@@ -200,15 +200,36 @@ struct PrintedSystem {
   std::ptrdiff_t nodes = 0;     ///< That count.
 };
 
-/// Tables that were taken apart, by their bytes and whether they are cut: hosts that are alike
-/// print the same ones.
+/// Tables that were taken apart, by their bytes and whether they are cut, and what was put together
+/// of them: hosts that are alike print the same ones.
 struct ParsedTables {
-  std::map<std::pair<const std::string*, bool>, std::shared_ptr<const SystemTopology>> systems;
+  struct Joined {
+    std::shared_ptr<const SystemTopology> a, b, both;
+  };
+  std::map<std::tuple<const char*, size_t, bool>, std::shared_ptr<const SystemTopology>> systems;
+  std::map<std::tuple<const SystemTopology*, const SystemTopology*, std::optional<uint64_t>>,
+           Joined>
+      joined;
+
+  static constexpr size_t kMost = 64;
+
+  /// `a` with what add_system adds to it of `b`.
+  std::shared_ptr<const SystemTopology> join(const std::shared_ptr<const SystemTopology>& a,
+                                             const std::shared_ptr<const SystemTopology>& b,
+                                             std::optional<uint64_t> only) {
+    if (joined.size() == kMost) joined.clear();
+    Joined& known = joined[{a.get(), b.get(), only}];
+    if (known.both == nullptr) {
+      auto both = std::make_shared<SystemTopology>(*a);
+      add_system(*both, *b, only);
+      known = {a, b, std::move(both)};
+    }
+    return known.both;
+  }
 
   std::shared_ptr<const SystemTopology> parse(const BoundedLines& table) {
-    constexpr size_t kMost = 64;
     if (systems.size() == kMost) systems.clear();
-    auto& known = systems[{table.bytes(), table.cut()}];
+    auto& known = systems[{table.bytes().data(), table.bytes().size(), table.cut()}];
     if (known == nullptr) {
       // Put together as tables are, so that a host's only one can be taken as it is.
       auto alone = std::make_shared<SystemTopology>();
@@ -240,22 +261,26 @@ std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& h
 std::map<std::string, HostSystem> systems_by_host(const Job& job) {
   std::map<std::string, HostSystem> by_host;
   ParsedTables parsed;
+  const auto none = std::make_shared<const SystemTopology>();
   for (const Process& process : job.processes) {
     for (const size_t log : process.logs) {
       if (job.logs[log].inits.all().empty()) continue;
       HostSystem& host = by_host[process.host];
       for (const PrintedSystem& printed : printed_by(job.logs[log], host, parsed)) {
-        if (host.system.nodes.empty() && printed.is_whole) {
-          host.system = *printed.system;
+        if (host.system == nullptr && printed.is_whole) {
+          host.system = printed.system;
         } else {
-          add_system(host.system, *printed.system, printed.own);
+          host.system =
+              parsed.join(host.system != nullptr ? host.system : none, printed.system, printed.own);
         }
         const bool keep = printed.is_whole && host.known.size() < HostSystem::kMaxKnown;
         if (keep) host.known.push_back(printed.table);
       }
     }
   }
-  std::erase_if(by_host, [](const auto& entry) { return entry.second.system.nodes.empty(); });
+  std::erase_if(by_host, [](const auto& entry) {
+    return entry.second.system == nullptr || entry.second.system->nodes.empty();
+  });
   return by_host;
 }
 
@@ -373,7 +398,7 @@ void build_topologies(Job& job) {
   for (auto& [host, printed] : systems_by_host(job)) {
     HostTopology topology;
     topology.host = host;
-    topology.system = std::move(printed.system);
+    topology.system = *printed.system;
     for (SystemNode& node : topology.system.nodes) {
       const auto known = names.find({host, node.name.local});
       if (node.name.kind == "NET" && known != names.end()) node.device = known->second;

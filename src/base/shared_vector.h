@@ -1,0 +1,44 @@
+// A vector that copies share until one of them is changed.
+//
+//   2,500 hosts with the same paths between their devices   the paths once, and 2,500 pointers
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace ncclog {
+
+/// Copies share their elements. Those of several threads may be read and copied side by side.
+template <typename T>
+class SharedVector {
+ public:
+  const T* begin() const { return all_ == nullptr ? nullptr : all_->data(); }
+  const T* end() const { return begin() + size(); }
+  size_t size() const { return all_ == nullptr ? 0 : all_->size(); }
+  bool empty() const { return size() == 0; }
+  const T& operator[](size_t place) const { return (*all_)[place]; }
+
+  /// To be changed: copies do not change with it. Valid until this is copied.
+  std::vector<T>& change() {
+    if (all_ == nullptr) {
+      all_ = std::make_shared<std::vector<T>>();
+    } else if (all_.use_count() > 1) {
+      all_ = std::make_shared<std::vector<T>>(*all_);
+    }
+    return *all_;
+  }
+
+  bool operator==(const SharedVector& other) const {
+    return all_ == other.all_ || *this == std::vector<T>(other.begin(), other.end());
+  }
+  bool operator==(const std::vector<T>& other) const {
+    return all_ == nullptr ? other.empty() : *all_ == other;
+  }
+
+ private:
+  std::shared_ptr<std::vector<T>> all_;  ///< nullptr: there are none.
+};
+
+}  // namespace ncclog
