@@ -13,7 +13,7 @@
 namespace ncclog {
 std::vector<IndentedLine> BoundedLines::lines() const {
   std::vector<IndentedLine> lines;
-  std::string_view rest = has_lines() ? *bytes_ : std::string_view();
+  std::string_view rest = bytes();
   for (size_t end = 0; !rest.empty(); rest.remove_prefix(end + 1)) {
     end = rest.find('\n');
     const size_t indent = std::min(rest.find_first_not_of(' '), end);
@@ -22,19 +22,35 @@ std::vector<IndentedLine> BoundedLines::lines() const {
   return lines;
 }
 
-void BoundedLines::add(int indent, std::string_view text) {
+/// True if the next line of the bytes is that one.
+bool BoundedLines::goes_on_with(size_t blanks, std::string_view text) const {
+  std::string_view rest = std::string_view(*bytes_).substr(size_);
+  if (rest.size() < blanks + text.size() + 1 || rest.find_first_not_of(' ') != blanks) return false;
+  rest.remove_prefix(blanks);
+  return rest.starts_with(text) && rest[text.size()] == '\n';
+}
+
+/// Leaves the bytes to the tables that share them.
+void BoundedLines::own() {
+  constexpr size_t kUsual = 1024;
+  const std::string_view lines = bytes();
+  auto own = std::make_shared<std::string>();
+  own->reserve(std::max(kUsual, 2 * lines.size()));
+  own->append(lines);
+  bytes_ = std::move(own);
+}
+
+void BoundedLines::add(int indent, std::string_view text, const BoundedLines* like) {
   const auto blanks = static_cast<size_t>(indent);
-  const size_t before = has_lines() ? bytes_->size() : 0;
-  cut_ |= before + blanks + text.size() + 1 > kMaxBytes;
+  cut_ |= size_ + blanks + text.size() + 1 > kMaxBytes;
   if (cut_) return;
-  if (!has_lines()) {
-    constexpr size_t kUsual = 1024;
-    bytes_ = std::make_shared<std::string>();
-    bytes_->reserve(kUsual);
-  } else if (bytes_.use_count() > 1) {
-    bytes_ = std::make_shared<std::string>(*bytes_);
+  if (bytes_ == nullptr && like != nullptr) bytes_ = like->bytes_;
+  const bool is_same = bytes_ != nullptr && goes_on_with(blanks, text);
+  if (!is_same) {
+    if (bytes_ == nullptr || size_ < bytes_->size() || bytes_.use_count() > 1) own();
+    bytes_->append(blanks, ' ').append(text).push_back('\n');
   }
-  bytes_->append(blanks, ' ').append(text).push_back('\n');
+  size_ += blanks + text.size() + 1;
 }
 
 void BoundedLines::merge(BoundedLines&& later) {
@@ -49,38 +65,41 @@ void BoundedLines::merge(BoundedLines&& later) {
 void BoundedLines::drop() {
   cut_ = any();
   bytes_ = nullptr;
+  size_ = 0;
 }
 
 bool BoundedLines::share(const BoundedLines& other) {
-  if (!has_lines() || !has_same_lines(other)) return false;
+  if (!has_lines() || bytes() != other.bytes()) return false;
   bytes_ = other.bytes_;
   return true;
 }
 
 void BoundedLines::fit() {
+  if (!has_lines()) return;
+  if (size_ < bytes_->size()) own();
   if (bytes_.use_count() == 1) bytes_->shrink_to_fit();
 }
 
-bool BoundedLines::has_same_lines(const BoundedLines& other) const {
-  if (bytes_ == other.bytes_) return true;
-  return has_lines() && other.has_lines() && *bytes_ == *other.bytes_;
-}
-
 bool BoundedLines::operator==(const BoundedLines& other) const {
-  return cut_ == other.cut_ && has_same_lines(other);
+  const bool is_same = bytes_ == other.bytes_ && size_ == other.size_;
+  return cut_ == other.cut_ && (is_same || bytes() == other.bytes());
 }
 
 void SharedTables::share(BoundedLines& table) {
   constexpr size_t kTables = 256;
   if (!table.has_lines()) return;
+  const bool is_last = table.bytes().data() == last.bytes().data();
+  if (is_last && table.bytes().size() == last.bytes().size()) return;
   tables.resize(kTables);
   // Tables that begin alike and are of one size are the same but for accidents.
-  const std::string_view bytes = *table.bytes();
+  const std::string_view bytes = table.bytes();
   const uint64_t hash = message_hash(bytes.substr(0, 256)) + bytes.size();
   BoundedLines& known = tables[hash % kTables];
-  if (table.share(known)) return;
-  table.fit();
-  known = table;
+  if (!table.share(known)) {
+    table.fit();
+    known = table;
+  }
+  last = known;
 }
 
 namespace {
@@ -254,7 +273,8 @@ bool begins_anew(const InitSection& earlier, const InitSection& later) {
 
 }  // namespace
 
-void InitSections::add(SourceRef where, std::string_view text, const Event& event) {
+void InitSections::add(SourceRef where, std::string_view text, const Event& event,
+                       const SharedTables& tables) {
   void (*add_line)(const Event&, InitSection&) = nullptr;
   BoundedLines InitSection::*table = nullptr;
   switch (event.message.kind->index) {
@@ -291,7 +311,8 @@ void InitSections::add(SourceRef where, std::string_view text, const Event& even
   if (add_line != nullptr) return add_line(event, *section);
   const bool is_first = !(section->*table).any();
   const std::string_view message = trim(event.header.message);
-  (section->*table).add(indent_of(text, message), message);
+  const bool is_system = table == &InitSection::system;
+  (section->*table).add(indent_of(text, message), message, is_system ? &tables.last : nullptr);
   if (is_first) limit(table);
 }
 

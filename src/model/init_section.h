@@ -97,7 +97,7 @@ class BoundedLines {
   bool any() const { return cut_ || has_lines(); }
 
   /// True if a line is kept.
-  bool has_lines() const { return bytes_ != nullptr; }
+  bool has_lines() const { return size_ > 0; }
 
   /// True if there were more lines than are kept.
   bool cut() const { return cut_; }
@@ -105,7 +105,9 @@ class BoundedLines {
   /// The lines that are kept, in order.
   std::vector<IndentedLine> lines() const;
 
-  void add(int indent, std::string_view text);
+  /// Adds a line. Where there is none yet, `like` is a table as which this one may begin: as long as
+  /// their lines are the same, none is copied. nullptr: nobody knows one.
+  void add(int indent, std::string_view text, const BoundedLines* like = nullptr);
 
   /// Appends what a later stretch holds.
   void merge(BoundedLines&& later);
@@ -117,8 +119,10 @@ class BoundedLines {
 
   void fit();  ///< Gives back what its own bytes take beyond the lines.
 
-  /// The bytes that hold the lines: the same ones in tables that share them. nullptr: no lines.
-  const std::string* bytes() const { return bytes_.get(); }
+  /// The lines, in one piece; of tables that share their bytes and have as many, the same piece.
+  std::string_view bytes() const {
+    return bytes_ == nullptr ? std::string_view() : std::string_view(*bytes_).substr(0, size_);
+  }
 
   bool operator==(const BoundedLines& other) const;
 
@@ -126,15 +130,19 @@ class BoundedLines {
   template <typename Io>
   friend void carry(Io& io, BoundedLines& table);  ///< part/carry_shard.h
 
-  bool has_same_lines(const BoundedLines& other) const;
+  bool goes_on_with(size_t blanks, std::string_view text) const;
+  void own();
 
-  std::shared_ptr<std::string> bytes_;  ///< nullptr: no lines.
+  /// The first size_ of them are this table's; nullptr: no lines.
+  std::shared_ptr<std::string> bytes_;
+  size_t size_ = 0;
   bool cut_ = false;
 };
 
 /// Tables that came lately, so that those that hold the same share their bytes.
 struct SharedTables {
   std::vector<BoundedLines> tables;  ///< By hash; another one of the same place takes its place.
+  BoundedLines last;                 ///< That came last: the next one is mostly the same.
 
   void share(BoundedLines& table);
 };
@@ -201,7 +209,9 @@ struct InitSection {
 class InitSections {
  public:
   /// Takes a line that may belong to a section; others are ignored. `text` is the whole line.
-  void add(SourceRef where, std::string_view text, const Event& event);
+  /// Topologies may begin like the last one of `tables`.
+  void add(SourceRef where, std::string_view text, const Event& event,
+           const SharedTables& tables = {});
 
   /// Appends what a later stretch holds. Associative.
   void merge(InitSections&& later);

@@ -73,14 +73,16 @@ RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
     const RecordList list = lists->find(key);
     if (list.full) note(of.full, process);
     if (list.total > list.kept.size()) note(of.repeated, process);
-    for (const Record& record : list.kept) {
-      auto& [text, number] = known[record.rest->hash % known.size()];
-      if (text != record.rest.get()) {
-        text = record.rest.get();
-        number = static_cast<uint32_t>(of.texts.size());
-        of.texts.push_back(&record);
+    for (size_t place = list.kept.first_place(); place < list.kept.end_place(); ++place) {
+      const RecordText* const rest = lists->all()->text(place);
+      auto& [text, number] = known[rest->hash % known.size()];
+      ReadRecord read{process, number, static_cast<uint32_t>(place), lists->all()};
+      if (text != rest) {
+        text = rest;
+        number = read.text = static_cast<uint32_t>(of.texts.size());
+        of.texts.push_back(read);
       }
-      of.records.push_back({process, number, &record});
+      of.records.push_back(read);
     }
   }
   return of;
@@ -174,10 +176,10 @@ bool is_rccl(const Job& job) {
     return kind.library == Library::Rccl && !records_of_kind(job, kind.index).records.empty();
   };
   return std::ranges::any_of(all_kinds(), is_printed) ||
-         std::ranges::any_of(records_of_kind(job, kKindIndex<NcclVersion>).texts,
-                             [](const Record* record) {
-                               return record->rest->text.find("RCCL version") != std::string::npos;
-                             });
+         std::ranges::any_of(
+             records_of_kind(job, kKindIndex<NcclVersion>).texts, [](const ReadRecord& read) {
+               return read.record().rest->text().find("RCCL version") != std::string_view::npos;
+             });
 }
 
 }  // namespace ncclog

@@ -343,16 +343,21 @@ void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&
 struct ReadRecord {
   int process = -1;   ///< Into Job::processes.
   uint32_t text = 0;  ///< Into RecordsOf::texts.
-  const Record* record = nullptr;
+  uint32_t place = 0;
+  const RowRecords* log = nullptr;  ///< In which it has that place.
 
-  Header header() const { return parse_record(*record).header; }
+  Record record() const { return (*log)[place]; }
+  SourceRef where() const { return log->where(place); }
+  Level level() const { return log->level(place); }
+  Message message() const { return log->message(place); }
+  Header header() const { return parse_record(record()).header; }
 };
 
 /// Kept lines of one sort.
 struct RecordsOf {
   std::vector<ReadRecord> records;  ///< By process, in log order within one.
   /// One record of each text of `records`, by first appearance; few texts stand here twice.
-  std::vector<const Record*> texts;
+  std::vector<ReadRecord> texts;
   std::vector<int> full;  ///< Processes that printed more different lines than are kept; ascending.
   /// Processes that printed some of the lines more than once: of those only the first is kept.
   std::vector<int> repeated;

@@ -32,7 +32,7 @@
 #include "model/bounded_map.h"
 #include "model/calls.h"
 #include "model/init_section.h"
-#include "model/records.h"
+#include "model/record_lists.h"
 
 namespace ncclog {
 
@@ -322,23 +322,24 @@ struct SpeakerLog {
   TuningUses tuning;
   KeptLines benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
 
-  /// Appends what a later stretch holds; lists of records keep what `limit` allows.
+  /// Appends what a later stretch holds; lists of records keep what `limit` allows. To be settled
+  /// afterwards.
   void merge(SpeakerLog&& later, const RecordLimit& limit = {});
 
-  /// Keeps the first records of each kind only, as many as `limit` allows.
+  /// Keeps the first records of each kind only, as many as `limit` allows. To be settled afterwards.
   void cut_to(const RecordLimit& limit);
 
-  /// To be called before the lists of records are asked, when lines were added.
-  void settle() {
-    records.settle();
-    unrecognised.settle();
-    line_matches.settle();
+  /// To be called before the lists of records are asked, when lines were added; they hold what they
+  /// can by rows that came lately.
+  void settle(RecordRows* rows = nullptr) {
+    records.settle(rows);
+    unrecognised.settle(rows);
+    line_matches.settle(rows);
   }
 
   /// Gives back memory that nothing stands in, when nothing more will be added.
   void fit() {
     last_text.shrink_to_fit();
-    records.fit();
     comms.all.shrink_to_fit();
   }
 

@@ -260,10 +260,10 @@ Milestone milestone_of(SourceRef where, std::string_view what, std::string_view 
 using Milestones = std::vector<Milestone>;
 
 /// The kept record of each line of a log.
-std::map<SourceRef, const Record*> records_by_line(const SpeakerLog& log) {
-  std::map<SourceRef, const Record*> by_line;
+std::map<SourceRef, Record> records_by_line(const SpeakerLog& log) {
+  std::map<SourceRef, Record> by_line;
   for (const auto& [kind, list] : log.records) {
-    for (const Record& record : list.kept) by_line.emplace(record.where, &record);
+    for (const Record& record : list.kept) by_line.emplace(record.where, record);
   }
   return by_line;
 }
@@ -280,9 +280,9 @@ std::string text_of(const NetworkSelected& selected) { return std::string(select
 /// The first line of kind T in a log.
 template <typename T>
 void add_first(const SpeakerLog& log, std::string_view what, Milestones& all) {
-  const std::span<const Record> kept = log.records.kept(kKindIndex<T>);
+  const Records kept = log.records.kept(kKindIndex<T>);
   if (kept.empty()) return;
-  const Record& first = kept.front();
+  const Record first = kept.front();
   all.push_back(milestone(first.where, what, text_of(read_message<T>(parse_message(first))),
                           halves_of(first.text()).first));
 }
@@ -291,7 +291,7 @@ void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
   for (const KindShown& shown : kKindsShown) {
     const Kind* kind = find_kind(shown.kind);
     if (kind == nullptr) continue;
-    const std::span<const Record> kept = log.records.kept(kind->index);
+    const Records kept = log.records.kept(kind->index);
     for (size_t r = 0; r < std::min(kept.size(), kMaxOfAKind); ++r) {
       all.push_back(milestone_of(kept[r].where, shown.what, kept[r].text()));
     }
@@ -300,10 +300,10 @@ void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
 
 /// WARN lines of a log, wherever their kind put them; how many more there are.
 uint64_t add_warnings(const SpeakerLog& log, Milestones& all) {
-  std::map<SourceRef, const Record*> warnings;
+  std::map<SourceRef, Record> warnings;
   const auto collect = [&](const RecordList& list) {
     for (const Record& record : list.kept) {
-      if (level_of(record) == Level::Warn) warnings.emplace(record.where, &record);
+      if (level_of(record) == Level::Warn) warnings.emplace(record.where, record);
     }
   };
   for (const auto& [kind, list] : log.records) collect(list);
@@ -311,17 +311,17 @@ uint64_t add_warnings(const SpeakerLog& log, Milestones& all) {
   size_t shown = 0;
   for (const auto& [where, record] : warnings) {
     if (++shown > kMaxWarnings) break;
-    all.push_back(milestone_of(where, "WARN", record->text()));
+    all.push_back(milestone_of(where, "WARN", record.text()));
   }
   return warnings.size() - std::min(warnings.size(), kMaxWarnings);
 }
 
 /// The first and the last line of a process, if they stand in this log of it.
 void add_ends(const Process& process, const SpeakerLog& log,
-              const std::map<SourceRef, const Record*>& by_line, Milestones& all) {
+              const std::map<SourceRef, Record>& by_line, Milestones& all) {
   const auto first = by_line.find(process.first);
   if (first != by_line.end()) {
-    all.push_back(milestone_of(process.first, "first line", first->second->text()));
+    all.push_back(milestone_of(process.first, "first line", first->second.text()));
   }
   if (log.lines < 2 || log.last != process.last) return;
   all.push_back(milestone_of(log.last, "last line", log.last_text));
@@ -336,12 +336,12 @@ std::string end_of_init_text(const Job& job, const Communicator& comm, const Com
 /// The lines of a communicator's life; `by_line` finds the times of those that
 /// were kept.
 void add_life(const Job& job, const Communicator& comm, const CommRank& rank,
-              const std::map<SourceRef, const Record*>& by_line, Milestones& all) {
+              const std::map<SourceRef, Record>& by_line, Milestones& all) {
   const CommSegment& segment = segment_of(job, rank);
   const auto add = [&](SourceRef where, std::string_view what, std::string detail) {
     if (where.line == 0) return;
     const auto record = by_line.find(where);
-    const std::string line = record == by_line.end() ? std::string() : record->second->text();
+    const std::string line = record == by_line.end() ? std::string() : record->second.text();
     all.push_back(milestone(where, what, std::move(detail), halves_of(line).first));
   };
   add(segment.started, "init start",
@@ -361,7 +361,7 @@ void add_life(const Job& job, const Communicator& comm, const CommRank& rank,
 
 /// Milestones by process.
 std::vector<Milestones> collect(const Job& job, uint64_t& warnings_omitted) {
-  std::vector<std::map<SourceRef, const Record*>> by_line;
+  std::vector<std::map<SourceRef, Record>> by_line;
   for (const SpeakerLog& log : job.logs) by_line.push_back(records_by_line(log));
   std::vector<Milestones> all(job.processes.size());
   for (size_t p = 0; p < job.processes.size(); ++p) {

@@ -52,7 +52,7 @@ void carry(Io& io, Marker& marker) {
 
 /// Texts are shared by many records, and stand once in a part.
 template <typename Io>
-void carry(Io& io, Record& record) {
+void carry(Io& io, KeptRecord& record) {
   io.place(record.where);
   io.head(record.head);
   io.message(record.rest);
@@ -69,16 +69,16 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
       uint16_t key = 0;
       uint64_t total = 0;
       bool full = false;
-      std::vector<Record> kept;
+      std::vector<KeptRecord> kept;
       carry(io, key);
       carry(io, total);
       carry(io, full);
       carry(io, kept);
-      const bool fits = std::ranges::all_of(kept, [&](const Record& record) {
-        return record.rest != nullptr && has_kind(key, record.kind());
-      });
+      const bool fits = std::ranges::all_of(
+          kept, [&](const Record& record) { return record && has_kind(key, record.kind()); });
       if (!fits || !read.append(key, total, full, std::move(kept))) io.fail();
     }
+    read.settle();
     lists = std::move(read);
   } else {
     lists.settle();
@@ -87,7 +87,8 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
     io.size(count);
     for (auto [key, list] : lists) {
       bool full = list.full;
-      std::vector<Record> kept(list.kept.begin(), list.kept.end());
+      std::vector<KeptRecord> kept;
+      for (const Record& record : list.kept) kept.push_back(keep(record));
       carry(io, key);
       carry(io, list.total);
       carry(io, full);
@@ -204,7 +205,9 @@ void carry(Io& io, BoundedLines& table) {
     const bool is_sound = !table.bytes_->empty() && table.bytes_->back() == '\n' &&
                           table.bytes_->size() <= BoundedLines::kMaxBytes;
     if (!is_sound) io.fail();
+    table.size_ = table.bytes_->size();
   } else {
+    table.fit();
     io.text(*table.bytes_);
   }
 }

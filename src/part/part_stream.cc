@@ -85,10 +85,7 @@ boost::intrusive_ptr<const LineHead> read_head(const std::string& text, uint64_t
   Header header;
   read_header(text, header);
   if (level != static_cast<uint64_t>(header.level)) return nullptr;
-  boost::intrusive_ptr<LineHead> head = new LineHead;
-  head->text = text;
-  head->level = header.level;
-  return head;
+  return LineHead::make(text, {header.level});
 }
 
 /// A message of that wording, or a whole line with such a message; nullptr if the text is neither.
@@ -133,7 +130,7 @@ void PartWriter::message(const boost::intrusive_ptr<const RecordText>& message) 
   // Threads that read side by side have texts of their own.
   const uint64_t wording =
       message->wording == nullptr ? 0 : wording_numbers().places.at(message->wording) + 1;
-  const std::string key = std::to_string(wording) + ":" + message->text;
+  const std::string key = std::to_string(wording) + ":" + std::string(message->text());
   const auto [place, is_new] = messages_by_text_.try_emplace(key, messages_by_text_.size());
   if (is_new) new_messages_.push_back(message);
   messages_.emplace(message, place->second);
@@ -168,13 +165,13 @@ void PartWriter::end_frame(FrameKind kind) {
   std::vector<uint64_t> numbers;
   if (!new_texts_.empty()) write_frame(FrameKind::Texts, new_texts_, numbers);
   for (const auto& head : new_heads_) {
-    texts.push_back(head->text);
+    texts.emplace_back(head->text());
     numbers.push_back(static_cast<uint64_t>(head->level));
   }
   if (!texts.empty()) write_frame(FrameKind::Heads, texts, numbers);
   new_heads_.clear();
   for (const auto& message : new_messages_) {
-    texts.push_back(message->text);
+    texts.emplace_back(message->text());
     numbers.push_back(message->hash);
     numbers.push_back(
         message->wording == nullptr ? 0 : wording_numbers().places.at(message->wording) + 1);

@@ -229,7 +229,7 @@ void for_each_named(const MessagePart& part, const std::vector<Firing>& firings,
                     const std::function<void(const ReadRecord&)>& use) {
   for_each_hit(firings, [&](const Hit& hit) {
     for (const ReadRecord* read : hit.records) {
-      const uint16_t kind = read->record->kind();
+      const uint16_t kind = read->record().kind();
       const bool is_kind = kind != Record::kNoKind && all_kinds()[kind].name == part.text;
       if (is_kind || hit.label == part.text) use(*read);
     }
@@ -282,8 +282,8 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
       return fact_values(part, view, firings);
     case MessagePart::Type::Plural: {
       // The form for the number of different lines, with the number in the place of each #.
-      std::set<const Record*> lines;
-      for_each_named(part, firings, [&](const ReadRecord& read) { lines.insert(read.record); });
+      std::set<SourceRef> lines;
+      for_each_named(part, firings, [&](const ReadRecord& read) { lines.insert(read.where()); });
       std::string text;
       for (const char c : lines.size() == 1 ? part.one : part.many) {
         text += c == '#' ? std::to_string(lines.size()) : std::string(1, c);
@@ -314,7 +314,7 @@ std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firi
 /// A line that may be shown: few of thousands are.
 struct Shown {
   SourceRef where;
-  const Record* record = nullptr;  ///< nullptr: a fact holds its text.
+  Record record;  ///< Of a line; a fact holds its text.
   const Evidence* line = nullptr;
 };
 
@@ -326,7 +326,7 @@ std::vector<std::vector<Shown>> lines_by_condition(const std::vector<Firing>& fi
       if (lists.size() <= i) lists.resize(i + 1);
       const Hit& hit = firing.hits[i];
       for (const ReadRecord* read : hit.records) {
-        lists[i].push_back({.where = read->record->where, .record = read->record});
+        lists[i].push_back({.where = read->where(), .record = read->record()});
       }
       if (hit.value == nullptr) continue;
       for (const Evidence& line : hit.value->evidence) {
@@ -355,7 +355,7 @@ void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
       if (i >= list.size() || taken.size() == Finding::kMaxEvidence) continue;
       if (!taken.insert(list[i].where).second) continue;
       finding.evidence.push_back(list[i].line != nullptr ? *list[i].line
-                                                         : evidence_of(*list[i].record));
+                                                         : evidence_of(list[i].record));
     }
   }
   std::ranges::sort(finding.evidence, {}, &Evidence::where);

@@ -35,8 +35,8 @@ const MatchingLines& JobView::lines(const LineCondition& condition) {
   const std::vector<FieldTest> of_message(of_line.begin(), rest);
   of_line.erase(of_line.begin(), rest);
   std::vector<bool> passed;
-  for (const Record* text : all.texts) {
-    passed.push_back(passes(job_, {.record = text}, of_message));
+  for (const ReadRecord& text : all.texts) {
+    passed.push_back(passes(job_, text, of_message));
   }
   if (std::ranges::find(passed, true) == passed.end()) return result;
   for (const ReadRecord& read : all.records) {
@@ -141,7 +141,7 @@ Answer RuleJudge::judge(const Condition& condition, const Instance& instance,
   for (size_t i = before; i < hits.size(); ++i) {
     for (const ReadRecord* read : hits[i].records) {
       if (++step.lines > ExplainedStep::kMostLines) continue;
-      step.evidence.push_back({read->record->where, read->record->text()});
+      step.evidence.push_back({read->where(), read->record().text()});
     }
   }
   return answer;
@@ -283,7 +283,7 @@ struct Lines {
 using Chain = std::vector<const ReadRecord*>;  ///< One line of each element, in order.
 
 bool is_before(const Job& job, const ReadRecord& a, const ReadRecord& b) {
-  return a.record->where < b.record->where && are_ordered(job, a.record->where, b.record->where);
+  return a.where() < b.where() && are_ordered(job, a.where(), b.where());
 }
 
 /// The chain that ends with `last` and begins as late as it can; empty: there is none.
@@ -309,8 +309,8 @@ bool may_be_in_order(const Job& job, const std::vector<Lines>& elements) {
     if (lines.open) continue;
     if (lines.records.empty()) return false;
     const auto next = std::ranges::find_if(lines.records, [&](const ReadRecord* read) {
-      return before == nullptr || before->record->where < read->record->where ||
-             !are_ordered(job, before->record->where, read->record->where);
+      return before == nullptr || before->where() < read->where() ||
+             !are_ordered(job, before->where(), read->where());
     });
     if (next != lines.records.end()) {
       before = *next;
@@ -327,7 +327,7 @@ Answer is_undisturbed(const Job& job, const Chain& chain, const Lines& stops) {
   for (const ReadRecord* stop : stops.records) {
     const bool after_first = is_before(job, *chain.front(), *stop);
     if (after_first && is_before(job, *stop, *chain.back())) return Answer::No;
-    const bool ordered = are_ordered(job, stop->record->where, chain.back()->record->where);
+    const bool ordered = are_ordered(job, stop->where(), chain.back()->where());
     // One that came before the chain may have come again inside it.
     may_be_between |= !ordered || (stops.repeated && !after_first);
   }
@@ -349,9 +349,8 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
     lines.label = condition.label;
     const auto own = of_process(found.records, process);
     lines.records.assign(own.begin(), own.end());
-    std::ranges::sort(lines.records, [](const auto* a, const auto* b) {
-      return a->record->where < b->record->where;
-    });
+    std::ranges::sort(lines.records,
+                      [](const auto* a, const auto* b) { return a->where() < b->where(); });
     return lines;
   };
   std::vector<Lines> elements;
@@ -377,8 +376,8 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
       elements, [](const Lines& lines) { return lines.open || lines.repeated; });
   const bool unordered = std::ranges::any_of(elements, [&](const Lines& lines) {
     return !lines.records.empty() && !elements.back().records.empty() &&
-           !are_ordered(job, lines.records.front()->record->where,
-                        elements.back().records.back()->record->where);
+           !are_ordered(job, lines.records.front()->where(),
+                        elements.back().records.back()->where());
   });
   if ((more || unordered) && may_be_in_order(job, elements)) best = std::max(best, Answer::Unknown);
   return best;

@@ -138,9 +138,7 @@ std::string number_text(int64_t number) { return number < 0 ? "" : std::to_strin
 
 constexpr HeaderField kHeaderFields[] = {
     {"level", FieldType::Text,
-     [](const Job&, const ReadRecord& read) {
-       return std::string(to_string(level_of(*read.record)));
-     }},
+     [](const Job&, const ReadRecord& read) { return std::string(to_string(read.level())); }},
     {"file", FieldType::Text,
      [](const Job&, const ReadRecord& read) { return std::string(read.header().file); }},
     {"host", FieldType::Text,
@@ -225,22 +223,22 @@ bool passes(FieldType type, std::string_view have, const ValueTest& test) {
 
 /// False if a value that the field has to hold stands nowhere in the message: a glance, before that
 /// is taken apart.
-bool may_pass(const Record& record, const FieldTest& test) {
+bool may_pass(const RecordText& text, const FieldTest& test) {
   const FieldRef& field = test.field;
-  const Wording* const wording = record.rest->wording;
+  const Wording* const wording = text.wording;
   const bool is_part = is_of_message(field) && wording != nullptr && wording->recogniser == nullptr;
   return !is_part || std::ranges::all_of(test.tests, [&](const ValueTest& demand) {
     const bool is_text = demand.op == Operator::Contains || demand.op == Operator::StartsWith ||
                          demand.op == Operator::EndsWith ||
                          (demand.op == Operator::Equals && field.type == FieldType::Text);
     return !is_text || std::ranges::any_of(demand.values, [&](const std::string& want) {
-      return record.rest->text.find(want) != std::string::npos;
+      return text.text().find(want) != std::string_view::npos;
     });
   });
 }
 
 bool passes(const Job& job, const ReadRecord& read, const FieldTest& test) {
-  if (!may_pass(*read.record, test)) return false;
+  if (!may_pass(*read.log->text(read.place), test)) return false;
   const std::string have = field_text(job, read, test.field);
   return std::ranges::all_of(test.tests, [&](const ValueTest& demand) {
     if (demand.op != Operator::SameAs) return passes(test.field.type, have, demand);
@@ -254,11 +252,11 @@ std::span<const HeaderField> header_fields() { return kHeaderFields; }
 
 std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field) {
   for (const Pattern& pattern : field.patterns) {
-    if (const auto text = pattern.capture(read.record->text(), field.group)) return *text;
+    if (const auto text = pattern.capture(read.record().text(), field.group)) return *text;
   }
   if (!field.group.empty()) return {};
   if (field.header != nullptr) return field.header->text(job, read);
-  return std::string(parse_message(*read.record).fields[field.index]);
+  return std::string(read.message().fields[field.index]);
 }
 
 bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>& tests) {

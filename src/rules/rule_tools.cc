@@ -390,15 +390,15 @@ std::string pattern_of(std::string_view line) {
 std::string condition_of(std::string_view line, const Job& job) {
   if (line.empty()) return "    - {line: 'NCCL WARN the words of the line'}\n";
   // The first line whose kind rules can ask for.
-  const Record* first = nullptr;
+  Record first;
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
       for (const Record& record : list.kept) {
-        if (first == nullptr || record.where < first->where) first = &record;
+        if (!first || record.where < first.where) first = record;
       }
     }
   }
-  if (first != nullptr) return event_condition(*first);
+  if (first) return event_condition(first);
   return fmt::format("    - line: {}\n", yaml_text(pattern_of(line)));
 }
 

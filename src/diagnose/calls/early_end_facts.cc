@@ -78,11 +78,11 @@ std::set<int> those_that_suffered(const Job& job) {
 std::vector<Leaver> by_own_words(const Job& job) {
   std::vector<Leaver> found;
   for_each_said<RankLeaves>(job, [&](const Said<RankLeaves>& said) {
-    Leaver one{said.process, said.message.rank, false, evidence_of(said.record)};
+    Leaver one{said.process, said.message.rank, false, evidence_of(said.record())};
     const int own = rank_of(job, said.process, said.header());
     if (one.rank < 0) {
       // Loggers are named for their rank: "INFO trainer[rank 3]: data exhausted, leaving".
-      const auto named = parse_int(rank_named_in(said.record.text()));
+      const auto named = parse_int(rank_named_in(said.record().text()));
       one.rank = named ? static_cast<int>(*named) : own;
     }
     if (one.rank < 0) return;
@@ -307,7 +307,7 @@ FactValue host_lost(const Job& job, const Instance&) {
     is_one &= !host.empty() && (lost.empty() || lost == host);
     lost = host;
     reporting.insert(nth_process(job, said.process).host);
-    value.evidence.push_back(evidence_of(said.record));
+    value.evidence.push_back(evidence_of(said.record()));
   });
   if (lost.empty() || !is_one || reporting.contains(lost)) return unknown();
   const auto processes = cut_off_on(job, lost);

@@ -109,7 +109,7 @@ void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, 
 void add_pytorch(const Job& job, FactValue& value) {
   std::string first;
   for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
-    value.evidence.push_back(evidence_of(said.record));
+    value.evidence.push_back(evidence_of(said.record()));
     if (!first.empty()) return;
     // "Op type: ALLREDUCEvs BARRIER", blanks as printed run together.
     const auto& differences = said.message.differences;
@@ -147,7 +147,7 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
   add_pytorch(job, value);
   for_each_said<MismatchReported>(job, [&](const Said<MismatchReported>& said) {
     if (said.message.text.find("Mismatched") == std::string_view::npos) return;
-    value.evidence.push_back(evidence_of(said.record));
+    value.evidence.push_back(evidence_of(said.record()));
     value.value = true;
     if (!value.what.empty()) return;
     value.what = fmt::format("NCCL noticed it at and around rank {}", said.message.rank);

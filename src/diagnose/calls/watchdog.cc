@@ -64,13 +64,13 @@ std::vector<WorkProgress> find_work_progress(const Job& job) {
   for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
     result.push_back({said.process, rank_of(job, said.process, said.header()),
                       group_in(said.header()), said.message.seq, said.message.last_enqueued,
-                      said.message.last_completed, evidence_of(said.record)});
+                      said.message.last_completed, evidence_of(said.record())});
   });
   // The monitor of the default group prints this line, with the default group's numbers.
   for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
     result.push_back({said.process, rank_of(job, said.process, said.header()), "0", std::nullopt,
                       said.message.last_enqueued, said.message.last_completed,
-                      evidence_of(said.record)});
+                      evidence_of(said.record())});
   });
   return result;
 }
@@ -108,7 +108,7 @@ void add_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
                               job.communicators.back().nranks < job.communicators.front().nranks;
   for_each_said<T>(job, [&](const Said<T>& said) {
     const int rank = rank_of(job, said.process, said.header());
-    TimedOutWork work = read_work(said.process, rank, said.message, said.record);
+    TimedOutWork work = read_work(said.process, rank, said.message, said.record());
     work.group = group_in(said.header());
     if (work.group.empty()) work.group = group_of(job, work);
     const bool is_other_rank = said.header().group_rank >= 0 && said.header().group_rank != rank;
@@ -140,7 +140,7 @@ void add_quoted(const Said<T>& said, int rank, std::string_view text,
   if (quoted.message.kind != &all_kinds()[kKindIndex<WatchdogTimeout>]) return;
   if (rank < 0) rank = rank_before(text.substr(0, begin));
   TimedOutWork work =
-      read_work(said.process, rank, read_message<WatchdogTimeout>(quoted.message), said.record);
+      read_work(said.process, rank, read_message<WatchdogTimeout>(quoted.message), said.record());
   work.in_unnamed_group = true;
   add_work(std::move(work), works);
 }
@@ -462,12 +462,12 @@ FactValue first_status(const Job& job) {
         !message.starts_with("Work timeout is detected by watchdog at work: ")) {
       return;
     }
-    if (value.known() && !(said.record.where < value.evidence.front().where)) return;
+    if (value.known() && !(said.where() < value.evidence.front().where)) return;
     const int rank = rank_of(job, said.process, said.header());
     const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
     value.value = fmt::format("work {}{}, last completed {}; no line names the operation",
                               said.message.seq, on, said.message.last_completed);
-    value.evidence = {evidence_of(said.record)};
+    value.evidence = {evidence_of(said.record())};
   });
   value.what = quiet_ranks_phrase(job);
   return value.known() ? value : unknown();

@@ -35,7 +35,7 @@ FactValue all_said(const Job& job, std::string_view missing, ValueOf value_of) {
   FactValue::Set values;
   for_each_said<T>(job, [&](const Said<T>& said) {
     FactValue& value = values.emplace_back(value_of(said.message));
-    value.evidence = {evidence_of(said.record)};
+    value.evidence = {evidence_of(said.record())};
     value.processes = {said.process};
   });
   return all_of(std::move(values), missing);
@@ -70,7 +70,7 @@ FactValue links(const Job& job, const Instance&) {
       if (hca.link != "IB" && hca.link != "RoCE") continue;  // The list is cut.
       values.push_back({.value = std::string(hca.link),
                         .what = printable(fmt::format("{}/{}", hca.name, hca.link)),
-                        .evidence = {evidence_of(*list.line)},
+                        .evidence = {evidence_of(list.line)},
                         .processes = {list.process}});
     }
   }
@@ -183,7 +183,7 @@ FactValue channels(const Job& job, const Instance&) {
   FactValue value{.value = int64_t{number}, .what = plural(number, "channel")};
   for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
     if (said.message.coll == number && value.evidence.empty()) {
-      value.evidence.push_back(evidence_of(said.record));
+      value.evidence.push_back(evidence_of(said.record()));
     }
   });
   return only(std::move(value));
@@ -250,7 +250,7 @@ FactValue settings(const Job& job, const Instance&) {
   std::map<std::string, std::vector<Evidence>, std::less<>> lines;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     std::vector<Evidence>& of_name = lines[std::string(said.message.name)];
-    if (of_name.size() < kMaxLines) of_name.push_back(evidence_of(said.record));
+    if (of_name.size() < kMaxLines) of_name.push_back(evidence_of(said.record()));
   });
   FactValue::Set values;
   for (const EnvironmentSetting& setting : job.environment) {

@@ -92,7 +92,7 @@ Stated stated_by(const Job& job, ValueOf&& value_of) {
   Stated values;
   for_each_said<T>(job, [&](const Said<T>& said) {
     std::string value(value_of(said.message));
-    if (!value.empty()) values.try_emplace(std::move(value), evidence_of(said.record));
+    if (!value.empty()) values.try_emplace(std::move(value), evidence_of(said.record()));
   });
   return values;
 }

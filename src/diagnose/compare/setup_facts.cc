@@ -38,7 +38,7 @@ bool is_printed_late(const Job& job, std::string_view name) {
     if (is_early || said.message.name != name) return;
     is_printed = true;
     const SourceRef completed = first_complete(job, nth_process(job, said.process));
-    is_early = completed.line == 0 || said.record.where < completed;
+    is_early = completed.line == 0 || said.where() < completed;
   });
   return is_printed && !is_early;
 }
@@ -109,14 +109,14 @@ FactValue::Set setting_values(const Job& job, const Instance& compared) {
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     const auto place = places.find(said.message.name);
     if (place == places.end() || !facts[place->second].evidence.empty()) return;
-    facts[place->second].evidence.push_back(evidence_of(said.record));
+    facts[place->second].evidence.push_back(evidence_of(said.record()));
   });
   // What the application asked for when it made a communicator, but for its name.
   StatedByName configs;
   for_each_said<CommConfig>(job, [&](const Said<CommConfig>& said) {
     if (said.message.name == "Comm name") return;
     configs[fmt::format("Comm config {}", said.message.name)].try_emplace(
-        std::string(said.message.value), evidence_of(said.record));
+        std::string(said.message.value), evidence_of(said.record()));
   });
   return stated_facts(configs, std::move(facts));
 }
@@ -176,7 +176,7 @@ FactValue::Set versions(const Job& job, const Instance&) {
   for_each_said<OfiVersion>(job, [&](const Said<OfiVersion>& said) {
     if (said.message.part == "CUDA driver") return;
     stated[std::string(said.message.part)].try_emplace(std::string(said.message.version),
-                                                       evidence_of(said.record));
+                                                       evidence_of(said.record()));
   });
   return stated_facts(stated);
 }
@@ -192,7 +192,7 @@ FactValue::Set network_values(const Job& job, const Instance&) {
     if (!plugin.version.empty()) value += fmt::format(" ({})", plugin.version);
     const auto name =
         plugin.type == "NET" ? std::string(kNetPlugin) : fmt::format("{} plugin", plugin.type);
-    stated[name].try_emplace(std::move(value), evidence_of(said.record));
+    stated[name].try_emplace(std::move(value), evidence_of(said.record()));
   });
   Stated& net = stated[std::string(kNetPlugin)];
   if (net.empty() && !job.network.plugin.empty()) net.try_emplace(job.network.plugin);
@@ -269,15 +269,15 @@ void add_list(std::string_view list, const std::string& place, const std::string
 FactValue::Set interfaces(const Job& job, const Instance&) {
   Lists lists;
   for_each_said<BootstrapInterface>(job, [&](const Said<BootstrapInterface>& said) {
-    add_list(said.message.devices, "bootstrap", nth_process(job, said.process).host, said.record,
+    add_list(said.message.devices, "bootstrap", nth_process(job, said.process).host, said.record(),
              lists);
   });
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     const std::string& host = nth_process(job, said.process).host;
     const std::string network(said.message.network);
-    add_list(said.message.devices, "devices of " + network, host, said.record, lists);
+    add_list(said.message.devices, "devices of " + network, host, said.record(), lists);
     if (said.message.oob.empty()) return;
-    add_list(said.message.oob, "out-of-band of " + network, host, said.record, lists);
+    add_list(said.message.oob, "out-of-band of " + network, host, said.record(), lists);
   });
   StatedByName stated;
   for (const auto& [place, there] : lists) {
@@ -345,7 +345,7 @@ FactValue::Set topology(const Job& job, const Instance&) {
   StatedByName stated;
   Evidence line;
   for_each_said<SystemHeader>(job, [&](const Said<SystemHeader>& said) {
-    if (line.where.line == 0 || said.record.where < line.where) line = evidence_of(said.record);
+    if (line.where.line == 0 || said.where() < line.where) line = evidence_of(said.record());
   });
   for (const HostTopology& host : job.topologies) {
     if (!is_printed(host)) continue;

@@ -250,7 +250,7 @@ constexpr uint64_t kFarthestUnseen = 40;
 
 /// The last kept line of one kind before a place in the same stretch of input.
 struct LastBefore {
-  const Record* record = nullptr;
+  Record record;
   bool full = false;  ///< Later lines of the kind may exist that were not kept.
 };
 
@@ -259,9 +259,9 @@ LastBefore last_before(const Job& job, SourceRef where) {
   const RecordsOf& all = records_of_kind(job, kKindIndex<T>);
   LastBefore last{.full = !all.full.empty()};
   for (const ReadRecord& read : all.records) {
-    const SourceRef there = read.record->where;
+    const SourceRef there = read.where();
     if (there.unit != where.unit || !(there < where)) continue;
-    if (last.record == nullptr || last.record->where < there) last.record = read.record;
+    if (!last.record || last.record.where < there) last.record = read.record();
   }
   return last;
 }
@@ -281,18 +281,18 @@ std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line) {
   if (is_eval_title(title)) return Phase{std::string(title), line};
 
   const LastBefore rare = last_before<EvalProgress>(job, line.where);
-  if (rare.record == nullptr) return std::nullopt;
+  if (!rare.record) return std::nullopt;
   const LastBefore bar = last_before<ProgressBar>(job, line.where);
   const LastBefore step = last_before<IterationLine>(job, line.where);
   for (const LastBefore& training : {bar, step}) {
-    if (training.record != nullptr && rare.record->where < training.record->where) {
+    if (training.record && rare.record.where < training.record.where) {
       return std::nullopt;
     }
   }
-  const uint64_t distance = line.where.line - rare.record->where.line;
+  const uint64_t distance = line.where.line - rare.record.where.line;
   const uint64_t farthest = bar.full || step.full ? kFarthestUnseen : kFarthest;
   if (distance > farthest && !rare.full) return std::nullopt;
-  return Phase{title_of(*rare.record), evidence_of(*rare.record)};
+  return Phase{title_of(rare.record), evidence_of(rare.record)};
 }
 
 }  // namespace ncclog

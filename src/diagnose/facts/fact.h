@@ -219,15 +219,17 @@ inline bool is_yes(const FactValue& value) {
 
 inline Evidence evidence_of(const Record& record) { return {record.where, record.text()}; }
 
-/// A kept line of one process, with what it says. `message` and `header()` view the texts of
-/// `record`.
+/// A kept line of one process, with what it says. `message` and `header()` view its
+/// texts.
 template <typename T>
 struct Said {
   int process = -1;  ///< Into Job::processes.
-  const Record& record;
   const T& message;
+  const ReadRecord& line;
 
-  Header header() const { return parse_record(record).header; }  ///< Read anew; few ask.
+  Record record() const { return line.record(); }
+  SourceRef where() const { return line.where(); }
+  Header header() const { return line.header(); }  ///< Read anew; few ask.
 };
 
 /// Calls `use(said)` for every kept message of these kinds: one kind after the other, process by
@@ -239,9 +241,9 @@ void for_each_said(const Job& job, Use use) {
     std::vector<M> messages;  // By text, each read once.
     for (const ReadRecord& read : all.records) {
       if (read.text == messages.size()) {
-        messages.push_back(read_message<M>(parse_message(*read.record)));
+        messages.push_back(read_message<M>(read.message()));
       }
-      use(Said<M>{read.process, *read.record, messages[read.text]});
+      use(Said<M>{read.process, messages[read.text], read});
     }
   };
   (visit(std::type_identity<T>()), ...);
@@ -260,7 +262,7 @@ FactValue said_answer(const Job& job, WordsOf words_of) {
   FactValue answer = no();
   for_each_said<T>(job, [&](const Said<T>& said) {
     std::string words = words_of(said);
-    if (!words.empty()) answer = yes(std::move(words), {evidence_of(said.record)});
+    if (!words.empty()) answer = yes(std::move(words), {evidence_of(said.record())});
   });
   return answer;
 }

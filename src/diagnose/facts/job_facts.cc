@@ -69,13 +69,13 @@ constexpr std::string_view kGraphVariables[] = {"NCCL_GRAPH_MIXING_SUPPORT", "NC
 std::optional<Evidence> cuda_graph_evidence(const Job& job) {
   std::optional<Evidence> first;
   for_each_said<CallsCaptured, GraphUsageViolated, GraphCaptureFailed, ModelCaptured>(
-      job, [&](const auto& said) { take_earlier(said.record, first); });
+      job, [&](const auto& said) { take_earlier(said.record(), first); });
   for_each_said<NcclTestsConfig>(job, [&](const Said<NcclTestsConfig>& said) {
-    if (said.message.graph > 0) take_earlier(said.record, first);
+    if (said.message.graph > 0) take_earlier(said.record(), first);
   });
   if (first) return first;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    if (equals_one_of(said.message.name, kGraphVariables)) take_earlier(said.record, first);
+    if (equals_one_of(said.message.name, kGraphVariables)) take_earlier(said.record(), first);
   });
   return first;
 }
@@ -322,17 +322,17 @@ std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
 
 FactValue mixed_nccl_versions(const Job& job, const Instance&) {
   Banners banners;
-  std::map<std::string, const Record*> lines;
+  std::map<std::string, Record> lines;
   for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
     const std::string version(said.message.version);
     banners[version].push_back(said.process);
-    lines.try_emplace(version, &said.record);
+    lines.try_emplace(version, said.record());
   });
   if (banners.empty()) return unknown();
   const std::set<std::string> mixed = mixed_versions(job, banners);
   if (mixed.empty()) return no();
   std::vector<Evidence> evidence;
-  for (const std::string& version : mixed) evidence.push_back(evidence_of(*lines.at(version)));
+  for (const std::string& version : mixed) evidence.push_back(evidence_of(lines.at(version)));
   const std::vector<std::string> names(mixed.begin(), mixed.end());
   return yes("the ranks print NCCL " + join(names, " and "), std::move(evidence),
              minority(banners));

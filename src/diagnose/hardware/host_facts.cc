@@ -175,17 +175,17 @@ FactValue container(const Job& job, const Instance&) {
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
       if (list.kept.empty()) continue;
-      const Record& first = list.kept.front();
-      const bool is_same = first.head != nullptr && first.head.get() == last;
-      last = first.head.get();
-      const std::string_view line = last != nullptr ? last->text : first.rest->text;
+      const Record first = list.kept.front();
+      const bool is_same = first.head != nullptr && first.head == last;
+      last = first.head;
+      const std::string_view line = last != nullptr ? last->text() : first.rest->text();
       if (is_same || !is_container_output(line)) continue;
       return yes("a container runtime wrote the log", {evidence_of(first)});
     }
   }
   FactValue answer = said_answer<ShellCommand>(job, [](const Said<ShellCommand>& said) {
     // "root@c5ab17e0d2f4:/workspace# df" names a host.
-    const std::string line = said.record.text();
+    const std::string line = said.record().text();
     const std::string_view text = line;
     const std::string_view prompt = text.substr(std::min(text.find('@'), text.size() - 1) + 1);
     const bool is_in_one = holds_one_of(said.message.command, kContainerCommands) ||
@@ -195,7 +195,7 @@ FactValue container(const Job& job, const Instance&) {
   for (const HostAddress& address : all_addresses(job)) {
     if (address.name == "eth0" && bridge_range(address.ip, false) == "172.17.0.0/16") {
       return yes(fmt::format("eth0 has Docker's address {}", address.ip),
-                 {evidence_of(*address.line)});
+                 {evidence_of(address.line)});
     }
   }
   return answer;

@@ -175,7 +175,7 @@ FactValue odd_answer(const Job& job, const PeerValues& values, OddOnes odd, Word
   for_each_said<T>(job, [&](const Said<T>& said) {
     const bool is_shown = value.evidence.size() == kMaxShown || said.process == last;
     if (is_shown || !std::ranges::binary_search(odd.odd, said.process)) return;
-    value.evidence.push_back(evidence_of(said.record));
+    value.evidence.push_back(evidence_of(said.record()));
     last = said.process;
   });
   value.processes = std::move(odd.odd);
@@ -258,7 +258,7 @@ FactValue odd_channel_count(const Job& job, const Instance&) {
     std::vector<Evidence> lines;
     for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
       const bool named = std::ranges::binary_search(odd.odd, said.process);
-      if (named && said.message.coll != odd.common) lines.push_back(evidence_of(said.record));
+      if (named && said.message.coll != odd.common) lines.push_back(evidence_of(said.record()));
     });
     return yes(std::move(what), std::move(lines), std::move(odd.odd));
   }
@@ -575,7 +575,7 @@ std::optional<Evidence> line_of(const Job& job, const Measured& gpu) {
     const bool here = nth_process(job, said.process).host == gpu.host;
     const std::string_view node = said.message.node.substr(0, said.message.node.find(' '));
     const auto named = parse_node_name(node);
-    if (!line && here && named && *named == node_of(gpu).name) line = evidence_of(said.record);
+    if (!line && here && named && *named == node_of(gpu).name) line = evidence_of(said.record());
   });
   return line;
 }
@@ -688,7 +688,8 @@ FactValue odd_search(const Job& job, const Instance&) {
     std::vector<Evidence> lines;
     for_each_said<GraphPattern>(job, [&](const Said<GraphPattern>& said) {
       const bool named = std::ranges::binary_search(processes, said.process);
-      if (named && said.message.pattern == kRingPattern) lines.push_back(evidence_of(said.record));
+      if (named && said.message.pattern == kRingPattern)
+        lines.push_back(evidence_of(said.record()));
     });
     return yes(std::move(what), std::move(lines), std::move(processes));
   }

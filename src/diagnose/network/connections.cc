@@ -203,7 +203,7 @@ FactValue channels_capped(const Job& job, const Instance&) {
   for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
     if (said.message.coll <= channels) return;
     channels = said.message.coll;
-    lines = {evidence_of(said.record)};
+    lines = {evidence_of(said.record())};
   });
   constexpr int kRing = 4;
   constexpr int kBehindSwitches = 8;
@@ -225,7 +225,7 @@ FactValue channels_capped(const Job& job, const Instance&) {
     if (!capped.words.empty()) return;
     capped.add(fmt::format("{}={} leaves {} where {} {}", to_valid_utf8(said.message.name), *cap,
                            *cap == 1 ? "one channel" : plural(*cap, "channel"), why, usual),
-               evidence_of(said.record));
+               evidence_of(said.record()));
   });
   capped.evidence.insert(capped.evidence.end(), lines.begin(), lines.end());
   return capped.answer(unknown());
@@ -283,7 +283,7 @@ FactValue few_channels(const Job& job, const Instance& instance) {
   for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
     const bool own = std::ranges::binary_search(instance.processes, said.process);
     if (own && said.message.coll == channels && lines.size() < 2) {
-      lines.push_back(evidence_of(said.record));
+      lines.push_back(evidence_of(said.record()));
     }
   });
   return yes(fmt::format("{} for {} ranks on {}", channels, comm.nranks, comm.hosts.front()),
@@ -441,7 +441,7 @@ FactValue stalled_from_start(const Job& job, const Instance&) {
   for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
     const int64_t seq = said.message.seq;
     later = later || seq < 1 || seq > 2;
-    lines.push_back(evidence_of(said.record));
+    lines.push_back(evidence_of(said.record()));
   });
   if (lines.empty()) return unknown();
   if (later) return no();
@@ -468,33 +468,34 @@ FactValue rdma_evidence(const Job& job, const Instance&) {
   AnswerParts signs;
   for_each_said<IbPort>(job, [&](const auto& said) {
     if (said.message.state != "Up") return;
-    add_sign(signs, "ibdev2netdev shows RDMA ports that are up", evidence_of(said.record));
+    add_sign(signs, "ibdev2netdev shows RDMA ports that are up", evidence_of(said.record()));
   });
   for_each_said<IbstatCa>(job, [&](const auto& said) {
-    add_sign(signs, fmt::format("ibstat shows {}", said.message.device), evidence_of(said.record));
+    add_sign(signs, fmt::format("ibstat shows {}", said.message.device),
+             evidence_of(said.record()));
   });
   for_each_said<GidRow>(job, [&](const auto& said) {
     add_sign(signs, fmt::format("show_gids lists {}", said.message.device),
-             evidence_of(said.record));
+             evidence_of(said.record()));
   });
   for (const HcaList& list : hca_lists(job)) {
     add_sign(signs,
              fmt::format("NET/IB lists {}{}", list.hcas.front().name, on_host(job, list.process)),
-             evidence_of(*list.line));
+             evidence_of(list.line));
   }
   for_each_said<IbDevice>(job, [&](const auto& said) {
     add_sign(signs, fmt::format("NET/IB found {}{}", said.message.name, on_host(job, said.process)),
-             evidence_of(said.record));
+             evidence_of(said.record()));
   });
   for_each_said<EnvSet>(job, [&](const auto& said) {
     if (said.message.name != "NCCL_IB_HCA" || said.message.value.starts_with('^')) return;
     add_sign(signs, fmt::format("NCCL_IB_HCA names {}", said.message.value),
-             evidence_of(said.record));
+             evidence_of(said.record()));
   });
   for (const HostAddress& address : all_addresses(job)) {
     if (!is_infiniband_interface(address.name)) continue;
     add_sign(signs, fmt::format("{} is an InfiniBand interface by its name", address.name),
-             evidence_of(*address.line));
+             evidence_of(address.line));
     break;
   }
   return signs.answer(no(), " and ");
@@ -508,14 +509,14 @@ FactValue networks_differ(const Job& job, const Instance&) {
   });
   if (!counts.evidence.empty()) return counts;
   std::map<std::string_view, std::vector<int>> groups;
-  std::map<std::string_view, const Record*> lines;  // The last one of its first process.
+  std::map<std::string_view, Record> lines;  // The last one of its first process.
   bool several = false;
   std::pair<int, std::string_view> last = {-1, {}};
   for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
     const std::string_view network = said.message.network;
     std::vector<int>& members = groups[network];
     if (members.empty() || members.back() != said.process) members.push_back(said.process);
-    if (members.size() == 1) lines[network] = &said.record;
+    if (members.size() == 1) lines[network] = said.record();
     // A process that uses several networks is a program that asks for them.
     several |= last.first == said.process && last.second != network;
     last = {said.process, network};
@@ -532,7 +533,7 @@ FactValue networks_differ(const Job& job, const Instance&) {
   for (const auto& [name, members] : groups) {
     parts.add(fmt::format("{} in {}{}", name, plural(std::ssize(members), "process"),
                           on_host(job, members.front())),
-              evidence_of(*lines[name]));
+              evidence_of(lines[name]));
   }
   parts.words = {fmt::format("({})", join(parts.words, ", "))};
   return parts.answer(no());
@@ -545,12 +546,12 @@ FactValue gpudirect(const Job& job, const Instance&) {
   AnswerParts signs;
   for_each_said<RingsConnected>(job, [&](const Said<RingsConnected>& said) {
     if (!said.message.text.ends_with("GDR 1")) return;
-    add_sign(signs, "the rings use GPU Direct RDMA", evidence_of(said.record));
+    add_sign(signs, "the rings use GPU Direct RDMA", evidence_of(said.record()));
   });
   for_each_said<GpuDirect>(job, [&](const Said<GpuDirect>& said) {
     if (said.message.state != "Enabled" || said.message.device.empty()) return;
     add_sign(signs, fmt::format("GPU Direct RDMA is enabled for {}", said.message.device),
-             evidence_of(said.record));
+             evidence_of(said.record()));
   });
   return signs.answer(no(), " and ");
 }

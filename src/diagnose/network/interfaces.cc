@@ -98,16 +98,16 @@ std::vector<HostAddress> read_addresses(const Job& job) {
     for (HostAddress address : in_list) {
       address.process = process;
       address.host = nth_process(job, process).host;
-      address.line = &record;
+      address.line = record;
       addresses.push_back(address);
     }
   };
   for_each_said<BootstrapInterface>(job, [&](const Said<BootstrapInterface>& said) {
-    add(said.process, said.record, said.message.devices, true);
+    add(said.process, said.record(), said.message.devices, true);
   });
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network != "IB") {
-      add(said.process, said.record, said.message.devices, false);
+      add(said.process, said.record(), said.message.devices, false);
     }
   });
   return addresses;
@@ -125,7 +125,7 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
   std::vector<HcaList> lists;
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network != "IB") return;
-    HcaList list{said.process, nth_process(job, said.process).host, {}, &said.record};
+    HcaList list{said.process, nth_process(job, said.process).host, {}, said.record()};
     for (const NetDevice& device : parse_device_list(said.message.devices)) {
       // One with an address is the interface after a list that another process's words broke.
       if (!device.name.empty() && device.address.empty()) {
@@ -192,7 +192,7 @@ std::vector<HostAddress> port_addresses(const Job& job) {
   std::vector<HostAddress> found;
   const auto add = [&](const auto& said, std::string_view device, std::string_view ip) {
     if (device.empty() || subnet_of(ip).empty()) return;
-    found.push_back({-1, nth_process(job, said.process).host, device, ip, false, &said.record});
+    found.push_back({-1, nth_process(job, said.process).host, device, ip, false, said.record()});
   };
   for_each_said<GidRow>(
       job, [&](const auto& said) { add(said, said.message.device, said.message.address); });
@@ -215,7 +215,7 @@ FactValue roce_nics_share_subnet(const Job& job, const Instance&) {
   const auto& [a, b] = *two;
   return yes(fmt::format("{} with {} and {} with {}{}{}", a.name, a.ip, b.name, b.ip,
                          b.host.empty() ? "" : " on ", b.host),
-             {evidence_of(*a.line), evidence_of(*b.line)});
+             {evidence_of(a.line), evidence_of(b.line)});
 }
 
 // Does a RoCE port use an entry of its GID table that other hosts cannot reach?
@@ -255,7 +255,7 @@ FactValue from_failures(const Job& job) {
     if (!is_link_local(local) && !is_link_local(remote)) return;
     answer = yes(fmt::format("the failing connection uses link-local GID {}",
                              is_link_local(local) ? local : remote),
-                 {evidence_of(said.record)});
+                 {evidence_of(said.record())});
   });
   return answer;
 }
@@ -322,7 +322,7 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
     }
     const std::string nic(said.message.hca);
     places.add(printable(to_valid_utf8(nic.empty() ? own : fmt::format("{} ({})", own, nic))),
-               evidence_of(said.record), said.process);
+               evidence_of(said.record()), said.process);
   });
   // Where other hosts cannot be reached either, the wiring inside one is not what is special.
   if (between_hosts) return no();
@@ -349,7 +349,7 @@ FactValue addresses_answer(const std::vector<HostAddress>& addresses) {
     if (!hosts.insert(address.host).second) continue;
     parts.words.push_back(fmt::format("{}:{}{}{}", address.name, address.ip,
                                       address.host.empty() ? "" : " on ", address.host));
-    if (hosts.size() <= kMostNamed) parts.evidence.push_back(evidence_of(*address.line));
+    if (hosts.size() <= kMostNamed) parts.evidence.push_back(evidence_of(address.line));
   }
   return parts.answer(no(), ", ", kMostNamed);
 }
@@ -466,7 +466,7 @@ FactValue interfaces_share_subnet(const Job& job, const Instance&) {
   const auto two = sharing_subnet(socket_addresses(job));
   if (!two) return no();
   const auto& [a, b] = *two;
-  return yes(fmt::format("{}:{} and {}:{}", a.name, a.ip, b.name, b.ip), {evidence_of(*b.line)});
+  return yes(fmt::format("{}:{} and {}:{}", a.name, a.ip, b.name, b.ip), {evidence_of(b.line)});
 }
 
 FactValue virtual_interface(const Job& job, const Instance&) {
@@ -485,7 +485,7 @@ FactValue virtual_interface_carries(const Job& job, const Instance&) {
   for (const Edge& edge : edges_of(job)) {
     if (edge.path.network != "Socket" || edge.path.device < 0) continue;
     const auto list = std::ranges::equal_range(all, edge.process, {}, &HostAddress::process);
-    const auto* line = list.empty() ? nullptr : list.front().line;
+    const Record line = list.empty() ? Record() : list.front().line;
     if (edge.path.device >= std::ranges::count(list, line, &HostAddress::line)) continue;
     const HostAddress& address = list[static_cast<size_t>(edge.path.device)];
     if (!is_virtual_interface(address.name)) continue;
@@ -532,7 +532,7 @@ FactValue hca_sets_differ(const Job& job, const Instance&) {
     const HcaList& list = *members.front();
     const std::string kinds = fmt::format("{} InfiniBand and {} RoCE devices",
                                           count_link(list, "IB"), count_link(list, "RoCE"));
-    if (groups[kinds].empty()) evidence.push_back(evidence_of(*list.line));
+    if (groups[kinds].empty()) evidence.push_back(evidence_of(list.line));
     for (const HcaList* member : members) {
       // Each process of the host has devices of its own.
       if (member->hcas.size() != list.hcas.size()) return unknown();
@@ -601,7 +601,7 @@ FactValue used_link_mix(const std::vector<UsedHca>& used) {
   if (ib.empty() || roce.empty()) return no();
   AnswerParts names;
   for (const UsedHca& each : roce.size() <= ib.size() ? roce : ib) {
-    names.add(fmt::format("{}/{}", each.hca->name, each.hca->link), evidence_of(*each.list->line));
+    names.add(fmt::format("{}/{}", each.hca->name, each.hca->link), evidence_of(each.list->line));
   }
   names.words = {fmt::format("(connections run over {} beside {} of the other kind)",
                              join(names.words, ", "), std::max(ib.size(), roce.size()))};
@@ -623,7 +623,7 @@ FactValue hca_link_mix(const Job& job, const Instance&) {
         std::ranges::find_if(list.hcas, [&](const Hca& each) { return each.link == odd; });
     return yes(
         fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
-        {evidence_of(*list.line)});
+        {evidence_of(list.line)});
   }
   return answer;
 }
@@ -650,7 +650,7 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
     if (names.empty() || parts.words.size() == kMost) continue;
     const Process& process = nth_process(job, list.process);
     const std::string who = process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.host;
-    parts.add(fmt::format("{} uses {}", who, join(names, ", ")), evidence_of(*list.line));
+    parts.add(fmt::format("{} uses {}", who, join(names, ", ")), evidence_of(list.line));
   }
   FactValue value = parts.answer(unknown());
   if (value.known()) value.what = " Of its devices, " + value.what + ".";
@@ -663,7 +663,7 @@ FactValue every_hca(const Job& job, Test test) {
   if (lists.empty()) return unknown();
   const bool all = std::ranges::all_of(
       lists, [&](const HcaList& list) { return std::ranges::all_of(list.hcas, test); });
-  return all ? yes({}, {evidence_of(*lists.front().line)}) : no();
+  return all ? yes({}, {evidence_of(lists.front().line)}) : no();
 }
 
 FactValue all_roce(const Job& job, const Instance&) {
@@ -680,7 +680,7 @@ FactValue slow_hca(const Job& job, const Instance&) {
   std::map<int, std::pair<std::string, Evidence>> by_speed;
   for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
     if (said.message.speed <= 0) return;
-    by_speed.try_emplace(said.message.speed, said.message.name, evidence_of(said.record));
+    by_speed.try_emplace(said.message.speed, said.message.name, evidence_of(said.record()));
   });
   if (by_speed.empty()) return unknown();
   const auto& [slowest, device] = *by_speed.begin();

@@ -52,7 +52,7 @@ struct HostAddress {
   std::string_view name;   ///< "eth0"
   std::string_view ip;     ///< "10.1.2.3", "fe80::1"; without port and scope.
   bool bootstrap = false;  ///< The one that the bootstrap uses; false: a data interface.
-  const Record* line = nullptr;
+  Record line;
 };
 
 /// The bootstrap's interface of each process: the first that its line lists.
@@ -82,7 +82,7 @@ struct HcaList {
   int process = -1;       ///< Into Job::processes.
   std::string_view host;  ///< Of the process; empty: unknown.
   std::vector<Hca> hcas;  ///< In NCCL's order.
-  const Record* line = nullptr;
+  Record line;
 };
 
 /// All lists that name at least one device.

@@ -66,7 +66,7 @@ int rank_above(const Job& job, SourceRef where) {
   constexpr uint64_t kRowsAbove = 3;
   int rank = -1;
   for_each_said<FailureRank>(job, [&](const Said<FailureRank>& row) {
-    const SourceRef at = row.record.where;
+    const SourceRef at = row.where();
     const bool above = at.unit == where.unit && at < where && where.line - at.line <= kRowsAbove;
     if (above) rank = row.message.rank;
   });
@@ -97,20 +97,19 @@ std::string ExitReport::words() const {
 std::vector<ExitReport> exit_reports(const Job& job) {
   std::vector<ExitReport> reports;
   for_each_said<ProcessEnded>(job, [&](const auto& said) {
-    reports.push_back({said.message, std::nullopt, &said.record});
+    reports.push_back({said.message, std::nullopt, said.record()});
   });
   const auto add_code = [&](int exitcode, int64_t pid, int rank, const Record& record) {
-    reports.push_back({{.pid = pid, .rank = rank}, exitcode, &record});
+    reports.push_back({{.pid = pid, .rank = rank}, exitcode, record});
   };
   for_each_said<WorkerFailed>(job, [&](const auto& said) {
-    add_code(said.message.exitcode, said.message.pid, -1, said.record);
+    add_code(said.message.exitcode, said.message.pid, -1, said.record());
   });
   for_each_said<FailureExitcode>(job, [&](const auto& said) {
-    add_code(said.message.exitcode, said.message.pid, rank_above(job, said.record.where),
-             said.record);
+    add_code(said.message.exitcode, said.message.pid, rank_above(job, said.where()), said.record());
   });
   for_each_said<ProcessExited>(
-      job, [&](const auto& said) { add_code(said.message.exitcode, -1, -1, said.record); });
+      job, [&](const auto& said) { add_code(said.message.exitcode, -1, -1, said.record()); });
   return reports;
 }
 
@@ -120,7 +119,7 @@ namespace {
 struct Totals {
   uint64_t lines = 0;  ///< Kept or not.
   uint64_t kept = 0;
-  const Record* last = nullptr;  ///< The last one that is kept.
+  Record last;  ///< The last one that is kept.
 };
 
 template <typename T>
@@ -131,8 +130,8 @@ Totals totals_of(const Job& job) {
     if (list.kept.empty()) continue;
     totals.lines += list.total;
     totals.kept += list.kept.size();
-    const Record& last = list.kept.back();
-    if (totals.last == nullptr || totals.last->where < last.where) totals.last = &last;
+    const Record last = list.kept.back();
+    if (!totals.last || totals.last.where < last.where) totals.last = last;
   }
   return totals;
 }
@@ -158,8 +157,8 @@ class MarkCollector {
   /// What programs print on whatever rank: it is about the job.
   template <typename T>
   void add_all(EndState state, std::string_view what) {
-    for_each_said<T>(job_,
-                     [&](const Said<T>& said) { add(state, -1, std::string(what), said.record); });
+    for_each_said<T>(
+        job_, [&](const Said<T>& said) { add(state, -1, std::string(what), said.record()); });
   }
 
   void add_programs() {
@@ -169,17 +168,19 @@ class MarkCollector {
       // "aborted": the target was not reached in the epochs that were allowed.
       const std::string status = to_valid_utf8(said.message.status.substr(0, 32));
       add(EndState::Finished, -1, fmt::format("the benchmark's run_stop says {}", status),
-          said.record);
+          said.record());
     });
     add_bench_results();
     add_all<BenchHeading>(EndState::Finished, "the benchmark printed its results");
     for_each_said<ProcessGroupNotDestroyed>(job_, [&](const auto& said) {
-      add(EndState::Finished, said.process, "the process left by itself", said.record);
+      add(EndState::Finished, said.process, "the process left by itself", said.record());
     });
     for_each_said<PluginNote>(job_, [&](const auto& said) {
       // Printed by a destructor of the library, so not where a signal ends the process.
-      const bool leaves = said.record.rest->text.find("Plugin: Closing env ") != std::string::npos;
-      if (leaves) add(EndState::Finished, said.process, "the process left by itself", said.record);
+      const bool leaves =
+          said.record().rest->text().find("Plugin: Closing env ") != std::string_view::npos;
+      if (leaves)
+        add(EndState::Finished, said.process, "the process left by itself", said.record());
     });
   }
 
@@ -187,13 +188,13 @@ class MarkCollector {
   void add_bench_results() {
     const Totals results = totals_of<BenchResult>(job_);
     const auto ranks = static_cast<uint64_t>(job_.nranks.value_or(0));
-    if (results.last == nullptr || ranks < 2 || results.lines % ranks != 0) return;
-    add(EndState::Finished, -1, "all ranks printed what they measured", *results.last);
+    if (!results.last || ranks < 2 || results.lines % ranks != 0) return;
+    add(EndState::Finished, -1, "all ranks printed what they measured", results.last);
   }
 
   void add_nccl_tests() {
     for (const SpeakerLog& log : job_.logs) {
-      for (const Record& record : log.benchmarks.kept) {
+      for (const Record record : log.benchmarks.kept) {
         const bool sums_up = record.kind() == kKindIndex<NcclTestsOutOfBounds> ||
                              record.kind() == kKindIndex<NcclTestsBandwidth>;
         if (sums_up) add(EndState::Finished, -1, "nccl-tests printed its summary", record);
@@ -221,21 +222,21 @@ class MarkCollector {
     if (exits.lines == exits.kept || std::cmp_not_equal(exits.lines, processes)) return;
     add(EndState::Finished, -1,
         fmt::format("all {} processes exit successfully, says the launcher", exits.lines),
-        *exits.last);
+        exits.last);
   }
 
   void add_launchers() {
     add_all_exits();
     for_each_said<WorkerFinished>(job_, [&](const auto& said) {
       add_process(process_of_pid(job_, said.message.pid), EndState::Finished,
-                  "exits successfully, says the launcher", said.record);
+                  "exits successfully, says the launcher", said.record());
     });
     for (const ExitReport& exit : exit_reports(job_)) add_exit(exit);
-    for_each_said<RunEnded>(job_, [&](const auto& said) { add_run(said.message, said.record); });
+    for_each_said<RunEnded>(job_, [&](const auto& said) { add_run(said.message, said.record()); });
     add_all<ChildFailed>(EndState::Failed, "torchrun ends because a worker failed");
     for_each_said<WorkerClosing>(job_, [&](const auto& said) {
       add_process(process_of_pid(job_, said.message.pid), EndState::Stopped,
-                  "was ended by its launcher", said.record);
+                  "was ended by its launcher", said.record());
     });
     add_all<AgentSignalled>(EndState::Stopped, "the launcher was told to end");
   }
@@ -248,7 +249,7 @@ class MarkCollector {
                                                  : EndState::Failed;
     int process = process_of_pid(job_, exit.ended.pid);
     if (process < 0) process = process_of_rank(job_, exit.ended.rank);
-    add_process(process, state, std::move(words), *exit.record);
+    add_process(process, state, std::move(words), exit.record);
   }
 
   /// Of one task alone it is the job's end, else that of the rank of the same number.
@@ -272,7 +273,7 @@ class MarkCollector {
       const bool limit = said.message.text.find("DUE TO TIME LIMIT") != std::string_view::npos;
       add(EndState::Stopped, -1,
           limit ? "the scheduler ended it at its time limit" : "the scheduler cancelled it",
-          said.record);
+          said.record());
     });
     for_each_said<BatchState>(job_, [&](const auto& said) {
       const BatchState& batch = said.message;
@@ -282,7 +283,7 @@ class MarkCollector {
       add(stopped    ? EndState::Stopped
           : finished ? EndState::Finished
                      : EndState::Failed,
-          -1, "the scheduler reports its end", said.record);
+          -1, "the scheduler reports its end", said.record());
     });
   }
 
@@ -331,25 +332,25 @@ bool work_follows(const Job& job, SourceRef where) {
   });
 }
 
-static std::vector<const Record*> find_test_begins(const Job& job) {
-  std::vector<const Record*> begins;
+static std::vector<Record> find_test_begins(const Job& job) {
+  std::vector<Record> begins;
   for (const SpeakerLog& log : job.logs) {
-    for (const Record& record : log.benchmarks.kept) {
-      if (record.kind() == kKindIndex<NcclTestsConfig>) begins.push_back(&record);
+    for (const Record record : log.benchmarks.kept) {
+      if (record.kind() == kKindIndex<NcclTestsConfig>) begins.push_back(record);
     }
   }
   return begins;
 }
 
 std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
-  const Record* last = nullptr;
+  Record last;
   // Asked about every process.
-  for (const Record* begin : job.answers.of<&find_test_begins>(job)) {
-    const bool is_later = last == nullptr || last->where < begin->where;
-    if (is_later && is_before(job, where, begin->where)) last = begin;
+  for (const Record& begin : job.answers.of<&find_test_begins>(job)) {
+    const bool is_later = !last || last.where < begin.where;
+    if (is_later && is_before(job, where, begin.where)) last = begin;
   }
-  if (last == nullptr) return std::nullopt;
-  return evidence_of(*last);
+  if (!last) return std::nullopt;
+  return evidence_of(last);
 }
 
 namespace {
@@ -506,7 +507,7 @@ bool may_be_zones(const Job& job, const Silence& silence, const Beat& last) {
 std::set<uint32_t> inputs_of_watchers(const Job& job) {
   std::set<uint32_t> inputs;
   for_each_said<RunEnded, RunStalled>(job, [&](const auto& said) {
-    if (const JobUnit* unit = unit_of(job, said.record.where)) inputs.insert(unit->input);
+    if (const JobUnit* unit = unit_of(job, said.where())) inputs.insert(unit->input);
   });
   return inputs;
 }

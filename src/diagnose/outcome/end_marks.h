@@ -57,7 +57,7 @@ bool prints_steps(const Job& job);
 struct ExitReport {
   ProcessEnded ended;           ///< Views the job. With an exit code: pid and rank at most.
   std::optional<int> exitcode;  ///< nullopt: a status or a signal is printed.
-  const Record* record = nullptr;
+  Record record;
 
   int signal() const;  ///< Below 1: none that is known.
   /// By SIGHUP, SIGINT or SIGTERM: somebody wanted it to end. SIGKILL is as often the kernel's.

@@ -48,8 +48,8 @@ std::optional<Record> first_unknown_warning(const Job& job) {
 FactValue warned(const Job& job, const Instance&) {
   if (const ReportedWarning* first = first_warning(job)) {
     return yes(
-        fmt::format("NCCL warns: \"{}\". {}", message_of(*first->record), first->warning.meaning),
-        {evidence_of(*first->record)});
+        fmt::format("NCCL warns: \"{}\". {}", message_of(first->record), first->warning.meaning),
+        {evidence_of(first->record)});
   }
   const auto unknown_one = first_unknown_warning(job);
   if (!unknown_one) return {false, "No WARN of NCCL says more.", {}, {}, {}};
@@ -203,7 +203,7 @@ bool is_of_setup(const ErrorTrace& trace) {
 
 /// A trail that went from NCCL's set-up through init.cc to the thread that init runs in.
 struct InitTrail {
-  std::vector<const Record*> lines;  ///< Of one error, innermost first.
+  std::vector<Record> lines;  ///< Of one error, innermost first.
   bool through_setup = false;
   bool through_init = false;
   std::string first;  ///< "graph/paths.cc:297".
@@ -217,7 +217,7 @@ struct InitTrail {
     if (!is_error) return false;
     if (lines.empty()) first = fmt::format("{}:{}", trace.file, trace.line);
     code = trace.code;
-    lines.push_back(&record);
+    lines.push_back(record);
     through_setup |= is_of_setup(trace);
     const bool ends = through_init && is_source(trace, "group.cc");
     through_init |= is_source(trace, "init.cc");
@@ -263,8 +263,8 @@ FactValue init_trail(const Job& job, const Instance&) {
           result_name(trail->code), to_valid_utf8(trail->first));
     }
     value.processes.push_back(static_cast<int>(p));
-    value.evidence.push_back(evidence_of(*trail->lines.front()));
-    value.evidence.push_back(evidence_of(*trail->lines.back()));
+    value.evidence.push_back(evidence_of(trail->lines.front()));
+    value.evidence.push_back(evidence_of(trail->lines.back()));
   }
   return value.evidence.empty() ? unknown() : value;
 }
@@ -280,8 +280,8 @@ FactValue warned_fatally(const Job& job, const Instance&) {
     const auto segments = segments_of(job, nth_process(job, each.process));
     if (!fails || std::ranges::count(segments, CommFate::Destroyed, &CommSegment::end) > 0)
       continue;
-    if (is_after_end(job, evidence_of(*each.record))) continue;
-    value.evidence.push_back(evidence_of(*each.record));
+    if (is_after_end(job, evidence_of(each.record))) continue;
+    value.evidence.push_back(evidence_of(each.record));
     if (value.processes.empty() || value.processes.back() != each.process) {
       value.processes.push_back(each.process);
     }
@@ -298,7 +298,7 @@ FactValue warned_of_failure(const Job& job, const Instance& instance) {
                 [&](int process) { return !reports_own_failure(job, nth_process(job, process)); });
   const ReportedWarning* first = first_warning(job);
   if (processes.empty() || first == nullptr) return unknown();
-  return yes(message_of(*first->record), {evidence_of(*first->record)}, std::move(processes));
+  return yes(message_of(first->record), {evidence_of(first->record)}, std::move(processes));
 }
 
 /// The same where nothing else says why.
@@ -311,17 +311,17 @@ FactValue silent_init_failure(const Job& job, const Instance& instance) {
 
 /// The last traceback of a log, where nothing of the framework stands after it: its exception is
 /// unknown or cut off.
-const Record* open_traceback(const SpeakerLog& log) {
+Record open_traceback(const SpeakerLog& log) {
   const auto& begun = log.records.kept(kKindIndex<TracebackStarted>);
-  if (begun.empty()) return nullptr;
-  const Record& last = begun.back();
+  if (begun.empty()) return {};
+  const Record last = begun.back();
   const bool is_closed =
       std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
         return entry.first != kKindIndex<TracebackStarted> &&
                all_kinds()[entry.first].source == Source::Framework && !entry.second.kept.empty() &&
                last.where < entry.second.kept.back().where;
       });
-  return is_closed ? nullptr : &last;
+  return is_closed ? Record() : last;
 }
 
 FactValue uncaught(const Job& job, const Instance&) {
@@ -332,13 +332,13 @@ FactValue uncaught(const Job& job, const Instance&) {
     value.processes.push_back(process);
   };
   for (const auto& [process, record] : uncaught_exceptions(job)) {
-    add(process, *record, fmt::format("an exception: \"{}\". ", message_of(*record)));
+    add(process, record, fmt::format("an exception: \"{}\". ", message_of(record)));
   }
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
-      const Record* traceback = open_traceback(job.logs[log]);
-      if (traceback == nullptr || went_on(job, traceback->where)) continue;
-      add(static_cast<int>(p), *traceback, "a traceback whose exception is not known. ");
+      const Record traceback = open_traceback(job.logs[log]);
+      if (!traceback || went_on(job, traceback.where)) continue;
+      add(static_cast<int>(p), traceback, "a traceback whose exception is not known. ");
     }
   }
   return value.evidence.empty() ? unknown() : value;
@@ -353,15 +353,15 @@ FactValue memory_shortage_outlived(const Job& job, const Instance&) {
     if (process >= 0) processes.push_back(process);
   };
   for_each_said<CudaOomException>(
-      job, [&](const Said<CudaOomException>& said) { add(said.process, said.record); });
+      job, [&](const Said<CudaOomException>& said) { add(said.process, said.record()); });
   for_each_said<CudaFailure>(job, [&](const Said<CudaFailure>& said) {
     if (said.message.error.find("out of memory") != said.message.error.npos) {
-      add(said.process, said.record);
+      add(said.process, said.record());
     }
   });
   for_each_said<CudaAllocFailed>(job, [&](const Said<CudaAllocFailed>& said) {
     constexpr std::string_view kOfGpu[] = {"calloc", "calloc async", "host alloc"};
-    if (equals_one_of(said.message.what, kOfGpu)) add(said.process, said.record);
+    if (equals_one_of(said.message.what, kOfGpu)) add(said.process, said.record());
   });
   if (lines.empty()) return unknown();
   const bool outlived =
@@ -426,7 +426,7 @@ FactValue nccl_tests_wrong(const Job& job, const Instance&) {
     if (!part.empty()) wrong.words.push_back(std::move(part));
   }
   for_each_said<NcclTestsOutOfBounds>(job, [&](const Said<NcclTestsOutOfBounds>& said) {
-    if (said.message.verdict == "FAILED") wrong.evidence.push_back(evidence_of(said.record));
+    if (said.message.verdict == "FAILED") wrong.evidence.push_back(evidence_of(said.record()));
   });
   return wrong.answer(no());
 }
@@ -474,7 +474,7 @@ FactValue nccl_tests_single_ranks(const Job& job, const Instance&) {
   for_each_said<NcclTestsRank>(job, [&](const Said<NcclTestsRank>& said) {
     others |= said.message.rank != 0;
     if (processes.emplace(said.message.host, said.message.pid).second) {
-      value.evidence.push_back(evidence_of(said.record));
+      value.evidence.push_back(evidence_of(said.record()));
     }
   });
   if (others || processes.empty()) return unknown();
@@ -522,7 +522,7 @@ FactValue nccl_tests_ran(const Job& job, const Instance&) {
   std::vector<std::string> parts;
   for (const NcclTestsRun& run : job.nccl_tests) parts.push_back(ran_phrase(run));
   FactValue value = yes(few_of(parts, kMostNamed, "; "));
-  const auto add = [&](const auto& said) { value.evidence.push_back(evidence_of(said.record)); };
+  const auto add = [&](const auto& said) { value.evidence.push_back(evidence_of(said.record())); };
   for_each_said<NcclTestsConfig>(job, add);
   for (const NcclTestsRun& run : job.nccl_tests) {
     for (const NcclTestsRow& row : run.rows) value.evidence.push_back({row.where, row.text});

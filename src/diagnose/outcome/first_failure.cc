@@ -65,7 +65,7 @@ class DeathCollector {
   /// torchrun and DeepSpeed stop the others when one worker failed.
   void note_victims() {
     for_each_said<WorkerUnkillable, WorkerClosing>(
-        job_, [&](const auto& said) { victims_.try_emplace(said.message.pid, said.record.where); });
+        job_, [&](const auto& said) { victims_.try_emplace(said.message.pid, said.where()); });
     victims_.erase(-1);
   }
 
@@ -107,7 +107,7 @@ class DeathCollector {
       std::vector<int> ranks = numbers_in(ended.tasks);
       if (ended.tasks.empty()) ranks = {ended.rank};
       for (const int rank : ranks) {
-        add({*by, ended.pid, rank, std::string(ended.host), evidence_of(*exit.record)});
+        add({*by, ended.pid, rank, std::string(ended.host), evidence_of(exit.record)});
       }
     }
   }
@@ -116,7 +116,7 @@ class DeathCollector {
   void add_oom_kills() {
     for_each_said<OomKill>(job_, [&](const Said<OomKill>& said) {
       if (said.message.pid >= 0) return;
-      add({DeathBy::Kill, -1, -1, std::string(said.message.host), evidence_of(said.record)});
+      add({DeathBy::Kill, -1, -1, std::string(said.message.host), evidence_of(said.record())});
     });
     for (const KernelEvent& event : job_.kernel_events) {
       if (event.kind == kKindIndex<OomKill>) add_kernel_death(DeathBy::Kill, event);
@@ -139,7 +139,7 @@ class DeathCollector {
       if (!said.message.error.starts_with("Segmentation fault")) return;
       const Process& process = nth_process(job_, said.process);
       add({DeathBy::SegmentationFault, process.pid, process.rank, process.host,
-           evidence_of(said.record)});
+           evidence_of(said.record())});
     });
   }
 
@@ -200,12 +200,13 @@ bool is_outlived_in_init(const SpeakerLog& log, const Record& warning) {
 
 std::vector<ReportedWarning> find_warnings(const Job& job) {
   std::vector<ReportedWarning> warnings;
-  const auto add = [&](size_t process, const SpeakerLog& log, const Record& record) {
-    // Most lines of such kinds are no WARNs; only NCCL's have a head of their own.
-    if (record.head != nullptr && level_of(record) != Level::Warn) return;
+  const auto add = [&](size_t process, const SpeakerLog& log, const RowRecords& all, size_t place) {
+    // Most lines of such kinds are no WARNs; only NCCL's have a level.
+    if (all.is_below_warn(place)) return;
+    const Record record = all[place];
     const Warning* stated = warning_of(parse_record(record));
     if (stated == nullptr) return;
-    ReportedWarning found{static_cast<int>(process), &record, false, *stated};
+    ReportedWarning found{static_cast<int>(process), record, false, *stated};
     found.outlived = stated->severity == WarnSeverity::Fatal && is_outlived_in_init(log, record);
     if (found.outlived) found.warning.severity = WarnSeverity::Degraded;
     warnings.push_back(found);
@@ -216,7 +217,9 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
     for (const size_t log : job.processes[p].logs) {
       for (const auto& [kind, list] : job.logs[log].records) {
         if (!warns[kind]) continue;
-        for (const Record& record : list.kept) add(p, job.logs[log], record);
+        for (size_t place = list.kept.first_place(); place < list.kept.end_place(); ++place) {
+          add(p, job.logs[log], *list.kept.all(), place);
+        }
       }
     }
   }
@@ -244,7 +247,7 @@ bool has_warnings(const Kind& kind) {
 const ReportedWarning* first_warning(const Job& job) {
   const auto& all = reported_warnings(job);
   const auto first = std::ranges::min_element(all, {}, [](const ReportedWarning& each) {
-    return std::pair(distance(each.warning), each.record->where);
+    return std::pair(distance(each.warning), each.record.where);
   });
   return first == all.end() ? nullptr : &*first;
 }
@@ -321,7 +324,7 @@ bool is_late(const Job& job, SourceRef where) {
 std::vector<ProgramException> own_exceptions(const Job& job) {
   std::vector<ProgramException> all;
   const auto add = [&](const auto& said) {
-    const SourceRef where = said.record.where;
+    const SourceRef where = said.where();
     const auto shows_traceback = [&](size_t log) {
       return stands_before<TracebackStarted>(job.logs[log], where);
     };
@@ -330,7 +333,7 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
       return;
     }
     ProgramException raised{said.process, nth_process(job, said.process).rank,
-                            excerpt_of(said.header().message), evidence_of(said.record)};
+                            excerpt_of(said.header().message), evidence_of(said.record())};
     const auto known = std::ranges::find_if(
         all, [&](const ProgramException& other) { return other.process == said.process; });
     if (known == all.end()) {
@@ -407,13 +410,13 @@ bool went_on(const Job& job, SourceRef where) {
   return steps_go_on(job, where) || calls_go_on(job, where);
 }
 
-std::vector<std::pair<int, const Record*>> uncaught_exceptions(const Job& job) {
-  std::vector<std::pair<int, const Record*>> all;
+std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
+  std::vector<std::pair<int, Record>> all;
   for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
     const std::string_view type = said.message.type;
     const bool is_asked_for = type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
-    if (!is_asked_for && !went_on(job, said.record.where)) {
-      all.emplace_back(said.process, &said.record);
+    if (!is_asked_for && !went_on(job, said.where())) {
+      all.emplace_back(said.process, said.record());
     }
   });
   return all;

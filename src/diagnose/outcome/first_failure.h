@@ -50,8 +50,8 @@ int process_of(const Job& job, const Death& death);
 
 /// A WARN of the log whose meaning is known.
 struct ReportedWarning {
-  int process = -1;                ///< Into Job::processes.
-  const Record* record = nullptr;  ///< In the job.
+  int process = -1;  ///< Into Job::processes.
+  Record record;
   /// Its thread went on with the initialisation after it: it printed rings, trees or Init COMPLETE,
   /// and no error before those. So what failed was done without.
   bool outlived = false;
@@ -104,7 +104,7 @@ const std::vector<ProgramException>& first_exceptions(const Job& job);
 
 /// Exceptions that the program did not outlive, without those that somebody asked for
 /// (KeyboardInterrupt, SystemExit); by process, into Job::processes.
-std::vector<std::pair<int, const Record*>> uncaught_exceptions(const Job& job);
+std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job);
 
 /// Training output stands after `where` in the same input, or all ranks go on calling there: what
 /// failed was caught, and the job went on.

@@ -93,12 +93,12 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
   for_each_said<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException,
                 NcclException, WatchdogTerminated, CppTerminate, FatalPythonError, CudaOomException,
                 StoreTimeout, StoreBarrierTimeout, NcclTestsFailure, NcclTestsTimeout>(
-      job, [&](const auto& said) { add(said.process, evidence_of(said.record)); });
+      job, [&](const auto& said) { add(said.process, evidence_of(said.record())); });
   for (const ProgramException& exception : first_exceptions(job)) {
     add(exception.process, exception.line);
   }
   for (const ReportedWarning& warning : reported_warnings(job)) {
-    if (warning.is_own_failure()) add(warning.process, evidence_of(*warning.record));
+    if (warning.is_own_failure()) add(warning.process, evidence_of(warning.record));
   }
   return failures;
 }
@@ -187,8 +187,8 @@ class Deriver {
       const auto& [raised_by, record] = exception;
       const bool may_be_its =
           raised_by == process || raised_by < 0 || !nth_process(job_, raised_by).has_nccl;
-      return may_be_its && (is_before(job_, teardown.last, record->where) ||
-                            (teardown.aborted && is_before(job_, record->where, teardown.last)));
+      return may_be_its && (is_before(job_, teardown.last, record.where) ||
+                            (teardown.aborted && is_before(job_, record.where, teardown.last)));
     });
   }
 
@@ -299,8 +299,8 @@ class Deriver {
   const Job& job_;
   std::vector<EndMark> marks_;
   std::map<std::pair<EndState, int>, const EndMark*> first_marks_;  ///< By state and process.
-  std::vector<std::optional<Evidence>> failures_;          ///< By process: its own report of one.
-  std::vector<std::pair<int, const Record*>> exceptions_;  ///< Uncaught, by process.
+  std::vector<std::optional<Evidence>> failures_;   ///< By process: its own report of one.
+  std::vector<std::pair<int, Record>> exceptions_;  ///< Uncaught, by process.
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
   std::optional<Evidence> open_test_;  ///< Begins after the summary of another one.
 };

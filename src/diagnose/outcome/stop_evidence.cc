@@ -23,8 +23,8 @@ std::map<uint64_t, SourceRef> restarts_of(const Job& job) {
   std::map<uint64_t, SourceRef> restarts;
   std::set<int> launchers;
   for_each_said<WorkerGroupRestart>(job, [&](const auto& said) {
-    SourceRef& last = restarts[said.record.where.unit];
-    last = std::max(last, said.record.where);
+    SourceRef& last = restarts[said.where().unit];
+    last = std::max(last, said.where());
     launchers.insert(said.process);
   });
   std::erase_if(restarts, [&](const auto& restart) {
@@ -62,7 +62,7 @@ class Search {
       const std::string words = phrase(said.message);
       if (words.empty()) return;
       const int rank = rank_of(job_, said.process, said.header());
-      add(by, fmt::format("{} {}", subject_of(rank), words), evidence_of(said.record));
+      add(by, fmt::format("{} {}", subject_of(rank), words), evidence_of(said.record()));
     });
   }
 
@@ -75,8 +75,9 @@ class Search {
   /// What launchers and schedulers say: `words` are the whole sentence.
   template <typename T>
   void add_told(StopBy by, std::string_view words) {
-    for_each_said<T>(
-        job_, [&](const Said<T>& said) { add(by, std::string(words), evidence_of(said.record)); });
+    for_each_said<T>(job_, [&](const Said<T>& said) {
+      add(by, std::string(words), evidence_of(said.record()));
+    });
   }
 
  private:
@@ -127,8 +128,8 @@ void find_failures(const Job& job, Search& search) {
   // A WARN after which NCCL's call fails, and not because a peer went away.
   const ReportedWarning* warning = first_warning(job);
   if (warning == nullptr || !warning->is_own_failure()) return;
-  search.add(kBy, fmt::format("NCCL warns: \"{}\"", message_of(*warning->record)),
-             evidence_of(*warning->record));
+  search.add(kBy, fmt::format("NCCL warns: \"{}\"", message_of(warning->record)),
+             evidence_of(warning->record));
 }
 
 /// What is reported of processes that ended because somebody asked for it, or of all others.
@@ -137,7 +138,7 @@ void find_exits(const Job& job, StopBy by, Search& search) {
     const std::string words = exit.words();
     if (exit.exitcode == 0 || words.empty()) continue;
     if (exit.is_requested() == (by == StopBy::Ended)) {
-      search.add(by, "a process " + words, evidence_of(*exit.record));
+      search.add(by, "a process " + words, evidence_of(exit.record));
     }
   }
 }
@@ -194,16 +195,16 @@ std::optional<StopEvidence> watched_stall(const Job& job) {
   std::optional<StopEvidence> stall;
   LineTime seen;
   for_each_said<RunStalled>(job, [&](const Said<RunStalled>& said) {
-    seen = time_of(said.record);
+    seen = time_of(said.record());
     stall = {
         StopBy::Watched,
         fmt::format("'ncclog run' saw that nothing was written for {} s", said.message.seconds),
-        evidence_of(said.record)};
+        evidence_of(said.record())};
   });
   if (!stall || !seen.known()) return std::nullopt;
   bool went_on = last_work(job) > seen.nanoseconds;
   for_each_said<RunMovesAgain>(job, [&](const auto& said) {
-    went_on |= time_of(said.record).nanoseconds >= seen.nanoseconds;
+    went_on |= time_of(said.record()).nanoseconds >= seen.nanoseconds;
   });
   uint64_t ended = 0;
   uint64_t succeeded = 0;
@@ -370,7 +371,7 @@ void add_waits(const Job& job, bool timed_out, std::map<std::string, Barrier>& b
     barrier.came.insert(said.message.rank);
     barrier.waited.insert(said.message.rank);
     barrier.timed_out |= timed_out;
-    barrier.lines.push_back(evidence_of(said.record));
+    barrier.lines.push_back(evidence_of(said.record()));
   });
 }
 
@@ -531,7 +532,7 @@ FactValue store_root_silent(const Job& job, const Instance&) {
     in_subgroup |= own >= 0 && own != said.message.rank;
     waiting.insert(said.message.rank);
     if (said.message.root >= 0) roots.insert(said.message.root);
-    lines.push_back(evidence_of(said.record));
+    lines.push_back(evidence_of(said.record()));
   });
   if (roots.size() != 1 || in_subgroup) return unknown();
   const int root = *roots.begin();

@@ -105,7 +105,7 @@ class BenchmarkReader {
   void add(const Record& record) {
     const Message message = parse_message(record);
     if (message.kind == nullptr || message.kind->library != Library::Benchmark) return;
-    record_ = &record;
+    record_ = record;
     take_one_of<BenchPayload, BenchDuration, BenchResult, BenchAverage, BenchHeading, BenchBusbw,
                 TorchBenchRow, DsBenchHeading, DsBenchRow, DsCommsHeading, DsCommsOp, DsCommsRow,
                 DsCommOp, ParamRow>(message);
@@ -144,15 +144,15 @@ class BenchmarkReader {
     fresh.op = op;
     fresh.nranks = nranks > 0 ? nranks : -1;
     fresh.process = process_;
-    fresh.first = record_->where;
+    fresh.first = record_.where;
     return fresh;
   }
 
   void add_point(int64_t bytes, double time_us, double busbw, double algbw = -1) {
     if (busbw < 0) return;
     MeasuredPoint& point = all_.back().points.emplace_back();
-    point.where = record_->where;
-    point.text = record_->text();
+    point.where = record_.where;
+    point.text = record_.text();
     point.bytes = bytes;
     point.out_of_place = {time_us, algbw >= 0 ? algbw : algbw_of(bytes, time_us), busbw};
   }
@@ -195,7 +195,7 @@ class BenchmarkReader {
     const double busbw = number_said(said.busbw);
     if (busbw < 0) return;
     all_.back().mean_busbw = busbw / kBits;
-    all_.back().mean_line = record_->where;
+    all_.back().mean_line = record_.where;
     add_point(payload_, -1, busbw / kBits);
   }
 
@@ -329,7 +329,7 @@ class BenchmarkReader {
   static constexpr std::string_view kCommsLogger = "DeepSpeed's comms logger";
 
   int process_ = -1;
-  const Record* record_ = nullptr;  ///< The line that is taken.
+  Record record_;  ///< The line that is taken.
   std::vector<Measurement> all_;
   std::vector<size_t> trials_;  ///< Into all_.
   Table table_ = Table::None;
@@ -401,7 +401,7 @@ std::vector<Measurement> benchmark_measurements(const Job& job) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
       BenchmarkReader reader(static_cast<int>(p));
-      for (const Record& record : job.logs[log].benchmarks.kept) reader.add(record);
+      for (const Record record : job.logs[log].benchmarks.kept) reader.add(record);
       std::ranges::move(reader.take(trials), std::back_inserter(all));
     }
   }

@@ -53,7 +53,7 @@ std::vector<std::string> hosts_asked(const Measurement& measurement, const Measu
   // A table that names a few of its ranks is not said to run on their hosts, but it does.
   if (measurement.hosts.empty()) {
     for_each_said<NcclTestsRank>(scope.job, [&](const Said<NcclTestsRank>& said) {
-      if (scope.asks_file(said.record.where)) hosts.emplace(said.message.host);
+      if (scope.asks_file(said.where())) hosts.emplace(said.message.host);
     });
   }
   return {hosts.begin(), hosts.end()};
@@ -84,11 +84,11 @@ void add_nvls(const MeasuredScope& scope, Machine& machine) {
     machine.nvls = machine.nvls.value_or(true) && scope.job.processes[p].nvls == 1;
   }
   for_each_asked<NvlsSupport>(
-      scope, [&](const auto& said) { keep(machine.nvls_lines, evidence_of(said.record)); });
+      scope, [&](const auto& said) { keep(machine.nvls_lines, evidence_of(said.record())); });
   for_each_asked<ChannelCounts>(scope, [&](const Said<ChannelCounts>& said) {
     if (machine.channels >= 0) return;
     machine.channels = said.message.coll;
-    machine.channels_line = evidence_of(said.record);
+    machine.channels_line = evidence_of(said.record());
     if (said.message.nvls < 0) return;
     machine.nvls = said.message.nvls > 0;
     keep(machine.nvls_lines, machine.channels_line);
@@ -96,7 +96,7 @@ void add_nvls(const MeasuredScope& scope, Machine& machine) {
   for_each_asked<NvlsTreeConnected>(scope, [&](const Said<NvlsTreeConnected>& said) {
     machine.nvls_tree = true;
     machine.nvls = true;
-    keep(machine.nvls_lines, evidence_of(said.record));
+    keep(machine.nvls_lines, evidence_of(said.record()));
   });
 }
 
@@ -145,7 +145,7 @@ void add_nics(const MeasuredScope& scope, Machine& machine) {
   for (const HcaList& list : hca_lists(scope.job)) {
     if (!scope.asks(list.process)) continue;
     machine.has_rdma_nics = true;
-    keep(machine.nic_lines, evidence_of(*list.line));
+    keep(machine.nic_lines, evidence_of(list.line));
     // A storage port of another link type beside the fabric's carries nothing.
     const auto of_ib = std::ranges::count(list.hcas, "IB", &Hca::link);
     const bool both = of_ib > 0 && of_ib < std::ssize(list.hcas);
@@ -175,12 +175,12 @@ void add_rates(const MeasuredScope& scope, Machine& machine) {
   bool by_port = false;
   for_each_asked<IbDevice>(scope, [&](const Said<IbDevice>& said) {
     by_port = true;
-    say(said.message.speed / 1000.0, evidence_of(said.record));
+    say(said.message.speed / 1000.0, evidence_of(said.record()));
   });
   if (!by_port) {
     // A file of its own, or pasted: no process printed it.
     for_each_said<IbstatRate>(scope.job, [&](const Said<IbstatRate>& said) {
-      if (scope.asks_file(said.record.where)) say(said.message.rate, evidence_of(said.record));
+      if (scope.asks_file(said.where())) say(said.message.rate, evidence_of(said.record()));
     });
   }
 }
@@ -188,19 +188,19 @@ void add_rates(const MeasuredScope& scope, Machine& machine) {
 void add_network(const MeasuredScope& scope, Machine& machine) {
   for_each_asked<NetworkSelected>(scope, [&](const Said<NetworkSelected>& said) {
     if (machine.net_lines.empty()) machine.net_name = said.message.network;
-    keep(machine.net_lines, evidence_of(said.record));
+    keep(machine.net_lines, evidence_of(said.record()));
   });
   for_each_asked<OfiProvider>(scope, [&](const Said<OfiProvider>& said) {
     machine.provider = said.message.provider;
     machine.nics = std::max(machine.nics, said.message.nics);
-    keep(machine.nic_lines, evidence_of(said.record));
+    keep(machine.nic_lines, evidence_of(said.record()));
   });
   // Where no path is printed, what NCCL says of each GPU and NIC tells.
   int with = 0;
   std::vector<Evidence> without;
   for_each_asked<GpuDirect>(scope, [&](const Said<GpuDirect>& said) {
     with += said.message.state == "Enabled";
-    if (said.message.state == "Disabled") keep(without, evidence_of(said.record));
+    if (said.message.state == "Disabled") keep(without, evidence_of(said.record()));
   });
   if (!machine.gdr.has_value() && (with > 0 || !without.empty())) {
     machine.gdr = with > 0;
@@ -240,7 +240,7 @@ void add_settings(const Measurement& measurement, const MeasuredScope& scope, Ma
                                  SettingInForce{std::string(value), std::move(line)});
   };
   for_each_asked<EnvSet>(scope, [&](const Said<EnvSet>& said) {
-    add(said.message.name, said.message.value, evidence_of(said.record));
+    add(said.message.name, said.message.value, evidence_of(said.record()));
   });
   for (const auto& [name, value] : measurement.settings) add(name, value, {measurement.first, {}});
   for (const CommandSettings& command : command_settings(scope.job)) {
@@ -251,8 +251,8 @@ void add_settings(const Measurement& measurement, const MeasuredScope& scope, Ma
     }
   }
   for_each_said<ListedSetting>(scope.job, [&](const Said<ListedSetting>& said) {
-    if (!scope.asks_file(said.record.where)) return;
-    add(said.message.name, said.message.value, evidence_of(said.record));
+    if (!scope.asks_file(said.where())) return;
+    add(said.message.name, said.message.value, evidence_of(said.record()));
   });
 }
 
@@ -332,7 +332,7 @@ void add_search(const MeasuredScope& scope, Machine& machine) {
     searched.within = said.message.channels * within;
     searched.between = is_assumed || between <= 0 ? -1 : said.message.channels * between;
     searched.type = said.message.type;
-    searched.line = evidence_of(said.record);
+    searched.line = evidence_of(said.record());
   });
 }
 
@@ -355,7 +355,7 @@ void add_choices(const MeasuredScope& scope, Machine& machine) {
     if (said.message.bytes < kLarge) return;
     const bool by_ll = said.message.protocol == "LL" || said.message.protocol == "0";
     others |= !by_ll;
-    if (by_ll) keep(machine.ll_lines, evidence_of(said.record));
+    if (by_ll) keep(machine.ll_lines, evidence_of(said.record()));
   });
   if (others) machine.ll_lines.clear();
 }

@@ -54,10 +54,14 @@ void for_each_asked(const MeasuredScope& scope, Use use) {
   }
   for (size_t p = 0; p < scope.asked.size(); ++p) {
     if (!scope.asked[p]) continue;
-    for_each_record(job, job.processes[p], kKindIndex<T>, [&](const Record& record) {
-      const T message = read_message<T>(parse_message(record));
-      use(Said<T>{static_cast<int>(p), record, message});
-    });
+    for (const size_t log : job.processes[p].logs) {
+      const Records kept = job.logs[log].records.kept(kKindIndex<T>);
+      for (size_t place = kept.first_place(); place < kept.end_place(); ++place) {
+        const ReadRecord line{static_cast<int>(p), 0, static_cast<uint32_t>(place), kept.all()};
+        const T message = read_message<T>(line.message());
+        use(Said<T>{line.process, message, line});
+      }
+    }
   }
 }
 

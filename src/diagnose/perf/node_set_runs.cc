@@ -47,8 +47,7 @@ void add_setting(std::string_view name, std::string_view value, std::set<std::st
 SettingsByFile settings_by_file(const Job& job) {
   SettingsByFile settings;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    add_setting(said.message.name, said.message.value,
-                settings[file_line(job, said.record.where).path]);
+    add_setting(said.message.name, said.message.value, settings[file_line(job, said.where()).path]);
   });
   for (const Measurement& measurement : measurements(job)) {
     for (const auto& [name, value] : measurement.settings) {
@@ -130,7 +129,7 @@ std::map<std::string, std::set<std::string>> nics_by_file(const Job& job) {
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network == "Socket") return;
     for (const NetDevice& device : parse_device_list(said.message.devices)) {
-      nics[file_line(job, said.record.where).path].emplace(device.name);
+      nics[file_line(job, said.where()).path].emplace(device.name);
     }
   });
   return nics;

@@ -51,7 +51,7 @@ using TransfersByKey = std::map<std::pair<std::string, std::string>, Transfers>;
 
 void add_transfer(Transfers& transfers, const std::string& other, const Said<WqeSummary>& said) {
   transfers.by_other[other].push_back(static_cast<double>(said.message.p50) / 1000);
-  transfers.evidence.push_back(evidence_of(said.record));
+  transfers.evidence.push_back(evidence_of(said.record()));
   transfers.processes.push_back(said.process);
 }
 

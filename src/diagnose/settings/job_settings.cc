@@ -37,7 +37,7 @@ constexpr std::string_view kHcas = "NCCL_IB_HCA";
 struct Printed {
   std::string_view name;
   std::string_view value;
-  const Record* record = nullptr;
+  Record record;
 };
 
 /// By name, each once.
@@ -50,7 +50,7 @@ std::vector<PrintedSettings> read_printed(const Job& job) {
     PrintedSettings& own = printed[static_cast<size_t>(said.process)];
     const auto place = std::ranges::lower_bound(own, said.message.name, {}, &Printed::name);
     if (place != own.end() && place->name == said.message.name) return;
-    own.insert(place, {said.message.name, said.message.value, &said.record});
+    own.insert(place, {said.message.name, said.message.value, said.record()});
   });
   return printed;
 }
@@ -121,7 +121,7 @@ void add_empty(const Job& job, std::string_view name, RemarkLevel level, std::st
     out.push_back({{RemarkKind::MatchesNothing, level, std::string(name), value,
                     fmt::format(fmt::runtime(what), on_host(job, said.process)),
                     filter_meant(value, names), 0},
-                   evidence_of(*filter->record)});
+                   evidence_of(filter->record)});
   });
 }
 
@@ -144,7 +144,7 @@ void add_surprises(const Job& job, std::vector<JobRemark>& out) {
         if (remark.kind != RemarkKind::MatchesMore) continue;
         remark.variable = filter.name;
         remark.value = filter.value;
-        out.push_back({std::move(remark), evidence_of(*filter.record)});
+        out.push_back({std::move(remark), evidence_of(filter.record)});
       }
     }
   }
@@ -184,9 +184,9 @@ bool is_kind(const Remark& remark) {
 
 void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
   // The first line of name and value.
-  std::map<std::pair<std::string_view, std::string_view>, const Record*> lines;
+  std::map<std::pair<std::string_view, std::string_view>, Record> lines;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    lines.try_emplace({said.message.name, said.message.value}, &said.record);
+    lines.try_emplace({said.message.name, said.message.value}, said.record());
   });
   for (const std::vector<size_t>& set : distinct_sets(job)) {
     std::vector<Setting> settings;
@@ -201,7 +201,7 @@ void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark
       }
       const auto line = lines.find({remark.variable, remark.value});
       remarks.push_back(
-          {std::move(remark), line == lines.end() ? Evidence() : evidence_of(*line->second)});
+          {std::move(remark), line == lines.end() ? Evidence() : evidence_of(line->second)});
     }
   }
 }
@@ -216,7 +216,7 @@ std::vector<CommandSettings> read_command_settings(const Job& job) {
     if (std::ranges::count(command, '\'') % 2 != 0) return;
     auto& [text, lines] = scripts[said.process];
     text.append(command.substr(0, command.find_last_not_of('\\') + 1)).append("\n");
-    lines.push_back(evidence_of(said.record));
+    lines.push_back(evidence_of(said.record()));
   });
   std::vector<CommandSettings> commands;
   for (auto& [process, script] : scripts) {
@@ -323,10 +323,10 @@ std::vector<Reader> read_settings(const Job& job) {
 /// NCCL reads it, because it printed what `owner` printed afterwards.
 bool lacks(const Reader& reader, const Reader& owner, std::string_view name) {
   if (reader.damaged || find_setting(reader.settings, name) != nullptr) return false;
-  const SourceRef where = find_setting(owner.settings, name)->record->where;
+  const SourceRef where = find_setting(owner.settings, name)->record.where;
   if (reader.completed.line != 0 && where < owner.completed) return true;
   return std::ranges::any_of(owner.settings, [&](const Printed& other) {
-    return where < other.record->where && find_setting(reader.settings, other.name) != nullptr;
+    return where < other.record.where && find_setting(reader.settings, other.name) != nullptr;
   });
 }
 
@@ -396,7 +396,7 @@ std::vector<Difference> find_differences(const Job& job) {
     for (const Reader& reader : readers) {
       const Printed* setting = find_setting(reader.settings, name);
       if (setting == nullptr || !shown.insert(setting->value).second) continue;
-      found.lines.push_back(evidence_of(*setting->record));
+      found.lines.push_back(evidence_of(setting->record));
     }
     differences.push_back(std::move(found));
   }
@@ -533,7 +533,8 @@ FactValue settings_from_elsewhere(const Job& job, const Instance&) {
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     if (named.contains(said.message.name)) return;
     const std::string& name = *named.emplace(said.message.name).first;
-    others.add(fmt::format("{}={}", name, printable(said.message.value)), evidence_of(said.record));
+    others.add(fmt::format("{}={}", name, printable(said.message.value)),
+               evidence_of(said.record()));
   });
   return others.answer(no(), ", ", kMostNamed);
 }
@@ -544,7 +545,7 @@ FactValue algorithm_unavailable(const Job& job, const Instance&) {
   FactValue value;
   for_each_said<AlgorithmUnavailable>(job, [&](const Said<AlgorithmUnavailable>& said) {
     const AlgorithmUnavailable& lack = said.message;
-    if (!value.evidence.empty() && !(said.record.where < value.evidence.front().where)) return;
+    if (!value.evidence.empty() && !(said.where() < value.evidence.front().where)) return;
     std::string words =
         fmt::format(" for {}", lack.function.empty() ? "an operation" : lack.function);
     if (!lack.datatype.empty()) words += fmt::format(" of {}", lack.datatype);
@@ -554,7 +555,7 @@ FactValue algorithm_unavailable(const Job& job, const Instance&) {
     std::string set = to_valid_utf8(settings);
     std::ranges::replace(set, '.', ',');
     if (!set.empty()) words += fmt::format("; {}", set);
-    value = yes(to_valid_utf8(words), {evidence_of(said.record)});
+    value = yes(to_valid_utf8(words), {evidence_of(said.record())});
   });
   return value;
 }

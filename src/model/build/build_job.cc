@@ -290,13 +290,12 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.pci_devices = std::move(shard.pci_devices);
   job.nccl_tests = std::move(shard.nccl_tests);
   job.logs.reserve(shard.speakers.size());
-  RecordLists::Shared alike;
   while (!shard.speakers.empty()) {
     const auto node = shard.speakers.extract(shard.speakers.begin());
     SpeakerLog& log = node.mapped();
     log.speaker = node.key();
     log.fit();
-    log.records.share(alike);
+    log.settle(&shard.rows);
     const int64_t input = input_of(job, log.first);
     if (log.speaker.input >= 0 && input >= 0) log.speaker.input = input;
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);

@@ -24,7 +24,7 @@ struct Shard;
 struct StretchWriter;
 
 /// The reports that lines of ncclras answers make, oldest first; the last kMaxRasReports.
-std::vector<RasReport> read_ras_text(const std::deque<Record>& lines);
+std::vector<RasReport> read_ras_text(const std::deque<KeptRecord>& lines);
 
 /// Builds the job from everything that was read. `inputs` and `units` are as the reader numbered
 /// them; `losses` is the sum of the reader's and the shard's counts. Pure: same values, same job.
@@ -177,19 +177,19 @@ void build_parts(Job& job);
 /// Into Job::inputs: where the line stands; -1: not known, or no line.
 int64_t input_of(const Job& job, SourceRef where);
 
-/// Calls `use(message)` for every kept message of kind T that `process` printed, in log order.
-template <typename T, typename Use>
-void for_each_message(const Job& job, const Process& process, Use use) {
-  for_each_record(job, process, kKindIndex<T>,
-                  [&](const Record& record) { use(read_message<T>(parse_message(record))); });
-}
-
-/// The same of one log.
+/// Calls `use(message)` for every kept message of kind T in a log, in its order.
 template <typename T, typename Use>
 void for_each_message(const SpeakerLog& log, Use use) {
-  for (const Record& record : log.records.kept(kKindIndex<T>)) {
-    use(read_message<T>(parse_message(record)));
+  const Records kept = log.records.kept(kKindIndex<T>);
+  for (size_t place = kept.first_place(); place < kept.end_place(); ++place) {
+    use(read_message<T>(kept.all()->message(place)));
   }
+}
+
+/// The same of all logs of a process.
+template <typename T, typename Use>
+void for_each_message(const Job& job, const Process& process, Use use) {
+  for (const size_t log : process.logs) for_each_message<T>(job.logs[log], use);
 }
 
 /// The same of everybody's, by log.

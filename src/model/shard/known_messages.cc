@@ -168,7 +168,7 @@ KnownMessages::Head* KnownMessages::head_at(std::string_view bytes) {
   const std::string_view text = head_in(bytes);
   if (text.empty()) return nullptr;
   Head* head = heads_[message_hash(text) % kHeads].get();
-  return head != nullptr && head->text->text == text ? head : learn_head(text);
+  return head != nullptr && head->text->text() == text ? head : learn_head(text);
 }
 
 /// nullptr if it names no process as NCCL does, or a pattern may match a line because of it.
@@ -190,7 +190,7 @@ KnownMessages::Head* KnownMessages::learn_head(std::string_view text) {
   auto& head = heads_[message_hash(text) % kHeads];
   if (head.get() == last_head_) last_head_ = nullptr;
   head = std::make_unique<Head>(Head{texts_.head(text, header), header});
-  head->header.host = std::string_view(head->text->text).substr(0, header.host.size());
+  head->header.host = head->text->text().substr(0, header.host.size());
   head->header.message = {};
   return head.get();
 }
@@ -290,12 +290,12 @@ KnownMessages::Known* KnownMessages::find_alike(std::string_view text, Message& 
 
 size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
   if (heads_.empty()) return 0;
-  if (last_head_ == nullptr || !bytes.starts_with(last_head_->text->text)) {
+  if (last_head_ == nullptr || !bytes.starts_with(last_head_->text->text())) {
     Head* head = head_at(bytes);
     if (head == nullptr) return 0;
     last_head_ = head;
   }
-  const size_t begin = last_head_->text->text.size();
+  const size_t begin = last_head_->text->text().size();
   const std::string_view rest = bytes.substr(begin);
   Known* known = foresee(rest);
   std::string_view text;
@@ -357,10 +357,10 @@ KnownMessages::Known& KnownMessages::learn(Table& table, uint64_t place, const E
   const std::string_view text = event.header.message;
   known = std::make_unique<Known>();
   known->text = texts_.message(text, message_hash(text), *event.message.wording);
-  known->bytes = known->text->text;
+  known->bytes = known->text->text();
   known->is_quiet = is_quiet;
   known->names_comm = text.find("comm 0x") != text.npos;
-  known->said = moved(event.message, text, known->text->text);
+  known->said = moved(event.message, text, known->text->text());
   return *known;
 }
 
@@ -390,7 +390,7 @@ void KnownMessages::learn(std::string_view text, const Event& event) {
     Known& known = learn(in_numbers_, place, event, !may_match(matcher_, with_anchor));
     known.has_rivals = has_rivals(*event.message.wording, shape_);
     known.is_regular = !known.has_rivals && is_regular(*event.message.wording) &&
-                       known.numbers.learn(known.text->text, known.said);
+                       known.numbers.learn(known.text->text(), known.said);
     known.shape = shape_;
   }
   const uint64_t hash = message_hash(said);

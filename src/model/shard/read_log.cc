@@ -42,7 +42,7 @@ std::string_view without_last_lines(std::string_view block) {
 LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
                      const MarkerFinder& finder, const SharedFilter* filter, ReadBefore* before)
     : before_(before != nullptr ? *before : own_.emplace(matcher)),
-      shard_(unit, input, finder, before_.texts),
+      shard_(unit, input, finder, before_.texts, before_.rows),
       guard_(shard_, matcher),
       shapes_(matcher, finder),
       learns_(!finder.wants_all_lines()),

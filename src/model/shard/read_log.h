@@ -213,6 +213,7 @@ struct ReadBefore {
   explicit ReadBefore(const LineMatcher& matcher) : messages(matcher, texts) {}
 
   RecordTexts texts;
+  RecordRows rows;
   KnownMessages messages;
 };
 

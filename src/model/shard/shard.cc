@@ -122,7 +122,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const bool recognised = event.fate == LineFate::Recognised;
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
   const bool summed_up = recognised && add_to_ledgers(log, place, text, event);
-  if (recognised && !summed_up) log.inits.add(where, text, event);
+  if (recognised && !summed_up) log.inits.add(where, text, event, shard.tables);
   const uint16_t kind = recognised ? event.message.kind->index : Record::kNoKind;
   // Its table is whole.
   if (kind == kKindIndex<InitTimings>) log.inits.share_tables(shard.tables);
@@ -136,8 +136,9 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const uint64_t hash = known != nullptr ? known->hash : message_hash(event.header.message);
   const auto record = [&] {
     if (known == nullptr) return texts.record(where, text, event, hash);
-    if (known->rest != nullptr) return Record{where, known->head, known->rest};
-    return Record{where, known->head, make_text(event.header.message, hash, event.message.wording)};
+    if (known->rest != nullptr) return KeptRecord{where, known->head, known->rest};
+    return KeptRecord{where, known->head,
+                      make_text(event.header.message, hash, event.message.wording)};
   };
   for (const int pattern : matched) {
     log.line_matches.add(static_cast<uint16_t>(pattern), hash, record, limit.most);
@@ -366,7 +367,7 @@ void ShardWriter::add_uncounted(KnownCall& call) {
 void ShardWriter::settle_last_view() {
   const auto [log, where, text] = std::exchange(last_view_, {});
   if (log == nullptr) return;
-  log->records.settle_in_time();
+  log->records.settle_many(rows_);
   if (log->last == where) log->last_text.assign(text.substr(0, Record::kMaxTextBytes));
 }
 
@@ -385,11 +386,7 @@ void ShardWriter::settle() {
 Shard ShardWriter::finish(KnownCalls& calls) {
   settle();
   for (KnownCall& call : calls.all()) add_uncounted(call);
-  RecordLists::Shared alike;
-  for (auto& [speaker, log] : shard_.speakers) {
-    log.settle();
-    log.records.share(alike);
-  }
+  for (auto& [speaker, log] : shard_.speakers) log.settle(&rows_);
   return std::move(shard_);
 }
 
@@ -455,7 +452,7 @@ void RasLines::add(SourceRef where, const Event& event) {
 }
 
 void RasLines::merge(RasLines&& later) {
-  for (Record& line : later.kept) kept.push_back(std::move(line));
+  for (KeptRecord& line : later.kept) kept.push_back(std::move(line));
   while (kept.size() > kMaxKept) kept.pop_front();
 }
 
@@ -497,6 +494,7 @@ void Shard::merge(Shard&& later) {
       known->second.merge(std::move(log), limit);
     }
     known->second.inits.share_tables(tables);
+    known->second.settle(&rows);
   }
   for (auto& [input, clock] : later.clocks) {
     const auto [known, is_new] = clocks.try_emplace(input, clock);
@@ -509,15 +507,18 @@ void Shard::merge(Shard&& later) {
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
   ras_lines.merge(std::move(later.ras_lines));
   for (RasReport& report : later.ras_reports) add(std::move(report));
-  limit_records();
+  if (limit_records()) {
+    for (auto& [speaker, log] : speakers) log.settle(&rows);
+  }
   while (speakers.size() > kMaxSpeakers) drop_last_speaker();
 }
 
-void Shard::limit_records() {
+bool Shard::limit_records() {
   const RecordLimit allowed = record_limit(speakers.size());
-  if (allowed == limit) return;
+  if (allowed == limit) return false;
   limit = allowed;
   for (auto& [speaker, log] : speakers) log.cut_to(limit);
+  return true;
 }
 
 void Shard::drop_last_speaker() {

@@ -63,7 +63,7 @@ struct StretchWriter {
 
 /// The last kMaxKept lines of answers, in input order: without prefixes and blanks at their ends.
 struct RasLines {
-  std::deque<Record> kept;
+  std::deque<KeptRecord> kept;
 
   static constexpr size_t kMaxKept = 16384;
 
@@ -76,6 +76,7 @@ struct RasLines {
 struct Shard {
   std::map<Speaker, SpeakerLog> speakers;
   SharedTables tables;  ///< Of `speakers`: most ranks print the same topology.
+  RecordRows rows;      ///< Of lists that were joined: most ranks print the same lines.
   RecordLimit limit;    ///< Of the lists in `speakers`, by their number.
   LossTable losses;     ///< The line counts and what is dropped here; reading errors are the input
                         ///< layer's.
@@ -104,8 +105,9 @@ struct Shard {
   /// Appends what a later stretch holds.
   void merge(Shard&& later);
 
-  /// Keeps fewer lines of each speaker, the more of them there are.
-  void limit_records();
+  /// Keeps fewer lines of each speaker, the more of them there are. True: lists were cut down, and
+  /// are to be settled.
+  bool limit_records();
 
   /// Forgets the last speaker and counts its lines: ones that come again would be counted again.
   void drop_last_speaker();
@@ -123,10 +125,11 @@ struct ForeignRun {
 /// Puts the events of one stretch into a shard, in input order.
 class ShardWriter {
  public:
-  /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` must
-  /// outlive it.
-  ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder, RecordTexts& texts)
-      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts) {}
+  /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` and `rows`
+  /// must outlive it.
+  ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder, RecordTexts& texts,
+              RecordRows& rows)
+      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts), rows_(rows) {}
   ShardWriter(const ShardWriter&) = delete;
   ShardWriter& operator=(const ShardWriter&) = delete;
 
@@ -207,6 +210,7 @@ class ShardWriter {
   uint64_t input_;
   MarkerFinder finder_;
   RecordTexts& texts_;
+  RecordRows& rows_;
   uint64_t markers_seen_ = 0;  ///< In input_.
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
