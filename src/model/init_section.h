@@ -19,10 +19,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/line.h"
@@ -220,6 +222,13 @@ class InitSections {
   void share_tables(SharedTables& tables);
 
   const std::vector<InitSection>& all() const { return all_; }
+
+  /// Puts the sections into fresh memory; gives back what they leave.
+  std::vector<InitSection> move_away() {
+    std::vector<InitSection> moved(std::move_iterator(all_.begin()),
+                                   std::move_iterator(all_.end()));
+    return std::exchange(all_, std::move(moved));
+  }
 
   static constexpr size_t kLimit = 1024;
   static constexpr size_t kMaxTables = 4;

@@ -1,6 +1,7 @@
 #include "model/job.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "log/messages.h"
@@ -30,10 +31,12 @@ namespace {
 /// The kept lines of each key of the lists; each row is made when it is asked for, because most of
 /// what ranks print is not.
 struct RecordsByKey {
-  /// Lists of one log.
+  /// Lists of one log, with what is asked of all of them at hand.
   struct OfLog {
     int process = -1;
-    const RecordLists* lists = nullptr;
+    const std::vector<RecordRow::Entry>* entries =
+        nullptr;  ///< Mostly the same as of the log before.
+    const RowRecords* records = nullptr;
   };
   std::vector<OfLog> logs;  ///< By process.
   std::vector<size_t> sizes;
@@ -45,11 +48,16 @@ RecordsByKey count_records(const Job& job) {
   RecordsByKey all;
   for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
     for (const size_t log : nth_process(job, p).logs) {
-      all.logs.push_back({p, &(job.logs[log].*lists)});
-      for (const auto& [key, list] : job.logs[log].*lists) {
-        if (key >= all.sizes.size()) all.sizes.resize(key + size_t{1});
-        all.sizes[key] += list.kept.size();
-      }
+      const RecordLists& own = job.logs[log].*lists;
+      if (own.all() != nullptr) all.logs.push_back({p, &own.entries(), own.all()});
+    }
+  }
+  std::unordered_map<const std::vector<RecordRow::Entry>*, size_t> alike;
+  for (const RecordsByKey::OfLog& log : all.logs) ++alike[log.entries];
+  for (const auto& [entries, logs] : alike) {
+    for (const RecordRow::Entry& entry : *entries) {
+      if (entry.key >= all.sizes.size()) all.sizes.resize(entry.key + size_t{1});
+      all.sizes[entry.key] += logs * entry.kept;
     }
   }
   all.rows.resize(all.sizes.size());
@@ -65,18 +73,20 @@ RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
   const auto note = [](std::vector<int>& processes, int process) {
     if (processes.empty() || processes.back() != process) processes.push_back(process);
   };
-  for (size_t i = 0; i < all.logs.size(); ++i) {
-    // Those of thousands of ranks are in no cache, and the loop would wait for each.
-    constexpr size_t kAhead = 8;
-    if (i + kAhead < all.logs.size()) __builtin_prefetch(all.logs[i + kAhead].lists);
-    const auto [process, lists] = all.logs[i];
-    const RecordList list = lists->find(key);
-    if (list.full) note(of.full, process);
-    if (list.total > list.kept.size()) note(of.repeated, process);
-    for (size_t place = list.kept.first_place(); place < list.kept.end_place(); ++place) {
-      const RecordText* const rest = lists->all()->text(place);
+  const std::vector<RecordRow::Entry>* last = nullptr;
+  const RecordRow::Entry* entry = nullptr;  // Of the key in `last`.
+  for (const auto& [process, entries, records] : all.logs) {
+    if (entries != last) {
+      last = entries;
+      entry = RecordRow::find(*entries, key);
+    }
+    if (entry == nullptr) continue;
+    if (entry->full) note(of.full, process);
+    if (entry->total > entry->kept) note(of.repeated, process);
+    for (uint32_t place = entry->end - entry->kept; place < entry->end; ++place) {
+      const RecordText* const rest = records->text(place);
       auto& [text, number] = known[rest->hash % known.size()];
-      ReadRecord read{process, number, static_cast<uint32_t>(place), lists->all()};
+      ReadRecord read{process, number, place, records};
       if (text != rest) {
         text = rest;
         number = read.text = static_cast<uint32_t>(of.texts.size());

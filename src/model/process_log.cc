@@ -220,9 +220,9 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
   if (later.traces) traces.change().merge(*later.traces, segments);
   connections.merge(later.connections);
   inits.merge(std::move(later.inits));
-  allocations.merge(later.allocations);
-  tuning.merge(later.tuning);
-  benchmarks.merge(std::move(later.benchmarks));
+  if (later.allocations) allocations.change().merge(*later.allocations);
+  if (later.tuning) tuning.change().merge(*later.tuning);
+  if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
 }
 
 void SpeakerLog::cut_to(const RecordLimit& limit) {

@@ -318,9 +318,9 @@ struct SpeakerLog {
   std::vector<CommSegment> unplaced;
   Connections connections;
   InitSections inits;
-  AllocTotals allocations;
-  TuningUses tuning;
-  KeptLines benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
+  Rare<AllocTotals> allocations;
+  Rare<TuningUses> tuning;
+  Rare<KeptLines> benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
 
   /// Appends what a later stretch holds; lists of records keep what `limit` allows. To be settled
   /// afterwards.

@@ -39,6 +39,11 @@ RecordLimit record_limit(size_t speakers) {
 
 // Settled records.
 
+const Entry* RecordRow::find(const std::vector<Entry>& entries, uint16_t key) {
+  const auto entry = std::ranges::lower_bound(entries, key, {}, &Entry::key);
+  return entry == entries.end() || entry->key != key ? nullptr : &*entry;
+}
+
 RowRecords* RowRecords::allocate(size_t bytes) {
   auto* const made = new (::operator new(sizeof(RowRecords) + bytes)) RowRecords;
   made->bytes_ = static_cast<uint32_t>(bytes);
@@ -145,7 +150,7 @@ constexpr size_t kAlike = 16;  ///< Rows of one hash: ranks differ in what names
 /// The row that has most of that one alike; nullptr: none of those that came lately has enough.
 boost::intrusive_ptr<const RecordRow> find_row(RecordRows& rows, const RecordRow& row) {
   rows.resize(kRows);
-  const size_t near = row.texts.size() / 8;
+  const size_t near = row.texts.size() / 4;
   size_t fewest = row.texts.size() / 2 + 1;
   boost::intrusive_ptr<const RecordRow> best;
   for (size_t look = 0; look < kAlike; ++look) {
@@ -200,10 +205,16 @@ Entry& RecordLists::Coming::add(uint16_t key) {
   return entries.emplace_back(Entry{key, 0, 0, 0, 0});
 }
 
+/// Where records of this thread came that are settled now: the next ones need no new memory.
+std::unique_ptr<RecordLists::Coming>& RecordLists::idle() {
+  thread_local std::unique_ptr<Coming> coming;
+  return coming;
+}
+
 /// Takes the row apart: more is to come.
 RecordLists::Coming& RecordLists::open_slowly() {
   const RecordLists settled = std::exchange(*this, RecordLists());
-  coming_ = std::make_unique<Coming>();
+  coming_ = idle() != nullptr ? std::move(idle()) : std::make_unique<Coming>();
   constexpr size_t kUsual = 32;
   coming_->records.reserve(kUsual);
   coming_->before.reserve(kUsual);
@@ -248,27 +259,21 @@ bool RecordLists::contains(uint16_t key) const {
 
 // Looking at them.
 
-RecordList RecordLists::list(size_t entry) const {
-  const Entry& numbers = entries()[entry];
-  return {numbers.total, numbers.full != 0, {*settled_, begin_of(entry), numbers.end}};
-}
-
 RecordList RecordLists::find(uint16_t key) const {
   assert(coming_ == nullptr);
   if (row_ == nullptr) return {};
-  const auto entry = std::ranges::lower_bound(entries(), key, {}, &Entry::key);
-  if (entry == entries().end() || entry->key != key) return {};
-  return list(static_cast<size_t>(entry - entries().begin()));
+  const Entry* const entry = RecordRow::find(entries(), key);
+  return entry == nullptr ? RecordList() : list(*entry);
 }
 
 // Putting them into rows.
 
 void RecordLists::settle(RecordRows* rows) {
   if (coming_ == nullptr) return;
-  const std::unique_ptr<Coming> coming = std::move(coming_);
+  std::unique_ptr<Coming> coming = std::move(coming_);
   if (coming->entries.empty()) return;
   RecordRow row;
-  row.entries = std::move(coming->entries);
+  row.entries = coming->entries;
   std::ranges::sort(row.entries, {}, &Entry::key);
   std::vector<uint32_t> order(coming->records.size());
   size_t end = 0;
@@ -308,6 +313,11 @@ void RecordLists::settle(RecordRows* rows) {
     }
   }
   settled_ = RowRecords::make(row_, std::move(own));
+  coming->keys.clear();
+  coming->entries.clear();
+  coming->records.clear();
+  coming->before.clear();
+  idle() = std::move(coming);
 }
 
 // Changing them.

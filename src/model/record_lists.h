@@ -41,12 +41,15 @@ struct RecordRow : boost::intrusive_ref_counter<RecordRow> {
   struct Entry {
     uint16_t key = 0;
     uint16_t kept = 0;
-    uint32_t end = 0;  ///< Place behind its last record; its first is behind the entry before.
+    uint32_t end = 0;  ///< Place behind its last record; the first is `kept` before.
     uint64_t total : 63 = 0;
     uint64_t full : 1 = 0;
 
     bool operator==(const Entry&) const = default;
   };
+
+  /// nullptr: none is of that key.
+  static const Entry* find(const std::vector<Entry>& entries, uint16_t key);
 
   std::vector<Entry> entries;                                 ///< By key, ascending.
   std::vector<boost::intrusive_ptr<const RecordText>> texts;  ///< By place.
@@ -287,6 +290,11 @@ class RecordLists {
   /// All records, kind by kind; nullptr: there are none.
   const RowRecords* all() const { return settled_.get(); }
 
+  /// What keys they have, if there are any; mostly those of the row.
+  const std::vector<RecordRow::Entry>& entries() const {
+    return own_entries_ != nullptr ? *own_entries_ : row_->entries;
+  }
+
   /// Keys and their lists.
   class Iterator {
    public:
@@ -298,7 +306,10 @@ class RecordLists {
 
     Iterator() = default;
     Iterator(const RecordLists& lists, size_t place) : lists_(&lists), place_(place) {}
-    value_type operator*() const { return {lists_->entries()[place_].key, lists_->list(place_)}; }
+    value_type operator*() const {
+      const RecordRow::Entry& entry = lists_->entries()[place_];
+      return {entry.key, lists_->list(entry)};
+    }
     Iterator& operator++() { return ++place_, *this; }
     void operator++(int) { ++place_; }
     bool operator==(const Iterator& other) const { return place_ == other.place_; }
@@ -352,15 +363,12 @@ class RecordLists {
     RecordRow::Entry& add(uint16_t key);
   };
 
+  static std::unique_ptr<Coming>& idle();
   Coming& open() { return coming_ != nullptr ? *coming_ : open_slowly(); }
   Coming& open_slowly();
-  RecordList list(size_t entry) const;
-
-  /// Of a list that is settled.
-  const std::vector<RecordRow::Entry>& entries() const {
-    return own_entries_ != nullptr ? *own_entries_ : row_->entries;
+  RecordList list(const RecordRow::Entry& entry) const {
+    return {entry.total, entry.full != 0, {*settled_, entry.end - size_t{entry.kept}, entry.end}};
   }
-  size_t begin_of(size_t entry) const { return entry == 0 ? 0 : entries()[entry - 1].end; }
 
   std::unique_ptr<Coming> coming_;             ///< While records come, else nullptr.
   boost::intrusive_ptr<const RecordRow> row_;  ///< Else these; nullptr: there are none.

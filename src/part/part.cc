@@ -110,8 +110,8 @@ uint64_t layout_hash() {
   segment.calls.change().peers.all[0] = {};
   log.calls.change().add({}, 0, {});
   log.connections.all[{}] = {};
-  log.allocations.all[""] = {};
-  log.tuning.all[{}] = {};
+  log.allocations.change().all[""] = {};
+  log.tuning.change().all[{}] = {};
   carry(hash, log);
   InitSection section;
   section.graphs.emplace_back();

@@ -120,6 +120,7 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
     if (!counts(hit)) return;
+    parties.reserve(parties.size() + hit.records.size());
     for (const ReadRecord* read : hit.records) parties.push_back(party_of(job, *read));
   });
   return parties;

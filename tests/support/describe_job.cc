@@ -137,10 +137,10 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
                         use.channels, place(job, use.first, places));
   }
   for (const InitSection& section : log.inits.all()) text += describe(section);
-  for (const auto& [what, total] : log.allocations.all) {
+  for (const auto& [what, total] : log.allocations->all) {
     text += fmt::format("  {} x{} {} bytes\n", what, total.count, total.bytes);
   }
-  for (const auto& [key, use] : log.tuning.all) {
+  for (const auto& [key, use] : log.tuning->all) {
     text += fmt::format("  runs {} {} {} x{} {}..{}\n", key.function, key.algorithm, key.protocol,
                         use.count, use.min_bytes, use.max_bytes);
   }

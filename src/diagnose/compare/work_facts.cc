@@ -438,7 +438,7 @@ FactValue without_call(const Job& job, const FactValue& other, const Job&) {
 FactValue::Set algorithms(const Job& job, const Instance&) {
   std::map<std::string, Shares> by_function;
   for (const SpeakerLog& log : job.logs) {
-    for (const auto& [key, use] : log.tuning.all) {
+    for (const auto& [key, use] : log.tuning->all) {
       const std::string function = key.function.empty() ? "all operations" : key.function;
       const std::string protocol = key.protocol.empty() ? "" : "/" + key.protocol;
       by_function[function][key.algorithm + protocol] += static_cast<int64_t>(use.count);
@@ -451,7 +451,7 @@ FactValue::Set algorithms(const Job& job, const Instance&) {
 
 FactValue without_algorithm(const Job& job, const FactValue&, const Job&) {
   const bool shows =
-      std::ranges::any_of(job.logs, [](const SpeakerLog& log) { return !log.tuning.all.empty(); });
+      std::ranges::any_of(job.logs, [](const SpeakerLog& log) { return !log.tuning->all.empty(); });
   return shows ? no() : unknown("no line of its logs tells which is used (subsystem TUNING)");
 }
 

@@ -194,7 +194,7 @@ class MarkCollector {
 
   void add_nccl_tests() {
     for (const SpeakerLog& log : job_.logs) {
-      for (const Record record : log.benchmarks.kept) {
+      for (const Record record : log.benchmarks->kept) {
         const bool sums_up = record.kind() == kKindIndex<NcclTestsOutOfBounds> ||
                              record.kind() == kKindIndex<NcclTestsBandwidth>;
         if (sums_up) add(EndState::Finished, -1, "nccl-tests printed its summary", record);
@@ -335,7 +335,7 @@ bool work_follows(const Job& job, SourceRef where) {
 static std::vector<Record> find_test_begins(const Job& job) {
   std::vector<Record> begins;
   for (const SpeakerLog& log : job.logs) {
-    for (const Record record : log.benchmarks.kept) {
+    for (const Record record : log.benchmarks->kept) {
       if (record.kind() == kKindIndex<NcclTestsConfig>) begins.push_back(record);
     }
   }

@@ -401,7 +401,7 @@ std::vector<Measurement> benchmark_measurements(const Job& job) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
       BenchmarkReader reader(static_cast<int>(p));
-      for (const Record record : job.logs[log].benchmarks.kept) reader.add(record);
+      for (const Record record : job.logs[log].benchmarks->kept) reader.add(record);
       std::ranges::move(reader.take(trials), std::back_inserter(all));
     }
   }

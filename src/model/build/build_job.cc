@@ -273,6 +273,26 @@ void build_parts(Job& job) {
   build_summary(job);
 }
 
+/// Puts what is asked of all ranks where that of their neighbours is. They came up in any order, and
+/// whoever goes through all of them would wait for each.
+static void put_side_by_side(std::vector<SpeakerLog>& logs) {
+  // What moved away is kept to the end, so that nothing takes its place.
+  const auto for_all = [&](auto move_away) {
+    std::vector<decltype(move_away(logs.front()))> left;
+    left.reserve(logs.size());
+    for (SpeakerLog& log : logs) left.push_back(move_away(log));
+  };
+  for_all([](SpeakerLog& log) {
+    return std::exchange(log.records, RecordLists(std::as_const(log.records)));
+  });
+  for_all([](SpeakerLog& log) {
+    std::vector<CommSegment>& all = log.comms.all;
+    std::vector<CommSegment> moved(std::move_iterator(all.begin()), std::move_iterator(all.end()));
+    return std::exchange(all, std::move(moved));
+  });
+  for_all([](SpeakerLog& log) { return log.inits.move_away(); });
+}
+
 Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> units,
               const LossTable& losses) {
   Job job;
@@ -301,6 +321,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
     job.logs.push_back(std::move(log));
   }
+  put_side_by_side(job.logs);
   for (const auto& [number, clock] : shard.clocks) {
     const JobUnit* unit = unit_of(job, {clock.unit, 1});
     if (unit == nullptr) continue;

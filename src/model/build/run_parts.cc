@@ -560,9 +560,9 @@ class Cutter {
     part.task_rank = whole.task_rank;
     part.task_local_rank = whole.task_local_rank;
     part.subsystems = whole.subsystems;
-    for (const KeptRecord& record : whole.benchmarks.kept) {
+    for (const KeptRecord& record : whole.benchmarks->kept) {
       if (!is_own(record.where)) continue;
-      part.benchmarks.add(Record(record).kind(), [&] { return record; });
+      part.benchmarks.change().add(Record(record).kind(), [&] { return record; });
       note(record, part);
     }
     if (is_own(whole.last)) {

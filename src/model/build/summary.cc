@@ -258,7 +258,7 @@ void name_by_command(const SpeakerLog& log, NcclTestsRun& run) {
 std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
   std::vector<NcclTestsRun> runs;
   size_t last = 0;
-  for (const Record record : log.benchmarks.kept) {
+  for (const Record record : log.benchmarks->kept) {
     const Event event = parse_record(record);
     if (event.message.kind == nullptr) continue;
     const auto part = part_of(event.message);

@@ -87,11 +87,11 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
     case kKindIndex<AllocTraced>: {
       const auto traced = read_message<AllocTraced>(message);
       const auto bytes = static_cast<uint64_t>(traced.bytes);
-      if (traced.bytes >= 0) log.allocations.add(traced.what, {1, bytes});
+      if (traced.bytes >= 0) log.allocations.change().add(traced.what, {1, bytes});
       break;
     }
     case kKindIndex<TuningChoice>:
-      log.tuning.add(read_message<TuningChoice>(message));
+      log.tuning.change().add(read_message<TuningChoice>(message));
       break;
     case kKindIndex<CommLayout>:
       log.comms.add(read_message<CommLayout>(message));
@@ -147,7 +147,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
     log.unrecognised.add(Record::kNoKind, hash, record, limit.most);
   }
   // Lines of benchmarks repeat themselves from run to run, and their order tells the runs apart.
-  if (is_of_tests) log.benchmarks.add(kind, record);
+  if (is_of_tests) log.benchmarks.change().add(kind, record);
   if (is_kept) log.records.add(kind, hash, record, limit.of(kind));
 }
 

@@ -61,7 +61,7 @@ std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<
 std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> logs) {
   std::map<TuningKey, uint64_t> counts;
   for (const size_t log : logs) {
-    for (const auto& [key, use] : job.logs[log].tuning.all) {
+    for (const auto& [key, use] : job.logs[log].tuning->all) {
       if (!key.function.empty()) counts[key] += use.count;
     }
   }

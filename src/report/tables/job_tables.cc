@@ -587,7 +587,7 @@ Table nccl_tests_table(const Job& job) {
   }
   uint64_t dropped = 0;
   for (const SpeakerLog& log : job.logs) {
-    dropped += log.benchmarks.total - log.benchmarks.kept.size();
+    dropped += log.benchmarks->total - log.benchmarks->kept.size();
   }
   if (dropped > 0) {
     table.notes.push_back(fmt::format("{} more lines of nccl-tests were not kept.", dropped));

@@ -287,7 +287,7 @@ void add_tuning(const Communicator& comm, Table& table) {
 /// How operations were run, over all processes that print it.
 void add_choices(const Job& job, Table& table) {
   TuningUses tuning;
-  for (const SpeakerLog& log : job.logs) tuning.merge(log.tuning);
+  for (const SpeakerLog& log : job.logs) tuning.merge(*log.tuning);
   for (const auto& [key, use] : tuning.all) {
     table.rows.push_back(cells("", "choice", key.function, -1, "",
                                both(key.algorithm, " ", key.protocol), "",
@@ -299,7 +299,7 @@ void add_choices(const Job& job, Table& table) {
 void add_processes(const Job& job, Table& table) {
   for (const Process& process : job.processes) {
     AllocTotals allocations;
-    for (const size_t log : process.logs) allocations.merge(job.logs[log].allocations);
+    for (const size_t log : process.logs) allocations.merge(*job.logs[log].allocations);
     const std::string name = process.pid < 0 ? "" : fmt::format("pid {}", process.pid);
     for (const auto& [what, total] : allocations.all) {
       table.rows.push_back(

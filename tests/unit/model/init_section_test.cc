@@ -72,6 +72,28 @@ TEST(BoundedLines, WhatIsAddedToSharedOnesIsInOneOfThemOnly) {
   EXPECT_EQ(same, table({{0, "a"}, {1, "b"}}));
 }
 
+TEST(BoundedLines, AreNotCopiedAsLongAsTheyAreThoseOfAnotherTable) {
+  const BoundedLines known = table({{0, "a"}, {2, "b"}, {0, "c"}});
+  BoundedLines same;
+  for (const IndentedLine& line : known.lines()) same.add(line.indent, line.text, &known);
+  EXPECT_EQ(same.bytes().data(), known.bytes().data());
+  EXPECT_EQ(same, known);
+  BoundedLines shorter;
+  shorter.add(0, "a", &known);
+  EXPECT_EQ(shorter, table({{0, "a"}}));
+  shorter.fit();
+  EXPECT_NE(shorter.bytes().data(), known.bytes().data());
+  EXPECT_EQ(shorter, table({{0, "a"}}));
+  for (const IndentedLine other : {IndentedLine{1, "b"}, {3, "b"}, {2, "bb"}, {2, ""}, {2, "x"}}) {
+    BoundedLines differs;
+    differs.add(0, "a", &known);
+    differs.add(other.indent, other.text, &known);
+    differs.add(0, "c", &known);
+    EXPECT_EQ(differs, table({{0, "a"}, other, {0, "c"}})) << other.text;
+  }
+  EXPECT_EQ(known, table({{0, "a"}, {2, "b"}, {0, "c"}}));
+}
+
 TEST(BoundedLines, AreEqualOnlyIfBothAreCutOrNeither) {
   BoundedLines cut = table({{0, "a"}});
   cut.add(0, std::string(BoundedLines::kMaxBytes, 'x'));

@@ -248,7 +248,7 @@ TEST(ProcessTotals, AddUpAllocationsByWhatTheyAre) {
       "h:1:1 [0] NCCL INFO init.cc:90 Cuda Host "
       "Alloc Size 7 pointer 0x7f3f7a200000\n");
   const decltype(AllocTotals::all) wanted = {{"Cuda Alloc", {2, 200}}, {"Cuda Host Alloc", {1, 7}}};
-  EXPECT_EQ(job.logs.at(0).allocations.all, wanted);
+  EXPECT_EQ(job.logs.at(0).allocations->all, wanted);
 }
 
 TEST(ProcessTotals, AddUpHowOperationsRun) {
@@ -260,7 +260,7 @@ TEST(ProcessTotals, AddUpHowOperationsRun) {
       "h:1:1 [0] NCCL INFO AllGather [Copy Engine]: 16 Bytes -> cudaMemcpy\n");
   const decltype(TuningUses::all) wanted = {{{"AllGather", "cudaMemcpy", ""}, {1, 16, 16}},
                                             {{"AllReduce", "RING", "LL"}, {2, 8, 64}}};
-  EXPECT_EQ(job.logs.at(0).tuning.all, wanted);
+  EXPECT_EQ(job.logs.at(0).tuning->all, wanted);
 }
 
 TEST(ProcessTotals, KeepTheSmallestKeysInAnyGrouping) {

@@ -185,27 +185,91 @@ TEST(RecordLists, EachKeepsItsOwnFirstOnesWhenAllAreCutDown) {
   EXPECT_EQ(show(lists), "4:4 z;5:4 aa bb…;6:1 q;9:4 a b…;");
 }
 
-TEST(RecordLists, SayTheSameAsBeforeWhenTheyShareTheirNumbers) {
+TEST(RecordLists, SayTheSameAsBeforeWhenTheyShareARow) {
   RecordLists one;
   RecordLists other;
   for (const std::string message : {"a", "b", "a"}) {
     add(one, 9, message);
     add(other, 9, message + message);
   }
-  RecordLists::Shared known;
-  one.share(known);
-  other.share(known);
+  RecordRows rows;
+  one.settle(&rows);
+  other.settle(&rows);
   EXPECT_EQ(show(one), "9:3 a b;");
   EXPECT_EQ(show(other), "9:3 aa bb;");
   EXPECT_TRUE(one.contains(9));
   add(other, 4, "x");
   other.cut_to({1, 1});
   EXPECT_EQ(show(other), "4:1 x;9:3 aa…;");
-  other.share(known);
+  other.settle(&rows);
   EXPECT_EQ(show(other), "4:1 x;9:3 aa…;");
   EXPECT_EQ(show(one), "9:3 a b;");
   one.merge(std::move(other));
   EXPECT_EQ(show(one), "4:1 x;9:6 a b aa…;");
+}
+
+/// What a rank prints: the same as all others, but for its number, and from its own thread.
+RecordLists lists_of_rank(int rank, RecordTexts& texts, RecordRows& rows, uint64_t unit = 0) {
+  const std::string head =
+      "n" + std::to_string(rank / 8) + ":" + std::to_string(100 + rank) + ":7 [0] ";
+  RecordLists lists;
+  uint64_t line = 1000 * static_cast<uint64_t>(rank);
+  for (int i = 0; i < 20; ++i) {
+    const std::string what = i == 7 ? "rank " + std::to_string(rank) : "line " + std::to_string(i);
+    const std::string text =
+        head + "NCCL " + (i == 9 ? "WARN" : "INFO") + " NET/Plugin: No plugin found (" + what + ")";
+    const Event event = parse_event(text, all_wordings());
+    const uint64_t hash = message_hash(event.header.message);
+    lists.add(static_cast<uint16_t>(i % 5), hash, [&] {
+      return texts.record({unit, ++line}, text, event, hash);
+    });
+  }
+  lists.settle(&rows);
+  return lists;
+}
+
+TEST(RecordLists, OfOneRowKeepTheirOwnPlacesHeadsAndTexts) {
+  RecordTexts texts;
+  RecordRows rows;
+  std::vector<RecordLists> ranks;
+  for (int rank = 0; rank < 40; ++rank) ranks.push_back(lists_of_rank(rank, texts, rows));
+  for (int rank = 0; rank < 40; ++rank) {
+    const RecordLists& own = ranks[static_cast<size_t>(rank)];
+    EXPECT_EQ(&own.entries(), &ranks.front().entries()) << "they share no row";
+    const Record record = own.kept(2)[1];
+    const std::string host = "n" + std::to_string(rank / 8) + ":";
+    EXPECT_NE(record.text().find("(rank " + std::to_string(rank) + ")"), std::string::npos);
+    EXPECT_TRUE(record.text().starts_with(host)) << record.text();
+    EXPECT_EQ(record.where.line, 1000u * static_cast<uint64_t>(rank) + 8);
+    EXPECT_EQ(own.kept(4)[1].text().find("WARN") != std::string::npos, true);
+    EXPECT_EQ(own.all()->level(own.kept(4).first_place() + 1), Level::Warn);
+    EXPECT_EQ(own.all()->level(own.kept(0).first_place()), Level::Info);
+  }
+}
+
+TEST(RecordLists, HoldWhatTheyHeldWhenTheirRowsAreTakenApart) {
+  RecordTexts texts;
+  RecordRows rows;
+  const RecordLists first = lists_of_rank(1, texts, rows);
+  RecordLists other = lists_of_rank(2, texts, rows);
+  RecordLists copy = other;
+  EXPECT_EQ(show(copy), show(other));
+  // Of another stretch, and behind more lines than 32 bits count.
+  Event event;
+  event.header.message = "late";
+  copy.add(3, message_hash("late"), [&] {
+    return make_record({9, uint64_t{1} << 35}, "late", event);
+  });
+  copy.settle(&rows);
+  const Records kept = copy.kept(3);
+  EXPECT_EQ(kept.back().where, (SourceRef{9, uint64_t{1} << 35}));
+  EXPECT_EQ(kept.back().text(), "late");
+  EXPECT_EQ(kept.front(), other.kept(3).front());
+  EXPECT_EQ(show(RecordLists(copy)), show(copy));
+  other.merge(RecordLists(first));
+  other.settle(&rows);
+  EXPECT_EQ(other.find(2).total, 8u);
+  EXPECT_EQ(other.kept(2).size(), 5u) << "one message differs";
 }
 
 TEST(RecordLists, WhatIsTakenOutIsAsIfItHadNotCome) {
@@ -226,7 +290,7 @@ TEST(RecordTexts, LinesOfOneProcessAndMessagesOfManyShareTheirBytes) {
       "n2:9:9 [1] NCCL INFO Using network IB",
   };
   RecordTexts texts;
-  std::vector<Record> records;
+  std::vector<KeptRecord> records;
   for (const std::string& line : lines) {
     const Event event = parse_event(line, all_wordings());
     records.push_back(texts.record({0, 1}, line, event, message_hash(event.header.message)));
@@ -234,7 +298,7 @@ TEST(RecordTexts, LinesOfOneProcessAndMessagesOfManyShareTheirBytes) {
   EXPECT_EQ(records[0].head, records[1].head);
   EXPECT_EQ(records[0].rest, records[2].rest);
   EXPECT_NE(records[0].head, records[2].head);
-  for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(records[i].text(), lines[i]);
+  for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(Record(records[i]).text(), lines[i]);
 }
 
 TEST(RecordTexts, ARecordSaysWhatItsLineSays) {
@@ -252,7 +316,8 @@ TEST(RecordTexts, ARecordSaysWhatItsLineSays) {
   RecordTexts texts;
   for (const std::string& line : lines) {
     const Event event = parse_event(line, all_wordings());
-    const Record record = texts.record({0, 1}, line, event, message_hash(event.header.message));
+    const KeptRecord kept = texts.record({0, 1}, line, event, message_hash(event.header.message));
+    const Record record = kept;
     const Event read = parse_record(record);
     EXPECT_EQ(record.text(), line);
     EXPECT_EQ(read.fate, event.fate) << line;
