@@ -199,7 +199,7 @@ void TuningUses::add(const TuningChoice& choice) {
       TuningUse{1, choice.bytes, choice.bytes});
 }
 
-void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
+void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit, RecordRows* rows) {
   if (later.lines == 0) return;
   if (lines == 0) first = later.first;
   lines += later.lines;
@@ -215,6 +215,7 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
   records.merge(std::move(later.records), limit);
   line_matches.merge(std::move(later.line_matches), limit.of_patterns());
   unrecognised.merge(std::move(later.unrecognised), limit.of_patterns());
+  settle(rows);
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   if (later.calls) calls.change().merge(*later.calls, segments);
   if (later.traces) traces.change().merge(*later.traces, segments);

@@ -322,9 +322,8 @@ struct SpeakerLog {
   Rare<TuningUses> tuning;
   Rare<KeptLines> benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
 
-  /// Appends what a later stretch holds; lists of records keep what `limit` allows. To be settled
-  /// afterwards.
-  void merge(SpeakerLog&& later, const RecordLimit& limit = {});
+  /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
+  void merge(SpeakerLog&& later, const RecordLimit& limit = {}, RecordRows* rows = nullptr);
 
   /// Keeps the first records of each kind only, as many as `limit` allows. To be settled afterwards.
   void cut_to(const RecordLimit& limit);

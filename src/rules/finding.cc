@@ -120,8 +120,13 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
     if (!counts(hit)) return;
-    parties.reserve(parties.size() + hit.records.size());
-    for (const ReadRecord* read : hit.records) parties.push_back(party_of(job, *read));
+    int last = -1;
+    for (const ReadRecord* read : hit.records) {
+      // Mostly several lines of one process stand together; only a line may know its rank.
+      if (read->process == last && parties.back().rank >= 0) continue;
+      last = read->process;
+      parties.push_back(party_of(job, *read));
+    }
   });
   return parties;
 }

@@ -117,9 +117,9 @@ std::vector<HostAddress> read_addresses(const Job& job) {
 
 template <bool bootstrap>
 std::vector<HostAddress> addresses_of(const Job& job) {
-  std::vector<HostAddress> addresses = all_addresses(job);
-  std::erase_if(addresses,
-                [&](const HostAddress& address) { return address.bootstrap != bootstrap; });
+  std::vector<HostAddress> addresses;
+  std::ranges::copy_if(all_addresses(job), std::back_inserter(addresses),
+                       [](const HostAddress& address) { return address.bootstrap == bootstrap; });
   return addresses;
 }
 

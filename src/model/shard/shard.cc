@@ -491,7 +491,7 @@ void Shard::merge(Shard&& later) {
       known = speakers.insert(speakers.end(), std::move(node));
       if (later.limit != limit) known->second.cut_to(limit);
     } else {
-      known->second.merge(std::move(log), limit);
+      known->second.merge(std::move(log), limit, &rows);
     }
     known->second.inits.share_tables(tables);
     known->second.settle(&rows);
