@@ -14,9 +14,10 @@ int main(int argc, char** argv) {
   std::string mix = "collectives";
   std::string folder;
   CLI::App app("Writes a log as NCCL 2.28 and training scripts print it.");
-  app.add_option("--mix", mix,
-                 "collectives, irregular, random, everything, init, rehosted, storm, training or "
-                 "steps")
+  app.add_option(
+         "--mix", mix,
+         "collectives, irregular, random, everything, init, rehosted, ordered, storm, training or "
+         "steps")
       ->capture_default_str();
   app.add_option("--bytes", options.bytes, "size of the log, or of each file")
       ->capture_default_str();

@@ -24,6 +24,7 @@ constexpr Mix kMixes[] = {
     {LogMix::Random, "random", write_random_collectives},
     {LogMix::Steps, "steps", write_steps},
     {LogMix::Rehosted, "rehosted", write_rehosted_inits},
+    {LogMix::Ordered, "ordered", write_ordered_inits},
 };
 
 }  // namespace

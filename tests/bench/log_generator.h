@@ -26,10 +26,11 @@ enum class LogMix {
   Random,       ///< Collectives whose operations, counts and buffers are random. Healthy.
   Steps,        ///< Step lines, Python logging, progress bars, and few NCCL lines.
   Rehosted,     ///< The init of sample_logs/healthy-2node-socket, moved to as many ranks.
+  Ordered,      ///< The same, rank after rank, as files of all ranks put together.
 };
 
 /// The mix called `name`: "collectives", "irregular", "everything", "init", "storm", "training",
-/// "random", "steps", "rehosted".
+/// "random", "steps", "rehosted", "ordered".
 /// Throws std::invalid_argument for any other name.
 LogMix log_mix_named(std::string_view name);
 

@@ -8,6 +8,7 @@ namespace ncclog::testing {
 
 void write_collectives(LogText& log);
 void write_inits(LogText& log);
+void write_ordered_inits(LogText& log);
 void write_random_collectives(LogText& log);
 void write_rehosted_inits(LogText& log);
 void write_steps(LogText& log);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <regex>
 #include <string>
 #include <vector>
@@ -82,11 +83,9 @@ std::vector<ProcessLines> load_processes() {
   return processes;
 }
 
-}  // namespace
-
-void write_rehosted_inits(LogText& log) {
+void write_ranks(LogText& log, const std::vector<int>& ranks) {
   const std::vector<ProcessLines> processes = load_processes();
-  for (const int rank : log.shuffled_ranks()) {
+  for (const int rank : ranks) {
     if (log.is_full()) return;
     const int first = rank - rank % kSampleRanks;
     const int pid = log.pid(rank);
@@ -95,6 +94,16 @@ void write_rehosted_inits(LogText& log) {
                first + 6, first + 7, log.options().ranks, log.host(rank) + 1, pid, pid, pid + 8192);
     }
   }
+}
+
+}  // namespace
+
+void write_rehosted_inits(LogText& log) { write_ranks(log, log.shuffled_ranks()); }
+
+void write_ordered_inits(LogText& log) {
+  std::vector<int> ranks(static_cast<size_t>(log.options().ranks));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  write_ranks(log, ranks);
 }
 
 }  // namespace ncclog::testing

@@ -237,8 +237,11 @@ void measure_training(const SpeedRun& run) {
 }
 
 void measure_init(const SpeedRun& run) {
-  measure_grepped(run, {fmt::format("init of {} ranks", run.options.init_ranks), 4, kInitLimit},
-                  {.bytes = UINT64_MAX, .ranks = run.options.init_ranks, .mix = LogMix::Rehosted});
+  const int ranks = run.options.init_ranks;
+  measure_grepped(run, {fmt::format("init of {} ranks", ranks), 4, kInitLimit},
+                  {.bytes = UINT64_MAX, .ranks = ranks, .mix = LogMix::Rehosted});
+  measure_grepped(run, {fmt::format("init of {} ranks, rank after rank", ranks), 4, kInitLimit},
+                  {.bytes = UINT64_MAX, .ranks = ranks, .mix = LogMix::Ordered});
 }
 
 void measure_files(const SpeedRun& run) {
