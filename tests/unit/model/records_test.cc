@@ -78,6 +78,7 @@ TEST(RecordList, MergingPartsGivesTheListOfTheWholeEvenWhenFull) {
       add(i < cut ? first : second, message(i), static_cast<uint64_t>(i) + 1);
     }
     first.merge(std::move(second));
+    first.settle();
     EXPECT_EQ(first.find(kKey).total, whole.find(kKey).total);
     EXPECT_EQ(first.find(kKey).full, whole.find(kKey).full);
     EXPECT_EQ(lines_of(first), lines_of(whole)) << "cut at " << cut;
