@@ -42,7 +42,7 @@ std::string_view without_last_lines(std::string_view block) {
 LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
                      const MarkerFinder& finder, const SharedFilter* filter, ReadBefore* before)
     : before_(before != nullptr ? *before : own_.emplace(matcher)),
-      shard_(unit, input, finder, before_.texts, before_.rows),
+      shard_(unit, input, finder, before_.texts, before_.rows, before_.limit),
       guard_(shard_, matcher),
       shapes_(matcher, finder),
       learns_(!finder.wants_all_lines()),
@@ -162,7 +162,9 @@ void LogReader::settle() { shard_.settle(); }
 Shard LogReader::finish() {
   events_.finish();
   guard_.finish();
-  return shard_.finish(calls_);
+  Shard shard = shard_.finish(calls_);
+  before_.limit = shard.limit;
+  return shard;
 }
 
 }  // namespace ncclog

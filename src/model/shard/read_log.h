@@ -207,13 +207,15 @@ struct TakenLines {
   bool is_ascii = true;
 };
 
-/// What one thread's readers learn from lines, for the readers after them: files of thousands of
-/// ranks say the same.
+/// What one thread's readers learn from lines, for the readers after them, whose shards are merged
+/// behind theirs: files of thousands of ranks say the same.
 struct ReadBefore {
   explicit ReadBefore(const LineMatcher& matcher) : messages(matcher, texts) {}
 
   RecordTexts texts;
   RecordRows rows;
+  /// Of the stretches before: as many speak in all, so lists need not be cut down once more.
+  RecordLimit limit;
   KnownMessages messages;
 };
 

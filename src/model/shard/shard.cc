@@ -514,7 +514,9 @@ void Shard::merge(Shard&& later) {
 }
 
 bool Shard::limit_records() {
-  const RecordLimit allowed = record_limit(speakers.size());
+  RecordLimit allowed = record_limit(speakers.size());
+  allowed.most = std::min(allowed.most, limit.most);
+  allowed.most_numbered = std::min(allowed.most_numbered, limit.most_numbered);
   if (allowed == limit) return false;
   limit = allowed;
   for (auto& [speaker, log] : speakers) log.cut_to(limit);

@@ -105,8 +105,8 @@ struct Shard {
   /// Appends what a later stretch holds.
   void merge(Shard&& later);
 
-  /// Keeps fewer lines of each speaker, the more of them there are. True: lists were cut down, and
-  /// are to be settled.
+  /// Keeps fewer lines of each speaker, the more of them there are, and never more again. True:
+  /// lists were cut down, and are to be settled.
   bool limit_records();
 
   /// Forgets the last speaker and counts its lines: ones that come again would be counted again.
@@ -127,9 +127,12 @@ class ShardWriter {
  public:
   /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` and `rows`
   /// must outlive it.
+  /// `limit` holds from the beginning.
   ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder, RecordTexts& texts,
-              RecordRows& rows)
-      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts), rows_(rows) {}
+              RecordRows& rows, const RecordLimit& limit = {})
+      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts), rows_(rows) {
+    shard_.limit = limit;
+  }
   ShardWriter(const ShardWriter&) = delete;
   ShardWriter& operator=(const ShardWriter&) = delete;
 
