@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -31,10 +32,10 @@ class SharedVector {
   }
 
   bool operator==(const SharedVector& other) const {
-    return all_ == other.all_ || *this == std::vector<T>(other.begin(), other.end());
+    return all_ == other.all_ || std::equal(begin(), end(), other.begin(), other.end());
   }
   bool operator==(const std::vector<T>& other) const {
-    return all_ == nullptr ? other.empty() : *all_ == other;
+    return std::equal(begin(), end(), other.begin(), other.end());
   }
 
  private:

@@ -34,8 +34,7 @@ struct RecordsByKey {
   /// Lists of one log, with what is asked of all of them at hand.
   struct OfLog {
     int process = -1;
-    const std::vector<RecordRow::Entry>* entries =
-        nullptr;  ///< Mostly the same as of the log before.
+    const std::vector<RecordRow::Entry>* entries = nullptr;  ///< Mostly those of the log before.
     const RowRecords* records = nullptr;
   };
   std::vector<OfLog> logs;  ///< By process.

@@ -212,10 +212,9 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit, RecordRows*
   subsystems |= later.subsystems;
   starts.insert(starts.end(), later.starts.begin(), later.starts.end());
   if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
-  records.merge(std::move(later.records), limit);
-  line_matches.merge(std::move(later.line_matches), limit.of_patterns());
-  unrecognised.merge(std::move(later.unrecognised), limit.of_patterns());
-  settle(rows);
+  records.merge(std::move(later.records), limit, rows);
+  line_matches.merge(std::move(later.line_matches), limit.of_patterns(), rows);
+  unrecognised.merge(std::move(later.unrecognised), limit.of_patterns(), rows);
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   if (later.calls) calls.change().merge(*later.calls, segments);
   if (later.traces) traces.change().merge(*later.traces, segments);
@@ -226,10 +225,10 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit, RecordRows*
   if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
 }
 
-void SpeakerLog::cut_to(const RecordLimit& limit) {
-  records.cut_to(limit);
-  line_matches.cut_to(limit.of_patterns());
-  unrecognised.cut_to(limit.of_patterns());
+void SpeakerLog::cut_to(const RecordLimit& limit, RecordRows* rows) {
+  records.cut_to(limit, rows);
+  line_matches.cut_to(limit.of_patterns(), rows);
+  unrecognised.cut_to(limit.of_patterns(), rows);
 }
 
 }  // namespace ncclog

@@ -325,8 +325,8 @@ struct SpeakerLog {
   /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
   void merge(SpeakerLog&& later, const RecordLimit& limit = {}, RecordRows* rows = nullptr);
 
-  /// Keeps the first records of each kind only, as many as `limit` allows. To be settled afterwards.
-  void cut_to(const RecordLimit& limit);
+  /// Keeps the first records of each kind only, as many as `limit` allows. What was settled stays so.
+  void cut_to(const RecordLimit& limit, RecordRows* rows = nullptr);
 
   /// To be called before the lists of records are asked, when lines were added; they hold what they
   /// can by rows that came lately.

@@ -322,12 +322,12 @@ void RecordLists::settle(RecordRows* rows) {
 
 // Changing them.
 
-void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
-  if (later.empty()) return;
-  later.settle();
+void RecordLists::merge(RecordLists&& later, const RecordLimit& limit, RecordRows* rows) {
+  later.settle(rows);
+  if (later.empty()) return settle(rows);
   if (empty()) {
     *this = std::move(later);
-    return cut_to(limit);
+    return cut_to(limit, rows);
   }
   Coming& coming = open();
   for (const auto& [key, list] : later) {
@@ -340,9 +340,10 @@ void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
     entry.total = total;
     entry.full |= list.full ? 1 : 0;
   }
+  settle(rows);
 }
 
-void RecordLists::cut_to(const RecordLimit& limit) {
+void RecordLists::cut_to(const RecordLimit& limit, RecordRows* rows) {
   // Most lists are shorter than any limit.
   const size_t fewest = std::min(limit.most, limit.most_numbered);
   const auto is_longer = [&](const Entry& entry) {
@@ -350,6 +351,7 @@ void RecordLists::cut_to(const RecordLimit& limit) {
   };
   if (empty()) return;
   if (std::ranges::none_of(coming_ ? coming_->entries : entries(), is_longer)) return;
+  const bool was_settled = coming_ == nullptr;
   settle();
   const RecordLists whole = std::exchange(*this, RecordLists());
   for (const auto& [key, list] : whole) {
@@ -359,6 +361,7 @@ void RecordLists::cut_to(const RecordLimit& limit) {
     // As if the next different line had come when so many were kept.
     append(key, list.total, list.full || most < list.kept.size(), std::move(kept));
   }
+  if (was_settled) settle(rows);
 }
 
 void RecordLists::keep_only(const std::function<bool(uint16_t key, const Record&)>& stays) {

@@ -87,7 +87,7 @@ class RowRecords {
   Record operator[](size_t place) const {
     return {where(place), heads()[row_->heads[place]], text(place)};
   }
-  /// As level_of and parse_message say of the record, but at no glance at the rest of it.
+  /// As level_of and parse_message say of the record, without a look at the rest of it.
   Level level(size_t place) const {
     return row_->heads[place] != 0 ? row_->levels[place] : level_of((*this)[place]);
   }
@@ -189,9 +189,9 @@ class Records {
   Record operator[](size_t n) const { return (*all_)[begin_ + n]; }
   Record front() const { return (*all_)[begin_]; }
   Record back() const { return (*all_)[end_ - 1]; }
-  const RowRecords* all() const { return all_; }  ///< Nothing of it if there are none.
-  size_t first_place() const { return begin_; }   ///< In all(),
-  size_t end_place() const { return end_; }       ///< behind the last one.
+  const RowRecords* all() const { return all_; }  ///< Those of the whole list; may be nullptr.
+  size_t first_place() const { return begin_; }   ///< In all().
+  size_t end_place() const { return end_; }       ///< Behind the last one, likewise.
 
  private:
   const RowRecords* all_ = nullptr;
@@ -321,15 +321,15 @@ class RecordLists {
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, row_ == nullptr ? 0 : entries().size()}; }
 
-  /// Joins what a later stretch of input kept. To be settled afterwards.
-  void merge(RecordLists&& later, const RecordLimit& limit = {});
+  /// Joins what a later stretch of input kept, and settles.
+  void merge(RecordLists&& later, const RecordLimit& limit = {}, RecordRows* rows = nullptr);
 
   /// Adds a list of a greater key than those there are, in its order. False: its key is not
   /// greater, or it cannot be that of so many lines. To be settled afterwards.
   bool append(uint16_t key, uint64_t total, bool full, std::vector<KeptRecord>&& kept);
 
-  /// Keeps the first records of each list only, as many as `limit` allows. To be settled afterwards.
-  void cut_to(const RecordLimit& limit);
+  /// Keeps the first records of each list only, as many as `limit` allows. What was settled stays so.
+  void cut_to(const RecordLimit& limit, RecordRows* rows = nullptr);
 
   /// Keeps the records of which `stays(key, record)` is true, as if no other had come. Lists of
   /// which none is left go: rules ask which kinds there are.

@@ -219,8 +219,7 @@ inline bool is_yes(const FactValue& value) {
 
 inline Evidence evidence_of(const Record& record) { return {record.where, record.text()}; }
 
-/// A kept line of one process, with what it says. `message` and `header()` view its
-/// texts.
+/// A kept line of one process, with what it says. `message` and `header()` view its texts.
 template <typename T>
 struct Said {
   int process = -1;  ///< Into Job::processes.

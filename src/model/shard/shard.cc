@@ -489,12 +489,12 @@ void Shard::merge(Shard&& later) {
     auto known = speakers.find(node.key());
     if (known == speakers.end()) {
       known = speakers.insert(speakers.end(), std::move(node));
-      if (later.limit != limit) known->second.cut_to(limit);
+      known->second.settle(&rows);
+      if (later.limit != limit) known->second.cut_to(limit, &rows);
     } else {
       known->second.merge(std::move(log), limit, &rows);
     }
     known->second.inits.share_tables(tables);
-    known->second.settle(&rows);
   }
   for (auto& [input, clock] : later.clocks) {
     const auto [known, is_new] = clocks.try_emplace(input, clock);
@@ -507,20 +507,17 @@ void Shard::merge(Shard&& later) {
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
   ras_lines.merge(std::move(later.ras_lines));
   for (RasReport& report : later.ras_reports) add(std::move(report));
-  if (limit_records()) {
-    for (auto& [speaker, log] : speakers) log.settle(&rows);
-  }
+  limit_records();
   while (speakers.size() > kMaxSpeakers) drop_last_speaker();
 }
 
-bool Shard::limit_records() {
+void Shard::limit_records() {
   RecordLimit allowed = record_limit(speakers.size());
   allowed.most = std::min(allowed.most, limit.most);
   allowed.most_numbered = std::min(allowed.most_numbered, limit.most_numbered);
-  if (allowed == limit) return false;
+  if (allowed == limit) return;
   limit = allowed;
-  for (auto& [speaker, log] : speakers) log.cut_to(limit);
-  return true;
+  for (auto& [speaker, log] : speakers) log.cut_to(limit, &rows);
 }
 
 void Shard::drop_last_speaker() {

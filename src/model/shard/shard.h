@@ -105,9 +105,8 @@ struct Shard {
   /// Appends what a later stretch holds.
   void merge(Shard&& later);
 
-  /// Keeps fewer lines of each speaker, the more of them there are, and never more again. True:
-  /// lists were cut down, and are to be settled.
-  bool limit_records();
+  /// Keeps fewer lines of each speaker, the more of them there are, and never more again.
+  void limit_records();
 
   /// Forgets the last speaker and counts its lines: ones that come again would be counted again.
   void drop_last_speaker();
