@@ -22,9 +22,12 @@ std::vector<std::string> lines_of_many_processes() {
   return lines;
 }
 
-Shard read(const std::vector<std::string>& lines, size_t begin, size_t end) {
-  const LineMatcher none;
-  LogReader reader(0, 0, none);
+const LineMatcher kNone;
+
+/// With `before`, as one thread reads a stretch behind others.
+Shard read(const std::vector<std::string>& lines, size_t begin, size_t end,
+           ReadBefore* before = nullptr) {
+  LogReader reader(0, 0, kNone, MarkerFinder(), nullptr, before);
   for (size_t i = begin; i < end; ++i) reader.add({lines[i], i + 1, 0, false});
   return reader.finish();
 }
@@ -105,6 +108,10 @@ TEST(Shard, KeepsTheFewerLinesOfEachTheMoreProcessesSpeakWhereverItIsCut) {
       Shard parts = read(lines, 0, cut);
       parts.merge(read(lines, cut, lines.size()));
       EXPECT_EQ(records(parts), whole) << row.processes << " processes, cut at " << cut;
+      ReadBefore before(kNone);
+      Shard learning = read(lines, 0, cut, &before);
+      learning.merge(read(lines, cut, lines.size(), &before));
+      EXPECT_EQ(records(learning), whole) << row.processes << " processes, learnt until " << cut;
     }
   }
 }
