@@ -199,7 +199,7 @@ void TuningUses::add(const TuningChoice& choice) {
       TuningUse{1, choice.bytes, choice.bytes});
 }
 
-void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit, RecordRows* rows) {
+void SpeakerLog::merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& limit) {
   if (later.lines == 0) return;
   if (lines == 0) first = later.first;
   lines += later.lines;
@@ -212,9 +212,9 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit, RecordRows*
   subsystems |= later.subsystems;
   starts.insert(starts.end(), later.starts.begin(), later.starts.end());
   if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
-  records.merge(std::move(later.records), limit, rows);
-  line_matches.merge(std::move(later.line_matches), limit.of_patterns(), rows);
-  unrecognised.merge(std::move(later.unrecognised), limit.of_patterns(), rows);
+  records.merge(rows, std::move(later.records), limit);
+  line_matches.merge(rows, std::move(later.line_matches), limit.of_patterns());
+  unrecognised.merge(rows, std::move(later.unrecognised), limit.of_patterns());
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   if (later.calls) calls.change().merge(*later.calls, segments);
   if (later.traces) traces.change().merge(*later.traces, segments);
@@ -225,10 +225,18 @@ void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit, RecordRows*
   if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
 }
 
-void SpeakerLog::cut_to(const RecordLimit& limit, RecordRows* rows) {
-  records.cut_to(limit, rows);
-  line_matches.cut_to(limit.of_patterns(), rows);
-  unrecognised.cut_to(limit.of_patterns(), rows);
+void SpeakerLog::finish() {
+  if (calls) calls.change().tape.finish();
+  if (traces) traces.change().tape.finish();
+  last_text.shrink_to_fit();
+  comms.finish();
+  inits.finish();
+}
+
+void SpeakerLog::cut_to(RecordRows& rows, const RecordLimit& limit) {
+  records.cut_to(rows, limit);
+  line_matches.cut_to(rows, limit.of_patterns());
+  unrecognised.cut_to(rows, limit.of_patterns());
 }
 
 }  // namespace ncclog

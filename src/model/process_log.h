@@ -162,6 +162,7 @@ struct CommSegments {
   int add_call(SourceRef where, std::string_view stamp, const ReadCall& call);
   /// The segment to which a call on `comm` belongs now; -1: it begins one.
   int living_segment(uint64_t comm) const;
+  void finish() { latest_ = {}; }  ///< Nothing more will be added.
   /// Another number whenever what living_segment says may have changed.
   uint64_t lives() const { return lives_; }
   /// Gives for each segment of `later` its place in `all`.
@@ -323,24 +324,20 @@ struct SpeakerLog {
   Rare<KeptLines> benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
 
   /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
-  void merge(SpeakerLog&& later, const RecordLimit& limit = {}, RecordRows* rows = nullptr);
+  void merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& limit = {});
 
   /// Keeps the first records of each kind only, as many as `limit` allows. What was settled stays so.
-  void cut_to(const RecordLimit& limit, RecordRows* rows = nullptr);
+  void cut_to(RecordRows& rows, const RecordLimit& limit);
 
-  /// To be called before the lists of records are asked, when lines were added; they hold what they
-  /// can by rows that came lately.
-  void settle(RecordRows* rows = nullptr) {
-    records.settle(rows);
-    unrecognised.settle(rows);
-    line_matches.settle(rows);
+  /// To be called before the lists of records are asked, when lines were added.
+  void settle() {
+    records.settle();
+    unrecognised.settle();
+    line_matches.settle();
   }
 
-  /// Gives back memory that nothing stands in, when nothing more will be added.
-  void fit() {
-    last_text.shrink_to_fit();
-    comms.all.shrink_to_fit();
-  }
+  /// To be called when nothing more will be added: gives back what only adding needs.
+  void finish();
 
   static constexpr int kNoTask = -1;
   static constexpr int kSeveralTasks = -2;

@@ -37,155 +37,6 @@ RecordLimit record_limit(size_t speakers) {
           std::clamp(share, kFewestNumbered, RecordList::kMaxKept)};
 }
 
-// Settled records.
-
-const Entry* RecordRow::find(const std::vector<Entry>& entries, uint16_t key) {
-  const auto entry = std::ranges::lower_bound(entries, key, {}, &Entry::key);
-  return entry == entries.end() || entry->key != key ? nullptr : &*entry;
-}
-
-RowRecords* RowRecords::allocate(size_t bytes) {
-  auto* const made = new (::operator new(sizeof(RowRecords) + bytes)) RowRecords;
-  made->bytes_ = static_cast<uint32_t>(bytes);
-  return made;
-}
-
-std::unique_ptr<RowRecords> RowRecords::make(boost::intrusive_ptr<const RecordRow> row, Own&& own) {
-  const bool is_short = own.units.size() == 1 && std::ranges::all_of(own.lines, [](SourceRef line) {
-                          return line.line == static_cast<uint32_t>(line.line);
-                        });
-  const size_t bytes = (own.heads.size() + own.texts.size() + own.units.size()) * sizeof(uint64_t) +
-                       (own.places.size() + own.places.size() % 2) * sizeof(uint32_t) +
-                       own.lines.size() * (is_short ? sizeof(uint32_t) : sizeof(Line));
-  std::unique_ptr<RowRecords> made(allocate(bytes));
-  made->row_ = std::move(row);
-  made->heads_ = static_cast<uint32_t>(own.heads.size());
-  made->texts_ = static_cast<uint32_t>(own.texts.size());
-  made->units_ = static_cast<uint32_t>(own.units.size());
-  made->is_short_ = is_short;
-  auto* at = reinterpret_cast<char*>(made.get() + 1);
-  const auto put = [&at](const auto& value) {
-    std::memcpy(at, &value, sizeof(value));
-    at += sizeof(value);
-  };
-  for (auto& head : own.heads) put(head.detach());
-  for (auto& text : own.texts) put(text.detach());
-  for (const uint64_t unit : own.units) put(unit);
-  for (const uint32_t place : own.places) put(place);
-  if (!is_short && own.places.size() % 2 != 0) put(uint32_t{0});
-  for (const SourceRef line : own.lines) {
-    if (is_short) {
-      put(static_cast<uint32_t>(line.line));
-    } else {
-      put(Line{line.unit, line.line});
-    }
-  }
-  return made;
-}
-
-std::unique_ptr<RowRecords> RowRecords::copy() const {
-  std::unique_ptr<RowRecords> made(allocate(bytes_));
-  made->row_ = row_;
-  made->heads_ = heads_;
-  made->texts_ = texts_;
-  made->units_ = units_;
-  made->is_short_ = is_short_;
-  std::memcpy(static_cast<void*>(made.get() + 1), this + 1, bytes_);
-  for (size_t i = 0; i < heads_; ++i) {
-    if (heads()[i] != nullptr) intrusive_ptr_add_ref(heads()[i]);
-  }
-  for (size_t i = 0; i < texts_; ++i) intrusive_ptr_add_ref(texts()[i]);
-  return made;
-}
-
-RowRecords::~RowRecords() {
-  for (size_t i = 0; i < heads_; ++i) {
-    if (heads()[i] != nullptr) intrusive_ptr_release(heads()[i]);
-  }
-  for (size_t i = 0; i < texts_; ++i) intrusive_ptr_release(texts()[i]);
-}
-
-const RecordText* RowRecords::own_text(size_t place) const {
-  const std::span own(places(), texts_);
-  const auto found = std::ranges::lower_bound(own, place);
-  if (found == own.end() || *found != place) return row_->texts[place].get();
-  return texts()[found - own.begin()];
-}
-
-namespace {
-
-/// Which keys there are, how many records of each, and which of them have one head.
-uint64_t hash_of(const RecordRow& row) {
-  uint64_t hash = row.entries.size();
-  const auto mix = [&hash](uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 32;
-  };
-  for (const Entry& entry : row.entries) mix(uint64_t{entry.key} << 16 | entry.kept);
-  for (size_t i = 0; i < row.heads.size(); ++i) {
-    mix(uint64_t{row.heads[i]} << 8 | static_cast<uint64_t>(row.levels[i]));
-  }
-  return hash;
-}
-
-bool are_alike(const RecordRow& a, const RecordRow& b) {
-  return a.hash == b.hash && a.heads == b.heads && a.levels == b.levels &&
-         std::ranges::equal(a.entries, b.entries, [](const Entry& x, const Entry& y) {
-           return x.key == y.key && x.kept == y.kept;
-         });
-}
-
-/// How many of those texts are not the row's.
-size_t other_texts(const RecordRow& row,
-                   const std::vector<boost::intrusive_ptr<const RecordText>>& texts) {
-  if (row.texts.size() != texts.size()) return texts.size();
-  size_t other = 0;
-  for (size_t i = 0; i < texts.size(); ++i) other += texts[i] != row.texts[i] ? 1 : 0;
-  return other;
-}
-
-constexpr size_t kRows = 1024;
-constexpr size_t kAlike = 16;  ///< Rows of one hash: ranks differ in what names their GPU.
-
-/// The row that has most of that one alike; nullptr: none of those that came lately has enough.
-boost::intrusive_ptr<const RecordRow> find_row(RecordRows& rows, const RecordRow& row) {
-  rows.resize(kRows);
-  const size_t near = row.texts.size() / 4;
-  size_t fewest = row.texts.size() / 2 + 1;
-  boost::intrusive_ptr<const RecordRow> best;
-  for (size_t look = 0; look < kAlike; ++look) {
-    const auto& known = rows[(row.hash + look) % kRows];
-    // While there is room, ranks of other GPUs get rows of their own.
-    if (known == nullptr) return fewest <= near ? best : nullptr;
-    if (known->hash != row.hash) continue;
-    const size_t others = other_texts(*known, row.texts);
-    if (others >= fewest || !are_alike(*known, row)) continue;
-    fewest = others;
-    best = known;
-    if (fewest <= near) break;
-  }
-  return best;
-}
-
-void note_row(RecordRows& rows, const boost::intrusive_ptr<const RecordRow>& row) {
-  size_t look = 0;
-  while (look + 1 < kAlike && rows[(row->hash + look) % kRows] != nullptr) ++look;
-  rows[(row->hash + look) % kRows] = row;
-}
-
-/// The place of an element of that value, which is added unless it is one of the last ones.
-template <typename T>
-size_t place_of(std::vector<T>& all, const T& value) {
-  constexpr size_t kLast = 8;  // Where heads have times, each line has its own.
-  for (size_t place = all.size(); place > 0 && place + kLast > all.size(); --place) {
-    if (all[place - 1] == value) return place - 1;
-  }
-  all.push_back(value);
-  return all.size() - 1;
-}
-
-}  // namespace
-
 // Records as they come.
 
 RecordLists::RecordLists(const RecordLists& other)
@@ -195,14 +46,59 @@ RecordLists::RecordLists(const RecordLists& other)
       own_entries_(other.own_entries_ ? std::make_unique<std::vector<Entry>>(*other.own_entries_)
                                       : nullptr) {}
 
-Entry* RecordLists::Coming::find(uint16_t key) {
-  const auto place = std::find(keys.begin(), keys.end(), key);
-  return place == keys.end() ? nullptr : &entries[static_cast<size_t>(place - keys.begin())];
+RecordLists::Coming::List* RecordLists::Coming::find(uint16_t key) {
+  const auto list = std::ranges::find(lists, key, &List::key);
+  return list == lists.end() ? nullptr : &*list;
 }
 
-Entry& RecordLists::Coming::add(uint16_t key) {
-  keys.push_back(key);
-  return entries.emplace_back(Entry{key, 0, 0, 0, 0});
+bool RecordLists::Coming::holds(const List& list, uint64_t hash) const {
+  for (const RecordStep* at = list.last; at != nullptr; at = at->alike) {
+    const RecordText* text = at->text.get();
+    if (at->varies) {
+      const auto other = std::ranges::lower_bound(own.texts, at->number, {},
+                                                  [](const auto& of) { return of.first; });
+      if (other != own.texts.end() && other->first == at->number) text = other->second.get();
+    }
+    if (text->hash == hash) return true;
+  }
+  return false;
+}
+
+bool RecordLists::Coming::count(uint16_t key, uint64_t hash, size_t most) {
+  List* const list = find(key);
+  if (list == nullptr) return false;
+  if (!list->full && !holds(*list, hash)) {
+    if (list->last->kept < most) return false;
+    list->full = true;
+  }
+  ++list->more;
+  return true;
+}
+
+void RecordLists::Coming::add(uint16_t key, KeptRecord&& record) {
+  // Where heads have times, each line has its own.
+  constexpr size_t kLastHeads = 8;
+  uint32_t head = 0;
+  if (record.head != nullptr) {
+    const size_t begin = own.heads.size() - std::min(own.heads.size(), kLastHeads);
+    const auto known = std::find(own.heads.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 own.heads.end(), record.head);
+    head = static_cast<uint32_t>(known - own.heads.begin());
+    if (known == own.heads.end()) own.heads.push_back(record.head);
+  }
+  const List* const list = find(key);
+  RecordStep wanted;
+  wanted.alike = list == nullptr ? nullptr : list->last;
+  wanted.text = std::move(record.rest);
+  wanted.head = head;
+  wanted.key = key;
+  wanted.entry = static_cast<uint16_t>(list == nullptr ? lists.size()
+                                                       : static_cast<size_t>(list - lists.data()));
+  wanted.level = record.head == nullptr ? Level::None : record.head->level;
+  RecordStep* const next = tree->step_behind(step, wanted);
+  const bool is_own = wanted.text != nullptr && next->text != wanted.text;
+  if (is_own) own.texts.emplace_back(next->number, std::move(wanted.text));
+  go_to(next, record.where);
 }
 
 /// Where records of this thread came that are settled now: the next ones need no new memory.
@@ -211,45 +107,72 @@ std::unique_ptr<RecordLists::Coming>& RecordLists::idle() {
   return coming;
 }
 
-/// Takes the row apart: more is to come.
-RecordLists::Coming& RecordLists::open_slowly() {
-  const RecordLists settled = std::exchange(*this, RecordLists());
-  coming_ = idle() != nullptr ? std::move(idle()) : std::make_unique<Coming>();
-  constexpr size_t kUsual = 32;
-  coming_->records.reserve(kUsual);
-  coming_->before.reserve(kUsual);
-  coming_->keys.reserve(kUsual);
-  coming_->entries.reserve(kUsual);
-  for (const auto& [key, list] : settled) {
-    std::vector<KeptRecord> kept;
-    for (const Record& record : list.kept) kept.push_back(keep(record));
-    append(key, list.total, list.full, std::move(kept));
+/// `take` is called for each key and record.
+template <typename Take>
+void RecordLists::for_all_as_they_came(Take&& take) const {
+  std::vector<uint16_t> keys(row_->places.size());  // By place.
+  for (const Entry& entry : entries()) {
+    std::fill_n(keys.begin() + entry.end - entry.kept, entry.kept, entry.key);
   }
-  coming_->before_opened = coming_->records.size();
-  return *coming_;
+  for (const uint32_t place : row_->places) take(keys[place], (*settled_)[place]);
 }
 
-bool RecordLists::append(uint16_t key, uint64_t total, bool full, std::vector<KeptRecord>&& kept) {
-  Coming& coming = open();
-  const bool is_behind = coming.keys.empty() || coming.keys.back() < key;
-  if (!is_behind || kept.size() > RecordList::kMaxKept || kept.size() > total) return false;
-  Entry& entry = coming.entry(key);
-  entry.kept = static_cast<uint16_t>(kept.size());
-  entry.total = total;
-  entry.full = full;
-  for (KeptRecord& record : kept) {
-    coming.before.push_back(entry.end);
-    coming.records.push_back(std::move(record));
-    entry.end = static_cast<uint32_t>(coming.records.size());
+/// Goes on where the row ended: more is to come.
+RecordLists::Coming& RecordLists::open_slowly(RecordRows& rows) {
+  const RecordLists settled = std::exchange(*this, RecordLists());
+  coming_ = idle() != nullptr ? std::move(idle()) : std::make_unique<Coming>();
+  Coming& coming = *coming_;
+  coming.tree = rows.tree();
+  coming.step = coming.tree->root();
+  if (settled.row_ == nullptr) {
+    constexpr size_t kUsual = 32;
+    coming.own.heads.reserve(kUsual);
+    coming.own.heads.emplace_back();
+    coming.own.lines.reserve(kUsual);
+    coming.lists.reserve(kUsual);
+  } else if (settled.row_->tree == coming.tree->number()) {
+    settled.settled_->give_back(coming.own);
+    coming.step = settled.row_->step;
+    coming.lists.resize(settled.entries().size());
+    for (RecordStep* step = coming.step; step->before != nullptr; step = step->before) {
+      Coming::List& list = coming.lists[step->entry];
+      if (list.last == nullptr) list.last = step;
+      list.key = step->key;
+    }
+  } else {
+    coming.own.heads.emplace_back();
+    settled.for_all_as_they_came(
+        [&](uint16_t key, const Record& record) { coming.add(key, keep(record)); });
   }
+  if (settled.row_ != nullptr) {
+    for (const Entry& entry : settled.entries()) {
+      Coming::List& list = *coming.find(entry.key);
+      list.more = entry.total - entry.kept;
+      list.full = entry.full != 0;
+    }
+  }
+  coming.before_opened = coming.own.lines.size();
+  return coming;
+}
+
+bool RecordLists::append(RecordRows& rows, uint16_t key, uint64_t total, bool full,
+                         std::vector<KeptRecord>&& kept) {
+  Coming& coming = open(rows);
+  const bool is_behind = coming.lists.empty() || coming.lists.back().key < key;
+  if (!is_behind || kept.empty() || kept.size() > RecordList::kMaxKept || kept.size() > total) {
+    return false;
+  }
+  for (KeptRecord& record : kept) coming.add(key, std::move(record));
+  coming.lists.back().more = total - kept.size();
+  coming.lists.back().full = full;
   return true;
 }
 
-bool RecordLists::add_to_full(uint16_t key) {
+bool RecordLists::add_to_full(RecordRows& rows, uint16_t key) {
   if (coming_ == nullptr && !find(key).full) return false;
-  Entry* const entry = open().find(key);
-  if (entry == nullptr || !entry->full) return false;
-  ++entry->total;
+  Coming::List* const list = open(rows).find(key);
+  if (list == nullptr || !list->full) return false;
+  ++list->more;
   return true;
 }
 
@@ -268,114 +191,143 @@ RecordList RecordLists::find(uint16_t key) const {
 
 // Putting them into rows.
 
-void RecordLists::settle(RecordRows* rows) {
+/// By key, ascending.
+std::vector<Entry> RecordLists::Coming::entries() const {
+  std::vector<Entry> all;
+  for (const List& list : lists) {
+    all.push_back({list.key, list.last->kept, 0, list.last->kept + list.more, list.full});
+  }
+  std::ranges::sort(all, {}, &Entry::key);
+  uint32_t end = 0;
+  for (Entry& entry : all) entry.end = end += entry.kept;
+  return all;
+}
+
+/// The row of their steps, with their totals.
+boost::intrusive_ptr<const RecordRow> RecordLists::Coming::row() const {
+  boost::intrusive_ptr<RecordRow> row(new RecordRow);
+  row->step = step;
+  row->tree = tree->number();
+  row->entries = entries();
+  const size_t size = own.lines.size();
+  row->texts.resize(size);
+  row->heads.resize(size);
+  row->levels.resize(size);
+  row->places.resize(size);
+  row->varies = std::vector<std::atomic<bool>>(size);
+  std::vector<uint32_t> ends;  // By the order in which keys came.
+  for (const List& list : lists) {
+    ends.push_back(RecordRow::find(row->entries, list.key)->end);
+    row->totals.push_back({list.more, list.full});
+  }
+  for (const RecordStep* at = step; at->before != nullptr; at = at->before) {
+    const uint32_t place = --ends[at->entry];
+    row->places[at->number] = place;
+    row->texts[place] = at->text;
+    row->heads[place] = at->head;
+    row->levels[place] = at->level;
+  }
+  return row;
+}
+
+void RecordLists::settle() {
   if (coming_ == nullptr) return;
   std::unique_ptr<Coming> coming = std::move(coming_);
-  if (coming->entries.empty()) return;
-  RecordRow row;
-  row.entries = coming->entries;
-  std::ranges::sort(row.entries, {}, &Entry::key);
-  std::vector<uint32_t> order(coming->records.size());
-  size_t end = 0;
-  for (Entry& entry : row.entries) {
-    size_t place = end += entry.kept;
-    for (uint32_t at = entry.end; at != 0; at = coming->before[at - 1]) order[--place] = at - 1;
-    entry.end = static_cast<uint32_t>(end);
-  }
-  RowRecords::Own own;
-  own.heads.emplace_back();
-  own.lines.reserve(order.size());
-  row.texts.reserve(order.size());
-  row.heads.reserve(order.size());
-  row.levels.reserve(order.size());
-  for (const uint32_t at : order) {
-    KeptRecord& record = coming->records[at];
-    own.lines.push_back({place_of(own.units, record.where.unit), record.where.line});
-    row.levels.push_back(record.head == nullptr ? Level::None : record.head->level);
-    row.heads.push_back(
-        record.head == nullptr ? 0 : static_cast<uint32_t>(place_of(own.heads, record.head)));
-    row.texts.push_back(std::move(record.rest));
-  }
-  row.hash = hash_of(row);
-  row_ = rows != nullptr ? find_row(*rows, row) : nullptr;
-  if (row_ == nullptr) {
-    row.varies = std::vector<std::atomic<bool>>(row.texts.size());
-    row_ = new RecordRow(std::move(row));
-    if (rows != nullptr) note_row(*rows, row_);
+  if (coming->lists.empty()) return;
+  constexpr size_t kMostRows = 8;  // Which differ in how often lines came again.
+  auto& rows = coming->step->rows;
+  const auto known = std::ranges::find_if(rows, [&](const auto& row) {
+    return std::ranges::equal(coming->lists, row->totals, [](const auto& list, const auto& total) {
+      return list.more == total.more && list.full == total.full;
+    });
+  });
+  if (known != rows.end()) {
+    row_ = *known;
+  } else if (rows.size() < kMostRows) {
+    row_ = coming->row();
+    coming->tree->note_row(row_);
   } else {
-    const bool counts_alike = row.entries == row_->entries;
-    if (!counts_alike) own_entries_ = std::make_unique<std::vector<Entry>>(std::move(row.entries));
-    for (size_t place = 0; place < row.texts.size(); ++place) {
-      if (row.texts[place] == row_->texts[place]) continue;
-      row_->varies[place].store(true, std::memory_order_relaxed);
-      own.places.push_back(static_cast<uint32_t>(place));
-      own.texts.push_back(std::move(row.texts[place]));
-    }
+    row_ = rows.front();
+    own_entries_ = std::make_unique<std::vector<Entry>>(coming->entries());
   }
-  settled_ = RowRecords::make(row_, std::move(own));
-  coming->keys.clear();
-  coming->entries.clear();
-  coming->records.clear();
-  coming->before.clear();
+  settled_ = RowRecords::make(row_, coming->own);
+  coming->tree.reset();
+  coming->lists.clear();
   idle() = std::move(coming);
 }
 
 // Changing them.
 
-void RecordLists::merge(RecordLists&& later, const RecordLimit& limit, RecordRows* rows) {
-  later.settle(rows);
-  if (later.empty()) return settle(rows);
+/// Keeps the records of which `stays(key, record, how many of its key are kept)` is true.
+/// Counts the others, or else it is as if they had not come.
+template <typename Stays>
+void RecordLists::keep_those(RecordRows& rows, bool counts_others, Stays&& stays) {
+  settle();
+  if (empty()) return;
+  const RecordLists whole = std::exchange(*this, RecordLists());
+  Coming& coming = open(rows);
+  whole.for_all_as_they_came([&](uint16_t key, const Record& record) {
+    const Coming::List* const list = coming.find(key);
+    if (stays(key, record, list == nullptr ? 0 : list->last->kept)) {
+      coming.add(key, keep(record));
+    }
+  });
+  for (const Entry& entry : whole.entries()) {
+    Coming::List* const list = coming.find(entry.key);
+    if (list == nullptr) continue;
+    const size_t others = size_t{entry.kept} - list->last->kept;
+    list->more = entry.total - entry.kept + (counts_others ? others : 0);
+    list->full = entry.full != 0 || (counts_others && others > 0);
+  }
+  settle();
+}
+
+void RecordLists::merge(RecordRows& rows, RecordLists&& later, const RecordLimit& limit) {
+  later.settle();
+  if (later.empty()) return settle();
   if (empty()) {
     *this = std::move(later);
-    return cut_to(limit, rows);
+    return cut_to(rows, limit);
   }
-  Coming& coming = open();
-  for (const auto& [key, list] : later) {
-    const uint64_t total = coming.entry(key).total + list.total;
-    for (const Record& record : list.kept) {
-      add(
-          key, record.rest->hash, [&] { return keep(record); }, limit.of(key));
-    }
-    Entry& entry = coming.entry(key);
-    entry.total = total;
-    entry.full |= list.full ? 1 : 0;
+  Coming& coming = open(rows);
+  later.for_all_as_they_came([&](uint16_t key, const Record& record) {
+    if (coming.count(key, record.rest->hash, limit.of(key))) return;
+    coming.add(key, keep(record));
+  });
+  for (const Entry& entry : later.entries()) {
+    Coming::List& list = *coming.find(entry.key);
+    list.more += entry.total - entry.kept;
+    list.full |= entry.full != 0;
   }
-  settle(rows);
+  settle();
 }
 
-void RecordLists::cut_to(const RecordLimit& limit, RecordRows* rows) {
+void RecordLists::cut_to(RecordRows& rows, const RecordLimit& limit) {
   // Most lists are shorter than any limit.
   const size_t fewest = std::min(limit.most, limit.most_numbered);
-  const auto is_longer = [&](const Entry& entry) {
-    return entry.kept > fewest && entry.kept > limit.of(entry.key);
+  const auto is_longer = [&](uint16_t key, size_t kept) {
+    return kept > fewest && kept > limit.of(key);
   };
-  if (empty()) return;
-  if (std::ranges::none_of(coming_ ? coming_->entries : entries(), is_longer)) return;
-  const bool was_settled = coming_ == nullptr;
-  settle();
-  const RecordLists whole = std::exchange(*this, RecordLists());
-  for (const auto& [key, list] : whole) {
-    const size_t most = std::min(limit.of(key), list.kept.size());
-    std::vector<KeptRecord> kept;
-    for (size_t i = 0; i < most; ++i) kept.push_back(keep(list.kept[i]));
-    // As if the next different line had come when so many were kept.
-    append(key, list.total, list.full || most < list.kept.size(), std::move(kept));
-  }
-  if (was_settled) settle(rows);
+  const auto is_any_longer = [&] {
+    if (coming_ == nullptr) {
+      return row_ != nullptr && std::ranges::any_of(entries(), [&](const Entry& entry) {
+               return is_longer(entry.key, entry.kept);
+             });
+    }
+    return std::ranges::any_of(coming_->lists, [&](const Coming::List& list) {
+      return is_longer(list.key, list.last->kept);
+    });
+  };
+  if (!is_any_longer()) return;
+  // As if the next different line had come when so many were kept.
+  keep_those(rows, true,
+             [&](uint16_t key, const Record&, size_t kept) { return kept < limit.of(key); });
 }
 
-void RecordLists::keep_only(const std::function<bool(uint16_t key, const Record&)>& stays) {
-  settle();
-  const RecordLists whole = std::exchange(*this, RecordLists());
-  for (const auto& [key, list] : whole) {
-    std::vector<KeptRecord> kept;
-    for (const Record& record : list.kept) {
-      if (stays(key, record)) kept.push_back(keep(record));
-    }
-    const uint64_t gone = list.kept.size() - kept.size();
-    if (!kept.empty()) append(key, list.total - gone, list.full, std::move(kept));
-  }
-  settle();
+void RecordLists::keep_only(RecordRows& rows,
+                            const std::function<bool(uint16_t key, const Record&)>& stays) {
+  keep_those(rows, false,
+             [&](uint16_t key, const Record& record, size_t) { return stays(key, record); });
 }
 
 void RecordLists::forget_repeats() {

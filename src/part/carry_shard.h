@@ -76,7 +76,7 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
       carry(io, kept);
       const bool fits = std::ranges::all_of(
           kept, [&](const Record& record) { return record && has_kind(key, record.kind()); });
-      if (!fits || !read.append(key, total, full, std::move(kept))) io.fail();
+      if (!fits || !read.append(io.rows(), key, total, full, std::move(kept))) io.fail();
     }
     read.settle();
     lists = std::move(read);

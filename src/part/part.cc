@@ -114,7 +114,7 @@ uint64_t layout_hash() {
   log.tuning.change().all[{}] = {};
   carry(hash, log);
   InitSection section;
-  section.graphs.emplace_back();
+  section.graphs.change().emplace_back();
   section.ring_places.all[{}] = {};
   carry(hash, section);
   return hash.hash;
@@ -288,8 +288,9 @@ std::optional<LoadedPart> load_part(FrameReader::ReadBytes read, const PartKin& 
 bool read_shards(const LoadedPart& part, const LoadedPart::Input& input, const PartPlace& place,
                  ScannedInput& scanned) {
   bool is_first = true;
+  RecordRows rows;
   for (const std::string& frame : input.frames) {
-    PartReader reader(frame, part.tables, part.patterns, place);
+    PartReader reader(frame, part.tables, part.patterns, place, &rows);
     if (is_first) {
       carry_head(reader, scanned);
       carry_rest(reader, scanned.before);
@@ -306,8 +307,8 @@ bool read_shards(const LoadedPart& part, const LoadedPart::Input& input, const P
     if (!reader.is_done()) return false;
   }
   scanned.host = part.host;
-  scanned.before.limit_records();
-  scanned.last.limit_records();
+  scanned.before.limit_records(rows);
+  scanned.last.limit_records(rows);
   return true;
 }
 

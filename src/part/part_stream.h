@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/line.h"
+#include "model/record_rows.h"
 #include "model/records.h"
 
 namespace ncclog {
@@ -105,9 +106,10 @@ class PartReader {
  public:
   static constexpr bool kReads = true;
 
-  /// `frame` as FrameReader gives it; `patterns` of the line matcher. `tables` must outlive it.
+  /// `frame` as FrameReader gives it; `patterns` of the line matcher. `tables` and `rows` must
+  /// outlive it; a frame without speakers needs no rows.
   PartReader(std::string_view frame, const PartTables& tables, size_t patterns,
-             const PartPlace& place);
+             const PartPlace& place, RecordRows* rows = nullptr);
 
   // What carry() asks of it.
   void number(uint64_t& number);
@@ -118,6 +120,7 @@ class PartReader {
   void place(SourceRef& where);
   void head(boost::intrusive_ptr<const LineHead>& head);
   void message(boost::intrusive_ptr<const RecordText>& message);
+  RecordRows& rows() { return *rows_; }
   bool is_pattern(uint16_t key) const { return key < patterns_; }
   /// More elements than the frame has numbers cannot follow.
   int most_elements() const { return static_cast<int>(numbers_.size()); }
@@ -133,6 +136,7 @@ class PartReader {
   const PartTables& tables_;
   size_t patterns_;
   PartPlace place_;
+  RecordRows* rows_;
   bool failed_ = false;
 };
 

@@ -57,7 +57,8 @@ void append_torn(SpeakerLog& whole, SpeakerLog&& torn) {
   std::string last_text = whole.last_text;
   const bool ends_whole = torn.last < last;
   const SourceRef first = std::min(whole.first, torn.first);
-  whole.merge(std::move(torn));
+  RecordRows rows;
+  whole.merge(rows, std::move(torn));
   whole.first = first;
   if (ends_whole) {
     whole.last = last;
@@ -235,8 +236,8 @@ bool is_contradicted(const Record& record, const Votes& votes) {
   return values.size() > 1 || (record.kind() == kKindIndex<EnvSet> && is_broken(one.value));
 }
 
-void drop_contradicted(SpeakerLog& log, const Votes& votes) {
-  log.records.keep_only([&](uint16_t kind, const Record& record) {
+void drop_contradicted(SpeakerLog& log, const Votes& votes, RecordRows& rows) {
+  log.records.keep_only(rows, [&](uint16_t kind, const Record& record) {
     const bool is_compared = std::ranges::find(kKinds, kind) != std::end(kKinds);
     // A whole log may have taken the rest of a torn one's record in: "Using network Sockedone".
     const bool is_in_doubt = is_compared && (log.torn || kind == kKindIndex<NetworkSelected>);
@@ -250,7 +251,8 @@ void drop_contradicted_values(std::vector<SpeakerLog>& logs) {
   const bool any_torn = std::ranges::any_of(logs, [](const SpeakerLog& log) { return log.torn; });
   if (!any_torn || logs.size() < 2) return;
   const Votes votes = count_votes(logs);
-  for (SpeakerLog& log : logs) drop_contradicted(log, votes);
+  RecordRows rows;
+  for (SpeakerLog& log : logs) drop_contradicted(log, votes, rows);
 }
 
 int64_t input_of(const Job& job, SourceRef where) {
@@ -314,8 +316,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     const auto node = shard.speakers.extract(shard.speakers.begin());
     SpeakerLog& log = node.mapped();
     log.speaker = node.key();
-    log.fit();
-    log.settle(&shard.rows);
+    log.settle();
     const int64_t input = input_of(job, log.first);
     if (log.speaker.input >= 0 && input >= 0) log.speaker.input = input;
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
@@ -333,11 +334,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   build_writers(job, shard.writers);
   drop_unplaced_segments(job.logs);
   drop_contradicted_values(job.logs);
-  for (SpeakerLog& log : job.logs) {
-    // Nothing is added to a tape any more; until here stretches were still joined.
-    if (log.calls) log.calls.change().tape.finish();
-    if (log.traces) log.traces.change().tape.finish();
-  }
+  for (SpeakerLog& log : job.logs) log.finish();
   build_parts(job);
   return job;
 }

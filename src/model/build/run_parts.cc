@@ -538,12 +538,12 @@ class Cutter {
 
   /// Nothing of it is left if `lines` is 0. All of it if its lines stand in stretches of this run
   /// only, as far as it keeps any.
-  SpeakerLog cut(const SpeakerLog& whole) const {
+  SpeakerLog cut(const SpeakerLog& whole) {
     if (is_all_own(whole)) return whole;
     SpeakerLog part;
     const auto own_of = [&](const RecordLists& lists) {
       RecordLists own = lists;
-      own.keep_only([&](uint16_t, const Record& record) {
+      own.keep_only(rows_, [&](uint16_t, const Record& record) {
         const bool is_ours = is_own(record.where);
         if (is_ours) note(record, part);
         return is_ours;
@@ -599,6 +599,7 @@ class Cutter {
   const Job& job_;
   const RunParts& parts_;
   int run_;
+  RecordRows rows_;
 };
 
 /// The run of each log that names a process; -1: of nobody's.
@@ -679,7 +680,7 @@ void copy_differences(const Job& whole, const std::vector<size_t>& logs, Job& jo
 }  // namespace
 
 Job job_of_run(const Job& job, const RunParts& parts, int run) {
-  const Cutter cutter(job, parts, run);
+  Cutter cutter(job, parts, run);
   Job part;
   part.inputs = job.inputs;
   part.units = job.units;

@@ -116,7 +116,8 @@ void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Pr
 }
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
-               const std::vector<int>& matched, Shard& shard, RecordTexts& texts) {
+               const std::vector<int>& matched, Shard& shard, RecordTexts& texts,
+               RecordRows& rows) {
   const RecordLimit& limit = shard.limit;
   const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
@@ -127,7 +128,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   // Its table is whole.
   if (kind == kKindIndex<InitTimings>) log.inits.share_tables(shard.tables);
   const bool is_kept =
-      recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(kind));
+      recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(rows, kind));
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   const bool is_of_tests = recognised && (event.message.kind->library == Library::NcclTests ||
                                           event.message.kind->library == Library::Benchmark);
@@ -140,15 +141,17 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
     return KeptRecord{where, known->head,
                       make_text(event.header.message, hash, event.message.wording)};
   };
+  NewRecord line{.where = where, .hash = hash};
+  if (known != nullptr) line = {where, hash, known->head, known->rest};
   for (const int pattern : matched) {
-    log.line_matches.add(static_cast<uint16_t>(pattern), hash, record, limit.most);
+    log.line_matches.add(rows, static_cast<uint16_t>(pattern), line, record, limit.most);
   }
   if (event.fate == LineFate::Unrecognised) {
-    log.unrecognised.add(Record::kNoKind, hash, record, limit.most);
+    log.unrecognised.add(rows, Record::kNoKind, line, record, limit.most);
   }
   // Lines of benchmarks repeat themselves from run to run, and their order tells the runs apart.
   if (is_of_tests) log.benchmarks.change().add(kind, record);
-  if (is_kept) log.records.add(kind, hash, record, limit.of(kind));
+  if (is_kept) log.records.add(rows, kind, line, record, limit.of(kind));
 }
 
 }  // namespace
@@ -198,8 +201,9 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
                        event.header.host.data() == line.text.data();
   if (!is_bare) note_time(where, line.text);
   note_markers(where, line.text, event);
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_, texts_);
-  shard_.limit_records();
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_, texts_,
+            rows_);
+  shard_.limit_records(rows_);
   if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
 
@@ -276,7 +280,7 @@ void ShardWriter::add(const KnownMessageLine& line, uint64_t number,
   if (last_view_.log != *line.log) settle_last_view();
   last_view_ = {*line.log, where, line.text};
   keep_line(**line.log, {where, {input_, markers_seen_}, &line}, line.text, line.event, matched,
-            shard_, texts_);
+            shard_, texts_, rows_);
 }
 
 /// What nobody whom a line names wrote.
@@ -300,8 +304,9 @@ void ShardWriter::add(const KnownShape& line, uint64_t number) {
     pulse().add_undated(where, line.names_step);
   }
   if (line.has_marker) add_marker(where, read_marker(line.marker));
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, line.event, {}, shard_, texts_);
-  shard_.limit_records();
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, line.event, {}, shard_, texts_,
+            rows_);
+  shard_.limit_records(rows_);
   if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
 
@@ -367,7 +372,7 @@ void ShardWriter::add_uncounted(KnownCall& call) {
 void ShardWriter::settle_last_view() {
   const auto [log, where, text] = std::exchange(last_view_, {});
   if (log == nullptr) return;
-  log->records.settle_many(rows_);
+  log->records.settle_many();
   if (log->last == where) log->last_text.assign(text.substr(0, Record::kMaxTextBytes));
 }
 
@@ -386,7 +391,7 @@ void ShardWriter::settle() {
 Shard ShardWriter::finish(KnownCalls& calls) {
   settle();
   for (KnownCall& call : calls.all()) add_uncounted(call);
-  for (auto& [speaker, log] : shard_.speakers) log.settle(&rows_);
+  for (auto& [speaker, log] : shard_.speakers) log.settle();
   return std::move(shard_);
 }
 
@@ -489,10 +494,10 @@ void Shard::merge(Shard&& later) {
     auto known = speakers.find(node.key());
     if (known == speakers.end()) {
       known = speakers.insert(speakers.end(), std::move(node));
-      known->second.settle(&rows);
-      if (later.limit != limit) known->second.cut_to(limit, &rows);
+      known->second.settle();
+      if (later.limit != limit) known->second.cut_to(rows, limit);
     } else {
-      known->second.merge(std::move(log), limit, &rows);
+      known->second.merge(rows, std::move(log), limit);
     }
     known->second.inits.share_tables(tables);
   }
@@ -507,17 +512,17 @@ void Shard::merge(Shard&& later) {
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
   ras_lines.merge(std::move(later.ras_lines));
   for (RasReport& report : later.ras_reports) add(std::move(report));
-  limit_records();
+  limit_records(rows);
   while (speakers.size() > kMaxSpeakers) drop_last_speaker();
 }
 
-void Shard::limit_records() {
+void Shard::limit_records(RecordRows& read) {
   RecordLimit allowed = record_limit(speakers.size());
   allowed.most = std::min(allowed.most, limit.most);
   allowed.most_numbered = std::min(allowed.most_numbered, limit.most_numbered);
   if (allowed == limit) return;
   limit = allowed;
-  for (auto& [speaker, log] : speakers) log.cut_to(limit, &rows);
+  for (auto& [speaker, log] : speakers) log.cut_to(read, limit);
 }
 
 void Shard::drop_last_speaker() {

@@ -76,7 +76,7 @@ struct RasLines {
 struct Shard {
   std::map<Speaker, SpeakerLog> speakers;
   SharedTables tables;  ///< Of `speakers`: most ranks print the same topology.
-  RecordRows rows;      ///< Of lists that were joined: most ranks print the same lines.
+  RecordRows rows;      ///< Of lists that are joined: most ranks print the same lines.
   RecordLimit limit;    ///< Of the lists in `speakers`, by their number.
   LossTable losses;     ///< The line counts and what is dropped here; reading errors are the input
                         ///< layer's.
@@ -105,8 +105,9 @@ struct Shard {
   /// Appends what a later stretch holds.
   void merge(Shard&& later);
 
-  /// Keeps fewer lines of each speaker, the more of them there are, and never more again.
-  void limit_records();
+  /// Keeps fewer lines of each speaker, the more of them there are, and never more again. `read` is
+  /// where their lists came from.
+  void limit_records(RecordRows& read);
 
   /// Forgets the last speaker and counts its lines: ones that come again would be counted again.
   void drop_last_speaker();

@@ -13,16 +13,19 @@ namespace {
 
 constexpr uint16_t kKey = 7;
 
+/// Of lists for which it does not matter what others have.
+RecordRows& some_rows() {
+  static RecordRows rows;
+  return rows;
+}
+
 void add(RecordLists& lists, int message, uint64_t line, size_t most = RecordList::kMaxKept) {
   const std::string text = std::to_string(message);
   Event event;
   event.header.message = text;
-  lists.add(
-      kKey, message_hash(text),
-      [&] {
-        return make_record({0, line}, text, event);
-      },
-      most);
+  const SourceRef where = {0, line};
+  const auto make = [&] { return make_record(where, text, event); };
+  lists.add(some_rows(), kKey, {where, message_hash(text)}, make, most);
   lists.settle();
 }
 
@@ -59,7 +62,7 @@ TEST(RecordList, CutDownItIsAsIfItHadNeverKeptMore) {
     const auto line = static_cast<uint64_t>(i) + 1;
     add(cut, i % 12, line);
     add(small, i % 12, line, 5);
-    if (i == 9) cut.cut_to({5, 5});
+    if (i == 9) cut.cut_to(some_rows(), {5, 5});
   }
   EXPECT_EQ(lines_of(cut), lines_of(small));
   EXPECT_EQ(cut.find(kKey).total, small.find(kKey).total);
@@ -77,7 +80,7 @@ TEST(RecordList, MergingPartsGivesTheListOfTheWholeEvenWhenFull) {
       add(whole, message(i), static_cast<uint64_t>(i) + 1);
       add(i < cut ? first : second, message(i), static_cast<uint64_t>(i) + 1);
     }
-    first.merge(std::move(second));
+    first.merge(some_rows(), std::move(second));
     EXPECT_EQ(first.find(kKey).total, whole.find(kKey).total);
     EXPECT_EQ(first.find(kKey).full, whole.find(kKey).full);
     EXPECT_EQ(lines_of(first), lines_of(whole)) << "cut at " << cut;
@@ -108,10 +111,12 @@ TEST(RecordLimit, IsLowerForLinesOfEachConnectionThanForOthers) {
   EXPECT_EQ(limit.of_patterns().of(kKindIndex<ProxyNewConnection>), 32u);
 }
 
-void add(RecordLists& lists, uint16_t key, const std::string& message) {
+void add(RecordLists& lists, uint16_t key, const std::string& message,
+         RecordRows& rows = some_rows()) {
   Event event;
   event.header.message = message;
-  lists.add(key, message_hash(message), [&] { return make_record({}, message, event); });
+  const NewRecord line = {.hash = message_hash(message)};
+  lists.add(rows, key, line, [&] { return make_record({}, message, event); });
 }
 
 std::string show(RecordLists lists) {
@@ -165,10 +170,10 @@ TEST(RecordLists, MergeKeyByKey) {
   add(second, 2, "b");
   add(second, 3, "c");
   add(second, 3, "x");
-  first.merge(std::move(second));
+  first.merge(some_rows(), std::move(second));
   EXPECT_EQ(show(first), "1:1 a;2:1 b;3:3 c x;");
   RecordLists whole;
-  whole.merge(std::move(first));
+  whole.merge(some_rows(), std::move(first));
   EXPECT_EQ(show(whole), "1:1 a;2:1 b;3:3 c x;");
 }
 
@@ -179,7 +184,7 @@ TEST(RecordLists, EachKeepsItsOwnFirstOnesWhenAllAreCutDown) {
     add(lists, 4, "z");
     add(lists, 5, message + message);
   }
-  lists.cut_to({2, 2});
+  lists.cut_to(some_rows(), {2, 2});
   EXPECT_EQ(show(lists), "4:4 z;5:4 aa bb…;9:4 a b…;");
   add(lists, 6, "q");
   EXPECT_EQ(show(lists), "4:4 z;5:4 aa bb…;6:1 q;9:4 a b…;");
@@ -188,24 +193,63 @@ TEST(RecordLists, EachKeepsItsOwnFirstOnesWhenAllAreCutDown) {
 TEST(RecordLists, SayTheSameAsBeforeWhenTheyShareARow) {
   RecordLists one;
   RecordLists other;
-  for (const std::string message : {"a", "b", "a"}) {
-    add(one, 9, message);
-    add(other, 9, message + message);
-  }
   RecordRows rows;
-  one.settle(&rows);
-  other.settle(&rows);
+  for (const std::string message : {"a", "b", "a"}) {
+    add(one, 9, message, rows);
+    add(other, 9, message + message, rows);
+  }
+  one.settle();
+  other.settle();
+  EXPECT_EQ(&one.entries(), &other.entries());
   EXPECT_EQ(show(one), "9:3 a b;");
   EXPECT_EQ(show(other), "9:3 aa bb;");
   EXPECT_TRUE(one.contains(9));
-  add(other, 4, "x");
-  other.cut_to({1, 1});
-  EXPECT_EQ(show(other), "4:1 x;9:3 aa…;");
-  other.settle(&rows);
+  add(other, 4, "x", rows);
+  other.cut_to(rows, {1, 1});
   EXPECT_EQ(show(other), "4:1 x;9:3 aa…;");
   EXPECT_EQ(show(one), "9:3 a b;");
-  one.merge(std::move(other));
+  one.merge(rows, std::move(other));
   EXPECT_EQ(show(one), "4:1 x;9:6 a b aa…;");
+}
+
+TEST(RecordLists, TakeALineThatIsTheirOwnAlreadyForARepeatedOne) {
+  RecordRows rows;
+  RecordLists first;
+  RecordLists second;
+  for (const std::string message : {"a", "b", "c"}) add(first, 9, message, rows);
+  // The others go on as the first one did, but what comes then stands in this one already.
+  for (const std::string message : {"b", "b", "c"}) add(second, 9, message, rows);
+  EXPECT_EQ(show(first), "9:3 a b c;");
+  EXPECT_EQ(show(second), "9:3 b c;");
+}
+
+TEST(RecordLists, GoOnAlikeAfterTheyWereSettledOrCut) {
+  RecordTexts texts;
+  const std::string lines[] = {"d", "a", "b", "e", "a", "b", "c"};
+  const uint16_t keys[] = {9, 4, 4, 9, 4, 4, 4};
+  const auto is_settled = [](size_t list, size_t line) { return list % 7 == line; };
+  RecordRows rows;
+  RecordRows other_rows;
+  std::vector<RecordLists> all(20);
+  for (size_t i = 0; i < all.size(); ++i) {
+    RecordRows& own = i % 5 == 4 ? other_rows : rows;
+    for (size_t line = 0; line < std::size(lines); ++line) {
+      Event event;
+      event.header.message = lines[line];
+      const uint64_t hash = message_hash(lines[line]);
+      const SourceRef where = {i, 10 * i + line};
+      const KeptRecord record = texts.record(where, lines[line], event, hash);
+      all[i].add(own, keys[line], {where, hash, nullptr, record.rest.get()},
+                 [&] { return record; });
+      if (is_settled(i, line)) all[i].settle();
+      if (line == 5 && i % 3 == 0) all[i].cut_to(own, {2, 2});
+    }
+    all[i].cut_to(own, {2, 2});
+    all[i].settle();
+    EXPECT_EQ(show(all[i]), "4:5 a b…;9:2 d e;") << i;
+    EXPECT_EQ(all[i].kept(4)[1].where, (SourceRef{i, 10 * i + 2})) << i;
+  }
+  EXPECT_EQ(&all[0].entries(), &all[1].entries());
 }
 
 /// What a rank prints: the same as all others, but for its number, and from its own thread.
@@ -220,11 +264,11 @@ RecordLists lists_of_rank(int rank, RecordTexts& texts, RecordRows& rows, uint64
         head + "NCCL " + (i == 9 ? "WARN" : "INFO") + " NET/Plugin: No plugin found (" + what + ")";
     const Event event = parse_event(text, all_wordings());
     const uint64_t hash = message_hash(event.header.message);
-    lists.add(static_cast<uint16_t>(i % 5), hash, [&] {
-      return texts.record({unit, ++line}, text, event, hash);
-    });
+    const SourceRef where = {unit, ++line};
+    lists.add(rows, static_cast<uint16_t>(i % 5), {where, hash},
+              [&] { return texts.record(where, text, event, hash); });
   }
-  lists.settle(&rows);
+  lists.settle();
   return lists;
 }
 
@@ -257,16 +301,15 @@ TEST(RecordLists, HoldWhatTheyHeldWhenTheirRowsAreTakenApart) {
   // Of another stretch, and behind more lines than 32 bits count.
   Event event;
   event.header.message = "late";
-  copy.add(3, message_hash("late"), [&] {
-    return make_record({9, uint64_t{1} << 35}, "late", event);
-  });
-  copy.settle(&rows);
+  const SourceRef far = {9, uint64_t{1} << 35};
+  copy.add(rows, 3, {far, message_hash("late")}, [&] { return make_record(far, "late", event); });
+  copy.settle();
   const Records kept = copy.kept(3);
-  EXPECT_EQ(kept.back().where, (SourceRef{9, uint64_t{1} << 35}));
+  EXPECT_EQ(kept.back().where, far);
   EXPECT_EQ(kept.back().text(), "late");
   EXPECT_EQ(kept.front(), other.kept(3).front());
   EXPECT_EQ(show(RecordLists(copy)), show(copy));
-  other.merge(RecordLists(first));
+  other.merge(rows, RecordLists(first));
   EXPECT_EQ(other.find(2).total, 8u);
   EXPECT_EQ(other.kept(2).size(), 5u) << "one message differs";
 }
@@ -276,7 +319,7 @@ TEST(RecordLists, WhatIsTakenOutIsAsIfItHadNotCome) {
   for (const std::string message : {"a", "b", "a", "c"}) add(lists, 9, message);
   add(lists, 4, "b");
   add(lists, 5, "x");
-  lists.keep_only([](uint16_t, const Record& record) { return record.text() != "b"; });
+  lists.keep_only(some_rows(), [](uint16_t, const Record& record) { return record.text() != "b"; });
   EXPECT_EQ(show(lists), "5:1 x;9:3 a c;");
   lists.forget_repeats();
   EXPECT_EQ(show(lists), "5:1 x;9:2 a c;");
