@@ -401,7 +401,8 @@ struct Measured {
 };
 
 /// Those with clearly less than nearly all others at their place of other hosts, or than those of
-/// the same host for which `in_host` holds; in the order of `all`.
+/// the same host for which `in_host` holds, unless that is usual at their place; in the order of
+/// `all`.
 template <typename InHost>
 std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost in_host) {
   constexpr double kClearly = 0.8;
@@ -414,7 +415,7 @@ std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost 
     values.emplace_back(static_cast<int>(i), number->second);
   }
   std::vector<const Measured*> less;
-  const auto add = [&](auto group_of, auto counts) {
+  const auto for_each_group = [&](auto group_of, auto use) {
     const auto group = [&](const auto& peer) {
       return group_of(all[static_cast<size_t>(peer.first)]);
     };
@@ -422,17 +423,37 @@ std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost 
     for (auto begin = values.begin(); begin != values.end();) {
       const auto end = std::find_if(begin, values.end(),
                                     [&](const auto& peer) { return group(peer) != group(*begin); });
-      const OddOnes odd = odd_ones({begin, end});
+      use(PeerValues(begin, end));
       begin = end;
-      const double common = odd.odd.empty() ? 0 : parse_decimal(texts.text(odd.common)).value_or(0);
-      for (const int i : odd.odd) {
-        const Measured& one = all[static_cast<size_t>(i)];
-        if (one.value < kClearly * common && counts(one)) less.push_back(&one);
-      }
     }
   };
-  add([](const Measured& one) { return one.place; }, [](const Measured&) { return true; });
-  add([](const Measured& one) { return one.host; }, in_host);
+  const auto add = [&](const PeerValues& group, auto counts) {
+    const OddOnes odd = odd_ones(group);
+    const double common = odd.odd.empty() ? 0 : parse_decimal(texts.text(odd.common)).value_or(0);
+    for (const int i : odd.odd) {
+      const Measured& one = all[static_cast<size_t>(i)];
+      if (one.value < kClearly * common && counts(one)) less.push_back(&one);
+    }
+  };
+  // What most hosts have at a place is how they are built or set up.
+  constexpr size_t kHosts = 3;
+  std::vector<bool> is_usual(all.size());
+  for_each_group([](const Measured& one) { return one.place; },
+                 [&](const PeerValues& group) {
+                   add(group, [](const Measured&) { return true; });
+                   std::map<int, size_t> counts;
+                   for (const auto& [i, number] : group) ++counts[number];
+                   for (const auto& [i, number] : group) {
+                     is_usual[static_cast<size_t>(i)] =
+                         group.size() >= kHosts && 2 * counts[number] > group.size();
+                   }
+                 });
+  for_each_group([](const Measured& one) { return one.host; },
+                 [&](const PeerValues& group) {
+                   add(group, [&](const Measured& one) {
+                     return in_host(one) && !is_usual[static_cast<size_t>(&one - all.data())];
+                   });
+                 });
   std::ranges::sort(less);
   less.erase(std::unique(less.begin(), less.end()), less.end());
   return less;

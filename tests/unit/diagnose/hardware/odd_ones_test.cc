@@ -209,6 +209,15 @@ TEST(OddPathFacts, LocalPairsOfOneHostAreComparedBehindNvswitchOnly) {
   EXPECT_EQ(guilty_answer("job.odd_local_path", local_rings(1, one_bad) + kNvls), "yes 2");
 }
 
+TEST(OddPathFacts, APairThatIsSlowOnMostHostsIsNotOddInItsOwn) {
+  const auto across = [](int r) { return r % kGpus == 1 ? "SHM/direct/direct" : "P2P/CUMEM"; };
+  std::string nvls;
+  for (int host = 0; host < 4; ++host) {
+    nvls += line(host * kGpus, "NVLS multicast support is available on dev 0");
+  }
+  EXPECT_EQ(guilty_answer("job.odd_local_path", local_rings(4, across) + nvls), "no");
+}
+
 }  // namespace
 
 }  // namespace ncclog
