@@ -115,12 +115,10 @@ std::vector<HostAddress> read_addresses(const Job& job) {
   return addresses;
 }
 
-template <bool bootstrap>
-std::vector<HostAddress> addresses_of(const Job& job) {
-  std::vector<HostAddress> addresses;
-  std::ranges::copy_if(all_addresses(job), std::back_inserter(addresses),
-                       [](const HostAddress& address) { return address.bootstrap == bootstrap; });
-  return addresses;
+/// How many of them are the bootstrap's, which stand first.
+size_t of_bootstrap(std::span<const HostAddress> addresses) {
+  const auto end = std::ranges::partition_point(addresses, &HostAddress::bootstrap);
+  return static_cast<size_t>(end - addresses.begin());
 }
 
 std::vector<HcaList> read_hca_lists(const Job& job) {
@@ -145,12 +143,14 @@ const std::vector<HostAddress>& all_addresses(const Job& job) {
   return job.answers.of<&read_addresses>(job);
 }
 
-const std::vector<HostAddress>& bootstrap_addresses(const Job& job) {
-  return job.answers.of<&addresses_of<true>>(job);
+std::span<const HostAddress> bootstrap_addresses(const Job& job) {
+  const std::span<const HostAddress> all = all_addresses(job);
+  return all.first(of_bootstrap(all));
 }
 
-const std::vector<HostAddress>& socket_addresses(const Job& job) {
-  return job.answers.of<&addresses_of<false>>(job);
+std::span<const HostAddress> socket_addresses(const Job& job) {
+  const std::span<const HostAddress> all = all_addresses(job);
+  return all.subspan(of_bootstrap(all));
 }
 
 const std::vector<HcaList>& hca_lists(const Job& job) {
@@ -169,7 +169,7 @@ namespace {
 
 /// The first two devices of a process, or of a host where no process is given, in one subnet.
 std::optional<std::pair<HostAddress, HostAddress>> sharing_subnet(
-    const std::vector<HostAddress>& addresses) {
+    std::span<const HostAddress> addresses) {
   std::map<std::tuple<int, std::string_view, std::string_view>, const HostAddress*> first;
   for (const HostAddress& address : addresses) {
     const std::string_view subnet = subnet_of(address.ip);
@@ -343,7 +343,7 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
 }  // namespace
 
 /// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b".
-FactValue addresses_answer(const std::vector<HostAddress>& addresses) {
+FactValue addresses_answer(std::span<const HostAddress> addresses) {
   AnswerParts parts;
   std::set<std::string_view> hosts;
   for (const HostAddress& address : addresses) {
@@ -359,7 +359,7 @@ FactValue addresses_answer(const std::vector<HostAddress>& addresses) {
 namespace {
 
 template <typename Wanted>
-FactValue addresses_where(const std::vector<HostAddress>& addresses, Wanted wanted) {
+FactValue addresses_where(std::span<const HostAddress> addresses, Wanted wanted) {
   std::vector<HostAddress> found;
   std::ranges::copy_if(addresses, std::back_inserter(found), wanted);
   return addresses_answer(found);
@@ -442,25 +442,30 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
 }
 
 FactValue same_address_on_hosts(const Job& job, const Instance&) {
-  std::map<std::string_view, std::vector<HostAddress>> by_ip;
+  std::map<std::string_view, std::string_view> hosts;  // By address, one that has it.
+  std::string_view shared;
+  const HostAddress* last = nullptr;  // Ranks of a host stand together.
   for (const HostAddress& address : bootstrap_addresses(job)) {
-    if (!is_loopback(address.ip)) by_ip[address.ip].push_back(address);
+    if (last != nullptr && address.ip == last->ip && address.host == last->host) continue;
+    last = &address;
+    if (is_loopback(address.ip) || address.host.empty()) continue;
+    const auto [known, is_new] = hosts.try_emplace(address.ip, address.host);
+    const bool is_other = !is_new && known->second != address.host;
+    if (is_other && (shared.empty() || address.ip < shared)) shared = address.ip;
   }
-  for (const auto& [ip, addresses] : by_ip) {
-    if (are_of_two_hosts(addresses)) return addresses_answer(addresses);
-  }
-  return no();
+  if (shared.empty()) return no();
+  return addresses_where(bootstrap_addresses(job),
+                         [&](const HostAddress& address) { return address.ip == shared; });
 }
 
 FactValue address_families_differ(const Job& job, const Instance&) {
-  std::map<bool, std::vector<HostAddress>> by_family;
-  for (const HostAddress& address : bootstrap_addresses(job)) {
-    by_family[is_ipv6(address.ip)].push_back(address);
-  }
-  if (by_family.empty()) return unknown();
-  if (by_family.size() < 2) return no();
-  const FactValue v6 = addresses_answer(by_family[true]);
-  const FactValue v4 = addresses_answer(by_family[false]);
+  const std::span<const HostAddress> all = bootstrap_addresses(job);
+  if (all.empty()) return unknown();
+  const auto is_v6 = [](const HostAddress& address) { return is_ipv6(address.ip); };
+  const auto those = static_cast<size_t>(std::ranges::count_if(all, is_v6));
+  if (those == 0 || those == all.size()) return no();
+  const FactValue v6 = addresses_where(all, is_v6);
+  const FactValue v4 = addresses_where(all, std::not_fn(is_v6));
   return yes(fmt::format("{}; {}", v6.what, v4.what), {v6.evidence.front(), v4.evidence.front()});
 }
 
@@ -481,7 +486,7 @@ FactValue virtual_interface(const Job& job, const Instance&) {
 /// "NET/Socket/1": the second interface of the process's list.
 FactValue virtual_interface_carries(const Job& job, const Instance&) {
   // Of each process the interfaces of its socket network, in NCCL's order.
-  const std::vector<HostAddress>& all = socket_addresses(job);
+  const std::span<const HostAddress> all = socket_addresses(job);
   std::vector<HostAddress> found;
   SourceRef first;
   for (const Edge& edge : edges_of(job)) {

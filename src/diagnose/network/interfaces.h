@@ -56,17 +56,17 @@ struct HostAddress {
 };
 
 /// The bootstrap's interface of each process: the first that its line lists.
-const std::vector<HostAddress>& bootstrap_addresses(const Job& job);
+std::span<const HostAddress> bootstrap_addresses(const Job& job);
 
 /// Interfaces of socket networks (Socket, FastSocket), all that each line lists.
-const std::vector<HostAddress>& socket_addresses(const Job& job);
+std::span<const HostAddress> socket_addresses(const Job& job);
 
 /// Both, bootstrap first. Up to 2.5 there is only the socket network's line.
 const std::vector<HostAddress>& all_addresses(const Job& job);
 
 /// The addresses in words, one line of each host, at most four, and the processes of all; no
 /// without any.
-FactValue addresses_answer(const std::vector<HostAddress>& addresses);
+FactValue addresses_answer(std::span<const HostAddress> addresses);
 
 // The RDMA devices (HCAs) that each process uses.
 //

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <ranges>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "base/text.h"
@@ -85,7 +86,7 @@ void add_name(std::vector<std::string>& names, std::string_view name) {
 
 /// The interfaces and RDMA devices that lists name, by `key_of` their address or list.
 template <typename KeyOf>
-auto devices_by(const Job& job, const std::vector<HostAddress>& addresses, KeyOf key_of) {
+auto devices_by(const Job& job, std::span<const HostAddress> addresses, KeyOf key_of) {
   std::map<decltype(key_of(HostAddress())), HostDevices> devices;
   for (const HostAddress& address : addresses) {
     add_name(devices[key_of(address)].interfaces, address.name);
