@@ -102,6 +102,15 @@ void SharedTables::share(BoundedLines& table) {
   last = known;
 }
 
+void SharedTables::share(SharedVector<SearchedGraph>& graphs) {
+  if (graphs.empty()) return;
+  if (graphs == last_graphs) {
+    graphs = last_graphs;
+  } else {
+    last_graphs = graphs;
+  }
+}
+
 namespace {
 
 /// NCCL writes the Trees line into 1024 bytes and cuts whole lines there too; near that length the
@@ -185,7 +194,7 @@ std::optional<std::string_view> members_in(const Event& event) {
 void add_graph(InitSection& section, SearchedGraph&& graph) {
   if (section.graphs_cut) return;
   if (section.graphs.size() < InitSection::kMaxGraphs) {
-    section.graphs.push_back(std::move(graph));
+    section.graphs.change().push_back(std::move(graph));
   } else {
     section.graphs_cut = true;
   }
@@ -203,9 +212,9 @@ void add_graph_line(const Event& event, InitSection& section) {
     graph.type = kept(pattern.type);
     add_graph(section, std::move(graph));
   } else if (!section.graphs_cut) {
-    if (section.graphs.empty()) section.graphs.emplace_back();
-    section.graphs.back().members.add(*members_in(event),
-                                      {channel_bit(as<GraphChannel>(event).channel)});
+    std::vector<SearchedGraph>& graphs = section.graphs.change();
+    if (graphs.empty()) graphs.emplace_back();
+    graphs.back().members.add(*members_in(event), {channel_bit(as<GraphChannel>(event).channel)});
   }
 }
 
@@ -234,7 +243,7 @@ void join_graphs(InitSection& section, std::vector<SearchedGraph>&& later) {
   for (SearchedGraph& news : later) {
     const bool continues = news.pattern < 0 && !section.graphs.empty();
     if (continues && !section.graphs_cut) {
-      section.graphs.back().members.merge(news.members);
+      section.graphs.change().back().members.merge(news.members);
     } else {
       add_graph(section, std::move(news));
     }
@@ -249,7 +258,7 @@ void join(InitSection& section, InitSection&& news) {
   section.closed |= news.closed;
   section.system.merge(std::move(news.system));
   section.tuning.merge(std::move(news.tuning));
-  join_graphs(section, std::move(news.graphs));
+  join_graphs(section, std::move(news.graphs.change()));
   section.graphs_cut |= news.graphs_cut;
   section.ring_members.merge(news.ring_members);
   section.ring_places.merge(news.ring_places);
@@ -367,7 +376,10 @@ void InitSections::limit(BoundedLines InitSection::*table) {
 }
 
 void InitSections::share_tables(SharedTables& tables) {
-  for (InitSection& section : all_) tables.share(section.system);
+  for (InitSection& section : all_) {
+    tables.share(section.system);
+    tables.share(section.graphs);
+  }
 }
 
 void InitSections::merge(InitSections&& later) {

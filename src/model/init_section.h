@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/line.h"
+#include "base/shared_vector.h"
 #include "log/event.h"
 #include "model/bounded_map.h"
 
@@ -141,14 +142,6 @@ class BoundedLines {
   bool cut_ = false;
 };
 
-/// Tables that came lately, so that those that hold the same share their bytes.
-struct SharedTables {
-  std::vector<BoundedLines> tables;  ///< By hash; another one of the same place takes its place.
-  BoundedLines last;                 ///< That came last: the next one is mostly the same.
-
-  void share(BoundedLines& table);
-};
-
 // A section, and those of one process.
 
 /// A rank's neighbours in the ring of a channel.
@@ -167,6 +160,8 @@ struct SearchedGraph {
   std::string bw;     ///< "intra/inter", GB/s, as printed.
   std::string type;   ///< Path types "intra/inter"; a number in 2.5.
   ChannelSets<std::string, 64> members;  ///< "GPU/0-60 GPU/0-70", as printed, by channel.
+
+  bool operator==(const SearchedGraph&) const = default;
 };
 
 /// How many channels serve what; -1 where not printed.
@@ -179,6 +174,7 @@ struct ChannelNumbers {
   bool operator==(const ChannelNumbers&) const = default;
 };
 
+/// What one thread says while it initialises a communicator.
 struct InitSection {
   int64_t tid = -1;
   uint64_t comm = 0;    ///< Pointer; 0: no line of the section names it.
@@ -190,10 +186,10 @@ struct InitSection {
   SourceRef completed;  ///< Init COMPLETE; line 0: not seen.
   bool closed = false;  ///< Nothing but timings can follow.
 
-  BoundedLines system;                ///< The topology, with the paths in it.
-  BoundedLines tuning;                ///< Rows of the tuning tables.
-  std::vector<SearchedGraph> graphs;  ///< The first kMaxGraphs, in the order of the searches.
-  bool graphs_cut = false;            ///< There were more.
+  BoundedLines system;                 ///< The topology, with the paths in it.
+  BoundedLines tuning;                 ///< Rows of the tuning tables.
+  SharedVector<SearchedGraph> graphs;  ///< The first kMaxGraphs, in the order of the searches.
+  bool graphs_cut = false;             ///< There were more.
   ChannelSets<std::string, 64> ring_members;  ///< Ranks as rank 0 lists them.
   ChannelSets<RingPlace, 128> ring_places;
   std::string trees;       ///< The Trees line, as printed: "[0] 1/-1/-1->0->-1 [1] …".
@@ -204,6 +200,16 @@ struct InitSection {
   SourceRef timings_at;
 
   static constexpr size_t kMaxGraphs = 16;
+};
+
+/// Tables and graphs that came lately, so that those that hold the same share their bytes.
+struct SharedTables {
+  std::vector<BoundedLines> tables;  ///< By hash; another one of the same place takes its place.
+  BoundedLines last;                 ///< That came last: the next one is mostly the same.
+  SharedVector<SearchedGraph> last_graphs;
+
+  void share(BoundedLines& table);
+  void share(SharedVector<SearchedGraph>& graphs);
 };
 
 /// The sections of one process in the order in which they begin: the first kLimit of them, with the
@@ -229,6 +235,8 @@ class InitSections {
                                    std::move_iterator(all_.end()));
     return std::exchange(all_, std::move(moved));
   }
+
+  void finish() { latest_ = {}; }  ///< Nothing more will be added.
 
   static constexpr size_t kLimit = 1024;
   static constexpr size_t kMaxTables = 4;
