@@ -89,7 +89,7 @@ RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
       if (text != rest) {
         text = rest;
         number = read.text = static_cast<uint32_t>(of.texts.size());
-        of.texts.push_back(read);
+        of.texts.push_back(static_cast<uint32_t>(of.records.size()));
       }
       of.records.push_back(read);
     }
@@ -184,11 +184,12 @@ bool is_rccl(const Job& job) {
   const auto is_printed = [&](const Kind& kind) {
     return kind.library == Library::Rccl && !records_of_kind(job, kind.index).records.empty();
   };
+  const RecordsOf& versions = records_of_kind(job, kKindIndex<NcclVersion>);
   return std::ranges::any_of(all_kinds(), is_printed) ||
-         std::ranges::any_of(
-             records_of_kind(job, kKindIndex<NcclVersion>).texts, [](const ReadRecord& read) {
-               return read.record().rest->text().find("RCCL version") != std::string_view::npos;
-             });
+         std::ranges::any_of(versions.texts, [&](uint32_t text) {
+           const Record record = versions.records[text].record();
+           return record.rest->text().find("RCCL version") != std::string_view::npos;
+         });
 }
 
 }  // namespace ncclog

@@ -356,8 +356,8 @@ struct ReadRecord {
 /// Kept lines of one sort.
 struct RecordsOf {
   std::vector<ReadRecord> records;  ///< By process, in log order within one.
-  /// One record of each text of `records`, by first appearance; few texts stand here twice.
-  std::vector<ReadRecord> texts;
+  /// The first of `records` with each text, by its place there; few texts stand here twice.
+  std::vector<uint32_t> texts;
   std::vector<int> full;  ///< Processes that printed more different lines than are kept; ascending.
   /// Processes that printed some of the lines more than once: of those only the first is kept.
   std::vector<int> repeated;

@@ -35,12 +35,13 @@ const MatchingLines& JobView::lines(const LineCondition& condition) {
   const std::vector<FieldTest> of_message(of_line.begin(), rest);
   of_line.erase(of_line.begin(), rest);
   std::vector<bool> passed;
-  for (const ReadRecord& text : all.texts) {
-    passed.push_back(passes(job_, text, of_message));
+  for (const uint32_t text : all.texts) {
+    passed.push_back(passes(job_, all.records[text], of_message));
   }
   if (std::ranges::find(passed, true) == passed.end()) return result;
   for (const ReadRecord& read : all.records) {
-    if (passed[read.text] && passes(job_, read, of_line)) result.records.push_back(&read);
+    const bool is_match = passed[read.text] && (of_line.empty() || passes(job_, read, of_line));
+    if (is_match) result.records.push_back(&read);
   }
   return result;
 }

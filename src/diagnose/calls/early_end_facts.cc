@@ -167,12 +167,6 @@ FactValue destroy_unfinished(const Job& job, const Instance&) {
   const EndState state = outcome_of(job).job.state;
   if (state == EndState::Finished || state == EndState::Failed) return unknown();
   if (job.stated && *job.stated != StatedOutcome::Hung) return unknown();
-  FactValue value = yes({});
-  for (const Process& process : job.processes) {
-    if (!process.has_nccl) continue;
-    if (process.cut || process.torn || !ends_with_destroy(process)) return unknown();
-    value.evidence.push_back({process.last, process.last_text});
-  }
   std::vector<std::string> open;
   size_t ended = 0;
   size_t largest_open = 0;
@@ -192,6 +186,12 @@ FactValue destroy_unfinished(const Job& job, const Instance&) {
   const auto all = static_cast<size_t>(
       job.communicators.empty() ? 0 : std::max(job.communicators.front().nranks, 0));
   if (ended == 0 || open.empty() || largest_open < all) return unknown();
+  FactValue value = yes({});
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl) continue;
+    if (process.cut || process.torn || !ends_with_destroy(process)) return unknown();
+    value.evidence.push_back({process.last, process.last_text});
+  }
   value.what = fmt::format("{} communicator{} ended with Destroy COMPLETE, {} did not: {}", ended,
                            ended == 1 ? "" : "s", open.size(), few_of(open, 6, ", "));
   return value;

@@ -165,22 +165,33 @@ bool is_container_output(std::string_view line) {
          (words[1] == "stdout" || words[1] == "stderr") && (words[2] == "F" || words[2] == "P");
 }
 
+/// A line that a container runtime handed on. Most lines have one of few heads.
+std::optional<Record> container_line(const RowRecords& lines) {
+  const std::span<const LineHead* const> heads = lines.heads();
+  std::vector<bool> may_be;
+  for (const LineHead* head : heads) {
+    may_be.push_back(head == nullptr || is_container_output(head->text()));
+  }
+  for (size_t place = 0; place < lines.size(); ++place) {
+    const uint32_t head = lines.head_index(place);
+    if (!may_be[head]) continue;
+    const Record line = lines[place];
+    if (heads[head] != nullptr || is_container_output(line.rest->text())) return line;
+  }
+  return std::nullopt;
+}
+
 FactValue container(const Job& job, const Instance&) {
   for (const Process& process : job.processes) {
     if (is_container_host(process.host)) {
       return yes(fmt::format("the host name {} is a container's", process.host));
     }
   }
-  const LineHead* last = nullptr;
   for (const SpeakerLog& log : job.logs) {
-    for (const auto& [kind, list] : log.records) {
-      if (list.kept.empty()) continue;
-      const Record first = list.kept.front();
-      const bool is_same = first.head != nullptr && first.head == last;
-      last = first.head;
-      const std::string_view line = last != nullptr ? last->text() : first.rest->text();
-      if (is_same || !is_container_output(line)) continue;
-      return yes("a container runtime wrote the log", {evidence_of(first)});
+    if (const RowRecords* all = log.records.all()) {
+      if (const auto line = container_line(*all)) {
+        return yes("a container runtime wrote the log", {evidence_of(*line)});
+      }
     }
   }
   FactValue answer = said_answer<ShellCommand>(job, [](const Said<ShellCommand>& said) {
@@ -497,15 +508,24 @@ std::optional<Change> change_between(const Job& job, int process,
 
 /// The first line of the main thread after `since` that shows another device than `device`.
 std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since, int device) {
+  const auto shows_other = [device](const Header& header) {
+    const bool own = is_nccl(header) && header.pid >= 0 && header.tid == header.pid;
+    return own && header.cuda_dev >= 0 && header.cuda_dev != device;
+  };
   std::optional<Evidence> first;
-  for (const auto& [kind, list] : log.records) {
-    for (const Record& record : list.kept) {
-      if (record.where <= since || (first && first->where < record.where)) continue;
-      const Header header = parse_record(record).header;
-      const bool own = is_nccl(header) && header.pid >= 0 && header.tid == header.pid;
-      if (!own || header.cuda_dev < 0 || header.cuda_dev == device) continue;
-      first = evidence_of(record);
-    }
+  const RowRecords* const all = log.records.all();
+  if (all == nullptr) return first;
+  // A process's lines have few heads, so each is read once.
+  std::vector<bool> may_show;
+  for (const LineHead* head : all->heads()) {
+    may_show.push_back(head == nullptr ||
+                       shows_other(parse_record({{}, head, all->text(0)}).header));
+  }
+  for (size_t place = 0; place < all->size(); ++place) {
+    if (!may_show[all->head_index(place)]) continue;
+    const Record record = (*all)[place];
+    if (record.where <= since || (first && first->where < record.where)) continue;
+    if (shows_other(parse_record(record).header)) first = evidence_of(record);
   }
   return first;
 }

@@ -458,18 +458,20 @@ FactValue noise_after_end(const Job& job, const Instance&) {
   std::vector<Evidence> noise;
   const auto add = [&](const RecordList& list) {
     const size_t before = noise.size();
-    for (const Record& record : list.kept) {
-      if (level_of(record) != Level::Warn) continue;
-      Evidence line = evidence_of(record);
+    for (size_t i = 0; i < list.kept.size(); ++i) {
+      if (list.kept.all()->level(list.kept.first_place() + i) != Level::Warn) continue;
+      Evidence line = evidence_of(list.kept[i]);
       if (is_after_end(job, line)) noise.push_back(std::move(line));
     }
     // Equal lines are kept once: where all that are kept are noise, so are the others.
     const size_t added = noise.size() - before;
     lines += added == list.kept.size() ? list.total : added;
   };
+  std::vector<bool> warns;  // By kind: asked of every list of every process.
+  for (const Kind& kind : all_kinds()) warns.push_back(has_warnings(kind));
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
-      if (has_warnings(all_kinds()[kind])) add(list);
+      if (warns[kind]) add(list);
     }
     add(log.unrecognised.find(Record::kNoKind));
   }

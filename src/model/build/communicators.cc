@@ -312,28 +312,32 @@ void build_communicators(Job& job) {
 
 namespace {
 
-/// The sections of each log by pointer, in order.
-using Sections = std::map<std::pair<int, uint64_t>, std::vector<int>>;
+/// A section of a log that names its communicator.
+struct NamedSection {
+  std::pair<int, uint64_t> of;  ///< The log, and the pointer.
+  int section = -1;
+};
 
-Sections sections_by_pointer(const Job& job) {
-  Sections sections;
+/// By log and pointer, in order.
+std::vector<NamedSection> sections_by_pointer(const Job& job) {
+  std::vector<NamedSection> sections;
   for (size_t log = 0; log < job.logs.size(); ++log) {
     const auto& all = job.logs[log].inits.all();
     for (size_t s = 0; s < all.size(); ++s) {
       if (all[s].comm == 0) continue;
-      sections[{static_cast<int>(log), all[s].comm}].push_back(static_cast<int>(s));
+      sections.push_back({{static_cast<int>(log), all[s].comm}, static_cast<int>(s)});
     }
   }
+  std::ranges::stable_sort(sections, {}, &NamedSection::of);
   return sections;
 }
 
 /// Place of the section that begins or ends with the lines of the rank's segment; -1 if there is
 /// none.
-int section_of(const Job& job, const CommRank& rank, const Sections& sections) {
+int section_of(const Job& job, const CommRank& rank, const std::vector<NamedSection>& sections) {
   const CommSegment& segment = segment_of(job, rank);
-  const auto same_pointer = sections.find({rank.log, segment.comm});
-  if (same_pointer == sections.end()) return -1;
-  for (const int s : same_pointer->second) {
+  const std::pair own(rank.log, segment.comm);
+  for (const auto& [of, s] : std::ranges::equal_range(sections, own, {}, &NamedSection::of)) {
     const auto& all = job.logs[static_cast<size_t>(rank.log)].inits.all();
     const InitSection& section = all[static_cast<size_t>(s)];
     const bool same_start = segment.started.line != 0 && section.started == segment.started;
@@ -345,9 +349,12 @@ int section_of(const Job& job, const CommRank& rank, const Sections& sections) {
 
 /// The last line of a file that is still written, or was cut, may lack its end: "-> 1" of "-> 12".
 bool ends_in_graph_line(const SpeakerLog& log) {
+  constexpr std::string_view kBegins[] = {"Ring ", "Trees ", "Channel "};
+  const auto holds = [&](std::string_view word) { return log.last_text.find(word) != word.npos; };
+  if (std::ranges::none_of(kBegins, holds)) return false;
   const std::string_view message = parse_header(log.last_text).message;
-  return message.starts_with("Ring ") || message.starts_with("Trees ") ||
-         message.starts_with("Channel ");
+  return std::ranges::any_of(kBegins,
+                             [&](std::string_view word) { return message.starts_with(word); });
 }
 
 CommGraphs graphs_of(const Job& job, const Communicator& comm) {
@@ -366,7 +373,7 @@ CommGraphs graphs_of(const Job& job, const Communicator& comm) {
 }  // namespace
 
 void build_graphs(Job& job) {
-  const Sections sections = sections_by_pointer(job);
+  const std::vector<NamedSection> sections = sections_by_pointer(job);
   for (Communicator& comm : job.communicators) {
     for (CommRank& rank : comm.ranks) {
       if (rank.log >= 0) rank.section = section_of(job, rank, sections);

@@ -300,7 +300,8 @@ BusIds uses_by_bus_id(const Job& job) {
       const auto bus_id = parse_hex(rank.bus_id);
       if (rank.process < 0 || !bus_id) continue;
       const Process& process = nth_process(job, rank.process);
-      uses.try_emplace({process.host, *bus_id},
+      // Ranks follow one another from host to host.
+      uses.try_emplace(uses.end(), {process.host, *bus_id},
                        GpuUse{process.rank >= 0 ? process.rank : rank.rank, rank.nvml_dev, ""});
     }
   }
@@ -335,9 +336,17 @@ using DeviceNames = std::map<std::pair<std::string, uint64_t>, std::string>;  //
 /// are joined.
 DeviceNames device_names(const Job& job) {
   std::map<std::pair<std::string, uint64_t>, std::set<std::string>> parts;
+  const Process* last_process = nullptr;
+  std::string_view last;
   for (const Process& process : job.processes) {
     for_each_message<NetDevices>(job, process, [&](const NetDevices& list) {
       if (list.network != job.network.name) return;
+      // The ranks of a host print the same list.
+      const bool is_same = last_process != nullptr && last_process->host == process.host &&
+                           last.data() == list.devices.data();
+      last_process = &process;
+      last = list.devices;
+      if (is_same) return;
       for (const NetDevice& device : parse_device_list(list.devices)) {
         if (device.index < 0 || device.name.empty()) continue;
         parts[{process.host, static_cast<uint64_t>(device.index)}].emplace(device.name);
@@ -546,6 +555,12 @@ void add_events(const Places& places, Job& job) {
 }  // namespace
 
 void build_kernel_events(Job& job) {
+  const auto has_some = [&]<typename... T>() {
+    return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+      return (log.records.contains(kKindIndex<T>) || ...);
+    });
+  };
+  if (!has_some.operator()<Xid, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>()) return;
   const Places places = places_of(job);
   const auto add_all = [&]<typename... T>() { (add_events<T>(places, job), ...); };
   add_all.operator()<Xid, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>();

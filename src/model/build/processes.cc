@@ -457,6 +457,7 @@ bool labels_are_ranks(const Job& job) {
 /// Processes that NCCL's own lines name, by host and pid.
 void add_nccl_processes(Job& job) {
   const auto listed = listed_ranks(job);
+  job.processes.reserve(job.logs.size());
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const SpeakerLog& log = job.logs[i];
     if (log.speaker.host.empty() || log.speaker.pid < 0) continue;
