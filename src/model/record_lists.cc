@@ -53,13 +53,7 @@ RecordLists::Coming::List* RecordLists::Coming::find(uint16_t key) {
 
 bool RecordLists::Coming::holds(const List& list, uint64_t hash) const {
   for (const RecordStep* at = list.last; at != nullptr; at = at->alike) {
-    const RecordText* text = at->text.get();
-    if (at->varies) {
-      const auto other = std::ranges::lower_bound(own.texts, at->number, {},
-                                                  [](const auto& of) { return of.first; });
-      if (other != own.texts.end() && other->first == at->number) text = other->second.get();
-    }
-    if (text->hash == hash) return true;
+    if (hashes[at->number] == hash) return true;
   }
   return false;
 }
@@ -86,6 +80,7 @@ void RecordLists::Coming::add(uint16_t key, KeptRecord&& record) {
     head = static_cast<uint32_t>(known - own.heads.begin());
     if (known == own.heads.end()) own.heads.push_back(record.head);
   }
+  const uint64_t hash = record.rest->hash;
   const List* const list = find(key);
   RecordStep wanted;
   wanted.alike = list == nullptr ? nullptr : list->last;
@@ -98,7 +93,7 @@ void RecordLists::Coming::add(uint16_t key, KeptRecord&& record) {
   RecordStep* const next = tree->step_behind(step, wanted);
   const bool is_own = wanted.text != nullptr && next->text != wanted.text;
   if (is_own) own.texts.emplace_back(next->number, std::move(wanted.text));
-  go_to(next, record.where);
+  go_to(next, record.where, hash);
 }
 
 /// Where records of this thread came that are settled now: the next ones need no new memory.
@@ -134,11 +129,14 @@ RecordLists::Coming& RecordLists::open_slowly(RecordRows& rows) {
     settled.settled_->give_back(coming.own);
     coming.step = settled.row_->step;
     coming.lists.resize(settled.entries().size());
+    coming.hashes.resize(coming.own.lines.size());
     for (RecordStep* step = coming.step; step->before != nullptr; step = step->before) {
       Coming::List& list = coming.lists[step->entry];
       if (list.last == nullptr) list.last = step;
       list.key = step->key;
+      coming.hashes[step->number] = step->text->hash;
     }
+    for (const auto& [number, text] : coming.own.texts) coming.hashes[number] = text->hash;
   } else {
     coming.own.heads.emplace_back();
     settled.for_all_as_they_came(
@@ -253,6 +251,7 @@ void RecordLists::settle() {
   settled_ = RowRecords::make(row_, coming->own);
   coming->tree.reset();
   coming->lists.clear();
+  coming->hashes.clear();
   idle() = std::move(coming);
 }
 

@@ -103,10 +103,12 @@ class RecordLists {
   /// Puts all records that were added where they belong.
   void settle();
 
-  /// The same if many records came since it was done.
+  /// The same if many records came since it was done: as many as there were, for a list that is
+  /// settled is taken apart again when more come.
   void settle_many() {
     constexpr size_t kMany = 32;
-    if (coming_ != nullptr && coming_->own.lines.size() >= coming_->before_opened + kMany) settle();
+    if (coming_ == nullptr) return;
+    if (coming_->own.lines.size() >= 2 * coming_->before_opened + kMany) settle();
   }
 
   /// No total if there is none. Valid until the lists are changed.
@@ -184,7 +186,8 @@ class RecordLists {
     RecordStep* step = nullptr;  ///< Of the last record.
     std::vector<List> lists;     ///< In the order in which their keys came.
     RowRecords::Own own;
-    size_t before_opened = 0;  ///< So many of the records are older.
+    std::vector<uint64_t> hashes;  ///< Of the texts, in the same order as the lines of `own`.
+    size_t before_opened = 0;      ///< So many of the records are older.
 
     /// Adds a line that others added here; false: nobody did, or it may have to be counted only.
     bool follow(uint16_t key, const NewRecord& line, size_t most) {
@@ -196,7 +199,7 @@ class RecordLists {
       for (const RecordStep* other = next->alike; other != nullptr; other = other->alike) {
         if (other->varies) return false;
       }
-      return go_to(next, line.where);
+      return go_to(next, line.where, line.hash);
     }
 
     /// Counts a line that is not to be kept; false if it is.
@@ -208,11 +211,12 @@ class RecordLists {
 
    private:
     /// False: that list is full, and nothing was done.
-    bool go_to(RecordStep* next, SourceRef where) {
+    bool go_to(RecordStep* next, SourceRef where, uint64_t hash) {
       if (next->entry == lists.size()) lists.push_back({.key = next->key});
       List& list = lists[next->entry];
       if (list.full) return false;
       step = list.last = next;
+      hashes.push_back(hash);
       own.lines.push_back(where);
       return true;
     }
