@@ -236,8 +236,6 @@ class InitSections {
     return std::exchange(all_, std::move(moved));
   }
 
-  void finish() { latest_ = {}; }  ///< Nothing more will be added.
-
   static constexpr size_t kLimit = 1024;
   static constexpr size_t kMaxTables = 4;
 

@@ -148,6 +148,9 @@ int CommSegments::add_call(SourceRef where, std::string_view stamp, const ReadCa
 }
 
 std::vector<int> CommSegments::merge(CommSegments&& later) {
+  if (latest_.empty()) {
+    for (size_t i = 0; i < all.size(); ++i) latest_[all[i].comm] = i;
+  }
   std::unordered_set<uint64_t> seen;
   std::vector<int> places;
   for (CommSegment& news : later.all) {
@@ -223,14 +226,6 @@ void SpeakerLog::merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& 
   if (later.allocations) allocations.change().merge(*later.allocations);
   if (later.tuning) tuning.change().merge(*later.tuning);
   if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
-}
-
-void SpeakerLog::finish() {
-  if (calls) calls.change().tape.finish();
-  if (traces) traces.change().tape.finish();
-  last_text.shrink_to_fit();
-  comms.finish();
-  inits.finish();
 }
 
 void SpeakerLog::cut_to(RecordRows& rows, const RecordLimit& limit) {

@@ -162,7 +162,11 @@ struct CommSegments {
   int add_call(SourceRef where, std::string_view stamp, const ReadCall& call);
   /// The segment to which a call on `comm` belongs now; -1: it begins one.
   int living_segment(uint64_t comm) const;
-  void finish() { latest_ = {}; }  ///< Nothing more will be added.
+  /// Gives back what only adding needs; only merge() may add more.
+  void fit() {
+    all.shrink_to_fit();
+    latest_ = {};
+  }
   /// Another number whenever what living_segment says may have changed.
   uint64_t lives() const { return lives_; }
   /// Gives for each segment of `later` its place in `all`.
@@ -336,8 +340,11 @@ struct SpeakerLog {
     line_matches.settle();
   }
 
-  /// To be called when nothing more will be added: gives back what only adding needs.
-  void finish();
+  /// Gives back what only adding needs, when nothing more will be added but other logs.
+  void fit() {
+    last_text.shrink_to_fit();
+    comms.fit();
+  }
 
   static constexpr int kNoTask = -1;
   static constexpr int kSeveralTasks = -2;

@@ -316,6 +316,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     const auto node = shard.speakers.extract(shard.speakers.begin());
     SpeakerLog& log = node.mapped();
     log.speaker = node.key();
+    log.fit();
     log.settle();
     const int64_t input = input_of(job, log.first);
     if (log.speaker.input >= 0 && input >= 0) log.speaker.input = input;
@@ -334,7 +335,11 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   build_writers(job, shard.writers);
   drop_unplaced_segments(job.logs);
   drop_contradicted_values(job.logs);
-  for (SpeakerLog& log : job.logs) log.finish();
+  for (SpeakerLog& log : job.logs) {
+    // Nothing is added to a tape any more; until here stretches were still joined.
+    if (log.calls) log.calls.change().tape.finish();
+    if (log.traces) log.traces.change().tape.finish();
+  }
   build_parts(job);
   return job;
 }

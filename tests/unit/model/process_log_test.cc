@@ -167,6 +167,7 @@ TEST(CommSegments, CuttingAnywhereAndMergingGivesTheSameLives) {
         CommSegments tail = run(steps, i, j);
         tail.merge(run(steps, j, steps.size()));
         CommSegments right = run(steps, 0, i);
+        right.fit();
         right.merge(std::move(tail));
         EXPECT_EQ(left, run(steps)) << "cut at " << i << " and " << j;
         EXPECT_EQ(right, run(steps)) << "cut at " << i << " and " << j;
