@@ -518,8 +518,7 @@ std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since
   // A process's lines have few heads, so each is read once.
   std::vector<bool> may_show;
   for (const LineHead* head : all->heads()) {
-    may_show.push_back(head == nullptr ||
-                       shows_other(parse_record({{}, head, all->text(0)}).header));
+    may_show.push_back(head == nullptr || shows_other(parse_header(head->text())));
   }
   for (size_t place = 0; place < all->size(); ++place) {
     if (!may_show[all->head_index(place)]) continue;
