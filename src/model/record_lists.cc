@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <cstring>
-#include <span>
 
 #include "log/known_messages.h"
 #include "log/messages.h"
@@ -90,10 +88,11 @@ void RecordLists::Coming::add(uint16_t key, KeptRecord&& record) {
   wanted.entry = static_cast<uint16_t>(list == nullptr ? lists.size()
                                                        : static_cast<size_t>(list - lists.data()));
   wanted.level = record.head == nullptr ? Level::None : record.head->level;
-  RecordStep* const next = tree->step_behind(step, wanted);
+  RecordStep* const next = tree->step_after(step, wanted);
   const bool is_own = wanted.text != nullptr && next->text != wanted.text;
   if (is_own) own.texts.emplace_back(next->number, std::move(wanted.text));
-  go_to(next, record.where, hash);
+  [[maybe_unused]] const bool is_added = go_to(next, record.where, hash);
+  assert(is_added);  // count() takes the lines of a full list.
 }
 
 /// Where records of this thread came that are settled now: the next ones need no new memory.
@@ -102,7 +101,7 @@ std::unique_ptr<RecordLists::Coming>& RecordLists::idle() {
   return coming;
 }
 
-/// `take` is called for each key and record.
+/// `take` is called for each key and record. Only of settled lists that are not empty.
 template <typename Take>
 void RecordLists::for_all_as_they_came(Take&& take) const {
   std::vector<uint16_t> keys(row_->places.size());  // By place.
@@ -155,11 +154,13 @@ RecordLists::Coming& RecordLists::open_slowly(RecordRows& rows) {
 
 bool RecordLists::append(RecordRows& rows, uint16_t key, uint64_t total, bool full,
                          std::vector<KeptRecord>&& kept) {
+  assert(row_ == nullptr);
+  constexpr uint64_t kMostLines = uint64_t{1} << 40;
   Coming& coming = open(rows);
-  const bool is_behind = coming.lists.empty() || coming.lists.back().key < key;
-  if (!is_behind || kept.empty() || kept.size() > RecordList::kMaxKept || kept.size() > total) {
-    return false;
-  }
+  const bool is_greater = coming.lists.empty() || coming.lists.back().key < key;
+  const bool is_sound = !kept.empty() && kept.size() <= RecordList::kMaxKept &&
+                        kept.size() <= total && total < kMostLines;
+  if (!is_greater || !is_sound) return false;
   for (KeptRecord& record : kept) coming.add(key, std::move(record));
   coming.lists.back().more = total - kept.size();
   coming.lists.back().full = full;
@@ -241,7 +242,7 @@ void RecordLists::settle() {
   });
   if (known != rows.end()) {
     row_ = *known;
-  } else if (rows.size() < kMostRows) {
+  } else if (rows.empty() || (rows.size() < kMostRows && !coming->tree->is_full())) {
     row_ = coming->row();
     coming->tree->note_row(row_);
   } else {
@@ -257,8 +258,8 @@ void RecordLists::settle() {
 
 // Changing them.
 
-/// Keeps the records of which `stays(key, record, how many of its key are kept)` is true.
-/// Counts the others, or else it is as if they had not come.
+/// Settles, and keeps the records of which `stays(key, record, how many of its key were kept before
+/// it)` is true. The others are counted if `counts_others`; if not, it is as if they had not come.
 template <typename Stays>
 void RecordLists::keep_those(RecordRows& rows, bool counts_others, Stays&& stays) {
   settle();

@@ -62,10 +62,10 @@ struct RecordLimit {
 /// The limit where so many processes speak.
 RecordLimit record_limit(size_t speakers);
 
-/// A line that may be kept.
+/// A line that may be kept. Its texts must live until it is added.
 struct NewRecord {
   SourceRef where;
-  uint64_t hash = 0;  ///< message_hash: equal messages are kept once.
+  uint64_t hash = 0;  ///< As in its record's text: equal messages are kept once.
   /// Of its record, if they are known before that is made; `rest` is nullptr if they are not.
   const LineHead* head = nullptr;
   const RecordText* rest = nullptr;
@@ -157,8 +157,9 @@ class RecordLists {
   /// Joins what a later stretch of input kept, and settles.
   void merge(RecordRows& rows, RecordLists&& later, const RecordLimit& limit = {});
 
-  /// Adds a list of a greater key than those there are, in its order. False: its key is not
-  /// greater, or it cannot be that of so many lines. To be settled afterwards.
+  /// Adds the list of a key, its records in input order, to lists that only append() has made. False:
+  /// the key is not greater than the last one, or so many lines cannot have been kept. To be settled
+  /// afterwards.
   bool append(RecordRows& rows, uint16_t key, uint64_t total, bool full,
               std::vector<KeptRecord>&& kept);
 
@@ -191,11 +192,17 @@ class RecordLists {
 
     /// Adds a line that others added here; false: nobody did, or it may have to be counted only.
     bool follow(uint16_t key, const NewRecord& line, size_t most) {
+      constexpr int kMostLooked = 64;
       if (line.rest == nullptr) return false;
+      const auto is_it = [&](const RecordStep& known) {
+        return known.text.get() == line.rest && known.key == key && known.head < own.heads.size() &&
+               own.heads[known.head].get() == line.head;
+      };
       RecordStep* next = step->next;
-      while (next != nullptr && next->text.get() != line.rest) next = next->sibling;
-      if (next == nullptr || next->key != key || next->kept > most) return false;
-      if (next->head >= own.heads.size() || own.heads[next->head].get() != line.head) return false;
+      for (int looked = 1; next != nullptr && !is_it(*next); ++looked) {
+        next = looked < kMostLooked ? next->sibling : nullptr;
+      }
+      if (next == nullptr || next->kept > most) return false;
       for (const RecordStep* other = next->alike; other != nullptr; other = other->alike) {
         if (other->varies) return false;
       }

@@ -20,14 +20,17 @@ RecordTree::RecordTree() {
   steps_.emplace_back();
 }
 
-RecordStep* RecordTree::step_behind(RecordStep* step, RecordStep& wanted) {
-  // A text that few lists hold names a rank or its host; one that many hold begins steps of its own,
-  // as ranks have that stand at one place in their hosts.
+RecordStep* RecordTree::step_after(RecordStep* step, RecordStep& wanted) {
+  // A text that few lists hold names a rank or its host. One that many hold begins steps of its own,
+  // as do those of ranks at the same place in each host.
   constexpr unsigned kFew = 128;
   constexpr size_t kMostAlike = 16;
   RecordStep* like = nullptr;
   size_t likes = 0;
-  for (RecordStep* known = step->next; known != nullptr; known = known->sibling) {
+  constexpr size_t kMostLooked = 256;  // Hostile lists go on in thousands of ways.
+  size_t looked = 0;
+  for (RecordStep* known = step->next; known != nullptr && looked++ < kMostLooked;
+       known = known->sibling) {
     const bool is_like =
         known->key == wanted.key && known->head == wanted.head && known->level == wanted.level;
     if (!is_like) continue;

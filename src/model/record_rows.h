@@ -1,14 +1,14 @@
 // What many lists of records have alike, and what each has of its own.
 //
 //   rank 0   version 2.28.3 ─ comm 0x5a rank 0 ─ Using network IB
-//   rank 1   the same       ─ comm 0x6b rank 1 ─ the same             its own: one text, three lines
-//   rank 2   the same       ─ comm 0x7c rank 2 ─ Using network Socket  from here on a step of its own
+//   rank 1   the same       ─ comm 0x6b rank 1 ─ the same          its own: one text, three numbers
+//   rank 2   the same       ─ comm 0x7c rank 2 ─ Channel 00/02 : …  another kind: steps of its own
 //
 // Thousands of ranks print the same in the same order. So a list that is being read is a place in a
-// tree of steps (RecordStep), beside where its lines stand, its heads and the few texts that name
-// it: for most lines nothing is noted but the number of the line. A list that is settled is a row
-// (RecordRow) that it shares with all others of its steps. Whoever looks for a kind in the lists of
-// all ranks looks at a few rows.
+// tree of steps (RecordStep), and beside it only what is its own: where its lines stand, its heads,
+// and the few texts that name it. For most lines nothing is noted but their number. A settled list
+// refers to a row (RecordRow), which lists of the same steps and totals share. Whoever looks for a
+// kind in the lists of all ranks looks at a few rows.
 
 #pragma once
 
@@ -38,13 +38,12 @@ struct RecordRow : boost::intrusive_ref_counter<RecordRow> {
   struct Entry {
     uint16_t key = 0;
     uint16_t kept = 0;
-    uint32_t end = 0;  ///< Place behind its last record; the first is `kept` before.
+    uint32_t end = 0;  ///< One past the place of its last record; the first is at end - kept.
     uint64_t total : 63 = 0;
     uint64_t full : 1 = 0;
-
-    bool operator==(const Entry&) const = default;
   };
 
+  /// Of a key: the lines that are not kept, and RecordList::full.
   struct Total {
     uint64_t more = 0;
     bool full = false;
@@ -59,19 +58,20 @@ struct RecordRow : boost::intrusive_ref_counter<RecordRow> {
   std::vector<Level> levels;     ///< By place: as the heads say; None where there is no head.
   std::vector<uint32_t> places;  ///< Of the records in the order in which they came.
   std::vector<Total> totals;     ///< In the order in which keys came: of lines that are not kept.
-  RecordStep* step = nullptr;    ///< The last one of the lists, while its tree lives:
-  uint64_t tree = 0;             ///< its number (RecordTree).
-  /// By place: some list has another text there. Once true it stays so; a list that has one knew it
-  /// first.
+  /// Where its lists ended. Dangles once its tree is gone: only for whoever holds that.
+  RecordStep* step = nullptr;
+  uint64_t tree = 0;  ///< RecordTree::number() of it.
+  /// By place: some list has another text there. Never reset; each list sets its own before anybody
+  /// else sees that list.
   mutable std::vector<std::atomic<bool>> varies;
 };
 
-/// A record that lists have behind those of the steps before it.
+/// A record, as lists have it after those of the steps before it.
 struct RecordStep {
   RecordStep* before = nullptr;   ///< nullptr: nothing has come.
-  RecordStep* alike = nullptr;    ///< The last one before it of the same key.
-  RecordStep* next = nullptr;     ///< The first of those behind it; the others are
-  RecordStep* sibling = nullptr;  ///< beside that one.
+  RecordStep* alike = nullptr;    ///< The last one before it of the same key; nullptr: none.
+  RecordStep* next = nullptr;     ///< The newest step after it; the others follow by
+  RecordStep* sibling = nullptr;  ///< this, from newer to older.
   boost::intrusive_ptr<const RecordText> text;
   std::vector<boost::intrusive_ptr<const RecordRow>> rows;  ///< Of lists that were settled here.
   uint32_t number = 0;                                      ///< How many records stand before it.
@@ -93,9 +93,10 @@ class RecordTree {
   uint64_t number() const { return number_; }  ///< No other tree of the program has it.
   RecordStep* root() { return &steps_.front(); }
 
-  /// The step behind `step` that is like `wanted`; its text may be another one, where that would
-  /// be many lists' own. Made of `wanted` if there is none.
-  RecordStep* step_behind(RecordStep* step, RecordStep& wanted);
+  /// The step after `step` with the key, head, level and text of `wanted`. Or one with another text,
+  /// where few lists hold the wanted one or many texts stand there already: `wanted` keeps its text
+  /// then, which is the list's own. If there is none, it is made of `wanted`.
+  RecordStep* step_after(RecordStep* step, RecordStep& wanted);
 
   /// Whether no more should be added: another tree is to be begun.
   bool is_full() const { return steps_.size() >= kMostSteps || places_ >= kMostPlaces; }
@@ -112,11 +113,12 @@ class RecordTree {
   size_t places_ = 0;
 };
 
-/// What the lists that one thread reads have alike. Of those that came lately only: memory is
-/// bounded.
+/// What lists that one thread reads or joins have alike. Of those that came lately only: memory is
+/// bounded. Copies share their tree, so no two threads may have one.
 class RecordRows {
  public:
-  /// For a list that begins.
+  /// The tree in which lists are opened now: a new one once the last is full. A list that is of
+  /// another one is added to it from its beginning.
   const std::shared_ptr<RecordTree>& tree() {
     if (tree_ == nullptr || tree_->is_full()) tree_ = std::make_shared<RecordTree>();
     return tree_;

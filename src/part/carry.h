@@ -124,7 +124,12 @@ requires std::is_aggregate_v<T> &&(!IsBoundedMap<T>)void carry(Io& io, T& value)
 
 template <typename Io, typename T>
 void carry(Io& io, SharedVector<T>& row) {
-  carry(io, row.change());
+  if constexpr (Io::kReads) {
+    carry(io, row.change());
+  } else {
+    std::vector<T> all(row.begin(), row.end());  // change() would leave a copy in each.
+    carry(io, all);
+  }
 }
 
 /// The elements of a row that grows at its end.

@@ -56,6 +56,12 @@ void carry(Io& io, KeptRecord& record) {
   io.place(record.where);
   io.head(record.head);
   io.message(record.rest);
+  if constexpr (Io::kReads) {
+    // A message that stands behind a head is read by its wording alone.
+    const bool is_sound =
+        record.rest != nullptr && (record.head == nullptr || record.rest->wording != nullptr);
+    if (!is_sound) io.fail();
+  }
 }
 
 /// `has_kind` says of which kinds lines may stand in the list of a key.
@@ -259,9 +265,14 @@ void carry(Io& io, SpeakerLog& log) {
   carry(io, log.task_rank);
   carry(io, log.task_local_rank);
   carry(io, log.subsystems);
-  const auto is_key = [](uint16_t key, uint16_t kind) { return key == kind; };
-  carry_lists(io, log.records, is_key);
-  carry_lists(io, log.unrecognised, is_key);
+  const auto is_kind = [](uint16_t key, uint16_t kind) {
+    return key == kind && kind != Record::kNoKind;
+  };
+  const auto is_no_kind = [](uint16_t key, uint16_t kind) {
+    return key == kind && kind == Record::kNoKind;
+  };
+  carry_lists(io, log.records, is_kind);
+  carry_lists(io, log.unrecognised, is_no_kind);
   carry_lists(io, log.line_matches, [&](uint16_t key, uint16_t) { return io.is_pattern(key); });
   carry(io, log.starts);
   carry(io, log.comms);

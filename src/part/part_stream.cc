@@ -238,6 +238,8 @@ void PartReader::place(SourceRef& where) {
   number(unit);
   number(where.line);
   where.unit = 0;
+  constexpr uint64_t kMostLines = uint64_t{1} << 40;  // As a settled record counts them.
+  if (where.line >= kMostLines) return fail();
   if (unit == 0 && where.line == 0) return;
   const uint64_t index = unit / kNumbersPerUnit;
   if (index == 0 || index > place_.units) return fail();

@@ -10,7 +10,9 @@
 #include <array>
 #include <cstdlib>
 #include <initializer_list>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"

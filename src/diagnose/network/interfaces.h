@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <span>
+
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {

@@ -516,13 +516,13 @@ void Shard::merge(Shard&& later) {
   while (speakers.size() > kMaxSpeakers) drop_last_speaker();
 }
 
-void Shard::limit_records(RecordRows& read) {
+void Shard::limit_records(RecordRows& opened) {
   RecordLimit allowed = record_limit(speakers.size());
   allowed.most = std::min(allowed.most, limit.most);
   allowed.most_numbered = std::min(allowed.most_numbered, limit.most_numbered);
   if (allowed == limit) return;
   limit = allowed;
-  for (auto& [speaker, log] : speakers) log.cut_to(read, limit);
+  for (auto& [speaker, log] : speakers) log.cut_to(opened, limit);
 }
 
 void Shard::drop_last_speaker() {

@@ -105,9 +105,9 @@ struct Shard {
   /// Appends what a later stretch holds.
   void merge(Shard&& later);
 
-  /// Keeps fewer lines of each speaker, the more of them there are, and never more again. `read` is
-  /// where their lists came from.
-  void limit_records(RecordRows& read);
+  /// Keeps fewer lines of each speaker, the more of them there are, and never more again. Their
+  /// lists were opened in `opened`.
+  void limit_records(RecordRows& opened);
 
   /// Forgets the last speaker and counts its lines: ones that come again would be counted again.
   void drop_last_speaker();

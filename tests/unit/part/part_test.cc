@@ -11,7 +11,10 @@
 #include "app/read/read_job.h"
 #include "app/read/scan.h"
 #include "base/error.h"
+#include "log/known_messages.h"
+#include "part/carry_shard.h"
 #include "part/merge_parts.h"
+#include "part/part_stream.h"
 #include "support/describe_job.h"
 #include "support/temp_dir.h"
 
@@ -53,6 +56,35 @@ std::string unpacked(const std::string& part) {
   std::ostringstream out;
   bio::copy(in, out);
   return std::move(out).str();
+}
+
+/// True if a reader takes what a writer wrote of the record.
+bool is_carried(const RecordText& text) {
+  KeptRecord record{
+      {kNumbersPerUnit, 3}, LineHead::make("n1:41:41 [0] NCCL INFO ", {Level::Info}), {}};
+  record.rest = RecordText::make(text.text(), text);
+  std::stringstream bytes;
+  PartWriter writer(bytes);
+  carry(writer, record);
+  writer.end_frame(FrameKind::Request);
+  writer.finish();
+  FrameReader frames([&](char* buffer, size_t capacity) {
+    bytes.read(buffer, static_cast<std::streamsize>(capacity));
+    return static_cast<size_t>(bytes.gcount());
+  });
+  FrameKind kind = FrameKind::End;
+  std::string frame;
+  EXPECT_TRUE(frames.next(kind, frame));
+  PartReader reader(frame, frames.tables(), 0, {.units = 1});
+  KeptRecord read;
+  carry(reader, read);
+  return reader.is_done();
+}
+
+TEST(Part, HoldsNoMessageBehindAHeadThatNothingReads) {
+  const Event event = parse_event("n1:41:41 [0] NCCL INFO Using network IB", all_wordings());
+  EXPECT_TRUE(is_carried(*make_text("Using network IB", 1, event.message.wording)));
+  EXPECT_FALSE(is_carried(*make_text("Using network IB", 1, nullptr)));
 }
 
 TEST(Part, StandsForTheInputsInIt) {
