@@ -560,9 +560,10 @@ FactValue::Set printed(const Stated& shapes, bool minor) {
 
 FactValue::Set warnings(const Job& job, const Instance&) {
   Stated shapes;
+  const std::vector<bool> warns = kinds_with_warnings();
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
-      if (has_warnings(all_kinds()[kind])) add_warnings(job, list, shapes);
+      if (warns[kind]) add_warnings(job, list, shapes);
     }
   }
   add_unknown(job, true, shapes);

@@ -211,8 +211,7 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
     if (found.outlived) found.warning.severity = WarnSeverity::Degraded;
     warnings.push_back(found);
   };
-  std::vector<bool> warns;  // By kind: asked of every list of every process.
-  for (const Kind& kind : all_kinds()) warns.push_back(has_warnings(kind));
+  const std::vector<bool> warns = kinds_with_warnings();
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
       for (const auto& [kind, list] : job.logs[log].records) {
@@ -239,9 +238,13 @@ const std::vector<ReportedWarning>& reported_warnings(const Job& job) {
   return job.answers.of<&find_warnings>(job);
 }
 
-bool has_warnings(const Kind& kind) {
-  return std::ranges::any_of(
-      kind.wordings, [&](const Wording& wording) { return warning_of(wording) != nullptr; });
+std::vector<bool> kinds_with_warnings() {
+  std::vector<bool> warns;
+  for (const Kind& kind : all_kinds()) {
+    warns.push_back(std::ranges::any_of(
+        kind.wordings, [](const Wording& wording) { return warning_of(wording) != nullptr; }));
+  }
+  return warns;
 }
 
 const ReportedWarning* first_warning(const Job& job) {

@@ -66,8 +66,8 @@ struct ReportedWarning {
 /// All of them that are kept, process by process.
 const std::vector<ReportedWarning>& reported_warnings(const Job& job);
 
-/// Some wording of the kind is a WARN whose meaning is known.
-bool has_warnings(const Kind& kind);
+/// By index of the kind: some wording of it is a WARN whose meaning is known.
+std::vector<bool> kinds_with_warnings();
 
 /// The WARN that is nearest to a cause; nullptr if there is none whose meaning is known.
 const ReportedWarning* first_warning(const Job& job);

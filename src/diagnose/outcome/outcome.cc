@@ -467,8 +467,7 @@ FactValue noise_after_end(const Job& job, const Instance&) {
     const size_t added = noise.size() - before;
     lines += added == list.kept.size() ? list.total : added;
   };
-  std::vector<bool> warns;  // By kind: asked of every list of every process.
-  for (const Kind& kind : all_kinds()) warns.push_back(has_warnings(kind));
+  const std::vector<bool> warns = kinds_with_warnings();
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
       if (warns[kind]) add(list);
