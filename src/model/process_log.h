@@ -330,7 +330,8 @@ struct SpeakerLog {
   /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
   void merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& limit = {});
 
-  /// Keeps the first records of each kind only, as many as `limit` allows. What was settled stays so.
+  /// Keeps the first records of each kind only, as many as `limit` allows. Settles what it
+  /// cuts.
   void cut_to(RecordRows& rows, const RecordLimit& limit);
 
   /// To be called before the lists of records are asked, when lines were added.

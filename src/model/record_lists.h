@@ -163,7 +163,8 @@ class RecordLists {
   bool append(RecordRows& rows, uint16_t key, uint64_t total, bool full,
               std::vector<KeptRecord>&& kept);
 
-  /// Keeps the first records of each list only, as many as `limit` allows. What was settled stays so.
+  /// Keeps the first records of each list only, as many as `limit` allows. Settles if it
+  /// cuts any.
   void cut_to(RecordRows& rows, const RecordLimit& limit);
 
   /// Keeps the records of which `stays(key, record)` is true, as if no other had come, and settles.

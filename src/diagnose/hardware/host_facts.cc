@@ -167,13 +167,20 @@ bool is_container_output(std::string_view line) {
          (words[1] == "stdout" || words[1] == "stderr") && (words[2] == "F" || words[2] == "P");
 }
 
-/// A line that a container runtime handed on. Most lines have one of few heads.
+/// By head of the lines: `fits(text)` is true of it. Lines without a head may fit, too.
+template <typename Fits>
+std::vector<bool> heads_that_may(const RowRecords& lines, Fits fits) {
+  std::vector<bool> may;  // A process's lines have few heads, so each is read once.
+  for (const LineHead* head : lines.heads()) {
+    may.push_back(head == nullptr || fits(head->text()));
+  }
+  return may;
+}
+
+/// A line that a container runtime handed on.
 std::optional<Record> container_line(const RowRecords& lines) {
   const std::span<const LineHead* const> heads = lines.heads();
-  std::vector<bool> may_be;
-  for (const LineHead* head : heads) {
-    may_be.push_back(head == nullptr || is_container_output(head->text()));
-  }
+  const std::vector<bool> may_be = heads_that_may(lines, is_container_output);
   for (size_t place = 0; place < lines.size(); ++place) {
     const uint32_t head = lines.head_index(place);
     if (!may_be[head]) continue;
@@ -517,11 +524,8 @@ std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since
   std::optional<Evidence> first;
   const RowRecords* const all = log.records.all();
   if (all == nullptr) return first;
-  // A process's lines have few heads, so each is read once.
-  std::vector<bool> may_show;
-  for (const LineHead* head : all->heads()) {
-    may_show.push_back(head == nullptr || shows_other(parse_header(head->text())));
-  }
+  const std::vector<bool> may_show =
+      heads_that_may(*all, [&](std::string_view head) { return shows_other(parse_header(head)); });
   for (size_t place = 0; place < all->size(); ++place) {
     if (!may_show[all->head_index(place)]) continue;
     const Record record = (*all)[place];
