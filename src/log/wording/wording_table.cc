@@ -516,9 +516,14 @@ std::string first_bytes(const Wording& wording) {
   const PatternStep& step = wording.steps.front();
   if (!step.literal.empty()) return std::string(1, step.literal.front());
   std::string bytes;
-  for (const std::string_view choice : step.choices) {
-    if (bytes.find(choice.front()) == bytes.npos) bytes.push_back(choice.front());
-  }
+  const auto add_first = [&](std::string_view begin) {
+    if (bytes.find(begin.front()) == bytes.npos) bytes.push_back(begin.front());
+  };
+  std::ranges::for_each(step.choices, add_first);
+  // With needles, too, its texts may begin otherwise.
+  const Recogniser* recogniser = wording.recogniser;
+  if (recogniser != nullptr && recogniser->needles.empty())
+    std::ranges::for_each(recogniser->begins, add_first);
   return bytes;
 }
 
