@@ -217,13 +217,11 @@ bool take_signs(char letter, Attempt& it) {
 
 /// Takes what `letter` names, in front of the byte `end` of the pattern.
 bool take(char letter, char end, Attempt& it) {
-  const auto is_one_of = [&](std::string_view letters) {
-    return letters.find(letter) != letters.npos;
-  };
-  if (is_one_of("tmvec")) return take_time(letter, it);
-  if (is_one_of("di46rlk")) return take_number(letter, it);
-  if (is_one_of("wTHhnpf")) return take_name(letter, end, it);
-  if (is_one_of("LAs")) return take_known_word(letter, it);
+  const auto is_one_of = [&](auto... letters) { return ((letter == letters) || ...); };
+  if (is_one_of('t', 'm', 'v', 'e', 'c')) return take_time(letter, it);
+  if (is_one_of('d', 'i', '4', '6', 'r', 'l', 'k')) return take_number(letter, it);
+  if (is_one_of('w', 'T', 'H', 'h', 'n', 'p', 'f')) return take_name(letter, end, it);
+  if (is_one_of('L', 'A', 's')) return take_known_word(letter, it);
   return take_signs(letter, it);
 }
 
