@@ -268,10 +268,13 @@ bool ForeignFilter::can_matter(std::string_view line, std::string_view text,
 }
 
 BoringLines ForeignFilter::boring_lines(std::string_view block, size_t most) const {
+  std::array<std::string_view, kMostLines> lines;
+  size_t line_count = 0;
   size_t size = 0;
-  for (size_t lines = 0; lines < most && !wants_all_; ++lines) {
+  for (; line_count < std::min(most, kMostLines) && !wants_all_; ++line_count) {
     const size_t end = block.find('\n', size);
     if (end == block.npos || end - size > kLongest) break;
+    lines[line_count] = block.substr(size, end - size);
     size = end + 1;
   }
   block = block.substr(0, size);
@@ -284,9 +287,7 @@ BoringLines ForeignFilter::boring_lines(std::string_view block, size_t most) con
   });
   if (are_too_many) return most == 1 ? BoringLines() : boring_lines(block, 1);
   BoringLines boring;
-  while (boring.bytes < block.size()) {
-    const std::string_view rest = block.substr(boring.bytes);
-    const std::string_view line = rest.substr(0, rest.find('\n'));
+  for (const std::string_view line : std::span(lines).first(line_count)) {
     if (can_matter(line, block, std::span(found).first(count))) break;
     boring.bytes += line.size() + 1;
     ++boring.lines;

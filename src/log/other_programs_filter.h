@@ -63,13 +63,16 @@ struct BoringLines {
 /// Built once, then only read: any number of threads may use one filter.
 class ForeignFilter {
  public:
+  static constexpr size_t kMostLines = 64;  ///< That are searched at a time.
+
   /// `wanted` are texts one of which stands in every line that matters to somebody else; an empty
   /// one says that any line may. Lines that hold a text of `finder`'s markers matter, too.
   explicit ForeignFilter(std::span<const std::string> wanted, const MarkerFinder& finder);
 
-  /// The lines with which `block` begins that cannot matter, `most` at most. `block` begins where a
-  /// line does. Only lines that end with "\n" inside the block count, and none that holds "\r" or is
-  /// very long. All are searched at once, so `most` should be few where those behind matter.
+  /// The lines with which `block` begins that cannot matter, at most `most` and kMostLines. `block`
+  /// begins where a line does. Only lines that end with "\n" inside the block count, and none that
+  /// holds "\r" or is very long. All are searched at once, so `most` should be few where those
+  /// behind matter.
   BoringLines boring_lines(std::string_view block, size_t most) const;
 
  private:

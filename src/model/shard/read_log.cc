@@ -19,9 +19,6 @@ namespace {
 /// Lines of other programs from which on a filter pays.
 constexpr uint64_t kWorthFilter = 64;
 
-/// Lines that a filter searches at a time.
-constexpr size_t kLongestStretch = 64;
-
 /// Lines about calls that are taken at a time.
 constexpr size_t kMostCalls = 1024;
 
@@ -141,14 +138,17 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines
   }
   const std::string_view rest = block.substr(taken.bytes);
   // Between NCCL's lines a search would find nothing to let go.
-  const bool is_nccl = rest.substr(0, rest.find('\n')).find("NCCL ") != rest.npos;
-  if (!is_foreign_ && is_nccl) return false;
+  if (!is_foreign_ && rest.substr(0, rest.find('\n')).find("NCCL ") != rest.npos) return false;
   const ForeignFilter* filter = filter_->get();
   if (filter == nullptr) return false;
+  // Where lines of known shapes stand between, the ones behind the first would be searched in vain.
+  const bool goes_on = number + taken.lines == boring_end_;
+  stretch_ = goes_on ? std::min(2 * stretch_, ForeignFilter::kMostLines)
+                     : std::max(stretch_ / 2, size_t{1});
   const BoringLines boring = filter->boring_lines(rest, stretch_);
-  if (boring.lines < stretch_) kept_ = number + taken.lines + boring.lines;
-  stretch_ = boring.lines < stretch_ ? std::max(boring.lines, size_t{1})
-                                     : std::min(2 * stretch_, kLongestStretch);
+  boring_end_ = number + taken.lines + boring.lines;
+  if (boring.lines < stretch_) kept_ = boring_end_;
+  stretch_ = std::clamp(boring.lines, size_t{1}, stretch_);
   if (boring.lines == 0) return false;
   guard_.add({rest.substr(0, boring.bytes), number + taken.lines, boring.lines});
   taken.bytes += boring.bytes;

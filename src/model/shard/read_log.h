@@ -266,6 +266,7 @@ class LogReader {
   uint64_t foreign_ = 0;     ///< Lines of other programs that were read.
   bool is_foreign_ = false;  ///< The last line that was read is one.
   size_t stretch_ = 1;       ///< Lines to be filtered at a time: as many as lately meant nothing.
+  uint64_t boring_end_ = 0;  ///< The line behind those that the filter let go last.
   uint64_t kept_ = 0;        ///< The line that the filter kept last.
   EventReader events_;
 };
