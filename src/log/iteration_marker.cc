@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/sorting.h"
 #include "base/text.h"
 #include "log/line/scanner.h"
 #include "log/literal_set.h"
@@ -267,8 +268,7 @@ std::vector<std::string> marker_needles(const MarkerFinder& finder) {
     // Only a finder that was made for it finds its example.
     if (wording.by_name_only && finder.find(wording.example, found)) return {""};
   }
-  std::ranges::sort(needles);
-  needles.erase(std::unique(needles.begin(), needles.end()), needles.end());
+  sort_and_drop_repeats(needles);
   return needles;
 }
 

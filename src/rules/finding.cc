@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <set>
 #include <tuple>
 
+#include "base/sorting.h"
 #include "base/text.h"
 #include "model/job.h"
 #include "rules/judge.h"
@@ -75,22 +77,28 @@ namespace {
 // Whom does a finding name? The guilty where evidence identifies them, else those whose own lines
 // report the fault; never mere victims.
 
-using Parties = std::vector<Subject>;  ///< Unknown parts stay empty or -1.
+/// Unknown parts stay empty or -1.
+struct Party {
+  std::string_view host;  ///< Into the job, a fact's value or Parties::texts.
+  int rank = -1;
+  int64_t pid = -1;
 
-template <typename T>
-void sort_and_drop_repeats(std::vector<T>& values) {
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
+  bool operator==(const Party&) const = default;
+};
 
-Subject party_of(const Job& job, int process) {
+struct Parties {
+  std::vector<Party> all;
+  std::deque<std::string> texts;  ///< Hosts that only lines name.
+};
+
+Party party_of(const Job& job, int process) {
   const Process& known = nth_process(job, process);
   return {.host = known.host, .rank = known.rank, .pid = known.pid};
 }
 
 /// The process that printed a line, with the rank that the line itself names if nothing else does.
-Subject party_of(const Job& job, const ReadRecord& read) {
-  Subject party = party_of(job, read.process);
+Party party_of(const Job& job, const ReadRecord& read) {
+  Party party = party_of(job, read.process);
   if (party.rank < 0) party.rank = rank_of(job, read.process, read.header());
   return party;
 }
@@ -105,12 +113,12 @@ Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) 
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.value == nullptr) return;
-    for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
+    for (const int process : hit.value->processes) parties.all.push_back(party_of(job, process));
     for (const int rank : hit.value->ranks) {
       const int process = process_of_rank(job, rank);
-      parties.push_back(process >= 0 ? party_of(job, process) : Subject{.rank = rank});
+      parties.all.push_back(process >= 0 ? party_of(job, process) : Party{.rank = rank});
     }
-    for (const std::string& host : hit.value->hosts) parties.push_back({.host = host});
+    for (const std::string& host : hit.value->hosts) parties.all.push_back({.host = host});
   });
   return parties;
 }
@@ -123,9 +131,9 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
     int last = -1;
     for (const ReadRecord* read : hit.records) {
       // Mostly several lines of one process stand together; only a line may know its rank.
-      if (read->process == last && parties.back().rank >= 0) continue;
+      if (read->process == last && parties.all.back().rank >= 0) continue;
       last = read->process;
-      parties.push_back(party_of(job, *read));
+      parties.all.push_back(party_of(job, *read));
     }
   });
   return parties;
@@ -133,18 +141,19 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
 
 Parties reporters(const Job& job, const std::vector<Firing>& firings) {
   Parties parties = speakers(job, firings, [](const Hit& hit) { return hit.inside; });
-  if (parties.empty()) parties = speakers(job, firings, [](const Hit&) { return true; });
-  if (!parties.empty()) return parties;
+  if (parties.all.empty()) parties = speakers(job, firings, [](const Hit&) { return true; });
+  if (!parties.all.empty()) return parties;
   // Whom the findings name that the rule asked for.
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.finding == nullptr) return;
-    for (const int rank : hit.finding->ranks) parties.push_back({.rank = rank});
-    for (const std::string& host : hit.finding->hosts) parties.push_back({.host = host});
+    for (const int rank : hit.finding->ranks) parties.all.push_back({.rank = rank});
+    for (const std::string& host : hit.finding->hosts) parties.all.push_back({.host = host});
   });
-  if (!parties.empty()) return parties;
+  if (!parties.all.empty()) return parties;
   for (const Firing& firing : firings) {
     if (firing.instance->scope == Scope::Job) continue;
-    for (const int process : firing.instance->processes) parties.push_back(party_of(job, process));
+    for (const int process : firing.instance->processes)
+      parties.all.push_back(party_of(job, process));
   }
   return parties;
 }
@@ -158,9 +167,9 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
       const int64_t pid = parse_int(text).value_or(-1);
       const int process = pid >= 0 ? process_of_pid(job, pid) : -1;
       if (rule.blame.type == Blame::Type::Host) {
-        if (!text.empty()) parties.push_back({.host = text});
+        if (!text.empty()) parties.all.push_back({.host = parties.texts.emplace_back(text)});
       } else if (pid >= 0) {
-        parties.push_back(process >= 0 ? party_of(job, process) : Subject{.pid = pid});
+        parties.all.push_back(process >= 0 ? party_of(job, process) : Party{.pid = pid});
       }
     }
   });
@@ -190,13 +199,14 @@ Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firin
   Parties parties = pointed_at(rule, job, firings);
   const bool nobody_else =
       rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
-  if (parties.empty() && !nobody_else) parties = reporters(job, firings);
+  if (parties.all.empty() && !nobody_else) parties = reporters(job, firings);
   // Known ranks first, as processes stand.
-  const auto place = [](const Subject& party) {
-    return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
+  const auto place = [](const Party& party) {
+    return std::make_tuple(party.rank < 0, party.rank, party.host, party.pid);
   };
-  if (!std::ranges::is_sorted(parties, {}, place)) std::ranges::sort(parties, {}, place);
-  parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
+  std::vector<Party>& all = parties.all;
+  sort_unless_sorted(all, {}, place);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return parties;
 }
 
@@ -221,7 +231,7 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
   std::ranges::copy_if(finding.ranks, std::back_inserter(others),
                        [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
-  const auto nameless = std::ranges::count_if(parties, [&](const Subject& party) {
+  const auto nameless = std::ranges::count_if(parties.all, [&](const Party& party) {
     return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
   });
   if (others.empty() && nameless > 0) {
@@ -340,7 +350,7 @@ std::vector<std::vector<Shown>> lines_by_condition(const std::vector<Firing>& fi
       }
     }
   }
-  for (std::vector<Shown>& list : lists) std::ranges::stable_sort(list, {}, &Shown::where);
+  for (std::vector<Shown>& list : lists) sort_unless_sorted(list, {}, &Shown::where);
   return lists;
 }
 
@@ -376,14 +386,17 @@ void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
 
 void add_parties(const Parties& parties, Finding& finding) {
   std::vector<std::string_view> hosts;
-  for (const Subject& party : parties) {
-    if (!party.host.empty()) hosts.push_back(party.host);
+  for (const Party& party : parties.all) {
+    const bool is_new = hosts.empty() || hosts.back() != party.host;
+    if (is_new && !party.host.empty()) hosts.push_back(party.host);
     if (party.rank >= 0) finding.ranks.push_back(party.rank);
   }
   sort_and_drop_repeats(hosts);
   finding.hosts.assign(hosts.begin(), hosts.end());
   sort_and_drop_repeats(finding.ranks);
-  if (!parties.empty()) finding.subject = parties.front();
+  if (parties.all.empty()) return;
+  const Party& first = parties.all.front();
+  finding.subject = {.host = std::string(first.host), .rank = first.rank, .pid = first.pid};
 }
 
 /// Id of the instance's communicator, else of the one that a fact names; empty: none.

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "base/sorting.h"
 #include "base/text.h"
 #include "log/event.h"
 #include "log/line/scanner.h"
@@ -128,8 +129,7 @@ void AnswerParts::add(std::string word, Evidence line, int process) {
 
 FactValue AnswerParts::answer(FactValue otherwise, std::string_view separator, size_t most) {
   if (words.empty()) return otherwise;
-  std::ranges::sort(processes);
-  processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
+  sort_and_drop_repeats(processes);
   return yes(few_of(words, most, separator), std::move(evidence), std::move(processes));
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "log/event.h"
@@ -145,7 +146,7 @@ class MarkCollector {
     add_nccl_tests();
     add_launchers();
     add_schedulers();
-    std::ranges::stable_sort(marks_, {}, [](const EndMark& mark) { return mark.line.where; });
+    sort_unless_sorted(marks_, {}, [](const EndMark& mark) { return mark.line.where; });
     return std::move(marks_);
   }
 
@@ -175,11 +176,14 @@ class MarkCollector {
     for_each_said<ProcessGroupNotDestroyed>(job_, [&](const auto& said) {
       add(EndState::Finished, said.process, "the process left by itself", said.record());
     });
+    std::vector<bool> leaves;  // By text.
     for_each_said<PluginNote>(job_, [&](const auto& said) {
       // Printed by a destructor of the library, so not where a signal ends the process.
-      const bool leaves =
-          said.record().rest->text().find("Plugin: Closing env ") != std::string_view::npos;
-      if (leaves)
+      if (said.line.text == leaves.size()) {
+        const std::string_view text = said.record().rest->text();
+        leaves.push_back(text.find("Plugin: Closing env ") != text.npos);
+      }
+      if (leaves[said.line.text])
         add(EndState::Finished, said.process, "the process left by itself", said.record());
     });
   }

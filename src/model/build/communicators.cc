@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sorting.h"
 #include "log/line/header.h"
 #include "log/messages.h"
 #include "model/build/build_job.h"
@@ -301,8 +302,8 @@ void build_communicators(Job& job) {
                             : fmt::format("{:#x}", groups[g].comm_id);
     if (groups[g].parent >= 0) comm.parent = place_of_group[static_cast<size_t>(groups[g].parent)];
     add_unseen_ranks(comm, room);
-    std::ranges::stable_sort(
-        comm.ranks, {}, [](const CommRank& rank) { return std::tuple(rank.rank < 0, rank.rank); });
+    sort_unless_sorted(comm.ranks, {},
+                       [](const CommRank& rank) { return std::tuple(rank.rank < 0, rank.rank); });
     job.communicators.push_back(std::move(comm));
   }
   add_known_gpus(job.communicators);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sorting.h"
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/line/header.h"
@@ -639,7 +640,7 @@ void build_processes(Job& job) {
   const bool has_labelled_ranks = labels_are_ranks(job);
   if (has_labelled_ranks) add_labelled_ranks(job);
   add_other_speakers(job, has_labelled_ranks);
-  std::ranges::stable_sort(job.processes, before);
+  sort_unless_sorted(job.processes, before);
 }
 
 }  // namespace ncclog
