@@ -34,7 +34,8 @@ struct RecordsByKey {
   /// Lists of one log, with what is asked of all of them at hand.
   struct OfLog {
     int process = -1;
-    const std::vector<RecordRow::Entry>* entries = nullptr;  ///< Mostly those of the log before.
+    const std::vector<RecordRow::Entry>* entries = nullptr;  ///< Mostly those of the row.
+    const RecordRow* row = nullptr;
     const RowRecords* records = nullptr;
   };
   std::vector<OfLog> logs;  ///< By process.
@@ -48,7 +49,8 @@ RecordsByKey count_records(const Job& job) {
   for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
     for (const size_t log : nth_process(job, p).logs) {
       const RecordLists& own = job.logs[log].*lists;
-      if (own.all() != nullptr) all.logs.push_back({p, &own.entries(), own.all()});
+      if (own.all() != nullptr)
+        all.logs.push_back({p, &own.entries(), &own.all()->row(), own.all()});
     }
   }
   std::unordered_map<const std::vector<RecordRow::Entry>*, size_t> alike;
@@ -63,35 +65,67 @@ RecordsByKey count_records(const Job& job) {
   return all;
 }
 
+/// Rows of records that came lately, with where they have the lists of one key.
+class RowsByAddress {
+ public:
+  struct OfRow {
+    const RecordRow* row = nullptr;
+    const RecordRow::Entry* entry = nullptr;  ///< nullptr: it has no list of the key.
+    /// Numbers of the list's texts, by place from its begin; kNone: not known.
+    std::vector<uint32_t> texts;
+  };
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  explicit RowsByAddress(uint16_t key) : key_(key), rows_(256) {}
+
+  OfRow& of(const RecordRow& row) {
+    OfRow& known = rows_[(reinterpret_cast<uintptr_t>(&row) >> 4) * 0x9e3779b97f4a7c15U >> 56];
+    if (known.row == &row) return known;
+    known.row = &row;
+    known.entry = RecordRow::find(row.entries, key_);
+    known.texts.assign(known.entry == nullptr ? 0 : known.entry->kept, kNone);
+    return known;
+  }
+
+ private:
+  uint16_t key_;
+  std::vector<OfRow> rows_;
+};
+
 RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
   RecordsOf of;
   const size_t size = all.sizes[key];
   of.records.reserve(size);
   // Texts that came lately: to look for all of them would take longer than to read some twice.
   std::vector<std::pair<const RecordText*, uint32_t>> known(std::min<size_t>(size, 4096));
+  const auto number_of = [&](const RecordText* wanted) {
+    auto& [text, number] = known[wanted->hash % known.size()];
+    if (text != wanted) {
+      text = wanted;
+      number = static_cast<uint32_t>(of.texts.size());
+      of.texts.push_back(static_cast<uint32_t>(of.records.size()));
+    }
+    return number;
+  };
   const auto note = [](std::vector<int>& processes, int process) {
     if (processes.empty() || processes.back() != process) processes.push_back(process);
   };
-  const std::vector<RecordRow::Entry>* last = nullptr;
-  const RecordRow::Entry* entry = nullptr;  // Of the key in `last`.
-  for (const auto& [process, entries, records] : all.logs) {
-    if (entries != last) {
-      last = entries;
-      entry = RecordRow::find(*entries, key);
-    }
-    if (entry == nullptr) continue;
-    if (entry->full) note(of.full, process);
-    if (entry->total > entry->kept) note(of.repeated, process);
-    for (uint32_t place = entry->end - entry->kept; place < entry->end; ++place) {
-      const RecordText* const rest = records->text(place);
-      auto& [text, number] = known[rest->hash % known.size()];
-      ReadRecord read{process, number, place, records};
-      if (text != rest) {
-        text = rest;
-        number = read.text = static_cast<uint32_t>(of.texts.size());
-        of.texts.push_back(static_cast<uint32_t>(of.records.size()));
+  RowsByAddress rows(key);
+  for (const auto& [process, entries, row, records] : all.logs) {
+    RowsByAddress::OfRow& of_row = rows.of(*row);
+    if (of_row.entry == nullptr) continue;
+    const bool is_own = entries != &row->entries;
+    const RecordRow::Entry& entry = is_own ? *RecordRow::find(*entries, key) : *of_row.entry;
+    if (entry.full) note(of.full, process);
+    if (entry.total > entry.kept) note(of.repeated, process);
+    for (uint32_t i = 0; i < entry.kept; ++i) {
+      const uint32_t place = entry.end - entry.kept + i;
+      uint32_t text = of_row.texts[i];
+      if (text == RowsByAddress::kNone) {
+        text = number_of(records->text(place));
+        if (!row->varies[place]) of_row.texts[i] = text;
       }
-      of.records.push_back(read);
+      of.records.push_back({process, text, place, records});
     }
   }
   return of;

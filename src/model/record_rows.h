@@ -150,6 +150,7 @@ class RowRecords {
   ~RowRecords();
 
   size_t size() const { return row_->texts.size(); }
+  const RecordRow& row() const { return *row_; }
 
   /// What stands before the messages, each once but for a few; the first is nullptr.
   std::span<const LineHead* const> heads() const {
