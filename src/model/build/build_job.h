@@ -6,12 +6,14 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "log/known_messages.h"
@@ -186,16 +188,40 @@ void for_each_message(const SpeakerLog& log, Use use) {
   }
 }
 
-/// The same of all logs of a process.
-template <typename T, typename Use>
-void for_each_message(const Job& job, const Process& process, Use use) {
-  for (const size_t log : process.logs) for_each_message<T>(job.logs[log], use);
-}
+/// The same for whoever asks many logs: a text that came lately is not taken apart again.
+template <typename T>
+class MessageReader {
+ public:
+  template <typename Use>
+  void for_each(const SpeakerLog& log, Use use) {
+    const Records kept = log.records.kept(kKindIndex<T>);
+    for (size_t place = kept.first_place(); place < kept.end_place(); ++place) {
+      const RowRecords& all = *kept.all();
+      const RecordText* const text = all.text(place);
+      auto& [known, message] = known_[text->hash % known_.size()];
+      // Without a head the text alone does not tell.
+      const bool is_known = known == text && all.head_index(place) != 0;
+      if (!is_known) message = read_message<T>(all.message(place));
+      known = all.head_index(place) != 0 ? text : nullptr;
+      use(std::as_const(message));
+    }
+  }
 
-/// The same of everybody's, by log.
+  /// Of all logs of a process.
+  template <typename Use>
+  void for_each(const Job& job, const Process& process, Use use) {
+    for (const size_t log : process.logs) for_each(job.logs[log], use);
+  }
+
+ private:
+  std::array<std::pair<const RecordText*, T>, 64> known_;
+};
+
+/// Calls `use(message)` for everybody's messages of kind T, by log.
 template <typename T, typename Use>
 void for_each_message(const Job& job, Use use) {
-  for (const SpeakerLog& log : job.logs) for_each_message<T>(log, use);
+  MessageReader<T> read;
+  for (const SpeakerLog& log : job.logs) read.for_each(log, use);
 }
 
 }  // namespace ncclog

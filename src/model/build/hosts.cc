@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sorting.h"
 #include "base/text.h"
 #include "log/address.h"
 #include "log/known_messages.h"
@@ -79,18 +80,19 @@ std::string host_of_file(const std::set<std::string>& hosts, std::string_view pa
 /// several. Empty: none says one.
 template <typename T, typename NameOf>
 std::string elected(const Job& job, NameOf name_of, bool with_torn = true) {
-  std::map<std::string, int> votes;
+  std::map<std::string_view, int> votes;
+  MessageReader<T> read;
   for (const Process& process : job.processes) {
     if (process.torn && !with_torn) continue;
-    std::string last;
-    for_each_message<T>(job, process, [&](const T& message) {
+    std::string_view last;
+    read.for_each(job, process, [&](const T& message) {
       if (const std::string_view name = std::invoke(name_of, message); !name.empty()) last = name;
     });
     if (!last.empty()) ++votes[last];
   }
   const auto best =
       std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
-  return best == votes.end() ? std::string() : best->first;
+  return std::string(best == votes.end() ? std::string_view() : best->first);
 }
 
 void add_devices(std::set<Interface>& interfaces, const std::string& host,
@@ -310,8 +312,9 @@ BusIds uses_by_bus_id(const Job& job) {
 
 /// Notes the NVLink fabric of each GPU that belongs to one; a process prints that of its own.
 void add_fabrics(const Job& job, BusIds& uses) {
+  MessageReader<MnnvlFabric> read;
   for (const Process& process : job.processes) {
-    for_each_message<MnnvlFabric>(job, process, [&](const MnnvlFabric& gpu) {
+    read.for_each(job, process, [&](const MnnvlFabric& gpu) {
       if (gpu.uuid == "0.0") return;
       uses[{process.host, gpu.bus_id.value}].fabric =
           fmt::format("fabric {}, clique {:#x}", gpu.uuid, gpu.clique_id.value);
@@ -321,10 +324,10 @@ void add_fabrics(const Job& job, BusIds& uses) {
 
 void add_uses(HostTopology& topology, const BusIds& by_bus_id) {
   for (SystemNode& node : topology.system.nodes) {
-    const auto known = by_bus_id.find({topology.host, node.name.local});
-    const bool driven = node.name.kind == "GPU" && known != by_bus_id.end();
-    topology.ranks.push_back(driven ? known->second.rank : -1);
-    if (!driven) continue;
+    const auto known = node.name.kind == "GPU" ? by_bus_id.find({topology.host, node.name.local})
+                                               : by_bus_id.end();
+    topology.ranks.push_back(known != by_bus_id.end() ? known->second.rank : -1);
+    if (known == by_bus_id.end()) continue;
     if (node.dev < 0) node.dev = known->second.nvml_dev;
     if (!known->second.fabric.empty()) node.detail = known->second.fabric;
   }
@@ -338,8 +341,9 @@ DeviceNames device_names(const Job& job) {
   std::map<std::pair<std::string, uint64_t>, std::set<std::string>> parts;
   const Process* last_process = nullptr;
   std::string_view last;
+  MessageReader<NetDevices> read;
   for (const Process& process : job.processes) {
-    for_each_message<NetDevices>(job, process, [&](const NetDevices& list) {
+    read.for_each(job, process, [&](const NetDevices& list) {
       if (list.network != job.network.name) return;
       // The ranks of a host print the same list.
       const bool is_same = last_process != nullptr && last_process->host == process.host &&
@@ -363,8 +367,9 @@ DeviceNames device_names(const Job& job) {
 /// What NCCL says about each RDMA device, by host and name: "port 1, IB, 400000 Mbit/s, Mlx5".
 std::map<std::pair<std::string, std::string>, std::string> device_details(const Job& job) {
   std::map<std::pair<std::string, std::string>, std::string> details;
+  MessageReader<IbDevice> read;
   for (const Process& process : job.processes) {
-    for_each_message<IbDevice>(job, process, [&](const IbDevice& device) {
+    read.for_each(job, process, [&](const IbDevice& device) {
       details.try_emplace({process.host, std::string(device.name)},
                           fmt::format("port {}, {}, {} Mbit/s, {}", device.port, device.link,
                                       device.speed, device.provider));
@@ -374,8 +379,9 @@ std::map<std::pair<std::string, std::string>, std::string> device_details(const 
 }
 
 void note_nvls(Job& job) {
+  MessageReader<NvlsSupport> read;
   for (Process& process : job.processes) {
-    for_each_message<NvlsSupport>(job, process, [&](const NvlsSupport& nvls) {
+    read.for_each(job, process, [&](const NvlsSupport& nvls) {
       process.nvls = nvls.state == "available" ? 1 : 0;
     });
   }
@@ -409,20 +415,22 @@ void build_topologies(Job& job) {
     topology.host = host;
     topology.system = *printed.system;
     for (SystemNode& node : topology.system.nodes) {
+      if (node.name.kind != "NET") continue;
       const auto known = names.find({host, node.name.local});
-      if (node.name.kind == "NET" && known != names.end()) node.device = known->second;
+      if (known != names.end()) node.device = known->second;
     }
     job.topologies.push_back(std::move(topology));
   }
   for (HostTopology& topology : job.topologies) {
     for (SystemNode& node : topology.system.nodes) {
+      if (node.device.empty() || !topology.source.empty()) continue;
       const auto known = details.find({topology.host, node.device});
-      if (known != details.end() && topology.source.empty()) node.detail = known->second;
+      if (known != details.end()) node.detail = known->second;
     }
     add_uses(topology, uses);
   }
-  std::ranges::stable_sort(job.topologies, {},
-                           [](const HostTopology& one) { return std::tie(one.host, one.source); });
+  sort_unless_sorted(job.topologies, {},
+                     [](const HostTopology& one) { return std::tie(one.host, one.source); });
 }
 
 // Which host, GPU and rank does a kernel line concern?

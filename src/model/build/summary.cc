@@ -23,8 +23,9 @@ namespace {
 
 void build_environment(Job& job) {
   std::map<std::pair<std::string, std::string>, std::set<int>> settings;
+  MessageReader<EnvSet> read;
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    for_each_message<EnvSet>(job, job.processes[p], [&](const EnvSet& set) {
+    read.for_each(job, job.processes[p], [&](const EnvSet& set) {
       settings[{std::string(set.name), std::string(set.value)}].insert(static_cast<int>(p));
     });
   }
