@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
@@ -20,13 +21,15 @@ constexpr size_t kOddShare = 4;  ///< One in so many may be odd.
 std::vector<int> number_hosts(const Job& job) {
   std::vector<std::string_view> hosts;
   for (const Process& process : job.processes) {
-    if (!process.host.empty()) hosts.push_back(process.host);
+    const bool is_new = hosts.empty() || hosts.back() != process.host;
+    if (is_new && !process.host.empty()) hosts.push_back(process.host);
   }
-  std::ranges::sort(hosts);
-  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  sort_and_drop_repeats(hosts);
   std::vector<int> numbers;
+  auto host = hosts.begin();
   for (const Process& process : job.processes) {
-    const auto host = std::ranges::lower_bound(hosts, process.host);
+    if (host == hosts.end() || *host != process.host)
+      host = std::ranges::lower_bound(hosts, process.host);
     numbers.push_back(process.host.empty() ? -1 : static_cast<int>(host - hosts.begin()));
   }
   return numbers;
@@ -415,11 +418,13 @@ std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost 
     values.emplace_back(static_cast<int>(i), number->second);
   }
   std::vector<const Measured*> less;
+  const auto is_other = [&](const auto& peer) { return peer.second != values.front().second; };
+  if (std::ranges::none_of(values, is_other)) return less;
   const auto for_each_group = [&](auto group_of, auto use) {
     const auto group = [&](const auto& peer) {
       return group_of(all[static_cast<size_t>(peer.first)]);
     };
-    std::ranges::stable_sort(values, {}, group);
+    sort_unless_sorted(values, {}, group);
     for (auto begin = values.begin(); begin != values.end();) {
       const auto end = std::find_if(begin, values.end(),
                                     [&](const auto& peer) { return group(peer) != group(*begin); });
@@ -454,8 +459,7 @@ std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost 
                      return in_host(one) && !is_usual[static_cast<size_t>(&one - all.data())];
                    });
                  });
-  std::ranges::sort(less);
-  less.erase(std::unique(less.begin(), less.end()), less.end());
+  sort_and_drop_repeats(less);
   return less;
 }
 
@@ -478,8 +482,8 @@ std::vector<Measured> local_pairs(const Job& job, const std::vector<Edge>& edges
   const auto key = [&hosts = host_numbers(job)](const Measured& pair) {
     return std::tuple(pair.place, hosts[static_cast<size_t>(pair.edge->process)]);
   };
-  std::ranges::stable_sort(pairs, {},
-                           [&](const Measured& pair) { return std::tuple(key(pair), pair.value); });
+  sort_unless_sorted(pairs, {},
+                     [&](const Measured& pair) { return std::tuple(key(pair), pair.value); });
   const auto faster = std::ranges::unique(pairs, {}, key);
   pairs.erase(faster.begin(), faster.end());
   return pairs;
@@ -490,7 +494,7 @@ std::vector<Measured> local_pairs(const Job& job, const std::vector<Edge>& edges
 FactValue odd_local_path(const Job& job, const Instance&) {
   const std::vector<Measured> pairs = local_pairs(job, edges_of(job));
   if (pairs.empty()) return unknown();
-  const std::set<std::string> alike = nvswitch_hosts(job);
+  const std::set<std::string>& alike = nvswitch_hosts(job);
   AnswerParts slower;
   for (const Measured* pair : with_less(
            pairs, [&](const Measured& one) { return alike.contains(std::string(one.host)); })) {
@@ -536,9 +540,8 @@ const SystemNode& node_of(const Measured& gpu) { return gpu.topology->system.nod
 double nvswitch_bw(const SystemTopology& system, size_t gpu) {
   double bw = 0;
   for (const SystemLink& link : system.links) {
-    const bool to_switch =
-        link.to >= 0 && system.nodes[static_cast<size_t>(link.to)].name.kind == "NVS";
-    if (link.type == "NVL" && link.from == static_cast<int>(gpu) && to_switch) bw += link.bw;
+    if (link.from != static_cast<int>(gpu) || link.to < 0 || link.type != "NVL") continue;
+    if (system.nodes[static_cast<size_t>(link.to)].name.kind == "NVS") bw += link.bw;
   }
   return bw > 0 ? bw : -1;
 }

@@ -168,7 +168,7 @@ std::string edge_phrase(const Edge& edge) {
   return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path_text);
 }
 
-std::set<std::string> nvswitch_hosts(const Job& job) {
+static std::set<std::string> find_nvswitch_hosts(const Job& job) {
   std::set<std::string> hosts;
   for (const Process& process : job.processes) {
     if (process.nvls == 1 && !process.host.empty()) hosts.insert(process.host);
@@ -179,6 +179,10 @@ std::set<std::string> nvswitch_hosts(const Job& job) {
     if (has_switch && !topology.host.empty()) hosts.insert(topology.host);
   }
   return hosts;
+}
+
+const std::set<std::string>& nvswitch_hosts(const Job& job) {
+  return job.answers.of<&find_nvswitch_hosts>(job);
 }
 
 namespace {
@@ -264,10 +268,10 @@ FactValue staged_net_within_host(const Job& job, const Instance&) {
 }
 
 FactValue shm_despite_nvlink(const Job& job, const Instance&) {
-  const std::set<std::string> hosts = nvswitch_hosts(job);
+  const std::set<std::string>& hosts = nvswitch_hosts(job);
   return edges_where(job, !hosts.empty(), [&](const Edge& edge) {
-    return hosts.contains(nth_process(job, edge.process).host) &&
-           edge.path.transport == Transport::SHM;
+    return edge.path.transport == Transport::SHM &&
+           hosts.contains(nth_process(job, edge.process).host);
   });
 }
 
@@ -363,7 +367,10 @@ struct GpuLinks {
   std::string pcie_words;  ///< "the ring's paths are PHB".
 
   void add(std::string_view type, std::string_view whence) {
-    if (type.starts_with("NV")) nvlink = true;
+    if (type.starts_with("NV")) {
+      nvlink = true;
+      return;
+    }
     constexpr std::string_view kPcie[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
     if (!equals_one_of(type, kPcie)) return;
     pcie = true;

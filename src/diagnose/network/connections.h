@@ -64,6 +64,7 @@ std::string edge_phrase(const Edge& edge);
 //   gpu-a:41:60 [0] NCCL INFO               + NVL[370.8] - NVS/0-0
 
 /// Hosts whose topology names an NVSwitch, or whose GPUs can use multicast, which needs one.
-std::set<std::string> nvswitch_hosts(const Job& job);
+/// Valid as long as the job is.
+const std::set<std::string>& nvswitch_hosts(const Job& job);
 
 }  // namespace ncclog
