@@ -166,7 +166,9 @@ SpeakerLog& ShardWriter::speaker_of(const Event& event) {
   const Header& header = event.header;
   if (header.host.empty() || header.pid < 0) return shard_.speakers[name_of(header, input_)];
   if (SpeakerLog* const known = recent_log(header)) return *known;
-  SpeakerLog& log = shard_.speakers[name_of(header, input_)];
+  // Mostly they come in their order.
+  auto& all = shard_.speakers;
+  SpeakerLog& log = all.try_emplace(all.end(), name_of(header, input_))->second;
   if (shard_.speakers.size() > recent_.size()) recent_ = std::vector<Recent>(4 * recent_.size());
   recent(header.pid) = {std::string(header.host), header.pid, &log};
   return log;
@@ -491,7 +493,8 @@ void Shard::merge(Shard&& later) {
     SpeakerLog& log = node.mapped();
     if (log.calls) log.calls.change().marks.shift(markers_of);
     if (log.traces) log.traces.change().marks.shift(markers_of);
-    auto known = speakers.find(node.key());
+    const bool is_last = speakers.empty() || std::prev(speakers.end())->first < node.key();
+    auto known = is_last ? speakers.end() : speakers.find(node.key());
     if (known == speakers.end()) {
       known = speakers.insert(speakers.end(), std::move(node));
       known->second.settle();
