@@ -14,10 +14,11 @@ namespace ncclog {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_hex_digit(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  const int letter = c | 0x20;  // Lower case.
+  return is_digit(c) || (letter >= 'a' && letter <= 'f');
 }
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
-constexpr bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_alpha(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 constexpr bool is_word(char c) { return is_alpha(c) || is_digit(c) || c == '_'; }
 
 /// `text` without blanks at either end.

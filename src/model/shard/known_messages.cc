@@ -64,18 +64,35 @@ std::string shape_of(std::string_view text) {
   return shape;
 }
 
-/// Where the number ends that begins at `begin`; `begin`: none does.
-inline size_t end_of_number(std::string_view text, size_t begin) {
-  size_t end = begin;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  const bool is_hex = end == begin + 1 && text.substr(begin).starts_with("0x");
-  if (!is_hex) return end;
-  ++end;
-  while (end < text.size() && is_hex_digit(text[end])) ++end;
-  return end;
+/// Where the number ends that begins at `begin`; `begin`: none does. `is_hex`: it begins with "0x".
+inline const char* end_of_number(const char* begin, const char* end, bool& is_hex) {
+  const char* at = begin;
+  while (at != end && is_digit(*at)) ++at;
+  is_hex = at == begin + 1 && *begin == '0' && at != end && *at == 'x';
+  if (!is_hex) return at;
+  ++at;
+  while (at != end && is_hex_digit(*at)) ++at;
+  return at;
 }
 
-bool is_hex(std::string_view number) { return number.size() > 1 && number[1] == 'x'; }
+template <typename Word>
+bool begin_alike(const char* a, const char* b) {
+  return std::memcmp(a, b, sizeof(Word)) == 0;  // Of so many bytes it is no call.
+}
+
+/// As memcmp tells it, for so few bytes that a call would take longer.
+inline bool are_same(const char* a, const char* b, size_t size) {
+  size_t at = 0;
+  for (; at + sizeof(uint64_t) <= size; at += sizeof(uint64_t)) {
+    if (!begin_alike<uint64_t>(a + at, b + at)) return false;
+  }
+  if (at + sizeof(uint32_t) <= size) {
+    if (!begin_alike<uint32_t>(a + at, b + at)) return false;
+    at += sizeof(uint32_t);
+  }
+  while (at < size && a[at] == b[at]) ++at;
+  return at == size;
+}
 
 /// A wording that may fit one text and not another of the same shape.
 struct Rival {
@@ -216,10 +233,11 @@ bool KnownMessages::Numbers::learn(std::string_view text, const Message& said) {
   fields.clear();
   for (size_t begin = 0, at = 0;;) {
     while (at < text.size() && !is_digit(text[at])) ++at;
-    const size_t end = end_of_number(text, at);
-    pieces.push_back({text.substr(begin, at - begin), begin, is_hex(text.substr(at, end - at))});
-    if (end == at) break;
-    begin = at = end;
+    bool is_hex = false;
+    const char* const end = end_of_number(text.data() + at, text.data() + text.size(), is_hex);
+    pieces.push_back({text.substr(begin, at - begin), begin, is_hex});
+    if (end == text.data() + at) break;
+    begin = at = static_cast<size_t>(end - text.data());
   }
   // The piece behind whose begin the place keeps its distance.
   const auto piece_of = [&](size_t place) -> std::optional<size_t> {
@@ -244,17 +262,20 @@ bool KnownMessages::Numbers::learn(std::string_view text, const Message& said) {
 /// Reads a text of the same shape, of which `message`, as that of the text that was learnt, becomes
 /// what it says; false if it is of another shape.
 bool KnownMessages::Numbers::read(std::string_view text, const char* learnt, Message& message) {
-  size_t at = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
   for (Piece& piece : pieces) {
-    if (text.substr(at, piece.text.size()) != piece.text) return false;
-    piece.begin_now = at;
-    at += piece.text.size();
+    const size_t size = piece.text.size();
+    if (static_cast<size_t>(end - at) < size || !are_same(at, piece.text.data(), size))
+      return false;
+    piece.begin_now = static_cast<size_t>(at - text.data());
+    at += size;
     if (&piece == &pieces.back()) break;
-    const size_t end = end_of_number(text, at);
-    if (end == at || is_hex(text.substr(at, end - at)) != piece.before_hex) return false;
-    at = end;
+    bool is_hex = false;
+    const char* const number = std::exchange(at, end_of_number(at, end, is_hex));
+    if (at == number || is_hex != piece.before_hex) return false;
   }
-  if (at != text.size()) return false;
+  if (at != end) return false;
   for (const Field& field : fields) {
     const auto moved = [&](const char* place, size_t piece) {
       return static_cast<size_t>(place - learnt) + pieces[piece].begin_now - pieces[piece].begin;
