@@ -184,12 +184,13 @@ KnownMessages::KnownMessages(const LineMatcher& matcher, RecordTexts& texts)
 KnownMessages::Head* KnownMessages::head_at(std::string_view bytes) {
   const std::string_view text = head_in(bytes);
   if (text.empty()) return nullptr;
-  Head* head = heads_[message_hash(text) % kHeads].get();
-  return head != nullptr && head->text->text() == text ? head : learn_head(text);
+  const uint64_t hash = message_hash(text);
+  Head* const head = at(heads_, hash);
+  return head != nullptr && head->text->text() == text ? head : learn_head(text, hash);
 }
 
 /// nullptr if it names no process as NCCL does, or a pattern may match a line because of it.
-KnownMessages::Head* KnownMessages::learn_head(std::string_view text) {
+KnownMessages::Head* KnownMessages::learn_head(std::string_view text, uint64_t hash) {
   if (!may_be_bare(text)) return nullptr;
   Header header;
   read_header(text, header);
@@ -204,8 +205,9 @@ KnownMessages::Head* KnownMessages::learn_head(std::string_view text) {
     if (matcher_ && holds_one(matcher_, std::string(header.host) + ':')) return nullptr;
     quiet_host_ = header.host;
   }
-  auto& head = heads_[message_hash(text) % kHeads];
+  auto& [known_hash, head] = heads_[hash % kHeads];
   if (head.get() == last_head_) last_head_ = nullptr;
+  known_hash = hash;
   head = std::make_unique<Head>(Head{texts_.head(text, header), header});
   head->header.host = head->text->text().substr(0, header.host.size());
   head->header.message = {};
@@ -216,7 +218,7 @@ KnownMessages::Head* KnownMessages::learn_head(std::string_view text) {
 KnownMessages::Known* KnownMessages::foresee(std::string_view rest) const {
   if (last_ == nullptr) return nullptr;
   for (const size_t next : {last_->next, last_->next_before}) {
-    Known* known = messages_[next].get();
+    Known* known = messages_[next].known.get();
     if (known == nullptr) continue;
     const size_t size = known->bytes.size();
     if (size < rest.size() && rest[size] == '\n' &&
@@ -294,18 +296,18 @@ KnownMessages::Known* KnownMessages::find_alike(std::string_view text, Message& 
     return known.numbers.read(text, known.bytes.data(), said);
   };
   if (last_ != nullptr) {
-    Known* const known = in_numbers_[last_->next_in_numbers].get();
+    Known* const known = in_numbers_[last_->next_in_numbers].known.get();
     if (known != nullptr && known->is_regular && reads(*known)) return known;
   }
   read_shape(text, shape_);
-  const size_t place = message_hash(shape_) % kMessages;
-  Known* known = in_numbers_[place].get();
+  const uint64_t hash = message_hash(shape_);
+  Known* const known = at(in_numbers_, hash);
   if (known == nullptr || known->has_rivals || known->shape != shape_) return nullptr;
   if (!known->is_regular || !reads(*known)) {
     said = {};
     if (!match_wording(*known->said.wording, trim(text), said)) return nullptr;
   }
-  if (last_ != nullptr) last_->next_in_numbers = place;
+  if (last_ != nullptr) last_->next_in_numbers = hash % kMessages;
   return known;
 }
 
@@ -328,9 +330,9 @@ size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
     text = rest.substr(0, rest.substr(0, kMaxMessageBytes + 1).find('\n'));
     if (text.size() > kMaxMessageBytes || text.size() == rest.size()) return 0;
     line.hash = message_hash(text);
-    const size_t place = line.hash % kMessages;
-    known = messages_[place].get();
+    known = at(messages_, line.hash);
     if (known != nullptr && known->bytes == text) {
+      const size_t place = line.hash % kMessages;
       if (last_ != nullptr) last_->next_before = std::exchange(last_->next, place);
     } else {
       known = find_alike(text, line.event.message);
@@ -354,9 +356,9 @@ size_t KnownMessages::find(std::string_view bytes, KnownMessageLine& line) {
   if (!is_new) copy_said(known->said, line.event.message);
   last_ = known;
   // What comes next, and the one behind it: other lines have pushed them out of the cache.
-  if (const Known* const next = messages_[known->next].get()) {
+  if (const Known* const next = messages_[known->next].known.get()) {
     __builtin_prefetch(next->bytes.data());
-    __builtin_prefetch(messages_[next->next].get());
+    __builtin_prefetch(messages_[next->next].known.get());
   }
   // Ranks that come up print such messages alike, too.
   if (is_new && has_come(line.hash)) {
@@ -371,11 +373,12 @@ bool KnownMessages::has_come(uint64_t hash) {
   return std::exchange(seen_[hash % kMessages], hash) == hash;
 }
 
-KnownMessages::Known& KnownMessages::learn(Table& table, uint64_t place, const Event& event,
+KnownMessages::Known& KnownMessages::learn(Table<Known>& table, uint64_t hash, const Event& event,
                                            bool is_quiet) {
-  auto& known = table[place % kMessages];
+  auto& [known_hash, known] = table[hash % kMessages];
   if (known.get() == last_) last_ = nullptr;
   const std::string_view text = event.header.message;
+  known_hash = hash;
   known = std::make_unique<Known>();
   known->text = texts_.message(text, message_hash(text), *event.message.wording);
   known->bytes = known->text->text();
@@ -405,10 +408,10 @@ void KnownMessages::learn(std::string_view text, const Event& event) {
   }
   const std::string with_anchor = std::string(kInfoAnchor).append(said);
   read_shape(said, shape_);
-  const uint64_t place = message_hash(shape_);
-  const Known* alike = in_numbers_[place % kMessages].get();
-  if (has_come(place) && (alike == nullptr || alike->shape != shape_)) {
-    Known& known = learn(in_numbers_, place, event, !may_match(matcher_, with_anchor));
+  const uint64_t shape_hash = message_hash(shape_);
+  const Known* alike = at(in_numbers_, shape_hash);
+  if (has_come(shape_hash) && (alike == nullptr || alike->shape != shape_)) {
+    Known& known = learn(in_numbers_, shape_hash, event, !may_match(matcher_, with_anchor));
     known.has_rivals = has_rivals(*event.message.wording, shape_);
     known.is_regular = !known.has_rivals && is_regular(*event.message.wording) &&
                        known.numbers.learn(known.text->text(), known.said);
@@ -416,7 +419,7 @@ void KnownMessages::learn(std::string_view text, const Event& event) {
   }
   const uint64_t hash = message_hash(said);
   if (!has_come(hash)) return;
-  const Known* known = messages_[hash % kMessages].get();
+  const Known* known = at(messages_, hash);
   if (known != nullptr && known->bytes == said) return;
   learn(messages_, hash, event, !matcher_ || !holds_one(matcher_, with_anchor));
 }

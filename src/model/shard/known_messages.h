@@ -109,24 +109,38 @@ class KnownMessages {
     Numbers numbers;          ///< If it is regular: reads the same in other numbers.
     std::string shape;        ///< In in_numbers_: `text` without its numbers.
   };
-  /// By hash; another one of the same place takes its place.
-  using Table = std::vector<std::unique_ptr<Known>>;
+  /// By hash; another one of the same place takes its place. What is not asked for is not looked at:
+  /// it has long left the cache.
+  template <typename T>
+  struct Slot {
+    uint64_t hash = 0;
+    std::unique_ptr<T> known;
+  };
+  template <typename T>
+  using Table = std::vector<Slot<T>>;
+
+  /// What is known by that hash; nullptr: nothing.
+  template <typename T>
+  static T* at(const Table<T>& table, uint64_t hash) {
+    const Slot<T>& slot = table[hash % table.size()];
+    return slot.hash == hash ? slot.known.get() : nullptr;
+  }
 
   Head* head_at(std::string_view bytes);
-  Head* learn_head(std::string_view head);
+  Head* learn_head(std::string_view head, uint64_t hash);
   Known* foresee(std::string_view rest) const;
   Known* find_alike(std::string_view text, Message& said);
   bool has_come(uint64_t hash);
-  Known& learn(Table& table, uint64_t place, const Event& event, bool is_quiet);
+  Known& learn(Table<Known>& table, uint64_t hash, const Event& event, bool is_quiet);
 
   const LineMatcher& matcher_;
   RecordTexts& texts_;
   bool learns_;             ///< No pattern asks for what stands in all heads.
   std::string quiet_host_;  ///< The last host that no pattern asks for.
 
-  std::vector<std::unique_ptr<Head>> heads_;  ///< As a Table.
-  Table messages_;
-  Table in_numbers_;            ///< By shape: one of those that differ in numbers only.
+  Table<Head> heads_;
+  Table<Known> messages_;
+  Table<Known> in_numbers_;     ///< By shape: one of those that differ in numbers only.
   std::vector<uint64_t> seen_;  ///< Hashes of messages that came once.
   std::string shape_;           ///< Of the last message that was looked for by it.
   Head* last_head_ = nullptr;   ///< Found last, like
