@@ -225,6 +225,7 @@ boost::intrusive_ptr<const RecordRow> RecordLists::Coming::row() const {
     row->texts[place] = at->text;
     row->heads[place] = at->head;
     row->levels[place] = at->level;
+    row->has_bare |= at->head == 0;
   }
   return row;
 }

@@ -60,7 +60,8 @@ struct RecordRow : boost::intrusive_ref_counter<RecordRow> {
   std::vector<Total> totals;     ///< In the order in which keys came: of lines that are not kept.
   /// Where its lists ended. Dangles once its tree is gone: only for whoever holds that.
   RecordStep* step = nullptr;
-  uint64_t tree = 0;  ///< RecordTree::number() of it.
+  uint64_t tree = 0;      ///< RecordTree::number() of it.
+  bool has_bare = false;  ///< Some record has no head.
   /// By place: some list has another text there. Never reset; each list sets its own before anybody
   /// else sees that list.
   mutable std::vector<std::atomic<bool>> varies;

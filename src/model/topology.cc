@@ -551,8 +551,9 @@ std::vector<GraphSearch> build_searches(const std::vector<RankSays>& sayings) {
 /// The ranks in "-1", "1/4/-1"; the -1 of unused places are left out.
 std::vector<int> ranks_in(std::string_view text) {
   std::vector<int> ranks;
-  for (const std::string_view part : split(text, '/')) {
-    if (const auto rank = parse_rank(part)) ranks.push_back(*rank);
+  for (size_t end = 0; end != text.npos; text.remove_prefix(std::min(end + 1, text.size()))) {
+    end = text.find('/');
+    if (const auto rank = parse_rank(text.substr(0, end))) ranks.push_back(*rank);
   }
   return ranks;
 }

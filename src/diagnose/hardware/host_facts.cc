@@ -181,6 +181,8 @@ std::vector<bool> heads_that_may(const RowRecords& lines, Fits fits) {
 std::optional<Record> container_line(const RowRecords& lines) {
   const std::span<const LineHead* const> heads = lines.heads();
   const std::vector<bool> may_be = heads_that_may(lines, is_container_output);
+  const bool has_head = std::find(may_be.begin() + 1, may_be.end(), true) != may_be.end();
+  if (!has_head && !lines.row().has_bare) return std::nullopt;
   for (size_t place = 0; place < lines.size(); ++place) {
     const uint32_t head = lines.head_index(place);
     if (!may_be[head]) continue;
@@ -524,8 +526,10 @@ std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since
   std::optional<Evidence> first;
   const RowRecords* const all = log.records.all();
   if (all == nullptr) return first;
-  const std::vector<bool> may_show =
-      heads_that_may(*all, [&](std::string_view head) { return shows_other(parse_header(head)); });
+  const std::string own = fmt::format(" [{}] NCCL ", device);
+  const std::vector<bool> may_show = heads_that_may(*all, [&](std::string_view head) {
+    return head.find(own) == head.npos && shows_other(parse_header(head));
+  });
   for (size_t place = 0; place < all->size(); ++place) {
     if (!may_show[all->head_index(place)]) continue;
     const Record record = (*all)[place];

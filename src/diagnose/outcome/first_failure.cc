@@ -2,6 +2,7 @@
 
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "diagnose/outcome/end_marks.h"
@@ -212,8 +213,10 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
     warnings.push_back(found);
   };
   const std::vector<bool> warns = kinds_with_warnings();
+  const std::vector<bool>& may_warn = logs_that_may_warn(job);
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
+      if (!may_warn[log]) continue;
       for (const auto& [kind, list] : job.logs[log].records) {
         if (!warns[kind]) continue;
         for (size_t place = list.kept.first_place(); place < list.kept.end_place(); ++place) {
@@ -245,6 +248,35 @@ std::vector<bool> kinds_with_warnings() {
         kind.wordings, [](const Wording& wording) { return warning_of(wording) != nullptr; }));
   }
   return warns;
+}
+
+static std::vector<bool> find_logs_that_may_warn(const Job& job) {
+  const std::vector<bool> warns = kinds_with_warnings();
+  std::unordered_map<const RecordRow*, bool> known;  // Ranks that print alike share their rows.
+  const auto may_warn = [&](const RowRecords& records) {
+    return std::ranges::any_of(records.row().entries, [&](const RecordRow::Entry& entry) {
+      const auto place = [&](uint32_t i) { return entry.end - entry.kept + i; };
+      uint32_t i = 0;
+      while (warns[entry.key] && i < entry.kept && records.is_below_warn(place(i))) ++i;
+      return warns[entry.key] && i < entry.kept;
+    });
+  };
+  std::vector<bool> logs;
+  for (const SpeakerLog& log : job.logs) {
+    const RowRecords* const all = log.records.all();
+    if (all == nullptr) {
+      logs.push_back(false);
+      continue;
+    }
+    const auto [row, is_new] = known.try_emplace(&all->row());
+    if (is_new) row->second = may_warn(*all);
+    logs.push_back(row->second);
+  }
+  return logs;
+}
+
+const std::vector<bool>& logs_that_may_warn(const Job& job) {
+  return job.answers.of<&find_logs_that_may_warn>(job);
 }
 
 const ReportedWarning* first_warning(const Job& job) {

@@ -69,6 +69,9 @@ const std::vector<ReportedWarning>& reported_warnings(const Job& job);
 /// By index of the kind: some wording of it is a WARN whose meaning is known.
 std::vector<bool> kinds_with_warnings();
 
+/// By log: some line of such a kind may be a WARN. Valid as long as the job is.
+const std::vector<bool>& logs_that_may_warn(const Job& job);
+
 /// The WARN that is nearest to a cause; nullptr if there is none whose meaning is known.
 const ReportedWarning* first_warning(const Job& job);
 

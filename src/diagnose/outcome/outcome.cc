@@ -468,9 +468,13 @@ FactValue noise_after_end(const Job& job, const Instance&) {
     lines += added == list.kept.size() ? list.total : added;
   };
   const std::vector<bool> warns = kinds_with_warnings();
-  for (const SpeakerLog& log : job.logs) {
-    for (const auto& [kind, list] : log.records) {
-      if (warns[kind]) add(list);
+  const std::vector<bool>& may_warn = logs_that_may_warn(job);
+  for (size_t i = 0; i < job.logs.size(); ++i) {
+    const SpeakerLog& log = job.logs[i];
+    if (may_warn[i]) {
+      for (const auto& [kind, list] : log.records) {
+        if (warns[kind]) add(list);
+      }
     }
     add(log.unrecognised.find(Record::kNoKind));
   }
