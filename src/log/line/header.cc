@@ -178,11 +178,16 @@ size_t places_end(std::string_view line, size_t prefix) {
   return std::min(prefix + 1, line.size());
 }
 
+/// Whatever its digits are, only a line that holds one of these is a record of Python's loggers.
+bool names_framework(std::string_view line) {
+  return line.find("torch") != line.npos || line.find(".cpp:") != line.npos;
+}
+
 /// Records of Python's loggers stand at the start of the line, behind prefixes only.
 std::optional<Header> find_python_record(std::string_view line) {
   constexpr bool (*kForms[])(Scanner&, Header&) = {read_glog_record, read_stamped_python_record,
                                                    read_basic_python_record};
-  if (line.find("torch") == line.npos && line.find(".cpp:") == line.npos) return std::nullopt;
+  if (!names_framework(line)) return std::nullopt;
   const size_t end = places_end(line, parse_prefix(line).length);
   for (size_t at = 0; at < end; ++at) {
     if (!may_begin_record(line.substr(at))) continue;
@@ -201,7 +206,7 @@ bool may_begin_python_record(std::string_view line, size_t prefix) {
   if (line.empty()) return false;
   const size_t end = places_end(line, prefix);
   for (size_t at = 0; at < end; ++at) {
-    if (may_begin_record(line.substr(at))) return true;
+    if (may_begin_record(line.substr(at))) return names_framework(line);
   }
   return false;
 }
