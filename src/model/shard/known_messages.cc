@@ -13,7 +13,7 @@ namespace ncclog {
 namespace {
 
 constexpr size_t kHeads = 16384;
-constexpr size_t kMessages = 4096;
+constexpr size_t kMessages = 16384;
 constexpr std::string_view kInfoAnchor = "] NCCL INFO ";
 
 /// Up to and with "INFO "; empty if the bytes do not begin with the head of an INFO line.
