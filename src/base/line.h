@@ -7,6 +7,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -38,6 +39,14 @@ struct Line {
   /// wherever nobody has looked, as in a text made of several lines.
   bool has_control = true;
   bool has_high = true;  ///< False: `text` is surely ASCII.
+};
+
+/// Lines one behind the other in memory, from its beginning on.
+struct LineRun {
+  size_t bytes = 0;      ///< With their line ends.
+  uint64_t lines = 0;    ///< All of them; pieces between lone "\r" are lines, too.
+  uint64_t numbers = 0;  ///< Those that end with "\n": by so many the number of the next is higher.
+  bool is_ascii = true;  ///< False: nobody has looked.
 };
 
 }  // namespace ncclog

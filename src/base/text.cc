@@ -12,13 +12,7 @@
 #include <limits>
 #include <set>
 
-// Where the processor has vectors of 32 bytes they take a quarter of the time. Sanitizers cannot
-// look on while the choice is made, at the start of the program.
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define NCCLOG_WIDE_VECTORS [[gnu::target_clones("avx2", "default")]]
-#else
-#define NCCLOG_WIDE_VECTORS
-#endif
+#include "base/wide_vectors.h"
 
 namespace ncclog {
 namespace {

@@ -105,10 +105,22 @@ bool LineReader::refill() {
   const size_t old_end = std::exchange(end_, end_ + got);
   // Of a long line only the new bytes are searched, or each block would cost all before it.
   if (!has_newline) newline_ = find('\n', old_end, end_);
-  const size_t last = std::string_view(data_ + old_end, got).rfind('\n');
-  if (last != std::string_view::npos) whole_until_ = old_end + last + 1;
+  find_whole_pieces(old_end);
   is_at_end_ = got == 0;
   return got > 0;
+}
+
+/// Moves whole_until_ behind the last piece that ends in [from, end_), or right before it.
+void LineReader::find_whole_pieces(size_t from) {
+  const auto find_last = [&](char wanted, size_t begin, size_t end) {
+    const void* last = ::memrchr(data_ + begin, wanted, end - begin);
+    return last == nullptr ? 0 : static_cast<size_t>(static_cast<const char*>(last) - data_) + 1;
+  };
+  size_t end = find_last('\n', from, end_);
+  // The "\n" of a "\r" that is the very last byte may be still to come.
+  const size_t begin = std::max(end, from - (from > begin_ ? 1 : 0));
+  if (begin < end_) end = std::max(end, find_last('\r', begin, end_ - 1));
+  if (end > 0) whole_until_ = end;
 }
 
 void LineReader::check_until(size_t place) {
@@ -153,10 +165,12 @@ void LineReader::consume(size_t piece_end) {
     if (is_at_end_) begin_ = end_;
     return;
   }
-  const bool ends_line = data_[piece_end] == '\n';
   begin_ = piece_end + 1;
-  is_after_cr_ = !ends_line;
-  if (ends_line) ++number_;
+  const bool is_cr = data_[piece_end] == '\r';
+  const bool is_crlf = is_cr && begin_ < end_ && data_[begin_] == '\n';
+  if (is_crlf) ++begin_;
+  is_after_cr_ = is_cr && !is_crlf;
+  if (!is_after_cr_) ++number_;
 }
 
 // Units.
@@ -294,12 +308,13 @@ void LineCounts::add_losses(const Line& line) {
   if (line.has_high && !is_utf8(line)) losses.add(Loss::InvalidUtf8);
 }
 
-void LineCounts::add_whole(std::string_view text, uint64_t count, bool is_ascii) {
-  lines += count;
+void LineCounts::add_whole(std::string_view text, const LineRun& run) {
+  lines += run.lines;
+  text = text.substr(0, run.bytes);
   // The loss counts lines, so they are looked at singly only where some byte is wrong.
-  if (is_ascii || !find_odd_bytes(text).high || is_valid_utf8(text)) return;
+  if (run.is_ascii || !find_odd_bytes(text).high || is_valid_utf8(text)) return;
   while (!text.empty()) {
-    const size_t size = text.find('\n');
+    const size_t size = text.find_first_of("\r\n");
     if (!is_valid_utf8(text.substr(0, size))) losses.add(Loss::InvalidUtf8);
     text.remove_prefix(size + 1);
   }

@@ -133,25 +133,23 @@ class LineReader {
     return true;
   }
 
-  /// The whole lines that lie in memory already, from the next one on, with their line ends. Empty
-  /// if there are none, or if the next piece does not start a line. Lives as `line.text` does.
+  /// The whole lines and pieces that lie in memory already, from the next one on, with their ends.
+  /// Empty if there are none. Lives as `line.text` does.
   std::string_view ahead() const {
-    if (is_after_cr_ || is_cut_piece_ || begin_ >= whole_until_) return {};
+    if (is_cut_piece_ || begin_ >= whole_until_) return {};
     return {data_ + begin_, whole_until_ - begin_};
   }
 
-  /// Passes the first `bytes` of `ahead`: `lines` whole lines that end with "\n" alone.
-  void skip(size_t bytes, uint64_t lines) {
-    begin_ += bytes;
-    number_ += lines;
+  /// Passes the first lines of `ahead`.
+  void skip(const LineRun& run) {
+    begin_ += run.bytes;
+    number_ += run.numbers;
+    if (run.bytes > 0) is_after_cr_ = data_[begin_ - 1] == '\r';
   }
 
   /// Whether the next call of `next` may overwrite what was delivered before; if not, all lines
   /// since the last call that did are still there.
-  bool will_refill() const {
-    // Behind a "\r" there may be the "\n" that belongs to it, and nothing else.
-    return is_cut_piece_ || begin_ + (is_after_cr_ ? 1 : 0) >= whole_until_;
-  }
+  bool will_refill() const { return is_cut_piece_ || begin_ >= whole_until_; }
 
   /// The number of the line that `next` gives.
   uint64_t next_number() const { return number_; }
@@ -176,6 +174,7 @@ class LineReader {
   void skip_rest_of_piece();
   void consume(size_t piece_end);
   size_t find_newline();
+  void find_whole_pieces(size_t from);
 
   ReadBlock read_block_;
   std::optional<LineBuffer> own_;  ///< Empty if the memory is borrowed.
@@ -184,14 +183,15 @@ class LineReader {
   size_t begin_ = 0;    ///< First byte not yet delivered or dropped. begin_ <= end_.
   size_t end_ = 0;      ///< One past the last byte read. end_ <= size_.
   size_t newline_ = 0;  ///< The first "\n" in [begin_, end_); end_: none; < begin_: not looked for.
-  size_t whole_until_ = 0;  ///< One past the last "\n" in [0, end_); 0 if there is none.
+  size_t whole_until_ = 0;  ///< One past the last end of a piece in [0, end_); 0: there is none.
   size_t odd_until_ = 0;  ///< Bytes in [odd_until_, checked_until_) are ASCII and no control codes.
   size_t checked_until_ = 0;  ///< odd_until_ <= checked_until_ <= end_.
   uint64_t base_;             ///< Place in the input of data_[0].
   uint64_t first_number_;
-  uint64_t number_;           ///< Of the line that begin_ is in.
-  bool is_at_end_ = false;    ///< read_block_ has returned 0.
-  bool is_after_cr_ = false;  ///< The byte before begin_ is "\r"; a "\n" at begin_ belongs to it.
+  uint64_t number_;         ///< Of the line that begin_ is in.
+  bool is_at_end_ = false;  ///< read_block_ has returned 0.
+  /// The byte before begin_ is "\r"; a "\n" at begin_, which was not there yet, belongs to it.
+  bool is_after_cr_ = false;
   /// [begin_, end_) starts the piece delivered last, its end not seen.
   bool is_cut_piece_ = false;
 };
@@ -220,9 +220,9 @@ struct LineCounts {
     if (line.cut || line.has_control || line.has_high) add_losses(line);
   }
 
-  /// Adds `count` whole lines without control codes: those of `text`, which ends with "\n". Their
-  /// bytes are looked at only if they may not be ASCII.
-  void add_whole(std::string_view text, uint64_t count, bool is_ascii);
+  /// Adds the lines of `run`, without control codes, with which `text` begins. Their bytes are
+  /// looked at only if they may not be ASCII.
+  void add_whole(std::string_view text, const LineRun& run);
 
  private:
   void add_losses(const Line& line);
@@ -270,13 +270,13 @@ class UnitReader {
     return true;
   }
 
-  /// As LineReader's. `is_ascii`: the lines that are skipped are known to be ASCII.
+  /// As LineReader's.
   std::string_view ahead() const { return lines_ ? lines_->ahead() : std::string_view(); }
   bool will_refill() const { return !lines_ || lines_->will_refill(); }
   uint64_t next_number() const { return lines_ ? lines_->next_number() : 1; }
-  void skip(size_t bytes, uint64_t lines, bool is_ascii = false) {
-    counts_.add_whole(ahead().substr(0, bytes), lines, is_ascii);
-    lines_->skip(bytes, lines);
+  void skip(const LineRun& run) {
+    counts_.add_whole(ahead(), run);
+    lines_->skip(run);
   }
 
   /// Bytes of a log for those who cut its lines themselves; 0 at its end.
@@ -386,13 +386,13 @@ class Stretch {
     return true;
   }
 
-  /// As LineReader's. `is_ascii`: the lines that are skipped are known to be ASCII.
+  /// As LineReader's.
   std::string_view ahead() const { return lines_.ahead(); }
   bool will_refill() const { return lines_.will_refill(); }
   uint64_t next_number() const { return lines_.next_number(); }
-  void skip(size_t bytes, uint64_t lines, bool is_ascii = false) {
-    counts_.add_whole(ahead().substr(0, bytes), lines, is_ascii);
-    lines_.skip(bytes, lines);
+  void skip(const LineRun& run) {
+    counts_.add_whole(ahead(), run);
+    lines_.skip(run);
   }
 
  private:

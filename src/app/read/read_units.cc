@@ -42,8 +42,8 @@ Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& setti
   LogReader reader(name.number, name.input_number, settings.matcher, settings.finder,
                    settings.filter, &before);
   for (Line line;;) {
-    const TakenLines taken = reader.take_known(lines.ahead(), lines.next_number());
-    if (taken.lines > 0) lines.skip(taken.bytes, taken.lines, taken.is_ascii);
+    const LineRun taken = reader.take_known(lines.ahead(), lines.next_number());
+    if (taken.lines > 0) lines.skip(taken);
     // What was taken is where it lay; the next line may lie in its place.
     if (lines.will_refill()) reader.settle();
     if (!lines.next(line)) return reader.finish();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/wide_vectors.h"
 #include "log/line/header.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
@@ -63,7 +64,7 @@ bool may_match(const LineMatcher& matcher, std::string_view text) {
 }
 
 /// Puts the shape of the line into shape_; its hash.
-uint64_t KnownShapes::read_shape(std::string_view text) {
+NCCLOG_WIDE_VECTORS uint64_t KnownShapes::read_shape(std::string_view text) {
   // In pieces of one size, so that compilers use vectors, and with sums that do not wait for each
   // other.
   constexpr size_t kPiece = 32;
@@ -95,12 +96,20 @@ bool never_has_prefix(std::string shape) {
 
 const KnownShape* KnownShapes::find(std::string_view bytes) {
   if (shapes_.empty()) return nullptr;
-  const size_t end = bytes.substr(0, kMaxBytes).find('\n');
-  if (end == bytes.npos) return nullptr;
-  const std::string_view text = bytes.substr(0, end);
+  bytes = bytes.substr(0, kMaxBytes);
+  const size_t newline = bytes.find('\n');
+  const KnownShape* line = newline == bytes.npos ? nullptr : find_text(bytes.substr(0, newline));
+  if (line != nullptr) return line;
+  // No text with "\r" in it is known.
+  const size_t piece = bytes.substr(0, newline).find('\r');
+  return piece == bytes.npos ? nullptr : find_text(bytes.substr(0, piece));
+}
+
+const KnownShape* KnownShapes::find_text(std::string_view text) {
   KnownShape* known = shapes_[read_shape(text) % kShapes].get();
   if (known == nullptr || !known->is_alike || known->shape != shape_) return nullptr;
   text.copy(known->text.data(), text.size());
+  known->line = text;
   if (!known->has_prefix) return known;
   const Prefix prefix = parse_prefix(known->text);
   if (prefix.length != known->event.header.prefix.length) return nullptr;

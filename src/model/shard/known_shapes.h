@@ -30,6 +30,7 @@ bool may_match(const LineMatcher& matcher, std::string_view text);
 
 /// A shape, and the line of it that was found last.
 struct KnownShape {
+  std::string_view line;  ///< As it stands in the bytes that were given.
   std::string shape;      ///< With a "1" for every digit.
   bool is_alike = false;  ///< Its lines differ in nothing else; if not, the rest is empty.
   std::string text;
@@ -50,8 +51,8 @@ class KnownShapes {
   KnownShapes(const LineMatcher& matcher, const MarkerFinder& finder)
       : matcher_(matcher), finder_(finder) {}
 
-  /// The line with which `bytes` begin, valid until the next call; nullptr if its shape is not
-  /// known or it does not end in `bytes`.
+  /// The line, or the piece of one that a "\r" ends, with which `bytes` begin, valid until the next
+  /// call; nullptr if its shape is not known or it does not end in `bytes`.
   const KnownShape* find(std::string_view bytes);
 
   /// Learns the shape of `text`, a whole line that says `event`, if its lines are alike.
@@ -59,6 +60,7 @@ class KnownShapes {
 
  private:
   uint64_t read_shape(std::string_view text);
+  const KnownShape* find_text(std::string_view text);
 
   const LineMatcher& matcher_;
   const MarkerFinder finder_;

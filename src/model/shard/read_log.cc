@@ -22,16 +22,24 @@ constexpr uint64_t kWorthFilter = 64;
 /// Lines about calls that are taken at a time.
 constexpr size_t kMostCalls = 1024;
 
+/// `block`, which is not empty, up to the last `end` but of its last byte.
+std::string_view up_to_last(char end, std::string_view block) {
+  const void* last = ::memrchr(block.data(), end, block.size() - 1);
+  if (last == nullptr) return {};
+  return block.substr(0, static_cast<size_t>(static_cast<const char*>(last) - block.data()) + 1);
+}
+
 /// Whole lines without the last two: those that may end the stretch are read.
 std::string_view without_last_lines(std::string_view block) {
-  constexpr int kLast = 2;
-  for (int i = 0; i < kLast; ++i) {
-    if (block.size() < 2) return {};
-    const void* end = ::memrchr(block.data(), '\n', block.size() - 1);
-    if (end == nullptr) return {};
-    block = block.substr(0, static_cast<size_t>(static_cast<const char*>(end) - block.data()) + 1);
-  }
-  return block;
+  std::string_view rest = block;
+  for (int i = 0; i < 2 && !rest.empty(); ++i) rest = up_to_last('\n', rest);
+  // A progress bar may have drawn those two: lines of thousands of pieces, the last of which may end
+  // with "\r\n".
+  std::string_view pieces = block.substr(rest.size());
+  for (int i = 0; i < 3 && !pieces.empty(); ++i) pieces = up_to_last('\r', pieces);
+  const size_t size = rest.size() + pieces.size();
+  const bool is_in_crlf = !pieces.empty() && block[size] == '\n';
+  return block.substr(0, size + (is_in_crlf ? 1 : 0));
 }
 
 }  // namespace
@@ -70,8 +78,8 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   if (!may_match(matcher_, record.text)) calls_.learn(record.text, event);
 }
 
-TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
-  TakenLines taken;
+LineRun LogReader::take_known(std::string_view block, uint64_t number) {
+  LineRun taken;
   if (!events_.is_idle() || !guard_.is_quiet()) return taken;
   const std::string_view others = without_last_lines(block);
   while (take_calls(block, number, taken) || take_messages(block, number, taken) ||
@@ -80,10 +88,10 @@ TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
   return taken;
 }
 
-bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& taken) {
+bool LogReader::take_calls(std::string_view block, uint64_t number, LineRun& taken) {
   run_.clear();
   calls_.forget_others();
-  number += taken.lines;
+  number += taken.numbers;
   KnownLine line;
   while (run_.size() < kMostCalls) {
     const size_t length = calls_.find(block.substr(taken.bytes), line);
@@ -93,10 +101,11 @@ bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& 
   }
   guard_.add(run_, number);
   taken.lines += run_.size();
+  taken.numbers += run_.size();
   return !run_.empty();
 }
 
-bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLines& taken) {
+bool LogReader::take_messages(std::string_view block, uint64_t number, LineRun& taken) {
   const uint64_t before = taken.lines;
   KnownMessageLine line;
   boost::intrusive_ptr<const LineHead> last;  // Held, so that no other one takes its place.
@@ -106,34 +115,39 @@ bool LogReader::take_messages(std::string_view block, uint64_t number, TakenLine
     if (same == 0) last = line.head;
     // The guard counts a process's lines up to a few.
     if (same < TearGuard::kOften && !guard_.accepts(line.event.header)) break;
-    guard_.add(line, number + taken.lines);
+    guard_.add(line, number + taken.numbers);
     taken.bytes += length;
     ++taken.lines;
+    ++taken.numbers;
   }
   return taken.lines > before;
 }
 
 /// Those of other programs.
-bool LogReader::take_others(std::string_view block, uint64_t number, TakenLines& taken) {
+bool LogReader::take_others(std::string_view block, uint64_t number, LineRun& taken) {
   const uint64_t before = taken.lines;
   while (take_shape(block, number, taken) || take_foreign(block, number, taken)) {
   }
   return taken.lines > before;
 }
 
-bool LogReader::take_shape(std::string_view block, uint64_t number, TakenLines& taken) {
+bool LogReader::take_shape(std::string_view block, uint64_t number, LineRun& taken) {
   if (taken.bytes >= block.size()) return false;
-  const KnownShape* line = shapes_.find(block.substr(taken.bytes));
-  if (line == nullptr || !guard_.add(*line, number + taken.lines)) return false;
-  taken.bytes += line->text.size() + 1;
+  const std::string_view rest = block.substr(taken.bytes);
+  const KnownShape* line = shapes_.find(rest);
+  if (line == nullptr || !guard_.add(*line, number + taken.numbers)) return false;
+  const size_t size = line->text.size();
+  const bool is_crlf = rest.substr(size).starts_with("\r\n");
+  taken.bytes += size + (is_crlf ? 2 : 1);
   ++taken.lines;
+  if (is_crlf || rest[size] == '\n') ++taken.numbers;
   taken.is_ascii = false;
   return true;
 }
 
-bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
+bool LogReader::take_foreign(std::string_view block, uint64_t number, LineRun& taken) {
   if (foreign_ < kWorthFilter || filter_ == nullptr || taken.bytes >= block.size() ||
-      number + taken.lines == kept_) {
+      number + taken.numbers == kept_) {
     return false;
   }
   const std::string_view rest = block.substr(taken.bytes);
@@ -142,17 +156,18 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines
   const ForeignFilter* filter = filter_->get();
   if (filter == nullptr) return false;
   // Where lines of known shapes stand between, the ones behind the first would be searched in vain.
-  const bool goes_on = number + taken.lines == boring_end_;
+  const bool goes_on = number + taken.numbers == boring_end_;
   stretch_ = goes_on ? std::min(2 * stretch_, ForeignFilter::kMostLines)
                      : std::max(stretch_ / 2, size_t{1});
   const BoringLines boring = filter->boring_lines(rest, stretch_);
-  boring_end_ = number + taken.lines + boring.lines;
+  boring_end_ = number + taken.numbers + boring.lines;
   if (boring.lines < stretch_) kept_ = boring_end_;
   stretch_ = std::clamp(boring.lines, size_t{1}, stretch_);
   if (boring.lines == 0) return false;
-  guard_.add({rest.substr(0, boring.bytes), number + taken.lines, boring.lines});
+  guard_.add({rest.substr(0, boring.bytes), number + taken.numbers, boring.lines});
   taken.bytes += boring.bytes;
   taken.lines += boring.lines;
+  taken.numbers += boring.lines;
   taken.is_ascii = false;
   return true;
 }

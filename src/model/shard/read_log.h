@@ -96,7 +96,8 @@ class TearGuard {
   void add(const KnownMessageLine& line, uint64_t number);
 
   /// Adds line `number`, of a shape that was read before; the guard has to be quiet. False if it
-  /// has to be read, because it begins like a known process's.
+  /// has to be read, because it begins like a known process's. Its bytes must stay until the shard
+  /// settles.
   bool add(const KnownShape& line, uint64_t number);
 
   /// Adds lines of other programs that mean nothing; the guard has to be quiet. Their bytes must
@@ -200,13 +201,6 @@ class TearGuard {
 
 // The reader of a stretch.
 
-/// Whole lines at the beginning of a block.
-struct TakenLines {
-  size_t bytes = 0;  ///< With their line ends.
-  uint64_t lines = 0;
-  bool is_ascii = true;
-};
-
 /// What one thread's readers learn from lines, for the readers after them, whose shards are merged
 /// behind theirs: files of thousands of ranks say the same.
 struct ReadBefore {
@@ -233,10 +227,10 @@ class LogReader {
 
   void add(const Line& line);
 
-  /// Takes the lines with which `block` begins, as far as they are like lines that were read
-  /// before, or lines of other programs that mean nothing; `number` is that of the first. Those
-  /// behind them have to be added. Their bytes must stay until settle().
-  TakenLines take_known(std::string_view block, uint64_t number);
+  /// Takes the lines with which `block`, a row of whole ones, begins, as far as they are like lines
+  /// that were read before, or lines of other programs that mean nothing; `number` is that of the
+  /// first. Those behind them have to be added. Their bytes must stay until settle().
+  LineRun take_known(std::string_view block, uint64_t number);
 
   /// To be called before the bytes of lines that were taken go away.
   void settle();
@@ -246,11 +240,11 @@ class LogReader {
 
  private:
   void receive(const Line& record, const Event& event, int lines);
-  bool take_calls(std::string_view block, uint64_t number, TakenLines& taken);
-  bool take_messages(std::string_view block, uint64_t number, TakenLines& taken);
-  bool take_others(std::string_view block, uint64_t number, TakenLines& taken);
-  bool take_shape(std::string_view block, uint64_t number, TakenLines& taken);
-  bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
+  bool take_calls(std::string_view block, uint64_t number, LineRun& taken);
+  bool take_messages(std::string_view block, uint64_t number, LineRun& taken);
+  bool take_others(std::string_view block, uint64_t number, LineRun& taken);
+  bool take_shape(std::string_view block, uint64_t number, LineRun& taken);
+  bool take_foreign(std::string_view block, uint64_t number, LineRun& taken);
 
   std::optional<ReadBefore> own_;
   ReadBefore& before_;

@@ -108,9 +108,7 @@ void count_line(SpeakerLog& log, SourceRef where) {
   log.last = where;
 }
 
-void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
-  count_line(log, where);
-  log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
+void note_tasks(SpeakerLog& log, const Prefix& prefix) {
   SpeakerLog::note_task(log.task_rank, prefix.rank);
   SpeakerLog::note_task(log.task_local_rank, prefix.local_rank);
 }
@@ -197,7 +195,10 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
     shard_.losses.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
   }
   note_writer(event.header);
-  note_line(log, where, line.text, event.header.prefix);
+  count_line(log, where);
+  note_tasks(log, event.header.prefix);
+  if (last_view_.log == &log) settle_last_view();
+  log.last_text.assign(line.text.substr(0, Record::kMaxTextBytes));
   // An NCCL line that begins with its host carries no time, and says no step.
   const bool is_bare = event.header.level != Level::None && !event.header.host.empty() &&
                        event.header.host.data() == line.text.data();
@@ -279,8 +280,7 @@ void ShardWriter::add(const KnownMessageLine& line, uint64_t number,
   count(line.event.fate, 1);
   const SourceRef where{unit_, number};
   count_line(**line.log, where);
-  if (last_view_.log != *line.log) settle_last_view();
-  last_view_ = {*line.log, where, line.text};
+  view_last(**line.log, where, line.text);
   keep_line(**line.log, {where, {input_, markers_seen_}, &line}, line.text, line.event, matched,
             shard_, texts_, rows_);
 }
@@ -298,8 +298,11 @@ SpeakerLog& ShardWriter::others() {
 void ShardWriter::add(const KnownShape& line, uint64_t number) {
   count(line.event.fate, 1);
   const SourceRef where{unit_, number};
-  SpeakerLog& log = line.event.header.prefix.length > 0 ? speaker_of(line.event) : others();
-  note_line(log, where, line.text, line.event.header.prefix);
+  const Prefix& prefix = line.event.header.prefix;
+  SpeakerLog& log = prefix.length > 0 ? speaker_of(line.event) : others();
+  count_line(log, where);
+  note_tasks(log, prefix);
+  view_last(log, where, line.line);
   if (line.is_dated) {
     note_time(where, line.text);
   } else {
@@ -324,11 +327,10 @@ void ShardWriter::add(const ForeignRun& run) {
     rest.remove_prefix(line.size() + 1);
     note_time(where, line);
     if (line.empty()) continue;
-    if (log.lines++ == 0) log.first = where;
-    log.last = where;
+    count_line(log, where);
     last = line;
   }
-  log.last_text.assign(last.substr(0, Record::kMaxTextBytes));
+  view_last(log, log.last, last);
   if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
 
@@ -371,6 +373,12 @@ void ShardWriter::add_uncounted(KnownCall& call) {
 }
 
 /// Copies the last line of a process, unless that has said something else since.
+/// Notes the text of the line that was just counted, which is copied when that must be.
+void ShardWriter::view_last(SpeakerLog& log, SourceRef where, std::string_view text) {
+  if (last_view_.log != &log) settle_last_view();
+  last_view_ = {&log, where, text};
+}
+
 void ShardWriter::settle_last_view() {
   const auto [log, where, text] = std::exchange(last_view_, {});
   if (log == nullptr) return;
@@ -494,9 +502,9 @@ void Shard::merge(Shard&& later) {
     if (log.calls) log.calls.change().marks.shift(markers_of);
     if (log.traces) log.traces.change().marks.shift(markers_of);
     const bool is_last = speakers.empty() || std::prev(speakers.end())->first < node.key();
-    auto known = is_last ? speakers.end() : speakers.find(node.key());
-    if (known == speakers.end()) {
-      known = speakers.insert(speakers.end(), std::move(node));
+    auto known = is_last ? speakers.end() : speakers.lower_bound(node.key());
+    if (known == speakers.end() || node.key() < known->first) {
+      known = speakers.insert(known, std::move(node));
       known->second.settle();
       if (later.limit != limit) known->second.cut_to(rows, limit);
     } else {

@@ -147,10 +147,10 @@ class ShardWriter {
   /// it. Its bytes must stay until settle().
   void add(const KnownMessageLine& line, uint64_t number, const std::vector<int>& matched);
 
-  /// Adds line `number`, of a shape that was read before.
+  /// Adds line `number`, of a shape that was read before. Its bytes must stay until settle().
   void add(const KnownShape& line, uint64_t number);
 
-  /// Adds lines of other programs.
+  /// Adds lines of other programs. Their bytes must stay until settle().
   void add(const ForeignRun& run);
 
   /// Copies what is kept of lines whose bytes go away.
@@ -182,7 +182,7 @@ class ShardWriter {
     SpeakerLog* log = nullptr;
   };
 
-  /// A line whose message was read before, while its bytes stay.
+  /// A line whose like was read before, while its bytes stay.
   struct LastView {
     SpeakerLog* log = nullptr;
     SourceRef where;
@@ -193,6 +193,7 @@ class ShardWriter {
   Recent& recent(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
   SpeakerLog* recent_log(const Header& header);
   SpeakerLog& speaker_of(const Event& event);
+  void view_last(SpeakerLog& log, SourceRef where, std::string_view text);
   void settle_last_view();
   bool add_again(const KnownLine& line, uint64_t number);
   bool add_other(const KnownLine& line, uint64_t number);

@@ -208,17 +208,19 @@ TEST(LineReaderProperty, BlocksOfRandomSizesGiveTheReferencesLines) {
   }
 }
 
-/// How many bytes and lines at the start of `ahead` may be skipped, `most` lines at most.
-std::pair<size_t, uint64_t> plain_lines(std::string_view ahead, uint64_t most) {
-  size_t bytes = 0;
-  uint64_t lines = 0;
-  while (lines < most && bytes < ahead.size()) {
-    const size_t size = ahead.substr(bytes).find('\n') + 1;
-    if (find_odd_bytes(ahead.substr(bytes, size)).control) break;
-    bytes += size;
-    ++lines;
+/// The lines at the start of `ahead` that may be skipped, `most` at most.
+LineRun plain_lines(std::string_view ahead, uint64_t most) {
+  LineRun run;
+  while (run.lines < most && run.bytes < ahead.size()) {
+    const std::string_view rest = ahead.substr(run.bytes);
+    const size_t size = rest.find_first_of("\r\n");
+    if (find_odd_bytes(rest.substr(0, size)).control) break;
+    const bool is_crlf = rest.substr(size).starts_with("\r\n");
+    run.bytes += size + (is_crlf ? 2 : 1);
+    ++run.lines;
+    run.numbers += is_crlf || rest[size] == '\n' ? 1 : 0;
   }
-  return {bytes, lines};
+  return run;
 }
 
 TEST(LineReaderProperty, LinesAheadCanBeSkippedAndStayUntilTheRefillThatIsAnnounced) {
@@ -236,13 +238,14 @@ TEST(LineReaderProperty, LinesAheadCanBeSkippedAndStayUntilTheRefillThatIsAnnoun
     });
     size_t at = 0;  // Into the expected lines.
     for (;;) {
-      const auto [bytes, lines] = plain_lines(reader.ahead(), random() % 4);
-      if (lines > 0) {
+      const LineRun run = plain_lines(reader.ahead(), random() % 4);
+      if (run.lines > 0) {
+        ASSERT_EQ(reader.next_number(), std::get<0>(expected.lines[at]));
         ASSERT_EQ(reader.ahead().substr(0, std::get<2>(expected.lines[at]).size()),
                   std::get<2>(expected.lines[at]));
       }
-      reader.skip(bytes, lines);
-      at += lines;
+      reader.skip(run);
+      at += run.lines;
       const bool will_refill = reader.will_refill();
       const int before = refills;
       Line line;
