@@ -122,10 +122,14 @@ std::optional<int64_t> parse_int(std::string_view text) {
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   if (text.empty()) return std::nullopt;
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
-  const bool may_not_fit = text.size() > 18;
+  constexpr size_t kSurelyFit = 18;
   uint64_t value = 0;
-  for (const char c : text) {
-    if (!is_digit(c) || (may_not_fit && value > kMax / 10)) return std::nullopt;
+  for (const char c : text.substr(0, kSurelyFit)) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + static_cast<uint64_t>(c - '0');
+  }
+  for (const char c : text.substr(std::min(text.size(), kSurelyFit))) {
+    if (!is_digit(c) || value > kMax / 10) return std::nullopt;
     value = value * 10 + static_cast<uint64_t>(c - '0');
   }
   if (value > kMax + (negative ? 1 : 0)) return std::nullopt;
