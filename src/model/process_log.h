@@ -49,8 +49,9 @@ struct LineMatcher {
   using Match = std::function<void(std::string_view line, std::vector<int>& matched)>;
 
   Match match;
-  /// For each pattern a text that stands in every line that it matches; empty: there is none.
-  /// nullopt: nothing is known of the patterns.
+  size_t patterns = 0;  ///< How many there are.
+  /// One of them stands in every line that a pattern matches; an empty one: a pattern may match any
+  /// line. nullopt: nothing is known of the patterns.
   std::optional<std::vector<std::string>> literals;
   uint64_t patterns_hash = 0;  ///< The same for the same patterns only; 0: there are none.
 

@@ -102,32 +102,128 @@ bool has_flags_or_long_escapes(std::string_view pattern) {
   return false;
 }
 
+using Texts = std::vector<std::string>;
+
+/// What a part of an expression asks of what matches it.
+struct Required {
+  Texts somewhere;  ///< One of these stands in it; empty: that is not known.
+  Texts at_begin;   ///< Likewise, and it begins with it.
+};
+
+size_t shortest(const Texts& texts) {
+  return texts.empty() ? 0 : std::ranges::min(texts, {}, &std::string::size).size();
+}
+
+/// Takes an expression apart as far as it must be for that: whatever is not understood matches
+/// anything.
+class PatternScan {
+ public:
+  explicit PatternScan(std::string_view pattern) : pattern_(pattern) {}
+
+  /// Alternatives, up to the end of the group.
+  Required read_choice() {
+    Required all = read_sequence();
+    while (take('|')) {
+      Required other = read_sequence();
+      join(all.somewhere, std::move(other.somewhere));
+      join(all.at_begin, std::move(other.at_begin));
+    }
+    return all;
+  }
+
+ private:
+  char peek() const { return at_ < pattern_.size() ? pattern_[at_] : '\0'; }
+  bool take(char wanted) {
+    const bool is_there = at_ < pattern_.size() && pattern_[at_] == wanted;
+    at_ += is_there ? 1 : 0;
+    return is_there;
+  }
+
+  /// What one alternative is not known to need, all together are not.
+  static void join(Texts& texts, Texts&& others) {
+    constexpr size_t kMost = 64;
+    if (texts.empty() || others.empty() || texts.size() + others.size() > kMost) {
+      return texts.clear();
+    }
+    std::ranges::move(others, std::back_inserter(texts));
+  }
+
+  /// The less a text says, the more lines hold it.
+  static void keep_better(Texts& best, Texts&& texts) {
+    if (shortest(texts) > shortest(best)) best = std::move(texts);
+  }
+
+  /// Up to a '|' or the end of the group.
+  Required read_sequence() {
+    Required all;
+    std::string run;
+    bool is_at_begin = true;
+    const auto end_run = [&] {
+      if (!run.empty() && is_at_begin) all.at_begin = {run};
+      if (!run.empty()) keep_better(all.somewhere, {run});
+      run.clear();
+      is_at_begin = false;
+    };
+    while (at_ < pattern_.size() && peek() != '|' && peek() != ')') {
+      if (take('(')) {
+        Required inner = read_group();
+        // With what stands before them the alternatives are told better.
+        for (std::string& text : inner.at_begin) text.insert(0, run);
+        if (is_at_begin) all.at_begin = inner.at_begin;
+        keep_better(all.somewhere, std::move(inner.somewhere));
+        keep_better(all.somewhere, std::move(inner.at_begin));
+        end_run();
+        continue;
+      }
+      const char literal = read_literal();
+      if (literal == '\0') {
+        end_run();
+      } else {
+        run += literal;
+      }
+    }
+    end_run();
+    return all;
+  }
+
+  /// Behind its bracket; nothing is required where it may be left out.
+  Required read_group() {
+    if (take('?') && !take(':')) at_ = std::min(pattern_.find('>', at_), pattern_.size() - 1) + 1;
+    Required inner = read_choice();
+    take(')');
+    return is_optional() ? Required() : inner;
+  }
+
+  /// An ordinary character that no match can be without; NUL for all else.
+  char read_literal() {
+    char c = pattern_[at_];
+    bool is_literal = std::string_view(".^$[]{}*+?\\").find(c) == std::string_view::npos;
+    if (c == '[') at_ = end_of_class(pattern_, at_);
+    if (c == '{') at_ = std::min(pattern_.find('}', at_), pattern_.size() - 1);
+    if (c == '\\' && at_ + 1 < pattern_.size()) {
+      c = pattern_[++at_];
+      is_literal = is_punctuation(c);
+    }
+    ++at_;
+    return is_literal && !is_optional() ? c : '\0';
+  }
+
+  /// What stands before one of these may occur zero times.
+  bool is_optional() const { return peek() == '?' || peek() == '*' || peek() == '{'; }
+
+  std::string_view pattern_;
+  size_t at_ = 0;
+};
+
 }  // namespace
 
-std::string required_literal(std::string_view pattern) {
+std::vector<std::string> required_texts(std::string_view pattern) {
   if (has_flags_or_long_escapes(pattern)) return {};
-  std::string longest;
-  std::string run;
-  int depth = 0;  // Of groups, which are not looked into.
-  for (size_t at = 0; at < pattern.size(); ++at) {
-    bool is_literal = std::string_view(".^$|()[]{}*+?\\").find(pattern[at]) == pattern.npos;
-    if (pattern[at] == '|' && depth == 0) return {};
-    if (pattern[at] == '(') ++depth;
-    if (pattern[at] == ')') --depth;
-    if (pattern[at] == '[') at = end_of_class(pattern, at);
-    if (pattern[at] == '{') at = std::min(pattern.find('}', at), pattern.size() - 1);
-    if (pattern[at] == '\\' && at + 1 < pattern.size()) is_literal = is_punctuation(pattern[++at]);
-    // What stands before one of these may occur zero times.
-    const bool is_optional =
-        at + 1 < pattern.size() && std::string_view("?*{").find(pattern[at + 1]) != pattern.npos;
-    if (is_literal && depth == 0 && !is_optional) {
-      run += pattern[at];
-    } else {
-      run.clear();
-    }
-    if (run.size() > longest.size()) longest = run;
-  }
-  return longest;
+  Texts texts = PatternScan(pattern).read_choice().somewhere;
+  // Many texts of a byte or two stand in most lines.
+  constexpr size_t kTelling = 3;
+  if (texts.size() > 1 && shortest(texts) < kTelling) texts.clear();
+  return texts;
 }
 
 // Comparisons of values.
@@ -280,22 +376,28 @@ LineMatcher make_line_matcher(const Rulebook& rulebook) {
   if (rulebook.line_patterns.empty()) return {};
   struct Patterns {
     std::vector<Pattern> all;
-    std::vector<int> of_any_line;  ///< Those without a word.
-    std::vector<int> of_word;      ///< Those with one, in the order of `words`.
+    std::vector<int> of_any_line;  ///< Those that need no word,
+    std::vector<int> of_word;      ///< and that which needs one, in the order of `words`.
   };
   Patterns patterns;
-  std::vector<std::string> literals;
   std::vector<std::string> words;
+  LineMatcher matcher;
+  matcher.literals.emplace();
   for (const std::string& text : rulebook.line_patterns) {
-    literals.push_back(required_literal(text));
-    const bool has_word = !literals.back().empty();
-    if (has_word) words.push_back(literals.back());
-    (has_word ? patterns.of_word : patterns.of_any_line)
-        .push_back(static_cast<int>(patterns.all.size()));
+    const int number = static_cast<int>(patterns.all.size());
+    std::vector<std::string> texts = required_texts(text);
+    if (texts.empty()) {
+      patterns.of_any_line.push_back(number);
+      matcher.literals->emplace_back();
+    }
+    for (std::string& word : texts) {
+      patterns.of_word.push_back(number);
+      matcher.literals->push_back(word);
+      words.push_back(std::move(word));
+    }
     patterns.all.emplace_back(text);
   }
-  LineMatcher matcher;
-  matcher.literals = std::move(literals);
+  matcher.patterns = patterns.all.size();
   matcher.patterns_hash = kFnvBasis;
   for (const std::string& text : rulebook.line_patterns) {
     matcher.patterns_hash = fnv_text(matcher.patterns_hash, text);

@@ -53,11 +53,11 @@ class Pattern {
   std::shared_ptr<Lazy> lazy_;
 };
 
-/// A text that every match of a regular expression contains, found without compiling it:
-/// "Cannot get incoming CPU" for "NCCL WARN .*Cannot get incoming CPU".
-/// It is the longest run of ordinary characters that no match can be without; empty where
-/// the pattern's form does not show one (alternatives, flags, groups are not looked into).
-std::string required_literal(std::string_view pattern);
+/// Texts one of which stands in every match of a regular expression, found without compiling it:
+/// {"Cannot get incoming CPU"} for "NCCL WARN .*Cannot get incoming CPU", {"NCCL_TIMEOUT",
+/// "NCCL_IFNAME"} for "\bNCCL_(TIMEOUT|IFNAME)=". Of several such lists it is the one whose texts
+/// are long; empty where the form of the expression shows none, or has flags.
+std::vector<std::string> required_texts(std::string_view pattern);
 
 /// A field that every line has, whatever its kind.
 struct HeaderField {

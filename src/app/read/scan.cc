@@ -56,10 +56,6 @@ void keep_units(const LoadedPart& part, const LoadedPart::Input& before, Scannin
   now.input.walked = std::move(read.walked);
 }
 
-size_t pattern_count(const LineMatcher& matcher) {
-  return matcher.literals ? matcher.literals->size() : 0;
-}
-
 /// The units of one input alone, numbered from 1.
 Scanning begin_scanning(const std::string& path, const ScanTask& task,
                         const ReadSettings& settings) {
@@ -174,7 +170,7 @@ std::optional<LoadedPart> read_part(UnitReader& input, const LineMatcher& matche
     problem = "it was made by another version of ncclog";
     return std::nullopt;
   }
-  return load_part(read, part_kin(matcher), pattern_count(matcher), problem);
+  return load_part(read, part_kin(matcher), matcher.patterns, problem);
 }
 
 LoadedPart read_part_file(const std::string& path, const LineMatcher& matcher) {

@@ -217,6 +217,7 @@ TEST(Part, IsRefusedWhereOtherRulesAreUsed) {
   const TempDir folder;
   const std::string log = folder.add("a.log", kLog);
   LineMatcher ours{.match = [](std::string_view, std::vector<int>&) {},
+                   .patterns = 1,
                    .literals = std::vector<std::string>{"x"},
                    .patterns_hash = 1};
   LineMatcher theirs = ours;
