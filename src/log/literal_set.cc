@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSeverities = "EWIFV";
 
-constexpr bool is_class(char wanted) { return wanted > 0 && wanted <= kNonBlank; }
+constexpr std::string_view kClasses("\x01\x02\x03", 3);
 
 bool fits(char c, char wanted) {
   if (wanted == kAnyDigit) return is_digit(c);
@@ -22,11 +22,29 @@ bool fits(char c, char wanted) {
   return wanted == kNonBlank ? !is_blank(c) : c == wanted;
 }
 
+/// Whether the literal stands in `text` at `begin`.
+bool is_at(std::string_view literal, std::string_view text, size_t begin) {
+  return begin <= text.size() && literal.size() <= text.size() - begin &&
+         std::equal(literal.begin(), literal.end(), text.begin() + static_cast<ptrdiff_t>(begin),
+                    [](char wanted, char c) { return fits(c, wanted); });
+}
+
 /// Where the literal stands in `text` first, from `begin` on.
 size_t place_of(std::string_view literal, std::string_view text, size_t begin) {
-  if (std::ranges::none_of(literal, is_class)) return text.find(literal, begin);
-  const auto found = std::ranges::search(text.substr(begin), literal, fits);
-  return found.empty() ? text.npos : static_cast<size_t>(found.begin() - text.begin());
+  // By its longest row of bytes that stand for themselves.
+  size_t longest = 0;
+  size_t size = 0;
+  for (size_t at = 0, end = 0; at < literal.size(); at = end + 1) {
+    end = std::min(literal.find_first_of(kClasses, at), literal.size());
+    if (end - at <= size) continue;
+    longest = at;
+    size = end - at;
+  }
+  const std::string_view row = literal.substr(longest, size);
+  for (size_t at = text.find(row, begin + longest); at != text.npos; at = text.find(row, at + 1)) {
+    if (is_at(literal, text, at - longest)) return at - longest;
+  }
+  return text.npos;
 }
 
 /// What is looked for in place of a literal, because classes take long to prepare.
@@ -39,7 +57,6 @@ struct Part {
 /// The bytes of the literal up to its second class, once for each byte that the first one stands
 /// for; bytes that are no blank are left out where it begins.
 void add_parts(std::vector<Part>& parts, std::string_view literal, size_t number) {
-  constexpr std::string_view kClasses("\x01\x02\x03", 3);
   const size_t begin = literal.find_first_not_of(kNonBlank);
   const size_t first = std::min(literal.find_first_of(kClasses, begin), literal.size());
   size_t end = first;
@@ -123,9 +140,7 @@ bool LiteralSet::search(std::string_view text, Visitor visit, void* visitor) con
     const Part& part = tables.parts[number];
     const std::string_view literal = literals_[part.literal];
     const size_t begin = part_end - part.end;
-    const bool is_there = part_end >= part.end && begin + literal.size() <= text.size() &&
-                          std::equal(literal.begin(), literal.end(), text.begin() + begin,
-                                     [](char wanted, char c) { return fits(c, wanted); });
+    const bool is_there = part_end >= part.end && is_at(literal, text, begin);
     return is_there && visit(visitor, part.literal, begin + literal.size());
   };
   const auto receive = [](unsigned number, unsigned long long, unsigned long long end, unsigned,

@@ -29,10 +29,10 @@ inline constexpr char kNonBlank = '\x03';
 class LiteralSet {
  public:
   /// Bytes to be searched from which on tables pay.
-  static constexpr size_t kWorthTables = size_t{256} << 10;
+  static constexpr size_t kWorthTables = size_t{32} << 10;
 
-  /// Each literal must hold a byte other than kNonBlank; they keep their places as numbers. Tables are made when `worth`
-  /// bytes were searched.
+  /// Each literal must hold a byte that stands for itself; they keep their places as numbers. Tables
+  /// are made when `worth` bytes were searched.
   explicit LiteralSet(std::vector<std::string> literals, size_t worth = kWorthTables);
 
   /// Calls `visit(number, end)` for each place where a literal stands in `text`, in any order, until
