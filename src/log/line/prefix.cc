@@ -430,16 +430,16 @@ constexpr PrefixForm kPrefixForms[] = {
     {"[", "[pod/%H/%w] "},
     // "[rank: 3] " of Lightning, "[rank3]: " of Python's excepthook. Without the blank it is
     // torchrun's "--role rank": a local rank.
-    {"[", "[rank: %r] "},
-    {"[", "[rank%r]: ", 0, '\0', is_global_rank},
-    {"[", "[rank%l]:"},
+    {"[", "[rank: %r] ", 0, ':'},
+    {"[", "[rank%r]: ", 0, ':', is_global_rank},
+    {"[", "[rank%l]:", 0, ':'},
     // docker -t, CloudWatch's with a tab, loggers.
     {kDigits, "%t%(%z%|: %|\t%)", kStamp},
     // SGLang's "[… DP0 TP3] ", or only the bracket.
     {"[", "[%t%(]%| %w]%)%(%z%|: %|\t%)", kStamp},
     {"[", "[titan] %t%(%z%|: %|\t%)", kStamp},
     // "[1,3]<stdout>:", "[0]<stderr>: ", "[1,0][nodea:4242]<stderr>: ".
-    {"[", "[%T]%([%H]%|%)<%s>:%? "},
+    {"[", "[%T]%([%H]%|%)<%s>:%? ", 0, '<'},
     // Open MPI's "Mon Jan  5 12:00:00 2026<stdout>:", Horovod's with "[3]" before the stream.
     {"MTWFS", "%m%([%T][%H]%|[%T]%|%)<%s>:%? "},
     {"<", "<%s>:%? "},
@@ -510,7 +510,7 @@ constexpr PrefixForm kPrefixForms[] = {
     // Hydra's "[2026-01-05 12:00:00,123][train][INFO] - ".
     {"[", "[%t][%n][%L] - "},
     // torchrun's "[default3]:", with TorchX's replica "[trainer0|3]:".
-    {"[", "[%w]:", 0, '\0', is_role_and_rank},
+    {"[", "[%w]:", 0, ':', is_role_and_rank},
     // pdsh, clush: "nodea: ".
     {kWordBytes, "%n: ", 0, ':', is_labelled_host},
 
