@@ -53,9 +53,9 @@ std::optional<uint32_t> parse_ipv4(std::string_view ip) {
 bool is_loopback(std::string_view ip) { return ip == "::1" || same_subnet(ip, "127.0.0.0", 8); }
 
 bool is_link_local(std::string_view ip) {
-  if (same_subnet(ip, "169.254.0.0", 16)) return true;
-  const auto group = parse_hex(ip.substr(0, ip.find(':')));
-  return ip.find(':') == 4 && group && (*group & 0xFFC0) == 0xFE80;
+  if (ip.starts_with("169.254.")) return parse_ipv4(ip).has_value();
+  const auto group = ip.find(':') == 4 ? parse_hex(ip.substr(0, 4)) : std::nullopt;
+  return group && (*group & 0xFFC0) == 0xFE80;
 }
 
 bool same_subnet(std::string_view a, std::string_view b, int prefix_length) {

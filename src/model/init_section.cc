@@ -143,9 +143,11 @@ bool is_a(const Event& event) {
   return event.message.kind->index == kKindIndex<T>;
 }
 
-template <typename T>
+/// The message, or of a kind of which a log holds many some members of it.
+template <typename T, auto... kMembers>
 T as(const Event& event) {
-  return read_message<T>(event.message);
+  if constexpr (sizeof...(kMembers) == 0) return read_message<T>(event.message);
+  return read_members<T, kMembers...>(event.message);
 }
 
 void set_pointer(InitSection& section, Hex comm, int rank) {
@@ -159,7 +161,8 @@ InitSection read_milestone(SourceRef where, const Event& event) {
   section.tid = event.header.tid;
   section.first = where;
   if (is_a<CommInit>(event)) {
-    const auto init = as<CommInit>(event);
+    using Init = CommInit;
+    const Init init = as<Init, &Init::comm, &Init::rank, &Init::nvml_dev, &Init::phase>(event);
     set_pointer(section, init.comm, init.rank);
     section.nvml_dev = init.nvml_dev;
     const bool start = init.phase == "START";
@@ -170,11 +173,13 @@ InitSection read_milestone(SourceRef where, const Event& event) {
     set_pointer(section, started.comm, started.rank);
     section.started = where;
   } else if (is_a<CommLayout>(event)) {
-    const auto layout = as<CommLayout>(event);
+    using Layout = CommLayout;
+    const Layout layout = as<Layout, &Layout::comm, &Layout::rank, &Layout::mnnvl>(event);
     set_pointer(section, layout.comm, layout.rank);
     section.mnnvl = layout.mnnvl;
   } else {
-    const auto timings = as<InitTimings>(event);
+    using Timings = InitTimings;
+    const Timings timings = as<Timings, &Timings::total, &Timings::timings>(event);
     section.timings_total = kept(timings.total);
     section.timings = kept(timings.timings);
     section.timings_at = where;
@@ -202,7 +207,9 @@ void add_graph(InitSection& section, SearchedGraph&& graph) {
 
 void add_graph_line(const Event& event, InitSection& section) {
   if (is_a<GraphPattern>(event)) {
-    const auto pattern = as<GraphPattern>(event);
+    using Pattern = GraphPattern;
+    const Pattern pattern =
+        as<Pattern, &Pattern::pattern, &Pattern::channels, &Pattern::bw, &Pattern::type>(event);
     const bool says_nothing = pattern.pattern < 0 && !section.graphs.empty();
     if (says_nothing) return;
     SearchedGraph graph;
@@ -214,7 +221,8 @@ void add_graph_line(const Event& event, InitSection& section) {
   } else if (!section.graphs_cut) {
     std::vector<SearchedGraph>& graphs = section.graphs.change();
     if (graphs.empty()) graphs.emplace_back();
-    graphs.back().members.add(*members_in(event), {channel_bit(as<GraphChannel>(event).channel)});
+    graphs.back().members.add(
+        *members_in(event), {channel_bit(as<GraphChannel, &GraphChannel::channel>(event).channel)});
   }
 }
 

@@ -45,8 +45,12 @@ RecordLists::RecordLists(const RecordLists& other)
                                       : nullptr) {}
 
 RecordLists::Coming::List* RecordLists::Coming::find(uint16_t key) {
+  uint8_t& likely = found[key % found.size()];
+  if (likely < lists.size() && lists[likely].key == key) return &lists[likely];
   const auto list = std::ranges::find(lists, key, &List::key);
-  return list == lists.end() ? nullptr : &*list;
+  if (list == lists.end()) return nullptr;
+  likely = static_cast<uint8_t>(list - lists.begin());
+  return &*list;
 }
 
 bool RecordLists::Coming::holds(const List& list, uint64_t hash) const {

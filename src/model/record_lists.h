@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -190,6 +191,8 @@ class RecordLists {
     RowRecords::Own own;
     std::vector<uint64_t> hashes;  ///< Of the texts, in the same order as the lines of `own`.
     size_t before_opened = 0;      ///< So many of the records are older.
+    /// Places in `lists` where those with a key of that remainder were found last.
+    std::array<uint8_t, 64> found{};
 
     /// Adds a line that others added here; false: nobody did, or it may have to be counted only.
     bool follow(uint16_t key, const NewRecord& line, size_t most) {
