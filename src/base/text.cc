@@ -164,7 +164,15 @@ std::string ranges_text(std::span<const int> numbers) {
   return ranges_of(numbers, 1, std::string::npos);
 }
 
-std::string short_ranges(std::span<const int> numbers) { return ranges_of(numbers, 64, 50); }
+std::string short_ranges(std::span<const int> numbers) {
+  constexpr size_t kMost = 50;
+  constexpr size_t kShort = 12;  // Steps would hardly shorten it.
+  std::string plain = ranges_of(numbers, 1, kMost);
+  if (plain.size() <= kShort) return plain;
+  std::string stepped = ranges_of(numbers, 64, kMost);
+  const bool is_whole = !plain.ends_with(" more");
+  return is_whole && plain.size() <= stepped.size() ? plain : stepped;
+}
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);

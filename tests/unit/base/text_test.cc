@@ -108,6 +108,11 @@ TEST(Text, ShortRangesHaveStepsAndEndAfterALine) {
   std::vector<int> pairs;
   for (int i = 0; i < 20000; i += 4) pairs.insert(pairs.end(), {i, i + 1});
   EXPECT_EQ(short_ranges(pairs), "0-19996:4,1-19997:4");
+  std::vector<int> gaps;
+  for (int i = 0; i < 64; ++i) {
+    if (i != 2 && i != 9 && i != 40) gaps.push_back(i);
+  }
+  EXPECT_EQ(short_ranges(gaps), "0,1,3-8,10-39,41-63") << "gaps are no steps";
   std::vector<int> squares;
   for (int i = 1; i < 1000; ++i) squares.push_back(i * i);
   const std::string text = short_ranges(squares);
