@@ -403,10 +403,18 @@ bool read_location(std::string_view text, Header& header) {
   return true;
 }
 
-/// Reads what stands before a record.
+/// Reads what stands before a record, of whose header the host is read if it names one.
 void read_prefix(std::string_view text, Header& header) {
   header.prefix = parse_prefix(text);
-  header.unexplained = trim(text.substr(header.prefix.length));
+  std::string_view rest = text.substr(header.prefix.length);
+  // "w1: w1:900:950 [0] NCCL INFO …" of pdsh: whatever the name looks like, a process has it.
+  const size_t host = header.host.size();
+  if (host > 0 && rest.starts_with(header.host) && rest.substr(host) == ": ") {
+    header.prefix.host = rest.substr(0, host);
+    header.prefix.length = text.size();
+    rest = {};
+  }
+  header.unexplained = trim(rest);
 }
 
 /// What stands left of the anchor where the process is not named: people quote lines without it.

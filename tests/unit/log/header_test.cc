@@ -118,6 +118,15 @@ TEST(Header, TakesTheRankFromAPrefix) {
   EXPECT_EQ(header.cuda_dev, 0);
 }
 
+TEST(Header, TakesTheLabelOfTheSameHostForAPrefixWhateverItsName) {
+  const Header header = parse_header("w1: w1:900:950 [0] NCCL INFO Using network IB");
+  EXPECT_EQ(header.prefix.host, "w1");
+  EXPECT_EQ(header.host, "w1");
+  EXPECT_EQ(header.unexplained, "");
+  EXPECT_FALSE(header.torn);
+  EXPECT_EQ(parse_header("w1: w11:900:950 [0] NCCL INFO Using network IB").unexplained, "w1:");
+}
+
 TEST(Header, ReadsBehindTheTagThatMpirunRepeatsInALine) {
   const Header header = parse_header("[1,19]<stderr>:RuntimeError[1,19]<stderr>:: it is over");
   EXPECT_EQ(header.prefix.rank, 19);
