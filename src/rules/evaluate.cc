@@ -310,6 +310,7 @@ void change_severities(const Rulebook& rulebook, Found& found) {
 // What findings come to on a job that evidently finished.
 //
 //   740 WARN lines of proxies behind "run_stop … success"    → no findings; one info counts them
+//   a closed connection behind "CANCELLED … TIME LIMIT"      → the same
 //   gdr-distance, advice of severity warning                 → info: the job was slower, not broken
 //   socket-instead-of-ib, which halves the bandwidth         → still a warning
 //
@@ -317,23 +318,26 @@ void change_severities(const Rulebook& rulebook, Found& found) {
 // did. And whoever reads "suspicious" of a job that did its work looks for a fault that is not
 // there.
 
-/// Everything that shows the finding was printed by NCCL after the end of the work.
-bool is_noise(const Job& job, const Finding& finding) {
+/// Everything that shows the finding was printed by NCCL after the end of the work, or by anybody
+/// after the job was ended.
+bool is_noise(const Job& job, const Finding& finding, EndState end) {
   return !finding.evidence.empty() &&
          std::ranges::all_of(finding.evidence, [&](const Evidence& line) {
-           return is_nccl(parse_header(line.text)) && is_after_end(job, line);
+           return (end == EndState::Stopped || is_nccl(parse_header(line.text))) &&
+                  is_after_end(job, line);
          });
 }
 
-/// Takes out findings that only NCCL's lines after the end of the work show. Makes an info of
+/// Takes out findings that only lines after the end of the work show. Makes an info of
 /// advice, unless its rule says that it costs half of the bandwidth, and of what a last resort
 /// quotes: the job outlived it. Does nothing to other jobs, and leaves severities alone where the
 /// user says something else than that the job finished.
 void weigh_by_end(const Rulebook& rulebook, const Job& job, Found& found) {
-  const bool finished = outcome_of(job).job.state == EndState::Finished;
-  if (finished) {
+  const EndState end = outcome_of(job).job.state;
+  const bool finished = end == EndState::Finished;
+  if (finished || end == EndState::Stopped) {
     std::erase_if(found.findings, [&](const auto& entry) {
-      return entry.second.role != Role::Advice && is_noise(job, entry.second);
+      return entry.second.role != Role::Advice && is_noise(job, entry.second, end);
     });
   }
   // Who says that it was slow asks for just this advice.

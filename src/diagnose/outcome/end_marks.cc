@@ -274,9 +274,13 @@ class MarkCollector {
 
   void add_schedulers() {
     for_each_said<JobCancelled>(job_, [&](const auto& said) {
-      const bool limit = said.message.text.find("DUE TO TIME LIMIT") != std::string_view::npos;
+      const auto says = [&](std::string_view why) {
+        return said.message.text.find(why) != std::string_view::npos;
+      };
       add(EndState::Stopped, -1,
-          limit ? "the scheduler ended it at its time limit" : "the scheduler cancelled it",
+          says("DUE TO TIME LIMIT")   ? "the scheduler ended it at its time limit"
+          : says("DUE TO PREEMPTION") ? "the scheduler took its hosts for another job"
+                                      : "the scheduler cancelled it",
           said.record());
     });
     for_each_said<BatchState>(job_, [&](const auto& said) {

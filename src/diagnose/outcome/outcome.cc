@@ -103,6 +103,20 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
   return failures;
 }
 
+/// By input, the first line by which somebody ends the job: whatever fails behind it follows from
+/// that, unless the kernel wanted the memory.
+std::map<int64_t, SourceRef> requests(const Job& job, std::span<const EndMark> marks) {
+  std::map<int64_t, SourceRef> first;
+  if (any_said<OomKill>(job)) return first;
+  for (const EndMark& mark : marks) {
+    if (mark.state != EndState::Stopped || mark.process >= 0) continue;
+    const SourceRef where = mark.line.where;
+    const auto [known, is_new] = first.emplace(input_of(job, where), where);
+    if (!is_new) known->second = std::min(known->second, where);
+  }
+  return first;
+}
+
 bool is_nccl_line(const Evidence& line) { return is_nccl(parse_header(line.text)); }
 
 class Deriver {
@@ -124,6 +138,12 @@ class Deriver {
       }
       return work_follows(job, mark.line.where);
     });
+    requests_ = requests(job, marks_);
+    for (EndMark& mark : marks_) {
+      if (mark.state == EndState::Failed && is_after_request(mark.line)) {
+        mark.state = EndState::Stopped;
+      }
+    }
     for (const EndMark& mark : marks_) first_marks_.try_emplace({mark.state, mark.process}, &mark);
   }
 
@@ -153,7 +173,8 @@ class Deriver {
     const Teardown teardown = teardown_of(job_, process);
     const std::optional<Evidence>& failure = failures_[index];
     const bool is_noise =
-        failure && is_nccl_line(*failure) && is_after_own_end(number, teardown, *failure);
+        failure && (is_after_request(*failure) ||
+                    (is_nccl_line(*failure) && is_after_own_end(number, teardown, *failure)));
     if (failure && !is_noise) {
       return {EndState::Failed, "it reports a failure", {*failure}};
     }
@@ -209,9 +230,15 @@ class Deriver {
     return mark != nullptr && is_before(job_, mark->line.where, line.where);
   }
 
+  /// Somebody had ended the job.
+  bool is_after_request(const Evidence& line) const {
+    const auto request = requests_.find(input_of(job_, line.where));
+    return request != requests_.end() && request->second < line.where;
+  }
+
   /// What failed was over before the work was done, or is NCCL's noise after it.
   bool is_outlived(const Evidence& failure, const EndMark* finish) const {
-    if (is_after_teardown(failure)) return true;
+    if (is_after_request(failure) || is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
     if (is_before(job_, failure.where, finish->line.where)) return true;
     return is_before(job_, finish->line.where, failure.where) && is_nccl_line(failure);
@@ -298,6 +325,7 @@ class Deriver {
 
   const Job& job_;
   std::vector<EndMark> marks_;
+  std::map<int64_t, SourceRef> requests_;
   std::map<std::pair<EndState, int>, const EndMark*> first_marks_;  ///< By state and process.
   std::vector<std::optional<Evidence>> failures_;   ///< By process: its own report of one.
   std::vector<std::pair<int, Record>> exceptions_;  ///< Uncaught, by process.
@@ -321,7 +349,8 @@ bool all_but_cut_finished(const Job& job, const JobOutcome& outcome) {
   return any;
 }
 
-/// Where the work was over; empty unless the job finished, or all of it whose end can be seen.
+/// Where the work was over; empty unless the job finished, or all of it whose end can be seen, or
+/// somebody ended it.
 struct EndPlaces {
   std::map<int64_t, SourceRef> by_input;
   std::map<std::pair<std::string, int64_t>, SourceRef> by_process;  ///< By host and pid.
@@ -330,6 +359,10 @@ struct EndPlaces {
 EndPlaces derive_end_places(const Job& job) {
   EndPlaces places;
   const JobOutcome& outcome = outcome_of(job);
+  if (outcome.job.state == EndState::Stopped) {
+    places.by_input = requests(job, end_marks(job));
+    return places;
+  }
   if (outcome.job.state != EndState::Finished && !all_but_cut_finished(job, outcome)) return places;
   for (const EndMark& mark : end_marks(job)) {
     const SourceRef where = mark.line.where;
@@ -415,7 +448,7 @@ std::string calls_words(const Progress& progress) {
 }
 
 std::string seen_words(const Job& job, const Progress& progress) {
-  if (progress.processes == 0) return "none of NCCL's, but of the programs around it";
+  if (progress.processes == 0) return "only lines of the programs around NCCL";
   if (progress.up) return fmt::format("{} at work{}", who(progress), calls_words(progress));
   if (progress.communicators > 0 || progress.begins) return "the start of " + who(progress);
   if (prints_steps(job)) return fmt::format("steps of {}", who(progress));
@@ -440,7 +473,7 @@ std::string extent_words(const Job& job) {
 // How the job ended, as rules ask for it.
 //
 //   job.outcome = "finished", "nccl-tests printed its summary"
-//   job.noise_after_end = yes, "740 lines of WARN"
+//   job.noise_after_end = yes, "740 lines of WARN", of a job that finished or was ended
 
 namespace {
 
@@ -453,7 +486,8 @@ FactValue outcome(const Job& job, const Instance&) {
 /// WARN lines after the end of the work.
 FactValue noise_after_end(const Job& job, const Instance&) {
   constexpr size_t kShown = 8;
-  if (outcome_of(job).job.state != EndState::Finished) return unknown();
+  const EndState state = outcome_of(job).job.state;
+  if (state != EndState::Finished && state != EndState::Stopped) return unknown();
   uint64_t lines = 0;
   std::vector<Evidence> noise;
   const auto add = [&](const RecordList& list) {
@@ -485,7 +519,8 @@ FactValue noise_after_end(const Job& job, const Instance&) {
 }
 
 constexpr Fact kOutcomeFacts[] = {
-    // The job finished, and NCCL warns after that: its processes leave one after the other.
+    // The job finished or was ended, and NCCL warns after that: its processes leave one after the
+    // other.
     job_fact("job.noise_after_end", noise_after_end),
     {"job.outcome", Scope::Job, FactType::Text,
      "How the job ended: finished, failed, stopped, or unfinished, where no end is in the logs.",

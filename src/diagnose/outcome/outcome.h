@@ -42,8 +42,8 @@ const JobOutcome& outcome_of(const Job& job);
 bool is_named(const Process& process);
 
 /// `line` stands after the end of the work in its input, or after its process took its
-/// communicators down, of a job that finished as far as its logs go: there a WARN is noise. False
-/// where that is not known.
+/// communicators down, of a job that finished as far as its logs go: there a WARN is noise. Or after
+/// somebody ended the job, in the same input. False where that is not known.
 bool is_after_end(const Job& job, const Evidence& line);
 
 // What part of a job do these lines cover?
