@@ -548,7 +548,22 @@ FactValue store_root_silent(const Job& job, const Instance&) {
   return value;
 }
 
+/// Equal lines are kept once, so the totals count.
+FactValue engine_waits(const Job& job, const Instance&) {
+  uint64_t lines = 0;
+  std::vector<Evidence> evidence;
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList list = log.records.find(kKindIndex<VllmBroadcastWait>);
+    lines += list.total;
+    for (const Record& record : list.kept) evidence.push_back(evidence_of(record));
+  }
+  if (lines == 0) return unknown();
+  return lines == 1 ? no() : yes(fmt::format("{} times", lines), std::move(evidence));
+}
+
 constexpr std::array kStopFacts = {
+    // vLLM says more than once that its workers take nothing, or are given nothing.
+    job_fact("job.engine_waits", engine_waits),
     // Processes got SIGKILL, and not because the whole job was being ended.
     job_fact("job.killed", killed),
     // The program raised an exception before anything else failed.
