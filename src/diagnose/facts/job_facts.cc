@@ -320,6 +320,20 @@ std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
   return mixed;
 }
 
+/// " (ranks 0-7)", else " (hosts n1, n2)"; empty where the log names neither.
+std::string printed_by(const Job& job, const std::vector<int>& processes) {
+  std::set<int> ranks;
+  std::set<std::string> hosts;
+  for (const int number : processes) {
+    const Process& process = nth_process(job, number);
+    if (process.rank >= 0) ranks.insert(process.rank);
+    if (!process.host.empty()) hosts.insert(process.host);
+  }
+  if (!ranks.empty()) return fmt::format(" ({})", ranks_phrase({ranks.begin(), ranks.end()}));
+  const std::vector<std::string> names(hosts.begin(), hosts.end());
+  return names.empty() ? std::string() : fmt::format(" ({})", few_of(names, kMostNamed, ", "));
+}
+
 FactValue mixed_nccl_versions(const Job& job, const Instance&) {
   Banners banners;
   std::map<std::string, Record> lines;
@@ -333,9 +347,11 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
   if (mixed.empty()) return no();
   std::vector<Evidence> evidence;
   for (const std::string& version : mixed) evidence.push_back(evidence_of(lines.at(version)));
-  const std::vector<std::string> names(mixed.begin(), mixed.end());
-  return yes("the ranks print NCCL " + join(names, " and "), std::move(evidence),
-             minority(banners));
+  std::vector<std::string> names;
+  for (const std::string& version : mixed) {
+    names.push_back(version + printed_by(job, banners.at(version)));
+  }
+  return yes(": " + join(names, " and "), std::move(evidence), minority(banners));
 }
 
 // Do the framework and NCCL call a process by the same rank?
