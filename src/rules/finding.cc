@@ -223,6 +223,11 @@ std::string listed(std::vector<std::string> values, std::string_view otherwise =
 /// "rank 1 on trainbox (pid 88219; also ranks 2, 3)", as far as known.
 std::string subject_text(const Finding& finding, const Parties& parties) {
   const Subject& subject = finding.subject;
+  const auto nameless = std::ranges::count_if(parties.all, [&](const Party& party) {
+    return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
+  });
+  const bool is_nobody = subject.rank < 0 && subject.pid < 0 && subject.host.empty();
+  if (is_nobody && finding.ranks.empty() && nameless > 1) return plural(nameless, "process");
   std::string text = subject.rank >= 0 ? fmt::format("rank {}", subject.rank) : "a process";
   if (!subject.host.empty()) text += " on " + subject.host;
   std::vector<std::string> notes;
@@ -231,11 +236,11 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
   std::ranges::copy_if(finding.ranks, std::back_inserter(others),
                        [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
-  const auto nameless = std::ranges::count_if(parties.all, [&](const Party& party) {
-    return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
-  });
   if (others.empty() && nameless > 0) {
-    notes.push_back(fmt::format("also {}", plural(nameless, "more process")));
+    // It may be that rank, of which some lines say the rank and others the pid.
+    notes.push_back(subject.rank >= 0
+                        ? fmt::format("also {} of unknown rank", plural(nameless, "process"))
+                        : fmt::format("also {}", plural(nameless, "more process")));
   }
   return notes.empty() ? text : fmt::format("{} ({})", text, join(notes, "; "));
 }
