@@ -307,7 +307,7 @@ void change_severities(const Rulebook& rulebook, Found& found) {
   }
 }
 
-// What findings come to on a job that evidently finished.
+// What findings come to on a job that evidently finished, or was ended.
 //
 //   740 WARN lines of proxies behind "run_stop … success"    → no findings; one info counts them
 //   a closed connection behind "CANCELLED … TIME LIMIT"      → the same
@@ -318,20 +318,24 @@ void change_severities(const Rulebook& rulebook, Found& found) {
 // did. And whoever reads "suspicious" of a job that did its work looks for a fault that is not
 // there.
 
-/// Everything that shows the finding was printed by NCCL after the end of the work, or by anybody
-/// after the job was ended.
+/// Everything that shows the finding was printed after the end of the work by NCCL, or after the job
+/// was ended by NCCL and the programs around it. Where lines of the kernel stand says nothing:
+/// people paste them below.
 bool is_noise(const Job& job, const Finding& finding, EndState end) {
   return !finding.evidence.empty() &&
          std::ranges::all_of(finding.evidence, [&](const Evidence& line) {
-           return (end == EndState::Stopped || is_nccl(parse_header(line.text))) &&
+           const Event event = parse_event(line.text, all_wordings());
+           const Kind* kind = event.message.kind;
+           const bool is_program = kind == nullptr || kind->library != Library::Pasted;
+           return (is_nccl(event.header) || (end == EndState::Stopped && is_program)) &&
                   is_after_end(job, line);
          });
 }
 
 /// Takes out findings that only lines after the end of the work show. Makes an info of
 /// advice, unless its rule says that it costs half of the bandwidth, and of what a last resort
-/// quotes: the job outlived it. Does nothing to other jobs, and leaves severities alone where the
-/// user says something else than that the job finished.
+/// quotes: the job outlived it. Of a job that was ended, severities stay, as they do where the user
+/// says something else than that the job finished; nothing is done to other jobs.
 void weigh_by_end(const Rulebook& rulebook, const Job& job, Found& found) {
   const EndState end = outcome_of(job).job.state;
   const bool finished = end == EndState::Finished;

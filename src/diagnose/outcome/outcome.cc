@@ -103,17 +103,27 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
   return failures;
 }
 
-/// By input, the first line by which somebody ends the job: whatever fails behind it follows from
-/// that, unless the kernel wanted the memory.
-std::map<int64_t, SourceRef> requests(const Job& job, std::span<const EndMark> marks) {
+/// A communicator begins after `where`: the work was begun anew.
+bool begins_after(const Job& job, SourceRef where) {
+  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+    return std::ranges::any_of(log.comms.all, [&](const CommSegment& segment) {
+      return is_before(job, where, segment.started) || is_before(job, where, segment.completed);
+    });
+  });
+}
+
+/// By input, the first line by which the scheduler or whoever told the launcher ends the job:
+/// whatever fails behind it follows from that, unless the kernel wanted the memory. A launcher that
+/// ends its workers does so because one of them failed.
+std::map<int64_t, SourceRef> requests(const Job& job) {
   std::map<int64_t, SourceRef> first;
   if (any_said<OomKill>(job)) return first;
-  for (const EndMark& mark : marks) {
-    if (mark.state != EndState::Stopped || mark.process >= 0) continue;
-    const SourceRef where = mark.line.where;
+  for_each_said<JobCancelled, AgentSignalled>(job, [&](const auto& said) {
+    const SourceRef where = said.record().where;
+    if (begins_after(job, where)) return;
     const auto [known, is_new] = first.emplace(input_of(job, where), where);
     if (!is_new) known->second = std::min(known->second, where);
-  }
+  });
   return first;
 }
 
@@ -138,7 +148,7 @@ class Deriver {
       }
       return work_follows(job, mark.line.where);
     });
-    requests_ = requests(job, marks_);
+    requests_ = requests(job);
     for (EndMark& mark : marks_) {
       if (mark.state == EndState::Failed && is_after_request(mark.line)) {
         mark.state = EndState::Stopped;
@@ -360,7 +370,7 @@ EndPlaces derive_end_places(const Job& job) {
   EndPlaces places;
   const JobOutcome& outcome = outcome_of(job);
   if (outcome.job.state == EndState::Stopped) {
-    places.by_input = requests(job, end_marks(job));
+    places.by_input = requests(job);
     return places;
   }
   if (outcome.job.state != EndState::Finished && !all_but_cut_finished(job, outcome)) return places;
