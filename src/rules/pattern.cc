@@ -84,7 +84,12 @@ size_t end_of_class(std::string_view pattern, size_t at) {
   ++at;
   if (pattern.substr(at).starts_with('^')) ++at;
   if (pattern.substr(at).starts_with(']')) ++at;
-  while (at < pattern.size() && pattern[at] != ']') at += pattern[at] == '\\' ? 2 : 1;
+  while (at < pattern.size() && pattern[at] != ']') {
+    // "[[:digit:]a]" ends behind the a.
+    const bool is_name = pattern.substr(at).starts_with("[:");
+    const size_t end = is_name ? pattern.find(":]", at + 2) : pattern.npos;
+    at = end != pattern.npos ? end + 2 : at + (pattern[at] == '\\' ? 2 : 1);
+  }
   return std::min(at, pattern.size() - 1);
 }
 
@@ -169,10 +174,12 @@ class PatternScan {
         Required inner = read_group();
         // With what stands before them the alternatives are told better.
         for (std::string& text : inner.at_begin) text.insert(0, run);
-        if (is_at_begin) all.at_begin = inner.at_begin;
+        const Texts begun = inner.at_begin;
         keep_better(all.somewhere, std::move(inner.somewhere));
         keep_better(all.somewhere, std::move(inner.at_begin));
+        const bool begins = std::exchange(is_at_begin, is_at_begin && begun.empty());
         end_run();
+        if (begins && !begun.empty()) all.at_begin = begun;
         continue;
       }
       const char literal = read_literal();
@@ -199,13 +206,19 @@ class PatternScan {
     char c = pattern_[at_];
     bool is_literal = std::string_view(".^$[]{}*+?\\").find(c) == std::string_view::npos;
     if (c == '[') at_ = end_of_class(pattern_, at_);
-    if (c == '{') at_ = std::min(pattern_.find('}', at_), pattern_.size() - 1);
+    if (c == '{') at_ += repetition_length() - 1;
     if (c == '\\' && at_ + 1 < pattern_.size()) {
       c = pattern_[++at_];
       is_literal = is_punctuation(c);
     }
     ++at_;
     return is_literal && !is_optional() ? c : '\0';
+  }
+
+  /// Of "{2,3}"; a brace that begins no repetition stands for itself, and is as good as nothing.
+  size_t repetition_length() const {
+    const size_t end = pattern_.find_first_not_of("0123456789,", at_ + 1);
+    return end != pattern_.npos && pattern_[end] == '}' ? end - at_ + 1 : 1;
   }
 
   /// What stands before one of these may occur zero times.
@@ -376,8 +389,8 @@ LineMatcher make_line_matcher(const Rulebook& rulebook) {
   if (rulebook.line_patterns.empty()) return {};
   struct Patterns {
     std::vector<Pattern> all;
-    std::vector<int> of_any_line;  ///< Those that need no word,
-    std::vector<int> of_word;      ///< and that which needs one, in the order of `words`.
+    std::vector<int> of_any_line;  ///< Those that need no word.
+    std::vector<int> of_word;      ///< For each of `words`, the pattern that it lets through.
   };
   Patterns patterns;
   std::vector<std::string> words;
