@@ -118,7 +118,7 @@ LineMatcher matcher_of(const std::vector<std::string>& words) {
       if (line.find(words[i]) != line.npos) matched.push_back(static_cast<int>(i));
     }
   };
-  return {match, words};
+  return {.match = match, .patterns = words.size(), .literals = words};
 }
 
 std::string generated(LogOptions options) {

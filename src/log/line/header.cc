@@ -403,7 +403,7 @@ bool read_location(std::string_view text, Header& header) {
   return true;
 }
 
-/// Reads what stands before a record, of whose header the host is read if it names one.
+/// Reads what stands before a record whose host, if it names one, is in `header`.
 void read_prefix(std::string_view text, Header& header) {
   header.prefix = parse_prefix(text);
   std::string_view rest = text.substr(header.prefix.length);

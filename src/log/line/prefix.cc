@@ -46,7 +46,8 @@ struct PrefixForm {
   uint8_t is = 0;
 
   /// A byte that stands in the first word of every text with such a prefix, or begins the second
-  /// one; NUL: none is known. Most lines are let go by it, without a closer look.
+  /// one; NUL: none is known. Most lines are let go by it, without a closer look. Of a first word
+  /// only kLongestPrefixName bytes are looked at: longer ones are no prefixes.
   char mark = '\0';
 
   /// Whether a text counts that has this shape; it may note more of it. Null: all do.

@@ -98,11 +98,8 @@ const KnownShape* KnownShapes::find(std::string_view bytes) {
   if (shapes_.empty()) return nullptr;
   bytes = bytes.substr(0, kMaxBytes);
   const size_t newline = bytes.find('\n');
-  const KnownShape* line = newline == bytes.npos ? nullptr : find_text(bytes.substr(0, newline));
-  if (line != nullptr) return line;
-  // No text with "\r" in it is known.
-  const size_t piece = bytes.substr(0, newline).find('\r');
-  return piece == bytes.npos ? nullptr : find_text(bytes.substr(0, piece));
+  const size_t end = std::min(bytes.substr(0, newline).find('\r'), newline);
+  return end == bytes.npos ? nullptr : find_text(bytes.substr(0, end));
 }
 
 const KnownShape* KnownShapes::find_text(std::string_view text) {

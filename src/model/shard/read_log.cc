@@ -22,7 +22,7 @@ constexpr uint64_t kWorthFilter = 64;
 /// Lines about calls that are taken at a time.
 constexpr size_t kMostCalls = 1024;
 
-/// `block`, which is not empty, up to the last `end` but of its last byte.
+/// Up to and with the last `end` that stands before the last byte of `block`, which is not empty.
 std::string_view up_to_last(char end, std::string_view block) {
   const void* last = ::memrchr(block.data(), end, block.size() - 1);
   if (last == nullptr) return {};

@@ -372,13 +372,13 @@ void ShardWriter::add_uncounted(KnownCall& call) {
   place.uncounted = 0;
 }
 
-/// Copies the last line of a process, unless that has said something else since.
 /// Notes the text of the line that was just counted, which is copied when that must be.
 void ShardWriter::view_last(SpeakerLog& log, SourceRef where, std::string_view text) {
   if (last_view_.log != &log) settle_last_view();
   last_view_ = {&log, where, text};
 }
 
+/// Copies the last line of a process, unless that has said something else since.
 void ShardWriter::settle_last_view() {
   const auto [log, where, text] = std::exchange(last_view_, {});
   if (log == nullptr) return;
