@@ -320,16 +320,18 @@ std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
   return mixed;
 }
 
-/// " (ranks 0-7)", else " (hosts n1, n2)"; empty where the log names neither.
+/// " (ranks 0-7)", or " (n1, n2)" where not all ranks are known; empty where no host is either.
 std::string printed_by(const Job& job, const std::vector<int>& processes) {
   std::set<int> ranks;
   std::set<std::string> hosts;
+  bool all_known = true;
   for (const int number : processes) {
     const Process& process = nth_process(job, number);
+    all_known &= process.rank >= 0;
     if (process.rank >= 0) ranks.insert(process.rank);
     if (!process.host.empty()) hosts.insert(process.host);
   }
-  if (!ranks.empty()) return fmt::format(" ({})", ranks_phrase({ranks.begin(), ranks.end()}));
+  if (all_known) return fmt::format(" ({})", ranks_phrase({ranks.begin(), ranks.end()}));
   const std::vector<std::string> names(hosts.begin(), hosts.end());
   return names.empty() ? std::string() : fmt::format(" ({})", few_of(names, kMostNamed, ", "));
 }
@@ -351,7 +353,7 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
   for (const std::string& version : mixed) {
     names.push_back(version + printed_by(job, banners.at(version)));
   }
-  return yes(": " + join(names, " and "), std::move(evidence), minority(banners));
+  return yes("They print " + join(names, " and ") + ".", std::move(evidence), minority(banners));
 }
 
 // Do the framework and NCCL call a process by the same rank?
