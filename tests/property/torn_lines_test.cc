@@ -79,11 +79,10 @@ struct Reader {
   /// Adds the lines that count to `used`.
   Accusations accusations(const std::string& text,
                           std::multiset<std::string>* used = nullptr) const {
-    LineMatcher watching{[&](std::string_view line, std::vector<int>& matched) {
-                           if (used != nullptr) used->insert(std::string(line));
-                           matcher(line, matched);
-                         },
-                         std::nullopt};
+    const LineMatcher watching{.match = [&](std::string_view line, std::vector<int>& matched) {
+      if (used != nullptr) used->insert(std::string(line));
+      matcher(line, matched);
+    }};
     const Job job = job_from_text(text, watching);
     return accusations_of(evaluate(rulebook, job));
   }
