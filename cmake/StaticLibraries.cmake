@@ -43,6 +43,7 @@ find_archives(expat expat)
 find_archives(yaml yaml-cpp)
 find_archives(streams boost_iostreams)
 find_archives(archive archive nettle acl)
+find_archives(jemalloc jemalloc)
 
 link_archives(ZLIB::ZLIB ${zlib})
 link_archives(PkgConfig::RE2 ${re2})
