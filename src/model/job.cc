@@ -125,7 +125,7 @@ RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
         text = number_of(records->text(place));
         if (!row->varies[place]) of_row.texts[i] = text;
       }
-      of.records.push_back({process, text, place, records});
+      of.records.push_back({records, place, text});
     }
   }
   return of;

@@ -248,7 +248,9 @@ class Answers {
     static constexpr char kKey = 0;  // Its address stands for the function.
     const auto found = known_.find(&kKey);
     if (found != known_.end()) return *static_cast<const Answer*>(found->second.get());
-    auto answer = std::make_shared<const Answer>(derive(asked));
+    auto answer = std::make_shared<Answer>(derive(asked));
+    // Kept to the end, beside those of all others.
+    if constexpr (requires { answer->shrink_to_fit(); }) answer->shrink_to_fit();
     const Answer& result = *answer;
     known_.emplace(&kKey, std::move(answer));
     return result;
@@ -341,11 +343,11 @@ void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&
 /// A kept line. A large job has a million of them, so it is read again by those few who ask what
 /// it says.
 struct ReadRecord {
-  int process = -1;   ///< Into Job::processes.
-  uint32_t text = 0;  ///< Into RecordsOf::texts.
-  uint32_t place = 0;
-  const RowRecords* log = nullptr;  ///< In which it has that place.
+  const RowRecords* log = nullptr;
+  uint32_t place = 0;  ///< In `log`.
+  uint32_t text = 0;   ///< Into RecordsOf::texts.
 
+  int process() const { return log->process(); }  ///< Into Job::processes.
   Record record() const { return (*log)[place]; }
   SourceRef where() const { return log->where(place); }
   Level level() const { return log->level(place); }

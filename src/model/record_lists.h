@@ -123,6 +123,9 @@ class RecordLists {
 
   /// All records, kind by kind; nullptr: there are none.
   const RowRecords* all() const { return settled_.get(); }
+  void set_process(int process) {
+    if (settled_ != nullptr) settled_->set_process(process);
+  }
 
   /// What keys they have, if there are any; mostly those of the row.
   const std::vector<RecordRow::Entry>& entries() const {

@@ -58,9 +58,13 @@ void RecordTree::note_row(const boost::intrusive_ptr<const RecordRow>& row) {
 // Settled records.
 
 RowRecords* RowRecords::allocate(size_t bytes) {
-  auto* const made = new (::operator new(sizeof(RowRecords) + bytes)) RowRecords;
-  made->bytes_ = static_cast<uint32_t>(bytes);
-  return made;
+  return new (::operator new(sizeof(RowRecords) + bytes)) RowRecords;
+}
+
+size_t RowRecords::bytes() const {
+  const size_t lines = size() * (is_short_ ? sizeof(uint32_t) : sizeof(Line));
+  return (size_t{heads_} + texts_ + units_) * sizeof(uint64_t) +
+         (size_t{texts_} + (is_short_ ? 0 : texts_ % 2)) * sizeof(uint32_t) + lines;
 }
 
 namespace {
@@ -90,7 +94,7 @@ std::unique_ptr<RowRecords> RowRecords::make(boost::intrusive_ptr<const RecordRo
   if (is_short) units.push_back(unit);
   const size_t texts = own.texts.size();
   const size_t bytes = (own.heads.size() + texts + units.size()) * sizeof(uint64_t) +
-                       (texts + texts % 2) * sizeof(uint32_t) +
+                       (texts + (is_short ? 0 : texts % 2)) * sizeof(uint32_t) +
                        own.lines.size() * (is_short ? sizeof(uint32_t) : sizeof(Line));
   std::unique_ptr<RowRecords> made(allocate(bytes));
   made->heads_ = static_cast<uint32_t>(own.heads.size());
@@ -140,13 +144,14 @@ void RowRecords::give_back(Own& own) const {
 }
 
 std::unique_ptr<RowRecords> RowRecords::copy() const {
-  std::unique_ptr<RowRecords> made(allocate(bytes_));
+  std::unique_ptr<RowRecords> made(allocate(bytes()));
   made->row_ = row_;
+  made->process_ = process_;
   made->heads_ = heads_;
   made->texts_ = texts_;
   made->units_ = units_;
   made->is_short_ = is_short_;
-  std::memcpy(static_cast<void*>(made.get() + 1), this + 1, bytes_);
+  std::memcpy(static_cast<void*>(made.get() + 1), this + 1, bytes());
   for (size_t i = 0; i < heads_; ++i) {
     if (heads()[i] != nullptr) intrusive_ptr_add_ref(heads()[i]);
   }

@@ -152,6 +152,9 @@ class RowRecords {
 
   size_t size() const { return row_->texts.size(); }
   const RecordRow& row() const { return *row_; }
+  /// Into Job::processes, of a built job; -1 before.
+  int process() const { return process_; }
+  void set_process(int process) { process_ = process; }
 
   /// What stands before the messages, each once but for a few; the first is nullptr.
   std::span<const LineHead* const> heads() const {
@@ -197,6 +200,7 @@ class RowRecords {
   RowRecords() = default;
   const RecordText* own_text(size_t place) const;
   static RowRecords* allocate(size_t bytes);
+  size_t bytes() const;  ///< Behind this.
 
   // Behind this: heads, texts, units, places of the texts, lines.
   const RecordText* const* texts() const {
@@ -211,7 +215,7 @@ class RowRecords {
   }
 
   boost::intrusive_ptr<const RecordRow> row_;
-  uint32_t bytes_ = 0;  ///< Behind this.
+  int process_ = -1;
   uint32_t heads_ = 0;  ///< How many there are.
   uint32_t texts_ = 0;
   uint32_t units_ : 31 = 0;

@@ -98,8 +98,8 @@ Party party_of(const Job& job, int process) {
 
 /// The process that printed a line, with the rank that the line itself names if nothing else does.
 Party party_of(const Job& job, const ReadRecord& read) {
-  Party party = party_of(job, read.process);
-  if (party.rank < 0) party.rank = rank_of(job, read.process, read.header());
+  Party party = party_of(job, read.process());
+  if (party.rank < 0) party.rank = rank_of(job, read.process(), read.header());
   return party;
 }
 
@@ -131,8 +131,8 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
     int last = -1;
     for (const ReadRecord* read : hit.records) {
       // Mostly several lines of one process stand together; only a line may know its rank.
-      if (read->process == last && parties.all.back().rank >= 0) continue;
-      last = read->process;
+      if (read->process() == last && parties.all.back().rank >= 0) continue;
+      last = read->process();
       parties.all.push_back(party_of(job, *read));
     }
   });

@@ -43,6 +43,7 @@ const MatchingLines& JobView::lines(const LineCondition& condition) {
     const bool is_match = passed[read.text] && (of_line.empty() || passes(job_, read, of_line));
     if (is_match) result.records.push_back(&read);
   }
+  result.records.shrink_to_fit();
   return result;
 }
 

@@ -253,16 +253,16 @@ constexpr HeaderField kHeaderFields[] = {
     {"host", FieldType::Text,
      [](const Job& job, const ReadRecord& read) {
        const std::string_view host = read.header().host;
-       return host.empty() ? nth_process(job, read.process).host : std::string(host);
+       return host.empty() ? nth_process(job, read.process()).host : std::string(host);
      }},
     {"rank", FieldType::Integer,
      [](const Job& job, const ReadRecord& read) {
-       return number_text(nth_process(job, read.process).rank);
+       return number_text(nth_process(job, read.process()).rank);
      }},
     {"pid", FieldType::Integer,
      [](const Job& job, const ReadRecord& read) {
        const int64_t pid = read.header().pid;
-       return number_text(pid >= 0 ? pid : nth_process(job, read.process).pid);
+       return number_text(pid >= 0 ? pid : nth_process(job, read.process()).pid);
      }},
 };
 

@@ -242,7 +242,7 @@ void for_each_said(const Job& job, Use use) {
       if (read.text == messages.size()) {
         messages.push_back(read_message<M>(read.message()));
       }
-      use(Said<M>{read.process, messages[read.text], read});
+      use(Said<M>{read.process(), messages[read.text], read});
     }
   };
   (visit(std::type_identity<T>()), ...);

@@ -89,8 +89,7 @@ std::vector<HostAddress> addresses_in(std::string_view devices, bool bootstrap) 
 
 std::vector<HostAddress> read_addresses(const Job& job) {
   std::vector<HostAddress> addresses;
-  addresses.reserve(records_of_kind(job, kKindIndex<BootstrapInterface>).records.size() +
-                    records_of_kind(job, kKindIndex<NetDevices>).records.size());
+  addresses.reserve(records_of_kind(job, kKindIndex<BootstrapInterface>).records.size());
   // The ranks of a host stand together, and share the text of their list.
   std::string_view list;
   std::vector<HostAddress> in_list;

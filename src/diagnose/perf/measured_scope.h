@@ -57,9 +57,9 @@ void for_each_asked(const MeasuredScope& scope, Use use) {
     for (const size_t log : job.processes[p].logs) {
       const Records kept = job.logs[log].records.kept(kKindIndex<T>);
       for (size_t place = kept.first_place(); place < kept.end_place(); ++place) {
-        const ReadRecord line{static_cast<int>(p), 0, static_cast<uint32_t>(place), kept.all()};
+        const ReadRecord line{kept.all(), static_cast<uint32_t>(place)};
         const T message = read_message<T>(line.message());
-        use(Said<T>{line.process, message, line});
+        use(Said<T>{static_cast<int>(p), message, line});
       }
     }
   }

@@ -641,6 +641,12 @@ void build_processes(Job& job) {
   if (has_labelled_ranks) add_labelled_ranks(job);
   add_other_speakers(job, has_labelled_ranks);
   sort_unless_sorted(job.processes, before);
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      job.logs[log].records.set_process(static_cast<int>(p));
+      job.logs[log].line_matches.set_process(static_cast<int>(p));
+    }
+  }
 }
 
 }  // namespace ncclog
