@@ -15,6 +15,11 @@ std::string_view to_string(RankState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+std::string_view last_text(const Job& job, const Process& process) {
+  if (process.last_log < 0) return {};
+  return job.logs[static_cast<size_t>(process.last_log)].last_text;
+}
+
 FileLine file_line(const Job& job, SourceRef where) {
   const JobUnit* unit = unit_of(job, where);
   if (unit == nullptr) return {};

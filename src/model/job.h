@@ -91,7 +91,7 @@ struct Process {
   bool torn = false;      ///< Lines around it are torn or in doubt: its silence proves nothing.
   SourceRef first;
   SourceRef last;
-  std::string last_text;
+  int64_t last_log = -1;   ///< Into Job::logs: whose last line that is; -1: there is none.
   int run = -1;            ///< Into Job::runs; -1: there is one, or it is not certain which.
   bool restarted = false;  ///< It begins to use NCCL twice: its pid may have had two lives.
 };
@@ -313,6 +313,9 @@ inline const Process& nth_process(const Job& job, int process) {
 inline const Communicator& nth_communicator(const Job& job, int communicator) {
   return job.communicators[static_cast<size_t>(communicator)];
 }
+
+/// The last line of the process, as SpeakerLog::last_text; empty if there is none.
+std::string_view last_text(const Job& job, const Process& process);
 
 /// Place of a line as people write it: path and line number in the file.
 struct FileLine {

@@ -23,7 +23,7 @@ std::string describe(const Job& job, const Process& process, Places places) {
       "process host={} pid={} rank={} dev={} bus={} nccl={} cut={} spoke={}{}{} last={}\n",
       process.host, process.pid, process.rank, process.cuda_dev, process.bus_id, process.has_nccl,
       process.cut, process.subsystems.to_string(), place(job, process.first, places),
-      place(job, process.last, places), process.last_text);
+      place(job, process.last, places), last_text(job, process));
 }
 
 std::string describe(const HostTopology& topology) {

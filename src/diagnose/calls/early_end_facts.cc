@@ -157,8 +157,8 @@ FactValue left_before(const Job& job, const Instance&) {
 }
 
 /// The process's last line says that it destroyed a communicator.
-bool ends_with_destroy(const Process& process) {
-  const Event event = parse_event(process.last_text, all_wordings());
+bool ends_with_destroy(const Job& job, const Process& process) {
+  const Event event = parse_event(last_text(job, process), all_wordings());
   return event.message.kind != nullptr && event.message.kind->index == kKindIndex<CommEnd> &&
          read_message<CommEnd>(event.message).phase != "START";
 }
@@ -189,8 +189,8 @@ FactValue destroy_unfinished(const Job& job, const Instance&) {
   FactValue value = yes({});
   for (const Process& process : job.processes) {
     if (!process.has_nccl) continue;
-    if (process.cut || process.torn || !ends_with_destroy(process)) return unknown();
-    value.evidence.push_back({process.last, process.last_text});
+    if (process.cut || process.torn || !ends_with_destroy(job, process)) return unknown();
+    value.evidence.push_back({process.last, std::string(last_text(job, process))});
   }
   value.what = fmt::format("{} communicator{} ended with Destroy COMPLETE, {} did not: {}", ended,
                            ended == 1 ? "" : "s", open.size(), few_of(open, 6, ", "));

@@ -458,10 +458,10 @@ std::string name_of(const Job& job, const UnfinishedInit& init) {
 }
 
 /// `its last line, at 12:00:03, is "Bootstrap : Using eth0:10.0.0.1<0>"`.
-std::string last_words(const Process& process) {
-  const std::string when = when_words(process.last_text);
+std::string last_words(const Job& job, const Process& process) {
+  const std::string when = when_words(last_text(job, process));
   return fmt::format("its last line{} is \"{}\"", when.empty() ? when : when + ",",
-                     line_words(process.last_text, 100));
+                     line_words(last_text(job, process), 100));
 }
 
 /// "rank 3 (node-b, pid 77, GPU 3)".
@@ -476,7 +476,7 @@ std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) 
   for (const InitRank& rank : ranks) {
     if (rank.process < 0) continue;
     parts.push_back(
-        fmt::format("{}: {}", name_of(job, rank), last_words(nth_process(job, rank.process))));
+        fmt::format("{}: {}", name_of(job, rank), last_words(job, nth_process(job, rank.process))));
   }
   return few_of(parts, kMostParts, "; ");
 }
@@ -486,7 +486,7 @@ std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std:
   if (ranks.size() == 1) {
     const auto& [rank, process] = ranks.front();
     const std::string last =
-        process < 0 ? std::string() : ": " + last_words(nth_process(job, process));
+        process < 0 ? std::string() : ": " + last_words(job, nth_process(job, process));
     return fmt::format("{} {}{}", name_of(job, ranks.front()), what, last);
   }
   const std::string last = each_last_words(job, ranks);

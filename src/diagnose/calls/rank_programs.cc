@@ -110,7 +110,7 @@ std::string waiter_words(const Job& job, const Waiter& waiter) {
 
 Evidence last_line(const Job& job, int process) {
   const Process& speaker = nth_process(job, process);
-  return {speaker.last, speaker.last_text};
+  return {speaker.last, std::string(last_text(job, speaker))};
 }
 
 Evidence start_line(const Job& job, const CommRank& rank) {

@@ -109,16 +109,16 @@ template <EdgeReach reach>
 FactValue paths(const Job& job, const Instance&) {
   return connections(
       job, [](const Edge& edge) { return edge.reach == reach; },
-      [](const Edge& edge) { return std::string(edge.path_text); });
+      [](const Edge& edge) { return std::string(edge.path->text); });
 }
 
 FactValue gpudirect(const Job& job, const Instance&) {
   return connections(
       job,
       [](const Edge& edge) {
-        return edge.reach == EdgeReach::OtherHost && edge.path.transport == Transport::NET;
+        return edge.reach == EdgeReach::OtherHost && edge.path->transport == Transport::NET;
       },
-      [](const Edge& edge) { return edge.path.gpudirect; });
+      [](const Edge& edge) { return edge.path->gpudirect; });
 }
 
 /// A number for each host.

@@ -140,16 +140,16 @@ std::map<EdgeReach, Pairs> pairs_by_reach(const Job& job) {
   for (const Edge& edge : edges_of(job)) {
     // Both ends announce a network; the sender's line counts where it is there.
     const bool is_other_end =
-        edge.path.transport == Transport::NET && !edge.sends && edge.peer >= 0;
+        edge.path->transport == Transport::NET && !edge.sends && edge.peer >= 0;
     if (is_other_end) continue;
     Pairs& pairs = by_reach[edge.reach];
     // "NET/IB/3(5)/GDRDMA" → "NET/IB/GDRDMA (PXN)".
     std::vector<std::string> parts;
-    for (const std::string_view part : split(edge.path_text, '/')) {
+    for (const std::string_view part : split(edge.path->text, '/')) {
       const bool is_number = !part.empty() && is_digit(part.front());
       if (!is_number && part.find('[') == part.npos) parts.emplace_back(trim(part));
     }
-    const std::string name = join(parts, "/") + (edge.path.proxy_rank >= 0 ? " (PXN)" : "");
+    const std::string name = join(parts, "/") + (edge.path->proxy_rank >= 0 ? " (PXN)" : "");
     ++pairs.counts[name];
     SourceRef& line = pairs.lines.try_emplace(name, edge.where).first->second;
     line = std::min(line, edge.where);

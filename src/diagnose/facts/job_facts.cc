@@ -285,7 +285,7 @@ FactValue init_unfinished(const Job& job, const Instance&) {
       if (process.cut || process.torn || rank.calls > 0) continue;
       ranks.push_back(rank.rank);
       unfinished.processes.push_back(rank.process);
-      unfinished.evidence.push_back({process.last, process.last_text});
+      unfinished.evidence.push_back({process.last, std::string(last_text(job, process))});
     }
     if (ranks.empty()) continue;
     unfinished.words.push_back(

@@ -478,7 +478,7 @@ std::string name_of(const Job& job, int index) {
 }
 
 Evidence line_at(const Job& job, const Process& process, SourceRef where) {
-  Evidence line{process.last, process.last_text};
+  Evidence line{process.last, std::string(last_text(job, process))};
   for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
     if (record.where == where) line = evidence_of(record);
   });

@@ -330,14 +330,14 @@ FactValue odd_edges(const std::vector<Edge>& edges, OddOnes odd, Wanted wanted,
 }
 
 bool is_net_between_hosts(const Edge& edge) {
-  return edge.reach == EdgeReach::OtherHost && edge.path.transport == Transport::NET;
+  return edge.reach == EdgeReach::OtherHost && edge.path->transport == Transport::NET;
 }
 
 FactValue odd_network(const Job& job, const Instance&) {
   const std::vector<Edge>& edges = edges_of(job);
   std::map<int, std::set<std::string>> networks;
   for (const Edge& edge : edges) {
-    if (is_net_between_hosts(edge)) networks[edge.process].emplace(edge.path.network);
+    if (is_net_between_hosts(edge)) networks[edge.process].emplace(edge.path->network);
   }
   TextNumbers names;
   PeerValues values;
@@ -349,7 +349,7 @@ FactValue odd_network(const Job& job, const Instance&) {
   if (odd.odd.empty()) return no();
   const std::string& common = names.text(odd.common);
   const auto differs = [&](const Edge& edge) {
-    return is_net_between_hosts(edge) && edge.path.network != common;
+    return is_net_between_hosts(edge) && edge.path->network != common;
   };
   const std::string others = "others use NET/" + common;
   return odd_edges(edges, std::move(odd), differs, others);
@@ -361,8 +361,8 @@ PeerValues gpudirect_values(const std::vector<Edge>& edges, bool sends) {
   std::map<int, std::array<int, 2>> channels;  // Without GPU Direct RDMA, and with it.
   for (const Edge& edge : edges) {
     if (!is_net_between_hosts(edge) || edge.sends != sends) continue;
-    if (edge.path.network == "Socket") continue;
-    channels[edge.process][edge.path.gpudirect ? 1 : 0] += channel_count({edge.channels, {}});
+    if (edge.path->network == "Socket") continue;
+    channels[edge.process][edge.path->gpudirect ? 1 : 0] += channel_count({edge.channels, {}});
   }
   PeerValues values;
   for (const auto& [process, used] : channels) {
@@ -475,7 +475,7 @@ std::vector<Measured> local_pairs(const Job& job, const std::vector<Edge>& edges
     const std::pair place{places[static_cast<size_t>(edge.process)],
                           places[static_cast<size_t>(edge.peer)]};
     for (const auto& [transport, speed] : kSpeeds) {
-      if (transport != edge.path.transport || place.first < 0 || place.second < 0) continue;
+      if (transport != edge.path->transport || place.first < 0 || place.second < 0) continue;
       pairs.push_back({nth_process(job, edge.process).host, place, speed, &edge});
     }
   }
@@ -509,8 +509,8 @@ FactValue odd_nic(const Job& job, const Instance&) {
   const std::vector<Edge>& edges = edges_of(job);
   std::map<int, std::set<int>> devices;
   for (const Edge& edge : edges) {
-    if (is_net_between_hosts(edge) && edge.path.device >= 0 && edge.path.proxy_rank < 0) {
-      devices[edge.process].insert(edge.path.device);
+    if (is_net_between_hosts(edge) && edge.path->device >= 0 && edge.path->proxy_rank < 0) {
+      devices[edge.process].insert(edge.path->device);
     }
   }
   PeerValues values;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
@@ -60,8 +61,8 @@ void find_end(const Job& job, const std::vector<RankIn>& places, bool named_host
     first = false;
   }
   // Whoever uses such a path is on the same host.
-  const bool is_local = edge.path.transport == Transport::SHM ||
-                        (edge.path.transport == Transport::P2P && !edge.path.multi_node);
+  const bool is_local = edge.path->transport == Transport::SHM ||
+                        (edge.path->transport == Transport::P2P && !edge.path->multi_node);
   edge.reach = is_local ? EdgeReach::SameHost : reach;
 }
 
@@ -94,6 +95,18 @@ void parse_net(std::string_view text, PathParts& parts) {
   parts.network = pieces[0];
 }
 
+/// By what is printed: few paths are those of many connections.
+std::unordered_map<std::string_view, PathParts> parse_paths(const Job& job) {
+  std::unordered_map<std::string_view, PathParts> paths;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      const auto [path, is_new] = paths.try_emplace(key.path);
+      if (is_new) path->second = parse_path(key.path);
+    }
+  }
+  return paths;
+}
+
 std::vector<Edge> find_edges(const Job& job) {
   // By process, all its places that are numbered. Lines about connections number ranks within a
   // communicator that they do not name: this is what the numbers may mean.
@@ -105,6 +118,7 @@ std::vector<Edge> find_edges(const Job& job) {
     }
   }
   const bool named_hosts = names_hosts(job);
+  const auto& paths = job.answers.of<&parse_paths>(job);
   size_t total = 0;
   for (const SpeakerLog& log : job.logs) total += log.connections.all.size();
   std::vector<Edge> edges;
@@ -117,8 +131,7 @@ std::vector<Edge> find_edges(const Job& job) {
         edge.process = static_cast<int>(p);
         edge.src_rank = key.src_rank;
         edge.dst_rank = key.dst_rank;
-        edge.path = parse_path(key.path);
-        edge.path_text = key.path;
+        edge.path = &paths.at(key.path);
         edge.channels = use.channels;
         edge.where = use.first;
         find_end(job, places[p], named_hosts, edge);
@@ -133,6 +146,7 @@ std::vector<Edge> find_edges(const Job& job) {
 
 PathParts parse_path(std::string_view path) {
   PathParts parts;
+  parts.text = path;
   parts.transport = transport_of(path);
   parts.gpudirect = path.find("/GDRDMA") != path.npos;
   parts.multi_node = path.starts_with("P2P/MNNVL");
@@ -148,7 +162,7 @@ std::vector<Instance> rank_pairs(const Job& job) {
   std::map<std::pair<int, int>, std::set<std::string>> pairs;
   for (const Edge& edge : edges_of(job)) {
     if (edge.peer < 0 || edge.peer == edge.process) continue;
-    pairs[std::minmax(edge.process, edge.peer)].emplace(edge.path_text);
+    pairs[std::minmax(edge.process, edge.peer)].emplace(edge.path->text);
   }
   std::vector<Instance> result;
   for (const auto& [ends, paths] : pairs) {
@@ -165,7 +179,7 @@ std::vector<Instance> rank_pairs(const Job& job) {
 }
 
 std::string edge_phrase(const Edge& edge) {
-  return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path_text);
+  return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path->text);
 }
 
 static std::set<std::string> find_nvswitch_hosts(const Job& job) {
@@ -262,15 +276,15 @@ FactValue edges_where(const Job& job, bool judged, Wanted wanted) {
 /// Paths with GPU Direct RDMA do not count: NCCL may choose the NIC because it is faster.
 FactValue staged_net_within_host(const Job& job, const Instance&) {
   return edges_where(job, true, [](const Edge& edge) {
-    return edge.path.transport == Transport::NET && edge.reach == EdgeReach::SameHost &&
-           !edge.path.gpudirect;
+    return edge.path->transport == Transport::NET && edge.reach == EdgeReach::SameHost &&
+           !edge.path->gpudirect;
   });
 }
 
 FactValue shm_despite_nvlink(const Job& job, const Instance&) {
   const std::set<std::string>& hosts = nvswitch_hosts(job);
   return edges_where(job, !hosts.empty(), [&](const Edge& edge) {
-    return edge.path.transport == Transport::SHM &&
+    return edge.path->transport == Transport::SHM &&
            hosts.contains(nth_process(job, edge.process).host);
   });
 }
@@ -320,9 +334,9 @@ FactValue one_socket_nic(const Job& job, const Instance&) {
   const std::set<int> several = with_several_ports(job);
   std::set<int> devices;
   FactValue value = edges_where(job, false, [&](const Edge& edge) {
-    const bool socket = edge.path.network == "Socket" && edge.reach == EdgeReach::OtherHost;
+    const bool socket = edge.path->network == "Socket" && edge.reach == EdgeReach::OtherHost;
     if (!socket || !several.contains(edge.process)) return false;
-    devices.insert(edge.path.device);
+    devices.insert(edge.path->device);
     return true;
   });
   return devices.size() > 1 ? no() : value;
@@ -337,8 +351,8 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
   }
   std::map<std::string, std::set<int>> users;
   for (const Edge& edge : edges_of(job)) {
-    if (edge.reach != EdgeReach::OtherHost || edge.path.transport != Transport::NET) continue;
-    if (edge.path.network == "Socket" || edge.path.network == "FastSocket") continue;
+    if (edge.reach != EdgeReach::OtherHost || edge.path->transport != Transport::NET) continue;
+    if (edge.path->network == "Socket" || edge.path->network == "FastSocket") continue;
     users[nth_process(job, edge.process).host].insert(edge.process);
   }
   bool known = false;
@@ -566,7 +580,7 @@ FactValue gpudirect(const Job& job, const Instance&) {
 FactValue socket_between_hosts(const Job& job, const Instance&) {
   const std::vector<Edge>& edges = edges_of(job);
   for (const Edge& edge : edges) {
-    if (edge.path.network != "Socket" || edge.reach != EdgeReach::OtherHost) continue;
+    if (edge.path->network != "Socket" || edge.reach != EdgeReach::OtherHost) continue;
     return yes(edge_phrase(edge), {{edge.where, {}}});
   }
   return edges.empty() ? unknown() : no();

@@ -25,6 +25,7 @@ enum class EdgeReach { Unknown, SameHost, OtherHost };
 
 /// What a path says after "via".
 struct PathParts {
+  std::string_view text;  ///< All of it.
   Transport transport = Transport::Other;
   std::string_view network;  ///< Of NET: "IB", "Socket", "AWS Libfabric"; else empty.
   int device = -1;           ///< Of NET: number of the NIC in NCCL's list.
@@ -33,7 +34,7 @@ struct PathParts {
   bool multi_node = false;   ///< P2P over NVLink between nodes (MNNVL).
 };
 
-/// "NET/IB/3(5)/GDRDMA/Shared", "P2P/CUMEM/read", "direct shared memory". The network views `path`.
+/// "NET/IB/3(5)/GDRDMA/Shared", "P2P/CUMEM/read", "direct shared memory". What it gives views `path`.
 PathParts parse_path(std::string_view path);
 
 /// A connection as one process announces it, with all channels that use the same path.
@@ -44,10 +45,9 @@ struct Edge {
   int dst_rank = -1;
   int peer = -1;  ///< The process at the other end; -1: not known for certain.
   EdgeReach reach = EdgeReach::Unknown;
-  PathParts path;
-  std::string_view path_text;  ///< Views the job.
-  uint64_t channels = 0;       ///< Bit c: channel c.
-  SourceRef where;             ///< The first line of it.
+  const PathParts* path = nullptr;  ///< Views the job, and lives as long.
+  uint64_t channels = 0;            ///< Bit c: channel c.
+  SourceRef where;                  ///< The first line of it.
 };
 
 /// All connections of the job, process by process, by ranks. Those of torn processes are left out.

@@ -490,11 +490,11 @@ FactValue virtual_interface_carries(const Job& job, const Instance&) {
   std::vector<HostAddress> found;
   SourceRef first;
   for (const Edge& edge : edges_of(job)) {
-    if (edge.path.network != "Socket" || edge.path.device < 0) continue;
+    if (edge.path->network != "Socket" || edge.path->device < 0) continue;
     const auto list = std::ranges::equal_range(all, edge.process, {}, &HostAddress::process);
     const Record line = list.empty() ? Record() : list.front().line;
-    if (edge.path.device >= std::ranges::count(list, line, &HostAddress::line)) continue;
-    const HostAddress& address = list[static_cast<size_t>(edge.path.device)];
+    if (edge.path->device >= std::ranges::count(list, line, &HostAddress::line)) continue;
+    const HostAddress& address = list[static_cast<size_t>(edge.path->device)];
     if (!is_virtual_interface(address.name)) continue;
     if (found.empty()) first = edge.where;
     found.push_back(address);
@@ -565,8 +565,8 @@ struct UsedHca {
 std::optional<std::vector<UsedHca>> used_hcas(const Job& job) {
   std::map<int, std::set<int>> used;
   for (const Edge& edge : edges_of(job)) {
-    if (edge.path.network == "IB" && edge.path.device >= 0) {
-      used[edge.process].insert(edge.path.device);
+    if (edge.path->network == "IB" && edge.path->device >= 0) {
+      used[edge.process].insert(edge.path->device);
     }
   }
   if (used.empty()) return std::nullopt;

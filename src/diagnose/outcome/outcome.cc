@@ -207,7 +207,9 @@ class Deriver {
               {*open}};
     }
     if (!teardown.was_up || teardown.done) return {};
-    return {EndState::Unfinished, std::string(kNoEnd), {{process.last, process.last_text}}};
+    return {EndState::Unfinished,
+            std::string(kNoEnd),
+            {{process.last, std::string(last_text(job_, process))}}};
   }
 
   /// Whoever aborts a communicator may be done, or may have given up: that it was done is told by

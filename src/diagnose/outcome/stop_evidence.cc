@@ -176,7 +176,7 @@ StopEvidence unless_asked(const Job& job, StopEvidence death) {
 Evidence last_line(const Job& job) {
   Evidence last;
   for (const Process& process : job.processes) {
-    if (last.where < process.last) last = {process.last, process.last_text};
+    if (last.where < process.last) last = {process.last, std::string(last_text(job, process))};
   }
   return last;
 }
@@ -280,7 +280,7 @@ std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {
   const Process* last = nullptr;
   int64_t latest = begin.nanoseconds + kLong;
   for (const Process& process : job.processes) {
-    const LineTime time = time_of_line(process.last_text);
+    const LineTime time = time_of_line(last_text(job, process));
     const bool comparable =
         time.known() && time.has_zone == begin.has_zone && time.year == begin.year;
     if (!comparable || time.nanoseconds < latest) continue;
@@ -291,7 +291,7 @@ std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {
   return StopEvidence{
       StopBy::Waiting,
       fmt::format("other lines go on for {} minutes", (latest - begin.nanoseconds) / kMinute),
-      {last->last, last->last_text}};
+      {last->last, std::string(last_text(job, *last))}};
 }
 
 namespace {

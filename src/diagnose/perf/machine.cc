@@ -116,21 +116,21 @@ void add_edges(const MeasuredScope& scope, Machine& machine) {
       continue;
     }
     const Evidence line = {edge.where, {}};  // Its text is read again where it is quoted.
-    if (edge.path.transport == Transport::P2P) machine.has_p2p = true;
-    if (edge.path.transport == Transport::SHM) {
+    if (edge.path->transport == Transport::P2P) machine.has_p2p = true;
+    if (edge.path->transport == Transport::SHM) {
       machine.has_shm = true;
       keep(machine.shm_lines, line);
     }
-    if (edge.path.transport != Transport::NET) continue;
+    if (edge.path->transport != Transport::NET) continue;
     machine.has_net = true;
-    if (machine.net_name.empty()) machine.net_name = edge.path.network;
+    if (machine.net_name.empty()) machine.net_name = edge.path->network;
     if (edge.reach == EdgeReach::SameHost) {
       machine.has_net_within = true;
       keep(machine.net_within_lines, line);
     }
-    with_gdr |= edge.path.gpudirect;
-    if (!edge.path.gpudirect) keep(without, line);
-    if (edge.path.gpudirect) keep(machine.gdr_lines, line);
+    with_gdr |= edge.path->gpudirect;
+    if (!edge.path->gpudirect) keep(without, line);
+    if (edge.path->gpudirect) keep(machine.gdr_lines, line);
   }
   // Before Volta, and where reads are off, only one direction has it.
   if (machine.has_net) machine.gdr = with_gdr;

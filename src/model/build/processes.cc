@@ -315,7 +315,7 @@ void join_communicator(Job& job, Process& process, size_t index) {
   const bool same_input = input_of(job, log.last) == input_of(job, process.last);
   if (process.logs.size() == 1 || (same_input && process.last < log.last)) {
     process.last = log.last;
-    process.last_text = log.last_text;
+    process.last_log = static_cast<int64_t>(index);
   }
   process.cut |= job.losses.count(Loss::LineLeftOut) > 0;
   const int64_t input = input_of(job, log.last);

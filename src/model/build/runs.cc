@@ -201,7 +201,7 @@ std::map<std::string, int64_t> pids_of(const Job& job, const World& world) {
 std::optional<int64_t> time_of(const Job& job, const World& world) {
   std::optional<int64_t> latest;
   for (const int p : world.processes) {
-    const LineTime time = find_line_time(nth_process(job, p).last_text);
+    const LineTime time = find_line_time(last_text(job, nth_process(job, p)));
     if (time.known() && (!latest || *latest < time.nanoseconds)) latest = time.nanoseconds;
   }
   return latest;
@@ -299,7 +299,7 @@ std::vector<Caller> callers_of(const Job& job) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const Process& process = job.processes[p];
     if (!process.has_nccl || process.pid < 0 || process.torn) continue;
-    Caller caller{static_cast<int>(p), parse_header(process.last_text).cuda_dev, -1};
+    Caller caller{static_cast<int>(p), parse_header(last_text(job, process)).cuda_dev, -1};
     for (const size_t log : process.logs) {
       for (const CommSegment& segment : job.logs[log].comms.all) {
         if (segment.comm_id != 0 || segment.rank >= 0) return {};

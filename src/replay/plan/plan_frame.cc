@@ -49,7 +49,7 @@ std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<
     const CommRank* rank = own < 0 ? nullptr : find_rank(comm, own);
     if (rank == nullptr || rank->process != edge.process) continue;
     if (!may_be(comm, other, edge.peer)) continue;
-    pairs[transport_class_name(edge.path)].emplace(edge.src_rank, edge.dst_rank);
+    pairs[transport_class_name(*edge.path)].emplace(edge.src_rank, edge.dst_rank);
   }
   std::vector<TransportShare> shares;
   for (const auto& [transport, joined] : pairs) {

@@ -427,9 +427,9 @@ RankPaths rank_paths(const Job& job) {
       continue;
     }
     RankPath& path = all.pairs[ends];
-    path.classes.insert(transport_class(edge.path));
+    path.classes.insert(transport_class(*edge.path));
     path.channels |= edge.channels;
-    texts[ends].insert(edge.path_text);
+    texts[ends].insert(edge.path->text);
     path.text = std::string(*texts[ends].begin());
     path.paths = texts[ends].size();
     for (const int rank : {ends.first, ends.second}) {

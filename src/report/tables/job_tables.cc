@@ -75,7 +75,7 @@ void add_process(const Job& job, const Process& process, const CommRank* rank, c
                              to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state),
                              counted ? count_cell(in.rank->calls) : Cell(),
                              calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut,
-                             place_cell(job, process.last), process.last_text));
+                             place_cell(job, process.last), last_text(job, process)));
 }
 
 /// A process that drives several ranks has a row for each of them.

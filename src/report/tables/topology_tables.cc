@@ -95,13 +95,13 @@ std::string_view reach_word(EdgeReach reach) {
 void each_connection_row(const Report& report, const RowTaker& take) {
   const Job& job = report.job;
   for (const Edge& edge : edges_of(job)) {
-    const PathParts& path = edge.path;
+    const PathParts& path = *edge.path;
     if (!take(cells(host_cell(job, edge.process), pid_cell(job, edge.process),
                     rank_cell(job, edge.process), edge.sends ? "send" : "receive", edge.src_rank,
                     edge.dst_rank, host_cell(job, edge.peer), pid_cell(job, edge.peer),
                     rank_cell(job, edge.peer), reach_word(edge.reach), to_string(path.transport),
-                    path.network, path.device, path.proxy_rank, path.gpudirect ? 1 : 0,
-                    edge.path_text, std::popcount(edge.channels), channels_text(edge.channels),
+                    path.network, path.device, path.proxy_rank, path.gpudirect ? 1 : 0, path.text,
+                    std::popcount(edge.channels), channels_text(edge.channels),
                     place_cell(job, edge.where))))
       return;
   }
