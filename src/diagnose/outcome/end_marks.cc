@@ -165,6 +165,7 @@ class MarkCollector {
   void add_programs() {
     add_all<WorkFinished>(EndState::Finished, "the program says that its work is done");
     add_all<WorkStopped>(EndState::Stopped, "the job was told to end");
+    add_all<LaunchStopped>(EndState::Stopped, "somebody or a limit ended the job");
     for_each_said<MlperfRunStop>(job_, [&](const auto& said) {
       // "aborted": the target was not reached in the epochs that were allowed.
       const std::string status = to_valid_utf8(said.message.status.substr(0, 32));

@@ -105,10 +105,13 @@ class DeathCollector {
       if (ended.pid < 0 && ended.command.empty() && ended.signal > 0) {
         std::tie(ended.pid, ended.rank, ended.host) = std::tie(who.pid, who.rank, who.host);
       }
+      std::string host(ended.host);
+      // A launcher of several hosts, or a collector, says on which one it heard that.
+      if (host.empty()) host = parse_record(exit.record).header.prefix.host;
       std::vector<int> ranks = numbers_in(ended.tasks);
       if (ended.tasks.empty()) ranks = {ended.rank};
       for (const int rank : ranks) {
-        add({*by, ended.pid, rank, std::string(ended.host), evidence_of(exit.record)});
+        add({*by, ended.pid, rank, host, evidence_of(exit.record)});
       }
     }
   }

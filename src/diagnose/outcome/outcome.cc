@@ -118,7 +118,7 @@ bool begins_after(const Job& job, SourceRef where) {
 std::map<int64_t, SourceRef> requests(const Job& job) {
   std::map<int64_t, SourceRef> first;
   if (any_said<OomKill>(job)) return first;
-  for_each_said<JobCancelled, AgentSignalled>(job, [&](const auto& said) {
+  for_each_said<JobCancelled, LaunchStopped, AgentSignalled>(job, [&](const auto& said) {
     const SourceRef where = said.record().where;
     if (begins_after(job, where)) return;
     const auto [known, is_new] = first.emplace(input_of(job, where), where);

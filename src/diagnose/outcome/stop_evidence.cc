@@ -158,6 +158,7 @@ void find_deaths(const Job& job, Search& search) {
 
 void find_requests(Search& search) {
   search.add_told<JobCancelled>(StopBy::Ended, "the scheduler cancelled the job");
+  search.add_told<LaunchStopped>(StopBy::Ended, "somebody or a limit ended the job");
   search.add_told<AgentSignalled>(StopBy::Ended, "the launcher was told to stop");
 }
 
@@ -436,7 +437,8 @@ FactValue store_barrier_absent(const Job& job, const Instance&) {
 std::string name_of(const Job& job, const Death& death) {
   const int process = process_of(job, death);
   const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
-  const std::string host = process >= 0 ? nth_process(job, process).host : death.host;
+  const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
+  const std::string host = is_placed ? nth_process(job, process).host : death.host;
   const std::string on = host.empty() ? "" : " on " + host;
   if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
   if (rank >= 0) return fmt::format("rank {}{}", rank, on);
@@ -455,8 +457,7 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
     blame(process, death.rank, value);
     // Without NCCL's own lines only the launcher names the host.
     const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
-    const bool is_named = process >= 0 || death.rank >= 0;
-    if (is_named && !is_placed && !death.host.empty()) value.hosts.push_back(death.host);
+    if (!is_placed && !death.host.empty()) value.hosts.push_back(death.host);
   }
   value.what = few_of(names, kMostNamed, ", ");
   return value;
@@ -470,14 +471,36 @@ std::vector<Death> deaths_by(const Job& job, DeathBy by) {
 
 /// Whoever ends a hung job kills most of it: then the kill is how it ended, not why.
 bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
-  if (any_said<JobCancelled>(job) && !any_said<OomKill>(job)) return true;
+  if (any_said<JobCancelled, LaunchStopped>(job) && !any_said<OomKill>(job)) return true;
   if (!job.nranks || !any_said<WatchdogTimeout>(job)) return false;
   return killed.size() > 1 && killed.size() * 2 > static_cast<size_t>(*job.nranks);
 }
 
+/// What says that a kill was for want of memory: of one of these, or of a process that is not named.
+std::vector<Evidence> wants_of_memory(const Job& job, const std::vector<Death>& killed) {
+  std::vector<Evidence> lines;
+  for_each_said<OomKill>(job, [&](const Said<OomKill>& said) {
+    const bool is_one =
+        said.message.pid < 0 || std::ranges::any_of(killed, [&](const Death& death) {
+          return death.pid == said.message.pid;
+        });
+    if (is_one) lines.push_back(evidence_of(said.record()));
+  });
+  for (const Death& death : killed) {
+    if (death.line.text.find(": Out Of Memory") != std::string::npos) lines.push_back(death.line);
+  }
+  return lines;
+}
+
 FactValue killed(const Job& job, const Instance&) {
   const std::vector<Death> found = deaths_by(job, DeathBy::Kill);
-  return is_cleaning_up(job, found) ? no() : died(job, found);
+  if (is_cleaning_up(job, found)) return no();
+  FactValue value = died(job, found);
+  const std::vector<Evidence> memory = wants_of_memory(job, found);
+  if (found.empty() || memory.empty()) return value;
+  value.what += ", for want of host memory";
+  std::ranges::copy(memory, std::back_inserter(value.evidence));
+  return value;
 }
 
 FactValue segfaulted(const Job& job, const Instance&) {

@@ -224,7 +224,8 @@ class Territory {
               WatchdogTerminated, CppTerminate, FatalPythonError, PythonException, NcclException,
               CudaOomException, StoreTimeout, StoreBarrierTimeout, WorkerFailed, WorkerClosing,
               AgentSignalled, WorkerGroupRestart, ChildFailed, FailureExitcode, FailureSignal,
-              ProcessEnded, ProcessExited, JobCancelled, WorkStopped>(log, Sign::Type::Failure);
+              ProcessEnded, ProcessExited, JobCancelled, LaunchStopped, WorkStopped>(
+          log, Sign::Type::Failure);
       add_all<RendezvousComplete>(log, Sign::Type::Start);
     }
     for (std::vector<Sign>& signs : signs_) {

@@ -317,7 +317,8 @@ std::vector<SourceRef> ends_told(const Job& job) {
   for (const SpeakerLog& log : job.logs) {
     for (const uint16_t kind :
          {kKindIndex<AgentSignalled>, kKindIndex<WorkerGroupRestart>, kKindIndex<JobCancelled>,
-          kKindIndex<ChildFailed>, kKindIndex<WorkerFailed>, kKindIndex<ProcessEnded>}) {
+          kKindIndex<LaunchStopped>, kKindIndex<ChildFailed>, kKindIndex<WorkerFailed>,
+          kKindIndex<ProcessEnded>}) {
       for (const Record& record : log.records.kept(kind)) ends.push_back(record.where);
     }
   }
