@@ -244,6 +244,15 @@ class MarkCollector {
                   "was ended by its launcher", said.record());
     });
     add_all<AgentSignalled>(EndState::Stopped, "the launcher was told to end");
+    for_each_said<PythonException>(job_, [&](const auto& said) {
+      if (!said.message.type.ends_with("KeyboardInterrupt")) return;
+      add_process(said.process, EndState::Stopped, "was interrupted (SIGINT)", said.record());
+    });
+    add_all<JaxTasksLost>(EndState::Failed, "JAX's coordination service lost a task");
+    for_each_said<MpiAbort>(job_, [&](const auto& said) {
+      add(EndState::Failed, -1, fmt::format("rank {} called MPI_Abort", said.message.rank),
+          said.record());
+    });
   }
 
   void add_exit(const ExitReport& exit) {
