@@ -94,7 +94,7 @@ const Layer* find_layer(std::string_view name) {
 
 /// The room "model/shard" if the table has it, else the folder "model"; empty: in no folder.
 std::string_view layer_name(std::string_view path) {
-  if (path == "main.cc") return "app";
+  if (path == "main.cc" || path == "huge_pages.cc") return "app";  // The executable.
   const size_t folder = path.find('/');
   if (folder == path.npos) return {};
   const std::string_view room = path.substr(0, path.find('/', folder + 1));

@@ -15,7 +15,7 @@ namespace ncclog::testing {
 
 /// Every include under `source_root` (a folder like src/) that the layer table does not allow, as
 /// "layer/file.cc:LINE: why". Empty for a sound tree. Files outside a known layer are reported
-/// too, except main.cc, which may include what app may.
+/// too, except main.cc and huge_pages.cc, which may include what app may.
 std::vector<std::string> forbidden_includes(const std::filesystem::path& source_root);
 
 /// The same for one file: `path` is relative to the source root, `text` is what it holds.
