@@ -82,7 +82,7 @@ TEST(HostTasks, SayHowEachEnded) {
 
 TEST(HostTasks, StopThoseThatAreLate) {
   const TempDir folder;
-  const auto ends = run(folder, {{"sleep", "600"}, {"true"}, {"sleep", "600"}, {"true"}}, 0.5);
+  const auto ends = run(folder, {{"sleep", "600"}, {"true"}, {"sleep", "600"}, {"true"}}, 2);
   EXPECT_EQ(ends[0].state, TaskState::Late);
   EXPECT_EQ(ends[1].state, TaskState::Done);
   EXPECT_EQ(ends[3].state, TaskState::Late) << "waited for its turn";
