@@ -123,8 +123,9 @@ std::string terminated(const std::string& logs, const std::string& up, const std
 
 TEST_F(Run, SignalsArePassedOn) {
   const std::string up = (dir_.path() / "up").string();
-  const Outcome out = run_command(
-      {.arguments = {"/bin/bash", "-c", terminated(logs(), up, "touch " + up + "; exec sleep 99")}});
+  const Outcome out =
+      run_command({.arguments = {"/bin/bash", "-c",
+                                 terminated(logs(), up, "touch " + up + "; exec sleep 99")}});
   EXPECT_EQ(out.standard_output, "status 143\n") << out.standard_error;
   ASSERT_EQ(starts().size(), 1U);
   EXPECT_NE(read_file(starts()[0] / "ncclog-run.task-0.log").find("after SIGTERM"),
@@ -135,8 +136,7 @@ TEST_F(Run, ACommandMayIgnoreASignal) {
   const std::string up = (dir_.path() / "up").string();
   const Outcome out = run_command(
       {.arguments = {"/bin/bash", "-c",
-                     terminated(logs(), up,
-                                "trap \"\" TERM; touch " + up + "; sleep 2; exit 5")}});
+                     terminated(logs(), up, "trap \"\" TERM; touch " + up + "; sleep 2; exit 5")}});
   EXPECT_EQ(out.standard_output, "status 5\n") << out.standard_error;
 }
 

@@ -62,92 +62,96 @@ const std::vector<Packed> kTwo = {{"./node1/a.txt", "one\ntwo\n"}, {"node2/b.txt
 
 std::string tar(const std::vector<Packed>& entries) { return archive_of(Packing::Tar, entries); }
 
-const WalkCase kWalkCases[] = {
-    {"a file", "one\n", "in [plain whole] one\n"},
-    {"a tar", tar(kTwo),
-     "in [tar whole]\n"
-     "in!/node1/a.txt [plain whole] one two\n"
-     "in!/node2/b.txt [plain whole] three\n"},
-    {"a zip", archive_of(Packing::Zip, kTwo),
-     "in [zip whole]\n"
-     "in!/node1/a.txt [plain whole] one two\n"
-     "in!/node2/b.txt [plain whole] three\n"},
-    {"a 7z", archive_of(Packing::SevenZip, kTwo),
-     "in [7z whole]\n"
-     "in!/node1/a.txt [plain whole] one two\n"
-     "in!/node2/b.txt [plain whole] three\n"},
-    {"a zip of nothing", "PK\x05\x06"s + std::string(18, '\0'), "in [zip whole]\n"},
-    {"compressed members",
-     tar({{"a.gz", compressed(Compression::Gzip, "one\n")},
-          {"b.xz", compressed(Compression::Xz, "two\n")}}),
-     "in [tar whole]\n"
-     "in!/a.gz [gzip whole] one\n"
-     "in!/b.xz [xz whole] two\n"},
-    {"an archive in an archive",
-     tar({{"before", "one\n"},
-          {"in.tgz", compressed(Compression::Gzip, tar({{"x", "two\n"}, {"y", "three\n"}}))},
-          {"z.zip", archive_of(Packing::Zip, {{"x", "four\n"}})},
-          {"after", "five\n"}}),
-     "in [tar whole]\n"
-     "in!/before [plain whole] one\n"
-     "in!/in.tgz [tar+gzip whole]\n"
-     "in!/in.tgz!/x [plain whole] two\n"
-     "in!/in.tgz!/y [plain whole] three\n"
-     "in!/z.zip [zip whole]\n"
-     "in!/z.zip!/x [plain whole] four\n"
-     "in!/after [plain whole] five\n"},
-    {"archives three deep", tar({{"2", tar({{"3", tar({{"x", "one\n"}})}})}}),
-     "in [tar whole]\n"
-     "in!/2 [tar whole]\n"
-     "in!/2!/3 [plain skipped] An archive that is not opened here; unpack it to have the logs in "
-     "it read.\n"},
-    {"a 7z in a tar, which cannot be sought", tar({{"x.7z", archive_of(Packing::SevenZip, kTwo)}}),
-     "in [tar whole]\n"
-     "in!/x.7z [7z unreadable] The archive cannot be unpacked.\n"},
-    {"what is no file",
-     tar({{"d", "", Entry::Folder},
-          {"d/a", "one\n"},
-          {"l", "d/a", Entry::Link},
-          {"h", "d/a", Entry::HardLink},
-          {"p", "", Entry::Pipe},
-          {".hidden", "two\n"},
-          {"d/.git/x", "three\n"}}),
-     "in [tar whole]\n"
-     "in!/d/a [plain whole] one\n"
-     "in!/l [plain skipped] A link; links in archives are not followed.\n"
-     "in!/h [plain skipped] A link; links in archives are not followed.\n"
-     "in!/p [plain skipped] A device or pipe, not a file.\n"},
-    {"names that leave the archive", tar({{"/etc/passwd", "one\n"}, {"../../x", "two\n"}}),
-     "in [tar whole]\n"
-     "in!/etc/passwd [plain whole] one\n"
-     "in!/../../x [plain whole] two\n"},
-    {"a name twice", tar({{"a", "one\n"}, {"./a", "one\ntwo\n"}}),
-     "in [tar whole]\n"
-     "in!/a [plain whole] one\n"
-     "in!/a [plain skipped] Another file of this name came before it and was read.\n"},
-    {"names that are not UTF-8 or not ASCII",
-     tar({{"gr\xfc\xdf", "one\n"}, {"gr\xc3\xbc\xc3\x9f", "two\n"}}),
-     "in [tar whole]\n"
-     "in!/gr\xfc\xdf [plain whole] one\n"
-     "in!/gr\xc3\xbc\xc3\x9f [plain whole] two\n"},
-    {"a binary among logs",
-     tar({{"core",
-           "\x7f"
-           "ELF and more"},
-          {"a", "one\n"}}),
-     "in [tar whole]\n"
-     "in!/core [plain skipped] A program, library or core dump, not a text log.\n"
-     "in!/a [plain whole] one\n"},
-    {"encrypted members", encrypted_zip({{"a", "one\n"}}),
-     "in [zip whole]\n"
-     "in!/a [plain skipped] Encrypted; unpack it to have it read.\n"},
-    {"an archive of a kind that is not read", "Rar!\x1a\x07\x01\0........"s,
-     "in [plain skipped] An archive of a kind that is not read here; unpack it first.\n"},
-};
+// Made when a test asks: packing at every start of the tests would take longer than most of them.
+std::vector<WalkCase> walk_cases() {
+  return {
+      {"a file", "one\n", "in [plain whole] one\n"},
+      {"a tar", tar(kTwo),
+       "in [tar whole]\n"
+       "in!/node1/a.txt [plain whole] one two\n"
+       "in!/node2/b.txt [plain whole] three\n"},
+      {"a zip", archive_of(Packing::Zip, kTwo),
+       "in [zip whole]\n"
+       "in!/node1/a.txt [plain whole] one two\n"
+       "in!/node2/b.txt [plain whole] three\n"},
+      {"a 7z", archive_of(Packing::SevenZip, kTwo),
+       "in [7z whole]\n"
+       "in!/node1/a.txt [plain whole] one two\n"
+       "in!/node2/b.txt [plain whole] three\n"},
+      {"a zip of nothing", "PK\x05\x06"s + std::string(18, '\0'), "in [zip whole]\n"},
+      {"compressed members",
+       tar({{"a.gz", compressed(Compression::Gzip, "one\n")},
+            {"b.xz", compressed(Compression::Xz, "two\n")}}),
+       "in [tar whole]\n"
+       "in!/a.gz [gzip whole] one\n"
+       "in!/b.xz [xz whole] two\n"},
+      {"an archive in an archive",
+       tar({{"before", "one\n"},
+            {"in.tgz", compressed(Compression::Gzip, tar({{"x", "two\n"}, {"y", "three\n"}}))},
+            {"z.zip", archive_of(Packing::Zip, {{"x", "four\n"}})},
+            {"after", "five\n"}}),
+       "in [tar whole]\n"
+       "in!/before [plain whole] one\n"
+       "in!/in.tgz [tar+gzip whole]\n"
+       "in!/in.tgz!/x [plain whole] two\n"
+       "in!/in.tgz!/y [plain whole] three\n"
+       "in!/z.zip [zip whole]\n"
+       "in!/z.zip!/x [plain whole] four\n"
+       "in!/after [plain whole] five\n"},
+      {"archives three deep", tar({{"2", tar({{"3", tar({{"x", "one\n"}})}})}}),
+       "in [tar whole]\n"
+       "in!/2 [tar whole]\n"
+       "in!/2!/3 [plain skipped] An archive that is not opened here; unpack it to have the logs in "
+       "it read.\n"},
+      {"a 7z in a tar, which cannot be sought",
+       tar({{"x.7z", archive_of(Packing::SevenZip, kTwo)}}),
+       "in [tar whole]\n"
+       "in!/x.7z [7z unreadable] The archive cannot be unpacked.\n"},
+      {"what is no file",
+       tar({{"d", "", Entry::Folder},
+            {"d/a", "one\n"},
+            {"l", "d/a", Entry::Link},
+            {"h", "d/a", Entry::HardLink},
+            {"p", "", Entry::Pipe},
+            {".hidden", "two\n"},
+            {"d/.git/x", "three\n"}}),
+       "in [tar whole]\n"
+       "in!/d/a [plain whole] one\n"
+       "in!/l [plain skipped] A link; links in archives are not followed.\n"
+       "in!/h [plain skipped] A link; links in archives are not followed.\n"
+       "in!/p [plain skipped] A device or pipe, not a file.\n"},
+      {"names that leave the archive", tar({{"/etc/passwd", "one\n"}, {"../../x", "two\n"}}),
+       "in [tar whole]\n"
+       "in!/etc/passwd [plain whole] one\n"
+       "in!/../../x [plain whole] two\n"},
+      {"a name twice", tar({{"a", "one\n"}, {"./a", "one\ntwo\n"}}),
+       "in [tar whole]\n"
+       "in!/a [plain whole] one\n"
+       "in!/a [plain skipped] Another file of this name came before it and was read.\n"},
+      {"names that are not UTF-8 or not ASCII",
+       tar({{"gr\xfc\xdf", "one\n"}, {"gr\xc3\xbc\xc3\x9f", "two\n"}}),
+       "in [tar whole]\n"
+       "in!/gr\xfc\xdf [plain whole] one\n"
+       "in!/gr\xc3\xbc\xc3\x9f [plain whole] two\n"},
+      {"a binary among logs",
+       tar({{"core",
+             "\x7f"
+             "ELF and more"},
+            {"a", "one\n"}}),
+       "in [tar whole]\n"
+       "in!/core [plain skipped] A program, library or core dump, not a text log.\n"
+       "in!/a [plain whole] one\n"},
+      {"encrypted members", encrypted_zip({{"a", "one\n"}}),
+       "in [zip whole]\n"
+       "in!/a [plain skipped] Encrypted; unpack it to have it read.\n"},
+      {"an archive of a kind that is not read", "Rar!\x1a\x07\x01\0........"s,
+       "in [plain skipped] An archive of a kind that is not read here; unpack it first.\n"},
+  };
+}
 
 TEST(InputWalk, GivesEveryFileInOrder) {
   const TempDir folder;
-  for (const WalkCase& row : kWalkCases) {
+  for (const WalkCase& row : walk_cases()) {
     const std::string path = folder.add("in", row.bytes);
     EXPECT_EQ(walk(path, folder.path()), row.summary) << row.name;
   }
