@@ -469,7 +469,10 @@ bool BrokenMessage::hand_on_joined(std::string_view separator) {
 EventReader::EventReader(Receiver receive)
     : unwrapper_([this](const Line& line, int lines) { joiner_.add(line, lines); }),
       joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
-      messages_(all_wordings(), std::move(receive)) {}
+      messages_(all_wordings(), [this, receive = std::move(receive)](
+                                    const Line& record, const Event& event, int lines) {
+        receive(record, tracebacks_.read(record.text, event), lines);
+      }) {}
 
 void EventReader::add(const Line& line) {
   Line plain = line;

@@ -6,6 +6,7 @@
 //   parse_event     one line on its own
 //   RecordJoiner    records that a terminal or a web page wrapped, or that go on below
 //   BrokenMessage   NCCL lines whose message was broken in the middle
+//   Tracebacks      Python's: what the line behind the frames is
 //   EventReader     all of it: lines of one stretch in, events out
 //   LineTime        when a line was printed, as far as it says
 //
@@ -36,6 +37,8 @@ struct Event {
   LineFate fate = LineFate::Foreign;
   Header header;
   Message message;  ///< kind is nullptr unless the fate is Recognised.
+  /// Begins or ends a traceback: means something else beside other lines (Tracebacks).
+  bool is_of_traceback = false;
 };
 
 /// Understands one line on its own; its ANSI codes are already removed. Never throws, whatever the
@@ -189,6 +192,46 @@ class BrokenMessage {
   std::string joined_;
 };
 
+// Python's tracebacks, read as a whole: what does the line behind the frames mean?
+//
+//   [rank5]: Traceback (most recent call last):
+//   [rank5]:   File "/w/train.py", line 210, in main
+//   [rank5]:     batch = next(batches)
+//   [rank5]: datatools.ShardCorrupt: shard 12      an exception, though its name does not say so
+//
+//   Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f0>
+//   Traceback (most recent call last):
+//     …
+//   AssertionError: can only test a child process        none: the program went on
+//
+// Python prints the second form for what __del__ and callbacks of weak references raise
+// (Python/errors.c, PyErr_WriteUnraisable): it ends nothing, however bad it reads.
+//
+// Invariant: a line with a whole NCCL INFO header (may_start_unit) ends what is open, so a log can be
+// cut there.
+
+/// Follows the tracebacks of one stretch. Ranks that print into one stream are told apart by their
+/// prefixes; its memory is bounded.
+class Tracebacks {
+ public:
+  /// True if lines to come may mean something else than each does on its own.
+  bool is_open() const { return !open_.empty(); }
+
+  /// What `event`, the next one, means where it stands. Both view `line`.
+  Event read(std::string_view line, const Event& event);
+
+ private:
+  struct Open {
+    std::string voice;        ///< Who prints it.
+    bool is_ignored = false;  ///< "Exception ignored in" stands above it.
+    bool has_begun = false;   ///< Its first line was there.
+    bool has_frames = false;
+    int lines = 0;  ///< Of all voices, since it was opened.
+  };
+
+  std::vector<Open> open_;
+};
+
 // All of the above. Records that were broken over lines arrive once, with the place of their first
 // line; several lines in one record of a collector arrive one by one. Order is kept, but for lines
 // whose end a collector wrote later than whole lines of the other stream.
@@ -209,7 +252,8 @@ class EventReader {
 
   /// True if nothing is held back: the next line can be understood on its own.
   bool is_idle() const {
-    return !unwrapper_.is_holding() && !joiner_.is_holding() && !messages_.is_holding();
+    return !unwrapper_.is_holding() && !joiner_.is_holding() && !messages_.is_holding() &&
+           !tracebacks_.is_open();
   }
 
   /// Hands on what is still held back at the end of the stretch.
@@ -220,6 +264,7 @@ class EventReader {
   Unwrapper unwrapper_;
   RecordJoiner joiner_;
   BrokenMessage messages_;
+  Tracebacks tracebacks_;
 };
 
 // When was a line printed, as far as it says?

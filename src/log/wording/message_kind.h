@@ -124,6 +124,8 @@ struct Recogniser {
   /// What every text that it accepts holds one of, as log/literal_set.h reads them, or
   std::span<const std::string_view> needles;
   std::span<const std::string_view> begins;  ///< begins with one of.
+  /// Accepts too much for a line on its own: who knows the lines before it asks (Tracebacks in log/event.h).
+  bool only_asked = false;
 };
 
 /// What a hole accepts.
@@ -169,6 +171,9 @@ struct Wording {
   Warning warning{};  ///< What it means at level WARN; severity None: NCCL never warns with it.
   const Kind* kind = nullptr;
   std::span<const PatternStep> steps;  ///< `text`, compiled.
+
+  /// No text is looked up by it; see Recogniser.
+  bool is_only_asked() const { return recogniser != nullptr && recogniser->only_asked; }
 };
 
 /// A number that the log prints in hexadecimal, with or without 0x; "(nil)" is 0.

@@ -125,6 +125,8 @@ bool is_claimed(std::string_view base, std::string_view message) {
   if (starts_with_one_of(message, kClaimedMessages)) return true;
   if (message.starts_with("DataLoader worker (pid"))
     return message.find("is killed by signal") != message.npos;
+  if (message.starts_with("process "))
+    return message.find(" terminated with signal ") != message.npos;
   if (message.starts_with("Rank "))
     return message.find(" successfully reached monitoredBarrier, but ") != message.npos;
   return message.starts_with('[') &&
@@ -139,6 +141,16 @@ bool is_exception_name(std::string_view base) {
   if (base.empty() || base == "Error" || (base[0] >= 'a' && base[0] <= 'z') || is_digit(base[0]))
     return false;
   return std::ranges::any_of(kExceptionEnds, [&](auto end) { return base.ends_with(end); });
+}
+
+/// What else a class is called: "Empty", "BdbQuit", "ShardCorrupt"; not "INFO", "Epoch" or "loss".
+bool is_class_name(std::string_view base) {
+  constexpr std::string_view kPrinted[] = {"Epoch",  "Step",     "Iter",    "Iteration", "Loss",
+                                           "Rank",   "Training", "Warning", "Info",      "Error",
+                                           "During", "Saving",   "Loading", "Traceback"};
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !base.empty() && base[0] >= 'A' && base[0] <= 'Z' && std::ranges::any_of(base, is_small) &&
+         !equals_one_of(base, kPrinted);
 }
 
 /// The status with which `scan` goes on, "(core dumped)" taken with it; empty if there is none.
@@ -183,13 +195,14 @@ std::string_view behind_logger(std::string_view text) {
 
 /// "dotted.NameError: message": the last line of a Python traceback. Fields type, message.
 /// Refuses what a kind of its own knows better: NCCL's errors, out of memory, the store's errors.
-bool recognise_python_exception(std::string_view text, Message& message) {
+template <bool (*is_name)(std::string_view base)>
+bool recognise_exception(std::string_view text, Message& message) {
   if (text.empty() || !(is_alpha(text[0]) || text[0] == '_')) return false;
   Scanner scan(text);
   const auto in_name = [](char c) { return is_word(c) || c == '.'; };
   const std::string_view name = scan.take_while(in_name, 200);
   const std::string_view base = name.substr(name.rfind('.') + 1);
-  if (!is_exception_name(base)) return false;
+  if (!is_name(base)) return false;
   std::string_view inner;
   if (scan.skip('(') && !scan.until(')', inner, 100)) return false;
   const std::string_view type = text.substr(0, scan.taken());
@@ -486,7 +499,8 @@ bool recognise_listed_setting(std::string_view text, Message& message) {
 }  // namespace
 
 constinit const Recogniser kRecognisers[] = {
-    {"python_exception", recognise_python_exception, kExceptionEnds, {}},
+    {"python_exception", recognise_exception<is_exception_name>, kExceptionEnds, {}},
+    {"traceback_end", recognise_exception<is_class_name>, {}, {}, true},
     {"process_end", recognise_process_end, kShellPlace, kProcessEnds},
     {"progress_bar", recognise_progress_bar, kBarMark, {}},
     {"eval_progress", recognise_eval_progress, kEvalNeedles, {}},

@@ -611,7 +611,7 @@ void WordingTable::enter_wordings() {
   for (const bool of_numbers : {true, false}) {
     for (const Kind& kind : kinds) {
       for (const Wording& wording : kind.wordings) {
-        if (begins_with_number(wording) != of_numbers) continue;
+        if (begins_with_number(wording) != of_numbers || wording.is_only_asked()) continue;
         const bool is_nccl = kind.source == Source::Nccl;
         if (is_nccl) nccl.add(wording);
         if (!is_nccl || wording.quotable) foreign.add(wording);
@@ -629,7 +629,8 @@ std::vector<const Wording*> WordingTable::all_matches(std::string_view text, Sou
       const bool is_nccl = kind.source == Source::Nccl;
       const bool looked_at = source == Source::Nccl ? is_nccl : !is_nccl || wording.quotable;
       Message message;
-      if (looked_at && match_wording(wording, text, message)) matches.push_back(&wording);
+      if (looked_at && !wording.is_only_asked() && match_wording(wording, text, message))
+        matches.push_back(&wording);
     }
   }
   return matches;

@@ -68,7 +68,8 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   guard_.add(record, event, lines);
   is_foreign_ = event.fate == LineFate::Foreign;
   foreign_ += is_foreign_ ? 1 : 0;
-  const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
+  const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size() &&
+                        !event.is_of_traceback;
   if (is_plain && lines == 1 && !record.cut && event.header.level == Level::None) {
     return shapes_.learn(record.text, event);
   }

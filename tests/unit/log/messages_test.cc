@@ -72,6 +72,7 @@ TEST(Messages, StructsAreMadeOnlyOfKindsThatCodeNames) {
 
 TEST(Messages, ExamplesAreReadByTheirOwnWording) {
   for_every_wording([](const Kind& kind, const Wording& wording) {
+    if (wording.is_only_asked()) return;
     const bool is_nccl = kind.source == Source::Nccl;
     const Message found = is_nccl ? all_wordings().nccl.parse(wording.example)
                                   : all_wordings().foreign.parse(wording.example);
