@@ -84,7 +84,7 @@ int ExitReport::signal() const {
 }
 
 bool ExitReport::is_requested() const {
-  constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit"};
+  constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit", "SIGTERM"};
   return signal() == 1 || signal() == 2 || signal() == 15 ||
          starts_with_one_of(ended.status, kRequests);
 }
@@ -248,6 +248,9 @@ class MarkCollector {
       if (!said.message.type.ends_with("KeyboardInterrupt")) return;
       add_process(said.process, EndState::Stopped, "was interrupted (SIGINT)", said.record());
     });
+    add_all<NodeFailed>(EndState::Failed, "the scheduler lost one of its nodes");
+    add_all<TreeKilled>(EndState::Failed, "a process failed, and the others were ended");
+    add_all<EngineWatchdogTimeout>(EndState::Failed, "the server's own watchdog ended it");
     add_all<JaxTasksLost>(EndState::Failed, "JAX's coordination service lost a task");
     for_each_said<MpiAbort>(job_, [&](const auto& said) {
       add(EndState::Failed, -1, fmt::format("rank {} called MPI_Abort", said.message.rank),
@@ -287,6 +290,8 @@ class MarkCollector {
       const auto says = [&](std::string_view why) {
         return said.message.text.find(why) != std::string_view::npos;
       };
+      if (says("DUE TO NODE FAIL"))
+        return add(EndState::Failed, -1, "the scheduler lost one of its nodes", said.record());
       add(EndState::Stopped, -1,
           says("DUE TO TIME LIMIT")   ? "the scheduler ended it at its time limit"
           : says("DUE TO PREEMPTION") ? "the scheduler took its hosts for another job"

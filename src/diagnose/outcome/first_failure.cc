@@ -14,8 +14,10 @@ namespace {
 /// Of status and signal, that which names the death.
 std::optional<DeathBy> death_by(const ExitReport& exit) {
   const std::string_view status = exit.ended.status;
-  if (status.starts_with("Killed") || status.starts_with("Out Of Memory")) return DeathBy::Kill;
-  if (status.starts_with("Segmentation fault")) return DeathBy::SegmentationFault;
+  constexpr std::string_view kKills[] = {"Killed", "Out Of Memory", "SIGKILL"};
+  constexpr std::string_view kFaults[] = {"Segmentation fault", "SIGSEGV"};
+  if (starts_with_one_of(status, kKills)) return DeathBy::Kill;
+  if (starts_with_one_of(status, kFaults)) return DeathBy::SegmentationFault;
   if (exit.signal() == 9) return DeathBy::Kill;
   if (exit.signal() == 11) return DeathBy::SegmentationFault;
   return std::nullopt;
@@ -63,16 +65,22 @@ class DeathCollector {
   }
 
  private:
-  /// torchrun and DeepSpeed stop the others when one worker failed.
+  /// torchrun, DeepSpeed, Lightning and SGLang stop the others when one worker failed.
   void note_victims() {
     for_each_said<WorkerUnkillable, WorkerClosing>(
         job_, [&](const auto& said) { victims_.try_emplace(said.message.pid, said.where()); });
     victims_.erase(-1);
+    for_each_said<TreeKilled>(
+        job_, [&](const Said<TreeKilled>& said) { tree_kills_.push_back(said.where()); });
   }
 
   /// Its launcher ended it. Some send their signal to processes of which they reported the end
   /// before.
   bool is_victim(const Death& death) const {
+    const auto is_of_tree = [&](SourceRef told) {
+      return told.unit == death.line.where.unit && told < death.line.where;
+    };
+    if (death.by == DeathBy::Kill && std::ranges::any_of(tree_kills_, is_of_tree)) return true;
     const auto victim = victims_.find(death.pid);
     if (victim == victims_.end()) return false;
     const SourceRef ended = death.line.where;
@@ -160,6 +168,7 @@ class DeathCollector {
 
   const Job& job_;
   std::map<int64_t, SourceRef> victims_;  ///< By pid: the first line that says so.
+  std::vector<SourceRef> tree_kills_;     ///< Lines that announce the end of all processes.
   std::vector<Death> deaths_;
 };
 
@@ -349,15 +358,6 @@ bool nccl_failed_by_itself(const Job& job) {
                   NetworkNotFound, NetAllFailed, IbCallFailed, CudaOomException>(job);
 }
 
-/// Something else had failed before.
-bool is_late(const Job& job, SourceRef where) {
-  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
-    return stands_before<NcclException, WatchdogTimeout, WorkException, StoreWaitFailed,
-                         StoreTimeout, WorkerFailed, CudaOomException, HeartbeatTimeout>(log,
-                                                                                         where);
-  });
-}
-
 /// Every process's first exception that is its own.
 std::vector<ProgramException> own_exceptions(const Job& job) {
   std::vector<ProgramException> all;
@@ -367,7 +367,8 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
       return stands_before<TracebackStarted>(job.logs[log], where);
     };
     const auto& logs = nth_process(job, said.process).logs;
-    if (std::ranges::none_of(logs, shows_traceback) || is_late(job, where) || went_on(job, where)) {
+    if (std::ranges::none_of(logs, shows_traceback) || failed_before(job, where) ||
+        went_on(job, where)) {
       return;
     }
     ProgramException raised{said.process, nth_process(job, said.process).rank,
@@ -395,9 +396,9 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
   const Process& process = nth_process(job, exception.process);
   if (process.rank >= 0 || process.pid >= 0) return;
   std::set<int64_t> pids;
-  for_each_said<WorkerFailed>(job, [&](const Said<WorkerFailed>& said) {
-    if (said.message.exitcode > 0 && said.message.pid >= 0) pids.insert(said.message.pid);
-  });
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (exit.exitcode && *exit.exitcode > 0 && exit.ended.pid >= 0) pids.insert(exit.ended.pid);
+  }
   if (pids.size() != 1) return;
   const int known = process_of_pid(job, *pids.begin());
   if (known >= 0) {
@@ -443,6 +444,14 @@ bool calls_go_on(const Job& job, SourceRef where) {
 }
 
 }  // namespace
+
+bool failed_before(const Job& job, SourceRef where) {
+  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+    return stands_before<NcclException, WatchdogTimeout, WorkException, StoreWaitFailed,
+                         StoreTimeout, WorkerFailed, CudaOomException, HeartbeatTimeout>(log,
+                                                                                         where);
+  });
+}
 
 bool went_on(const Job& job, SourceRef where) {
   return steps_go_on(job, where) || calls_go_on(job, where);

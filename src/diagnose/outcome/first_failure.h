@@ -109,6 +109,10 @@ const std::vector<ProgramException>& first_exceptions(const Job& job);
 /// (KeyboardInterrupt, SystemExit); by process, into Job::processes.
 std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job);
 
+/// A time-out, an error of NCCL or of the store, or a worker's end stands before `where` in the same
+/// input.
+bool failed_before(const Job& job, SourceRef where);
+
 /// Training output stands after `where` in the same input, or all ranks go on calling there: what
 /// failed was caught, and the job went on.
 bool went_on(const Job& job, SourceRef where);

@@ -507,6 +507,48 @@ FactValue segfaulted(const Job& job, const Instance&) {
   return died(job, deaths_by(job, DeathBy::SegmentationFault));
 }
 
+/// The error status that a process ended with by itself; 0: none, or a signal ended it.
+int64_t own_status(const ExitReport& exit) {
+  if (exit.exitcode) return exit.signal() == 0 ? *exit.exitcode : 0;
+  constexpr std::string_view kExited = "Exited with exit code ";
+  if (!exit.ended.status.starts_with(kExited) || exit.signal() > 0) return 0;
+  return parse_int(exit.ended.status.substr(kExited.size())).value_or(0);
+}
+
+/// Others gave up waiting later than the launcher saw it end, and it says nothing itself.
+FactValue exited_first(const Job& job, const Instance&) {
+  const auto& stop = stop_evidence(job);
+  const ReportedWarning* warning = first_warning(job);
+  const bool nccl_failed = warning != nullptr && warning->is_own_failure();
+  if (!stop || stop->by != StopBy::Timeout || nccl_failed) return unknown();
+  std::optional<ExitReport> first;
+  Death who;
+  for (const ExitReport& exit : exit_reports(job)) {
+    const bool is_early =
+        own_status(exit) > 0 && is_before(job, exit.record.where, stop->line.where);
+    const bool is_first = is_early && (!first || exit.record.where < first->record.where);
+    if (!is_first) continue;
+    first = exit;
+    who = {.pid = exit.ended.pid, .rank = exit.ended.rank, .host = std::string(exit.ended.host)};
+  }
+  if (!first || failed_before(job, first->record.where)) return unknown();
+  // torchrun's table names the rank.
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (who.rank < 0 && who.pid >= 0 && exit.ended.pid == who.pid) who.rank = exit.ended.rank;
+  }
+  const int process = process_of(job, who);
+  if (process < 0 && who.rank < 0) return unknown();
+  if (process >= 0 && has_said<WatchdogTimeout, NcclException, WorkException, WorkStatus>(
+                          job, nth_process(job, process))) {
+    return no();
+  }
+  FactValue value =
+      yes(fmt::format("{} ended with exit status {}", name_of(job, who), own_status(*first)),
+          {evidence_of(first->record), stop->line});
+  blame(process, who.rank, value);
+  return value;
+}
+
 FactValue raised_first(const Job& job, const Instance&) {
   const auto& first = first_exceptions(job);
   if (first.empty()) return unknown();
@@ -587,6 +629,8 @@ FactValue engine_waits(const Job& job, const Instance&) {
 constexpr std::array kStopFacts = {
     // vLLM says more than once that its workers take nothing, or are given nothing.
     job_fact("job.engine_waits", engine_waits),
+    // A process ended with an error status before the others gave up waiting, and none failed before.
+    job_fact("job.exited_first", exited_first),
     // Processes got SIGKILL, and not because the whole job was being ended.
     job_fact("job.killed", killed),
     // The program raised an exception before anything else failed.
