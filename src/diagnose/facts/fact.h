@@ -163,6 +163,7 @@ double share_of(int64_t count, const Shares& all);
 // The tables of facts, one for each file that derives some. A new fact adds a row there.
 
 std::span<const Fact> job_facts();            ///< diagnose/facts/job_facts.cc
+std::span<const Fact> first_end_facts();      ///< diagnose/outcome/first_end_facts.cc
 std::span<const Fact> stop_facts();           ///< diagnose/outcome/stop_evidence.cc
 std::span<const Fact> outcome_facts();        ///< diagnose/outcome/outcome.cc
 std::span<const Fact> error_facts();          ///< diagnose/outcome/error_facts.cc

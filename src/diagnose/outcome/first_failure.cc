@@ -249,6 +249,18 @@ int process_of(const Job& job, const Death& death) {
   return by_pid >= 0 ? by_pid : process_of_rank(job, death.rank);
 }
 
+std::string name_of(const Job& job, const Death& death) {
+  const int process = process_of(job, death);
+  const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
+  const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
+  const std::string host = is_placed ? nth_process(job, process).host : death.host;
+  const std::string on = host.empty() ? "" : " on " + host;
+  if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
+  if (rank >= 0) return fmt::format("rank {}{}", rank, on);
+  if (death.pid >= 0) return fmt::format("the process with pid {}{}", death.pid, on);
+  return "a process" + on;
+}
+
 const std::vector<ReportedWarning>& reported_warnings(const Job& job) {
   return job.answers.of<&find_warnings>(job);
 }

@@ -38,6 +38,9 @@ std::vector<Death> deaths(const Job& job);
 /// The process of the job that died; -1 if none of its lines are there.
 int process_of(const Job& job, const Death& death);
 
+/// "rank 3 (pid 1021 on node-b)", as far as known.
+std::string name_of(const Job& job, const Death& death);
+
 // Which of NCCL's WARNs should be read first, and what does it mean?
 //
 //   misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-x to 9637892 bytes

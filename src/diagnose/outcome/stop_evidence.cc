@@ -311,20 +311,29 @@ constexpr uint64_t kTriesWithoutTimes = 6;
 constexpr int64_t kLeastSeconds =
     30;  // PyTorch waits for up to a second and then longer each time.
 
+/// Whoever looked the name up waited for the store there until its time was up.
+bool gave_up(const SpeakerLog& log, std::string_view host) {
+  return std::ranges::any_of(
+      log.records.kept(kKindIndex<StoreConnectTimeout>), [&](const Record& record) {
+        return read_message<StoreConnectTimeout>(parse_message(record)).host == host;
+      });
+}
+
 FactValue name_in(const SpeakerLog& log) {
   const RecordList list = log.records.find(kKindIndex<StoreConnectRetry>);
-  if (list.total < kLeastTries) return unknown();
   for (const Record& record : list.kept) {
     const Event event = parse_record(record);
     const auto retry = read_message<StoreConnectRetry>(event.message);
     if (retry.error.find("gai error") == retry.error.npos) return unknown();
     const auto lasted = nanoseconds_between(record.text(), log.last_text);
     const int64_t seconds = lasted.value_or(0) / 1'000'000'000;
-    const bool is_long = lasted ? seconds >= kLeastSeconds : list.total >= kTriesWithoutTimes;
-    if (!is_long) continue;
+    const bool is_long = lasted ? list.total >= kLeastTries && seconds >= kLeastSeconds
+                                : list.total >= kTriesWithoutTimes;
+    if (!is_long && !gave_up(log, retry.host)) continue;
     const std::string time = !lasted ? "" : fmt::format(" in {} s", seconds);
-    return yes(fmt::format("\"{}\" was looked up {} times{}, and each time the answer was: {}",
-                           to_valid_utf8(retry.host), list.total, time, to_valid_utf8(retry.error)),
+    return yes(fmt::format("\"{}\" was looked up {} time{}{}, and the answer was: {}",
+                           to_valid_utf8(retry.host), list.total, list.total == 1 ? "" : "s", time,
+                           to_valid_utf8(retry.error)),
                {evidence_of(record)});
   }
   return unknown();
@@ -433,19 +442,6 @@ FactValue store_barrier_absent(const Job& job, const Instance&) {
 //
 // Deaths are joined to ranks by pid, by the command line or by torchrun's table.
 
-/// "rank 3 (pid 1021 on node-b)", as far as known.
-std::string name_of(const Job& job, const Death& death) {
-  const int process = process_of(job, death);
-  const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
-  const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
-  const std::string host = is_placed ? nth_process(job, process).host : death.host;
-  const std::string on = host.empty() ? "" : " on " + host;
-  if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
-  if (rank >= 0) return fmt::format("rank {}{}", rank, on);
-  if (death.pid >= 0) return fmt::format("the process with pid {}{}", death.pid, on);
-  return "a process" + on;
-}
-
 FactValue died(const Job& job, const std::vector<Death>& found) {
   if (found.empty()) return unknown();
   FactValue value = yes({});
@@ -505,48 +501,6 @@ FactValue killed(const Job& job, const Instance&) {
 
 FactValue segfaulted(const Job& job, const Instance&) {
   return died(job, deaths_by(job, DeathBy::SegmentationFault));
-}
-
-/// The error status that a process ended with by itself; 0: none, or a signal ended it.
-int64_t own_status(const ExitReport& exit) {
-  if (exit.exitcode) return exit.signal() == 0 ? *exit.exitcode : 0;
-  constexpr std::string_view kExited = "Exited with exit code ";
-  if (!exit.ended.status.starts_with(kExited) || exit.signal() > 0) return 0;
-  return parse_int(exit.ended.status.substr(kExited.size())).value_or(0);
-}
-
-/// Others gave up waiting later than the launcher saw it end, and it says nothing itself.
-FactValue exited_first(const Job& job, const Instance&) {
-  const auto& stop = stop_evidence(job);
-  const ReportedWarning* warning = first_warning(job);
-  const bool nccl_failed = warning != nullptr && warning->is_own_failure();
-  if (!stop || stop->by != StopBy::Timeout || nccl_failed) return unknown();
-  std::optional<ExitReport> first;
-  Death who;
-  for (const ExitReport& exit : exit_reports(job)) {
-    const bool is_early =
-        own_status(exit) > 0 && is_before(job, exit.record.where, stop->line.where);
-    const bool is_first = is_early && (!first || exit.record.where < first->record.where);
-    if (!is_first) continue;
-    first = exit;
-    who = {.pid = exit.ended.pid, .rank = exit.ended.rank, .host = std::string(exit.ended.host)};
-  }
-  if (!first || failed_before(job, first->record.where)) return unknown();
-  // torchrun's table names the rank.
-  for (const ExitReport& exit : exit_reports(job)) {
-    if (who.rank < 0 && who.pid >= 0 && exit.ended.pid == who.pid) who.rank = exit.ended.rank;
-  }
-  const int process = process_of(job, who);
-  if (process < 0 && who.rank < 0) return unknown();
-  if (process >= 0 && has_said<WatchdogTimeout, NcclException, WorkException, WorkStatus>(
-                          job, nth_process(job, process))) {
-    return no();
-  }
-  FactValue value =
-      yes(fmt::format("{} ended with exit status {}", name_of(job, who), own_status(*first)),
-          {evidence_of(first->record), stop->line});
-  blame(process, who.rank, value);
-  return value;
 }
 
 FactValue raised_first(const Job& job, const Instance&) {
@@ -629,8 +583,6 @@ FactValue engine_waits(const Job& job, const Instance&) {
 constexpr std::array kStopFacts = {
     // vLLM says more than once that its workers take nothing, or are given nothing.
     job_fact("job.engine_waits", engine_waits),
-    // A process ended with an error status before the others gave up waiting, and none failed before.
-    job_fact("job.exited_first", exited_first),
     // Processes got SIGKILL, and not because the whole job was being ended.
     job_fact("job.killed", killed),
     // The program raised an exception before anything else failed.
