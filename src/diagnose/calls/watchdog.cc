@@ -441,7 +441,9 @@ std::string quiet_ranks_phrase(const Job& job) {
     reported.insert(work.rank);
   }
   std::vector<int> quiet;
-  const int nranks = job.nranks.value_or(0);
+  // There is a rank of each number below one that is there.
+  const int least = reported.empty() ? 0 : *reported.rbegin() + 1;
+  const int nranks = std::max(job.nranks.value_or(0), least);
   for (int rank = 0; rank < nranks && quiet.size() <= reported.size(); ++rank) {
     if (!reported.contains(rank)) quiet.push_back(rank);
   }

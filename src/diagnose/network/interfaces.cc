@@ -417,6 +417,7 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
   });
   std::map<std::string, std::vector<HostAddress>> bridges;
   std::vector<HostAddress> reaching_out;
+  std::vector<HostAddress> out_of_reach;
   for (const HostAddress& address : all_addresses(job)) {
     // What makes two addresses parts of the same private bridge.
     const bool in_container = is_container_host(address.host);
@@ -431,10 +432,18 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
     if (!range.empty() && std::ranges::any_of(targets, is_refusing)) {
       reaching_out.push_back(address);
     }
+    // Another host tried to reach this very address, and has no bridge of its own to show.
+    const auto tries = [&](const HostAddress& target) {
+      return target.ip == address.ip && !target.host.empty() && target.host != address.host;
+    };
+    if (!bridge.empty() && !address.host.empty() && std::ranges::any_of(targets, tries)) {
+      out_of_reach.push_back(address);
+    }
   }
   for (const auto& [bridge, addresses] : bridges) {
     if (are_of_two_hosts(addresses)) return addresses_answer(addresses);
   }
+  if (!out_of_reach.empty()) return addresses_answer(out_of_reach);
   if (reaching_out.empty()) return no();
   FactValue value = addresses_answer(reaching_out);
   value.what += ", and the peer's address is in the same range";

@@ -165,7 +165,12 @@ class MarkCollector {
   void add_programs() {
     add_all<WorkFinished>(EndState::Finished, "the program says that its work is done");
     add_all<WorkStopped>(EndState::Stopped, "the job was told to end");
-    add_all<LaunchStopped>(EndState::Stopped, "somebody or a limit ended the job");
+    for_each_said<LaunchStopped>(job_, [&](const auto& said) {
+      const std::string limit = to_valid_utf8(said.message.limit.substr(0, 64));
+      add(EndState::Stopped, -1,
+          limit.empty() ? "somebody ended the job" : "the scheduler ended it: " + limit,
+          said.record());
+    });
     for_each_said<MlperfRunStop>(job_, [&](const auto& said) {
       // "aborted": the target was not reached in the epochs that were allowed.
       const std::string status = to_valid_utf8(said.message.status.substr(0, 32));

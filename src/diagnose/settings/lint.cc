@@ -123,7 +123,8 @@ std::string filter_meant(std::string_view text, std::span<const std::string> nam
   for (const std::string& name : names) {
     const bool begins = upper_case(name).starts_with(upper_case(wanted));
     if (begins && name.starts_with(wanted))
-      return fmt::format("did you mean {}, without '='?", wanted);
+      return filter.exact ? fmt::format("did you mean {}, without '='?", wanted)
+                          : fmt::format("others have {}", name);
     if (begins) return fmt::format("did you mean {}? Case counts", name);
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
