@@ -4,6 +4,9 @@
 //   node01:91, node01:92   commId 0xb, rank 0 of 2 on GPU 60, rank 1 of 2 on GPU 61
 //     → two runs: other processes have the same ranks on the same GPUs, and no communicator joins
 //       them
+//   slurm-77.out: node01, node02; "CANCELLED … DUE TO PREEMPTION"; then node07, node08 with as many
+//   ranks
+//     → two runs: Slurm started the job again, on other hosts
 //
 // One job has many communicators, also some that are not joined (replicas that serve side by side),
 // so being apart is not enough: the same ranks must stand on the same GPUs, or torchrun's folders
@@ -41,6 +44,9 @@ struct World {
   std::map<int, Gpu> gpus;  ///< By rank of that communicator.
   std::string attempt_of;   ///< The folder in which torchrun keeps the attempts; empty: unknown.
   int attempt = -1;
+  std::string slurm_job;           ///< The number in the names of its files; empty: none is there.
+  int64_t input = -1;              ///< In which all its processes speak; -1: in several.
+  std::optional<SourceRef> ended;  ///< A line there that tells of an end, behind all they say.
 };
 
 /// Joins processes; `root` of two is the same once `join` has joined them.
@@ -88,6 +94,54 @@ void add_attempt(const Job& job, World& world) {
   world.attempt = attempts.begin()->second;
 }
 
+/// The places at which somebody says that a job, or its processes, were ended.
+std::vector<SourceRef> ends_told(const Job& job) {
+  std::vector<SourceRef> ends;
+  for (const SpeakerLog& log : job.logs) {
+    for (const uint16_t kind :
+         {kKindIndex<AgentSignalled>, kKindIndex<WorkerGroupRestart>, kKindIndex<JobCancelled>,
+          kKindIndex<LaunchStopped>, kKindIndex<ChildFailed>, kKindIndex<WorkerFailed>,
+          kKindIndex<ProcessEnded>}) {
+      for (const Record& record : log.records.kept(kind)) ends.push_back(record.where);
+    }
+  }
+  std::ranges::sort(ends);
+  return ends;
+}
+
+/// "771203" of "logs/slurm-771203.out", as Slurm names outputs unless it is told otherwise.
+std::string slurm_job_of(const std::string& path) {
+  constexpr std::string_view kBegin = "slurm-";
+  const std::string_view name = std::string_view(path).substr(path.find_last_of('/') + 1);
+  if (!name.starts_with(kBegin)) return {};
+  const size_t end = name.find_first_not_of("0123456789_", kBegin.size());
+  return std::string(name.substr(kBegin.size(), end - kBegin.size()));
+}
+
+/// Fills in where the world speaks, and how that goes on.
+void add_input(const Job& job, const std::vector<SourceRef>& ends, World& world) {
+  std::set<int64_t> inputs;
+  std::set<std::string> slurm_jobs;
+  SourceRef last;
+  for (const int p : world.processes) {
+    for (const size_t log : nth_process(job, p).logs) {
+      if (job.logs[log].speaker.pid < 0) continue;
+      for (const SourceRef where : {job.logs[log].first, job.logs[log].last}) {
+        inputs.insert(input_of(job, where));
+      }
+      last = std::max(last, job.logs[log].last);
+    }
+  }
+  for (const int64_t input : inputs) {
+    slurm_jobs.insert(input < 0 ? "" : slurm_job_of(job.inputs[static_cast<size_t>(input)].path));
+  }
+  if (slurm_jobs.size() == 1) world.slurm_job = *slurm_jobs.begin();
+  if (inputs.size() != 1) return;
+  world.input = *inputs.begin();
+  const auto end = std::ranges::upper_bound(ends, last);
+  if (end != ends.end() && input_of(job, *end) == world.input) world.ended = *end;
+}
+
 World make_world(const Job& job, std::vector<int> processes, const Communicator& largest) {
   World world;
   world.processes = std::move(processes);
@@ -129,9 +183,11 @@ std::vector<World> find_worlds(const Job& job) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     if (largest.contains(groups.root(p))) members[groups.root(p)].push_back(static_cast<int>(p));
   }
+  const std::vector<SourceRef> ends = ends_told(job);
   std::vector<World> worlds;
   for (auto& [root, processes] : members) {
     worlds.push_back(make_world(job, std::move(processes), *largest.at(root)));
+    add_input(job, ends, worlds.back());
   }
   std::ranges::sort(worlds, {}, &World::first);
   return worlds;
@@ -150,11 +206,21 @@ bool take_same_place(const World& a, const World& b) {
   return shared > 0;
 }
 
-/// Two attempts, or worlds of equal size of which one takes the place of the other. A world of one
-/// rank has none to be apart from: any program may run beside it.
+/// In one file the job of one world ends, and only then the other begins: a scheduler that starts a
+/// job again may give it other hosts.
+bool are_requeued(const World& a, const World& b) {
+  const auto follows = [](const World& before, const World& after) {
+    return before.ended && *before.ended < after.first;
+  };
+  return a.input >= 0 && a.input == b.input && (follows(a, b) || follows(b, a));
+}
+
+/// Two attempts or jobs, or worlds of equal size of which one takes the place of the other. A world
+/// of one rank has none to be apart from: any program may run beside it.
 bool are_different_runs(const World& a, const World& b) {
+  if (!a.slurm_job.empty() && !b.slurm_job.empty() && a.slurm_job != b.slurm_job) return true;
   if (!a.attempt_of.empty() && a.attempt_of == b.attempt_of && a.attempt != b.attempt) return true;
-  return a.nranks > 1 && a.nranks == b.nranks && take_same_place(a, b);
+  return a.nranks > 1 && a.nranks == b.nranks && (take_same_place(a, b) || are_requeued(a, b));
 }
 
 /// A start of NCCL parts its communicators into those only before and those only behind it.
@@ -309,21 +375,6 @@ std::vector<Caller> callers_of(const Job& job) {
     if (caller.nranks >= 2) callers.push_back(caller);
   }
   return callers;
-}
-
-/// The places at which somebody says that a job, or its processes, were ended.
-std::vector<SourceRef> ends_told(const Job& job) {
-  std::vector<SourceRef> ends;
-  for (const SpeakerLog& log : job.logs) {
-    for (const uint16_t kind :
-         {kKindIndex<AgentSignalled>, kKindIndex<WorkerGroupRestart>, kKindIndex<JobCancelled>,
-          kKindIndex<LaunchStopped>, kKindIndex<ChildFailed>, kKindIndex<WorkerFailed>,
-          kKindIndex<ProcessEnded>}) {
-      for (const Record& record : log.records.kept(kind)) ends.push_back(record.where);
-    }
-  }
-  std::ranges::sort(ends);
-  return ends;
 }
 
 /// In one file, one behind the other, with the end of a job between them. Without it a file may be
