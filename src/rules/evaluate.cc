@@ -514,8 +514,14 @@ void add(const Finding& finding, const std::string& run, std::vector<Finding>& a
   all.back().message = fmt::format("{}: {}", with_capital(run), finding.message);
 }
 
-/// "run 2: healthy, finished".
-std::string short_words(const JudgedRun& run) {
+/// "run 2: healthy, finished"; of a problem its headline, unless that is of the same kind as the
+/// one of the run that leads.
+std::string short_words(const JudgedRun& run, const JudgedRun& lead) {
+  if (badness(run.verdict.status) > 1 && !run.verdict.finding.empty()) {
+    if (run.verdict.finding != lead.verdict.finding)
+      return fmt::format("{}: {}", run.name, without_stop(run.verdict.headline));
+    return fmt::format("{}: the same kind of problem, {}", run.name, to_string(run.end.state));
+  }
   constexpr std::string_view kWords[] = {"a problem, {}", "suspicious, {}", "healthy, finished",
                                          "no problem seen, {}", "cannot be judged"};
   const bool unseen =
@@ -531,7 +537,7 @@ Verdict joined_verdict(const std::vector<Judged>& all, const Job& job) {
   std::vector<std::string> words;
   const bool leads = badness(verdict.status) > 1;
   for (const Judged& one : all) {
-    if (!leads || &one != &lead) words.push_back(short_words(one.run));
+    if (!leads || &one != &lead) words.push_back(short_words(one.run, lead.run));
   }
   if (leads) {
     verdict.headline = fmt::format("{}: {}; {}.", with_capital(lead.run.name),
