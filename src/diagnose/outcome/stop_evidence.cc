@@ -467,7 +467,14 @@ std::vector<Death> deaths_by(const Job& job, DeathBy by) {
 
 /// Whoever ends a hung job kills most of it: then the kill is how it ended, not why.
 bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
-  if (any_said<JobCancelled, LaunchStopped>(job) && !any_said<OomKill>(job)) return true;
+  bool is_asked = any_said<JobCancelled>(job);
+  // mpirun says that it ends the job, too, because a process was killed before.
+  for_each_said<LaunchStopped>(job, [&](const Said<LaunchStopped>& said) {
+    is_asked |= std::ranges::none_of(killed, [&](const Death& death) {
+      return death.line.where.unit == said.where().unit && death.line.where < said.where();
+    });
+  });
+  if (is_asked && !any_said<OomKill>(job)) return true;
   if (!job.nranks || !any_said<WatchdogTimeout>(job)) return false;
   return killed.size() > 1 && killed.size() * 2 > static_cast<size_t>(*job.nranks);
 }
