@@ -471,6 +471,7 @@ EventReader::EventReader(Receiver receive)
       joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
       messages_(all_wordings(), [this, receive = std::move(receive)](
                                     const Line& record, const Event& event, int lines) {
+        if (!tracebacks_.concern(event)) return receive(record, event, lines);
         receive(record, tracebacks_.read(record.text, event), lines);
       }) {}
 

@@ -217,7 +217,10 @@ class Tracebacks {
   /// True if lines to come may mean something else than each does on its own.
   bool is_open() const { return !open_.empty(); }
 
-  /// What `event`, the next one, means where it stands. Both view `line`.
+  /// False if `event`, the next one, means what it means on its own.
+  bool concern(const Event& event) const;
+
+  /// What `event`, the next one that concerns tracebacks, means where it stands. Both view `line`.
   Event read(std::string_view line, const Event& event);
 
  private:

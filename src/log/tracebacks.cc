@@ -11,6 +11,11 @@ namespace {
 constexpr size_t kMostOpen = 64;  ///< Ranks of a node, and more.
 constexpr int kMostLines = 2000;  ///< Python leaves frames out that repeat themselves.
 
+template <typename T>
+bool is_of(const Event& event) {
+  return event.message.kind != nullptr && event.message.kind->index == kKindIndex<T>;
+}
+
 /// Who prints a line, as far as its prefix says.
 std::string voice_of(const Prefix& prefix) {
   std::string voice;
@@ -32,12 +37,14 @@ Message read_exception(std::string_view text) {
 
 }  // namespace
 
+bool Tracebacks::concern(const Event& event) const {
+  return is_open() || is_of<ExceptionIgnored>(event) || is_of<TracebackStarted>(event);
+}
+
 Event Tracebacks::read(std::string_view line, const Event& event) {
   Event result = event;
-  const Kind* kind = event.message.kind;
-  const bool is_ignored = kind != nullptr && kind->index == kKindIndex<ExceptionIgnored>;
-  const bool is_begin = kind != nullptr && kind->index == kKindIndex<TracebackStarted>;
-  if (!is_open() && !is_ignored && !is_begin) return result;
+  const bool is_ignored = is_of<ExceptionIgnored>(event);
+  const bool is_begin = is_of<TracebackStarted>(event);
   if (may_start_unit(line)) {
     open_.clear();
     return result;

@@ -215,8 +215,9 @@ class MarkCollector {
   void add_process(int process, EndState state, std::string what, const Record& record) {
     if (process >= 0) {
       const Process& known = nth_process(job_, process);
-      const std::string who = known.rank >= 0 ? fmt::format("rank {}", known.rank)
-                                              : fmt::format("the process with pid {}", known.pid);
+      const std::string who = known.rank >= 0  ? fmt::format("rank {}", known.rank)
+                              : known.pid >= 0 ? fmt::format("the process with pid {}", known.pid)
+                                               : "a process";
       return add(state, process, who + " " + what, record);
     }
     // A process that nothing else is known of: its failure is the job's, its good end is not.

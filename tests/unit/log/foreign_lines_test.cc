@@ -61,6 +61,10 @@ constexpr Row kRows[] = {
     {"Training epoch 0, iteration 9/99 | lr: 0.0003", "iteration_line iteration=9 total=99"},
     {"[step=10/1000,epoch=0]", "iteration_line iteration=10 total=1000"},
     {"[batch=10/500]:", "iteration_line iteration=10 total=500"},
+    {"step 500 loss 3.950 tokens/s 101233", "iteration_line iteration=500"},
+    {"2026-02-09 11:22:33,123 INFO trainer: Step 500: train loss 3.950",
+     "iteration_line iteration=500"},
+    {"Epoch [5/20] Step [30/100] Loss: 2.31", "iteration_line iteration=30 total=100"},
     {"step=fast", "- step=fast"},
     {"iteration done", "- iteration done"},
     // Tables.

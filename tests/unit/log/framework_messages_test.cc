@@ -245,7 +245,7 @@ TEST(FrameworkMessages, LeaveTrainingOutputForeign) {
   const std::string_view lines[] = {
       "",
       "done",
-      "{'loss': 0.8812, 'learning_rate': 4.1e-05, 'epoch': 1.0}",
+      "{'loss': 0.8812, 'learning_rate': 4.1e-05}",
       "Setting up FSDP workers with world_size=2",
       "  File \"train.py\", line 90, in <module>",
       "    raise RuntimeError(\"DataLoader worker exited unexpectedly\")",

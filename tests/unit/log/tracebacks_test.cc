@@ -41,6 +41,7 @@ const std::string kFrames =
 /// `log` behind the same prefix on every line.
 std::string of_rank(int rank, std::string_view log) {
   std::string all;
+  if (log.ends_with('\n')) log.remove_suffix(1);
   for (const std::string_view line : split(log, '\n'))
     all += "[rank" + std::to_string(rank) + "]: " + std::string(line) + "\n";
   return all;

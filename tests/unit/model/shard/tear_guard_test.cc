@@ -54,7 +54,7 @@ TEST(TearGuard, JoinsPiecesWhereOnlyOneReadingIsPossible) {
        "Version 13000\n",
        kBoth},
       {"a line that a program ends later",
-       "step 10 | loss 3.25node-a:41:41 [0] NCCL INFO cudaDriverVersion 13000\n"
+       "shard 10 | rows 3.25node-a:41:41 [0] NCCL INFO cudaDriverVersion 13000\n"
        "node-b:52:52 [1] NCCL INFO Connected all rings\n"
        "\n",
        kBoth},
