@@ -58,7 +58,10 @@ Event Tracebacks::read(std::string_view line, const Event& event) {
     if (open != open_.end()) open_.erase(open);
     if (open_.size() == kMostOpen) open_.erase(open_.begin());
     open_.push_back({voice, is_ignored || was_announced, is_begin});
-    if (was_announced) result.message = {}, result.fate = LineFate::Foreign;
+    if (was_announced) {
+      result.message = {};
+      result.fate = LineFate::Foreign;
+    }
     result.is_of_traceback = true;
     return result;
   }

@@ -37,11 +37,17 @@ FactValue exited_first(const Job& job, const Instance&) {
   const ReportedWarning* warning = first_warning(job);
   const bool nccl_failed = warning != nullptr && warning->is_own_failure();
   if (!stop || stop->by != StopBy::Timeout || nccl_failed) return unknown();
+  // Workers that torchrun starts anew wait for nobody of the attempt before.
+  SourceRef restarted;
+  for_each_said<WorkerGroupRestart>(job, [&](const auto& said) {
+    if (is_before(job, said.where(), stop->line.where))
+      restarted = std::max(restarted, said.where());
+  });
   std::optional<ExitReport> first;
   Death who;
   for (const ExitReport& exit : exit_reports(job)) {
-    const bool is_early =
-        own_status(exit) > 0 && is_before(job, exit.record.where, stop->line.where);
+    const bool is_early = own_status(exit) > 0 && restarted < exit.record.where &&
+                          is_before(job, exit.record.where, stop->line.where);
     const bool is_first = is_early && (!first || exit.record.where < first->record.where);
     if (!is_first) continue;
     first = exit;
@@ -65,62 +71,56 @@ FactValue exited_first(const Job& job, const Instance&) {
   return value;
 }
 
-/// Hosts whose launcher was told to end, and the line that says so first.
-struct StoppedHosts {
-  std::set<std::string> hosts;
-  std::string signal;
-  std::optional<Record> line;
-};
-
-/// torchrun's agent names no host: the workers do that it ends, and whose lines are in its file.
-StoppedHosts stopped_hosts(const Job& job) {
-  StoppedHosts stopped;
+/// The hosts on which an agent that was told to end ends its workers: the agent names none itself.
+std::set<std::string> stopped_hosts(const Job& job) {
   std::set<uint64_t> units;
-  for_each_said<AgentSignalled>(job, [&](const Said<AgentSignalled>& said) {
-    units.insert(said.where().unit);
-    if (stopped.line && stopped.line->where < said.where()) return;
-    stopped.line = said.record();
-    stopped.signal = to_valid_utf8(said.message.signal);
-  });
+  for_each_said<AgentSignalled>(job, [&](const auto& said) { units.insert(said.where().unit); });
+  std::set<std::string> hosts;
   for_each_said<WorkerClosing>(job, [&](const Said<WorkerClosing>& said) {
     const int process = process_of_pid(job, said.message.pid);
     if (process < 0 || !units.contains(said.where().unit)) return;
     const std::string& host = nth_process(job, process).host;
-    if (!host.empty()) stopped.hosts.insert(host);
+    if (!host.empty()) hosts.insert(host);
   });
-  return stopped;
+  return hosts;
 }
 
-/// The first time at which one of these lines was printed; nullopt: none carries one.
-template <typename... T>
-std::optional<LineTime> first_time_of(const Job& job) {
-  std::optional<LineTime> first;
-  const auto add = [&](const auto& said) {
-    const LineTime time = time_of(said.record());
-    if (time.known() && (!first || time.nanoseconds < first->nanoseconds)) first = time;
-  };
-  (for_each_said<T>(job, add), ...);
-  return first;
-}
-
-/// The agents of other hosts noticed failures later than that. Where all agents are told to end,
-/// somebody ended the job.
+/// All others noticed failures later than that. Where all agents are told to end, or more of them
+/// than hosts are known for, somebody ended the job.
 FactValue host_stopped(const Job& job, const Instance&) {
-  if (any_said<JobCancelled, LaunchStopped>(job)) return unknown();
-  const StoppedHosts stopped = stopped_hosts(job);
-  if (!stopped.line || stopped.hosts.empty()) return unknown();
-  if (std::cmp_greater_equal(stopped.hosts.size(), job.nhosts)) return no();
-  const LineTime told = time_of(*stopped.line);
-  const auto failed =
-      first_time_of<WorkerFailed, WatchdogTimeout, WorkException, HeartbeatTimeout>(job);
-  if (!told.known() || !failed || told.has_zone != failed->has_zone) return unknown();
-  if (failed->nanoseconds <= told.nanoseconds) return no();
+  const ReportedWarning* warning = first_warning(job);
+  const bool nccl_failed = warning != nullptr && warning->is_own_failure();
+  if (any_said<JobCancelled, LaunchStopped>(job) || nccl_failed) return unknown();
+  const std::set<std::string> hosts = stopped_hosts(job);
+  // An agent says it once, and once more as an exception.
+  constexpr uint64_t kMostLines = 2;
+  uint64_t lines = 0;
+  std::optional<Record> told;
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList list = log.records.find(kKindIndex<AgentSignalled>);
+    lines += list.total;
+    for (const Record& record : list.kept) {
+      if (!told || record.where < told->where) told = record;
+    }
+  }
+  if (!told || hosts.empty() || lines > kMostLines * hosts.size()) return unknown();
+  if (std::cmp_greater_equal(hosts.size(), job.nhosts)) return no();
+  const LineTime when = time_of(*told);
+  std::optional<int64_t> failed;
+  const auto add_failure = [&](const auto& said) {
+    const LineTime time = time_of(said.record());
+    const bool compares = time.known() && time.has_zone == when.has_zone;
+    if (compares && (!failed || time.nanoseconds < *failed)) failed = time.nanoseconds;
+  };
+  for_each_said<WorkerFailed, WatchdogTimeout, WorkException, HeartbeatTimeout>(job, add_failure);
+  if (!when.known() || !failed) return unknown();
+  if (*failed <= when.nanoseconds) return no();
   FactValue value =
       yes(fmt::format("the launcher on {} was told to end (signal {})",
-                      few_of({stopped.hosts.begin(), stopped.hosts.end()}, kMostNamed, ", "),
-                      stopped.signal),
-          {evidence_of(*stopped.line)});
-  value.hosts.assign(stopped.hosts.begin(), stopped.hosts.end());
+                      few_of({hosts.begin(), hosts.end()}, kMostNamed, ", "),
+                      to_valid_utf8(read_message<AgentSignalled>(parse_message(*told)).signal)),
+          {evidence_of(*told)});
+  value.hosts.assign(hosts.begin(), hosts.end());
   return value;
 }
 

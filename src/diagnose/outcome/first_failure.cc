@@ -77,14 +77,19 @@ class DeathCollector {
   /// Its launcher ended it. Some send their signal to processes of which they reported the end
   /// before.
   bool is_victim(const Death& death) const {
-    const auto is_of_tree = [&](SourceRef told) {
-      return told.unit == death.line.where.unit && told < death.line.where;
-    };
-    if (death.by == DeathBy::Kill && std::ranges::any_of(tree_kills_, is_of_tree)) return true;
     const auto victim = victims_.find(death.pid);
     if (victim == victims_.end()) return false;
     const SourceRef ended = death.line.where;
     return ended.unit != victim->second.unit || victim->second < ended;
+  }
+
+  /// Killed with all others of its program. Where the kernel or Slurm wanted the memory they say so.
+  bool is_killed_with_tree(const ExitReport& exit) const {
+    const SourceRef ended = exit.record.where;
+    return !exit.ended.status.starts_with("Out Of Memory") &&
+           std::ranges::any_of(tree_kills_, [&](SourceRef told) {
+             return told.unit == ended.unit && told < ended;
+           });
   }
 
   void add(Death death) {
@@ -107,7 +112,7 @@ class DeathCollector {
     for (const ExitReport& exit : exit_reports(job_)) {
       if (exit.words().empty()) who = exit.ended;
       const auto by = death_by(exit);
-      if (!by) continue;
+      if (!by || (*by == DeathBy::Kill && is_killed_with_tree(exit))) continue;
       ProcessEnded ended = exit.ended;
       if (ended.rank < 0) ended.rank = rank_in_command(ended.command);
       if (ended.pid < 0 && ended.command.empty() && ended.signal > 0) {
