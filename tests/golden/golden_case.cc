@@ -46,8 +46,30 @@ GoldenCase load_golden_case(const fs::path& folder) {
   return golden;
 }
 
+/// What the program does for the command line of the case.
+Outcome outcome_of(const GoldenCase& golden) {
+  Command command{.arguments = {ncclog_binary().string()}, .folder = golden.folder.string()};
+  for (const auto& word : golden.arguments) command.arguments.push_back(word);
+  Outcome outcome = run_command(command);
+  outcome.standard_output = without_rulebook_hash(std::move(outcome.standard_output));
+  return outcome;
+}
+
+/// What of the output the case states.
+std::string stated(const GoldenCase& golden, std::string output) {
+  const std::string base = read_if_there(golden.folder / "base");
+  if (!base.empty()) {
+    const GoldenCase other =
+        load_golden_case(golden.folder.parent_path() / base.substr(0, base.find('\n')));
+    return text_diff(outcome_of(other).standard_output, output);
+  }
+  const std::string parts = read_if_there(golden.folder / "parts");
+  return parts.empty() ? output : parts_of(output, parts);
+}
+
 /// The file that holds the expected output; its ending says what the text is.
 fs::path expected_file(const GoldenCase& golden) {
+  if (fs::exists(golden.folder / "base")) return golden.folder / "expected.diff";
   for (const char* ending : {"txt", "json", "md", "html", "csv", "xml"}) {
     fs::path file = golden.folder / (std::string("expected.") + ending);
     if (fs::exists(file)) return file;
@@ -106,6 +128,28 @@ std::vector<std::string> split_arguments(std::string_view text) {
   return words;
 }
 
+std::string parts_of(std::string_view text, std::string_view beginnings) {
+  using Beginnings = std::vector<std::string_view>;
+  // A page's sections hold headings and folds of their own.
+  const Beginnings others = text.starts_with("<!DOCTYPE")
+                                ? Beginnings{"<section ", "</section>"}
+                                : Beginnings{"#", "<details>", "</details>", "  \""};
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::string parts;
+  for (const std::string_view beginning : split(beginnings, '\n')) {
+    if (beginning.empty()) continue;
+    const size_t before = parts.size();
+    bool inside = false;
+    for (const std::string_view line : split(text, '\n')) {
+      if (starts_with_one_of(line, others)) inside = false;
+      if (line.starts_with(beginning)) inside = true;
+      if (inside) parts += std::string(line) + "\n";
+    }
+    if (parts.size() == before) parts += "missing: " + std::string(beginning) + "\n";
+  }
+  return parts;
+}
+
 std::vector<GoldenCase> load_golden_cases(const fs::path& root) {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(root)) {
@@ -118,10 +162,8 @@ std::vector<GoldenCase> load_golden_cases(const fs::path& root) {
 }
 
 std::string check_golden_case(const GoldenCase& golden, bool update) {
-  Command command{.arguments = {ncclog_binary().string()}, .folder = golden.folder.string()};
-  for (const auto& word : golden.arguments) command.arguments.push_back(word);
-  Outcome outcome = run_command(command);
-  outcome.standard_output = without_rulebook_hash(std::move(outcome.standard_output));
+  Outcome outcome = outcome_of(golden);
+  outcome.standard_output = stated(golden, std::move(outcome.standard_output));
   if (update) {
     rewrite(golden, outcome);
     return {};

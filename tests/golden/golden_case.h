@@ -7,6 +7,15 @@
 //     exit_code        may be left out if it is 0
 //     anything else    input; the command runs in this folder
 //
+// A report that is shown whole elsewhere is not repeated. A case may state a part of it:
+//
+//     parts            "### Runs": only what begins with these words, up to the next heading
+//
+// or what its flags change in it:
+//
+//     base             a hang with ranks waiting
+//     expected.diff    lines of that case's output with '-', of this one's with '+'
+//
 // NCCLOG_UPDATE_GOLDEN=1 writes the expected files from what the program prints. Review that diff
 // like code.
 
@@ -31,6 +40,11 @@ std::vector<GoldenCase> load_golden_cases(const std::filesystem::path& root);
 
 /// Words of `text` as a shell splits them, with '…' and "…" but without any expansion.
 std::vector<std::string> split_arguments(std::string_view text);
+
+/// The parts of `text` that begin as one of `beginnings` does, one a line, in that order. A part
+/// ends before the next section of a page, heading of Markdown or key of a JSON object; one that is
+/// not there is said to be missing.
+std::string parts_of(std::string_view text, std::string_view beginnings);
 
 /// Runs the case and compares, or rewrites what it expects if `update` is set. Says how the outcome
 /// differs; empty if it does not.
