@@ -2,6 +2,7 @@
 // this machine, loopback only; skipped where Slurm is not installed or cannot be started.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -65,11 +66,16 @@ TEST(Cluster, LooksAtOtherNodesFromABatchJob) {
   if (!slurm.why_not().empty()) GTEST_SKIP() << slurm.why_not();
   slurm.folder().add("logs/nccl.log", kLogOf[1]);
   const std::string folder = slurm.folder().path().string();
-  const Outcome batch =
-      slurm.run({"sbatch", "--wait", "--nodelist=n1", "--output=" + folder + "/batch.out", "--wrap",
-                 ncclog_binary().string() + " cluster --slurm --nodelist n2 --format json " +
-                     "--fail-on never --parts " + folder + " " + folder + "/logs"});
-  EXPECT_EQ(batch.exit_code, 0) << batch.standard_error << read_file(folder + "/batch.out");
+  // sbatch --wait looks every ten seconds; a pipe knows at once.
+  const std::string status = folder + "/status";
+  ASSERT_EQ(mkfifo(status.c_str(), 0600), 0);
+  const Outcome batch = slurm.run(
+      {"sbatch", "--nodelist=n1", "--output=" + folder + "/batch.out", "--wrap",
+       ncclog_binary().string() + " cluster --slurm --nodelist n2 --format json " +
+           "--fail-on never --parts " + folder + " " + folder + "/logs; echo $? > " + status});
+  ASSERT_EQ(batch.exit_code, 0) << batch.standard_error;
+  const Outcome ended = run_command({.arguments = {"timeout", "60", "cat", status}});
+  EXPECT_EQ(ended.standard_output, "0\n") << read_file(folder + "/batch.out");
   EXPECT_NE(read_file(folder + "/batch.out").find("Rank 1 on n2 (pid 52): no space left"),
             std::string::npos)
       << read_file(folder + "/batch.out");

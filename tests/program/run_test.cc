@@ -51,6 +51,16 @@ std::string leave_logs(const std::string& sample) {
   return "cp " + sample_logs(sample).string() + "/*nccl*.txt \"$(dirname \"$NCCL_DEBUG_FILE\")\"; ";
 }
 
+/// A script that runs until `file` beside the logs holds `text`, for a minute at the most. `work` is
+/// done meanwhile, again and again.
+std::string until(const std::string& file, const std::string& text, const std::string& work = "") {
+  return "n=0; until grep -qs '" + text + "' \"$(dirname \"$NCCL_DEBUG_FILE\")/" + file +
+         "\" || [ $((n += 1)) -gt 300 ]; do sleep 0.2; " + work + "done; ";
+}
+
+/// Until ncclog run has said that nothing is written, and what the logs show so far.
+std::string until_a_stall_is_told() { return until("stall.md", "."); }
+
 TEST_F(Run, StreamsAndStatusAreTheCommands) {
   const Outcome out = run({"-q"}, "echo out; echo err >&2; exit 7");
   EXPECT_EQ(out.standard_output, "out\n");
@@ -132,11 +142,13 @@ TEST_F(Run, SignalsArePassedOn) {
             std::string::npos);
 }
 
-TEST_F(Run, ACommandMayIgnoreASignal) {
+TEST_F(Run, ACommandMayOutliveASignal) {
   const std::string up = (dir_.path() / "up").string();
   const Outcome out = run_command(
       {.arguments = {"/bin/bash", "-c",
-                     terminated(logs(), up, "trap \"\" TERM; touch " + up + "; sleep 2; exit 5")}});
+                     terminated(logs(), up,
+                                "trap \"caught=1\" TERM; touch " + up +
+                                    "; until [ \"$caught\" ]; do sleep 0.05; done; exit 5")}});
   EXPECT_EQ(out.standard_output, "status 5\n") << out.standard_error;
 }
 
@@ -210,8 +222,9 @@ TEST_F(Run, WorkersOfTorchrunAreTasks) {
 }
 
 TEST_F(Run, AStallIsToldWhileItLasts) {
-  const Outcome out = run({"--stall", "1", "--level", "collectives"},
-                          leave_logs("timeout-rank-skips") + "sleep 5; echo went on");
+  const Outcome out =
+      run({"--stall", "1", "--level", "collectives"},
+          leave_logs("timeout-rank-skips") + until_a_stall_is_told() + "echo went on");
   EXPECT_EQ(out.standard_output, "went on\n");
   EXPECT_EQ(out.exit_code, 0);
   const size_t told = out.standard_error.find("nothing was written for 1 s");
@@ -249,7 +262,7 @@ std::string dump_when_asked() {
 }
 
 TEST_F(Run, AStallAsksTheFlightRecorders) {
-  const Outcome out = run({"--stall", "1"}, dump_when_asked() + "sleep 9");
+  const Outcome out = run({"--stall", "1"}, dump_when_asked() + until_a_stall_is_told());
   const size_t told = out.standard_error.find("nothing was written for 1 s");
   ASSERT_NE(told, std::string::npos) << out.standard_error;
   EXPECT_NE(out.standard_error.find("Rank 1 holds the job up", told), std::string::npos)
@@ -265,7 +278,7 @@ TEST_F(Run, WithoutAStallNobodyIsAsked) {
 
 TEST_F(Run, AStallThatLastsUntilTheEndIsKnownThen) {
   const Outcome out = run({"--stall", "1", "--level", "collectives"},
-                          leave_logs("timeout-rank-skips") + "sleep 4; exit 1");
+                          leave_logs("timeout-rank-skips") + until_a_stall_is_told() + "exit 1");
   EXPECT_EQ(out.exit_code, 1);
   const std::string text = report();
   EXPECT_NE(text.find("'ncclog run' saw that nothing was written for 1 s"), std::string::npos)
@@ -274,9 +287,12 @@ TEST_F(Run, AStallThatLastsUntilTheEndIsKnownThen) {
 
 TEST_F(Run, AStallAfterWhichTheWorkWentOnIsForgotten) {
   run({"-q", "--stall", "2", "--level", "collectives"},
-      leave_logs("timeout-rank-skips") +
-          "sleep 4; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do echo . >> \"$NCCL_DEBUG_FILE\"; "
-          "sleep 1; done; exit 1");
+      leave_logs("timeout-rank-skips") + until_a_stall_is_told() +
+          until("ncclog-run.task-0.log", "something is written again",
+                "echo . >> \"$NCCL_DEBUG_FILE\"; ") +
+          "exit 1");
+  ASSERT_EQ(starts().size(), 1U);
+  EXPECT_TRUE(fs::exists(starts()[0] / "stall.md"));
   EXPECT_EQ(report().find("nothing was written for"), std::string::npos) << report();
 }
 
@@ -284,7 +300,8 @@ TEST_F(Run, StacksAreCollectedWhileAStallLasts) {
   const std::string program = dir_.add("bin/py-spy", "#!/bin/sh\necho stack of $3\n");
   fs::permissions(program, fs::perms::owner_all);
   const std::string path = (dir_.path() / "bin").string() + ":/usr/bin:/bin";
-  run({"--stall", "1", "--stacks", "--level", "collectives"}, "sleep 4", {{"PATH", path}});
+  run({"--stall", "1", "--stacks", "--level", "collectives"}, until_a_stall_is_told(),
+      {{"PATH", path}});
   ASSERT_EQ(starts().size(), 1U);
   for (const auto& entry : fs::directory_iterator(starts()[0])) {
     if (!entry.path().filename().string().starts_with("stacks.")) continue;
