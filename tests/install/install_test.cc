@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/temp_dir.h"
@@ -9,34 +11,39 @@
 namespace ncclog::testing {
 namespace {
 
+/// Installs once for all tests of a process.
 class Install : public ::testing::Test {
  protected:
-  void SetUp() override {
+  static void SetUpTestSuite() {
+    prefix_ = std::make_unique<TempDir>();
     Outcome out =
         run_command({.arguments = {cmake_command().string(), "--install", build_dir().string(),
-                                   "--prefix", prefix_.path().string()}});
+                                   "--prefix", prefix_->path().string()}});
     ASSERT_EQ(out.exit_code, 0) << out.standard_output << out.standard_error;
   }
+  static void TearDownTestSuite() { prefix_.reset(); }
 
-  Outcome run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), (prefix_.path() / "bin" / "ncclog").string());
-    return run_command({.arguments = std::move(arguments), .folder = prefix_.path().string()});
+  static Outcome run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), (prefix_->path() / "bin" / "ncclog").string());
+    return run_command({.arguments = std::move(arguments), .folder = prefix_->path().string()});
   }
 
-  TempDir prefix_;
+  static std::unique_ptr<TempDir> prefix_;
 };
 
+std::unique_ptr<TempDir> Install::prefix_;
+
 TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
-  EXPECT_TRUE(exists(prefix_.path() / "share/doc/ncclog/README.md"));
-  EXPECT_TRUE(is_directory(prefix_.path() / "share/ncclog/rules"));
-  EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/report.schema.json"),
+  EXPECT_TRUE(exists(prefix_->path() / "share/doc/ncclog/README.md"));
+  EXPECT_TRUE(is_directory(prefix_->path() / "share/ncclog/rules"));
+  EXPECT_EQ(read_file(prefix_->path() / "share/ncclog/report.schema.json"),
             run({"rules", "schema", "report"}).standard_output);
-  EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/plan.schema.json"),
+  EXPECT_EQ(read_file(prefix_->path() / "share/ncclog/plan.schema.json"),
             read_file(source_dir() / "src/replay/plan/plan.schema.json"));
 
-  EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/lnav/nccl.json"),
+  EXPECT_EQ(read_file(prefix_->path() / "share/ncclog/lnav/nccl.json"),
             run({"export", "--format", "lnav"}).standard_output);
-  EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/rules/rule.schema.json"),
+  EXPECT_EQ(read_file(prefix_->path() / "share/ncclog/rules/rule.schema.json"),
             run({"rules", "schema"}).standard_output);
 
   Outcome version = run({"--version"});
@@ -47,7 +54,7 @@ TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
   EXPECT_EQ(rules.exit_code, 0) << rules.standard_error;
   EXPECT_NE(rules.standard_output.find("shm-no-space"), std::string::npos);
 
-  Outcome checked = run({"rules", "check", (prefix_.path() / "share/ncclog/rules").string()});
+  Outcome checked = run({"rules", "check", (prefix_->path() / "share/ncclog/rules").string()});
   EXPECT_EQ(checked.exit_code, 0) << checked.standard_error;
 
   Outcome report = run({"analyze", sample_logs("rank-killed").string()});
@@ -57,7 +64,7 @@ TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
 }
 
 TEST_F(Install, BringsManPagesAndCompletions) {
-  const std::filesystem::path share = prefix_.path() / "share";
+  const std::filesystem::path share = prefix_->path() / "share";
   const std::pair<const char*, const char*> kPrinted[] = {
       {"bash-completion/completions/ncclog", "bash"},
       {"zsh/site-functions/_ncclog", "zsh"},
@@ -74,8 +81,9 @@ TEST_F(Install, BringsManPagesAndCompletions) {
 
 /// What a shell of one's own does that finds the completions where they are installed.
 TEST_F(Install, BashCompletesWhatIsInstalled) {
-  const std::string script = (prefix_.path() / "share/bash-completion/completions/ncclog").string();
-  const std::string program = (prefix_.path() / "bin/ncclog").string();
+  const std::string script =
+      (prefix_->path() / "share/bash-completion/completions/ncclog").string();
+  const std::string program = (prefix_->path() / "bin/ncclog").string();
   const Outcome offered =
       run_command({.arguments = {"bash", "--norc", "-c",
                                  "source '" + script + "'; COMP_WORDS=('" + program +
@@ -87,7 +95,7 @@ TEST_F(Install, BashCompletesWhatIsInstalled) {
 /// `man` itself finds the pages; groff's macros ask for it.
 TEST_F(Install, ManShowsThePages) {
   if (run_command({.arguments = {"which", "man"}}).exit_code != 0) GTEST_SKIP() << "no man here";
-  const std::string pages = (prefix_.path() / "share/man").string();
+  const std::string pages = (prefix_->path() / "share/man").string();
   for (const char* page : {"ncclog", "ncclog-analyze"}) {
     const Outcome shown = run_command({.arguments = {"man", "--warnings", "-M", pages, page},
                                        .environment = {{"MANPAGER", "cat"}, {"MANWIDTH", "80"}}});
