@@ -218,15 +218,33 @@ HostClause load_host_clause(const RuleFile& file, const RuleNode& root) {
   return clause;
 }
 
+/// A log, or a map of one and what it shows.
+Example load_example(const RuleFile& file, const RuleNode& node, const Names& keys) {
+  Example example{.place = node.place};
+  const RuleNode* log = node.find("log");
+  // A map without one is a log that lacks its quotes.
+  example.log = scalar_of(file, log != nullptr ? *log : node, "a log");
+  only_keys(file, node, keys);
+  const std::pair<std::string_view, std::string_view Example::*> texts[] = {
+      {"name", &Example::name}, {"ranks", &Example::ranks}, {"says", &Example::says}};
+  for (const auto& [key, text] : texts) {
+    const RuleNode* value = node.find(key);
+    if (value != nullptr) example.*text = scalar_of(file, *value, "a text");
+  }
+  return example;
+}
+
 void load_examples(const RuleFile& file, Rule& rule) {
   const RuleNode& examples = required(file, *rule.source, "examples");
   entries_of(file, examples, "examples that fire and examples that stay quiet");
   only_keys(file, examples, {"fires", "quiet"});
-  for (const auto& [key, logs] : {std::pair("fires", &rule.fires), {"quiet", &rule.quiet}}) {
+  const auto load = [&](std::string_view key, const Names& keys, std::vector<Example>& to) {
     for (const RuleNode& item : items_of(file, required(file, examples, key), "a list of logs")) {
-      logs->push_back({scalar_of(file, item, "a log"), item.place});
+      to.push_back(load_example(file, item, keys));
     }
-  }
+  };
+  load("fires", {"log", "name", "ranks", "says"}, rule.fires);
+  load("quiet", {"log", "name"}, rule.quiet);
 }
 
 uint64_t hash_node(uint64_t hash, const RuleNode& node) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -152,10 +153,15 @@ struct HostClause {
   Refutes refutes = Refutes::Finding;
 };
 
-/// A log on which the rule must fire, or must not.
+/// A log on which the rule must fire, or must not:
+///   {name: who did not enter is named, log: …, ranks: 1, says: rank 1 (n3) did not}
+/// Its texts are parts of Rule::source.
 struct Example {
-  std::string log;
+  std::string_view log;
   Place place;
+  std::string_view name = {};   ///< What it shows; empty: the log speaks for itself.
+  std::string_view ranks = {};  ///< Whom the finding must name: "0,2-3", "none"; empty: anybody.
+  std::string_view says = {};   ///< What its message must hold.
 };
 
 struct Rule {

@@ -28,7 +28,8 @@ std::map<std::string_view, const Rule*> by_id(const Rulebook& rulebook) {
 std::string examples_block(std::string_view name, const std::vector<Example>& examples) {
   std::string out;
   for (const Example& example : examples) {
-    out += fmt::format("{}\n", name);
+    out += example.name.empty() ? fmt::format("{}\n", name)
+                                : fmt::format("{}: {}\n", name, printable(example.name));
     for (const std::string_view line : split(trim(example.log), '\n')) {
       out += "    " + printable(line) + "\n";
     }
@@ -303,7 +304,8 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
     ++result.examples;
     const Job job = reader(example.log, matcher);
     const Diagnosis diagnosis = evaluate(rulebook, job);
-    const bool fires = finding_of(diagnosis, rule.id) != nullptr;
+    const Finding* finding = finding_of(diagnosis, rule.id);
+    const bool fires = finding != nullptr;
     const auto fail = [&](std::string what) {
       const auto [line, column] = example.place;
       result.failures.push_back(
@@ -311,12 +313,19 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
     };
     if (fires != must_fire) {
       std::vector<std::string> ids;
-      for (const Finding& finding : diagnosis.findings) ids.push_back(finding.id);
+      for (const Finding& found : diagnosis.findings) ids.push_back(found.id);
       fail(fmt::format("{}; found: {}; {}",
                        must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
                        ids.empty() ? "nothing" : join(ids, ", "), kinds_of(job)));
     }
     if (!fires || !must_fire) return;
+    const std::string ranks = finding->ranks.empty() ? "none" : ranges_text(finding->ranks);
+    if (!example.ranks.empty() && example.ranks != ranks) {
+      fail(fmt::format("must name the ranks {}, but names {}", example.ranks, ranks));
+    }
+    if (finding->message.find(example.says) == std::string::npos) {
+      fail(fmt::format("must say \"{}\", but says: {}", example.says, finding->message));
+    }
     const std::vector<std::string> others = unrelated_findings(rulebook, rule, diagnosis);
     if (!others.empty()) {
       fail(fmt::format("fires here, but not alone: {}; name them in 'related' if they belong to it",

@@ -159,6 +159,13 @@ constexpr Change kChanges[] = {
      "rules/a/my-rule.yaml:1:1: the key 'examples' is missing"},
     {", quiet: [b]", "", "rules/a/my-rule.yaml:8:11: the key 'quiet' is missing"},
     {"fires: [a]", "fires: []", "rules/a/my-rule.yaml:8:19: expected a list of logs, found none"},
+    {"fires: [a]", "fires: [{log: a, rank: 1}]",
+     "rules/a/my-rule.yaml:8:28: unknown key 'rank' | did you mean 'ranks'?"},
+    {"fires: [a]", "fires: [{a: b}]",
+     "rules/a/my-rule.yaml:8:20: expected a log, found a map | quote a text that holds ': ', else "
+     "YAML reads a map"},
+    {"quiet: [b]", "quiet: [{log: b, ranks: 1}]",
+     "rules/a/my-rule.yaml:8:41: unknown key 'ranks' | known: log, name"},
     {"role: cause\n", "role: cause\nper: hosts\n",
      "rules/a/my-rule.yaml:6:6: unknown scope 'hosts' | did you mean 'host'?"},
     {"role: cause\n", "role: cause\nneeds: [netwok]\n",
@@ -193,8 +200,22 @@ TEST(LoadRules, ReadsEveryPart) {
   ASSERT_EQ(rule.message.size(), 2u);
   EXPECT_EQ(rule.message[1].text, " {here}");
   EXPECT_EQ(rule.fires.at(0).log, "a");
+  EXPECT_EQ(rule.fires.at(0).name, "");
   EXPECT_EQ(rule.quiet.at(0).place, (Place{8, 32}));
   EXPECT_EQ(text_of(rule.when), "{event: peer_closed}");
+}
+
+TEST(LoadRules, ReadsWhatAnExampleShows) {
+  std::string yaml = rule_yaml("my-rule", "{event: peer_closed}");
+  yaml.replace(yaml.find("[a]"), 3, "[{name: one, log: a, ranks: 0-1, says: It}]");
+  yaml.replace(yaml.find("[b]"), 3, "[{log: b, name: none}]");
+  const Rule rule = load_rule(yaml, "my-rule.yaml");
+  EXPECT_EQ(rule.fires.at(0).log, "a");
+  EXPECT_EQ(rule.fires.at(0).name, "one");
+  EXPECT_EQ(rule.fires.at(0).ranks, "0-1");
+  EXPECT_EQ(rule.fires.at(0).says, "It");
+  EXPECT_EQ(rule.quiet.at(0).log, "b");
+  EXPECT_EQ(rule.quiet.at(0).name, "none");
 }
 
 }  // namespace

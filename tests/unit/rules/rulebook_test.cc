@@ -162,9 +162,19 @@ TEST(Rulebook, TestReportsARuleThatFiresWithoutItsLines) {
             "my-rule fires here even without the lines that it quotes");
 }
 
+TEST(Rulebook, TestReportsAFindingThatNamesOthersOrSaysSomethingElse) {
+  Rule rule = sample_rule("my-rule", "{event: network_selected}", {}, "{subject} uses it.");
+  rule.fires = {{"[1,3]<stdout>:n1:7:7 [0] NCCL INFO Using network IB", {3, 1}, "", "2", "IB"}};
+  const RuleTest test = test_rules(rulebook_of({std::move(rule)}), false, read_example);
+  ASSERT_EQ(test.failures.size(), 3u);
+  EXPECT_EQ(test.failures[0].what, "my-rule must name the ranks 2, but names none");
+  EXPECT_EQ(test.failures[1].what, "my-rule must say \"IB\", but says: a process on n1 uses it.");
+}
+
 TEST(Rulebook, ListAndShowSayWhatARuleIs) {
-  const Rulebook rulebook = rulebook_of({sample_rule("first", kClosed, "check: [look, again]\n"),
-                                         sample_rule("second-rule", kClosed)});
+  Rule first = sample_rule("first", kClosed, "check: [look, again]\n");
+  first.fires.front().name = "both ends";
+  const Rulebook rulebook = rulebook_of({std::move(first), sample_rule("second-rule", kClosed)});
   EXPECT_EQ(list_rules(rulebook),
             "first        error    likely    cause    A title\n"
             "second-rule  error    likely    cause    A title\n");
@@ -177,7 +187,7 @@ TEST(Rulebook, ListAndShowSayWhatARuleIs) {
             "message     It happened.\n"
             "check       look\n"
             "            again\n"
-            "fires on\n"
+            "fires on: both ends\n"
             "    a\n"
             "quiet on\n"
             "    b\n");
