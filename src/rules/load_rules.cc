@@ -324,7 +324,8 @@ Rule load_rule(RuleFile file) {
   rule.host = load_host_clause(file, root);
   rule.blame = load_blame(file, root, names);
   rule.message = load_message(file, required(file, root, "message"), names);
-  load_examples(file, rule);
+  // Built-in rules are read without them where nobody asks.
+  if (!rule.builtin || root.find("examples") != nullptr) load_examples(file, rule);
   rule.hash = file.hash ? *file.hash : rule_hash(root);
   return rule;
 }
@@ -634,33 +635,45 @@ namespace {
 
 constexpr std::string_view kLists = "lists.yaml";
 
-RuleFile builtin_file(const EmbeddedFile& file) {
+RuleFile builtin_file(const EmbeddedRule& file, bool with_examples) {
   std::string_view bytes = file.text;
   const uint64_t hash = take_varint(bytes);
-  return {"rules/" + std::string(file.path), read_compact(bytes), true, hash};
+  RuleFile result{"rules/" + std::string(file.path), read_compact(bytes), true, hash};
+  if (with_examples) {
+    result.root.entries.push_back({"examples", {}, read_compact(file.examples)});
+  }
+  return result;
+}
+
+Rulebook load(const std::vector<std::string>& paths, std::string_view today, bool with_examples) {
+  RuleSet set;
+  if (!paths.empty()) {
+    set = read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
+  }
+  std::vector<Rule> rules;
+  for (const EmbeddedRule& file : embedded_rules()) {
+    if (file.path != kLists) rules.push_back(load_rule(builtin_file(file, with_examples)));
+  }
+  std::move(set.rules.begin(), set.rules.end(), std::back_inserter(rules));
+  return make_rulebook(std::move(rules), std::move(set.overlays), today);
 }
 
 }  // namespace
 
 SharedNames builtin_shared_names() {
   SharedNames names;
-  for (const EmbeddedFile& file : embedded_rules()) {
-    if (file.path == kLists) load_shared_names(builtin_file(file), names);
+  for (const EmbeddedRule& file : embedded_rules()) {
+    if (file.path == kLists) load_shared_names(builtin_file(file, false), names);
   }
   return names;
 }
 
 Rulebook load_rulebook(const std::vector<std::string>& paths, std::string_view today) {
-  RuleSet set;
-  if (!paths.empty()) {
-    set = read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
-  }
-  std::vector<Rule> rules;
-  for (const EmbeddedFile& file : embedded_rules()) {
-    if (file.path != kLists) rules.push_back(load_rule(builtin_file(file)));
-  }
-  std::move(set.rules.begin(), set.rules.end(), std::back_inserter(rules));
-  return make_rulebook(std::move(rules), std::move(set.overlays), today);
+  return load(paths, today, false);
+}
+
+Rulebook load_rulebook_with_examples(const std::vector<std::string>& paths) {
+  return load(paths, {}, true);
 }
 
 // Rules joined to a rulebook: which one counts, in which order they are judged, what they share.

@@ -19,7 +19,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/embedded_file.h"
 #include "base/error.h"
 #include "rules/rule.h"
 #include "rules/rule_yaml.h"
@@ -64,10 +63,16 @@ std::vector<std::string> find_rule_files(const std::string& path);
 /// Reads a file from disk, without looking at what it says. Throws Error.
 RuleFile read_rule_file(const std::string& path);
 
-/// The rule files that the executable brings along, sorted by path: "shm/shm-no-space.yaml". Their
-/// text is the rule's hash and the compact form that read_compact reads, shared names replaced;
-/// "lists.yaml" holds those names. Generated at build time by rules/embed/embed_rules.cc, which refuses a broken rule.
-std::span<const EmbeddedFile> embedded_rules();
+/// A rule file that the executable brings along; "lists.yaml" is one of shared names.
+struct EmbeddedRule {
+  std::string_view path;  ///< Below rules/: "shm/shm-no-space.yaml".
+  std::string_view text;  ///< The rule's hash, then what read_compact reads, shared names replaced.
+  std::string_view examples;  ///< What read_compact reads, left out of `text`.
+};
+
+/// All of them, sorted by path. Generated at build time by rules/embed/embed_rules.cc, which refuses
+/// a broken rule.
+std::span<const EmbeddedRule> embedded_rules();
 
 /// Joins rules; a later one replaces an earlier one of the same id unless both come from files or
 /// both are built in. Overlays that ended before `today`, "2027-01-31",
@@ -78,7 +83,11 @@ Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays = 
 
 /// The built-in rules, extended, replaced or overlaid by the files that `paths` name: files and
 /// folders. Without a day no overlay has ended. Throws Error.
+/// Built-in rules are without examples, half of their bytes, which judging does not need.
 Rulebook load_rulebook(const std::vector<std::string>& paths = {}, std::string_view today = {});
+
+/// The same with all examples.
+Rulebook load_rulebook_with_examples(const std::vector<std::string>& paths = {});
 
 // Words for reading a rule file's tree strictly: what is not expected is an error with its place.
 

@@ -78,7 +78,8 @@ ExitStatus show(const RulesOptions& options, Console& console) {
                ? std::string(line) + "\n"
                : hang(line.substr(0, indent), line.substr(indent), {.width = console.columns});
   };
-  console.out += fitted(show_rule(load_rulebook(options.rules), options.id), console, wrapped);
+  console.out +=
+      fitted(show_rule(load_rulebook_with_examples(options.rules), options.id), console, wrapped);
   return ExitStatus::Fine;
 }
 
@@ -98,7 +99,8 @@ ExitStatus check(const RulesOptions& options, Console& console) {
 
 ExitStatus test(const RulesOptions& options, Console& console) {
   const bool only_added = !options.paths.empty();
-  const RuleTest tested = test_rules(load_rulebook(options.paths), only_added, read_example);
+  const RuleTest tested =
+      test_rules(load_rulebook_with_examples(options.paths), only_added, read_example);
   for (const ExampleFailure& failure : tested.failures) {
     console.out += fmt::format("{}: {}\n", printable(failure.where), printable(failure.what));
   }

@@ -27,7 +27,7 @@ std::string failures_of(const RuleTest& test) {
 }
 
 TEST(Rules, EveryExampleDoesWhatItShould) {
-  const Rulebook rulebook = load_rulebook();
+  const Rulebook rulebook = load_rulebook_with_examples();
   const RuleTest test = test_rules(rulebook, false, read_example);
   EXPECT_EQ(failures_of(test), "");
   EXPECT_GT(test.examples, 2 * rulebook.rules.size() - 1);
@@ -37,12 +37,17 @@ TEST(Rules, TheEmbeddedOnesAreThoseOfTheSourceTree) {
   const std::filesystem::path root = source_dir() / "rules";
   std::vector<std::string> files = find_rule_files(root.string());
   ASSERT_EQ(embedded_rules().size(), files.size());
-  for (const EmbeddedFile& file : embedded_rules()) {
+  for (const EmbeddedRule& file : embedded_rules()) {
     const std::string path = "rules/" + std::string(file.path);
     RuleFile source{path, read_yaml(read_file(source_dir() / path), path), false};
     if (!is_shared_names(source.root)) replace_shared_names(source, builtin_shared_names());
     std::string_view bytes = file.text;
     EXPECT_EQ(take_varint(bytes), rule_hash(source.root)) << path << " has changed since the build";
+    if (const RuleNode* examples = source.root.find("examples")) {
+      EXPECT_TRUE(read_compact(file.examples) == *examples)
+          << path << " has changed since the build";
+    }
+    std::erase_if(source.root.entries, [](const auto& entry) { return entry.key == "examples"; });
     EXPECT_TRUE(read_compact(bytes) == source.root) << path << " has changed since the build";
   }
 }
