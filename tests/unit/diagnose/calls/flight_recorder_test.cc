@@ -21,10 +21,6 @@ using testing::DumpLine;
 constexpr std::string_view kLate = "job.recorder_late";
 constexpr std::string_view kMismatch = "job.recorder_mismatch";
 constexpr std::string_view kBehind = "job.recorder_behind";
-constexpr std::string_view kAgrees = "job.recorder_agrees";
-constexpr std::string_view kContradicts = "job.recorder_contradicts";
-constexpr std::string_view kLacks = "job.log_lacks_calls";
-constexpr std::string_view kMissing = "job.rank_missing_in_collective";
 
 FactValue answer(std::string_view fact, const std::string& text) {
   const Job job = read_example(text, {});
@@ -39,8 +35,6 @@ std::string guilty(std::string_view fact, const std::string& text) {
   for (const int p : value.processes) ranks.push_back(job.processes[static_cast<size_t>(p)].rank);
   return fact_text(value) + (ranks.empty() ? "" : " " + ranges_text(ranks));
 }
-
-std::string timeout(int rank, int seq) { return CallLog().timeout(rank, seq).text(); }
 
 /// A rank of three that waits in its third collective.
 DumpLine waits() { return DumpLine(3).done(1).done(2).open(3); }
@@ -68,100 +62,13 @@ struct RecorderCase {
 std::vector<RecorderCase> cases() {
   const std::string two_wait = waits().text() + waits().text();
   return {
-      {"who did not call what the others wait in", kLate, timeout(0, 3) + two_wait + idle().text(),
-       "yes 2"},
-      {"a call that the watchdog is done with is a limit, too", kLate,
-       waits().with(",\"retired\":true").text() + waits().text() + idle().text(), "yes 2"},
-      {"without a sign that somebody gave up nobody is named", kLate, two_wait + idle().text(),
-       "unknown"},
-      {"a limit in another call is none in this one", kLate,
-       timeout(0, 9) + two_wait + idle().text(), "unknown"},
-      {"but it is told who was behind", kBehind, two_wait + idle().text(), "yes"},
-      {"a rank without a dump is unknown", kLate, timeout(0, 3) + two_wait, "unknown"},
-      {"and is not behind", kBehind, two_wait, "unknown"},
-      {"beside an unknown rank nobody is named", kLate,
-       timeout(0, 3) + DumpLine(4).done(2).open(3).text() + DumpLine(4).done(2).open(3).text() +
-           DumpLine(4).done(2).text(),
-       "unknown"},
-      {"a rank whose own call is open waits itself", kLate,
-       timeout(0, 3) + two_wait + DumpLine(3).done(1).open(2).text(), "unknown"},
-      {"a dump of an earlier run says nothing", kLate,
-       timeout(0, 3) + two_wait + DumpLine(3).later_s(-86400).done(1).done(2).text(), "unknown"},
-      {"a ring that forgot the beginning", kLate,
-       timeout(0, 903) + DumpLine(3).done(901).done(902).open(903).text() +
-           DumpLine(3).done(902).open(903).text() + DumpLine(3).done(901).done(902).text(),
-       "yes 2"},
-      {"a ring that forgot too much", kLate,
-       timeout(0, 903) + DumpLine(3).open(903).text() + DumpLine(3).open(903).text() +
-           DumpLine(3).done(902).text(),
-       "unknown"},
-      {"where most are behind, one ran ahead", kLate,
-       timeout(0, 3) + waits().text() + idle().text() + idle().text(), "unknown"},
-      {"point-to-point calls move the numbers", kLate,
-       timeout(0, 3) + two_wait + idle().with(",\"p2p_seq_id\":1").text(), "unknown"},
-      {"coalesced calls, too", kLate,
-       timeout(0, 3) + two_wait + DumpLine(3).done(1).done(2, 8, "coalesced").text(), "unknown"},
-      {"other operations before it: the numbers may mean other calls", kLate,
-       timeout(0, 3) + two_wait + DumpLine(3).done(1).done(2).with(",\"op_id\":7").text(),
-       "unknown"},
-      {"numbers that no job reaches", kLate,
-       timeout(0, 3) + DumpLine(2).done(INT64_MAX - 1).open(INT64_MAX).text() +
-           DumpLine(2).done(INT64_MAX - 1).text(),
-       "unknown"},
-      {"three against one", kMismatch,
-       DumpLine(4).done(1).open(2).text() + DumpLine(4).done(1).open(2).text() +
-           DumpLine(4).done(1).open(2).text() + DumpLine(4).done(1).open(2, 256).text(),
-       "yes 3"},
-      {"another function", kMismatch,
-       waits().text() + DumpLine(3).done(2).open(3, 512, "broadcast").text() + waits().text(),
-       "yes 1"},
       {"two against two", kMismatch,
        DumpLine(4).open(1).text() + DumpLine(4).open(1).text() + DumpLine(4).open(1, 256).text() +
            DumpLine(4).open(1, 256).text(),
        "yes"},
-      {"the majority is of the group, not of its dumps", kMismatch,
-       DumpLine(8).open(1).text() + DumpLine(8).open(1).text() + DumpLine(8).open(1, 256).text(),
-       "yes"},
-      {"what all completed was no mistake", kMismatch,
-       idle().text() + idle().text() + DumpLine(3).done(1).done(2, 256).text(), "unknown"},
-      {"an all-to-all may be uneven", kMismatch,
-       DumpLine(2).open(1, 512, "all_to_all").text() + DumpLine(2).open(1, 9, "all_to_all").text(),
-       "unknown"},
-      {"a shape is no size", kMismatch,
-       DumpLine(2).open(1).text() + DumpLine(2).open(1).with(",\"input_sizes\":[[2,256]]").text(),
-       "unknown"},
-      {"lines and dumps say the same", kAgrees,
-       logged(3, 2).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait + idle().text(), "yes"},
       {"then the dumps need not say it again", kLate,
        logged(3, 2).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait + idle().text(),
        "unknown"},
-      {"and do not contradict", kContradicts,
-       logged(3, 2).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait + idle().text(), "no"},
-      {"another rank", kContradicts,
-       logged(3, 2).call(0, 1).call(1, 1).timeout(0, 3).text() + waits().text() + idle().text() +
-           waits().text(),
-       "yes"},
-      {"all entered by the dumps, one short by the lines", kContradicts,
-       logged(3, 2).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait + waits().text(), "yes"},
-      {"a rank that came after the dumps were written was late", kLate,
-       logged(3, 3).timeout(0, 3).text() + two_wait + idle().text(), "yes 2"},
-      {"dumps that were written long before contradict nothing", kContradicts,
-       logged(3, 8).call(0, 1).call(1, 1).timeout(0, 9).text() + two_wait + waits().text(), "no"},
-      {"no dumps contradict nothing", kContradicts, logged(3, 2).timeout(0, 2).text(), "no"},
-      {"a log that shows fewer calls than the dump", kLacks,
-       logged(3, 1).call(0, 1).call(1, 1).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait +
-           waits().text(),
-       "yes"},
-      {"is no evidence that the rank did not call", kMissing,
-       logged(3, 1).call(0, 1).call(1, 1).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait +
-           waits().text(),
-       "unknown"},
-      {"one call more may be on its way to the log", kLacks,
-       logged(3, 2).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait + waits().text(), "no"},
-      {"numbers that do not go with the calls of other ranks prove nothing", kLacks,
-       logged(3, 1).call(0, 1, "Broadcast").call(1, 1, "Broadcast").call(0, 1).call(1, 1).text() +
-           two_wait + waits().text(),
-       "no"},
   };
 }
 
@@ -177,22 +84,6 @@ TEST(RecorderFacts, WhatDumpsAddToTheLinesIsSetApart) {
   EXPECT_EQ(answer(kBehind, dumps).what.substr(0, told.size()), told);
   const std::string lines = logged(3, 2).call(0, 1).call(1, 1).text();
   EXPECT_EQ(answer(kBehind, lines + dumps).what.substr(0, told.size() + 2), "; " + told);
-}
-
-TEST(RecorderFacts, SayWhatTheyFound) {
-  EXPECT_EQ(answer(kLate, timeout(0, 3) + waits().text() + waits().text() + idle().text()).what,
-            "by the Flight Recorder's dumps, ranks 0,1 called collective 3 of process group "
-            "default_pg (3 ranks), AllReduce of 512 Float; rank 2 had completed the one before and "
-            "called no more when its dump was written");
-  EXPECT_EQ(answer(kMismatch, DumpLine(2).open(1).text() + DumpLine(2).open(1, 256).text()).what,
-            "by the Flight Recorder's dumps, collective 1 of process group default_pg (2 ranks): "
-            "rank 0 called AllReduce of 512 Float, rank 1 called AllReduce of 256 Float (size "
-            "differs)");
-  const std::string wait_in_it = waits().text() + waits().text() + idle().text();
-  EXPECT_EQ(
-      answer(kAgrees, logged(3, 2).call(0, 1).call(1, 1).timeout(0, 3).text() + wait_in_it).what,
-      ". The Flight Recorder's dumps say the same of collective 3 of process group default_pg (3 "
-      "ranks)");
 }
 
 using testing::read_file;
