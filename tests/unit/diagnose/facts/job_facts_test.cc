@@ -8,7 +8,6 @@
 #include "diagnose/facts/fact.h"
 #include "model/build/build_job.h"
 #include "support/fact_of.h"
-#include "support/guilty.h"
 #include "support/job_from_files.h"
 
 namespace ncclog {
@@ -60,7 +59,6 @@ TEST(CudaGraphEvidence, PrefersCapturedCallsToSettings) {
 }
 
 using testing::answer_of;
-using testing::guilty_answer;
 
 std::string rank(std::string_view host, int rank, std::string_view version, int nranks = 3) {
   const std::string head =
@@ -81,9 +79,7 @@ TEST(JobFacts, CountHosts) {
 }
 
 TEST(JobFacts, AreUnknownWithoutLines) {
-  for (const std::string_view fact : {"job.host_count", "job.mixed_nccl_versions"}) {
-    EXPECT_EQ(answer_of(fact, "hello\n"), "unknown") << fact;
-  }
+  EXPECT_EQ(answer_of("job.host_count", "hello\n"), "unknown");
 }
 
 TEST(JobFacts, TellNcclLinesFromQuotedOnes) {
@@ -92,28 +88,6 @@ TEST(JobFacts, TellNcclLinesFromQuotedOnes) {
                       "Last error:\nDuplicate GPU detected : rank 1 and rank 0 both on CUDA device "
                       "3d000\n"),
             "no");
-}
-
-TEST(JobFacts, FindMixedVersionsInsideOneCommunicatorOnly) {
-  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
-                          rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5") + rank("b", 2, "2.18.6")),
-            "yes 2");
-  EXPECT_EQ(
-      guilty_answer("job.mixed_nccl_versions", rank("a", 0, "2.21.5") + rank("b", 1, "2.18.6")),
-      "yes");
-  EXPECT_EQ(
-      guilty_answer("job.mixed_nccl_versions", rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5")),
-      "no");
-  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
-                          "a:1:9 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
-                          "b:2:9 [0] NCCL INFO NCCL version 2.18.6+cuda12.1\n"),
-            "no");
-  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
-                          "NCCL version 2.18.5+cuda12.2\n"
-                          "b:2:9 [0] NCCL INFO NCCL version 2.20.5+cuda12.4\n"
-                          "b:2:9 [0] misc/socket.cc:540 NCCL WARN ncclSocketInit: connecting to "
-                          "address  with family 0 is neither AF_INET(2) nor AF_INET6(10)\n"),
-            "yes");
 }
 
 using testing::fact_of;
@@ -130,33 +104,6 @@ std::string note(std::string_view prefix, int rank) {
       "{}[rank{}]:[W105 09:14:02.007718211 ProcessGroupNCCL.cpp:5138] Guessing device ID based on "
       "global rank. This can cause a hang if rank to GPU mapping is heterogeneous.\n",
       prefix, rank);
-}
-
-struct Row {
-  std::string_view what;
-  std::string log;
-  std::string_view conflicts;
-};
-
-const Row kRows[] = {
-    {"by the launcher's number",
-     init("[default0]:", 0, 2) + init("[default1]:", 1, 2) + note("[default1]:", 0),
-     "node-a, pid 801: rank 0 to the framework, rank 1 to NCCL"},
-    {"by pid", init("", 0, 2) + init("", 1, 2) + note("(Worker pid=801) ", 0),
-     "node-a, pid 801: rank 0 to the framework, rank 1 to NCCL"},
-    {"both agree", init("[default0]:", 0, 2) + init("[default1]:", 1, 2) + note("[default1]:", 1),
-     ""},
-    {"nothing joins them", init("", 0, 2) + init("", 1, 2) + note("", 0), ""},
-    {"the communicator is a part of the job",
-     init("[default0]:", 0, 2) + init("[default1]:", 1, 2) + note("[default1]:", 5), ""},
-    {"no rank of NCCL",
-     "node-a:801:801 [1] NCCL INFO Using network Socket\n" + note("(Worker pid=801) ", 0), ""},
-};
-
-TEST(RankFacts, SeeTwoRanksOfOneProcess) {
-  for (const Row& row : kRows) {
-    EXPECT_EQ(fact_of("job.rank_conflicts", row.log).what, row.conflicts) << row.what;
-  }
 }
 
 TEST(RankFacts, NcclsRankWins) {
