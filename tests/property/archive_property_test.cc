@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -49,9 +48,8 @@ std::vector<Packed> files_below(const fs::path& folder, const std::vector<std::s
 
 TEST(ArchiveProperty, AFolderAndItsArchiveGiveTheSameJob) {
   const TempDir scratch;
-  for (const auto& sample : fs::directory_iterator(source_dir() / "sample_logs")) {
-    const fs::path folder = sample.path() / "logs";
-    if (!exists(folder)) continue;
+  for (const std::string& name : sample_log_names()) {
+    const fs::path folder = sample_logs(name);
     const std::vector<std::string> inputs = find_inputs(std::vector{folder.string()});
     const std::vector<Packed> files = files_below(folder, inputs);
     const std::string expected = described(inputs);

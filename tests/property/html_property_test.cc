@@ -17,7 +17,7 @@
 namespace ncclog::testing {
 namespace {
 
-constexpr unsigned kSeeds = 60;
+constexpr unsigned kHtmlSeeds = 60;
 
 const std::vector<std::string> kPieces = {"<script>alert(1)</script>",
                                           "</style>",
@@ -80,7 +80,7 @@ void spoil_findings(Report& report, std::mt19937& random) {
 
 TEST(HtmlProperty, HostileTextNeverBecomesMarkup) {
   const std::string ring = ring_lines(2, 3);
-  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+  for (unsigned seed = 0; seed < kHtmlSeeds; ++seed) {
     std::mt19937 random(seed);
     Report report = sample_report();
     report.job = job_from_text(spoilt(ring, random), {}, hostile_word(random));

@@ -204,13 +204,13 @@ class Analyst {
   LineMatcher matcher_ = make_line_matcher(rulebook_);
 };
 
-const uint64_t kSeeds = is_sanitized() ? 100 : 600;
+const uint64_t kHangSeeds = is_sanitized() ? 100 : 600;
 
 TEST(InitHangProperty, NamesTheGuiltyAndNobodyElse) {
   const Analyst analyst;
   uint64_t owing = 0;
   uint64_t found = 0;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < kHangSeeds; ++seed) {
     const HangingJob job = make_job(seed);
     std::set<std::string> ids;
     for (const Finding& finding : analyst.analyze(job).findings) {
@@ -225,7 +225,7 @@ TEST(InitHangProperty, NamesTheGuiltyAndNobodyElse) {
     found += ids.contains(id);
     EXPECT_TRUE(ids.contains(id)) << job.describe(seed) << "\n  not found: " << id;
   }
-  EXPECT_GT(owing, kSeeds / 20);
+  EXPECT_GT(owing, kHangSeeds / 20);
   EXPECT_EQ(found, owing);
 }
 

@@ -29,15 +29,15 @@ constexpr std::string_view kSamples[] = {"healthy-1node-8gpu",
                                          "timestamps",
                                          "hostid-pseudo-hosts"};
 
-using Files = std::vector<std::string>;
+using FileNames = std::vector<std::string>;
 
-Files files_of(std::string_view sample) {
+FileNames files_of(std::string_view sample) {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(sample_logs(sample))) {
     paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
-  Files files;
+  FileNames files;
   for (const auto& path : paths) files.push_back(read_file(path));
   return files;
 }
@@ -53,7 +53,7 @@ Shard read_as(uint64_t unit, std::string_view text, const LineMatcher& matcher) 
   return reader.finish();
 }
 
-Diagnosis diagnose(const Files& files, const Rulebook& rulebook, const LineMatcher& matcher) {
+Diagnosis diagnose(const FileNames& files, const Rulebook& rulebook, const LineMatcher& matcher) {
   Shard all;
   std::vector<JobInput> inputs(files.size());
   std::vector<JobUnit> units;
@@ -66,7 +66,7 @@ Diagnosis diagnose(const Files& files, const Rulebook& rulebook, const LineMatch
   return evaluate(rulebook, build_job(std::move(all), std::move(inputs), std::move(units), losses));
 }
 
-void cut_one(Files& files, std::mt19937& random) {
+void cut_one(FileNames& files, std::mt19937& random) {
   std::string& file = files[random() % files.size()];
   file.resize(random() % (file.size() + 1));
   // Ends inside a line, as a copy does that was made while NCCL wrote.
@@ -74,11 +74,11 @@ void cut_one(Files& files, std::mt19937& random) {
   if (!file.empty()) file.pop_back();
 }
 
-void lose_file(Files& files, std::mt19937& random) {
+void lose_file(FileNames& files, std::mt19937& random) {
   files.erase(files.begin() + static_cast<long>(random() % files.size()));
 }
 
-void lose_line(Files& files, std::mt19937& random) {
+void lose_line(FileNames& files, std::mt19937& random) {
   std::string& file = files[random() % files.size()];
   if (file.size() < 2) return;
   const size_t at = random() % (file.size() - 1);
@@ -94,7 +94,7 @@ void replace_all(std::string_view what, std::string_view with, std::string& text
 
 struct Row {
   std::string_view name;
-  std::function<void(Files&, std::mt19937&)> lose;
+  std::function<void(FileNames&, std::mt19937&)> lose;
 };
 
 TEST(LostLinesProperty, HealthyLogsGiveNoWarning) {
@@ -103,11 +103,11 @@ TEST(LostLinesProperty, HealthyLogsGiveNoWarning) {
   const Row kRows[] = {
       {"a file is cut", cut_one}, {"a file is lost", lose_file}, {"a line is lost", lose_line}};
   for (const std::string_view sample : kSamples) {
-    const Files whole = files_of(sample);
+    const FileNames whole = files_of(sample);
     for (const Row& row : kRows) {
       for (unsigned round = 0; round < kRounds; ++round) {
         std::mt19937 random(round);
-        Files files = whole;
+        FileNames files = whole;
         row.lose(files, random);
         for (const Finding& finding : diagnose(files, rulebook, matcher).findings) {
           // They say themselves that the log may end early: that is what a hang looks like.
@@ -133,14 +133,14 @@ TEST(LostLinesProperty, AnEndedJobThatWasHealthyAccusesNoRankOfItsInitialisation
   const Row kRows[] = {
       {"a file is cut", cut_one}, {"a file is lost", lose_file}, {"a line is lost", lose_line}};
   for (const std::string_view sample : kSamples) {
-    Files whole = files_of(sample);
+    FileNames whole = files_of(sample);
     // Releases that connect while they initialise are judged by more rules.
     for (std::string& file : whole) replace_all("2.28.9+cuda13.0", "2.20.5+cuda12.4", file);
     whole.push_back(ended);
     for (const Row& row : kRows) {
       for (unsigned round = 0; round < kRounds / 2; ++round) {
         std::mt19937 random(round);
-        Files files = whole;
+        FileNames files = whole;
         row.lose(files, random);
         for (const Finding& finding : diagnose(files, rulebook, matcher).findings) {
           if (finding.severity == Severity::Info || finding.id == "init-unfinished") continue;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kHosts = 4;
 constexpr int kGpus = 4;  ///< Of each host.
-constexpr int kRanks = kHosts * kGpus;
+constexpr int kAllRanks = kHosts * kGpus;
 
 std::string line(int rank, std::string_view message) {
   return fmt::format("gpu-{0}:{1}:{1} [{2}] NCCL INFO {3}", rank / kGpus, 100 + rank, rank % kGpus,
@@ -49,7 +49,7 @@ void add_rank(int rank, std::vector<std::string>& log) {
   const std::string comm = fmt::format(
       "ncclCommInitRank comm 0x7a{0} rank {0} nranks {1} cudaDev {2} nvmlDev {2} busId {3}000 "
       "commId 0x77 - Init ",
-      rank, kRanks, gpu, gpu + 1);
+      rank, kAllRanks, gpu, gpu + 1);
   log.push_back(line(rank, comm + "START"));
   if (gpu == 0) add_topology(rank, log);
   log.push_back(line(rank, "Setting affinity for GPU 0 to ffff"));
@@ -63,11 +63,11 @@ void add_rank(int rank, std::vector<std::string>& log) {
                                          gpu, next, next % kGpus)));
     log.push_back(line(rank, fmt::format("Channel 0{}/0 : {}[{}] -> {}[{}] [send] via "
                                          "NET/IB/{}/GDRDMA",
-                                         c, rank, gpu, (rank + kGpus) % kRanks, gpu, gpu)));
+                                         c, rank, gpu, (rank + kGpus) % kAllRanks, gpu, gpu)));
     log.push_back(
         line(rank, fmt::format("Channel 0{}/0 : {}[{}] -> {}[{}] [receive] via "
                                "NET/IB/{}/GDRDMA",
-                               c, (rank + kRanks - kGpus) % kRanks, gpu, rank, gpu, gpu)));
+                               c, (rank + kAllRanks - kGpus) % kAllRanks, gpu, rank, gpu, gpu)));
   }
   log.push_back(line(rank, comm + "COMPLETE"));
 }
@@ -82,7 +82,7 @@ std::string without(const std::vector<std::string>& log, size_t lost) {
 
 TEST(OddOnesProperty, AlikeHostsHaveNoneWhateverLineIsLost) {
   std::vector<std::string> log;
-  for (int rank = 0; rank < kRanks; ++rank) add_rank(rank, log);
+  for (int rank = 0; rank < kAllRanks; ++rank) add_rank(rank, log);
   for (size_t lost = 0; lost <= log.size(); ++lost) {
     const Job job = job_from_text(without(log, lost));
     for (const Fact& fact : all_facts()) {

@@ -12,7 +12,7 @@
 namespace ncclog {
 namespace {
 
-constexpr int kRanks = 1024;
+constexpr int kManyRanks = 1024;
 constexpr int kLate = 700;
 
 std::string nccl_line(int rank, std::string_view message) {
@@ -25,12 +25,12 @@ std::string rank_lines(int rank, int calls) {
   std::string text = nccl_line(
       rank, fmt::format("ncclCommInitRankConfig comm {:#x} rank {} nranks {} cudaDev {} nvmlDev {} "
                         "busId {:x} commId 0x55 - Init COMPLETE",
-                        0x1000 + rank, rank, kRanks, dev, dev, (dev + 1) << 12));
+                        0x1000 + rank, rank, kManyRanks, dev, dev, (dev + 1) << 12));
   for (int i = 0; i < calls; ++i) {
     text += nccl_line(rank, fmt::format("AllReduce: opCount {:x} sendbuff 0x1 recvbuff 0x1 count "
                                         "1048576 datatype 7 op 0 root 0 comm {:#x} [nranks={}] "
                                         "stream 0x5",
-                                        i, 0x1000 + rank, kRanks));
+                                        i, 0x1000 + rank, kManyRanks));
   }
   return text;
 }
@@ -45,8 +45,8 @@ std::string timeout_line(int rank) {
 
 TEST(OneScreen, HoldsTheReportOfAHangOf1024Ranks) {
   std::string log;
-  for (int rank = 0; rank < kRanks; ++rank) log += rank_lines(rank, rank == kLate ? 2 : 3);
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < kManyRanks; ++rank) log += rank_lines(rank, rank == kLate ? 2 : 3);
+  for (int rank = 0; rank < kManyRanks; ++rank) {
     if (rank != kLate) log += timeout_line(rank);
   }
   const Report report = testing::report_on_text(log);

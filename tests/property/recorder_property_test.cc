@@ -17,13 +17,13 @@
 namespace ncclog::testing {
 namespace {
 
-enum class Fault { None, Late, OtherSize };
+enum class RecordedFault { None, Late, OtherSize };
 
 /// What happened, and what is left of it.
 struct RecordedRun {
   int world = 2;
   int calls = 1;  ///< The last collective that anybody made.
-  Fault fault = Fault::None;
+  RecordedFault fault = RecordedFault::None;
   int guilty = -1;
   int at = 1;           ///< The collective with the fault.
   int ring = 64;        ///< Entries that a recorder keeps.
@@ -42,7 +42,7 @@ class Dice {
   std::mt19937 engine_;
 };
 
-RecordedRun make_run(Dice& dice, Fault fault) {
+RecordedRun make_run(Dice& dice, RecordedFault fault) {
   RecordedRun run;
   run.fault = fault;
   run.world = 2 + dice.up_to(10);
@@ -52,19 +52,20 @@ RecordedRun make_run(Dice& dice, Fault fault) {
   run.ring = dice.one_in(3) ? 1 + dice.up_to(8) : 64;
   if (dice.one_in(4)) run.lost = dice.up_to(run.world - 1);
   if (dice.one_in(4)) run.stale = dice.up_to(run.world - 1);
-  run.gave_up = fault == Fault::None ? dice.one_in(4) : !dice.one_in(4);
+  run.gave_up = fault == RecordedFault::None ? dice.one_in(4) : !dice.one_in(4);
   return run;
 }
 
 int64_t size_of(const RecordedRun& run, int rank, int call) {
   const int64_t size = 64 + call % 5;
-  return run.fault == Fault::OtherSize && rank == run.guilty && call == run.at ? size + 1 : size;
+  return run.fault == RecordedFault::OtherSize && rank == run.guilty && call == run.at ? size + 1
+                                                                                       : size;
 }
 
 /// In a healthy job ranks are some calls apart, and all but the last ones are completed.
 int last_call(const RecordedRun& run, int rank, Dice& dice) {
-  if (run.fault == Fault::Late && rank == run.guilty) return run.at - 1;
-  return run.fault == Fault::None ? run.calls - dice.up_to(run.calls - run.at) : run.calls;
+  if (run.fault == RecordedFault::Late && rank == run.guilty) return run.at - 1;
+  return run.fault == RecordedFault::None ? run.calls - dice.up_to(run.calls - run.at) : run.calls;
 }
 
 std::string dump_of(const RecordedRun& run, int rank, Dice& dice) {
@@ -87,7 +88,9 @@ std::string text_of(const RecordedRun& run, Dice& dice) {
   if (run.gave_up) {
     const int waiting = run.guilty == 0 ? 1 : 0;
     // A healthy job may have given up on something else, long after.
-    text = CallLog().timeout(waiting, run.fault == Fault::None ? run.calls + 9 : run.at).text();
+    text = CallLog()
+               .timeout(waiting, run.fault == RecordedFault::None ? run.calls + 9 : run.at)
+               .text();
   }
   for (int rank = 0; rank < run.world; ++rank) {
     text += rank == run.lost ? "{\"version\":\"2.4\",\"entries\":[]}\n" : dump_of(run, rank, dice);
@@ -102,12 +105,12 @@ std::string answer(const Job& job, std::string_view fact) {
   return fact_text(value) + (ranks.empty() ? "" : " " + ranges_text(ranks));
 }
 
-constexpr uint32_t kSeeds = 400;  ///< Of each fault.
+constexpr uint32_t kRecorderSeeds = 400;  ///< Of each fault.
 
 TEST(RecorderProperty, AHealthyJobsDumpsNameNobody) {
-  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint32_t seed = 0; seed < kRecorderSeeds; ++seed) {
     Dice dice(seed);
-    const RecordedRun run = make_run(dice, Fault::None);
+    const RecordedRun run = make_run(dice, RecordedFault::None);
     const Job job = read_example(text_of(run, dice), {});
     EXPECT_EQ(answer(job, "job.recorder_late"), "unknown") << "seed " << seed;
     EXPECT_EQ(answer(job, "job.recorder_mismatch"), "unknown") << "seed " << seed;
@@ -117,9 +120,9 @@ TEST(RecorderProperty, AHealthyJobsDumpsNameNobody) {
 TEST(RecorderProperty, OnlyTheLateRankIsNamedAndOnlyWhereNothingIsLost) {
   int found = 0;
   int clear = 0;
-  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint32_t seed = 0; seed < kRecorderSeeds; ++seed) {
     Dice dice(seed);
-    const RecordedRun run = make_run(dice, Fault::Late);
+    const RecordedRun run = make_run(dice, RecordedFault::Late);
     const Job job = read_example(text_of(run, dice), {});
     const std::string late = answer(job, "job.recorder_late");
     const std::string guilty = fmt::format("yes {}", run.guilty);
@@ -141,9 +144,9 @@ TEST(RecorderProperty, OnlyTheLateRankIsNamedAndOnlyWhereNothingIsLost) {
 
 TEST(RecorderProperty, OnlyTheOddRankOfAMajorityIsNamed) {
   int found = 0;
-  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint32_t seed = 0; seed < kRecorderSeeds; ++seed) {
     Dice dice(seed);
-    const RecordedRun run = make_run(dice, Fault::OtherSize);
+    const RecordedRun run = make_run(dice, RecordedFault::OtherSize);
     const Job job = read_example(text_of(run, dice), {});
     const std::string mismatch = answer(job, "job.recorder_mismatch");
     const std::string guilty = fmt::format("yes {}", run.guilty);

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <random>
@@ -23,8 +21,6 @@
 namespace ncclog {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Complaints that refuse the plan, a line each.
 std::string refusals(const ReplayPlan& plan) {
   std::string text;
@@ -41,26 +37,18 @@ void expect_sound(const ReplayPlan& plan, const std::string& name) {
   EXPECT_EQ(parse_plan(write_plan(plan), "plan.json"), plan) << name;
 }
 
-std::vector<fs::path> sample_folders() {
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(testing::source_dir() / "sample_logs")) {
-    if (fs::exists(entry.path() / "logs")) folders.push_back(entry.path() / "logs");
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
 TEST(ReplayPlanProperty, PlansOfAllSampleLogsAreSoundAtAnySize) {
   size_t plans = 0;
-  for (const fs::path& folder : sample_folders()) {
-    PlanRequest request{.input = {.paths = {folder.string()}}};
+  for (const std::string& name : testing::sample_log_names()) {
+    const std::string folder = testing::sample_logs(name).string();
+    PlanRequest request{.input = {.paths = {folder}}};
     try {
       Console console;
       const ReplayPlan plan = make_plan(request, console).plan;
       ++plans;
-      expect_sound(plan, folder.string());
+      expect_sound(plan, folder);
       for (const int gpus : {2, 3, 5}) {
-        expect_sound(shrink_plan(plan, gpus), folder.string() + " on fewer GPUs");
+        expect_sound(shrink_plan(plan, gpus), folder + " on fewer GPUs");
       }
     } catch (const Error& error) {
       EXPECT_FALSE(error.hint().empty()) << folder << ": " << error.what();
@@ -70,11 +58,10 @@ TEST(ReplayPlanProperty, PlansOfAllSampleLogsAreSoundAtAnySize) {
 }
 
 TEST(ReplayPlanProperty, ThreadsChangeNothing) {
-  const fs::path folder = testing::source_dir() / "sample_logs/timeout-rank-skips/logs";
+  const std::string folder = testing::sample_logs("timeout-rank-skips").string();
   Console console;
   const auto plan_with = [&](int threads) {
-    return write_plan(
-        make_plan({.input = {.paths = {folder.string()}, .threads = threads}}, console).plan);
+    return write_plan(make_plan({.input = {.paths = {folder}, .threads = threads}}, console).plan);
   };
   EXPECT_EQ(plan_with(1), plan_with(4));
 }

@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
@@ -117,9 +115,7 @@ std::string outcome_of(const RunFiles& files, const Rulebook& rulebook) {
 TEST(ReprintedProperty, OlderLogsIn231sWordsGiveTheSameJobAndFindings) {
   const Rulebook rulebook = load_rulebook();
   int changes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "sample_logs")) {
-    const std::string name = entry.path().filename();
-    if (!exists(entry.path() / "logs")) continue;
+  for (const std::string& name : sample_log_names()) {
     const RunFiles files = sample_files(name);
     RunFiles reprinted;
     Reprinter reprinter;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <tuple>
 
@@ -63,17 +62,8 @@ std::string rows_text(const Report& good, const Report& bad) {
   return out;
 }
 
-std::vector<std::string> sample_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "sample_logs")) {
-    if (exists(entry.path() / "logs")) names.push_back(entry.path().filename());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 TEST(RunDifferenceProperty, NoRunDiffersFromItself) {
-  for (const std::string& name : sample_names()) {
+  for (const std::string& name : sample_log_names()) {
     const Report report = reporter().of_sample(name);
     EXPECT_EQ(rows_text(report, report), "") << name;
   }
@@ -157,7 +147,7 @@ Rows rows_of(const RunDifference& difference, bool turned) {
 }
 
 TEST(RunDifferenceProperty, TurnedRoundTheSameThingsDiffer) {
-  const std::vector<std::string> names = sample_names();
+  const std::vector<std::string> names = sample_log_names();
   std::map<std::string, Report> reports;
   for (const std::string& name : names) reports.emplace(name, reporter().of_sample(name));
   for (size_t i = 0; i < names.size(); ++i) {

@@ -18,7 +18,7 @@ namespace ncclog::testing {
 namespace {
 
 const uint64_t kSeedsPerPart = is_sanitized() ? 60 : 240;  ///< Enough for a share of one in 100.
-constexpr uint64_t kParts = 4;  ///< Tests that share the seeds, so that they run side by side.
+constexpr uint64_t kSeedParts = 4;  ///< Tests that share the seeds, so that they run side by side.
 
 class SyntheticJobsProperty : public ::testing::TestWithParam<uint64_t> {};
 
@@ -47,7 +47,7 @@ TEST_P(SyntheticJobsProperty, NobodyIsAccusedAndRunsAreKeptApart) {
   EXPECT_LE(tally.count(kWrongRunVerdict), 1u);
   if (HasFailure()) ADD_FAILURE() << summary(tally, 2);
 }
-INSTANTIATE_TEST_SUITE_P(Part, SyntheticJobsProperty, ::testing::Range<uint64_t>(0, kParts));
+INSTANTIATE_TEST_SUITE_P(Part, SyntheticJobsProperty, ::testing::Range<uint64_t>(0, kSeedParts));
 
 /// Else the other property says little. Nothing is analysed here.
 TEST(SyntheticJobsShareProperty, InMostFaultyJobsTheLinesSuffice) {

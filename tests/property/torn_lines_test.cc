@@ -25,7 +25,7 @@
 namespace ncclog::testing {
 namespace {
 
-constexpr unsigned kParts = 4;  ///< Tests that share the seeds, so that they run side by side.
+constexpr unsigned kTornParts = 4;  ///< Tests that share the seeds, so that they run side by side.
 
 /// NCCLOG_TORN_SEEDS says how many to try; NCCLOG_TORN_FIRST the first of them.
 unsigned from_environment(const char* name, unsigned otherwise) {
@@ -137,7 +137,8 @@ TEST_P(TornLinesProperty, ForwardedChunksAccuseNobodyAndWholeRecordsCount) {
   size_t undamaged = 0;
   size_t lost = 0;
   size_t accused = 0;
-  for (unsigned seed = first_seed() + GetParam(); seed < first_seed() + seeds(); seed += kParts) {
+  for (unsigned seed = first_seed() + GetParam(); seed < first_seed() + seeds();
+       seed += kTornParts) {
     std::mt19937 random(seed);
     const size_t s = random() % clean.scenarios.size();
     const ForwardOptions options = forward_options(random);
@@ -171,7 +172,8 @@ TEST_P(TornLinesProperty, ShuffledChunksAccuseNobody) {
   const Reader reader;
   const Clean clean(reader, torn_scenarios());
   size_t accused = 0;
-  for (unsigned seed = first_seed() + GetParam(); seed < first_seed() + seeds(); seed += kParts) {
+  for (unsigned seed = first_seed() + GetParam(); seed < first_seed() + seeds();
+       seed += kTornParts) {
     std::mt19937 random(seed);
     const size_t s = random() % clean.scenarios.size();
     TearOptions options;
@@ -188,9 +190,9 @@ TEST_P(TornLinesProperty, ShuffledChunksAccuseNobody) {
   }
   // Nothing that is printed comes in pieces so small: of thousands of logs there is one in which
   // pieces of two bytes make a whole record that nobody printed.
-  EXPECT_LE(accused * 1000, seeds() / kParts);
+  EXPECT_LE(accused * 1000, seeds() / kTornParts);
 }
-INSTANTIATE_TEST_SUITE_P(Part, TornLinesProperty, ::testing::Range(0u, kParts));
+INSTANTIATE_TEST_SUITE_P(Part, TornLinesProperty, ::testing::Range(0u, kTornParts));
 
 }  // namespace
 }  // namespace ncclog::testing

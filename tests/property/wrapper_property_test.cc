@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <random>
 #include <set>
@@ -38,16 +37,6 @@ struct Voice {
 };
 
 using Voices = std::vector<Voice>;
-
-std::vector<std::string> sample_names() {
-  std::vector<std::string> names;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(testing::source_dir() / "sample_logs")) {
-    if (std::filesystem::exists(entry.path() / "logs")) names.push_back(entry.path().filename());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 /// The voices of a sample log. Processes are numbered in the order in which they first speak.
 Voices read_voices(const std::string& name) {
@@ -232,12 +221,12 @@ std::map<std::string, int> ranks_of(const Job& job) {
 }
 
 /// What every wrapped form of a log has to give.
-struct Expected {
+struct UnwrappedJob {
   std::string job;
   std::map<std::string, int> ranks;
 };
 
-void expect_same(const Expected& expected, const std::string& text, const std::string& how) {
+void expect_same(const UnwrappedJob& expected, const std::string& text, const std::string& how) {
   const Job job = job_from_text(text);
   const std::string described = describe_unwrapped(job);
   EXPECT_EQ(described == expected.job, true)
@@ -286,7 +275,7 @@ class WrapperProperty : public ::testing::TestWithParam<std::string> {
   }
 
   Voices voices_;
-  Expected expected_;
+  UnwrappedJob expected_;
 };
 
 TEST_P(WrapperProperty, EveryLauncherGivesTheSameJob) {
@@ -330,8 +319,8 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(SampleLogs, WrapperProperty, ::testing::ValuesIn(sample_names()),
-                         test_name);
+INSTANTIATE_TEST_SUITE_P(SampleLogs, WrapperProperty,
+                         ::testing::ValuesIn(testing::sample_log_names()), test_name);
 
 }  // namespace
 }  // namespace ncclog

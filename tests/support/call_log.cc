@@ -72,4 +72,16 @@ CallLog& CallLog::stamp(std::string_view text) {
   return *this;
 }
 
+CallLog inits(int nranks, uint64_t comm_id) {
+  CallLog log;
+  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, comm_id);
+  return log;
+}
+
+CallLog world(int nranks) {
+  CallLog log = inits(nranks);
+  for (int rank = 0; rank < nranks; ++rank) log.call(rank, 1);
+  return log;
+}
+
 }  // namespace ncclog::testing

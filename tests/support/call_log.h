@@ -49,4 +49,10 @@ class CallLog {
   std::string text_;
 };
 
+/// `nranks` ranks that entered one communicator and nothing else.
+CallLog inits(int nranks, uint64_t comm_id = 1);
+
+/// The same ranks after one call that all of them made.
+CallLog world(int nranks);
+
 }  // namespace ncclog::testing

@@ -1,5 +1,6 @@
 #include "support/paths.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -19,6 +20,14 @@ bool is_sanitized() {
 }
 std::filesystem::path sample_logs(const std::filesystem::path& name) {
   return source_dir() / "sample_logs" / name / "logs";
+}
+std::vector<std::string> sample_log_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "sample_logs")) {
+    if (exists(entry.path() / "logs")) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string read_file(const std::filesystem::path& path) {

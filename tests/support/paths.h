@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ncclog::testing {
 
@@ -20,6 +21,8 @@ std::filesystem::path cmake_command();
 bool is_sanitized();
 /// sample_logs/<name>/logs.
 std::filesystem::path sample_logs(const std::filesystem::path& name);
+/// The folders of sample_logs/ that have logs, sorted.
+std::vector<std::string> sample_log_names();
 
 /// A whole file, byte by byte. Throws std::runtime_error with the path if it cannot be read.
 std::string read_file(const std::filesystem::path& path);

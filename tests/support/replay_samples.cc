@@ -15,7 +15,7 @@ PlannedCall call(uint64_t index, const char* op, MadeIn made_in) {
           .made_in = made_in};
 }
 
-RankOutcome done(int rank) {
+RankOutcome healthy_rank(int rank) {
   return {.rank = rank,
           .gpu = rank,
           .pid = 4700 + rank,
@@ -65,7 +65,7 @@ ReplayPlan skipping_plan() {
 
 RunOutcome completed_run(MadeIn mode) {
   RunOutcome run{.mode = mode, .end = RunEnd::Completed, .phase = ReplayPhase::Done, .seconds = 4};
-  run.ranks = {done(0), done(1)};
+  run.ranks = {healthy_rank(0), healthy_rank(1)};
   run.gpus = {{.gpu = 0, .answers = true}, {.gpu = 1, .answers = true}};
   return run;
 }

@@ -17,15 +17,15 @@
 namespace ncclog::testing {
 namespace {
 
-using Pipe = std::array<int, 2>;
+using PipeEnds = std::array<int, 2>;
 
-Pipe make_pipe() {
-  Pipe ends{};
+PipeEnds make_pipe() {
+  PipeEnds ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe failed");
   return ends;
 }
 
-[[noreturn]] void become(const TerminalCommand& command, const Pipe& in, const Pipe& out) {
+[[noreturn]] void become(const TerminalCommand& command, const PipeEnds& in, const PipeEnds& out) {
   dup2(in[0], STDIN_FILENO);
   if (!command.output_too) dup2(out[1], STDOUT_FILENO);
   setenv("TERM", "xterm", 1);
@@ -108,8 +108,8 @@ bool has_terminals() {
 }
 
 TerminalRun run_in_terminal(const TerminalCommand& command) {
-  const Pipe in = make_pipe();
-  const Pipe out = make_pipe();
+  const PipeEnds in = make_pipe();
+  const PipeEnds out = make_pipe();
   winsize size{};
   size.ws_row = 24;
   size.ws_col = static_cast<unsigned short>(command.columns);

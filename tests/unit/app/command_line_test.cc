@@ -7,15 +7,16 @@
 
 #include "app/commands/analyze.h"
 #include "base/error.h"
+#include "support/refusal.h"
 #include "support/temp_dir.h"
 
 namespace ncclog {
 namespace {
 
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 using testing::TempDir;
 
-AnalyzeOptions analyze_options(Words words) {
+AnalyzeOptions analyze_options(Arguments words) {
   CommandRow command;
   AnalyzeOptions options;
   add_analyze_flags(command, options);
@@ -27,9 +28,9 @@ TEST(Options, KeepWhatWasTyped) {
   const AnalyzeOptions options = analyze_options({"--format", "json", "a.log", "--rules=site",
                                                   "--threads", "3", "-", "--rules", "more", "c.log",
                                                   "--fail-on=never", "--color", "always", "b.log"});
-  EXPECT_EQ(options.input.paths, (Words{"a.log", "-", "c.log", "b.log"}));
+  EXPECT_EQ(options.input.paths, (Arguments{"a.log", "-", "c.log", "b.log"}));
   EXPECT_EQ(options.input.threads, 3);
-  EXPECT_EQ(options.rules, (Words{"site", "more"}));
+  EXPECT_EQ(options.rules, (Arguments{"site", "more"}));
   EXPECT_EQ(options.format, find_report_kind("json"));
   EXPECT_EQ(options.fail_on, FailOn::Never);
   EXPECT_EQ(options.color, ColorChoice::Always);
@@ -44,21 +45,14 @@ TEST(Options, HaveDefaults) {
   EXPECT_EQ(options.input.threads, 0);
 }
 
-/// "where: what (hint)" of the Error that a command line ends with; empty if it runs.
-std::string refusal(Words words) {
+std::string refusal_of_line(Arguments words) {
   Console console;
-  try {
-    run_command_line(std::move(words), console);
-  } catch (const Error& error) {
-    const std::string where = error.where().empty() ? "" : error.where() + ": ";
-    return where + error.what() + (error.hint().empty() ? "" : " (" + error.hint() + ")");
-  }
-  return {};
+  return testing::refusal_of([&] { run_command_line(std::move(words), console); });
 }
 
 TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   struct Row {
-    Words words;
+    Arguments words;
     const char* refusal;
   };
   const Row kRows[] = {
@@ -88,12 +82,12 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"analyze", "x", "--format"},
        "--format: 1 required text|json|markdown|html missing (see 'ncclog --help')"},
   };
-  for (const Row& row : kRows) EXPECT_EQ(refusal(row.words), row.refusal);
+  for (const Row& row : kRows) EXPECT_EQ(refusal_of_line(row.words), row.refusal);
 }
 
 TEST(Commands, MissingInputIsNamed) {
-  EXPECT_EQ(refusal({"analyze", "/nowhere/at/all"}).find("/nowhere/at/all: "), 0U)
-      << refusal({"analyze", "/nowhere/at/all"});
+  EXPECT_EQ(refusal_of_line({"analyze", "/nowhere/at/all"}).find("/nowhere/at/all: "), 0U)
+      << refusal_of_line({"analyze", "/nowhere/at/all"});
 }
 
 TEST(Commands, HelpNamesEveryCommandAndTable) {
@@ -126,8 +120,10 @@ TEST(Commands, RulesAreCheckedAndTested) {
   EXPECT_EQ(check.out, "1 rule file checked, 1 wrong\n");
   Console test;
   EXPECT_EQ(run_command_line({"rules", "test"}, test), ExitStatus::Fine) << test.out;
-  EXPECT_EQ(refusal({"rules", "show"}), "rules show: no rule named (see 'ncclog rules list')");
-  EXPECT_EQ(refusal({"rules", "lst"}), "rules: unknown command 'lst' (did you mean 'list'?)");
+  EXPECT_EQ(refusal_of_line({"rules", "show"}),
+            "rules show: no rule named (see 'ncclog rules list')");
+  EXPECT_EQ(refusal_of_line({"rules", "lst"}),
+            "rules: unknown command 'lst' (did you mean 'list'?)");
 }
 
 TEST(Commands, NamesAreUnique) {
@@ -202,7 +198,7 @@ TEST(Commands, ExportWritesTheTablesOfShow) {
   EXPECT_EQ(run_command_line({"export", log, "--table", "env"}, console), ExitStatus::Fine);
   EXPECT_EQ(console.out,
             "{\"name\":\"NCCL_DEBUG\",\"value\":\"INFO\",\"ranks\":null,\"processes\":1}\n");
-  EXPECT_EQ(refusal({"export", log, "--table", "event"}),
+  EXPECT_EQ(refusal_of_line({"export", log, "--table", "event"}),
             "export: no table 'event' (did you mean 'events'?)");
 }
 

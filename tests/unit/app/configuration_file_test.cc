@@ -44,7 +44,7 @@ TEST(ConfigFile, TakesKeysListsAndSections) {
   for (const Row& row : kRows) EXPECT_EQ(described(row.text), row.entries) << row.text;
 }
 
-std::string refusal(std::string_view text) {
+std::string config_refusal(std::string_view text) {
   try {
     parse_config(text, "c");
   } catch (const Error& error) {
@@ -70,7 +70,7 @@ TEST(ConfigFile, RefusesWhatItDoesNotUnderstandWithItsLine) {
       {"= 4", "c:1: expected the name of a flag, found '= 4'"},
       {"a = \x1b[2J", "c:1: expected a value, found '\\x1b[2J'"},
   };
-  for (const Row& row : kRows) EXPECT_EQ(refusal(row.text), row.refusal) << row.text;
+  for (const Row& row : kRows) EXPECT_EQ(config_refusal(row.text), row.refusal) << row.text;
 }
 
 TEST(ConfigFile, TheOneThatIsNamedIsRead) {

@@ -195,13 +195,13 @@ TEST(ManPages, PassTheChecksOfMandocAndGroff) {
 
 using testing::Outcome;
 using testing::TempDir;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 constexpr const char* kShells[] = {"bash", "zsh", "fish"};
 
 /// What is offered in place of the last word, without what it is, in the order in which it is.
-std::string offered(const Words& words) {
-  Words lines;
+std::string offered(const Arguments& words) {
+  Arguments lines;
   const std::string text = completions(declared_commands(), words);
   for (const std::string_view line : split(text, '\n')) {
     if (!line.empty()) lines.emplace_back(line.substr(0, line.find('\t')));
@@ -212,7 +212,7 @@ std::string offered(const Words& words) {
 TEST(Completion, OffersEveryCommandAndFlagWithItsHelp) {
   const CommandRow root = declared_commands();
   for (const CommandRow* command : all_commands(root)) {
-    Words words;
+    Arguments words;
     for (const std::string_view word : split_blanks(command->path)) words.emplace_back(word);
     words.emplace_back("");
     const std::string below = "\n" + completions(root, words);
@@ -234,7 +234,7 @@ TEST(Completion, OffersEveryCommandAndFlagWithItsHelp) {
 
 TEST(Completion, OffersWhatMayStandThere) {
   struct Row {
-    Words words;
+    Arguments words;
     std::string offered;
   };
   const Row kRows[] = {
@@ -270,8 +270,8 @@ TEST(Completion, OffersWhatMayStandThere) {
 
 TEST(Completion, IsAskedForWithHalfACommandLine) {
   Console console;
-  const Words words = {"__complete", "--config=/no/such", "rules", "--help",
-                       "show",       "--nonsense",        "n"};
+  const Arguments words = {"__complete", "--config=/no/such", "rules", "--help",
+                           "show",       "--nonsense",        "n"};
   EXPECT_EQ(run_command_line(words, console), ExitStatus::Fine);
   EXPECT_NE(console.out.find("\nshm-no-space\n"), std::string::npos) << console.out;
   EXPECT_EQ(console.err, "");
@@ -310,7 +310,7 @@ class ShellCompletion : public ::testing::Test {
   std::string script(const char* shell) const { return (scripts_.path() / shell).string(); }
 
   /// The lines that a shell prints, sorted, without what stands after a tab.
-  std::string printed(Words arguments, std::string_view between) const {
+  std::string printed(Arguments arguments, std::string_view between) const {
     const char* path = std::getenv("PATH");
     const Outcome outcome = testing::run_command(
         {.arguments = std::move(arguments),
@@ -318,7 +318,7 @@ class ShellCompletion : public ::testing::Test {
          .environment = {{"PATH", testing::build_dir().string() + ":" + (path ? path : "")},
                          {"HOME", scripts_.path().string()}}});
     EXPECT_EQ(outcome.standard_error, "");
-    Words lines;
+    Arguments lines;
     for (const std::string_view line : split(outcome.standard_output, '\n')) {
       if (!line.empty()) lines.emplace_back(line.substr(0, line.find('\t')));
     }
@@ -326,14 +326,14 @@ class ShellCompletion : public ::testing::Test {
     return join(lines, between);
   }
 
-  static std::string quoted(const Words& words) {
+  static std::string quoted(const Arguments& words) {
     std::string text;
     for (const std::string& word : words) text += "'" + word + "' ";
     return text;
   }
 
   /// What bash offers for the last of `words`, with blanks between; files with "|" between.
-  std::string in_bash(const Words& words, std::string_view between = " ") const {
+  std::string in_bash(const Arguments& words, std::string_view between = " ") const {
     const std::string program = "source '" + script("bash") + "'; COMP_WORDS=(" + quoted(words) +
                                 "); COMP_CWORD=" + std::to_string(words.size() - 1) +
                                 "; _ncclog; printf '%s\\n' \"${COMPREPLY[@]}\"";
@@ -346,7 +346,7 @@ class ShellCompletion : public ::testing::Test {
   }
 
   /// What the script hands to zsh's own functions, which need a terminal: these stand in for them.
-  std::string in_zsh(const Words& words) const {
+  std::string in_zsh(const Arguments& words) const {
     const std::string program =
         "compdef() { :; }; compset() { [[ $PREFIX == --*=* ]] && PREFIX=${PREFIX#--*=}; }\n"
         "_describe() { local each; for each in ${(P)2}; do\n"
@@ -366,7 +366,7 @@ class ShellCompletion : public ::testing::Test {
 
 TEST_F(ShellCompletion, BashOffersCommandsFlagsAndValues) {
   struct Row {
-    Words words;
+    Arguments words;
     const char* offered;
   };
   const Row kRows[] = {
@@ -429,7 +429,7 @@ TEST_F(ShellCompletion, FishOffersCommandsFlagsValuesAndFiles) {
 TEST_F(ShellCompletion, ZshOffersCommandsFlagsValuesAndFiles) {
   if (!has("zsh")) GTEST_SKIP() << "no zsh here";
   struct Row {
-    Words words;
+    Arguments words;
     const char* offered;
   };
   const Row kRows[] = {

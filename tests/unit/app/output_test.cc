@@ -18,7 +18,7 @@ using testing::TempDir;
 
 /// "where: what" of the refusal; empty if there is none.
 template <typename Ask>
-std::string refusal(Ask ask) {
+std::string output_refusal(Ask ask) {
   try {
     ask();
   } catch (const Error& error) {
@@ -66,7 +66,7 @@ TEST(OutputFile, LeavesDevicesWhatTheyAre) {
   check_output_file("/dev/null", {});
   write_output_file("/dev/null", "text\n");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
-  EXPECT_EQ(refusal([] { write_output_file("/dev/full", "text\n"); }),
+  EXPECT_EQ(output_refusal([] { write_output_file("/dev/full", "text\n"); }),
             "/dev/full: cannot write: No space left on device");
 }
 
@@ -75,13 +75,15 @@ TEST(OutputFile, IsRefusedBeforeAnythingIsRead) {
   const std::string at = folder.path().string();
   const std::string file = folder.add("file", "");
   const std::string long_name = at + "/" + std::string(300, 'x');
-  EXPECT_EQ(refusal([&] { check_output_file(at, {}); }), at + ": is a folder");
-  EXPECT_EQ(refusal([&] { check_output_file(at + "/no/r.md", {}); }), at + "/no: no such folder");
-  EXPECT_EQ(refusal([&] { check_output_file(file + "/r.md", {}); }), file + ": not a folder");
-  EXPECT_EQ(refusal([&] { check_output_file(long_name, {}); }),
+  EXPECT_EQ(output_refusal([&] { check_output_file(at, {}); }), at + ": is a folder");
+  EXPECT_EQ(output_refusal([&] { check_output_file(at + "/no/r.md", {}); }),
+            at + "/no: no such folder");
+  EXPECT_EQ(output_refusal([&] { check_output_file(file + "/r.md", {}); }),
+            file + ": not a folder");
+  EXPECT_EQ(output_refusal([&] { check_output_file(long_name, {}); }),
             long_name + ": cannot write: File name too long");
-  EXPECT_EQ(refusal([&] { check_output_file(at + "/new.md", {}); }), "");
-  EXPECT_EQ(refusal([&] { check_output_file(file, {}); }), "");
+  EXPECT_EQ(output_refusal([&] { check_output_file(at + "/new.md", {}); }), "");
+  EXPECT_EQ(output_refusal([&] { check_output_file(file, {}); }), "");
 }
 
 TEST(OutputFile, IsNeverOneOfTheLogs) {
@@ -93,7 +95,7 @@ TEST(OutputFile, IsNeverOneOfTheLogs) {
   fs::create_hard_link(logs[1], twin);
   const std::string spelt = folder.path().string() + "/./a.log";
   for (const std::string& path : {logs[1], link, twin, spelt}) {
-    EXPECT_EQ(refusal([&] { check_output_file(path, logs); }),
+    EXPECT_EQ(output_refusal([&] { check_output_file(path, logs); }),
               path + ": is one of the logs to be read");
   }
 }
@@ -107,7 +109,7 @@ Report report_with(std::vector<Severity> severities, InputStatus status = InputS
   return report;
 }
 
-struct Row {
+struct StatusRow {
   std::vector<Severity> severities;
   InputStatus input;
   FailOn fail_on;
@@ -117,7 +119,7 @@ struct Row {
 TEST(ExitStatus, FindingsCountFromTheSeverityAskedFor) {
   using enum Severity;
   using enum InputStatus;
-  const Row kRows[] = {
+  const StatusRow kRows[] = {
       {{}, Whole, FailOn::Info, 0},
       {{Error}, Whole, FailOn::Error, 1},
       {{Warning, Info}, Whole, FailOn::Error, 0},
@@ -131,7 +133,7 @@ TEST(ExitStatus, FindingsCountFromTheSeverityAskedFor) {
       {{Error}, Cut, FailOn::Error, 1},
       {{Error}, Cut, FailOn::Never, 3},
   };
-  for (const Row& row : kRows) {
+  for (const StatusRow& row : kRows) {
     const Report report = report_with(row.severities, row.input);
     EXPECT_EQ(static_cast<int>(exit_status(report, row.fail_on)), row.status)
         << "row " << (&row - kRows);

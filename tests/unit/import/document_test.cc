@@ -43,12 +43,12 @@ TEST(Document, KeysOfPicklesMayBeNumbers) {
 
 using testing::describe_document;
 
-struct Row {
+struct DocumentRow {
   std::string bytes;
   std::string result;
 };
 
-const Row kRows[] = {
+const DocumentRow kDocuments[] = {
     {R"({"a": [1, -2, 3.5, null, true, "\u00e9\n"], "b": {"a": {}}})",
      "{\"a\":[1,-2,3.5,null,true,\"\u00e9\\n\"],\"b\":{\"a\":{}}}"},
     {" 7 ", "7"},
@@ -61,7 +61,7 @@ const Row kRows[] = {
 };
 
 TEST(ReadJson, ReadsPlainDataOrSaysWhereItCannot) {
-  for (const Row& row : kRows) {
+  for (const DocumentRow& row : kDocuments) {
     EXPECT_EQ(describe_document(read_json(row.bytes)), row.result) << row.bytes;
   }
 }

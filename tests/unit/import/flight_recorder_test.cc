@@ -130,12 +130,12 @@ TEST(FlightRecorder, WhatASchemaLacksStaysUnknown) {
   EXPECT_EQ(dump.entries[1], FlightRecorderEntry());
 }
 
-struct RefusedRow {
+struct RefusedDump {
   std::string bytes;
   const char* problem;
 };
 
-const RefusedRow kRefused[] = {
+const RefusedDump kRefusedDumps[] = {
     {R"({"version": "2.4"})", "it has none of a dump's keys"},
     {"[]", "byte 0 (0x5b) is no pickle opcode"},
     {R"({"entries": [)", "the JSON text is malformed or cut at byte 14"},
@@ -143,7 +143,7 @@ const RefusedRow kRefused[] = {
 };
 
 TEST(FlightRecorder, RefusesWhatIsNoDump) {
-  for (const RefusedRow& row : kRefused) {
+  for (const RefusedDump& row : kRefusedDumps) {
     EXPECT_EQ(import_flight_recorder(row.bytes, "fr_0").problem, row.problem) << row.bytes;
   }
 }

@@ -70,7 +70,7 @@ TEST(Lspci, ListsGpusNicsAndBridgesWithTheirLinks) {
   EXPECT_EQ(port_above(import.hosts.at(0), import.hosts.at(0).devices.at(2)), nullptr);
 }
 
-struct Row {
+struct ListingRow {
   const char* name;
   std::string_view text;
   std::string_view devices;
@@ -79,7 +79,7 @@ struct Row {
 constexpr std::string_view kNoLink =
     "it shows the link of no GPU, NIC or bridge; lspci -vv shows links to root alone";
 
-constexpr Row kRows[] = {
+constexpr ListingRow kListings[] = {
     {"by class and number, with a domain",
      "0001:41:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:2330] (rev a1)\r\n"
      "\tLnkSta:\tSpeed 32GT/s, Width x16\r\n",
@@ -118,7 +118,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(Lspci, ReadsAllFormsInWhichPeopleHaveIt) {
-  for (const Row& row : kRows) {
+  for (const ListingRow& row : kListings) {
     EXPECT_EQ(summary(import_lspci(row.text, kUnit)), row.devices) << row.name;
   }
 }

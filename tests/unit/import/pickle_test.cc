@@ -102,13 +102,13 @@ TEST(ReadPickle, ReadsTheSameDataFromEveryProtocol) {
   }
 }
 
-struct Row {
+struct PickleRow {
   const char* name;
   std::string bytes;
   std::string result;
 };
 
-const Row kReadRows[] = {
+const PickleRow kReadRows[] = {
     {"bytes", "\x80\x03"s + "C\x02hi.", "\"hi\""},
     {"long bytes", "B\x02\0\0\0hi."s, "\"hi\""},
     {"very long text", "\x8d\x02\0\0\0\0\0\0\0hi."s, "\"hi\""},
@@ -146,12 +146,12 @@ const Row kReadRows[] = {
 };
 
 TEST(ReadPickle, ReadsPlainData) {
-  for (const Row& row : kReadRows) {
+  for (const PickleRow& row : kReadRows) {
     EXPECT_EQ(describe_document(read_pickle(row.bytes)), row.result) << row.name;
   }
 }
 
-const Row kRefusedRows[] = {
+const PickleRow kRefusedRows[] = {
     {"nothing", "", "the pickle ends after 0 bytes without its end marker"},
     {"no end", "\x80\x02}", "the pickle ends after 3 bytes without its end marker"},
     {"an end with nothing", ".", "STOP at byte 0 finds nothing on the stack"},
@@ -187,7 +187,7 @@ const Row kRefusedRows[] = {
 };
 
 TEST(ReadPickle, SaysWhyAndWhereItRefuses) {
-  for (const Row& row : kRefusedRows) {
+  for (const PickleRow& row : kRefusedRows) {
     EXPECT_EQ(describe_document(read_pickle(row.bytes)), row.result) << row.name;
   }
 }

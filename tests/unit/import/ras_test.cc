@@ -80,19 +80,19 @@ TEST(RasJson, StatesWhatTheTextFormStates) {
                 "  rank 1 pid 41 on 10.1.2.3 gpu 1\n");
 }
 
-struct RefusedRow {
+struct RefusedAnswer {
   const char* bytes;
   const char* problem;
 };
 
-constexpr RefusedRow kRefused[] = {
+constexpr RefusedAnswer kRefusedAnswers[] = {
     {R"({"nccl_version": "2.28.9", "commun)", "the JSON text is malformed or cut at byte 35"},
     {R"({"nccl_version": "2.28.9"})", "it lists no communicators"},
     {"[]", "it lists no communicators"},
 };
 
 TEST(RasJson, RefusesWhatIsNoAnswer) {
-  for (const RefusedRow& row : kRefused) {
+  for (const RefusedAnswer& row : kRefusedAnswers) {
     EXPECT_EQ(import_ras_json(row.bytes).problem, row.problem) << row.bytes;
   }
 }

@@ -16,12 +16,12 @@ std::string described(std::string_view yaml) {
   return text;
 }
 
-struct Row {
+struct ManifestRow {
   const char* yaml;
   const char* settings;
 };
 
-constexpr Row kRows[] = {
+constexpr ManifestRow kManifests[] = {
     {"env:\n- name: A_B\n  value: c\n- {value: e, name: D_D}\n", "2:A_B=c\n4:D_D=e\n"},
     {"env:\n- name: A_B\n  valueFrom: {x: y}\n- name: C_D\n  value: 1\n", "4:C_D=1\n"},
     {"environment: {A_B: c, D_E: ~}\n", "1:A_B=c\n"},
@@ -36,7 +36,8 @@ constexpr Row kRows[] = {
 };
 
 TEST(YamlSettings, AreFoundByTheirShape) {
-  for (const Row& row : kRows) EXPECT_EQ(described(row.yaml), row.settings) << row.yaml;
+  for (const ManifestRow& row : kManifests)
+    EXPECT_EQ(described(row.yaml), row.settings) << row.yaml;
 }
 
 TEST(YamlSettings, OfOneListAreForOneProgram) {

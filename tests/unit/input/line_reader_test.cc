@@ -18,21 +18,21 @@ using namespace std::string_literals;
 /// A line, kept: number, offset, text, cut.
 using Kept = std::tuple<uint64_t, uint64_t, std::string, bool>;
 
-struct Reading {
+struct ReadLines {
   std::vector<Kept> lines;
   uint64_t newlines = 0;
-  bool operator==(const Reading&) const = default;
+  bool operator==(const ReadLines&) const = default;
 };
 
 /// Gives out `text` in blocks whose sizes `next_size` says.
 template <typename NextSize>
-Reading read_lines(std::string_view text, NextSize next_size) {
+ReadLines read_lines(std::string_view text, NextSize next_size) {
   LineReader reader([&](char* buffer, size_t capacity) {
     const size_t count = text.copy(buffer, std::min<size_t>(capacity, next_size()));
     text.remove_prefix(count);
     return count;
   });
-  Reading reading;
+  ReadLines reading;
   for (Line line; reader.next(line);) {
     // What a line is said to be without must not be in it; what is odd is looked at line by line.
     const OddBytes odd = find_odd_bytes(line.text);
@@ -45,13 +45,13 @@ Reading read_lines(std::string_view text, NextSize next_size) {
   return reading;
 }
 
-Reading read_whole(std::string_view text) {
+ReadLines read_whole(std::string_view text) {
   return read_lines(text, [] { return size_t{1} << 30; });
 }
 
 /// What the rules in line_reader.h say, one byte after the other.
-Reading reference(const std::string& text) {
-  Reading reading;
+ReadLines reference(const std::string& text) {
+  ReadLines reading;
   uint64_t number = 1;
   size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   const auto deliver = [&](size_t end) {
@@ -130,10 +130,10 @@ TEST(LineReader, CountsNewlinesAsGrepDoes) {
 
 TEST(LineReader, CutsOnlyLinesLongerThanTheLimit) {
   for (const std::string end : {"", "\n", "\r\n", "\r"}) {
-    const Reading exact = read_whole(std::string(kMaxLineBytes, 'x') + end);
+    const ReadLines exact = read_whole(std::string(kMaxLineBytes, 'x') + end);
     ASSERT_EQ(exact.lines.size(), 1u);
     EXPECT_FALSE(std::get<3>(exact.lines[0]));
-    const Reading longer = read_whole(std::string(kMaxLineBytes + 1, 'x') + end);
+    const ReadLines longer = read_whole(std::string(kMaxLineBytes + 1, 'x') + end);
     ASSERT_EQ(longer.lines.size(), 1u);
     EXPECT_TRUE(std::get<3>(longer.lines[0]));
     EXPECT_EQ(std::get<2>(longer.lines[0]).size(), kMaxLineBytes);
@@ -143,7 +143,7 @@ TEST(LineReader, CutsOnlyLinesLongerThanTheLimit) {
 TEST(LineReader, SkipsTheRestOfALongLineAndGoesOn) {
   const std::string text =
       "before\n" + std::string(10 << 20, 'x') + "\r" + std::string(1 << 20, 'y') + "\r\nafter\n";
-  const Reading reading = read_whole(text);
+  const ReadLines reading = read_whole(text);
   ASSERT_EQ(reading.lines.size(), 4u);
   EXPECT_EQ(reading, reference(text));
   EXPECT_EQ(reading.lines[3], Kept(3, text.size() - 6, "after", false));
@@ -168,7 +168,7 @@ TEST(LineReader, StartsWhereItIsTold) {
 }
 
 /// Bytes of which line ends are the most common, and now and then a long line.
-std::string random_text(std::mt19937& random) {
+std::string random_lines(std::mt19937& random) {
   std::string text = random() % 8 == 0 ? "\xEF\xBB\xBF" : "";
   const size_t pieces = random() % 60;
   for (size_t i = 0; i < pieces; ++i) {
@@ -201,7 +201,7 @@ std::string random_text(std::mt19937& random) {
 TEST(LineReaderProperty, BlocksOfRandomSizesGiveTheReferencesLines) {
   std::mt19937 random(2);
   for (int i = 0; i < 3000; ++i) {
-    const std::string text = random_text(random);
+    const std::string text = random_lines(random);
     const size_t largest = 1 + (text.size() > 5000 ? random() % 300000 : random() % 20);
     const auto next_size = [&] { return 1 + random() % largest; };
     ASSERT_TRUE(read_lines(text, next_size) == reference(text)) << i;
@@ -226,8 +226,8 @@ LineRun plain_lines(std::string_view ahead, uint64_t most) {
 TEST(LineReaderProperty, LinesAheadCanBeSkippedAndStayUntilTheRefillThatIsAnnounced) {
   std::mt19937 random(3);
   for (int i = 0; i < 1000; ++i) {
-    const std::string text = random_text(random);
-    const Reading expected = reference(text);
+    const std::string text = random_lines(random);
+    const ReadLines expected = reference(text);
     std::string_view rest = text;
     int refills = 0;
     LineReader reader([&](char* buffer, size_t capacity) {

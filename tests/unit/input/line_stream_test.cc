@@ -21,7 +21,7 @@ using testing::TempDir;
 /// A line, kept: number, offset, text, cut.
 using Kept = std::tuple<uint64_t, uint64_t, std::string, bool>;
 
-struct Reading {
+struct ReadStretches {
   std::vector<std::vector<Kept>> stretches;
   UnitResult result;
   std::vector<Kept> lines() const {
@@ -36,7 +36,7 @@ Kept kept(const Line& line) { return {line.number, line.offset, std::string(line
 /// Lines that begin with "N" may start a stretch.
 bool may_start(std::string_view line) { return line.starts_with('N'); }
 
-Reading read_stretches(const std::string& path, size_t block, int threads) {
+ReadStretches read_stretches(const std::string& path, size_t block, int threads) {
   ByteSource source(path);
   UnitReader input({}, source);
   LineStream stream(input, may_start);
@@ -57,7 +57,7 @@ Reading read_stretches(const std::string& path, size_t block, int threads) {
     std::vector<std::jthread> workers;
     for (int t = 0; t < threads; ++t) workers.emplace_back(work);
   }
-  Reading reading;
+  ReadStretches reading;
   for (auto& [index, lines] : stretches) {
     EXPECT_EQ(index, reading.stretches.size());
     reading.stretches.push_back(std::move(lines));
@@ -66,15 +66,16 @@ Reading read_stretches(const std::string& path, size_t block, int threads) {
   return reading;
 }
 
-Reading read_in_one_go(const std::string& path) {
-  Reading reading;
+ReadStretches read_in_one_go(const std::string& path) {
+  ReadStretches reading;
   reading.stretches.emplace_back();
   reading.result = read_unit({}, path, {},
                              [&](const Line& line) { reading.stretches[0].push_back(kept(line)); });
   return reading;
 }
 
-void expect_same(const Reading& reading, const Reading& expected, const std::string& what) {
+void expect_same(const ReadStretches& reading, const ReadStretches& expected,
+                 const std::string& what) {
   EXPECT_TRUE(reading.lines() == expected.lines()) << what;
   EXPECT_EQ(reading.result.lines, expected.result.lines) << what;
   EXPECT_EQ(reading.result.newlines, expected.result.newlines) << what;
@@ -93,7 +94,7 @@ TEST(LineStream, IsCutOnlyWhereALineMayStart) {
   const TempDir dir;
   const std::string path =
       dir.add("log.gz", compressed(Compression::Gzip, lines_of(500, "N") + lines_of(500, "x")));
-  const Reading reading = read_stretches(path, 1000, 2);
+  const ReadStretches reading = read_stretches(path, 1000, 2);
   EXPECT_GT(reading.stretches.size(), 5U);
   for (const auto& stretch : reading.stretches) {
     ASSERT_FALSE(stretch.empty());
@@ -113,12 +114,12 @@ TEST(LineStream, GivesTheLinesOfTheWholeForAnyNumberOfThreads) {
                                lines_of(900, "N \xff") + lines_of(99, "N gr\xc3\xbc") + "N no end"};
   for (const std::string& text : texts) {
     const std::string path = dir.add("log.zst", compressed(Compression::Zstd, text));
-    const Reading expected = read_in_one_go(path);
+    const ReadStretches expected = read_in_one_go(path);
     for (const size_t block : {size_t{300}, size_t{5000}, size_t{1} << 20}) {
-      const Reading one = read_stretches(path, block, 1);
+      const ReadStretches one = read_stretches(path, block, 1);
       expect_same(one, expected, text.substr(0, 9));
       for (const int threads : {2, 5}) {
-        const Reading several = read_stretches(path, block, threads);
+        const ReadStretches several = read_stretches(path, block, threads);
         EXPECT_TRUE(several.stretches == one.stretches) << threads << ' ' << block;
         expect_same(several, expected, text.substr(0, 9));
       }
@@ -130,13 +131,13 @@ TEST(LineStream, SaysHowTheInputEnded) {
   const TempDir dir;
   std::string bytes = compressed(Compression::Gzip, lines_of(9000, "N"));
   bytes.resize(bytes.size() / 2);
-  const Reading reading = read_stretches(dir.add("cut.gz", bytes), 4000, 3);
+  const ReadStretches reading = read_stretches(dir.add("cut.gz", bytes), 4000, 3);
   EXPECT_EQ(reading.result.status, InputStatus::Cut);
   expect_same(reading, read_in_one_go(dir.add("cut.gz", bytes)), "cut");
 }
 
 /// Line ends of all kinds, lines that may start a stretch, and now and then a long one.
-std::string random_text(std::mt19937& random) {
+std::string random_stretches(std::mt19937& random) {
   constexpr std::string_view kPieces[] = {"\n", "\r\n",     "\r",    "N",
                                           "x",  "\nN NCCL", "\n\nx", "\xc3"};
   std::string text;
@@ -151,7 +152,8 @@ TEST(LineStreamProperty, AnyTextInBlocksOfAnySizeGivesTheSameLines) {
   const TempDir dir;
   std::mt19937 random(5);
   for (int i = 0; i < 150; ++i) {
-    const std::string path = dir.add("log.gz", compressed(Compression::Gzip, random_text(random)));
+    const std::string path =
+        dir.add("log.gz", compressed(Compression::Gzip, random_stretches(random)));
     expect_same(read_stretches(path, 1 + random() % 4000, 1 + i % 3), read_in_one_go(path),
                 std::to_string(i));
   }

@@ -5,13 +5,13 @@
 namespace ncclog {
 namespace {
 
-struct Row {
+struct BusIdRow {
   std::string_view printed;
   std::optional<uint64_t> number;
 };
 
 TEST(BusId, IsOneNumberInEverySpelling) {
-  const Row kRows[] = {
+  const BusIdRow kRows[] = {
       {"1b000", 0x1b000},
       {"0000:1b:00", 0x1b000},
       {"0000:1b:00.0", 0x1b000},
@@ -27,7 +27,7 @@ TEST(BusId, IsOneNumberInEverySpelling) {
       {"mlx5_0", std::nullopt},
       {":::", std::nullopt},
   };
-  for (const Row& row : kRows) EXPECT_EQ(bus_number(row.printed), row.number) << row.printed;
+  for (const BusIdRow& row : kRows) EXPECT_EQ(bus_number(row.printed), row.number) << row.printed;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace ncclog {
 namespace {
 
 /// "prefix|text", with "+" behind a partial one; "none" if the line is no record.
-std::string show(std::string_view line) {
+std::string show_record(std::string_view line) {
   CollectorLine record;
   if (!read_collector_json(line, record)) return "none";
   return record.prefix + "|" + record.text + (record.is_partial ? "+" : "");
@@ -53,7 +53,7 @@ TEST(CollectorJson, ReadsWhatEveryCollectorWrites) {
       {R"({"log":"\u001b[1m\u00e9\ud83d\ude00\"\\\/\t\ud83d"})",
        "|\x1b[1m\u00e9\U0001F600\"\\/\t\uFFFD"},
   };
-  for (const auto& [line, expected] : rows) EXPECT_EQ(show(line), expected) << line;
+  for (const auto& [line, expected] : rows) EXPECT_EQ(show_record(line), expected) << line;
 }
 
 TEST(CollectorJson, LeavesOtherTextAlone) {
@@ -62,16 +62,16 @@ TEST(CollectorJson, LeavesOtherTextAlone) {
         R"({"log":"x\"})", R"({"message":{"message":"x"}})", R"(text {"log":"x"})", R"({log:"x"})",
         R"({"pg_config":{},"entries":[{"line":"x"}]})", R"("message")", R"("other" : "x")",
         R"({"log":"x",,})", R"({"log" "x"})", R"({"log":"x"]})"}) {
-    EXPECT_EQ(show(line), "none") << line;
+    EXPECT_EQ(show_record(line), "none") << line;
   }
 }
 
 TEST(CollectorJson, PutsNothingInFrontThatIsNoTimeOrName) {
-  EXPECT_EQ(show(R"({"log":"x","time":"now","stream":"stdout"})"), "|x+");
-  EXPECT_EQ(show(R"({"log":"x\n","time":"2026-01-05T12:00:00Z node: ","stream":"stdout"})"),
+  EXPECT_EQ(show_record(R"({"log":"x","time":"now","stream":"stdout"})"), "|x+");
+  EXPECT_EQ(show_record(R"({"log":"x\n","time":"2026-01-05T12:00:00Z node: ","stream":"stdout"})"),
             "|x\n");
-  EXPECT_EQ(show(R"({"log":"x","labels":{"pod":"a] b"}})"), "|x");
-  EXPECT_EQ(show(R"({"MESSAGE":"x","__REALTIME_TIMESTAMP":"99999999999999999999"})"), "|x");
+  EXPECT_EQ(show_record(R"({"log":"x","labels":{"pod":"a] b"}})"), "|x");
+  EXPECT_EQ(show_record(R"({"MESSAGE":"x","__REALTIME_TIMESTAMP":"99999999999999999999"})"), "|x");
 }
 
 TEST(CollectorJson, SurvivesEveryCutAndDepth) {
@@ -79,17 +79,17 @@ TEST(CollectorJson, SurvivesEveryCutAndDepth) {
       R"({"log":"\u00e9\ud83d\ude00\n","a":[1,"]"],"kubernetes":{"pod_name":"w-3"},"t":1})";
   for (size_t size = 0; size < line.size(); ++size) {
     const std::string cut = line.substr(0, size);  // Its own memory, for the sanitizer.
-    EXPECT_EQ(show(cut), "none");
+    EXPECT_EQ(show_record(cut), "none");
     std::string odd = line;
     for (const char byte : {'\0', '"', '\\', '{', '}', '[', ']', '\xFF'}) {
       odd[size] = byte;
-      show(odd);
+      show_record(odd);
     }
   }
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "{\"a\":";
-  EXPECT_EQ(show(deep), "none");
-  EXPECT_EQ(show(std::string("{\"a\":") + std::string(100000, '[')), "none");
+  EXPECT_EQ(show_record(deep), "none");
+  EXPECT_EQ(show_record(std::string("{\"a\":") + std::string(100000, '[')), "none");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace ncclog {
 namespace {
 
 /// "index name port link address socket_port" of every device, separated by "; ".
-std::string show(std::string_view devices) {
+std::string show_devices(std::string_view devices) {
   std::string result;
   for (const NetDevice& device : parse_device_list(devices)) {
     if (!result.empty()) result += "; ";
@@ -21,13 +21,13 @@ std::string show(std::string_view devices) {
   return result;
 }
 
-struct Case {
+struct DevicesCase {
   std::string_view devices;
   std::string_view expected;
 };
 
 TEST(DeviceList, TakesListsApart) {
-  const Case cases[] = {
+  const DevicesCase cases[] = {
       {"", ""},
       {"[0]mlx5_0:1/IB", "0 mlx5_0 1 IB  -1"},
       {"[0]mlx5_0:1/IB [1]mlx5_1:2/RoCE", "0 mlx5_0 1 IB  -1; 1 mlx5_1 2 RoCE  -1"},
@@ -55,7 +55,7 @@ TEST(DeviceList, TakesListsApart) {
       {"[0]={{{", ""},
       {":::", ""},
   };
-  for (const Case& c : cases) EXPECT_EQ(show(c.devices), c.expected) << c.devices;
+  for (const DevicesCase& c : cases) EXPECT_EQ(show_devices(c.devices), c.expected) << c.devices;
 }
 
 TEST(DeviceList, EndsWithAnyBytes) {

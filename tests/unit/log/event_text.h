@@ -5,6 +5,9 @@
 
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,6 +33,24 @@ inline std::string event_text(std::string_view line) {
     text += " " + std::string(message.kind->fields[i].name) + "=" + std::string(message.fields[i]);
   }
   return text;
+}
+
+struct EventRow {
+  std::string_view line;
+  std::string_view event;
+};
+
+inline void expect_events(std::span<const EventRow> rows) {
+  for (const EventRow& row : rows) EXPECT_EQ(event_text(row.line), row.event) << row.line;
+}
+
+inline void expect_every_cut_survives(std::span<const EventRow> rows) {
+  for (const EventRow& row : rows) {
+    for (size_t size = 0; size <= row.line.size(); ++size) {
+      const std::string cut(row.line.substr(0, size));
+      EXPECT_LE(parse_event(cut, all_wordings()).header.message.size(), cut.size());
+    }
+  }
 }
 
 }  // namespace ncclog

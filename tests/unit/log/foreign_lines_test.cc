@@ -9,12 +9,7 @@
 namespace ncclog {
 namespace {
 
-struct Row {
-  std::string_view line;
-  std::string_view event;
-};
-
-constexpr Row kRows[] = {
+constexpr EventRow kForeignLines[] = {
     // Exceptions, by the shape of the class name.
     {"ValueError: bad", "python_exception type=ValueError message=bad"},
     {"KeyboardInterrupt", "python_exception type=KeyboardInterrupt"},
@@ -113,19 +108,9 @@ constexpr Row kRows[] = {
     {"ada@node-a:~$", "- ada@node-a:~$"},
 };
 
-TEST(ForeignLines, AreUnderstoodByTheirShape) {
-  for (const Row& row : kRows) EXPECT_EQ(event_text(row.line), row.event) << row.line;
-}
+TEST(ForeignLines, AreUnderstoodByTheirShape) { expect_events(kForeignLines); }
 
-TEST(ForeignLines, SurviveEveryCut) {
-  for (const Row& row : kRows) {
-    for (size_t size = 0; size <= row.line.size(); ++size) {
-      const std::string cut(row.line.substr(0, size));
-      const Event event = parse_event(cut, all_wordings());
-      EXPECT_LE(event.header.message.size(), cut.size());
-    }
-  }
-}
+TEST(ForeignLines, SurviveEveryCut) { expect_every_cut_survives(kForeignLines); }
 
 TEST(ForeignLines, SurviveEveryByte) {
   for (int first = 0; first < 256; ++first) {

@@ -8,7 +8,7 @@
 namespace ncclog {
 namespace {
 
-struct Row {
+struct FrameworkRow {
   std::string_view line;
   int rank;
   std::string_view group;
@@ -22,7 +22,7 @@ struct Row {
 constexpr std::string_view kApi = "torch/distributed/elastic/multiprocessing/api.py";
 constexpr std::string_view kLogger = "torch.distributed.elastic.multiprocessing.api";
 
-const std::vector<Row> kRecords = {
+const std::vector<FrameworkRow> kRecords = {
     // 1.8 to 2.1: no rank but the group's.
     {"[E ProcessGroupNCCL.cpp:828] [Rank 3] text", -1, "", "", 3, "ProcessGroupNCCL.cpp", 828,
      " text"},
@@ -79,7 +79,7 @@ const std::vector<Row> kRecords = {
 };
 
 TEST(FrameworkHeader, ReadsRecordsOfEveryEra) {
-  for (const Row& row : kRecords) {
+  for (const FrameworkRow& row : kRecords) {
     SCOPED_TRACE(row.line);
     const auto header = parse_framework_header(row.line);
     ASSERT_TRUE(header.has_value());
@@ -121,7 +121,7 @@ TEST(FrameworkHeader, KeepsTheTitleOfTheBarBeforeTheRecord) {
 }
 
 TEST(FrameworkHeader, SurvivesEveryCut) {
-  for (const Row& row : kRecords) {
+  for (const FrameworkRow& row : kRecords) {
     for (size_t size = 0; size <= row.line.size(); ++size) {
       const std::string cut(row.line.substr(0, size));
       const Header header = parse_header(cut);

@@ -11,7 +11,7 @@ namespace ncclog {
 namespace {
 
 /// The header's parts as one text: level host:pid:tid [dev] file:line | message
-std::string show(const Header& header) {
+std::string show_header(const Header& header) {
   return std::string(to_string(header.level)) + " " + std::string(header.host) + ":" +
          std::to_string(header.pid) + ":" + std::to_string(header.tid) + " [" +
          std::to_string(header.cuda_dev) + "] " + std::string(header.file) + ":" +
@@ -20,16 +20,16 @@ std::string show(const Header& header) {
 
 std::string show_nccl(std::string_view line) {
   const auto header = parse_nccl_header(line);
-  return header ? show(*header) : "none";
+  return header ? show_header(*header) : "none";
 }
 
-struct Case {
+struct HeaderCase {
   std::string_view line;
   std::string_view header;
 };
 
 TEST(Header, ReadsEveryEra) {
-  const Case cases[] = {
+  const HeaderCase cases[] = {
       {"node07:4121:4188 [3] NCCL INFO Connected all rings",
        "INFO node07:4121:4188 [3] :-1 | Connected all rings"},
       {"node07:4121:4188 [-1] NCCL INFO x", "INFO node07:4121:4188 [-1] :-1 | x"},
@@ -100,7 +100,7 @@ TEST(Header, ReadsEveryEra) {
       {"a:99999999999999999999:2 [0] NCCL INFO x", "INFO :-1:-1 [0] :-1 | x"},
       {"node:x:2 [0] NCCL INFO x", "INFO :-1:-1 [0] :-1 | x"},
   };
-  for (const Case& c : cases) EXPECT_EQ(show_nccl(c.line), c.header) << c.line;
+  for (const HeaderCase& c : cases) EXPECT_EQ(show_nccl(c.line), c.header) << c.line;
 }
 
 TEST(Header, NeedsTheAnchorAsWordsOfTheirOwn) {

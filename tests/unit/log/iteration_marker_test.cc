@@ -37,13 +37,13 @@ TEST(IterationMarker, EveryWordingFitsItsOwnExample) {
   }
 }
 
-struct Row {
+struct MarkerRow {
   std::string_view line;
   std::string_view marker;
 };
 
 TEST(IterationMarker, FindsTheStepInRealLineShapes) {
-  constexpr Row kRows[] = {
+  constexpr MarkerRow kRows[] = {
       {"iteration: 0 | consumed samples: 0 | lr: 1.0E-04", "iteration 0"},
       {"[trainer0]:iteration: 1 | consumed samples: 256 | lr: 1.0E-04", "iteration 1"},
       {"iteration: 12", "iteration 12"},
@@ -80,7 +80,7 @@ TEST(IterationMarker, FindsTheStepInRealLineShapes) {
       {"INFO 01-05 12:00:00 metrics.py:455] Avg prompt throughput: 10.0 tokens/s, Running: 1 reqs",
        "vllm"},
   };
-  for (const Row& row : kRows) EXPECT_EQ(found(row.line), row.marker) << row.line;
+  for (const MarkerRow& row : kRows) EXPECT_EQ(found(row.line), row.marker) << row.line;
 }
 
 TEST(IterationMarker, RefusesWhatOnlyLooksLikeAStep) {

@@ -10,7 +10,7 @@
 namespace ncclog {
 namespace {
 
-struct Row {
+struct KernelRow {
   std::string_view line;
   std::string_view host;
   std::string_view event;
@@ -19,7 +19,7 @@ struct Row {
 constexpr std::string_view kXid79 =
     "xid bus_id=0000:1b:00 code=79 pid=4242 name=python3 text=GPU has fallen off the bus.";
 
-const std::vector<Row> kRows = {
+const std::vector<KernelRow> kKernelLines = {
     {"[77123.456789] NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, name=python3, GPU has fallen off "
      "the "
      "bus.",
@@ -94,7 +94,7 @@ const std::vector<Row> kRows = {
 };
 
 TEST(KernelMessages, AreUnderstoodBehindEveryStamp) {
-  for (const Row& row : kRows) {
+  for (const KernelRow& row : kKernelLines) {
     EXPECT_EQ(event_text(row.line), row.event) << row.line;
     EXPECT_EQ(parse_header(row.line).prefix.host, row.host) << row.line;
   }

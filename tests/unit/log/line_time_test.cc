@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDay = 86400 * kSecond;
 
-struct Row {
+struct TimeRow {
   const char* head;
   const char* text;  ///< Empty: no time.
   int year;
@@ -16,7 +16,7 @@ struct Row {
   bool has_zone;
 };
 
-const Row kRows[] = {
+const TimeRow kTimes[] = {
     {"[2026-02-03 04:05:06] node07:41:42 [3] ", "2026-02-03 04:05:06", 2026,
      33 * kDay + 14706 * kSecond, false},
     {"2026-01-05T12:00:00.000000001Z ", "2026-01-05T12:00:00.000000001Z", 2026,
@@ -47,7 +47,7 @@ const Row kRows[] = {
 };
 
 TEST(LineTime, IsFoundInFrontOfTheMessage) {
-  for (const Row& row : kRows) {
+  for (const TimeRow& row : kTimes) {
     const LineTime time = find_line_time(row.head);
     EXPECT_EQ(time.text, row.text) << row.head;
     EXPECT_EQ(time.year, row.year) << row.head;

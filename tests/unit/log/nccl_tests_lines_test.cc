@@ -11,12 +11,7 @@
 namespace ncclog {
 namespace {
 
-struct Row {
-  std::string_view line;
-  std::string_view event;
-};
-
-const std::vector<Row> kRows = {
+const std::vector<EventRow> kNcclTestsLines = {
     // 2.0 to 2.10: the columns that the test needs, the largest error.
     {"     1048576        262144   float     sum    819.0    1.28    1.92  2e-07    801.3    1.31  "
      "  "
@@ -97,18 +92,9 @@ const std::vector<Row> kRows = {
     {"1 2 3 4 5 6 7 8 9 10 11", "- 1 2 3 4 5 6 7 8 9 10 11"},
 };
 
-TEST(NcclTestsLines, AreTakenApartInEveryRelease) {
-  for (const Row& row : kRows) EXPECT_EQ(event_text(row.line), row.event) << row.line;
-}
+TEST(NcclTestsLines, AreTakenApartInEveryRelease) { expect_events(kNcclTestsLines); }
 
-TEST(NcclTestsLines, SurviveEveryCut) {
-  for (const Row& row : kRows) {
-    for (size_t size = 0; size <= row.line.size(); ++size) {
-      const std::string cut(row.line.substr(0, size));
-      EXPECT_LE(parse_event(cut, all_wordings()).header.message.size(), cut.size());
-    }
-  }
-}
+TEST(NcclTestsLines, SurviveEveryCut) { expect_every_cut_survives(kNcclTestsLines); }
 
 }  // namespace
 }  // namespace ncclog

@@ -10,7 +10,7 @@
 namespace ncclog {
 namespace {
 
-struct Row {
+struct PrefixRow {
   std::string_view line;
   std::string_view rest;
   int rank = -1;
@@ -19,7 +19,7 @@ struct Row {
   int64_t pid = -1;
 };
 
-const std::vector<Row> kPrefixes = {
+const std::vector<PrefixRow> kPrefixes = {
     // torchrun --tee, with another role, and with a rank of Python's excepthook behind it.
     {"[default3]:text", "text", -1, 3},
     {"[2026-01-05 12:00:00,123][train.loop][INFO] - text", "text"},
@@ -133,7 +133,7 @@ const std::vector<Row> kPrefixes = {
 };
 
 TEST(ParsePrefix, TakesOffWhatLaunchersAndCollectorsPutInFront) {
-  for (const Row& row : kPrefixes) {
+  for (const PrefixRow& row : kPrefixes) {
     SCOPED_TRACE(row.line);
     const Prefix prefix = parse_prefix(row.line);
     EXPECT_EQ(row.line.substr(prefix.length), row.rest);
@@ -209,7 +209,7 @@ TEST(ParsePrefix, NamesTheBarThatGotNoNewline) {
 }
 
 TEST(ParsePrefix, SurvivesEveryCut) {
-  for (const Row& row : kPrefixes) {
+  for (const PrefixRow& row : kPrefixes) {
     for (size_t size = 0; size <= row.line.size(); ++size) {
       const std::string cut(row.line.substr(0, size));  // Its own memory, for the sanitizer.
       EXPECT_LE(parse_prefix(cut).length, cut.size());

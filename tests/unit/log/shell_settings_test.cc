@@ -26,12 +26,12 @@ std::string described(const ShellSettings& found) {
   return text;
 }
 
-struct Row {
+struct ScriptRow {
   const char* script;
   const char* settings;
 };
 
-constexpr Row kRows[] = {
+constexpr ScriptRow kScripts[] = {
     {"export A=b", "1:A=b\n"},
     {"export A=b C='d e' # F=g\n", "1:A=b\n1:C=d e\n"},
     {"A=b\nexport A", "1:A=b\n"},
@@ -71,7 +71,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(ShellSettings, FindWhatAScriptSetsAndForWhom) {
-  for (const Row& row : kRows) {
+  for (const ScriptRow& row : kScripts) {
     EXPECT_EQ(described(read_shell_settings(row.script)), row.settings) << row.script;
   }
 }

@@ -5,7 +5,7 @@
 namespace ncclog {
 namespace {
 
-struct Row {
+struct StampRow {
   std::string_view text;
   size_t length;
 };
@@ -20,7 +20,7 @@ size_t taken(std::string_view (*take)(Scanner&), std::string_view text) {
 }
 
 TEST(TimeStamp, TakesClocksWithFractionAndZone) {
-  constexpr Row kRows[] = {
+  constexpr StampRow kRows[] = {
       {"12:00:00", 8},
       {"12:00:00.123456789 x", 18},
       {"12:00:00,123 x", 12},
@@ -33,19 +33,20 @@ TEST(TimeStamp, TakesClocksWithFractionAndZone) {
       {"", 0},
       {"12:00:00.", 0},
   };
-  for (const Row& row : kRows) EXPECT_EQ(taken(take_clock, row.text), row.length) << row.text;
+  for (const StampRow& row : kRows) EXPECT_EQ(taken(take_clock, row.text), row.length) << row.text;
 }
 
 TEST(TimeStamp, TakesIsoDates) {
-  constexpr Row kRows[] = {
+  constexpr StampRow kRows[] = {
       {"2026-01-05T12:00:00.1Z x", 22}, {"2026-01-05 12:00:00 x", 19}, {"2026-01-05", 0},
       {"2026-01-05_12:00:00", 0},       {"20260105T12:00:00", 0},
   };
-  for (const Row& row : kRows) EXPECT_EQ(taken(take_iso_stamp, row.text), row.length) << row.text;
+  for (const StampRow& row : kRows)
+    EXPECT_EQ(taken(take_iso_stamp, row.text), row.length) << row.text;
 }
 
 TEST(TimeStamp, TakesMonthNames) {
-  constexpr Row kRows[] = {
+  constexpr StampRow kRows[] = {
       {"Jan 05 12:00:00 x", 15},
       {"Jan  5 12:00:00 x", 15},
       {"Mon Jan  5 12:00:00 2026 x", 24},
@@ -54,7 +55,8 @@ TEST(TimeStamp, TakesMonthNames) {
       {"May 12", 0},
       {"Ja", 0},
   };
-  for (const Row& row : kRows) EXPECT_EQ(taken(take_month_stamp, row.text), row.length) << row.text;
+  for (const StampRow& row : kRows)
+    EXPECT_EQ(taken(take_month_stamp, row.text), row.length) << row.text;
 }
 
 }  // namespace

@@ -29,14 +29,14 @@ std::string match(std::string_view wording_text, std::string_view text) {
   return result;
 }
 
-struct Case {
+struct FieldsCase {
   std::string_view wording;
   std::string_view text;
   std::string_view fields;
 };
 
 TEST(WordingPattern, TakesTextsApart) {
-  const Case cases[] = {
+  const FieldsCase cases[] = {
       {"Connected all rings", "Connected all rings", "|||"},
       {"Connected all rings", "Connected all rings  ", "|||"},
       {"Connected all rings", "Connected all rings, use", "no"},
@@ -74,7 +74,7 @@ TEST(WordingPattern, TakesTextsApart) {
       {"took {text:number}.", "took 3.", "3|||"},
       {"channel{{Lo..Hi}}={{{number}..{:int}}}", "channel{Lo..Hi}={0..31}", "|0||"},
   };
-  for (const Case& c : cases) {
+  for (const FieldsCase& c : cases) {
     EXPECT_EQ(match(c.wording, c.text), c.fields) << c.wording << " on " << c.text;
   }
 }

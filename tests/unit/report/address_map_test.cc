@@ -20,12 +20,12 @@ std::string replaced(std::string_view addresses) {
   return result;
 }
 
-struct Row {
+struct AddressRow {
   const char* addresses;
   const char* replacements;
 };
 
-constexpr Row kRows[] = {
+constexpr AddressRow kAddresses[] = {
     {"10.12.8.41 10.12.8.42 10.12.9.1", "10.0.0.17 10.0.0.19 10.0.1.17"},
     {"192.168.5.77 192.168.5.78", "192.168.0.17 192.168.0.19"},
     {"172.30.1.9", "172.30.0.17"},
@@ -47,7 +47,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(AddressMap, KeepsClassAndSubnets) {
-  for (const Row& row : kRows) EXPECT_EQ(replaced(row.addresses), row.replacements);
+  for (const AddressRow& row : kAddresses) EXPECT_EQ(replaced(row.addresses), row.replacements);
 }
 
 int common_bits(const AddressBits& a, const AddressBits& b) {

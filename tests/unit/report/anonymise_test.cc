@@ -89,7 +89,7 @@ TEST(Anonymise, ReplacementsAreNoneOfTheRunsOwnNames) {
   EXPECT_TRUE(anonymiser.unmistakable().contains("n7"));
 }
 
-struct Row {
+struct ReplacedRow {
   const char* text;
   const char* replaced;
 };
@@ -111,13 +111,13 @@ TEST(Anonymise, ReplacesNamesInsideLongerWords) {
   identities.set_ordinary_words(ordinary);
   identities.read("/home/chan/x /home/frank/y hvd12");
   const Anonymiser anonymiser(std::move(identities));
-  constexpr Row kRows[] = {
+  constexpr ReplacedRow kRows[] = {
       {"xhvd1:29:30 [0] NCCL INFO", "xhost-2:29:30 [0] NCCL INFO"},
       {"frankslab, chanlab", "user-2slab, user-1lab"},
       {"Channel 00/0", "Channel 00/0"},
       {"hvd12 is a fellow", "host-3 is a fellow"},
   };
-  for (const Row& row : kRows) {
+  for (const ReplacedRow& row : kRows) {
     const std::string text = anonymiser.text(row.text);
     if (std::string_view(row.text).starts_with("hvd12")) {
       EXPECT_EQ(text.find("hvd1"), std::string::npos) << text;
@@ -132,14 +132,14 @@ TEST(Anonymise, BothHalvesOfABrokenNameBecomeHalvesOfItsReplacement) {
   for (const char* host : {"kraken-n417", "kraken-n422"}) identities.add_host(host);
   identities.read("10.1.2.41 10.1.2.4 kraken-n4\nraken-n422:1:1 [0]");
   const Anonymiser anonymiser(std::move(identities));
-  constexpr Row kRows[] = {
+  constexpr ReplacedRow kRows[] = {
       {"kraken-n41\n7:313:313 [0] NCCL INFO x\n", "host-2\n:313:313 [0] NCCL INFO x\n"},
       {"kra\r\nken-n417:313:313 [0]", "hos\r\nt-2:313:313 [0]"},
       {"on 10.1.2.4\n1: next", "on 10.0.0.17\n1: next"},
       {"of kraken-n4\nx", ""},
       {"raken-n422:1:1 [0]", ""},
   };
-  for (const Row& row : kRows) {
+  for (const ReplacedRow& row : kRows) {
     const std::string text = anonymiser.text(row.text);
     EXPECT_EQ(text.find("ken"), std::string::npos) << text;
     if (*row.replaced != '\0') {

@@ -53,7 +53,7 @@ struct Pair {
   Pair(const Pair&) = delete;
 };
 
-json schema() { return json::parse(difference_schema()); }
+json difference_json_schema() { return json::parse(difference_schema()); }
 
 TEST(DifferenceText, PutsTheSentenceFirstAndNumbersWhatFollows) {
   const Pair pair(run(setting("NCCL_ALGO", "Ring")), run(setting("NCCL_ALGO", "Tree")));
@@ -99,11 +99,12 @@ TEST(DifferenceJson, FitsItsSchema) {
                         {run(""), line("Using network Socket")}};
   for (const Pair& pair : pairs) {
     const json written = json::parse(write_difference_json(pair.difference));
-    EXPECT_EQ(join(testing::schema_errors(schema(), written), "\n"), "") << written.dump(2);
+    EXPECT_EQ(join(testing::schema_errors(difference_json_schema(), written), "\n"), "")
+        << written.dump(2);
   }
   json wrong = json::parse(write_difference_json(pairs[0].difference));
   wrong["verdict"]["status"] = "unsure";
-  EXPECT_FALSE(testing::schema_errors(schema(), wrong).empty());
+  EXPECT_FALSE(testing::schema_errors(difference_json_schema(), wrong).empty());
 }
 
 TEST(DifferenceJson, QuotesTheLinesOfBothSides) {
@@ -118,10 +119,10 @@ TEST(DifferenceJson, QuotesTheLinesOfBothSides) {
             "node-a:41:41 [0] NCCL INFO NCCL_ALGO set by environment to Tree");
 }
 
-const char* const kHostile = "\x1b[31m<script>alert(1)</script> | `x` ]]> \u202e \xff";
+const char* const kHostileText = "\x1b[31m<script>alert(1)</script> | `x` ]]> \u202e \xff";
 
 TEST(DifferenceText, HostileBytesStayInert) {
-  const Pair pair(run(""), run(setting("NCCL_NET", kHostile)));
+  const Pair pair(run(""), run(setting("NCCL_NET", kHostileText)));
   const std::string text = render_text(difference_document(pair.difference), {});
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
   EXPECT_EQ(text.find("\u202e"), std::string::npos) << text;
@@ -129,7 +130,7 @@ TEST(DifferenceText, HostileBytesStayInert) {
 }
 
 TEST(DifferencePages, SayAllAndStayInert) {
-  std::string many = setting("NCCL_NET", kHostile);
+  std::string many = setting("NCCL_NET", kHostileText);
   for (int i = 0; i < 20; ++i) many += setting(fmt::format("NCCL_TEST_{}", i), "1");
   const Pair pair(run(""), run(many));
   const Document document = difference_document(pair.difference, Reader::Page);
@@ -143,9 +144,9 @@ TEST(DifferencePages, SayAllAndStayInert) {
 }
 
 TEST(DifferenceJson, HostileBytesStayInStrings) {
-  const Pair pair(run(""), run(setting("NCCL_NET", kHostile)));
+  const Pair pair(run(""), run(setting("NCCL_NET", kHostileText)));
   const json written = json::parse(write_difference_json(pair.difference));
-  EXPECT_EQ(join(testing::schema_errors(schema(), written), "\n"), "");
+  EXPECT_EQ(join(testing::schema_errors(difference_json_schema(), written), "\n"), "");
 }
 
 TEST(DifferenceText, LongWordsAreCut) {

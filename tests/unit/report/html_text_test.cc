@@ -7,12 +7,12 @@
 namespace ncclog {
 namespace {
 
-struct Row {
+struct MarkupRow {
   std::string bytes;
   std::string markup;
 };
 
-const Row kRows[] = {
+const MarkupRow kMarkup[] = {
     {"", ""},
     {"gpu-node-01", "gpu-node-01"},
     {"<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"},
@@ -33,7 +33,8 @@ const Row kRows[] = {
 };
 
 TEST(HtmlText, EscapesWhateverALogHolds) {
-  for (const Row& row : kRows) EXPECT_EQ(html_text(row.bytes).bytes(), row.markup) << row.bytes;
+  for (const MarkupRow& row : kMarkup)
+    EXPECT_EQ(html_text(row.bytes).bytes(), row.markup) << row.bytes;
 }
 
 TEST(HtmlText, LongTextsAreCutBetweenCharactersAndSaySo) {

@@ -21,12 +21,12 @@ std::string found_in(std::string_view text) {
   return result;
 }
 
-struct Row {
+struct IdentityRow {
   const char* text;
   const char* found;
 };
 
-constexpr Row kRows[] = {
+constexpr IdentityRow kIdentities[] = {
     // Shapes.
     {"Using [0]eth0:10.12.8.41<0> [1]ib0:fe80::ee0d:9aff:fe12:3456%ib0<0>",
      "address 10.12.8.41, address fe80::ee0d:9aff:fe12:3456"},
@@ -145,7 +145,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(IdentityScan, FindsNamesAndLeavesTheWordsOfNccl) {
-  for (const Row& row : kRows) EXPECT_EQ(found_in(row.text), row.found) << row.text;
+  for (const IdentityRow& row : kIdentities) EXPECT_EQ(found_in(row.text), row.found) << row.text;
 }
 
 TEST(IdentityScan, TakesALoginOfAnyLength) {

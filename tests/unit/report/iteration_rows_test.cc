@@ -25,7 +25,7 @@ CountRow named(int64_t order, std::string text, std::string op, uint64_t calls) 
 
 const std::vector<CountBy> kBy = {CountBy::Iteration, CountBy::Op};
 
-const std::vector<CountRow> kRows = {
+const std::vector<CountRow> kCounts = {
     named(INT64_MIN, "before", "AllReduce", 1),
     row(0, 1, "AllGather", 8),
     row(0, 1, "Broadcast", 8),
@@ -50,7 +50,7 @@ std::string folded(const std::vector<CountRow>& rows, const std::vector<CountBy>
 
 TEST(IterationRows, AreSingleInTheOrderOfIterations) {
   std::string text;
-  each_single_row(kRows, kBy, [&](const CountRow& row, int64_t iteration) {
+  each_single_row(kCounts, kBy, [&](const CountRow& row, int64_t iteration) {
     if (row.iterations == 1) return true;
     text += std::to_string(iteration) + " " + row.keys[1].text + "\n";
     return true;
@@ -58,11 +58,11 @@ TEST(IterationRows, AreSingleInTheOrderOfIterations) {
   EXPECT_EQ(text,
             "1 AllGather\n1 AllReduce\n2 AllGather\n2 AllReduce\n"
             "3 AllGather\n3 AllReduce\n4 AllGather\n4 AllReduce\n");
-  EXPECT_EQ(single_row_count(kRows), 15u);
+  EXPECT_EQ(single_row_count(kCounts), 15u);
 }
 
 TEST(IterationRows, AreFoldedWhereNeighboursSayTheSame) {
-  EXPECT_EQ(folded(kRows, kBy),
+  EXPECT_EQ(folded(kCounts, kBy),
             "before AllReduce 1\n0 AllGather 8\n0 Broadcast 8\n1-4 AllGather 8\n1-4 AllReduce 8\n"
             "5-6 AllGather 16\n7 AllGather 8\n8 AllGather 9\n AllGather 3\n");
 }
@@ -76,7 +76,7 @@ TEST(IterationRows, NeitherGapsNorOtherProcessesAreFoldedOver) {
 
 TEST(IterationRows, EndWhereNoMoreAreWanted) {
   int seen = 0;
-  each_single_row(kRows, kBy, [&](const CountRow&, int64_t) { return ++seen < 6; });
+  each_single_row(kCounts, kBy, [&](const CountRow&, int64_t) { return ++seen < 6; });
   EXPECT_EQ(seen, 6);
 }
 

@@ -17,12 +17,12 @@ std::string text_of(const std::vector<Leak>& leaks) {
   return text;
 }
 
-struct Row {
+struct LeakRow {
   const char* text;
   const char* name;
 };
 
-constexpr Row kLeft[] = {
+constexpr LeakRow kLeft[] = {
     {"nothing here, gpu-n412", ""},
     {"on gpu-n41.", "gpu-n41"},
     {"on GPU-N41", "gpu-n41"},
@@ -41,13 +41,13 @@ constexpr Row kLeft[] = {
 
 TEST(LeakCheck, FindsWhatIsLeftHoweverItIsWritten) {
   const LeakCheck check({"channel", "channels"}, {"gpu-n41", "10.12.8.41", "chan", "beef"});
-  for (const Row& row : kLeft) {
+  for (const LeakRow& row : kLeft) {
     const auto leaks = check.find("a", row.text);
     EXPECT_EQ(leaks.empty() ? "" : leaks.front().name, row.name) << row.text;
   }
 }
 
-constexpr Row kTexts[] = {
+constexpr LeakRow kTexts[] = {
     {"?!hvd1:2918:3332 [0] NCCL INFO", "hvd1"},
     {"(Worker pid=7, ip=zebra7.corp)", "zebra7.corp"},
     {"srun: error: gpu-node-01: task 3", "gpu-node-01"},
@@ -68,7 +68,7 @@ constexpr Row kTexts[] = {
 };
 
 TEST(LeakCheck, TakesForANameWhatAReaderWould) {
-  for (const Row& row : kTexts) {
+  for (const LeakRow& row : kTexts) {
     LeakCheck check({}, {});
     check.read(row.text);
     const auto leaks = check.find("a", row.text);

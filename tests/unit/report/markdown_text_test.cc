@@ -6,14 +6,14 @@
 namespace ncclog {
 namespace {
 
-struct Row {
+struct MarkdownRow {
   std::string_view text;
   std::string_view line;
   std::string_view cell;
 };
 
 TEST(MarkdownText, StandsAsWhatItIs) {
-  const Row rows[] = {
+  const MarkdownRow rows[] = {
       {"", "", ""},
       {"  plain words.  ", "plain words.", "plain words."},
       {"<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;",
@@ -57,7 +57,7 @@ TEST(MarkdownText, StandsAsWhatItIs) {
       {"\xff\xfe", "��", "��"},
       {"größer → █", "größer → █", "größer → █"},
   };
-  for (const Row& row : rows) {
+  for (const MarkdownRow& row : rows) {
     EXPECT_EQ(markdown_text(row.text), row.line) << row.text;
     EXPECT_EQ(markdown_text(row.text, MarkdownPlace::TableCell), row.cell) << row.text;
   }

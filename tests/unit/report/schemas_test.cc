@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-const json& schema() {
+const json& rule_json_schema() {
   static const json kSchema = json::parse(rule_schema(load_rulebook()));
   return kSchema;
 }
@@ -43,14 +43,14 @@ json json_of(const RuleNode& node) {
 }
 
 std::vector<std::string> errors_of(const std::string& yaml) {
-  return schema_errors(schema(), json_of(read_yaml(yaml, "my-rule.yaml")));
+  return schema_errors(rule_json_schema(), json_of(read_yaml(yaml, "my-rule.yaml")));
 }
 
 using Texts = std::vector<std::string>;
 
 TEST(RuleSchema, KnowsTheKeysThatARuleMayHave) {
   Texts described;
-  for (const auto& [key, value] : schema()["$defs"]["rule"]["properties"].items()) {
+  for (const auto& [key, value] : rule_json_schema()["$defs"]["rule"]["properties"].items()) {
     described.push_back(key);
   }
   Texts known(rule_keys().begin(), rule_keys().end());

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "support/paths.h"
+#include "support/refusal.h"
 #include "support/sample_report.h"
 #include "support/temp_dir.h"
 
@@ -88,14 +89,8 @@ TEST(SqlDatabase, KnowsWhichTablesAStatementReads) {
   EXPECT_EQ(tables_of("with r as (select host from ranks) select host from r"), "ranks ");
 }
 
-/// "where: what (hint)" of the Error with which a statement is refused; empty if it is answered.
-std::string refusal(const std::string& sql) {
-  try {
-    answer(Report(), sql);
-  } catch (const Error& error) {
-    return error.where() + ": " + error.what() + " (" + error.hint() + ")";
-  }
-  return {};
+std::string sql_refusal(const std::string& sql) {
+  return testing::refusal_of([&] { answer(Report(), sql); });
 }
 
 TEST(SqlDatabase, RefusesAllButOneStatementThatReads) {
@@ -125,17 +120,18 @@ TEST(SqlDatabase, RefusesAllButOneStatementThatReads) {
       {"vacuum", kReads},
       {"begin", kReads},
   };
-  for (const Row& row : kRows) EXPECT_EQ(refusal(row.sql), row.refusal) << row.sql;
+  for (const Row& row : kRows) EXPECT_EQ(sql_refusal(row.sql), row.refusal) << row.sql;
 }
 
 TEST(SqlDatabase, UnknownNamesThatAreNearNothingListWhatThereIs) {
-  EXPECT_EQ(refusal("select * from xyzzyxyzzy")
+  EXPECT_EQ(sql_refusal("select * from xyzzyxyzzy")
                 .find("--sql: no such table: xyzzyxyzzy (tables: job, findings, "),
             0U)
-      << refusal("select * from xyzzyxyzzy");
-  EXPECT_NE(refusal("select xyzzyxyzzy from env").find("(columns: name, value, ranks, processes)"),
-            std::string::npos)
-      << refusal("select xyzzyxyzzy from env");
+      << sql_refusal("select * from xyzzyxyzzy");
+  EXPECT_NE(
+      sql_refusal("select xyzzyxyzzy from env").find("(columns: name, value, ranks, processes)"),
+      std::string::npos)
+      << sql_refusal("select xyzzyxyzzy from env");
 }
 
 TEST(SqlDatabase, HostileTextIsStoredAsItIs) {

@@ -13,7 +13,7 @@ namespace {
 using testing::CallLog;
 
 /// Two of three ranks started; rank 1 made one call less, rank 2 is nowhere.
-constexpr std::string_view kLog =
+constexpr std::string_view kTablesLog =
     R"(trainbox:501:501 [0] NCCL INFO NCCL_DEBUG set by environment to INFO
 trainbox:501:540 [0] NCCL INFO Using network Socket
 trainbox:501:540 [0] NCCL INFO ncclCommInitRank comm 0x55aa rank 0 nranks 3 cudaDev 0 nvmlDev 0 busId 1b000 commId 0x9c1b0e2f - Init START
@@ -33,7 +33,7 @@ std::string csv(std::string_view table, std::string_view log) {
 
 TEST(Tables, RanksShowWhoIsBehindAndWhoNeverSpoke) {
   EXPECT_EQ(
-      csv("ranks", kLog),
+      csv("ranks", kTablesLog),
       "rank,host,pid,gpu,bus_id,state,calls,note,last_at,last_line\n"
       "0,trainbox,501,0,1b000,complete,2,,log.txt:10,trainbox:501:501 [0] NCCL INFO "
       "AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 comm "
@@ -46,7 +46,7 @@ TEST(Tables, RanksShowWhoIsBehindAndWhoNeverSpoke) {
 }
 
 TEST(Tables, CommunicatorsShowStatesAndWhoIsMissing) {
-  EXPECT_EQ(csv("comms", kLog),
+  EXPECT_EQ(csv("comms", kTablesLog),
             "id,parent,nranks,nhosts,calls,states,not_seen,odd_calls,hosts\n"
             "0x9c1b0e2f,,3,1,2,\"1 complete, 1 started, 1 not_seen\",2,1,trainbox\n");
 }
@@ -85,18 +85,18 @@ TEST(Tables, StagesOfAPipelineDifferInMessagesAndAreNotOdd) {
 }
 
 TEST(Tables, SettingsNameTheRanksThatReportThem) {
-  EXPECT_EQ(csv("env", kLog), "name,value,ranks,processes\nNCCL_DEBUG,INFO,0,1\n");
+  EXPECT_EQ(csv("env", kTablesLog), "name,value,ranks,processes\nNCCL_DEBUG,INFO,0,1\n");
 }
 
 TEST(Tables, ChannelsAreCountedPerConnection) {
-  EXPECT_EQ(csv("channels", kLog),
+  EXPECT_EQ(csv("channels", kTablesLog),
             "src_rank,dst_rank,transport,path,channels,which,hosts\n"
             "0,1,P2P,P2P/CUMEM,2,\"0,1\",trainbox\n"
             "1,2,NET,NET/Socket/0,1,0,trainbox\n");
 }
 
 TEST(Tables, NetworkNamesNetworkAndPlugin) {
-  const Table table = network_table(job_from_text(kLog));
+  const Table table = network_table(job_from_text(kTablesLog));
   EXPECT_EQ(table.notes, std::vector<std::string>{"Network: Socket; plugin: unknown."});
 }
 
@@ -111,7 +111,7 @@ TEST(Tables, EveryKindSaysSoWhenThereIsNothing) {
 }
 
 TEST(Tables, EveryRowHasOneCellPerColumn) {
-  const Job job = job_from_text(kLog);
+  const Job job = job_from_text(kTablesLog);
   for (const TableKind& kind : table_kinds()) {
     const Table table = kind.build(job);
     EXPECT_EQ(std::set<std::string>(table.columns.begin(), table.columns.end()).size(),

@@ -12,11 +12,13 @@ using nlohmann::json;
 using testing::sample_report;
 using testing::schema_errors;
 
-json schema() { return json::parse(report_schema()); }
+json report_json_schema() { return json::parse(report_schema()); }
 
 json written(const Report& report) { return json::parse(write_json(report)); }
 
-std::string complaints(const json& report) { return join(schema_errors(schema(), report), "\n"); }
+std::string complaints(const json& report) {
+  return join(schema_errors(report_json_schema(), report), "\n");
+}
 
 TEST(WriteJson, FitsItsSchema) { EXPECT_EQ(complaints(written(sample_report())), ""); }
 

@@ -25,7 +25,7 @@ std::string closed_line(int pid, std::string_view host = "n1") {
 
 const std::string kJob =
     init_line(10, 0) + init_line(11, 1) + init_line(12, 2, "n2") + init_line(13, 3, "n2");
-const std::string kClosed = "{event: peer_closed, as: closed}";
+const std::string kClosedAs = "{event: peer_closed, as: closed}";
 
 std::string who(const Finding& finding) {
   return ranges_text(finding.ranks) + " on " + join(finding.hosts, ",");
@@ -33,12 +33,13 @@ std::string who(const Finding& finding) {
 
 TEST(BuildFinding, NamesThoseWhoseOwnLinesReport) {
   const std::string log = kJob + closed_line(13, "n2") + closed_line(11);
-  EXPECT_EQ(who(finding_of(sample_rule("r", kClosed), log)), "1,3 on n1,n2");
+  EXPECT_EQ(who(finding_of(sample_rule("r", kClosedAs), log)), "1,3 on n1,n2");
 }
 
 TEST(BuildFinding, CountsTheLinesOfALabel) {
   const auto message = [](const std::string& log) {
-    return finding_of(sample_rule("r", kClosed, "", "{closed|one line|# of # lines}"), log).message;
+    return finding_of(sample_rule("r", kClosedAs, "", "{closed|one line|# of # lines}"), log)
+        .message;
   };
   EXPECT_EQ(message(kJob + closed_line(11)), "one line");
   EXPECT_EQ(message(kJob + closed_line(13, "n2") + closed_line(11)), "2 of 2 lines");
@@ -119,7 +120,7 @@ TEST(BuildFinding, FactsThatIdentifySomebodyGoBeforeReporters) {
 TEST(BuildFinding, InstancesOfOneRuleAreOneFinding) {
   const std::string log = kJob + closed_line(12, "n2") + closed_line(10);
   const Diagnosis diagnosis =
-      diagnose(rulebook_of({sample_rule("r", kClosed, "per: process\n")}), log);
+      diagnose(rulebook_of({sample_rule("r", kClosedAs, "per: process\n")}), log);
   ASSERT_EQ(diagnosis.findings.size(), 1u);
   const Finding& finding = diagnosis.findings[0];
   EXPECT_EQ(who(finding), "0,2 on n1,n2");
@@ -153,7 +154,7 @@ TEST(BuildFinding, EvidenceShowsEveryConditionAndCountsTheRest) {
 
 TEST(BuildFinding, AFindingOnTopOfAnotherTakesOverWhomAndWhat) {
   const Diagnosis diagnosis =
-      diagnose(rulebook_of({sample_rule("base", kClosed), sample_rule("top", "{finding: base}")}),
+      diagnose(rulebook_of({sample_rule("base", kClosedAs), sample_rule("top", "{finding: base}")}),
                kJob + closed_line(11));
   ASSERT_EQ(diagnosis.findings.size(), 2u);
   EXPECT_EQ(diagnosis.findings[1].id, "top");
@@ -185,7 +186,7 @@ TEST(BuildFinding, PlaceholdersAreFilled) {
       {one, "{job.host_count} {job.mixed_nccl_versions.what}", "1"},
   };
   for (const MessageRow& row : rows) {
-    EXPECT_EQ(finding_of(sample_rule("r", kClosed, "", row.message), row.log).message, row.filled)
+    EXPECT_EQ(finding_of(sample_rule("r", kClosedAs, "", row.message), row.log).message, row.filled)
         << row.message;
   }
 }

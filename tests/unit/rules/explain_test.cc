@@ -10,27 +10,27 @@
 namespace ncclog::testing {
 namespace {
 
-const std::string kLog =
+const std::string kFourLines =
     "n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n9<40123>\n"
     "n2:8:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n9<40124>\n"
     "n3:9:9 [0] NCCL INFO Using network Socket\n"
     "n4:9:9 [0] NCCL INFO Using network Socket\n";
 
-const std::string kClosed = "{event: peer_closed}";
+const std::string kPeerClosed = "{event: peer_closed}";
 
-Explanation explained(Rule rule, const std::string& log = kLog,
+Explanation explained(Rule rule, const std::string& log = kFourLines,
                       std::vector<Overlay> overlays = {}) {
   const Rulebook rulebook = make_rulebook({std::move(rule)}, std::move(overlays));
   return explain(rulebook, job_from_text(log, make_line_matcher(rulebook)), "my-rule");
 }
 
-struct Row {
+struct ExplainRow {
   const char* when;
   const char* more;
   Standing outcome;
 };
 
-constexpr Row kRows[] = {
+constexpr ExplainRow kExplained[] = {
     {"{event: peer_closed}", "", Standing::Found},
     {"{event: connect_failed}", "", Standing::DoesNotHold},
     {"{fact: job.all_roce, is: true}", "", Standing::Undecided},
@@ -39,7 +39,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(Explain, SaysWhatBecameOfTheRule) {
-  for (const Row& row : kRows) {
+  for (const ExplainRow& row : kExplained) {
     EXPECT_EQ(explained(sample_rule("my-rule", row.when, row.more)).outcome, row.outcome)
         << row.when << " " << row.more;
   }
@@ -50,7 +50,8 @@ TEST(Explain, SaysThatAnOverlaySuppressesTheFinding) {
   overlay.rule = "my-rule";
   overlay.reason = "Known.";
   overlay.until = "2027-01-31";
-  const Explanation explanation = explained(sample_rule("my-rule", kClosed), kLog, {overlay});
+  const Explanation explanation =
+      explained(sample_rule("my-rule", kPeerClosed), kFourLines, {overlay});
   EXPECT_EQ(explanation.outcome, Standing::Suppressed);
   ASSERT_EQ(explanation.overlays.size(), 1u);
   EXPECT_EQ(explanation.overlays[0].reason, "Known.");
@@ -58,10 +59,10 @@ TEST(Explain, SaysThatAnOverlaySuppressesTheFinding) {
 
 TEST(Explain, SaysFromWhichFindingItFollows) {
   std::vector<Rule> rules;
-  rules.push_back(sample_rule("my-rule", kClosed));
-  rules.push_back(sample_rule("cause", kClosed, "explains: [my-rule]\n"));
+  rules.push_back(sample_rule("my-rule", kPeerClosed));
+  rules.push_back(sample_rule("cause", kPeerClosed, "explains: [my-rule]\n"));
   const Rulebook rulebook = rulebook_of(std::move(rules));
-  const Job job = job_from_text(kLog, make_line_matcher(rulebook));
+  const Job job = job_from_text(kFourLines, make_line_matcher(rulebook));
   EXPECT_EQ(explain(rulebook, job, "my-rule").explained_by, std::vector<std::string>{"cause"});
   EXPECT_EQ(error_of([&] { explain(rulebook, job, "my-rul"); }),
             "rules: unknown rule 'my-rul' | did you mean 'my-rule'?");
@@ -83,7 +84,7 @@ TEST(Explain, TellsLikeInstancesAsOneAndThoseThatCameFurthestFirst) {
 TEST(Explain, IsWrittenForPeople) {
   const Rulebook rulebook = rulebook_of({sample_rule(
       "my-rule", "{all: [{event: peer_closed}, {fact: job.host_count, at_least: 9}]}")});
-  const Job job = job_from_text(kLog, make_line_matcher(rulebook));
+  const Job job = job_from_text(kFourLines, make_line_matcher(rulebook));
   EXPECT_EQ(
       render_text(explanation_document(explain(rulebook, job, "my-rule"), job), {}),
       "my-rule  A title\n"
@@ -100,8 +101,8 @@ TEST(Explain, IsWrittenForPeople) {
 }
 
 TEST(Explain, IsWrittenForScripts) {
-  const Rulebook rulebook = rulebook_of({sample_rule("my-rule", kClosed)});
-  const Job job = job_from_text(kLog, make_line_matcher(rulebook));
+  const Rulebook rulebook = rulebook_of({sample_rule("my-rule", kPeerClosed)});
+  const Job job = job_from_text(kFourLines, make_line_matcher(rulebook));
   const auto json =
       nlohmann::json::parse(write_explanation_json(explain(rulebook, job, "my-rule"), job));
   EXPECT_EQ(json.at("schema"), "ncclog.explain/1");

@@ -22,7 +22,7 @@ constexpr const char* kFailed =
 constexpr const char* kOtherFailed =
     "n1:7:9 [0] include/socket.h:390 NCCL WARN Connect to 10.4.4.2<4> failed : Connection "
     "refused\n";
-constexpr const char* kClosed =
+constexpr const char* kClosedLine =
     "n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n2<1>\n";
 constexpr const char* kFailedElsewhere =
     "n1:8:9 [0] include/socket.h:390 NCCL WARN Connect to 10.4.4.1<4> failed : Connection "
@@ -39,15 +39,15 @@ const std::string kUndisturbed =
     "{sequence: [{event: system_call_retry}, {event: connect_failed}], unless: {event: "
     "peer_closed}}";
 
-struct Row {
+struct SequenceRow {
   const std::string& when;
   std::vector<const char*> lines;
   char answer;  ///< y, n, u.
 };
 
-const Row kRows[] = {
+const SequenceRow kSequences[] = {
     {kOrder, {kRetry, kFailed}, 'y'},
-    {kOrder, {kRetry, kClosed, kFailed}, 'y'},
+    {kOrder, {kRetry, kClosedLine, kFailed}, 'y'},
     {kOrder, {kFailed, kRetry}, 'n'},
     {kOrder, {kRetry}, 'n'},
     {kOrder, {kFailed}, 'n'},
@@ -58,18 +58,18 @@ const Row kRows[] = {
     {kOrder, {kFailed, kRetry, kOtherFailed}, 'y'},
     {kOrder, {kRetry, kRetry, kFailed}, 'y'},
     {kUndisturbed, {kRetry, kFailed}, 'y'},
-    {kUndisturbed, {kRetry, kClosed, kFailed}, 'n'},
-    {kUndisturbed, {kClosed, kRetry, kFailed}, 'y'},
-    {kUndisturbed, {kRetry, kFailed, kClosed}, 'y'},
-    {kUndisturbed, {kRetry, kClosed, kFailed, kOtherFailed}, 'n'},
+    {kUndisturbed, {kRetry, kClosedLine, kFailed}, 'n'},
+    {kUndisturbed, {kClosedLine, kRetry, kFailed}, 'y'},
+    {kUndisturbed, {kRetry, kFailed, kClosedLine}, 'y'},
+    {kUndisturbed, {kRetry, kClosedLine, kFailed, kOtherFailed}, 'n'},
     // It came again, perhaps between them.
-    {kUndisturbed, {kClosed, kRetry, kClosed, kFailed}, 'u'},
+    {kUndisturbed, {kClosedLine, kRetry, kClosedLine, kFailed}, 'u'},
     // A later retry may have come behind the disturbance.
-    {kUndisturbed, {kRetry, kClosed, kRetry, kFailed}, 'u'},
+    {kUndisturbed, {kRetry, kClosedLine, kRetry, kFailed}, 'u'},
 };
 
 TEST(Sequence, HasThreeAnswers) {
-  for (const Row& row : kRows) {
+  for (const SequenceRow& row : kSequences) {
     const std::string log = log_of(row.lines);
     EXPECT_EQ(answer_of(row.when, log), row.answer) << row.when << "\n" << log;
   }

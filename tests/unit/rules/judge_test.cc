@@ -16,7 +16,7 @@ const std::string kAttach =
 const std::string kInit =
     "n1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x7f10 rank 3 nranks 8 cudaDev 3 nvmlDev 3 busId "
     "a1000 commId 0x9c - Init START\n";
-const std::string kSet = "n1:7:7 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\n";
+const std::string kP2pDisabled = "n1:7:7 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\n";
 const std::string kMount = "shm              64M   64M     0 100% /dev/shm\n";
 const std::string kLargeMount = "shm              1.5G   64M  1.4G   5% /dev/shm\n";
 const std::string kTwoHosts =
@@ -75,10 +75,10 @@ const WhereRow kWhere[] = {
     {kInit, "{event: comm_init, where: {rank: 3, phase: START}}", true},
     {kInit, "{event: comm_init, where: {cuda_dev: {field: nvml_dev}}}", true},
     {kInit, "{event: comm_init, where: {cuda_dev: {field: nranks}}}", false},
-    {kSet, "{event: env_set, where: {name: NCCL_P2P_DISABLE, value: \"1\"}}", true},
-    {kSet, "{event: env_set, where: {value: \"01\"}}", false},
-    {kSet, "{line: 'P2P_DISABLE set'}", true},
-    {kSet, "{line: 'P2P_ENABLE'}", false},
+    {kP2pDisabled, "{event: env_set, where: {name: NCCL_P2P_DISABLE, value: \"1\"}}", true},
+    {kP2pDisabled, "{event: env_set, where: {value: \"01\"}}", false},
+    {kP2pDisabled, "{line: 'P2P_DISABLE set'}", true},
+    {kP2pDisabled, "{line: 'P2P_ENABLE'}", false},
     {kTwoHosts, "{fact: job.host_count, equals: 2}", true},
     {kTwoHosts, "{fact: job.host_count, equals: [1, 2]}", true},
     {kTwoHosts, "{fact: job.host_count, at_most: 1}", false},
@@ -149,7 +149,7 @@ TEST(Judge, AllJoinsWhatHoldsInTheSameInstance) {
 }
 
 TEST(Judge, ReachEndsAtTheHost) {
-  const std::string log = "n1:7:7 [0] NCCL INFO Using network Socket\n" + kSet +
+  const std::string log = "n1:7:7 [0] NCCL INFO Using network Socket\n" + kP2pDisabled +
                           "n1:8:8 [0] NCCL INFO Using network Socket\n";
   const auto when = [](const std::string& in) {
     return "{all: [{event: network_selected, where: {pid: 8}}, {event: env_set, in: " + in + "}]}";
@@ -161,7 +161,7 @@ TEST(Judge, ReachEndsAtTheHost) {
 
 TEST(Judge, CountsDifferentLines) {
   const std::string log =
-      kSet + kSet + "n1:7:7 [0] NCCL INFO NCCL_ALGO set by environment to Ring\n";
+      kP2pDisabled + kP2pDisabled + "n1:7:7 [0] NCCL INFO NCCL_ALGO set by environment to Ring\n";
   const auto count = [&](const std::string& test) {
     return fires("{event: env_set, count: {" + test + "}}", log);
   };

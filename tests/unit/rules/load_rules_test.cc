@@ -15,12 +15,12 @@ std::string when_error(const std::string& when) {
   return load_error(rule_yaml("my-rule", when), "my-rule.yaml");
 }
 
-struct Row {
+struct RefusedRule {
   const char* text;
   const char* message;
 };
 
-constexpr Row kWhen[] = {
+constexpr RefusedRule kWhen[] = {
     {"{event: shm_attach_faild}",
      "my-rule.yaml:6:15: unknown event 'shm_attach_faild' | did you mean 'shm_attach_failed'?"},
     {"{event: shm_attach_failed, where: {sizes: 0}}",
@@ -76,10 +76,10 @@ constexpr Row kWhen[] = {
 };
 
 TEST(LoadRules, NamesWhatIsWrongInAConditionAndTheNearestName) {
-  for (const Row& row : kWhen) EXPECT_EQ(when_error(row.text), row.message) << row.text;
+  for (const RefusedRule& row : kWhen) EXPECT_EQ(when_error(row.text), row.message) << row.text;
 }
 
-constexpr Row kMessages[] = {
+constexpr RefusedRule kMessages[] = {
     {"{nobody}", "unknown placeholder 'nobody' | known: subject, ranks, hosts, communicator"},
     {"{peer_closed.pear}", "unknown field 'pear' of event peer_closed | did you mean 'peer'?"},
     {"{hidden.peer}", "unknown label 'hidden' | known: closed, peer_closed"},
@@ -93,7 +93,7 @@ constexpr Row kMessages[] = {
 TEST(LoadRules, RefusesPlaceholdersThatNothingFills) {
   const std::string when =
       "{all: [{event: peer_closed, as: closed}, {none: [{event: peer_closed, as: hidden}]}]}";
-  for (const Row& row : kMessages) {
+  for (const RefusedRule& row : kMessages) {
     EXPECT_EQ(load_error(rule_yaml("my-rule", when, "", row.text), "my-rule.yaml"),
               std::string("my-rule.yaml:7:10: ") + row.message)
         << row.text;
@@ -113,7 +113,7 @@ TEST(LoadRules, KnowsWhatPatternsCapture) {
             "(?P<rail>…)");
 }
 
-constexpr Row kBlame[] = {
+constexpr RefusedRule kBlame[] = {
     {"everyone",
      "my-rule.yaml:9:8: unknown blame 'everyone' | known: reporters, facts, none, "
      "end, process_ended"},
@@ -123,7 +123,7 @@ constexpr Row kBlame[] = {
 };
 
 TEST(LoadRules, ChecksWhomARuleBlames) {
-  for (const Row& row : kBlame) {
+  for (const RefusedRule& row : kBlame) {
     EXPECT_EQ(load_error(rule_yaml("my-rule", "{event: process_ended, as: end}",
                                    std::string("blame: ") + row.text),
                          "my-rule.yaml"),

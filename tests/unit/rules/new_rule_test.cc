@@ -15,7 +15,7 @@ std::string text_for(const std::string& line) {
   return new_rule_text("my-rule", line, job_from_text(line));
 }
 
-constexpr const char* kLines[] = {
+constexpr const char* kSimilarLines[] = {
     "",
     "n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n2<40123>",
     "n1:7:9 [0] misc/shmutils.cc:129 NCCL WARN Error while attaching to shared memory segment "
@@ -25,7 +25,7 @@ constexpr const char* kLines[] = {
 };
 
 TEST(NewRule, LoadsAsItIsAndFiresOnItsLine) {
-  for (const char* line : kLines) {
+  for (const char* line : kSimilarLines) {
     Rule rule = load_rule(text_for(line), "my-rule.yaml");
     rule.quiet.clear();
     const RuleTest test = test_rules(rulebook_of({std::move(rule)}), true, read_example);
@@ -35,14 +35,14 @@ TEST(NewRule, LoadsAsItIsAndFiresOnItsLine) {
 }
 
 TEST(NewRule, FailsItsTestUntilItHasANearMiss) {
-  for (const char* line : kLines) {
+  for (const char* line : kSimilarLines) {
     const Rulebook rulebook = rulebook_of({load_rule(text_for(line), "my-rule.yaml")});
     EXPECT_FALSE(test_rules(rulebook, true, read_example).failures.empty()) << line;
   }
 }
 
 TEST(NewRule, ProposesTheFieldsOfAKnownLine) {
-  const std::string text = text_for(kLines[2]);
+  const std::string text = text_for(kSimilarLines[2]);
   EXPECT_NE(
       text.find("    - event: shm_attach_failed\n"
                 "      where:  # Keep what makes this fault; drop what only this line says.\n"),

@@ -11,7 +11,7 @@ std::vector<Overlay> overlays_of(const std::string& entries) {
   return load_overlays({"site.yaml", read_yaml("overlay:\n" + entries, "site.yaml"), false});
 }
 
-const std::string kLog =
+const std::string kTwoClosed =
     "n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n9<40123>\n"
     "n2:8:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n9<40124>\n";
 
@@ -23,7 +23,7 @@ Diagnosis diagnose_with(const std::string& entries) {
   std::vector<Rule> rules;
   rules.push_back(sample_rule("closed", "{event: peer_closed}", "per: process\n"));
   rules.push_back(sample_rule("unexplained", "{event: peer_closed}", "last_resort: true\n"));
-  return diagnose(make_rulebook(std::move(rules), overlays_of(entries), kToday), kLog);
+  return diagnose(make_rulebook(std::move(rules), overlays_of(entries), kToday), kTwoClosed);
 }
 
 std::vector<std::string> told(const Diagnosis& diagnosis) {
@@ -88,12 +88,12 @@ TEST(Overlay, ThatHasEndedIsNotAppliedAndSaid) {
   EXPECT_EQ(diagnosis.ended_overlays[0].until, "2026-11-20");
 }
 
-struct Row {
+struct RefusedEntry {
   const char* entry;
   const char* message;
 };
 
-constexpr Row kWrong[] = {
+constexpr RefusedEntry kWrong[] = {
     {"{rule: a, suppress: true, until: 2027-01-31}", "site.yaml:2:5: the key 'reason' is missing"},
     {"{rule: a, suppress: true, reason: B}", "site.yaml:2:5: the key 'until' is missing"},
     {"{rule: a, suppress: true, reason: B, until: 2027-02-30}",
@@ -113,7 +113,7 @@ constexpr Row kWrong[] = {
 };
 
 TEST(Overlay, IsCheckedWhenItIsLoaded) {
-  for (const Row& row : kWrong) {
+  for (const RefusedEntry& row : kWrong) {
     EXPECT_EQ(error_of([&] { overlays_of(std::string("  - ") + row.entry + "\n"); }), row.message)
         << row.entry;
   }

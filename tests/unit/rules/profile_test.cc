@@ -51,7 +51,7 @@ struct ExpectationCase {
   std::string_view outcome;  ///< And the ranks that break it.
 };
 
-const ExpectationCase kRows[] = {
+const ExpectationCase kExpectations[] = {
     {"between_hosts: NET/IB", kRail, "met"},
     {"between_hosts: NET/IB", kMembers, "unknown"},
     {"between_hosts: NET/IB", kLocal, "unknown"},
@@ -110,7 +110,7 @@ std::string outcome_of(const Profile& profile, const std::string& log) {
 }
 
 TEST(Profile, HoldsEachExpectationAgainstTheJob) {
-  for (const ExpectationCase& row : kRows) {
+  for (const ExpectationCase& row : kExpectations) {
     EXPECT_EQ(outcome_of(expecting(row.expectation), row.log), row.outcome)
         << row.expectation << "\n"
         << row.log;

@@ -8,12 +8,12 @@
 namespace ncclog::testing {
 namespace {
 
-struct Row {
+struct PatternRow {
   const char* pattern;
   std::vector<std::string> texts;
 };
 
-const Row kRows[] = {
+const PatternRow kPatterns[] = {
     {"NCCL WARN .*Cannot get incoming CPU", {"Cannot get incoming CPU"}},
     {"plain", {"plain"}},
     {"^anchored text$", {"anchored text"}},
@@ -62,7 +62,8 @@ const Row kRows[] = {
 };
 
 TEST(RequiredTexts, OneOfThemIsPartOfEveryMatch) {
-  for (const Row& row : kRows) EXPECT_EQ(required_texts(row.pattern), row.texts) << row.pattern;
+  for (const PatternRow& row : kPatterns)
+    EXPECT_EQ(required_texts(row.pattern), row.texts) << row.pattern;
 }
 
 }  // namespace

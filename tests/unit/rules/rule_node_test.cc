@@ -22,12 +22,12 @@ TEST(RuleNode, KnowsThePlaceOfKeysAndValues) {
   EXPECT_EQ(check.items[1].find("three"), nullptr);
 }
 
-struct Row {
+struct BrokenYaml {
   const char* yaml;
   const char* message;
 };
 
-constexpr Row kBroken[] = {
+constexpr BrokenYaml kBroken[] = {
     {"", "a.yaml:1:1: the file is empty"},
     {"a: 1\nb: 2\na: 3\n", "a.yaml:3:1: the key 'a' stands twice"},
     {"a: &x 1\n", "a.yaml:1:4: rule files have no anchors and aliases"},
@@ -36,7 +36,7 @@ constexpr Row kBroken[] = {
 };
 
 TEST(RuleNode, RefusesWhatNoRuleNeeds) {
-  for (const Row& row : kBroken) EXPECT_EQ(yaml_error(row.yaml), row.message) << row.yaml;
+  for (const BrokenYaml& row : kBroken) EXPECT_EQ(yaml_error(row.yaml), row.message) << row.yaml;
 }
 
 TEST(RuleNode, SaysWhereYamlIsBroken) {

@@ -30,12 +30,12 @@ std::string replaced(const std::string& when) {
   return flow_text(*file.root.find("when"));
 }
 
-struct Row {
+struct NamesRow {
   const char* in;
   const char* out;
 };
 
-constexpr Row kReplaced[] = {
+constexpr NamesRow kReplaced[] = {
     {"{event: bootstrap_interface, where: {devices: $unroutable}}",
      "{event: bootstrap_interface, where: {devices: [lo, docker0, cni0]}}"},
     {"{event: bootstrap_interface, where: {devices: {not: [eth0, $bridges, eth1]}}}",
@@ -49,7 +49,7 @@ constexpr Row kReplaced[] = {
 };
 
 TEST(SharedNames, StandForWhatTheyName) {
-  for (const Row& row : kReplaced) EXPECT_EQ(replaced(row.in), row.out);
+  for (const NamesRow& row : kReplaced) EXPECT_EQ(replaced(row.in), row.out);
 }
 
 TEST(SharedNames, StayAsTheyAreInMessagesAndExamples) {
@@ -60,7 +60,7 @@ TEST(SharedNames, StayAsTheyAreInMessagesAndExamples) {
   EXPECT_EQ(file.root.find("message")->text, "$bridges");
 }
 
-constexpr Row kUnknown[] = {
+constexpr NamesRow kUnknownNames[] = {
     {"{use: on_brige}",
      "my-rule.yaml:6:13: unknown condition 'on_brige' | did you mean 'on_bridge'?"},
     {"{event: bootstrap_interface, where: {devices: $brigdes}}",
@@ -69,10 +69,10 @@ constexpr Row kUnknown[] = {
 };
 
 TEST(SharedNames, ThatNothingDefinesAreRefused) {
-  for (const Row& row : kUnknown) EXPECT_EQ(error_of([&] { replaced(row.in); }), row.out);
+  for (const NamesRow& row : kUnknownNames) EXPECT_EQ(error_of([&] { replaced(row.in); }), row.out);
 }
 
-constexpr Row kWrongFiles[] = {
+constexpr NamesRow kWrongFiles[] = {
     {"lists: {a: [b, $c], c: [d]}", "lists.yaml:1:16: unknown list 'c'"},
     {"lists: {Bad: [b]}",
      "lists.yaml:1:9: 'Bad' is no name | names are words in lower case, joined by '_'"},
@@ -86,7 +86,7 @@ constexpr Row kWrongFiles[] = {
 };
 
 TEST(SharedNames, AreCheckedWhereTheyAreDefined) {
-  for (const Row& row : kWrongFiles) EXPECT_EQ(error_of([&] { names_of(row.in); }), row.out);
+  for (const NamesRow& row : kWrongFiles) EXPECT_EQ(error_of([&] { names_of(row.in); }), row.out);
 }
 
 /// Ten names, each a list of ten times the one above it.

@@ -6,7 +6,7 @@
 namespace ncclog::testing {
 namespace {
 
-const std::string kNetwork = "n1:7:7 [0] NCCL INFO Using network Socket\n";
+const std::string kSocketUsed = "n1:7:7 [0] NCCL INFO Using network Socket\n";
 
 Rule graded(const std::string& id, const std::string& severity, const std::string& message,
             const std::string& more = {}) {
@@ -21,7 +21,7 @@ Verdict verdict_of(std::vector<Rule> rules, std::string_view log) {
 
 TEST(Verdict, AnErrorIsAProblem) {
   const Verdict verdict = verdict_of(
-      {graded("a", "warning", "Odd."), graded("b", "error", "Broken. It says so.")}, kNetwork);
+      {graded("a", "warning", "Odd."), graded("b", "error", "Broken. It says so.")}, kSocketUsed);
   EXPECT_EQ(verdict.status, VerdictStatus::Problem);
   EXPECT_EQ(verdict.headline, "Broken.");
   EXPECT_EQ(verdict.finding, "b");
@@ -29,7 +29,7 @@ TEST(Verdict, AnErrorIsAProblem) {
 
 TEST(Verdict, AWarningAloneIsSuspicious) {
   const Verdict verdict =
-      verdict_of({graded("a", "warning", "Odd"), graded("b", "info", "x")}, kNetwork);
+      verdict_of({graded("a", "warning", "Odd"), graded("b", "info", "x")}, kSocketUsed);
   EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
   EXPECT_EQ(verdict.headline, "Odd");
 }
@@ -39,14 +39,14 @@ TEST(Verdict, TheHeadlineIsNoFindingThatAnotherExplains) {
       verdict_of({graded("cause", "warning", "The cause.", "explains: [middle]\n"),
                   graded("middle", "info", "Between.", "explains: [a-symptom]\n"),
                   graded("a-symptom", "error", "The end.")},
-                 kNetwork);
+                 kSocketUsed);
   EXPECT_EQ(verdict.status, VerdictStatus::Problem);
   EXPECT_EQ(verdict.finding, "cause");
   EXPECT_EQ(verdict.headline, "The cause; 2 other findings follow from it.");
 }
 
 TEST(Verdict, TheHeadlineCountsLinesWhereTheyAreMoreThanFindings) {
-  const std::string three = kNetwork + "n1:8:8 [1] NCCL INFO Using network Socket\n" +
+  const std::string three = kSocketUsed + "n1:8:8 [1] NCCL INFO Using network Socket\n" +
                             "n1:9:9 [2] NCCL INFO Using network Socket\n";
   EXPECT_EQ(verdict_of({graded("cause", "error", "The cause.", "explains: [a-symptom]\n"),
                         graded("a-symptom", "error", "The end.")},
@@ -55,7 +55,7 @@ TEST(Verdict, TheHeadlineCountsLinesWhereTheyAreMoreThanFindings) {
             "The cause; another finding (3 lines) follows from it.");
 }
 
-const std::string kDone = kNetwork + "# Avg bus bandwidth    : 96.4\n";
+const std::string kDone = kSocketUsed + "# Avg bus bandwidth    : 96.4\n";
 
 TEST(Verdict, InfoLeavesAJobThatFinishedClean) {
   const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kDone);
@@ -65,14 +65,14 @@ TEST(Verdict, InfoLeavesAJobThatFinishedClean) {
 }
 
 TEST(Verdict, WithoutAnEndNothingWasFoundInWhatTheLinesCover) {
-  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kNetwork);
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kSocketUsed);
   EXPECT_EQ(verdict.status, VerdictStatus::NothingFound);
   EXPECT_EQ(verdict.headline, "No problem in this line: the start of 1 process, no end.");
 }
 
 TEST(Verdict, AFailureThatNoRuleNamesIsSuspicious) {
   const Verdict verdict = verdict_of({graded("a", "info", "By the way.")},
-                                     kNetwork + "rank 3 died from signal 6 and dumped core\n");
+                                     kSocketUsed + "rank 3 died from signal 6 and dumped core\n");
   EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
   EXPECT_EQ(verdict.headline,
             "The job failed, and these logs do not say why: a process ended: signal 6.");
@@ -96,7 +96,7 @@ TEST(Verdict, AdviceOnAJobThatFinishedIsAnInfoUnlessItHalvesTheBandwidth) {
     rule.role = Role::Advice;
     return rule;
   };
-  EXPECT_EQ(verdict_of({advice("")}, kNetwork).status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict_of({advice("")}, kSocketUsed).status, VerdictStatus::Suspicious);
   EXPECT_EQ(verdict_of({advice("")}, kDone).status, VerdictStatus::Clean);
   EXPECT_EQ(verdict_of({advice("halves_bandwidth: true\n")}, kDone).status,
             VerdictStatus::Suspicious);
@@ -104,17 +104,17 @@ TEST(Verdict, AdviceOnAJobThatFinishedIsAnInfoUnlessItHalvesTheBandwidth) {
 
 TEST(Verdict, WhatOnlyLinesAfterTheEndShowIsNoFinding) {
   EXPECT_EQ(
-      verdict_of({graded("a", "error", "Broken.")}, "# Avg bus bandwidth    : 96.4\n" + kNetwork)
+      verdict_of({graded("a", "error", "Broken.")}, "# Avg bus bandwidth    : 96.4\n" + kSocketUsed)
           .status,
       VerdictStatus::Clean);
 }
 
-struct Row {
+struct NothingRow {
   const char* log;
   const char* headline;
 };
 
-constexpr Row kNothing[] = {
+constexpr NothingRow kNothing[] = {
     {"", "There is no line to judge."},
     {"hello\nworld\n", "No line of NCCL was found: nothing to judge."},
     {"Validation:  33%|###       | 1/3 [00:01<00:02,  1.16it/s]\n",
@@ -122,7 +122,7 @@ constexpr Row kNothing[] = {
 };
 
 TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
-  for (const Row& row : kNothing) {
+  for (const NothingRow& row : kNothing) {
     const Verdict verdict = verdict_of({graded("a", "error", "x")}, row.log);
     EXPECT_EQ(verdict.status, VerdictStatus::CannotJudge) << row.log;
     EXPECT_EQ(verdict.headline, row.headline);

@@ -5,14 +5,14 @@
 namespace ncclog::testing {
 namespace {
 
-struct Row {
+struct DiffRow {
   const char* name;
   const char* expected;
   const char* actual;
   const char* diff;
 };
 
-constexpr Row kRows[] = {
+constexpr DiffRow kDiffs[] = {
     {"equal", "a\nb\n", "a\nb\n", ""},
     {"changed line", "a\nb\nc\n", "a\nx\nc\n", "  a\n- b\n+ x\n  c\n"},
     {"added line", "a\n", "a\nb\n", "  a\n+ b\n"},
@@ -23,7 +23,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(TextDiff, ShowsChangedLinesWithTheirNeighbours) {
-  for (const Row& row : kRows) {
+  for (const DiffRow& row : kDiffs) {
     EXPECT_EQ(text_diff(row.expected, row.actual), row.diff) << row.name;
   }
 }

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "app/command_line.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -19,46 +16,39 @@ namespace ncclog {
 namespace {
 
 using nlohmann::json;
-namespace fs = std::filesystem;
+using testing::sample_log_names;
+using testing::sample_logs;
 
-std::vector<std::string> samples() {
-  std::vector<std::string> folders;
-  for (const auto& entry : fs::directory_iterator(testing::source_dir() / "sample_logs")) {
-    if (fs::exists(entry.path() / "logs")) folders.push_back((entry.path() / "logs").string());
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
-Report analyze(const std::string& path, int threads = 1) {
+/// The report on the logs of a sample.
+Report analyze(const std::string& sample, int threads = 1) {
   AnalyzeOptions options;
-  options.input = {.paths = {path}, .threads = threads};
+  options.input = {.paths = {sample_logs(sample).string()}, .threads = threads};
   return run_pipeline(options).report;
 }
 
 TEST(Analyze, EverySampleGivesAReportThatFitsTheSchema) {
   const json schema = json::parse(report_schema());
-  const std::vector<std::string> folders = samples();
-  ASSERT_FALSE(folders.empty());
-  for (const std::string& folder : folders) {
-    const std::string text = write_json(analyze(folder));
-    EXPECT_EQ(join(testing::schema_errors(schema, json::parse(text)), "\n"), "") << folder;
+  const std::vector<std::string> names = sample_log_names();
+  ASSERT_FALSE(names.empty());
+  for (const std::string& name : names) {
+    const std::string text = write_json(analyze(name));
+    EXPECT_EQ(join(testing::schema_errors(schema, json::parse(text)), "\n"), "") << name;
   }
 }
 
 TEST(Analyze, EveryLineIsCountedOnce) {
-  for (const std::string& folder : samples()) {
-    const LossTable losses = analyze(folder).job.losses;
+  for (const std::string& name : sample_log_names()) {
+    const LossTable losses = analyze(name).job.losses;
     EXPECT_EQ(losses.lines,
               losses.recognised + losses.unrecognised + losses.foreign + losses.unreadable)
-        << folder;
+        << name;
   }
 }
 
 TEST(Analyze, ThreadsChangeNoByte) {
-  for (const std::string& folder : samples()) {
-    const std::string one = write_json(analyze(folder, 1));
-    EXPECT_EQ(write_json(analyze(folder, 3)), one) << folder;
+  for (const std::string& name : sample_log_names()) {
+    const std::string one = write_json(analyze(name, 1));
+    EXPECT_EQ(write_json(analyze(name, 3)), one) << name;
   }
 }
 
@@ -88,14 +78,14 @@ TEST(Analyze, AnInvalidRuleEndsTheRunBeforeAnythingIsRead) {
 
 using testing::read_file;
 using testing::TempDir;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 constexpr std::string_view kLog =
     "n:1:2 [0] misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-a to 33030528 "
     "bytes, error: No space left on device (28)\n";
 
 /// What the command says when it refuses; empty if it runs.
-std::string refusal(const Words& words) {
+std::string analyze_refusal(const Arguments& words) {
   Console console;
   try {
     run_command_line(words, console);
@@ -162,21 +152,22 @@ TEST(WriteReports, RefusesPlacesThatWouldLoseSomething) {
   const std::string log = folder.add("a.log", std::string(kLog));
   const std::string file = (folder.path() / "r").string();
   const std::string same = folder.path().string() + "/./r";
-  EXPECT_EQ(refusal({"report", log, "--md", log}), log + ": is one of the logs to be read");
+  EXPECT_EQ(analyze_refusal({"report", log, "--md", log}), log + ": is one of the logs to be read");
   EXPECT_EQ(read_file(log), kLog);
-  EXPECT_EQ(refusal({"report", log, "--md", file, "--json", same}),
+  EXPECT_EQ(analyze_refusal({"report", log, "--md", file, "--json", same}),
             file + ": two reports would go to this file");
-  EXPECT_EQ(refusal({"report", log, "--md", "-", "--json", "-"}),
+  EXPECT_EQ(analyze_refusal({"report", log, "--md", "-", "--json", "-"}),
             "--md: two reports would go to standard output");
-  EXPECT_EQ(refusal({"analyze", log, "--json", "-"}),
+  EXPECT_EQ(analyze_refusal({"analyze", log, "--json", "-"}),
             "--json: two reports would go to standard output");
-  EXPECT_EQ(refusal({"report", log, "--md", ""}), "--md: no file named");
+  EXPECT_EQ(analyze_refusal({"report", log, "--md", ""}), "--md: no file named");
   const std::string result = folder.add("result.json", "{}");
   for (const char* command : {"analyze", "report"}) {
-    EXPECT_EQ(refusal({command, log, "--with-replay", result, "--json", result}),
+    EXPECT_EQ(analyze_refusal({command, log, "--with-replay", result, "--json", result}),
               result + ": is the replay's result, which is to be read");
   }
-  EXPECT_EQ(refusal({"replay", "plan", log, "-o", log}), log + ": is one of the logs to be read");
+  EXPECT_EQ(analyze_refusal({"replay", "plan", log, "-o", log}),
+            log + ": is one of the logs to be read");
   EXPECT_EQ(read_file(log), kLog);
 }
 

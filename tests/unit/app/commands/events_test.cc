@@ -65,10 +65,10 @@ TEST(WriteEvent, WarnsHaveSeverityOriginAndMeaning) {
 }
 
 TEST(WriteEvent, NumbersTooLargeForANumberStayText) {
-  const std::string json = json_of(
+  const std::string text = json_of(
       "node07:41:42 [3] NCCL INFO comm 0x7f10a0 rank 3 nranks 99999999999999999999 cudaDev 3 "
       "nvmlDev 5");
-  EXPECT_NE(json.find(R"("nranks":"99999999999999999999")"), std::string::npos) << json;
+  EXPECT_NE(text.find(R"("nranks":"99999999999999999999")"), std::string::npos) << text;
 }
 
 TEST(WriteEvent, ForeignLinesWithoutKindAreLeftOut) {

@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "support/paths.h"
 #include "support/process.h"
+#include "support/refusal.h"
 #include "support/temp_dir.h"
 
 namespace ncclog {
@@ -17,27 +18,21 @@ namespace {
 
 using nlohmann::json;
 using testing::TempDir;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 /// What `ncclog export WORDS…` prints.
-std::string exported(Words words) {
+std::string exported(Arguments words) {
   words.insert(words.begin(), "export");
   Console console;
   run_command_line(std::move(words), console);
   return console.out;
 }
 
-/// "where: what (hint)" of the Error with which it ends; empty if it does not.
-std::string refusal(Words words) {
-  try {
-    exported(std::move(words));
-  } catch (const Error& error) {
-    return error.where() + ": " + error.what() + " (" + error.hint() + ")";
-  }
-  return {};
+std::string export_refusal(Arguments words) {
+  return testing::refusal_of([&] { exported(std::move(words)); });
 }
 
-constexpr std::string_view kLog =
+constexpr std::string_view kExportLog =
     "n1:7:7 [0] NCCL INFO Using network Socket\n"
     "n1:7:8 [0] misc/socket.cc:57 NCCL WARN socketProgress: Connection closed by remote peer "
     "n2<41822>\n"
@@ -45,7 +40,7 @@ constexpr std::string_view kLog =
 
 TEST(ExportSql, AnswersAboutEventsAndTables) {
   const TempDir folder;
-  const std::string log = folder.add("a.log", kLog);
+  const std::string log = folder.add("a.log", kExportLog);
   EXPECT_EQ(
       exported({log, "--sql", "select kind, line from events order by line", "--format", "csv"}),
       "kind,line\nnetwork_selected,1\npeer_closed,2\nenv_set,3\n");
@@ -64,21 +59,21 @@ TEST(ExportSql, ReadsNoLogWhereNothingIsAskedAboutOne) {
 }
 
 TEST(ExportSql, RefusesWhatItCannotDo) {
-  EXPECT_EQ(refusal({"-", "--sql", "select * from events e, ranks r"}),
+  EXPECT_EQ(export_refusal({"-", "--sql", "select * from events e, ranks r"}),
             "export: standard input can be read once, and this takes two readings (save the log to "
             "a file first)");
-  EXPECT_EQ(refusal({"x.log", "--format", "sqlite"}),
+  EXPECT_EQ(export_refusal({"x.log", "--format", "sqlite"}),
             "export: a database is a file (name it: -o job.db)");
-  EXPECT_EQ(refusal({"x.log", "--sql", "select 1", "--format", "trace"}),
-            "--sql: an answer is text, json, jsonl or csv ()");
-  EXPECT_EQ(refusal({"x.log", "--format", "text"}),
+  EXPECT_EQ(export_refusal({"x.log", "--sql", "select 1", "--format", "trace"}),
+            "--sql: an answer is text, json, jsonl or csv");
+  EXPECT_EQ(export_refusal({"x.log", "--format", "text"}),
             "--format: text and json are formats of answers to --sql ('ncclog show TABLE' prints "
             "tables; a table is exported as jsonl or csv)");
 }
 
 TEST(ExportSqlite, WritesAFileThatSqliteReads) {
   const TempDir folder;
-  const std::string log = folder.add("a.log", kLog);
+  const std::string log = folder.add("a.log", kExportLog);
   const std::string path = (folder.path() / "job.db").string();
   folder.add("job.db", "an older file");
   exported({log, "--format", "sqlite", "-o", path});
@@ -92,26 +87,27 @@ TEST(ExportSqlite, WritesAFileThatSqliteReads) {
 TEST(ExportOutput, AFailedRunLeavesWhatWasThere) {
   const TempDir folder;
   const std::string path = folder.add("out.jsonl", "before");
-  EXPECT_NE(refusal({"/nowhere/at/all", "-o", path}), "");
+  EXPECT_NE(export_refusal({"/nowhere/at/all", "-o", path}), "");
   EXPECT_EQ(testing::read_file(path), "before");
   EXPECT_FALSE(exists(folder.path() / "out.jsonl.part"));
   const std::string log = folder.add("a.log", "n1:7:7 [0] NCCL INFO Using network Socket\n");
   EXPECT_EQ(exported({log, "-o", path}), "");
   EXPECT_EQ(testing::read_file(path), exported({log}));
-  EXPECT_NE(refusal({log, "-o", folder.path().string()}).find("is a folder"), std::string::npos);
+  EXPECT_NE(export_refusal({log, "-o", folder.path().string()}).find("is a folder"),
+            std::string::npos);
 }
 
 TEST(ExportTables, OfTheDatabaseAreExportedToo) {
   const TempDir folder;
-  const std::string log = folder.add("a.log", kLog);
+  const std::string log = folder.add("a.log", kExportLog);
   EXPECT_EQ(exported({log, "--table", "environment", "--format", "csv"}),
             "name,value,host,pid,rank\nNCCL_DEBUG,INFO,n1,7,\n");
-  EXPECT_EQ(refusal({log, "--table", "evidnce"}),
+  EXPECT_EQ(export_refusal({log, "--table", "evidnce"}),
             "export: no table 'evidnce' (did you mean 'evidence'?)");
 }
 
 /// The trace of the paths, checked for what every event must have.
-json trace_of(Words paths) {
+json trace_of(Arguments paths) {
   paths.insert(paths.end(), {"--format", "trace"});
   json trace = json::parse(exported(std::move(paths)));
   std::map<std::pair<int64_t, int64_t>, double> last;
@@ -205,7 +201,7 @@ TEST(ExportTrace, DaysAreThoseOfTheCalendar) {
 
 TEST(ExportTrace, LogsWithoutTimesAreRefusedWithAdvice) {
   const TempDir folder;
-  const std::string why = refusal({folder.add("a.log", kLog), "--format", "trace"});
+  const std::string why = export_refusal({folder.add("a.log", kExportLog), "--format", "trace"});
   EXPECT_EQ(why.find("export: no line carries a time"), 0U) << why;
   EXPECT_NE(why.find("NCCL_DEBUG_TIMESTAMP_LEVELS=ALL"), std::string::npos) << why;
 }
@@ -224,7 +220,7 @@ TEST(ExportTrace, HostileTextAndTimesStayInert) {
 }
 
 /// lnav as somebody has it who installed the format and nothing else.
-testing::Outcome run_lnav(const TempDir& home, Words arguments) {
+testing::Outcome run_lnav(const TempDir& home, Arguments arguments) {
   home.add(".lnav/formats/installed/nccl.json", lnav_format());
   arguments.insert(arguments.begin(), {"lnav", "-n"});
   return testing::run_command(

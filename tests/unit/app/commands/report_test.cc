@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -70,15 +69,6 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::vector<std::string> sample_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(testing::source_dir() / "sample_logs")) {
-    if (fs::exists(entry.path() / "logs")) names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 class SampleBundle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SampleBundle, ShowsTheSameAndNamesNobody) {
@@ -107,21 +97,21 @@ TEST_P(SampleBundle, ShowsTheSameAndNamesNobody) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, SampleBundle, ::testing::ValuesIn(sample_names()),
+INSTANTIATE_TEST_SUITE_P(Samples, SampleBundle, ::testing::ValuesIn(testing::sample_log_names()),
                          [](const auto& sample) {
                            std::string name = sample.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
 
-constexpr const char* kLog =
+constexpr const char* kSecretLog =
     "gpu-n41:313:313 [0] NCCL INFO Bootstrap: Using eth0:10.12.8.41<0>\n"
     "gpu-n41:313:313 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n"
     "File \"/home/alice/falcon-run/x.py\", HF_TOKEN=hf_AbCdEfGhIjKlMnOpQr12\n";
 
 TEST(Bundle, HoldsReportsLogsAndChecksums) {
   testing::TempDir run;
-  run.add("alice-falcon/nccl.gpu-n41.313.log", kLog);
+  run.add("alice-falcon/nccl.gpu-n41.313.log", kSecretLog);
   const Unpacked bundle = bundle_of(run.path().string());
   for (const char* path : {"report.txt", "report.json", "environment.csv", "tool.json",
                            "manifest.json", "README.txt", "logs/nccl.host-1.313.log"}) {
@@ -141,7 +131,7 @@ TEST(Bundle, HoldsReportsLogsAndChecksums) {
 
 TEST(Bundle, SameLogsGiveTheSameBytes) {
   testing::TempDir run;
-  const std::string log = run.add("a.log", kLog);
+  const std::string log = run.add("a.log", kSecretLog);
   const std::string first = (run.path() / "1.tar.zst").string();
   const std::string second = (run.path() / "2.tar.zst").string();
   make_bundle(options_for(log), {.path = first});
@@ -151,7 +141,7 @@ TEST(Bundle, SameLogsGiveTheSameBytes) {
 
 TEST(Bundle, TheMappingIsForItsOwnerOnly) {
   testing::TempDir run;
-  const std::string log = run.add("a.log", kLog);
+  const std::string log = run.add("a.log", kSecretLog);
   const std::string path = (run.path() / "b.tar.zst").string();
   const BundleSummary summary = make_bundle(options_for(log), {.path = path});
   EXPECT_EQ(summary.mapping, path + ".mapping.json");
@@ -163,16 +153,16 @@ TEST(Bundle, TheMappingIsForItsOwnerOnly) {
 
 TEST(Bundle, KeepsNamesIfAskedTo) {
   testing::TempDir run;
-  run.add("a.log", kLog);
+  run.add("a.log", kSecretLog);
   const Unpacked bundle = bundle_of(run.path().string(), {.anonymise = false});
-  EXPECT_EQ(bundle.members.at("logs/a.log"), kLog);
+  EXPECT_EQ(bundle.members.at("logs/a.log"), kSecretLog);
   EXPECT_EQ(bundle.summary.mapping, "");
 }
 
 TEST(Bundle, ANameThatWouldBeLeftIsRefused) {
   testing::TempDir run;
   // Encoded, the name is no word that is replaced; who reads it gets it back.
-  const std::string log = run.add("a.log", std::string(kLog) + "see %67pu%2Dn41\n");
+  const std::string log = run.add("a.log", std::string(kSecretLog) + "see %67pu%2Dn41\n");
   const std::string path = (run.path() / "b.tar.zst").string();
   try {
     make_bundle(options_for(log), {.path = path});
@@ -193,7 +183,7 @@ TEST(Bundle, ANameThatWouldBeLeftIsRefused) {
 TEST(Bundle, NamesInDoubtfulAndTornLinesAreReplaced) {
   testing::TempDir run;
   run.add("zebra9-run.log",
-          std::string(kLog) +
+          std::string(kSecretLog) +
               "AllReduce: opCount 1f senhvd1:2918:3332 [0] NCCL INFO Chahvd1:2918:3\n"
               "332 [0] via P2P/CUhvd1:2919:33gpu-n4\n"
               "?? hvd1:2918:3332 [0] NCCL WARN xyzzy (Worker pid=7, ip=kite7i) (nil)\n");
@@ -207,7 +197,7 @@ TEST(Bundle, NamesInDoubtfulAndTornLinesAreReplaced) {
 
 TEST(Bundle, LeavesOutWhatIsNoText) {
   testing::TempDir run;
-  run.add("a.log", kLog);
+  run.add("a.log", kSecretLog);
   run.add("core.gpu-n41", std::string("\x7f") + "ELF" + std::string(100, '\0'));
   const Unpacked bundle = bundle_of(run.path().string());
   EXPECT_EQ(::testing::PrintToString(bundle.summary.left_out), "{ \"logs/core.host-1\" }");
@@ -216,7 +206,7 @@ TEST(Bundle, LeavesOutWhatIsNoText) {
 
 TEST(Bundle, UnpacksArchivesAndKeepsBothOfOneName) {
   testing::TempDir run;
-  run.add("n.tar", testing::archive_of(testing::Packing::Tar, {{"gpu-n41/a.log", kLog}}));
+  run.add("n.tar", testing::archive_of(testing::Packing::Tar, {{"gpu-n41/a.log", kSecretLog}}));
   run.add("x/a.log", "gpu-n41:9:9 [0] NCCL INFO Using network Socket\n");
   run.add("n/gpu-n41/a.log", "gpu-n41:8:8 [0] NCCL INFO Using network Socket\n");
   const Unpacked bundle = bundle_of(run.path().string());
@@ -284,7 +274,7 @@ TEST(CompareFindings, NamesEveryDifference) {
 
 TEST(Bundle, GoesOnlyWhereNothingElseIs) {
   testing::TempDir run;
-  const std::string log = run.add("logs/a.log", kLog);
+  const std::string log = run.add("logs/a.log", kSecretLog);
   const std::string folder = (run.path() / "logs").string();
   const std::string fine = (run.path() / "b.tar.zst").string();
   struct Row {
@@ -315,7 +305,7 @@ TEST(Bundle, GoesOnlyWhereNothingElseIs) {
 
 TEST(Bundle, ItsOwnTextsAreNoLogsToWhoeverUnpacksIt) {
   testing::TempDir run;
-  run.add("a.log", kLog);
+  run.add("a.log", kSecretLog);
   testing::TempDir unpacked;
   for (const auto& [path, text] : bundle_of(run.path().string()).members) unpacked.add(path, text);
   const Report again = run_pipeline(options_for(unpacked.path().string())).report;

@@ -201,12 +201,12 @@ std::string rank_file(int rank, int calls, int odd) {
   return text;
 }
 
-struct Row {
+struct DeepRow {
   const char* name;
   int odd;
 };
 
-class DeepDifference : public ::testing::TestWithParam<Row> {};
+class DeepDifference : public ::testing::TestWithParam<DeepRow> {};
 
 TEST_P(DeepDifference, IsFoundExactlyHoweverTheInputIsCut) {
   const TempDir dir;
@@ -243,11 +243,12 @@ TEST_P(DeepDifference, IsFoundExactlyInStreams) {
             static_cast<uint64_t>(GetParam().odd) + 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, DeepDifference,
-                         ::testing::Values(Row{"AtTheFirstCall", 0}, Row{"NearTheBeginning", 77},
-                                           Row{"AtACheckpoint", 128}, Row{"InTheMiddle", 2500},
-                                           Row{"AmongTheLastCalls", 4990}, Row{"AtTheEnd", 4999}),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Rows, DeepDifference,
+    ::testing::Values(DeepRow{"AtTheFirstCall", 0}, DeepRow{"NearTheBeginning", 77},
+                      DeepRow{"AtACheckpoint", 128}, DeepRow{"InTheMiddle", 2500},
+                      DeepRow{"AmongTheLastCalls", 4990}, DeepRow{"AtTheEnd", 4999}),
+    [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ReadAgain, FillsInTheTextsOfLinesThatAreKnownByPlaceOnly) {
   const TempDir dir;

@@ -46,7 +46,7 @@ std::string ranks_of(const Job& job, const std::vector<Divergence>& divergences)
   return ranges_text(ranks);
 }
 
-struct Row {
+struct DivergedRow {
   std::string_view what;
   std::string_view calls[4];
   std::string_view odd;
@@ -54,7 +54,7 @@ struct Row {
   std::string_view undecided;
 };
 
-constexpr Row kRows[] = {
+constexpr DivergedRow kDiverged[] = {
     {"all the same", {"wppwppw", "wppwppw", "wppwppw", "wppwppw"}, "", "", ""},
     {"one left a call out", {"wppwpp", "wppwpp", "wppwpw", "wppwpp"}, "2", "", ""},
     {"one made a call more", {"wppwpppw", "wppwppw", "wppwppw", "wppwppw"}, "0", "", ""},
@@ -66,7 +66,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(CallDivergences, TheFewThatLeaveTheProgramOfTheManyAreNamed) {
-  for (const Row& row : kRows) {
+  for (const DivergedRow& row : kDiverged) {
     std::string text;
     for (int rank = 0; rank < 4; ++rank) text += rank_calls(rank, row.calls[rank]);
     const Job job = job_from_text(text);

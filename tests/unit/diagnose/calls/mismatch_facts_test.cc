@@ -12,14 +12,9 @@ using testing::CallLog;
 using testing::fact_of;
 using testing::guilty_answer;
 using testing::GuiltyCase;
+using testing::inits;
 
 constexpr std::string_view kMismatched = "job.collectives_mismatched";
-
-CallLog inits(int nranks) {
-  CallLog log;
-  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 1);
-  return log;
-}
 
 /// Each rank makes one call with its own number of elements.
 CallLog counts(const std::vector<int64_t>& of_ranks) {
@@ -52,7 +47,7 @@ CallLog loop_that_ends_behind() {
   return log;
 }
 
-std::vector<GuiltyCase> cases() {
+std::vector<GuiltyCase> mismatch_cases() {
   return {
       {"two against two blames nobody", kMismatched, counts({8, 8, 4, 4}).text(), "yes"},
       {"what they call behind the difference does not", kMismatched, loop_that_ends_behind().text(),
@@ -61,7 +56,7 @@ std::vector<GuiltyCase> cases() {
 }
 
 TEST(MismatchFacts, NameTheOddOneOnlyWhereSomethingDecides) {
-  for (const GuiltyCase& one : cases()) {
+  for (const GuiltyCase& one : mismatch_cases()) {
     EXPECT_EQ(guilty_answer(one.fact, one.log), one.answer) << one.what << "\n" << one.log;
   }
 }

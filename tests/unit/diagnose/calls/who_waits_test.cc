@@ -16,13 +16,7 @@ namespace ncclog {
 namespace {
 
 using testing::CallLog;
-
-CallLog world(int nranks) {
-  CallLog log;
-  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 1);
-  for (int rank = 0; rank < nranks; ++rank) log.call(rank, 1);
-  return log;
-}
+using testing::world;
 
 /// "2" for a rank that waits for nobody, "0+1" for a circle; one after the other.
 std::string blockers_of(const CallLog& log) {
@@ -140,12 +134,7 @@ TEST(CallWaits, SizesThatNoMessageHasAreComparedAsTheyStand) {
 }
 
 using testing::CallLog;
-
-CallLog held_world(int nranks) {
-  CallLog log;
-  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 1);
-  return log;
-}
+using testing::inits;
 
 std::string ranks_of(const Job& job, std::span<const SimulatedCall> calls) {
   std::vector<std::string> ranks;
@@ -172,25 +161,25 @@ std::string held_in(const CallLog& log) {
 }
 
 TEST(HeldCalls, AreNoneWhereNothingIsOpen) {
-  EXPECT_EQ(held_in(held_world(2).call(0, 1).call(1, 1)), "");
-  EXPECT_EQ(held_in(held_world(2).call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0)), "");
+  EXPECT_EQ(held_in(inits(2).call(0, 1).call(1, 1)), "");
+  EXPECT_EQ(held_in(inits(2).call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0)), "");
 }
 
 TEST(HeldCalls, StandBehindAnOpenOne) {
   // Rank 1 enqueued its Send to rank 0 behind a Recv that lacks its Send.
-  CallLog log = held_world(3);
+  CallLog log = inits(3);
   log.call(0, 1, "Recv", 8, 1).call(1, 1, "Recv", 8, 2).call(1, 1, "Send", 8, 0);
   EXPECT_EQ(held_in(log.call(2, 1)), "1>0#0: 0 for 1");
 }
 
 TEST(HeldCalls, AreNotThoseBeforeAnOpenOne) {
-  CallLog log = held_world(3);
+  CallLog log = inits(3);
   log.call(0, 1, "Recv", 8, 1).call(1, 1, "Send", 8, 0).call(1, 1, "Recv", 8, 2);
   EXPECT_EQ(held_in(log.call(2, 1)), "");
 }
 
 TEST(HeldCalls, MayBeACollectiveOfManyRanks) {
-  CallLog log = held_world(4);
+  CallLog log = inits(4);
   log.call(1, 1, "Recv", 8, 3);
   for (int rank = 0; rank < 4; ++rank) log.call(rank, 1);
   EXPECT_EQ(held_in(log), "all#0: 0+2+3 for 1");
@@ -198,7 +187,7 @@ TEST(HeldCalls, MayBeACollectiveOfManyRanks) {
 
 TEST(HeldCalls, HoldFurtherOnes) {
   // Rank 2 waits for a Send of rank 3, rank 1 for one behind that, rank 0 for one behind that.
-  CallLog log = held_world(4);
+  CallLog log = inits(4);
   log.call(2, 1, "Recv", 8, 3).call(2, 1, "Send", 8, 1);
   log.call(1, 1, "Recv", 8, 2).call(1, 1, "Send", 8, 0).call(0, 1, "Recv", 8, 1).call(3, 1);
   EXPECT_EQ(held_in(log), "1>0#0: 0 for 1; 2>1#0: 1 for 2");

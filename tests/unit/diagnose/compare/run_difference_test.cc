@@ -9,12 +9,12 @@ namespace ncclog {
 namespace {
 
 TEST(Influences, KnowWhatMayExplainWhat) {
-  struct Row {
+  struct ComparedRow {
     std::string_view cause;
     std::string_view effect;
     bool may;
   };
-  const Row kRows[] = {
+  const ComparedRow kRows[] = {
       {"setting NCCL_P2P_DISABLE", "transport within a host", true},
       {"setting NCCL_P2P_DISABLE", "transport between hosts", false},
       {"setting NCCL_IB_DISABLE", "network network", true},
@@ -25,7 +25,7 @@ TEST(Influences, KnowWhatMayExplainWhat) {
       {"shape number of ranks", "shape communicators", true},
       {"shape communicators", "shape number of ranks", false},
   };
-  for (const Row& row : kRows) {
+  for (const ComparedRow& row : kRows) {
     EXPECT_EQ(may_explain(row.cause, row.effect), row.may) << row.cause << " → " << row.effect;
   }
 }
@@ -81,15 +81,15 @@ std::string rows_text(const RunDifference& difference) {
   return out;
 }
 
-struct Row {
+struct ComparedRow {
   const char* what;
   std::string good;
   std::string bad;
   const char* rows;
 };
 
-void check(std::initializer_list<Row> rows) {
-  for (const Row& row : rows) {
+void check_rows(std::initializer_list<ComparedRow> rows) {
+  for (const ComparedRow& row : rows) {
     EXPECT_EQ(rows_text(compared(row.good, row.bad)), row.rows) << row.what;
   }
 }
@@ -97,7 +97,7 @@ void check(std::initializer_list<Row> rows) {
 TEST(RunDifference, NamesSettings) {
   const std::string off = on_both("NCCL_P2P_DISABLE set by environment to 1.");
   const std::string on_one = line(1, "NCCL_P2P_DISABLE set by environment to 1.");
-  check({
+  check_rows({
       {"set in one run", run(""), run(off), "differs setting NCCL_P2P_DISABLE: - | 1\n"},
       {"the same in both", run(off), run(off), ""},
       {"on one rank only", run(off), run(on_one),
@@ -119,7 +119,7 @@ TEST(RunDifference, SilenceAboutASettingIsNoDifference) {
                              init_line(0, "COMPLETE") + init_line(1, "COMPLETE");
   const std::string with_env =
       on_both("Comm config Blocking set to 1") + init_line(0, "START") + init_line(1, "START");
-  check({
+  check_rows({
       {"no setting is logged", no_env, no_env + set,
        "not_comparable setting NCCL_P2P_DISABLE: ? its logs show no setting: none is set, or ENV "
        "is "
@@ -139,7 +139,7 @@ TEST(RunDifference, ComparesTransportsBySharesOfTheConnections) {
   const std::string shm = line(0, "Channel 00/0 : 0[0] -> 1[1] via SHM/direct/direct") +
                           line(1, "Channel 00/0 : 1[1] -> 0[0] via SHM/direct/direct");
   const std::string half = line(0, "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM");
-  check({
+  check_rows({
       {"another transport", run("", p2p), run("", shm),
        "differs transport within a host: P2P/CUMEM (2) | SHM/direct/direct (2)\n"},
       {"fewer pairs connected", run("", p2p), run("", half), ""},
@@ -171,7 +171,7 @@ TEST(RunDifference, KnowsVersionsNetworksAndInterfaces) {
   const auto socket = [](std::string_view devices) {
     return line(0, fmt::format("NET/Socket : Using {}", devices));
   };
-  check({
+  check_rows({
       {"a release", banner("2.27.3"), banner("2.28.9"), "differs version NCCL: 2.27.3 | 2.28.9\n"},
       {"a network", line(0, "Using network IB"), line(0, "Using network Socket"),
        "differs network network: IB | Socket\n"},
@@ -193,7 +193,7 @@ TEST(RunDifference, OnlyLargeDifferencesInTimeCount) {
                                        "(kernels 0.10, alloc 0.20)",
                                        total)));
   };
-  check({
+  check_rows({
       {"noise", timed("1.10"), timed("2.90"), ""},
       {"several times as long", timed("1.10"), timed("12.50"),
        "differs timing initialisation of the largest communicator: 1.10 s (kernels 0.10, alloc "
@@ -210,7 +210,7 @@ std::string call(int rank, std::string_view op, int count) {
 
 TEST(RunDifference, ComparesWhatIsCalledNotHowOften) {
   const std::string once = call(0, "AllReduce", 1024) + call(1, "AllReduce", 1024);
-  check({
+  check_rows({
       {"a longer run", run("", once), run("", once + once), ""},
       {"another size", run("", once), run("", once + call(1, "AllReduce", 512)),
        "differs calls AllReduce: nothing that the other run lacks | only here: 512 float32 "
@@ -230,7 +230,7 @@ TEST(RunDifference, ComparesWarningsByTheirWords) {
         "bytes, error: No space left on device (28)\n",
         file);
   };
-  check({
+  check_rows({
       {"the same words", run("", warning("/dev/shm/nccl-aXw2")),
        run("", warning("/dev/shm/nccl-7Qb1")), ""},
       {"new", run(""), run("", warning("/dev/shm/nccl-aXw2")),

@@ -13,15 +13,18 @@
 namespace ncclog {
 namespace {
 
-std::string line(int rank, std::string_view message) {
+std::string timed_line(int rank, std::string_view message) {
   return fmt::format("node-{0}:{1}:{1} [0] NCCL INFO {2}\n", rank == 0 ? "a" : "b", 4100 + rank,
                      message);
 }
 
-std::string on_both(std::string_view message) { return line(0, message) + line(1, message); }
+std::string on_both_nodes(std::string_view message) {
+  return timed_line(0, message) + timed_line(1, message);
+}
 
-std::string init_line(int rank, std::string_view phase) {
-  return line(rank, fmt::format("ncclCommInitRank comm {:#x} rank {} nranks 2 cudaDev 0 nvmlDev 0 "
+std::string timed_init(int rank, std::string_view phase) {
+  return timed_line(rank,
+                    fmt::format("ncclCommInitRank comm {:#x} rank {} nranks 2 cudaDev 0 nvmlDev 0 "
                                 "busId 1000 commId 0x9c1b - Init {}",
                                 0x7f1000 + rank, rank, phase));
 }
@@ -46,13 +49,14 @@ std::string table(const std::vector<double>& busbw, std::string_view gpu = "NVID
   return text + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 40.0\n#\n";
 }
 
-std::string run(std::string_view middle, const std::string& measured) {
-  return on_both("NCCL version 2.28.9+cuda13.0") + on_both("Comm config Blocking set to 1") +
-         init_line(0, "START") + init_line(1, "START") + std::string(middle) +
-         init_line(0, "COMPLETE") + init_line(1, "COMPLETE") + measured;
+std::string timed_run(std::string_view middle, const std::string& measured) {
+  return on_both_nodes("NCCL version 2.28.9+cuda13.0") +
+         on_both_nodes("Comm config Blocking set to 1") + timed_init(0, "START") +
+         timed_init(1, "START") + std::string(middle) + timed_init(0, "COMPLETE") +
+         timed_init(1, "COMPLETE") + measured;
 }
 
-RunDifference compared(const std::string& good, const std::string& bad) {
+RunDifference compared_speed(const std::string& good, const std::string& bad) {
   const Job good_job = job_from_text(good);
   const Job bad_job = job_from_text(bad);
   return compare_runs({good_job, compared_facts(good_job, {})},
@@ -72,93 +76,98 @@ std::string speed_text(const RunDifference& difference) {
 }
 
 std::string channels(int count) {
-  return line(0, fmt::format("{0} coll channels, {0} collnet channels, 0 nvls channels, {0} p2p "
-                             "channels, 2 p2p channels per peer",
-                             count));
+  return timed_line(0,
+                    fmt::format("{0} coll channels, {0} collnet channels, 0 nvls channels, {0} p2p "
+                                "channels, 2 p2p channels per peer",
+                                count));
 }
 
 std::string path(std::string_view via) {
-  return line(0, fmt::format("Channel 00/0 : 0[0] -> 1[0] [send] via {}", via)) +
-         line(1, fmt::format("Channel 00/0 : 0[0] -> 1[0] [receive] via {}", via));
+  return timed_line(0, fmt::format("Channel 00/0 : 0[0] -> 1[0] [send] via {}", via)) +
+         timed_line(1, fmt::format("Channel 00/0 : 0[0] -> 1[0] [receive] via {}", via));
 }
 
 const std::vector<double> kFast = {90, 92, 93, 93};
 const std::vector<double> kSlow = {32, 33, 33, 33};
 
-struct Row {
+struct SpeedRow {
   const char* what;
   std::string good;
   std::string bad;
   const char* speed;
 };
 
-void check(std::initializer_list<Row> rows) {
-  for (const Row& row : rows) {
-    EXPECT_EQ(speed_text(compared(row.good, row.bad)), row.speed) << row.what;
+void check_speed(std::initializer_list<SpeedRow> rows) {
+  for (const SpeedRow& row : rows) {
+    EXPECT_EQ(speed_text(compared_speed(row.good, row.bad)), row.speed) << row.what;
   }
 }
 
 TEST(SpeedDifference, NamesWhatExplainsTheRatio) {
-  const std::string gdr_off = on_both("NCCL_NET_GDR_LEVEL set by environment to LOC");
-  check({
-      {"GPU Direct RDMA", run(path("NET/IB/0/GDRDMA"), table(kFast)),
-       run(path("NET/IB/0"), table(kSlow)), "bad 2.8; likely transport between hosts"},
+  const std::string gdr_off = on_both_nodes("NCCL_NET_GDR_LEVEL set by environment to LOC");
+  check_speed({
+      {"GPU Direct RDMA", timed_run(path("NET/IB/0/GDRDMA"), table(kFast)),
+       timed_run(path("NET/IB/0"), table(kSlow)), "bad 2.8; likely transport between hosts"},
       {"switched off by a setting that the other run need not print",
-       run(path("NET/IB/0/GDRDMA"), table(kFast)), run(gdr_off + path("NET/IB/0"), table(kSlow)),
+       timed_run(path("NET/IB/0/GDRDMA"), table(kFast)),
+       timed_run(gdr_off + path("NET/IB/0"), table(kSlow)),
        "bad 2.8; likely transport between hosts; possible setting NCCL_NET_GDR_LEVEL"},
       {"switched off by a setting",
-       run(on_both("NCCL_NET_GDR_LEVEL set by environment to SYS") + path("NET/IB/0/GDRDMA"),
+       timed_run(
+           on_both_nodes("NCCL_NET_GDR_LEVEL set by environment to SYS") + path("NET/IB/0/GDRDMA"),
            table(kFast)),
-       run(gdr_off + path("NET/IB/0"), table(kSlow)),
+       timed_run(gdr_off + path("NET/IB/0"), table(kSlow)),
        "bad 2.8; likely setting NCCL_NET_GDR_LEVEL; likely transport between hosts"},
-      {"sockets", run(line(0, "Using network IB") + path("NET/IB/0/GDRDMA"), table(kFast)),
-       run(line(0, "Using network Socket") + path("NET/Socket/0"), table({2, 2, 2, 2})),
+      {"sockets",
+       timed_run(timed_line(0, "Using network IB") + path("NET/IB/0/GDRDMA"), table(kFast)),
+       timed_run(timed_line(0, "Using network Socket") + path("NET/Socket/0"), table({2, 2, 2, 2})),
        "bad 46.5; likely network network; likely transport between hosts"},
-      {"fewer channels", run(channels(16), table(kFast)), run(channels(4), table(kSlow)),
-       "bad 2.8; likely channels largest communicator"},
-      {"more channels explain nothing", run(channels(4), table(kFast)),
-       run(channels(16), table(kSlow)), "bad 2.8"},
-      {"another GPU", run("", table(kFast)), run("", table(kSlow, "NVIDIA A100-SXM4-40GB")),
-       "bad 2.8; likely topology GPU models"},
-      {"a protocol", run("", table(kFast)),
-       run(on_both("NCCL_PROTO set by environment to LL"), table(kSlow)),
+      {"fewer channels", timed_run(channels(16), table(kFast)),
+       timed_run(channels(4), table(kSlow)), "bad 2.8; likely channels largest communicator"},
+      {"more channels explain nothing", timed_run(channels(4), table(kFast)),
+       timed_run(channels(16), table(kSlow)), "bad 2.8"},
+      {"another GPU", timed_run("", table(kFast)),
+       timed_run("", table(kSlow, "NVIDIA A100-SXM4-40GB")), "bad 2.8; likely topology GPU models"},
+      {"a protocol", timed_run("", table(kFast)),
+       timed_run(on_both_nodes("NCCL_PROTO set by environment to LL"), table(kSlow)),
        "bad 2.8; likely setting NCCL_PROTO"},
   });
 }
 
 TEST(SpeedDifference, WhatCannotSlowDownIsNoCause) {
-  check({
-      {"where to write", run("", table(kFast)),
-       run(on_both("NCCL_RAS_ENABLE set by environment to 0"), table(kSlow)), "bad 2.8"},
-      {"it slows down by less", run("", table(kFast)),
-       run(on_both("NCCL_NVLS_ENABLE set by environment to 0"), table(kSlow)),
+  check_speed({
+      {"where to write", timed_run("", table(kFast)),
+       timed_run(on_both_nodes("NCCL_RAS_ENABLE set by environment to 0"), table(kSlow)),
+       "bad 2.8"},
+      {"it slows down by less", timed_run("", table(kFast)),
+       timed_run(on_both_nodes("NCCL_NVLS_ENABLE set by environment to 0"), table(kSlow)),
        "bad 2.8; partly setting NCCL_NVLS_ENABLE"},
-      {"the slower run has the better path", run(path("NET/IB/0"), table(kFast)),
-       run(path("NET/IB/0/GDRDMA"), table(kSlow)), "bad 2.8"},
+      {"the slower run has the better path", timed_run(path("NET/IB/0"), table(kFast)),
+       timed_run(path("NET/IB/0/GDRDMA"), table(kSlow)), "bad 2.8"},
   });
 }
 
 TEST(SpeedDifference, TheSidesAreTreatedAlike) {
-  const std::string fast = run(path("NET/IB/0/GDRDMA"), table(kFast));
-  const std::string slow = run(path("NET/IB/0"), table(kSlow));
-  EXPECT_EQ(speed_text(compared(slow, fast)), "good 2.8; likely transport between hosts");
+  const std::string fast = timed_run(path("NET/IB/0/GDRDMA"), table(kFast));
+  const std::string slow = timed_run(path("NET/IB/0"), table(kSlow));
+  EXPECT_EQ(speed_text(compared_speed(slow, fast)), "good 2.8; likely transport between hosts");
 }
 
 TEST(SpeedDifference, NoiseIsNoDifference) {
-  check({
-      {"a tenth", run("", table(kFast)), run("", table({82, 84, 85, 85})), "-"},
-      {"a fifth at each large size", run("", table(kFast)), run("", table({75, 76, 77, 77})),
-       "bad 1.2"},
-      {"one size", run("", table(kFast)), run("", table({90, 30, 93, 93})), "-"},
-      {"only one run measured", run("", table(kFast)), run("", ""), "-"},
-      {"no size in common", run("", table(kFast)),
-       run("", table({1, 2, 3, 4}, "NVIDIA H100 80GB HBM3", 1 << 10)), "-"},
+  check_speed({
+      {"a tenth", timed_run("", table(kFast)), timed_run("", table({82, 84, 85, 85})), "-"},
+      {"a fifth at each large size", timed_run("", table(kFast)),
+       timed_run("", table({75, 76, 77, 77})), "bad 1.2"},
+      {"one size", timed_run("", table(kFast)), timed_run("", table({90, 30, 93, 93})), "-"},
+      {"only one run measured", timed_run("", table(kFast)), timed_run("", ""), "-"},
+      {"no size in common", timed_run("", table(kFast)),
+       timed_run("", table({1, 2, 3, 4}, "NVIDIA H100 80GB HBM3", 1 << 10)), "-"},
   });
 }
 
 TEST(SpeedDifference, SmallSizesCountWhereLargeOnesAreAlike) {
-  const RunDifference difference =
-      compared(run("", table({10, 20, 40, 80, 90, 93})), run("", table({5, 10, 20, 80, 90, 93})));
+  const RunDifference difference = compared_speed(timed_run("", table({10, 20, 40, 80, 90, 93})),
+                                                  timed_run("", table({5, 10, 20, 80, 90, 93})));
   ASSERT_TRUE(difference.speed);
   EXPECT_EQ(difference.speed->bytes, int64_t{1} << 30);
   EXPECT_EQ(speed_text(difference), "bad 2.0");

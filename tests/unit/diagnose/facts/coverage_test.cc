@@ -117,13 +117,13 @@ constexpr std::string_view kInit0 =
     "n1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x7f10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId "
     "a1000 commId 0x9c - Init START\n";
 
-struct Row {
+struct CoverageRow {
   const char* question;
   std::string_view log;
   const char* reason;  ///< Empty: covered.
 };
 
-const Row kRows[] = {
+const CoverageRow kCovered[] = {
     {"nccl", "hello\n", "No line of the log was printed by NCCL itself."},
     {"nccl", kInit0, ""},
     {"init", "n1:7:7 [0] NCCL INFO Using network IB\n",
@@ -149,7 +149,7 @@ const Row kRows[] = {
 };
 
 TEST(Coverage, SaysWhatALogCannotAnswer) {
-  for (const Row& row : kRows) {
+  for (const CoverageRow& row : kCovered) {
     const Fact* question = find_fact(row.question, coverage_facts());
     ASSERT_NE(question, nullptr) << row.question;
     const FactValue answer = answer_of(*question, job_from_text(row.log));

@@ -13,8 +13,8 @@ namespace {
 
 using testing::LetterCalls;
 
-struct Process {
-  Process(std::string_view letters, std::string_view pattern, size_t per_step = 1)
+struct FoldedProcess {
+  FoldedProcess(std::string_view letters, std::string_view pattern, size_t per_step = 1)
       : calls(letters),
         folded(calls.folded()),
         repeats{{pattern.begin(), pattern.end()}, {}, per_step} {
@@ -88,7 +88,7 @@ TEST(CutIterations, MarkersBelongToTheNearerEndOfARepeat) {
       {"nothing repeats itself", "ABCDEF", {{0, 1}, {1, 3}, {2, 4}}, false, "0:BC 1:D 2:EF"},
   };
   for (const Row& row : rows) {
-    const Process p(row.letters, row.name == "nothing repeats itself" ? "" : "GSR");
+    const FoldedProcess p(row.letters, row.name == "nothing repeats itself" ? "" : "GSR");
     const auto boundaries = snap(row.marks, p.repeats, p.folded.size());
     EXPECT_EQ(text(spans_between(boundaries, p.repeats, p.folded, row.after), row.letters),
               row.spans)
@@ -98,7 +98,7 @@ TEST(CutIterations, MarkersBelongToTheNearerEndOfARepeat) {
 
 TEST(CutIterations, SeveralRepeatsMayMakeAStep) {
   const std::string_view letters = "GSRGSRGSRGSRGSRGSR";
-  const Process p(letters, "GSR", 2);
+  const FoldedProcess p(letters, "GSR", 2);
   const auto boundaries = snap({{0, 1}, {1, 6}, {2, 11}}, p.repeats, p.folded.size());
   EXPECT_EQ(text(spans_between(boundaries, p.repeats, p.folded, false), letters),
             "0:GSRGSR 1:GSRGSR 2:GSRGSR");
@@ -106,7 +106,7 @@ TEST(CutIterations, SeveralRepeatsMayMakeAStep) {
 
 TEST(CutIterations, AProcessFollowsTheOneThatPrints) {
   const std::string_view letters = "rBGSRGSRGSRr";
-  const Process p(letters, "GSR");
+  const FoldedProcess p(letters, "GSR");
   const auto model = snap({{0, 1}, {1, 5}, {2, 8}}, p.repeats, p.folded.size());
   // So far ahead that the nearer end is the wrong one, and past the broadcast already.
   auto boundaries = snap({{0, 2}, {1, 7}, {2, 9}}, p.repeats, p.folded.size());
@@ -119,7 +119,7 @@ TEST(CutIterations, AProcessFollowsTheOneThatPrints) {
 
 TEST(CutIterations, ExactCutsWhereTheMarkerStands) {
   const std::string_view letters = "rBGSRGSRGSRr";
-  const Process p(letters, "GSR");
+  const FoldedProcess p(letters, "GSR");
   const auto boundaries = snap({{0, 1}, {1, 6}, {2, 9}}, p.repeats, p.folded.size());
   EXPECT_EQ(text(exact_spans(boundaries, letters.size(), false), letters), "0:BGSRG 1:SRG 2:SRr");
   EXPECT_EQ(text(exact_spans(boundaries, letters.size(), true), letters), "0:r 1:BGSRG 2:SRG");
@@ -129,7 +129,7 @@ TEST(CutIterations, LongRowsAreOneSpan) {
   std::string letters = "rB";
   for (int i = 0; i < 1000; ++i) letters += "GSR";
   letters += "EEGSR";
-  const Process p(letters, "GSR");
+  const FoldedProcess p(letters, "GSR");
   const auto spans = spans_of_repeats(p.repeats, p.folded, 1);
   EXPECT_LT(spans.size(), 10u);
   EXPECT_EQ(text(spans, letters).substr(0, 17), "1:GSR 2:GSR 3:GSR");
@@ -151,7 +151,7 @@ TEST(CutIterations, WithoutMarkersTheRepeatsAreNumbered) {
       {"", ""},
   };
   for (const Row& row : rows) {
-    const Process p(row.letters, "GSR");
+    const FoldedProcess p(row.letters, "GSR");
     EXPECT_EQ(text(spans_of_repeats(p.repeats, p.folded, 1), row.letters), row.spans);
   }
 }

@@ -18,8 +18,8 @@ using testing::LetterCalls;
 using testing::repeated;
 
 /// A process that calls so, one letter a call.
-struct Process {
-  explicit Process(std::string_view text) : letters(text) {
+struct LetterProcess {
+  explicit LetterProcess(std::string_view text) : letters(text) {
     track.tape = letters.tape;
     calls.track = &track;
     calls.kinds = letters.kinds;
@@ -52,7 +52,7 @@ struct Process {
 
 TEST(IterationCalls, InARowAreCountedAsEachAlone) {
   const std::string layers = repeated("GS", 4) + "R";
-  const Process process("B" + repeated(layers, 700) + "C");
+  const LetterProcess process("B" + repeated(layers, 700) + "C");
   const auto all = static_cast<size_t>(1 + 9 * 700);
   EXPECT_EQ(process.counted({{1, 700, 1, all, false, true}}), "1B; 1-700: 4G4S1R; 1C");
   std::vector<IterationSpan> each;
@@ -66,14 +66,14 @@ TEST(IterationCalls, InARowAreCountedAsEachAlone) {
 
 TEST(IterationCalls, DifferInsideALoopWhereTheyBeginAtDifferentPlaces) {
   // Iterations of 3 calls in a loop of 2 or of 6.
-  EXPECT_EQ(Process(repeated("AB", 300)).counted({{1, 4, 300, 312, false, true}}),
+  EXPECT_EQ(LetterProcess(repeated("AB", 300)).counted({{1, 4, 300, 312, false, true}}),
             "150A150B; 1-1: 2A1B; 2-2: 1A2B; 3-3: 2A1B; 4-4: 1A2B; 144A144B");
-  EXPECT_EQ(Process(repeated("ABCACB", 200)).counted({{1, 200, 0, 600, false, true}}),
+  EXPECT_EQ(LetterProcess(repeated("ABCACB", 200)).counted({{1, 200, 0, 600, false, true}}),
             "; 1-200: 1A1B1C; 200A200B200C");
 }
 
 TEST(IterationCalls, OthersStandAsTheyWereCut) {
-  const Process process("rGSRGSRGS");
+  const LetterProcess process("rGSRGSRGS");
   EXPECT_EQ(process.counted({{0, 1, 1, 7, false}, {2, 2, 7, 9, true}}),
             "1r; 0-1 together: 2G2S2R; 2-2: 1G1S!; ");
   EXPECT_EQ(process.counted({}), "1r3G3S2R; ");

@@ -61,14 +61,14 @@ const std::string kRunStop =
 const std::string kCancelled =
     "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO TIME LIMIT ***\n";
 
-struct Row {
+struct EndRow {
   std::string_view name;
   std::string log;
   EndState state;
   std::string_view shown;  ///< In the line that shows it; empty: none does.
 };
 
-const Row kRows[] = {
+const EndRow kEnds[] = {
     {"nothing", "", EndState::Unknown, ""},
     {"ranks that start", init(0, "START") + init(1, "START"), EndState::Unknown, ""},
     {"ranks at work", up(), EndState::Unfinished, "Init COMPLETE"},
@@ -142,7 +142,7 @@ const Row kRows[] = {
 };
 
 TEST(Outcome, IsShownByALine) {
-  for (const Row& row : kRows) {
+  for (const EndRow& row : kEnds) {
     const Job job = job_from_text(row.log);
     const EndOf& end = outcome_of(job).job;
     EXPECT_EQ(to_string(end.state), to_string(row.state)) << row.name << ": " << end.what;

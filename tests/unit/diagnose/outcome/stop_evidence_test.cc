@@ -70,7 +70,7 @@ TEST(FailureFacts, QuoteTheWarnNearestToACause) {
 const std::string kStart =
     "n1:4242:4242 [1] NCCL INFO ncclCommInitRank comm 0x5a rank 1 nranks 4 cudaDev 1 nvmlDev 1 "
     "busId 3d000 commId 0x77 - Init START\n";
-const std::string kWatchdog =
+const std::string kWatchdogFired =
     "[rank0]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught "
     "collective operation timeout: WorkNCCL(SeqNum=20, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, "
     "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n";
@@ -84,21 +84,21 @@ const std::string kFailed =
 const std::string kRestart =
     kAgent + "[default] Worker group FAILED. 2/3 attempts left; will restart worker group\n";
 
-struct Row {
+struct StopRow {
   std::string_view name;
   std::string log;
   std::string_view what;  ///< Empty: unknown.
 };
 
-const Row kRows[] = {
+const StopRow kStops[] = {
     {"a job that starts", kStart, ""},
-    {"the watchdog", kStart + kWatchdog, "rank 0 reports that ALLREDUCE timed out"},
+    {"the watchdog", kStart + kWatchdogFired, "rank 0 reports that ALLREDUCE timed out"},
     {"the store",
      "[rank3]: torch.distributed.DistBackendError: [3] is setting up NCCL communicator and "
      "retrieving ncclUniqueId from [0] via c10d key-value store by key '1', but store->get('1') "
      "got error: wait timeout after 20000ms, keys: /default_pg/0//cuda//1\n",
      "rank 3 waited in the store for an ncclUniqueId in vain"},
-    {"a timeout says more than an exception before it", kRaised + kWatchdog,
+    {"a timeout says more than an exception before it", kRaised + kWatchdogFired,
      "rank 0 reports that ALLREDUCE timed out"},
     {"an exception of the program", kRaised, "rank 2 raised ValueError: no such shard"},
     {"an exception that was caught",
@@ -118,9 +118,9 @@ const Row kRows[] = {
      "bash: line 1:  9 Aborted                 python3 train.py\n", "a process ended: Aborted"},
     {"torchrun", kFailed, "a process ended with exit code 1"},
     {"torchrun that starts the workers anew", kFailed + kRestart + kStart, ""},
-    {"the lines of one run end where the next one starts", kStart + kWatchdog + kFailed + kRestart,
-     "rank 0 reports that ALLREDUCE timed out"},
-    {"what comes after the new start", kFailed + kRestart + kStart + kWatchdog,
+    {"the lines of one run end where the next one starts",
+     kStart + kWatchdogFired + kFailed + kRestart, "rank 0 reports that ALLREDUCE timed out"},
+    {"what comes after the new start", kFailed + kRestart + kStart + kWatchdogFired,
      "rank 0 reports that ALLREDUCE timed out"},
     {"the scheduler",
      "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO TIME LIMIT ***\n",
@@ -128,7 +128,7 @@ const Row kRows[] = {
 };
 
 TEST(StopEvidence, IsALineThatSaysWhy) {
-  for (const Row& row : kRows) {
+  for (const StopRow& row : kStops) {
     const auto evidence = stop_evidence(job_from_text(row.log));
     EXPECT_EQ(evidence ? evidence->what : "", row.what) << row.name;
     const std::string line = evidence ? evidence->line.text : "";

@@ -48,7 +48,7 @@ std::string words(const LateVerdict& verdict) {
   return text;
 }
 
-struct Row {
+struct LateRow {
   const char* what;
   int nranks;
   int calls;
@@ -57,7 +57,7 @@ struct Row {
 };
 
 TEST(LateRanks, WhoIsNamedByDurations) {
-  const Row rows[] = {
+  const LateRow rows[] = {
       {"a rank in every call", 8, 200, [](int r, int) { return r == 3 ? 20.0 : 0; },
        "rank 3 steady 1.00 20.0 20.0"},
       {"one of two ranks", 2, 200, [](int r, int) { return r == 1 ? 20.0 : 0; },
@@ -84,7 +84,7 @@ TEST(LateRanks, WhoIsNamedByDurations) {
       {"one early rank of four", 4, 200, [](int r, int) { return r == 3 ? 0.0 : 20.0; }, ""},
       {"everybody in turn", 4, 400, [](int r, int c) { return c % 4 == r ? 20.0 : 0; }, ""},
   };
-  for (const Row& row : rows) {
+  for (const LateRow& row : rows) {
     const LateVerdict verdict = judge_lateness(durations(row.nranks, row.calls, row.late_ms));
     EXPECT_EQ(words(verdict), row.named) << row.what;
     EXPECT_EQ(verdict.why_nobody.empty(), !verdict.late.empty()) << row.what;

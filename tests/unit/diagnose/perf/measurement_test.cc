@@ -58,14 +58,14 @@ TEST(Measurements, ATableHasItsOperationRanksHostsAndGpus) {
   EXPECT_DOUBLE_EQ(one.points.front().out_of_place.time_us, 1500.0);
 }
 
-struct Row {
+struct MeasuredRow {
   std::string_view what;
   std::string log;
   std::string_view measured;
 };
 
 TEST(Measurements, RowsOfAllReleasesAndPastesAreRead) {
-  const Row kRows[] = {
+  const MeasuredRow kRows[] = {
       {"2.0 to 2.10: no root, the largest error",
        "#   Rank  0 Pid    198 on node-a device  0 [0x00] Tesla V100\n"
        "#   Rank  1 Pid    198 on node-a device  1 [0x00] Tesla V100\n"
@@ -134,7 +134,7 @@ TEST(Measurements, RowsOfAllReleasesAndPastesAreRead) {
       {"a bandwidth that is not size by time: some other table",
        "67108864 16777216 float sum 1500.0 99.00 67.11\n", ""},
   };
-  for (const Row& row : kRows) EXPECT_EQ(texts_of(row.log), row.measured) << row.what;
+  for (const MeasuredRow& row : kRows) EXPECT_EQ(texts_of(row.log), row.measured) << row.what;
 }
 
 TEST(Measurements, MillisecondsOfOldReleasesBecomeMicroseconds) {

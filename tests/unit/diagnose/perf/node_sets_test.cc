@@ -51,14 +51,14 @@ std::string next(const NodeSetAnswer& answer) {
   return join(parts, ", ");
 }
 
-struct Row {
+struct SetRow {
   std::string_view what;
   std::vector<std::string_view> runs;
   std::string_view explained;
 };
 
 TEST(NodeSets, NameTheSmallestSetThatExplainsTheRuns) {
-  const Row kRows[] = {
+  const SetRow kRows[] = {
       {"every pair with one host",
        {"a b 48", "a c 47", "b c 48", "a d 12", "b d 12", "c d 12"},
        "host d"},
@@ -75,7 +75,7 @@ TEST(NodeSets, NameTheSmallestSetThatExplainsTheRuns) {
       {"noise of a tenth", {"a b 44", "a c 53", "b c 48", "a d 46"}, ""},
       {"half as slow as noise", {"a b 48", "a c 40", "b c 48"}, ""},
   };
-  for (const Row& row : kRows) {
+  for (const SetRow& row : kRows) {
     const NodeSetAnswer answer = solve_node_sets(runs_of(row.runs));
     EXPECT_EQ(explained(answer), row.explained) << row.what << ": " << answer.why;
   }

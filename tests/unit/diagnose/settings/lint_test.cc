@@ -26,13 +26,13 @@ std::string linted(std::string_view script, const LintContext& context = {}) {
   return described(lint(read_shell_settings(script).settings, context));
 }
 
-struct Row {
+struct LintRow {
   const char* script;
   const char* remarks;  ///< How the answer begins; "" stands for no remark.
 };
 
-void expect_rows(std::span<const Row> rows, const LintContext& context = {}) {
-  for (const Row& row : rows) {
+void expect_rows(std::span<const LintRow> rows, const LintContext& context = {}) {
+  for (const LintRow& row : rows) {
     const std::string answer = linted(row.script, context);
     EXPECT_EQ(answer.substr(0, std::string_view(row.remarks).size()), row.remarks)
         << row.script << "\n"
@@ -43,7 +43,7 @@ void expect_rows(std::span<const Row> rows, const LintContext& context = {}) {
   }
 }
 
-constexpr Row kNames[] = {
+constexpr LintRow kNames[] = {
     {"export NCCL_DEBUG=INFO NCCL_IB_TIMEOUT=22 PATH=/x CUDA_VISIBLE_DEVICES=0 TOKENS=3", ""},
     {"export NCCL_TIMEOUT=1",
      "warning unknown NCCL_TIMEOUT: has no effect: no release of NCCL or PyTorch reads this name "
@@ -101,7 +101,7 @@ constexpr Row kNames[] = {
 
 TEST(EnvironmentLint, SaysWhichNamesNobodyReads) { expect_rows(kNames); }
 
-constexpr Row kValues[] = {
+constexpr LintRow kValues[] = {
     {"export NCCL_IB_DISABLE=true",
      "warning invalid NCCL_IB_DISABLE: is not a number, so NCCL reads it as 0 (write 1)"},
     {"export NCCL_IB_DISABLE=false NCCL_IB_TIMEOUT= NCCL_BUFFSIZE=0x400000", ""},
@@ -148,7 +148,7 @@ constexpr Row kValues[] = {
 
 TEST(EnvironmentLint, SaysWhatNcclMakesOfValues) { expect_rows(kValues); }
 
-constexpr Row kTogether[] = {
+constexpr LintRow kTogether[] = {
     {"export NCCL_IB_HCA=mlx5_0 NCCL_IB_DISABLE=1",
      "warning contradictory NCCL_IB_HCA: has no effect: NCCL_IB_DISABLE=1 switches NCCL's own "
      "InfiniBand network off (unset one of the two)\nnote workaround NCCL_IB_DISABLE"},
@@ -232,7 +232,7 @@ TEST(EnvironmentLint, AsksForExportsInScripts) {
 TEST(EnvironmentLint, HoldsSettingsAgainstTheRelease) {
   LintContext old;
   old.nccl_version = "2.18.3";
-  constexpr Row kOld[] = {
+  constexpr LintRow kOld[] = {
       {"export NCCL_WORK_FIFO_DEPTH=1024 NCCL_DEBUG=INFO", ""},
       {"export NCCL_RAS_ENABLE=0",
        "warning too_new NCCL_RAS_ENABLE: is read by NCCL 2.24.3 and later, and this is 2.18.3"},
@@ -242,7 +242,7 @@ TEST(EnvironmentLint, HoldsSettingsAgainstTheRelease) {
   expect_rows(kOld, old);
   LintContext current;
   current.nccl_version = "2.27.3";
-  constexpr Row kCurrent[] = {
+  constexpr LintRow kCurrent[] = {
       {"export NCCL_WORK_FIFO_DEPTH=1024",
        "warning removed NCCL_WORK_FIFO_DEPTH: is read up to NCCL 2.21.5 only, and this is 2.27.3 "
        "(use NCCL_WORK_FIFO_BYTES)"},
@@ -253,7 +253,7 @@ TEST(EnvironmentLint, HoldsSettingsAgainstTheRelease) {
       {"export NCCL_SHM_USE_CUDA_MEMCPY=1", ""},
   };
   expect_rows(kCurrent, current);
-  constexpr Row kUnknown[] = {
+  constexpr LintRow kUnknown[] = {
       {"export NCCL_LL_THRESHOLD=0", "warning removed NCCL_LL_THRESHOLD: is read up to NCCL 2.4.8"},
       {"export NCCL_SHM_USE_CUDA_MEMCPY=1", "note removed NCCL_SHM_USE_CUDA_MEMCPY"},
   };
@@ -263,7 +263,7 @@ TEST(EnvironmentLint, HoldsSettingsAgainstTheRelease) {
 TEST(EnvironmentLint, HoldsSettingsAgainstTheLibrary) {
   LintContext nccl;
   nccl.library = Library::Nccl;
-  constexpr Row kNccl[] = {
+  constexpr LintRow kNccl[] = {
       {"export RCCL_MSCCL_ENABLE=0",
        "note other_reader RCCL_MSCCL_ENABLE: has no effect: RCCL reads it, and this job runs NCCL"},
       {"export NCCL_RINGS_REMAP=0", "note other_reader NCCL_RINGS_REMAP"},
@@ -274,7 +274,7 @@ TEST(EnvironmentLint, HoldsSettingsAgainstTheLibrary) {
   LintContext rccl;
   rccl.library = Library::Rccl;
   rccl.nccl_version = "2.21.5";
-  constexpr Row kRccl[] = {
+  constexpr LintRow kRccl[] = {
       {"export NCCL_NVLS_ENABLE=0",
        "note other_reader NCCL_NVLS_ENABLE: has no effect: this job runs RCCL, and AMD's GPUs have "
        "no NVLink\n"},
@@ -299,7 +299,7 @@ TEST(EnvironmentLint, HoldsFiltersAgainstKnownHosts) {
   context.hosts = {
       {"node-a", {"lo", "ens5", "eth1", "eth10"}, {"mlx5_0", "mlx5_1", "mlx5_10"}, true},
       {"node-b", {}, {}, true}};
-  constexpr Row kRows[] = {
+  constexpr LintRow kRows[] = {
       {"export NCCL_SOCKET_IFNAME==eth0",
        "error matches_nothing NCCL_SOCKET_IFNAME: admits none of the interfaces of node-a: lo, "
        "ens5, eth1, eth10 (did you mean eth1?)"},

@@ -7,14 +7,14 @@
 namespace ncclog {
 namespace {
 
-struct Row {
+struct FilterRow {
   const char* filter;
   const char* name;
   int port;
   bool admitted;
 };
 
-constexpr Row kRows[] = {
+constexpr FilterRow kFilters[] = {
     {"eth0", "eth0", -1, true},
     {"eth", "eth10", -1, true},
     {"eth0", "ens5", -1, false},
@@ -38,7 +38,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(NameFilter, AdmitsWhatNcclDoes) {
-  for (const Row& row : kRows) {
+  for (const FilterRow& row : kFilters) {
     EXPECT_EQ(admits(parse_name_filter(row.filter), row.name, row.port), row.admitted)
         << row.filter << " " << row.name << ":" << row.port;
   }

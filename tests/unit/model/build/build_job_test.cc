@@ -413,14 +413,14 @@ std::vector<std::string> names(const std::vector<SpeakerLog>& logs) {
   return result;
 }
 
-struct Row {
+struct TornSpeakerRow {
   std::string name;
   std::vector<SpeakerLog> logs;
   std::vector<std::string> kept;
 };
 
 TEST(TornSpeakers, NamesThatOnlyATornLineGivesAreForgotten) {
-  const std::vector<Row> rows = {
+  const std::vector<TornSpeakerRow> rows = {
       {"a host that took bytes in",
        {log_of(process("gpu-node-1", 7), 40, true), log_of(process("gnode-", 7), 1, true)},
        {"gpu-node-1:7"}},
@@ -452,7 +452,7 @@ TEST(TornSpeakers, NamesThatOnlyATornLineGivesAreForgotten) {
        {log_of(rank(0), 1, false), log_of(rank(1), 1, false)},
        {"rank 0", "rank 1"}},
   };
-  for (const Row& row : rows) {
+  for (const TornSpeakerRow& row : rows) {
     std::vector<SpeakerLog> logs = row.logs;
     join_torn_speakers(logs);
     EXPECT_EQ(names(logs), row.kept) << row.name;

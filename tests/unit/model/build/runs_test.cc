@@ -49,7 +49,7 @@ struct RunRow {
   const char* runs;
 };
 
-const RunRow kRows[] = {
+const RunRow kRunRows[] = {
     {"one communicator", {{"a", 1, 0, 0, 0xc}, {"a", 2, 1, 1, 0xc}}, "1=- 2=- "},
     {"other processes on the same GPUs",
      {{"a", 1, 0, 0, 0xc}, {"a", 2, 1, 1, 0xc}, {"a", 3, 0, 0, 0xd}, {"a", 4, 1, 1, 0xd}},
@@ -78,7 +78,7 @@ const RunRow kRows[] = {
 };
 
 TEST(BuildRuns, KeepsApartOnlyWhatIsCertain) {
-  for (const RunRow& row : kRows) {
+  for (const RunRow& row : kRunRows) {
     const Job job = job_from_files({{"log.txt", starts(row.members)}});
     EXPECT_EQ(runs_of(job), row.runs) << row.name;
   }
@@ -123,7 +123,7 @@ TEST(BuildRuns, ReplicasThatAreStartedAgainTogetherAreTwoRuns) {
 }
 
 /// A call of one of two ranks, in a log without initialisation lines.
-std::string call(int pid, int device) {
+std::string late_call(int pid, int device) {
   return fmt::format(
       "a:{0}:{0} [{1}] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f00 recvbuff 0x7f00 count 8 "
       "datatype 7 op 0 root 0 comm 0x5{0:x} [nranks=2] stream 0x55\n",
@@ -131,17 +131,19 @@ std::string call(int pid, int device) {
 }
 
 TEST(BuildRuns, WithoutInitialisationProcessesThatTakeTurnsOnEachGpuAreRuns) {
-  const Job job = job_from_files({{"log.txt", call(1, 0) + call(2, 1) + call(5, 0) + call(6, 1)}});
+  const Job job = job_from_files(
+      {{"log.txt", late_call(1, 0) + late_call(2, 1) + late_call(5, 0) + late_call(6, 1)}});
   ASSERT_EQ(job.runs.size(), 2U);
   EXPECT_EQ(job.runs[0].processes, (std::vector<int>{0, 1}));
 }
 
 TEST(BuildRuns, FilesOfProcessesPutTogetherAreOneRun) {
-  EXPECT_TRUE(job_from_files({{"log.txt", call(1, 0) + call(2, 1)}}).runs.empty());
+  EXPECT_TRUE(job_from_files({{"log.txt", late_call(1, 0) + late_call(2, 1)}}).runs.empty());
   const std::string stop =
       "W0203 04:05:06.000000 9 torch/x.py:7] Received 15 death signal, shutting down workers\n";
-  EXPECT_TRUE(job_from_files({{"log.txt", call(1, 0) + call(2, 1) + stop}}).runs.empty());
-  EXPECT_EQ(job_from_files({{"log.txt", call(1, 0) + stop + call(2, 1)}}).runs.size(), 2U);
+  EXPECT_TRUE(job_from_files({{"log.txt", late_call(1, 0) + late_call(2, 1) + stop}}).runs.empty());
+  EXPECT_EQ(job_from_files({{"log.txt", late_call(1, 0) + stop + late_call(2, 1)}}).runs.size(),
+            2U);
 }
 
 TEST(BuildRuns, JobsBesideEachOtherHaveOutputsOfTheirOwn) {

@@ -33,7 +33,7 @@ uint64_t in_doubt(std::string_view torn) {
   return losses.count(Loss::LineInDoubt) + losses.count(Loss::LineTorn);
 }
 
-struct Row {
+struct TornRow {
   std::string_view name;
   std::string_view torn;
   std::string_view said;
@@ -44,7 +44,7 @@ constexpr std::string_view kBoth =
     "node-b:52:52 [1] NCCL INFO Connected all rings\n";
 
 TEST(TearGuard, JoinsPiecesWhereOnlyOneReadingIsPossible) {
-  constexpr Row kRows[] = {
+  constexpr TornRow kRows[] = {
       {"nothing is torn",
        "node-a:41:41 [0] NCCL INFO cudaDriverVersion 13000\n"
        "node-b:52:52 [1] NCCL INFO Connected all rings\n",
@@ -68,14 +68,14 @@ TEST(TearGuard, JoinsPiecesWhereOnlyOneReadingIsPossible) {
        "node-a:41:41 [0] NCCL INFO Connected all trees\n"
        "node-b:52:52 [1] NCCL INFO Connected all rings\n"},
   };
-  for (const Row& row : kRows) {
+  for (const TornRow& row : kRows) {
     EXPECT_EQ(said(row.torn), row.said) << row.name;
     EXPECT_EQ(in_doubt(row.torn), 0u) << row.name;
   }
 }
 
 TEST(TearGuard, OnlyWholeRecordsAreEvidence) {
-  constexpr Row kRows[] = {
+  constexpr TornRow kRows[] = {
       {"a header lost its host",
        "node-a:41:41 [0] NCCL INFO Connected all rings\n"
        ":52 [1] NCCL INFO cudaDriverVersion 13000\n",
@@ -145,7 +145,7 @@ TEST(TearGuard, OnlyWholeRecordsAreEvidence) {
        "node-a:41:41 [0] NCCL INFO cudaDrivernode-b:52:52 [1] NCCL INFO Connected all rings\n",
        "node-b:52:52 [1] NCCL INFO Connected all rings\n"},
   };
-  for (const Row& row : kRows) {
+  for (const TornRow& row : kRows) {
     EXPECT_EQ(said(row.torn), row.said) << row.name;
     EXPECT_GT(in_doubt(row.torn), 0u) << row.name;
   }

@@ -33,13 +33,13 @@ struct Came {
   std::vector<uint64_t> open;
 };
 
-struct Row {
+struct FrontRow {
   const char* what;
   std::vector<Came> ranks;
   std::optional<FrontLine> front;
 };
 
-ReplayPlan plan_of(const Row& row) {
+ReplayPlan plan_of(const FrontRow& row) {
   ReplayPlan plan;
   plan.communicators.resize(2);
   for (size_t rank = 0; rank < row.ranks.size(); ++rank) {
@@ -52,7 +52,7 @@ ReplayPlan plan_of(const Row& row) {
   return plan;
 }
 
-std::vector<RankOutcome> outcomes_of(const Row& row) {
+std::vector<RankOutcome> outcomes_of(const FrontRow& row) {
   std::vector<RankOutcome> outcomes;
   for (const Came& came : row.ranks) {
     RankOutcome outcome;
@@ -74,7 +74,7 @@ std::string text_of(const std::optional<FrontLine>& front) {
   return text;
 }
 
-const Row kRows[] = {
+const FrontRow kFronts[] = {
     {"nobody is in a call", {{"AAA", 3, 3, {}}, {"AAA", 2, 2, {}}}, std::nullopt},
     {"one did not come", {{"AAA", 3, 2, {2}}, {"AAA", 2, 2, {}}}, FrontLine{0, 22, {0}, {1}}},
     {"one has no such call", {{"AAA", 3, 2, {2}}, {"AA", 2, 2, {}}}, FrontLine{0, 22, {0}, {1}}},
@@ -102,7 +102,7 @@ const Row kRows[] = {
 };
 
 TEST(FrontLine, IsTheFirstCallThatNotAllCompleted) {
-  for (const Row& row : kRows) {
+  for (const FrontRow& row : kFronts) {
     EXPECT_EQ(text_of(front_line(plan_of(row), MadeIn::Defect, outcomes_of(row))),
               text_of(row.front))
         << row.what;
@@ -110,7 +110,7 @@ TEST(FrontLine, IsTheFirstCallThatNotAllCompleted) {
 }
 
 TEST(FrontLine, PrefersTheHypothesis) {
-  const Row row = {"", {{"Aa", 2, 0, {0, 1}}, {"aA", 1, 0, {0}}}, {}};
+  const FrontRow row = {"", {{"Aa", 2, 0, {0, 1}}, {"aA", 1, 0, {0}}}, {}};
   ReplayPlan plan = plan_of(row);
   plan.hypothesis.front = FrontLine{1, 20, {}, {}};
   EXPECT_EQ(front_line(plan, MadeIn::Defect, outcomes_of(row))->communicator, 1);
@@ -119,7 +119,7 @@ TEST(FrontLine, PrefersTheHypothesis) {
 }
 
 TEST(FrontLine, LooksAtMessagesFirstIfTheyAreTheHypothesis) {
-  const Row row = {"", {{"A>", 2, 0, {0, 1}}, {"A<", 0, 0, {}}}, {}};
+  const FrontRow row = {"", {{"A>", 2, 0, {0, 1}}, {"A<", 0, 0, {}}}, {}};
   ReplayPlan plan = plan_of(row);
   plan.hypothesis.kind = DefectKind::Message;
   plan.ranks[0].calls[1].index = 77;
@@ -127,7 +127,7 @@ TEST(FrontLine, LooksAtMessagesFirstIfTheyAreTheHypothesis) {
 }
 
 TEST(FrontLine, IsWhereDataAreWrongIfThatIsBeforeTheHang) {
-  const Row row = {"", {{"AAA", 3, 2, {2}}, {"AAA", 2, 2, {}}}, {}};
+  const FrontRow row = {"", {{"AAA", 3, 2, {2}}, {"AAA", 2, 2, {}}}, {}};
   std::vector<RankOutcome> outcomes = outcomes_of(row);
   outcomes[0].verified = {.calls = 2, .elements = 8, .wrong = 3};
   outcomes[0].verified.first = WrongElement{1, 0, "1", "2"};
@@ -139,7 +139,7 @@ TEST(FrontLine, IsWhereDataAreWrongIfThatIsBeforeTheHang) {
 }
 
 TEST(FrontLine, CountsTheCallsOfItsModeOnly) {
-  const Row row = {"", {{"AAA", 3, 2, {2}}, {"AAA", 2, 2, {}}}, {}};
+  const FrontRow row = {"", {{"AAA", 3, 2, {2}}, {"AAA", 2, 2, {}}}, {}};
   ReplayPlan plan = plan_of(row);
   plan.ranks[0].calls[0].made_in = MadeIn::Clean;
   plan.ranks[1].calls[0].made_in = MadeIn::Clean;

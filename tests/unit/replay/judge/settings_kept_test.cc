@@ -8,7 +8,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-struct Row {
+struct KeptRow {
   const char* name;
   std::vector<PlannedSetting> planned;
   std::vector<std::pair<std::string, std::string>> in_force;
@@ -19,7 +19,7 @@ struct Row {
 };
 
 TEST(SettingsKept, HoldsWhatWasRecordedAgainstWhatIsInForce) {
-  const std::vector<Row> rows = {
+  const std::vector<KeptRow> rows = {
       {"set",
        {{"NCCL_ALGO", "Ring", {}, ""}},
        {{"NCCL_ALGO", "Ring"}},
@@ -79,7 +79,7 @@ TEST(SettingsKept, HoldsWhatWasRecordedAgainstWhatIsInForce) {
        {"NCCL_ALGO=Ring"},
        {}},
   };
-  for (const Row& row : rows) {
+  for (const KeptRow& row : rows) {
     ReplayPlan plan = testing::healthy_plan();
     plan.settings = row.planned;
     ReplayOutcome outcome = testing::outcome_of({});

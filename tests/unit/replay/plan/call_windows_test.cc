@@ -8,19 +8,14 @@ namespace ncclog {
 namespace {
 
 using testing::CallLog;
-
-CallLog world(int nranks) {
-  CallLog log;
-  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 0x77);
-  return log;
-}
+using testing::inits;
 
 CallWindows windows_of(const Job& job, uint64_t last) {
   return call_windows(job, covered_members(job), last);
 }
 
 TEST(CallWindows, BeginAtOneCallOnAllRanksAndHoldWhatSomeMadeBeyond) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   for (int i = 0; i < 10; ++i) log.call(0, 0x77);
   for (int i = 0; i < 7; ++i) log.call(1, 0x77);
   const Job job = job_from_text(log.text());
@@ -32,14 +27,14 @@ TEST(CallWindows, BeginAtOneCallOnAllRanksAndHoldWhatSomeMadeBeyond) {
 }
 
 TEST(CallWindows, BeginAtTheStartWhereFewerCallsWereMade) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   log.call(0, 0x77).call(1, 0x77);
   const Job job = job_from_text(log.text());
   EXPECT_EQ(windows_of(job, 32).begin()->second.collectives, (CallWindow{0, 1 + kBeyond}));
 }
 
 TEST(CallWindows, MessagesCountByPairAndDirection) {
-  CallLog log = world(3);
+  CallLog log = inits(3, 0x77);
   for (int i = 0; i < 5; ++i) log.call(0, 0x77, "Send", 8, 1).call(1, 0x77, "Recv", 8, 0);
   log.call(0, 0x77, "Send", 8, 1).call(2, 0x77);
   const Job job = job_from_text(log.text());
@@ -50,14 +45,14 @@ TEST(CallWindows, MessagesCountByPairAndDirection) {
 }
 
 TEST(CallWindows, ADifferenceIsTheEndOfWhatAllMadeAlike) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   for (int i = 0; i < 9; ++i) log.call(0, 0x77).call(1, 0x77, "AllReduce", i == 6 ? 4 : 512);
   const Job job = job_from_text(log.text());
   EXPECT_EQ(windows_of(job, 4).begin()->second.collectives, (CallWindow{2, 6 + kBeyond}));
 }
 
 TEST(CoveredMembers, AreThoseWhoseCallsTheLogsCount) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   log.init(2, 3, 0x88).init(0, 3, 0x88).init(1, 3, 0x88);
   log.call(0, 0x77).call(1, 0x77);
   const Job job = job_from_text(log.text());

@@ -24,13 +24,13 @@ std::string complaints_about(const ReplayPlan& plan) {
 }
 
 /// The sample, spoilt.
-struct Row {
+struct SpoiltPlan {
   std::function<void(ReplayPlan& plan)> spoil;
   std::string complaints;
 };
 
-void expect_complaints(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+void expect_complaints(const std::vector<SpoiltPlan>& rows) {
+  for (const SpoiltPlan& row : rows) {
     ReplayPlan plan = sample_plan();
     row.spoil(plan);
     EXPECT_EQ(complaints_about(plan), row.complaints);

@@ -16,7 +16,7 @@ struct EntryRow {
   const char* call;  ///< "AllReduce 8 float32"; empty: none.
 };
 
-const EntryRow kRows[] = {
+const EntryRow kEntries[] = {
     {"nccl:all_reduce", {{2, 4}}, {{2, 4}}, "Float", "AllReduce 8 float32 in place"},
     {"nccl:all_reduce_barrier", {{1}}, {{1}}, "Byte", "AllReduce 1 uint8 in place"},
     {"nccl:_all_gather_base", {{8}}, {{32}}, "BFloat16", "AllGather 8 bfloat16"},
@@ -32,7 +32,7 @@ const EntryRow kRows[] = {
 };
 
 TEST(CallOfEntry, CountsAsNcclDoes) {
-  for (const EntryRow& row : kRows) {
+  for (const EntryRow& row : kEntries) {
     FlightRecorderEntry entry{.collective_seq_id = 5, .profiling_name = row.name};
     entry.input_sizes = row.in;
     entry.output_sizes = row.out;

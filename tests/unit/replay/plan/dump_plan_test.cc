@@ -29,7 +29,7 @@ Job job_of(const std::vector<DumpLine>& dumps) {
 }
 
 /// The plan, which is sound and whose clean run completes.
-ReplayPlan plan_of(const Job& job, const PlanOptions& options = {}) {
+ReplayPlan sound_plan(const Job& job, const PlanOptions& options = {}) {
   const ReplayPlan plan = plan_of_dumps(
       job, {.id = "watchdog-rank-behind", .title = "t", .communicator = ""}, options, {"logs"});
   for (const PlanComplaint& complaint : check_plan(plan)) {
@@ -43,7 +43,7 @@ ReplayPlan plan_of(const Job& job, const PlanOptions& options = {}) {
 DumpLine caller() { return DumpLine(3).done(1).open(2).with(kGaveUp); }
 
 TEST(PlanOfDumps, ALateRankMakesTheCallInTheCleanRun) {
-  const ReplayPlan plan = plan_of(job_of({caller(), caller(), DumpLine(3).done(1)}));
+  const ReplayPlan plan = sound_plan(job_of({caller(), caller(), DumpLine(3).done(1)}));
   EXPECT_EQ(plan_words(plan),
             "0: AllReduce#0 AllReduce#1\n"
             "1: AllReduce#0 AllReduce#1\n"
@@ -62,7 +62,7 @@ TEST(PlanOfDumps, ALateRankMakesTheCallInTheCleanRun) {
 TEST(PlanOfDumps, ARankWithAnotherSizeMakesTheMajoritysCallInTheCleanRun) {
   const Job job =
       job_of({caller(), caller(), DumpLine(3).done(1).open(2, 256).with(kGaveUp).open(3)});
-  const ReplayPlan plan = plan_of(job);
+  const ReplayPlan plan = sound_plan(job);
   EXPECT_EQ(plan_words(plan),
             "0: AllReduce#0 AllReduce#1\n"
             "1: AllReduce#0 AllReduce#1\n"
@@ -75,7 +75,7 @@ TEST(PlanOfDumps, ARankWithAnotherSizeMakesTheMajoritysCallInTheCleanRun) {
 TEST(PlanOfDumps, TwoCampsAlikeAccuseNobody) {
   const Job job = job_of(
       {DumpLine(2).done(1).open(2).with(kGaveUp), DumpLine(2).done(1).open(2, 256).with(kGaveUp)});
-  const ReplayPlan plan = plan_of(job);
+  const ReplayPlan plan = sound_plan(job);
   EXPECT_EQ(plan_words(plan), "0: AllReduce#0\n1: AllReduce#0\n");
   EXPECT_EQ(plan.losses.back(),
             "The dumps differ in a call, and no majority says who is right: the plan ends before "
@@ -83,7 +83,7 @@ TEST(PlanOfDumps, TwoCampsAlikeAccuseNobody) {
 }
 
 TEST(PlanOfDumps, SaysWhoLeftNoDump) {
-  const ReplayPlan plan = plan_of(job_of({DumpLine(3).done(1), DumpLine(3).done(1)}));
+  const ReplayPlan plan = sound_plan(job_of({DumpLine(3).done(1), DumpLine(3).done(1)}));
   EXPECT_EQ(plan_words(plan), "0: AllReduce#0\n1: AllReduce#0\n");
   EXPECT_EQ(plan.recorded_nranks, 3);
   EXPECT_EQ(plan.losses.front(),
@@ -93,7 +93,7 @@ TEST(PlanOfDumps, SaysWhoLeftNoDump) {
 }
 
 TEST(PlanOfDumps, ACallThatAllEnteredIsAStall) {
-  EXPECT_EQ(plan_words(plan_of(job_of({caller(), caller(), caller()}))),
+  EXPECT_EQ(plan_words(sound_plan(job_of({caller(), caller(), caller()}))),
             "0: AllReduce#0 AllReduce#1\n"
             "1: AllReduce#0 AllReduce#1\n"
             "2: AllReduce#0 AllReduce#1\n"
@@ -104,17 +104,17 @@ TEST(PlanOfDumps, BeginsWhereAllDumpsHoldTheCalls) {
   DumpLine whole(2);
   for (int n = 1; n <= 6; ++n) whole.done(n);
   const Job job = job_of({whole, DumpLine(2).done(3).done(4).done(5).done(6)});
-  EXPECT_EQ(plan_words(plan_of(job)),
+  EXPECT_EQ(plan_words(sound_plan(job)),
             "0: AllReduce#2 AllReduce#3 AllReduce#4 AllReduce#5\n"
             "1: AllReduce#2 AllReduce#3 AllReduce#4 AllReduce#5\n");
-  const ReplayPlan two = plan_of(job, {.last = 2});
+  const ReplayPlan two = sound_plan(job, {.last = 2});
   EXPECT_EQ(plan_words(two), "0: AllReduce#4 AllReduce#5\n1: AllReduce#4 AllReduce#5\n");
   EXPECT_EQ(two.ranks[1].left_out, 4u);
 }
 
 TEST(PlanOfDumps, LeavesOutWhatNoReplayCanMake) {
   const DumpLine dump = DumpLine(2).done(1).done(2, 8, "allreduce_of_mine").done(3);
-  const ReplayPlan plan = plan_of(job_of({dump, dump}));
+  const ReplayPlan plan = sound_plan(job_of({dump, dump}));
   EXPECT_EQ(plan_words(plan), "0: AllReduce#0 AllReduce#2\n1: AllReduce#0 AllReduce#2\n");
   EXPECT_EQ(plan.losses.front(),
             "1 call is left out: their function, datatype or count is none that a replay can "

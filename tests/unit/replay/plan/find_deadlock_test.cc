@@ -11,7 +11,7 @@ namespace {
 /// Three ranks, in communicator 0 all of them, in 1 the first two, in 2 the last two. Each word of
 /// `programs` is a call: communicator, then 'c' or 's' or 'r' with a peer, then '.' and a stream,
 /// '/' and a group.
-ReplayPlan plan_of(const std::vector<const char*>& programs) {
+ReplayPlan plan_of_programs(const std::vector<const char*>& programs) {
   ReplayPlan plan;
   plan.communicators = {{.ranks = {0, 1, 2}}, {.ranks = {0, 1}}, {.ranks = {1, 2}}};
   for (const char* program : programs) {
@@ -43,7 +43,7 @@ std::string stuck_in(const ReplayPlan& plan, SendEnds sends) {
   return text;
 }
 
-struct Row {
+struct DeadlockRow {
   const char* what;
   std::vector<const char*> programs;
   const char* stuck;           ///< With SendEnds::WithItsRecv.
@@ -51,7 +51,7 @@ struct Row {
 };
 
 TEST(FindDeadlock, FindsCirclesAndNothingElse) {
-  const Row kRows[] = {
+  const DeadlockRow kRows[] = {
       {"nothing is called", {"", "", ""}, "", ""},
       {"one order", {"0c 1c", "0c 1c 2c", "0c 2c"}, "", ""},
       {"orders of communicators that differ",
@@ -75,21 +75,21 @@ TEST(FindDeadlock, FindsCirclesAndNothingElse) {
        "0:0 0:1 1:0 1:1 1:2 2:0 ",
        "0:0 0:1 1:0 1:1 1:2 2:0 "},
   };
-  for (const Row& row : kRows) {
-    const ReplayPlan plan = plan_of(row.programs);
+  for (const DeadlockRow& row : kRows) {
+    const ReplayPlan plan = plan_of_programs(row.programs);
     EXPECT_EQ(stuck_in(plan, SendEnds::WithItsRecv), row.stuck) << row.what;
     EXPECT_EQ(stuck_in(plan, SendEnds::ByItself), row.buffered_stuck) << row.what;
   }
 }
 
 TEST(FindDeadlock, LooksAtTheCleanRunOnly) {
-  ReplayPlan plan = plan_of({"1c 0c", "0c 1c 0c", "0c"});
+  ReplayPlan plan = plan_of_programs({"1c 0c", "0c 1c 0c", "0c"});
   plan.ranks[1].calls[0].made_in = MadeIn::Defect;
   EXPECT_EQ(stuck_in(plan, SendEnds::WithItsRecv), "");
 }
 
 TEST(FindDeadlock, TakesManyCalls) {
-  ReplayPlan plan = plan_of({"", "", ""});
+  ReplayPlan plan = plan_of_programs({"", "", ""});
   for (PlannedRank& rank : plan.ranks) {
     PlannedCall call;
     call.communicator = 0;

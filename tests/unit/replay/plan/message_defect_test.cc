@@ -15,16 +15,11 @@ namespace {
 
 using testing::CallLog;
 using testing::clean_run_completes;
+using testing::inits;
 using testing::plan_of_text;
 using testing::plan_words;
 
 constexpr uint64_t kWorld = 0x77;
-
-CallLog world(int nranks) {
-  CallLog log;
-  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, kWorld);
-  return log;
-}
 
 /// What PyTorch makes of all_to_all.
 void exchange(CallLog& log, int rank, int nranks) {
@@ -35,7 +30,7 @@ void exchange(CallLog& log, int rank, int nranks) {
 
 /// Rank 2 leaves out the last of four exchanges, which follow an AllReduce each.
 CallLog exchange_left_out() {
-  CallLog log = world(3);
+  CallLog log = inits(3, kWorld);
   for (int i = 0; i < 4; ++i) {
     for (int rank = 0; rank < 3; ++rank) {
       log.call(rank, kWorld);
@@ -61,14 +56,14 @@ TEST(FindMessageDefect, WhoLeftAnExchangeOutDidNotComeTooLateToTheCallBeforeIt) 
 }
 
 TEST(FindMessageDefect, ARankThatWaitedInAMessageOfBothEndsLeftNoneOut) {
-  CallLog log = world(2);
+  CallLog log = inits(2, kWorld);
   for (int i = 0; i < 3; ++i) log.call(0, kWorld, "Send", 8, 1).call(1, kWorld, "Recv", 8, 0);
   log.call(0, kWorld, "Send", 8, 1).timeout(0, 3, "SEND").timeout(1, 3, "RECV");
   EXPECT_EQ(plan_of_text(log.text()).hypothesis.kind, DefectKind::None);
 }
 
 TEST(FindMessageDefect, WhereNobodyIsToldBothEndsMayHaveDeparted) {
-  CallLog log = world(2);
+  CallLog log = inits(2, kWorld);
   for (int i = 0; i < 3; ++i) log.call(0, kWorld, "Send", 8, 1).call(1, kWorld, "Recv", 8, 0);
   log.call(0, kWorld, "Send", 8, 1).timeout(0, 4, "SEND");
   log.line(
@@ -104,7 +99,7 @@ TEST(FindMessageDefect, NobodyIsAccusedInACircleWhoseRankMayWaitForOneWithoutLog
 }
 
 TEST(FindMessageDefect, APlanSaysThatItTestsNoMessagesOfUnlikeSizes) {
-  CallLog log = world(2);
+  CallLog log = inits(2, kWorld);
   log.call(0, kWorld).call(1, kWorld);
   log.call(0, kWorld, "Send", 4, 1).call(1, kWorld, "Recv", 8, 0).timeout(1, 2, "RECV");
   const Suspicion suspicion{"send-recv-unmatched", "Messages do not match", "0x77", {}};
@@ -114,7 +109,7 @@ TEST(FindMessageDefect, APlanSaysThatItTestsNoMessagesOfUnlikeSizes) {
 }
 
 TEST(FindMessageDefect, AStallOfMessagesIsNotOneOfTheCollectiveBeforeThem) {
-  CallLog log = world(2);
+  CallLog log = inits(2, kWorld);
   log.call(0, kWorld).call(1, kWorld);
   log.call(0, kWorld, "Send", 8, 1).call(1, kWorld, "Recv", 8, 0);
   log.timeout(0, 2, "SEND").timeout(1, 2, "RECV");
@@ -131,7 +126,7 @@ void cross(CallLog& log, int rank, int peer) {
 }
 
 TEST(FindMessageDefect, WhoSendsBeforeTheOtherReceivesIsReplayedWithBuffers) {
-  CallLog log = world(2);
+  CallLog log = inits(2, kWorld);
   for (int rank = 0; rank < 2; ++rank) {
     cross(log, rank, 1 - rank);
     log.call(rank, kWorld);
@@ -146,7 +141,7 @@ TEST(FindMessageDefect, WhoSendsBeforeTheOtherReceivesIsReplayedWithBuffers) {
 }
 
 TEST(FindMessageDefect, NothingIsTestedWhereTheCleanRunEndsBeforeTheMessage) {
-  CallLog log = world(2);
+  CallLog log = inits(2, kWorld);
   log.call(0, kWorld).call(1, kWorld);
   cross(log, 0, 0);  // NCCL has no buffer for what a rank sends itself.
   log.call(0, kWorld, "Recv", 8, 1).timeout(0, 6, "RECV");
@@ -159,7 +154,7 @@ TEST(FindMessageDefect, NothingIsTestedWhereTheCleanRunEndsBeforeTheMessage) {
 }
 
 TEST(FindMessageDefect, APlanIsRefusedWhereNothingIsLeftBeforeTheMessage) {
-  CallLog log = world(2);
+  CallLog log = inits(2, kWorld);
   for (int rank = 0; rank < 2; ++rank) cross(log, rank, rank);
   log.call(0, kWorld, "Recv", 8, 1).timeout(0, 5, "RECV");
   const Suspicion suspicion{"send-recv-unmatched", "Messages do not match", "0x77", {1}};

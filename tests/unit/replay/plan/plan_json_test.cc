@@ -9,6 +9,7 @@
 #include "replay/plan/plan.h"
 #include "support/json_schema.h"
 #include "support/paths.h"
+#include "support/refusal.h"
 #include "support/sample_plan.h"
 
 namespace ncclog {
@@ -26,15 +27,8 @@ std::string complaints(const json& plan) {
   return join(testing::schema_errors(schema(), plan), "\n");
 }
 
-/// "where: what (hint)" of the Error that reading ends with; empty if it is a plan.
-std::string refusal(std::string_view text) {
-  try {
-    parse_plan(text, "plan.json");
-  } catch (const Error& error) {
-    const std::string hint = error.hint().empty() ? "" : " (" + error.hint() + ")";
-    return error.where() + ": " + error.what() + hint;
-  }
-  return {};
+std::string plan_refusal(std::string_view text) {
+  return testing::refusal_of([&] { parse_plan(text, "plan.json"); });
 }
 
 /// The sample with one value put at a JSON pointer.
@@ -149,43 +143,43 @@ TEST(PlanJson, SaysWhereItIsWrongAndWhatIsNear) {
        "plan.json: not a replay plan: it names no schema (this ncclog reads ncclog.replay/1)"},
   };
   for (const Row& row : kRows) {
-    EXPECT_EQ(refusal(sample_with(row.pointer, row.value)), row.refusal) << row.pointer;
+    EXPECT_EQ(plan_refusal(sample_with(row.pointer, row.value)), row.refusal) << row.pointer;
   }
 }
 
 TEST(PlanJson, MissesKeys) {
   json plan = json::parse(write_plan(sample_plan()));
   plan["ranks"][1]["calls"][0].erase("count");
-  EXPECT_EQ(refusal(plan.dump()), "plan.json: ranks[1].calls[0]: 'count' is missing");
+  EXPECT_EQ(plan_refusal(plan.dump()), "plan.json: ranks[1].calls[0]: 'count' is missing");
   plan = json::parse(write_plan(sample_plan()));
   plan["ranks"][1]["calls"][2].erase("redop");
-  EXPECT_EQ(refusal(plan.dump()), "plan.json: ranks[1].calls[2]: 'redop' is missing");
+  EXPECT_EQ(plan_refusal(plan.dump()), "plan.json: ranks[1].calls[2]: 'redop' is missing");
 }
 
 TEST(PlanJson, RefusesWhatIsNoJson) {
   const std::string nested = std::string(1000000, '[');
-  EXPECT_EQ(refusal(""), "plan.json: the file is empty");
-  EXPECT_EQ(refusal(" \n"), "plan.json: the file is empty");
-  EXPECT_EQ(refusal("{\"schema\":\n  nothing}"), "plan.json:2:4: no JSON from here on");
-  EXPECT_EQ(refusal("\xff\xfe{}"), "plan.json:1:1: no JSON from here on");
-  EXPECT_EQ(refusal("{\"schema\": \"\xc3(\"}"), "plan.json:1:14: no JSON from here on");
-  EXPECT_EQ(refusal("{\"x\": 1e999}"), "plan.json: a number is out of range");
-  EXPECT_EQ(refusal(nested), "plan.json:1:1000001: no JSON from here on");
-  EXPECT_EQ(refusal(nested + std::string(1000000, ']')),
+  EXPECT_EQ(plan_refusal(""), "plan.json: the file is empty");
+  EXPECT_EQ(plan_refusal(" \n"), "plan.json: the file is empty");
+  EXPECT_EQ(plan_refusal("{\"schema\":\n  nothing}"), "plan.json:2:4: no JSON from here on");
+  EXPECT_EQ(plan_refusal("\xff\xfe{}"), "plan.json:1:1: no JSON from here on");
+  EXPECT_EQ(plan_refusal("{\"schema\": \"\xc3(\"}"), "plan.json:1:14: no JSON from here on");
+  EXPECT_EQ(plan_refusal("{\"x\": 1e999}"), "plan.json: a number is out of range");
+  EXPECT_EQ(plan_refusal(nested), "plan.json:1:1000001: no JSON from here on");
+  EXPECT_EQ(plan_refusal(nested + std::string(1000000, ']')),
             "plan.json: a replay plan is expected, not a list");
-  EXPECT_EQ(refusal(std::string(kMaxReplayText + 1, ' ')), "plan.json: longer than 32 MiB");
+  EXPECT_EQ(plan_refusal(std::string(kMaxReplayText + 1, ' ')), "plan.json: longer than 32 MiB");
 }
 
 TEST(PlanJson, RefusesAKeyThatStandsTwice) {
   std::string text = write_plan(sample_plan());
   EXPECT_EQ(
-      refusal("{\"schema\": \"ncclog.replay/1\",\n  \"ranks\": [], \"ranks\": []}"),
+      plan_refusal("{\"schema\": \"ncclog.replay/1\",\n  \"ranks\": [], \"ranks\": []}"),
       "plan.json:2:16: the key 'ranks' stands twice in one object (leave one of the two out)");
   const size_t call = text.find("\"count\": ");
   text.insert(call, "\"count\": 1, ");
-  EXPECT_TRUE(refusal(text).ends_with(
+  EXPECT_TRUE(plan_refusal(text).ends_with(
       ": the key 'count' stands twice in one object (leave one of the two out)"))
-      << refusal(text);
+      << plan_refusal(text);
 }
 
 TEST(PlanJson, RepairsTextsThatAreNotUtf8) {

@@ -17,21 +17,16 @@ namespace {
 
 using testing::CallLog;
 using testing::clean_run_completes;
+using testing::inits;
 using testing::plan_of_text;
 using testing::plan_words;
-
-CallLog world(int nranks, uint64_t comm_id = 0x77) {
-  CallLog log;
-  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, comm_id);
-  return log;
-}
 
 void all_call(CallLog& log, int nranks, std::string_view op = "AllReduce", int64_t count = 512) {
   for (int rank = 0; rank < nranks; ++rank) log.call(rank, 0x77, op, count);
 }
 
 TEST(FindDefect, ARankThatCallsWhatFollowsLeftACallOut) {
-  CallLog log = world(3);
+  CallLog log = inits(3, 0x77);
   for (int i = 0; i < 2; ++i) {
     all_call(log, 3);
     all_call(log, 3, "AllGather");
@@ -45,7 +40,7 @@ TEST(FindDefect, ARankThatCallsWhatFollowsLeftACallOut) {
 }
 
 TEST(FindDefect, NobodyMakesCallsBehindTheOneInQuestion) {
-  CallLog log = world(3);
+  CallLog log = inits(3, 0x77);
   for (int i = 0; i < 2; ++i) {
     all_call(log, 3);
     all_call(log, 3, "AllGather");
@@ -61,7 +56,7 @@ TEST(FindDefect, NobodyMakesCallsBehindTheOneInQuestion) {
 }
 
 TEST(FindDefect, AnotherCountIsAnotherCall) {
-  CallLog log = world(3);
+  CallLog log = inits(3, 0x77);
   all_call(log, 3);
   log.call(0, 0x77).call(1, 0x77, "AllReduce", 256).call(2, 0x77).timeout(0, 2);
   EXPECT_EQ(plan_words(plan_of_text(log.text())),
@@ -72,7 +67,7 @@ TEST(FindDefect, AnotherCountIsAnotherCall) {
 }
 
 TEST(FindDefect, ARankThatMakesOneMoreCallIsHeldAgainstTheOthersNextOne) {
-  CallLog log = world(3);
+  CallLog log = inits(3, 0x77);
   all_call(log, 3);
   log.call(0, 0x77, "AllGather").call(1, 0x77, "AllGather");
   log.call(2, 0x77, "Broadcast").call(2, 0x77, "AllGather").timeout(0, 2);
@@ -84,7 +79,7 @@ TEST(FindDefect, ARankThatMakesOneMoreCallIsHeldAgainstTheOthersNextOne) {
 }
 
 TEST(FindDefect, WhomTheFindingBlamesDepartedWhereNoMajorityTells) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   all_call(log, 2);
   log.call(0, 0x77, "AllReduce", 256).call(1, 0x77).timeout(0, 2);
   const Suspicion suspicion{"mismatched-collectives", "The ranks differ", "0x77", {0}};
@@ -95,7 +90,7 @@ TEST(FindDefect, WhomTheFindingBlamesDepartedWhereNoMajorityTells) {
 }
 
 TEST(FindDefect, ARankThatDidNotComeMakesTheCallInTheCleanRun) {
-  CallLog log = world(3);
+  CallLog log = inits(3, 0x77);
   all_call(log, 3);
   log.call(0, 0x77).call(2, 0x77).timeout(0, 2);
   EXPECT_EQ(plan_words(plan_of_text(log.text())),
@@ -106,7 +101,7 @@ TEST(FindDefect, ARankThatDidNotComeMakesTheCallInTheCleanRun) {
 }
 
 TEST(FindDefect, RanksThatAreApartProveNothingWhereNothingStopped) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   all_call(log, 2);
   log.call(0, 0x77);
   const ReplayPlan plan = plan_of_text(log.text());
@@ -117,7 +112,7 @@ TEST(FindDefect, RanksThatAreApartProveNothingWhereNothingStopped) {
 }
 
 TEST(FindDefect, AMessageThatNobodySendsIsSentWhereItsLikesWere) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   for (int i = 0; i < 2; ++i) {
     all_call(log, 2);
     log.call(0, 0x77, "Send", 8, 1).call(1, 0x77, "Recv", 8, 0);
@@ -144,7 +139,7 @@ struct Pipeline {
 };
 
 CallLog pipeline(const Pipeline& shape) {
-  CallLog log = world(3);
+  CallLog log = inits(3, 0x77);
   for (int i = 0; i < shape.iterations; ++i) {
     const bool is_last = i + 1 == shape.iterations;
     log.op_count(static_cast<uint64_t>(i));
@@ -204,7 +199,7 @@ TEST(FindDefect, WhoWaitsForSomebodyElseDidNotLeaveItsMessageOut) {
 }
 
 TEST(FindDefect, OfTwoThatOweEachOtherMessagesBothMayHaveDeparted) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   all_call(log, 2);
   log.call(0, 0x77, "Recv", 8, 1).call(1, 0x77, "Recv", 8, 0).timeout(0, 2, "RECV");
   const ReplayPlan plan = plan_of_text(log.text());
@@ -225,7 +220,7 @@ TEST(FindDefect, WhoMayWaitForARankWithoutLogDidNotDepart) {
 }
 
 TEST(FindDefect, WhoCameAfterTheOthersGaveUpIsMissingInTheirLastCall) {
-  CallLog log = world(3);
+  CallLog log = inits(3, 0x77);
   all_call(log, 3);
   all_call(log, 3);
   log.timeout(0, 2).call(2, 0x77, "AllGather");
@@ -239,7 +234,7 @@ TEST(FindDefect, WhoCameAfterTheOthersGaveUpIsMissingInTheirLastCall) {
 
 /// Four ranks in a world and in pairs; three iterations of two calls in the pair and one of all.
 CallLog pairs() {
-  CallLog log = world(4);
+  CallLog log = inits(4, 0x77);
   for (int rank = 0; rank < 4; ++rank) log.init(rank, 2, rank < 2 ? 0x81u : 0x82u, rank % 2);
   for (int i = 0; i < 3; ++i) {
     for (int rank = 0; rank < 4; ++rank) {
@@ -284,7 +279,7 @@ TEST(FindDefect, ARankThatStoppedMakesAllCallsInWhichItIsAwaited) {
 }
 
 TEST(FindDefect, AStallHasNothingToLeaveOut) {
-  CallLog log = world(2);
+  CallLog log = inits(2, 0x77);
   all_call(log, 2);
   all_call(log, 2);
   log.timeout(0, 2).timeout(1, 2);

@@ -26,7 +26,7 @@ struct RepeatedRow {
   const char* found;
 };
 
-constexpr RepeatedRow kRows[] = {
+constexpr RepeatedRow kRepeated[] = {
     {R"({"count": 8, "op": "Send", "count": 9})", "count@27"},
     {R"({"a": {"count": 8}, "b": {"count": 9}})", "none"},
     {R"([{"a": 1}, {"a": 2}])", "none"},
@@ -46,7 +46,7 @@ constexpr RepeatedRow kRows[] = {
 };
 
 TEST(RepeatedKey, LooksAtEachObjectByItself) {
-  for (const RepeatedRow& row : kRows) EXPECT_EQ(found_in(row.text), row.found) << row.text;
+  for (const RepeatedRow& row : kRepeated) EXPECT_EQ(found_in(row.text), row.found) << row.text;
 }
 
 TEST(RepeatedKey, DepthCostsNothing) {

@@ -20,16 +20,16 @@ std::string source(const std::string& file) {
   return testing::read_file(testing::source_dir() / "src/replay" / file);
 }
 
-struct Row {
+struct WordsRow {
   std::string part;
   std::string kind;
   std::string conditions;
   std::string sentence;
 };
 
-std::vector<Row> rows_of(const std::string& table) {
+std::vector<WordsRow> rows_of(const std::string& table) {
   static const std::regex kRow(R"((\S+)  +(\S+)  +(\S+(?: \S+)*)  +(\S.*))");
-  std::vector<Row> rows;
+  std::vector<WordsRow> rows;
   std::istringstream stream(source(table));
   for (std::string line; std::getline(stream, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -89,7 +89,7 @@ Defined defined_in(const std::string& code) {
   return defined;
 }
 
-void expect_defined(const Row& row, const Defined& defined) {
+void expect_defined(const WordsRow& row, const Defined& defined) {
   for (const std::string& name : found(row.conditions, R"(([\w][\w-]*))")) {
     EXPECT_TRUE(defined.conditions.contains(name)) << row.part << ": " << name;
   }
@@ -109,7 +109,7 @@ TEST(WordsTables, SentencesOfPlansNameWhatIsDefined) {
   const Names always = defined_in(definition(frame, "void refuse_plan(")).texts;
   Names refused;
   Names hinted;
-  for (const Row& row : rows_of("plan/plan_words.table")) {
+  for (const WordsRow& row : rows_of("plan/plan_words.table")) {
     if (row.part == "job" || row.part == "loss") {
       expect_defined(row, losses);
     } else if (row.part == "limit") {
@@ -136,7 +136,7 @@ TEST(WordsTables, SentencesOfVerdictsNameWhatIsDefined) {
   const std::string words = source("judge/verdict_words.cc");
   const Defined telling = defined_in(definition(words, "Telling telling_of("));
   const Defined limits = defined_in(definition(words, "std::vector<std::string> verdict_limits("));
-  for (const Row& row : rows_of("judge/verdict_words.table")) {
+  for (const WordsRow& row : rows_of("judge/verdict_words.table")) {
     expect_defined(row, row.part == "limit" ? limits : telling);
   }
 }

@@ -29,7 +29,7 @@ struct Misdeeds {
 };
 
 /// A carried-out replay of the plan, on a machine with three idle GPUs that do not exist.
-struct Trial {
+struct CarriedOut {
   TempDir folder;
   ReplayMachine machine;
   RunFlags flags;
@@ -37,7 +37,7 @@ struct Trial {
   std::ostringstream says;
   int status = -1;
 
-  Trial() {
+  CarriedOut() {
     for (int index = 0; index < 3; ++index) {
       machine.gpus.push_back(
           {{index, "NVIDIA H200", "0000:0a:00.0", 1LL << 37}, 1LL << 37, std::vector<int64_t>()});
@@ -68,7 +68,7 @@ struct Trial {
 };
 
 TEST(CarryOut, MakesBothRunsAndWritesWhatCameOfThem) {
-  Trial trial;
+  CarriedOut trial;
   const ReplayOutcome outcome = trial.carry_out("0@defect:hang:completion");
   EXPECT_EQ(trial.status, 0);
   ASSERT_EQ(outcome.runs.size(), 2U);
@@ -89,7 +89,7 @@ TEST(CarryOut, MakesBothRunsAndWritesWhatCameOfThem) {
 }
 
 TEST(CarryOut, GivesRanksTheirGpus) {
-  Trial trial;
+  CarriedOut trial;
   trial.flags.devices = {2, 0};
   trial.flags.mode = "clean";
   const ReplayOutcome outcome = trial.carry_out();
@@ -99,7 +99,7 @@ TEST(CarryOut, GivesRanksTheirGpus) {
 }
 
 TEST(CarryOut, TellsWhatARunLeftBehind) {
-  Trial trial;
+  CarriedOut trial;
   trial.flags.mode = "clean";
   const ReplayOutcome outcome = trial.carry_out("0:segment:init:7 1:orphan:init");
   ASSERT_EQ(outcome.runs.size(), 1U);
@@ -110,7 +110,7 @@ TEST(CarryOut, TellsWhatARunLeftBehind) {
 }
 
 TEST(CarryOut, MakesNoFurtherRunAfterOneThatCouldNotStart) {
-  Trial trial;
+  CarriedOut trial;
   const ReplayOutcome outcome = trial.carry_out("1:exit:start:1");
   EXPECT_EQ(trial.status, 0);
   ASSERT_EQ(outcome.runs.size(), 2U);
@@ -121,27 +121,28 @@ TEST(CarryOut, MakesNoFurtherRunAfterOneThatCouldNotStart) {
 
 struct Refusal {
   const char* what;
-  void (*change)(Trial& trial);
+  void (*change)(CarriedOut& trial);
   const char* misdeeds;
   const char* refusal;
 };
 
 constexpr Refusal kRefusals[] = {
-    {"a GPU that does not answer", [](Trial&) {}, "1:probe:start",
+    {"a GPU that does not answer", [](CarriedOut&) {}, "1:probe:start",
      "GPU 1 does not answer: fake: it fell off the bus"},
-    {"a GPU that never answers", [](Trial& trial) { trial.patience.probe = milliseconds(100); },
-     "0:probe-hang:start", "GPU 0 does not answer: it does not answer in time"},
-    {"too few GPUs", [](Trial& trial) { trial.machine.gpus.resize(1); }, "",
+    {"a GPU that never answers",
+     [](CarriedOut& trial) { trial.patience.probe = milliseconds(100); }, "0:probe-hang:start",
+     "GPU 0 does not answer: it does not answer in time"},
+    {"too few GPUs", [](CarriedOut& trial) { trial.machine.gpus.resize(1); }, "",
      "the plan needs 2 GPUs, one for each rank, and this machine has 1"},
-    {"more pseudo-hosts than ranks", [](Trial& trial) { trial.flags.hosts = 3; }, "",
+    {"more pseudo-hosts than ranks", [](CarriedOut& trial) { trial.flags.hosts = 3; }, "",
      "--hosts 3 cannot be: the plan has 2 ranks"},
-    {"a corruption that is none", [](Trial& trial) { trial.flags.corrupt = "1:2"; }, "",
+    {"a corruption that is none", [](CarriedOut& trial) { trial.flags.corrupt = "1:2"; }, "",
      "--corrupt wants RANK:CALL:ELEMENT"},
 };
 
 TEST(CarryOut, RefusesWithAnOutcome) {
   for (const Refusal& row : kRefusals) {
-    Trial trial;
+    CarriedOut trial;
     row.change(trial);
     const ReplayOutcome outcome = trial.carry_out(row.misdeeds);
     EXPECT_EQ(trial.status, 2) << row.what;
@@ -152,7 +153,7 @@ TEST(CarryOut, RefusesWithAnOutcome) {
 }
 
 TEST(CarryOut, LeavesTheTellingOfARefusalToWhoeverJudges) {
-  Trial trial;
+  CarriedOut trial;
   trial.flags.judged = true;
   trial.machine.gpus.resize(1);
   EXPECT_EQ(trial.carry_out().refused,
@@ -162,7 +163,7 @@ TEST(CarryOut, LeavesTheTellingOfARefusalToWhoeverJudges) {
 }
 
 TEST(CarryOut, RefusesAPlanThatIsNoneOrUnsafe) {
-  Trial trial;
+  CarriedOut trial;
   trial.flags.plan = trial.folder.add("broken.json", "{");
   EXPECT_NE(trial.carry_out().refused, "");
   ReplayPlan plan = two_rank_plan();
@@ -174,14 +175,14 @@ TEST(CarryOut, RefusesAPlanThatIsNoneOrUnsafe) {
 }
 
 TEST(CarryOut, KeepsLogsOfAnotherReplayApart) {
-  Trial trial;
+  CarriedOut trial;
   trial.folder.add("out/run-1-defect/nccl.node.7.log", "x");
   EXPECT_EQ(trial.carry_out().refused,
             (trial.folder.path() / "out/run-1-defect").native() + " is not empty");
 }
 
 TEST(CarryOut, KeepsTheOutcomeOfAnEarlierReplay) {
-  Trial trial;
+  CarriedOut trial;
   trial.flags.mode = "clean";
   const ReplayOutcome earlier = trial.carry_out();
   ASSERT_EQ(earlier.runs.size(), 1U);
@@ -190,7 +191,7 @@ TEST(CarryOut, KeepsTheOutcomeOfAnEarlierReplay) {
 }
 
 TEST(CarryOut, PassesSignalsOnToItsRanks) {
-  Trial trial;
+  CarriedOut trial;
   const auto started = std::filesystem::path(trial.flags.out) / "run-1-defect/rank-1.out";
   const pid_t self = getpid();
   const pid_t killer = fork();
@@ -207,7 +208,7 @@ TEST(CarryOut, PassesSignalsOnToItsRanks) {
 }
 
 /// What a selftest on GPUs 0 and 2 says, each sentence without its time.
-std::string selftest_of(Trial& trial, const char* misdeeds) {
+std::string selftest_of(CarriedOut& trial, const char* misdeeds) {
   const Misdeeds in_force(misdeeds);
   trial.flags.devices = {0, 2};
   trial.status = selftest(trial.flags, true, trial.machine, trial.says, trial.patience);
@@ -215,7 +216,7 @@ std::string selftest_of(Trial& trial, const char* misdeeds) {
 }
 
 TEST(Selftest, MakesAllCallsAndFindsWhatItPlanted) {
-  Trial trial;
+  CarriedOut trial;
   const std::string said = selftest_of(trial, "");
   EXPECT_EQ(trial.status, 0) << said;
   EXPECT_NE(said.find("\nall calls: clean: completed; "), std::string::npos) << said;
@@ -229,7 +230,7 @@ TEST(Selftest, MakesAllCallsAndFindsWhatItPlanted) {
 }
 
 TEST(Selftest, FailsWhereAnElementIsWrong) {
-  Trial trial;
+  CarriedOut trial;
   const std::string said = selftest_of(trial, "1:wrong:completion:1");
   EXPECT_EQ(trial.status, 1);
   const auto at = said.find("failed; its logs are in ");
@@ -238,7 +239,7 @@ TEST(Selftest, FailsWhereAnElementIsWrong) {
 }
 
 TEST(Selftest, NeedsTwoGpus) {
-  Trial trial;
+  CarriedOut trial;
   trial.flags.devices = {1};
   EXPECT_THROW(selftest(trial.flags, true, trial.machine, trial.says), Error);
 }

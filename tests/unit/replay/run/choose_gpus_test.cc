@@ -54,14 +54,14 @@ GpuChoice choice_of(const RunFlags& flags, const ReplayMachine& machine) {
   }
 }
 
-struct Row {
+struct ChoiceRow {
   const char* what;
   ReplayMachine machine;
   RunFlags flags;
   GpuChoice choice;
 };
 
-const Row kRows[] = {
+const ChoiceRow kChoices[] = {
     {"two free ones", machine({gpu(0), gpu(1), gpu(2)}), {}, {{0, 1}, "", ""}},
     {"the busy one is passed over",
      machine({gpu(0, {{4711}}), gpu(1), gpu(2)}),
@@ -136,7 +136,7 @@ const Row kRows[] = {
 };
 
 TEST(ChooseGpus, GivesEachRankOneOrSaysWhyNot) {
-  for (const Row& row : kRows) {
+  for (const ChoiceRow& row : kChoices) {
     const GpuChoice choice = choice_of(row.flags, row.machine);
     EXPECT_EQ(choice.gpus, row.choice.gpus) << row.what;
     EXPECT_EQ(choice.refusal, row.choice.refusal) << row.what;

@@ -43,14 +43,14 @@ RunLimits limits_for(ReplayPhase hanging, std::string_view misdeeds = "") {
 }
 
 /// A run of two_rank_plan() with misdeeds.
-struct Trial {
+struct MisdeedTrial {
   ReplayPlan plan = two_rank_plan();
   TempDir folder;
   std::string plan_file = folder.add("plan.json", write_plan(plan));
   RunRequest request;
   std::string misdeeds;
 
-  explicit Trial(std::string_view what, MadeIn mode = MadeIn::Clean) : misdeeds(what) {
+  explicit MisdeedTrial(std::string_view what, MadeIn mode = MadeIn::Clean) : misdeeds(what) {
     request.plan = &plan;
     request.mode = mode;
     request.gpus = {0, 1};
@@ -113,16 +113,16 @@ ReplayPhase hanging_phase(std::string_view end) {
   return static_cast<ReplayPhase>(word - words.begin());
 }
 
-struct Row {
+struct MisdeedRow {
   const char* name;
   const char* misdeeds;
   const char* end;
   const char* ends;  ///< Empty: depends on how far the other rank is by then.
 };
 
-void PrintTo(const Row& row, std::ostream* out) { *out << row.misdeeds; }
+void PrintTo(const MisdeedRow& row, std::ostream* out) { *out << row.misdeeds; }
 
-constexpr Row kRows[] = {
+constexpr MisdeedRow kMisdeeds[] = {
     {"NoMisdeed", "", "completed done", "by-itself 0, by-itself 0"},
     {"WrongData", "1:wrong:teardown:3",
      "wrong teardown: rank 1: 3 of 3072 elements are wrong, the first is element 7 of call 1: 4 "
@@ -171,7 +171,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(Coordinator, EndsARankThatFloodsItWithMessages) {
-  Trial trial("1:flood:completion");
+  MisdeedTrial trial("1:flood:completion");
   trial.request.limits = limits_for(ReplayPhase::Completion, "flood");
   const RunResult result = trial.run();
   // How far the other rank came by then depends on the machine.
@@ -180,12 +180,12 @@ TEST(Coordinator, EndsARankThatFloodsItWithMessages) {
   EXPECT_EQ(result.run.ranks[1].end, ProcessEnd::Terminated);
 }
 
-class EveryRun : public ::testing::TestWithParam<Row> {};
+class EveryRun : public ::testing::TestWithParam<MisdeedRow> {};
 
 TEST_P(EveryRun, EndsAndSaysWhy) {
   const size_t descriptors = open_descriptors();
-  const Row& row = GetParam();
-  Trial trial(row.misdeeds);
+  const MisdeedRow& row = GetParam();
+  MisdeedTrial trial(row.misdeeds);
   trial.request.limits = limits_for(hanging_phase(row.end), row.misdeeds);
   const RunResult result = trial.run();
   EXPECT_EQ(end_of(result.run), row.end);
@@ -197,11 +197,11 @@ TEST_P(EveryRun, EndsAndSaysWhy) {
   EXPECT_EQ(open_descriptors(), descriptors);
 }
 
-INSTANTIATE_TEST_SUITE_P(Coordinator, EveryRun, ::testing::ValuesIn(kRows),
+INSTANTIATE_TEST_SUITE_P(Coordinator, EveryRun, ::testing::ValuesIn(kMisdeeds),
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Coordinator, EndsRanksThatNeverConnect) {
-  Trial trial("");
+  MisdeedTrial trial("");
   trial.request.limits.phases[0] = milliseconds(100);
   // Started like a rank, and says nothing.
   trial.request.processes[1].program = "/bin/sleep";
@@ -212,7 +212,7 @@ TEST(Coordinator, EndsRanksThatNeverConnect) {
 }
 
 TEST(Coordinator, SaysThatAProgramCannotBeStarted) {
-  Trial trial("");
+  MisdeedTrial trial("");
   trial.request.processes[1].program = "/nowhere/fake_rank";
   const RunResult result = trial.run();
   EXPECT_EQ(end_of(result.run),
@@ -220,7 +220,7 @@ TEST(Coordinator, SaysThatAProgramCannotBeStarted) {
 }
 
 TEST(Coordinator, FindsTheFrontOfAHang) {
-  Trial trial("0:enter:enqueue:3 1:enter:enqueue:2", MadeIn::Defect);
+  MisdeedTrial trial("0:enter:enqueue:3 1:enter:enqueue:2", MadeIn::Defect);
   trial.request.limits = limits_for(ReplayPhase::Enqueue);
   const RunResult result = trial.run();
   EXPECT_EQ(result.run.end, RunEnd::Hung);
@@ -231,7 +231,7 @@ TEST(Coordinator, FindsTheFrontOfAHang) {
 }
 
 TEST(Coordinator, TakesOverWhatRanksReport) {
-  const RunResult result = Trial("").run();
+  const RunResult result = MisdeedTrial("").run();
   const RankOutcome& rank = result.run.ranks[1];
   EXPECT_EQ(result.nccl_version, "2.28.9");
   EXPECT_EQ(rank.reached, ReplayPhase::Done);
@@ -249,7 +249,7 @@ TEST(Coordinator, EndsTheRunOnASignal) {
   sigemptyset(&stops);
   sigaddset(&stops, SIGUSR1);
   sigprocmask(SIG_BLOCK, &stops, &before);
-  Trial trial("1:hang:completion");
+  MisdeedTrial trial("1:hang:completion");
   trial.request.stop_descriptor = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
   raise(SIGUSR1);
   const RunResult result = trial.run();
@@ -261,7 +261,7 @@ TEST(Coordinator, EndsTheRunOnASignal) {
 
 TEST(Coordinator, TakesItsRanksWithItWhenItIsKilled) {
   adopt_orphans();
-  Trial trial("0:stubborn:init 1:stubborn:init");
+  MisdeedTrial trial("0:stubborn:init 1:stubborn:init");
   const pid_t supervisor = fork();
   if (supervisor == 0) {
     trial.run();
@@ -285,8 +285,8 @@ TEST(Coordinator, LeavesNothingAfterTwentyHangs) {
   adopt_orphans();
   const size_t descriptors = open_descriptors();
   for (int round = 0; round < 20; ++round) {
-    Trial trial("0:hang:completion 1:segment:init:" + std::to_string(round) +
-                " 1:orphan:init 1:deaf:completion");
+    MisdeedTrial trial("0:hang:completion 1:segment:init:" + std::to_string(round) +
+                       " 1:orphan:init 1:deaf:completion");
     trial.request.limits.phases[3] = milliseconds(20);
     trial.request.limits.abort_grace = milliseconds(20);
     const RunResult result = trial.run();

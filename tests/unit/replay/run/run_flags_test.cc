@@ -25,13 +25,13 @@ std::string listed(const ReplayPlan& plan, const RunFlags& flags) {
   return text;
 }
 
-struct Row {
+struct RunListRow {
   const char* what;
   RunFlags flags;
   const char* list;
 };
 
-const Row kRows[] = {
+const RunListRow kRunLists[] = {
     {"both modes", {}, "run-1-defect; run-2-clean"},
     {"one mode", {.mode = "clean"}, "run-1-clean"},
     {"two variables",
@@ -58,7 +58,7 @@ const Row kRows[] = {
 };
 
 TEST(ListRuns, MakesEachVariationInEachMode) {
-  for (const Row& row : kRows) {
+  for (const RunListRow& row : kRunLists) {
     EXPECT_EQ(listed(two_rank_plan(), row.flags), row.list) << row.what;
   }
 }
