@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
 
 namespace ncclog {
 namespace {
@@ -199,6 +201,68 @@ TEST(Text, EveryPairOfBytesBecomesPrintable) {
       }
     }
   }
+}
+
+std::string json_string(std::string_view bytes) {
+  std::string out = "before ";
+  append_json_string(out, bytes);
+  return out.substr(7);
+}
+
+TEST(JsonText, EscapesWhatJsonForbids) {
+  EXPECT_EQ(json_string(""), R"("")");
+  EXPECT_EQ(json_string("plain"), R"("plain")");
+  EXPECT_EQ(json_string("say \"hi\" \\"), R"("say \"hi\" \\")");
+  EXPECT_EQ(json_string("a\tb\nc\x01"), R"("a\tb\nc\u0001")");
+  EXPECT_EQ(json_string("größe"), R"("größe")");
+  EXPECT_EQ(json_string("cut \xc3"), "\"cut \uFFFD\"");
+}
+
+TEST(JsonText, EveryByteIsReadBackAsItself) {
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const std::string text = "a" + std::string(1, static_cast<char>(byte)) + "b";
+    EXPECT_EQ(nlohmann::json::parse(json_string(text)).get<std::string>(), text) << byte;
+  }
+}
+
+OddBytes expected_of(unsigned char byte) {
+  return {byte < 0x20 && byte != '\t' && byte != '\n', byte >= 0x80};
+}
+
+TEST(OddBytes, AreFoundAtEveryPlaceOfTextsOfEveryLength) {
+  for (size_t size = 1; size < 100; ++size) {
+    std::string text(size, '~');
+    ASSERT_EQ(find_odd_bytes(text), OddBytes{});
+    for (size_t at = 0; at < size; ++at) {
+      for (const int byte : {0x00, 0x08, 0x09, 0x0a, 0x0b, 0x1f, 0x20, 0x7f, 0x80, 0xff}) {
+        text[at] = static_cast<char>(byte);
+        ASSERT_EQ(find_odd_bytes(text), expected_of(static_cast<unsigned char>(byte)))
+            << size << ' ' << at << ' ' << byte;
+      }
+      text[at] = '~';
+    }
+  }
+}
+
+TEST(Newlines, AreCountedInTextsOfEveryLength) {
+  std::string text;
+  uint64_t count = 0;
+  for (size_t i = 0; i < 20000; ++i) {
+    const bool ends_line = i % 3 == 0 || i % 7 == 0 || i > 5000;
+    text += ends_line ? '\n' : '\v';
+    count += ends_line ? 1 : 0;
+    if (i < 200 || i % 997 == 0) {
+      ASSERT_EQ(count_newlines(text), count) << i;
+    }
+  }
+  EXPECT_EQ(count_newlines(text), count);
+}
+
+TEST(OddBytes, OfBothKindsAreToldApart) {
+  EXPECT_EQ(find_odd_bytes(""), OddBytes{});
+  EXPECT_EQ(find_odd_bytes("\x1b[0m gr\xc3\xbc"), (OddBytes{true, true}));
+  EXPECT_EQ(find_odd_bytes(std::string(20, 'x') + "\r" + std::string(20, '\xe4')),
+            (OddBytes{true, true}));
 }
 
 }  // namespace

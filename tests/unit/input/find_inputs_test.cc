@@ -6,15 +6,20 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
+#include <string>
 
 #include "base/error.h"
+#include "support/compressed.h"
 #include "support/temp_dir.h"
 
 namespace ncclog {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 using testing::TempDir;
+
 using Paths = std::vector<std::string>;
 
 /// What is found below a folder, as names relative to it.
@@ -162,6 +167,159 @@ TEST_F(FindInputs, ListsSubfoldersItMayNotEnter) {
   EXPECT_EQ(found({"logs"}), (Paths{"logs/a", "logs/closed"}));
   EXPECT_EQ(error_for({"logs/closed"}), "Permission denied");
   fs::permissions(at("logs/closed"), fs::perms::owner_all);
+}
+
+std::string repeated(const std::string& text, size_t times) {
+  std::string out;
+  for (size_t i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+std::string tar_head() {
+  std::string head = "nccl.log" + std::string(249, '\0');
+  return head + "ustar" + std::string(500, '\0');
+}
+
+struct ContentCase {
+  const char* name;
+  std::string head;
+  Content content;
+};
+
+const std::string kLine = "gpu-a1:4711:4711 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n";
+
+const ContentCase kContentCases[] = {
+    {"nothing", "", Content::Empty},
+    {"a log", repeated(kLine, 80), Content::Text},
+    {"one letter", "x", Content::Text},
+    {"terminal colours", repeated("\x1b[31m" + kLine + "\x1b[0m\r", 80), Content::Text},
+    {"a few NULs", repeated(kLine, 20) + "\0\0\0\0"s + kLine, Content::Text},
+    {"a NUL in a short text", "a\0b\n"s, Content::Text},
+    {"a log truncated while open", std::string(kHeadBytes, '\0'), Content::Text},
+    {"a hole, then text", std::string(3000, '\0') + repeated(kLine, 20), Content::Text},
+    {"text, then a hole", repeated(kLine, 5) + std::string(2000, '\0') + kLine, Content::Text},
+    {"Latin-1", repeated("M\xfcller k\xe4me sp\xe4t\n", 90), Content::Text},
+    {"GBK", repeated("\xd6\xd0\xce\xc4\xc8\xd5\xd6\xbe\n", 90), Content::Text},
+    {"UTF-8 with byte order mark", "\xef\xbb\xbf" + kLine, Content::Text},
+    {"a JSON log", R"({"ts": 1, "msg": "NCCL INFO Init COMPLETE"})"s + "\n", Content::Text},
+    {"JSON with entries of its own", R"({"entries": [{"level": "info"}]})", Content::Text},
+    {"text that starts with PK", "PKI certificates\n", Content::Text},
+    {"text that starts with BZh9", "BZh9 is a word\n", Content::Text},
+    {"UTF-16 little-endian", "\xff\xfeN\0C\0C\0L\0"s, Content::Utf16},
+    {"UTF-16 big-endian", "\xfe\xff\0N\0C\0C\0L"s, Content::Utf16},
+    {"Flight Recorder pickle",
+     "\x80\x02}(X\x07\0\0\0versionq\0X\x03\0\0\0002.4q\1X\x09\0\0\0pg_configq\2"s,
+     Content::FlightRecorder},
+    {"Flight Recorder JSON", R"({"version":"2.4","pg_config":{"0":{"ranks":"[0, 1]"}}})",
+     Content::FlightRecorder},
+    {"Flight Recorder JSON, entries first",
+     "\n {\"entries\":[{\"collective_seq_id\":1,\"duration_ms\":0.1}", Content::FlightRecorder},
+    {"Flight Recorder pickle of protocol 0", "(dp0\nVpg_config\np1\n(dp2\n",
+     Content::FlightRecorder},
+    {"Flight Recorder pickle of protocol 1", "}q\0(X\x07\0\0\0entriesq\1]q\2u."s,
+     Content::FlightRecorder},
+    {"RAS in JSON", "{\n  \"nccl_version\": \"2.28.9\",\n  \"communicators_count\": 1,\n",
+     Content::Ras},
+    {"results of nccl-tests",
+     R"({"version":2,"start_time":"2026-01-05 12:00:00","args":["all_reduce_perf"],"env":["A=1")",
+     Content::NcclTests},
+    {"results of rccl-tests", R"([{"numCycle":0, "name":"AllReduce", "busBw":1.5}])",
+     Content::NcclTests},
+    {"results of rccl-tests as CSV",
+     "numCycle,collective,ranks,size,type,redop,inplace,time,algbw,busbw,#wrong\n",
+     Content::NcclTests},
+    {"CSV of something else", "numCycle,collective\n", Content::Text},
+    {"a list of something else", R"([{"numCycle":0}])", Content::Text},
+    {"a topology file", "<?xml version=\"1.0\"?>\n<system version=\"1\">\n  <cpu numaid=\"0\">\n",
+     Content::Topology},
+    {"a topology file without declaration", "<system version=\"1\"><cpu/></system>",
+     Content::Topology},
+    {"a listing of lspci",
+     "00:00.0 Host bridge: Intel Corporation Device 09a2 (rev 04)\n\tControl: I/O- Mem+\n",
+     Content::Lspci},
+    {"a listing behind hosts' names",
+     "== node-a ==\nnode-a: 0000:17:00.0 3D controller: NVIDIA\nnode-a: \tLnkSta:\tSpeed 8GT/s\n",
+     Content::Lspci},
+    {"a listing without properties", "00:00.0 Host bridge: Intel Corporation Device 09a2\n",
+     Content::Text},
+    {"a log that quotes a listing",
+     "n1:7:8 [0] NCCL INFO x\n17:00.0 3D controller: NVIDIA\n\tLnkSta:\tSpeed 8GT/s\n",
+     Content::Text},
+    {"times of a log that speaks of links", "12:00:00.5 LnkSta: all well\n", Content::Text},
+    {"a log that begins like one", "<system> is what the log says\n", Content::Text},
+    {"the beginning of some XML", "<?xml version=\"1.0\"", Content::Text},
+    {"a JSON log that names a version", R"({"nccl_version": "2.28.9", "msg": "hello"})",
+     Content::Text},
+    {"another pickle", "\x80\x04\x95\x10\0\0\0\0\0\0\0}\x94"s, Content::Pickle},
+    {"ELF",
+     "\x7f"
+     "ELF\2\1\1"s +
+         std::string(9, '\0'),
+     Content::Elf},
+    {"a Markdown report", "<!-- ncclog report -->\n## CLEAN\n", Content::OwnReport},
+    {"a JSON report", "{\n  \"schema\": \"ncclog.report/1\",\n", Content::OwnReport},
+    {"an HTML page", "<!DOCTYPE html>\n<html>", Content::Html},
+    {"SQLite", "SQLite format 3\0"s, Content::Sqlite},
+    {"PNG", "\x89PNG\r\n\x1a\n"s, Content::Image},
+    {"JPEG", "\xff\xd8\xff\xe0"s, Content::Image},
+    {"PDF", "%PDF-1.7\n", Content::Pdf},
+    {"tar", tar_head(), Content::Archive},
+    {"zip", "PK\x03\x04\x14\0"s, Content::Archive},
+    {"lz4", "\x04\x22\x4d\x18\x64"s, Content::Compressed},
+    {"gzip inside another compression", "\x1f\x8b\x08\0\0\0"s, Content::Compressed},
+    {"floats", repeated("\0\0\x80\x3f\x01\x02\x03\x04"s, 100), Content::Binary},
+};
+
+TEST(InputFormat, RecognisesContent) {
+  for (const ContentCase& row : kContentCases) {
+    EXPECT_EQ(to_string(sniff_content(row.head)), to_string(row.content)) << row.name;
+  }
+}
+
+TEST(InputFormat, LooksAtTheHeadOnly) {
+  const std::string text = repeated("plain text\n", 400) + std::string(9000, '\1');
+  EXPECT_EQ(sniff_content(text), Content::Text);
+}
+
+TEST(InputFormat, TakesRandomBytesForBinary) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 50; ++i) {
+    std::string head(kHeadBytes, ' ');
+    for (char& c : head) c = static_cast<char>(random());
+    head[0] = 'x';
+    EXPECT_EQ(sniff_content(head), Content::Binary);
+  }
+}
+
+TEST(InputFormat, NotesEveryContentThatIsNotParsed) {
+  for (int i = 0; i <= static_cast<int>(Content::Binary); ++i) {
+    const auto content = static_cast<Content>(i);
+    EXPECT_EQ(content_note(content).empty(), is_log(content)) << to_string(content);
+    EXPECT_FALSE(to_string(content).empty());
+  }
+}
+
+TEST(InputFormat, RecognisesCompressionsByTheirFirstSixBytes) {
+  for (const Compression compression : testing::kCompressions) {
+    for (const std::string& text : {""s, "a line\n"s, repeated("many\n", 999)}) {
+      const std::string bytes = testing::compressed(compression, text);
+      EXPECT_EQ(sniff_compression(bytes), compression);
+      EXPECT_EQ(sniff_compression(std::string_view(bytes).substr(0, 6)), compression);
+    }
+  }
+}
+
+TEST(InputFormat, RecognisesZstdBehindASkippableFrame) {
+  EXPECT_EQ(sniff_compression("\x50\x2a\x4d\x18\4\0\0\0"s), Compression::Zstd);
+  EXPECT_EQ(sniff_compression("\x5f\x2a\x4d\x18\4\0\0\0"s), Compression::Zstd);
+  EXPECT_EQ(sniff_compression("\x60\x2a\x4d\x18\4\0\0\0"s), Compression::None);
+}
+
+TEST(InputFormat, TakesTextForUncompressed) {
+  for (const std::string& text :
+       {""s, "x"s, "BZh9"s, "BZh9 x"s, "BZip"s, "\x1f\x8b"s, "\xfd\x37z"s}) {
+    EXPECT_EQ(sniff_compression(text), Compression::None) << text;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What is understood from the lines around NCCL, era by era. The wordings' own examples are walked
-// in messages_test.cc; here stand whole lines, with prefixes and tags, and what must not be
-// mistaken.
+// Law: a line from around NCCL, whole with its prefixes and tags, is understood in every release
+// that prints it, and training output is not taken for one. The wordings' own examples are walked in
+// messages_test.cc.
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "log/known_messages.h"
-#include "unit/log/event_text.h"
+#include "support/event_text.h"
 
 namespace ncclog {
 namespace {
+
+using testing::EventRow;
+using testing::expect_events;
+using testing::expect_every_cut_survives;
 
 const std::vector<EventRow> kWatchdog = {
     {"[E ProcessGroupNCCL.cpp:828] [Rank 3] Watchdog caught collective operation timeout: "

@@ -1,14 +1,17 @@
-// Whole lines of dmesg, journald and syslog, with what people's commands put in front of them.
+// Law: a line of dmesg, journald or syslog is understood behind every stamp and behind what people's
+// commands put in front of it; other drivers' lines are left alone.
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "log/known_messages.h"
-#include "unit/log/event_text.h"
+#include "support/event_text.h"
 
 namespace ncclog {
 namespace {
+
+using testing::event_text;
 
 struct KernelRow {
   std::string_view line;

@@ -1,5 +1,5 @@
-// What the generator cannot prove of the built-in messages: that they are read the same way with a
-// header before them, and that no beginning of one does harm.
+// Law: a built-in message is read the same way with a header before it, and no beginning of one does
+// harm. The generator cannot prove these.
 
 #include "log/messages.h"
 

@@ -1,4 +1,4 @@
-// Every WARN says what it means, and means it in every shape in which a release prints it.
+// Law: every WARN says what it means, and means it in every shape in which a release prints it.
 
 #include <gtest/gtest.h>
 

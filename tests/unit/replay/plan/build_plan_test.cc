@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "model/build/build_job.h"
 #include "support/call_log.h"
 #include "support/plan_of_text.h"
 
@@ -176,6 +177,182 @@ TEST(BuildPlan, ReductionsOfTheJobsOwnAreALimit) {
   EXPECT_EQ(plan_words(plan), "0: AllReduce#0\n1: AllReduce#0\n");
   EXPECT_EQ(plan.limits.back(),
             "The job's own reductions are replayed as sums, and their results are not compared.");
+}
+
+/// Rank 1 of 4 made that call.
+PlannedCall planned(const CallSignature& call, uint64_t sendbuff, uint64_t recvbuff) {
+  CallLog log;
+  for (int rank = 0; rank < 4; ++rank) log.init(rank, 4, 0x77).call(rank, 0x77);
+  const Job job = job_from_text(log.text());
+  const PlanSeats seats = plan_seats(job, covered_members(job), {0});
+  return planned_call(job, seats,
+                      {.by = {0, 1}, .call = call, .sendbuff = sendbuff, .recvbuff = recvbuff});
+}
+
+TEST(PlannedCall, IsInPlaceAsNcclMeansIt) {
+  struct Row {
+    CallSignature call;
+    uint64_t sendbuff;
+    uint64_t recvbuff;
+    bool in_place;
+  };
+  const Row rows[] = {
+      {{"AllReduce", 256, 7, 0, 0}, 0x1000, 0x1000, true},
+      {{"AllReduce", 256, 7, 0, 0}, 0x1000, 0x2000, false},
+      {{"AllGather", 256, 7, 0, 0}, 0x1400, 0x1000, true},
+      {{"AllGather", 256, 7, 0, 0}, 0x1000, 0x1000, false},
+      {{"ReduceScatter", 256, 7, 0, 0}, 0x1000, 0x1400, true},
+      {{"ReduceScatter", 256, 7, 0, 0}, 0x1000, 0x1000, false},
+      {{"Gather", 256, 7, 0, 1}, 0x1400, 0x1000, true},
+      {{"Gather", 256, 7, 0, 0}, 0x1400, 0x1000, false},
+      {{"Scatter", 256, 7, 0, 1}, 0x1000, 0x1400, true},
+      {{"Broadcast", 256, 7, 0, 0}, 0x1000, 0x1000, true},
+      {{"Broadcast", 256, 7, 0, 0}, 0, 0, false},
+      {{"Send", 256, 7, 0, 0}, 0x1000, 0, false},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(planned(row.call, row.sendbuff, row.recvbuff).in_place, row.in_place)
+        << row.call.op.view() << " " << row.sendbuff << " " << row.recvbuff;
+  }
+}
+
+TEST(PlannedCall, KeepsOffsetsFromTheBoundaryOfABuffer) {
+  const PlannedCall call = planned({"AllReduce", 4, 7, 0, 0}, 0x7f00000210, 0x7f000004f8);
+  EXPECT_EQ(call.send_offset, 0x10);
+  EXPECT_EQ(call.recv_offset, 0xf8);
+  // No element stands across its boundary, whatever a torn line says.
+  EXPECT_EQ(planned({"AllReduce", 4, 7, 0, 0}, 0x103, 0x100).send_offset, 0);
+}
+
+TEST(PlannedCall, SaysOnlyWhatMattersToItsFunction) {
+  const PlannedCall gather = planned({"AllGather", 4, 7, 2, 3}, 1, 2);
+  EXPECT_EQ(gather.root, -1);
+  EXPECT_EQ(gather.redop, 0);
+  EXPECT_EQ(planned({"Reduce", 4, 7, 2, 3}, 1, 2).root, 3);
+  EXPECT_EQ(planned({"Reduce", 4, 7, 2, 3}, 1, 2).redop, 2);
+  EXPECT_EQ(planned({"AllReduce", 4, 7, 771, 0}, 1, 2).redop, kUserRedop);
+}
+
+TEST(CanBePlanned, OnlyWhatAReplayCanMake) {
+  EXPECT_TRUE(can_be_planned({"AllReduce", 0, 7, 0, 0}));
+  EXPECT_FALSE(can_be_planned({"PutSignal", 4, 7, 0, 0}));
+  EXPECT_FALSE(can_be_planned({"AllReduce", -1, 7, 0, 0}));
+  EXPECT_FALSE(can_be_planned({"AllReduce", 4, 99, 0, 0}));
+  EXPECT_FALSE(can_be_planned({"Broadcast", 4, 7, 0, -1}));
+  EXPECT_FALSE(can_be_planned({"Send", 4, 7, 0, -1}));
+}
+
+TEST(PlanPrograms, MessagesStandAloneWhereOpCountStandsStill) {
+  CallLog log;
+  log.init(0, 2, 0x77).init(1, 2, 0x77);
+  log.call(0, 0x77, "Send", 8, 1).call(0, 0x77, "Recv", 8, 1).call(0, 0x77);
+  log.call(1, 0x77, "Send", 8, 0).call(1, 0x77, "Recv", 8, 0).call(1, 0x77);
+  const ReplayPlan plan = testing::plan_of_text(log.text());
+  EXPECT_EQ(testing::plan_words(plan),
+            "0: Send(1)#0 Recv(1)#0 AllReduce#0\n1: Send(0)#0 Recv(0)#0 AllReduce#0\n");
+  ASSERT_FALSE(plan.losses.empty());
+  EXPECT_NE(plan.losses.front().find("messages are replayed one by one"), std::string::npos);
+}
+
+TEST(PlanPrograms, MessagesOfOneOpCountAreAGroupWhereItCounts) {
+  CallLog log;
+  log.init(0, 2, 0x77).init(1, 2, 0x77);
+  for (const uint64_t op_count : {4, 5}) {
+    log.op_count(op_count);
+    log.call(0, 0x77, "Send", 8, 1).call(0, 0x77, "Recv", 8, 1);
+    log.call(1, 0x77, "Send", 8, 0).call(1, 0x77, "Recv", 8, 0);
+  }
+  const ReplayPlan plan = testing::plan_of_text(log.text());
+  EXPECT_EQ(testing::plan_words(plan),
+            "0: {Send(1)#0 Recv(1)#0} {Send(1)#1 Recv(1)#1}\n"
+            "1: {Send(0)#0 Recv(0)#0} {Send(0)#1 Recv(0)#1}\n");
+  ASSERT_FALSE(plan.losses.empty());
+  EXPECT_EQ(plan.losses.front().substr(0, 41), "No line tells of groups (subsystem CALL):");
+}
+
+TEST(PlanPrograms, APeerThatIsNamedAgainBeginsAnotherGroup) {
+  CallLog log;
+  log.init(0, 2, 0x77).init(1, 2, 0x77);
+  for (int i = 0; i < 2; ++i) {
+    log.call(0, 0x77, "Send", 8, 1).call(1, 0x77, "Recv", 8, 0);
+  }
+  EXPECT_EQ(testing::plan_words(testing::plan_of_text(log.text())),
+            "0: Send(1)#0 Send(1)#1\n1: Recv(0)#0 Recv(0)#1\n");
+}
+
+std::string refusal_of(const std::string& text, const std::vector<Suspicion>& suspicions = {}) {
+  const Job job = job_from_text(text);
+  try {
+    refuse_unknown_calls(job, covered_members(job), suspicions);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RefuseUnknownCalls, SaysWhatIsMissing) {
+  testing::CallLog silent;
+  silent.init(0, 2, 0x77).init(1, 2, 0x77);
+  testing::CallLog nameless;
+  nameless.size(0x77, 2).call(0, 0x77).call(1, 0x77);
+  testing::CallLog alone;
+  alone.init(0, 2, 0x77).call(0, 0x77);
+  testing::CallLog enough;
+  enough.init(0, 2, 0x77).init(1, 2, 0x77).call(0, 0x77).call(1, 0x77);
+  EXPECT_EQ(refusal_of("iteration: 1\n"),
+            "no line of these logs was printed by NCCL, so there is nothing to replay");
+  EXPECT_EQ(refusal_of(silent.text()),
+            "these logs have no line about a call of NCCL, so nobody knows what the ranks called "
+            "in which order");
+  EXPECT_EQ(refusal_of(nameless.text()),
+            "no line says which ranks the communicators of these calls have (Init START and "
+            "COMPLETE)");
+  EXPECT_EQ(refusal_of(alone.text()),
+            "only 1 of a communicator's ranks has its calls in these logs; a replay needs those "
+            "of two at least");
+  EXPECT_EQ(refusal_of(enough.text()), "");
+}
+
+constexpr const char* kShmFailed =
+    "n0:50:50 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n"
+    "n0:50:50 [0] NCCL INFO Bootstrap: Using eth0:192.0.2.2<0>\n"
+    "n0:50:60 [0] NCCL INFO comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x77 - "
+    "Init START\n"
+    "[rank0]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:3690, "
+    "unhandled system error (run with NCCL_DEBUG=INFO for details), NCCL version 2.28.9\n";
+
+TEST(RefuseUnknownCalls, SaysThatAJobFailedBeforeItsFirstCall) {
+  const Suspicion advice = {
+      .id = "hint", .title = "A hint", .communicator = "", .is_testable = false};
+  const Suspicion cause = {.id = "shm-no-space", .title = "/dev/shm is full", .communicator = ""};
+  const std::string said =
+      "the job failed before its first call of NCCL, so there is nothing to replay";
+  EXPECT_EQ(refusal_of(kShmFailed, {advice, cause}), said + ": /dev/shm is full [shm-no-space]");
+  EXPECT_EQ(refusal_of(kShmFailed, {advice}), said);
+}
+
+TEST(FailedBeforeCalls, IsSaidOnlyWhereItIsKnown) {
+  const std::string failed = kShmFailed;
+  const std::string complete =
+      "n0:50:60 [0] NCCL INFO comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x77 "
+      "- Init COMPLETE\n";
+  const std::string only_warns =
+      "n0:51:61 [1] misc/socket.cc:1 NCCL WARN Net : Call to recv from 192.0.2.3<4> failed : "
+      "Connection reset by peer\n";
+  EXPECT_TRUE(failed_before_calls(job_from_text(failed)));
+  EXPECT_FALSE(failed_before_calls(job_from_text(failed.substr(0, failed.find("[rank0]")))));
+  EXPECT_FALSE(failed_before_calls(job_from_text(failed + complete)));
+  EXPECT_FALSE(failed_before_calls(job_from_text(failed + only_warns)));
+  const std::string only_settings =
+      "n0:50:50 [0] NCCL INFO NCCL_DEBUG_SUBSYS set by environment to ENV\n"
+      "n0:51:51 [1] NCCL INFO NCCL_DEBUG_SUBSYS set by environment to ENV\n";
+  const std::string watchdog =
+      "[rank0]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=40, OpType=ALLREDUCE, NumelIn=512, "
+      "NumelOut=512, Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n";
+  EXPECT_FALSE(failed_before_calls(job_from_text(only_settings + watchdog)));
+  EXPECT_FALSE(failed_before_calls(job_from_text(failed + watchdog)));
+  EXPECT_FALSE(failed_before_calls(job_from_text("")));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Every row of the tables of sentences names only conditions and texts that its code defines: one
-// that is misspelt would show only where the row is said.
+// Law: every row of the tables of sentences names only conditions and texts that its code defines. A
+// misspelt one would show only where the row is printed.
 
 #include <gtest/gtest.h>
 
