@@ -1,5 +1,5 @@
-// Does every include go the way the data flows, and does the build name every source? Planted
-// faults show that this can fail.
+// Does every include go the way the data flows, does the build name every source, and has every unit
+// test its source or its law? Planted faults show that this can fail.
 
 #include <gtest/gtest.h>
 
@@ -118,6 +118,24 @@ TEST(Layering, FindsSourcesThatTheBuildForgot) {
   tree.add("fuzz/rerun.cc", "");
   EXPECT_EQ(join(unlisted_sources(tree.path()), "\n"),
             "event.cc\nfuzz/rerun.cc\nlog/line/header.cc");
+}
+
+TEST(Layering, UnitTestsMirrorASourceOrNameTheirLaw) {
+  EXPECT_EQ(join(unmirrored_tests(source_dir()), "\n"), "");
+}
+
+TEST(Layering, FindsUnitTestsWithoutASourceOrALaw) {
+  TempDir tree;
+  tree.add("src/log/event.h", "");
+  tree.add("src/log/line/header.cc", "");
+  tree.add("tests/support/text_diff.h", "");
+  tree.add("tests/unit/log/event_test.cc", "");
+  tree.add("tests/unit/log/line/header_test.cc", "");
+  tree.add("tests/unit/log/header_test.cc", "#include <gtest/gtest.h>\n");
+  tree.add("tests/unit/log/warning_test.cc", "// Law: every WARN says what it means.\n");
+  tree.add("tests/unit/log/messages_test.cc", "// The law is that of all messages.\n");
+  tree.add("tests/unit/support/text_diff_test.cc", "");
+  EXPECT_EQ(join(unmirrored_tests(tree.path()), "\n"), "log/header_test.cc\nlog/messages_test.cc");
 }
 
 TEST(Layering, NoNameStandsForTwoTypes) {

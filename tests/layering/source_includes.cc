@@ -207,4 +207,21 @@ std::vector<std::string> unlisted_sources(const std::filesystem::path& root) {
   return found;
 }
 
+std::vector<std::string> unmirrored_tests(const std::filesystem::path& root) {
+  std::vector<std::string> found;
+  constexpr std::string_view kExtensions[] = {".cc"};
+  constexpr std::string_view kEnding = "_test.cc";
+  const Path unit = root / "tests/unit";
+  for (const Path& file : files_under(unit, kExtensions)) {
+    const std::string test = file.lexically_relative(unit).generic_string();
+    if (!test.ends_with(kEnding)) continue;
+    const std::string name = test.substr(0, test.size() - kEnding.size());
+    const bool has_source = exists(root / "src" / (name + ".h")) ||
+                            exists(root / "src" / (name + ".cc")) ||
+                            exists(root / "tests" / (name + ".h"));
+    if (!has_source && !read_file(file).starts_with("// Law: ")) found.push_back(test);
+  }
+  return found;
+}
+
 }  // namespace ncclog::testing

@@ -2,7 +2,8 @@
 //
 //   src/rules/evaluate.cc:12: rules may not include input/line_reader.h
 //
-// The table is that of src/README.md: data flows one way, input → log → model → … → report.
+// The table is that of src/README.md: data flows one way, input → log → model → … → report. Beside
+// it: does the build name every source, and each unit test its source or its law?
 
 #pragma once
 
@@ -24,5 +25,10 @@ std::vector<std::string> forbidden_includes_of(std::string_view path, std::strin
 /// Sources (*.cc) under `root` that the nearest CMakeLists.txt above them does not name by their
 /// path from there. Empty for a sound tree; paths are relative to `root`, sorted.
 std::vector<std::string> unlisted_sources(const std::filesystem::path& root);
+
+/// Tests tests/unit/**/x_test.cc under `root` (a folder with src/ and tests/) that neither mirror a
+/// source x.h or x.cc of the same folder in src/ or tests/ nor begin with "// Law: ". Empty for a
+/// sound tree; paths are relative to tests/unit, sorted.
+std::vector<std::string> unmirrored_tests(const std::filesystem::path& root);
 
 }  // namespace ncclog::testing
