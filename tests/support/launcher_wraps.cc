@@ -84,6 +84,22 @@ constexpr Wrap kWraps[] = {
     {"list", "- {line}", true},
 };
 
+/// `text` as it stands between the quotes of a JSON string.
+std::string json_escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      escaped += '\\';
+      escaped += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
 void append_hole(std::string_view hole, const Task& task, std::string_view line,
                  std::string& text) {
   if (hole == "line") text += line;
@@ -120,21 +136,6 @@ std::string wrapped(const Wrap& wrap, const Task& task, std::string_view line) {
     }
   }
   return text;
-}
-
-std::string json_escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      escaped += '\\';
-      escaped += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      escaped += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
 }
 
 }  // namespace ncclog::testing

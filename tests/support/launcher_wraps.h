@@ -32,7 +32,4 @@ std::span<const Wrap> all_wraps();
 /// `line` as `wrap` prints it for `task`.
 std::string wrapped(const Wrap& wrap, const Task& task, std::string_view line);
 
-/// `text` as it stands between the quotes of a JSON string.
-std::string json_escaped(std::string_view text);
-
 }  // namespace ncclog::testing

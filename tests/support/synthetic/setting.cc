@@ -1,5 +1,7 @@
 #include "support/synthetic/setting.h"
 
+#include <span>
+
 namespace ncclog::testing {
 namespace {
 
@@ -93,8 +95,6 @@ void draw_end(bool is_healthy, Setting& setting, Seeded& seeded) {
 
 }  // namespace
 
-std::span<const NcclRelease> nccl_releases() { return kReleases; }
-
 Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   constexpr Files kFiles[] = {Files::PerProcess, Files::PerProcess, Files::PerHost, Files::Merged};
   constexpr LauncherPrefix kPrefixes[] = {
@@ -110,7 +110,7 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   constexpr double kSteps[] = {0.08, 0.3, 0.3, 0.9, 0.9, 2.5};
   Setting setting;
   // Those that can stamp their lines are in use most.
-  const std::span<const NcclRelease> releases = nccl_releases();
+  const std::span<const NcclRelease> releases = kReleases;
   setting.release = &seeded.pick<NcclRelease>(seeded.chance(65) ? releases.last(3) : releases);
   setting.files = seeded.pick<Files>(kFiles);
   setting.prefix = seeded.pick<LauncherPrefix>(kPrefixes);

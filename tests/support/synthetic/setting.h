@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "support/synthetic/layout.h"
@@ -30,8 +29,6 @@ struct NcclRelease {
   bool stamps_all = false;         ///< NCCL_DEBUG_TIMESTAMP_LEVELS=ALL: 2.26.2 and later.
   bool bare_banner = false;        ///< The version comes from rank 0 alone: up to 2.21.5.
 };
-
-std::span<const NcclRelease> nccl_releases();
 
 /// Where lines go.
 enum class Files {

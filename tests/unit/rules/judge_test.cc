@@ -96,11 +96,6 @@ TEST(Judge, EveryComparison) {
   }
 }
 
-struct GroupRow {
-  const char* when;
-  bool holds;
-};
-
 const std::string kYes = "{event: network_selected}";
 const std::string kNo = "{event: peer_closed}";
 const std::string kUnknown = "{fact: job.all_roce, is: true}";

@@ -65,11 +65,6 @@ TEST(OutcomeJson, RefusesAKeyThatStandsTwice) {
   }
 }
 
-struct Letter {
-  char letter;
-  PlannedCall call;
-};
-
 /// A rank's calls by letter: A, B, C are collectives on communicator 0, a, b on communicator 1,
 /// '>' sends to rank 1 and '<' receives from rank 0, both on communicator 0.
 std::vector<PlannedCall> calls_by(std::string_view letters) {

@@ -15,7 +15,6 @@ namespace ncclog {
 namespace {
 
 constexpr int kDatatypes = 12;
-constexpr int kReductions = 5;
 
 PlannedCall reduction(int datatype, int redop) {
   return {.index = 28, .op = "AllReduce", .count = 64, .datatype = datatype, .redop = redop};
