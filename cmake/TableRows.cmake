@@ -19,3 +19,13 @@ function(make_table_rows table output)
   get_filename_component(name ${table} NAME)
   file(CONFIGURE OUTPUT ${output} CONTENT "// Made of ${name} by cmake/TableRows.cmake.\n${rows}" @ONLY)
 endfunction()
+
+# The first words of a table's rows, as enumerators.
+function(make_table_enumerators table output)
+  file(STRINGS ${table} rows REGEX "^[^# ]")
+  list(TRANSFORM rows REPLACE " .*" ",")
+  list(JOIN rows "\n" enumerators)
+  get_filename_component(name ${table} NAME)
+  file(CONFIGURE OUTPUT ${output}
+       CONTENT "// Made of ${name} by cmake/TableRows.cmake.\n${enumerators}\n" @ONLY)
+endfunction()

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "base/text.h"
-
 namespace ncclog {
 namespace {
 
@@ -58,17 +56,6 @@ std::string_view reduction_name(int64_t reduction) {
 std::string_view result_name(int64_t result) {
   const std::string_view* found = entry(kResults, result);
   return found ? *found : std::string_view{};
-}
-
-double bus_factor(std::string_view op, int nranks) {
-  // Of the whole, each rank has its own part already.
-  constexpr std::string_view kPartStays[] = {"AllGather", "ReduceScatter", "AlltoAll",
-                                             "AlltoAllv", "Gather",        "Scatter"};
-  if (nranks < 1) return 0;
-  const double all_but_one = static_cast<double>(nranks - 1) / nranks;
-  // What a ring carries: everything twice, to reduce it and to hand it on.
-  if (op == "AllReduce") return 2 * all_but_one;
-  return equals_one_of(op, kPartStays) ? all_but_one : 1;
 }
 
 }  // namespace ncclog

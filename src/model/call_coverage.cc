@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/collectives.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/flight_recorder.h"
@@ -187,9 +188,7 @@ bool was_entered_by_all(const Job& job, const Communicator& comm, int64_t number
     const auto index = static_cast<uint64_t>(number - 1);
     if (calls == nullptr || calls->collectives.size() <= index) continue;
     const PlacedCall* call = calls->collectives.call(index);
-    const bool needs_all =
-        call != nullptr && (call->call.op == "AllReduce" || call->call.op == "AllGather" ||
-                            call->call.op == "ReduceScatter");
+    const bool needs_all = call != nullptr && traits_of(call->call.op.operation()).joins();
     ++(needs_all ? such : others);
   }
   return such > others;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/collectives.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "log/nccl_names.h"
@@ -19,10 +20,18 @@ uint64_t mixed(uint64_t x) {
 
 }  // namespace
 
-bool is_point_to_point(const OpName& op) {
-  constexpr OpName kNames[] = {"Send", "Recv", "PutSignal", "Signal", "WaitSignal"};
-  return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
+Operation OpName::operation() const {
+  constexpr auto kNames = [] {
+    std::array<OpName, std::size(kOperations)> names;
+    std::ranges::transform(kOperations, names.begin(), &OperationTraits::name);
+    return names;
+  }();
+  const auto* found = std::ranges::find(kNames, *this);
+  return found == kNames.end() ? Operation::Unknown
+                               : static_cast<Operation>(found - kNames.begin());
 }
+
+bool is_point_to_point(const OpName& op) { return traits_of(op.operation()).is_point_to_point(); }
 
 CallSignature comparable(const CallSignature& call) {
   CallSignature same = call;
@@ -53,10 +62,11 @@ ReadCall call_of_line(const Message& message) {
           {call.op, call.count, call.datatype, call.redop, call.root}};
 }
 
-/// ncclBcast's trace gives its own name, its COLL line that of ncclBroadcast.
+/// The trace of some functions gives their own name, their COLL line that of another one.
 ReadCall call_of_trace(const Message& message) {
   const auto call = read_message<CallTrace>(message);
-  const std::string_view op = call.op == "Bcast" ? "Broadcast" : call.op;
+  const Operation renamed = operation_of(call.op, AliasSource::Trace);
+  const std::string_view op = renamed == Operation::Unknown ? call.op : name_of(renamed);
   return {call.comm.value, -1, true, {op, call.count, call.datatype, call.redop, call.root}};
 }
 
@@ -200,12 +210,13 @@ void PeerMessages::merge(const PeerMessages& later) {
 }
 
 void CollectiveCalls::add_message(const CallSignature& call) {
-  if (call.op != "Send" && call.op != "Recv") return;
+  const Operation operation = call.op.operation();
+  if (!traits_of(operation).is_message()) return;
   PeerTotals* const peer = peers.find_or_add(call.root);
   if (peer == nullptr) {
     ++peers.other;
   } else {
-    (call.op == "Send" ? peer->sent : peer->received).add(call.count, call.datatype);
+    (operation == Operation::Send ? peer->sent : peer->received).add(call.count, call.datatype);
   }
 }
 

@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/collectives.h"
 #include "base/line.h"
 #include "log/event.h"
 #include "model/bounded_map.h"
@@ -33,7 +34,8 @@ namespace ncclog {
 // One call: what must agree between its ranks. A log holds millions of calls, so a signature owns
 // no memory.
 
-/// Name of an operation as NCCL spells it, "AllReduce"; what is longer than kMaxBytes is cut.
+/// Name of an operation as NCCL spells it, "AllReduce", known or not; what is longer than kMaxBytes
+/// is cut.
 class OpName {
  public:
   static constexpr size_t kMaxBytes = 15;
@@ -49,6 +51,7 @@ class OpName {
     return {bytes_.data(), static_cast<size_t>(end - bytes_.begin())};
   }
   std::string text() const { return std::string(view()); }
+  Operation operation() const;
 
   auto operator<=>(const OpName&) const = default;
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/collectives.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -30,54 +31,10 @@ std::string sizes_text(const TensorSizes& sizes, size_t most) {
 
 namespace {
 
-/// What the framework calls a function of NCCL.
-struct CallName {
-  std::string_view torch;
-  std::string_view nccl;
-};
-
-/// c10d/ProcessGroupNCCL.cpp: the names that its collectives give to the profiler.
-constexpr CallName kProfiled[] = {
-    {"all_reduce", "AllReduce"},
-    {"all_reduce_barrier", "AllReduce"},
-    {"allreduce_coalesced", "AllReduce"},
-    {"all_reduce_sparse", "AllReduce"},
-    {"broadcast", "Broadcast"},
-    {"_broadcast_oop", "Broadcast"},
-    {"reduce", "Reduce"},
-    {"_reduce_oop", "Reduce"},
-    {"all_gather", "AllGather"},
-    {"_all_gather_base", "AllGather"},
-    {"all_gather_into_tensor_coalesced", "AllGather"},
-    {"reduce_scatter", "ReduceScatter"},
-    {"_reduce_scatter_base", "ReduceScatter"},
-    {"reduce_scatter_tensor_coalesced", "ReduceScatter"},
-    {"all_to_all", "AlltoAll"},
-    {"gather", "Gather"},
-    {"scatter", "Scatter"},
-    {"send", "Send"},
-    {"recv", "Recv"},
-};
-
-/// Its works that are one call.
-constexpr CallName kWorks[] = {
-    {"ALLREDUCE", "AllReduce"},
-    {"BROADCAST", "Broadcast"},
-    {"REDUCE", "Reduce"},
-    {"_ALLGATHER_BASE", "AllGather"},
-    {"_REDUCE_SCATTER_BASE", "ReduceScatter"},
-};
-
-/// Empty if none is called so.
-std::string_view nccl_name(std::span<const CallName> names, std::string_view torch) {
-  const auto found = std::ranges::find(names, torch, &CallName::torch);
-  return found == names.end() ? std::string_view() : found->nccl;
-}
-
 /// Complex numbers count twice; what NCCL up to 2.21 prints in bytes, as often as they have bytes.
 bool count_fits(const CallSignature& call, int64_t elements) {
   constexpr std::array<int64_t, 5> kFactors = {1, 2, 4, 8, 16};
-  const bool may_be_bytes = call.op == "AllGather" || call.op == "Broadcast";
+  const bool may_be_bytes = traits_of(call.op.operation()).may_count_bytes();
   const size_t factors = may_be_bytes ? kFactors.size() : 2;
   return std::any_of(kFactors.begin(), kFactors.begin() + factors, [&](int64_t factor) {
     return call.count % factor == 0 && call.count / factor == elements;
@@ -86,11 +43,25 @@ bool count_fits(const CallSignature& call, int64_t elements) {
 
 }  // namespace
 
-std::string_view nccl_function(std::string_view profiling_name) {
+const OperationAlias* find_recorded_alias(std::string_view profiling_name) {
   constexpr std::string_view kBackend = "nccl:";
-  if (!profiling_name.starts_with(kBackend)) return {};
+  if (!profiling_name.starts_with(kBackend)) return nullptr;
   profiling_name.remove_prefix(kBackend.size());
-  return nccl_name(kProfiled, profiling_name.substr(0, profiling_name.find(' ')));
+  return find_operation_alias(profiling_name.substr(0, profiling_name.find(' ')),
+                              AliasSource::Recorder);
+}
+
+Operation recorded_operation(std::string_view profiling_name) {
+  const OperationAlias* found = find_recorded_alias(profiling_name);
+  return found == nullptr ? Operation::Unknown : found->operation;
+}
+
+AgreedSizes agreed_sizes(const OperationAlias* name) {
+  if (name == nullptr || !name->is_uneven) return {true, true};
+  const OperationTraits& traits = traits_of(name->operation);
+  if (traits.has_root()) return {!traits.only_root_sends(), !traits.only_root_receives()};
+  return {traits.sends_blocks() && !traits.receives_blocks(),
+          traits.receives_blocks() && !traits.sends_blocks()};
 }
 
 int64_t element_count(const TensorSizes& sizes) {
@@ -110,18 +81,23 @@ int64_t element_count(const TensorSizes& sizes) {
   return all;
 }
 
-bool is_one_call(std::string_view op) { return !nccl_name(kWorks, op).empty(); }
+bool is_one_call(std::string_view op) {
+  const OperationAlias* name = find_operation_alias(op, AliasSource::Watchdog);
+  return name != nullptr && !name->is_uneven && traits_of(name->operation).is_collective();
+}
 
 bool is_call_of_work(const CallSignature& call, std::string_view op, int64_t numel_in,
                      int64_t numel_out) {
-  if (!is_one_call(op) || call.op.view() != nccl_name(kWorks, op)) return false;
-  const int64_t elements = call.op == "ReduceScatter" ? numel_out : numel_in;
+  const Operation operation = operation_of(op, AliasSource::Watchdog);
+  if (!is_one_call(op) || call.op.operation() != operation) return false;
+  const int64_t elements = traits_of(operation).counts_received() ? numel_out : numel_in;
   return elements >= 0 && count_fits(call, elements);
 }
 
 bool is_call_of_entry(const CallSignature& call, const FlightRecorderEntry& entry) {
-  if (call.op.view() != nccl_function(entry.profiling_name)) return false;
-  const bool by_output = call.op == "ReduceScatter";
+  const Operation operation = recorded_operation(entry.profiling_name);
+  if (call.op.view() != name_of(operation)) return false;
+  const bool by_output = traits_of(operation).counts_received();
   const int64_t elements = element_count(by_output ? entry.output_sizes : entry.input_sizes);
   return elements < 0 || count_fits(call, elements);
 }
@@ -186,9 +162,9 @@ std::map<std::string, NamedGroup> named_groups(const GroupMembers& dumps) {
 }
 
 bool is_point_to_point(const FlightRecorderEntry& entry) {
-  const std::string_view function = nccl_function(entry.profiling_name);
-  return entry.is_p2p.value_or(false) || entry.p2p_seq_id > 0 || function == "Send" ||
-         function == "Recv" || entry.profiling_name.find("coalesced") != std::string::npos;
+  return entry.is_p2p.value_or(false) || entry.p2p_seq_id > 0 ||
+         traits_of(recorded_operation(entry.profiling_name)).is_message() ||
+         entry.profiling_name.find("coalesced") != std::string::npos;
 }
 
 bool is_of(const FlightRecorderEntry& entry, const FlightRecorderGroup& group) {

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/collectives.h"
 #include "base/line.h"
 #include "model/calls.h"
 
@@ -96,9 +97,22 @@ struct FlightRecorderDump {
   bool operator==(const FlightRecorderDump&) const = default;
 };
 
-/// NCCL's name of the function that a profiling name means: "nccl:_all_gather_base" → "AllGather",
-/// "nccl:send 3->2" → "Send". Empty for coalesced calls and for what NCCL does not name.
-std::string_view nccl_function(std::string_view profiling_name);
+/// The row of base/collective_aliases.table for a profiling name: "nccl:_all_gather_base",
+/// "nccl:send 3->2". nullptr for coalesced calls and for what NCCL does not name.
+const OperationAlias* find_recorded_alias(std::string_view profiling_name);
+
+/// Its operation: AllGather, Send.
+Operation recorded_operation(std::string_view profiling_name);
+
+/// On which sizes of a call all ranks have to agree.
+struct AgreedSizes {
+  bool in = true;
+  bool out = true;
+};
+
+/// Lists of tensors may be uneven on the side of a rank's own part (ProcessGroupNCCL.cpp: allgather,
+/// reduce_scatter), and only the root has both sides of a gather or scatter. nullptr: agreed.
+AgreedSizes agreed_sizes(const OperationAlias* name);
 
 // Is this call of NCCL the one that the framework speaks of?
 //

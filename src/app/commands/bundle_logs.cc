@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "app/read/read_document.h"
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "import/document.h"
@@ -332,8 +333,9 @@ class ExcerptCalls {
   }
 
   bool keeps_message(const CallSignature& call, CallNumbers& counted, const CallNumbers& limits) {
-    const bool is_send = call.op.view() == "Send";
-    if (!is_send && call.op.view() != "Recv") return true;
+    const Operation operation = call.op.operation();
+    if (!traits_of(operation).is_message()) return true;
+    const bool is_send = operation == Operation::Send;
     const uint64_t number = (is_send ? counted.sent : counted.received)[call.root]++;
     const auto& from = is_send ? limits.sent : limits.received;
     const auto found = from.find(call.root);

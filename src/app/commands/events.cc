@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "app/read/read_document.h"
+#include "base/collectives.h"
 #include "base/text.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"
@@ -222,7 +223,7 @@ std::string recorded_fields(const FlightRecorderDump& dump, size_t index) {
                               {"op_id", entry.op_id},
                               {"is_p2p", known(entry.is_p2p)},
                               {"profiling_name", entry.profiling_name},
-                              {"function", nccl_function(entry.profiling_name)},
+                              {"function", name_of(recorded_operation(entry.profiling_name))},
                               {"state", to_string(entry.state)},
                               {"retired", known(entry.retired)},
                               {"input_sizes", entry.input_sizes},

@@ -8,6 +8,7 @@
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"
 #include "app/read/read_document.h"
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "replay/judge/outcome.h"
@@ -286,10 +287,10 @@ int recorded_rank(const ReplayPlan& plan, int rank) { return plan.ranks[rank].re
 std::string message_line(const ReplayPlan& plan, const PlannedCall& owed) {
   const int owner = plan.hypothesis.front->missing.front();
   const PlannedCommunicator& comm = plan.communicators[owed.communicator];
-  std::string line =
-      fmt::format("message: {} {} of rank {} {} rank {} of communicator {}", owed.op,
-                  owed.index + 1, recorded_rank(plan, owner), owed.op == "Send" ? "to" : "from",
-                  recorded_rank(plan, comm.ranks[owed.root]), comm.id);
+  std::string line = fmt::format("message: {} {} of rank {} {} rank {} of communicator {}", owed.op,
+                                 owed.index + 1, recorded_rank(plan, owner),
+                                 operation_of(owed.op) == Operation::Send ? "to" : "from",
+                                 recorded_rank(plan, comm.ranks[owed.root]), comm.id);
   if (plan.hypothesis.diverged == std::vector{owner}) return line;
   std::vector<int> diverged;
   for (const int rank : plan.hypothesis.diverged) diverged.push_back(recorded_rank(plan, rank));

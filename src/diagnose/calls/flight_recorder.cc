@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
@@ -19,7 +20,7 @@ namespace ncclog {
 namespace {
 
 std::string_view function_of(const FlightRecorderEntry& entry) {
-  const std::string_view name = nccl_function(entry.profiling_name);
+  const std::string_view name = name_of(recorded_operation(entry.profiling_name));
   return name.empty() ? entry.profiling_name : name;
 }
 
@@ -40,17 +41,13 @@ struct AgreedCall {
   auto operator<=>(const AgreedCall&) const = default;
 };
 
-/// Lists of tensors may be uneven on one side (ProcessGroupNCCL.cpp: allgather, reduce_scatter),
-/// and only the root has both sides of a gather or scatter.
 AgreedCall agreed_call(const FlightRecorderEntry& entry) {
   AgreedCall call{function_of(entry), -1, -1, dtype_of(entry)};
-  const std::string_view name = entry.profiling_name;
-  constexpr std::string_view kMayDiffer[] = {"all_to_all", "_oop", "sparse"};
-  if (holds_one_of(name, kMayDiffer)) return call;
-  const bool only_out = name == "nccl:all_gather" || name == "nccl:scatter";
-  const bool only_in = name == "nccl:reduce_scatter" || name == "nccl:gather";
-  if (!only_out) call.in = element_count(entry.input_sizes);
-  if (!only_in) call.out = element_count(entry.output_sizes);
+  constexpr std::string_view kMayDiffer[] = {"_oop", "sparse"};
+  if (holds_one_of(entry.profiling_name, kMayDiffer)) return call;
+  const AgreedSizes agreed = agreed_sizes(find_recorded_alias(entry.profiling_name));
+  if (agreed.in) call.in = element_count(entry.input_sizes);
+  if (agreed.out) call.out = element_count(entry.output_sizes);
   return call;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/watchdog.h"
@@ -72,7 +73,8 @@ std::vector<OutOfStep> find_out_of_step(const Job& job) {
 
 bool is_one_message(const TimedOutWork& work) {
   // A size of its own on either end is printed since 2.1.
-  return (work.op == "SEND" || work.op == "RECV") && work.numel_out >= 0;
+  return traits_of(operation_of(work.op, AliasSource::Watchdog)).is_message() &&
+         work.numel_out >= 0;
 }
 
 /// The first message that each process gave up on.
@@ -113,7 +115,8 @@ std::optional<size_t> place_of(const RankProgram& program, int communicator, uin
   const uint64_t number = static_cast<uint64_t>(work.seq) - 1;
   if (work.seq <= 0 || number < first || number - first >= places.size()) return std::nullopt;
   const size_t at = places[number - first];
-  return program.calls[at].receives == (work.op == "RECV") ? std::optional(at) : std::nullopt;
+  const bool receives = operation_of(work.op, AliasSource::Watchdog) == Operation::Recv;
+  return program.calls[at].receives == receives ? std::optional(at) : std::nullopt;
 }
 
 /// By rank in the communicator.
@@ -209,7 +212,7 @@ std::string circle_words(const Job& job, int communicator, const std::vector<int
   return fmt::format(
       "{} wait in a circle, each for a call that the next one makes only behind its "
       "own: {} waits in its {} number {} {} {}",
-      join(names, " → "), names.front(), first.receives ? "Recv" : "Send", first.index + 1,
+      join(names, " → "), names.front(), name_of(message_end(first.receives)), first.index + 1,
       first.receives ? "from" : "to", name(peer_of(first)));
 }
 
@@ -250,10 +253,11 @@ std::optional<FactValue> circle_of_all(const Job& job) {
     if (work.process >= 0) value.processes.push_back(work.process);
   }
   if (ops.size() != 1 || static_cast<int>(ranks.size()) != *job.nranks) return std::nullopt;
+  const bool is_send = operation_of(*ops.begin(), AliasSource::Watchdog) == Operation::Send;
   value.what = fmt::format(
       "all {} ranks gave up on a {} and nobody on a {}, so that some wait in a "
       "circle for each other",
-      ranks.size(), *ops.begin(), *ops.begin() == "SEND" ? "RECV" : "SEND");
+      ranks.size(), *ops.begin(), name_of(message_end(is_send), AliasSource::Watchdog));
   return value;
 }
 
@@ -299,7 +303,7 @@ std::optional<Sizes> sizes_of(const Job& job, const CommRank& rank, int peer, bo
   if (calls == nullptr || calls->by_signature.other > 0) return std::nullopt;
   Sizes sizes;
   for (const auto& [call, count] : calls->by_signature.all) {
-    if (call.op != (receives ? "Recv" : "Send") || call.root != peer) continue;
+    if (call.op.operation() != message_end(receives) || call.root != peer) continue;
     SizeCount& entry = sizes[size_key(call)];
     entry.message = call;
     entry.count += count;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "log/event.h"
 #include "log/line/header.h"
@@ -50,13 +51,13 @@ std::string call_words(const CallSignature& call) {
   std::string words =
       fmt::format("{} of {} {}", to_valid_utf8(call.op.view()), call.count,
                   type.empty() ? fmt::format("datatype {}", call.datatype) : std::string(type));
-  constexpr std::string_view kReducing[] = {"AllReduce", "Reduce", "ReduceScatter"};
-  if (equals_one_of(call.op.view(), kReducing))
-    words += fmt::format(" ({})", reduction_name(call.redop));
-  constexpr std::string_view kRooted[] = {"Broadcast", "Reduce", "Gather", "Scatter"};
-  if (equals_one_of(call.op.view(), kRooted)) words += fmt::format(", root {}", call.root);
-  if (call.op == "Send") words += fmt::format(" to rank {}", call.root);
-  if (call.op == "Recv") words += fmt::format(" from rank {}", call.root);
+  const Operation operation = call.op.operation();
+  const OperationTraits& traits = traits_of(operation);
+  if (traits.reduces()) words += fmt::format(" ({})", reduction_name(call.redop));
+  if (traits.has_root()) words += fmt::format(", root {}", call.root);
+  if (traits.is_message()) {
+    words += fmt::format(" {} rank {}", operation == Operation::Send ? "to" : "from", call.root);
+  }
   return words;
 }
 
@@ -184,8 +185,10 @@ TapeCounts tape_counts(const Job& job) {
     for (const uint16_t id : tape->calls()) ++by_entry[id];
     for (size_t id = 0; id < by_entry.size(); ++id) {
       const auto& [segment, call] = tape->entries()[id];
-      if (call.op != "Send" && call.op != "Recv") continue;
-      counts[{static_cast<int>(log), segment}][{call.root, call.op == "Recv"}] += by_entry[id];
+      const Operation operation = call.op.operation();
+      if (!traits_of(operation).is_message()) continue;
+      const bool receives = operation == Operation::Recv;
+      counts[{static_cast<int>(log), segment}][{call.root, receives}] += by_entry[id];
     }
   }
   return counts;
@@ -269,10 +272,11 @@ Members counted_members(const Job& job) {
 
 std::optional<RankCall> read_entry(const CallTape::Entry& entry, const MemberCalls& member) {
   RankCall call{.line = {.communicator = member.communicator}, .op = entry.call.op};
-  if (!is_point_to_point(entry.call.op)) return call;
-  const bool sends = entry.call.op == "Send";
+  const Operation operation = entry.call.op.operation();
+  if (!traits_of(operation).is_point_to_point()) return call;
   // One-sided operations have no other end that prints a line.
-  if ((!sends && entry.call.op != "Recv") || entry.call.root < 0) return std::nullopt;
+  if (!traits_of(operation).is_message() || entry.call.root < 0) return std::nullopt;
+  const bool sends = operation == Operation::Send;
   call.receives = !sends;
   call.line.sender = sends ? member.rank->rank : entry.call.root;
   call.line.receiver = sends ? entry.call.root : member.rank->rank;

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
@@ -24,14 +25,12 @@ std::string agreed_size(const Work& work) {
   if (!work.shape.empty()) return fmt::format("TensorShape=[{}]", work.shape);
   // Unset sizes are printed as -1, signed or not.
   if (work.numel_in < 0 || work.numel_out < 0) return {};
-  if (work.op.starts_with("ALLTOALL") || is_point_to_point(work.op)) return {};
-  if (work.op == "ALLGATHER" || work.op == "SCATTER") {
-    return fmt::format("NumelOut={}", work.numel_out);
-  }
-  if (work.op == "REDUCE_SCATTER" || work.op == "GATHER") {
-    return fmt::format("NumelIn={}", work.numel_in);
-  }
-  return fmt::format("NumelIn={}, NumelOut={}", work.numel_in, work.numel_out);
+  if (is_point_to_point(work.op)) return {};
+  const AgreedSizes agreed = agreed_sizes(find_operation_alias(work.op, AliasSource::Watchdog));
+  std::vector<std::string> sizes;
+  if (agreed.in) sizes.push_back(fmt::format("NumelIn={}", work.numel_in));
+  if (agreed.out) sizes.push_back(fmt::format("NumelOut={}", work.numel_out));
+  return join(sizes, ", ");
 }
 
 /// Elements of a tensor of shape "1024, 16"; -1 if that is no shape, or too many.
@@ -179,7 +178,7 @@ std::set<int> find_those_that_gave_up(const Job& job) {
 }  // namespace
 
 bool is_point_to_point(std::string_view op) {
-  return op == "SEND" || op == "RECV" || op == "RECVANYSOURCE" || op == "COALESCED";
+  return op == "COALESCED" || traits_of(operation_of(op, AliasSource::Watchdog)).is_message();
 }
 
 bool is_default_group(std::string_view group) {

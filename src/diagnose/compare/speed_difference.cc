@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/compare/run_difference.h"
 #include "diagnose/perf/curve.h"
@@ -32,8 +33,9 @@ std::string line_at(const Measurement& measurement, SourceRef where) {
 CurvesOfJob curves_of(const Job& job) {
   CurvesOfJob curves;
   for (const Measurement& measurement : measurements(job)) {
-    if (measurement.op.empty() && measurement.name.empty()) continue;
-    const std::string& op = measurement.op.empty() ? measurement.name : measurement.op;
+    const bool is_known = measurement.op != Operation::Unknown;
+    if (!is_known && measurement.name.empty()) continue;
+    const std::string op(is_known ? name_of(measurement.op) : measurement.name);
     CurveBySize& curve = curves[{op, measurement.nranks}];
     for (const CurveSize& size : read_curve(measurement).sizes) {
       if (size.bytes <= 0 || (size.busbw <= 0 && size.time_us <= 0)) continue;

@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/compare/run_difference.h"
 #include "diagnose/facts/fact.h"
@@ -348,8 +349,8 @@ std::string item_text(const Job& job, const CallSignature& call) {
   const bool in_bytes = may_count_bytes({call.op, call.datatype}, job.nccl_versions);
   std::string text =
       fmt::format("{} {}", call.count, in_bytes ? "bytes" : datatype_name(call.datatype));
-  const bool reduces = call.op.view().find("Reduce") != std::string_view::npos;
-  if (reduces && call.redop >= 0) text += fmt::format(" ({})", reduction_name(call.redop));
+  if (traits_of(call.op.operation()).reduces() && call.redop >= 0)
+    text += fmt::format(" ({})", reduction_name(call.redop));
   return text;
 }
 
@@ -494,7 +495,7 @@ void add_bandwidths(const Job& job, FactValue::Set& facts) {
   std::map<std::string_view, Best> best;
   for (const Measurement& measurement : measurements(job)) {
     for (const MeasuredPoint& point : measurement.points) {
-      Best& of = best[measurement.op];
+      Best& of = best[name_of(measurement.op)];
       if (point.busbw() > of.busbw) of = {point.busbw(), &point};
     }
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "log/nccl_names.h"
@@ -22,7 +23,7 @@ std::string range_text(int64_t first, int64_t last) {
 
 bool may_count_bytes(const VolumeKey& key, const std::vector<std::string>& versions) {
   if (key.datatype != 0) return false;
-  if (key.op != OpName("AllGather") && key.op != OpName("Broadcast")) return false;
+  if (!traits_of(key.op.operation()).may_count_bytes()) return false;
   return versions.empty() || std::ranges::any_of(versions, [](const std::string& version) {
            return compare_releases(version, "2.7.3") >= 0 &&
                   compare_releases(version, "2.21.5") <= 0;
@@ -369,13 +370,14 @@ std::vector<std::vector<CommName>> comm_names(const Job& job) {
 /// Elements and bytes of a recorded call, in the sense of NCCL's count: of the tensors that are
 /// sent, or of those that are received where the count is about these. PyTorch records the parts
 /// of all peers together for AlltoAll, Gather and Scatter, so those stay unknown.
-CallSum sum_of_entry(const FlightRecorderEntry& entry, std::string_view op, bool at_least) {
+CallSum sum_of_entry(const FlightRecorderEntry& entry, Operation operation, bool at_least) {
   CallSum sum{1, 0, 0, at_least};
-  if (op.empty() || op == "AlltoAll" || op == "Gather" || op == "Scatter") {
+  const OperationTraits& traits = traits_of(operation);
+  if (!traits.has_kernel() && !traits.is_message()) {
     sum.elements = sum.bytes = std::nullopt;
     return sum;
   }
-  const bool received = op == "ReduceScatter" || op == "Recv";
+  const bool received = traits.counts_received();
   const TensorSizes& tensors = received ? entry.output_sizes : entry.input_sizes;
   const auto& types = received ? entry.output_dtypes : entry.input_dtypes;
   for (size_t t = 0; t < tensors.size(); ++t) {
@@ -414,11 +416,12 @@ void add_dumps(const Job& job, const JobCalls& calls, CountRows& rows, CallCount
     fact.rank = dump.rank;
     if (dump.process >= 0) fact.host = nth_process(job, dump.process).host;
     for (const FlightRecorderEntry& entry : dump.entries) {
-      const std::string_view op = nccl_function(entry.profiling_name);
-      fact.op = op.empty() ? std::string_view(entry.profiling_name) : op;
+      const Operation operation = recorded_operation(entry.profiling_name);
+      const bool is_known = operation != Operation::Unknown;
+      fact.op = is_known ? name_of(operation) : std::string_view(entry.profiling_name);
       fact.comm.id = {kNowhere - 1, entry.description.empty() ? entry.group : entry.description};
       fact.comm.size = fact.comm.id;
-      const CallSum sum = sum_of_entry(entry, op, at_least);
+      const CallSum sum = sum_of_entry(entry, operation, at_least);
       fact.size = sum.bytes;
       rows.add(fact, sum);
     }

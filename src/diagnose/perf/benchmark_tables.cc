@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/rank_count.h"
 #include "log/known_messages.h"
@@ -15,37 +16,6 @@
 
 namespace ncclog {
 namespace {
-
-struct TorchOp {
-  std::string_view torch;
-  std::string_view nccl;
-};
-
-constexpr TorchOp kTorchNames[] = {
-    {"all_gather", "AllGather"},
-    {"all_gather_base", "AllGather"},
-    {"all_gather_into_tensor", "AllGather"},
-    {"all_reduce", "AllReduce"},
-    {"all_reduce_coalesced", "AllReduce"},
-    {"all_to_all", "AlltoAll"},
-    {"all_to_all_single", "AlltoAll"},
-    {"all_to_allv", "AlltoAll"},
-    {"batch_isend_irecv", "SendRecv"},
-    {"broadcast", "Broadcast"},
-    {"gather", "Gather"},
-    {"inference_all_reduce", "AllReduce"},
-    {"irecv", "SendRecv"},
-    {"isend", "SendRecv"},
-    {"pt2pt", "SendRecv"},
-    {"recv", "SendRecv"},
-    {"reduce", "Reduce"},
-    {"reduce_scatter", "ReduceScatter"},
-    {"reduce_scatter_base", "ReduceScatter"},
-    {"reduce_scatter_tensor", "ReduceScatter"},
-    {"reduce_scatter_v", "ReduceScatter"},
-    {"scatter", "Scatter"},
-    {"send", "SendRecv"},
-};
 
 /// Bits of a byte: Gbps to GB/s.
 constexpr double kBits = 8;
@@ -133,7 +103,7 @@ class BenchmarkReader {
     (take_if(static_cast<const Kinds*>(nullptr)), ...);
   }
 
-  Measurement& open(Table table, MeasuredBy by, std::string_view name, std::string_view op,
+  Measurement& open(Table table, MeasuredBy by, std::string_view name, Operation op,
                     int nranks = -1) {
     finish_trials();
     table_ = table;
@@ -160,7 +130,7 @@ class BenchmarkReader {
   // all_reduce_bench.py in its first form: each rank prints each trial.
 
   void open_trials() {
-    open(Table::Trials, MeasuredBy::TorchBench, kAllReduceBench, "AllReduce");
+    open(Table::Trials, MeasuredBy::TorchBench, kAllReduceBench, Operation::AllReduce);
     trials_.push_back(all_.size() - 1);
   }
 
@@ -218,14 +188,15 @@ class BenchmarkReader {
   // ml-engineering's tables.
 
   void take(const BenchHeading& said) {
-    const std::string_view op = nccl_name_of_torch_op(said.op);
+    const Operation op = operation_of_torch(said.op);
     open(Table::Torch, MeasuredBy::TorchBench,
-         said.op == "all_reduce" ? kAllReduceBench : "torch-dist-bench.py", op, said.nranks);
+         op == Operation::AllReduce ? kAllReduceBench : "torch-dist-bench.py", op, said.nranks);
     payload_ = bytes_in(said.payload, kExactUnits);
   }
 
   void take(const TorchBenchRow& said) {
-    if (table_ != Table::Torch) open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, {});
+    if (table_ != Table::Torch)
+      open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, Operation::Unknown);
     const int64_t bytes = said.payload.empty() ? payload_ : bytes_in(said.payload, kExactUnits);
     const double algbw = number_said(said.algbw);
     // Latencies are of single calls and bandwidths of several: the time is taken from the latter.
@@ -234,7 +205,8 @@ class BenchmarkReader {
   }
 
   void take(const BenchBusbw& said) {
-    if (table_ != Table::Torch) open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, {});
+    if (table_ != Table::Torch)
+      open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, Operation::Unknown);
     add_point(payload_, -1, number_said(said.busbw));
   }
 
@@ -242,13 +214,13 @@ class BenchmarkReader {
 
   void take(const DsBenchHeading& said) {
     Measurement& fresh = open(Table::DeepSpeed, MeasuredBy::DeepSpeed, "ds_bench",
-                              nccl_name_of_torch_op(said.op), said.nranks);
-    gathers_ = fresh.op == "AllGather";
+                              operation_of_torch(said.op), said.nranks);
+    gathers_ = fresh.op == Operation::AllGather;
   }
 
   void take(const DsBenchRow& said) {
     if (table_ != Table::DeepSpeed) {
-      open(Table::DeepSpeed, MeasuredBy::DeepSpeed, "ds_bench", {});
+      open(Table::DeepSpeed, MeasuredBy::DeepSpeed, "ds_bench", Operation::Unknown);
       gathers_ = false;
     }
     const size_t x = said.shape.find('x');
@@ -282,7 +254,7 @@ class BenchmarkReader {
 
   void take(const DsCommsOp& said) {
     if (table_ != Table::Summary) return;
-    open(Table::Summary, MeasuredBy::DeepSpeed, kCommsLogger, nccl_name_of_torch_op(said.op))
+    open(Table::Summary, MeasuredBy::DeepSpeed, kCommsLogger, operation_of_torch(said.op))
         .in_training = true;
     in_summary_ = true;
   }
@@ -294,7 +266,7 @@ class BenchmarkReader {
   }
 
   void take(const DsCommOp& said) {
-    const std::string op(nccl_name_of_torch_op(trim(said.op)));
+    const Operation op = operation_of_torch(trim(said.op));
     const auto [known, is_new] = verbose_.try_emplace(op, all_.size());
     if (is_new) {
       open(Table::None, MeasuredBy::DeepSpeed, kCommsLogger, op).in_training = true;
@@ -308,7 +280,7 @@ class BenchmarkReader {
 
   void add_call(int64_t bytes, double milliseconds, double gigabits) {
     if (gigabits < 0) return;
-    const bool gathers = all_.back().op == "AllGather";
+    const bool gathers = all_.back().op == Operation::AllGather;
     const double time = milliseconds > 0 ? milliseconds * 1e3 : -1;
     add_point(gathers ? -1 : bytes, time, gigabits / kBits);
   }
@@ -316,7 +288,7 @@ class BenchmarkReader {
   // PARAM.
 
   void take(const ParamRow& said) {
-    const std::string_view op = nccl_name_of_torch_op(said.op);
+    const Operation op = operation_of_torch(said.op);
     const bool goes_on =
         table_ == Table::Param && all_.back().op == op && all_.back().datatype == said.datatype;
     if (!goes_on) {
@@ -335,17 +307,17 @@ class BenchmarkReader {
   Table table_ = Table::None;
   int64_t payload_ = -1;  ///< Bytes of each trial, where rows do not say.
   bool gathers_ = false;
-  bool in_summary_ = false;                ///< An operation was named below the heading.
-  std::string seconds_;                    ///< Of the duration before, as printed.
-  std::map<int, size_t> ranks_seen_;       ///< How often a trial allows so many ranks.
-  std::map<std::string, size_t> verbose_;  ///< By operation: into all_.
+  bool in_summary_ = false;              ///< An operation was named below the heading.
+  std::string seconds_;                  ///< Of the duration before, as printed.
+  std::map<int, size_t> ranks_seen_;     ///< How often a trial allows so many ranks.
+  std::map<Operation, size_t> verbose_;  ///< By operation: into all_.
 };
 
 }  // namespace
 
-std::string_view nccl_name_of_torch_op(std::string_view op) {
-  const auto* found = std::ranges::find(kTorchNames, op, &TorchOp::torch);
-  return found == std::end(kTorchNames) ? std::string_view() : found->nccl;
+Operation operation_of_torch(std::string_view op) {
+  const Operation found = operation_of(op, AliasSource::Torch);
+  return found == Operation::Unknown ? operation_of(op, AliasSource::Param) : found;
 }
 
 namespace {
@@ -375,9 +347,9 @@ void add_what_rows_tell(Measurement& one) {
   constexpr double kRounding = 0.005;  // The fewest decimals are two.
   constexpr double kAboveOne = 1.02;   // No other operation has such a factor.
   const MeasuredPoint& best = *std::ranges::max_element(one.points, {}, &MeasuredPoint::busbw);
-  if (one.op.empty() && best.out_of_place.algbw > 0 &&
+  if (one.op == Operation::Unknown && best.out_of_place.algbw > 0 &&
       best.busbw() > kAboveOne * best.out_of_place.algbw) {
-    one.op = "AllReduce";
+    one.op = Operation::AllReduce;
   }
   if (one.nranks > 0 || one.in_training) return;
   RankRange range;

@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "base/collectives.h"
 #include "diagnose/perf/measurement.h"
 #include "model/job.h"
 
@@ -24,8 +25,7 @@ namespace ncclog {
 /// measurements().
 std::vector<Measurement> benchmark_measurements(const Job& job);
 
-/// As NCCL spells it what torch.distributed calls `op`: "all_gather_into_tensor" → "AllGather";
-/// empty: unknown.
-std::string_view nccl_name_of_torch_op(std::string_view op);
+/// What benchmarks that use torch.distributed call `op`: "all_gather_into_tensor" → AllGather.
+Operation operation_of_torch(std::string_view op);
 
 }  // namespace ncclog

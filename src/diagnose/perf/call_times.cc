@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/clock_offsets.h"
 #include "log/event.h"
@@ -19,12 +20,6 @@
 
 namespace ncclog {
 namespace {
-
-/// True for collectives that end on no rank before the last one has entered.
-bool joins_all(std::string_view function) {
-  constexpr std::string_view kJoining[] = {"AllReduce", "AllGather", "ReduceScatter", "AlltoAll"};
-  return std::ranges::find(kJoining, function) != std::end(kJoining);
-}
 
 std::string host_of_process(const Job& job, int process) {
   return process < 0 ? std::string() : nth_process(job, process).host;
@@ -61,7 +56,7 @@ RecordedTimes recorded_times(const Job& job, const RecordedRank& known) {
   result.rank.host = host_of_process(job, known.dump->process);
   const std::set<const FlightRecorderEntry*> own(known.calls.begin(), known.calls.end());
   for (const FlightRecorderEntry* entry : known.calls) {
-    if (!joins_all(nccl_function(entry->profiling_name))) continue;
+    if (!traits_of(recorded_operation(entry->profiling_name)).joins()) continue;
     TimedCall& call = result.rank.calls.emplace_back();
     call.number = entry->collective_seq_id;
     if (entry->duration_ms >= 0) {
@@ -170,7 +165,7 @@ RankTimes inspected_times(const InspectedRank& rank, const InspectedNumbers& num
   for (const InspectedCall& call : rank.calls) {
     const auto number = numbers.find({call.op, call.number});
     elsewhere += call.elsewhere;
-    if (number == numbers.end() || !joins_all(call.op.view())) {
+    if (number == numbers.end() || !traits_of(call.op.operation()).joins()) {
       elsewhere += call.duration;  // In a Broadcast it may wait, too.
       continue;
     }
@@ -278,7 +273,7 @@ void add_stamped(const Job& job, std::vector<CallTimes>& all) {
       SourceRef last;
       for (uint64_t c = made.kept_from(); c < made.size(); ++c) {
         const PlacedCall& call = *made.call(c);
-        if (!joins_all(call.call.op.view())) continue;
+        if (!traits_of(call.call.op.operation()).joins()) continue;
         const auto stamp =
             std::ranges::lower_bound(job.call_stamps, call.where, {}, &CallStamp::where);
         if (stamp == job.call_stamps.end() || stamp->where != call.where) continue;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/measurement.h"
 
@@ -181,13 +182,10 @@ double rate_of_device(std::string_view name) {
   return name.starts_with("hfi1_") ? kOmniPath : -1;
 }
 
-double over_nics(std::string_view op, int nranks, int nhosts, double network) {
+double over_nics(Operation op, int nranks, int nhosts, double network) {
   const double per_host = std::max(1.0, static_cast<double>(nranks) / nhosts);
-  if (op.starts_with("AlltoAll")) {
-    return network / per_host * (nranks - 1) / std::max(1.0, nranks - per_host);
-  }
-  if (op == "SendRecv") return network / per_host;
-  if (op == "Gather" || op == "Scatter") {
+  if (op == Operation::SendRecv) return network / per_host;
+  if (traits_of(op).made_of == "messages") {
     return network / per_host * (nranks - 1) / std::max(1.0, nranks - per_host);
   }
   return network;
@@ -207,8 +205,9 @@ RingFigure ring_in_host(const GpuModel& model, int gpus) {
   return figure;
 }
 
-double nvls_of(const GpuModel& model, std::string_view op, int gpus) {
-  return op == "AllReduce" && model.nvls_from > 0 && gpus >= model.nvls_from ? model.nvls : -1;
+double nvls_of(const GpuModel& model, Operation op, int gpus) {
+  return op == Operation::AllReduce && model.nvls_from > 0 && gpus >= model.nvls_from ? model.nvls
+                                                                                      : -1;
 }
 
 double pcie_slot(int generation, int lanes) {

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/collectives.h"
+
 namespace ncclog {
 
 /// How the GPUs of a host are joined, by their model.
@@ -100,7 +102,7 @@ double rate_of_device(std::string_view name);
 
 /// Bus bandwidth over NICs, by rings where an operation has a choice. AlltoAll sends what does not
 /// stay on the host; a SendRecv to the next rank, and what has a root, pass one rank's NICs alone.
-double over_nics(std::string_view op, int nranks, int nhosts, double network);
+double over_nics(Operation op, int nranks, int nhosts, double network);
 
 /// AllReduce by trees: an edge carries each byte once up and once down, whatever the number of
 /// ranks, so that bus bandwidth, which counts 2(n-1)/n, is higher: 2(n-1)/n-fold on two hosts.
@@ -115,7 +117,7 @@ struct RingFigure {
 RingFigure ring_in_host(const GpuModel& model, int gpus);
 
 /// Bus bandwidth by NVLink SHARP of so many GPUs; -1: it takes no part.
-double nvls_of(const GpuModel& model, std::string_view op, int gpus);
+double nvls_of(const GpuModel& model, Operation op, int gpus);
 
 /// GB/s of a PCIe slot as NCCL reckons (graph/topo.h): 12 of generation 3 with 16 lanes, doubled
 /// with each generation; -1 for generations that it does not know.

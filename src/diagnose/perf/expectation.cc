@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/perf_words.h"
 #include "diagnose/settings/nccl_variables.h"
@@ -91,7 +92,7 @@ std::string gpus_text(const Machine& machine, int gpus) {
 }
 
 /// What GPUs of one host, or NVLink domain, exchange.
-void expect_within(const Machine& machine, std::string_view op, int gpus, double reached,
+void expect_within(const Machine& machine, Operation op, int gpus, double reached,
                    MachineExpectation& expected) {
   if (machine.gpu == nullptr || gpus < 2) return;
   const GpuModel& gpu = *machine.gpu;
@@ -104,7 +105,7 @@ void expect_within(const Machine& machine, std::string_view op, int gpus, double
   }
   // Buffers that are registered let the switch multicast for other operations too.
   const bool beyond_rings = reached > path_factor("carried") * ring.usual;
-  const double nvls = nvls_of(gpu, beyond_rings ? "AllReduce" : op, gpus);
+  const double nvls = nvls_of(gpu, beyond_rings ? Operation::AllReduce : op, gpus);
   expected.ring = ring.usual;
   const bool over_bridge = gpu.links == GpuLinks::PCIe && gpu.peer > 0 && beyond_rings;
   if (over_bridge) {
@@ -178,14 +179,14 @@ std::string nics_text(const HostNetwork& network) {
 }
 
 /// What NICs let pass; by trees where rings cannot have carried what was reached.
-Ceiling over_network(const Machine& machine, std::string_view op, double reached,
-                     HostNetwork& network, double& line) {
+Ceiling over_network(const Machine& machine, Operation op, double reached, HostNetwork& network,
+                     double& line) {
   const int nhosts = std::max(machine.nhosts, 2);
   const int nranks = std::max(machine.nranks, 2);
   // A guess that is too low is no guess: such hosts have faster NICs than most.
   const auto most = [&](double bandwidth) {
-    return op == "AllReduce" ? by_trees_over_nics(nranks, nhosts, bandwidth)
-                             : over_nics(op, nranks, nhosts, bandwidth);
+    return op == Operation::AllReduce ? by_trees_over_nics(nranks, nhosts, bandwidth)
+                                      : over_nics(op, nranks, nhosts, bandwidth);
   };
   constexpr double kFastest = 800;
   while (network.known == Known::Typical && network.gbits < kFastest &&
@@ -199,7 +200,7 @@ Ceiling over_network(const Machine& machine, std::string_view op, double reached
       network.evidence};
   nics.in_use = network.known == Known::Said;
   if (network.by_slot) nics.why = nics_text(network) + " give through their PCIe slots";
-  if (op == "AllReduce" && reached > path_factor("carried") * line) {
+  if (op == Operation::AllReduce && reached > path_factor("carried") * line) {
     nics.busbw = by_trees_over_nics(nranks, nhosts, network.bandwidth);
     nics.why = nics_text(network) + " give by trees";
   }
@@ -207,7 +208,7 @@ Ceiling over_network(const Machine& machine, std::string_view op, double reached
 }
 
 /// NICs whose number is known and whose rate is not: the standard rate that explains the value.
-HostNetwork fitted_rate(const Machine& machine, std::string_view op, double reached) {
+HostNetwork fitted_rate(const Machine& machine, Operation op, double reached) {
   HostNetwork network;
   network.nics = used_nics(machine.nics, machine.per_host());
   network.normal = path_factor("normal-nic");
@@ -216,7 +217,7 @@ HostNetwork fitted_rate(const Machine& machine, std::string_view op, double reac
   const int nhosts = std::max(machine.nhosts, 2);
   const double by_ring = over_nics(op, machine.nranks, nhosts, 1);
   const double by_tree =
-      op == "AllReduce" ? by_trees_over_nics(machine.nranks, nhosts, 1) : by_ring;
+      op == Operation::AllReduce ? by_trees_over_nics(machine.nranks, nhosts, 1) : by_ring;
   constexpr double kGoodFit = 0.8;
   for (const double factor : {by_ring, by_tree}) {
     const double needed = reached / factor;
@@ -232,7 +233,7 @@ HostNetwork fitted_rate(const Machine& machine, std::string_view op, double reac
   return network;
 }
 
-void expect_between(const Machine& machine, std::string_view op, double reached,
+void expect_between(const Machine& machine, Operation op, double reached,
                     MachineExpectation& expected) {
   HostNetwork network = known_network(machine, reached);
   if (network.known == Known::No && machine.nics > 0) {
@@ -245,7 +246,7 @@ void expect_between(const Machine& machine, std::string_view op, double reached,
   const Ceiling nics = over_network(machine, op, reached, network, expected.line);
   expected.network = network;
   expected.ceilings.push_back(nics);
-  if (network.best > 0 && op == "AllReduce") expected.best = network.best;
+  if (network.best > 0 && op == Operation::AllReduce) expected.best = network.best;
   const bool is_local_less = expected.known() && expected.deciding.busbw < nics.busbw;
   if (!is_local_less) expected.deciding = nics;
   // Links inside a host are shared with what comes over NICs: the rate of NICs decides what is low.
@@ -310,7 +311,7 @@ bool has_sockets_alone(const Machine& machine) {
   return machine.gpu != nullptr && !machine.gpu->has_rdma;
 }
 
-MachineExpectation expect_of(const Machine& machine, std::string_view op, double reached) {
+MachineExpectation expect_of(const Machine& machine, Operation op, double reached) {
   MachineExpectation expected;
   const bool in_domain = is_nvlink_domain(machine) && machine.nhosts != 1;
   // Where nothing but NCCL's search is known, one host is taken for all.
@@ -348,13 +349,13 @@ MachineExpectation expect_of(const Machine& machine, std::string_view op, double
   return expected;
 }
 
-Ceiling explained_by_rates(const Machine& machine, std::string_view op, double reached) {
+Ceiling explained_by_rates(const Machine& machine, Operation op, double reached) {
   if (reached < path_factor("surely-rdma")) return {};
   const int nranks = machine.nranks;
   const bool one_host = nranks > 0 && nranks <= 8 && machine.nhosts < 2;
   const bool may_be_two = nranks >= 2 && nranks % 2 == 0 && nranks <= 16 && machine.nhosts < 3;
   constexpr int kTwoHosts = 16;
-  const bool of_all = op == "AllReduce";
+  const bool of_all = op == Operation::AllReduce;
   const bool by_switch = of_all && (machine.nvls_tree || one_host || machine.mnnvl ||
                                     (may_be_two && nranks == kTwoHosts));
   const bool by_nics = !machine.nvls_tree && machine.nhosts != 1;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/collectives.h"
 #include "diagnose/perf/machine.h"
 #include "diagnose/perf/perf_verdict.h"
 
@@ -47,7 +48,7 @@ struct MachineExpectation {
 };
 
 /// What the machine could give; `reached` is the curve's best, GB/s.
-MachineExpectation expect_of(const Machine& machine, std::string_view op, double reached);
+MachineExpectation expect_of(const Machine& machine, Operation op, double reached);
 
 /// Racks that NVLink joins, with NICs between them.
 bool is_several_domains(const Machine& machine);
@@ -63,6 +64,6 @@ bool has_sockets_alone(const Machine& machine);
 // near the rate of a common set of NICs it is normal. What is lower may be anything.
 
 /// The figure of common_rates.table that explains it; busbw -1: none does.
-Ceiling explained_by_rates(const Machine& machine, std::string_view op, double reached);
+Ceiling explained_by_rates(const Machine& machine, Operation op, double reached);
 
 }  // namespace ncclog

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
@@ -339,7 +340,7 @@ void add_search(const MeasuredScope& scope, Machine& machine) {
 void add_model(const Measurement& measurement, const MeasuredScope& scope, Machine& machine) {
   if (scope.comm == nullptr) return;
   for (const TuningCell& cell : scope.comm->graphs.tuning) {
-    if (cell.function != measurement.op) continue;
+    if (cell.function != name_of(measurement.op)) continue;
     const double busbw = cell.bw * bus_factor(measurement.op, machine.nranks);
     if (busbw <= machine.modelled) continue;
     machine.modelled = busbw;

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/benchmark_tables.h"
 #include "diagnose/perf/rank_count.h"
@@ -24,35 +25,10 @@ namespace {
 //   16384  512  float  none  -1 …  logs/alltoall.log by the columns, and the file's name between
 //                                                    those that the columns allow
 
-struct TestedOp {
-  std::string_view test;
-  std::string_view op;
-};
-
-/// By the name of the program, without "_perf" and what is added behind it ("_perf_mpi").
-constexpr TestedOp kTestedOps[] = {
-    {"all_gather", "AllGather"},
-    {"all_reduce", "AllReduce"},
-    {"all_reduce_bias", "AllReduce"},
-    {"all_to_all", "AlltoAll"},
-    {"alltoall", "AlltoAll"},
-    {"alltoallv", "AlltoAllv"},
-    {"broadcast", "Broadcast"},
-    {"gather", "Gather"},
-    {"hypercube", "AllGather"},
-    {"reduce", "Reduce"},
-    {"reduce_scatter", "ReduceScatter"},
-    {"scatter", "Scatter"},
-    {"sendrecv", "SendRecv"},
-};
-
-std::string_view op_of_test(std::string_view test) {
-  const auto* found =
-      std::ranges::find(kTestedOps, test.substr(0, test.find("_perf")), &TestedOp::test);
-  if (found != std::end(kTestedOps)) return found->op;
-  // Files of rccl-tests name the operation itself.
-  const auto* itself = std::ranges::find(kTestedOps, test, &TestedOp::op);
-  return itself == std::end(kTestedOps) ? std::string_view() : itself->op;
+Operation op_of_test(std::string_view test) {
+  // Programs may have more behind the name: "_perf_mpi". Files of rccl-tests name the operation.
+  const Operation found = operation_of(test.substr(0, test.find("_perf")), AliasSource::Test);
+  return found == Operation::Unknown ? operation_of(test) : found;
 }
 
 /// The row of the largest size that has elements; nullptr: there is none.
@@ -88,7 +64,7 @@ double ratio_of(const NcclTestsRun& run) {
   return ratio;
 }
 
-using Ops = std::vector<std::string_view>;
+using Ops = std::vector<Operation>;
 
 /// The operations that print such columns.
 Ops ops_by_columns(const NcclTestsRun& run) {
@@ -97,50 +73,37 @@ Ops ops_by_columns(const NcclTestsRun& run) {
   const bool reduces = !row->redop.empty() && row->redop != "none";
   const bool has_parts = ranks_by_count(*row) > 1;
   const bool has_root = row->root >= 0;
-  if (reduces && has_root) return {"Reduce"};
-  if (reduces && has_parts) return {"ReduceScatter"};
-  if (has_root) return has_parts ? Ops{"Scatter", "Gather"} : Ops{"Broadcast"};
-  if (has_parts) return {"AllGather", "AlltoAll"};
+  using enum Operation;
+  if (reduces && has_root) return {Reduce};
+  if (reduces && has_parts) return {ReduceScatter};
+  if (has_root) return has_parts ? Ops{Scatter, Gather} : Ops{Broadcast};
+  if (has_parts) return {AllGather, AlltoAll};
   if (!reduces) return {};
   // The factor of two ranks is 1, as that of messages, whatever their number.
   constexpr double kAboveOne = 1.02;
-  if (ratio_of(run) >= kAboveOne) return {"AllReduce"};
+  if (ratio_of(run) >= kAboveOne) return {AllReduce};
   const bool checks_one_way = row->in_place.wrong == "N/A" && row->out_of_place.wrong != "N/A";
-  if (run.nranks > 2 || checks_one_way) return {"SendRecv"};
-  return {"AllReduce", "SendRecv"};
+  if (run.nranks > 2 || checks_one_way) return {SendRecv};
+  return {AllReduce, SendRecv};
 }
 
-struct FileWord {
-  std::string_view word;
-  std::string_view op;
-};
-
-/// How people name the files of a test, without what parts words; longer words first.
-constexpr FileWord kFileWords[] = {{"reducescatter", "ReduceScatter"},
-                                   {"allreduce", "AllReduce"},
-                                   {"allgather", "AllGather"},
-                                   {"alltoall", "AlltoAll"},
-                                   {"sendrecv", "SendRecv"},
-                                   {"scatter", "Scatter"},
-                                   {"gather", "Gather"}};
-
-/// What the name of the file says that holds `where`; empty: nothing.
-std::string_view op_in_path(const Job& job, SourceRef where) {
+/// What the name of the file says that holds `where`.
+Operation op_in_path(const Job& job, SourceRef where) {
   std::string path = file_line(job, where).path;
   path.erase(0, path.rfind('/') + 1);
   std::erase_if(path, [](char c) { return c == '_' || c == '-' || c == '.'; });
   path = lower_case(path);
-  for (const FileWord& row : kFileWords) {
-    if (path.find(row.word) != path.npos) return row.op;
+  for (const OperationAlias& row : kOperationAliases) {
+    if (row.is_used_by(AliasSource::File) && path.find(row.text) != path.npos) return row.operation;
   }
-  return {};
+  return Operation::Unknown;
 }
 
-std::string_view op_of(const Job& job, const NcclTestsRun& run) {
+Operation op_of(const Job& job, const NcclTestsRun& run) {
   if (!run.test.empty()) return op_of_test(run.test);
   const Ops ops = ops_by_columns(run);
-  if (ops.empty()) return {};
-  const std::string_view named = op_in_path(job, run.first);
+  if (ops.empty()) return Operation::Unknown;
+  const Operation named = op_in_path(job, run.first);
   return std::ranges::find(ops, named) != ops.end() ? named : ops.front();
 }
 
@@ -163,7 +126,7 @@ bool are_all_listed(const NcclTestsRun& run) {
 }
 
 /// What all rows together allow.
-RankRange ranks_by_rows(std::string_view op, const NcclTestsRun& run) {
+RankRange ranks_by_rows(Operation op, const NcclTestsRun& run) {
   RankRange range;
   for (const NcclTestsRow& row : run.rows) {
     for (const NcclTestsValues* values : {&row.out_of_place, &row.in_place}) {

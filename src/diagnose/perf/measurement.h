@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/collectives.h"
 #include "base/line.h"
 #include "diagnose/facts/fact.h"
 #include "log/nccl_names.h"
@@ -54,7 +55,7 @@ struct MeasuredPoint {
 struct Measurement {
   MeasuredBy by = MeasuredBy::NcclTests;
   std::string name;  ///< As people know it: "all_reduce_perf", "all_reduce_bench.py".
-  std::string op;    ///< As NCCL spells it: "AllReduce", "AlltoAll", "SendRecv"; empty: unknown.
+  Operation op = Operation::Unknown;
   std::string datatype;  ///< As printed; empty: not printed.
   int nranks = -1;       ///< -1: nothing tells.
   /// By the rows' algbw and busbw (diagnose/perf/rank_count.h): between `nranks_least` and

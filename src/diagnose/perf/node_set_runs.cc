@@ -14,6 +14,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/curve.h"
 #include "diagnose/perf/node_sets.h"
@@ -75,7 +76,8 @@ std::map<RunSort, std::vector<HostCurve>> curves_by_sort(const Job& job) {
     HostCurve curve{&measurement, read_curve(measurement).sizes};
     std::erase_if(curve.sizes, [](const CurveSize& s) { return s.bytes <= 0 || s.busbw <= 0; });
     if (curve.sizes.empty()) continue;
-    sorts[{measurement.op.empty() ? measurement.name : measurement.op, measurement.nranks,
+    const bool is_known = measurement.op != Operation::Unknown;
+    sorts[{is_known ? std::string(name_of(measurement.op)) : measurement.name, measurement.nranks,
            measurement.hosts.size(), conditions_of(job, measurement, settings)}]
         .push_back(std::move(curve));
   }

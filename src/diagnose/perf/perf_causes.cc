@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/settings/nccl_variables.h"
 
@@ -266,9 +267,9 @@ void add_channels(const Machine& machine, double expected, Causes& causes) {
   causes.push_back(std::move(cause));
 }
 
-void add_algorithm(const Machine& machine, std::string_view op, Causes& causes) {
+void add_algorithm(const Machine& machine, Operation op, Causes& causes) {
   const std::vector<std::string> left = choices(machine, "NCCL_ALGO");
-  if (left.empty() || op != "AllReduce") return;
+  if (left.empty() || op != Operation::AllReduce) return;
   // Rings are what carries most over NICs; only on one host do they leave the switch out.
   if (left.size() == 1 && left[0] == "RING" && machine.nhosts != 1) return;
   const SettingInForce& setting = *machine.setting("NCCL_ALGO");
@@ -291,7 +292,7 @@ bool is_on_loopback(const Machine& machine) {
          machine.nhosts <= 1 && machine.net != NetKind::RDMA;
 }
 
-std::vector<PerfCause> perf_causes(const Machine& machine, std::string_view op, double expected) {
+std::vector<PerfCause> perf_causes(const Machine& machine, Operation op, double expected) {
   Causes causes;
   add_protocol(machine, expected, causes);
   add_within(machine, causes);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/collectives.h"
 #include "diagnose/perf/machine.h"
 #include "diagnose/perf/perf_verdict.h"
 #include "diagnose/perf/perf_words.h"
@@ -29,7 +30,7 @@ struct PerfCause {
 
 /// All that lines show, the one that costs most first. `expected`: what the machine could give, GB/s
 /// of bus bandwidth; -1: unknown.
-std::vector<PerfCause> perf_causes(const Machine& machine, std::string_view op, double expected);
+std::vector<PerfCause> perf_causes(const Machine& machine, Operation op, double expected);
 
 /// GPUs of one host exchange data over sockets of the loopback: nothing else is left to them.
 bool is_on_loopback(const Machine& machine);

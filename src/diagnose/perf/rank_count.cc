@@ -44,7 +44,7 @@ double rounding_of(std::string_view printed) {
 namespace {
 
 /// By how much factors of the operation grow towards many ranks; 0: not at all.
-double limit_of_factor(std::string_view op) {
+double limit_of_factor(Operation op) {
   constexpr int kMany = 1 << 30;
   const double limit = bus_factor(op, kMany);
   return bus_factor(op, 2) < limit * 0.75 ? std::round(limit) : 0;
@@ -70,8 +70,7 @@ RankRange ranks_by_factor(double limit, double least, double most) {
 
 }  // namespace
 
-RankRange ranks_by_row(std::string_view op, int64_t bytes, std::string_view time,
-                       std::string_view busbw) {
+RankRange ranks_by_row(Operation op, int64_t bytes, std::string_view time, std::string_view busbw) {
   const double limit = limit_of_factor(op);
   const auto microseconds = parse_decimal(time);
   const auto gigabytes = parse_decimal(busbw);
@@ -85,7 +84,7 @@ RankRange ranks_by_row(std::string_view op, int64_t bytes, std::string_view time
                          (*gigabytes + unsure_busbw) * (*microseconds + unsure_time) / size);
 }
 
-RankRange ranks_by_ratio(std::string_view op, double algbw, double busbw, double rounding) {
+RankRange ranks_by_ratio(Operation op, double algbw, double busbw, double rounding) {
   const double limit = limit_of_factor(op);
   if (limit == 0 || busbw < 0 || algbw <= rounding) return {};
   return ranks_by_factor(limit, (busbw - rounding) / (algbw + rounding),

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/collectives.h"
+
 namespace ncclog {
 
 /// A number of ranks between two others.
@@ -40,12 +42,11 @@ double rounding_of(std::string_view printed);
 /// The ranks that one row allows: `bytes` as nccl-tests counts them, time in microseconds and
 /// bandwidth in GB/s as printed. Unbounded where the operation's factor does not depend on ranks,
 /// and where the row says nothing.
-RankRange ranks_by_row(std::string_view op, int64_t bytes, std::string_view time,
-                       std::string_view busbw);
+RankRange ranks_by_row(Operation op, int64_t bytes, std::string_view time, std::string_view busbw);
 
 /// The same of two bandwidths, each of which may be off by `rounding`, in GB/s. Unbounded where one
 /// of them is not known.
-RankRange ranks_by_ratio(std::string_view op, double algbw, double busbw, double rounding);
+RankRange ranks_by_ratio(Operation op, double algbw, double busbw, double rounding);
 
 /// Bytes of an element, by the names of nccl-tests, rccl-tests and PyTorch; 0: unknown.
 int64_t element_bytes(std::string_view datatype);

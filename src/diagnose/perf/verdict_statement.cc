@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/perf_words.h"
 
@@ -14,7 +15,7 @@ namespace ncclog {
 namespace {
 
 std::string_view op_name(const Measurement& measurement) {
-  return measurement.op.empty() ? std::string_view("The test") : std::string_view(measurement.op);
+  return measurement.op == Operation::Unknown ? "The test" : name_of(measurement.op);
 }
 
 }  // namespace
@@ -79,10 +80,10 @@ void note_traps(const JudgedCurve& of, PerfVerdict& verdict) {
          {{"figure", bandwidth_text(line)}, {"hosts", std::to_string(machine.nhosts)}});
   }
   if (of.expected.within && machine.gpu != nullptr && machine.gpu->nvls > 0) {
-    const PerfFigures figures = {{"op", measurement.op},
+    const PerfFigures figures = {{"op", std::string(name_of(measurement.op))},
                                  {"figure", bandwidth_text(machine.gpu->ring)},
                                  {"usual", bandwidth_text(machine.gpu->nvls)}};
-    if (measurement.op != "AllReduce" && !measurement.op.empty()) {
+    if (measurement.op != Operation::AllReduce && measurement.op != Operation::Unknown) {
       note("no-nvls-op", figures);
     } else if (machine.nvls == false || machine.nranks < machine.gpu->nvls_from) {
       note("no-nvls", figures);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/collectives.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -211,8 +212,17 @@ std::vector<ChoicePart> choice_parts(std::string_view value) {
   return parts;
 }
 
+/// The functions whose algorithm can be chosen, between '|'.
+std::string tuned_functions() {
+  std::vector<std::string_view> names;
+  for (const OperationTraits& operation : kOperations) {
+    if (operation.has_kernel()) names.push_back(operation.name);
+  }
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
 Fault judge_choice(const NcclVariable& variable, std::string_view value) {
-  constexpr std::string_view kFunctions = "Broadcast|Reduce|AllGather|ReduceScatter|AllReduce";
+  static const std::string kFunctions = tuned_functions();
   bool first = true;
   for (const ChoicePart& part : choice_parts(value)) {
     if (!part.function.empty() && !is_word_of(part.function, kFunctions, true)) {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "log/wording/columns.h"
 
@@ -274,7 +275,7 @@ bool recognise_ds_bench_row(std::string_view text, Message& message) {
 /// The line above the rows of an operation: its name alone. Field op.
 bool recognise_ds_comms_op(std::string_view text, Message& message) {
   const std::string_view name = trim(text);
-  if (!equals_one_of(name, kTorchOps)) return false;
+  if (find_operation_alias(name, AliasSource::Torch) == nullptr) return false;
   return message.fill({{"op", name}});
 }
 

@@ -11,8 +11,11 @@
 
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
+#include "base/collectives.h"
 #include "log/wording/message_kind.h"
 
 namespace ncclog {
@@ -23,25 +26,18 @@ inline constexpr std::string_view kRowBegins[] = {"0", "1", "2", "3", "4", "5",
 inline constexpr std::string_view kTableBorder[] = {"|"};
 inline constexpr std::string_view kParamRow[] = {"COMMS-RES-"};
 
-/// Operations as torch.distributed and DeepSpeed name them; longer names before their beginnings.
-inline constexpr std::string_view kTorchOps[] = {"all_gather_into_tensor",
-                                                 "all_gather",
-                                                 "all_reduce_coalesced",
-                                                 "all_reduce",
-                                                 "all_to_all_single",
-                                                 "all_to_all",
-                                                 "batch_isend_irecv",
-                                                 "broadcast",
-                                                 "gather",
-                                                 "inference_all_reduce",
-                                                 "irecv",
-                                                 "isend",
-                                                 "recv",
-                                                 "reduce_scatter_tensor",
-                                                 "reduce_scatter",
-                                                 "reduce",
-                                                 "scatter",
-                                                 "send"};
+/// Operations as torch.distributed and DeepSpeed name them.
+inline constexpr auto kTorchOps = [] {
+  const auto is_torch = [](const OperationAlias& row) {
+    return row.is_used_by(AliasSource::Torch);
+  };
+  std::array<std::string_view, std::ranges::count_if(kOperationAliases, is_torch)> names;
+  size_t count = 0;
+  for (const OperationAlias& row : kOperationAliases) {
+    if (is_torch(row)) names[count++] = row.text;
+  }
+  return names;
+}();
 
 bool recognise_nccl_tests_rank(std::string_view text, Message& message);
 bool recognise_nccl_tests_columns(std::string_view text, Message& message);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "log/event.h"
 #include "log/known_messages.h"
@@ -153,20 +154,16 @@ bool is_call(const Header& header) {
 /// "gpu-no" of "AllReducegpu-no: opCount 5c …": what stands behind a function's name; empty if
 /// there is nothing, or the function is not known.
 std::string_view behind_function(const Header& header) {
-  constexpr std::string_view kFunctions[] = {"AllReduce", "AllGather", "ReduceScatter", "Broadcast",
-                                             "Reduce",    "AlltoAll",  "Gather",        "Scatter",
-                                             "Send",      "Recv"};
   const size_t end = header.message.find(':');
   if (end == header.message.npos || !header.message.substr(end).starts_with(": opCount "))
     return {};
   const std::string_view name = header.message.substr(0, end);
-  std::string_view rest;
-  for (const std::string_view function : kFunctions) {
-    if (name == function) return {};
-    if (name.starts_with(function)) rest = name.substr(function.size());
-    if (!rest.empty()) break;
+  // "ReduceScatter" begins with another function's name.
+  size_t longest = 0;
+  for (const OperationTraits& function : kOperations) {
+    if (name.starts_with(function.name)) longest = std::max(longest, function.name.size());
   }
-  return rest;
+  return longest > 0 ? name.substr(longest) : std::string_view();
 }
 
 /// "node-a:41:", with which the lines of a process begin.

@@ -8,25 +8,22 @@
 #include <string>
 #include <tuple>
 
+#include "base/collectives.h"
 #include "base/text.h"
 
 namespace ncclog {
 namespace {
 
-/// As benchmarks name it: messages are both ends of SendRecv.
-std::string tested_op(const CallTiming& timing) {
-  return is_message(timing.op) ? "SendRecv" : timing.op;
-}
-
 /// The ranks of a call, by what its two bandwidths make of each other; -1: the operation's factor
 /// is the same for all numbers.
 int ranks_of(const CallTiming& timing) {
-  if (timing.algbw <= 0 || bus_factor(timing.op, 2) == bus_factor(timing.op, 3)) return -1;
+  const Operation operation = operation_of(timing.op);
+  if (timing.algbw <= 0 || bus_factor(operation, 2) == bus_factor(operation, 3)) return -1;
   constexpr int kMostRanks = 1024;  ///< Of one machine.
   constexpr double kExact = 1e-3;
   const double factor = timing.busbw / timing.algbw;
   for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
-    if (std::abs(bus_factor(timing.op, ranks) - factor) <= kExact / ranks) return ranks;
+    if (std::abs(bus_factor(operation, ranks) - factor) <= kExact / ranks) return ranks;
   }
   return -1;
 }
@@ -63,9 +60,10 @@ std::vector<Measurement> replay_measurements(const ReplayResult& result) {
   for (const ReplayGpu& gpu : result.outcome.gpus) gpus.insert(gpu.name);
   gpus.erase("");
   std::vector<Measurement> all;
-  std::vector<std::tuple<std::string, std::string, int>> keys;
+  std::vector<std::tuple<std::string, Operation, int>> keys;
   for (const ReplayTiming& row : result.timings) {
-    const auto key = std::tuple(row.settings, tested_op(row.timing), ranks_of(row.timing));
+    const Operation op = measured_as(operation_of(row.timing.op));
+    const auto key = std::tuple(row.settings, op, ranks_of(row.timing));
     const auto known = std::ranges::find(keys, key);
     const auto place = static_cast<size_t>(known - keys.begin());
     if (known == keys.end()) {
@@ -73,7 +71,7 @@ std::vector<Measurement> replay_measurements(const ReplayResult& result) {
       Measurement& fresh = all.emplace_back();
       fresh.by = MeasuredBy::Replay;
       fresh.name = "replay run --time";
-      fresh.op = tested_op(row.timing);
+      fresh.op = op;
       fresh.nranks = std::get<int>(key);
       fresh.nhosts = result.outcome.pseudo_hosts;
       fresh.gpus.assign(gpus.begin(), gpus.end());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "replay/plan/plan_frame.h"
@@ -88,7 +89,7 @@ std::map<CallLine, Meeting> meetings_of(const ReplayPlan& plan, MadeIn mode, int
       CallLine line{.communicator = communicator};
       if (is_message(call.op)) {
         if (call.root < 0 || call.root >= static_cast<int>(ranks.size())) continue;
-        const bool sends = call.op == "Send";
+        const bool sends = operation_of(call.op) == Operation::Send;
         line.sender = sends ? rank : ranks[call.root];
         line.receiver = sends ? ranks[call.root] : rank;
         // A message to oneself has both ends in one rank: its Send stands for it.

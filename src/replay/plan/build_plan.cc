@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/iterations/call_counts.h"
@@ -102,16 +103,13 @@ uint64_t own_part(const RecordedCall& call, int rank) {
 }
 
 bool is_in_place(const RecordedCall& call, int rank) {
-  const std::string_view op = call.call.op.view();
-  if (is_message(op) || call.sendbuff == 0 || call.recvbuff == 0) return false;
-  const bool is_on_root = rank == call.call.root;
-  if (op == "AllGather" || (op == "Gather" && is_on_root)) {
-    return call.recvbuff + own_part(call, rank) == call.sendbuff;
-  }
-  if (op == "ReduceScatter" || (op == "Scatter" && is_on_root)) {
-    return call.sendbuff + own_part(call, rank) == call.recvbuff;
-  }
-  return call.sendbuff == call.recvbuff;
+  const OperationTraits& traits = traits_of(call.call.op.operation());
+  if (traits.is_message() || call.sendbuff == 0 || call.recvbuff == 0) return false;
+  const bool uses_both = !traits.has_root() || rank == call.call.root;
+  if (traits.exchanges_blocks() || !uses_both) return call.sendbuff == call.recvbuff;
+  const uint64_t sent = call.sendbuff + (traits.sends_blocks() ? own_part(call, rank) : 0);
+  const uint64_t received = call.recvbuff + (traits.receives_blocks() ? own_part(call, rank) : 0);
+  return sent == received;
 }
 
 /// Behind such a boundary, whole elements of it: pointers of torn lines may point anywhere.
@@ -157,7 +155,8 @@ size_t end_of_batch(const std::vector<MadeCall>& made, size_t begin, const std::
     const PlannedCall& call = made[end].call;
     const bool goes_with = is_message(call.op) && call.communicator == first.call.communicator &&
                            call.stream == first.call.stream && made[end].op_count == first.op_count;
-    if (!goes_with || !seen.emplace(call.op == "Send", call.root).second) break;
+    if (!goes_with || !seen.emplace(operation_of(call.op) == Operation::Send, call.root).second)
+      break;
     shows_group = shows_group || made[end].to_itself;
   }
   if (end - begin < 2) return begin + 1;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/calls/flight_recorder.h"
 #include "model/flight_recorder.h"
@@ -57,11 +58,11 @@ int datatype_of(const FlightRecorderEntry& entry) {
   return -1;
 }
 
-/// As NCCL counts: what one rank gives or, of ReduceScatter and Scatter, gets. -1: unknown.
-int64_t count_of(const FlightRecorderEntry& entry, std::string_view op, size_t nranks) {
-  const bool by_output = op == "ReduceScatter" || op == "Scatter";
+/// As NCCL counts: what one rank gives or, where the count is about that, gets. -1: unknown.
+int64_t count_of(const FlightRecorderEntry& entry, const OperationTraits& traits, size_t nranks) {
+  const bool by_output = traits.counts_received();
   const int64_t count = element_count(by_output ? entry.output_sizes : entry.input_sizes);
-  if (op != "AlltoAll") return count;
+  if (!traits.exchanges_blocks()) return count;
   const auto parts = static_cast<int64_t>(nranks);
   const bool is_even =
       count >= 0 && count % parts == 0 && count == element_count(entry.output_sizes);
@@ -71,15 +72,15 @@ int64_t count_of(const FlightRecorderEntry& entry, std::string_view op, size_t n
 }  // namespace
 
 std::optional<PlannedCall> call_of_entry(const FlightRecorderEntry& entry, size_t nranks) {
-  const std::string_view op = nccl_function(entry.profiling_name);
-  if (!is_replayable(op) || is_message(op) || entry.collective_seq_id < 1) return std::nullopt;
+  const OperationTraits& traits = traits_of(recorded_operation(entry.profiling_name));
+  if (!traits.is_collective() || entry.collective_seq_id < 1) return std::nullopt;
   PlannedCall call;
   call.index = static_cast<uint64_t>(entry.collective_seq_id) - 1;
-  call.op = op;
-  call.count = count_of(entry, op, nranks);
+  call.op = traits.name;
+  call.count = count_of(entry, traits, nranks);
   call.datatype = datatype_of(entry);
-  call.root = has_root(op) ? 0 : -1;
-  call.in_place = op == "AllReduce" || op == "Broadcast" || op == "Reduce";
+  call.root = traits.has_root() ? 0 : -1;
+  call.in_place = !traits.sends_blocks() && !traits.receives_blocks();
   if (call.count < 0 || call.datatype < 0) return std::nullopt;
   return call;
 }

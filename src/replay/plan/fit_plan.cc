@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
 #include "replay/plan/build_plan.h"
@@ -58,7 +59,7 @@ CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends
       RankCall& call = program.calls.emplace_back();
       places.push_back(c);
       call.line.communicator = planned.communicator;
-      call.receives = planned.op == "Recv";
+      call.receives = operation_of(planned.op) == Operation::Recv;
       if (is_message(planned.op)) {
         const auto& communicator = plan.communicators[planned.communicator];
         const int own = rank_in(communicator, static_cast<int>(r));
@@ -69,7 +70,7 @@ CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends
       call.index = numbered == Numbered::ByOrder ? order : planned.index;
       call.stream = planned.stream;
       call.group = planned.group;
-      call.is_buffered = sends == SendEnds::ByItself && planned.op == "Send";
+      call.is_buffered = sends == SendEnds::ByItself && operation_of(planned.op) == Operation::Send;
     }
   }
   return clean;
@@ -156,8 +157,8 @@ std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector
     for (const int rank : absent) {
       AwaitedCall awaited{rank, call_at(plan, clean, meeting.came().front())};
       if (key.line.is_message()) {  // The other end of it.
-        const bool has_sent = awaited.call.op == "Send";
-        awaited.call.op = has_sent ? "Recv" : "Send";
+        const bool has_sent = operation_of(awaited.call.op) == Operation::Send;
+        awaited.call.op = name_of(message_end(has_sent));
         awaited.call.root = has_sent ? key.line.sender : key.line.receiver;
         awaited.call.send_offset = awaited.call.recv_offset = 0;
       }

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -65,84 +66,28 @@ int rank_in(const PlannedCommunicator& communicator, int rank) {
   return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
 }
 
-namespace {
+bool is_replayable(std::string_view op) { return traits_of(op).has_buffers(); }
 
-/// How much of a buffer a function uses on a rank.
-enum class Extent { None, Count, CountTimesRanks };
+bool is_message(std::string_view op) { return traits_of(op).is_message(); }
 
-struct Function {
-  std::string_view op;
-  std::string_view test;  ///< The program of nccl-tests that makes it.
-  Extent sent;            ///< On the root, where there is one and `only_root_sends`.
-  Extent received;        ///< Likewise with `only_root_receives`.
-  bool only_root_sends;
-  bool only_root_receives;
-  bool reduces;
+bool is_reduction(std::string_view op) { return traits_of(op).reduces(); }
 
-  bool has_root() const { return only_root_sends || only_root_receives; }
-
-  /// Of the operation, as nccl-tests counts: all ranks' parts where one buffer holds them.
-  Extent size() const { return std::max(sent, received); }
-};
-
-constexpr Extent kNone = Extent::None;
-constexpr Extent kOne = Extent::Count;
-constexpr Extent kAll = Extent::CountTimesRanks;
-
-constexpr Function kFunctions[] = {
-    // op, test, sent, received, only_root_sends, only_root_receives, reduces
-    {"AllReduce", "all_reduce_perf", kOne, kOne, false, false, true},
-    {"Broadcast", "broadcast_perf", kOne, kOne, true, false, false},
-    {"Reduce", "reduce_perf", kOne, kOne, false, true, true},
-    {"AllGather", "all_gather_perf", kOne, kAll, false, false, false},
-    {"ReduceScatter", "reduce_scatter_perf", kAll, kOne, false, false, true},
-    {"AlltoAll", "alltoall_perf", kAll, kAll, false, false, false},
-    {"Gather", "gather_perf", kOne, kAll, false, true, false},
-    {"Scatter", "scatter_perf", kAll, kOne, true, false, false},
-    {"Send", "sendrecv_perf", kOne, kNone, false, false, false},
-    {"Recv", "sendrecv_perf", kNone, kOne, false, false, false},
-};
-
-const Function* find_function(std::string_view op) {
-  const auto* found =
-      std::ranges::find_if(kFunctions, [op](const Function& row) { return row.op == op; });
-  return found == std::end(kFunctions) ? nullptr : found;
-}
-
-int64_t elements(Extent extent, int64_t count, int nranks) {
-  if (extent == Extent::None) return 0;
-  return extent == Extent::Count ? count : count * nranks;
-}
-
-}  // namespace
-
-bool is_replayable(std::string_view op) { return find_function(op) != nullptr; }
-
-bool is_message(std::string_view op) { return op == "Send" || op == "Recv"; }
-
-bool is_reduction(std::string_view op) {
-  const Function* function = find_function(op);
-  return function != nullptr && function->reduces;
-}
-
-bool has_root(std::string_view op) {
-  const Function* function = find_function(op);
-  return function != nullptr && function->has_root();
-}
+bool has_root(std::string_view op) { return traits_of(op).has_root(); }
 
 CallShape shape_of(const PlannedCall& call, int rank, int nranks) {
-  const Function* function = find_function(call.op);
-  if (function == nullptr) return {};
-  const bool sends = !function->only_root_sends || rank == call.root;
-  const bool receives = !function->only_root_receives || rank == call.root;
-  return {sends ? elements(function->sent, call.count, nranks) : 0,
-          receives ? elements(function->received, call.count, nranks) : 0};
+  const OperationTraits& traits = traits_of(call.op);
+  const bool sends = !traits.only_root_sends() || rank == call.root;
+  const bool receives = !traits.only_root_receives() || rank == call.root;
+  return {sends ? elements_in(traits.sent, call.count, nranks) : 0,
+          receives ? elements_in(traits.received, call.count, nranks) : 0};
 }
 
 int64_t operation_bytes(const PlannedCall& call, int nranks) {
-  const Function* function = find_function(call.op);
-  if (function == nullptr) return 0;
-  return elements(function->size(), call.count, nranks) * datatype_bytes(call.datatype).value_or(0);
+  // As nccl-tests counts: all ranks' parts where one buffer holds them.
+  const OperationTraits& traits = traits_of(call.op);
+  const int64_t elements = std::max(elements_in(traits.sent, call.count, nranks),
+                                    elements_in(traits.received, call.count, nranks));
+  return elements * datatype_bytes(call.datatype).value_or(0);
 }
 
 // A call in words.
@@ -154,7 +99,8 @@ std::string words_of(const PlannedCall& call) {
   if (is_reduction(call.op)) words += fmt::format(" ({})", reduction_name(call.redop));
   if (has_root(call.op)) words += fmt::format(" with root {}", call.root);
   if (is_message(call.op)) {
-    words += fmt::format(" {} rank {}", call.op == "Send" ? "to" : "from", call.root);
+    words += fmt::format(" {} rank {}", operation_of(call.op) == Operation::Send ? "to" : "from",
+                         call.root);
   }
   return words;
 }
@@ -381,7 +327,9 @@ std::vector<const PlannedCall*> measured_calls(const ReplayPlan& plan) {
   std::set<std::string> seen;
   for (const PlannedRank& rank : plan.ranks) {
     for (const PlannedCall& call : rank.calls) {
-      if (call.made_in == MadeIn::Defect || call.op == "Recv") continue;
+      if (call.made_in == MadeIn::Defect || operation_of(call.op) == Operation::Recv) {
+        continue;
+      }
       if (!seen.insert(fmt::format("{} {}", nranks_of(plan, call), words_of(call))).second)
         continue;
       if (calls.size() == kMostShapes) return calls;
@@ -431,14 +379,14 @@ std::string settings_remarks(const ReplayPlan& plan) {
 
 std::string lines_of(const ReplayPlan& plan, const PlannedCall& call) {
   const int nranks = nranks_of(plan, call);
-  const Function* function = find_function(call.op);
+  const std::string_view test = name_of(measured_as(operation_of(call.op)), AliasSource::Test);
   std::string text = remark(fmt::format("{}, {} ranks", words_of(call), nranks));
   const auto datatype = static_cast<size_t>(call.datatype);
   const int64_t bytes = operation_bytes(call, nranks);
-  if (function == nullptr || call.datatype < 0 || datatype >= kDatatypes.size() || bytes <= 0) {
+  if (test.empty() || call.datatype < 0 || datatype >= kDatatypes.size() || bytes <= 0) {
     return text + remark("nccl-tests cannot make this call.");
   }
-  text += fmt::format("{0}{1} -b {2} -e {2} -d {3}", assignments(plan), function->test, bytes,
+  text += fmt::format("{0}{1}_perf -b {2} -e {2} -d {3}", assignments(plan), test, bytes,
                       kDatatypes[datatype]);
   if (is_reduction(call.op)) {
     const std::string_view redop = reduction_name(call.redop);
@@ -619,13 +567,6 @@ int Words::number_of(const JsonPlace& place, std::string_view word) const {
     if (words.back() == word) return static_cast<int>(number);
   }
   refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)), hint_for(word, words));
-}
-
-std::string_view function_word(int64_t number) {
-  static constexpr std::string_view kWords[] = {
-      "AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AlltoAll",  "Gather",
-      "Scatter",   "Send",      "Recv",   "PutSignal", "Signal",        "WaitSignal"};
-  return kWords[number];
 }
 
 std::string write_plan(const ReplayPlan& plan) { return write_json_document(to_json_value(plan)); }

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
@@ -337,9 +338,12 @@ inline constexpr Words kDatatypeWords{"datatype", datatype_name, 12};
 /// The job's own reductions are all called "user" and read as the first of them.
 inline constexpr Words kReductionWords{"reduction", reduction_name, 6};
 
-/// Functions that a log can name, replayable or not.
-std::string_view function_word(int64_t number);
-inline constexpr Words kFunctionWords{"function", function_word, 13};
+/// Functions that a log can name, replayable or not: the table's, less the first, which is unknown,
+/// and those at its end, which benchmarks alone know.
+inline constexpr Words kFunctionWords{
+    "function", [](int64_t number) { return kOperations[number + 1].name; },
+    std::size(kOperations) - 1 -
+        std::ranges::count(kOperations, std::string_view("measured"), &OperationTraits::kind)};
 
 NCCLOG_JSON_FIELDS(PlannedCall, communicator, index, op, count, datatype, redop, root, in_place,
                    send_offset, recv_offset, stream, group, made_in)

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
@@ -311,8 +312,9 @@ void read_buffers(const Event& event, bool is_trace, RecordedCall& call) {
   // A message has one buffer, and releases differ in where they print that of Send.
   if (is_message(call.call.op.view())) {
     const uint64_t buffer = call.sendbuff != 0 ? call.sendbuff : call.recvbuff;
-    call.sendbuff = call.call.op.view() == "Send" ? buffer : 0;
-    call.recvbuff = call.call.op.view() == "Send" ? 0 : buffer;
+    const bool sends = call.call.op.operation() == Operation::Send;
+    call.sendbuff = sends ? buffer : 0;
+    call.recvbuff = sends ? 0 : buffer;
   }
 }
 
@@ -394,15 +396,16 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& 
 void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall& call) {
   Cursor* cursor = cursor_of(speaker, call);
   if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
-  const std::string_view op = call.call.op.view();
+  const Operation operation = call.call.op.operation();
+  const OperationTraits& traits = traits_of(operation);
   // One-sided operations: no replay makes them, but the plan says how many were left out.
-  if (is_point_to_point(call.call.op) && !is_message(op)) {
+  if (traits.is_point_to_point() && !traits.is_message()) {
     ++recorded_.other_calls;
     return;
   }
   Sequence* sequence = &cursor->collectives;
-  if (is_message(op)) {
-    auto& peers = op == "Send" ? cursor->sent : cursor->received;
+  if (traits.is_message()) {
+    auto& peers = operation == Operation::Send ? cursor->sent : cursor->received;
     const auto found = peers.find(call.call.root);
     if (found == peers.end()) return;
     sequence = &found->second;

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/collectives.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/outcome/stop_evidence.h"
@@ -369,7 +370,7 @@ std::optional<Debt> debt_of(const Search& search, const UnmatchedMessages& messa
   const bool are_there = search.members.contains(sender) && search.members.contains(receiver);
   if (messages.sizes_differ || !are_there) return std::nullopt;
   Debt debt{receiver_owes ? receiver : sender, receiver_owes ? sender : receiver, {}};
-  debt.owed.op = receiver_owes ? "Recv" : "Send";
+  debt.owed.op = name_of(message_end(receiver_owes));
   debt.owed.root = rank_of(search.job, debt.waiting).rank;
   debt.index = std::min(messages.sent, messages.received);
   debt.messages = &messages;

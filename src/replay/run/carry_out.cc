@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/version.h"
 #include "replay/judge/outcome.h"
@@ -294,12 +295,13 @@ int selftest(RunFlags flags, bool reduces_float8, const ReplayMachine& machine, 
   if (!reduces_float8) says << "8-bit floats are only moved: reducing them needs Hopper\n";
   // What a failed run left behind may be in the way of the next one.
   bool passed = true;
-  for (const char* corrupted : {"", "AllReduce", "AllGather"}) {
+  for (const Operation corrupted :
+       {Operation::Unknown, Operation::AllReduce, Operation::AllGather}) {
     std::optional<PlantedCorruption> planted;
-    if (*corrupted != '\0') planted = selftest_target(plan, corrupted);
+    if (corrupted != Operation::Unknown) planted = selftest_target(plan, corrupted);
     flags.corrupt =
         planted ? fmt::format("{}:{}:{}", planted->rank, planted->call, planted->element) : "";
-    const std::string name = planted ? corrupted : "all calls";
+    const std::string name(planted ? name_of(corrupted) : "all calls");
     flags.out = (folder / name).native();
     if (const int status = carry_out(flags, machine, says, patience); status != 0) return status;
     const std::string file = flags.out + "/outcome.json";

@@ -10,6 +10,7 @@
 #include <exception>
 #include <vector>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
@@ -56,11 +57,18 @@ NcclLibrary::NcclLibrary(const std::string& library)
 
 LoadedFunction NcclLibrary::find(const char* function) const { return {dlsym(handle, function)}; }
 
-LoadedFunction NcclLibrary::need(const char* function, const char* since) const {
+LoadedFunction NcclLibrary::need(const char* function, std::string_view since) const {
   const LoadedFunction found = find(function);
   if (found.address != nullptr) return found;
   throw Error(fmt::format("{} has no {}, which came with NCCL {}", path, function, since), "",
               "name a later release with --nccl");
+}
+
+LoadedFunction NcclLibrary::find(Operation operation) const {
+  const OperationTraits& traits = traits_of(operation);
+  const std::string function = fmt::format("nccl{}", traits.name);
+  const bool has_stand_in = traits.is_collective() && !traits.has_kernel();
+  return has_stand_in ? find(function.c_str()) : need(function.c_str(), traits.since);
 }
 
 namespace {

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
+#include "base/collectives.h"
 #include "replay/run/gpus.h"
 
 namespace ncclog {
@@ -57,21 +59,22 @@ struct NcclLibrary {
   decltype(&ncclGetLastError) get_last_error = need("ncclGetLastError", "2.13");
   decltype(&ncclGroupStart) group_start = need("ncclGroupStart", "2.0");
   decltype(&ncclGroupEnd) group_end = need("ncclGroupEnd", "2.0");
-  decltype(&ncclAllReduce) all_reduce = need("ncclAllReduce", "2.0");
-  decltype(&ncclBroadcast) broadcast = need("ncclBroadcast", "2.2");
-  decltype(&ncclReduce) reduce = need("ncclReduce", "2.0");
-  decltype(&ncclAllGather) all_gather = need("ncclAllGather", "2.0");
-  decltype(&ncclReduceScatter) reduce_scatter = need("ncclReduceScatter", "2.0");
-  decltype(&ncclSend) send = need("ncclSend", "2.7");
-  decltype(&ncclRecv) recv = need("ncclRecv", "2.7");
-  // Messages take the place of these three where a release lacks them.
-  decltype(&ncclAlltoAll) all_to_all = find("ncclAlltoAll");
-  decltype(&ncclGather) gather = find("ncclGather");
-  decltype(&ncclScatter) scatter = find("ncclScatter");
+  decltype(&ncclAllReduce) all_reduce = find(Operation::AllReduce);
+  decltype(&ncclBroadcast) broadcast = find(Operation::Broadcast);
+  decltype(&ncclReduce) reduce = find(Operation::Reduce);
+  decltype(&ncclAllGather) all_gather = find(Operation::AllGather);
+  decltype(&ncclReduceScatter) reduce_scatter = find(Operation::ReduceScatter);
+  decltype(&ncclSend) send = find(Operation::Send);
+  decltype(&ncclRecv) recv = find(Operation::Recv);
+  decltype(&ncclAlltoAll) all_to_all = find(Operation::AlltoAll);
+  decltype(&ncclGather) gather = find(Operation::Gather);
+  decltype(&ncclScatter) scatter = find(Operation::Scatter);
 
   LoadedFunction find(const char* function) const;
   /// `since`: the first release that has it.
-  LoadedFunction need(const char* function, const char* since) const;
+  LoadedFunction need(const char* function, std::string_view since) const;
+  /// Needed, unless messages can take its place.
+  LoadedFunction find(Operation operation) const;
 };
 
 // Did a function of CUDA or NCCL do what it was asked?

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "replay/run/pattern.h"
 
@@ -210,11 +211,12 @@ ncclResult_t exchange_blocks(const NcclLibrary& nccl, const PlannedCall& call,
       note(nccl.recv(static_cast<char*>(on.receive) + block * bytes, count, type_of(call), peer,
                      on.comm, on.stream));
     };
-    if (call.op == "Gather") send(0, call.root);
-    if (call.op == "Scatter") receive(0, call.root);
+    const OperationTraits& traits = traits_of(call.op);
+    if (!traits.sends_blocks()) send(0, call.root);
+    if (!traits.receives_blocks()) receive(0, call.root);
     for (int peer = 0; peer < on.nranks; ++peer) {
-      if (call.op == "AlltoAll" || (call.op == "Scatter" && is_root)) send(peer, peer);
-      if (call.op == "AlltoAll" || (call.op == "Gather" && is_root)) receive(peer, peer);
+      if (traits.sends_blocks() && (is_root || !traits.has_root())) send(peer, peer);
+      if (traits.receives_blocks() && (is_root || !traits.has_root())) receive(peer, peer);
     }
   });
 }
@@ -223,32 +225,49 @@ ncclResult_t exchange_blocks(const NcclLibrary& nccl, const PlannedCall& call,
 
 ncclResult_t issue_call(const NcclLibrary& nccl, const PlannedCall& call, const CallTarget& on) {
   if (is_made_of_messages(nccl, call)) return exchange_blocks(nccl, call, on);
-  const std::string_view op = call.op;
   const auto count = static_cast<size_t>(call.count);
   const ncclRedOp_t redop =
       call.redop < ncclNumOps ? static_cast<ncclRedOp_t>(call.redop) : ncclSum;
-  if (op == "Send") return nccl.send(on.send, count, type_of(call), call.root, on.comm, on.stream);
-  if (op == "Recv") {
-    return nccl.recv(on.receive, count, type_of(call), call.root, on.comm, on.stream);
-  }
   const auto make = [&](auto function, auto... own) {
     return function(on.send, on.receive, count, type_of(call), own..., on.comm, on.stream);
   };
-  if (op == "AllReduce") return make(nccl.all_reduce, redop);
-  if (op == "Broadcast") return make(nccl.broadcast, call.root);
-  if (op == "Reduce") return make(nccl.reduce, redop, call.root);
-  if (op == "AllGather") return make(nccl.all_gather);
-  if (op == "ReduceScatter") return make(nccl.reduce_scatter, redop);
-  if (op == "AlltoAll") return make(nccl.all_to_all);
-  if (op == "Gather") return make(nccl.gather, call.root);
-  if (op == "Scatter") return make(nccl.scatter, call.root);
-  return ncclInvalidUsage;
+  switch (operation_of(call.op)) {
+    case Operation::Send:
+      return nccl.send(on.send, count, type_of(call), call.root, on.comm, on.stream);
+    case Operation::Recv:
+      return nccl.recv(on.receive, count, type_of(call), call.root, on.comm, on.stream);
+    case Operation::AllReduce:
+      return make(nccl.all_reduce, redop);
+    case Operation::Broadcast:
+      return make(nccl.broadcast, call.root);
+    case Operation::Reduce:
+      return make(nccl.reduce, redop, call.root);
+    case Operation::AllGather:
+      return make(nccl.all_gather);
+    case Operation::ReduceScatter:
+      return make(nccl.reduce_scatter, redop);
+    case Operation::AlltoAll:
+      return make(nccl.all_to_all);
+    case Operation::Gather:
+      return make(nccl.gather, call.root);
+    case Operation::Scatter:
+      return make(nccl.scatter, call.root);
+    default:
+      return ncclInvalidUsage;
+  }
 }
 
 bool is_made_of_messages(const NcclLibrary& nccl, const PlannedCall& call) {
-  if (call.op == "AlltoAll") return nccl.all_to_all == nullptr;
-  if (call.op == "Gather") return nccl.gather == nullptr;
-  return call.op == "Scatter" && nccl.scatter == nullptr;
+  switch (operation_of(call.op)) {
+    case Operation::AlltoAll:
+      return nccl.all_to_all == nullptr;
+    case Operation::Gather:
+      return nccl.gather == nullptr;
+    case Operation::Scatter:
+      return nccl.scatter == nullptr;
+    default:
+      return false;
+  }
 }
 
 std::string function_name(const PlannedCall& call) { return "nccl" + call.op; }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
@@ -77,8 +78,9 @@ uint64_t joined(uint64_t key, int64_t part) { return mixed(key + static_cast<uin
 /// Equal on the two ends of a message and on all ranks of a collective, and on nothing else.
 uint64_t key_of(const PlannedCall& call, int rank) {
   uint64_t key = joined(is_message(call.op) ? 1 : 2, call.communicator);
-  if (call.op == "Send") key = joined(joined(key, rank), call.root);
-  if (call.op == "Recv") key = joined(joined(key, call.root), rank);
+  const Operation operation = operation_of(call.op);
+  if (operation == Operation::Send) key = joined(joined(key, rank), call.root);
+  if (operation == Operation::Recv) key = joined(joined(key, call.root), rank);
   return joined(key, static_cast<int64_t>(call.index));
 }
 
@@ -103,12 +105,10 @@ void choose_addends(DataPattern& pattern) {
 /// Which elements of whose buffer arrive.
 void choose_source(const PlannedCall& call, DataPattern& pattern) {
   pattern.block = std::max<int64_t>(call.count, 1);
-  if (call.op == "Broadcast" || call.op == "Scatter" || call.op == "Recv") {
-    pattern.source = call.root;
-  }
-  if (call.op == "ReduceScatter" || call.op == "AlltoAll" || call.op == "Scatter") {
-    pattern.first = pattern.rank * call.count;
-  }
+  const Operation operation = operation_of(call.op);
+  const OperationTraits& traits = traits_of(operation);
+  if (traits.only_root_sends() || operation == Operation::Recv) pattern.source = call.root;
+  if (traits.sends_blocks()) pattern.first = pattern.rank * call.count;
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ DataPattern pattern_of(const PlannedCall& call, int rank, int nranks) {
 
 bool is_compared(const PlannedCall& call) {
   if (is_reduction(call.op)) return call.redop <= 4;
-  return call.op != "AlltoAll" || !call.in_place;
+  return !traits_of(call.op).exchanges_blocks() || !call.in_place;
 }
 
 std::string element_text(const DataPattern& pattern, uint64_t bits) {
@@ -219,7 +219,8 @@ std::optional<CallPlace> choose_timed_call(const ReplayPlan& plan) {
   for (const PlannedCall& call : calls) {
     // Of equals AllReduce, which most figures of other programs are of.
     const auto nranks = static_cast<int>(plan.communicators[call.communicator].ranks.size());
-    const std::pair worth{operation_bytes(call, nranks), call.op == "AllReduce"};
+    const std::pair worth{operation_bytes(call, nranks),
+                          operation_of(call.op) == Operation::AllReduce};
     const CallPlace candidate = place_of(call);
     if (is_message(call.op) || worth <= most || !is_made_by_all(plan, candidate)) continue;
     largest = candidate;
@@ -240,7 +241,7 @@ CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks, Measur
                     .least_us = runs.warm.front(),
                     .most_us = runs.warm.back(),
                     .series_us = runs.series};
-  const double factor = bus_factor(call.op, nranks);
+  const double factor = bus_factor(operation_of(call.op), nranks);
   timing.algbw = gigabytes_per_second(timing.bytes, timing.median_us);
   timing.busbw = timing.algbw * factor;
   timing.series_busbw = gigabytes_per_second(timing.bytes, timing.series_us) * factor;
@@ -253,8 +254,6 @@ constexpr int kDatatypes = 12;
 constexpr int kFirstFloat8 = 10;
 constexpr int kReductions = 5;
 constexpr int64_t kCounts[] = {1, 1031, 65539};
-constexpr const char* kCollectives[] = {"AllReduce",     "Broadcast", "Reduce", "AllGather",
-                                        "ReduceScatter", "AlltoAll",  "Gather", "Scatter"};
 
 /// Adds a collective to all ranks, on the plan's communicators in turn.
 void add_collective(PlannedCall call, ReplayPlan& plan) {
@@ -273,10 +272,10 @@ void add_messages(PlannedCall call, uint64_t index, ReplayPlan& plan) {
   call.group = static_cast<int>(index);
   const int count = static_cast<int>(plan.ranks.size());
   for (int rank = 0; rank < count; ++rank) {
-    call.op = "Send";
+    call.op = name_of(Operation::Send);
     call.root = (rank + 1) % count;
     plan.ranks[rank].calls.push_back(call);
-    call.op = "Recv";
+    call.op = name_of(Operation::Recv);
     call.root = (rank + count - 1) % count;
     plan.ranks[rank].calls.push_back(call);
   }
@@ -307,14 +306,13 @@ ReplayPlan selftest_plan(int nranks, bool reduces_float8) {
                        .datatype = datatype,
                        .send_offset = 16,
                        .recv_offset = 48};
-      for (const char* op : kCollectives) {
-        if (is_reduction(op) && !is_reduced) continue;
-        for (int variant = 0; variant < 2 * (is_reduction(op) ? kReductions : 1); ++variant) {
-          call.op = op;
+      for (const OperationTraits& traits : kOperations) {
+        if (!traits.is_collective() || (traits.reduces() && !is_reduced)) continue;
+        for (int variant = 0; variant < 2 * (traits.reduces() ? kReductions : 1); ++variant) {
+          call.op = traits.name;
           call.redop = variant / 2;
           call.in_place = variant % 2 == 1;
-          // NCCL does not define AlltoAll in place.
-          if (call.op != "AlltoAll" || !call.in_place) add_collective(call, plan);
+          if (!traits.exchanges_blocks() || !call.in_place) add_collective(call, plan);
         }
       }
       call.redop = 0;
@@ -325,13 +323,13 @@ ReplayPlan selftest_plan(int nranks, bool reduces_float8) {
   return plan;
 }
 
-PlantedCorruption selftest_target(const ReplayPlan& plan, std::string_view op) {
+PlantedCorruption selftest_target(const ReplayPlan& plan, Operation op) {
   const int rank = static_cast<int>(plan.ranks.size()) - 1;
   const std::vector<PlannedCall> calls = calls_in(plan.ranks.back(), MadeIn::Clean);
   for (size_t i = calls.size(); i-- > 0;) {
-    if (calls[i].op == op && calls[i].count > 1031) return {rank, i, 1031};
+    if (operation_of(calls[i].op) == op && calls[i].count > 1031) return {rank, i, 1031};
   }
-  throw Error("the plan has no call of " + std::string(op));
+  throw Error("the plan has no call of " + std::string(name_of(op)));
 }
 
 }  // namespace ncclog

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/collectives.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"
 #include "replay/run/pattern.h"
@@ -111,6 +112,6 @@ ReplayPlan selftest_plan(int nranks, bool reduces_float8);
 
 /// A call of that function on which a planted corruption has to be found, and the element; made for
 /// that plan.
-PlantedCorruption selftest_target(const ReplayPlan& plan, std::string_view op);
+PlantedCorruption selftest_target(const ReplayPlan& plan, Operation op);
 
 }  // namespace ncclog

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "report/json/json_fields.h"
 #include "report/perf/perf_report.h"
@@ -57,9 +58,13 @@ Json write_by(const Job&, const Measurement& measurement) {
   return kNames[static_cast<size_t>(measurement.by)];
 }
 
+Json write_op(const Job&, const Measurement& measurement) {
+  return write_name(name_of(measurement.op));
+}
+
 constexpr Key<Measurement> kMeasurement[] = {
     {"name", kNameOrNull<&Measurement::name>, "As people know it: all_reduce_perf."},
-    {"op", kNameOrNull<&Measurement::op>, "As NCCL spells it."},
+    {"op", {type::nullable<type::name>, write_op}, "As NCCL spells it."},
     {"by", {type::one_of<"nccl-tests|torch|deepspeed|replay">, write_by}},
     {"datatype", kNameOrNull<&Measurement::datatype>},
     {"nranks", kNumberOrNull<&Measurement::nranks>},

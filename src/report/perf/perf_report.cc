@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/machine.h"
 #include "diagnose/perf/perf_words.h"
@@ -154,7 +155,8 @@ namespace {
 std::string title_of(const PerfVerdict& verdict) {
   if (verdict.measurement == nullptr) return "The job itself";
   const Measurement& measurement = *verdict.measurement;
-  std::string text = measurement.op.empty() ? "Unknown operation" : measurement.op;
+  const bool is_known = measurement.op != Operation::Unknown;
+  std::string text(is_known ? name_of(measurement.op) : "Unknown operation");
   if (!measurement.datatype.empty()) text += " of " + measurement.datatype;
   if (measurement.nranks > 0) {
     text += fmt::format(", {}{}", measurement.nranks_by_ratio ? "about " : "",

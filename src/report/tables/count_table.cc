@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "report/tables/tables.h"
@@ -456,19 +458,50 @@ std::string source_note(const CallCountTable& counts) {
                      processes == 1 ? "process" : "processes");
 }
 
+/// "AllReduce, Broadcast and Reduce": the operations of which `is_such` holds.
+template <typename IsSuch>
+std::string names_where(IsSuch is_such) {
+  std::vector<std::string> names;
+  for (const OperationTraits& operation : kOperations) {
+    if (is_such(operation)) names.emplace_back(operation.name);
+  }
+  const std::string last = std::move(names.back());
+  names.pop_back();
+  return names.empty() ? last : fmt::format("{} and {}", join(names, ", "), last);
+}
+
+/// What a count of elements is about.
+std::string bytes_note() {
+  const auto is_whole = [](const OperationTraits& operation) {
+    return operation.has_kernel() && operation.sent == operation.received;
+  };
+  const auto is_given = [](const OperationTraits& operation) {
+    return operation.has_kernel() && operation.receives_blocks();
+  };
+  const auto is_received = [](const OperationTraits& operation) {
+    return operation.has_kernel() && operation.sends_blocks();
+  };
+  const auto is_of_peer = [](const OperationTraits& operation) {
+    return operation.is_collective() && !operation.has_kernel();
+  };
+  return fmt::format(
+      "Bytes are the count times the element size: of {} the buffer, of {} what a rank sends, of "
+      "{} "
+      "what it receives, of {} the part of one peer, of {} the message.",
+      names_where(is_whole), names_where(is_given), names_where(is_received),
+      names_where(is_of_peer), names_where(std::mem_fn(&OperationTraits::is_message)));
+}
+
 void add_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
   notes.push_back(source_note(counts));
   if (counts.coll_processes + counts.trace_processes + counts.dump_processes == 0) return;
-  notes.push_back(
-      "Bytes are the count times the element size: of AllReduce, Broadcast and Reduce the buffer, "
-      "of AllGather what a rank sends, of ReduceScatter what it receives, of AlltoAll, Gather and "
-      "Scatter the part of one peer, of Send and Recv the message.");
+  notes.push_back(bytes_note());
   const bool in_bytes = std::ranges::any_of(
       counts.rows, [](const CountRow& row) { return !row.sum.elements && row.sum.bytes; });
   if (in_bytes) {
     notes.push_back(
-        "NCCL 2.7.3 to 2.21.5 prints AllGather and Broadcast in bytes, so their elements are not "
-        "known.");
+        fmt::format("NCCL 2.7.3 to 2.21.5 prints {} in bytes, so their elements are not known.",
+                    names_where(std::mem_fn(&OperationTraits::may_count_bytes))));
   }
   if (counts.cut_processes > 0) {
     notes.push_back(fmt::format(

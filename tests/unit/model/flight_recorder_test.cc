@@ -9,12 +9,28 @@ namespace ncclog {
 namespace {
 
 TEST(FlightRecorderModel, NamesFunctionsAsNcclDoes) {
-  EXPECT_EQ(nccl_function("nccl:all_reduce_barrier"), "AllReduce");
-  EXPECT_EQ(nccl_function("nccl:_all_gather_base"), "AllGather");
-  EXPECT_EQ(nccl_function("nccl:send 3->2"), "Send");
-  EXPECT_EQ(nccl_function("nccl:coalesced"), "");
-  EXPECT_EQ(nccl_function("gloo:all_reduce"), "");
-  EXPECT_EQ(nccl_function(""), "");
+  EXPECT_EQ(recorded_operation("nccl:all_reduce_barrier"), Operation::AllReduce);
+  EXPECT_EQ(recorded_operation("nccl:_all_gather_base"), Operation::AllGather);
+  EXPECT_EQ(recorded_operation("nccl:send 3->2"), Operation::Send);
+  EXPECT_EQ(recorded_operation("nccl:coalesced"), Operation::Unknown);
+  EXPECT_EQ(recorded_operation("gloo:all_reduce"), Operation::Unknown);
+  EXPECT_EQ(recorded_operation(""), Operation::Unknown);
+}
+
+/// "in out": the sizes on which ranks agree.
+std::string agreed_text(std::string_view profiling_name) {
+  const AgreedSizes agreed = agreed_sizes(find_recorded_alias(profiling_name));
+  return std::string(agreed.in ? "in" : "") + (agreed.out ? " out" : "");
+}
+
+TEST(FlightRecorderModel, ListsNeedNotAgreeOnARanksOwnPart) {
+  EXPECT_EQ(agreed_text("nccl:_all_gather_base"), "in out");
+  EXPECT_EQ(agreed_text("nccl:all_gather"), " out");
+  EXPECT_EQ(agreed_text("nccl:reduce_scatter"), "in");
+  EXPECT_EQ(agreed_text("nccl:gather"), "in");
+  EXPECT_EQ(agreed_text("nccl:scatter"), " out");
+  EXPECT_EQ(agreed_text("nccl:all_to_all"), "");
+  EXPECT_EQ(agreed_text("nccl:unknown"), "in out");
 }
 
 TEST(FlightRecorderModel, WritesSizesAsPyTorchDoes) {

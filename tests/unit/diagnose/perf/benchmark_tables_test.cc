@@ -19,7 +19,8 @@ std::string table_texts(const std::string& log) {
   std::vector<std::string> texts;
   for (const Measurement& one : measurements(job)) {
     std::string text =
-        fmt::format("{} {} {} ranks:", one.name, one.op.empty() ? "?" : one.op, one.nranks);
+        fmt::format("{} {} {} ranks:", one.name,
+                    one.op == Operation::Unknown ? "?" : name_of(one.op), one.nranks);
     for (const MeasuredPoint& point : one.points) {
       text += fmt::format(" {} {:.1f} us {:.2f}", point.bytes, point.out_of_place.time_us,
                           point.busbw());

@@ -130,7 +130,8 @@ TEST(Nics, PassBusBandwidthByOperation) {
       {"Scatter", 16, 2, 400, 93.75},      {"Broadcast", 16, 2, 400, 400},
   };
   for (const NicCase& row : kCases) {
-    EXPECT_NEAR(over_nics(row.op, row.nranks, row.nhosts, row.network), row.busbw, 0.01)
+    EXPECT_NEAR(over_nics(operation_of(row.op), row.nranks, row.nhosts, row.network), row.busbw,
+                0.01)
         << row.op << " of " << row.nranks;
   }
 }
@@ -162,10 +163,10 @@ TEST(Rings, UseTheLinksThatTheGpusHave) {
 
 TEST(Nvls, ReducesForAllReduceOfEnoughGpus) {
   const GpuModel& h100 = *find_gpu_model("H100");
-  EXPECT_EQ(nvls_of(h100, "AllReduce", 8), 480);
-  EXPECT_EQ(nvls_of(h100, "AllReduce", 4), -1);
-  EXPECT_EQ(nvls_of(h100, "AllGather", 8), -1);
-  EXPECT_EQ(nvls_of(*find_gpu_model("A100"), "AllReduce", 8), -1);
+  EXPECT_EQ(nvls_of(h100, Operation::AllReduce, 8), 480);
+  EXPECT_EQ(nvls_of(h100, Operation::AllReduce, 4), -1);
+  EXPECT_EQ(nvls_of(h100, Operation::AllGather, 8), -1);
+  EXPECT_EQ(nvls_of(*find_gpu_model("A100"), Operation::AllReduce, 8), -1);
 }
 
 TEST(Slots, DoubleWithEachGeneration) {

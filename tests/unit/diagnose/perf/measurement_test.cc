@@ -18,8 +18,9 @@ namespace {
 std::string text_of(const Measurement& one) {
   const Curve curve = read_curve(one);
   return fmt::format("{} {}{} ranks {} hosts, {} sizes, {:.2f} at {}",
-                     one.op.empty() ? "?" : one.op, one.nranks_by_ratio ? "~" : "", one.nranks,
-                     one.nhosts, curve.sizes.size(), curve.peak, curve.peak_at);
+                     one.op == Operation::Unknown ? "?" : name_of(one.op),
+                     one.nranks_by_ratio ? "~" : "", one.nranks, one.nhosts, curve.sizes.size(),
+                     curve.peak, curve.peak_at);
 }
 
 std::string texts_of(const std::string& log, const std::string& path = "log.txt") {

@@ -48,7 +48,7 @@ std::string table_of(const Rows& table) {
   }
   for (const auto& [power, busbw] : table.rows) {
     const double bytes = static_cast<double>(int64_t{1} << power);
-    const double algbw = busbw / bus_factor(table.op, nranks);
+    const double algbw = busbw / bus_factor(operation_of(table.op), nranks);
     const std::string values =
         fmt::format("{:.1f} {:.2f} {:.2f} 0", bytes / algbw / 1e3, algbw, busbw);
     text += fmt::format("{} {} float {} -1 {} {}\n", int64_t{1} << power, int64_t{1} << (power - 2),
@@ -467,7 +467,7 @@ TEST(PerfFacts, HoldTheMeasuredBandwidthAgainstWhatNcclReckonsWith) {
 }
 
 TEST(PerfVerdict, SaysWhatNcclsOwnTableExpectsWhereNothingElseTells) {
-  Measurement measurement{.op = "AllReduce", .nranks = 8};
+  Measurement measurement{.op = Operation::AllReduce, .nranks = 8};
   for (const double busbw : {9.0, 9.5, 10.0}) {
     MeasuredPoint& point = measurement.points.emplace_back();
     point.bytes = int64_t{1} << (28 + measurement.points.size());

@@ -26,14 +26,14 @@ TEST(ReplayMeasurements, TimesOfOneOperationAreACurve) {
   const std::vector<Measurement> all = replay_measurements(result);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].by, MeasuredBy::Replay);
-  EXPECT_EQ(all[0].op, "AllReduce");
+  EXPECT_EQ(all[0].op, Operation::AllReduce);
   EXPECT_EQ(all[0].nranks, 4);
   EXPECT_EQ(all[0].gpus, std::vector<std::string>{"NVIDIA H200"});
   EXPECT_EQ(all[0].settings.size(), 1U);
   ASSERT_EQ(all[0].points.size(), 2U);
   EXPECT_EQ(all[0].points[0].bytes, 1 << 20);
   EXPECT_NEAR(all[0].points[1].busbw(), 251.66, 0.01);
-  EXPECT_EQ(all[1].op, "SendRecv");
+  EXPECT_EQ(all[1].op, Operation::SendRecv);
   EXPECT_EQ(all[1].nranks, -1);
 }
 
@@ -59,7 +59,7 @@ TEST(ReplayMeasurements, ARealResultIsReadBack) {
   const ReplayResult result = parse_result(testing::read_file(file), "result.json");
   const std::vector<Measurement> all = replay_measurements(result);
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].op, "AllReduce");
+  EXPECT_EQ(all[0].op, Operation::AllReduce);
   EXPECT_EQ(all[0].nranks, 2);
   EXPECT_EQ(all[0].nhosts, 1);
   EXPECT_NEAR(all[0].points.at(0).busbw(), 300.15, 0.01);

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/collectives.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 
@@ -200,10 +201,10 @@ TEST(SelftestPlan, AllRanksMakeTheSameCollectives) {
 
 TEST(SelftestPlan, TheTargetReceivesTheElement) {
   const ReplayPlan plan = selftest_plan(2, true);
-  for (const char* op : {"AllReduce", "AllGather"}) {
+  for (const Operation op : {Operation::AllReduce, Operation::AllGather}) {
     const PlantedCorruption target = selftest_target(plan, op);
     const PlannedCall& call = plan.ranks[1].calls[target.call];
-    EXPECT_EQ(call.op, op);
+    EXPECT_EQ(call.op, name_of(op));
     EXPECT_LT(target.element, shape_of(call, 0, 2).received);
   }
 }
