@@ -1,9 +1,11 @@
-// Does every include go the way the data flows, does the build name every source, and has every unit
-// test its source or its law? Planted faults show that this can fail.
+// Does every include go the way the data flows, does the build name every source, has every unit
+// test its source or its law, and is what has a table listed there alone? Planted faults show that
+// this can fail.
 
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "layering/operation_lists.h"
 #include "layering/source_includes.h"
 #include "layering/type_names.h"
 #include "support/paths.h"
@@ -161,6 +163,26 @@ TEST(Layering, TypesAreFoundWhateverStandsAroundThem) {
   const std::vector<DefinedType> expected = {
       {"n::C", 5}, {"n::D", 7}, {"n::F", 10, true}, {"n::H", 13}, {"n::K", 15}};
   EXPECT_EQ(types, expected);
+}
+
+TEST(Layering, TheTableAloneListsOperations) {
+  EXPECT_EQ(join(operation_lists(source_dir() / "src"), "\n"), "");
+}
+
+TEST(Layering, FindsListsOfOperations) {
+  TempDir tree;
+  tree.add("model/list.cc", "constexpr const char* kRooted[] = {\"Broadcast\",\n  \"Reduce\"};\n");
+  tree.add("model/text.cc", "const char* tuned = \"AllGather|ReduceScatter\";\n");
+  tree.add("model/torch.h",
+           "// \"send\"\nif (op == \"_ALLGATHER_BASE\" || op == \"all_to_all\") {}\n");
+  tree.add("model/one.cc", "op == \"AllReduce\" || op == \"all_reduce\" || c == '\"';\n");
+  tree.add("model/words.cc",
+           "warn(\"AllGather and Broadcast print \\\"bytes\\\"\"); // \"Send\"\n");
+  tree.add("base/collectives.table", "\"AllReduce\" \"AllGather\"\n");
+  EXPECT_EQ(join(operation_lists(tree.path()), "\n"),
+            "model/list.cc: Broadcast, Reduce\n"
+            "model/text.cc: AllGather, ReduceScatter\n"
+            "model/torch.h: AllGather, AlltoAll");
 }
 
 }  // namespace
