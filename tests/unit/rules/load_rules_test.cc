@@ -160,7 +160,7 @@ constexpr Change kChanges[] = {
     {", quiet: [b]", "", "rules/a/my-rule.yaml:8:11: the key 'quiet' is missing"},
     {"fires: [a]", "fires: []", "rules/a/my-rule.yaml:8:19: expected a list of logs, found none"},
     {"fires: [a]", "fires: [{log: a, rank: 1}]",
-     "rules/a/my-rule.yaml:8:28: unknown key 'rank' | did you mean 'ranks'?"},
+     "rules/a/my-rule.yaml:8:29: unknown key 'rank' | did you mean 'ranks'?"},
     {"fires: [a]", "fires: [{a: b}]",
      "rules/a/my-rule.yaml:8:20: expected a log, found a map | quote a text that holds ': ', else "
      "YAML reads a map"},

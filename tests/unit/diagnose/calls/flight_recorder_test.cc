@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "import/import.h"
+#include "model/flight_recorder.h"
 #include "support/call_log.h"
 #include "support/dump_line.h"
 #include "support/paths.h"
@@ -144,6 +145,42 @@ TEST(RecorderVerdict, HugeClaimsOfRanksAreLeftOut) {
   dump.groups.push_back(std::move(group));
   job.flight_recorders.push_back(std::move(dump));
   EXPECT_TRUE(recorded_groups(job).empty());
+}
+
+struct FitCase {
+  std::string_view what;
+  CallSignature call;
+  std::string_view op;
+  int64_t in;
+  int64_t out;
+  bool fits;
+};
+
+const FitCase kFits[] = {
+    {"what all give", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", 8, 8, true},
+    {"another size", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", 9, 9, false},
+    {"another function", {"Broadcast", 8, 7, 0, 0}, "ALLREDUCE", 8, 8, false},
+    {"an AllGather counts what one rank gives",
+     {"AllGather", 8, 7, 0, 0},
+     "_ALLGATHER_BASE",
+     8,
+     64,
+     true},
+    {"up to 2.21 in bytes", {"AllGather", 32, 0, 0, 0}, "_ALLGATHER_BASE", 8, 64, true},
+    {"a ReduceScatter counts what one rank gets",
+     {"ReduceScatter", 8, 7, 0, 0},
+     "_REDUCE_SCATTER_BASE",
+     64,
+     8,
+     true},
+    {"an all-to-all is many calls", {"Send", 8, 7, 0, 0}, "ALLTOALL_BASE", 8, 8, false},
+    {"no size printed", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", -1, -1, false},
+};
+
+TEST(WatchdogCalls, FitByOperationAndSize) {
+  for (const FitCase& row : kFits) {
+    EXPECT_EQ(is_call_of_work(row.call, row.op, row.in, row.out), row.fits) << row.what;
+  }
 }
 
 }  // namespace

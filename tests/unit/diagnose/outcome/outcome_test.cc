@@ -227,6 +227,13 @@ TEST(Span, GoesFromTheEarliestToTheLatestTime) {
   EXPECT_EQ(span_of(job), (JobSpan{"2026-02-03 04:05:01", "2026-02-03 04:05:06"}));
 }
 
+TEST(Outcome, DurationsAreWordsForPeople) {
+  constexpr int64_t kMs = 1'000'000;
+  EXPECT_EQ(duration_words(114 * kMs), "0.11 s");
+  EXPECT_EQ(duration_words(22'617 * kMs), "22.6 s");
+  EXPECT_EQ(duration_words(600'000 * kMs), "10 minutes");
+}
+
 }  // namespace
 
 }  // namespace ncclog

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "model/build/build_job.h"
 #include "support/call_log.h"
 #include "support/guilty.h"
@@ -133,6 +135,32 @@ TEST(StopEvidence, IsALineThatSaysWhy) {
     EXPECT_EQ(evidence ? evidence->what : "", row.what) << row.name;
     const std::string line = evidence ? evidence->line.text : "";
     EXPECT_NE(row.log.find(line), row.log.npos) << row.name;
+  }
+}
+
+TEST(StopEvidence, WhatTheUserSawDecidesWhetherTheJobStoodStill) {
+  testing::CallLog log;
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 1).call(rank, 1);
+  const auto stood = [](const std::string& text, std::optional<StatedOutcome> stated) {
+    Job job = job_from_text(text);
+    job.stated = stated;
+    return stood_still(job);
+  };
+  const std::string one_behind = testing::CallLog(log).call(0, 1).call(2, 1).text();
+  EXPECT_FALSE(stood(one_behind, std::nullopt));
+  EXPECT_TRUE(stood(one_behind, StatedOutcome::Hung));
+  const std::string signalled =
+      log.line("2026-02-03 04:05:06,100 INFO train: step 0 loss 8.31")
+          .line("2026-02-03 04:05:06,700 INFO train: step 5 loss 8.31")
+          .line("2026-02-03 04:05:07,300 INFO train: step 10 loss 8.31")
+          .line(
+              "W0203 04:05:29.8 40 torch/distributed/elastic/agent/server/api.py:739] Received "
+              "15 death signal, shutting down workers")
+          .text();
+  EXPECT_TRUE(stood(signalled, std::nullopt));
+  for (const StatedOutcome seen :
+       {StatedOutcome::Slow, StatedOutcome::Finished, StatedOutcome::Crashed}) {
+    EXPECT_FALSE(stood(signalled, seen)) << to_string(seen);
   }
 }
 

@@ -69,6 +69,17 @@ TEST(OtherVariables, AreNoneOfNcclsAndHaveReplacementsThatExist) {
   }
 }
 
+TEST(NcclVariables, AreThoseOfEveryRelease) {
+  EXPECT_NE(find_nccl_variable("NCCL_DEBUG"), nullptr);
+  EXPECT_NE(find_nccl_variable("NCCL_WORK_FIFO_DEPTH"), nullptr);
+  EXPECT_EQ(find_nccl_variable("NCCL_TIMEOUT"), nullptr);
+  EXPECT_NE(find_nccl_variable("NCCL_RUN_DIAGNOSTICS"), nullptr);
+  EXPECT_NE(find_nccl_variable("NCCL_PROGRESS_COUNTERS"), nullptr);
+  EXPECT_TRUE(is_rccl_variable("RCCL_MSCCL_ENABLE"));
+  EXPECT_TRUE(is_rccl_variable("NCCL_RINGS_REMAP"));
+  EXPECT_FALSE(is_rccl_variable("NCCL_DEBUG"));
+}
+
 }  // namespace
 
 }  // namespace ncclog
