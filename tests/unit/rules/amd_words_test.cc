@@ -1,3 +1,5 @@
+// Law: what is said of a log of RCCL is said in AMD's words.
+
 #include <gtest/gtest.h>
 
 #include "model/build/build_job.h"

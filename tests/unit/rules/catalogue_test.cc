@@ -1,5 +1,5 @@
-// Is every known failure covered? rules/catalogue.tsv names them: each has a rule of its name, or a
-// reason why no log can show it. The table in rules/README.md is made from both:
+// Law: every known failure is covered. rules/catalogue.tsv names them: each has a rule of its name, or
+// a reason why no log can show it. The table in rules/README.md is made from both:
 //
 //   NCCLOG_UPDATE_GOLDEN=1 build/dev/tests/ncclog_tests --gtest_filter='Catalogue.*'
 

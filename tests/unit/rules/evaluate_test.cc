@@ -2,10 +2,14 @@
 
 #include "rules/evaluate.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "rules/load_rules.h"
+#include "support/job_from_files.h"
 #include "unit/rules/sample_rules.h"
 
 namespace ncclog::testing {
@@ -165,6 +169,325 @@ TEST(LineMatcher, OutlivesTheRulebook) {
   std::vector<int> matched;
   matcher("a needle", matched);
   EXPECT_EQ(matched, std::vector<int>{0});
+}
+
+Finding finding(const std::string& id, Severity severity, Role role,
+                std::vector<std::string> explains = {},
+                Confidence confidence = Confidence::Likely) {
+  Finding result;
+  result.id = id;
+  result.severity = severity;
+  result.role = role;
+  result.confidence = confidence;
+  result.explains = std::move(explains);
+  return result;
+}
+
+std::string order(std::vector<Finding> findings) {
+  std::vector<std::string> ids;
+  for (const Finding& each : order_by_cause(std::move(findings))) ids.push_back(each.id);
+  return join(ids, " ");
+}
+
+const std::vector<Finding> kMixed = {
+    finding("info", Severity::Info, Role::Cause),
+    finding("symptom", Severity::Error, Role::Symptom),
+    finding("possible", Severity::Error, Role::Cause, {}, Confidence::Possible),
+    finding("b-cause", Severity::Error, Role::Cause),
+    finding("a-cause", Severity::Error, Role::Cause),
+    finding("warning", Severity::Warning, Role::Cause),
+    finding("advice", Severity::Error, Role::Advice),
+};
+
+TEST(CausalOrder, SeverityThenRoleThenConfidenceThenId) {
+  EXPECT_EQ(order(kMixed), "a-cause b-cause possible advice symptom warning info");
+}
+
+TEST(CausalOrder, DoesNotDependOnTheOrderGiven) {
+  std::vector<Finding> findings = kMixed;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    std::rotate(findings.begin(), findings.begin() + 1, findings.end());
+    EXPECT_EQ(order(findings), order(kMixed));
+  }
+}
+
+TEST(CausalOrder, WhatIsExplainedStandsBelowAlsoAcrossOthers) {
+  EXPECT_EQ(order({finding("z", Severity::Error, Role::Cause, {"y"}),
+                   finding("y", Severity::Error, Role::Cause, {"a"}),
+                   finding("a", Severity::Error, Role::Cause)}),
+            "z y a");
+}
+
+TEST(CausalOrder, ACauseIsAsSevereAsWhatFollowsFromIt) {
+  EXPECT_EQ(order({finding("warning-cause", Severity::Warning, Role::Cause, {"middle"}),
+                   finding("middle", Severity::Info, Role::Symptom, {"error-symptom"}),
+                   finding("error-symptom", Severity::Error, Role::Symptom),
+                   finding("other-warning", Severity::Warning, Role::Cause)}),
+            "warning-cause middle error-symptom other-warning");
+}
+
+TEST(CausalOrder, OnlyPresentFindingsStayExplained) {
+  const auto ordered =
+      order_by_cause({finding("a", Severity::Error, Role::Cause, {"gone", "b", "a"}),
+                      finding("b", Severity::Info, Role::Symptom)});
+  EXPECT_EQ(ordered[0].explains, std::vector<std::string>{"b"});
+}
+
+TEST(CausalOrder, WhatNamesNoOtherRanksIsExplainedWhereThatIsWanted) {
+  const auto explained = [](std::vector<int> cause_ranks, std::vector<int> effect_ranks) {
+    Finding cause = finding("z-cause", Severity::Error, Role::Cause);
+    cause.explains_same_ranks = {"effect", "gone"};
+    cause.ranks = std::move(cause_ranks);
+    Finding effect = finding("effect", Severity::Error, Role::Cause);
+    effect.ranks = std::move(effect_ranks);
+    return order({cause, effect}) == "z-cause effect";
+  };
+  EXPECT_TRUE(explained({1, 3}, {3}));
+  EXPECT_FALSE(explained({1}, {1, 3}));
+  EXPECT_FALSE(explained({1}, {2}));
+  EXPECT_FALSE(explained({1}, {}));
+  EXPECT_FALSE(explained({}, {}));
+}
+
+TEST(CausalOrder, ACircleIsOrderedAllTheSame) {
+  EXPECT_EQ(order({finding("b", Severity::Error, Role::Cause, {"a"}),
+                   finding("a", Severity::Error, Role::Cause, {"b"}),
+                   finding("c", Severity::Info, Role::Cause)}),
+            "c a b");
+}
+
+const std::string kSocketUsed = "n1:7:7 [0] NCCL INFO Using network Socket\n";
+
+Rule graded(const std::string& id, const std::string& severity, const std::string& message,
+            const std::string& more = {}) {
+  std::string yaml = rule_yaml(id, "{event: network_selected}", more, message);
+  yaml.replace(yaml.find("severity: error"), 15, "severity: " + severity);
+  return load_rule(yaml, "rules/" + id + ".yaml");
+}
+
+Verdict verdict_of(std::vector<Rule> rules, std::string_view log) {
+  return diagnose(rulebook_of(std::move(rules)), log).verdict;
+}
+
+TEST(Verdict, AnErrorIsAProblem) {
+  const Verdict verdict = verdict_of(
+      {graded("a", "warning", "Odd."), graded("b", "error", "Broken. It says so.")}, kSocketUsed);
+  EXPECT_EQ(verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(verdict.headline, "Broken.");
+  EXPECT_EQ(verdict.finding, "b");
+}
+
+TEST(Verdict, AWarningAloneIsSuspicious) {
+  const Verdict verdict =
+      verdict_of({graded("a", "warning", "Odd"), graded("b", "info", "x")}, kSocketUsed);
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline, "Odd");
+}
+
+TEST(Verdict, TheHeadlineIsNoFindingThatAnotherExplains) {
+  const Verdict verdict =
+      verdict_of({graded("cause", "warning", "The cause.", "explains: [middle]\n"),
+                  graded("middle", "info", "Between.", "explains: [a-symptom]\n"),
+                  graded("a-symptom", "error", "The end.")},
+                 kSocketUsed);
+  EXPECT_EQ(verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(verdict.finding, "cause");
+  EXPECT_EQ(verdict.headline, "The cause; 2 other findings follow from it.");
+}
+
+TEST(Verdict, TheHeadlineCountsLinesWhereTheyAreMoreThanFindings) {
+  const std::string three = kSocketUsed + "n1:8:8 [1] NCCL INFO Using network Socket\n" +
+                            "n1:9:9 [2] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(verdict_of({graded("cause", "error", "The cause.", "explains: [a-symptom]\n"),
+                        graded("a-symptom", "error", "The end.")},
+                       three)
+                .headline,
+            "The cause; another finding (3 lines) follows from it.");
+}
+
+const std::string kDone = kSocketUsed + "# Avg bus bandwidth    : 96.4\n";
+
+TEST(Verdict, InfoLeavesAJobThatFinishedClean) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kDone);
+  EXPECT_EQ(verdict.status, VerdictStatus::Clean);
+  EXPECT_EQ(verdict.headline, "The job finished, and nothing is wrong in what its logs show.");
+  EXPECT_EQ(verdict.finding, "");
+}
+
+TEST(Verdict, WithoutAnEndNothingWasFoundInWhatTheLinesCover) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kSocketUsed);
+  EXPECT_EQ(verdict.status, VerdictStatus::NothingFound);
+  EXPECT_EQ(verdict.headline, "No problem in this line: the start of 1 process, no end.");
+}
+
+TEST(Verdict, AFailureThatNoRuleNamesIsSuspicious) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")},
+                                     kSocketUsed + "rank 3 died from signal 6 and dumped core\n");
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline,
+            "The job failed, and these logs do not say why: a process ended: signal 6.");
+}
+
+TEST(Verdict, AFailureIsToldWhereNoLineIsOfNccl) {
+  const Verdict verdict = verdict_of({}, "srun: error: n1: task 1: Exited with exit code 1\n");
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline,
+            "The job failed, and these logs do not say why: a process ended: Exited with exit code "
+            "1.");
+}
+
+TEST(Verdict, TheHeadlineSaysThatTheJobFinished) {
+  EXPECT_EQ(verdict_of({graded("a", "warning", "Odd.")}, kDone).headline, "Odd; the job finished.");
+}
+
+TEST(Verdict, AdviceOnAJobThatFinishedIsAnInfoUnlessItHalvesTheBandwidth) {
+  const auto advice = [](const std::string& more) {
+    Rule rule = graded("a", "warning", "Slow.", more);
+    rule.role = Role::Advice;
+    return rule;
+  };
+  EXPECT_EQ(verdict_of({advice("")}, kSocketUsed).status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict_of({advice("")}, kDone).status, VerdictStatus::Clean);
+  EXPECT_EQ(verdict_of({advice("halves_bandwidth: true\n")}, kDone).status,
+            VerdictStatus::Suspicious);
+}
+
+TEST(Verdict, WhatOnlyLinesAfterTheEndShowIsNoFinding) {
+  EXPECT_EQ(
+      verdict_of({graded("a", "error", "Broken.")}, "# Avg bus bandwidth    : 96.4\n" + kSocketUsed)
+          .status,
+      VerdictStatus::Clean);
+}
+
+struct NothingRow {
+  const char* log;
+  const char* headline;
+};
+
+constexpr NothingRow kNothing[] = {
+    {"", "There is no line to judge."},
+    {"hello\nworld\n", "No line of NCCL was found: nothing to judge."},
+    {"Validation:  33%|###       | 1/3 [00:01<00:02,  1.16it/s]\n",
+     "No line of NCCL was found: nothing to judge."},
+};
+
+TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
+  for (const NothingRow& row : kNothing) {
+    const Verdict verdict = verdict_of({graded("a", "error", "x")}, row.log);
+    EXPECT_EQ(verdict.status, VerdictStatus::CannotJudge) << row.log;
+    EXPECT_EQ(verdict.headline, row.headline);
+  }
+}
+
+struct SentenceRow {
+  const char* message;
+  const char* sentence;
+};
+
+constexpr SentenceRow kSentences[] = {
+    {"One. Two.", "One."},
+    {"NCCL 2.20.5 runs. Here", "NCCL 2.20.5 runs."},
+    {"About 2.5 GB, e.g. here", "About 2.5 GB, e.g. here"},
+    {"One.", "One."},
+    {"A WARN says: \"NET/X cannot open it. RC: -22\". Two.",
+     "A WARN says: \"NET/X cannot open it. RC: -22\"."},
+    {"A rail of 5\" length. Two.", "A rail of 5\" length."},
+    {"", ""},
+};
+
+TEST(Verdict, FirstSentenceEndsBeforeAnUpperCaseLetter) {
+  for (const SentenceRow& row : kSentences) EXPECT_EQ(first_sentence(row.message), row.sentence);
+}
+
+// What is said of several runs together, and what of each.
+
+/// A run of one communicator of two ranks on host n1. `lines` stand between its beginning and its
+/// end.
+std::string run(int pid, const std::string& lines, bool finishes) {
+  std::string text;
+  for (const int rank : {0, 1}) {
+    const std::string head = fmt::format("n1:{0}:{0} [{1}] NCCL INFO ", pid + rank, rank);
+    const std::string init = fmt::format(
+        "{0}ncclCommInitRankConfig comm 0x5{1} rank {2} nranks 2 cudaDev {2} nvmlDev {2} busId "
+        "{2}000 commId 0x{1} - Init ",
+        head, pid, rank);
+    text += init + "START\n" + init + "COMPLETE\n";
+  }
+  text += lines;
+  if (!finishes) return text;
+  for (const int rank : {0, 1}) {
+    text += fmt::format(
+        "n1:{0}:{0} [{1}] NCCL INFO comm 0x5{2} rank {1} nranks 2 cudaDev {1} busId {1}000 - "
+        "Destroy COMPLETE\n",
+        pid + rank, rank, pid);
+  }
+  return text;
+}
+
+std::string ring(int pid) {
+  return fmt::format("n1:{0}:{0} [0] NCCL INFO NCCL_ALGO set by environment to Ring\n", pid);
+}
+
+Diagnosis diagnose_runs(const Rulebook& rulebook, const std::string& first,
+                        const std::string& second) {
+  return evaluate(rulebook, job_from_files({{"log", first + second}}));
+}
+
+const Rulebook& algo_rule() {
+  static const Rulebook rulebook = rulebook_of(
+      {sample_rule("forced", "{event: env_set, as: set}", {}, "{set.value} is forced.")});
+  return rulebook;
+}
+
+TEST(JudgeRuns, TheFailedRunLeadsAndTheOthersAreTold) {
+  const Diagnosis diagnosis =
+      diagnose_runs(algo_rule(), run(10, "", true), run(20, ring(20), false));
+  EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(diagnosis.verdict.headline, "Run 2: Ring is forced; run 1: healthy, finished.");
+  ASSERT_EQ(diagnosis.runs.size(), 2u);
+  EXPECT_EQ(diagnosis.leading_run, 1u);
+  EXPECT_EQ(diagnosis.runs[0].verdict.status, VerdictStatus::Clean);
+  EXPECT_EQ(diagnosis.runs[0].end.state, EndState::Finished);
+  EXPECT_TRUE(diagnosis.runs[0].findings.empty());
+  EXPECT_EQ(diagnosis.runs[1].pids, (std::vector<int64_t>{20, 21}));
+  EXPECT_EQ(diagnosis.runs[1].findings, std::vector<std::string>{"forced"});
+  ASSERT_EQ(diagnosis.findings.size(), 1u);
+  EXPECT_EQ(diagnosis.findings[0].message, "Run 2: Ring is forced.");
+}
+
+TEST(JudgeRuns, AFindingOfBothRunsIsOneAndNamesBoth) {
+  const Diagnosis diagnosis =
+      diagnose_runs(algo_rule(), run(10, ring(10), false), run(20, ring(20), false));
+  EXPECT_EQ(diagnosis.leading_run, 0u);
+  ASSERT_EQ(diagnosis.findings.size(), 1u);
+  EXPECT_EQ(diagnosis.findings[0].message, "Run 1: Ring is forced. Run 2: Ring is forced.");
+}
+
+TEST(JudgeRuns, AllHaveToFinishForAllToBeClean) {
+  const Rulebook none = rulebook_of({});
+  EXPECT_EQ(diagnose_runs(none, run(10, "", true), run(20, "", true)).verdict.status,
+            VerdictStatus::Clean);
+  const Diagnosis diagnosis = diagnose_runs(none, run(10, "", false), run(20, "", true));
+  EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::NothingFound);
+  EXPECT_TRUE(diagnosis.verdict.headline.ends_with(
+      "lines of 2 runs; run 1: no problem seen, unfinished; run 2: healthy, finished."))
+      << diagnosis.verdict.headline;
+}
+
+TEST(JudgeRuns, WhatIsOfNoRunIsStillTold) {
+  // Both runs print into one file in turns, so nobody knows whose the last line is.
+  const std::string a = run(10, "", false);
+  const std::string b = run(20, "", false);
+  const size_t line = a.find('\n') + 1;
+  const Rulebook rulebook =
+      rulebook_of({sample_rule("died", "{line: 'out of memory'}", {}, "It died.")});
+  const std::string text =
+      a.substr(0, line) + b + a.substr(line) + "RuntimeError: CUDA out of memory\n";
+  const Diagnosis diagnosis = evaluate(rulebook, job_from_text(text, make_line_matcher(rulebook)));
+  EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(diagnosis.verdict.headline, "In one of the runs: It died.");
+  ASSERT_EQ(diagnosis.runs.size(), 2u);
+  EXPECT_EQ(diagnosis.runs[0].verdict.status, VerdictStatus::NothingFound);
 }
 
 }  // namespace

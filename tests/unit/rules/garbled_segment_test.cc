@@ -1,5 +1,5 @@
-// Whatever a log shows around a garbled segment name, nobody is sent to enlarge /dev/shm or to
-// switch shared memory off.
+// Law: whatever a log shows around a garbled segment name, nobody is sent to enlarge /dev/shm
+// or to switch shared memory off.
 
 #include <gtest/gtest.h>
 

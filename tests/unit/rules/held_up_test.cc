@@ -1,4 +1,4 @@
-// What ended or stopped a rank leads; that the others wait for that rank follows from it.
+// Law: what ended or stopped a rank leads; that the others wait for that rank follows from it.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Every rule of the project, and every example of the language's manual.
+// Law: every rule of the project, and every example of the language's manual, proves itself.
 
 #include <gtest/gtest.h>
 

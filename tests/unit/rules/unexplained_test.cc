@@ -1,5 +1,5 @@
-// Whatever reports an error is never clean: known WARNs after which a call fails, in any prefix,
-// and lines in words that nobody has listed.
+// Law: what reports an error is never clean: known WARNs after which a call fails, in any prefix, and
+// lines in words that nobody has listed.
 
 #include <gtest/gtest.h>
 

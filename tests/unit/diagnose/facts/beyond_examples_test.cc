@@ -1,5 +1,5 @@
-// What facts answer to logs that no example of a rule can be: of several files or hundreds of ranks,
-// torn or cut in every way, or with a second finding beside the rule's.
+// Law: facts answer rightly to logs that no example of a rule can be, of several files or hundreds
+// of ranks, torn or cut in every way, or with a second finding beside the rule's.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
+#include "rules/pattern.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
-
-#include "rules/pattern.h"
 
 namespace ncclog::testing {
 namespace {

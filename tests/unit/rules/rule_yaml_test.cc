@@ -1,6 +1,7 @@
+#include "rules/rule_yaml.h"
+
 #include <gtest/gtest.h>
 
-#include "rules/rule_yaml.h"
 #include "unit/rules/sample_rules.h"
 
 namespace ncclog::testing {

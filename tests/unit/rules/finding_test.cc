@@ -1,5 +1,7 @@
 // Whom findings name, what they say and what they show.
 
+#include "rules/finding.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
