@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "support/named_pipe.h"
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/slurm.h"
@@ -21,10 +22,18 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 class Run : public ::testing::Test {
  protected:
   Outcome run(std::vector<std::string> flags, const std::string& script, Variables added = {}) {
+    return run_until("", std::move(flags), script, std::move(added));
+  }
+
+  /// A script that reads a line waits for it until standard error holds `told`.
+  Outcome run_until(std::string told, std::vector<std::string> flags, const std::string& script,
+                    Variables added = {}) {
     std::vector<std::string> words = {ncclog_binary().string(), "run", "--logs", logs()};
     words.insert(words.end(), flags.begin(), flags.end());
     words.insert(words.end(), {"--", "/bin/sh", "-c", script});
-    return run_command({.arguments = words, .environment = std::move(added)});
+    return run_command({.arguments = std::move(words),
+                        .until_told = std::move(told),
+                        .environment = std::move(added)});
   }
 
   std::string logs() const { return (dir_.path() / "logs").string(); }
@@ -50,16 +59,6 @@ class Run : public ::testing::Test {
 std::string leave_logs(const std::string& sample) {
   return "cp " + sample_logs(sample).string() + "/*nccl*.txt \"$(dirname \"$NCCL_DEBUG_FILE\")\"; ";
 }
-
-/// A script that runs until `file` beside the logs holds `text`, for a minute at the most. `work` is
-/// done meanwhile, again and again.
-std::string until(const std::string& file, const std::string& text, const std::string& work = "") {
-  return "n=0; until grep -qs '" + text + "' \"$(dirname \"$NCCL_DEBUG_FILE\")/" + file +
-         "\" || [ $((n += 1)) -gt 300 ]; do sleep 0.2; " + work + "done; ";
-}
-
-/// Until ncclog run has said that nothing is written, and what the logs show so far.
-std::string until_a_stall_is_told() { return until("stall.md", "."); }
 
 TEST_F(Run, StreamsAndStatusAreTheCommands) {
   const Outcome out = run({"-q"}, "echo out; echo err >&2; exit 7");
@@ -124,31 +123,30 @@ TEST_F(Run, WhatCannotBeStartedIsSaid) {
   EXPECT_NE(out.standard_error.find("No such file"), std::string::npos) << out.standard_error;
 }
 
-/// A script at which ncclog run, once the script made the file "up", is sent SIGTERM; then its status
-/// is printed. However slow the host is, the command runs by then.
-std::string terminated(const std::string& logs, const std::string& up, const std::string& script) {
-  return ncclog_binary().string() + " run -q --logs " + logs + " -- /bin/sh -c '" + script +
-         "' & until [ -e " + up + " ]; do sleep 0.05; done; kill -TERM $!; wait $!; echo status $?";
+/// What comes of a script under ncclog run that is sent SIGTERM, and SIGWINCH after it, once the
+/// script waits. Last comes the status.
+Outcome run_terminated(const std::string& logs, const std::string& begin) {
+  const TempDir folder;
+  const NamedPipe up(folder.path() / "up");
+  const std::string script = begin + up.tell_and_wait();
+  return run_command(
+      {.arguments = {"/bin/bash", "-c",
+                     ncclog_binary().string() + " run -q --logs " + logs + " -- /bin/sh -c '" +
+                         script + "' & read line <" + up.path() +
+                         "; kill -TERM $!; kill -WINCH $!; wait $!; echo status $?"}});
 }
 
 TEST_F(Run, SignalsArePassedOn) {
-  const std::string up = (dir_.path() / "up").string();
-  const Outcome out =
-      run_command({.arguments = {"/bin/bash", "-c",
-                                 terminated(logs(), up, "touch " + up + "; exec sleep 99")}});
+  const Outcome out = run_terminated(logs(), "");
   EXPECT_EQ(out.standard_output, "status 143\n") << out.standard_error;
   ASSERT_EQ(starts().size(), 1U);
   EXPECT_NE(read_file(starts()[0] / "ncclog-run.task-0.log").find("after SIGTERM"),
             std::string::npos);
 }
 
-TEST_F(Run, ACommandMayOutliveASignal) {
-  const std::string up = (dir_.path() / "up").string();
-  const Outcome out = run_command(
-      {.arguments = {"/bin/bash", "-c",
-                     terminated(logs(), up,
-                                "trap \"caught=1\" TERM; touch " + up +
-                                    "; until [ \"$caught\" ]; do sleep 0.05; done; exit 5")}});
+TEST_F(Run, ACommandMayIgnoreASignal) {
+  // Of two signals the first one in number is passed on first.
+  const Outcome out = run_terminated(logs(), "trap \"\" TERM; trap \"exit 5\" WINCH; ");
   EXPECT_EQ(out.standard_output, "status 5\n") << out.standard_error;
 }
 
@@ -223,8 +221,8 @@ TEST_F(Run, WorkersOfTorchrunAreTasks) {
 
 TEST_F(Run, AStallIsToldWhileItLasts) {
   const Outcome out =
-      run({"--stall", "1", "--level", "collectives"},
-          leave_logs("timeout-rank-skips") + until_a_stall_is_told() + "echo went on");
+      run_until("rank 5 called AllGather", {"--stall", "1", "--level", "collectives"},
+                leave_logs("timeout-rank-skips") + "read line; echo went on");
   EXPECT_EQ(out.standard_output, "went on\n");
   EXPECT_EQ(out.exit_code, 0);
   const size_t told = out.standard_error.find("nothing was written for 1 s");
@@ -262,7 +260,8 @@ std::string dump_when_asked() {
 }
 
 TEST_F(Run, AStallAsksTheFlightRecorders) {
-  const Outcome out = run({"--stall", "1"}, dump_when_asked() + until_a_stall_is_told());
+  const Outcome out =
+      run_until("Rank 1 holds the job up", {"--stall", "1"}, dump_when_asked() + "read line");
   const size_t told = out.standard_error.find("nothing was written for 1 s");
   ASSERT_NE(told, std::string::npos) << out.standard_error;
   EXPECT_NE(out.standard_error.find("Rank 1 holds the job up", told), std::string::npos)
@@ -277,8 +276,9 @@ TEST_F(Run, WithoutAStallNobodyIsAsked) {
 }
 
 TEST_F(Run, AStallThatLastsUntilTheEndIsKnownThen) {
-  const Outcome out = run({"--stall", "1", "--level", "collectives"},
-                          leave_logs("timeout-rank-skips") + until_a_stall_is_told() + "exit 1");
+  const Outcome out =
+      run_until("rank 5 called AllGather", {"--stall", "1", "--level", "collectives"},
+                leave_logs("timeout-rank-skips") + "read line; exit 1");
   EXPECT_EQ(out.exit_code, 1);
   const std::string text = report();
   EXPECT_NE(text.find("'ncclog run' saw that nothing was written for 1 s"), std::string::npos)
@@ -286,13 +286,12 @@ TEST_F(Run, AStallThatLastsUntilTheEndIsKnownThen) {
 }
 
 TEST_F(Run, AStallAfterWhichTheWorkWentOnIsForgotten) {
-  run({"-q", "--stall", "2", "--level", "collectives"},
-      leave_logs("timeout-rank-skips") + until_a_stall_is_told() +
-          until("ncclog-run.task-0.log", "something is written again",
-                "echo . >> \"$NCCL_DEBUG_FILE\"; ") +
-          "exit 1");
-  ASSERT_EQ(starts().size(), 1U);
-  EXPECT_TRUE(fs::exists(starts()[0] / "stall.md"));
+  // Steps of half a second, until it is noticed that they are no last words.
+  run_until("rank 5 called AllGather", {"--stall", "2", "--level", "collectives"},
+            leave_logs("timeout-rank-skips") +
+                "read line; cd \"$(dirname \"$NCCL_DEBUG_FILE\")\"; "
+                "until grep -q 'written again' ncclog-run.task-0.log; do "
+                "echo . >> \"$NCCL_DEBUG_FILE\"; sleep 0.5; done; exit 1");
   EXPECT_EQ(report().find("nothing was written for"), std::string::npos) << report();
 }
 
@@ -300,8 +299,8 @@ TEST_F(Run, StacksAreCollectedWhileAStallLasts) {
   const std::string program = dir_.add("bin/py-spy", "#!/bin/sh\necho stack of $3\n");
   fs::permissions(program, fs::perms::owner_all);
   const std::string path = (dir_.path() / "bin").string() + ":/usr/bin:/bin";
-  run({"--stall", "1", "--stacks", "--level", "collectives"}, until_a_stall_is_told(),
-      {{"PATH", path}});
+  run_until("stacks of pid", {"--stall", "1", "--stacks", "--level", "collectives"}, "read line",
+            {{"PATH", path}});
   ASSERT_EQ(starts().size(), 1U);
   for (const auto& entry : fs::directory_iterator(starts()[0])) {
     if (!entry.path().filename().string().starts_with("stacks.")) continue;

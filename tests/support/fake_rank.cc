@@ -14,6 +14,9 @@
 //   enter     enters NUMBER calls and completes one less, then hangs (PHASE is completion)
 //   probe     of `probe GPU`: that GPU does not answer (PHASE is ignored)
 //
+// Who hangs or is stubborn says so by a byte into the pipe FAKE_READY, if there is one, and keeps it
+// open until it ends.
+//
 // A corruption that its command names is found.
 
 #include <fcntl.h>
@@ -153,8 +156,9 @@ class FakeRank {
 
   void commit(const Misdeed& misdeed) {
     const std::string& what = misdeed.what;
-    if (what == "hang") await("never");
     if (what == "stubborn") signal(SIGTERM, SIG_IGN);
+    if (what == "hang" || what == "stubborn") tell_ready();
+    if (what == "hang") await("never");
     if (what == "deaf" || what == "stubborn") sleep_for_ever();
     if (what == "die") die(misdeed.number);
     if (what == "exit") std::cerr << "fake: cannot go on\n", std::_Exit(misdeed.number);
@@ -169,6 +173,12 @@ class FakeRank {
     if (what == "child" || what == "orphan") leave_child(what == "orphan");
     if (what == "segment") leave_segment(misdeed.number);
     if (what == "enter") enter(static_cast<uint64_t>(misdeed.number));
+  }
+
+  static void tell_ready() {
+    const char* pipe = std::getenv("FAKE_READY");
+    if (pipe == nullptr) return;
+    if (write(open(pipe, O_WRONLY | O_CLOEXEC), "!", 1) != 1) std::_Exit(9);
   }
 
   [[noreturn]] static void die(int number) {

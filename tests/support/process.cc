@@ -70,13 +70,21 @@ void give(int& end, std::string_view& rest) {
   if (n <= 0 || rest.empty()) Pipe::close_end(end);
 }
 
-/// Feeds and reads until the process has closed both outputs; poll ignores ends that are closed.
-void exchange(std::string_view input, Pipe& in, Pipe& out, Pipe& err, Outcome& outcome) {
-  if (input.empty()) Pipe::close_end(in.write_end);
+/// Feeds and reads until the process has closed both outputs; poll ignores ends that are closed, and
+/// the input's before it is due. Who is silent for two minutes will not tell.
+void exchange(const Command& command, Pipe& in, Pipe& out, Pipe& err, Outcome& outcome) {
+  constexpr int kPatienceMs = 120'000;
+  std::string_view input = command.standard_input;
+  bool is_due = command.until_told.empty();
   while (out.read_end >= 0 || err.read_end >= 0) {
-    std::array<pollfd, 3> polled{
-        {{in.write_end, POLLOUT, 0}, {out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}}};
-    if (poll(polled.data(), polled.size(), -1) < 0) return;
+    if (!is_due) is_due = outcome.standard_error.find(command.until_told) != std::string::npos;
+    if (is_due && input.empty()) Pipe::close_end(in.write_end);
+    std::array<pollfd, 3> polled{{{is_due ? in.write_end : -1, POLLOUT, 0},
+                                  {out.read_end, POLLIN, 0},
+                                  {err.read_end, POLLIN, 0}}};
+    const int ready = poll(polled.data(), polled.size(), is_due ? -1 : kPatienceMs);
+    if (ready < 0) return;
+    is_due = is_due || ready == 0;
     if (polled[0].revents != 0) give(in.write_end, input);
     if (polled[1].revents != 0) take(out.read_end, outcome.standard_output);
     if (polled[2].revents != 0) take(err.read_end, outcome.standard_error);
@@ -98,9 +106,11 @@ void wait_for(pid_t child, Outcome& outcome) {
 
 }  // namespace
 
+IgnoredSigpipe::IgnoredSigpipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+IgnoredSigpipe::~IgnoredSigpipe() { std::signal(SIGPIPE, before_); }
+
 Outcome run_command(const Command& command) {
-  // A process that ends without reading its input must not end the test.
-  std::signal(SIGPIPE, SIG_IGN);
+  const IgnoredSigpipe while_it_runs;
   auto start = std::chrono::steady_clock::now();
   Pipe in, out, err;
   pid_t child = fork();
@@ -113,7 +123,7 @@ Outcome run_command(const Command& command) {
   Pipe::close_end(out.write_end);
   Pipe::close_end(err.write_end);
   Outcome outcome;
-  exchange(command.standard_input, in, out, err, outcome);
+  exchange(command, in, out, err, outcome);
   wait_for(child, outcome);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;

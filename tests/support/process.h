@@ -14,6 +14,9 @@ namespace ncclog::testing {
 struct Command {
   std::vector<std::string> arguments;  ///< The first one is the program, a path or a name in PATH.
   std::string standard_input;
+  /// The input comes, or ends where there is none, once standard error holds this: what the command
+  /// waits for may be what is told while it waits. Empty: at once.
+  std::string until_told;
   std::string folder;  ///< Where it runs; empty: where the test runs.
   /// Added to the test's own environment, or replacing what stands there.
   std::vector<std::pair<std::string, std::string>> environment;
@@ -30,5 +33,18 @@ struct Outcome {
 
 /// Runs `command` to its end. Throws std::runtime_error only if no process can be made.
 Outcome run_command(const Command& command);
+
+/// While it lives, writing to a process that has ended without reading ends nobody. Afterwards it is
+/// as before, for the tests that share this process.
+class IgnoredSigpipe {
+ public:
+  IgnoredSigpipe();
+  ~IgnoredSigpipe();
+  IgnoredSigpipe(const IgnoredSigpipe&) = delete;
+  IgnoredSigpipe& operator=(const IgnoredSigpipe&) = delete;
+
+ private:
+  void (*before_)(int);
+};
 
 }  // namespace ncclog::testing

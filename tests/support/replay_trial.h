@@ -4,9 +4,25 @@
 
 #pragma once
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
 #include "replay/plan/plan.h"
 
 namespace ncclog::testing {
+
+/// Whoever carries a run out adopts its orphans. When this ends, the test's process adopts none any
+/// more, and has no ended one left: the tests after it begin as they would by themselves.
+struct AdoptsNobodyAfterwards {
+  AdoptsNobodyAfterwards() = default;
+  AdoptsNobodyAfterwards(const AdoptsNobodyAfterwards&) = delete;
+  AdoptsNobodyAfterwards& operator=(const AdoptsNobodyAfterwards&) = delete;
+  ~AdoptsNobodyAfterwards() {
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
+};
 
 /// Two ranks that were on two hosts, one communicator, a missing call.
 inline ReplayPlan two_rank_plan() {

@@ -30,7 +30,7 @@ class Slurm {
   std::string in(const std::string& name) const { return (folder_.path() / name).string(); }
   void write_configuration();
   bool start(std::vector<std::string> arguments) const;
-  bool is_idle() const;
+  bool takes_jobs() const;
 
   TempDir folder_;
   std::string conf_;

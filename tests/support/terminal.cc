@@ -6,13 +6,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
+
+#include "support/process.h"
 
 namespace ncclog::testing {
 namespace {
@@ -82,11 +84,10 @@ void drain(int end, Screen& screen) {
 
 void feed(const TerminalCommand& command, Screen& seen, int end) {
   for (const std::string& piece : command.pieces) {
-    std::this_thread::sleep_for(command.pause);
     if (write(end, piece.data(), piece.size()) < 0) break;
   }
-  std::this_thread::sleep_for(command.pause);
   if (!command.until_seen.empty()) seen.wait_for(command.until_seen);
+  if (command.before_end) command.before_end();
   close(end);
 }
 
@@ -119,7 +120,7 @@ TerminalRun run_in_terminal(const TerminalCommand& command) {
   if (child == 0) become(command, in, out);
   close(in[0]);
   close(out[1]);
-  std::signal(SIGPIPE, SIG_IGN);
+  const IgnoredSigpipe while_it_runs;
   Screen seen;
   Screen output;
   std::thread feeder([&] { feed(command, seen, in[1]); });

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +15,9 @@ namespace ncclog::testing {
 struct TerminalCommand {
   std::vector<std::string> arguments;  ///< The first one is the program.
   std::vector<std::string> pieces;     ///< Of standard input, a pipe, one after the other.
-  std::chrono::milliseconds pause{0};  ///< Before each piece and before the end of the input.
-  /// Its input goes on until the terminal shows this, or a minute long. Empty: until the pause
-  /// ends.
+  /// Its input goes on until the terminal shows this, or a minute long. Empty: it ends at once.
   std::string until_seen;
+  std::function<void()> before_end;  ///< Called before its input ends, if there is one.
   int columns = 80;
   bool output_too = false;  ///< Standard output is the terminal as well; else it is kept apart.
   std::vector<std::pair<std::string, std::string>> environment;  ///< TERM is xterm anyhow.

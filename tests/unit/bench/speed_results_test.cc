@@ -57,10 +57,10 @@ TEST(TimedRuns, MedianIsTheMiddleOne) {
 TEST(TimedRuns, RunsTakeTurnsAndKeepTheirNames) {
   const TempDir folder;
   const std::string turns = folder.add("turns", "");
-  const auto runs = run_in_turns(
-      {{"a", "printf a >>" + turns}, {"b", "printf b >>" + turns}, {"sleep", "sleep 0.05"}}, 3);
+  const auto runs = run_in_turns({{"a", "printf a >>" + turns}, {"b", "printf b >>" + turns}}, 3);
   EXPECT_EQ(read_file(turns), "ababab");
-  EXPECT_GE(timed(runs, "sleep").seconds, 0.05);
+  EXPECT_EQ(timed(runs, "b").name, "b");
+  EXPECT_GT(timed(runs, "b").seconds, 0);
   EXPECT_THROW(timed(runs, "other"), std::out_of_range);
 }
 

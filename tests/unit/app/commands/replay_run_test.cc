@@ -1,12 +1,11 @@
 // Programs that play ncclog-replay: they write a prepared outcome where they are told to.
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -20,6 +19,7 @@
 #include "replay/judge/outcome.h"
 #include "replay/judge/verdict.h"
 #include "replay/plan/plan_json.h"
+#include "support/named_pipe.h"
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/replay_samples.h"
@@ -315,36 +315,34 @@ TEST(RunRunner, SaysWhichLibraryIsMissing) {
 }
 
 TEST(RunRunner, EndsWhatTakesTooLong) {
-  const RunnerEnd end = run_script("sleep 30", 0.1);
+  const RunnerEnd end = run_script("exec sleep 600", 0.1);
   EXPECT_TRUE(end.expired);
   EXPECT_EQ(end.signal, SIGTERM);
   EXPECT_EQ(runner_trouble(end), "it took longer than it can need, and was ended");
 }
 
 TEST(RunRunner, KillsWhatDoesNotEndWhenItIsTold) {
-  const RunnerEnd end = run_script("trap '' TERM; while :; do sleep 0.05; done", 3, 0.1);
+  // What is blocked here is blocked in the script, however late that begins.
+  sigset_t told;
+  sigset_t before;
+  sigemptyset(&told);
+  sigaddset(&told, SIGTERM);
+  sigprocmask(SIG_BLOCK, &told, &before);
+  const RunnerEnd end = run_script("exec sleep 600", 0.1, 0.1);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
   EXPECT_TRUE(end.expired);
   EXPECT_EQ(end.signal, SIGKILL);
 }
 
-/// True once a file of that name is there; waits for it for a while.
-bool appears(const std::filesystem::path& file) {
-  for (int i = 0; i < 1200 && !std::filesystem::exists(file); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return std::filesystem::exists(file);
-}
-
 TEST(RunRunner, HandsARequestToStopOn) {
   const testing::TempDir folder;
-  const std::filesystem::path ready = folder.path() / "ready";
+  testing::NamedPipe ready(folder.path() / "ready");
   std::thread user([&ready] {
-    appears(ready);
+    ready.wait();
     kill(getpid(), SIGINT);
   });
-  const RunnerEnd end = run_script("trap 'echo cleaned; exit 130' INT; touch " + ready.string() +
-                                       "; while :; do sleep 0.05; done",
-                                   120);
+  const RunnerEnd end =
+      run_script("trap 'echo cleaned; exit 130' INT; " + ready.tell_and_wait(), 120);
   user.join();
   EXPECT_TRUE(end.stopped);
   EXPECT_EQ(end.exit_code, 130);
@@ -353,23 +351,29 @@ TEST(RunRunner, HandsARequestToStopOn) {
 
 TEST(RunRunner, EndsWithWhoeverStartedIt) {
   const testing::TempDir folder;
-  const std::string script = "cd " + folder.path().string() +
-                             "; trap 'touch told; exit' TERM; touch ready; "
-                             "while :; do sleep 0.05; done";
+  testing::NamedPipe ready(folder.path() / "ready");
+  testing::NamedPipe told(folder.path() / "told");
+  const std::string script =
+      "trap 'echo >" + told.path() + "; exit' TERM; " + ready.tell_and_wait();
   const pid_t starter = fork();
   if (starter == 0) {
-    run_script(script);
+    run_script(script, 120);
     _exit(0);
   }
-  EXPECT_TRUE(appears(folder.path() / "ready"));
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "told"));
+  EXPECT_TRUE(ready.wait());
   kill(starter, SIGKILL);
   waitpid(starter, nullptr, 0);
-  EXPECT_TRUE(appears(folder.path() / "told"));
+  EXPECT_TRUE(told.wait());
 }
 
 TEST(RunRunner, DoesNotWaitForOthersThatHoldItsOutput) {
-  EXPECT_EQ(run_script("sleep 5 & echo done").last_words, "done\n");
+  const testing::TempDir folder;
+  testing::NamedPipe never(folder.path() / "never");
+  // The other one reads until this test opens the pipe and closes it again.
+  const RunnerEnd end = run_script("cat " + never.path() + " & echo done", 120);
+  EXPECT_EQ(end.last_words, "done\n");
+  ASSERT_FALSE(end.expired);
+  std::ofstream(never.path()).flush();
 }
 
 TEST(RunRunner, KeepsTheLastOfLongOutput) {

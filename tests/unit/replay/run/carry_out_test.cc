@@ -13,6 +13,7 @@
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/coordinator.h"
+#include "support/named_pipe.h"
 #include "support/paths.h"
 #include "support/replay_trial.h"
 #include "support/temp_dir.h"
@@ -22,15 +23,26 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// FAKE_RANK as long as it lives.
-struct Misdeeds {
-  explicit Misdeeds(const char* text) { setenv("FAKE_RANK", text, 1); }
-  ~Misdeeds() { unsetenv("FAKE_RANK"); }
+/// A variable that fake ranks read, as long as this lives.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
 };
 
 /// A carried-out replay of the plan, on a machine with three idle GPUs that do not exist.
 struct CarriedOut {
+  AdoptsNobodyAfterwards afterwards;
   TempDir folder;
+  // Other tests may leave things in the system's own at the same time.
+  Variable shared_memory{"FAKE_SHARED_MEMORY", folder.path().native()};
   ReplayMachine machine;
   RunFlags flags;
   CarryOutPatience patience;
@@ -42,9 +54,7 @@ struct CarriedOut {
       machine.gpus.push_back(
           {{index, "NVIDIA H200", "0000:0a:00.0", 1LL << 37}, 1LL << 37, std::vector<int64_t>()});
     }
-    // Other tests may leave things in the system's own at the same time.
     machine.shared_folder = folder.path().native();
-    setenv("FAKE_SHARED_MEMORY", machine.shared_folder.c_str(), 1);
     machine.program = (build_dir() / "tests/fake_rank").native();
     flags.plan = folder.add("plan.json", write_plan(two_rank_plan()));
     flags.out = (folder.path() / "out").native();
@@ -56,7 +66,7 @@ struct CarriedOut {
   }
 
   ReplayOutcome carry_out(const char* misdeeds = "") {
-    const Misdeeds in_force(misdeeds);
+    const Variable in_force("FAKE_RANK", misdeeds);
     status = ncclog::carry_out(flags, machine, says, patience);
     return outcome();
   }
@@ -192,11 +202,13 @@ TEST(CarryOut, KeepsTheOutcomeOfAnEarlierReplay) {
 
 TEST(CarryOut, PassesSignalsOnToItsRanks) {
   CarriedOut trial;
-  const auto started = std::filesystem::path(trial.flags.out) / "run-1-defect/rank-1.out";
+  NamedPipe ready(trial.folder.path() / "ready");
+  const Variable told("FAKE_READY", ready.path());
   const pid_t self = getpid();
+  // A process, not a thread: the signal is held by the one that carries out alone.
   const pid_t killer = fork();
   if (killer == 0) {
-    for (int round = 0; round < 6000 && !std::filesystem::exists(started); ++round) usleep(10000);
+    ready.wait();
     kill(self, SIGINT);
     _exit(0);
   }
@@ -209,7 +221,7 @@ TEST(CarryOut, PassesSignalsOnToItsRanks) {
 
 /// What a selftest on GPUs 0 and 2 says, each sentence without its time.
 std::string selftest_of(CarriedOut& trial, const char* misdeeds) {
-  const Misdeeds in_force(misdeeds);
+  const Variable in_force("FAKE_RANK", misdeeds);
   trial.flags.devices = {0, 2};
   trial.status = selftest(trial.flags, true, trial.machine, trial.says, trial.patience);
   return trial.says.str();

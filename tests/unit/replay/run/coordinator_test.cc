@@ -15,6 +15,7 @@
 #include "replay/plan/plan_json.h"
 #include "replay/run/gpus.h"
 #include "replay/run/processes.h"
+#include "support/named_pipe.h"
 #include "support/paths.h"
 #include "support/replay_trial.h"
 #include "support/temp_dir.h"
@@ -260,28 +261,24 @@ TEST(Coordinator, EndsTheRunOnASignal) {
 }
 
 TEST(Coordinator, TakesItsRanksWithItWhenItIsKilled) {
-  adopt_orphans();
   MisdeedTrial trial("0:stubborn:init 1:stubborn:init");
+  NamedPipe ready(trial.folder.path() / "ready");
+  for (ProcessStart& start : trial.request.processes)
+    start.environment["FAKE_READY"] = ready.path();
   const pid_t supervisor = fork();
   if (supervisor == 0) {
     trial.run();
     _exit(0);
   }
-  // Both are there once their output is.
-  const std::filesystem::path last = trial.folder.path() / "rank-1.out";
-  for (int round = 0; round < 2000 && !std::filesystem::exists(last); ++round) usleep(10000);
-  usleep(50000);
+  EXPECT_TRUE(ready.wait(2)) << "both ranks are there";
   kill(supervisor, SIGKILL);
   waitpid(supervisor, nullptr, 0);
-  // Its ranks are children of this process now.
-  for (int ended = 0, round = 0; ended < 2 && round < 2000; ++round) {
-    if (waitpid(-1, nullptr, WNOHANG) > 0) ++ended;
-    usleep(10000);
-  }
+  EXPECT_TRUE(ready.wait_for_end());
   EXPECT_TRUE(end_strays({}, trial.request.token).empty());
 }
 
 TEST(Coordinator, LeavesNothingAfterTwentyHangs) {
+  const AdoptsNobodyAfterwards afterwards;
   adopt_orphans();
   const size_t descriptors = open_descriptors();
   for (int round = 0; round < 20; ++round) {

@@ -10,10 +10,12 @@
 namespace ncclog::testing {
 namespace {
 
+constexpr int kPatienceMs = 60'000;  ///< Without a byte for so long, none will come.
+
 /// Waits until something is there to be read.
 void wait_for(int descriptor) {
   pollfd polled{descriptor, POLLIN, 0};
-  ASSERT_EQ(poll(&polled, 1, 2000), 1);
+  ASSERT_EQ(poll(&polled, 1, kPatienceMs), 1);
 }
 
 /// Both ends of a channel.
@@ -29,7 +31,7 @@ struct Talk {
     while (heard.size() < lines && coordinator.is_open()) {
       rank.flush();
       pollfd polled{coordinator.descriptor(), POLLIN, 0};
-      if (poll(&polled, 1, 2000) != 1) break;
+      if (poll(&polled, 1, kPatienceMs) != 1) break;
       coordinator.receive();
       while (auto line = coordinator.next_line()) heard.push_back(*line);
     }
