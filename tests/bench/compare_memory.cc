@@ -29,7 +29,9 @@ struct Shape {
   LogMix mix;
 };
 
-constexpr Shape kShapes[] = {{"regular", LogMix::Collectives}, {"irregular", LogMix::Irregular}};
+constexpr Shape kShapes[] = {{"regular", LogMix::Collectives},
+                             {"irregular", LogMix::Irregular},
+                             {"everything", LogMix::Everything}};
 
 struct Measured {
   std::string_view name;

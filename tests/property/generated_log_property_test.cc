@@ -1,4 +1,6 @@
-// Does a long log cost little memory, and is its report the same however it is read?
+// Is the report on a long log the same however it is read? What memory that takes is measured by
+// tests/bench/compare_memory: a process inherits the peak of the one that starts it, and tests share
+// a large one.
 
 #include <gtest/gtest.h>
 
@@ -13,11 +15,9 @@ namespace ncclog::testing {
 namespace {
 
 const uint64_t kBytes = is_sanitized() ? 8 << 20 : 64 << 20;
-const bool kMeasuresMemory = !is_sanitized();  // A sanitizer's own bookkeeping is most of it.
-constexpr long kMaxRssKib = 256 << 10;
 
 /// Two mixes, each read once a row; larger than what is read as one unit unless sanitized.
-TEST(GeneratedLogProperty, ThreadsChangeNeitherReportNorMemory) {
+TEST(GeneratedLogProperty, ThreadsDoNotChangeTheReport) {
   for (LogMix mix : {LogMix::Collectives, LogMix::Everything}) {
     TempDir folder;
     std::string log = (folder.path() / "generated.log").string();
@@ -31,9 +31,6 @@ TEST(GeneratedLogProperty, ThreadsChangeNeitherReportNorMemory) {
       ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
       if (first.empty()) first = outcome.standard_output;
       EXPECT_TRUE(outcome.standard_output == first) << threads << " threads";
-      if (kMeasuresMemory) {
-        EXPECT_LE(outcome.peak_rss_kib, kMaxRssKib) << threads << " threads";
-      }
     }
     EXPECT_FALSE(first.empty());
   }
