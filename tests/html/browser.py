@@ -98,7 +98,7 @@ class Browser:
     def new_page(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        return Page(self, target, session)
+        return Page(self, session)
 
     def _write(self, data):
         while data:
@@ -119,9 +119,8 @@ class Browser:
 class Page:
     """One tab. What it asked for and complained about since it was opened is in its events."""
 
-    def __init__(self, browser, target, session):
+    def __init__(self, browser, session):
         self._browser = browser
-        self._target = target
         self._session = session
         for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
             self.call(domain + ".enable")
@@ -181,6 +180,3 @@ class Page:
     def screenshot(self, path, whole=True):
         answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         pathlib.Path(path).write_bytes(base64.b64decode(answer["data"]))
-
-    def close(self):
-        self._browser.call("Target.closeTarget", targetId=self._target)
