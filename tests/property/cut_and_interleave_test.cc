@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -151,8 +152,11 @@ std::string described(std::string_view text, std::vector<size_t> cuts,
 
 TEST(CutAnywhereProperty, GivesTheSameJob) {
   const std::string whole = described(kLog, {});
-  for (size_t at = 0; at <= kLog.size(); ++at) {
-    ASSERT_EQ(described(kLog, {next_start(kLog, at)}), whole) << "cut at byte " << at;
+  std::set<size_t> cuts;  // Most bytes lead to the cut of the byte before.
+  for (size_t at = 0; at <= kLog.size(); ++at) cuts.insert(next_start(kLog, at));
+  EXPECT_GT(cuts.size(), 30u);
+  for (const size_t cut : cuts) {
+    ASSERT_EQ(described(kLog, {cut}), whole) << "cut at byte " << cut;
   }
 }
 

@@ -168,7 +168,7 @@ TEST(KnownCallsProperty, TornTrainingOutputSaysTheSame) {
     streams.push_back(log);
   }
   for (const int percent : {0, 1, 5, 30}) {
-    for (int round = 0; round < 15; ++round) {
+    for (uint64_t round = 0; round < affordable(15); ++round) {
       const std::string torn = tear(streams, {percent, 4000}, random);
       expect_same(torn, random, std::to_string(percent) + " % cut, round " + std::to_string(round));
     }
@@ -210,7 +210,7 @@ TEST(KnownCallsProperty, TornLogsSayTheSame) {
     streams.push_back(log);
   }
   for (const int percent : {0, 1, 3, 30}) {
-    for (int round = 0; round < 25; ++round) {
+    for (uint64_t round = 0; round < affordable(25); ++round) {
       const std::string torn = tear(streams, {percent, 1500}, random);
       expect_same(torn, random, std::to_string(percent) + " % cut, round " + std::to_string(round));
     }
@@ -287,7 +287,7 @@ TEST(KnownMessagesProperty, TornLinesOfRanksThatComeUpSayTheSame) {
         {.bytes = 60'000, .ranks = 16, .mix = LogMix::Init, .rank = rank, .channels = 2}));
   }
   for (const int percent : {0, 1, 5, 30}) {
-    for (int round = 0; round < 20; ++round) {
+    for (uint64_t round = 0; round < affordable(20); ++round) {
       const std::string torn = tear(streams, {percent, 4000}, random);
       expect_same(torn, random, std::to_string(percent) + " % cut, round " + std::to_string(round));
     }
@@ -335,24 +335,24 @@ std::string steps(std::mt19937& random, size_t lines, const std::vector<std::str
 TEST(KnownShapesProperty, StepLinesSayTheSame) {
   std::mt19937 random(17);
   uint64_t known = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (uint64_t round = 0; round < affordable(60); ++round) {
     known +=
         expect_same(steps(random, 600, {"\n"}), random, "round " + std::to_string(round)).known;
   }
-  EXPECT_GT(known, 3'000u);
+  EXPECT_GT(known, affordable(3'000));
 }
 
 TEST(KnownShapesProperty, PiecesThatProgressBarsDrawSayTheSame) {
   std::mt19937 random(19);
   uint64_t known = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (uint64_t round = 0; round < affordable(60); ++round) {
     // Long lines of pieces, lines of one or two, and such as Windows ends.
     const std::vector<std::vector<std::string>> ends = {
         {"\r"}, {"\r\n"}, {"\r", "\n"}, {"\r", "\r", "\r", "\r", "\r", "\n", "\r\n"}};
-    const std::string log = steps(random, 600, ends[static_cast<size_t>(round) % ends.size()]);
+    const std::string log = steps(random, 600, ends[round % ends.size()]);
     known += expect_same(log, random, "round " + std::to_string(round)).known;
   }
-  EXPECT_GT(known, 3'000u);
+  EXPECT_GT(known, affordable(3'000));
 }
 
 TEST(KnownCallsProperty, SampleLogsSayTheSame) {

@@ -20,7 +20,7 @@
 namespace ncclog::testing {
 namespace {
 
-constexpr unsigned kRounds = 40;  ///< Of each sample.
+const unsigned kRounds = static_cast<unsigned>(affordable(40));  ///< Of each sample.
 
 constexpr std::string_view kSamples[] = {"healthy-1node-8gpu",
                                          "healthy-2node-socket",

@@ -13,6 +13,7 @@
 #include "diagnose/facts/fact.h"
 #include "support/call_log.h"
 #include "support/dump_line.h"
+#include "support/paths.h"
 
 namespace ncclog::testing {
 namespace {
@@ -105,7 +106,7 @@ std::string answer(const Job& job, std::string_view fact) {
   return fact_text(value) + (ranks.empty() ? "" : " " + ranges_text(ranks));
 }
 
-constexpr uint32_t kRecorderSeeds = 400;  ///< Of each fault.
+const uint64_t kRecorderSeeds = affordable(400);  ///< Of each fault.
 
 TEST(RecorderProperty, AHealthyJobsDumpsNameNobody) {
   for (uint32_t seed = 0; seed < kRecorderSeeds; ++seed) {
@@ -138,7 +139,7 @@ TEST(RecorderProperty, OnlyTheLateRankIsNamedAndOnlyWhereNothingIsLost) {
     ++clear;
     found += late == guilty ? 1 : 0;
   }
-  EXPECT_GT(clear, 50);
+  EXPECT_GT(clear, static_cast<int>(kSeeds / 8));
   EXPECT_EQ(found, clear);
 }
 
@@ -157,7 +158,7 @@ TEST(RecorderProperty, OnlyTheOddRankOfAMajorityIsNamed) {
     ++found;
     EXPECT_GT(run.world, 2) << "seed " << seed;
   }
-  EXPECT_GT(found, 100);
+  EXPECT_GT(found, static_cast<int>(kSeeds / 4));
 }
 
 }  // namespace

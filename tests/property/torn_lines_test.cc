@@ -25,7 +25,7 @@
 namespace ncclog::testing {
 namespace {
 
-constexpr unsigned kTornParts = 4;  ///< Tests that share the seeds, so that they run side by side.
+constexpr unsigned kTornParts = 2;  ///< Tests that share the seeds, so that they run side by side.
 
 /// NCCLOG_TORN_SEEDS says how many to try; NCCLOG_TORN_FIRST the first of them.
 unsigned from_environment(const char* name, unsigned otherwise) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ std::filesystem::path ncclog_binary();
 std::filesystem::path cmake_command();
 /// True if the program under test checks its memory: it is several times slower and larger then.
 bool is_sanitized();
+/// How many of so many seeds, or rounds, a test tries: a quarter where the program under test is
+/// sanitized. Every build without sanitizers tries all.
+uint64_t affordable(uint64_t seeds);
 /// sample_logs/<name>/logs.
 std::filesystem::path sample_logs(const std::filesystem::path& name);
 /// The folders of sample_logs/ that have logs, sorted.

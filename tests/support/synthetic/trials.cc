@@ -104,23 +104,31 @@ uint64_t Tally::count(std::string_view kind) const {
   return jobs_with.size();
 }
 
-Tally judge_seeds(uint64_t first, uint64_t count, int threads, Jobs jobs) {
+Tally Tallies::all() && {
+  run_once.add(std::move(run_again));
+  return std::move(run_once);
+}
+
+Tallies judge_seeds(uint64_t first, uint64_t count, int threads) {
   std::atomic<uint64_t> next = 0;
-  std::vector<Tally> parts(static_cast<size_t>(threads));
+  std::vector<Tallies> parts(static_cast<size_t>(threads));
   std::vector<std::thread> workers;
-  for (Tally& part : parts) {
-    workers.emplace_back([&, jobs] {
+  for (Tallies& part : parts) {
+    workers.emplace_back([&] {
       const Analyst analyst;
       for (uint64_t i = next++; i < count; i = next++) {
         const SyntheticJob job = make_synthetic_job(first + i, fault_of(first + i));
-        if (jobs == Jobs::RunOnce && job.attempts.size() > 1) continue;
-        part.add(job, first + i, analyst.report_on(job));
+        Tally& tally = job.attempts.size() > 1 ? part.run_again : part.run_once;
+        tally.add(job, first + i, analyst.report_on(job));
       }
     });
   }
   for (std::thread& worker : workers) worker.join();
-  Tally all;
-  for (Tally& part : parts) all.add(std::move(part));
+  Tallies all;
+  for (Tallies& part : parts) {
+    all.run_once.add(std::move(part.run_once));
+    all.run_again.add(std::move(part.run_again));
+  }
   return all;
 }
 

@@ -60,11 +60,16 @@ struct Tally {
 /// The class of `Tally::wrong` that lists the jobs whose guilty have to be named and are not.
 inline constexpr std::string_view kNotNamed = "guilty not named";
 
-/// Which jobs of the seeds are judged.
-enum class Jobs { All, RunOnce };
+/// What came of jobs that ran once, and of those that were started again.
+struct Tallies {
+  Tally run_once;
+  Tally run_again;
+
+  Tally all() &&;
+};
 
 /// Judges the seeds from `first` on, with fault_of() each, side by side in `threads` threads.
-Tally judge_seeds(uint64_t first, uint64_t count, int threads, Jobs jobs = Jobs::All);
+Tallies judge_seeds(uint64_t first, uint64_t count, int threads);
 
 /// The totals, and the wrong seeds of each class; `texts`: how many of a class are told in full.
 std::string summary(const Tally& tally, size_t texts);

@@ -42,8 +42,9 @@ int main(int argc, char** argv) {
   if (args.size() >= 3 && args[0] == "judge") {
     const int threads = args.size() > 3 ? static_cast<int>(number(args[3])) : 1;
     const size_t texts = args.size() > 4 ? number(args[4]) : 1;
-    const Jobs jobs = args.size() > 5 && args[5] == "once" ? Jobs::RunOnce : Jobs::All;
-    std::cout << summary(judge_seeds(number(args[1]), number(args[2]), threads, jobs), texts);
+    const bool once = args.size() > 5 && args[5] == "once";
+    Tallies tallies = judge_seeds(number(args[1]), number(args[2]), threads);
+    std::cout << summary(once ? tallies.run_once : std::move(tallies).all(), texts);
     return 0;
   }
   if (args.size() != 3) {

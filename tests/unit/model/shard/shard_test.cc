@@ -38,6 +38,24 @@ std::vector<std::pair<std::string, uint64_t>> kept(const Shard& shard) {
   return logs;
 }
 
+/// The lines cut at all of `cuts`, put together again from the left or from the right.
+Shard read_in_pieces(const std::vector<std::string>& lines, const std::vector<size_t>& cuts,
+                     bool from_the_right, ReadBefore* before = nullptr) {
+  std::vector<Shard> pieces;
+  size_t begin = 0;
+  for (const size_t cut : cuts) {
+    pieces.push_back(read(lines, begin, cut, before));
+    begin = cut;
+  }
+  pieces.push_back(read(lines, begin, lines.size(), before));
+  while (pieces.size() > 1) {
+    const size_t at = from_the_right ? pieces.size() - 2 : 0;
+    pieces[at].merge(std::move(pieces[at + 1]));
+    pieces.erase(pieces.begin() + static_cast<long>(at) + 1);
+  }
+  return std::move(pieces.front());
+}
+
 TEST(Shard, KeepsTheSameProcessesAndCountsTheSameLossesWhereverItIsCut) {
   const std::vector<std::string> lines = lines_of_many_processes();
   const Shard whole = read(lines, 0, lines.size());
@@ -45,11 +63,11 @@ TEST(Shard, KeepsTheSameProcessesAndCountsTheSameLossesWhereverItIsCut) {
   uint64_t kept_lines = 0;
   for (const auto& [host, count] : kept(whole)) kept_lines += count;
   EXPECT_EQ(whole.losses.count(Loss::ProcessesDropped), lines.size() - kept_lines);
-  for (const size_t cut : {size_t{1}, size_t{30'000}, size_t{67'000}, lines.size() - 1}) {
-    Shard parts = read(lines, 0, cut);
-    parts.merge(read(lines, cut, lines.size()));
-    EXPECT_EQ(parts.losses, whole.losses) << "cut at " << cut;
-    EXPECT_EQ(kept(parts), kept(whole)) << "cut at " << cut;
+  for (const bool from_the_right : {false, true}) {
+    const Shard parts =
+        read_in_pieces(lines, {1, 30'000, 67'000, lines.size() - 1}, from_the_right);
+    EXPECT_EQ(parts.losses, whole.losses) << "from the right: " << from_the_right;
+    EXPECT_EQ(kept(parts), kept(whole)) << "from the right: " << from_the_right;
   }
 }
 
@@ -104,14 +122,13 @@ TEST(Shard, KeepsTheFewerLinesOfEachTheMoreProcessesSpeakWhereverItIsCut) {
       EXPECT_EQ(places.size(), row.kept);
       EXPECT_TRUE(full);
     }
-    for (const size_t cut : {size_t{2}, lines.size() / 50, lines.size() / 2, lines.size() - 2}) {
-      Shard parts = read(lines, 0, cut);
-      parts.merge(read(lines, cut, lines.size()));
-      EXPECT_EQ(records(parts), whole) << row.processes << " processes, cut at " << cut;
+    const std::vector<size_t> cuts = {2, lines.size() / 50, lines.size() / 2, lines.size() - 2};
+    for (const bool from_the_right : {false, true}) {
+      const Shard parts = read_in_pieces(lines, cuts, from_the_right);
+      EXPECT_EQ(records(parts), whole) << row.processes << " processes, " << from_the_right;
       ReadBefore before(kNone);
-      Shard learning = read(lines, 0, cut, &before);
-      learning.merge(read(lines, cut, lines.size(), &before));
-      EXPECT_EQ(records(learning), whole) << row.processes << " processes, learnt until " << cut;
+      const Shard learning = read_in_pieces(lines, cuts, from_the_right, &before);
+      EXPECT_EQ(records(learning), whole) << row.processes << " processes, learnt before";
     }
   }
 }

@@ -149,10 +149,12 @@ Finding finding(int n, const std::string& word) {
   return finding;
 }
 
-/// A report of which everything is there in masses.
+/// A report of which everything is there in masses. Of words that are too long for an issue by
+/// themselves fewer are too much.
 Report large_report(const std::string& word) {
+  const int divisor = word.size() > kMaxMarkdown ? 16 : 1;
   std::string log;
-  for (int rank = 0; rank < 1024; ++rank) {
+  for (int rank = 0; rank < 1024 / divisor; ++rank) {
     const std::string head = fmt::format("host-{}:{}:{} [0] NCCL INFO ", rank / 8, rank, rank);
     log += head + fmt::format("NCCL_SETTING_{} set by environment to {}\n", rank, word);
     log += head + fmt::format(
@@ -163,17 +165,18 @@ Report large_report(const std::string& word) {
   Report report = sample_report();
   report.job = job_from_text(log, {}, word);
   report.diagnosis.findings.clear();
-  for (int n = 0; n < 200; ++n) report.diagnosis.findings.push_back(finding(n, word));
+  for (int n = 0; n < 200 / divisor; ++n) report.diagnosis.findings.push_back(finding(n, word));
   report.diagnosis.findings[0].explains = {"finding-1", "finding-2", "finding-4"};
   report.diagnosis.verdict = {VerdictStatus::Problem, "It is " + word, "finding-0"};
-  report.diagnosis.not_judged.assign(50, {word, word, word});
-  report.diagnosis.capture.steps.assign(50, word);
-  report.diagnosis.overlays.assign(50, {finding(3, word), Severity::Info, word, word, word});
+  report.diagnosis.not_judged.assign(50 / divisor, {word, word, word});
+  report.diagnosis.capture.steps.assign(50 / divisor, word);
+  report.diagnosis.overlays.assign(50 / divisor,
+                                   {finding(3, word), Severity::Info, word, word, word});
   report.profile = CheckedProfile{.name = word, .title = word, .expectations = {}};
   report.profile->expectations.assign(
-      200, {word, Severity::Error, {.value = false, .what = word}, word});
-  report.job.inputs.resize(4096, report.job.inputs.front());
-  report.job.hosts.assign(1024, word);
+      200 / divisor, {word, Severity::Error, {.value = false, .what = word}, word});
+  report.job.inputs.resize(4096 / divisor, report.job.inputs.front());
+  report.job.hosts.assign(1024 / divisor, word);
   return report;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "support/job_from_files.h"
+#include "support/paths.h"
 #include "support/synthetic/judge.h"
 
 namespace ncclog::testing {
@@ -33,7 +34,7 @@ TEST(SyntheticJob, IsAFunctionOfItsSeed) {
 }
 
 TEST(SyntheticJob, HealthyProgramsEnd) {
-  for (uint64_t seed = 0; seed < 4 * kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < affordable(4 * kSeeds); ++seed) {
     const SyntheticJob job = make_synthetic_job(seed, Fault::None);
     EXPECT_FALSE(job.first().run.hung) << describe(job, seed);
     for (const auto& ends : job.first().run.ends) EXPECT_EQ(ends.how, RankEnd::How::Finished);
@@ -56,7 +57,7 @@ TEST(SyntheticJob, AStoppedRankIsBusyAndOthersWait) {
 
 TEST(SyntheticJob, EveryLineIsRecognised) {
   for (const Fault fault : with_none()) {
-    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (uint64_t seed = 0; seed < affordable(kSeeds); ++seed) {
       const SyntheticJob job = make_synthetic_job(seed, fault);
       if (job.layout.world > 64 || fault == Fault::CutFile) continue;
       const Job read = job_from_files(job.files);
@@ -69,7 +70,7 @@ TEST(SyntheticJob, EveryLineIsRecognised) {
 TEST(SyntheticJob, EveryFaultFindsItsPlace) {
   for (const Fault fault : all_faults()) {
     std::set<GroupKind> kinds;
-    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (uint64_t seed = 0; seed < affordable(kSeeds); ++seed) {
       const SyntheticJob job = make_synthetic_job(seed, fault);
       const Planted& planted = job.truth.planted;
       if (planted.group < 0) continue;
