@@ -139,7 +139,7 @@ TEST(RecorderProperty, OnlyTheLateRankIsNamedAndOnlyWhereNothingIsLost) {
     ++clear;
     found += late == guilty ? 1 : 0;
   }
-  EXPECT_GT(clear, static_cast<int>(kSeeds / 8));
+  EXPECT_GT(clear, static_cast<int>(kRecorderSeeds / 8));
   EXPECT_EQ(found, clear);
 }
 
@@ -158,7 +158,7 @@ TEST(RecorderProperty, OnlyTheOddRankOfAMajorityIsNamed) {
     ++found;
     EXPECT_GT(run.world, 2) << "seed " << seed;
   }
-  EXPECT_GT(found, static_cast<int>(kSeeds / 4));
+  EXPECT_GT(found, static_cast<int>(kRecorderSeeds / 4));
 }
 
 }  // namespace

@@ -250,10 +250,19 @@ TEST(NewRule, ProposesAPatternForAnotherLine) {
             std::string::npos);
 }
 
+/// A folder in which this process works until the test ends, however it ends.
+struct WorkingFolder {
+  explicit WorkingFolder(const std::filesystem::path& path) { std::filesystem::current_path(path); }
+  ~WorkingFolder() { std::filesystem::current_path(before); }
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+
+  const std::filesystem::path before = std::filesystem::current_path();
+};
+
 TEST(NewRule, IsWrittenOnceAndUnderAFreeId) {
   const TempDir dir;
-  const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(dir.path());
+  const WorkingFolder in(dir.path());
   const Rulebook rulebook = rulebook_of({sample_rule("taken", "{event: peer_closed}")});
   EXPECT_EQ(write_new_rule(rulebook, "my-rule", "network", "text"), "network/my-rule.yaml");
   EXPECT_EQ(read_file(dir.path() / "network/my-rule.yaml"), "text");
@@ -262,7 +271,6 @@ TEST(NewRule, IsWrittenOnceAndUnderAFreeId) {
   EXPECT_EQ(error_of([&] { write_new_rule(rulebook, "taken", "", "text"); }),
             "rules new: there is a rule 'taken' | it is in rules/taken.yaml; choose another id, or "
             "see 'ncclog rules show taken'");
-  std::filesystem::current_path(before);
   EXPECT_EQ(error_of([] { new_rule_text("My_Rule", "", Job{}); }),
             "rules new: 'My_Rule' is no id | ids are words in lower case, joined by '-'");
 }
