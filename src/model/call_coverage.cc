@@ -206,7 +206,7 @@ bool ends_early(const Job& job, const Communicator& comm, const CallSequence& sh
 /// What a watchdog saw completed in the group of all ranks, all ranks had entered.
 void add_short_of_completed(const Job& job, std::vector<ShortLog>& result) {
   const int communicator = communicator_of_all(job);
-  if (communicator < 0 || !job.runs.empty()) return;
+  if (communicator < 0 || job.runs > 1) return;
   const Communicator& comm = nth_communicator(job, communicator);
   Watched watched;
   for (const CommRank& rank : comm.ranks) {

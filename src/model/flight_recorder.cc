@@ -314,7 +314,7 @@ const FlightRecorderEntry* RecordedRank::call(int64_t number) const {
 
 std::vector<RecordedGroup> recorded_groups(const Job& job) {
   // Ranks of two runs have the same numbers, and no dump says of which run it is.
-  if (!job.runs.empty()) return {};
+  if (job.runs > 1) return {};
   const GroupMembers dumps = dumps_by_rank(job);
   std::vector<RecordedGroup> result;
   size_t ranks = 0;

@@ -167,6 +167,10 @@ bool is_torn(const Job& job) {
   return std::ranges::any_of(job.logs, [](const SpeakerLog& log) { return log.torn; });
 }
 
+bool is_of_one_run(const Job& job) {
+  return job.runs == 1 && std::ranges::none_of(job.processes, &Process::restarted);
+}
+
 int process_of_rank(const Job& job, int rank) {
   if (rank < 0) return -1;
   return only_process(job, [&](const Process& process) { return process.rank == rank; });

@@ -92,17 +92,7 @@ struct Process {
   SourceRef first;
   SourceRef last;
   int64_t last_log = -1;   ///< Into Job::logs: whose last line that is; -1: there is none.
-  int run = -1;            ///< Into Job::runs; -1: there is one, or it is not certain which.
   bool restarted = false;  ///< It begins to use NCCL twice: its pid may have had two lives.
-};
-
-/// Processes that communicators join, directly or through others, where the logs certainly hold
-/// several runs.
-struct Run {
-  std::vector<int> processes;  ///< Into Job::processes, sorted.
-  int nranks = -1;             ///< Of its largest communicator.
-  int attempt = -1;            ///< As JobInput::attempt.
-  bool certain = false;        ///< Else it may be a part of one of the others.
 };
 
 /// State of a rank of a communicator, as far as the lines go.
@@ -280,7 +270,9 @@ struct Job {
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
   std::vector<JobClock> clocks;             ///< By number of the input; of all that hold text.
-  std::vector<Run> runs;                    ///< In order of their first lines; empty: one run.
+  /// Of how many runs it is, as far as that shows (model/build/runs.h). More than one: it is what
+  /// was read, and split_runs makes the job of each.
+  size_t runs = 1;
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
   std::vector<PciListing> pci_devices;               ///< In input order.
@@ -379,6 +371,10 @@ const InitSection* init_section(const Job& job, const CommRank& rank);
 
 /// True if some process is torn: what the job does not say proves nothing.
 bool is_torn(const Job& job);
+
+/// Its processes took part in one run, so they may be compared with each other: neither are there
+/// several, nor may a pid have had several lives.
+bool is_of_one_run(const Job& job);
 
 /// The only process for which `fits` holds; -1 if there is none or more than one.
 template <typename Fits>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,8 +13,9 @@
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/known_messages.h"
-#include "model/build/run_parts.h"
+#include "model/build/split_runs.h"
 #include "rules/host_checks.h"
+#include "rules/judge_runs.h"
 
 namespace ncclog {
 
@@ -44,12 +46,12 @@ std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings
   return result;
 }
 
-namespace {
-
 std::string without_stop(std::string sentence) {
   if (sentence.ends_with('.')) sentence.pop_back();
   return sentence;
 }
+
+namespace {
 
 std::string headline_of(const std::vector<Finding>& findings, const Finding& first) {
   const std::vector<const Finding*> others = consequences_of(findings, first);
@@ -277,10 +279,14 @@ void add_finding(const Rulebook& rulebook, const Rule& rule, JobView& view,
   found.findings.emplace(rule.id, some_left ? build() : std::move(whole));
 }
 
-/// Adds what the rules find that are, or are not, a last resort.
-void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Found& found) {
+/// Adds what those of the rules find that are, or are not, a last resort.
+void find_with(const Rulebook& rulebook, RulesAbout about, bool last_resort, JobView& view,
+               Found& found) {
   const FindingsById others = last_resort ? found.findings : FindingsById{};
   for (const Rule& rule : rulebook.rules) {
+    const bool is_left_out =
+        about != RulesAbout::Everything && rule.of_all_runs != (about == RulesAbout::TheRuns);
+    if (is_left_out) continue;
     // `others` is fixed before the first last resort is judged: they do not hold back each other.
     if (rule.last_resort != last_resort || stands_back(rule, others)) continue;
     const auto open = open_needs(rule, view);
@@ -380,10 +386,10 @@ bool stands_back(const Rule& rule, const FindingsById& findings) {
          });
 }
 
-Found find_all(const Rulebook& rulebook, JobView& view) {
+Found find_all(const Rulebook& rulebook, JobView& view, RulesAbout about) {
   Found found;
-  find_with(rulebook, false, view, found);
-  find_with(rulebook, true, view, found);
+  find_with(rulebook, about, false, view, found);
+  find_with(rulebook, about, true, view, found);
   weigh_by_end(rulebook, view.job(), found);
   change_severities(rulebook, found);
   return found;
@@ -417,7 +423,8 @@ Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
   return verdict;
 }
 
-/// Adds what only reports of hosts show. Other rules do not ask for it: they are about the job.
+}  // namespace
+
 void add_shown_by_reports(const Rulebook& rulebook, const Job& job, Found& found) {
   for (const Rule& rule : rulebook.rules) {
     if (found.findings.contains(rule.id)) continue;
@@ -435,198 +442,33 @@ void add_shown_by_reports(const Rulebook& rulebook, const Job& job, Found& found
   }
 }
 
-/// Judges a job as if it were one run. `with_reports`: what only reports of hosts show is told, too.
-Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job,
-                          std::vector<Finding> further = {}, bool with_reports = false) {
-  JobView view(job);
-  Found found = find_all(rulebook, view);
-  if (with_reports) add_shown_by_reports(rulebook, job, found);
-  Diagnosis diagnosis;
+std::vector<Finding> take_reported(Found& found) {
+  std::vector<Finding> findings;
   for (auto& [id, finding] : found.findings) {
-    if (!found.suppressed.contains(id)) further.push_back(std::move(finding));
+    if (!found.suppressed.contains(id)) findings.push_back(std::move(finding));
   }
+  return findings;
+}
+
+Diagnosis diagnose(const Rulebook& rulebook, JobView& view, Found found,
+                   std::vector<Finding> further) {
+  std::ranges::move(take_reported(found), std::back_inserter(further));
+  Diagnosis diagnosis;
   diagnosis.findings = order_by_cause(std::move(further));
   diagnosis.overlays = std::move(found.overlays);
   diagnosis.ended_overlays = rulebook.ended;
-  diagnosis.verdict = verdict_of(diagnosis, job);
+  diagnosis.verdict = verdict_of(diagnosis, view.job());
   add_open_questions(view, found, diagnosis);
   return diagnosis;
 }
 
-// Several runs.
-//
-//   PROBLEM   Run 1: Rank 3 is missing in a collective: …; run 2: healthy, finished.
-
-/// One run with all that is said of it.
-struct Judged {
-  JudgedRun run;
-  Diagnosis diagnosis;
-};
-
-Judged judge_run(const Rulebook& rulebook, const Job& job, const RunParts& parts, int number) {
-  const RunPart& part = parts.runs[static_cast<size_t>(number)];
-  Job own = job_of_run(job, parts, number);
-  // What the user saw is how the logs end.
-  if (part.is_last) own.stated = job.stated;
-  Judged judged{.diagnosis = evaluate_as_one(rulebook, own)};
-  JudgedRun& run = judged.run;
-  run.name = part.name;
-  run.verdict = judged.diagnosis.verdict;
-  run.end = outcome_of(own).job;
-  run.place = place_of_run(job, parts, number);
-  for (const int p : part.processes) {
-    run.pids.push_back(job.processes[static_cast<size_t>(p)].pid);
-  }
-  std::ranges::sort(run.pids);
-  for (const Finding& finding : judged.diagnosis.findings) run.findings.push_back(finding.id);
-  return judged;
-}
-
-/// In the order of VerdictStatus.
-int badness(VerdictStatus status) {
-  constexpr int kBadness[] = {3, 2, 0, 1, 1};
-  return kBadness[static_cast<size_t>(status)];
-}
-
-/// The first of the worst: what came later may follow from it.
-const Judged& leading(const std::vector<Judged>& all) {
-  return *std::ranges::max_element(
-      all, {}, [](const Judged& one) { return badness(one.run.verdict.status); });
-}
-
-std::string with_capital(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
-  return text;
-}
-
-/// Adds a finding of a run; those of the run that leads come first.
-void add(const Finding& finding, const std::string& run, std::vector<Finding>& all) {
-  const auto known = std::ranges::find(all, finding.id, &Finding::id);
-  if (known != all.end()) {
-    // One finding an id, and whom it names is of the run that leads.
-    if (finding.severity != Severity::Info) {
-      known->message += fmt::format(" {}: {}", with_capital(run), first_sentence(finding.message));
-    }
-    return;
-  }
-  all.push_back(finding);
-  if (finding.severity == Severity::Info) return;
-  all.back().message = fmt::format("{}: {}", with_capital(run), finding.message);
-}
-
-/// "run 2: healthy, finished"; of a problem its headline, unless that is of the same kind as the
-/// one of the run that leads.
-std::string short_words(const JudgedRun& run, const JudgedRun& lead) {
-  if (badness(run.verdict.status) > 1 && !run.verdict.finding.empty()) {
-    if (run.verdict.finding != lead.verdict.finding)
-      return fmt::format("{}: {}", run.name, without_stop(run.verdict.headline));
-    return fmt::format("{}: the same kind of problem, {}", run.name, to_string(run.end.state));
-  }
-  constexpr std::string_view kWords[] = {"a problem, {}", "suspicious, {}", "healthy, finished",
-                                         "no problem seen, {}", "cannot be judged"};
-  const bool unseen =
-      run.verdict.status == VerdictStatus::NothingFound && run.end.state == EndState::Unknown;
-  const std::string_view end = unseen ? "end unknown" : to_string(run.end.state);
-  const std::string_view words = kWords[static_cast<size_t>(run.verdict.status)];
-  return fmt::format("{}: {}", run.name, fmt::format(fmt::runtime(words), end));
-}
-
-Verdict joined_verdict(const std::vector<Judged>& all, const Job& job) {
-  const Judged& lead = leading(all);
-  Verdict verdict = lead.run.verdict;
-  std::vector<std::string> words;
-  const bool leads = badness(verdict.status) > 1;
-  for (const Judged& one : all) {
-    if (!leads || &one != &lead) words.push_back(short_words(one.run, lead.run));
-  }
-  if (leads) {
-    verdict.headline = fmt::format("{}: {}; {}.", with_capital(lead.run.name),
-                                   without_stop(verdict.headline), join(words, "; "));
-  } else if (badness(verdict.status) == 0) {
-    verdict.headline = fmt::format(
-        "All {} runs finished, and nothing is wrong in what their logs show.", all.size());
-  } else {
-    // Some run is not seen to its end, whatever became of the others.
-    verdict.status = VerdictStatus::NothingFound;
-    verdict.headline = fmt::format("No problem in these {} lines of {} runs; {}.", job.losses.lines,
-                                   all.size(), join(words, "; "));
-  }
-  return verdict;
-}
-
-/// A verdict cannot be better than a finding that is of no run.
-void weigh(const Finding& finding, Verdict& verdict) {
-  if (finding.severity == Severity::Info) return;
-  const VerdictStatus status =
-      finding.severity == Severity::Error ? VerdictStatus::Problem : VerdictStatus::Suspicious;
-  if (badness(verdict.status) >= badness(status)) return;
-  verdict = {status, first_sentence(finding.message), finding.id};
-}
-
-/// Adds what lines say of which the run is not known, beside what the runs themselves show.
-void add_of_nobody(const Rulebook& rulebook, const Job& job, const RunParts& parts,
-                   std::vector<Finding>& findings, Verdict& verdict) {
-  const Job rest = job_of_run(job, parts, -1);
-  if (rest.logs.empty()) return;
-  for (Finding& finding : evaluate_as_one(rulebook, rest).findings) {
-    const bool known = std::ranges::find(findings, finding.id, &Finding::id) != findings.end();
-    if (known || finding.severity == Severity::Info) continue;
-    finding.message = "In one of the runs: " + finding.message;
-    weigh(finding, verdict);
-    findings.push_back(std::move(finding));
-  }
-}
-
-/// Judges each run for itself, where the logs hold several, and joins what is found. The first run
-/// that failed leads. Findings of the others stay, and their messages name the run; of what all
-/// runs have in common nothing is said twice. Nothing is compared across runs.
-/// `whole` is what evaluate_as_one says: of it stays what is about the runs themselves.
-Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& parts,
-                     Diagnosis whole) {
-  std::vector<Judged> all;
-  for (size_t r = 0; r < parts.runs.size(); ++r) {
-    all.push_back(judge_run(rulebook, job, parts, static_cast<int>(r)));
-  }
-  const Judged& lead = leading(all);
-  Diagnosis diagnosis;
-  diagnosis.not_judged = lead.diagnosis.not_judged;
-  diagnosis.capture = lead.diagnosis.capture;
-  diagnosis.ended_overlays = std::move(whole.ended_overlays);
-  for (const Judged& one : all) {
-    for (const OverlayEffect& effect : one.diagnosis.overlays) {
-      const auto known = std::ranges::find(diagnosis.overlays, effect.where, &OverlayEffect::where);
-      if (known == diagnosis.overlays.end()) diagnosis.overlays.push_back(effect);
-    }
-  }
-  std::vector<Finding> findings;
-  for (const Finding& finding : lead.diagnosis.findings) add(finding, lead.run.name, findings);
-  for (const Judged& one : all) {
-    if (&one == &lead) continue;
-    for (const Finding& finding : one.diagnosis.findings) add(finding, one.run.name, findings);
-  }
-  diagnosis.verdict = joined_verdict(all, job);
-  // Both may make the verdict worse, never better.
-  for (Finding& finding : whole.findings) {
-    // What rules say of all runs together, or was made by no rule, as a profile's finding.
-    const Rule* rule = find_rule(rulebook, finding.id);
-    const bool is_of_hosts = finding.host_check.answer == HostCheck::Answer::Shown;
-    if (rule != nullptr && !rule->of_all_runs && !is_of_hosts) continue;
-    weigh(finding, diagnosis.verdict);
-    findings.push_back(std::move(finding));
-  }
-  add_of_nobody(rulebook, job, parts, findings, diagnosis.verdict);
-  diagnosis.findings = order_by_cause(std::move(findings));
-  diagnosis.leading_run = static_cast<size_t>(&lead - all.data());
-  for (Judged& one : all) diagnosis.runs.push_back(std::move(one.run));
-  return diagnosis;
-}
-
-}  // namespace
-
 Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
-  const RunParts parts = run_parts(job);
-  Diagnosis whole = evaluate_as_one(rulebook, job, std::move(further), /*with_reports=*/true);
-  return parts.runs.empty() ? whole : judge_runs(rulebook, job, parts, std::move(whole));
+  const SplitRuns split = split_runs(job);
+  if (!split.runs.empty()) return judge_runs(rulebook, job, split, std::move(further));
+  JobView view(job);
+  Found found = find_all(rulebook, view);
+  add_shown_by_reports(rulebook, job, found);
+  return diagnose(rulebook, view, std::move(found), std::move(further));
 }
 
 }  // namespace ncclog

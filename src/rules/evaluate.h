@@ -3,9 +3,7 @@
 // A condition has three answers: yes, no, unknown. A rule finds something only where the answer is
 // yes. What could not be judged because the log lacks it becomes a question of the diagnosis.
 //
-//   PROBLEM   Run 1: Rank 3 is missing in a collective: …; run 2: healthy, finished.
-//
-// Where the logs hold several runs each is judged for itself. The first run that failed leads.
+// Where the logs hold several runs each is judged for itself (rules/judge_runs.h).
 
 #pragma once
 
@@ -39,7 +37,21 @@ struct Found {
 /// error, because it tells no failure. False for rules that are none.
 bool stands_back(const Rule& rule, const FindingsById& findings);
 
-Found find_all(const Rulebook& rulebook, JobView& view);
+/// Which rules are asked. Where the logs hold several runs, those about one run are asked of each,
+/// and those about the runs (Rule::of_all_runs) of what was read.
+enum class RulesAbout { Everything, OneRun, TheRuns };
+
+Found find_all(const Rulebook& rulebook, JobView& view, RulesAbout about = RulesAbout::Everything);
+
+/// Adds what only reports of hosts show. Other rules do not ask for it: they are about the job.
+void add_shown_by_reports(const Rulebook& rulebook, const Job& job, Found& found);
+
+/// Takes out the findings that somebody is told.
+std::vector<Finding> take_reported(Found& found);
+
+/// The diagnosis of one run by what was found in it. `further` as for evaluate().
+Diagnosis diagnose(const Rulebook& rulebook, JobView& view, Found found,
+                   std::vector<Finding> further = {});
 
 /// Findings ordered by cause, the verdict over them, and what could not be judged. Pure: the same
 /// rulebook and job give the same diagnosis.
@@ -55,6 +67,9 @@ Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding
 /// suspicious. Without either, the job is clean if it evidently finished; else nothing was found in
 /// what the lines cover, or, where NCCL was not heard at all, nothing can be judged.
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job);
+
+/// The sentence without the full stop at its end.
+std::string without_stop(std::string sentence);
 
 /// The first sentence of a message: up to a full stop before a blank and an upper-case letter.
 std::string first_sentence(std::string_view message);

@@ -37,7 +37,7 @@ struct HostAnswers {
 };
 
 FactValue ask(const Fact& fact, const Job& job, const std::string& host) {
-  return fact.derive(job, Instance{.scope = Scope::Host, .host = host});
+  return fact.ask(job, Instance{.scope = Scope::Host, .host = host});
 }
 
 /// The hosts whose reports count for a finding.

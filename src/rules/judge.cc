@@ -81,7 +81,7 @@ const Instance* JobView::instance_around(std::span<const int> processes, Scope s
 
 const FactValue& JobView::fact(const Fact& fact, const Instance& instance) {
   const auto [known, is_new] = facts_.try_emplace({&fact, &instance});
-  if (is_new) known->second = fact.derive(job_, instance);
+  if (is_new) known->second = fact.ask(job_, instance);
   return known->second;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "log/known_messages.h"
+#include "model/build/split_runs.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 
@@ -195,8 +196,8 @@ std::string_view to_string(Standing outcome) {
   return kNames[static_cast<size_t>(outcome)];
 }
 
-Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id) {
-  const Rule& rule = required_rule(rulebook, id);
+/// Of one run, or, for a rule about the runs, of what was read.
+static Explanation explain_of(const Rulebook& rulebook, const Job& job, const Rule& rule) {
   JobView view(job);
   const Found found = find_all(rulebook, view);
   Explanation explanation{.id = rule.id, .title = rule.title, .path = rule.path};
@@ -212,6 +213,20 @@ Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view i
   explanation.instances = explain_instances(rule, view, found.findings);
   std::tie(explanation.outcome, explanation.sentence) = outcome_of(rule, explanation, found);
   return explanation;
+}
+
+Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id) {
+  const Rule& rule = required_rule(rulebook, id);
+  if (rule.of_all_runs) return explain_of(rulebook, job, rule);
+  const SplitRuns split = split_runs(job);
+  if (split.runs.empty()) return explain_of(rulebook, job, rule);
+  // Of the first run that comes nearest to it.
+  std::vector<Explanation> all;
+  for (const Job& run : split.runs) all.push_back(explain_of(rulebook, run, rule));
+  Explanation& nearest = *std::ranges::min_element(all, {}, &Explanation::outcome);
+  if (nearest.outcome == Standing::Found) return std::move(nearest);
+  Explanation rest = explain_of(rulebook, split.rest, rule);
+  return std::move(rest.outcome == Standing::Found ? rest : nearest);
 }
 
 namespace {

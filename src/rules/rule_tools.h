@@ -87,8 +87,9 @@ struct Explanation {
   std::vector<ExplainedInstances> instances;
 };
 
-/// Judges the job by all rules, and tells about one. Throws Error with the nearest id if there is
-/// none of that id.
+/// Judges the job by all rules, and tells about one; of several runs, about the first that it is
+/// found in, else the one that comes nearest to it. Throws Error with the nearest id if there is none
+/// of that id.
 Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id);
 
 // The beginning of a rule file, for somebody who has a line in hand and wants a rule.

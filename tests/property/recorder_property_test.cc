@@ -100,7 +100,7 @@ std::string text_of(const RecordedRun& run, Dice& dice) {
 }
 
 std::string answer(const Job& job, std::string_view fact) {
-  const FactValue value = find_fact(fact)->derive(job, job_instance(job));
+  const FactValue value = find_fact(fact)->ask(job, job_instance(job));
   std::vector<int> ranks = value.ranks;
   for (const int p : value.processes) ranks.push_back(job.processes[static_cast<size_t>(p)].rank);
   return fact_text(value) + (ranks.empty() ? "" : " " + ranges_text(ranks));

@@ -12,7 +12,7 @@ namespace ncclog::testing {
 /// The answer of the job's fact of that name to a log.
 inline FactValue fact_of(std::string_view name, std::string_view log) {
   const Job job = job_from_text(log);
-  return find_fact(name)->derive(job, job_instance(job));
+  return find_fact(name)->ask(job, job_instance(job));
 }
 
 /// "yes", "no", "unknown", or the value.

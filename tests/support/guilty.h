@@ -14,7 +14,7 @@ namespace ncclog::testing {
 /// "yes", "no" or "unknown", and behind it the ranks that the fact identifies: "yes 3".
 inline std::string guilty_answer(std::string_view fact, std::string_view log) {
   const Job job = job_from_text(log);
-  const FactValue value = find_fact(fact)->derive(job, job_instance(job));
+  const FactValue value = find_fact(fact)->ask(job, job_instance(job));
   std::vector<int> ranks = value.ranks;
   for (const int process : value.processes) {
     const int rank = job.processes[static_cast<size_t>(process)].rank;

@@ -21,6 +21,7 @@
 #include "import/import.h"
 #include "log/settings.h"
 #include "model/build/build_job.h"
+#include "model/build/split_runs.h"
 #include "report/document/document.h"
 
 namespace ncclog {
@@ -236,10 +237,15 @@ CheckedSource check_file(const std::string& path, std::string_view text, Form fo
   return source;
 }
 
-/// Ranks of a job that have different settings are a fact of the whole job.
+/// Ranks of a run that have different settings are a fact of the whole run; of several runs, the
+/// first that has some.
 void add_differences(const Job& job, CheckedSource& source) {
   const Fact* fact = find_fact("job.env_differs");
-  const FactValue value = fact->derive(job, job_instance(job));
+  const SplitRuns split = split_runs(job);
+  FactValue value = fact->ask(job, job_instance(job));
+  for (const Job& run : split.runs) {
+    if (value.what.empty()) value = fact->ask(run, job_instance(run));
+  }
   if (value.what.empty()) return;
   source.remarks.push_back(
       {{.kind = RemarkKind::Differs,

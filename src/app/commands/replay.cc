@@ -11,6 +11,7 @@
 #include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "model/build/split_runs.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan_json.h"
 #include "replay/plan/recorded_calls.h"
@@ -46,6 +47,26 @@ std::vector<Suspicion> suspicions_of(const Diagnosis& diagnosis) {
   return suspicions;
 }
 
+/// Of several runs the one that is planned: that in which the suspicion was found, the one that the
+/// verdict is about before others; where it is of none of them, or of one without calls, that of
+/// which most calls are known.
+const Job& planned_run(const SplitRuns& split, const Diagnosis& diagnosis,
+                       const Suspicion& tested) {
+  std::vector<size_t> found;
+  for (size_t r = 0; r < split.runs.size(); ++r) {
+    const std::vector<std::string>& findings = diagnosis.runs[r].findings;
+    const bool has_calls =
+        !covered_members(split.runs[r]).empty() || dumps_hold_calls(split.runs[r]);
+    if (has_calls && std::ranges::find(findings, tested.id) != findings.end()) found.push_back(r);
+  }
+  if (std::ranges::find(found, diagnosis.leading_run) != found.end()) {
+    return split.runs[diagnosis.leading_run];
+  }
+  if (!found.empty()) return split.runs[found.front()];
+  return *std::ranges::max_element(split.runs, {},
+                                   [](const Job& run) { return covered_members(run).size(); });
+}
+
 }  // namespace
 
 MadePlan make_plan(const PlanRequest& request, Console& console) {
@@ -56,16 +77,19 @@ MadePlan make_plan(const PlanRequest& request, Console& console) {
   }
   const AnalyzedLogs logs =
       analyze_logs({.input = request.input, .rules = request.rules}, console.progress);
-  const Job& job = logs.report.job;
-  const std::vector<Suspicion> suspicions = suspicions_of(logs.report.diagnosis);
-  const std::vector<Membership> covered = covered_members(job);
-  if (covered.empty() && dumps_hold_calls(job)) {
-    const Suspicion tested = choose_suspicion(suspicions, request.options.finding);
-    return {plan_of_dumps(job, tested, request.options, request.input.paths), exit_status(job)};
+  const Job& read = logs.report.job;
+  const Diagnosis& diagnosis = logs.report.diagnosis;
+  const std::vector<Suspicion> suspicions = suspicions_of(diagnosis);
+  const auto tested = [&] { return choose_suspicion(suspicions, request.options.finding); };
+  const SplitRuns split = split_runs(read);
+  const Job& job = split.runs.empty() ? read : planned_run(split, diagnosis, tested());
+  const std::vector<Membership> members = covered_members(job);
+  if (members.empty() && dumps_hold_calls(job)) {
+    return {plan_of_dumps(job, tested(), request.options, request.input.paths, read.runs),
+            exit_status(read)};
   }
-  refuse_unknown_calls(job, covered, suspicions);
-  const Suspicion tested = choose_suspicion(suspicions, request.options.finding);
-  const std::vector<Membership> members = members_of_one_run(job, covered, tested.communicator);
+  refuse_unknown_calls(job, members, suspicions);
+  static_cast<void>(tested());  // A finding that is misspelt is not worth a second reading.
   CallRecorder recorder(job, call_windows(job, members, request.options.last));
   const EventTaker taker = {
       [&](const WalkedEvent& walked) {
@@ -76,7 +100,8 @@ MadePlan make_plan(const PlanRequest& request, Console& console) {
   MadePlan made;
   made.status = walk_events(logs.read.inputs, taker, console);
   const RecordedCalls recorded = recorder.take();
-  made.plan = build_plan({job, recorded, suspicions, request.input.paths}, request.options);
+  made.plan =
+      build_plan({job, recorded, suspicions, request.input.paths, read.runs}, request.options);
   return made;
 }
 

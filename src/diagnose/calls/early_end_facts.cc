@@ -461,20 +461,20 @@ FactValue inits_crossed(const Job& job, const Instance&) {
 constexpr std::array kEarlyEndFacts = {
     // A rank aborted its communicator, without an error before that, and others waited
     // for it.
-    job_fact("job.aborted_early", within_runs<left_before<true>>),
+    comparing_fact("job.aborted_early", left_before<true>),
     // Most ranks of a communicator wait in its destruction, which few have not begun.
-    job_fact("job.destroy_not_begun", within_runs<destroy_not_begun>),
+    comparing_fact("job.destroy_not_begun", destroy_not_begun),
     // All processes ended with the destruction of communicators, and some have no end.
-    job_fact("job.destroy_unfinished", within_runs<destroy_unfinished>),
+    comparing_fact("job.destroy_unfinished", destroy_unfinished),
     // All connections that were closed led to one host, which fell silent without last
     // words.
-    job_fact("job.host_lost", within_runs<host_lost>),
+    comparing_fact("job.host_lost", host_lost),
     // A rank came to its end by itself, and others waited for it.
-    job_fact("job.left_early", within_runs<left_before<false>>),
+    comparing_fact("job.left_early", left_before<false>),
     // Every rank waits in one of two initialisations of all ranks, and the job stopped.
-    job_fact("job.inits_crossed", within_runs<inits_crossed>),
+    comparing_fact("job.inits_crossed", inits_crossed),
     // Every rank of the job gave up on the same collective, so all had entered it.
-    job_fact("job.watchdog_all_alike", within_runs<watchdog_all_alike>),
+    comparing_fact("job.watchdog_all_alike", watchdog_all_alike),
 };
 
 }  // namespace

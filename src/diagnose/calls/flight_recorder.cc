@@ -409,7 +409,7 @@ LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
       {"job.collectives_all_entered", RecordedKind::Entered},
   };
   for (const auto& [fact, kind] : kRows) {
-    FactValue value = find_fact(fact)->derive(job, instance);
+    FactValue value = find_fact(fact)->ask(job, instance);
     if (is_yes(value)) return {kind, std::move(value)};
   }
   return {};
@@ -489,7 +489,7 @@ FactValue dumps_alone(const Job& job, const Instance& instance) {
 FactValue recorder_behind(const Job& job, const Instance& instance) {
   const std::string words = recorded_behind_words(job);
   if (words.empty()) return unknown();
-  const bool lines_tell = is_yes(find_fact("job.rank_behind")->derive(job, instance));
+  const bool lines_tell = is_yes(find_fact("job.rank_behind")->ask(job, instance));
   return yes(fmt::format("{}by the Flight Recorder's dumps, {}", lines_tell ? "; " : "", words));
 }
 

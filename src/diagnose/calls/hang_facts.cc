@@ -580,26 +580,26 @@ constexpr std::array kHangFacts = {
     job_fact("job.ended_at_work", ended_at_work),
     // The job's communicators were complete, and no line says that it came to an end by
     // itself, or was at work when somebody ended it.
-    job_fact("job.ends_at_work", within_runs<ends_at_work>),
+    comparing_fact("job.ends_at_work", ends_at_work),
     // The job stood still, by the silence before its end or as the user says; no
     // watchdog said it.
     job_fact("job.hung_silently", hung_silently),
     // Where the logs end, a Send lacks its Recv, or a Recv its Send.
-    job_fact("job.messages_open", within_runs<messages_open>),
+    comparing_fact("job.messages_open", messages_open),
     // Somebody ended the job after a silence far longer than its rhythm.
     job_fact("job.stalled_before_end", stalled_before_end),
     // The user or `ncclog run` says that the job hung, and no line says that anybody gave
     // up or failed.
-    job_fact("job.stated_hung", within_runs<stated_hung>),
+    comparing_fact("job.stated_hung", stated_hung),
     // The job stood still, and ranks wait for each other in two communicators.
-    job_fact("job.collective_order_inverted", within_runs<collective_order_inverted>),
+    comparing_fact("job.collective_order_inverted", collective_order_inverted),
     // The job stood still although all ranks made the same calls on all communicators.
-    job_fact("job.collectives_all_entered", within_runs<all_entered>),
+    comparing_fact("job.collectives_all_entered", all_entered),
     // On some communicator ranks whose calls are known made fewer calls than others.
-    job_fact("job.rank_behind", within_runs<rank_behind>),
+    comparing_fact("job.rank_behind", rank_behind),
     // The job stood still, and a rank that waits for nobody did not enter a call that
     // the others entered.
-    job_fact("job.rank_missing_in_collective", within_runs<rank_missing_in_collective>),
+    comparing_fact("job.rank_missing_in_collective", rank_missing_in_collective),
 };
 
 }  // namespace

@@ -622,22 +622,22 @@ FactValue unfinished(const Job& job, const Instance&) {
 constexpr std::array kInitFacts = {
     // Before 2.22: some ranks completed an initialisation, others did not, and the job
     // stopped.
-    job_fact("job.init_partial", within_runs<unfinished<describe_partial, true>>),
+    comparing_fact("job.init_partial", unfinished<describe_partial, true>),
     // The same where nothing shows that the job stopped.
-    job_fact("job.init_partial_perhaps", within_runs<unfinished<describe_partial, false>>),
+    comparing_fact("job.init_partial_perhaps", unfinished<describe_partial, false>),
     // All ranks began an initialisation, none completed it, nothing failed, and the job
     // stopped.
-    job_fact("job.init_stalled", within_runs<unfinished<describe_stalled, true>>),
+    comparing_fact("job.init_stalled", unfinished<describe_stalled, true>),
     // The same where nothing shows that the job stopped.
-    job_fact("job.init_stalled_perhaps", within_runs<unfinished<describe_stalled, false>>),
+    comparing_fact("job.init_stalled_perhaps", unfinished<describe_stalled, false>),
     // Ranks wait in an initialisation that others, whose lines are there, did not begin,
     // and the job stopped.
-    job_fact("job.rank_missing_at_init", within_runs<unfinished<describe_missing, true>>),
+    comparing_fact("job.rank_missing_at_init", unfinished<describe_missing, true>),
     // The same where nothing shows that the job stopped.
-    job_fact("job.rank_missing_at_init_perhaps", within_runs<unfinished<describe_missing, false>>),
+    comparing_fact("job.rank_missing_at_init_perhaps", unfinished<describe_missing, false>),
     // All but one rank wait in an initialisation, no line of that one is there though
     // its host's are, and the job stopped.
-    job_fact("job.rank_unseen_at_init", within_runs<unfinished<describe_unseen, true>>),
+    comparing_fact("job.rank_unseen_at_init", unfinished<describe_unseen, true>),
 };
 
 }  // namespace

@@ -523,17 +523,17 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
 
 constexpr std::array kMismatchFacts = {
     // Ranks of a communicator differ in their calls, or lines of their logs are missing.
-    job_fact("job.collectives_differ", within_runs<collectives_differ>),
+    comparing_fact("job.collectives_differ", collectives_differ),
     // Ranks of a communicator called different things at one place of their sequences.
-    job_fact("job.collectives_mismatched", within_runs<collectives_mismatched>),
+    comparing_fact("job.collectives_mismatched", collectives_mismatched),
     // A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.
     job_fact("job.mismatch_noticed", mismatch_noticed),
     // A Send and the Recv that takes it are both there and have different sizes.
-    job_fact("job.message_sizes_differ", within_runs<message_sizes_differ>),
+    comparing_fact("job.message_sizes_differ", message_sizes_differ),
     // Watchdogs gave up on messages of ranks that wait in a circle for each other.
-    job_fact("job.messages_in_circle", within_runs<messages_in_circle>),
+    comparing_fact("job.messages_in_circle", messages_in_circle),
     // The job stood still, and a Send lacks its Recv, or a Recv its Send.
-    job_fact("job.messages_unmatched", within_runs<messages_unmatched>),
+    comparing_fact("job.messages_unmatched", messages_unmatched),
 };
 
 }  // namespace

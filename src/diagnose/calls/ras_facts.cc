@@ -84,7 +84,7 @@ RasCounts read_counts(const Job& job, int communicator, const std::string& funct
 /// What the last answer says of the communicators that the logs know.
 std::vector<RasCounts> last_counts(const Job& job) {
   std::vector<RasCounts> result;
-  if (job.ras_reports.empty() || !job.runs.empty()) return result;
+  if (job.ras_reports.empty() || job.runs > 1) return result;
   for (const auto& [key, statements] : last_statements(job)) {
     const int communicator = communicator_of(job, key.first);
     if (communicator < 0) continue;
@@ -232,7 +232,7 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
 FactValue ras_agrees(const Job& job, const Instance& instance) {
   const std::vector<RasCounts> all = last_counts(job);
   if (all.empty()) return unknown();
-  const FactValue missing = find_fact("job.rank_missing_in_collective")->derive(job, instance);
+  const FactValue missing = find_fact("job.rank_missing_in_collective")->ask(job, instance);
   if (!missing.known()) return unknown();
   for (const RasCounts& counts : all) {
     const Communicator& comm = nth_communicator(job, counts.communicator);

@@ -592,7 +592,7 @@ std::string waiting_words(const Job& job, int communicator, const std::vector<Ca
 FactValue watchdogs_on_call(const Job& job, const Instance& instance) {
   if (timed_out_work(job).empty()) return unknown();
   for (const auto& [fact, places] : kWaitRows) {
-    const FactValue value = find_fact(fact)->derive(job, instance);
+    const FactValue value = find_fact(fact)->ask(job, instance);
     if (!is_yes(value)) continue;
     const auto comm = std::ranges::find(job.communicators, value.communicator, &Communicator::id);
     if (comm == job.communicators.end()) continue;
@@ -643,7 +643,7 @@ constexpr std::array kWatchdogFacts = {
     job_fact("job.watchdog_at_eval", watchdog_at_eval),
     // A few ranks' own lines show that they had not come to the work the others timed
     // out in.
-    job_fact("job.watchdog_behind", within_runs<watchdog_behind>),
+    comparing_fact("job.watchdog_behind", watchdog_behind),
     // How it is known that the job stood still: a clause.
     job_fact("job.standstill", standstill, FactType::Text),
     // The collective that timed out first, in words.
@@ -652,12 +652,12 @@ constexpr std::array kWatchdogFacts = {
     // operation.
     job_fact("job.watchdog_status_only", watchdog_status_only),
     // Ranks of one process group timed out in different collectives at one SeqNum.
-    job_fact("job.watchdog_mismatch", within_runs<watchdog_mismatch>),
+    comparing_fact("job.watchdog_mismatch", watchdog_mismatch),
     // A watchdog gave up on a collective that its process never called, by its log.
-    job_fact("job.watchdog_disagrees", within_runs<watchdog_disagrees>),
+    comparing_fact("job.watchdog_disagrees", watchdog_disagrees),
     // Watchdogs gave up on the call that a finding is about; `what` is a sentence to put
     // behind another.
-    job_fact("job.watchdogs_on_call", within_runs<watchdogs_on_call>),
+    comparing_fact("job.watchdogs_on_call", watchdogs_on_call),
 };
 
 }  // namespace

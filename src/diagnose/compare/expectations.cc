@@ -398,7 +398,7 @@ std::string broken_text(const ExpectedFact& kind, const FactValue& found, const 
 }  // namespace
 
 FactValue test_fact(const ExpectedFact& kind, const Expected& expected, const Job& job) {
-  const FactValue found = kind.fact.derive(job, job_instance(job));
+  const FactValue found = kind.fact.ask(job, job_instance(job));
   if (!found.known()) return {.what = found.why};
   const auto& all = std::get<FactValue::Set>(found.value);
   // Where values are neither counted nor of hosts, the first that is wrong says it all.

@@ -123,6 +123,14 @@ struct Fact {
   FactValue (*derive)(const Job& job, const Instance& instance);
   /// How the next log tells the fact; nullptr: no log would.
   std::string (*how_to_capture)(const Job& job) = nullptr;
+  /// It compares processes with each other, so it is unknown of a job that is not of one run.
+  bool compares = false;
+
+  /// The answer about an instance of the job. Nobody else calls `derive`: nothing is ever compared
+  /// across runs.
+  FactValue ask(const Job& job, const Instance& instance) const {
+    return compares && !is_of_one_run(job) ? FactValue() : derive(job, instance);
+  }
 };
 
 /// So many things of a kind a fact names in its words; the rest it counts.
@@ -140,6 +148,13 @@ constexpr Fact job_fact(std::string_view name,
                         FactValue (*derive)(const Job& job, const Instance& the_job),
                         FactType type = FactType::Bool) {
   return {name, Scope::Job, type, {}, derive};
+}
+
+/// The row of a fact that compares processes with each other, of what a job_fact's is made.
+constexpr Fact comparing_fact(auto... row) {
+  Fact fact = job_fact(row...);
+  fact.compares = true;
+  return fact;
 }
 
 /// All facts, sorted by name; valid for the whole program.
@@ -297,35 +312,6 @@ std::string ranks_phrase(const std::vector<int>& ranks);
 
 /// "ranks 0-3", or "2 processes" where a rank is not known.
 std::string processes_phrase(const Job& job, const std::vector<int>& processes);
-
-// Facts that compare processes with each other, when the logs hold several runs.
-//
-//   run 1: NCCL_ALGO is Ring on all ranks   run 2: NCCL_ALGO is Tree on all ranks   → no difference
-//
-// Nothing is compared across runs. What cannot be given to one run is compared with nothing.
-
-/// The job with everything gone that is not said by the processes of one run. Their indices stay.
-Job only_run(const Job& job, int run);
-
-/// Asks `derive` about each run: the first "yes", else the first answer that is known. Where pids
-/// may have had several lives nothing is known.
-template <FactValue (*derive)(const Job&, const Instance&)>
-FactValue within_runs(const Job& job, const Instance& instance) {
-  for (const Process& process : job.processes) {
-    if (process.restarted) return {};
-  }
-  if (job.runs.empty()) return derive(job, instance);
-  // Nobody keeps that many together; it is time that is saved.
-  constexpr size_t kMaxCompared = 16;
-  if (job.runs.size() > kMaxCompared) return {};
-  FactValue answer;
-  for (size_t run = 0; run < job.runs.size(); ++run) {
-    FactValue value = derive(only_run(job, static_cast<int>(run)), instance);
-    if (is_yes(value)) return value;
-    if (!answer.known()) answer = std::move(value);
-  }
-  return answer;
-}
 
 // What do lines prove by where they stand? Each answer is known only where the lines around are all
 // there: nothing torn, cut or lost.

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "model/build/run_parts.h"
+#include "model/build/runs.h"
 
 namespace ncclog {
 
@@ -85,7 +85,7 @@ std::optional<Evidence> cuda_graph_evidence(const Job& job) {
 //   job.several_runs       = yes, "run 1: 4 ranks in a.log and 3 more files; run 2: 4 ranks in …"
 //   job.pids_started_twice = yes, "pid 77 on worker-0"
 //
-// What is certain is found when the job is built (model/build/runs.cc); here it gets its words.
+// What is certain is found in what was read (model/build/runs.h); here it gets its words.
 
 namespace {
 
@@ -182,58 +182,34 @@ FactValue stale_unique_id(const Job& job, const Instance&) {
 
 /// "run 1: …; run 2: …; apart from these, 2 ranks in c.log": certain ones first.
 FactValue several_runs(const Job& job, const Instance&) {
-  if (job.runs.empty()) return no();
+  if (job.runs < 2) return no();
   constexpr size_t kNamed = 4;
+  const std::vector<Run>& runs = job.answers.of<&find_runs>(job);
   std::vector<Files> files;
-  for (const Run& run : job.runs) files.push_back(files_of(job, run));
-  AnswerParts runs;
+  for (const Run& run : runs) files.push_back(files_of(job, run));
+  AnswerParts parts;
   for (const bool certain : {true, false}) {
-    for (size_t r = 0; r < job.runs.size() && runs.words.size() < kNamed; ++r) {
-      const Run& run = job.runs[r];
+    for (size_t r = 0; r < runs.size() && parts.words.size() < kNamed; ++r) {
+      const Run& run = runs[r];
       if (run.certain != certain) continue;
       const std::string name =
-          certain ? fmt::format("run {}:", runs.words.size() + 1) : "apart from these,";
-      runs.words.push_back(fmt::format("{} {}", name, run_phrase(run, files[r], files)));
+          certain ? fmt::format("run {}:", parts.words.size() + 1) : "apart from these,";
+      parts.words.push_back(fmt::format("{} {}", name, run_phrase(run, files[r], files)));
       std::optional<Evidence> first;  // With it the run's first communicator begins.
       for (const int p : run.processes) {
         for_each_record(job, nth_process(job, p), kKindIndex<CommInit>,
                         [&](const Record& record) { take_earlier(record, first); });
       }
-      if (first) runs.evidence.push_back(std::move(*first));
+      if (first) parts.evidence.push_back(std::move(*first));
     }
   }
-  if (job.runs.size() > kNamed) {
-    runs.words.push_back(fmt::format("and {} more", job.runs.size() - kNamed));
+  if (runs.size() > kNamed) {
+    parts.words.push_back(fmt::format("and {} more", runs.size() - kNamed));
   }
-  return runs.answer(no());
+  return parts.answer(no());
 }
 
 }  // namespace
-
-Job only_run(const Job& job, int run) {
-  Job view = job;
-  std::vector<bool> kept(view.logs.size());
-  for (Process& process : view.processes) {
-    if (process.run != run) {
-      process.logs.clear();
-      process.rank = -1;
-    }
-    for (const size_t log : process.logs) kept[log] = true;
-  }
-  for (size_t log = 0; log < kept.size(); ++log) {
-    if (!kept[log]) view.logs[log] = {};
-  }
-  for (Communicator& comm : view.communicators) {
-    // An id that two runs use, or one that was guessed, may join processes of both.
-    std::erase_if(comm.ranks, [&](const CommRank& rank) {
-      return rank.process >= 0 && view.processes[static_cast<size_t>(rank.process)].run != run;
-    });
-  }
-  std::erase_if(view.communicators, [&](const Communicator& comm) {
-    return std::ranges::none_of(comm.ranks, [](const CommRank& rank) { return rank.process >= 0; });
-  });
-  return view;
-}
 
 // How large is the job, how far did it come, and does one NCCL run in it?
 //
@@ -397,7 +373,7 @@ constexpr std::array kJobFacts = {
     // Distinct host names in the log.
     job_fact("job.host_count", host_count, FactType::Integer),
     // Ranks of one job print different NCCL versions.
-    job_fact("job.mixed_nccl_versions", within_runs<mixed_nccl_versions>),
+    comparing_fact("job.mixed_nccl_versions", mixed_nccl_versions),
     // Every rank is known to run on a host of its own.
     job_fact("job.one_rank_per_host", one_rank_per_host),
     // The framework's prefix and NCCL's lines give one process different ranks.

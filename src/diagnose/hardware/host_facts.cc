@@ -707,7 +707,7 @@ constexpr std::array kHostFacts = {
     // df shows a /dev/shm below 1 GB; no also where df is not in the log.
     job_fact("job.shm_mount_small", shm_mount<false>),
     // Hosts of one communicator run different numbers of ranks.
-    job_fact("job.uneven_ranks_per_host", within_runs<uneven_ranks_per_host>),
+    comparing_fact("job.uneven_ranks_per_host", uneven_ranks_per_host),
     // A kernel of the job's hosts reports a fault of a network adapter.
     job_fact("job.hca_fault", hca_fault),
     // The out-of-memory killer ended a process that no line of the job names.
@@ -730,11 +730,11 @@ constexpr std::array kHostFacts = {
     job_fact("job.xid_program", xid<kProgram>),
     // A process has a communicator on one GPU, went on with another, waited for a communicator
     // there that others did not join, and the job stopped.
-    job_fact("job.device_changed", within_runs<device_changed<true>>),
+    comparing_fact("job.device_changed", device_changed<true>),
     // A process went on with another GPU than that of its communicator, and nothing hangs from it.
-    job_fact("job.device_changed_perhaps", within_runs<device_changed<false>>),
+    comparing_fact("job.device_changed_perhaps", device_changed<false>),
     // Ranks of a communicator that nobody completed print the same host and bus id.
-    job_fact("job.gpu_shared", within_runs<gpu_shared>),
+    comparing_fact("job.gpu_shared", gpu_shared),
     Fact{
         "communicator.graph_broken", Scope::Communicator, FactType::Bool,
         "The ranks' lines describe a ring that is not closed or a tree that is none; unknown where "

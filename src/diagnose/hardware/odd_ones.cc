@@ -722,26 +722,26 @@ FactValue odd_search(const Job& job, const Instance&) {
 
 constexpr std::array kOddFacts = {
     // A few ranks are bound to other CPUs than the ranks at their place of most hosts.
-    job_fact("job.odd_affinity", within_runs<odd_affinity>),
+    comparing_fact("job.odd_affinity", odd_affinity),
     // A few ranks count another number of channels for collectives than most ranks of their
     // communicator.
-    job_fact("job.odd_channel_count", within_runs<odd_channel_count>),
+    comparing_fact("job.odd_channel_count", odd_channel_count),
     // A few hosts have another CUDA driver version than most.
-    job_fact("job.odd_driver", within_runs<odd_driver>),
+    comparing_fact("job.odd_driver", odd_driver),
     // A few GPUs cannot use NVLink SHARP, most can.
-    job_fact("job.odd_nvls", within_runs<odd_nvls>),
+    comparing_fact("job.odd_nvls", odd_nvls),
     // One run of nccl-tests is far slower than others of the same test, ranks and size.
     job_fact("job.odd_test_run", odd_test_run),
     // A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and a
     // rank at the same place of another host does.
-    job_fact("job.odd_gpudirect", within_runs<odd_gpudirect>),
+    comparing_fact("job.odd_gpudirect", odd_gpudirect),
     // A few pairs of GPUs of one host are connected by a slower transport than the same pair of
     // most hosts, or than the other pairs of a host with NVSwitch.
-    job_fact("job.odd_local_path", within_runs<odd_local_path>),
+    comparing_fact("job.odd_local_path", odd_local_path),
     // A few ranks reach other hosts over another network than most.
-    job_fact("job.odd_network", within_runs<odd_network>),
+    comparing_fact("job.odd_network", odd_network),
     // A few ranks use another NIC than the ranks at their place of most hosts.
-    job_fact("job.odd_nic", within_runs<odd_nic>),
+    comparing_fact("job.odd_nic", odd_nic),
     // A few GPUs have a slower best path to a NIC than the GPUs at their place of most hosts.
     job_fact("job.odd_nic_path", odd_gpu<nic_path_bw, false>),
     // A few GPUs reach the NVSwitches with less bandwidth than the others of their host, or than
@@ -752,7 +752,7 @@ constexpr std::array kOddFacts = {
     job_fact("job.odd_pcie_link", odd_gpu<pcie_bw, true>),
     // In a communicator of hosts with equally many ranks, a few hosts found rings with less
     // bandwidth than most; all ranks use the smallest number of channels.
-    job_fact("job.odd_search", within_runs<odd_search>),
+    comparing_fact("job.odd_search", odd_search),
 };
 
 }  // namespace

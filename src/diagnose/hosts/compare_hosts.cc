@@ -157,7 +157,7 @@ FactValue report_of_large_shm(const Job& job, const Instance&) {
 /// A report of a host shows RDMA ports that NCCL would use, and no line of the logs does.
 FactValue report_of_rdma(const Job& job, const Instance& the_job) {
   if (job.host_reports.empty()) return no();
-  if (is_yes(find_fact("job.rdma_evidence")->derive(job, the_job))) return no();
+  if (is_yes(find_fact("job.rdma_evidence")->ask(job, the_job))) return no();
   for (const HostReport* report : reports_of_job(job)) {
     const auto ports = taken_ports(*report);
     if (ports.empty()) continue;

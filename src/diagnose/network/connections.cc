@@ -620,18 +620,18 @@ constexpr std::array kConnectionFacts = {
          "others.",
          few_channels},
     // Four ranks or more of a host reach others through the only NIC that is listed there.
-    job_fact("job.one_nic_for_many", within_runs<one_nic_for_many>),
+    comparing_fact("job.one_nic_for_many", one_nic_for_many),
     // Hosts list several Ethernet ports, and all socket connections between hosts use one.
-    job_fact("job.one_socket_nic", within_runs<one_socket_nic>),
+    comparing_fact("job.one_socket_nic", one_socket_nic),
     // GPUs of a host with NVSwitch are connected through shared memory.
-    job_fact("job.shm_despite_nvlink", within_runs<shm_despite_nvlink>),
+    comparing_fact("job.shm_despite_nvlink", shm_despite_nvlink),
     // Two ranks of one host are connected over the network, through host memory, without
     // NCCL_HOSTID being set.
-    job_fact("job.staged_net_within_host", within_runs<staged_net_within_host>),
+    comparing_fact("job.staged_net_within_host", staged_net_within_host),
     // NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.
     job_fact("job.gpudirect", gpudirect),
     // Processes selected different networks, one each, or see different numbers of devices.
-    job_fact("job.networks_differ", within_runs<networks_differ>),
+    comparing_fact("job.networks_differ", networks_differ),
     // GPUs of a host are connected by P2P, and no NVLink is between them.
     job_fact("job.p2p_over_pcie", p2p_over_pcie),
     // Something in the log shows InfiniBand or RoCE hardware; no means nothing does.

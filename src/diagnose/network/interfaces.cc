@@ -719,7 +719,7 @@ constexpr std::array kInterfaceFacts = {
     // which carry data; or NCCL refuses to connect two.
     job_fact("job.hca_link_mix", hca_link_mix),
     // Hosts list different numbers of InfiniBand or RoCE devices.
-    job_fact("job.hca_sets_differ", within_runs<hca_sets_differ>),
+    comparing_fact("job.hca_sets_differ", hca_sets_differ),
     // One RDMA device has at most a quarter of another's speed.
     job_fact("job.slow_hca", slow_hca),
     // The GID in use is link-local or RoCE v1, or index 0 between subnets.
@@ -730,17 +730,17 @@ constexpr std::array kInterfaceFacts = {
     // RDMA transfers between NICs of one host got no answer, and no others failed.
     job_fact("job.ib_timeout_within_host", ib_timeout_within_host),
     // Some ranks use IPv4 and others IPv6 for the bootstrap.
-    job_fact("job.address_families_differ", within_runs<address_families_differ>),
+    comparing_fact("job.address_families_differ", address_families_differ),
     // Hosts advertise addresses of the same private bridge, which each has for itself.
-    job_fact("job.bridge_between_hosts", within_runs<bridge_between_hosts>),
+    comparing_fact("job.bridge_between_hosts", bridge_between_hosts),
     // Two socket interfaces of a process are in one subnet, if its mask has 24 bits.
     job_fact("job.interfaces_share_subnet", interfaces_share_subnet),
     // A socket network lists interfaces with names of InfiniBand ports.
     job_fact("job.ipoib_interfaces", ipoib_interfaces),
     // The log names several hosts, and some process uses a loopback address.
-    job_fact("job.loopback_between_hosts", within_runs<loopback_between_hosts>),
+    comparing_fact("job.loopback_between_hosts", loopback_between_hosts),
     // Two hosts advertise the same address for the bootstrap.
-    job_fact("job.same_address_on_hosts", within_runs<same_address_on_hosts>),
+    comparing_fact("job.same_address_on_hosts", same_address_on_hosts),
     // Some process uses or lists a bridge, tunnel or link-local IPv4 interface.
     job_fact("job.virtual_interface", virtual_interface),
     // Lines of connections show that data pass through a bridge or tunnel.

@@ -597,11 +597,11 @@ constexpr std::array kStopFacts = {
     // Processes ended by a segmentation fault.
     job_fact("job.segfaulted", segfaulted),
     // Ranks wait at the creation of a process group for ranks that never came to it.
-    job_fact("job.store_barrier_absent", within_runs<store_barrier_absent>),
+    comparing_fact("job.store_barrier_absent", store_barrier_absent),
     // PyTorch looked the store's host up in vain for half a minute, and nothing else began.
     job_fact("job.store_name_unresolvable", store_name_unresolvable),
     // Ranks wait in the store for a rank that shows neither a failure nor a communicator.
-    job_fact("job.store_root_silent", within_runs<store_root_silent>),
+    comparing_fact("job.store_root_silent", store_root_silent),
 };
 
 }  // namespace

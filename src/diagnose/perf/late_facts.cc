@@ -23,7 +23,7 @@ namespace {
 std::vector<LateVerdict> derive_lateness(const Job& job) {
   std::vector<LateVerdict> verdicts;
   // Whoever belongs to another run is late for nobody.
-  if (!job.runs.empty()) return verdicts;
+  if (job.runs > 1) return verdicts;
   for (const CallTimes& times : call_times(job)) verdicts.push_back(judge_lateness(times));
   return verdicts;
 }

@@ -1,5 +1,9 @@
 #include "diagnose/perf/measured_scope.h"
 
+#include <algorithm>
+
+#include "model/build/runs.h"
+
 namespace ncclog {
 namespace {
 
@@ -26,9 +30,16 @@ void ask_processes(const Measurement& measurement, MeasuredScope& scope) {
     scope.asked[p] = in_file;
     any |= in_file && process.has_nccl;
   }
-  const int run = measurement.process < 0 ? -1 : nth_process(job, measurement.process).run;
-  for (size_t p = 0; p < job.processes.size() && !any; ++p) {
-    scope.asked[p] = run < 0 || job.processes[p].run < 0 || job.processes[p].run == run;
+  if (any) return;
+  std::ranges::fill(scope.asked, 1);
+  if (job.runs < 2) return;
+  const std::vector<Run>& runs = job.answers.of<&find_runs>(job);
+  const auto own = std::ranges::find_if(runs, [&](const Run& run) {
+    return std::ranges::binary_search(run.processes, measurement.process);
+  });
+  for (auto run = runs.begin(); own != runs.end() && run != runs.end(); ++run) {
+    if (run == own) continue;
+    for (const int p : run->processes) scope.asked[static_cast<size_t>(p)] = 0;
   }
 }
 

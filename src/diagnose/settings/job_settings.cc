@@ -601,9 +601,9 @@ constexpr std::array kSettingFacts = {
     job_fact("job.ifname_not_used", ifname_not_used),
 
     // Some ranks have a setting or a value that others provably have not.
-    job_fact("job.env_differs", within_runs<env_differs>),
+    comparing_fact("job.env_differs", env_differs),
     // All processes of one host have a setting that those of all other hosts provably have not.
-    job_fact("job.env_not_forwarded", within_runs<env_not_forwarded>),
+    comparing_fact("job.env_not_forwarded", env_not_forwarded),
     // NCCL says that no algorithm and protocol is left for an operation; in words: which one, and
     // what was set.
     job_fact("job.algorithm_unavailable", algorithm_unavailable),

@@ -33,30 +33,23 @@ struct RunStretch {
 };
 
 struct RunParts {
-  std::vector<RunPart> runs;                      ///< In the order of Job::runs; empty: one run.
+  std::vector<RunPart> runs;                      ///< As they began; empty: one run.
   std::vector<std::vector<RunStretch>> by_input;  ///< By index of Job::inputs, ascending.
 
-  /// More runs than these are judged as one: nobody keeps so many together.
+  /// More runs than these are not taken apart: nobody keeps so many together.
   static constexpr size_t kMaxRuns = 16;
+
+  /// Lines of that input (into Job::inputs) that name no process belong to the run.
+  bool has_stretch(size_t input, int run) const;
 
   /// The run to which a line that names no process belongs; -1: nobody knows.
   int owner(const Job& job, SourceRef where) const;
 };
 
-/// The members of `comm` (into Communicator::ranks) that begin with an id that other processes of
-/// the same ranks had used up: they read it from a store that an attempt before left behind. Empty
-/// where nobody does. Two processes that were given one rank at a time are both not complete.
-std::vector<size_t> latecomers(const Job& job, const Communicator& comm);
-
-/// The runs of a job, as far as they are certain. Pure.
+/// The runs of a job, as far as they are certain; none where it holds one. Pure.
 RunParts run_parts(const Job& job);
 
 /// "train.log lines 278-571", "a.log and 3 more files".
 std::string place_of_run(const Job& job, const RunParts& parts, int run);
-
-/// The job of one run: what its processes say, and the lines of its stretches, built as if nothing
-/// else had been read. `run` -1: what belongs to nobody. Indices of inputs stay, those of processes
-/// and communicators do not.
-Job job_of_run(const Job& job, const RunParts& parts, int run);
 
 }  // namespace ncclog

@@ -1,18 +1,4 @@
-// Do the logs hold one run, or several that happen to lie in one folder?
-//
-//   node01:77, node01:78   commId 0xa, rank 0 of 2 on GPU 60, rank 1 of 2 on GPU 61
-//   node01:91, node01:92   commId 0xb, rank 0 of 2 on GPU 60, rank 1 of 2 on GPU 61
-//     → two runs: other processes have the same ranks on the same GPUs, and no communicator joins
-//       them
-//   slurm-77.out: node01, node02; "CANCELLED … DUE TO PREEMPTION"; then node07, node08 with as many
-//   ranks
-//     → two runs: Slurm started the job again, on other hosts
-//
-// One job has many communicators, also some that are not joined (replicas that serve side by side),
-// so being apart is not enough: the same ranks must stand on the same GPUs, or torchrun's folders
-// must say that these were two attempts. A pid that begins to use NCCL again, with communicators of
-// its own, had two lives, as pids in containers have, or two copies of NCCL; its lines cannot be
-// told apart.
+#include "model/build/runs.h"
 
 #include <algorithm>
 #include <limits>
@@ -28,9 +14,36 @@
 #include "log/line/header.h"
 #include "log/messages.h"
 #include "model/build/build_job.h"
-#include "model/build/run_parts.h"
 
 namespace ncclog {
+
+static bool is_complete(const Job& job, const CommRank& rank) {
+  return rank.log >= 0 && segment_of(job, rank).completed.line != 0;
+}
+
+std::vector<size_t> latecomers(const Job& job, const Communicator& comm) {
+  if (comm.inferred) return {};
+  struct Count {
+    int complete = 0;
+    int begun = 0;
+  };
+  std::map<int, Count> by_rank;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.rank < 0 || rank.process < 0) continue;
+    ++(is_complete(job, rank) ? by_rank[rank.rank].complete : by_rank[rank.rank].begun);
+  }
+  const bool reused = std::ranges::any_of(by_rank, [](const auto& entry) {
+    return entry.second.complete == 1 && entry.second.begun > 0;
+  });
+  std::vector<size_t> late;
+  for (size_t r = 0; reused && r < comm.ranks.size(); ++r) {
+    const CommRank& rank = comm.ranks[r];
+    const bool begun = rank.rank >= 0 && rank.process >= 0 && !is_complete(job, rank);
+    if (begun && by_rank[rank.rank].complete > 0) late.push_back(r);
+  }
+  return late;
+}
+
 namespace {
 
 /// Where a rank ran: host and bus id.
@@ -319,19 +332,16 @@ void order_by_time(const Job& job, std::vector<World>& worlds) {
   sort_by_shared(worlds, [&](const World& world) { return pids_of(job, world); });
 }
 
-void add_run(Job& job, const std::vector<const World*>& worlds, bool certain) {
+Run make_run(const std::vector<const World*>& worlds, bool certain) {
   Run run;
   run.certain = certain;
   for (const World* world : worlds) {
-    for (const int p : world->processes) {
-      job.processes[static_cast<size_t>(p)].run = static_cast<int>(job.runs.size());
-      run.processes.push_back(p);
-    }
+    run.processes.insert(run.processes.end(), world->processes.begin(), world->processes.end());
     run.nranks = std::max(run.nranks, world->nranks);
     run.attempt = world->attempt;
   }
   std::ranges::sort(run.processes);
-  job.runs.push_back(std::move(run));
+  return run;
 }
 
 /// Worlds in their order make up runs: one that takes nobody's place in the run before belongs to
@@ -489,15 +499,11 @@ bool are_side_by_side(const Job& job, const std::vector<World>& worlds) {
 
 }  // namespace
 
-void build_runs(Job& job) {
+std::vector<Run> find_runs(const Job& job) {
   // Torn lines make many worlds; more of them than this are no runs that people keep together.
   constexpr size_t kMaxWorlds = 1024;
-  for (Process& process : job.processes) {
-    process.restarted = std::ranges::any_of(
-        process.logs, [&](size_t log) { return has_several_lives(job.logs[log]); });
-  }
   std::vector<World> worlds = find_worlds(job);
-  if (worlds.size() > kMaxWorlds) return;
+  if (worlds.size() > kMaxWorlds) return {};
   const auto differs = [&](const World& world) {
     return std::ranges::any_of(worlds, [&](const World& other) {
       return &other != &world && are_different_runs(world, other);
@@ -506,16 +512,25 @@ void build_runs(Job& job) {
   std::vector<World> certain;
   std::vector<World> others;
   for (const World& world : worlds) (differs(world) ? certain : others).push_back(world);
+  std::vector<Run> runs;
   if (certain.empty()) {
     certain = are_side_by_side(job, worlds) ? worlds : worlds_by_turns(job);
-    if (certain.empty()) return;
     order_by_time(job, certain);
-    for (const World& world : certain) add_run(job, {&world}, true);
-    return;
+    for (const World& world : certain) runs.push_back(make_run({&world}, true));
+    return runs;
   }
   order_by_time(job, certain);
-  for (const auto& run : gather(certain)) add_run(job, run, true);
-  for (const World& world : others) add_run(job, {&world}, false);
+  for (const auto& run : gather(certain)) runs.push_back(make_run(run, true));
+  for (const World& world : others) runs.push_back(make_run({&world}, false));
+  return runs;
+}
+
+void build_runs(Job& job) {
+  for (Process& process : job.processes) {
+    process.restarted = std::ranges::any_of(
+        process.logs, [&](size_t log) { return has_several_lives(job.logs[log]); });
+  }
+  job.runs = std::max<size_t>(1, find_runs(job).size());
 }
 
 }  // namespace ncclog

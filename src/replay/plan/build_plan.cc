@@ -527,6 +527,7 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   for (const auto& [member, calls] : source.recorded.earlier) {
     if (PlannedRank* rank = rank_of_member(seats, member, plan)) rank->left_out += calls;
   }
+  making.runs = source.runs;
   return finish_plan(job, seats, making, options, std::move(plan));
 }
 

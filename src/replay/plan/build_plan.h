@@ -117,6 +117,7 @@ struct PlanSource {
   const RecordedCalls& recorded;
   std::vector<Suspicion> suspicions;  ///< All findings of the analysis, causes first.
   std::vector<std::string> logs;      ///< As the user named them.
+  size_t runs = 1;                    ///< In these logs; `job` is one of them.
 };
 
 /// The suspicion that is tested: that with the id `finding` or, where that is empty, the first
@@ -155,11 +156,12 @@ std::string communicator_of(const Job& job, const RecordedGroup& group);
 /// True if two ranks of some group left dumps of calls that are numbered alike.
 bool dumps_hold_calls(const Job& job);
 
-/// The plan. `logs` as the user named them; `suspicion` is what it is to test, and may be of no id.
+/// The plan. `logs` as the user named them, which hold `runs` runs; `suspicion` is what it is to
+/// test, and may be of no id.
 /// Throws Error if a named finding or "only failing" is wanted and the dumps show no call that
 /// stands still, or if no call is left. Pure.
 ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanOptions& options,
-                         const std::vector<std::string>& logs);
+                         const std::vector<std::string>& logs, size_t runs = 1);
 
 // The same test on fewer GPUs.
 //

@@ -329,7 +329,7 @@ bool dumps_hold_calls(const Job& job) {
 }
 
 ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanOptions& options,
-                         const std::vector<std::string>& logs) {
+                         const std::vector<std::string>& logs, size_t runs) {
   const std::vector<RecordedGroup> recorded = recorded_groups(job);
   const RecorderVerdict verdict = recorder_verdict(job);
   refuse_untested(options, kind_of(verdict));
@@ -361,6 +361,7 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
   const DumpedDefect defect = dumped_defect(groups, seat_of, verdict);
   put_right(groups, defect, plan);
   PlanMaking making{
+      .runs = runs,
       .from_dumps = true,
       .no_hosts = seats.seats.empty(),
       .split = verdict.kind == RecordedKind::Mismatch && verdict.named.empty(),

@@ -203,7 +203,7 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   uint64_t earlier = 0;
   for (const PlannedRank& rank : plan.ranks) earlier = std::max(earlier, rank.left_out);
   Telling telling{.table = kPlanWords,
-                  .conditions = {{"several-runs", job.runs.size() > 1},
+                  .conditions = {{"several-runs", making.runs > 1},
                                  {"dumps", making.from_dumps},
                                  {"no-hosts", making.no_hosts},
                                  {"split", making.split},
@@ -214,7 +214,7 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
                                  {"buffers", making.buffers_sends},
                                  {"untested", is_untested},
                                  {"sizes-differ", is_untested && sizes_differ()}}};
-  telling.add_count("runs", job.runs.size());
+  telling.add_count("runs", making.runs);
   telling.add_count("torn", std::ranges::count_if(job.processes, &Process::torn));
   telling.add_count("cut", std::ranges::count_if(job.processes, &Process::cut));
   telling.add_count("earlier", earlier);

@@ -120,6 +120,7 @@ void settle_clean_run(ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
 
 /// What was done to a plan on the way.
 struct PlanMaking {
+  size_t runs = 1;                  ///< That the logs hold; one of them is planned.
   bool from_dumps = false;          ///< Its calls are the Flight Recorder's, not NCCL's.
   std::vector<std::string> absent;  ///< Sentences about ranks of which there is no dump.
   bool no_hosts = false;            ///< The dumps' processes, and so their hosts, are not known.

@@ -111,32 +111,6 @@ std::vector<Membership> covered_members(const Job& job) {
       job, [&](const Communicator&, const CommRank& rank) { return made_calls(job, rank); });
 }
 
-std::vector<Membership> members_of_one_run(const Job& job, const std::vector<Membership>& members,
-                                           const std::string& communicator) {
-  if (job.runs.size() < 2) return members;
-  const auto holds = [](const Run& run, int process) {
-    return std::ranges::binary_search(run.processes, process);
-  };
-  const auto size_of = [&](const Run& run) {
-    return std::ranges::count_if(members, [&](const Membership& member) {
-      return holds(run, rank_of(job, member).process);
-    });
-  };
-  const Run* chosen = &*std::ranges::max_element(
-      job.runs, [&](const Run& a, const Run& b) { return size_of(a) < size_of(b); });
-  for (const Membership& member : members) {
-    if (job.communicators[member.communicator].id != communicator) continue;
-    for (const Run& run : job.runs) {
-      if (holds(run, rank_of(job, member).process)) chosen = &run;
-    }
-  }
-  std::vector<Membership> result;
-  std::ranges::copy_if(members, std::back_inserter(result), [&](const Membership& member) {
-    return holds(*chosen, rank_of(job, member).process);
-  });
-  return result;
-}
-
 CallWindows call_windows(const Job& job, const std::vector<Membership>& members, uint64_t last) {
   CallWindows windows;
   for (auto begin = members.begin(); begin != members.end();) {

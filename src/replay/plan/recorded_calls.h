@@ -68,11 +68,6 @@ inline constexpr uint64_t kBeyond = 32;
 /// communicator with fewer than two such ranks, or whose ranks are not numbered.
 std::vector<Membership> covered_members(const Job& job);
 
-/// Where the logs certainly hold several runs: the members of the one that communicator is in, else
-/// of the largest run. `communicator` is an id; it may be empty.
-std::vector<Membership> members_of_one_run(const Job& job, const std::vector<Membership>& members,
-                                           const std::string& communicator);
-
 /// Windows of those members, around the last `last` calls that all of a communicator made.
 CallWindows call_windows(const Job& job, const std::vector<Membership>& members, uint64_t last);
 

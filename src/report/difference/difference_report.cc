@@ -263,7 +263,7 @@ std::string run_text(const Job& job) {
   if (!job.nccl_versions.empty())
     parts.push_back(fmt::format("{} {}", library_name(job), join(job.nccl_versions, ", ")));
   if (!job.network.name.empty()) parts.push_back("network " + job.network.name);
-  if (job.runs.size() > 1) parts.push_back(fmt::format("{} runs in one", job.runs.size()));
+  if (job.runs > 1) parts.push_back(fmt::format("{} runs in one", job.runs));
   return parts.empty() ? "no line of NCCL" : join(parts, ", ");
 }
 

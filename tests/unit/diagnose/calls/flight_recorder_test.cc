@@ -25,13 +25,13 @@ constexpr std::string_view kBehind = "job.recorder_behind";
 
 FactValue answer(std::string_view fact, const std::string& text) {
   const Job job = read_example(text, {});
-  return find_fact(fact)->derive(job, job_instance(job));
+  return find_fact(fact)->ask(job, job_instance(job));
 }
 
 /// "yes", "no" or "unknown", and behind it the ranks that the fact names.
 std::string guilty(std::string_view fact, const std::string& text) {
   const Job job = read_example(text, {});
-  const FactValue value = find_fact(fact)->derive(job, job_instance(job));
+  const FactValue value = find_fact(fact)->ask(job, job_instance(job));
   std::vector<int> ranks = value.ranks;
   for (const int p : value.processes) ranks.push_back(job.processes[static_cast<size_t>(p)].rank);
   return fact_text(value) + (ranks.empty() ? "" : " " + ranges_text(ranks));

@@ -191,9 +191,9 @@ TEST(InitFacts, ARankThatSpeaksElsewhereMayHaveAFileThatIsNotThere) {
                                   {"nccl.n1.101.log", start(1, 4)},
                                   {"nccl.n2.102.log", start(2, 4)},
                                   {"stdout.log", framework}});
-  EXPECT_EQ(fact_text(find_fact("job.rank_missing_at_init")->derive(job, job_instance(job))),
+  EXPECT_EQ(fact_text(find_fact("job.rank_missing_at_init")->ask(job, job_instance(job))),
             "unknown");
-  EXPECT_EQ(fact_text(find_fact("job.rank_unseen_at_init")->derive(job, job_instance(job))), "yes");
+  EXPECT_EQ(fact_text(find_fact("job.rank_unseen_at_init")->ask(job, job_instance(job))), "yes");
 }
 
 /// The first run stopped, the second one starts.
@@ -212,7 +212,7 @@ TEST(InitFacts, RunsAreJudgedOneByOne) {
       job_from_files({{"a/nccl.log", run(0x51, 100, "Bootstrap timings total 0.08 (create 0.01)")},
                       {"b/nccl.log", run(0x61, 200, "Bootstrap timings total 0.08 (create 0.01)")},
                       {"slurm.log", kCancelled}});
-  EXPECT_EQ(fact_text(find_fact("job.init_stalled")->derive(job, job_instance(job))), "unknown");
+  EXPECT_EQ(fact_text(find_fact("job.init_stalled")->ask(job, job_instance(job))), "unknown");
 }
 
 TEST(WatchdogFacts, SeeNoEvaluationThatIsLongAgo) {
@@ -295,7 +295,7 @@ std::string garbled_answer(const std::string& whole, const std::string& cut) {
   const Job job = job_from_text(whole + cut + std::string(kGarbled));
   for (const Instance& instance : instances_of(job, Scope::Host)) {
     if (instance.host != "dev-7") continue;
-    return fact_text(find_fact("host.garbled_attach")->derive(job, instance));
+    return fact_text(find_fact("host.garbled_attach")->ask(job, instance));
   }
   return "no host";
 }
@@ -354,7 +354,7 @@ TEST(EnvironmentFacts, TakeASettingForMissingOnlyWhereNoLineIsTorn) {
                           "a:102:102 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\n" +
                           init_of_three(2, "COMPLETE"));
   const auto differs = [&] {
-    return is_yes(find_fact("job.env_differs")->derive(Job(job), {}));  // It will change.
+    return is_yes(find_fact("job.env_differs")->ask(Job(job), {}));  // It will change.
   };
   EXPECT_TRUE(differs());
   job.logs[2].torn = true;

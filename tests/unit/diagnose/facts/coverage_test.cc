@@ -18,7 +18,7 @@ CaptureAdvice advice_for(std::initializer_list<std::string_view> questions, cons
 }
 
 FactValue answer_of(const Fact& question, const Job& job) {
-  return question.derive(job, job_instance(job));
+  return question.ask(job, job_instance(job));
 }
 
 /// The log leaves the question open, and everybody should know.

@@ -7,6 +7,7 @@
 
 #include "diagnose/facts/fact.h"
 #include "model/build/build_job.h"
+#include "model/build/split_runs.h"
 #include "support/fact_of.h"
 #include "support/job_from_files.h"
 
@@ -129,7 +130,7 @@ std::string rank(int pid, int number, const std::string& comm_id, const std::str
          " - Init COMPLETE\n";
 }
 
-FactValue fact(const Job& job, const char* name) { return find_fact(name)->derive(job, {}); }
+FactValue fact(const Job& job, const char* name) { return find_fact(name)->ask(job, {}); }
 
 TEST(RunFacts, NamesTheFilesOfEachRun) {
   const Job job = job_from_files({{"old/0.log", rank(1, 0, "c", "Ring")},
@@ -156,10 +157,54 @@ TEST(RunFacts, OneRunIsNotSeveral) {
 
 TEST(RunFacts, SettingsAreComparedWithinARunOnly) {
   const std::string old_run = rank(1, 0, "c", "Ring") + rank(2, 1, "c", "Ring");
-  Job job = job_from_files({{"x", old_run + rank(3, 0, "d", "Tree") + rank(4, 1, "d", "Tree")}});
-  EXPECT_EQ(fact_text(fact(job, "job.env_differs")), "no");
-  job = job_from_files({{"x", old_run + rank(3, 0, "d", "Tree") + rank(4, 1, "d", "Ring")}});
-  EXPECT_EQ(fact(job, "job.env_differs").what, "NCCL_ALGO is Tree on rank 0 and Ring on rank 1");
+  const auto differences = [&](const std::string& new_run) {
+    std::vector<std::string> found;
+    for (const Job& run : split_runs(job_from_files({{"x", old_run + new_run}})).runs) {
+      found.push_back(fact(run, "job.env_differs").what);
+    }
+    return found;
+  };
+  EXPECT_EQ(differences(rank(3, 0, "d", "Tree") + rank(4, 1, "d", "Tree")),
+            (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(differences(rank(3, 0, "d", "Tree") + rank(4, 1, "d", "Ring")),
+            (std::vector<std::string>{"", "NCCL_ALGO is Tree on rank 0 and Ring on rank 1"}));
+}
+
+TEST(RunFacts, NoFactComparesProcessesOfSeveralRuns) {
+  // Settings, GPUs and numbers of calls differ between the runs, and within the second one.
+  const Job read = job_from_files({{"1.log", rank(1, 0, "c", "Ring") + rank(2, 1, "c", "Ring")},
+                                   {"2.log", rank(3, 0, "d", "Tree") + rank(4, 1, "d", "Ring")}});
+  ASSERT_EQ(read.runs, 2U);
+  size_t compared = 0;
+  for (const Fact& fact : all_facts()) {
+    if (!fact.compares) continue;
+    ++compared;
+    EXPECT_FALSE(fact.ask(read, job_instance(read)).known()) << fact.name;
+  }
+  EXPECT_GT(compared, 50U);
+}
+
+TEST(RunFacts, TheFactsOfARunAreThoseOfItsLogsAlone) {
+  const std::string logs[] = {rank(1, 0, "c", "Ring") + rank(2, 1, "c", "Ring"),
+                              rank(3, 0, "d", "Tree") + rank(4, 1, "d", "Ring")};
+  const SplitRuns split = split_runs(job_from_files({{"1.log", logs[0]}, {"2.log", logs[1]}}));
+  ASSERT_EQ(split.runs.size(), 2U);
+  for (size_t r = 0; r < 2; ++r) {
+    const Job& run = split.runs[r];
+    const Job alone = job_from_files({{fmt::format("{}.log", r + 1), logs[r]}});
+    EXPECT_EQ(run.runs, 1U);
+    for (const Fact& fact : all_facts()) {
+      const std::vector<Instance> of_run = instances_of(run, fact.scope);
+      const std::vector<Instance> of_alone = instances_of(alone, fact.scope);
+      ASSERT_EQ(of_run.size(), of_alone.size()) << fact.name;
+      for (size_t i = 0; i < of_run.size(); ++i) {
+        const FactValue value = fact.ask(run, of_run[i]);
+        const FactValue expected = fact.ask(alone, of_alone[i]);
+        EXPECT_EQ(fact_text(value), fact_text(expected)) << fact.name;
+        EXPECT_EQ(value.what, expected.what) << fact.name;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ std::string facts_of(const std::string& log, Scope scope) {
     text += name_of(job, instance) + ":";
     for (const Fact& fact : all_facts()) {
       if (fact.scope != scope) continue;
-      const FactValue value = fact.derive(job, instance);
+      const FactValue value = fact.ask(job, instance);
       if (!value.known()) continue;
       text += fmt::format(" {}={}", fact.name.substr(fact.name.find('.') + 1), fact_text(value));
     }

@@ -1,14 +1,21 @@
 // When the logs are of several runs, and when it only looks so.
 
+#include "model/build/runs.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/job_from_files.h"
+#include "support/run_of_two.h"
 
 namespace ncclog {
 namespace {
 
 using testing::job_from_files;
+using testing::rank_of_two;
+using testing::run_of_two;
 
 struct Member {
   const char* host;
@@ -35,10 +42,15 @@ std::string starts(const std::vector<Member>& members) {
 
 /// "pid=run" of each process; "-" where it has none.
 std::string runs_of(const Job& job) {
+  const std::vector<Run> runs = find_runs(job);
+  EXPECT_EQ(job.runs, std::max<size_t>(1, runs.size()));
   std::string text;
-  for (const Process& process : job.processes) {
-    text += std::to_string(process.pid) + '=' +
-            (process.run < 0 ? "-" : std::to_string(process.run)) + ' ';
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const auto own = std::ranges::find_if(runs, [&](const Run& run) {
+      return std::ranges::binary_search(run.processes, static_cast<int>(p));
+    });
+    text += fmt::format("{}={} ", job.processes[p].pid,
+                        own == runs.end() ? "-" : std::to_string(own - runs.begin()));
   }
   return text;
 }
@@ -91,21 +103,23 @@ TEST(BuildRuns, WhatMayBelongToEitherRunIsKeptApartToo) {
                                                       {"a", 4, 1, 1, 0xd},
                                                       {"a", 5, 0, 2, 0xe},
                                                       {"a", 6, 1, 3, 0xe}})}});
-  ASSERT_EQ(job.runs.size(), 3U);
-  EXPECT_TRUE(job.runs[0].certain);
-  EXPECT_TRUE(job.runs[1].certain);
-  EXPECT_FALSE(job.runs[2].certain);
+  const auto runs = find_runs(job);
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_TRUE(runs[0].certain);
+  EXPECT_TRUE(runs[1].certain);
+  EXPECT_FALSE(runs[2].certain);
 }
 
 TEST(BuildRuns, TorchrunsAttemptsAreRunsWhateverTheirSizes) {
   const Job job = job_from_files({{"x/attempt_0/0/stdout.log", start({"a", 1, 0, 0, 0xc})},
                                   {"x/attempt_0/1/stdout.log", start({"b", 2, 1, 1, 0xc})},
                                   {"x/attempt_1/0/stdout.log", start({"a", 3, 0, 0, 0xd, 1})}});
-  ASSERT_EQ(job.runs.size(), 2U);
-  EXPECT_EQ(job.runs[0].attempt, 0);
-  EXPECT_EQ(job.runs[1].attempt, 1);
-  EXPECT_EQ(job.runs[1].nranks, 1);
-  EXPECT_EQ(job.runs[1].processes.size(), 1U);
+  const auto runs = find_runs(job);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].attempt, 0);
+  EXPECT_EQ(runs[1].attempt, 1);
+  EXPECT_EQ(runs[1].nranks, 1);
+  EXPECT_EQ(runs[1].processes.size(), 1U);
 }
 
 TEST(BuildRuns, ReplicasThatAreStartedAgainTogetherAreTwoRuns) {
@@ -117,8 +131,7 @@ TEST(BuildRuns, ReplicasThatAreStartedAgainTogetherAreTwoRuns) {
                                                       {"a", 6, 1, 1, 0xe},
                                                       {"a", 7, 0, 2, 0xf},
                                                       {"a", 8, 1, 3, 0xf}})}});
-  ASSERT_EQ(job.runs.size(), 2U);
-  EXPECT_EQ(job.runs[0].processes.size(), 4U);
+  EXPECT_EQ(job.runs, 2U);
   EXPECT_EQ(runs_of(job), "1=0 3=0 5=1 7=1 2=0 4=0 6=1 8=1 ");
 }
 
@@ -131,19 +144,16 @@ std::string late_call(int pid, int device) {
 }
 
 TEST(BuildRuns, WithoutInitialisationProcessesThatTakeTurnsOnEachGpuAreRuns) {
-  const Job job = job_from_files(
-      {{"log.txt", late_call(1, 0) + late_call(2, 1) + late_call(5, 0) + late_call(6, 1)}});
-  ASSERT_EQ(job.runs.size(), 2U);
-  EXPECT_EQ(job.runs[0].processes, (std::vector<int>{0, 1}));
+  const Job job = job_from_files({{"log.txt", late_call(1, 0) + late_call(2, 1) + late_call(5, 0) + late_call(6, 1)}});
+  EXPECT_EQ(runs_of(job), "1=0 2=0 5=1 6=1 ");
 }
 
 TEST(BuildRuns, FilesOfProcessesPutTogetherAreOneRun) {
-  EXPECT_TRUE(job_from_files({{"log.txt", late_call(1, 0) + late_call(2, 1)}}).runs.empty());
+  EXPECT_EQ(job_from_files({{"log.txt", late_call(1, 0) + late_call(2, 1)}}).runs, 1U);
   const std::string stop =
       "W0203 04:05:06.000000 9 torch/x.py:7] Received 15 death signal, shutting down workers\n";
-  EXPECT_TRUE(job_from_files({{"log.txt", late_call(1, 0) + late_call(2, 1) + stop}}).runs.empty());
-  EXPECT_EQ(job_from_files({{"log.txt", late_call(1, 0) + stop + late_call(2, 1)}}).runs.size(),
-            2U);
+  EXPECT_EQ(job_from_files({{"log.txt", late_call(1, 0) + late_call(2, 1) + stop}}).runs, 1U);
+  EXPECT_EQ(job_from_files({{"log.txt", late_call(1, 0) + stop + late_call(2, 1)}}).runs, 2U);
 }
 
 TEST(BuildRuns, JobsBesideEachOtherHaveOutputsOfTheirOwn) {
@@ -152,11 +162,11 @@ TEST(BuildRuns, JobsBesideEachOtherHaveOutputsOfTheirOwn) {
   const std::string steps = "iteration: 1 | loss 3\niteration: 2 | loss 2\n";
   const auto runs = [&](const std::string& one, const std::string& other) {
     return job_from_files({{"1.log", first}, {"2.log", second}, {"1.out", one}, {"2.out", other}})
-        .runs.size();
+        .runs;
   };
   EXPECT_EQ(runs(steps, steps), 2U);
-  EXPECT_EQ(runs(steps, ""), 0U) << "replicas of one job print once";
-  EXPECT_EQ(runs(steps, "[rank3]: hello\n" + steps), 0U) << "ranks are counted on";
+  EXPECT_EQ(runs(steps, ""), 1U) << "replicas of one job print once";
+  EXPECT_EQ(runs(steps, "[rank3]: hello\n" + steps), 1U) << "ranks are counted on";
 }
 
 TEST(BuildRuns, APidWithOtherCommunicatorsBehindANewStartHadSeveralLives) {
@@ -170,6 +180,29 @@ TEST(BuildRuns, APidWithOtherCommunicatorsBehindANewStartHadSeveralLives) {
                    .processes[0]
                    .restarted)
       << "a copy of the log";
+}
+
+std::string begun(int pid, int number, int comm_id) {
+  const std::string text = rank_of_two(pid, number, comm_id);
+  return text.substr(0, text.find('\n') + 1);
+}
+
+TEST(Latecomers, WhoBeginsWithAnIdThatWasUsedUpCameLater) {
+  const Job job =
+      job_from_files({{"x", run_of_two(10, 0xc) + begun(21, 1, 0xc) + begun(20, 0, 0xd)}});
+  ASSERT_EQ(job.communicators[0].id, "0xc");
+  const std::vector<size_t> late = latecomers(job, job.communicators[0]);
+  ASSERT_EQ(late.size(), 1U);
+  const CommRank& rank = job.communicators[0].ranks[late[0]];
+  EXPECT_EQ(job.processes[static_cast<size_t>(rank.process)].pid, 21);
+  EXPECT_EQ(job.runs, 2U);
+}
+
+TEST(Latecomers, TwoProcessesThatWereGivenOneRankAreOfOneRun) {
+  const Job job =
+      job_from_files({{"x", begun(10, 0, 0xc) + begun(11, 1, 0xc) + begun(12, 1, 0xc)}});
+  EXPECT_TRUE(latecomers(job, job.communicators[0]).empty());
+  EXPECT_EQ(job.runs, 1U);
 }
 
 }  // namespace

@@ -1,0 +1,190 @@
+#include "rules/judge_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/outcome/outcome.h"
+#include "rules/evaluate.h"
+
+namespace ncclog {
+namespace {
+
+/// One run with all that is said of it.
+struct Judged {
+  JudgedRun run;
+  Diagnosis diagnosis;
+};
+
+Judged judge_run(const Rulebook& rulebook, const Job& read, const SplitRuns& split, size_t number) {
+  const RunPart& part = split.parts.runs[number];
+  const Job& job = split.runs[number];
+  JobView view(job);
+  Judged judged{.diagnosis =
+                    diagnose(rulebook, view, find_all(rulebook, view, RulesAbout::OneRun))};
+  JudgedRun& run = judged.run;
+  run.name = part.name;
+  run.verdict = judged.diagnosis.verdict;
+  run.end = outcome_of(job).job;
+  run.place = place_of_run(read, split.parts, static_cast<int>(number));
+  for (const int p : part.processes) run.pids.push_back(nth_process(read, p).pid);
+  std::ranges::sort(run.pids);
+  for (const Finding& finding : judged.diagnosis.findings) run.findings.push_back(finding.id);
+  return judged;
+}
+
+/// In the order of VerdictStatus.
+int badness(VerdictStatus status) {
+  constexpr int kBadness[] = {3, 2, 0, 1, 1};
+  return kBadness[static_cast<size_t>(status)];
+}
+
+/// The first of the worst: what came later may follow from it.
+const Judged& leading(const std::vector<Judged>& all) {
+  return *std::ranges::max_element(
+      all, {}, [](const Judged& one) { return badness(one.run.verdict.status); });
+}
+
+/// Adds a finding of a run; those of the run that leads come first.
+void add(const Finding& finding, const std::string& run, std::vector<Finding>& all) {
+  const auto known = std::ranges::find(all, finding.id, &Finding::id);
+  if (known != all.end()) {
+    // One finding an id, and whom it names is of the run that leads.
+    if (finding.severity != Severity::Info) {
+      known->message += fmt::format(" {}: {}", capitalised(run), first_sentence(finding.message));
+    }
+    return;
+  }
+  all.push_back(finding);
+  if (finding.severity == Severity::Info) return;
+  all.back().message = fmt::format("{}: {}", capitalised(run), finding.message);
+}
+
+/// "run 2: healthy, finished"; of a problem its headline, unless that is of the same kind as the
+/// one of the run that leads.
+std::string short_words(const JudgedRun& run, const JudgedRun& lead) {
+  if (badness(run.verdict.status) > 1 && !run.verdict.finding.empty()) {
+    if (run.verdict.finding != lead.verdict.finding)
+      return fmt::format("{}: {}", run.name, without_stop(run.verdict.headline));
+    return fmt::format("{}: the same kind of problem, {}", run.name, to_string(run.end.state));
+  }
+  constexpr std::string_view kStatus[] = {"a problem, {}", "suspicious, {}", "healthy, finished",
+                                          "no problem seen, {}", "cannot be judged"};
+  const bool unseen =
+      run.verdict.status == VerdictStatus::NothingFound && run.end.state == EndState::Unknown;
+  const std::string_view end = unseen ? "end unknown" : to_string(run.end.state);
+  const std::string_view words = kStatus[static_cast<size_t>(run.verdict.status)];
+  return fmt::format("{}: {}", run.name, fmt::format(fmt::runtime(words), end));
+}
+
+Verdict joined_verdict(const std::vector<Judged>& all, const Job& read) {
+  const Judged& lead = leading(all);
+  Verdict verdict = lead.run.verdict;
+  std::vector<std::string> words;
+  const bool leads = badness(verdict.status) > 1;
+  for (const Judged& one : all) {
+    if (!leads || &one != &lead) words.push_back(short_words(one.run, lead.run));
+  }
+  if (leads) {
+    verdict.headline = fmt::format("{}: {}; {}.", capitalised(lead.run.name),
+                                   without_stop(verdict.headline), join(words, "; "));
+  } else if (badness(verdict.status) == 0) {
+    verdict.headline = fmt::format(
+        "All {} runs finished, and nothing is wrong in what their logs show.", all.size());
+  } else {
+    // Some run is not seen to its end, whatever became of the others.
+    verdict.status = VerdictStatus::NothingFound;
+    verdict.headline = fmt::format("No problem in these {} lines of {} runs; {}.",
+                                   read.losses.lines, all.size(), join(words, "; "));
+  }
+  return verdict;
+}
+
+/// A verdict cannot be better than a finding that is of no run.
+void weigh(const Finding& finding, Verdict& verdict) {
+  if (finding.severity == Severity::Info) return;
+  const VerdictStatus status =
+      finding.severity == Severity::Error ? VerdictStatus::Problem : VerdictStatus::Suspicious;
+  if (badness(verdict.status) >= badness(status)) return;
+  verdict = {status, first_sentence(finding.message), finding.id};
+}
+
+/// What overlays did to the findings, each entry once.
+void add_overlays(const std::vector<OverlayEffect>& effects, std::vector<OverlayEffect>& all) {
+  for (const OverlayEffect& effect : effects) {
+    const auto known = std::ranges::find(all, effect.where, &OverlayEffect::where);
+    if (known == all.end()) all.push_back(effect);
+  }
+}
+
+/// What is said of all runs together: by rules that are about them, by reports of hosts, by
+/// `further`.
+std::vector<Finding> said_of_all(const Rulebook& rulebook, const Job& read,
+                                 std::vector<Finding> further,
+                                 std::vector<OverlayEffect>& overlays) {
+  JobView view(read);
+  Found found = find_all(rulebook, view, RulesAbout::TheRuns);
+  add_shown_by_reports(rulebook, read, found);
+  add_overlays(found.overlays, overlays);
+  std::ranges::move(take_reported(found), std::back_inserter(further));
+  return further;
+}
+
+/// What lines say of which the run is not known.
+std::vector<Finding> said_of_nobody(const Rulebook& rulebook, const Job& rest) {
+  if (rest.logs.empty()) return {};
+  JobView view(rest);
+  Found found = find_all(rulebook, view, RulesAbout::OneRun);
+  std::vector<Finding> findings = take_reported(found);
+  std::erase_if(findings,
+                [](const Finding& finding) { return finding.severity == Severity::Info; });
+  for (Finding& finding : findings) finding.message = "In one of the runs: " + finding.message;
+  return findings;
+}
+
+}  // namespace
+
+Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, const SplitRuns& split,
+                     std::vector<Finding> further) {
+  std::vector<Judged> all;
+  for (size_t r = 0; r < split.runs.size(); ++r) {
+    all.push_back(judge_run(rulebook, read, split, r));
+  }
+  const Judged& lead = leading(all);
+  Diagnosis diagnosis;
+  diagnosis.not_judged = lead.diagnosis.not_judged;
+  diagnosis.capture = lead.diagnosis.capture;
+  diagnosis.ended_overlays = rulebook.ended;
+  std::vector<Finding> findings;
+  for (const Finding& finding : lead.diagnosis.findings) add(finding, lead.run.name, findings);
+  for (const Judged& one : all) {
+    add_overlays(one.diagnosis.overlays, diagnosis.overlays);
+    if (&one == &lead) continue;
+    for (const Finding& finding : one.diagnosis.findings) add(finding, one.run.name, findings);
+  }
+  std::set<std::string> of_no_run;
+  const auto add_of_no_run = [&](std::vector<Finding> more) {
+    for (Finding& finding : more) {
+      if (std::ranges::find(findings, finding.id, &Finding::id) != findings.end()) continue;
+      of_no_run.insert(finding.id);
+      findings.push_back(std::move(finding));
+    }
+  };
+  add_of_no_run(said_of_all(rulebook, read, std::move(further), diagnosis.overlays));
+  add_of_no_run(said_of_nobody(rulebook, split.rest));
+  diagnosis.findings = order_by_cause(std::move(findings));
+  diagnosis.verdict = joined_verdict(all, read);
+  for (const Finding& finding : diagnosis.findings) {
+    if (of_no_run.contains(finding.id)) weigh(finding, diagnosis.verdict);
+  }
+  diagnosis.leading_run = static_cast<size_t>(&lead - all.data());
+  for (Judged& one : all) diagnosis.runs.push_back(std::move(one.run));
+  return diagnosis;
+}
+
+}  // namespace ncclog
