@@ -21,9 +21,10 @@ struct Judged {
   Diagnosis diagnosis;
 };
 
-Judged judge_run(const Rulebook& rulebook, const Job& read, const SplitRuns& split, size_t number) {
+/// The run's job is let go: thousands of ranks are large.
+Judged judge_run(const Rulebook& rulebook, const Job& read, SplitRuns& split, size_t number) {
   const RunPart& part = split.parts.runs[number];
-  const Job& job = split.runs[number];
+  const Job job = std::move(split.runs[number]);
   JobView view(job);
   Judged judged{.diagnosis =
                     diagnose(rulebook, view, find_all(rulebook, view, RulesAbout::OneRun))};
@@ -149,7 +150,7 @@ std::vector<Finding> said_of_nobody(const Rulebook& rulebook, const Job& rest) {
 
 }  // namespace
 
-Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, const SplitRuns& split,
+Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
                      std::vector<Finding> further) {
   std::vector<Judged> all;
   for (size_t r = 0; r < split.runs.size(); ++r) {

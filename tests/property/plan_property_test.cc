@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
@@ -124,7 +125,7 @@ ReplayPlan lived_plan(Random& random) {
     call.datatype = pick(random, 12);
     const int size = static_cast<int>(ranks.size());
     if (random() % 2 == 0) {
-      call.op = function_word(static_cast<int64_t>(random() % 8));
+      call.op = kOperations[1 + random() % 8].name;  // A collective.
       if (has_root(call.op)) call.root = pick(random, size);
       for (const int rank : ranks) {
         call.stream = pick(random, 2);
