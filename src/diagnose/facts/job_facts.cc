@@ -211,6 +211,18 @@ FactValue several_runs(const Job& job, const Instance&) {
 
 }  // namespace
 
+std::vector<int> processes_of_other_runs(const Job& job, int process) {
+  if (job.runs < 2) return {};
+  const std::vector<Run>& runs = job.answers.of<&find_runs>(job);
+  const auto own = std::ranges::find_if(
+      runs, [&](const Run& run) { return std::ranges::binary_search(run.processes, process); });
+  std::vector<int> others;
+  for (auto run = runs.begin(); own != runs.end() && run != runs.end(); ++run) {
+    if (run != own) others.insert(others.end(), run->processes.begin(), run->processes.end());
+  }
+  return others;
+}
+
 // How large is the job, how far did it come, and does one NCCL run in it?
 //
 //   job.nranks = 8   communicator.host_count = 2   job.mixed_nccl_versions = yes, "…"

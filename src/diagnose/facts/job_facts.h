@@ -53,4 +53,8 @@ std::vector<std::string> driver_versions(const Job& job);
 /// a setting which only captured calls heed; nullopt: there is no such line. Pure.
 std::optional<Evidence> cuda_graph_evidence(const Job& job);
 
+/// Processes that took part in another run of what was read than that process; none where one run
+/// was read, or its run is not known.
+std::vector<int> processes_of_other_runs(const Job& job, int process);
+
 }  // namespace ncclog

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/build/runs.h"
+#include "diagnose/facts/job_facts.h"
 
 namespace ncclog {
 namespace {
@@ -32,14 +32,8 @@ void ask_processes(const Measurement& measurement, MeasuredScope& scope) {
   }
   if (any) return;
   std::ranges::fill(scope.asked, 1);
-  if (job.runs < 2) return;
-  const std::vector<Run>& runs = job.answers.of<&find_runs>(job);
-  const auto own = std::ranges::find_if(runs, [&](const Run& run) {
-    return std::ranges::binary_search(run.processes, measurement.process);
-  });
-  for (auto run = runs.begin(); own != runs.end() && run != runs.end(); ++run) {
-    if (run == own) continue;
-    for (const int p : run->processes) scope.asked[static_cast<size_t>(p)] = 0;
+  for (const int p : processes_of_other_runs(job, measurement.process)) {
+    scope.asked[static_cast<size_t>(p)] = 0;
   }
 }
 
