@@ -51,7 +51,7 @@ const std::vector<Layer>& layer_table() {
        {"fmt/"}},
       {"diagnose/perf",
        {"diagnose/calls", "diagnose/hardware", "diagnose/settings", "diagnose/network",
-        "diagnose/outcome", "diagnose/facts", "model/build", "model", "log/*", "base"},
+        "diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
        {"fmt/"}},
       {"diagnose/iterations", {"diagnose/facts", "model", "log/*", "base"}, {"fmt/"}},
       {"diagnose/compare",
