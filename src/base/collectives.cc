@@ -3,11 +3,13 @@
 namespace ncclog {
 namespace {
 
+/// The first row stands for Operation::Unknown and is empty.
 constexpr bool has_known_words(const OperationTraits& row) {
   const auto is_one = [](std::string_view cell, std::initializer_list<std::string_view> words) {
     return cell.empty() || std::ranges::find(words, cell) != words.end();
   };
-  return is_one(row.kind, {"collective", "message", "one-sided", "measured"}) &&
+  return row.kind.empty() == row.name.empty() &&
+         is_one(row.kind, {"collective", "message", "one-sided", "measured"}) &&
          is_one(row.root, {"sends", "receives"}) && is_one(row.sent, {"count", "count*n"}) &&
          is_one(row.received, {"count", "count*n"}) && is_one(row.reduction, {"reduces"}) &&
          is_one(row.order, {"joins"}) && is_one(row.made_of, {"kernel", "messages"}) &&

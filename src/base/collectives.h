@@ -5,8 +5,8 @@
 //   nccl:_all_gather_base             PyTorch's Flight Recorder
 //   all_gather_perf                   nccl-tests
 //
-// collectives.table and collective_aliases.table say it, and no other place lists operations. What a
-// log names and they do not know stays the text that it is.
+// collectives.table and collective_aliases.table say it, and no other source of C++ lists operations.
+// What a log names and they do not know stays the text that it is.
 
 #pragma once
 
@@ -89,7 +89,7 @@ double bus_factor(Operation operation, int nranks);
 /// Who calls an operation by another name: the words of collective_aliases.table.
 enum class AliasSource { Trace, Recorder, Watchdog, Torch, Param, Test, File };
 
-/// A row of collective_aliases.table; a word that no column has does not compile.
+/// A row of collective_aliases.table; a word that its column does not know does not compile.
 struct OperationAlias {
   std::string_view text;
   unsigned sources = 0;  ///< A bit for each AliasSource.
@@ -109,6 +109,7 @@ struct OperationAlias {
       used_by.remove_prefix(std::min(end + 2, used_by.size()));
     }
     if (name_of(operation) != meant) throw "no such operation";
+    if (!sizes.empty() && sizes != "uneven") throw "no such word for sizes";
   }
 
   constexpr bool is_used_by(AliasSource source) const {

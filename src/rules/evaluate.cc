@@ -409,21 +409,18 @@ void add_open_questions(JobView& view, const Found& found, Diagnosis& diagnosis)
   diagnosis.capture = capture_advice(view.job(), open);
 }
 
-Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
-  Verdict verdict = make_verdict(diagnosis.findings, job);
+}  // namespace
+
+void mention_suppressed(const std::vector<OverlayEffect>& overlays, Verdict& verdict) {
   const bool silent =
       verdict.status == VerdictStatus::Clean || verdict.status == VerdictStatus::NothingFound;
-  const bool hides_a_fault =
-      std::ranges::any_of(diagnosis.overlays, [](const OverlayEffect& effect) {
-        return !effect.severity && effect.finding.severity != Severity::Info;
-      });
+  const bool hides_a_fault = std::ranges::any_of(overlays, [](const OverlayEffect& effect) {
+    return !effect.severity && effect.finding.severity != Severity::Info;
+  });
   if (silent && hides_a_fault) {
     verdict.headline = "No problem found but what overlays suppress; see there.";
   }
-  return verdict;
 }
-
-}  // namespace
 
 void add_shown_by_reports(const Rulebook& rulebook, const Job& job, Found& found) {
   for (const Rule& rule : rulebook.rules) {
@@ -457,7 +454,8 @@ Diagnosis diagnose(const Rulebook& rulebook, JobView& view, Found found,
   diagnosis.findings = order_by_cause(std::move(further));
   diagnosis.overlays = std::move(found.overlays);
   diagnosis.ended_overlays = rulebook.ended;
-  diagnosis.verdict = verdict_of(diagnosis, view.job());
+  diagnosis.verdict = make_verdict(diagnosis.findings, view.job());
+  mention_suppressed(diagnosis.overlays, diagnosis.verdict);
   add_open_questions(view, found, diagnosis);
   return diagnosis;
 }

@@ -68,6 +68,9 @@ Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding
 /// what the lines cover, or, where NCCL was not heard at all, nothing can be judged.
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job);
 
+/// Where nothing was found but an overlay suppresses an error or a warning, the headline says so.
+void mention_suppressed(const std::vector<OverlayEffect>& overlays, Verdict& verdict);
+
 /// The sentence without the full stop at its end.
 std::string without_stop(std::string sentence);
 

@@ -21,7 +21,7 @@ struct Judged {
   Diagnosis diagnosis;
 };
 
-/// The run's job is let go: thousands of ranks are large.
+/// Frees the run's job: jobs of thousands of ranks are large.
 Judged judge_run(const Rulebook& rulebook, const Job& read, SplitRuns& split, size_t number) {
   const RunPart& part = split.parts.runs[number];
   const Job job = std::move(split.runs[number]);
@@ -136,12 +136,15 @@ std::vector<Finding> said_of_all(const Rulebook& rulebook, const Job& read,
   return further;
 }
 
-/// What lines say of which the run is not known.
-std::vector<Finding> said_of_nobody(const Rulebook& rulebook, const Job& rest) {
+/// What lines say of which the run is not known. It is ordered by itself, so that it explains
+/// nothing of a run.
+std::vector<Finding> said_of_nobody(const Rulebook& rulebook, const Job& rest,
+                                    std::vector<OverlayEffect>& overlays) {
   if (rest.logs.empty()) return {};
   JobView view(rest);
   Found found = find_all(rulebook, view, RulesAbout::OneRun);
-  std::vector<Finding> findings = take_reported(found);
+  add_overlays(found.overlays, overlays);
+  std::vector<Finding> findings = order_by_cause(take_reported(found));
   std::erase_if(findings,
                 [](const Finding& finding) { return finding.severity == Severity::Info; });
   for (Finding& finding : findings) finding.message = "In one of the runs: " + finding.message;
@@ -177,12 +180,13 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
     }
   };
   add_of_no_run(said_of_all(rulebook, read, std::move(further), diagnosis.overlays));
-  add_of_no_run(said_of_nobody(rulebook, split.rest));
+  add_of_no_run(said_of_nobody(rulebook, split.rest, diagnosis.overlays));
   diagnosis.findings = order_by_cause(std::move(findings));
   diagnosis.verdict = joined_verdict(all, read);
   for (const Finding& finding : diagnosis.findings) {
     if (of_no_run.contains(finding.id)) weigh(finding, diagnosis.verdict);
   }
+  mention_suppressed(diagnosis.overlays, diagnosis.verdict);
   diagnosis.leading_run = static_cast<size_t>(&lead - all.data());
   for (Judged& one : all) diagnosis.runs.push_back(std::move(one.run));
   return diagnosis;

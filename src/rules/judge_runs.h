@@ -17,8 +17,8 @@
 namespace ncclog {
 
 /// The diagnosis of the runs in `split`, of which there is one at least. `read` is what was taken
-/// apart: of it only rules about the runs themselves are asked. `further` are findings that no rule
-/// made.
+/// apart: of it only rules about the runs themselves are asked, and what reports of hosts show.
+/// `further` are findings that no rule made.
 Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
                      std::vector<Finding> further);
 

@@ -87,8 +87,9 @@ struct Explanation {
   std::vector<ExplainedInstances> instances;
 };
 
-/// Judges the job by all rules, and tells about one; of several runs, about the first that it is
-/// found in, else the one that comes nearest to it. Throws Error with the nearest id if there is none
+/// Judges the job by all rules, and tells about one; of several runs, about the first in which it is
+/// found, else about what belongs to none if it is found there, else about the run that comes
+/// nearest to it. Throws Error with the nearest id if there is none
 /// of that id.
 Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id);
 

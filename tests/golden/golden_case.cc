@@ -47,6 +47,9 @@ GoldenCase load_golden_case(const fs::path& folder) {
 }
 
 /// What the program does for the command line of the case.
+/// Begins the line for a part that the output does not have.
+const std::string kMissing = "missing: ";
+
 Outcome outcome_of(const GoldenCase& golden) {
   Command command{.arguments = {ncclog_binary().string()}, .folder = golden.folder.string()};
   for (const auto& word : golden.arguments) command.arguments.push_back(word);
@@ -55,7 +58,7 @@ Outcome outcome_of(const GoldenCase& golden) {
   return outcome;
 }
 
-/// What of the output the case states.
+/// The part of the output that the case compares.
 std::string stated(const GoldenCase& golden, std::string output) {
   const std::string base = read_if_there(golden.folder / "base");
   if (!base.empty()) {
@@ -91,6 +94,9 @@ void write_unless_default(const fs::path& path, const std::string& text, bool is
 }
 
 void rewrite(const GoldenCase& golden, const Outcome& outcome) {
+  if (fs::exists(golden.folder / "parts") && outcome.standard_output.starts_with(kMissing)) {
+    throw std::runtime_error(golden.folder.string() + ": " + outcome.standard_output);
+  }
   write_file(expected_file(golden), outcome.standard_output);
   write_unless_default(golden.folder / "expected.stderr", outcome.standard_error,
                        outcome.standard_error.empty());
@@ -145,7 +151,8 @@ std::string parts_of(std::string_view text, std::string_view beginnings) {
       if (line.starts_with(beginning)) inside = true;
       if (inside) parts += std::string(line) + "\n";
     }
-    if (parts.size() == before) parts += "missing: " + std::string(beginning) + "\n";
+    // First, where nobody overlooks it.
+    if (parts.size() == before) parts = kMissing + std::string(beginning) + "\n" + parts;
   }
   return parts;
 }
@@ -167,6 +174,10 @@ std::string check_golden_case(const GoldenCase& golden, bool update) {
   if (update) {
     rewrite(golden, outcome);
     return {};
+  }
+  // A difference that nobody wrote down is not the same as none.
+  if (fs::exists(golden.folder / "base") && !fs::exists(expected_file(golden))) {
+    return "no expected.diff\n";
   }
   std::string exit_code = read_if_there(golden.folder / "exit_code");
   return section("exit code", text_diff(exit_code.empty() ? "0\n" : exit_code,

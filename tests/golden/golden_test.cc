@@ -45,7 +45,7 @@ TEST(GoldenParts, EndWhereAnotherPartBegins) {
   constexpr const char* kPage =
       "<!DOCTYPE html>\n<section id=\"a\">\n<details>1\n</details>\n</section>\n<p>2</p>\n";
   EXPECT_EQ(parts_of(kPage, "<section id=\"a\"\n<section id=\"b\""),
-            "<section id=\"a\">\n<details>1\n</details>\nmissing: <section id=\"b\"\n");
+            "missing: <section id=\"b\"\n<section id=\"a\">\n<details>1\n</details>\n");
 }
 
 TEST(GoldenCases, FailUntilTheyAreRewritten) {

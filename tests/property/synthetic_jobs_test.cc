@@ -29,7 +29,7 @@ uint64_t most_unnamed(const Tally& tally, uint64_t percent) {
   return std::max<uint64_t>(1, tally.must * percent / 100);
 }
 
-TEST_P(SyntheticJobsProperty, TheGuiltyAreNamedAndNobodyElseAndRunsAreKeptApart) {
+TEST_P(SyntheticJobsProperty, NamesTheGuiltyAloneAndKeepsRunsApart) {
   Tallies tallies = judge_seeds(GetParam() * kSeedsPerPart, kSeedsPerPart, 1);
   const Tally& once = tallies.run_once;
   EXPECT_LE(once.must - once.named, most_unnamed(once, 1));

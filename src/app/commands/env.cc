@@ -237,8 +237,8 @@ CheckedSource check_file(const std::string& path, std::string_view text, Form fo
   return source;
 }
 
-/// Ranks of a run that have different settings are a fact of the whole run; of several runs, the
-/// first that has some.
+/// Settings that differ between ranks of one run; of several runs, those of the first where some
+/// differ.
 void add_differences(const Job& job, CheckedSource& source) {
   const Fact* fact = find_fact("job.env_differs");
   const SplitRuns split = split_runs(job);

@@ -82,6 +82,11 @@ MadePlan make_plan(const PlanRequest& request, Console& console) {
   const std::vector<Suspicion> suspicions = suspicions_of(diagnosis);
   const auto tested = [&] { return choose_suspicion(suspicions, request.options.finding); };
   const SplitRuns split = split_runs(read);
+  // Ranks of several runs make no plan together.
+  if (split.runs.empty() && read.runs > 1) {
+    throw Error(fmt::format("the logs hold {} runs that cannot be taken apart", read.runs),
+                "replay plan", "name the logs of one run");
+  }
   const Job& job = split.runs.empty() ? read : planned_run(split, diagnosis, tested());
   const std::vector<Membership> members = covered_members(job);
   if (members.empty() && dumps_hold_calls(job)) {

@@ -150,7 +150,7 @@ constexpr Fact job_fact(std::string_view name,
   return {name, Scope::Job, type, {}, derive};
 }
 
-/// The row of a fact that compares processes with each other, of what a job_fact's is made.
+/// The row of a fact that compares processes with each other; takes what job_fact takes.
 constexpr Fact comparing_fact(auto... row) {
   Fact fact = job_fact(row...);
   fact.compares = true;

@@ -101,6 +101,22 @@ TEST(JudgeRuns, WhatIsOfNoRunIsStillTold) {
   EXPECT_EQ(diagnosis.runs[0].verdict.status, VerdictStatus::NothingFound);
 }
 
+TEST(JudgeRuns, WhatIsOfNoRunExplainsNothingOfARun) {
+  const std::string a = run(10, "", false);
+  const std::string b = run(20, ring(20), false);
+  const size_t line = a.find('\n') + 1;
+  const Rulebook rulebook = rulebook_of(
+      {sample_rule("died", "{line: 'out of memory'}", "explains: [forced]\n", "It died."),
+       sample_rule("forced", "{event: env_set, as: set}", {}, "{set.value} is forced.")});
+  const std::string text =
+      a.substr(0, line) + b + a.substr(line) + "RuntimeError: CUDA out of memory\n";
+  const Diagnosis diagnosis = evaluate(rulebook, job_from_text(text, make_line_matcher(rulebook)));
+  ASSERT_EQ(diagnosis.findings.size(), 2u);
+  for (const Finding& finding : diagnosis.findings) {
+    EXPECT_TRUE(finding.explains.empty()) << finding.id;
+  }
+}
+
 TEST(JudgeRuns, RulesAboutTheRunsAreAskedOnceOfAllTogether) {
   const Rulebook rulebook =
       rulebook_of({sample_rule("forced-anywhere", "{event: env_set, as: set}",

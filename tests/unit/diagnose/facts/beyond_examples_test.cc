@@ -11,6 +11,7 @@
 
 #include "diagnose/facts/fact.h"
 #include "model/build/build_job.h"
+#include "model/build/split_runs.h"
 #include "support/call_log.h"
 #include "support/empty_split.h"
 #include "support/guilty.h"
@@ -212,7 +213,26 @@ TEST(InitFacts, RunsAreJudgedOneByOne) {
       job_from_files({{"a/nccl.log", run(0x51, 100, "Bootstrap timings total 0.08 (create 0.01)")},
                       {"b/nccl.log", run(0x61, 200, "Bootstrap timings total 0.08 (create 0.01)")},
                       {"slurm.log", kCancelled}});
-  EXPECT_EQ(fact_text(find_fact("job.init_stalled")->ask(job, job_instance(job))), "unknown");
+  const SplitRuns split = split_runs(job);
+  ASSERT_EQ(split.runs.size(), 2U);
+  for (const Job& one : split.runs) {
+    EXPECT_EQ(fact_text(find_fact("job.init_stalled")->ask(one, job_instance(one))), "unknown");
+  }
+}
+
+TEST(StopFacts, ARankThatAllGoOnCallingWithDidNotFailByItsException) {
+  CallLog log;
+  log.init(0, 2, 1).init(1, 2, 1);
+  log.line("[rank1]: Traceback (most recent call last):");
+  log.line("[rank1]: ValueError: labels out of range");
+  CallLog ahead = log;
+  for (int call = 0; call < 70; ++call) {
+    log.call(0, 1).call(1, 1);
+    ahead.call(0, 1);
+  }
+  constexpr std::string_view kRaisedFirst = "job.raised_first";
+  EXPECT_EQ(guilty_answer(kRaisedFirst, log.text()), "unknown");
+  EXPECT_EQ(guilty_answer(kRaisedFirst, ahead.text()), "yes 1");
 }
 
 TEST(WatchdogFacts, SeeNoEvaluationThatIsLongAgo) {

@@ -144,7 +144,8 @@ std::string late_call(int pid, int device) {
 }
 
 TEST(BuildRuns, WithoutInitialisationProcessesThatTakeTurnsOnEachGpuAreRuns) {
-  const Job job = job_from_files({{"log.txt", late_call(1, 0) + late_call(2, 1) + late_call(5, 0) + late_call(6, 1)}});
+  const Job job = job_from_files(
+      {{"log.txt", late_call(1, 0) + late_call(2, 1) + late_call(5, 0) + late_call(6, 1)}});
   EXPECT_EQ(runs_of(job), "1=0 2=0 5=1 6=1 ");
 }
 
