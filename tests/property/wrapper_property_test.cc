@@ -279,7 +279,10 @@ class WrapperProperty : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(WrapperProperty, EveryLauncherGivesTheSameJob) {
-  for (const Wrap& wrap : all_wraps()) {
+  // Sanitized, each sample is wrapped by some launchers, and each launcher wraps some samples.
+  const size_t step = testing::is_sanitized() ? 5 : 1;
+  for (size_t w = GetParam().size() % step; w < all_wraps().size(); w += step) {
+    const Wrap& wrap = all_wraps()[w];
     Voices voices = voices_;
     for (Voice& voice : voices) {
       for (std::string& line : voice.lines) line = wrap_line(wrap, voice.task, line);
@@ -290,9 +293,8 @@ TEST_P(WrapperProperty, EveryLauncherGivesTheSameJob) {
 }
 
 TEST_P(WrapperProperty, NestedColouredAndInterleavedLinesGiveTheSameJob) {
-  constexpr int kRounds = 8;
   std::mt19937 random(17);
-  for (int round = 0; round < kRounds; ++round) {
+  for (uint64_t round = 0; round < testing::affordable(8); ++round) {
     Voices voices = voices_;
     std::string how = fmt::format("round {}:", round);
     for (Voice& voice : voices) {

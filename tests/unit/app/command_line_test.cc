@@ -118,8 +118,14 @@ TEST(Commands, RulesAreCheckedAndTested) {
   EXPECT_NE(check.err.find("broken.yaml:2:1: unknown key 'sevrity'"), std::string::npos)
       << check.err;
   EXPECT_EQ(check.out, "1 rule file checked, 1 wrong\n");
+  const std::string sound = folder.add(
+      "sound.yaml",
+      "id: sound\ntitle: A word was printed\nseverity: info\nconfidence: certain\nrole: advice\n"
+      "when: {line: 'a word'}\nmessage: It was printed.\n"
+      "examples: {fires: [a word], quiet: [nothing]}\n");
   Console test;
-  EXPECT_EQ(run_command_line({"rules", "test"}, test), ExitStatus::Fine) << test.out;
+  EXPECT_EQ(run_command_line({"rules", "test", sound}, test), ExitStatus::Fine) << test.out;
+  EXPECT_EQ(test.out, "2 examples of 1 rule tested, none failed\n");
   EXPECT_EQ(refusal_of_line({"rules", "show"}),
             "rules show: no rule named (see 'ncclog rules list')");
   EXPECT_EQ(refusal_of_line({"rules", "lst"}),
