@@ -26,17 +26,10 @@ using testing::fact_of;
 using testing::guilty_answer;
 using testing::GuiltyCase;
 using testing::job_from_files;
+using testing::world;
 
 constexpr std::string_view kMissing = "job.rank_missing_in_collective";
 constexpr std::string_view kMessages = "job.messages_unmatched";
-
-/// `nranks` ranks that made one call together.
-CallLog world(int nranks) {
-  CallLog log;
-  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 1);
-  for (int rank = 0; rank < nranks; ++rank) log.call(rank, 1);
-  return log;
-}
 
 constexpr int kManyRanks = 300;  ///< More peers than a rank's messages are counted for.
 
