@@ -270,8 +270,8 @@ struct Job {
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
   std::vector<JobClock> clocks;             ///< By number of the input; of all that hold text.
-  /// Of how many runs it is, as far as that shows (model/build/runs.h). More than one: it is what
-  /// was read, and split_runs makes the job of each.
+  /// How many runs show in it, counting what may be a part of another one (model/build/runs.h).
+  /// More than one: it is what was read, and split_runs makes the job of each.
   size_t runs = 1;
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
