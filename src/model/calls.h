@@ -25,6 +25,7 @@
 
 #include "base/collectives.h"
 #include "base/line.h"
+#include "base/majority.h"
 #include "log/event.h"
 #include "model/bounded_map.h"
 #include "model/timeline.h"
@@ -108,7 +109,7 @@ std::optional<ReadCall> read_call(const Event& event);
 // walks back: the hash of every prefix that ends within the last calls is known without keeping it.
 // Two ranks that made the same calls have the same hash at the same length; where they differ first
 // is found by comparing prefixes, and between two checkpoints by reading that stretch of the log
-// again (model/call_coverage.h).
+// again (model/ledger/sequence_differences.cc).
 
 /// A call and its line.
 struct PlacedCall {
@@ -200,30 +201,6 @@ class CallSequence {
 // Where the calls of a communicator's ranks begin to differ, and who called what there.
 //
 //   index 20: ranks 0-2 AllReduce of 1048576 float32, rank 3 AllReduce of 524288 float32
-
-/// Members of a group that made the same call at one place.
-template <typename Call>
-struct Camp {
-  Call call;                 ///< As its first member made it.
-  std::vector<int> members;  ///< Ascending; never empty.
-
-  bool operator==(const Camp&) const = default;
-};
-
-/// Of each key, whose calls count as the same, a camp: largest first, then by first member.
-template <typename Key, typename Call>
-std::vector<Camp<Call>> camps_of(const std::map<Key, std::map<int, Call>>& calls_by_member) {
-  std::vector<Camp<Call>> camps;
-  for (const auto& [key, calls] : calls_by_member) {
-    Camp<Call>& camp = camps.emplace_back(Camp<Call>{calls.begin()->second, {}});
-    for (const auto& [member, call] : calls) camp.members.push_back(member);
-  }
-  std::ranges::stable_sort(camps, [](const Camp<Call>& a, const Camp<Call>& b) {
-    if (a.members.size() != b.members.size()) return a.members.size() > b.members.size();
-    return a.members < b.members;
-  });
-  return camps;
-}
 
 /// Of ranks of a communicator, numbered as in Communicator::ranks.
 using CallCamp = Camp<PlacedCall>;

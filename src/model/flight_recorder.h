@@ -104,6 +104,12 @@ const OperationAlias* find_recorded_alias(std::string_view profiling_name);
 /// Its operation: AllGather, Send.
 Operation recorded_operation(std::string_view profiling_name);
 
+/// "AllReduce"; what NCCL does not name is as PyTorch calls it. Views the entry.
+std::string_view function_of(const FlightRecorderEntry& entry);
+
+/// "Float": of the first tensor; empty: the dump does not say. Views the entry.
+std::string_view dtype_of(const FlightRecorderEntry& entry);
+
 /// On which sizes of a call all ranks have to agree.
 struct AgreedSizes {
   bool in = true;
@@ -137,50 +143,6 @@ bool is_call_of_work(const CallSignature& call, std::string_view op, int64_t num
 
 /// True if an entry of the Flight Recorder is `call`; sizes that it does not tell are not compared.
 bool is_call_of_entry(const CallSignature& call, const FlightRecorderEntry& entry);
-
-// The collectives of a process group side by side, from the Flight Recorder's dumps of its ranks.
-//
-//   group "0" (default_pg, ranks 0-7)   rank 4: collectives 1 … 29, the last one is open
-//                                       rank 5: collectives 1 … 28, all completed
-//                                       rank 6: no dump, so nothing is known of it
-//
-// The recorder numbers each call (collective_seq_id), so nothing is lost in the middle; the ring
-// only forgets the oldest. A dump is of the moment in which it was written, and a folder may hold
-// dumps of an earlier run: only dumps whose common calls were made at about the same time are put
-// side by side.
-
-struct Job;
-
-/// A rank's collectives on one group.
-struct RecordedRank {
-  int rank = -1;  ///< Global rank of PyTorch.
-  /// nullptr: no dump, several, or one of another time: nothing is known. Owned by the job.
-  const FlightRecorderDump* dump = nullptr;
-  int64_t enqueued = 0;   ///< Number of the last collective that it called; 0: none.
-  int64_t completed = 0;  ///< Number of the last one that its watchdog saw completed; 0: none.
-  bool is_idle = false;   ///< No call of it is open, on any group: it waits for nobody.
-  /// By number, each number once; early ones may lack.
-  std::vector<const FlightRecorderEntry*> calls;
-
-  /// The call of that number; nullptr if the dump does not hold it.
-  const FlightRecorderEntry* call(int64_t number) const;
-};
-
-struct RecordedGroup {
-  std::string name;         ///< The same on all its ranks: "0", a hash.
-  std::string description;  ///< "default_pg"; may be empty.
-  /// Point-to-point and coalesced calls move the numbers of single ranks on, so that one number may
-  /// mean different calls: then nothing is compared.
-  bool is_numbered_alike = true;
-  std::vector<RecordedRank> ranks;  ///< All of the group, by rank.
-  /// Into Job::communicators: the only one of exactly these ranks, if no other group has them all
-  /// too; else -1.
-  int communicator = -1;
-};
-
-/// Groups that dumps tell the ranks of, by name. Dumps that disagree about a group's ranks are of
-/// different jobs: such a group is left out, and where the logs hold several runs, all are. Pure.
-std::vector<RecordedGroup> recorded_groups(const Job& job);
 
 /// Seen scheduled or started and not completed.
 bool is_open(const FlightRecorderEntry& entry);

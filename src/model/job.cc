@@ -185,6 +185,11 @@ const CommSegment& segment_of(const Job& job, const CommRank& rank) {
   return job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)];
 }
 
+const CollectiveCalls* calls_of(const Job& job, const CommRank& rank) {
+  if (rank.log < 0 || rank.segment < 0) return nullptr;
+  return &calls_of(segment_of(job, rank));
+}
+
 int life_of(const std::vector<CommSegment>& all, size_t place) {
   return static_cast<int>(
       std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(place),

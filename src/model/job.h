@@ -407,6 +407,9 @@ int process_of_pid(const Job& job, int64_t pid);
 /// Owned by the job.
 const CommSegment& segment_of(const Job& job, const CommRank& rank);
 
+/// What that rank called; nullptr if none of its lines were seen. Owned by the job.
+const CollectiveCalls* calls_of(const Job& job, const CommRank& rank);
+
 /// How many lives of the same pointer stand before that place.
 int life_of(const std::vector<CommSegment>& all, size_t place);
 

@@ -23,7 +23,6 @@
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/build/build_job.h"
-#include "model/call_coverage.h"
 #include "model/calls.h"
 #include "model/process_log.h"
 

@@ -18,8 +18,8 @@
 
 #include "diagnose/compare/step_times.h"
 #include "input/line_reader.h"
-#include "model/call_coverage.h"
 #include "model/job.h"
+#include "model/ledger/call_ledger.h"
 #include "part/requests.h"
 #include "rules/finding.h"
 

@@ -4,27 +4,10 @@
 #include <span>
 #include <tuple>
 
-#include "model/call_coverage.h"
+#include "base/majority.h"
+#include "model/ledger/call_ledger.h"
 
 namespace ncclog {
-
-bool is_majority(CallSource source, const Ballot& ballot) {
-  const size_t agree = ballot.agree;
-  const bool is_most_of_all = 2 * agree > ballot.all;
-  switch (source) {
-    case CallSource::Lines:
-      return is_most_of_all || (agree >= 3 && 4 * agree >= 3 * ballot.came);
-    case CallSource::Recorder:
-      return is_most_of_all;
-    case CallSource::Watchdog:
-      return agree >= 2 && 3 * agree >= 2 * ballot.came;
-    case CallSource::Check:
-      return agree >= 2 && is_most_of_all;
-    case CallSource::Programs:
-      return agree >= 2 && 2 * agree > ballot.came;
-  }
-  return false;
-}
 
 namespace {
 
@@ -156,7 +139,7 @@ void judge_parting(const std::vector<Class>& camps, size_t at, Divergences& resu
   const Class& many = *std::ranges::max_element(camps, {}, std::ranges::size);
   size_t all = 0;
   for (const Class& camp : camps) all += camp.size();
-  const bool is_decided = is_majority(CallSource::Programs, {.agree = many.size(), .came = all});
+  const bool is_decided = is_majority(many.size(), all);
   const RoleProgram& usual = *many.front();
   const auto made_before = std::span(usual.steps).first(at);
   const bool is_known = std::ranges::count(made_before, usual.steps[at].kind, &RoleStep::kind) > 0;

@@ -25,48 +25,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/majority.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/who_waits.h"
 #include "model/calls.h"
 #include "model/job.h"
 
 namespace ncclog {
-
-// Is the call of some ranks that of the majority, so that the others are odd?
-//
-//   three of four ranks of a communicator called AllReduce of 8     → yes, by their lines
-//   three of four dumps, of a group of eight                        → no: the others may be alike
-//
-// Sources differ in what they show of those that are not there, so each has a rule of its own.
-
-/// Who tells what ranks called.
-enum class CallSource {
-  Lines,     ///< COLL or CALL lines.
-  Recorder,  ///< PyTorch's Flight Recorder.
-  Watchdog,  ///< PyTorch's watchdogs: only those who gave up say what they called.
-  Check,     ///< PyTorch's own check, with TORCH_DISTRIBUTED_DEBUG=DETAIL.
-  Programs,  ///< All calls of ranks that were alike so far, by their lines.
-};
-
-struct Ballot {
-  size_t agree = 0;  ///< Ranks that made the most common call.
-  size_t came = 0;   ///< Ranks of which a call is known.
-  size_t all = 0;    ///< Ranks that have to make it; only for sources that know those.
-};
-
-bool is_majority(CallSource source, const Ballot& ballot);
-
-/// The members of all camps but the first, where that one is the majority of `all` ranks.
-template <typename Call>
-std::vector<int> outvoted(CallSource source, const std::vector<Camp<Call>>& camps, size_t all) {
-  std::vector<int> others;
-  for (size_t c = 1; c < camps.size(); ++c) {
-    others.insert(others.end(), camps[c].members.begin(), camps[c].members.end());
-  }
-  const size_t agree = camps.front().members.size();
-  const bool is_odd = is_majority(source, {agree, agree + others.size(), all});
-  return is_odd ? others : std::vector<int>{};
-}
 
 /// "ranks 0-2 called AllReduce of 8, rank 3 called … and 2 more (count differs)". `who`
 /// tells a camp's members, `what` its call.

@@ -1,7 +1,7 @@
 // Who left before the others, and where do all wait with nobody to blame?
 //
 //   rank 3 ended without an error, and the others lost their peer      → who went first
-//   every rank's watchdog gave up, and no lines of calls say on whom    → all wait
+//   half of the ranks wait in one initialisation, half in another    → all wait
 
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/majority.h"
 #include "base/text.h"
 #include "diagnose/calls/rank_programs.h"
-#include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/first_failure.h"
@@ -25,6 +25,7 @@
 #include "log/event.h"
 #include "log/messages.h"
 #include "log/wording/other_programs.h"
+#include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
 
@@ -324,49 +325,17 @@ FactValue host_lost(const Job& job, const Instance&) {
   return value;
 }
 
-// Do all ranks wait, and nobody can be blamed for it?
+// Do all ranks wait in an initialisation, each half in another one?
 //
-//   ranks 0-7: each gave up on SeqNum 31, ALLREDUCE of 512 elements
-//       → job.watchdog_all_alike = yes: all entered it at least the limit before, so it stalled
 //   ranks 0,2 of 4: "… commId 0x51 - Init START"   ranks 1,3 of 4: "… commId 0x62 - Init START"
 //       → job.inits_crossed = yes: each half waits for the other in another initialisation; the
 //         second half may wait in PyTorch's store for its unique id instead
 //
-// Both are said only where every rank of the job speaks for itself; one that is silent makes them
-// unknown.
+// Said only where every rank of the job speaks for itself; one that is silent makes it unknown.
 
 /// Ranks of the job's largest communicator; 0 where no communicator is known.
 int world_size(const Job& job) {
   return job.communicators.empty() ? 0 : job.communicators.front().nranks;
-}
-
-/// Every rank gave up on `stalled`, and all mean the same call.
-bool all_alike(const StalledWork& stalled, int nranks) {
-  std::set<int> ranks;
-  for (const TimedOutWork& work : stalled.reports) {
-    if (work.rank < 0 || work.rank >= nranks || work.in_unnamed_group) return false;
-    const TimedOutWork& first = stalled.reports.front();
-    if (work.op != first.op || work.size != first.size) return false;
-    ranks.insert(work.rank);
-  }
-  return ranks.size() == static_cast<size_t>(nranks);
-}
-
-FactValue watchdog_all_alike(const Job& job, const Instance&) {
-  const int nranks = world_size(job);
-  if (nranks < 2) return unknown();
-  for (const StalledWork& stalled : stalled_work(job)) {
-    if (!is_default_group(stalled.group) || stalled.seq < 0 || !all_alike(stalled, nranks)) {
-      continue;
-    }
-    const TimedOutWork& first = stalled.reports.front();
-    FactValue value =
-        yes(fmt::format("all {} ranks gave up on SeqNum {}, {}{}", nranks, stalled.seq, first.op,
-                        first.size.empty() ? "" : " with " + first.size));
-    for (const TimedOutWork& work : stalled.reports) value.evidence.push_back(work.line);
-    return value;
-  }
-  return unknown();
 }
 
 /// An initialisation that was begun and not ended.
@@ -473,8 +442,6 @@ constexpr std::array kEarlyEndFacts = {
     comparing_fact("job.left_early", left_before<false>),
     // Every rank waits in one of two initialisations of all ranks, and the job stopped.
     comparing_fact("job.inits_crossed", inits_crossed),
-    // Every rank of the job gave up on the same collective, so all had entered it.
-    comparing_fact("job.watchdog_all_alike", watchdog_all_alike),
 };
 
 }  // namespace

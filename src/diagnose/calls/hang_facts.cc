@@ -25,18 +25,17 @@
 #include <string>
 #include <vector>
 
+#include "base/majority.h"
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/messages.h"
 #include "diagnose/calls/rank_programs.h"
-#include "diagnose/calls/watchdog.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/event.h"
-#include "model/call_coverage.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -158,7 +157,7 @@ std::vector<Entry> late_entries(const Job& job, int64_t limit_ms) {
 uint64_t messages_of(const Job& job) {
   uint64_t messages = 0;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
-    if (!call_front(job, static_cast<int>(c)).counts_all()) continue;
+    if (!front_of(line_account(job, static_cast<int>(c))).counts_all()) continue;
     for (const CommRank& rank : job.communicators[c].ranks) {
       for (const auto& [peer, totals] : calls_of(job, rank)->peers.all) {
         messages += totals.sent.count;

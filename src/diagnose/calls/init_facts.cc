@@ -18,7 +18,6 @@
 
 #include "base/text.h"
 #include "diagnose/calls/rank_programs.h"
-#include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/end_marks.h"
@@ -27,6 +26,7 @@
 #include "log/event.h"
 #include "log/messages.h"
 #include "model/job.h"
+#include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
 namespace {

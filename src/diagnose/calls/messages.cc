@@ -10,10 +10,9 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
-#include "diagnose/calls/watchdog.h"
 #include "diagnose/calls/who_waits.h"
 #include "log/nccl_names.h"
-#include "model/call_coverage.h"
+#include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
 namespace {

@@ -17,17 +17,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/majority.h"
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/messages.h"
 #include "diagnose/calls/rank_programs.h"
-#include "diagnose/calls/watchdog.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
-#include "model/call_coverage.h"
 #include "model/job.h"
+#include "model/ledger/call_ledger.h"
+#include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
 namespace {
@@ -128,7 +129,8 @@ void add_pytorch(const Job& job, FactValue& value) {
   // Ranks that no report tells of might all be on the other side.
   const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
   const size_t all = std::max(votes.calls.size(), static_cast<size_t>(std::max(nranks, 0)));
-  std::vector<int> odd = outvoted(CallSource::Check, camps, all);
+  std::vector<int> odd =
+      outvoted(camps, [&](size_t agree, size_t) { return is_majority(agree, all); });
   std::ranges::sort(odd);
   if (!odd.empty()) {
     const auto& [usual, others] = camps.front();
@@ -232,8 +234,10 @@ std::vector<int> alone_among_alike(const Job& job, const Communicator& comm) {
 
 std::vector<Waiter> odd_ones(const Job& job, const Communicator& comm) {
   const std::vector<CallCamp>& camps = comm.difference->camps;
-  std::vector<int> odd =
-      outvoted(CallSource::Lines, camps, static_cast<size_t>(std::max(comm.nranks, 0)));
+  std::vector<int> odd = outvoted(camps, [&](size_t agree, size_t heard) {
+    const bool are_most = comm.nranks > 0 && is_majority(agree, static_cast<size_t>(comm.nranks));
+    return are_most || is_clear(agree, heard);
+  });
   if (odd.empty()) odd = alone_among_alike(job, comm);
   std::vector<Waiter> result;
   for (const int m : odd) result.push_back(waiter_of(comm.ranks[static_cast<size_t>(m)]));

@@ -15,7 +15,7 @@
 #include "log/line/header.h"
 #include "log/messages.h"
 #include "log/nccl_names.h"
-#include "model/call_coverage.h"
+#include "model/ledger/call_ledger.h"
 
 namespace ncclog {
 namespace {

@@ -46,9 +46,6 @@ inline const CommRank& rank_at(const Job& job, int communicator, int rank) {
   return nth_communicator(job, communicator).ranks[static_cast<size_t>(rank)];
 }
 
-/// Only the few can be blamed for being unlike the others; one of two is few enough.
-inline bool are_few(size_t few, size_t others) { return few < others || (few == 1 && others == 1); }
-
 inline Waiter waiter_of(const CommRank& rank) { return {rank.process, rank.cuda_dev}; }
 
 /// The member of that rank, into Communicator::ranks; -1: there is none.

@@ -20,121 +20,59 @@
 #include "base/text.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/facts/fact.h"
-#include "model/call_coverage.h"
+#include "model/ledger/call_ledger.h"
 
 namespace ncclog {
 namespace {
 
-/// Operations of one function that each rank of a communicator launched.
-struct RasCounts {
-  int communicator = -1;  ///< Into Job::communicators.
-  std::string function;
-  std::map<int, int64_t> launched;  ///< By rank; those that RAS names, or that are all others.
-};
-
-/// The only communicator of that id; -1 if there is none or a pointer that came back.
-int communicator_of(const Job& job, const std::string& hash) {
-  const auto wanted = parse_hex(hash);
-  int found = -1;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    const Communicator& comm = job.communicators[c];
-    if (comm.inferred || !wanted || parse_hex(comm.id) != wanted) continue;
-    if (found >= 0) return -1;
-    found = static_cast<int>(c);
-  }
-  return found;
-}
-
-/// What the last answer says of operation counts, by communicator and function.
-using CountStatements =
-    std::map<std::pair<std::string, std::string>, std::vector<const RasStatement*>>;
-
-CountStatements last_statements(const Job& job) {
-  constexpr std::string_view kCounts = " operation counts";
-  CountStatements result;
-  for (const RasStatement& statement : job.ras_reports.back().statements) {
-    if (statement.problem != "MISMATCH" || !statement.what.ends_with(kCounts)) continue;
-    const std::string function = statement.what.substr(0, statement.what.size() - kCounts.size());
-    result[{statement.communicator, function}].push_back(&statement);
-  }
-  return result;
-}
-
-RasCounts read_counts(const Job& job, int communicator, const std::string& function,
-                      const std::vector<const RasStatement*>& statements) {
-  RasCounts counts{communicator, function, {}};
-  std::vector<const RasStatement*> unlisted;
-  for (const RasStatement* statement : statements) {
-    if (statement->members.empty()) unlisted.push_back(statement);
-    const auto value = parse_int(statement->value);
-    for (const RasMember& member : statement->members) {
-      if (value && member.rank >= 0) counts.launched[member.rank] = *value;
-    }
-  }
-  // Ranks that RAS does not list are of the one group that is too large to be listed.
-  const int nranks = nth_communicator(job, communicator).nranks;
-  if (unlisted.size() != 1 || nranks <= 0) return counts;
-  const auto value = parse_int(unlisted.front()->value);
-  const auto lacking = static_cast<int64_t>(nranks) - static_cast<int64_t>(counts.launched.size());
-  if (!value || unlisted.front()->count != lacking) return counts;
-  for (int rank = 0; rank < nranks; ++rank) counts.launched.try_emplace(rank, *value);
-  return counts;
-}
-
-/// What the last answer says of the communicators that the logs know.
-std::vector<RasCounts> last_counts(const Job& job) {
-  std::vector<RasCounts> result;
-  if (job.ras_reports.empty() || job.runs > 1) return result;
-  for (const auto& [key, statements] : last_statements(job)) {
-    const int communicator = communicator_of(job, key.first);
-    if (communicator < 0) continue;
-    result.push_back(read_counts(job, communicator, key.second, statements));
-  }
-  return result;
-}
-
 /// Calls of a function that a rank's log shows; nullopt if the log need not show all.
-std::optional<int64_t> shown_calls(const Job& job, const Communicator& comm, const CommRank& rank,
-                                   std::string_view function) {
+std::optional<uint64_t> shown_calls(const Job& job, const Communicator& comm, const CommRank& rank,
+                                    std::string_view function) {
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr || calls->by_signature.other > 0) return std::nullopt;
   if (call_coverage(job, comm, rank) != CallCoverage::Counted) return std::nullopt;
-  int64_t shown = 0;
+  uint64_t shown = 0;
   for (const auto& [call, count] : calls->by_signature.all) {
-    if (call.op.view() == function) shown += static_cast<int64_t>(count);
+    if (call.op.view() == function) shown += count;
   }
   return shown;
 }
 
-/// Members whose logs show fewer calls than RAS counted, where of all others RAS counted no more
-/// than their logs show, and of some exactly that.
-std::vector<int> lacking_members(const Job& job, const RasCounts& counts) {
+/// A rank whose log shows fewer calls than RAS counted.
+struct Lacking {
+  int member = -1;  ///< Into Communicator::ranks.
+  uint64_t launched = 0;
+  uint64_t shown = 0;
+};
+
+/// Those, where of all other ranks RAS counted no more than their logs show, and of most exactly
+/// that: then its numbers run side by side with the lines.
+std::vector<Lacking> lacking_members(const Job& job, const CallAccount& counts) {
   const Communicator& comm = nth_communicator(job, counts.communicator);
-  std::vector<int> lacking;
+  std::vector<Lacking> lacking;
   size_t equal = 0;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    const auto launched = counts.launched.find(comm.ranks[r].rank);
+    const auto counted = std::ranges::find(counts.ranks, comm.ranks[r].rank, &LedgerRank::rank);
     const auto shown = shown_calls(job, comm, comm.ranks[r], counts.function);
-    if (launched == counts.launched.end() || !shown) continue;
-    if (launched->second > *shown) lacking.push_back(static_cast<int>(r));
-    if (launched->second == *shown) ++equal;
+    if (counted == counts.ranks.end() || !shown) continue;
+    const uint64_t launched = counted->entered;
+    if (launched > *shown) lacking.push_back({static_cast<int>(r), launched, *shown});
+    if (launched == *shown) ++equal;
   }
-  return equal > lacking.size() ? lacking : std::vector<int>{};
+  return equal > lacking.size() ? lacking : std::vector<Lacking>{};
 }
 
 FactValue ras_contradicts(const Job& job, const Instance&) {
-  for (const RasCounts& counts : last_counts(job)) {
-    const std::vector<int> lacking = lacking_members(job, counts);
+  for (const CallAccount& counts : call_ledger(job).of(CallSource::Ras)) {
+    const std::vector<Lacking> lacking = lacking_members(job, counts);
     if (lacking.empty()) continue;
-    const Communicator& comm = nth_communicator(job, counts.communicator);
-    const CommRank& first = comm.ranks[static_cast<size_t>(lacking.front())];
-    FactValue value = yes(fmt::format(
-        "RAS counted {} {} of {} on {}, whose log shows {}", counts.launched.at(first.rank),
-        to_valid_utf8(counts.function), members_words(job, counts.communicator, {lacking.front()}),
-        communicator_words(job, counts.communicator),
-        *shown_calls(job, comm, first, counts.function)));
+    const Lacking& first = lacking.front();
+    FactValue value = yes(fmt::format("RAS counted {} {} of {} on {}, whose log shows {}",
+                                      first.launched, to_valid_utf8(counts.function),
+                                      members_words(job, counts.communicator, {first.member}),
+                                      communicator_words(job, counts.communicator), first.shown));
     if (lacking.size() > 1) value.what += fmt::format("; and {} ranks more", lacking.size() - 1);
-    value.communicator = comm.id;
+    value.communicator = nth_communicator(job, counts.communicator).id;
     return value;
   }
   return no();
@@ -158,7 +96,7 @@ std::string count_words(const RasStatement& statement) {
 FactValue ras_mismatch(const Job& job, const Instance&) {
   if (job.ras_reports.empty()) return unknown();
   std::vector<std::string> phrases;
-  for (const auto& [key, statements] : last_statements(job)) {
+  for (const auto& [key, statements] : operation_counts(job.ras_reports.back())) {
     std::vector<std::string> counts;
     for (const RasStatement* statement : statements) counts.push_back(count_words(*statement));
     phrases.push_back(fmt::format("{} on communicator {}: {}", to_valid_utf8(key.second),
@@ -230,27 +168,25 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
 }
 
 FactValue ras_agrees(const Job& job, const Instance& instance) {
-  const std::vector<RasCounts> all = last_counts(job);
-  if (all.empty()) return unknown();
+  const auto& accounts = call_ledger(job).of(CallSource::Ras);
+  if (accounts.empty()) return unknown();
   const FactValue missing = find_fact("job.rank_missing_in_collective")->ask(job, instance);
   if (!missing.known()) return unknown();
-  for (const RasCounts& counts : all) {
-    const Communicator& comm = nth_communicator(job, counts.communicator);
-    const bool knows_all = counts.launched.size() == static_cast<size_t>(std::max(comm.nranks, 0));
-    std::map<int64_t, std::vector<int>> ranks;
-    for (const auto& [rank, count] : counts.launched) ranks[count].push_back(rank);
-    if (ranks.size() != 2 || !knows_all || comm.id != missing.communicator) continue;
-    const auto& [fewer, behind] = *ranks.begin();
-    std::vector<int> named;  // In the communicator.
-    for (const CommRank& rank : comm.ranks) {
-      if (std::ranges::count(missing.processes, rank.process) > 0) named.push_back(rank.rank);
-    }
-    std::ranges::sort(named);
-    if (named != behind) continue;
+  for (const CallAccount& counts : accounts) {
+    const CallFront front = front_of(counts);
+    if (nth_communicator(job, counts.communicator).id != missing.communicator) continue;
+    const auto member = [&](int m) { return counts.ranks[static_cast<size_t>(m)]; };
+    const bool all_alike = std::ranges::all_of(
+        front.ahead, [&](int m) { return member(m).entered == front.furthest; });
+    const bool are_named = std::ranges::all_of(front.behind, [&](int m) {
+      return std::ranges::count(missing.processes, member(m).process) > 0;
+    });
+    const bool are_all = front.behind.size() == missing.processes.size() && front.counts_all();
+    if (!front.is_open() || !all_alike || !are_named || !are_all) continue;
     return yes(
         fmt::format(". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
                     "the others",
-                    fewer, to_valid_utf8(counts.function), ranks.rbegin()->first));
+                    front.front, to_valid_utf8(counts.function), front.furthest));
   }
   return unknown();
 }

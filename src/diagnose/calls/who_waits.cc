@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "diagnose/calls/diverged.h"
-#include "diagnose/calls/watchdog.h"
-#include "model/call_coverage.h"
 
 namespace ncclog {
 namespace {
@@ -37,39 +35,11 @@ uint64_t collectives_of(const Job& job, const CommRank& rank) {
   return calls == nullptr ? 0 : calls->collectives.size();
 }
 
-CallFront call_front(const Job& job, int communicator) {
-  const Communicator& comm = nth_communicator(job, communicator);
-  CallFront front;
-  front.communicator = communicator;
-  // A communicator of which no line says how many ranks it has may have any number.
-  front.unseen =
-      comm.nranks < 0 ? 1 : std::max(0, comm.nranks - static_cast<int>(comm.ranks.size()));
-  std::vector<std::pair<int, uint64_t>> counted;  // Ranks, and how many they made.
-  front.front = UINT64_MAX;
-  for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    const uint64_t made = collectives_of(job, comm.ranks[r]);
-    front.furthest = std::max(front.furthest, made);
-    if (call_coverage(job, comm, comm.ranks[r]) == CallCoverage::Counted) {
-      counted.emplace_back(r, made);
-      front.front = std::min(front.front, made);
-    } else {
-      front.unknown.push_back(static_cast<int>(r));
-    }
-  }
-  front.front = std::min(front.front, front.furthest);
-  // Ranks that called different things cannot be told to be behind or ahead by counting.
-  if (comm.difference || front.front == front.furthest) return front;
-  for (const auto& [r, made] : counted) {
-    (made == front.front ? front.behind : front.ahead).push_back(r);
-  }
-  return front;
-}
-
 std::vector<CallFront> call_fronts(const Job& job) {
   const bool unknown_wait = unknown_ranks_wait(job);
   std::vector<CallFront> fronts;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    CallFront front = call_front(job, static_cast<int>(c));
+  for (const CallAccount& account : call_ledger(job).of(CallSource::Lines)) {
+    CallFront front = front_of(account);
     front.unknown_wait = unknown_wait;
     if (front.furthest > 0) fronts.push_back(std::move(front));
   }

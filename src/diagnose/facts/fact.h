@@ -27,6 +27,7 @@
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/job.h"
+#include "model/statements.h"
 
 namespace ncclog {
 
@@ -69,14 +70,6 @@ std::vector<Instance> rank_pairs(const Job& job);
 /// "communicator 0x9c"; of a process its rank, else its pid. Any bytes that the log holds may be
 /// in it.
 std::string name_of(const Job& job, const Instance& instance);
-
-/// A line that shows something.
-struct Evidence {
-  SourceRef where;
-  std::string text;  ///< The line as read.
-
-  bool operator==(const Evidence&) const = default;
-};
 
 /// A number of a unit that kUnits in fact.cc knows: 3.72 GB/s.
 struct Quantity {
@@ -196,14 +189,14 @@ std::span<const Fact> hang_facts();           ///< diagnose/calls/hang_facts.cc
 std::span<const Fact> mismatch_facts();       ///< diagnose/calls/mismatch_facts.cc
 std::span<const Fact> early_end_facts();      ///< diagnose/calls/early_end_facts.cc
 std::span<const Fact> init_facts();           ///< diagnose/calls/init_facts.cc
-std::span<const Fact> recorder_facts();       ///< diagnose/calls/flight_recorder.cc
-std::span<const Fact> watchdog_facts();       ///< diagnose/calls/watchdog.cc
+std::span<const Fact> recorder_facts();       ///< diagnose/calls/recorder_facts.cc
+std::span<const Fact> watchdog_facts();       ///< diagnose/calls/watchdog_facts.cc
 std::span<const Fact> ras_facts();            ///< diagnose/calls/ras_facts.cc
 std::span<const Fact> perf_facts();           ///< diagnose/perf/perf_facts.cc
 std::span<const Fact> late_facts();           ///< diagnose/perf/late_facts.cc
 std::span<const Fact> transfer_facts();       ///< diagnose/perf/slow_transfers.cc
 
-// Words for writing facts: how an answer is made, and how all messages of a kind are visited.
+// Words for writing facts: how an answer is made.
 //
 //   return yes("ranks 1-3 wait for rank 0", {evidence_of(record)}, {process});
 //
@@ -233,43 +226,6 @@ inline bool is_yes(const FactValue& value) {
   return yes != nullptr && *yes;
 }
 
-inline Evidence evidence_of(const Record& record) { return {record.where, record.text()}; }
-
-/// A kept line of one process, with what it says. `message` and `header()` view its texts.
-template <typename T>
-struct Said {
-  int process = -1;  ///< Into Job::processes.
-  const T& message;
-  const ReadRecord& line;
-
-  Record record() const { return line.record(); }
-  SourceRef where() const { return line.where(); }
-  Header header() const { return line.header(); }  ///< Read anew; few ask.
-};
-
-/// Calls `use(said)` for every kept message of these kinds: one kind after the other, process by
-/// process, in log order.
-template <typename... T, typename Use>
-void for_each_said(const Job& job, Use use) {
-  const auto visit = [&]<typename M>(std::type_identity<M>) {
-    const RecordsOf& all = records_of_kind(job, kKindIndex<M>);
-    std::vector<M> messages;  // By text, each read once.
-    for (const ReadRecord& read : all.records) {
-      if (read.text == messages.size()) {
-        messages.push_back(read_message<M>(read.message()));
-      }
-      use(Said<M>{read.process(), messages[read.text], read});
-    }
-  };
-  (visit(std::type_identity<T>()), ...);
-}
-
-/// Some process printed a line of one of these kinds.
-template <typename... T>
-bool any_said(const Job& job) {
-  return (!records_of_kind(job, kKindIndex<T>).records.empty() || ...);
-}
-
 /// "yes" in the words that `words_of` has for the last message of kind T for which it has any, with
 /// its line; no: there is none.
 template <typename T, typename WordsOf>
@@ -280,14 +236,6 @@ FactValue said_answer(const Job& job, WordsOf words_of) {
     if (!words.empty()) answer = yes(std::move(words), {evidence_of(said.record())});
   });
   return answer;
-}
-
-/// Rank of the process that printed a line: its own, or, where nothing else names it, the rank
-/// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
-/// only where the job was built so (model/build/processes.cc). -1: unknown.
-inline int rank_of(const Job& job, int process, const Header& header) {
-  const int rank = nth_process(job, process).rank;
-  return rank >= 0 ? rank : header.group_rank;
 }
 
 /// An answer that several things make up, each with its words, lines and processes.
@@ -338,27 +286,5 @@ struct Phase {
 /// Evaluation or checkpoint output shortly before `line` in the same stretch of input, or without
 /// newline in front of it, unless training output stands between. nullopt: none that is known.
 std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line);
-
-// Who is the odd one out? Only a clear majority can say so: two against two blames nobody.
-
-/// Processes of the smaller groups if one group holds more than half of all; else nobody. `groups`
-/// maps whatever they are told apart by to processes.
-template <typename Groups>
-std::vector<int> minority(const Groups& groups) {
-  size_t all = 0;
-  size_t largest = 0;
-  for (const auto& [key, members] : groups) {
-    all += members.size();
-    largest = std::max(largest, members.size());
-  }
-  std::vector<int> result;
-  for (const auto& [key, members] : groups) {
-    if (2 * largest > all && members.size() < largest) {
-      result.insert(result.end(), members.begin(), members.end());
-    }
-  }
-  std::ranges::sort(result);
-  return result;
-}
 
 }  // namespace ncclog

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "base/majority.h"
 #include "base/text.h"
 #include "model/build/runs.h"
 

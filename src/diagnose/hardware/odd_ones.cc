@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/majority.h"
 #include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
@@ -14,9 +15,6 @@
 
 namespace ncclog {
 namespace {
-
-constexpr size_t kMinAlike = 3;
-constexpr size_t kOddShare = 4;  ///< One in so many may be odd.
 
 std::vector<int> number_hosts(const Job& job) {
   std::vector<std::string_view> hosts;
@@ -80,8 +78,7 @@ OddOnes odd_ones(const PeerValues& values) {
   OddOnes result;
   const auto alike = static_cast<size_t>(
       std::ranges::count(values, common, [](const auto& peer) { return peer.second; }));
-  const size_t others = values.size() - alike;
-  if (alike < kMinAlike || others * kOddShare > values.size()) return result;
+  if (!is_clear(alike, values.size())) return result;
   result.common = common;
   result.alike = alike;
   for (const auto& [peer, value] : values) {
@@ -450,7 +447,7 @@ std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost 
                    for (const auto& [i, number] : group) ++counts[number];
                    for (const auto& [i, number] : group) {
                      is_usual[static_cast<size_t>(i)] =
-                         group.size() >= kHosts && 2 * counts[number] > group.size();
+                         group.size() >= kHosts && is_majority(counts[number], group.size());
                    }
                  });
   for_each_group([](const Measured& one) { return one.host; },

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "base/majority.h"
 #include "base/text.h"
 #include "diagnose/hosts/host_reports.h"
 
@@ -121,7 +122,7 @@ FactValue hosts_differ(const Job& job, const Instance&) {
     if (hosts.size() < 2) continue;
     const auto usual =
         std::ranges::max_element(hosts, {}, [](const auto& entry) { return entry.second.size(); });
-    if (2 * usual->second.size() > known) {
+    if (is_majority(usual->second.size(), known)) {
       words.push_back(odd_words(trait, hosts, usual->first));
       for (const auto& [value, names] : hosts) {
         if (value != usual->first) odd.insert(names.begin(), names.end());

@@ -5,6 +5,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "base/majority.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"

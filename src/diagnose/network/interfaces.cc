@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/majority.h"
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"

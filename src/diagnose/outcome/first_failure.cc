@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/end_marks.h"
-#include "model/call_coverage.h"
 
 namespace ncclog {
 namespace {

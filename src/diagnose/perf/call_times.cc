@@ -15,8 +15,8 @@
 #include "base/text.h"
 #include "diagnose/perf/clock_offsets.h"
 #include "log/event.h"
-#include "model/call_coverage.h"
 #include "model/flight_recorder.h"
+#include "model/ledger/call_ledger.h"
 
 namespace ncclog {
 namespace {
@@ -50,12 +50,14 @@ struct RecordedTimes {
 
 double microseconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1000; }
 
-RecordedTimes recorded_times(const Job& job, const RecordedRank& known) {
+RecordedTimes recorded_times(const Job& job, const LedgerRank& known) {
   RecordedTimes result;
   result.rank.rank = known.rank;
   result.rank.host = host_of_process(job, known.dump->process);
-  const std::set<const FlightRecorderEntry*> own(known.calls.begin(), known.calls.end());
-  for (const FlightRecorderEntry* entry : known.calls) {
+  std::set<const FlightRecorderEntry*> own;
+  for (const LedgerCall& recorded : known.calls) {
+    const FlightRecorderEntry* entry = recorded.entry;
+    own.insert(entry);
     if (!traits_of(recorded_operation(entry->profiling_name)).joins()) continue;
     TimedCall& call = result.rank.calls.emplace_back();
     call.number = entry->collective_seq_id;
@@ -95,17 +97,17 @@ RecordedTimes recorded_times(const Job& job, const RecordedRank& known) {
 
 void add_recorded(const Job& job, std::vector<CallTimes>& all) {
   if (job.flight_recorders.size() < 2) return;
-  for (const RecordedGroup& group : recorded_groups(job)) {
+  for (const CallAccount& group : call_ledger(job).of(CallSource::Recorder)) {
     if (!group.is_numbered_alike || group.ranks.size() < 2) continue;
     CallTimes times;
     times.source = "Flight Recorder";
     times.communicator =
-        group.communicator >= 0 ? nth_communicator(job, group.communicator).id : group.name;
-    if (group.communicator < 0 && !group.description.empty() && group.description != group.name) {
+        group.communicator >= 0 ? nth_communicator(job, group.communicator).id : group.group;
+    if (group.communicator < 0 && !group.description.empty() && group.description != group.group) {
       times.communicator += " (" + group.description + ")";
     }
     times.nranks = static_cast<int>(group.ranks.size());
-    for (const RecordedRank& rank : group.ranks) {
+    for (const LedgerRank& rank : group.ranks) {
       if (rank.dump == nullptr) continue;
       RecordedTimes known = recorded_times(job, rank);
       if (known.rank.calls.empty()) continue;

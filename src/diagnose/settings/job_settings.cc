@@ -13,6 +13,7 @@
 #include <span>
 #include <tuple>
 
+#include "base/majority.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "log/event.h"
-#include "model/call_coverage.h"
+#include "model/ledger/call_ledger.h"
 #include "model/shard/read_log.h"
 
 namespace ncclog {

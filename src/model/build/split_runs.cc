@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "model/build/build_job.h"
-#include "model/call_coverage.h"
 
 namespace ncclog {
 

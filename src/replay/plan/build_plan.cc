@@ -10,13 +10,12 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
-#include "diagnose/calls/watchdog.h"
 #include "diagnose/iterations/call_counts.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/known_messages.h"
 #include "log/nccl_names.h"
-#include "model/call_coverage.h"
+#include "model/ledger/watchdog_works.h"
 #include "replay/plan/plan_frame.h"
 
 namespace ncclog {

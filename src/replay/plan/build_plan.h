@@ -12,6 +12,7 @@
 
 #include "model/flight_recorder.h"
 #include "model/job.h"
+#include "model/ledger/call_ledger.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/recorded_calls.h"
 
@@ -137,7 +138,7 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options);
 // Dumps number collectives by group, and say of which function, size and type they were. They name
 // no reduction, no root, no stream and no buffer: so calls are replayed as sums, with root 0, each
 // group on a stream of its own. Groups whose calls the dumps do not number alike (messages,
-// coalesced calls) are left out. What differs is what diagnose/calls/flight_recorder.h says.
+// coalesced calls) are left out. What differs is what diagnose/calls/call_verdict.h says.
 
 // From an entry of the Flight Recorder to a call that a replay can make.
 //
@@ -151,7 +152,7 @@ std::optional<PlannedCall> call_of_entry(const FlightRecorderEntry& entry, size_
 
 /// By which plans and reports name the group: the communicator's id where it is known which one it
 /// is, else its description ("default_pg"), else its name. Valid UTF-8.
-std::string communicator_of(const Job& job, const RecordedGroup& group);
+std::string communicator_of(const Job& job, const CallAccount& group);
 
 /// True if two ranks of some group left dumps of calls that are numbered alike.
 bool dumps_hold_calls(const Job& job);

@@ -6,7 +6,7 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
-#include "diagnose/calls/flight_recorder.h"
+#include "diagnose/calls/call_verdict.h"
 #include "model/flight_recorder.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
@@ -23,20 +23,20 @@ namespace {
 
 /// The collectives of a group that a plan takes, by c10d's numbers, of which 1 is the first.
 struct DumpWindow {
-  int64_t from = 1;
-  int64_t to = 0;                 ///< The last one; below `from`: none.
-  std::vector<int64_t> left_out;  ///< Of these, those that a replay cannot make on some rank.
+  uint64_t from = 1;
+  uint64_t to = 0;                 ///< The last one; below `from`: none.
+  std::vector<uint64_t> left_out;  ///< Of these, those that a replay cannot make on some rank.
 
-  bool holds(int64_t number) const {
+  bool holds(uint64_t number) const {
     return from <= number && number <= to && !std::ranges::binary_search(left_out, number);
   }
 };
 
 /// A group that the plan takes calls of; its place in the plan is that in the list.
 struct DumpedGroup {
-  const RecordedGroup* group = nullptr;
-  std::vector<const RecordedRank*> ranks;  ///< Whose calls are known; at least one.
-  DumpWindow window;                       ///< Holds at least one call.
+  const CallAccount* group = nullptr;
+  std::vector<const LedgerRank*> ranks;  ///< Whose calls are known; at least one.
+  DumpWindow window;                     ///< Holds at least one call.
 };
 
 /// The plan's ranks, which are those of all groups, by their global rank.
@@ -88,30 +88,30 @@ std::optional<PlannedCall> call_of_entry(const FlightRecorderEntry& entry, size_
 namespace {
 
 /// The ranks of the group whose calls are known, by rank; fewer than two: none is returned.
-std::vector<const RecordedRank*> known_ranks(const RecordedGroup& group) {
-  std::vector<const RecordedRank*> known;
+std::vector<const LedgerRank*> known_ranks(const CallAccount& group) {
+  std::vector<const LedgerRank*> known;
   if (!group.is_numbered_alike) return known;
-  for (const RecordedRank& rank : group.ranks) {
+  for (const LedgerRank& rank : group.ranks) {
     if (rank.dump != nullptr && !rank.calls.empty()) known.push_back(&rank);
   }
-  return known.size() < 2 ? std::vector<const RecordedRank*>{} : known;
+  return known.size() < 2 ? std::vector<const LedgerRank*>{} : known;
 }
 
 /// The `last` collectives up to number `common`, which all known ranks called alike, and what some
 /// called beyond them.
-DumpWindow dump_window(const RecordedGroup& group, int64_t common, uint64_t last) {
+DumpWindow dump_window(const CallAccount& group, uint64_t common, uint64_t last) {
   DumpWindow window;
-  window.from = std::max<int64_t>(1, common - static_cast<int64_t>(last) + 1);
-  int64_t end = 0;
-  for (const RecordedRank* rank : known_ranks(group)) {
-    window.from = std::max(window.from, rank->calls.front()->collective_seq_id);
-    end = std::max(end, rank->calls.back()->collective_seq_id);
+  window.from = common - std::min(common, last) + 1;
+  uint64_t end = 0;
+  for (const LedgerRank* rank : known_ranks(group)) {
+    window.from = std::max(window.from, rank->calls.front().number);
+    end = std::max(end, rank->calls.back().number);
   }
-  window.to = std::min(end, common + static_cast<int64_t>(kBeyond));
-  for (int64_t number = window.from; number <= window.to; ++number) {
-    const bool can = std::ranges::all_of(group.ranks, [&](const RecordedRank& rank) {
-      const auto* entry = rank.dump == nullptr ? nullptr : rank.call(number);
-      return entry == nullptr || call_of_entry(*entry, group.ranks.size());
+  window.to = std::min(end, common + kBeyond);
+  for (uint64_t number = window.from; number <= window.to; ++number) {
+    const bool can = std::ranges::all_of(group.ranks, [&](const LedgerRank& rank) {
+      const LedgerCall* call = rank.call(number);
+      return call == nullptr || call_of_entry(*call->entry, group.ranks.size());
     });
     if (!can) window.left_out.push_back(number);
   }
@@ -119,21 +119,21 @@ DumpWindow dump_window(const RecordedGroup& group, int64_t common, uint64_t last
 }
 
 /// Up to where the known ranks called alike: before what the verdict is about, if it differs there.
-int64_t common_number(const DumpedGroup& dumped, const RecorderVerdict& verdict) {
-  int64_t least = dumped.ranks.front()->enqueued;
-  for (const RecordedRank* rank : dumped.ranks) least = std::min(least, rank->enqueued);
-  const bool differs = verdict.kind == RecordedKind::Mismatch || verdict.kind == RecordedKind::Late;
-  const bool is_meant = differs && dumped.group->name == verdict.group;
+uint64_t common_number(const DumpedGroup& dumped, const CallVerdict& verdict) {
+  uint64_t least = dumped.ranks.front()->entered;
+  for (const LedgerRank* rank : dumped.ranks) least = std::min(least, rank->entered);
+  const bool differs = verdict.kind == VerdictKind::Mismatch || verdict.kind == VerdictKind::Late;
+  const bool is_meant = differs && dumped.group == verdict.account;
   return is_meant ? std::min(least, verdict.number - 1) : least;
 }
 
 /// Those of `groups`, which outlive what is returned.
-std::vector<DumpedGroup> dumped_groups(const std::vector<RecordedGroup>& groups,
-                                       const RecorderVerdict& verdict, const PlanOptions& options) {
+std::vector<DumpedGroup> dumped_groups(const std::vector<CallAccount>& groups,
+                                       const CallVerdict& verdict, const PlanOptions& options) {
   std::vector<DumpedGroup> result;
-  for (const RecordedGroup& group : groups) {
+  for (const CallAccount& group : groups) {
     DumpedGroup dumped{&group, known_ranks(group), {}};
-    const bool is_wanted = !options.only_failing || group.name == verdict.group;
+    const bool is_wanted = !options.only_failing || &group == verdict.account;
     if (dumped.ranks.empty() || !is_wanted) continue;
     dumped.window = dump_window(group, common_number(dumped, verdict), options.last);
     if (dumped.window.from <= dumped.window.to) result.push_back(std::move(dumped));
@@ -144,7 +144,7 @@ std::vector<DumpedGroup> dumped_groups(const std::vector<RecordedGroup>& groups,
 SeatOfRank seats_of_ranks(const std::vector<DumpedGroup>& groups) {
   SeatOfRank seats;
   for (const DumpedGroup& dumped : groups) {
-    for (const RecordedRank* rank : dumped.ranks) seats[rank->rank] = -1;
+    for (const LedgerRank* rank : dumped.ranks) seats[rank->rank] = -1;
   }
   int next = 0;
   for (auto& [rank, seat] : seats) seat = next++;
@@ -172,7 +172,7 @@ std::vector<PlannedCommunicator> planned_communicators(const Job& job,
   for (const DumpedGroup& dumped : groups) {
     PlannedCommunicator planned;
     planned.id = communicator_of(job, *dumped.group);
-    for (const RecordedRank* rank : dumped.ranks) planned.ranks.push_back(seat_of.at(rank->rank));
+    for (const LedgerRank* rank : dumped.ranks) planned.ranks.push_back(seat_of.at(rank->rank));
     planned.recorded_nranks = static_cast<int>(dumped.group->ranks.size());
     result.push_back(std::move(planned));
   }
@@ -184,11 +184,11 @@ std::vector<PlannedCall> calls_of_rank(const std::vector<DumpedGroup>& groups, i
   const FlightRecorderDump* dump = nullptr;
   std::map<const FlightRecorderEntry*, int> wanted;  // With the places of their groups.
   for (size_t g = 0; g < groups.size(); ++g) {
-    for (const RecordedRank* member : groups[g].ranks) {
+    for (const LedgerRank* member : groups[g].ranks) {
       if (member->rank != rank) continue;
       if (dump == nullptr) dump = member->dump;
-      for (const FlightRecorderEntry* entry : member->calls) {
-        if (groups[g].window.holds(entry->collective_seq_id)) wanted[entry] = static_cast<int>(g);
+      for (const LedgerCall& call : member->calls) {
+        if (groups[g].window.holds(call.number)) wanted[call.entry] = static_cast<int>(g);
       }
     }
   }
@@ -212,7 +212,7 @@ PlanSeats dumped_processes(const std::vector<DumpedGroup>& groups, const SeatOfR
   PlanSeats seats;
   seats.seats.resize(seat_of.size());
   for (const DumpedGroup& dumped : groups) {
-    for (const RecordedRank* rank : dumped.ranks) {
+    for (const LedgerRank* rank : dumped.ranks) {
       if (rank->dump->process < 0) return {};
       seats.seats[seat_of.at(rank->rank)] = {
           .process = rank->dump->process, .cuda_dev = -1, .recorded_rank = rank->rank};
@@ -226,7 +226,7 @@ PlanSeats dumped_processes(const std::vector<DumpedGroup>& groups, const SeatOfR
 //   Late, rank 5 at collective 29    → a missing call of rank 5, communicator 0, index 28
 //   Mismatch, rank 3 at 20           → another call; in the clean run rank 3 makes the majority's
 //
-// The verdict is diagnose/calls/flight_recorder.h's.
+// The verdict is diagnose/calls/call_verdict.h's.
 
 /// A verdict in terms of the plan's ranks.
 struct DumpedDefect {
@@ -236,12 +236,10 @@ struct DumpedDefect {
 
 /// Where the group stands still: who came to the verdict's call, and who did not.
 FrontLine front_of(const DumpedGroup& dumped, int communicator, const SeatOfRank& seat_of,
-                   const RecorderVerdict& verdict) {
-  FrontLine front{.communicator = communicator,
-                  .index = static_cast<uint64_t>(verdict.number - 1),
-                  .entered = {},
-                  .missing = {}};
-  for (const RecordedRank* rank : dumped.ranks) {
+                   const CallVerdict& verdict) {
+  FrontLine front{
+      .communicator = communicator, .index = verdict.number - 1, .entered = {}, .missing = {}};
+  for (const LedgerRank* rank : dumped.ranks) {
     const bool has_called = rank->call(verdict.number) != nullptr;
     (has_called ? front.entered : front.missing).push_back(seat_of.at(rank->rank));
   }
@@ -249,26 +247,27 @@ FrontLine front_of(const DumpedGroup& dumped, int communicator, const SeatOfRank
 }
 
 /// What a plan can test of it.
-DefectKind kind_of(const RecorderVerdict& verdict) {
-  if (verdict.kind == RecordedKind::Late) return DefectKind::MissingCall;
-  if (verdict.kind == RecordedKind::Entered) return DefectKind::Stall;
-  const bool is_outvoted = verdict.kind == RecordedKind::Mismatch && !verdict.named.empty();
+DefectKind kind_of(const CallVerdict& verdict) {
+  if (verdict.kind == VerdictKind::Late) return DefectKind::MissingCall;
+  if (verdict.kind == VerdictKind::Entered) return DefectKind::Stall;
+  const bool is_outvoted = verdict.kind == VerdictKind::Mismatch && !verdict.named.empty();
   return is_outvoted ? DefectKind::OtherCall : DefectKind::None;
 }
 
 /// None if the group that the verdict is about is not among `groups`, which outlive what is
 /// returned.
 DumpedDefect dumped_defect(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
-                           const RecorderVerdict& verdict) {
+                           const CallVerdict& verdict) {
   DumpedDefect defect;
   const auto dumped = std::ranges::find_if(
-      groups, [&](const DumpedGroup& one) { return one.group->name == verdict.group; });
+      groups, [&](const DumpedGroup& one) { return one.group == verdict.account; });
   const DefectKind kind = kind_of(verdict);
   if (dumped == groups.end() || kind == DefectKind::None) return defect;
-  const auto difference = recorded_difference(*dumped->group);
-  if (difference && kind == DefectKind::OtherCall) defect.right = difference->camps.front().call;
+  if (kind == DefectKind::OtherCall) {
+    defect.right = verdict.difference->camps.front().call->entry;
+  }
   defect.hypothesis.kind = kind;
-  defect.hypothesis.diverged = seats_of(seat_of, verdict.named);
+  defect.hypothesis.diverged = seats_of(seat_of, ranks_of(*verdict.account, verdict.named));
   defect.hypothesis.front =
       front_of(*dumped, static_cast<int>(dumped - groups.begin()), seat_of, verdict);
   return defect;
@@ -305,7 +304,7 @@ std::vector<std::string> absent_ranks(const Job& job, const std::vector<DumpedGr
   std::vector<std::string> sentences;
   for (const DumpedGroup& dumped : groups) {
     std::vector<int> absent;
-    for (const RecordedRank& rank : dumped.group->ranks) {
+    for (const LedgerRank& rank : dumped.group->ranks) {
       const bool is_known = std::ranges::find(dumped.ranks, &rank) != dumped.ranks.end();
       if (!is_known) absent.push_back(rank.rank);
     }
@@ -317,21 +316,21 @@ std::vector<std::string> absent_ranks(const Job& job, const std::vector<DumpedGr
 
 }  // namespace
 
-std::string communicator_of(const Job& job, const RecordedGroup& group) {
+std::string communicator_of(const Job& job, const CallAccount& group) {
   if (group.communicator >= 0) return job.communicators[group.communicator].id;
-  return to_valid_utf8(group.description.empty() ? group.name : group.description);
+  return to_valid_utf8(group.description.empty() ? group.group : group.description);
 }
 
 bool dumps_hold_calls(const Job& job) {
-  const std::vector<RecordedGroup> groups = recorded_groups(job);
-  return std::ranges::any_of(
-      groups, [](const RecordedGroup& group) { return !known_ranks(group).empty(); });
+  const auto& groups = call_ledger(job).of(CallSource::Recorder);
+  return std::ranges::any_of(groups,
+                             [](const CallAccount& group) { return !known_ranks(group).empty(); });
 }
 
 ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanOptions& options,
                          const std::vector<std::string>& logs, size_t runs) {
-  const std::vector<RecordedGroup> recorded = recorded_groups(job);
-  const RecorderVerdict verdict = recorder_verdict(job);
+  const auto& recorded = call_ledger(job).of(CallSource::Recorder);
+  const CallVerdict verdict = verdict_of(job, CallSource::Recorder);
   refuse_untested(options, kind_of(verdict));
   const std::vector<DumpedGroup> groups = dumped_groups(recorded, verdict, options);
   const SeatOfRank seat_of = seats_of_ranks(groups);
@@ -354,8 +353,8 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
   plan.communicators = planned_communicators(job, groups, seat_of);
   for (const auto& [rank, seat] : seat_of) plan.ranks[seat].calls = calls_of_rank(groups, rank);
   for (const DumpedGroup& dumped : groups) {
-    for (const RecordedRank* rank : dumped.ranks) {
-      plan.ranks[seat_of.at(rank->rank)].left_out += static_cast<uint64_t>(dumped.window.from - 1);
+    for (const LedgerRank* rank : dumped.ranks) {
+      plan.ranks[seat_of.at(rank->rank)].left_out += dumped.window.from - 1;
     }
   }
   const DumpedDefect defect = dumped_defect(groups, seat_of, verdict);
@@ -364,7 +363,7 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
       .runs = runs,
       .from_dumps = true,
       .no_hosts = seats.seats.empty(),
-      .split = verdict.kind == RecordedKind::Mismatch && verdict.named.empty(),
+      .split = verdict.kind == VerdictKind::Mismatch && verdict.named.empty(),
   };
   for (const DumpedGroup& dumped : groups) making.not_replayable += dumped.window.left_out.size();
   const DefectKind kind = defect.hypothesis.kind;

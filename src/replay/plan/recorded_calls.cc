@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "model/call_coverage.h"
+#include "model/ledger/call_ledger.h"
 
 namespace ncclog {
 namespace {

@@ -8,7 +8,7 @@
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "model/call_coverage.h"
+#include "model/ledger/call_ledger.h"
 #include "replay/plan/build_plan.h"
 
 namespace ncclog {

@@ -96,5 +96,41 @@ TEST(FlightRecorderModel, ADumpIsTiedToItsProcessOnlyWhereTheWorldsAreTheSame) {
   EXPECT_EQ(process_of(dump_of(0, 1, {})), -1);
 }
 
+struct FitCase {
+  std::string_view what;
+  CallSignature call;
+  std::string_view op;
+  int64_t in;
+  int64_t out;
+  bool fits;
+};
+
+const FitCase kFits[] = {
+    {"what all give", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", 8, 8, true},
+    {"another size", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", 9, 9, false},
+    {"another function", {"Broadcast", 8, 7, 0, 0}, "ALLREDUCE", 8, 8, false},
+    {"an AllGather counts what one rank gives",
+     {"AllGather", 8, 7, 0, 0},
+     "_ALLGATHER_BASE",
+     8,
+     64,
+     true},
+    {"up to 2.21 in bytes", {"AllGather", 32, 0, 0, 0}, "_ALLGATHER_BASE", 8, 64, true},
+    {"a ReduceScatter counts what one rank gets",
+     {"ReduceScatter", 8, 7, 0, 0},
+     "_REDUCE_SCATTER_BASE",
+     64,
+     8,
+     true},
+    {"an all-to-all is many calls", {"Send", 8, 7, 0, 0}, "ALLTOALL_BASE", 8, 8, false},
+    {"no size printed", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", -1, -1, false},
+};
+
+TEST(FlightRecorderModel, WorksFitCallsByOperationAndSize) {
+  for (const FitCase& row : kFits) {
+    EXPECT_EQ(is_call_of_work(row.call, row.op, row.in, row.out), row.fits) << row.what;
+  }
+}
+
 }  // namespace
 }  // namespace ncclog

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/build/build_job.h"
-#include "model/call_coverage.h"
 #include "model/calls.h"
+#include "model/ledger/call_ledger.h"
 #include "support/call_log.h"
 
 namespace ncclog {

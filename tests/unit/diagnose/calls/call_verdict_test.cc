@@ -1,4 +1,4 @@
-#include "diagnose/calls/flight_recorder.h"
+#include "diagnose/calls/call_verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -73,13 +73,13 @@ std::vector<RecorderCase> cases() {
   };
 }
 
-TEST(RecorderFacts, NameOnlyWhomTheDumpsProve) {
+TEST(CallVerdict, NameOnlyWhomTheDumpsProve) {
   for (const RecorderCase& row : cases()) {
     EXPECT_EQ(guilty(row.fact, row.text), row.answer) << row.what;
   }
 }
 
-TEST(RecorderFacts, WhatDumpsAddToTheLinesIsSetApart) {
+TEST(CallVerdict, WhatDumpsAddToTheLinesIsSetApart) {
   const std::string dumps = waits().text() + waits().text() + idle().text();
   const std::string told = "by the Flight Recorder's dumps, ranks 0,1 called collective 3 of ";
   EXPECT_EQ(answer(kBehind, dumps).what.substr(0, told.size()), told);
@@ -102,87 +102,46 @@ Job dumps_of(const std::string& sample) {
   return job;
 }
 
-TEST(RecorderVerdict, OneSizeOfFourIsNamed) {
-  const Job job = dumps_of("size-mismatch");
-  const RecorderVerdict verdict = recorder_verdict(job);
-  EXPECT_EQ(verdict.kind, RecordedKind::Mismatch);
-  EXPECT_EQ(verdict.named, std::vector<int>{3});
-  EXPECT_EQ(
-      verdict.place,
-      "collective 20 of process group default_pg (4 ranks), at "
-      "/workspace/pretrain/src/train_rank.py:54 and /workspace/pretrain/src/train_rank.py:50");
+FactValue fact_of(std::string_view fact, const Job& job) {
+  return find_fact(fact)->ask(job, job_instance(job));
 }
 
-TEST(RecorderVerdict, ARankThatSkippedACallIsNamedOnceSomebodyGaveUp) {
+TEST(CallVerdict, OneSizeOfFourIsNamed) {
+  const Job job = dumps_of("size-mismatch");
+  const CallVerdict verdict = verdict_of(job, CallSource::Recorder);
+  ASSERT_EQ(verdict.kind, VerdictKind::Mismatch);
+  EXPECT_EQ(ranks_of(*verdict.account, verdict.named), std::vector<int>{3});
+  EXPECT_EQ(verdict.number, 20U);
+  const std::string words = fact_of(kMismatch, job).what;
+  EXPECT_NE(words.find("collective 20 of process group default_pg (4 ranks)"), words.npos) << words;
+  EXPECT_NE(words.find("train_rank.py:54"), words.npos) << words;
+  EXPECT_NE(words.find("train_rank.py:50"), words.npos) << words;
+}
+
+TEST(CallVerdict, ARankThatSkippedACallIsNamedOnceSomebodyGaveUp) {
   Job job = dumps_of("timeout-rank-skips");
-  EXPECT_EQ(recorder_verdict(job).kind, RecordedKind::Nothing);
-  EXPECT_EQ(recorded_behind_words(job),
-            "ranks 0-4,6,7 called collective 29 of process group default_pg (8 ranks), AllReduce "
+  EXPECT_EQ(verdict_of(job, CallSource::Recorder).kind, VerdictKind::Nothing);
+  EXPECT_EQ(fact_of(kBehind, job).what,
+            "by the Flight Recorder's dumps, ranks 0-4,6,7 called collective 29 of process group "
+            "default_pg (8 ranks), AllReduce "
             "of 1048576 Float, at /workspace/pretrain/src/train_rank.py:54, and rank 5 had not "
             "when the dumps were written");
   job.flight_recorders.front().entries.back().retired = true;
-  const RecorderVerdict verdict = recorder_verdict(job);
-  EXPECT_EQ(verdict.kind, RecordedKind::Late);
-  EXPECT_EQ(verdict.named, std::vector<int>{5});
+  job.answers = {};
+  const CallVerdict verdict = verdict_of(job, CallSource::Recorder);
+  ASSERT_EQ(verdict.kind, VerdictKind::Late);
+  EXPECT_EQ(ranks_of(*verdict.account, verdict.named), std::vector<int>{5});
 }
 
-TEST(RecorderVerdict, ARankWithoutADumpIsNeverLate) {
+TEST(CallVerdict, ARankWithoutADumpIsNeverLate) {
   for (const std::string sample : {"device-changed", "rank-killed"}) {
     Job job = dumps_of(sample);
     ASSERT_EQ(job.flight_recorders.size(), 3U) << sample;
     job.flight_recorders.front().entries.back().retired = true;
-    EXPECT_EQ(recorder_verdict(job).kind, RecordedKind::Nothing) << sample;
-    EXPECT_EQ(recorded_behind_words(job), "") << sample;
-  }
-}
-
-TEST(RecorderVerdict, HugeClaimsOfRanksAreLeftOut) {
-  Job job;
-  FlightRecorderDump dump;
-  dump.rank = 0;
-  FlightRecorderGroup group{.pg_id = 0, .name = "0"};
-  for (int rank = 0; rank < (1 << 20) + 1; ++rank) group.ranks.push_back(rank);
-  dump.groups.push_back(std::move(group));
-  job.flight_recorders.push_back(std::move(dump));
-  EXPECT_TRUE(recorded_groups(job).empty());
-}
-
-struct FitCase {
-  std::string_view what;
-  CallSignature call;
-  std::string_view op;
-  int64_t in;
-  int64_t out;
-  bool fits;
-};
-
-const FitCase kFits[] = {
-    {"what all give", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", 8, 8, true},
-    {"another size", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", 9, 9, false},
-    {"another function", {"Broadcast", 8, 7, 0, 0}, "ALLREDUCE", 8, 8, false},
-    {"an AllGather counts what one rank gives",
-     {"AllGather", 8, 7, 0, 0},
-     "_ALLGATHER_BASE",
-     8,
-     64,
-     true},
-    {"up to 2.21 in bytes", {"AllGather", 32, 0, 0, 0}, "_ALLGATHER_BASE", 8, 64, true},
-    {"a ReduceScatter counts what one rank gets",
-     {"ReduceScatter", 8, 7, 0, 0},
-     "_REDUCE_SCATTER_BASE",
-     64,
-     8,
-     true},
-    {"an all-to-all is many calls", {"Send", 8, 7, 0, 0}, "ALLTOALL_BASE", 8, 8, false},
-    {"no size printed", {"AllReduce", 8, 7, 0, 0}, "ALLREDUCE", -1, -1, false},
-};
-
-TEST(WatchdogCalls, FitByOperationAndSize) {
-  for (const FitCase& row : kFits) {
-    EXPECT_EQ(is_call_of_work(row.call, row.op, row.in, row.out), row.fits) << row.what;
+    EXPECT_EQ(verdict_of(job, CallSource::Recorder).kind, VerdictKind::Nothing) << sample;
+    EXPECT_FALSE(fact_of(kBehind, job).known()) << sample;
   }
 }
 
 }  // namespace
-
 }  // namespace ncclog

@@ -1,4 +1,4 @@
-// Which collectives timed out, on which ranks, and how far had each rank come?
+// Which works timed out, on which ranks, and how far had each rank come?
 //
 //   [rank2]:[E… ProcessGroupNCCL.cpp:689] [Rank 2] Watchdog caught collective operation timeout:
 //       WorkNCCL(SeqNum=20, OpType=ALLREDUCE, NumelIn=1048576, …) ran for 20032 milliseconds …
@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/facts/fact.h"
 #include "model/job.h"
+#include "model/statements.h"
 
 namespace ncclog {
 
@@ -64,15 +64,5 @@ bool is_default_group(std::string_view group);
 
 /// Those whose watchdogs gave up on a work, into Job::processes. Valid as long as the job.
 const std::set<int>& processes_that_gave_up(const Job& job);
-
-/// The works of one group and SeqNum, one for each rank or process that reported one.
-struct StalledWork {
-  std::string group;
-  int64_t seq = -1;
-  std::vector<TimedOutWork> reports;
-};
-
-/// Timeouts by group and SeqNum, in that order.
-std::vector<StalledWork> stalled_work(const Job& job);
 
 }  // namespace ncclog

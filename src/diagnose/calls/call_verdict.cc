@@ -1,0 +1,146 @@
+#include "diagnose/calls/call_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "diagnose/outcome/stop_evidence.h"
+#include "log/messages.h"
+
+namespace ncclog {
+namespace {
+
+/// What watchdogs say of the process group of a dump.
+const CallAccount* watched_account(const Job& job, const CallAccount& account) {
+  const bool is_default = is_default_group(account.group) || account.description == "default_pg";
+  const auto& watched = call_ledger(job).of(CallSource::Watchdog);
+  const auto found =
+      std::ranges::find(watched, is_default ? "" : account.group, &CallAccount::group);
+  return found == watched.end() ? nullptr : &*found;
+}
+
+/// Somebody waited in that call until a limit: its account says so, or a watchdog. Limits elsewhere
+/// prove nothing: dumps may have been asked for long before. `ncclog run` asks for them once it has
+/// seen that nothing moves.
+bool somebody_gave_up(const Job& job, const CallAccount& account, uint64_t number) {
+  const auto gave_up = [&](const LedgerRank& rank) {
+    const LedgerCall* call = rank.call(number);
+    return call != nullptr && call->state == CallState::TimedOut;
+  };
+  const auto& stop = stop_evidence(job);
+  if (stop && stop->by == StopBy::Watched) return true;
+  if (std::ranges::any_of(account.ranks, gave_up)) return true;
+  const CallAccount* watched = watched_account(job, account);
+  return watched != nullptr && std::ranges::any_of(watched->ranks, gave_up);
+}
+
+CallVerdict mismatch(const CallAccount& account, LedgerDifference difference) {
+  CallVerdict verdict{VerdictKind::Mismatch, &account, difference.number, {}, {}, {}};
+  verdict.named = account.source == CallSource::Watchdog
+                      ? outvoted(difference.camps, is_two_thirds)
+                      : outvoted(difference.camps, [&](size_t agree, size_t) {
+                          return is_majority(agree, account.ranks.size());
+                        });
+  std::ranges::sort(verdict.named);
+  verdict.difference = std::move(difference);
+  return verdict;
+}
+
+CallVerdict find_mismatch(const Job& job, CallSource source,
+                          const std::vector<const CallAccount*>& accounts) {
+  for (const CallAccount* account : accounts) {
+    if (auto difference = first_difference(*account)) {
+      return mismatch(*account, std::move(*difference));
+    }
+  }
+  // A dump shows the calls before, so that it tells which call was skipped by itself. A peer that
+  // went away lets collectives end on some ranks only; then a watchdog's numbers mean less.
+  if (source == CallSource::Recorder || any_said<PeerClosed, WorkException, IbCompletion>(job)) {
+    return {};
+  }
+  for (const CallAccount* account : accounts) {
+    if (auto difference = skipped_call(*account)) return mismatch(*account, std::move(*difference));
+  }
+  return {};
+}
+
+/// The account's ranks that are behind and wait for nobody; Nothing if most are, since then one has
+/// run ahead.
+CallVerdict late(const Job& job, const CallAccount& account) {
+  CallFront front = front_of(account);
+  // Of a group with a rank that left no dump, all may wait for that one.
+  const bool is_covered = account.source == CallSource::Watchdog || front.unknown.empty();
+  if (!front.is_open() || !is_covered || !somebody_gave_up(job, account, front.front + 1)) {
+    return {};
+  }
+  std::vector<int> idle;
+  for (const int r : front.behind) {
+    if (member(account, r).is_idle) idle.push_back(r);
+  }
+  if (idle.empty() || !are_few(idle.size(), front.ahead.size())) return {};
+  const uint64_t number = front.front + 1;
+  return {VerdictKind::Late, &account, number, std::move(idle), std::move(front), {}};
+}
+
+/// All ranks of the group are in the same call, and somebody gave up on it.
+CallVerdict entered(const Job& job, const CallAccount& account) {
+  if (!account.is_numbered_alike || account.unseen > 0 || account.ranks.empty()) return {};
+  const uint64_t number = account.given_up.value_or(account.ranks.front().entered);
+  const bool all_wait = std::ranges::all_of(account.ranks, [&](const LedgerRank& rank) {
+    const LedgerCall* call = rank.call(number);
+    const bool is_open =
+        call != nullptr && (call->state == CallState::Open || call->state == CallState::TimedOut);
+    return is_open && (account.given_up || rank.entered == number);
+  });
+  const bool is_the_same = all_wait && !first_difference(account);
+  if (!is_the_same || !somebody_gave_up(job, account, number)) return {};
+  return {VerdictKind::Entered, &account, number, {}, {}, {}};
+}
+
+}  // namespace
+
+std::vector<const CallAccount*> largest_first(const std::vector<CallAccount>& accounts) {
+  std::vector<const CallAccount*> sorted;
+  for (const CallAccount& account : accounts) sorted.push_back(&account);
+  std::ranges::stable_sort(sorted, std::greater{},
+                           [](const CallAccount* account) { return account->ranks.size(); });
+  return sorted;
+}
+
+std::vector<int> ranks_of(const CallAccount& account, const std::vector<int>& members) {
+  std::vector<int> ranks;
+  for (const int m : members) {
+    if (member(account, m).rank >= 0) ranks.push_back(member(account, m).rank);
+  }
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+std::string members_phrase(const CallAccount& account, const std::vector<int>& members) {
+  const std::vector<int> ranks = ranks_of(account, members);
+  return ranks.empty() ? fmt::format("{} processes", members.size()) : ranks_phrase(ranks);
+}
+
+CallVerdict find_verdict(const Job& job, CallSource source, VerdictKind kind) {
+  const auto accounts = largest_first(call_ledger(job).of(source));
+  if (accounts.empty()) return {};
+  if (kind == VerdictKind::Mismatch) return find_mismatch(job, source, accounts);
+  // What all have entered matters in the group of all.
+  if (kind == VerdictKind::Entered) return entered(job, *accounts.front());
+  for (const CallAccount* account : accounts) {
+    CallVerdict verdict = late(job, *account);
+    if (verdict.account != nullptr) return verdict;
+  }
+  return {};
+}
+
+CallVerdict verdict_of(const Job& job, CallSource source) {
+  for (const VerdictKind kind : {VerdictKind::Mismatch, VerdictKind::Late, VerdictKind::Entered}) {
+    CallVerdict verdict = find_verdict(job, source, kind);
+    if (verdict.account != nullptr) return verdict;
+  }
+  return {};
+}
+
+}  // namespace ncclog

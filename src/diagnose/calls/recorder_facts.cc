@@ -1,0 +1,324 @@
+// What the Flight Recorder's dumps add to what the lines of calls say.
+//
+//   no call lines                                 → the dumps name the late rank themselves
+//   both name rank 5 at the same place            → "the Flight Recorder's dumps say the same: …"
+//   the lines name rank 5, the dumps name rank 2  → a contradiction: both versions, nobody is
+//                                                   blamed
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/calls/call_verdict.h"
+#include "diagnose/calls/diverged.h"
+#include "diagnose/calls/rank_programs.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/outcome/stop_evidence.h"
+
+namespace ncclog {
+namespace {
+
+/// "train.py:54"; empty: the dump has no stacks.
+std::string frame_words(const FlightRecorderEntry& call) {
+  if (call.frame.file.empty() || call.frame.line < 0) return {};
+  return fmt::format("{}:{}", printable(call.frame.file), call.frame.line);
+}
+
+/// "AllReduce of 1048576 Float": valid UTF-8.
+std::string recorded_words(const FlightRecorderEntry& call) {
+  int64_t elements = element_count(call.input_sizes);
+  if (elements < 0) elements = element_count(call.output_sizes);
+  std::string words = to_valid_utf8(function_of(call));
+  if (elements >= 0) words += fmt::format(" of {} {}", elements, to_valid_utf8(dtype_of(call)));
+  return words;
+}
+
+/// "AllReduce of 1048576 Float, at train.py:54".
+std::string placed_words(const FlightRecorderEntry& call) {
+  const std::string place = frame_words(call);
+  return recorded_words(call) + (place.empty() ? place : ", at " + place);
+}
+
+/// "process group default_pg (8 ranks)".
+std::string group_words(const CallAccount& account) {
+  const std::string& name = account.description.empty() ? account.group : account.description;
+  return fmt::format("process group {} ({} ranks)", to_valid_utf8(name), account.ranks.size());
+}
+
+/// The call of the first rank that stands ahead.
+const FlightRecorderEntry& front_call(const CallAccount& account, const CallFront& front) {
+  return *member(account, front.ahead.front()).call(front.front + 1)->entry;
+}
+
+/// "ranks 0-4 called collective 29 of process group …, AllReduce of 8 Float, and wait".
+std::string ahead_words(const CallAccount& account, const CallFront& front) {
+  return fmt::format("{} called collective {} of {}, {}", members_phrase(account, front.ahead),
+                     front.front + 1, group_words(account),
+                     placed_words(front_call(account, front)));
+}
+
+std::string late_words(const Job& job, const CallVerdict& verdict) {
+  std::vector<std::string> names;
+  for (const int m : verdict.named) {
+    const LedgerRank& rank = member(*verdict.account, m);
+    const int cuda_dev = rank.process < 0 ? -1 : nth_process(job, rank.process).cuda_dev;
+    names.push_back(name_and_place(job, rank.process, rank.process < 0 ? rank.rank : -1, cuda_dev));
+  }
+  return fmt::format(
+      "{}; {} had completed the one before and called no more when its dump was written",
+      ahead_words(*verdict.account, verdict.front), few_of(names, kMostNamed, ", "));
+}
+
+std::string mismatch_words(const CallVerdict& verdict) {
+  const CallAccount& account = *verdict.account;
+  const std::string words = camps_words(
+      verdict.difference->camps, verdict.difference->fields,
+      [&](const LedgerCamp& camp) { return members_phrase(account, camp.members); },
+      [](const LedgerCall* call) { return placed_words(*call->entry); });
+  return fmt::format("collective {} of {}: {}", verdict.number, group_words(account), words);
+}
+
+/// What the dumps say, in words without a full stop.
+std::string verdict_words(const Job& job, const CallVerdict& verdict) {
+  if (verdict.kind == VerdictKind::Late) return late_words(job, verdict);
+  if (verdict.kind == VerdictKind::Mismatch) return mismatch_words(verdict);
+  const CallAccount& account = *verdict.account;
+  const FlightRecorderEntry& call = *account.ranks.front().call(verdict.number)->entry;
+  return fmt::format("all {} ranks called collective {} of {}, {}", account.ranks.size(),
+                     verdict.number, group_words(account), recorded_words(call));
+}
+
+/// The verdict's calls: of each camp, of the first rank ahead, or of the first rank of all.
+std::vector<const FlightRecorderEntry*> verdict_calls(const CallVerdict& verdict) {
+  if (verdict.kind == VerdictKind::Late) return {&front_call(*verdict.account, verdict.front)};
+  if (verdict.kind == VerdictKind::Entered) {
+    return {verdict.account->ranks.front().call(verdict.number)->entry};
+  }
+  std::vector<const FlightRecorderEntry*> calls;
+  for (const LedgerCamp& camp : verdict.difference->camps) calls.push_back(camp.call->entry);
+  return calls;
+}
+
+/// "collective 20 of process group default_pg (4 ranks), at train.py:54 and train.py:50".
+std::string place_words(const CallVerdict& verdict) {
+  constexpr size_t kMostPlaces = 3;
+  std::vector<std::string> places;
+  for (const FlightRecorderEntry* call : verdict_calls(verdict)) {
+    const std::string place = frame_words(*call);
+    const bool known = std::ranges::find(places, place) != places.end();
+    if (!place.empty() && !known && places.size() < kMostPlaces) places.push_back(place);
+  }
+  return fmt::format("collective {} of {}{}{}", verdict.number, group_words(*verdict.account),
+                     places.empty() ? "" : ", at ", join(places, " and "));
+}
+
+/// Dumps of ranks on either side, with the call in words.
+std::vector<Evidence> verdict_dumps(const CallVerdict& verdict) {
+  const CallAccount& account = *verdict.account;
+  std::vector<Evidence> dumps;
+  if (verdict.kind == VerdictKind::Late) {
+    dumps = {{member(account, verdict.front.ahead.front()).dump->where,
+              fmt::format("collective {}: {}, not completed", verdict.number,
+                          recorded_words(front_call(account, verdict.front)))},
+             {member(account, verdict.named.front()).dump->where,
+              fmt::format("last collective {}, completed", verdict.number - 1)}};
+  } else if (verdict.kind == VerdictKind::Mismatch) {
+    for (const LedgerCamp& camp : verdict.difference->camps) {
+      dumps.push_back(
+          {member(account, camp.members.front()).dump->where,
+           fmt::format("collective {}: {}", verdict.number, recorded_words(*camp.call->entry))});
+    }
+  }
+  return dumps;
+}
+
+/// Who is behind in the group in which most wait, whether or not the job stopped; empty: nobody.
+std::string behind_words(const Job& job) {
+  for (const CallAccount* account : largest_first(call_ledger(job).of(CallSource::Recorder))) {
+    const CallFront front = front_of(*account);
+    if (!front.is_open()) continue;
+    std::string words =
+        fmt::format("{}, and {} had not when the dumps were written", ahead_words(*account, front),
+                    members_phrase(*account, front.behind));
+    if (front.unknown.empty()) return words;
+    return words + fmt::format("; of {} there is no dump to compare",
+                               members_phrase(*account, front.unknown));
+  }
+  return {};
+}
+
+/// What the lines of calls say; Late and Mismatch as a CallVerdict has them.
+struct LinesVerdict {
+  VerdictKind kind = VerdictKind::Nothing;
+  FactValue fact;  ///< Also of something that dumps are not asked about; unknown: they say nothing.
+};
+
+LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
+  constexpr std::pair<std::string_view, VerdictKind> kRows[] = {
+      {"job.collectives_mismatched", VerdictKind::Mismatch},
+      {"job.rank_missing_in_collective", VerdictKind::Late},
+      {"job.collective_order_inverted", VerdictKind::Nothing},
+      {"job.messages_unmatched", VerdictKind::Nothing},
+      {"job.collectives_all_entered", VerdictKind::Entered},
+  };
+  for (const auto& [fact, kind] : kRows) {
+    FactValue value = find_fact(fact)->ask(job, instance);
+    if (is_yes(value)) return {kind, std::move(value)};
+  }
+  return {};
+}
+
+std::set<int> named_ranks(const Job& job, const FactValue& value) {
+  std::set<int> ranks(value.ranks.begin(), value.ranks.end());
+  for (const int process : value.processes) {
+    ranks.insert(nth_process(job, process).rank);
+  }
+  return ranks;
+}
+
+FactValue as_fact(const Job& job, const CallVerdict& verdict) {
+  FactValue value =
+      yes("by the Flight Recorder's dumps, " + verdict_words(job, verdict), verdict_dumps(verdict));
+  for (const int rank : ranks_of(*verdict.account, verdict.named)) {
+    // A dump's ranks are PyTorch's; they are the job's only where a dump was tied to a process.
+    const bool is_the_jobs = std::ranges::any_of(job.flight_recorders, [&](const auto& dump) {
+      return dump.process >= 0 && dump.rank == rank;
+    });
+    blame(is_the_jobs ? process_of_rank(job, rank) : -1, rank, value);
+  }
+  if (verdict.account->communicator >= 0) {
+    value.communicator = nth_communicator(job, verdict.account->communicator).id;
+  }
+  return value;
+}
+
+enum class Agreement { Unclear, Agree, Contradict };
+
+Agreement agreement(const Job& job, const LinesVerdict& lines, const CallVerdict& dumps) {
+  // About the ranks of one communicator.
+  const bool are_about_the_same =
+      dumps.account->communicator >= 0 &&
+      lines.fact.communicator == nth_communicator(job, dumps.account->communicator).id;
+  if (lines.kind == VerdictKind::Nothing || !are_about_the_same) return Agreement::Unclear;
+  const std::set<int> by_lines = named_ranks(job, lines.fact);
+  const std::vector<int> named = ranks_of(*dumps.account, dumps.named);
+  const std::set<int> by_dumps(named.begin(), named.end());
+  if (by_lines == by_dumps) {
+    // A rank that calls something else later was late when the dumps were written.
+    const bool compatible = lines.kind == dumps.kind || (lines.kind == VerdictKind::Mismatch &&
+                                                         dumps.kind == VerdictKind::Late);
+    return compatible ? Agreement::Agree : Agreement::Unclear;
+  }
+  if (!by_lines.empty() && !by_dumps.empty()) return Agreement::Contradict;
+  const bool entered_after_all =
+      lines.kind == VerdictKind::Late && dumps.kind == VerdictKind::Entered;
+  return entered_after_all ? Agreement::Contradict : Agreement::Unclear;
+}
+
+/// What lines and dumps say, and how that goes together.
+struct Verdicts {
+  LinesVerdict lines;  ///< Only where the dumps say something.
+  CallVerdict dumps;
+  Agreement agreement = Agreement::Unclear;
+};
+
+Verdicts verdicts(const Job& job, const Instance& instance) {
+  Verdicts both{.lines = {}, .dumps = verdict_of(job, CallSource::Recorder)};
+  if (both.dumps.kind == VerdictKind::Nothing) return both;
+  both.lines = lines_verdict(job, instance);
+  both.agreement = agreement(job, both.lines, both.dumps);
+  return both;
+}
+
+/// The dumps' own answer, where the lines leave it open. That all made the same calls is open, too:
+/// a line does not say when it was written, and the dumps may be older.
+template <VerdictKind kind>
+FactValue dumps_alone(const Job& job, const Instance& instance) {
+  const auto [lines, dumps, how] = verdicts(job, instance);
+  const bool is_open =
+      !is_yes(lines.fact) || (lines.kind == VerdictKind::Entered && kind == VerdictKind::Late);
+  return dumps.kind == kind && is_open ? as_fact(job, dumps) : unknown();
+}
+
+/// Behind what the lines say, in the same sentence.
+FactValue recorder_behind(const Job& job, const Instance& instance) {
+  const std::string words = behind_words(job);
+  if (words.empty()) return unknown();
+  const bool lines_tell = is_yes(find_fact("job.rank_behind")->ask(job, instance));
+  return yes(fmt::format("{}by the Flight Recorder's dumps, {}", lines_tell ? "; " : "", words));
+}
+
+std::string listed(const std::set<int>& ranks) {
+  return ranks.empty() ? "nobody" : ranks_phrase({ranks.begin(), ranks.end()});
+}
+
+FactValue recorder_agrees(const Job& job, const Instance& instance) {
+  const auto [lines, dumps, how] = verdicts(job, instance);
+  if (how != Agreement::Agree) return unknown();
+  if (lines.kind == dumps.kind) {
+    return yes(fmt::format(". The Flight Recorder's dumps say the same of {}", place_words(dumps)));
+  }
+  return yes(fmt::format(". When the Flight Recorder's dumps were written, {} had not made {} yet",
+                         members_phrase(*dumps.account, dumps.named), place_words(dumps)));
+}
+
+FactValue recorder_contradicts(const Job& job, const Instance& instance) {
+  const auto [lines, dumps, how] = verdicts(job, instance);
+  if (how != Agreement::Contradict) return no();
+  const std::vector<int> named = ranks_of(*dumps.account, dumps.named);
+  return yes(fmt::format("the lines of calls point at {} ({}), the Flight Recorder's dumps at {} "
+                         "({})",
+                         listed(named_ranks(job, lines.fact)), lines.fact.what,
+                         listed({named.begin(), named.end()}), verdict_words(job, dumps)),
+             verdict_dumps(dumps));
+}
+
+/// "the log of rank 3 shows 17 collectives of communicator 0x9c…, its dump 29".
+std::string short_log_words(const Job& job, const ShortLog& log) {
+  const std::string witness = log.by == CallSource::Recorder
+                                  ? fmt::format("its dump {}", log.made)
+                                  : fmt::format("and a watchdog saw number {} completed", log.made);
+  return fmt::format("the log of {} shows {} collectives of {}, {}",
+                     waiter_words(job, {log.process, -1}), log.shown,
+                     communicator_words(job, log.communicator), witness);
+}
+
+FactValue log_lacks_calls(const Job& job, const Instance&) {
+  AnswerParts parts;
+  for (const ShortLog& log : short_logs(job)) {
+    // A log that shows none at all need not have had COLL among its subsystems.
+    if (log.shown == 0) continue;
+    parts.words.push_back(short_log_words(job, log));
+    parts.evidence.push_back(last_line(job, log.process));
+  }
+  return parts.answer(no(), "; ", kMostNamed);
+}
+
+constexpr std::array kRecorderFacts = {
+    // A dump of the Flight Recorder, or what watchdogs saw completed, proves more calls
+    // of a rank than its log shows.
+    job_fact("job.log_lacks_calls", log_lacks_calls),
+    // Dumps of the Flight Recorder say the same as the lines of calls; `what` is a
+    // sentence to put behind another.
+    job_fact("job.recorder_agrees", recorder_agrees),
+    // By dumps of the Flight Recorder, some ranks had not made a call that others had.
+    job_fact("job.recorder_behind", recorder_behind),
+    // Dumps of the Flight Recorder name other ranks than the lines of calls do.
+    job_fact("job.recorder_contradicts", recorder_contradicts),
+    // Somebody waited until a limit, or `ncclog run` saw that nothing moved, and by dumps
+    // of the Flight Recorder a rank that waits for nobody did not make a call that the
+    // others made; lines of calls leave it open.
+    job_fact("job.recorder_late", dumps_alone<VerdictKind::Late>),
+    // By dumps of the Flight Recorder, ranks made different calls at one place; lines of
+    // calls leave it open.
+    job_fact("job.recorder_mismatch", dumps_alone<VerdictKind::Mismatch>),
+};
+
+}  // namespace
+
+std::span<const Fact> recorder_facts() { return kRecorderFacts; }
+
+}  // namespace ncclog

@@ -1,0 +1,429 @@
+// Who diverged or is behind, as PyTorch's watchdogs tell it, and do they agree with the lines of
+// calls?
+//
+//   [rank0]: … Watchdog caught collective operation timeout: WorkNCCL(SeqNum=29, OpType=ALLREDUCE …
+//   [rank5]: … last enqueued work: 28, last completed work: 28      → job.watchdog_behind, rank 5
+//
+// SeqNum counts the calls of one process group; it is never compared with another source's numbers.
+//   ranks 0-2: SeqNum=20 ALLREDUCE NumelIn=1048576, rank 3: SeqNum=20 ALLREDUCE NumelIn=524288
+//       → job.watchdog_mismatch = yes, rank 3
+//   ranks 0-4,6,7: SeqNum=29 timed out; rank 5: "Last enqueued NCCL work: 28"
+//       → job.watchdog_behind = yes, rank 5
+//
+// The rank that reports a timeout is usually a victim. A rank is named only by its own lines or by
+// a clear majority against it, never because it is silent.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/collectives.h"
+#include "base/text.h"
+#include "diagnose/calls/call_verdict.h"
+#include "diagnose/calls/diverged.h"
+#include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/outcome/stop_evidence.h"
+#include "log/messages.h"
+
+namespace ncclog {
+namespace {
+
+/// Names who said that, a TimedOutWork or a LedgerRank.
+void blame_speaker(const Job& job, const auto& said, FactValue& value) {
+  blame(said.rank >= 0 ? process_of_rank(job, said.rank) : said.process, said.rank, value);
+}
+
+/// "SeqNum 29 of process group 3".
+std::string place(const CallAccount& account, uint64_t number) {
+  const std::string group =
+      account.group.empty() ? "" : fmt::format(" of process group {}", account.group);
+  return fmt::format("SeqNum {}{}", number, group);
+}
+
+FactValue watchdog_mismatch(const Job& job, const Instance&) {
+  const CallVerdict verdict = find_verdict(job, CallSource::Watchdog, VerdictKind::Mismatch);
+  if (verdict.account == nullptr) return unknown();
+  const CallAccount& account = *verdict.account;
+  const LedgerDifference& difference = *verdict.difference;
+  const bool has_two_numbers = difference.last != difference.number;
+  FactValue value = yes(
+      fmt::format("{}{}: {}", place(account, difference.number),
+                  has_two_numbers ? fmt::format(" and {}", difference.last) : "",
+                  camps_words(
+                      difference.camps, "operation or size",
+                      [&](const LedgerCamp& camp) { return members_phrase(account, camp.members); },
+                      [](const LedgerCall* call) {
+                        return fmt::format("{} {}", call->work->op, call->work->size);
+                      })));
+  for (const LedgerCamp& camp : difference.camps) value.evidence.push_back(camp.call->work->line);
+  for (const int m : verdict.named) blame_speaker(job, member(account, m), value);
+  // Where reports of other ranks may be lost, two sides do not tell which of them is the odd one.
+  if (!verdict.named.empty() || is_torn(job)) return value;
+  for (const LedgerCamp& camp : difference.camps) {
+    for (const int m : camp.members) blame_speaker(job, member(account, m), value);
+  }
+  return value;
+}
+
+/// An NCCL call of this process failed before the others gave up, by itself and not because a peer
+/// had gone.
+std::optional<Evidence> own_failure(const Job& job, int process, SourceRef before) {
+  std::optional<Evidence> first;
+  const auto add = [&](const Record& record) {
+    const bool earlier = record.where.unit != before.unit || record.where < before;
+    if (earlier && (!first || record.where < first->where)) first = evidence_of(record);
+  };
+  const Process& speaker = nth_process(job, process);
+  for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, add);
+  for_each_record(job, speaker, kKindIndex<NcclException>, [&](const Record& record) {
+    if (record.text().find("remote process exited") == std::string::npos) add(record);
+  });
+  return first;
+}
+
+/// "ranks 0-4 timed out at SeqNum 29, but rank 5 had enqueued 28 as last work", with the line of one
+/// that waits.
+FactValue behind_answer(const CallAccount& account, const std::vector<int>& waiting,
+                        const std::vector<std::string>& parts, FactValue value) {
+  const uint64_t number = *account.given_up;
+  const std::vector<int> ranks = ranks_of(account, waiting);
+  value.what =
+      fmt::format("{} timed out at {}, but {}", ranks.empty() ? "others" : ranks_phrase(ranks),
+                  place(account, number), join(parts, ", "));
+  value.evidence.push_back(member(account, waiting.front()).call(number)->work->line);
+  return value;
+}
+
+/// Its lines of calls show that it waits for somebody itself: it is a victim.
+bool waits_by_lines(const Job& job, int process) {
+  return std::ranges::count(find_waits(job).waiting, process, &Waiter::process) > 0;
+}
+
+/// The ranks whose own lines say that they had enqueued less; unknown if there are none.
+FactValue late_answer(const Job& job) {
+  const CallVerdict verdict = find_verdict(job, CallSource::Watchdog, VerdictKind::Late);
+  FactValue value = yes({});
+  std::vector<std::string> parts;
+  for (const int m : verdict.named) {
+    const LedgerRank& late = member(*verdict.account, m);
+    if (waits_by_lines(job, late.rank >= 0 ? process_of_rank(job, late.rank) : late.process)) {
+      continue;
+    }
+    const std::string who = late.rank >= 0 ? fmt::format("rank {}", late.rank) : "one process";
+    parts.push_back(fmt::format("{} had enqueued {} as last work", who, late.entered));
+    value.evidence.push_back(late.progress->line);
+    blame_speaker(job, late, value);
+  }
+  if (parts.empty()) return unknown();
+  return behind_answer(*verdict.account, verdict.front.ahead, parts, std::move(value));
+}
+
+/// The ranks that failed in a call of their own before the others gave up in the group of all
+/// ranks, and that report no time-out.
+FactValue failure_answer(const Job& job) {
+  const auto& accounts = call_ledger(job).of(CallSource::Watchdog);
+  const auto account = std::ranges::find(accounts, "", &CallAccount::group);
+  if (account == accounts.end() || !account->given_up) return unknown();
+  std::vector<int> waiting;
+  std::optional<SourceRef> first;
+  for (size_t r = 0; r < account->ranks.size(); ++r) {
+    const LedgerCall* call = account->ranks[r].call(*account->given_up);
+    if (call == nullptr) continue;
+    waiting.push_back(static_cast<int>(r));
+    first = std::min(first.value_or(call->work->line.where), call->work->line.where);
+  }
+  FactValue value = yes({});
+  std::vector<std::string> parts;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const int process = static_cast<int>(p);
+    const int rank = job.processes[p].rank;
+    if (rank < 0 || processes_that_gave_up(job).contains(process)) continue;
+    if (waits_by_lines(job, process)) continue;
+    auto line = own_failure(job, process, *first);
+    if (!line) continue;
+    parts.push_back(fmt::format("rank {} had failed in a call of its own before", rank));
+    value.evidence.push_back(std::move(*line));
+    blame(process, rank, value);
+  }
+  if (parts.empty() || !are_few(parts.size(), waiting.size())) return unknown();
+  return behind_answer(*account, waiting, parts, std::move(value));
+}
+
+FactValue watchdog_behind(const Job& job, const Instance&) {
+  FactValue late = late_answer(job);
+  return late.known() ? late : failure_answer(job);
+}
+
+/// Every rank of the job gave up on the same collective.
+FactValue watchdog_all_alike(const Job& job, const Instance&) {
+  const CallVerdict verdict = find_verdict(job, CallSource::Watchdog, VerdictKind::Entered);
+  if (verdict.account == nullptr || !verdict.account->group.empty()) return unknown();
+  const CallAccount& account = *verdict.account;
+  const TimedOutWork& first = *account.ranks.front().call(verdict.number)->work;
+  FactValue value =
+      yes(fmt::format("all {} ranks gave up on SeqNum {}, {}{}", account.ranks.size(),
+                      verdict.number, first.op, first.size.empty() ? "" : " with " + first.size));
+  for (const LedgerRank& rank : account.ranks) {
+    value.evidence.push_back(rank.call(verdict.number)->work->line);
+  }
+  return value;
+}
+
+/// The timeout that was printed first; nullptr if there is none.
+const TimedOutWork* first_timeout(const Job& job) {
+  const std::vector<TimedOutWork>& works = timed_out_work(job);
+  const auto first =
+      std::ranges::min_element(works, {}, [](const TimedOutWork& work) { return work.line.where; });
+  return first == works.end() ? nullptr : &*first;
+}
+
+FactValue watchdog_at_eval(const Job& job, const Instance&) {
+  const TimedOutWork* timeout = first_timeout(job);
+  const auto phase = timeout == nullptr ? std::nullopt : rare_phase_before(job, timeout->line);
+  return phase ? yes(phase->what, {phase->line}) : unknown();
+}
+
+/// Where to look if all but a few ranks report that a work of all of them timed out. That no line
+/// of a rank is there accuses nobody.
+std::string quiet_ranks_phrase(const Job& job) {
+  constexpr std::string_view kNobody = "which one, this log does not show.";
+  std::set<int> reported;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (work.rank < 0 || work.in_unnamed_group || !is_default_group(work.group)) {
+      return std::string(kNobody);
+    }
+    reported.insert(work.rank);
+  }
+  std::vector<int> quiet;
+  // There is a rank of each number below one that is there.
+  const int least = reported.empty() ? 0 : *reported.rbegin() + 1;
+  const int nranks = std::max(job.nranks.value_or(0), least);
+  for (int rank = 0; rank < nranks && quiet.size() <= reported.size(); ++rank) {
+    if (!reported.contains(rank)) quiet.push_back(rank);
+  }
+  if (quiet.empty() || quiet.size() > reported.size()) return std::string(kNobody);
+  const std::string_view why = quiet.size() == 1
+                                   ? "It ended, hangs elsewhere, or its output is missing."
+                                   : "They ended, hang elsewhere, or their output is missing.";
+  return fmt::format("no time-out of {} is in these logs. {}", ranks_phrase(quiet), why);
+}
+
+/// What is known where the line that names the operation is not there, and only the status is.
+FactValue first_status(const Job& job) {
+  FactValue value;
+  for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
+    // A status that says itself that the work timed out; others are printed for any failure.
+    const std::string_view message = trim(said.header().message);
+    if (!message.starts_with("Timeout at NCCL work: ") &&
+        !message.starts_with("Work timeout is detected by watchdog at work: ")) {
+      return;
+    }
+    if (value.known() && !(said.where() < value.evidence.front().where)) return;
+    const int rank = rank_of(job, said.process, said.header());
+    const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
+    value.value = fmt::format("work {}{}, last completed {}; no line names the operation",
+                              said.message.seq, on, said.message.last_completed);
+    value.evidence = {evidence_of(said.record())};
+  });
+  value.what = quiet_ranks_phrase(job);
+  return value.known() ? value : unknown();
+}
+
+FactValue watchdog_status_only(const Job& job, const Instance&) {
+  if (first_timeout(job) != nullptr) return no();
+  const FactValue status = first_status(job);
+  return status.known() ? yes(status.what, status.evidence) : unknown();
+}
+
+/// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s". In words: who is quiet.
+FactValue watchdog_first(const Job& job, const Instance&) {
+  const TimedOutWork* timeout = first_timeout(job);
+  if (timeout == nullptr) return first_status(job);
+  const std::string seq = timeout->seq < 0 ? "" : fmt::format(", SeqNum {}", timeout->seq);
+  const std::string size = timeout->size.empty() ? "" : ", " + timeout->size;
+  const std::string group =
+      timeout->group.empty() ? "" : fmt::format(", process group {}", timeout->group);
+  const std::string rank = timeout->rank < 0 ? "" : fmt::format(" on rank {}", timeout->rank);
+  FactValue value;
+  value.value = fmt::format("{}{}{}{}{}, limit {} s", timeout->op, rank, seq, size, group,
+                            timeout->timeout_ms / 1000);
+  value.what = quiet_ranks_phrase(job);
+  value.evidence = {timeout->line};
+  return value;
+}
+
+/// "a collective timed out (ALLREDUCE on rank 6, …)", "nothing was printed for 17 s before …".
+FactValue standstill(const Job& job, const Instance& instance) {
+  FactValue value = watchdog_first(job, instance);
+  if (const auto* first = std::get_if<std::string>(&value.value)) {
+    return {fmt::format("a collective timed out ({})", *first), {}, value.evidence, {}, {}};
+  }
+  const auto& stop = stop_evidence(job);
+  if (!stop || !stood_still(job)) return unknown();
+  return {stop->what, {}, {stop->line}, {}, {}};
+}
+
+// How do watchdogs and the lines of calls go together?
+//
+//   WorkNCCL(SeqNum=29, OpType=ALLREDUCE, NumelIn=1048576, …) of default_pg, on rank 0
+//       → call 29 of the world's communicator, AllReduce of 1048576 float32, that rank 0 entered
+//   ranks 0-4,6,7 wait in call 29, and their watchdogs gave up on such a work
+//                                                        → a sentence for the finding's message
+//   a watchdog gave up on a BROADCAST, and its process never called one   → said, nobody is named
+//
+// c10d counts its own works, and NCCL's lines carry no number, so a work is matched by operation
+// and size among the calls that its process made.
+
+bool fits(const CallSignature& call, const TimedOutWork& work) {
+  return is_call_of_work(call, work.op, work.numel_in, work.numel_out);
+}
+
+/// Members of a communicator (into its ranks) and the call in which they are.
+struct CallPlace {
+  std::vector<int> members;
+  CallSignature call;
+};
+
+std::vector<CallPlace> camp_places(const Job& job, int communicator) {
+  std::vector<CallPlace> places;
+  const auto& difference = nth_communicator(job, communicator).difference;
+  if (!difference) return places;
+  for (const CallCamp& camp : difference->camps) places.push_back({camp.members, camp.call.call});
+  return places;
+}
+
+std::vector<CallPlace> front_places(const Job& job, int communicator) {
+  const CallFront front = front_of(line_account(job, communicator));
+  const PlacedCall* call = open_call(job, front);
+  return call == nullptr ? std::vector<CallPlace>{}
+                         : std::vector{CallPlace{front.ahead, call->call}};
+}
+
+/// All ranks in the communicator's last call.
+std::vector<CallPlace> last_places(const Job& job, int communicator) {
+  CallPlace place;
+  for (const CommRank& rank : nth_communicator(job, communicator).ranks) {
+    const uint64_t made = collectives_of(job, rank);
+    if (made == 0) return {};
+    place.members.push_back(static_cast<int>(place.members.size()));
+    place.call = calls_of(job, rank)->collectives.call(made - 1)->call;
+  }
+  return {place};
+}
+
+/// The facts of findings that may be about a watchdog's call, and where their ranks are.
+using Places = std::vector<CallPlace> (*)(const Job& job, int communicator);
+constexpr std::array<std::pair<std::string_view, Places>, 3> kWaitRows = {{
+    {"job.collectives_mismatched", camp_places},
+    {"job.rank_missing_in_collective", front_places},
+    {"job.collectives_all_entered", last_places},
+}};
+
+/// "ranks 0-4,6,7 gave up on it as SeqNum 29 of process group 0": the watchdogs of members whose
+/// works fit what they are in, of the one group and SeqNum that most of them have; empty: none.
+std::string waiting_words(const Job& job, int communicator, const std::vector<CallPlace>& places) {
+  std::map<std::pair<std::string, int64_t>, std::set<int>> waiting;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    for (const CallPlace& place : places) {
+      if (!fits(place.call, work)) continue;
+      for (const int m : place.members) {
+        const bool is_its = rank_at(job, communicator, m).process == work.process;
+        if (is_its) waiting[{work.group, work.seq}].insert(m);
+      }
+    }
+  }
+  const auto most =
+      std::ranges::max_element(waiting, {}, [](const auto& entry) { return entry.second.size(); });
+  if (most == waiting.end()) return {};
+  const auto& [number, members] = *most;
+  const std::string words = fmt::format(
+      "{} gave up on it", members_words(job, communicator, {members.begin(), members.end()}));
+  if (number.second < 0) return words;
+  const std::string group =
+      number.first.empty() ? "" : " of process group " + to_valid_utf8(number.first);
+  return fmt::format("{} as SeqNum {}{}", words, number.second, group);
+}
+
+FactValue watchdogs_on_call(const Job& job, const Instance& instance) {
+  if (timed_out_work(job).empty()) return unknown();
+  for (const auto& [fact, places] : kWaitRows) {
+    const FactValue value = find_fact(fact)->ask(job, instance);
+    if (!is_yes(value)) continue;
+    const auto comm = std::ranges::find(job.communicators, value.communicator, &Communicator::id);
+    if (comm == job.communicators.end()) continue;
+    const int communicator = static_cast<int>(comm - job.communicators.begin());
+    const std::string words = waiting_words(job, communicator, places(job, communicator));
+    return words.empty() ? unknown() : yes(fmt::format(". The watchdogs of {}", words));
+  }
+  return unknown();
+}
+
+/// Calls of a process by signature; nullopt if its log need not show all.
+std::optional<std::vector<CallSignature>> all_calls(const Job& job, int process) {
+  std::vector<CallSignature> all;
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process != process) continue;
+      if (call_coverage(job, comm, rank) != CallCoverage::Counted) return std::nullopt;
+      const auto& made = calls_of(job, rank)->by_signature;
+      if (made.other > 0) return std::nullopt;
+      for (const auto& [call, count] : made.all) all.push_back(call);
+    }
+  }
+  return all.empty() ? std::nullopt : std::optional(std::move(all));
+}
+
+/// Works that fit no call of their process, although its log shows all of them.
+FactValue watchdog_disagrees(const Job& job, const Instance&) {
+  constexpr size_t kMostTold = 3;
+  AnswerParts parts;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool has_size = work.numel_in >= 0 && work.numel_out >= 0;
+    if (!is_one_call(work.op) || !has_size || work.process < 0) continue;
+    const auto calls = all_calls(job, work.process);
+    if (!calls || std::ranges::any_of(*calls, [&](const auto& call) { return fits(call, work); })) {
+      continue;
+    }
+    parts.evidence.push_back(work.line);
+    parts.words.push_back(fmt::format(
+        "the watchdog of {} gave up on {} {}, which its lines of calls "
+        "do not show",
+        waiter_words(job, {work.process, -1}), to_valid_utf8(work.op), to_valid_utf8(work.size)));
+  }
+  return parts.answer(no(), "; ", kMostTold);
+}
+
+constexpr std::array kWatchdogFacts = {
+    // Evaluation or checkpoint output stands shortly before the first timeout.
+    job_fact("job.watchdog_at_eval", watchdog_at_eval),
+    // A few ranks' own lines show that they had not come to the work the others timed
+    // out in.
+    comparing_fact("job.watchdog_behind", watchdog_behind),
+    // How it is known that the job stood still: a clause.
+    job_fact("job.standstill", standstill, FactType::Text),
+    // The collective that timed out first, in words.
+    job_fact("job.watchdog_first", watchdog_first, FactType::Text),
+    // A watchdog says how far its work came when it timed out, and no line names the
+    // operation.
+    job_fact("job.watchdog_status_only", watchdog_status_only),
+    // Every rank of the job gave up on the same collective, so all had entered it.
+    comparing_fact("job.watchdog_all_alike", watchdog_all_alike),
+    // Ranks of one process group timed out in different collectives at one SeqNum.
+    comparing_fact("job.watchdog_mismatch", watchdog_mismatch),
+    // A watchdog gave up on a collective that its process never called, by its log.
+    comparing_fact("job.watchdog_disagrees", watchdog_disagrees),
+    // Watchdogs gave up on the call that a finding is about; `what` is a sentence to put
+    // behind another.
+    comparing_fact("job.watchdogs_on_call", watchdogs_on_call),
+};
+
+}  // namespace
+
+std::span<const Fact> watchdog_facts() { return kWatchdogFacts; }
+
+}  // namespace ncclog

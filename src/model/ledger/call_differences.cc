@@ -1,0 +1,178 @@
+// Which ranks called something else, by sources that show calls one by one?
+//
+//   default_pg, collective 20: ranks 0-2 AllReduce of 1048576 Float, rank 3 of 524288
+//   watchdogs, SeqNum 29: ranks 0-4 ALLREDUCE, rank 5 gave up on a BROADCAST
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/collectives.h"
+#include "base/text.h"
+#include "model/ledger/call_ledger.h"
+
+namespace ncclog {
+namespace {
+
+/// What all ranks have to agree on. -1 or empty: they need not, or the source does not say.
+struct AgreedCall {
+  std::string_view function;
+  int64_t in = -1;
+  int64_t out = -1;
+  std::string_view size;  ///< As a watchdog prints it.
+  std::string_view dtype;
+
+  auto operator<=>(const AgreedCall&) const = default;
+};
+
+AgreedCall agreed_call(const LedgerCall& call) {
+  if (call.work != nullptr) return {.function = call.work->op, .size = call.work->size};
+  const FlightRecorderEntry& entry = *call.entry;
+  AgreedCall agreed{.function = function_of(entry), .dtype = dtype_of(entry)};
+  constexpr std::string_view kMayDiffer[] = {"_oop", "sparse"};
+  if (holds_one_of(entry.profiling_name, kMayDiffer)) return agreed;
+  const AgreedSizes sizes = agreed_sizes(find_recorded_alias(entry.profiling_name));
+  if (sizes.in) agreed.in = element_count(entry.input_sizes);
+  if (sizes.out) agreed.out = element_count(entry.output_sizes);
+  return agreed;
+}
+
+/// A rank, as its place in the account, with its call of one number.
+struct Caller {
+  int rank = -1;
+  const LedgerCall* call = nullptr;
+  AgreedCall agreed;
+};
+
+/// What a source does not say of the call of one rank is not compared with other calls of that
+/// function.
+void drop_unsaid(std::vector<Caller>& callers) {
+  const auto drop_where_any = [&](auto member, const auto& nothing) {
+    std::set<std::string_view> unsaid;
+    for (const Caller& caller : callers) {
+      if (caller.agreed.*member == nothing) unsaid.insert(caller.agreed.function);
+    }
+    for (Caller& caller : callers) {
+      if (unsaid.contains(caller.agreed.function)) caller.agreed.*member = nothing;
+    }
+  };
+  drop_where_any(&AgreedCall::in, -1);
+  drop_where_any(&AgreedCall::out, -1);
+  drop_where_any(&AgreedCall::size, std::string_view());
+  drop_where_any(&AgreedCall::dtype, std::string_view());
+}
+
+bool made_the_same(const std::vector<Caller>& callers) {
+  return std::ranges::all_of(
+      callers, [&](const Caller& caller) { return caller.agreed == callers.front().agreed; });
+}
+
+/// The ranks that made a call of `first` or `last`. Empty if that of one of them cannot be told: a
+/// dump lacks it, or a watchdog names two, so that groups are mixed.
+std::vector<Caller> callers_of(const CallAccount& account, uint64_t first, uint64_t last) {
+  std::vector<Caller> callers;
+  for (size_t r = 0; r < account.ranks.size(); ++r) {
+    const LedgerRank& rank = account.ranks[r];
+    const auto begin = std::ranges::lower_bound(rank.calls, first, {}, &LedgerCall::number);
+    const auto end = std::ranges::upper_bound(rank.calls, last, {}, &LedgerCall::number);
+    const bool has_entered = rank.coverage != CallCoverage::Unknown && rank.entered >= last;
+    const bool must_show = account.source == CallSource::Recorder && has_entered;
+    if (end - begin > 1 || (begin == end && must_show)) return {};
+    if (begin != end) callers.push_back({static_cast<int>(r), &*begin, agreed_call(*begin)});
+  }
+  drop_unsaid(callers);
+  return callers;
+}
+
+std::vector<LedgerCamp> camps_of_callers(const std::vector<Caller>& callers) {
+  std::map<AgreedCall, std::map<int, const LedgerCall*>> by_call;
+  for (const Caller& caller : callers) by_call[caller.agreed][caller.rank] = caller.call;
+  return camps_of(by_call);
+}
+
+/// "function, size" of the calls of the first two camps.
+std::string differing_fields(const std::vector<LedgerCamp>& camps) {
+  const AgreedCall a = agreed_call(*camps[0].call);
+  const AgreedCall b = agreed_call(*camps[1].call);
+  const auto differ = [](auto x, auto y, auto nothing) {
+    return x != nothing && y != nothing && x != y;
+  };
+  std::vector<std::string> fields;
+  if (a.function != b.function) fields.emplace_back("function");
+  if (differ(a.in, b.in, -1) || differ(a.out, b.out, -1)) fields.emplace_back("size");
+  if (differ(a.dtype, b.dtype, std::string_view())) fields.emplace_back("dtype");
+  return join(fields, ", ");
+}
+
+/// The numbers of which two ranks or more show their call, ascending; of the Recorder those that
+/// stand behind the oldest that some dump still holds.
+std::set<uint64_t> compared_numbers(const CallAccount& account) {
+  constexpr uint64_t kMostCompared = uint64_t{1} << 20;
+  std::set<uint64_t> once;
+  std::set<uint64_t> numbers;
+  uint64_t from = 1;
+  for (const LedgerRank& rank : account.ranks) {
+    const bool forgets = account.source == CallSource::Recorder && !rank.calls.empty();
+    if (forgets) from = std::max(from, rank.calls.front().number);
+  }
+  for (const LedgerRank& rank : account.ranks) {
+    for (const LedgerCall& call : rank.calls) {
+      const bool is_in = call.number >= from && call.number - from <= kMostCompared;
+      if (is_in && !once.insert(call.number).second) numbers.insert(call.number);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+bool is_anchored(const CallAccount& account, uint64_t number) {
+  if (number == 1 || account.source != CallSource::Recorder) return true;
+  const std::vector<Caller> before = callers_of(account, number - 1, number - 1);
+  return !before.empty() && made_the_same(before) &&
+         std::ranges::all_of(before, [&](const Caller& caller) {
+           return caller.call->entry->op_id == before.front().call->entry->op_id;
+         });
+}
+
+std::optional<LedgerDifference> first_difference(const CallAccount& account) {
+  if (!account.is_numbered_alike) return std::nullopt;
+  std::optional<uint64_t> last;
+  for (const uint64_t number : compared_numbers(account)) {
+    const std::vector<Caller> callers = callers_of(account, number, number);
+    // Behind calls that a dump lacks, none can be compared.
+    const bool is_gap = callers.empty() || (last && *last + 1 != number);
+    if (is_gap && account.source == CallSource::Recorder) return std::nullopt;
+    last = number;
+    if (callers.empty() || made_the_same(callers)) continue;
+    // What differs and yet completed on all ranks is not what they wait in.
+    const bool all_completed = std::ranges::all_of(
+        callers, [](const Caller& caller) { return caller.call->state == CallState::Completed; });
+    if (all_completed || !is_anchored(account, number)) return std::nullopt;
+    LedgerDifference difference{number, number, camps_of_callers(callers), {}};
+    difference.fields = differing_fields(difference.camps);
+    return difference;
+  }
+  return std::nullopt;
+}
+
+std::optional<LedgerDifference> skipped_call(const CallAccount& account) {
+  const std::set<uint64_t> numbers = [&] {
+    std::set<uint64_t> all;
+    for (const LedgerRank& rank : account.ranks) {
+      for (const LedgerCall& call : rank.calls) all.insert(call.number);
+    }
+    return all;
+  }();
+  for (const uint64_t number : numbers) {
+    if (!numbers.contains(number + 1)) continue;
+    const auto camps = camps_of_callers(callers_of(account, number, number + 1));
+    const size_t apart = camps_of_callers(callers_of(account, number, number)).size() +
+                         camps_of_callers(callers_of(account, number + 1, number + 1)).size();
+    if (camps.size() < 2 || camps.size() != apart) continue;
+    return LedgerDifference{number, number + 1, camps, {}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,145 @@
+// Do the numbers of a witness run side by side with the calls of the lines, and whose log then
+// shows fewer calls than the witness knows of?
+
+#include <algorithm>
+
+#include "base/collectives.h"
+#include "model/ledger/call_ledger.h"
+
+namespace ncclog {
+namespace {
+
+/// One rank of a communicator by its lines and by a witness.
+struct Witnessed {
+  int process = -1;
+  uint64_t shown = 0;    ///< By the log.
+  uint64_t made = 0;     ///< At least, by the witness.
+  size_t agree = 0;      ///< Calls of the witness that are the log's of their numbers.
+  bool differs = false;  ///< One of them is another call.
+
+  bool is_short() const { return made > shown + 1; }
+};
+
+bool is_the_same(const CallSignature& call, const LedgerCall& witness) {
+  if (witness.entry != nullptr) return is_call_of_entry(call, *witness.entry);
+  const TimedOutWork& work = *witness.work;
+  return is_call_of_work(call, work.op, work.numel_in, work.numel_out);
+}
+
+/// The call of that number is one that ends on no rank before all have entered it, in the logs of
+/// most ranks that show it.
+bool was_entered_by_all(const CallAccount& lines, uint64_t number) {
+  size_t such = 0;
+  size_t others = 0;
+  for (const LedgerRank& rank : lines.ranks) {
+    if (rank.lines == nullptr || rank.entered < number) continue;
+    const PlacedCall* call = rank.lines->collectives.call(number - 1);
+    const bool needs_all = call != nullptr && traits_of(call->call.op.operation()).joins();
+    ++(needs_all ? such : others);
+  }
+  return such > others;
+}
+
+/// How many calls all ranks made, because somebody saw the last of them completed; 0: not known.
+uint64_t completed_by_all(const CallAccount& lines, const CallAccount& witness) {
+  uint64_t completed = 0;
+  for (const LedgerRank& rank : witness.ranks) {
+    completed = std::max(completed, rank.completed.value_or(0));
+  }
+  return completed > 0 && was_entered_by_all(lines, completed) ? completed : 0;
+}
+
+std::vector<Witnessed> compare(const CallAccount& lines, const CallAccount& witness) {
+  const bool is_watchdog = witness.source == CallSource::Watchdog;
+  const uint64_t by_all = is_watchdog ? completed_by_all(lines, witness) : 0;
+  std::map<int, const LedgerRank*> by_process;
+  for (const LedgerRank& rank : witness.ranks) {
+    const bool is_known = rank.process >= 0 && rank.coverage != CallCoverage::Unknown;
+    if (is_known) by_process[rank.process] = &rank;
+  }
+  std::vector<Witnessed> result;
+  for (const LedgerRank& rank : lines.ranks) {
+    const auto other = by_process.find(rank.process);
+    const bool is_witnessed = other != by_process.end();
+    if (rank.lines == nullptr || rank.process < 0 || (!is_witnessed && !is_watchdog)) continue;
+    Witnessed both{.process = rank.process, .shown = rank.entered, .made = by_all};
+    if (is_witnessed) {
+      // What a watchdog says to be enqueued may be enqueued behind the end of the log.
+      if (!is_watchdog) both.made = other->second->entered;
+      for (const LedgerCall& call : other->second->calls) {
+        const PlacedCall* shown =
+            call.number == 0 ? nullptr : rank.lines->collectives.call(call.number - 1);
+        if (shown == nullptr || (call.work != nullptr && !is_one_call(call.work->op))) continue;
+        const bool is_same = is_the_same(shown->call, call);
+        both.agree += is_same ? 1 : 0;
+        both.differs |= !is_same;
+      }
+    }
+    result.push_back(both);
+  }
+  return result;
+}
+
+bool has_messages(const CallAccount& lines) {
+  return std::ranges::any_of(lines.ranks, [](const LedgerRank& rank) {
+    return rank.lines != nullptr && (!rank.lines->peers.all.empty() || rank.lines->peers.other > 0);
+  });
+}
+
+/// A log with the same first calls as one that goes on.
+bool begins_another(const CallAccount& lines, const Witnessed& one) {
+  const auto own = std::ranges::find(lines.ranks, one.process, &LedgerRank::process);
+  const CallSequence& shown = own->lines->collectives;
+  return std::ranges::any_of(lines.ranks, [&](const LedgerRank& rank) {
+    return rank.lines != nullptr && rank.entered > shown.size() &&
+           rank.lines->collectives.prefix_hash(shown.size()) == shown.hash();
+  });
+}
+
+void add_short_logs(const CallAccount& lines, const CallAccount& witness,
+                    std::vector<ShortLog>& result) {
+  const bool is_watchdog = witness.source == CallSource::Watchdog;
+  // c10d numbers messages of a group, too.
+  if (!witness.is_numbered_alike || (is_watchdog && has_messages(lines))) return;
+  size_t agree = 0;
+  std::vector<ShortLog> found;
+  for (const Witnessed& rank : compare(lines, witness)) {
+    // A log that lacks calls in its middle differs behind them; of a watchdog's few works none may.
+    if (rank.differs && (is_watchdog || !rank.is_short())) return;
+    if (is_watchdog || !rank.is_short()) agree += rank.agree;
+    if (!rank.is_short()) continue;
+    const bool ends_early = is_watchdog ? begins_another(lines, rank) : !rank.differs;
+    found.push_back(
+        {rank.process, lines.communicator, rank.shown, rank.made, ends_early, witness.source});
+  }
+  // A watchdog shows one work, and one match may be chance; of two ranks no second is to be had.
+  const size_t wanted = is_watchdog && lines.ranks.size() > 2 ? 2 : 1;
+  if (agree >= wanted) result.insert(result.end(), found.begin(), found.end());
+}
+
+}  // namespace
+
+std::vector<ShortLog> short_logs(const Job& job) {
+  std::vector<ShortLog> result;
+  std::optional<std::vector<CallAccount>> lines;  // Of few jobs anybody asks.
+  for (const auto accounts_of : {recorder_accounts, watchdog_accounts}) {
+    for (const CallAccount& witness : accounts_of(job)) {
+      if (witness.communicator < 0) continue;
+      if (!lines) lines = line_accounts(job);
+      add_short_logs((*lines)[static_cast<size_t>(witness.communicator)], witness, result);
+    }
+    if (!result.empty()) break;
+  }
+  std::ranges::stable_sort(result, {}, &ShortLog::communicator);
+  return result;
+}
+
+void mark_short_logs(Job& job) {
+  for (const ShortLog& log : short_logs(job)) {
+    Process& process = job.processes[static_cast<size_t>(log.process)];
+    (log.ends_early ? process.cut : process.torn) = true;
+  }
+  job.answers = {};  // The job is not built yet.
+}
+
+}  // namespace ncclog

@@ -1,0 +1,312 @@
+#include "model/ledger/watchdog_works.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/collectives.h"
+#include "base/text.h"
+#include "log/messages.h"
+#include "model/flight_recorder.h"
+#include "model/ledger/call_ledger.h"
+
+namespace ncclog {
+namespace {
+
+/// The sizes that all ranks must agree on; the others may differ (uneven splits, roots).
+template <typename Work>
+std::string agreed_size(const Work& work) {
+  if (!work.shape.empty()) return fmt::format("TensorShape=[{}]", work.shape);
+  // Unset sizes are printed as -1, signed or not.
+  if (work.numel_in < 0 || work.numel_out < 0) return {};
+  if (is_point_to_point(work.op)) return {};
+  const AgreedSizes agreed = agreed_sizes(find_operation_alias(work.op, AliasSource::Watchdog));
+  std::vector<std::string> sizes;
+  if (agreed.in) sizes.push_back(fmt::format("NumelIn={}", work.numel_in));
+  if (agreed.out) sizes.push_back(fmt::format("NumelOut={}", work.numel_out));
+  return join(sizes, ", ");
+}
+
+/// Elements of a tensor of shape "1024, 16"; -1 if that is no shape, or too many.
+int64_t elements_in(std::string_view shape) {
+  int64_t elements = 1;
+  for (const std::string_view dimension : split(shape, ',')) {
+    const auto size = parse_int(trim(dimension));
+    if (!size || *size < 0 || (*size > 0 && elements > INT64_MAX / *size)) return -1;
+    elements *= *size;
+  }
+  return elements;
+}
+
+/// As the line names its group: newer releases may use a hash for the GUID of the default one.
+std::string group_in(const Header& header) {
+  return std::string(header.process_group_name == "default_pg" ? "0" : header.process_group);
+}
+
+/// The status of the same rank and SeqNum that was printed next names the group.
+std::string group_of(const Job& job, const TimedOutWork& work) {
+  const auto status = std::ranges::find_if(work_progress(job), [&](const WorkProgress& one) {
+    return work.line.where < one.line.where && one.seq == work.seq && one.process == work.process &&
+           one.rank == work.rank;
+  });
+  return status == work_progress(job).end() ? std::string() : status->group;
+}
+
+std::vector<WorkProgress> find_work_progress(const Job& job) {
+  std::vector<WorkProgress> result;
+  for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
+    result.push_back({said.process, rank_of(job, said.process, said.header()),
+                      group_in(said.header()), said.message.seq, said.message.last_enqueued,
+                      said.message.last_completed, evidence_of(said.record())});
+  });
+  // The monitor of the default group prints this line, with the default group's numbers.
+  for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
+    result.push_back({said.process, rank_of(job, said.process, said.header()), "0", std::nullopt,
+                      said.message.last_enqueued, said.message.last_completed,
+                      evidence_of(said.record())});
+  });
+  return result;
+}
+
+/// What a line of process and rank says, without its group.
+template <typename Timeout>
+TimedOutWork read_work(int process, int rank, const Timeout& timeout, const Record& record) {
+  return {.process = process,
+          .rank = rank,
+          .group = {},
+          .seq = timeout.seq,
+          .op = std::string(timeout.op),
+          .size = agreed_size(timeout),
+          .numel_in = timeout.shape.empty() ? timeout.numel_in : elements_in(timeout.shape),
+          .numel_out = timeout.numel_out,
+          .timeout_ms = timeout.timeout_ms,
+          .line = evidence_of(record)};
+}
+
+/// Adds a work, unless its rank has reported it before.
+void add_work(TimedOutWork work, std::vector<TimedOutWork>& works) {
+  const auto is_it = [&](const TimedOutWork& other) {
+    return work.process == other.process && work.rank == other.rank && work.seq == other.seq &&
+           work.op == other.op && work.size == other.size;
+  };
+  if (std::ranges::none_of(works, is_it)) works.push_back(std::move(work));
+}
+
+/// T is one of the two ways in which PyTorch says that a work timed out.
+template <typename T>
+void add_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
+  // The job has communicators of a part of its ranks, the largest first: a line that names no group
+  // may be about any of them.
+  const bool several_groups = !job.communicators.empty() &&
+                              job.communicators.back().nranks < job.communicators.front().nranks;
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    const int rank = rank_of(job, said.process, said.header());
+    TimedOutWork work = read_work(said.process, rank, said.message, said.record());
+    work.group = group_in(said.header());
+    if (work.group.empty()) work.group = group_of(job, work);
+    const bool is_other_rank = said.header().group_rank >= 0 && said.header().group_rank != rank;
+    work.in_unnamed_group = work.group.empty() && (is_other_rank || several_groups);
+    add_work(std::move(work), works);
+  });
+}
+
+constexpr std::string_view kQuotedTimeout = "Watchdog caught collective operation timeout: ";
+
+/// The number in "[Rank 4] " right before a quotation, which is a rank of its group; -1: none.
+int rank_before(std::string_view text) {
+  constexpr std::string_view kTag = "[Rank ";
+  text = trim(text);
+  const size_t at = text.rfind(kTag);
+  if (at == text.npos || !text.ends_with(']')) return -1;
+  const auto rank = parse_int(text.substr(at + kTag.size(), text.size() - at - kTag.size() - 1));
+  return rank ? static_cast<int>(*rank) : -1;
+}
+
+/// Adds the timeout that a line of kind T quotes in `text`. Such a quotation names no group, so its
+/// rank is the job's only where nothing else says which.
+template <typename T>
+void add_quoted(const Said<T>& said, int rank, std::string_view text,
+                std::vector<TimedOutWork>& works) {
+  const size_t begin = text.find(kQuotedTimeout);
+  if (begin == text.npos) return;
+  const Event quoted = parse_event(text.substr(begin), all_wordings());
+  if (quoted.message.kind != &all_kinds()[kKindIndex<WatchdogTimeout>]) return;
+  if (rank < 0) rank = rank_before(text.substr(0, begin));
+  TimedOutWork work =
+      read_work(said.process, rank, read_message<WatchdogTimeout>(quoted.message), said.record());
+  work.in_unnamed_group = true;
+  add_work(std::move(work), works);
+}
+
+/// What the watchdog said, as others quote it: who uses a communicator after the watchdog aborted
+/// it ("Original reason for failure was: [Rank 0] Watchdog caught …"), and the exception that ends
+/// the process ("what():  [Rank 0] Watchdog caught …").
+void add_quoted_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
+  for_each_said<CommAborted>(job, [&](const Said<CommAborted>& said) {
+    const int rank = rank_of(job, said.process, said.header());
+    add_quoted(said, rank >= 0 ? rank : said.message.rank, said.message.reason, works);
+  });
+  for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
+    add_quoted(said, rank_of(job, said.process, said.header()), said.message.reason, works);
+  });
+  if (!works.empty()) return;  // The same process may have said it before it ended.
+  for_each_said<CppWhat>(job, [&](const Said<CppWhat>& said) {
+    add_quoted(said, rank_of(job, said.process, said.header()), said.message.text, works);
+  });
+}
+
+std::vector<TimedOutWork> find_timed_out_work(const Job& job) {
+  std::vector<TimedOutWork> works;
+  add_timeouts<WatchdogTimeout>(job, works);
+  add_timeouts<BlockingWaitTimeout>(job, works);
+  if (works.empty()) add_quoted_timeouts(job, works);
+  return works;
+}
+
+std::set<int> find_those_that_gave_up(const Job& job) {
+  std::set<int> processes;
+  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  return processes;
+}
+
+}  // namespace
+
+bool is_point_to_point(std::string_view op) {
+  return op == "COALESCED" || traits_of(operation_of(op, AliasSource::Watchdog)).is_message();
+}
+
+bool is_default_group(std::string_view group) {
+  return group.empty() || group == "0" || group == "default_pg";
+}
+
+const std::vector<TimedOutWork>& timed_out_work(const Job& job) {
+  return job.answers.of<&find_timed_out_work>(job);
+}
+
+const std::vector<WorkProgress>& work_progress(const Job& job) {
+  return job.answers.of<&find_work_progress>(job);
+}
+
+const std::set<int>& processes_that_gave_up(const Job& job) {
+  return job.answers.of<&find_those_that_gave_up>(job);
+}
+
+namespace {
+
+/// The group of all ranks has one name here: "".
+std::string account_name(const std::string& group) { return is_default_group(group) ? "" : group; }
+
+/// A rank is told by its number or, where that is not known, by its process.
+std::pair<int, int> key_of(const auto& said) {
+  return {said.rank, said.rank >= 0 ? -1 : said.process};
+}
+
+/// Collects what watchdogs say of one group.
+struct WatchedGroup {
+  CallAccount account{.source = CallSource::Watchdog};
+  std::map<std::pair<int, int>, size_t> places;  ///< In the account's ranks.
+  std::map<uint64_t, size_t> reports;            ///< By number: who gave up on it.
+
+  LedgerRank& rank_of(const auto& said) {
+    const auto [entry, is_new] = places.try_emplace(key_of(said), account.ranks.size());
+    if (is_new) account.ranks.push_back({.rank = said.rank, .process = said.process});
+    return account.ranks[entry->second];
+  }
+
+  void add(const TimedOutWork& work) {
+    LedgerRank& rank = rank_of(work);
+    const auto number = static_cast<uint64_t>(work.seq);
+    if (rank.coverage == CallCoverage::Unknown) {
+      rank.coverage = CallCoverage::AtLeast;
+      rank.entered = number;
+    }
+    rank.calls.push_back({number, CallState::TimedOut, nullptr, &work});
+    ++reports[number];
+  }
+
+  void add(const WorkProgress& progress) {
+    if (progress.last_enqueued < 0) return;
+    LedgerRank& rank = rank_of(progress);
+    const auto enqueued = static_cast<uint64_t>(progress.last_enqueued);
+    // The first statement is of the moment in which the others gave up; later it may have gone on.
+    if (rank.progress == nullptr || enqueued < rank.entered) {
+      rank.progress = &progress;
+      rank.entered = enqueued;
+    }
+    rank.coverage = CallCoverage::Counted;
+    const auto completed = static_cast<uint64_t>(std::max<int64_t>(progress.last_completed, 0));
+    rank.completed = std::max(rank.completed.value_or(0), completed);
+  }
+
+  void finish() {
+    for (LedgerRank& rank : account.ranks) {
+      std::ranges::stable_sort(rank.calls, {}, &LedgerCall::number);
+    }
+    std::ranges::stable_sort(account.ranks, {}, [](const LedgerRank& rank) {
+      return std::pair(rank.rank, rank.process);
+    });
+    size_t most = 0;
+    for (const auto& [number, count] : reports) {
+      if (count <= most) continue;
+      most = count;
+      account.given_up = number;
+    }
+  }
+};
+
+/// Who gave up on a work of another group, or on a message, waits there for somebody itself.
+std::set<std::pair<int, int>> waiting_elsewhere(const Job& job, const std::string& group) {
+  std::set<std::pair<int, int>> waiting;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (account_name(work.group) != group || is_point_to_point(work.op))
+      waiting.insert(key_of(work));
+  }
+  return waiting;
+}
+
+/// The communicator of all ranks; -1 if several have as many.
+int communicator_of_all(const Job& job) {
+  int found = -1;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const Communicator& comm = job.communicators[c];
+    if (comm.inferred || comm.nranks != job.communicators.front().nranks) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(c);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<CallAccount> watchdog_accounts(const Job& job) {
+  std::map<std::string, WatchedGroup> groups;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (is_point_to_point(work.op) || work.seq < 0 || work.in_unnamed_group) continue;
+    groups[account_name(work.group)].add(work);
+  }
+  for (const WorkProgress& progress : work_progress(job)) {
+    groups[account_name(progress.group)].add(progress);
+  }
+  std::vector<CallAccount> accounts;
+  for (auto& [name, group] : groups) {
+    group.finish();
+    CallAccount& account = group.account;
+    account.group = name;
+    // Of a part of the ranks no line says how many they are.
+    account.unseen = 1;
+    if (name.empty()) {
+      account.communicator = job.runs > 1 ? -1 : communicator_of_all(job);
+      const int heard = static_cast<int>(account.ranks.size());
+      if (job.nranks) account.unseen = std::max(0, *job.nranks - heard);
+    }
+    const auto elsewhere = waiting_elsewhere(job, name);
+    for (LedgerRank& rank : account.ranks) rank.is_idle = !elsewhere.contains(key_of(rank));
+    accounts.push_back(std::move(group.account));
+  }
+  return accounts;
+}
+
+}  // namespace ncclog

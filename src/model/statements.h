@@ -1,0 +1,70 @@
+// What was said: the kept lines of a job by what they mean, and lines as evidence.
+//
+//   for_each_said<WatchdogTimeout>(job, …)    every kept line of that kind, with its process
+
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/line.h"
+#include "log/messages.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+/// A line that shows something.
+struct Evidence {
+  SourceRef where;
+  std::string text;  ///< The line as read.
+
+  bool operator==(const Evidence&) const = default;
+};
+
+inline Evidence evidence_of(const Record& record) { return {record.where, record.text()}; }
+
+/// A kept line of one process, with what it says. `message` and `header()` view its texts.
+template <typename T>
+struct Said {
+  int process = -1;  ///< Into Job::processes.
+  const T& message;
+  const ReadRecord& line;
+
+  Record record() const { return line.record(); }
+  SourceRef where() const { return line.where(); }
+  Header header() const { return line.header(); }  ///< Read anew; few ask.
+};
+
+/// Calls `use(said)` for every kept message of these kinds: one kind after the other, process by
+/// process, in log order.
+template <typename... T, typename Use>
+void for_each_said(const Job& job, Use use) {
+  const auto visit = [&]<typename M>(std::type_identity<M>) {
+    const RecordsOf& all = records_of_kind(job, kKindIndex<M>);
+    std::vector<M> messages;  // By text, each read once.
+    for (const ReadRecord& read : all.records) {
+      if (read.text == messages.size()) {
+        messages.push_back(read_message<M>(read.message()));
+      }
+      use(Said<M>{read.process(), messages[read.text], read});
+    }
+  };
+  (visit(std::type_identity<T>()), ...);
+}
+
+/// Some process printed a line of one of these kinds.
+template <typename... T>
+bool any_said(const Job& job) {
+  return (!records_of_kind(job, kKindIndex<T>).records.empty() || ...);
+}
+
+/// Rank of the process that printed a line: its own, or, where nothing else names it, the rank
+/// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
+/// only where the job was built so (model/build/processes.cc). -1: unknown.
+inline int rank_of(const Job& job, int process, const Header& header) {
+  const int rank = nth_process(job, process).rank;
+  return rank >= 0 ? rank : header.group_rank;
+}
+
+}  // namespace ncclog

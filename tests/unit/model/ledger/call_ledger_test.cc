@@ -1,0 +1,122 @@
+// Law: one front answers "who is behind?" whoever tells of the calls.
+
+#include "model/ledger/call_ledger.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "app/read/read_example.h"
+#include "base/text.h"
+#include "support/call_log.h"
+#include "support/dump_line.h"
+
+namespace ncclog {
+namespace {
+
+using testing::CallLog;
+using testing::DumpLine;
+
+/// "front 28: behind 5, ahead 0-4,6,7, unknown 3": of the source's first account, by rank.
+std::string front_text(const Job& job, CallSource source) {
+  const auto& accounts = call_ledger(job).of(source);
+  if (accounts.empty()) return "no account";
+  const CallAccount& account = accounts.front();
+  const CallFront front = front_of(account);
+  std::string text = fmt::format("front {}", front.front);
+  const auto add = [&](std::string_view name, const std::vector<int>& members) {
+    std::vector<int> ranks;
+    for (const int m : members) ranks.push_back(account.ranks[static_cast<size_t>(m)].rank);
+    if (!ranks.empty()) text += fmt::format(", {} {}", name, ranges_text(ranks));
+  };
+  add("behind", front.behind);
+  add("ahead", front.ahead);
+  add("unknown", front.unknown);
+  return text;
+}
+
+/// What the watchdog of a rank says when it gives up on `seq`, or, with seq 0, when another one has.
+std::string watchdog(int rank, int seq, int enqueued, int completed) {
+  if (seq == 0) {
+    return fmt::format(
+        "[rank{0}]:[E209 11:22:37.123456799 ProcessGroupNCCL.cpp:1914] [PG ID 0 PG GUID "
+        "0(default_pg) Rank {0}] Received a dump signal due to a collective timeout from  rank 0 "
+        "and we will try our best to dump the debug info. Last enqueued NCCL work: {1}, last "
+        "completed NCCL work: {2}.This is most likely caused by incorrect usages of collectives\n",
+        rank, enqueued, completed);
+  }
+  return fmt::format(
+      "[rank{0}]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank {0}] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum={1}, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, "
+      "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n"
+      "[rank{0}]:[E209 11:22:33.123456799 ProcessGroupNCCL.cpp:2303] [PG ID 0 PG GUID "
+      "0(default_pg) Rank {0}]  failure detected by watchdog at work sequence id: {1} PG status: "
+      "last enqueued work: {2}, last completed work: {3}\n",
+      rank, seq, enqueued, completed);
+}
+
+CallLog three_ranks(int first, int second, int third) {
+  CallLog log;
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 1);
+  for (int call = 0; call < 9; ++call) {
+    if (call < first) log.call(0, 1);
+    if (call < second) log.call(1, 1);
+    if (call < third) log.call(2, 1);
+  }
+  return log;
+}
+
+struct FrontCase {
+  std::string_view what;
+  CallSource source;
+  std::string text;
+  std::string_view front;
+};
+
+const FrontCase kFronts[] = {
+    {"lines: a rank made one less", CallSource::Lines, three_ranks(3, 3, 2).text(),
+     "front 2, behind 2, ahead 0,1"},
+    {"lines: all alike", CallSource::Lines, three_ranks(3, 3, 3).text(), "front 3"},
+    {"lines: who runs ahead by more is ahead of the same call", CallSource::Lines,
+     three_ranks(5, 3, 2).text(), "front 2, behind 2, ahead 0,1"},
+    {"dumps: two wait in the third call, one made two", CallSource::Recorder,
+     DumpLine(3).done(1).done(2).open(3).text() + DumpLine(3).done(1).done(2).open(3).text() +
+         DumpLine(3).done(1).done(2).text(),
+     "front 2, behind 2, ahead 0,1"},
+    {"dumps: who is behind waits in an earlier call", CallSource::Recorder,
+     DumpLine(3).done(1).done(2).open(3).text() + DumpLine(3).done(1).done(2).open(3).text() +
+         DumpLine(3).done(1).open(2).text(),
+     "front 2"},
+    {"dumps: who is ahead does not wait in that call", CallSource::Recorder,
+     DumpLine(3).done(1).done(2).done(3).text() + DumpLine(3).done(1).done(2).open(3).text() +
+         DumpLine(3).done(1).done(2).text(),
+     "front 2"},
+    {"watchdogs: hosts went on to enqueue behind the call that they wait in", CallSource::Watchdog,
+     watchdog(0, 3, 7, 2) + watchdog(1, 3, 5, 2) + watchdog(2, 0, 2, 2),
+     "front 2, behind 2, ahead 0,1"},
+    {"watchdogs: what a rank says later is of a later moment", CallSource::Watchdog,
+     watchdog(0, 3, 3, 2) + watchdog(1, 3, 3, 2) + watchdog(2, 0, 2, 2) + watchdog(2, 3, 3, 2),
+     "front 2, behind 2, ahead 0,1"},
+    {"watchdogs: nobody gave up", CallSource::Watchdog, three_ranks(3, 3, 2).text(), "no account"},
+};
+
+TEST(CallLedger, OneFrontServesAllSources) {
+  for (const FrontCase& row : kFronts) {
+    EXPECT_EQ(front_text(read_example(row.text, {}), row.source), row.front) << row.what;
+  }
+}
+
+TEST(CallLedger, CallsAreFoundByNumber) {
+  const Job job = read_example(DumpLine(1).done(4).open(5).text(), {});
+  const CallAccount& account = call_ledger(job).of(CallSource::Recorder).front();
+  ASSERT_EQ(account.ranks.size(), 1U);
+  const LedgerRank& rank = account.ranks.front();
+  EXPECT_EQ(rank.call(3), nullptr);
+  ASSERT_NE(rank.call(4), nullptr);
+  EXPECT_EQ(rank.call(4)->state, CallState::Completed);
+  EXPECT_EQ(rank.call(5)->state, CallState::Open);
+  EXPECT_EQ(rank.entered, 5U);
+  EXPECT_EQ(rank.completed, 4U);
+}
+
+}  // namespace
+}  // namespace ncclog
