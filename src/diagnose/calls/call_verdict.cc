@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 
@@ -30,6 +32,7 @@ bool somebody_gave_up(const Job& job, const CallAccount& account, uint64_t numbe
   };
   const auto& stop = stop_evidence(job);
   if (stop && stop->by == StopBy::Watched) return true;
+  if (account.source == CallSource::Desync) return true;  // Only then it is printed.
   if (std::ranges::any_of(account.ranks, gave_up)) return true;
   const CallAccount* watched = watched_account(job, account);
   return watched != nullptr && std::ranges::any_of(watched->ranks, gave_up);
@@ -120,6 +123,16 @@ std::vector<int> ranks_of(const CallAccount& account, const std::vector<int>& me
 std::string members_phrase(const CallAccount& account, const std::vector<int>& members) {
   const std::vector<int> ranks = ranks_of(account, members);
   return ranks.empty() ? fmt::format("{} processes", members.size()) : ranks_phrase(ranks);
+}
+
+std::string joined_words(const CallAccount& account, const std::vector<int>& members,
+                         uint64_t number) {
+  const bool is_named = !account.is_of_all && !account.group.empty();
+  return fmt::format("{}{} joined collective {} and did not finish it",
+                     members.size() == account.ranks.size()
+                         ? fmt::format("all {} ranks", members.size())
+                         : members_phrase(account, members),
+                     is_named ? " of process group " + to_valid_utf8(account.group) : "", number);
 }
 
 CallVerdict find_verdict(const Job& job, CallSource source, VerdictKind kind) {

@@ -54,6 +54,11 @@ std::vector<int> ranks_of(const CallAccount& account, const std::vector<int>& me
 /// "ranks 0-2"; where no number is known how many they are, "2 processes".
 std::string members_phrase(const CallAccount& account, const std::vector<int>& members);
 
+/// "ranks 0-2 of process group 3 joined collective 9 and did not finish it", as a desync report
+/// tells; its ranks are those inside the group.
+std::string joined_words(const CallAccount& account, const std::vector<int>& members,
+                         uint64_t number);
+
 /// The accounts of a source, largest group first.
 std::vector<const CallAccount*> largest_first(const std::vector<CallAccount>& accounts);
 

@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +28,7 @@
 
 #include "base/majority.h"
 #include "base/text.h"
+#include "diagnose/calls/call_verdict.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/messages.h"
 #include "diagnose/calls/rank_programs.h"
@@ -555,8 +557,19 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   return value;
 }
 
+/// All ranks joined a collective, as PyTorch's desync report says.
+FactValue all_joined(const Job& job) {
+  const CallVerdict verdict = find_verdict(job, CallSource::Desync, VerdictKind::Entered);
+  if (verdict.account == nullptr || verdict.account->ranks.size() < 2) return unknown();
+  std::vector<int> all(verdict.account->ranks.size());
+  std::iota(all.begin(), all.end(), 0);
+  return yes(fmt::format("{}, as PyTorch's desync report says",
+                         joined_words(*verdict.account, all, verdict.number)),
+             {{verdict.account->line, {}}});
+}
+
 /// A collective timed out, or the job was silent, all ranks are known, and none lacks anything.
-FactValue all_entered(const Job& job, const Instance&) {
+FactValue all_made_the_same(const Job& job) {
   if (timed_out_work(job).empty() && !silent_stop(job)) return unknown();
   if (ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
@@ -571,6 +584,11 @@ FactValue all_entered(const Job& job, const Instance&) {
   FactValue value = yes(entered);
   if (!waits.fronts.empty()) place_in(job, waits.fronts.front().communicator, value);
   return value;
+}
+
+FactValue all_entered(const Job& job, const Instance&) {
+  FactValue value = all_made_the_same(job);
+  return value.known() ? value : all_joined(job);
 }
 
 constexpr std::array kHangFacts = {

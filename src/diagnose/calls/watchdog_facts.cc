@@ -123,6 +123,24 @@ FactValue late_answer(const Job& job) {
   return behind_answer(*verdict.account, verdict.front.ahead, parts, std::move(value));
 }
 
+/// The ranks that PyTorch's desync report says not to have joined; unknown if there are none.
+FactValue desync_answer(const Job& job) {
+  const CallVerdict verdict = find_verdict(job, CallSource::Desync, VerdictKind::Late);
+  if (verdict.account == nullptr) return unknown();
+  const CallAccount& account = *verdict.account;
+  const uint64_t number = member(account, verdict.front.ahead.front()).entered;
+  const std::string late =
+      verdict.number == 1 ? "never joined any"
+                          : fmt::format("had finished {} and did not join it", verdict.number - 1);
+  FactValue value = yes(fmt::format("{}, but {} {}, as PyTorch's desync report says",
+                                    joined_words(account, verdict.front.ahead, number),
+                                    members_phrase(account, verdict.named), late),
+                        {{account.line, {}}});
+  if (!account.is_of_all) return value;  // Other groups number their ranks by themselves.
+  for (const int m : verdict.named) blame_speaker(job, member(account, m), value);
+  return value;
+}
+
 /// The ranks that failed in a call of their own before the others gave up in the group of all
 /// ranks, and that report no time-out.
 FactValue failure_answer(const Job& job) {
@@ -155,8 +173,11 @@ FactValue failure_answer(const Job& job) {
 }
 
 FactValue watchdog_behind(const Job& job, const Instance&) {
-  FactValue late = late_answer(job);
-  return late.known() ? late : failure_answer(job);
+  for (const auto answer : {late_answer, desync_answer, failure_answer}) {
+    FactValue value = answer(job);
+    if (value.known()) return value;
+  }
+  return unknown();
 }
 
 /// Every rank of the job gave up on the same collective.

@@ -27,6 +27,7 @@ struct AgreedCall {
 
 AgreedCall agreed_call(const LedgerCall& call) {
   if (call.work != nullptr) return {.function = call.work->op, .size = call.work->size};
+  if (call.entry == nullptr) return {};  // A desync report does not say what was called.
   const FlightRecorderEntry& entry = *call.entry;
   AgreedCall agreed{.function = function_of(entry), .dtype = dtype_of(entry)};
   constexpr std::string_view kMayDiffer[] = {"_oop", "sparse"};

@@ -6,7 +6,8 @@ namespace ncclog {
 namespace {
 
 CallLedger build_call_ledger(const Job& job) {
-  return {{line_accounts(job), recorder_accounts(job), watchdog_accounts(job), ras_accounts(job)}};
+  return {{line_accounts(job), recorder_accounts(job), watchdog_accounts(job), desync_accounts(job),
+           ras_accounts(job)}};
 }
 
 /// The number of calls behind which ranks are looked for: what all counted ranks made, or what

@@ -4,6 +4,7 @@
 //   recorder  default_pg (8 ranks)           rank 4 called 29, the last one is open; rank 5 called 28,
 //                                            all of them completed; rank 6 left no dump
 //   watchdog  default_pg                     ranks 0-4 gave up on 29; rank 5 had enqueued 28
+//   desync    default_pg                     ranks 0-4 joined 29 and did not finish it
 //   ras       communicator 0x9c, AllReduce   rank 5 launched 28, the others 29
 //
 // The idea: each source gives an account of each group that it knows. An account says of each rank
@@ -46,9 +47,10 @@ enum class CallSource {
   Lines,     ///< NCCL's COLL or CALL lines.
   Recorder,  ///< Dumps of PyTorch's Flight Recorder.
   Watchdog,  ///< Lines of PyTorch's watchdogs.
+  Desync,    ///< The report that a watchdog prints with TORCH_NCCL_DESYNC_DEBUG.
   Ras,       ///< The last answer of NCCL's RAS service.
 };
-inline constexpr size_t kCallSources = 4;
+inline constexpr size_t kCallSources = 5;
 
 /// How much of what a rank called does the source show?
 ///
@@ -80,7 +82,9 @@ struct LedgerCall {
 
 /// One rank in an account.
 struct LedgerRank {
-  int rank = -1;  ///< In the communicator; of Recorder and Watchdog the global rank; -1: unknown.
+  /// The global rank; of Lines and RAS that in the communicator, of Desync that in the group; -1:
+  /// unknown.
+  int rank = -1;
   int process = -1;  ///< Into Job::processes; -1: unknown.
   CallCoverage coverage = CallCoverage::Unknown;
   /// No call of the rank is open, in any group that the source tells of: it waits for nobody.
@@ -105,6 +109,9 @@ struct CallAccount {
   std::string group;        ///< Name of the process group, the same on all its ranks; may be empty.
   std::string description;  ///< "default_pg"; may be empty.
   std::string function;     ///< Of RAS: the only one that is counted.
+  SourceRef line;           ///< Of Desync: where the report tells who joined.
+  /// Of Desync: it is the group of all ranks, in which each has its global rank.
+  bool is_of_all = false;
   /// One number means one call on all ranks. Point-to-point and coalesced calls move the numbers of
   /// single ranks on, and ranks that called different things cannot be counted against each other.
   bool is_numbered_alike = true;
@@ -138,6 +145,9 @@ std::vector<CallAccount> recorder_accounts(const Job& job);
 
 /// Of each group on whose collectives watchdogs gave up, by name; "" is the group of all ranks.
 std::vector<CallAccount> watchdog_accounts(const Job& job);
+
+/// Of each group of which a desync report tells, by name; "": not known which.
+std::vector<CallAccount> desync_accounts(const Job& job);
 
 /// Of each communicator and function whose counts differ, by both.
 std::vector<CallAccount> ras_accounts(const Job& job);

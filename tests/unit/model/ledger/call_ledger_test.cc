@@ -96,6 +96,15 @@ const FrontCase kFronts[] = {
     {"watchdogs: what a rank says later is of a later moment", CallSource::Watchdog,
      watchdog(0, 3, 3, 2) + watchdog(1, 3, 3, 2) + watchdog(2, 0, 2, 2) + watchdog(2, 3, 3, 2),
      "front 2, behind 2, ahead 0,1"},
+    {"desync report: who finished the call before did not join", CallSource::Desync,
+     "\t   - [0, 2] joined but didn't finish collective #9 (count from 1)\n"
+     "\t     [1] finished collective #8, but didn't join collective #9 (count from 1)\n",
+     "front 8, behind 1, ahead 0,2"},
+    {"desync report: of two reports the earlier standing counts", CallSource::Desync,
+     "\t   - [0, 2] joined but didn't finish collective #9 (count from 1)\n"
+     "\t     [1] finished collective #8, but didn't join collective #9 (count from 1)\n"
+     "\t   - [0, 1, 2] joined but didn't finish collective #9 (count from 1)\n",
+     "front 8, behind 1, ahead 0,2"},
     {"watchdogs: nobody gave up", CallSource::Watchdog, three_ranks(3, 3, 2).text(), "no account"},
 };
 
