@@ -295,12 +295,13 @@ std::vector<CallAccount> watchdog_accounts(const Job& job) {
     group.finish();
     CallAccount& account = group.account;
     account.group = name;
-    // Of a part of the ranks no line says how many they are.
+    // How many ranks a group has only a communicator says: more may be than ever speak.
     account.unseen = 1;
-    if (name.empty()) {
-      account.communicator = job.runs > 1 ? -1 : communicator_of_all(job);
+    if (name.empty()) account.communicator = job.runs > 1 ? -1 : communicator_of_all(job);
+    if (name.empty() && !job.communicators.empty()) {
+      const int all = job.communicators.front().nranks;
       const int heard = static_cast<int>(account.ranks.size());
-      if (job.nranks) account.unseen = std::max(0, *job.nranks - heard);
+      account.unseen = all < 0 ? 1 : std::max(0, all - heard);
     }
     const auto elsewhere = waiting_elsewhere(job, name);
     for (LedgerRank& rank : account.ranks) rank.is_idle = !elsewhere.contains(key_of(rank));
