@@ -9,8 +9,8 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/compare/run_difference.h"
-#include "diagnose/perf/curve.h"
-#include "diagnose/perf/measurement.h"
+#include "diagnose/perf/measured/curve.h"
+#include "diagnose/perf/measured/measurement.h"
 
 namespace ncclog {
 namespace {

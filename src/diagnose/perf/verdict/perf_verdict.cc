@@ -1,0 +1,323 @@
+#include "diagnose/perf/verdict/perf_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/perf/verdict/expectation.h"
+#include "diagnose/perf/verdict/perf_causes.h"
+#include "diagnose/perf/verdict/perf_words.h"
+#include "diagnose/perf/verdict/verdict_statement.h"
+
+namespace ncclog {
+namespace {
+
+/// Share of `busbw` that a size shows where a call costs some time to begin with: 73 us on 8 H200
+/// (published by size), 340 us on two hosts of 8 H100, 570 us on ten.
+double share_at(int64_t bytes, double busbw, double factor, int nranks, bool within) {
+  constexpr double kWithin = 73;
+  constexpr double kBetween = 270;
+  constexpr double kPerRank = 4;
+  const double start_us = within ? kWithin : kBetween + kPerRank * std::clamp(nranks, 2, 512);
+  const double moving_us = static_cast<double>(bytes) / (busbw / factor) / 1e3;
+  return moving_us / (start_us + moving_us);
+}
+
+/// Nothing was moved, or nothing was measured.
+bool judge_no_test(const JudgedCurve& of, PerfVerdict& verdict) {
+  if (of.machine.nranks == 1) {
+    const int lone = of.measurement.lone_processes;
+    state_cannot_tell(
+        lone > 1
+            ? fmt::format("cannot tell: {} processes ran the test each for itself, with one "
+                          "rank, as a build without MPI does",
+                          lone)
+            : std::string("cannot tell: with one rank no data are moved, so this is no test of "
+                          "communication"),
+        of, verdict);
+    verdict.capture.clear();
+    add_words(verdict.attempts, perf_words("try", "one-rank"));
+    return true;
+  }
+  if (of.curve.best > 0) return false;
+  state_cannot_tell("cannot tell: no row has a bandwidth", of, verdict);
+  return true;
+}
+
+/// Racks of NVLink that NICs join: what between them decides is known of no machine yet.
+bool judge_domains(const JudgedCurve& of, PerfVerdict& verdict) {
+  if (!is_several_domains(of.machine)) return false;
+  constexpr int kGpusAHost = 4;
+  const double nics = kGpusAHost * of.machine.gpu->nic_gbits / 8;
+  if (of.curve.plateau < nics) {
+    state_cannot_tell("cannot tell: for several racks of NVLink no figure is published", of,
+                      verdict);
+    return true;
+  }
+  verdict.answer = PerfAnswer::Normal;
+  verdict.stage = Stage::NIC;
+  verdict.headline = fmt::format(
+      "{}: {} GB/s over several racks of NVLink, more than the {} GB/s of a host's NICs: normal, "
+      "as far as figures are published",
+      subject_of(of.measurement, of.machine), bandwidth_text(of.curve.best), bandwidth_text(nics));
+  return true;
+}
+
+/// Hosts with one GPU whose EFA cannot reach its memory.
+bool judge_efa_without_gdr(const JudgedCurve& of, PerfVerdict& verdict) {
+  const Machine& machine = of.machine;
+  const bool is_efa = machine.provider == "efa" ||
+                      (machine.provider.empty() && machine.net_name == "AWS Libfabric");
+  // GPUs of the small instances, as T4, have none at all.
+  const bool may_have_gdr = machine.gpu != nullptr && machine.gpu->has_rdma;
+  if (!is_efa || machine.slingshot || machine.gdr == true || may_have_gdr ||
+      machine.type != nullptr || machine.nranks > 4)
+    return false;
+  const double usual = path_factor("efa-without-gdr");
+  if (of.curve.best < path_factor("normal-nic") * usual || of.curve.best > 2 * usual) return false;
+  verdict.answer = PerfAnswer::Normal;
+  verdict.stage = Stage::NICWithoutGDR;
+  verdict.headline = fmt::format(
+      "{}: {} GB/s over EFA, as hosts with one GPU and data staged in host memory give: normal",
+      subject_of(of.measurement, machine), bandwidth_text(of.curve.best));
+  verdict.evidence.insert(verdict.evidence.end(), machine.nic_lines.begin(),
+                          machine.nic_lines.end());
+  return true;
+}
+
+/// What most such hosts have is a guess: only what is below the least of them is accused.
+void judge_typical(const JudgedCurve& of, PerfVerdict& verdict) {
+  const Ceiling& usual = of.expected.deciding;
+  // Hosts with a quarter of the usual network are sold too.
+  constexpr double kLeast = 0.25;
+  const double least = kLeast * of.expected.line;
+  if (of.curve.falls || of.curve.best < path_factor("normal-nic") * least) {
+    const double carried = std::max(least, of.curve.best);
+    state_below(carried, usual.busbw, "that the slowest network of such hosts gives", of, verdict);
+    return;
+  }
+  state_cannot_tell(
+      fmt::format("cannot tell: {} usually, and the logs do not tell what these hosts have "
+                  "({} % of that)",
+                  usual.why, 100 - percent_below(of.curve.best, usual.busbw)),
+      of, verdict);
+  verdict.machine_ceiling = usual.busbw;
+  if (of.curve.best < 0.6 * usual.busbw) add_words(verdict.notes, perf_words("note", "half"));
+}
+
+/// No ceiling: the value itself may still say something.
+void judge_unknown_machine(const JudgedCurve& of, PerfVerdict& verdict) {
+  const Machine& machine = of.machine;
+  if (has_sockets_alone(machine) && machine.nhosts != 1) {
+    // Below, not even Ethernet of 10 Gb/s.
+    constexpr double kSlowest = 0.5;
+    if (of.curve.best >= kSlowest && !of.curve.falls) {
+      verdict.answer = PerfAnswer::Normal;
+      verdict.stage = Stage::TCP;
+      verdict.headline =
+          fmt::format("{}: {} GB/s over TCP sockets, which is all that these hosts show: normal",
+                      subject_of(of.measurement, machine), bandwidth_text(of.curve.best));
+      verdict.evidence = machine.net_lines;
+      add_words(verdict.capture, perf_words("capture", "graph"));
+      return;
+    }
+  }
+  const double reached = of.curve.plateau;
+  const Ceiling explained = explained_by_rates(machine, of.measurement.op, reached);
+  if (explained.busbw > 0 && !of.curve.falls && !machine.shares_gpu && of.causes.empty()) {
+    state_normal(explained, of, verdict);
+    add_words(verdict.notes,
+              perf_words("note", "fitted",
+                         {{"figure", std::to_string(100 - percent_below(reached, explained.busbw))},
+                          {"why", explained.why.substr(0, explained.why.find(" give"))}}));
+    ask_for_more(of, verdict);
+    return;
+  }
+  // Every process names a network, one that it does not need as well.
+  constexpr double kSurelyNotLocal = 5;
+  const bool may_be_local = machine.nhosts < 0 && machine.hosts_seen < 2 && !machine.has_net &&
+                            of.curve.best >= kSurelyNotLocal;
+  const auto cause = std::ranges::find_if(of.causes, [&](const PerfCause& each) {
+    return !(may_be_local && each.stage == Stage::TCP && each.key.starts_with("tcp"));
+  });
+  if (cause != of.causes.end()) {
+    state_limited(*cause, of, verdict);
+    ask_for_more(of, verdict);
+    return;
+  }
+  if (of.curve.falls) {
+    state_cannot_tell("it falls as messages grow, which no healthy path does; cannot tell why", of,
+                      verdict);
+    add_words(verdict.attempts, perf_words("try", "falls"));
+    return;
+  }
+  state_cannot_tell("cannot tell: nothing in the logs names the machine or its links", of, verdict);
+}
+
+/// What was reached as a part of what the cause leaves; -1: it is not known how much that is.
+double share_of_path(const PerfCause& cause, const JudgedCurve& of) {
+  return cause.path > 0 ? of.curve.best / cause.path : -1;
+}
+
+/// From here on the cause explains the value, and more than that did not pass the link.
+constexpr double kNearPath = 0.5;
+constexpr double kBeyondPath = 1.1;
+
+/// A listing does not tell whether data passed the link: the value has to fit.
+bool is_refuted(const PerfCause& cause, const JudgedCurve& of) {
+  if (cause.key.find("-lanes") == cause.key.npos) return false;
+  const double share = share_of_path(cause, of);
+  return share > kBeyondPath || (!of.expected.known() && share < kNearPath);
+}
+
+/// A cause that a line proves may take so much that even a normal-looking value is its own.
+bool is_at_its_limit(const PerfCause& cause, const JudgedCurve& of) {
+  const double share = share_of_path(cause, of);
+  if (cause.key == "nic-slot" || cause.key == "pcie") return share <= kBeyondPath;
+  if (cause.key == "gpu-lanes" || cause.key == "nic-lanes")
+    return share >= kNearPath && share <= kBeyondPath;
+  if (cause.key == "few-nics") return of.curve.best < 0.75 * cause.path;
+  if (cause.key == "algo") {
+    return cause.path > 0 && cause.path < 0.85 * of.expected.deciding.busbw &&
+           of.curve.best < 0.85 * of.expected.deciding.busbw;
+  }
+  return false;
+}
+
+void judge_by_ceiling(const JudgedCurve& of, PerfVerdict& verdict) {
+  const MachineExpectation& expected = of.expected;
+  const Ceiling& deciding = expected.deciding;
+  const int nranks = std::max(of.machine.nranks, 2);
+  const double factor = std::max(1.0, bus_factor(of.measurement.op, nranks));
+  const double share = share_at(of.curve.last_at, deciding.busbw, factor, nranks, expected.within);
+  const bool is_high = !of.curve.falls && (of.curve.plateau >= deciding.normal_from ||
+                                           of.curve.best >= deciding.normal_from * share);
+  for (const PerfCause& cause : of.causes) {
+    if (is_at_its_limit(cause, of)) return state_limited(cause, of, verdict);
+  }
+  if (is_high) return state_normal(deciding, of, verdict);
+  if (of.measurement.in_training) {
+    return state_cannot_tell(
+        "cannot tell: calls of a training were timed, and what a rank waits for others is part of "
+        "them",
+        of, verdict);
+  }
+  if (!of.causes.empty()) {
+    state_limited(of.causes.front(), of, verdict);
+    ask_for_more(of, verdict);
+    return;
+  }
+  if (expected.network.known == Known::Typical && deciding.stage == Stage::NIC) {
+    return judge_typical(of, verdict);
+  }
+  if (expected.network.known == Known::Fitted && !expected.within) {
+    return state_cannot_tell("cannot tell: the rate of the NICs is in no line", of, verdict);
+  }
+  const double of_what = expected.best > 0 ? expected.best : deciding.busbw;
+  state_below(of_what, of_what,
+              expected.best > 0 ? fmt::format("that such machines reach ({})", of.machine.type_by)
+                                : fmt::format("that {}", deciding.why),
+              of, verdict);
+  verdict.stage = Stage::Unknown;
+}
+
+std::vector<PerfVerdict> derive_verdicts(const Job& job) {
+  std::vector<PerfVerdict> verdicts;
+  for (const Measurement& measurement : measurements(job)) {
+    verdicts.push_back(judge_measurement(measurement, machine_of(job, measurement)));
+  }
+  if (verdicts.empty() && !job.communicators.empty()) {
+    if (auto paths = judge_paths(machine_of(job))) verdicts.push_back(std::move(*paths));
+  }
+  return verdicts;
+}
+
+constexpr std::string_view kStages[] = {
+    "nvlink", "nvls",     "pcie",     "shm",       "cpu",  "nic",    "nic-without-gdr",
+    "tcp",    "protocol", "channels", "algorithm", "rank", "unknown"};
+
+constexpr std::string_view kAnswers[] = {"normal", "limited", "below", "cannot-tell"};
+
+}  // namespace
+
+std::string_view to_string(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
+
+std::string_view to_string(PerfAnswer answer) { return kAnswers[static_cast<size_t>(answer)]; }
+
+PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine) {
+  PerfVerdict verdict;
+  verdict.measurement = &measurement;
+  JudgedCurve of = {measurement, machine, read_end(measurement), {}, {}};
+  verdict.reached = of.curve.best;
+  verdict.reached_at = of.curve.best_at;
+  quote_row(measurement, of.curve.best_at, verdict);
+  if (judge_no_test(of, verdict)) return verdict;
+  of.expected = expect_of(machine, measurement.op, of.curve.best);
+  of.causes = perf_causes(machine, measurement.op, of.expected.deciding.busbw);
+  std::erase_if(of.causes, [&](const PerfCause& cause) { return is_refuted(cause, of); });
+  if (!judge_domains(of, verdict) && !judge_efa_without_gdr(of, verdict)) {
+    if (of.expected.known()) {
+      judge_by_ceiling(of, verdict);
+    } else {
+      judge_unknown_machine(of, verdict);
+    }
+  }
+  verdict.ceilings.insert(verdict.ceilings.end(), of.expected.ceilings.begin(),
+                          of.expected.ceilings.end());
+  if (machine.modelled > 0) {
+    verdict.ceilings.push_back({Stage::Algorithm,
+                                machine.modelled,
+                                -1,
+                                fmt::format("NCCL expects of {}", machine.modelled_by),
+                                "NCCL's tuning table, as it printed it",
+                                {},
+                                true});
+  }
+  const Known known = of.expected.network.known;
+  verdict.by_guess =
+      !of.expected.within && ((machine.rate_by_name && known == Known::Said) ||
+                              (known == Known::Typical && verdict.answer == PerfAnswer::Limited));
+  std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
+  std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
+  note_traps(of, verdict);
+  return verdict;
+}
+
+std::optional<PerfVerdict> judge_paths(const Machine& machine) {
+  if (!machine.has_net && !machine.has_p2p && !machine.has_shm) return std::nullopt;
+  static const Measurement kNothing;
+  PerfVerdict verdict;
+  std::string path = "P2P";
+  if (machine.has_net) {
+    path = fmt::format("NET/{} {} GPUDirect RDMA", printable(machine.net_name),
+                       machine.gdr == true ? "with" : "without");
+    verdict.stage = machine.net == NetKind::TCP ? Stage::TCP
+                    : machine.gdr == true       ? Stage::NIC
+                                                : Stage::NICWithoutGDR;
+    verdict.evidence = machine.gdr_lines;
+  } else if (machine.has_shm) {
+    path = "host memory (SHM)";
+    verdict.stage = Stage::SHM;
+    verdict.evidence = machine.shm_lines;
+  } else {
+    verdict.stage = Stage::NVLink;
+  }
+  verdict.headline = fmt::format(
+      "Nothing was measured, so the rate cannot be told; data go over {}{}", path,
+      machine.channels > 0 ? fmt::format(", {}", plural(machine.channels, "channel")) : "");
+  if (machine.channels > 0) verdict.evidence.push_back(machine.channels_line);
+  add_words(verdict.capture, perf_words("capture", "table"));
+  if (machine.has_net && machine.per_host() == 1)
+    add_words(verdict.capture, perf_words("capture", "pods"));
+  return verdict;
+}
+
+const std::vector<PerfVerdict>& perf_verdicts(const Job& job) {
+  return job.answers.of<&derive_verdicts>(job);
+}
+
+}  // namespace ncclog
