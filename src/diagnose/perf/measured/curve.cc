@@ -34,7 +34,6 @@ using Repetitions = std::vector<const MeasuredPoint*>;
 CurveSize size_of(int64_t bytes, const Repetitions& points) {
   CurveSize size;
   size.bytes = bytes;
-  size.repetitions = static_cast<int>(points.size());
   size.out_of_place =
       middle_of(measured(points, &MeasuredPoint::out_of_place, &MeasuredValue::busbw));
   size.in_place = middle_of(measured(points, &MeasuredPoint::in_place, &MeasuredValue::busbw));
@@ -46,69 +45,6 @@ CurveSize size_of(int64_t bytes, const Repetitions& points) {
   return size;
 }
 
-void find_peak(const Measurement& measurement, Curve& curve) {
-  for (const MeasuredPoint& point : measurement.points) {
-    if (point.busbw() <= curve.peak) continue;
-    curve.peak = point.busbw();
-    curve.peak_at = point.bytes;
-    curve.peak_in_place = point.in_place.busbw > point.out_of_place.busbw;
-    curve.peak_line = point.where;
-    curve.peak_text = point.text;
-  }
-}
-
-/// What was not measured, or measured with wrong results.
-void count_flaws(const Measurement& measurement, Curve& curve) {
-  for (const MeasuredPoint& point : measurement.points) {
-    if (point.wrong >= 0) curve.wrong = std::max<int64_t>(curve.wrong, 0) + point.wrong;
-    if (point.wrong > 0 && curve.wrong_rows++ == 0) curve.first_wrong = point.where;
-    const bool has_time = point.out_of_place.time_us > 0 || point.in_place.time_us > 0;
-    const bool claims_time = point.out_of_place.time_us == 0 || point.in_place.time_us == 0;
-    if (point.bytes > 0 && (point.busbw() < 0 || (claims_time && !has_time))) {
-      ++curve.unmeasured_rows;
-    }
-  }
-}
-
-// Repetitions of a size that are far off, by the median of all distances from the median (MAD),
-// which a few outliers do not move.
-
-void find_slow(int64_t bytes, const Repetitions& points, Curve& curve) {
-  constexpr size_t kFewest = 4;
-  constexpr double kDeviations = 5 * 1.4826;  // MADs of five standard deviations.
-  constexpr double kNoticeable = 0.1;
-  constexpr size_t kMostListed = 16;
-  for (const auto way : {&MeasuredPoint::out_of_place, &MeasuredPoint::in_place}) {
-    const std::vector<double> values = measured(points, way, &MeasuredValue::busbw);
-    if (values.size() < kFewest) continue;
-    const double median = middle_of(values);
-    std::vector<double> distances;
-    for (const double value : values) distances.push_back(std::abs(value - median));
-    const double allowed = std::max(kDeviations * middle_of(distances), kNoticeable * median);
-    for (const MeasuredPoint* point : points) {
-      const double busbw = (point->*way).busbw;
-      if (busbw < 0 || busbw >= median - allowed) continue;
-      ++curve.slow_count;
-      if (curve.slow.size() < kMostListed) {
-        curve.slow.push_back({bytes, busbw, median, point->where});
-      }
-    }
-  }
-}
-
-/// The sizes that are known and have a bandwidth, ascending.
-std::vector<CurveSize> known_sizes(const Curve& curve) {
-  std::vector<CurveSize> sizes;
-  for (const CurveSize& size : curve.sizes) {
-    if (size.bytes > 0 && size.busbw > 0) sizes.push_back(size);
-  }
-  return sizes;
-}
-
-// Where bandwidth counts at all: latency rules below a fifth of the peak, and changes of protocol
-// make steps there.
-constexpr double kWhereItCounts = 0.2;
-
 /// Growth between two sizes as that of one doubling.
 double growth_per_doubling(const CurveSize& smaller, const CurveSize& larger) {
   const double doublings =
@@ -116,35 +52,14 @@ double growth_per_doubling(const CurveSize& smaller, const CurveSize& larger) {
   return doublings > 0 ? std::pow(larger.busbw / smaller.busbw, 1 / doublings) - 1 : 0;
 }
 
-void find_plateau(const std::vector<CurveSize>& sizes, Curve& curve) {
-  constexpr size_t kTop = 3;
-  constexpr double kNearlyEqual = 0.05;
+/// The largest size is the best, and clearly better than the one before.
+bool is_climbing(const std::vector<CurveSize>& sizes) {
   constexpr double kClimbing = 0.02;
-  if (sizes.size() < 2) return;
+  if (sizes.size() < 2) return false;
   const CurveSize& last = sizes.back();
-  const CurveSize& before = sizes[sizes.size() - 2];
   const auto best = std::ranges::max_element(sizes, {}, &CurveSize::busbw);
-  curve.is_climbing = best->bytes == last.bytes && growth_per_doubling(before, last) > kClimbing;
-  if (curve.is_climbing || sizes.size() < kTop) return;
-  std::vector<double> top;
-  for (size_t i = sizes.size() - kTop; i < sizes.size(); ++i) top.push_back(sizes[i].busbw);
-  const double median = middle_of(top);
-  const auto is_near = [&](double busbw) {
-    return std::abs(busbw - median) <= kNearlyEqual * median;
-  };
-  if (std::ranges::all_of(top, is_near)) curve.plateau = median;
-}
-
-void find_latency(const std::vector<CurveSize>& sizes, Curve& curve) {
-  constexpr int64_t kSmall = 4096;
-  constexpr size_t kMost = 8;
-  std::vector<double> times;
-  for (const CurveSize& size : sizes) {
-    if (size.bytes <= kSmall && size.time_us > 0 && times.size() < kMost) {
-      times.push_back(size.time_us);
-    }
-  }
-  curve.latency_us = middle_of(times);
+  return best->bytes == last.bytes &&
+         growth_per_doubling(sizes[sizes.size() - 2], last) > kClimbing;
 }
 
 struct Fit {
@@ -187,77 +102,27 @@ std::optional<Fit> fit_line(const std::vector<CurveSize>& sizes, size_t count) {
   return fit;
 }
 
-void fit_large_sizes(const std::vector<CurveSize>& sizes, Curve& curve) {
+/// The bandwidth of the rate alone, GB/s; -1: too few large sizes, or they do not follow a line.
+double asymptote_of(const std::vector<CurveSize>& sizes) {
   constexpr size_t kFew = 3;
   constexpr size_t kMore = 5;
   constexpr double kMostError = 0.25;
-  if (sizes.empty()) return;
   const CurveSize& last = sizes.back();
-  if (last.time_us > 0) {
-    curve.factor = last.busbw * last.time_us * 1e3 / static_cast<double>(last.bytes);
-  }
   const std::optional<Fit> few = fit_line(sizes, kFew);
-  if (!few || curve.factor <= 0) return;
-  const double by_few = curve.factor / few->rate / 1e3;
+  if (!few || last.time_us <= 0) return -1;
+  // Bus bandwidth by algorithm bandwidth.
+  const double factor = last.busbw * last.time_us * 1e3 / static_cast<double>(last.bytes);
+  const double by_few = factor / few->rate / 1e3;
   double error = few->error * by_few;
   if (const std::optional<Fit> more = fit_line(sizes, kMore)) {
-    error = std::max(error, std::abs(by_few - curve.factor / more->rate / 1e3));
+    error = std::max(error, std::abs(by_few - factor / more->rate / 1e3));
   }
   // A start below zero: larger sizes are slower, so there is nothing that the curve heads for.
-  if (few->start_us < 0 || !(error <= kMostError * by_few)) return;
-  curve.start_us = few->start_us;
-  curve.asymptote = by_few;
-  curve.asymptote_error = error;
+  const bool fits = few->start_us >= 0 && error <= kMostError * by_few;
+  return fits ? by_few : -1;
 }
 
-void find_falls(const std::vector<CurveSize>& sizes, Curve& curve) {
-  constexpr double kFall = 0.2;
-  constexpr double kNoise = 0.03;
-  constexpr double kNearWhatWasLost = 0.9;
-  for (size_t i = 0; i + 1 < sizes.size();) {
-    size_t end = i;
-    while (end + 1 < sizes.size() && sizes[end + 1].busbw < sizes[end].busbw * (1 - kNoise)) ++end;
-    const CurveSize& from = sizes[i];
-    const CurveSize& to = sizes[end];
-    const bool counts = from.busbw >= kWhereItCounts * curve.peak;
-    if (counts && to.busbw < from.busbw * (1 - kFall)) {
-      const auto is_back = [&](const CurveSize& size) {
-        return size.bytes > to.bytes && size.busbw >= kNearWhatWasLost * from.busbw;
-      };
-      const bool recovers = std::ranges::any_of(sizes, is_back);
-      curve.falls.push_back(
-          {from.bytes, to.bytes, from.busbw, to.busbw, recovers, sizes[i + 1].where});
-      curve.is_falling |= !recovers && end + 1 == sizes.size();
-    }
-    i = std::max(end, i + 1);
-  }
-}
-
-void count_reversals(const std::vector<CurveSize>& sizes, Curve& curve) {
-  constexpr double kNoticeable = 0.05;
-  int direction = 0;
-  double turned_at = -1;  ///< The extreme since the last turn.
-  for (const CurveSize& size : sizes) {
-    if (turned_at < 0) {
-      if (size.busbw >= kWhereItCounts * curve.peak) turned_at = size.busbw;
-      continue;
-    }
-    const bool rises = size.busbw > turned_at * (1 + kNoticeable);
-    const bool falls = size.busbw < turned_at * (1 - kNoticeable);
-    const int now = rises ? 1 : falls ? -1 : 0;
-    const bool goes_on = now == direction || (direction > 0 && size.busbw > turned_at) ||
-                         (direction < 0 && size.busbw < turned_at);
-    if (now != 0 && now != direction) {
-      curve.reversals += direction != 0;
-      direction = now;
-      turned_at = size.busbw;
-    } else if (goes_on) {
-      turned_at = size.busbw;
-    }
-  }
-}
-
-void compare_ways(const std::vector<CurveSize>& sizes, Curve& curve) {
+double in_place_gain_of(const std::vector<CurveSize>& sizes) {
   constexpr size_t kTop = 3;
   std::vector<double> gains;
   for (size_t i = sizes.size(); i > 0 && gains.size() < kTop; --i) {
@@ -266,67 +131,45 @@ void compare_ways(const std::vector<CurveSize>& sizes, Curve& curve) {
       gains.push_back(size.in_place / size.out_of_place - 1);
     }
   }
-  if (!gains.empty()) curve.in_place_gain = middle_of(gains);
+  return gains.empty() ? 0 : middle_of(gains);
 }
 
 }  // namespace
 
 Curve read_curve(const Measurement& measurement) {
   Curve curve;
-  find_peak(measurement, curve);
-  count_flaws(measurement, curve);
   std::map<int64_t, Repetitions> by_size;
   for (const MeasuredPoint& point : measurement.points) {
-    if (point.bytes != 0) by_size[std::max<int64_t>(point.bytes, -1)].push_back(&point);
+    curve.wrong += std::max<int64_t>(point.wrong, 0);
+    if (point.bytes > 0) by_size[point.bytes].push_back(&point);
+    if (point.busbw() <= curve.best) continue;
+    curve.best = point.busbw();
+    curve.best_at = point.bytes;
   }
-  for (const auto& [bytes, points] : by_size) {
-    curve.sizes.push_back(size_of(bytes, points));
-    find_slow(bytes, points, curve);
+  for (const auto& [bytes, points] : by_size) curve.sizes.push_back(size_of(bytes, points));
+  if (!(curve.best > 0) || !std::isfinite(curve.best)) {
+    curve.best = -1;
+    curve.best_at = -1;
+    return curve;
   }
-  const std::vector<CurveSize> sizes = known_sizes(curve);
-  find_plateau(sizes, curve);
-  find_latency(curve.sizes, curve);
-  fit_large_sizes(sizes, curve);
-  find_falls(sizes, curve);
-  count_reversals(sizes, curve);
-  compare_ways(sizes, curve);
-  return curve;
-}
-
-CurveEnd read_end(const Measurement& measurement) {
-  const Curve curve = read_curve(measurement);
-  CurveEnd end;
-  end.wrong = std::max<int64_t>(curve.wrong, 0);
-  if (!(curve.peak > 0) || !std::isfinite(curve.peak)) return end;
-  end.best = end.plateau = curve.peak;
-  end.best_at = curve.peak_at;
-  std::vector<const CurveSize*> sizes;
-  for (const CurveSize& size : curve.sizes) {
-    if (size.bytes > 0 && size.busbw > 0) sizes.push_back(&size);
-  }
-  end.one_size = sizes.size() <= 1;
-  if (sizes.empty()) return end;
-  for (const CurveSize& size : curve.sizes) {
-    if (size.bytes > 0 && end.first_at < 0) end.first_at = size.bytes;
-  }
-  end.last_at = sizes.back()->bytes;
-  end.last = sizes.back()->busbw;
-  end.climbing = curve.is_climbing;
-  end.in_place_gain = curve.in_place_gain;
+  curve.plateau = curve.best;
+  std::vector<CurveSize> sizes = curve.sizes;
+  std::erase_if(sizes, [](const CurveSize& size) { return !(size.busbw > 0); });
+  curve.one_size = sizes.size() <= 1;
+  if (sizes.empty()) return curve;
+  curve.first_at = curve.sizes.front().bytes;
+  curve.last_at = sizes.back().bytes;
+  curve.last = sizes.back().busbw;
+  curve.in_place_gain = in_place_gain_of(sizes);
+  curve.climbing = is_climbing(sizes);
   constexpr double kMostBeyond = 1.25;  // A few rows do not carry further than that.
-  if (end.climbing && curve.asymptote > 0) {
-    end.plateau = std::clamp(curve.asymptote, end.best, kMostBeyond * end.best);
-  }
+  const double asymptote = curve.climbing ? asymptote_of(sizes) : -1;
+  if (asymptote > 0) curve.plateau = std::clamp(asymptote, curve.best, kMostBeyond * curve.best);
   constexpr int64_t kSmall = 1 << 20;  // Below, latency decides.
-  end.falls = end.best_at >= kSmall && end.last < end.best / 2;
-  end.dips = !end.falls && end.best_at >= kSmall && end.last < 0.9 * end.best;
-  return end;
-}
-
-double reachable_at(const Curve& curve, double ceiling, int64_t bytes) {
-  if (curve.start_us <= 0 || curve.factor <= 0 || ceiling <= 0 || bytes <= 0) return ceiling;
-  const double moved = curve.factor * static_cast<double>(bytes) / 1e3;
-  return moved / (curve.start_us + moved / ceiling);
+  const bool is_large = curve.best_at >= kSmall;
+  curve.falls = is_large && curve.last < curve.best / 2;
+  curve.dips = is_large && !curve.falls && curve.last < 0.9 * curve.best;
+  return curve;
 }
 
 }  // namespace ncclog

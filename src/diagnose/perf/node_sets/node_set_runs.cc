@@ -74,7 +74,7 @@ std::map<RunSort, std::vector<HostCurve>> curves_by_sort(const Job& job) {
     // Calls of a training wait for ranks that are late.
     if (measurement.hosts.empty() || measurement.in_training) continue;
     HostCurve curve{&measurement, read_curve(measurement).sizes};
-    std::erase_if(curve.sizes, [](const CurveSize& s) { return s.bytes <= 0 || s.busbw <= 0; });
+    std::erase_if(curve.sizes, [](const CurveSize& s) { return s.busbw <= 0; });
     if (curve.sizes.empty()) continue;
     const bool is_known = measurement.op != Operation::Unknown;
     sorts[{is_known ? std::string(name_of(measurement.op)) : measurement.name, measurement.nranks,

@@ -251,7 +251,7 @@ std::string_view to_string(PerfAnswer answer) { return kAnswers[static_cast<size
 PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine) {
   PerfVerdict verdict;
   verdict.measurement = &measurement;
-  JudgedCurve of = {measurement, machine, read_end(measurement), {}, {}};
+  JudgedCurve of = {measurement, machine, read_curve(measurement), {}, {}};
   verdict.reached = of.curve.best;
   verdict.reached_at = of.curve.best_at;
   quote_row(measurement, of.curve.best_at, verdict);

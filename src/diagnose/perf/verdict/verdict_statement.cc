@@ -47,7 +47,7 @@ void quote_row(const Measurement& measurement, int64_t bytes, PerfVerdict& verdi
 }
 
 void note_traps(const JudgedCurve& of, PerfVerdict& verdict) {
-  const CurveEnd& curve = of.curve;
+  const Curve& curve = of.curve;
   const Measurement& measurement = of.measurement;
   const Machine& machine = of.machine;
   const auto note = [&](std::string_view key, const PerfFigures& figures = {}) {

@@ -25,7 +25,7 @@ namespace ncclog {
 struct JudgedCurve {
   const Measurement& measurement;
   const Machine& machine;
-  CurveEnd curve;
+  Curve curve;
   MachineExpectation expected;
   std::vector<PerfCause> causes;
 };

@@ -20,7 +20,7 @@ std::string text_of(const Measurement& one) {
   return fmt::format("{} {}{} ranks {} hosts, {} sizes, {:.2f} at {}",
                      one.op == Operation::Unknown ? "?" : name_of(one.op),
                      one.nranks_by_ratio ? "~" : "", one.nranks, one.nhosts, curve.sizes.size(),
-                     curve.peak, curve.peak_at);
+                     curve.best, curve.best_at);
 }
 
 std::string texts_of(const std::string& log, const std::string& path = "log.txt") {
@@ -242,7 +242,7 @@ TEST(Measurements, ProcessesThatMeasureAloneAreOneMeasurement) {
   ASSERT_EQ(measurements(job).size(), 1U);
   EXPECT_EQ(measurements(job).front().lone_processes, 8);
   EXPECT_EQ(text_of(measurements(job).front()),
-            "AllReduce 1 ranks 1 hosts, 1 sizes, 0.00 at 67108864");
+            "AllReduce 1 ranks 1 hosts, 1 sizes, -1.00 at -1");
 }
 
 TEST(Measurements, NcclsLinesTellTheCommunicatorAndItsHosts) {
