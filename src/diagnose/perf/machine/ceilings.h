@@ -16,8 +16,40 @@
 #include <vector>
 
 #include "base/collectives.h"
+#include "diagnose/facts/fact.h"
 
 namespace ncclog {
+
+/// What data pass on their way from rank to rank.
+enum class Stage {
+  NVLink,         ///< Rings and trees over NVLink or XGMI, without the switch's help.
+  NVLS,           ///< NVSwitch that reduces: NVLink SHARP.
+  PCIe,           ///< Peer to peer over PCIe.
+  SHM,            ///< Through memory of the host.
+  CPU,            ///< Between sockets of a host.
+  NIC,            ///< RDMA: rate x number of NICs that a host uses.
+  NICWithoutGDR,  ///< RDMA staged in memory of the host.
+  TCP,            ///< Sockets.
+  Protocol,       ///< LL, or LL128, for sizes that it is not made for.
+  Channels,       ///< Too few channels for the link.
+  Algorithm,      ///< An algorithm that was forced.
+  Rank,           ///< A rank that is late, or whose GPU is shared.
+  Unknown,
+};
+
+/// As JSON and rules spell it: "nvlink", "nvls", "nic-without-gdr" …
+std::string_view to_string(Stage stage);
+
+/// What a stage lets pass, as bus bandwidth of the operation that was measured.
+struct Ceiling {
+  Stage stage = Stage::Unknown;
+  double busbw = -1;        ///< GB/s
+  double normal_from = -1;  ///< A curve that ends here or above is normal, GB/s; -1: unknown.
+  std::string why;          ///< In words: "8 NICs x 400 Gb/s a host, 96 % usable".
+  std::string source;       ///< Where the figure is from: "NCCL graph/topo.h", a published result.
+  std::vector<Evidence> evidence;  ///< Lines that show the stage is in use.
+  bool in_use = false;  ///< Lines show it; false: the machine has it, as far as its name tells.
+};
 
 /// How the GPUs of a host are joined, by their model.
 enum class GpuLinks { PCIe, NVLink, XGMI };

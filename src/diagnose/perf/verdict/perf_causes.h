@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/collectives.h"
+#include "diagnose/perf/machine/ceilings.h"
 #include "diagnose/perf/machine/machine.h"
-#include "diagnose/perf/verdict/perf_verdict.h"
 #include "diagnose/perf/verdict/perf_words.h"
 
 namespace ncclog {
