@@ -7,7 +7,6 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
-#include "diagnose/perf/measured/measurement.h"
 
 namespace ncclog {
 namespace {
