@@ -10,7 +10,6 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
-#include "diagnose/perf/measured/rank_count.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
 
@@ -176,10 +175,7 @@ class BenchmarkReader {
     size_t all = 0;
     for (const auto& [ranks, times] : ranks_seen_) all += times;
     if (most != ranks_seen_.end() && 2 * most->second > all) {
-      all_.back().nranks = most->first;
-      all_.back().nranks_by_ratio = true;
-      all_.back().nranks_least = most->first;
-      all_.back().nranks_most = most->first;
+      set_ranks_by_rows({most->first, most->first}, all_.back());
     }
     ranks_seen_.clear();
     seconds_ = {};
@@ -358,11 +354,7 @@ void add_what_rows_tell(Measurement& one) {
     narrower &= ranks_by_ratio(one.op, point.out_of_place.algbw, point.busbw(), kRounding);
     if (!narrower.is_empty()) range = narrower;
   }
-  one.nranks = likeliest_in(range);
-  one.nranks_by_ratio = one.nranks > 0;
-  if (!one.nranks_by_ratio) return;
-  one.nranks_least = range.least;
-  one.nranks_most = range.most;
+  set_ranks_by_rows(range, one);
 }
 
 }  // namespace

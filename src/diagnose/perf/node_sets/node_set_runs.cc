@@ -17,6 +17,7 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/measured/curve.h"
+#include "diagnose/perf/measured/measurements.h"
 #include "diagnose/perf/node_sets/node_sets.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"

@@ -8,6 +8,7 @@
 // sockets where nothing better is known are no finding.
 
 #include "diagnose/facts/fact.h"
+#include "diagnose/perf/measured/measurements.h"
 #include "diagnose/perf/verdict/perf_verdict.h"
 
 namespace ncclog {

@@ -10,6 +10,7 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/measured/curve.h"
+#include "diagnose/perf/measured/measurements.h"
 #include "diagnose/perf/verdict/expectation.h"
 #include "diagnose/perf/verdict/perf_causes.h"
 #include "diagnose/perf/verdict/perf_words.h"

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "diagnose/perf/measured/measurements.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {
