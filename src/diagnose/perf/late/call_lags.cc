@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/sorting.h"
-#include "diagnose/perf/late/clock_offsets.h"
 
 namespace ncclog {
 namespace {
@@ -88,27 +87,6 @@ void group_by_host(CommonCalls& calls) {
     calls.host_of.push_back(index);
   }
 }
-
-}  // namespace
-
-CommonCalls common_calls(const CallTimes& times) {
-  for (const bool by_durations : {true, false}) {
-    CommonCalls result;
-    const auto calls = calls_of_ranks(times, by_durations, result.ranks);
-    if (calls.empty()) continue;
-    result.numbers = common_numbers(calls);
-    if (by_durations) result.durations = values_of(calls, result.numbers, &TimedCall::duration);
-    result.entered = values_of(calls, result.numbers, &TimedCall::entered);
-    if (by_durations && result.size() < kLeastCalls && times.ranks.size() > result.ranks.size()) {
-      continue;
-    }
-    group_by_host(result);
-    return result;
-  }
-  return {};
-}
-
-namespace {
 
 // Who came how far behind the others?
 
@@ -221,7 +199,52 @@ void leave_out_what_clocks_hide(const CommonCalls& calls, const std::vector<Rank
   }
 }
 
+// By how much do clocks differ?
+
+/// Calls in a stretch that has a median of its own, at least, and stretches at most.
+constexpr size_t kLeastCallsOfStretch = 32;
+constexpr size_t kMostStretches = 32;
+
+/// A median absolute deviation of a normal distribution, as its standard deviation.
+constexpr double kSigmaOfMad = 1.4826;
+/// Of a median, as a multiple of that of a mean.
+constexpr double kSigmaOfMedian = 1.2533;
+
+/// What one stretch of calls shows of a clock.
+struct Stretch {
+  double at = 0;  ///< Its middle, by the first host's clock.
+  double ahead = 0;
+};
+
+/// The offset at a time, between the stretches around it, or on the line of the nearest two.
+double ahead_at(const std::vector<Stretch>& stretches, double at) {
+  if (stretches.size() == 1) return stretches.front().ahead;
+  const auto behind = std::ranges::lower_bound(stretches, at, {}, &Stretch::at);
+  const auto last = std::prev(stretches.end());
+  const auto right = std::clamp(behind, std::next(stretches.begin()), last);
+  const auto left = std::prev(right);
+  if (right->at <= left->at) return left->ahead;
+  return left->ahead + (right->ahead - left->ahead) * (at - left->at) / (right->at - left->at);
+}
+
 }  // namespace
+
+CommonCalls common_calls(const CallTimes& times) {
+  for (const bool by_durations : {true, false}) {
+    CommonCalls result;
+    const auto calls = calls_of_ranks(times, by_durations, result.ranks);
+    if (calls.empty()) continue;
+    result.numbers = common_numbers(calls);
+    if (by_durations) result.durations = values_of(calls, result.numbers, &TimedCall::duration);
+    result.entered = values_of(calls, result.numbers, &TimedCall::entered);
+    if (by_durations && result.size() < kLeastCalls && times.ranks.size() > result.ranks.size()) {
+      continue;
+    }
+    group_by_host(result);
+    return result;
+  }
+  return {};
+}
 
 std::vector<RankParty> parties_of(const CommonCalls& calls) {
   std::vector<RankParty> parties;
@@ -278,6 +301,38 @@ CallLags measure_lags(const CommonCalls& calls, const std::vector<RankParty>& pa
     }
   }
   return lags;
+}
+
+ClockOffsets estimate_clock_offsets(const RankValues& seen) {
+  ClockOffsets result;
+  if (seen.empty()) return result;
+  const std::vector<double>& reference = seen.front();
+  const size_t calls = reference.size();
+  const size_t count = std::clamp<size_t>(calls / kLeastCallsOfStretch, 1, kMostStretches);
+  result.ahead.assign(seen.size(), std::vector<double>(calls, 0.0));
+  for (size_t host = 1; host < seen.size(); ++host) {
+    std::vector<Stretch> stretches;
+    std::vector<double> errors;
+    for (size_t s = 0; s < count; ++s) {
+      const size_t begin = calls * s / count;
+      const size_t end = calls * (s + 1) / count;
+      std::vector<double> ahead;
+      std::vector<double> at(reference.begin() + static_cast<std::ptrdiff_t>(begin),
+                             reference.begin() + static_cast<std::ptrdiff_t>(end));
+      for (size_t c = begin; c < end; ++c) ahead.push_back(seen[host][c] - reference[c]);
+      const double middle = median_of(ahead);
+      stretches.push_back({median_of(at), middle});
+      for (double& value : ahead) value = std::fabs(value - middle);
+      const double sigma = kSigmaOfMad * median_of(ahead);
+      const auto size = static_cast<double>(std::max<size_t>(end - begin, 1));
+      errors.push_back(2 * kSigmaOfMedian * sigma / std::sqrt(size));
+    }
+    // Calls that are out of order, by a clock that jumped, would make no line.
+    std::ranges::stable_sort(stretches, {}, &Stretch::at);
+    for (size_t c = 0; c < calls; ++c) result.ahead[host][c] = ahead_at(stretches, reference[c]);
+    result.error = std::max(result.error, median_of(errors));
+  }
+  return result;
 }
 
 }  // namespace ncclog

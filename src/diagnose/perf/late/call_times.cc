@@ -41,33 +41,29 @@ void add_rank(RankTimes rank, SourceRef where, CallTimes& times) {
 // The Flight Recorder's durations are those of the GPU's events around the call; without them there
 // is only when the host called.
 
-/// What the entries of a rank's dump tell of one group.
-struct RecordedTimes {
-  RankTimes rank;
-  int64_t timed = 0;                ///< Calls with a duration.
-  bool is_waiting_unknown = false;  ///< Calls of other groups have none.
-};
-
 double microseconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1000; }
 
-RecordedTimes recorded_times(const Job& job, const RecordedRank& known) {
-  RecordedTimes result;
-  result.rank.rank = known.rank;
-  result.rank.host = host_of_process(job, known.dump->process);
-  const std::set<const FlightRecorderEntry*> own(known.calls.begin(), known.calls.end());
+/// Adds what the entries of a rank's dump tell of its calls of one group.
+void add_recorded_rank(const Job& job, const RecordedRank& known, CallTimes& times) {
+  RankTimes rank;
+  rank.rank = known.rank;
+  rank.host = host_of_process(job, known.dump->process);
+  bool has_durations = false;
   for (const FlightRecorderEntry* entry : known.calls) {
     if (!traits_of(recorded_operation(entry->profiling_name)).joins()) continue;
-    TimedCall& call = result.rank.calls.emplace_back();
+    TimedCall& call = rank.calls.emplace_back();
     call.number = entry->collective_seq_id;
     if (entry->duration_ms >= 0) {
       call.duration = entry->duration_ms * 1000;
-      ++result.timed;
+      has_durations = true;
     } else if (entry->time_created_ns > 0) {
       call.entered = microseconds(entry->time_created_ns);
     }
   }
+  if (rank.calls.empty()) return;
   // Behind the first of them and before the last one: what the rank did beside them.
   const std::vector<FlightRecorderEntry>& all = known.dump->entries;
+  const std::set<const FlightRecorderEntry*> own(known.calls.begin(), known.calls.end());
   const auto is_own = [&](const FlightRecorderEntry& entry) { return own.contains(&entry); };
   const auto first = std::ranges::find_if(all, is_own);
   const auto last = std::find_if(all.rbegin(), all.rend(), is_own).base();
@@ -80,17 +76,16 @@ RecordedTimes recorded_times(const Job& job, const RecordedRank& known) {
     if (entry->duration_ms < 0) ++untimed;
     elsewhere += std::max(entry->duration_ms, 0.0) * 1000;
   }
-  const auto calls = static_cast<double>(std::max<size_t>(result.rank.calls.size(), 1));
-  result.rank.elsewhere_us = std::isfinite(elsewhere) ? elsewhere / calls : 0;
+  const auto calls = static_cast<double>(rank.calls.size());
+  rank.elsewhere_us = std::isfinite(elsewhere) ? elsewhere / calls : 0;
   constexpr int64_t kFew = 20;  // One in so many is no matter.
   const bool are_untimed =
-      result.timed > 0 ? kFew * untimed > others : kFew * others > std::ssize(result.rank.calls);
-  result.is_waiting_unknown = others > 0 && are_untimed;
-  if (result.timed > 0) {
-    std::erase_if(result.rank.calls,
-                  [](const TimedCall& call) { return std::isnan(call.duration); });
+      has_durations ? kFew * untimed > others : kFew * others > std::ssize(rank.calls);
+  times.has_unknown_waits |= others > 0 && are_untimed;
+  if (has_durations) {
+    std::erase_if(rank.calls, [](const TimedCall& call) { return std::isnan(call.duration); });
   }
-  return result;
+  add_rank(std::move(rank), known.dump->where, times);
 }
 
 void add_recorded(const Job& job, std::vector<CallTimes>& all) {
@@ -106,11 +101,7 @@ void add_recorded(const Job& job, std::vector<CallTimes>& all) {
     }
     times.nranks = static_cast<int>(group.ranks.size());
     for (const RecordedRank& rank : group.ranks) {
-      if (rank.dump == nullptr) continue;
-      RecordedTimes known = recorded_times(job, rank);
-      if (known.rank.calls.empty()) continue;
-      times.has_unknown_waits = times.has_unknown_waits || known.is_waiting_unknown;
-      add_rank(std::move(known.rank), rank.dump->where, times);
+      if (rank.dump != nullptr) add_recorded_rank(job, rank, times);
     }
     if (times.ranks.size() > 1) all.push_back(std::move(times));
   }
@@ -129,34 +120,31 @@ InspectedNumbers number_calls(const std::vector<const InspectedRank*>& ranks) {
   return numbers;
 }
 
-/// A process's global rank: that of the job, else its number in the largest communicator of the
-/// files in which it is one rank.
-class InspectedProcesses {
- public:
-  explicit InspectedProcesses(const Job& job) : job_(job) {
-    int largest = 0;
-    for (const InspectedRank& rank : job.inspected) largest = std::max(largest, rank.nranks);
-    for (const InspectedRank& rank : job.inspected) {
-      if (rank.nranks != largest) continue;
-      const auto [known, is_new] = ranks_.try_emplace({rank.host, rank.pid}, rank.rank);
-      if (!is_new && known->second != rank.rank) known->second = -1;
+/// The rank in the largest communicator of the files, by host and pid; -1: several.
+using InspectedProcesses = std::map<std::pair<std::string, int64_t>, int>;
+
+InspectedProcesses ranks_of_processes(const Job& job) {
+  InspectedProcesses ranks;
+  int largest = 0;
+  for (const InspectedRank& rank : job.inspected) largest = std::max(largest, rank.nranks);
+  for (const InspectedRank& rank : job.inspected) {
+    if (rank.nranks != largest) continue;
+    const auto [known, is_new] = ranks.try_emplace({rank.host, rank.pid}, rank.rank);
+    if (!is_new && known->second != rank.rank) known->second = -1;
+  }
+  return ranks;
+}
+
+/// A process's global rank: that of the job, else its number in the largest communicator.
+int global_rank(const Job& job, const InspectedProcesses& ranks, const InspectedRank& rank) {
+  for (const Process& process : job.processes) {
+    if (process.pid == rank.pid && process.host == rank.host && process.rank >= 0) {
+      return process.rank;
     }
   }
-
-  int rank_of(const InspectedRank& rank) const {
-    for (const Process& process : job_.processes) {
-      if (process.pid == rank.pid && process.host == rank.host && process.rank >= 0) {
-        return process.rank;
-      }
-    }
-    const auto known = ranks_.find({rank.host, rank.pid});
-    return known == ranks_.end() || known->second < 0 ? rank.rank : known->second;
-  }
-
- private:
-  const Job& job_;
-  std::map<std::pair<std::string, int64_t>, int> ranks_;
-};
+  const auto known = ranks.find({rank.host, rank.pid});
+  return known == ranks.end() || known->second < 0 ? rank.rank : known->second;
+}
 
 RankTimes inspected_times(const InspectedRank& rank, const InspectedNumbers& numbers) {
   RankTimes times;
@@ -181,7 +169,7 @@ void add_inspected(const Job& job, std::vector<CallTimes>& all) {
   for (const InspectedRank& rank : job.inspected) {
     communicators[rank.communicator][rank.rank].push_back(&rank);
   }
-  const InspectedProcesses processes(job);
+  const InspectedProcesses processes = ranks_of_processes(job);
   for (const auto& [id, members] : communicators) {
     std::vector<const InspectedRank*> ranks;
     for (const auto& [rank, files] : members) {
@@ -196,7 +184,7 @@ void add_inspected(const Job& job, std::vector<CallTimes>& all) {
     const InspectedNumbers numbers = number_calls(ranks);
     for (const InspectedRank* rank : ranks) {
       RankTimes known = inspected_times(*rank, numbers);
-      known.rank = processes.rank_of(*rank);
+      known.rank = global_rank(job, processes, *rank);
       if (known.calls.empty()) continue;
       add_rank(std::move(known), rank->where, times);
     }

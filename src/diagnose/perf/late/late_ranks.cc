@@ -10,6 +10,7 @@
 #include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/perf/late/call_lags.h"
+#include "diagnose/perf/late/call_times.h"
 
 namespace ncclog {
 namespace {
@@ -147,8 +148,8 @@ LateParty describe_party(const CallTimes& times, const CommonCalls& calls, const
   std::ranges::sort(by);
   result.median_us = quantile_of_sorted(by, 0.5);
   result.p99_us = quantile_of_sorted(by, 0.99);
-  result.how = result.share >= 0.5 ? Lateness::Steady : Lateness::Bursts;
-  if (result.how == Lateness::Bursts) result.period = period_of(late, calls.numbers);
+  result.in_bursts = result.share < 0.5;
+  if (result.in_bursts) result.period = period_of(late, calls.numbers);
   return result;
 }
 
@@ -319,6 +320,38 @@ std::string nobody_words(const CommonCalls& calls, bool by_durations, double lat
   return words;
 }
 
+std::vector<LateVerdict> derive_lateness(const Job& job) {
+  std::vector<LateVerdict> verdicts;
+  // Whoever belongs to another run is late for nobody.
+  if (job.runs > 1) return verdicts;
+  for (const CallTimes& times : call_times(job)) verdicts.push_back(judge_lateness(times));
+  return verdicts;
+}
+
+std::string party_name(const LateParty& party) {
+  const std::string host = printable(to_valid_utf8(party.host));
+  if (party.rank < 0) return "all ranks of host " + host;
+  return host.empty() ? fmt::format("rank {}", party.rank)
+                      : fmt::format("rank {} ({})", party.rank, host);
+}
+
+/// "1000 calls of the 8 ranks of communicator 0x7f8c…".
+std::string calls_words(const LateVerdict& verdict) {
+  const bool is_id = verdict.communicator.starts_with("0x");
+  return fmt::format("{} calls of the {} of {} {}", verdict.calls,
+                     plural(std::max(verdict.nranks, verdict.ranks_with_times), "rank"),
+                     is_id ? "communicator" : "process group",
+                     printable(to_valid_utf8(verdict.communicator)));
+}
+
+/// "92 % of 1000 calls of …", "each 10th call (10 % of 1000 calls of …)".
+std::string share_words(const LateVerdict& verdict, const LateParty& party) {
+  const std::string share = fmt::format("{:.0f} % of {}", 100 * party.share, calls_words(verdict));
+  if (!party.in_bursts) return share;
+  if (party.period == 0) return share + ", now and then,";
+  return fmt::format("one call in {} ({})", party.period, share);
+}
+
 }  // namespace
 
 LateVerdict judge_lateness(const CallTimes& times) {
@@ -379,6 +412,26 @@ LateVerdict judge_lateness(const CallTimes& times) {
     verdict.why_nobody = nobody_words(calls, verdict.by_durations, threshold.late);
   }
   return verdict;
+}
+
+std::string late_time_text(double us) {
+  if (us >= 1e6) return fmt::format("{:.1f} s", us / 1e6);
+  return us < 10'000 ? fmt::format("{:.1f} ms", us / 1000) : fmt::format("{:.0f} ms", us / 1000);
+}
+
+std::string late_words(const LateVerdict& verdict, const LateParty& party) {
+  const std::string by = fmt::format("{} (median; {} in the worst 1 %)",
+                                     late_time_text(party.median_us), late_time_text(party.p99_us));
+  const std::string share = share_words(verdict, party);
+  if (party.inside_the_call) {
+    return fmt::format("{} enters {} with the others and leaves {} later", party_name(party), share,
+                       by);
+  }
+  return fmt::format("{} enters {} late, by {}", party_name(party), share, by);
+}
+
+const std::vector<LateVerdict>& late_verdicts(const Job& job) {
+  return job.answers.of<&derive_lateness>(job);
 }
 
 }  // namespace ncclog

@@ -18,47 +18,14 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "diagnose/facts/fact.h"
+#include "diagnose/perf/late/call_times.h"
 #include "model/job.h"
 
 namespace ncclog {
-
-/// One call of one rank, as its process saw it. Times in microseconds; NaN: not told.
-struct TimedCall {
-  int64_t number = -1;  ///< Of the call in its communicator: equal numbers are one call.
-  double entered = std::numeric_limits<double>::quiet_NaN();  ///< By the clock of its host.
-  /// From start to end on the GPU or in the proxy. Where `entered` is told as well, it is the start.
-  double duration = std::numeric_limits<double>::quiet_NaN();
-};
-
-/// The calls of one rank in one communicator.
-struct RankTimes {
-  int rank = -1;     ///< In the communicator, or global where the source names groups by those.
-  std::string host;  ///< Empty: unknown; ranks of one host share a clock.
-  std::vector<TimedCall> calls;  ///< By number, ascending.
-  /// Time inside calls of other communicators for each call of this one; 0: none is known. Who waits
-  /// there is late here and not guilty of it.
-  double elsewhere_us = 0;
-};
-
-/// What times of one communicator came from, and all of its ranks.
-struct CallTimes {
-  std::string source;            ///< "Flight Recorder", "NCCL Inspector", "stamped lines" …
-  std::string communicator;      ///< Its id, or the group's name.
-  int nranks = -1;               ///< -1: unknown.
-  std::vector<RankTimes> ranks;  ///< By rank; those of which times are known.
-  double resolution_us = 0;      ///< Of times of entry: what is printed in seconds says little.
-  /// The ranks make calls on other communicators too, and how long those take is unknown.
-  bool has_unknown_waits = false;
-  std::vector<Evidence> evidence;  ///< Of each of `ranks` one; or empty.
-};
-
-/// How often somebody holds a communicator up.
-enum class Lateness { Steady, Bursts };
 
 /// Who holds a communicator up.
 struct LateParty {
@@ -67,8 +34,8 @@ struct LateParty {
   double share = 0;      ///< Of the calls in which it was late, 0 to 1.
   double median_us = 0;  ///< By how much, over those calls.
   double p99_us = 0;
-  Lateness how = Lateness::Steady;
-  int64_t period = 0;  ///< Bursts: late in each so-manieth call; 0: at no regular distance.
+  bool in_bursts = false;  ///< Now and then; else in half of the calls or more.
+  int64_t period = 0;      ///< In bursts: late in each so-manieth call; 0: at no regular distance.
   bool inside_the_call = false;  ///< It took longer in the call itself: network, or a slow GPU.
   std::vector<Evidence> evidence = {};  ///< Of its ranks.
 
@@ -92,7 +59,6 @@ struct LateVerdict {
 
 // What it takes to be named. A rank is late in a call if the median of the others came before it by
 // at least kLeastLate and kLeastShare of the median call.
-inline constexpr int64_t kLeastCalls = 100;
 inline constexpr double kLeastLateUs = 5000;
 inline constexpr double kLeastShareOfCall = 0.2;
 /// Of calls in which somebody who is late in bursts must be late.

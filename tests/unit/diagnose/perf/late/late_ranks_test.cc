@@ -37,9 +37,9 @@ CallTimes durations(int nranks, int calls, const LateMs& late_ms, double transfe
 std::string words(const LateVerdict& verdict) {
   std::string text;
   for (const LateParty& party : verdict.late) {
-    const std::string how = party.how == Lateness::Steady ? "steady"
-                            : party.period > 0            ? fmt::format("each {}", party.period)
-                                                          : "bursts";
+    const std::string how = !party.in_bursts   ? "steady"
+                            : party.period > 0 ? fmt::format("each {}", party.period)
+                                               : "bursts";
     text += fmt::format("{}{} {} {:.2f} {:.1f} {:.1f}{}", text.empty() ? "" : "; ",
                         party.rank < 0 ? party.host : fmt::format("rank {}", party.rank), how,
                         party.share, party.median_us / kMs, party.p99_us / kMs,

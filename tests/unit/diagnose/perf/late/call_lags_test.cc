@@ -1,4 +1,4 @@
-#include "diagnose/perf/late/clock_offsets.h"
+#include "diagnose/perf/late/call_lags.h"
 
 #include <gtest/gtest.h>
 
