@@ -1,11 +1,4 @@
-// Measurements that name their hosts, as runs over sets of hosts.
-//
-//   pair-a-b.log   all_reduce_perf, 16 ranks on a and b, up to 8 GiB
-//   pair-a-c.log   all_reduce_perf, 16 ranks on a and c, up to 4 GiB   → both at 4 GiB
-//
-// Bandwidth depends on the size, and curves end at different ones: runs of a sort are read at the
-// largest size that half of them have, as the median of the last three sizes, so that one bad row
-// makes no run slow.
+#include "diagnose/perf/node_sets/node_set_runs.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +11,6 @@
 #include "base/text.h"
 #include "diagnose/perf/measured/curve.h"
 #include "diagnose/perf/measured/measurements.h"
-#include "diagnose/perf/node_sets/node_sets.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
 
@@ -31,7 +23,8 @@ using RunSort = std::tuple<std::string, int, size_t, std::string>;
 
 struct HostCurve {
   const Measurement* measurement = nullptr;
-  std::vector<CurveSize> sizes;  ///< With a bandwidth, ascending.
+  RunSort sort;
+  std::vector<CurveSize> sizes;  ///< With a bandwidth, ascending; at least one.
 };
 
 constexpr int64_t kLargeBytes = int64_t{64} << 20;  ///< What a path can give shows from here on.
@@ -68,29 +61,35 @@ std::string conditions_of(const Job& job, const Measurement& measurement,
                      set == settings.end() ? "" : fmt::format("{}", fmt::join(set->second, ", ")));
 }
 
-std::map<RunSort, std::vector<HostCurve>> curves_by_sort(const Job& job) {
-  std::map<RunSort, std::vector<HostCurve>> sorts;
+/// The curves whose hosts are known, in input order.
+std::vector<HostCurve> curves_of_hosts(const Job& job) {
+  std::vector<HostCurve> curves;
   const SettingsByFile settings = settings_by_file(job);
   for (const Measurement& measurement : measurements(job)) {
     // Calls of a training wait for ranks that are late.
     if (measurement.hosts.empty() || measurement.in_training) continue;
-    HostCurve curve{&measurement, read_curve(measurement).sizes};
-    std::erase_if(curve.sizes, [](const CurveSize& s) { return s.busbw <= 0; });
-    if (curve.sizes.empty()) continue;
+    std::vector<CurveSize> sizes = read_curve(measurement).sizes;
+    std::erase_if(sizes, [](const CurveSize& s) { return s.busbw <= 0; });
+    if (sizes.empty()) continue;
     const bool is_known = measurement.op != Operation::Unknown;
-    sorts[{is_known ? std::string(name_of(measurement.op)) : measurement.name, measurement.nranks,
-           measurement.hosts.size(), conditions_of(job, measurement, settings)}]
-        .push_back(std::move(curve));
+    const RunSort sort = {is_known ? std::string(name_of(measurement.op)) : measurement.name,
+                          measurement.nranks, measurement.hosts.size(),
+                          conditions_of(job, measurement, settings)};
+    curves.push_back({&measurement, sort, std::move(sizes)});
   }
-  return sorts;
+  return curves;
 }
 
-/// The largest size that at least half of the curves reach.
-int64_t common_size(const std::vector<HostCurve>& curves) {
-  std::vector<int64_t> last;
-  for (const HostCurve& curve : curves) last.push_back(curve.sizes.back().bytes);
-  std::ranges::sort(last, std::greater<>());
-  return last[(last.size() - 1) / 2];
+/// By sort, the largest size that at least half of the curves reach.
+std::map<RunSort, int64_t> common_sizes(const std::vector<HostCurve>& curves) {
+  std::map<RunSort, std::vector<int64_t>> last;
+  for (const HostCurve& curve : curves) last[curve.sort].push_back(curve.sizes.back().bytes);
+  std::map<RunSort, int64_t> common;
+  for (auto& [sort, sizes] : last) {
+    std::ranges::sort(sizes, std::greater<>());
+    common[sort] = sizes[(sizes.size() - 1) / 2];
+  }
+  return common;
 }
 
 /// GB/s at that size; negative: the curve does not come near it.
@@ -175,42 +174,30 @@ bool has_several_hostids(const Job& job) {
 
 std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdict> verdicts) {
   const auto nics = nics_by_file(job);
-  struct Placed {
-    SourceRef where;
-    NodeSetRun run;
-    std::string op;
-  };
-  std::vector<Placed> placed;
-  for (const auto& [sort, curves] : curves_by_sort(job)) {
-    const auto& [op, nranks, nhosts, conditions] = sort;
-    const int64_t bytes = common_size(curves);
-    for (const HostCurve& curve : curves) {
-      const Measurement& measurement = *curve.measurement;
-      const double busbw = busbw_near(curve, bytes);
-      if (busbw <= 0) continue;
-      NodeSetRun run;
-      run.name = file_line(job, measurement.first).path;
-      run.hosts = measurement.hosts;
-      run.busbw = busbw;
-      run.like = fmt::format("{} of {} ranks at {} bytes, {}", op, nranks, bytes, conditions);
-      run.parts = lone_gpus(job, measurement);
-      if (bytes >= kLargeBytes) run.ceiling = known_ceiling(measurement, verdicts);
-      run.over_network = nhosts == 1 && has_several_hostids(job);
-      const auto listed = nics.find(run.name);
-      if (listed != nics.end()) {
-        run.rails.assign(listed->second.begin(), listed->second.end());
-        // As NCCL_IB_HCA leaves it: of runs that list more, this is one rail alone.
-        if (run.rails.size() == 1) run.rail = run.rails.front();
-      }
-      placed.push_back({measurement.first, std::move(run), op});
-    }
-  }
-  std::ranges::stable_sort(placed, {}, &Placed::where);
+  const std::vector<HostCurve> curves = curves_of_hosts(job);
+  const std::map<RunSort, int64_t> sizes = common_sizes(curves);
   std::vector<NodeSetRun> runs;
   std::vector<std::string> ops;
-  for (Placed& each : placed) {
-    runs.push_back(std::move(each.run));
-    ops.push_back(std::move(each.op));
+  for (const HostCurve& curve : curves) {
+    const Measurement& measurement = *curve.measurement;
+    const auto& [op, nranks, nhosts, conditions] = curve.sort;
+    const int64_t bytes = sizes.at(curve.sort);
+    const double busbw = busbw_near(curve, bytes);
+    if (busbw <= 0) continue;
+    ops.push_back(op);
+    NodeSetRun& run = runs.emplace_back();
+    run.name = file_line(job, measurement.first).path;
+    run.hosts = measurement.hosts;
+    run.busbw = busbw;
+    run.like = fmt::format("{} of {} ranks at {} bytes, {}", op, nranks, bytes, conditions);
+    run.parts = lone_gpus(job, measurement);
+    if (bytes >= kLargeBytes) run.ceiling = known_ceiling(measurement, verdicts);
+    run.over_network = nhosts == 1 && has_several_hostids(job);
+    const auto listed = nics.find(run.name);
+    if (listed == nics.end()) continue;
+    run.rails.assign(listed->second.begin(), listed->second.end());
+    // As NCCL_IB_HCA leaves it: of runs that list more, this is one rail alone.
+    if (run.rails.size() == 1) run.rail = run.rails.front();
   }
   // Hosts with a single NIC have no rails to tell apart.
   const bool any_has_several =

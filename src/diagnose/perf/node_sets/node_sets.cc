@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/perf/node_sets/numbered_runs.h"
 
 namespace ncclog {
 namespace {
@@ -18,51 +18,12 @@ constexpr size_t kMostSets = 300;       ///< Explanations that are told apart by
 constexpr size_t kMostSteps = 200'000;
 constexpr size_t kMostLeft = 12;
 
-/// Finds the sets of suspects that explain all runs: each run that must be slow has a suspect that
-/// makes it so, and sets grow by whatever would explain the first run that lacks one.
-class Explanations {
- public:
-  Explanations(const NumberedRuns& all, const Suspects& possible)
-      : all_(all), possible_(possible) {}
+/// Sets of suspects that explain all runs, sorted; none that holds another one's suspects and more.
+struct Explanations {
+  std::set<Suspects> found;
+  size_t steps = 0;  ///< That looking for them took.
 
-  /// Up to kMostSets of at most `size` suspects that `allowed` lets pass, sorted. None that holds
-  /// another one's suspects and more.
-  template <typename Allowed>
-  std::vector<Suspects> of_size(size_t size, Allowed allowed) {
-    found_.clear();
-    Suspects chosen;
-    grow(chosen, size, allowed);
-    return {found_.begin(), found_.end()};
-  }
-
-  bool gave_up() const { return steps_ > kMostSteps || found_.size() >= kMostSets; }
-
- private:
-  template <typename Allowed>
-  void grow(Suspects& chosen, size_t size, Allowed& allowed) {
-    if (++steps_ > kMostSteps || found_.size() >= kMostSets) return;
-    const NumberedRun* missing = unexplained_by(all_, chosen);
-    if (missing == nullptr) {
-      if (!explain(all_, chosen)) return;
-      Suspects sorted = chosen;
-      std::ranges::sort(sorted);
-      found_.insert(std::move(sorted));
-      return;
-    }
-    if (chosen.size() == size) return;
-    for (const NumberedSuspect& suspect : possible_) {
-      if (!slows(suspect, *missing) || !allowed(suspect)) continue;
-      if (std::ranges::count(chosen, suspect) > 0) continue;
-      chosen.push_back(suspect);
-      grow(chosen, size, allowed);
-      chosen.pop_back();
-    }
-  }
-
-  const NumberedRuns& all_;
-  const Suspects& possible_;
-  std::set<Suspects> found_;
-  size_t steps_ = 0;
+  bool gave_up() const { return steps > kMostSteps || found.size() >= kMostSets; }
 };
 
 /// Whether blaming `other` comes to the same as blaming `suspect`: a NIC of the bad host.
@@ -72,17 +33,49 @@ bool is_part_of(const NumberedSuspect& other, const NumberedSuspect& suspect) {
          other.host == suspect.host;
 }
 
+/// Adds the explanations that hold `chosen` and up to `size` suspects. Each run that must be slow needs a
+/// suspect that makes it so: sets grow by whatever would explain the first run that lacks one. None of
+/// them blames what comes to the same as `without`, if that is given.
+void add_explanations(const NumberedRuns& all, const Suspects& possible, size_t size,
+                      const NumberedSuspect* without, Suspects& chosen,
+                      Explanations& explanations) {
+  ++explanations.steps;
+  if (explanations.gave_up()) return;
+  const NumberedRun* missing = unexplained_by(all, chosen);
+  if (missing == nullptr) {
+    if (!explain(all, chosen)) return;
+    Suspects sorted = chosen;
+    std::ranges::sort(sorted);
+    explanations.found.insert(std::move(sorted));
+    return;
+  }
+  if (chosen.size() == size) return;
+  for (const NumberedSuspect& suspect : possible) {
+    if (without != nullptr && is_part_of(suspect, *without)) continue;
+    if (!slows(suspect, *missing) || std::ranges::count(chosen, suspect) > 0) continue;
+    chosen.push_back(suspect);
+    add_explanations(all, possible, size, without, chosen, explanations);
+    chosen.pop_back();
+  }
+}
+
+/// All of up to `size` suspects. What was found before is dropped; the steps go on counting.
+void find_explanations(const NumberedRuns& all, const Suspects& possible, size_t size,
+                       const NumberedSuspect* without, Explanations& explanations) {
+  explanations.found.clear();
+  Suspects chosen;
+  add_explanations(all, possible, size, without, chosen, explanations);
+}
+
 /// Explanations of one suspect more that do without one of `answer`. nullopt: too many to look at.
 std::optional<std::vector<Suspects>> ways_around(const NumberedRuns& all, const Suspects& possible,
                                                  const Suspects& answer) {
   std::vector<Suspects> ways;
   for (const NumberedSuspect& suspect : answer) {
-    Explanations others(all, possible);
-    const auto found = others.of_size(answer.size() + 1, [&](const NumberedSuspect& other) {
-      return !is_part_of(other, suspect);
-    });
+    Explanations others;
+    find_explanations(all, possible, answer.size() + 1, &suspect, others);
     if (others.gave_up()) return std::nullopt;
-    for (const Suspects& way : found) {
+    for (const Suspects& way : others.found) {
       // The same rail of every host is the rail of all hosts.
       const bool is_everywhere =
           suspect.kind == SuspectKind::Rail && suspect.host < 0 && way.size() == all.hosts.size() &&
@@ -118,14 +111,22 @@ std::vector<Suspects> doubts_of(const NumberedRuns& all, const Suspects& possibl
     }
     return doubts;
   }
-  doubts = Explanations(all, possible).of_size(sets.back().size() + 1, [](const NumberedSuspect&) {
-    return true;
-  });
+  Explanations larger;
+  find_explanations(all, possible, sets.back().size() + 1, nullptr, larger);
+  doubts.assign(larger.found.begin(), larger.found.end());
   std::erase_if(doubts, [&](const Suspects& doubt) { return std::ranges::count(sets, doubt) > 0; });
   return doubts;
 }
 
 // Words.
+
+Suspect suspect_of(const NumberedRuns& all, const NumberedSuspect& suspect) {
+  const auto name = [](const std::vector<std::string>& names, int n) {
+    return n < 0 ? std::string() : names[static_cast<size_t>(n)];
+  };
+  return {suspect.kind, name(all.hosts, suspect.host), name(all.hosts, suspect.other),
+          name(all.rails, suspect.rail)};
+}
 
 std::string suspects_text(const NumberedRuns& all, const Suspects& suspects) {
   std::vector<std::string> parts;
@@ -317,9 +318,10 @@ void judge_all(const NumberedRuns& all, NodeSetAnswer& answer) {
   }
   const Suspects& possible = *suspects;
   if (slow == 0) return judge_alike(all, possible, answer);
-  Explanations explanations(all, possible);
+  Explanations explanations;
   for (size_t size = 1; size <= kMostBad; ++size) {
-    const auto sets = explanations.of_size(size, [](const NumberedSuspect&) { return true; });
+    find_explanations(all, possible, size, nullptr, explanations);
+    const std::vector<Suspects> sets(explanations.found.begin(), explanations.found.end());
     if (!sets.empty()) return judge_sets(all, possible, sets, slow, compared, answer);
     if (explanations.gave_up()) break;
   }
@@ -330,11 +332,6 @@ void judge_all(const NumberedRuns& all, NodeSetAnswer& answer) {
 }
 
 }  // namespace
-
-std::string_view to_string(SuspectKind kind) {
-  constexpr std::string_view kNames[] = {"host", "link", "rail"};
-  return kNames[static_cast<size_t>(kind)];
-}
 
 std::string suspect_text(const Suspect& suspect) {
   if (suspect.kind == SuspectKind::Host) return "host " + suspect.host;

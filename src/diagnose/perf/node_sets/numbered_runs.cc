@@ -38,7 +38,7 @@ void read_names(const std::vector<NodeSetRun>& runs, NumberedRuns& all) {
   for (const NodeSetRun& run : runs) {
     std::set<std::string> more = hosts;
     more.insert(run.hosts.begin(), run.hosts.end());
-    if (!is_usable(run) || more.size() > kMostHosts) continue;
+    if (!is_usable(run) || more.size() > kMostRunHosts) continue;
     hosts = std::move(more);
     rails.insert(run.rails.begin(), run.rails.end());
     for (size_t n = 0; n < run.hosts.size(); ++n) rails.insert(part_of(run, n));
@@ -134,7 +134,47 @@ bool contradict(const std::vector<double>& values) {
   return least <= kSlowTo * most;
 }
 
+/// How a set of suspects fits a group. `missing` is a run that it does not slow and must.
+struct RunFit {
+  bool fits = true;
+  const NumberedRun* missing = nullptr;
+};
+
+RunFit fit_of(const NumberedRuns& all, const RunGroup& group,
+              std::span<const NumberedSuspect> suspects, bool hosts_count) {
+  bool slow_seen = false;
+  const NumberedRun* fast_seen = nullptr;
+  RunFit fit;
+  for (const size_t n : group.runs) {
+    const NumberedRun& compared = all.runs[n];
+    if (compared.pace == Pace::Unclear) continue;
+    const bool is_slow = slow_any(suspects, compared, hosts_count);
+    if (is_slow) slow_seen = true;
+    if (!is_slow && fast_seen == nullptr) fast_seen = &compared;
+    if (!group.told || is_slow == (compared.pace == Pace::Slow)) continue;
+    fit.fits = false;
+    if (!is_slow && fit.missing == nullptr) fit.missing = &compared;
+  }
+  // Alike, but some would be slow and some not.
+  if (!group.told && slow_seen && fast_seen != nullptr) return {false, fast_seen};
+  return fit;
+}
+
+/// The better of the two ways in which suspects may act on a group.
+RunFit best_fit(const NumberedRuns& all, const RunGroup& group,
+                std::span<const NumberedSuspect> suspects) {
+  const RunFit fit = fit_of(all, group, suspects, true);
+  if (fit.fits || !group.may_spare_host()) return fit;
+  const RunFit without = fit_of(all, group, suspects, false);
+  return without.fits || fit.missing == nullptr ? without : fit;
+}
+
 }  // namespace
+
+std::string_view to_string(SuspectKind kind) {
+  constexpr std::string_view kNames[] = {"host", "link", "rail"};
+  return kNames[static_cast<size_t>(kind)];
+}
 
 NumberedRuns number_runs(const std::vector<NodeSetRun>& runs) {
   NumberedRuns all;
@@ -200,45 +240,6 @@ bool slow_any(std::span<const NumberedSuspect> suspects, const NumberedRun& comp
   });
 }
 
-namespace {
-
-/// How a set of suspects fits a group. `missing` is a run that it does not slow and must.
-struct RunFit {
-  bool fits = true;
-  const NumberedRun* missing = nullptr;
-};
-
-RunFit fit_of(const NumberedRuns& all, const RunGroup& group,
-              std::span<const NumberedSuspect> suspects, bool hosts_count) {
-  bool slow_seen = false;
-  const NumberedRun* fast_seen = nullptr;
-  RunFit fit;
-  for (const size_t n : group.runs) {
-    const NumberedRun& compared = all.runs[n];
-    if (compared.pace == Pace::Unclear) continue;
-    const bool is_slow = slow_any(suspects, compared, hosts_count);
-    if (is_slow) slow_seen = true;
-    if (!is_slow && fast_seen == nullptr) fast_seen = &compared;
-    if (!group.told || is_slow == (compared.pace == Pace::Slow)) continue;
-    fit.fits = false;
-    if (!is_slow && fit.missing == nullptr) fit.missing = &compared;
-  }
-  // Alike, but some would be slow and some not.
-  if (!group.told && slow_seen && fast_seen != nullptr) return {false, fast_seen};
-  return fit;
-}
-
-/// The better of the two ways in which suspects may act on a group.
-RunFit best_fit(const NumberedRuns& all, const RunGroup& group,
-                std::span<const NumberedSuspect> suspects) {
-  const RunFit fit = fit_of(all, group, suspects, true);
-  if (fit.fits || !group.may_spare_host()) return fit;
-  const RunFit without = fit_of(all, group, suspects, false);
-  return without.fits || fit.missing == nullptr ? without : fit;
-}
-
-}  // namespace
-
 const NumberedRun* unexplained_by(const NumberedRuns& all,
                                   std::span<const NumberedSuspect> suspects) {
   for (const RunGroup& group : all.groups) {
@@ -298,14 +299,6 @@ std::optional<Suspects> possible_suspects(const NumberedRuns& all, size_t most) 
   }
   if (suspects.size() > most) return std::nullopt;
   return suspects;
-}
-
-Suspect suspect_of(const NumberedRuns& all, const NumberedSuspect& suspect) {
-  const auto name = [](const std::vector<std::string>& names, int n) {
-    return n < 0 ? std::string() : names[static_cast<size_t>(n)];
-  };
-  return {suspect.kind, name(all.hosts, suspect.host), name(all.hosts, suspect.other),
-          name(all.rails, suspect.rail)};
 }
 
 }  // namespace ncclog

@@ -18,13 +18,13 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/perf/node_sets/node_sets.h"
+#include "diagnose/perf/node_sets/node_set_runs.h"
 
 namespace ncclog {
 
-inline constexpr size_t kMostHosts = 1024;  ///< Runs with more are left out.
+inline constexpr size_t kMostRunHosts = 1024;  ///< Runs with more are left out.
 
-using HostSet = std::bitset<kMostHosts>;
+using HostSet = std::bitset<kMostRunHosts>;
 
 enum class Pace { Unclear, Fast, Slow };
 
@@ -55,6 +55,11 @@ struct RunGroup {
   /// What is wrong with a host as a whole (its switch, its CPUs) need not show in such runs.
   bool may_spare_host() const { return alone || inside; }
 };
+
+enum class SuspectKind { Host, Link, Rail };
+
+/// As JSON spells it: "host", "link", "rail".
+std::string_view to_string(SuspectKind kind);
 
 /// What may be bad, by numbers. Rail of all hosts: `host` is -1.
 struct NumberedSuspect {
@@ -94,16 +99,5 @@ bool explain(const NumberedRuns& all, std::span<const NumberedSuspect> suspects)
 /// Everything that may be bad, and makes no run slow that is known to be fast. nullopt: that is more
 /// than `most`.
 std::optional<Suspects> possible_suspects(const NumberedRuns& all, size_t most);
-
-Suspect suspect_of(const NumberedRuns& all, const NumberedSuspect& suspect);
-
-/// The runs that divide these explanations best, to be made at once (diagnose/perf/node_sets/next_runs.cc).
-/// One explanation may be empty: nothing is bad. Of runs that divide them alike those are taken that
-/// leave the fewest of `doubts`, larger explanations. Empty: no run would divide them.
-std::vector<NextRun> next_runs(const NumberedRuns& all, const std::vector<Suspects>& explanations,
-                               const std::vector<Suspects>& doubts = {});
-
-/// The same where there are too many to be listed: halves of `hosts`.
-std::vector<NextRun> halves_of(const NumberedRuns& all, const HostSet& hosts);
 
 }  // namespace ncclog
