@@ -4,20 +4,147 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/collectives.h"
 #include "base/text.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/hardware/pci_links.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
-#include "diagnose/perf/machine/measured_scope.h"
 #include "diagnose/settings/lint.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
 
 namespace ncclog {
 namespace {
+
+// Whose lines are about a measurement?
+//
+//   a/env.txt  a/log.txt  b/env.txt  b/log.txt    a table in a/log.txt: not those of b
+//
+// A process is asked if its lines stand in the file of the table, or if it is of the same
+// communicator or run; where no process of the file speaks for NCCL, all of its run are.
+
+constexpr uint32_t kNoInput = UINT32_MAX;
+
+uint32_t input_of(const Job& job, SourceRef where) {
+  const JobUnit* unit = unit_of(job, where);
+  return unit == nullptr ? kNoInput : unit->input;
+}
+
+std::string_view folder_of(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? std::string_view() : path.substr(0, slash + 1);
+}
+
+/// The processes and files whose lines count.
+struct MeasuredScope {
+  const Job& job;
+  std::vector<char> asked;  ///< By process.
+  std::string_view folder;  ///< Of the measurement's file, with its slash; owned by the job.
+  bool any_file = true;     ///< Nothing was measured: all files are asked.
+  const Communicator* comm = nullptr;  ///< That was measured; nullptr: not known.
+
+  bool asks(int process) const { return process >= 0 && asked[static_cast<size_t>(process)] != 0; }
+
+  /// A file that is beside the table's or above it.
+  bool asks_file(std::string_view path) const {
+    return any_file || folder.starts_with(folder_of(path));
+  }
+
+  /// The same of the file of a line.
+  bool asks_file(SourceRef where) const {
+    if (any_file) return true;
+    const uint32_t input = input_of(job, where);
+    return input != kNoInput && asks_file(job.inputs[input].path);
+  }
+};
+
+/// Processes of the file, if they speak for NCCL; else those of the run.
+void ask_processes(const Measurement& measurement, MeasuredScope& scope) {
+  const Job& job = scope.job;
+  const uint32_t input = input_of(job, measurement.first);
+  bool any = false;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    const bool in_file = input != kNoInput && input_of(job, process.first) == input;
+    scope.asked[p] = in_file;
+    any |= in_file && process.has_nccl;
+  }
+  if (any) return;
+  std::ranges::fill(scope.asked, 1);
+  for (const int p : processes_of_other_runs(job, measurement.process)) {
+    scope.asked[static_cast<size_t>(p)] = 0;
+  }
+}
+
+/// The communicator that was measured: of as many ranks, some of them asked.
+const Communicator* communicator_of(const Measurement& measurement, const MeasuredScope& scope) {
+  const Job& job = scope.job;
+  if (measurement.communicator >= 0) return &nth_communicator(job, measurement.communicator);
+  for (const Communicator& comm : job.communicators) {
+    if (measurement.nranks > 0 && comm.nranks != measurement.nranks) continue;
+    const bool is_asked = std::ranges::any_of(
+        comm.ranks, [&](const CommRank& rank) { return scope.asks(rank.process); });
+    if (is_asked) return &comm;
+  }
+  return nullptr;
+}
+
+/// Those of one measurement.
+MeasuredScope scope_of(const Job& job, const Measurement& measurement) {
+  MeasuredScope scope = {
+      .job = job, .asked = std::vector<char>(job.processes.size()), .any_file = false};
+  const uint32_t input = input_of(job, measurement.first);
+  if (input == kNoInput) {
+    scope.any_file = true;
+  } else {
+    scope.folder = folder_of(job.inputs[input].path);
+  }
+  ask_processes(measurement, scope);
+  scope.comm = communicator_of(measurement, scope);
+  if (scope.comm != nullptr) {
+    for (const CommRank& rank : scope.comm->ranks) {
+      if (rank.process >= 0) scope.asked[static_cast<size_t>(rank.process)] = 1;
+    }
+  }
+  return scope;
+}
+
+/// All of the job, and its largest communicator.
+MeasuredScope scope_of(const Job& job) {
+  MeasuredScope scope = {.job = job, .asked = std::vector<char>(job.processes.size(), 1)};
+  if (!job.communicators.empty()) scope.comm = &job.communicators.front();
+  return scope;
+}
+
+/// As for_each_said, of the processes that are asked. Where a folder holds thousands of tests, each
+/// asks its own processes alone; where one is asked of thousands of ranks, their lines share texts.
+template <typename T, typename Use>
+void for_each_asked(const MeasuredScope& scope, Use use) {
+  const Job& job = scope.job;
+  const auto asked = static_cast<size_t>(std::ranges::count(scope.asked, 1));
+  if (2 * asked > scope.asked.size()) {
+    for_each_said<T>(job, [&](const Said<T>& said) {
+      if (scope.asks(said.process)) use(said);
+    });
+    return;
+  }
+  for (size_t p = 0; p < scope.asked.size(); ++p) {
+    if (!scope.asked[p]) continue;
+    for (const size_t log : job.processes[p].logs) {
+      const Records kept = job.logs[log].records.kept(kKindIndex<T>);
+      for (size_t place = kept.first_place(); place < kept.end_place(); ++place) {
+        const ReadRecord line{kept.all(), static_cast<uint32_t>(place)};
+        const T message = read_message<T>(line.message());
+        use(Said<T>{static_cast<int>(p), message, line});
+      }
+    }
+  }
+}
 
 /// A few lines show it as well as a thousand.
 void keep(std::vector<Evidence>& lines, Evidence line) {
