@@ -32,15 +32,16 @@ struct Threshold {
   bool are_made_good = true;  ///< Calls, by others in which a party is ahead.
 };
 
-/// The calls in which a party is late.
-struct LateCalls {
-  std::vector<size_t> calls;
-  size_t made_good = 0;  ///< More of them, that others make good.
+/// Somebody who is late, and in which calls.
+struct LateSuspect {
+  size_t party = 0;
+  std::vector<size_t> late;
+  size_t made_good = 0;  ///< More such calls, that others make good.
 };
 
 /// A call in which a party is as much ahead, shortly before or after, makes a late one good: then it
 /// left a call at another time than the others, and nobody waited for it twice.
-LateCalls late_calls(const CallSeries& behind, const Threshold& threshold) {
+LateSuspect late_calls(size_t party, const CallSeries& behind, const Threshold& threshold) {
   constexpr size_t kShortly = 8;
   std::vector<size_t> late;
   for (size_t c = threshold.warm_up; c < behind.size(); ++c) {
@@ -59,7 +60,7 @@ LateCalls late_calls(const CallSeries& behind, const Threshold& threshold) {
     if (nearest < behind.size()) is_made_good[nearest] = true;
   }
   const size_t made_good = std::erase_if(late, [&](size_t c) { return is_made_good[c]; });
-  return {std::move(late), made_good};
+  return {party, std::move(late), made_good};
 }
 
 /// The logarithm of the probability of `count` or more of what comes `expected` times on average.
@@ -153,33 +154,27 @@ LateParty describe_party(const CallTimes& times, const CommonCalls& calls, const
   return result;
 }
 
-/// Somebody who is late, and in which calls.
-struct LateSuspect {
-  size_t party = 0;
-  std::vector<size_t> late;
-};
-
 /// Those who are late by `threshold`, in enough calls, that are no start and not made good.
 std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
                                  const std::vector<RankParty>& parties,
                                  const Threshold& threshold) {
-  std::vector<LateCalls> late;
+  std::vector<LateSuspect> suspects;
   std::vector<size_t> counts;
-  for (const CallSeries& series : behind) {
-    late.push_back(late_calls(series, threshold));
-    counts.push_back(late.back().calls.size() + late.back().made_good);
+  for (size_t p = 0; p < parties.size(); ++p) {
+    suspects.push_back(late_calls(p, behind[p], threshold));
+    counts.push_back(suspects.back().late.size() + suspects.back().made_good);
   }
   const double noise[] = {noise_of_medians(behind, parties, false),
                           noise_of_medians(behind, parties, true)};
   std::vector<LateSuspect> result;
   for (size_t p = 0; p < parties.size(); ++p) {
-    std::vector<size_t>& own = late[p].calls;
+    const std::vector<size_t>& own = suspects[p].late;
     const auto count = static_cast<double>(own.size());
     const size_t calls = behind[p].size();
     const auto judged = static_cast<double>(calls - threshold.warm_up);
     // Where many are made good, what makes the others good may be calls that are not known.
     const bool are_enough = own.size() >= kLeastLateCalls && count >= kLeastShareOfCalls * judged &&
-                            own.size() > 2 * late[p].made_good;
+                            own.size() > 2 * suspects[p].made_good;
     if (!are_enough) continue;
     // What is late at the beginning alone is a start.
     const auto later = std::ranges::lower_bound(own, calls / 4);
@@ -187,7 +182,7 @@ std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
     const bool is_often =
         log_of_poisson_tail(own.size(), usual_count(counts, parties, p)) < kLogOfChance;
     if (is_often || is_always_late(behind[p], threshold, noise[parties[p].is_host ? 1 : 0])) {
-      result.push_back({p, std::move(own)});
+      result.push_back(std::move(suspects[p]));
     }
   }
   return result;

@@ -29,11 +29,7 @@ constexpr HostRow kHostRows[] = {
 #include "diagnose/perf/machine/host_types.inc"
 };
 
-struct FactorRow {
-  std::string_view key, figure, source;
-};
-
-constexpr FactorRow kFactorRows[] = {
+constexpr PathFactor kPathFactors[] = {
 #include "diagnose/perf/machine/path_factors.inc"
 };
 
@@ -173,14 +169,13 @@ const HostType* find_host_type(const HostHints& hints) {
 }
 
 const PathFactor* find_path_factor(std::string_view key) {
-  static const auto kFactors = made_of(kFactorRows, [](const FactorRow& row) {
-    return PathFactor{row.key, figure_of(row.figure), row.source};
-  });
-  const auto found = std::ranges::find(kFactors, key, &PathFactor::key);
-  return found == kFactors.end() ? nullptr : &*found;
+  const auto* found = std::ranges::find(kPathFactors, key, &PathFactor::key);
+  return found == std::end(kPathFactors) ? nullptr : found;
 }
 
-double path_factor(std::string_view key) { return find_path_factor(key)->figure; }
+double PathFactor::value() const { return figure_of(figure); }
+
+double path_factor(std::string_view key) { return find_path_factor(key)->value(); }
 
 double rate_of_device(std::string_view name) {
   constexpr double kOmniPath = 100;

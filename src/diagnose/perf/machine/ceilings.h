@@ -113,11 +113,13 @@ const HostType* find_host_type(const HostHints& hints);
 std::span<const GpuModel> gpu_models();
 std::span<const HostType> host_types();
 
-/// A figure of path_factors.table.
+/// A line of path_factors.table.
 struct PathFactor {
   std::string_view key;
-  double figure = 0;
+  std::string_view figure;  ///< As value() reads it.
   std::string_view source;
+
+  double value() const;
 };
 
 /// The row of that key; nullptr: there is none.

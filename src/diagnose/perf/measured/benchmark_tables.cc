@@ -309,15 +309,6 @@ class BenchmarkReader {
   std::map<Operation, size_t> verbose_;  ///< By operation: into all_.
 };
 
-}  // namespace
-
-Operation operation_of_torch(std::string_view op) {
-  const Operation found = operation_of(op, AliasSource::Torch);
-  return found == Operation::Unknown ? operation_of(op, AliasSource::Param) : found;
-}
-
-namespace {
-
 /// Where a launcher tells whose line is whose, each rank's trials are read for themselves, and
 /// rank 0 alone says of how many bytes they are.
 void join_trials(std::vector<Measurement>&& trials, std::vector<Measurement>& all) {
@@ -358,6 +349,11 @@ void add_what_rows_tell(Measurement& one) {
 }
 
 }  // namespace
+
+Operation operation_of_torch(std::string_view op) {
+  const Operation found = operation_of(op, AliasSource::Torch);
+  return found == Operation::Unknown ? operation_of(op, AliasSource::Param) : found;
+}
 
 std::vector<Measurement> benchmark_measurements(const Job& job) {
   std::vector<Measurement> all;

@@ -39,18 +39,16 @@ const NcclTestsRow* largest_row(const NcclTestsRun& run) {
 
 /// Bytes of an element, by the names of nccl-tests, rccl-tests and PyTorch; 0: unknown.
 int64_t element_bytes(std::string_view datatype) {
-  struct Row {
-    std::string_view name;
-    int64_t bytes;
-  };
-  constexpr Row kRows[] = {{"int8", 1},     {"uint8", 1},    {"char", 1},     {"f8e4m3", 1},
-                           {"f8e5m2", 1},   {"fp8_e4m3", 1}, {"fp8_e5m2", 1}, {"fp8e4m3", 1},
-                           {"fp8e5m2", 1},  {"half", 2},     {"float16", 2},  {"fp16", 2},
-                           {"bfloat16", 2}, {"bf16", 2},     {"float", 4},    {"float32", 4},
-                           {"int", 4},      {"int32", 4},    {"uint32", 4},   {"double", 8},
-                           {"float64", 8},  {"int64", 8},    {"uint64", 8}};
-  const auto* found = std::ranges::find(kRows, datatype, &Row::name);
-  return found == std::end(kRows) ? 0 : found->bytes;
+  constexpr std::string_view kByWidth[] = {
+      "int8 uint8 char f8e4m3 f8e5m2 fp8_e4m3 fp8_e5m2 fp8e4m3 fp8e5m2",
+      "half float16 fp16 bfloat16 bf16", "float float32 int int32 uint32",
+      "double float64 int64 uint64"};
+  int64_t width = 1;
+  for (const std::string_view names : kByWidth) {
+    if (std::ranges::count(split_blanks(names), datatype) > 0) return width;
+    width *= 2;
+  }
+  return 0;
 }
 
 /// By how much the size of a row exceeds its count; 0: it does not say, 1: they are the same.

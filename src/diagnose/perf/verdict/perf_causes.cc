@@ -61,7 +61,7 @@ void add_protocol(const Machine& machine, double expected, Causes& causes) {
     double path = part_of(expected, "ll");
     if (machine.nhosts == 1 && machine.gpu != nullptr && is_joined(machine)) {
       const PathFactor* most = find_path_factor(fmt::format("ll-{}", machine.gpu->family));
-      if (most != nullptr) path = path > 0 ? std::min(path, most->figure) : most->figure;
+      if (most != nullptr) path = path > 0 ? std::min(path, most->value()) : most->value();
     }
     causes.push_back({Stage::Protocol,
                       "ll",
@@ -248,7 +248,7 @@ void add_channels(const Machine& machine, double expected, Causes& causes) {
   if (machine.channels <= 0 || machine.gpu == nullptr || machine.nhosts > 1) return;
   const PathFactor* each = find_path_factor(fmt::format("channel-{}", machine.gpu->family));
   if (each == nullptr) return;
-  const double path = machine.channels * each->figure;
+  const double path = machine.channels * each->value();
   if (!is_joined(machine) || expected <= 0 || path >= expected) return;
   PerfCause cause = {Stage::Channels,
                      "few-channels",

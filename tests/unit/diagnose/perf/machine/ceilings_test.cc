@@ -108,7 +108,7 @@ TEST(PathFactors, HoldWhatTheJudgeAsksFor) {
         "efa-without-gdr", "surely-rdma"}) {
     const PathFactor* factor = find_path_factor(key);
     ASSERT_NE(factor, nullptr) << key;
-    EXPECT_GT(factor->figure, 0) << key;
+    EXPECT_GT(factor->value(), 0) << key;
     EXPECT_FALSE(factor->source.empty()) << key;
   }
   EXPECT_EQ(find_path_factor("none"), nullptr);
