@@ -1,4 +1,4 @@
-#include "model/pci_devices.h"
+#include "model/companions/pci_devices.h"
 
 #include <fmt/format.h>
 
