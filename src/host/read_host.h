@@ -11,7 +11,7 @@
 #include <string>
 
 #include "host/host_tree.h"
-#include "model/host_report.h"
+#include "model/companions/host_report.h"
 
 namespace ncclog {
 

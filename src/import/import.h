@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "log/settings.h"
+#include "model/companions/inspector.h"
+#include "model/companions/nccl_tests.h"
+#include "model/companions/pci_devices.h"
 #include "model/flight_recorder.h"
-#include "model/inspector.h"
-#include "model/nccl_tests.h"
-#include "model/pci_devices.h"
 #include "model/ras.h"
 #include "model/topology.h"
 

@@ -177,82 +177,7 @@ class SystemParser {
   std::map<int, int> at_column_;  ///< The last node whose text begins in that column.
 };
 
-}  // namespace
-
-std::optional<NodeName> parse_node_name(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (slash == text.npos || !equals_one_of(text.substr(0, slash), kKinds)) return std::nullopt;
-  NodeName name{std::string(text.substr(0, slash)), 0, 0};
-  const std::string_view id = text.substr(slash + 1);
-  const size_t dash = id.find('-');
-  if (dash != id.npos) {
-    const auto system = parse_hex(id.substr(0, dash));
-    const auto local = parse_hex(id.substr(dash + 1));
-    if (!system || !local) return std::nullopt;
-    name.system = *system;
-    name.local = *local;
-    return name;
-  }
-  // Numbers of networks and CPUs were decimal as long as ids had no system.
-  const auto decimal = name.kind == "NET" || name.kind == "CPU" ? parse_int(id) : std::nullopt;
-  const auto local = decimal && *decimal >= 0 ? static_cast<uint64_t>(*decimal) : parse_hex(id);
-  if (!local) return std::nullopt;
-  name.local = *local;
-  return name;
-}
-
-std::string to_string(const NodeName& name) {
-  return fmt::format("{}/{:x}-{:x}", name.kind, name.system, name.local);
-}
-
-SystemTopology parse_system(const BoundedLines& lines) {
-  SystemParser parser;
-  for (const IndentedLine& line : lines.lines()) parser.add(line);
-  SystemTopology topology = parser.take();
-  topology.cut |= lines.cut();
-  return topology;
-}
-
-void add_system(SystemTopology& topology, const SystemTopology& other,
-                std::optional<uint64_t> only) {
-  topology.max_bw = std::max(topology.max_bw, other.max_bw);
-  topology.total_bw = std::max(topology.total_bw, other.total_bw);
-  topology.cut |= other.cut;
-  std::map<NodeName, int> place;
-  for (size_t n = 0; n < topology.nodes.size(); ++n) {
-    place.emplace(topology.nodes[n].name, static_cast<int>(n));
-  }
-  std::vector<int> here;  // By node of `other`; -1: it is left out.
-  const size_t known_before = topology.nodes.size();
-  for (const SystemNode& node : other.nodes) {
-    here.push_back(-1);
-    if (only && node.name.system != *only) continue;
-    const auto [known, is_new] =
-        place.try_emplace(node.name, static_cast<int>(topology.nodes.size()));
-    here.back() = known->second;
-    if (is_new) topology.nodes.push_back(node);
-  }
-  for (size_t n = known_before; n < topology.nodes.size(); ++n) {
-    int& parent = topology.nodes[n].parent;
-    if (parent >= 0) parent = here[static_cast<size_t>(parent)];
-  }
-  const auto add_edges = [&](auto& edges, const auto& others) {
-    std::set<std::pair<int, int>> known;
-    for (const auto& edge : edges) known.emplace(edge.from, edge.to);
-    for (auto edge : others) {
-      edge.from = here[static_cast<size_t>(edge.from)];
-      edge.to = here[static_cast<size_t>(edge.to)];
-      if (edge.from < 0 || edge.to < 0) continue;
-      if (known.emplace(edge.from, edge.to).second) edges.change().push_back(std::move(edge));
-    }
-  };
-  add_edges(topology.links, other.links);
-  add_edges(topology.paths, other.paths);
-}
-
 // Rings and trees.
-
-namespace {
 
 bool is_rank(int rank, size_t nranks) { return rank >= 0 && static_cast<size_t>(rank) < nranks; }
 
@@ -309,39 +234,6 @@ std::vector<int> follow(const std::vector<int>& next) {
   return order;
 }
 
-}  // namespace
-
-Ring check_ring(const RingSayings& says) {
-  Ring ring;
-  const size_t nranks = says.next.size();
-  const auto seen =
-      static_cast<size_t>(std::ranges::count_if(says.next, [](int next) { return next >= 0; }));
-  ring.order = says.listed.empty() ? follow(says.next) : says.listed;
-  const auto give = [&](GraphCheck check, std::string remark) {
-    ring.check = check;
-    ring.remark = std::move(remark);
-    return ring;
-  };
-  if (says.contradictory) return give(GraphCheck::Unknown, "its lines contradict each other");
-  std::string fault = says.listed_whole ? fault_of_list(says.listed, nranks) : "";
-  if (fault.empty() && says.listed_whole) fault = fault_between(says);
-  if (fault.empty()) fault = fault_of_neighbours(says);
-  if (!fault.empty()) return give(GraphCheck::Broken, std::move(fault));
-  if (says.listed_whole) return give(GraphCheck::Sound, "");
-  if (seen == nranks && nranks > 0) {
-    ring.order = follow(says.next);
-    if (ring.order.size() == nranks) return give(GraphCheck::Sound, "");
-    return give(GraphCheck::Broken,
-                fmt::format("it closes after {} of {} ranks", ring.order.size(), nranks));
-  }
-  return give(GraphCheck::Unknown,
-              says.listed.empty()
-                  ? fmt::format("{} of {} ranks tell their neighbours", seen, nranks)
-                  : fmt::format("the list is cut after {} ranks", says.listed.size()));
-}
-
-namespace {
-
 /// An edge whose ends do not name each other; empty if there is none.
 std::string fault_of_edges(const std::vector<TreePlace>& places) {
   const auto at = [&](int rank) -> const TreePlace& { return places[static_cast<size_t>(rank)]; };
@@ -383,47 +275,6 @@ int depth_of(const std::vector<TreePlace>& places, int rank) {
   }
   return -1;
 }
-
-}  // namespace
-
-Tree check_tree(const std::vector<TreePlace>& places) {
-  Tree tree;
-  size_t seen = 0;
-  std::vector<int> roots;
-  for (const TreePlace& place : places) {
-    tree.parents.push_back(place.rank < 0 ? Tree::kUnseen : place.up);
-    seen += place.rank >= 0 ? 1 : 0;
-    if (place.rank >= 0 && place.up < 0) roots.push_back(place.rank);
-  }
-  if (roots.size() == 1) tree.root = roots.front();
-  const auto give = [&](GraphCheck check, std::string remark) {
-    tree.check = check;
-    tree.remark = std::move(remark);
-    return tree;
-  };
-  std::string fault = fault_of_edges(places);
-  if (!fault.empty()) return give(GraphCheck::Broken, std::move(fault));
-  if (roots.size() > 1) {
-    return give(GraphCheck::Broken,
-                fmt::format("ranks {} and {} are both roots", roots[0], roots[1]));
-  }
-  if (seen < places.size()) {
-    return give(GraphCheck::Unknown,
-                fmt::format("{} of {} ranks tell their place", seen, places.size()));
-  }
-  int deepest = 0;
-  for (size_t r = 0; r < places.size(); ++r) {
-    const int depth = depth_of(places, static_cast<int>(r));
-    if (depth < 0) {
-      return give(GraphCheck::Broken, fmt::format("rank {} does not reach a root", r));
-    }
-    deepest = std::max(deepest, depth);
-  }
-  tree.depth = deepest;
-  return give(GraphCheck::Sound, "");
-}
-
-namespace {
 
 /// A torn line may print any size, so ranks that say nothing must not cost much: with fewer than
 /// one speaking rank in kRanksPerVoice there is nothing to check.
@@ -612,6 +463,143 @@ std::vector<std::string_view> cells_of(std::string_view row) {
 }
 
 }  // namespace
+
+std::optional<NodeName> parse_node_name(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == text.npos || !equals_one_of(text.substr(0, slash), kKinds)) return std::nullopt;
+  NodeName name{std::string(text.substr(0, slash)), 0, 0};
+  const std::string_view id = text.substr(slash + 1);
+  const size_t dash = id.find('-');
+  if (dash != id.npos) {
+    const auto system = parse_hex(id.substr(0, dash));
+    const auto local = parse_hex(id.substr(dash + 1));
+    if (!system || !local) return std::nullopt;
+    name.system = *system;
+    name.local = *local;
+    return name;
+  }
+  // Numbers of networks and CPUs were decimal as long as ids had no system.
+  const auto decimal = name.kind == "NET" || name.kind == "CPU" ? parse_int(id) : std::nullopt;
+  const auto local = decimal && *decimal >= 0 ? static_cast<uint64_t>(*decimal) : parse_hex(id);
+  if (!local) return std::nullopt;
+  name.local = *local;
+  return name;
+}
+
+std::string to_string(const NodeName& name) {
+  return fmt::format("{}/{:x}-{:x}", name.kind, name.system, name.local);
+}
+
+SystemTopology parse_system(const BoundedLines& lines) {
+  SystemParser parser;
+  for (const IndentedLine& line : lines.lines()) parser.add(line);
+  SystemTopology topology = parser.take();
+  topology.cut |= lines.cut();
+  return topology;
+}
+
+void add_system(SystemTopology& topology, const SystemTopology& other,
+                std::optional<uint64_t> only) {
+  topology.max_bw = std::max(topology.max_bw, other.max_bw);
+  topology.total_bw = std::max(topology.total_bw, other.total_bw);
+  topology.cut |= other.cut;
+  std::map<NodeName, int> place;
+  for (size_t n = 0; n < topology.nodes.size(); ++n) {
+    place.emplace(topology.nodes[n].name, static_cast<int>(n));
+  }
+  std::vector<int> here;  // By node of `other`; -1: it is left out.
+  const size_t known_before = topology.nodes.size();
+  for (const SystemNode& node : other.nodes) {
+    here.push_back(-1);
+    if (only && node.name.system != *only) continue;
+    const auto [known, is_new] =
+        place.try_emplace(node.name, static_cast<int>(topology.nodes.size()));
+    here.back() = known->second;
+    if (is_new) topology.nodes.push_back(node);
+  }
+  for (size_t n = known_before; n < topology.nodes.size(); ++n) {
+    int& parent = topology.nodes[n].parent;
+    if (parent >= 0) parent = here[static_cast<size_t>(parent)];
+  }
+  const auto add_edges = [&](auto& edges, const auto& others) {
+    std::set<std::pair<int, int>> known;
+    for (const auto& edge : edges) known.emplace(edge.from, edge.to);
+    for (auto edge : others) {
+      edge.from = here[static_cast<size_t>(edge.from)];
+      edge.to = here[static_cast<size_t>(edge.to)];
+      if (edge.from < 0 || edge.to < 0) continue;
+      if (known.emplace(edge.from, edge.to).second) edges.change().push_back(std::move(edge));
+    }
+  };
+  add_edges(topology.links, other.links);
+  add_edges(topology.paths, other.paths);
+}
+
+Ring check_ring(const RingSayings& says) {
+  Ring ring;
+  const size_t nranks = says.next.size();
+  const auto seen =
+      static_cast<size_t>(std::ranges::count_if(says.next, [](int next) { return next >= 0; }));
+  ring.order = says.listed.empty() ? follow(says.next) : says.listed;
+  const auto give = [&](GraphCheck check, std::string remark) {
+    ring.check = check;
+    ring.remark = std::move(remark);
+    return ring;
+  };
+  if (says.contradictory) return give(GraphCheck::Unknown, "its lines contradict each other");
+  std::string fault = says.listed_whole ? fault_of_list(says.listed, nranks) : "";
+  if (fault.empty() && says.listed_whole) fault = fault_between(says);
+  if (fault.empty()) fault = fault_of_neighbours(says);
+  if (!fault.empty()) return give(GraphCheck::Broken, std::move(fault));
+  if (says.listed_whole) return give(GraphCheck::Sound, "");
+  if (seen == nranks && nranks > 0) {
+    ring.order = follow(says.next);
+    if (ring.order.size() == nranks) return give(GraphCheck::Sound, "");
+    return give(GraphCheck::Broken,
+                fmt::format("it closes after {} of {} ranks", ring.order.size(), nranks));
+  }
+  return give(GraphCheck::Unknown,
+              says.listed.empty()
+                  ? fmt::format("{} of {} ranks tell their neighbours", seen, nranks)
+                  : fmt::format("the list is cut after {} ranks", says.listed.size()));
+}
+
+Tree check_tree(const std::vector<TreePlace>& places) {
+  Tree tree;
+  size_t seen = 0;
+  std::vector<int> roots;
+  for (const TreePlace& place : places) {
+    tree.parents.push_back(place.rank < 0 ? Tree::kUnseen : place.up);
+    seen += place.rank >= 0 ? 1 : 0;
+    if (place.rank >= 0 && place.up < 0) roots.push_back(place.rank);
+  }
+  if (roots.size() == 1) tree.root = roots.front();
+  const auto give = [&](GraphCheck check, std::string remark) {
+    tree.check = check;
+    tree.remark = std::move(remark);
+    return tree;
+  };
+  std::string fault = fault_of_edges(places);
+  if (!fault.empty()) return give(GraphCheck::Broken, std::move(fault));
+  if (roots.size() > 1) {
+    return give(GraphCheck::Broken,
+                fmt::format("ranks {} and {} are both roots", roots[0], roots[1]));
+  }
+  if (seen < places.size()) {
+    return give(GraphCheck::Unknown,
+                fmt::format("{} of {} ranks tell their place", seen, places.size()));
+  }
+  int deepest = 0;
+  for (size_t r = 0; r < places.size(); ++r) {
+    const int depth = depth_of(places, static_cast<int>(r));
+    if (depth < 0) {
+      return give(GraphCheck::Broken, fmt::format("rank {} does not reach a root", r));
+    }
+    deepest = std::max(deepest, depth);
+  }
+  tree.depth = deepest;
+  return give(GraphCheck::Sound, "");
+}
 
 std::string_view to_string(GraphCheck check) {
   constexpr std::string_view kNames[] = {"unknown", "sound", "broken"};

@@ -33,7 +33,7 @@ struct Subject {
   bool operator==(const Subject&) const = default;
 };
 
-/// What reports of hosts (model/host_report.h) say about a finding.
+/// What reports of hosts (model/companions/host_report.h) say about a finding.
 struct HostCheck {
   enum class Answer {
     None,       ///< Nothing.

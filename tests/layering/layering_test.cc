@@ -54,6 +54,12 @@ constexpr Row kRows[] = {
     {"diagnose/network/gids.cc", "#include \"diagnose/facts/fact.h\"\n", ""},
     {"diagnose/facts/fact.cc", "#include \"diagnose/network/gids.h\"\n",
      "diagnose/facts/fact.cc:1: diagnose/facts may not include diagnose/network/gids.h"},
+    {"diagnose/perf/verdict/expectation.cc", "#include \"diagnose/perf/machine/machine.h\"\n", ""},
+    {"diagnose/compare/work_facts.cc", "#include \"diagnose/perf/late/late_ranks.h\"\n", ""},
+    {"diagnose/perf/machine/machine.cc", "#include \"diagnose/perf/verdict/expectation.h\"\n",
+     "diagnose/perf/machine/machine.cc:1: diagnose/perf/machine may not include "
+     "diagnose/perf/verdict/expectation.h"},
+    {"diagnose/perf/curve.cc", "", "diagnose/perf/curve.cc:1: no layer of this name"},
     {"rules/load_rules.cc", "#include \"report/report.h\"\n",
      "rules/load_rules.cc:1: rules may not include report/report.h"},
     {"model/job.cc", "#include <re2/re2.h>\n", "model/job.cc:1: model may not include re2/re2.h"},

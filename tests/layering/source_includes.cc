@@ -51,13 +51,25 @@ const std::vector<Layer>& layer_table() {
        {"diagnose/network", "diagnose/outcome", "diagnose/facts", "model/ledger", "model", "log/*",
         "base"},
        {"fmt/"}},
-      {"diagnose/perf",
-       {"diagnose/calls", "diagnose/hardware", "diagnose/settings", "diagnose/network",
-        "diagnose/outcome", "diagnose/facts", "model/ledger", "model", "log/*", "base"},
+      {"diagnose/perf/measured", {"diagnose/facts", "model", "log/*", "base"}, {"fmt/"}},
+      {"diagnose/perf/machine",
+       {"diagnose/perf/measured", "diagnose/hardware", "diagnose/settings", "diagnose/network",
+        "diagnose/facts", "model", "log/*", "base"},
+       {"fmt/"}},
+      {"diagnose/perf/verdict",
+       {"diagnose/perf/machine", "diagnose/perf/measured", "diagnose/settings", "diagnose/facts",
+        "model", "log/*", "base"},
+       {"fmt/"}},
+      {"diagnose/perf/late",
+       {"diagnose/facts", "model/ledger", "model", "log/*", "base"},
+       {"fmt/"}},
+      {"diagnose/perf/node_sets",
+       {"diagnose/perf/verdict", "diagnose/perf/measured", "diagnose/settings", "diagnose/facts",
+        "model", "log/*", "base"},
        {"fmt/"}},
       {"diagnose/iterations", {"diagnose/facts", "model", "log/*", "base"}, {"fmt/"}},
       {"diagnose/compare",
-       {"diagnose/perf", "diagnose/iterations", "diagnose/hosts", "diagnose/settings",
+       {"diagnose/perf/*", "diagnose/iterations", "diagnose/hosts", "diagnose/settings",
         "diagnose/network", "diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
        {"fmt/"}},
       {"rules",
@@ -96,13 +108,14 @@ const Layer* find_layer(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
-/// The room "model/shard" if the table has it, else the folder "model"; empty: in no folder.
+/// The innermost room that the table has of a path ("diagnose/perf/late", "model/shard"), else its
+/// first folder ("model"); empty: in no folder.
 std::string_view layer_name(std::string_view path) {
   if (path == "main.cc" || path == "huge_pages.cc") return "app";  // The executable.
-  const size_t folder = path.find('/');
-  if (folder == path.npos) return {};
-  const std::string_view room = path.substr(0, path.find('/', folder + 1));
-  return find_layer(room) != nullptr ? room : path.substr(0, folder);
+  for (size_t end = path.rfind('/'); end != path.npos && end > 0; end = path.rfind('/', end - 1)) {
+    if (find_layer(path.substr(0, end)) != nullptr) return path.substr(0, end);
+  }
+  return path.substr(0, path.find('/') == path.npos ? 0 : path.find('/'));
 }
 
 /// The file in `#include "x"` or `#include <x>`, quotes included; nullopt for other lines.
@@ -131,8 +144,11 @@ bool is_allowed(const Layer& layer, std::string_view include) {
   if (starts_with_any(file, kLibraries)) return starts_with_any(file, layer.libraries);
   if (include[0] == '<') return true;
   const std::string_view other = layer_name(file);
-  const std::string all_rooms = std::string(other.substr(0, other.find('/'))) + "/*";
-  return other == layer.name || contains(layer.layers, other) || contains(layer.layers, all_rooms);
+  if (other == layer.name || contains(layer.layers, other)) return true;
+  for (size_t end = other.find('/');; end = other.find('/', end + 1)) {
+    if (contains(layer.layers, std::string(other.substr(0, end)) + "/*")) return true;
+    if (end == other.npos) return false;
+  }
 }
 
 using Path = std::filesystem::path;

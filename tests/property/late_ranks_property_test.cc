@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "diagnose/perf/late_ranks.h"
+#include "diagnose/perf/late/late_ranks.h"
 #include "support/late_job.h"
 #include "support/paths.h"
 

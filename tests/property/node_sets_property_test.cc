@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/perf/node_sets.h"
+#include "diagnose/perf/node_sets/node_sets.h"
 #include "support/paths.h"
 
 namespace ncclog {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/perf/late_ranks.h"
+#include "diagnose/perf/late/late_ranks.h"
 
 namespace ncclog {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "model/host_report.h"
+#include "model/companions/host_report.h"
 
 namespace ncclog {
 

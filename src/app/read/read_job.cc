@@ -8,7 +8,7 @@
 
 #include "app/read/read_document.h"
 #include "app/read/scan.h"
-#include "diagnose/perf/call_times.h"
+#include "diagnose/perf/late/call_times.h"
 #include "log/event.h"
 #include "model/build/build_job.h"
 #include "part/merge_parts.h"

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "diagnose/calls/messages.h"
-#include "diagnose/perf/measurement.h"
-#include "diagnose/perf/perf_verdict.h"
+#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/verdict/perf_verdict.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"
 #include "log/event.h"

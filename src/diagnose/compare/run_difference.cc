@@ -29,93 +29,6 @@ std::string_view take_name(std::string_view& text) {
   return name;
 }
 
-}  // namespace
-
-std::span<const TopicRow> topic_rows() {
-  static const std::vector<TopicRow> rows = [] {
-    std::vector<TopicRow> all(setup_topics().begin(), setup_topics().end());
-    all.insert(all.end(), work_topics().begin(), work_topics().end());
-    std::ranges::sort(all, {}, &TopicRow::topic);
-    return all;
-  }();
-  return rows;
-}
-
-const TopicRow& row_of(Topic topic) { return topic_rows()[static_cast<size_t>(topic)]; }
-
-std::string_view to_string(Topic topic) { return row_of(topic).name; }
-
-ComparedFacts compared_facts(const Job& job, const std::set<int>& ranks) {
-  Instance compared = job_instance(job);
-  std::erase_if(compared.processes, [&](int process) {
-    return !ranks.empty() && !ranks.contains(nth_process(job, process).rank);
-  });
-  ComparedFacts facts;
-  for (const TopicRow& row : topic_rows()) {
-    if (row.derive == nullptr) continue;
-    for (FactValue& fact : row.derive(job, compared)) {
-      facts.try_emplace({row.topic, fact.of}, std::move(fact));
-    }
-  }
-  return facts;
-}
-
-FactValue::Set stated_facts(const StatedByName& stated, FactValue::Set facts) {
-  for (const auto& [name, values] : stated) {
-    if (values.empty()) continue;
-    FactValue& fact = facts.emplace_back();
-    fact.of = name;
-    fact.value = fmt::format("{}", fmt::join(std::views::keys(values), ", "));
-    for (const auto& [value, line] : values) {
-      const bool shows = line.where.line != 0 && fact.evidence.size() < kMostShown;
-      if (shows) fact.evidence.push_back(line);
-    }
-  }
-  return facts;
-}
-
-FactValue share_fact(std::string name, const Shares& counts) {
-  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
-  std::ranges::stable_sort(sorted,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<std::string> parts;
-  for (const auto& [what, count] : sorted) {
-    const std::string share =
-        sorted.size() == 1 ? "" : fmt::format(" {:.0f}%", 100 * share_of(count, counts));
-    parts.push_back(fmt::format("{}{} ({})", what, share, count));
-  }
-  return {.value = counts, .what = join(parts, ", "), .of = std::move(name)};
-}
-
-bool has_initialised(const Job& job) {
-  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-    return std::ranges::any_of(
-        log.comms.all, [](const CommSegment& segment) { return segment.completed.line != 0; });
-  });
-}
-
-std::string without_names(const Job& job, std::string_view text) {
-  const auto is_host = [&](std::string_view name) {
-    return std::ranges::binary_search(job.hosts, name, std::less<>());
-  };
-  std::string out;
-  while (!text.empty()) {
-    const bool may_begin = is_name_char(text.front()) || text.front() == ':';
-    const std::string_view name = may_begin ? take_name(text) : std::string_view();
-    if (name.empty()) {
-      out += text.front();
-      text.remove_prefix(1);
-      continue;
-    }
-    const bool is_named =
-        is_address(name) || is_host(name) || is_host(name.substr(0, name.find('.')));
-    out += is_named ? std::string_view("*") : name;
-  }
-  return out;
-}
-
-namespace {
-
 /// A line of influences.table.
 struct Influence {
   std::string_view cause;    ///< A topic, and how the name begins.
@@ -310,6 +223,89 @@ class Comparison {
 };
 
 }  // namespace
+
+std::span<const TopicRow> topic_rows() {
+  static const std::vector<TopicRow> rows = [] {
+    std::vector<TopicRow> all(setup_topics().begin(), setup_topics().end());
+    all.insert(all.end(), work_topics().begin(), work_topics().end());
+    std::ranges::sort(all, {}, &TopicRow::topic);
+    return all;
+  }();
+  return rows;
+}
+
+const TopicRow& row_of(Topic topic) { return topic_rows()[static_cast<size_t>(topic)]; }
+
+std::string_view to_string(Topic topic) { return row_of(topic).name; }
+
+ComparedFacts compared_facts(const Job& job, const std::set<int>& ranks) {
+  Instance compared = job_instance(job);
+  std::erase_if(compared.processes, [&](int process) {
+    return !ranks.empty() && !ranks.contains(nth_process(job, process).rank);
+  });
+  ComparedFacts facts;
+  for (const TopicRow& row : topic_rows()) {
+    if (row.derive == nullptr) continue;
+    for (FactValue& fact : row.derive(job, compared)) {
+      facts.try_emplace({row.topic, fact.of}, std::move(fact));
+    }
+  }
+  return facts;
+}
+
+FactValue::Set stated_facts(const StatedByName& stated, FactValue::Set facts) {
+  for (const auto& [name, values] : stated) {
+    if (values.empty()) continue;
+    FactValue& fact = facts.emplace_back();
+    fact.of = name;
+    fact.value = fmt::format("{}", fmt::join(std::views::keys(values), ", "));
+    for (const auto& [value, line] : values) {
+      const bool shows = line.where.line != 0 && fact.evidence.size() < kMostShown;
+      if (shows) fact.evidence.push_back(line);
+    }
+  }
+  return facts;
+}
+
+FactValue share_fact(std::string name, const Shares& counts) {
+  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
+  std::ranges::stable_sort(sorted,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : sorted) {
+    const std::string share =
+        sorted.size() == 1 ? "" : fmt::format(" {:.0f}%", 100 * share_of(count, counts));
+    parts.push_back(fmt::format("{}{} ({})", what, share, count));
+  }
+  return {.value = counts, .what = join(parts, ", "), .of = std::move(name)};
+}
+
+bool has_initialised(const Job& job) {
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+    return std::ranges::any_of(
+        log.comms.all, [](const CommSegment& segment) { return segment.completed.line != 0; });
+  });
+}
+
+std::string without_names(const Job& job, std::string_view text) {
+  const auto is_host = [&](std::string_view name) {
+    return std::ranges::binary_search(job.hosts, name, std::less<>());
+  };
+  std::string out;
+  while (!text.empty()) {
+    const bool may_begin = is_name_char(text.front()) || text.front() == ':';
+    const std::string_view name = may_begin ? take_name(text) : std::string_view();
+    if (name.empty()) {
+      out += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    const bool is_named =
+        is_address(name) || is_host(name) || is_host(name.substr(0, name.find('.')));
+    out += is_named ? std::string_view("*") : name;
+  }
+  return out;
+}
 
 bool may_explain(std::string_view cause, std::string_view effect) {
   const auto is_meant = [&](std::string_view each) { return effect.starts_with(trim(each)); };

@@ -9,8 +9,8 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/compare/run_difference.h"
-#include "diagnose/perf/curve.h"
-#include "diagnose/perf/measurement.h"
+#include "diagnose/perf/measured/curve.h"
+#include "diagnose/perf/measured/measurements.h"
 
 namespace ncclog {
 namespace {
@@ -38,7 +38,7 @@ CurvesOfJob curves_of(const Job& job) {
     const std::string op(is_known ? name_of(measurement.op) : measurement.name);
     CurveBySize& curve = curves[{op, measurement.nranks}];
     for (const CurveSize& size : read_curve(measurement).sizes) {
-      if (size.bytes <= 0 || (size.busbw <= 0 && size.time_us <= 0)) continue;
+      if (size.busbw <= 0 && size.time_us <= 0) continue;
       SpeedSide side{size.busbw,
                      size.time_us,
                      measurement.nranks,

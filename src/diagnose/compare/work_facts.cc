@@ -15,8 +15,8 @@
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/first_failure.h"
-#include "diagnose/perf/measurement.h"
-#include "diagnose/perf/perf_words.h"
+#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/verdict/perf_words.h"
 #include "log/nccl_names.h"
 
 namespace ncclog {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "model/host_report.h"
+#include "model/companions/host_report.h"
 
 namespace ncclog {
 

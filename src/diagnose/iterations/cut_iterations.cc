@@ -71,61 +71,6 @@ void keep_increasing(std::vector<StepMark>& steps, uint64_t first_call) {
   steps = std::move(kept);
 }
 
-}  // namespace
-
-std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& choice) {
-  if (choice.by == IterationChoice::By::Period) return std::nullopt;
-  std::map<std::pair<uint16_t, int64_t>, MarkerTrack> tracks;
-  for (const JobClock& input : job.clocks) {
-    for (const Marker& marker : input.markers) {
-      if (!is_wanted(marker, choice)) continue;
-      const bool is_own = marker.wording == kOwnWording;
-      const auto place = is_own ? MarkerPlace::Unknown : iteration_wordings()[marker.wording].place;
-      tracks.try_emplace({marker.wording, marker.total},
-                         MarkerTrack{marker.wording, marker.total, place, {}});
-    }
-    for (auto& [key, track] : tracks) {
-      std::vector<int64_t> steps = new_steps(input.markers, track);
-      if (steps.size() > track.steps.size()) track.steps = std::move(steps);
-    }
-  }
-  std::optional<MarkerTrack> chosen;
-  for (auto& [key, track] : tracks) {
-    const bool more = !chosen || track.steps.size() > chosen->steps.size();
-    if (more && track.steps.size() > 1) chosen = std::move(track);
-  }
-  return chosen;
-}
-
-std::vector<StepMark> step_marks(const Job& job, const CallTrack& calls, const MarkerTrack& track) {
-  const std::vector<CallMark> marks = calls.marks.all();
-  const JobClock* markers = markers_of(job, marks);
-  if (markers == nullptr) return {};
-  const uint64_t end = calls.tape.total();
-  const uint64_t begin = marks.front().call;
-  const std::vector<uint64_t> before = calls_before(*markers, marks, end);
-  std::vector<StepMark> steps;
-  for (size_t m = 0; m < markers->markers.size(); ++m) {
-    const Marker& marker = markers->markers[m];
-    if (!belongs_to(marker, track)) continue;
-    if (!steps.empty() && steps.back().call >= end) break;
-    if (before[m] <= begin) steps.clear();
-    const int64_t number =
-        steps.empty() ? 1 : steps.back().step + 1;  // Of a tick, which has no number of its own.
-    steps.push_back({marker.step >= 0 ? marker.step : number, before[m]});
-  }
-  keep_increasing(steps, begin);
-  return steps;
-}
-
-int64_t usual_distance(const std::vector<int64_t>& steps) {
-  std::map<int64_t, size_t> distances;
-  for (size_t i = 1; i < steps.size(); ++i) ++distances[steps[i] - steps[i - 1]];
-  return distances.empty() ? 1 : most_frequent(distances)->first;
-}
-
-namespace {
-
 /// The repeats that lie wholly inside [begin, end), as a range of their numbers.
 struct RepeatRange {
   size_t first = 0;
@@ -253,6 +198,57 @@ std::optional<int64_t> usual_shift(const std::vector<Boundary>& own,
 size_t distance_of(size_t a, size_t b) { return a > b ? a - b : b - a; }
 
 }  // namespace
+
+std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& choice) {
+  if (choice.by == IterationChoice::By::Period) return std::nullopt;
+  std::map<std::pair<uint16_t, int64_t>, MarkerTrack> tracks;
+  for (const JobClock& input : job.clocks) {
+    for (const Marker& marker : input.markers) {
+      if (!is_wanted(marker, choice)) continue;
+      const bool is_own = marker.wording == kOwnWording;
+      const auto place = is_own ? MarkerPlace::Unknown : iteration_wordings()[marker.wording].place;
+      tracks.try_emplace({marker.wording, marker.total},
+                         MarkerTrack{marker.wording, marker.total, place, {}});
+    }
+    for (auto& [key, track] : tracks) {
+      std::vector<int64_t> steps = new_steps(input.markers, track);
+      if (steps.size() > track.steps.size()) track.steps = std::move(steps);
+    }
+  }
+  std::optional<MarkerTrack> chosen;
+  for (auto& [key, track] : tracks) {
+    const bool more = !chosen || track.steps.size() > chosen->steps.size();
+    if (more && track.steps.size() > 1) chosen = std::move(track);
+  }
+  return chosen;
+}
+
+std::vector<StepMark> step_marks(const Job& job, const CallTrack& calls, const MarkerTrack& track) {
+  const std::vector<CallMark> marks = calls.marks.all();
+  const JobClock* markers = markers_of(job, marks);
+  if (markers == nullptr) return {};
+  const uint64_t end = calls.tape.total();
+  const uint64_t begin = marks.front().call;
+  const std::vector<uint64_t> before = calls_before(*markers, marks, end);
+  std::vector<StepMark> steps;
+  for (size_t m = 0; m < markers->markers.size(); ++m) {
+    const Marker& marker = markers->markers[m];
+    if (!belongs_to(marker, track)) continue;
+    if (!steps.empty() && steps.back().call >= end) break;
+    if (before[m] <= begin) steps.clear();
+    const int64_t number =
+        steps.empty() ? 1 : steps.back().step + 1;  // Of a tick, which has no number of its own.
+    steps.push_back({marker.step >= 0 ? marker.step : number, before[m]});
+  }
+  keep_increasing(steps, begin);
+  return steps;
+}
+
+int64_t usual_distance(const std::vector<int64_t>& steps) {
+  std::map<int64_t, size_t> distances;
+  for (size_t i = 1; i < steps.size(); ++i) ++distances[steps[i] - steps[i - 1]];
+  return distances.empty() ? 1 : most_frequent(distances)->first;
+}
 
 std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& repeats,
                            size_t total) {

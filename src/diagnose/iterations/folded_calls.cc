@@ -12,67 +12,6 @@ namespace {
 /// Calls that folding must save: below that, many short stretches cost more than single calls.
 constexpr size_t kWorthFolding = 64;
 
-}  // namespace
-
-FoldedCalls::FoldedCalls(const CallTape& tape, std::span<const int> kinds) : kinds_(kinds) {
-  for (const CallTape::Run& run : tape.runs()) {
-    if (size_ == kMaxCalls) break;
-    add_single(run.id);
-    const size_t copied = std::min<size_t>(run.copied, kMaxCalls - size_);
-    if (copied == 0) continue;
-    std::vector<uint16_t> block;
-    CallCursor source(*this, size_ - run.distance);
-    while (block.size() < std::min<size_t>(run.distance, copied)) {
-      block.push_back(entries_[source.next()]);
-    }
-    const size_t times = copied / run.distance;
-    const bool is_loop = times >= 2 && (times - 1) * run.distance >= kWorthFolding;
-    if (is_loop) add_loop(block, times);
-    const size_t looped = is_loop ? times * run.distance : 0;
-    for (size_t i = looped; i < copied; ++i) add_single(block[i % run.distance]);
-  }
-}
-
-void FoldedCalls::add_single(uint16_t entry) {
-  if (stretches_.empty() || stretches_.back().times > 1) {
-    stretches_.push_back({size_, entries_.size(), 0, 1});
-  }
-  entries_.push_back(entry);
-  ++stretches_.back().length;
-  ++size_;
-}
-
-void FoldedCalls::add_loop(std::span<const uint16_t> block, size_t times) {
-  stretches_.push_back({size_, entries_.size(), block.size(), times});
-  entries_.insert(entries_.end(), block.begin(), block.end());
-  size_ += block.size() * times;
-}
-
-size_t FoldedCalls::stretch_of(size_t call) const {
-  const auto next = std::ranges::upper_bound(stretches_, call, {}, &Stretch::begin);
-  return static_cast<size_t>(next - stretches_.begin()) - 1;
-}
-
-std::vector<int> FoldedCalls::kinds(size_t begin, size_t count) const {
-  std::vector<int> kinds;
-  if (count == 0) return kinds;
-  CallCursor cursor(*this, begin);
-  while (kinds.size() < count) kinds.push_back(stored_kind(cursor.next()));
-  return kinds;
-}
-
-CallCursor::CallCursor(const FoldedCalls& calls, size_t call)
-    : calls_(calls), stretch_(&calls.stretches()[calls.stretch_of(call)]), call_(call) {
-  stored_ = stretch_->stored + (call - stretch_->begin) % stretch_->length;
-}
-
-void CallCursor::skip(size_t calls) {
-  call_ += calls;
-  if (left() == 0 && stretch_ != &calls_.stretches().back()) stored_ = (++stretch_)->stored;
-}
-
-namespace {
-
 /// The kinds of a tape's entries, in their order.
 std::vector<CallKind> kinds_of(const SpeakerLog& log, const CallTape& tape) {
   std::map<int, int> ordinal_of_segment;
@@ -91,35 +30,6 @@ std::vector<CallKind> kinds_of(const SpeakerLog& log, const CallTape& tape) {
   }
   return kinds;
 }
-
-}  // namespace
-
-JobCalls job_calls(const Job& job) {
-  JobCalls calls;
-  std::map<CallKind, int> numbers;
-  std::vector<std::vector<CallKind>> kinds;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    for (const size_t l : job.processes[p].logs) {
-      const SpeakerLog& log = job.logs[l];
-      const bool traces = log.traces->tape.total() > log.calls->tape.total();
-      const CallTrack& track = traces ? *log.traces : *log.calls;
-      if (track.tape.total() == 0) continue;
-      calls.processes.push_back({static_cast<int>(p), static_cast<int>(l), traces, &track, {}});
-      kinds.push_back(kinds_of(log, track.tape));
-      for (const CallKind& kind : kinds.back()) numbers.emplace(kind, 0);
-    }
-  }
-  for (auto& [kind, number] : numbers) {
-    number = static_cast<int>(calls.kinds.size());
-    calls.kinds.push_back(kind);
-  }
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    for (const CallKind& kind : kinds[i]) calls.processes[i].kinds.push_back(numbers.at(kind));
-  }
-  return calls;
-}
-
-namespace {
 
 /// What repeats at one distance.
 struct PeriodCandidate {
@@ -313,6 +223,88 @@ std::vector<size_t> borders_of(std::span<const int> pattern) {
 }
 
 }  // namespace
+
+FoldedCalls::FoldedCalls(const CallTape& tape, std::span<const int> kinds) : kinds_(kinds) {
+  for (const CallTape::Run& run : tape.runs()) {
+    if (size_ == kMaxCalls) break;
+    add_single(run.id);
+    const size_t copied = std::min<size_t>(run.copied, kMaxCalls - size_);
+    if (copied == 0) continue;
+    std::vector<uint16_t> block;
+    CallCursor source(*this, size_ - run.distance);
+    while (block.size() < std::min<size_t>(run.distance, copied)) {
+      block.push_back(entries_[source.next()]);
+    }
+    const size_t times = copied / run.distance;
+    const bool is_loop = times >= 2 && (times - 1) * run.distance >= kWorthFolding;
+    if (is_loop) add_loop(block, times);
+    const size_t looped = is_loop ? times * run.distance : 0;
+    for (size_t i = looped; i < copied; ++i) add_single(block[i % run.distance]);
+  }
+}
+
+void FoldedCalls::add_single(uint16_t entry) {
+  if (stretches_.empty() || stretches_.back().times > 1) {
+    stretches_.push_back({size_, entries_.size(), 0, 1});
+  }
+  entries_.push_back(entry);
+  ++stretches_.back().length;
+  ++size_;
+}
+
+void FoldedCalls::add_loop(std::span<const uint16_t> block, size_t times) {
+  stretches_.push_back({size_, entries_.size(), block.size(), times});
+  entries_.insert(entries_.end(), block.begin(), block.end());
+  size_ += block.size() * times;
+}
+
+size_t FoldedCalls::stretch_of(size_t call) const {
+  const auto next = std::ranges::upper_bound(stretches_, call, {}, &Stretch::begin);
+  return static_cast<size_t>(next - stretches_.begin()) - 1;
+}
+
+std::vector<int> FoldedCalls::kinds(size_t begin, size_t count) const {
+  std::vector<int> kinds;
+  if (count == 0) return kinds;
+  CallCursor cursor(*this, begin);
+  while (kinds.size() < count) kinds.push_back(stored_kind(cursor.next()));
+  return kinds;
+}
+
+CallCursor::CallCursor(const FoldedCalls& calls, size_t call)
+    : calls_(calls), stretch_(&calls.stretches()[calls.stretch_of(call)]), call_(call) {
+  stored_ = stretch_->stored + (call - stretch_->begin) % stretch_->length;
+}
+
+void CallCursor::skip(size_t calls) {
+  call_ += calls;
+  if (left() == 0 && stretch_ != &calls_.stretches().back()) stored_ = (++stretch_)->stored;
+}
+
+JobCalls job_calls(const Job& job) {
+  JobCalls calls;
+  std::map<CallKind, int> numbers;
+  std::vector<std::vector<CallKind>> kinds;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t l : job.processes[p].logs) {
+      const SpeakerLog& log = job.logs[l];
+      const bool traces = log.traces->tape.total() > log.calls->tape.total();
+      const CallTrack& track = traces ? *log.traces : *log.calls;
+      if (track.tape.total() == 0) continue;
+      calls.processes.push_back({static_cast<int>(p), static_cast<int>(l), traces, &track, {}});
+      kinds.push_back(kinds_of(log, track.tape));
+      for (const CallKind& kind : kinds.back()) numbers.emplace(kind, 0);
+    }
+  }
+  for (auto& [kind, number] : numbers) {
+    number = static_cast<int>(calls.kinds.size());
+    calls.kinds.push_back(kind);
+  }
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    for (const CallKind& kind : kinds[i]) calls.processes[i].kinds.push_back(numbers.at(kind));
+  }
+  return calls;
+}
 
 CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps) {
   const std::vector<PeriodCandidate> candidates = candidates_of(calls, tape);

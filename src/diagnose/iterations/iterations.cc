@@ -279,6 +279,25 @@ class IterationSearch {
   std::vector<Candidate> candidates_;
 };
 
+/// Counts the calls [begin, end) by entry of the tape.
+CallCounts count_entries(const FoldedCalls& folded, size_t entries, size_t begin, size_t end) {
+  std::vector<uint64_t> counts(entries);
+  while (begin < end) {
+    CallCursor cursor(folded, begin);
+    const size_t calls = std::min(end - begin, cursor.left());
+    const size_t block = cursor.stretch().length;
+    for (size_t i = 0; i < std::min(calls, block); ++i) {
+      counts[folded.stored_entry(cursor.next())] += (calls - i + block - 1) / block;
+    }
+    begin += calls;
+  }
+  CallCounts result;
+  for (size_t entry = 0; entry < entries; ++entry) {
+    if (counts[entry] > 0) result.emplace_back(static_cast<uint16_t>(entry), counts[entry]);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string_view to_string(IterationSource source) {
@@ -309,29 +328,6 @@ size_t usual_pattern(const std::vector<IterationPattern>& patterns) {
   };
   return static_cast<size_t>(std::ranges::max_element(patterns, {}, size) - patterns.begin());
 }
-
-namespace {
-
-/// Counts the calls [begin, end) by entry of the tape.
-CallCounts count_entries(const FoldedCalls& folded, size_t entries, size_t begin, size_t end) {
-  std::vector<uint64_t> counts(entries);
-  while (begin < end) {
-    CallCursor cursor(folded, begin);
-    const size_t calls = std::min(end - begin, cursor.left());
-    const size_t block = cursor.stretch().length;
-    for (size_t i = 0; i < std::min(calls, block); ++i) {
-      counts[folded.stored_entry(cursor.next())] += (calls - i + block - 1) / block;
-    }
-    begin += calls;
-  }
-  CallCounts result;
-  for (size_t entry = 0; entry < entries; ++entry) {
-    if (counts[entry] > 0) result.emplace_back(static_cast<uint16_t>(entry), counts[entry]);
-  }
-  return result;
-}
-
-}  // namespace
 
 ProcessIterations count_iterations(const ProcessCalls& process, const FoldedCalls& folded,
                                    const std::vector<IterationSpan>& spans) {

@@ -27,41 +27,6 @@ struct Clock {
   }
 };
 
-}  // namespace
-
-bool is_before(const Job& job, SourceRef line, SourceRef other) {
-  return line.line != 0 && line < other && are_ordered(job, line, other);
-}
-
-std::vector<const CommSegment*> segments_of(const Job& job, const Process& process) {
-  std::vector<const CommSegment*> segments;
-  for (const size_t log : process.logs) {
-    for (const CommSegment& segment : job.logs[log].comms.all) segments.push_back(&segment);
-  }
-  return segments;
-}
-
-std::optional<JobSpan> span_of(const Job& job) {
-  std::array<Clock, 4> clocks;  // With a zone or without, with a year or without.
-  const auto add = [&](const LineTime& time) {
-    if (time.known()) clocks[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].add(time);
-  };
-  for (const SpeakerLog& log : job.logs) {
-    for (const auto& [kind, list] : log.records) {
-      if (list.kept.empty()) continue;
-      // The first of a kind is kept, and of what comes later, as much as there is room for.
-      add(time_of(list.kept.front()));
-      add(time_of(list.kept.back()));
-    }
-    add(time_of_line(log.last_text));
-  }
-  const auto most_used = std::ranges::max_element(clocks, {}, &Clock::lines);
-  if (most_used->lines == 0) return std::nullopt;
-  return JobSpan{std::string(most_used->first.text), std::string(most_used->last.text)};
-}
-
-namespace {
-
 /// The rank in torchrun's table of failures, which stands above the exit code; -1: none does.
 int rank_above(const Job& job, SourceRef where) {
   constexpr uint64_t kRowsAbove = 3;
@@ -73,48 +38,6 @@ int rank_above(const Job& job, SourceRef where) {
   });
   return rank;
 }
-
-}  // namespace
-
-int ExitReport::signal() const {
-  if (!exitcode) return ended.signal;
-  // Python negates the signal, a shell adds 128.
-  if (*exitcode < 0) return -*exitcode;
-  return *exitcode > 128 && *exitcode < 192 ? *exitcode - 128 : 0;
-}
-
-bool ExitReport::is_requested() const {
-  constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit", "SIGTERM"};
-  return signal() == 1 || signal() == 2 || signal() == 15 ||
-         starts_with_one_of(ended.status, kRequests);
-}
-
-std::string ExitReport::words() const {
-  if (exitcode) return fmt::format("ended with exit code {}", *exitcode);
-  if (!ended.status.empty()) return "ended: " + to_valid_utf8(ended.status.substr(0, 64));
-  return ended.signal < 0 ? "" : fmt::format("ended: signal {}", ended.signal);
-}
-
-std::vector<ExitReport> exit_reports(const Job& job) {
-  std::vector<ExitReport> reports;
-  for_each_said<ProcessEnded>(job, [&](const auto& said) {
-    reports.push_back({said.message, std::nullopt, said.record()});
-  });
-  const auto add_code = [&](int exitcode, int64_t pid, int rank, const Record& record) {
-    reports.push_back({{.pid = pid, .rank = rank}, exitcode, record});
-  };
-  for_each_said<WorkerFailed>(job, [&](const auto& said) {
-    add_code(said.message.exitcode, said.message.pid, -1, said.record());
-  });
-  for_each_said<FailureExitcode>(job, [&](const auto& said) {
-    add_code(said.message.exitcode, said.message.pid, rank_above(job, said.where()), said.record());
-  });
-  for_each_said<ProcessExited>(
-      job, [&](const auto& said) { add_code(said.message.exitcode, -1, -1, said.record()); });
-  return reports;
-}
-
-namespace {
 
 /// The lines of one kind, over all processes.
 struct Totals {
@@ -333,57 +256,6 @@ bool goes_on(const Job& job, const CommSegment& segment, SourceRef where) {
   return call != nullptr && is_before(job, where, call->where);
 }
 
-}  // namespace
-
-std::string_view to_string(EndState state) {
-  constexpr std::string_view kNames[] = {"finished", "failed", "stopped", "unfinished", "unknown"};
-  return kNames[static_cast<size_t>(state)];
-}
-
-static std::vector<EndMark> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
-
-const std::vector<EndMark>& end_marks(const Job& job) {
-  return job.answers.of<&collect_marks>(job);
-}
-
-bool prints_steps(const Job& job) {
-  return std::ranges::any_of(job.clocks, [](const JobClock& clock) { return clock.total > 0; });
-}
-
-bool work_follows(const Job& job, SourceRef where) {
-  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
-    const auto& steps = log.records.kept(kKindIndex<IterationLine>);
-    const auto& segments = log.comms.all;
-    return std::ranges::any_of(
-               steps, [&](const Record& step) { return is_before(job, where, step.where); }) ||
-           std::ranges::any_of(
-               segments, [&](const CommSegment& segment) { return goes_on(job, segment, where); });
-  });
-}
-
-static std::vector<Record> find_test_begins(const Job& job) {
-  std::vector<Record> begins;
-  for (const SpeakerLog& log : job.logs) {
-    for (const Record record : log.benchmarks->kept) {
-      if (record.kind() == kKindIndex<NcclTestsConfig>) begins.push_back(record);
-    }
-  }
-  return begins;
-}
-
-std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
-  Record last;
-  // Asked about every process.
-  for (const Record& begin : job.answers.of<&find_test_begins>(job)) {
-    const bool is_later = !last || last.where < begin.where;
-    if (is_later && is_before(job, where, begin.where)) last = begin;
-  }
-  if (!last) return std::nullopt;
-  return evidence_of(last);
-}
-
-namespace {
-
 constexpr int64_t kSecond = 1'000'000'000;
 
 /// Launchers, schedulers and the processes themselves report an end within so many seconds of each
@@ -579,6 +451,122 @@ std::optional<Silence> derive_silence(const Job& job) {
 }
 
 }  // namespace
+
+bool is_before(const Job& job, SourceRef line, SourceRef other) {
+  return line.line != 0 && line < other && are_ordered(job, line, other);
+}
+
+std::vector<const CommSegment*> segments_of(const Job& job, const Process& process) {
+  std::vector<const CommSegment*> segments;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) segments.push_back(&segment);
+  }
+  return segments;
+}
+
+std::optional<JobSpan> span_of(const Job& job) {
+  std::array<Clock, 4> clocks;  // With a zone or without, with a year or without.
+  const auto add = [&](const LineTime& time) {
+    if (time.known()) clocks[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].add(time);
+  };
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) {
+      if (list.kept.empty()) continue;
+      // The first of a kind is kept, and of what comes later, as much as there is room for.
+      add(time_of(list.kept.front()));
+      add(time_of(list.kept.back()));
+    }
+    add(time_of_line(log.last_text));
+  }
+  const auto most_used = std::ranges::max_element(clocks, {}, &Clock::lines);
+  if (most_used->lines == 0) return std::nullopt;
+  return JobSpan{std::string(most_used->first.text), std::string(most_used->last.text)};
+}
+
+int ExitReport::signal() const {
+  if (!exitcode) return ended.signal;
+  // Python negates the signal, a shell adds 128.
+  if (*exitcode < 0) return -*exitcode;
+  return *exitcode > 128 && *exitcode < 192 ? *exitcode - 128 : 0;
+}
+
+bool ExitReport::is_requested() const {
+  constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit", "SIGTERM"};
+  return signal() == 1 || signal() == 2 || signal() == 15 ||
+         starts_with_one_of(ended.status, kRequests);
+}
+
+std::string ExitReport::words() const {
+  if (exitcode) return fmt::format("ended with exit code {}", *exitcode);
+  if (!ended.status.empty()) return "ended: " + to_valid_utf8(ended.status.substr(0, 64));
+  return ended.signal < 0 ? "" : fmt::format("ended: signal {}", ended.signal);
+}
+
+std::vector<ExitReport> exit_reports(const Job& job) {
+  std::vector<ExitReport> reports;
+  for_each_said<ProcessEnded>(job, [&](const auto& said) {
+    reports.push_back({said.message, std::nullopt, said.record()});
+  });
+  const auto add_code = [&](int exitcode, int64_t pid, int rank, const Record& record) {
+    reports.push_back({{.pid = pid, .rank = rank}, exitcode, record});
+  };
+  for_each_said<WorkerFailed>(job, [&](const auto& said) {
+    add_code(said.message.exitcode, said.message.pid, -1, said.record());
+  });
+  for_each_said<FailureExitcode>(job, [&](const auto& said) {
+    add_code(said.message.exitcode, said.message.pid, rank_above(job, said.where()), said.record());
+  });
+  for_each_said<ProcessExited>(
+      job, [&](const auto& said) { add_code(said.message.exitcode, -1, -1, said.record()); });
+  return reports;
+}
+
+std::string_view to_string(EndState state) {
+  constexpr std::string_view kNames[] = {"finished", "failed", "stopped", "unfinished", "unknown"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+static std::vector<EndMark> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
+
+const std::vector<EndMark>& end_marks(const Job& job) {
+  return job.answers.of<&collect_marks>(job);
+}
+
+bool prints_steps(const Job& job) {
+  return std::ranges::any_of(job.clocks, [](const JobClock& clock) { return clock.total > 0; });
+}
+
+bool work_follows(const Job& job, SourceRef where) {
+  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+    const auto& steps = log.records.kept(kKindIndex<IterationLine>);
+    const auto& segments = log.comms.all;
+    return std::ranges::any_of(
+               steps, [&](const Record& step) { return is_before(job, where, step.where); }) ||
+           std::ranges::any_of(
+               segments, [&](const CommSegment& segment) { return goes_on(job, segment, where); });
+  });
+}
+
+static std::vector<Record> find_test_begins(const Job& job) {
+  std::vector<Record> begins;
+  for (const SpeakerLog& log : job.logs) {
+    for (const Record record : log.benchmarks->kept) {
+      if (record.kind() == kKindIndex<NcclTestsConfig>) begins.push_back(record);
+    }
+  }
+  return begins;
+}
+
+std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
+  Record last;
+  // Asked about every process.
+  for (const Record& begin : job.answers.of<&find_test_begins>(job)) {
+    const bool is_later = !last || last.where < begin.where;
+    if (is_later && is_before(job, where, begin.where)) last = begin;
+  }
+  if (!last) return std::nullopt;
+  return evidence_of(last);
+}
 
 const std::optional<Silence>& silence_before_end(const Job& job) {
   return job.answers.of<&derive_silence>(job);

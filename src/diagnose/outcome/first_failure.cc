@@ -244,96 +244,6 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
   return warnings;
 }
 
-}  // namespace
-
-std::vector<Death> deaths(const Job& job) { return DeathCollector(job).collect(); }
-
-int process_of(const Job& job, const Death& death) {
-  const int by_pid = process_of_pid(job, death.pid);
-  return by_pid >= 0 ? by_pid : process_of_rank(job, death.rank);
-}
-
-std::string name_of(const Job& job, const Death& death) {
-  const int process = process_of(job, death);
-  const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
-  const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
-  const std::string host = is_placed ? nth_process(job, process).host : death.host;
-  const std::string on = host.empty() ? "" : " on " + host;
-  if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
-  if (rank >= 0) return fmt::format("rank {}{}", rank, on);
-  if (death.pid >= 0) return fmt::format("the process with pid {}{}", death.pid, on);
-  return "a process" + on;
-}
-
-const std::vector<ReportedWarning>& reported_warnings(const Job& job) {
-  return job.answers.of<&find_warnings>(job);
-}
-
-std::vector<bool> kinds_with_warnings() {
-  std::vector<bool> warns;
-  for (const Kind& kind : all_kinds()) {
-    warns.push_back(std::ranges::any_of(
-        kind.wordings, [](const Wording& wording) { return warning_of(wording) != nullptr; }));
-  }
-  return warns;
-}
-
-static std::vector<bool> find_logs_that_may_warn(const Job& job) {
-  const std::vector<bool> warns = kinds_with_warnings();
-  std::unordered_map<const RecordRow*, bool> known;  // Ranks that print alike share their rows.
-  const auto may_warn = [&](const RowRecords& records) {
-    return std::ranges::any_of(records.row().entries, [&](const RecordRow::Entry& entry) {
-      const auto place = [&](uint32_t i) { return entry.end - entry.kept + i; };
-      uint32_t i = 0;
-      while (warns[entry.key] && i < entry.kept && records.is_below_warn(place(i))) ++i;
-      return warns[entry.key] && i < entry.kept;
-    });
-  };
-  std::vector<bool> logs;
-  for (const SpeakerLog& log : job.logs) {
-    const RowRecords* const all = log.records.all();
-    if (all == nullptr) {
-      logs.push_back(false);
-      continue;
-    }
-    const auto [row, is_new] = known.try_emplace(&all->row());
-    if (is_new) row->second = may_warn(*all);
-    logs.push_back(row->second);
-  }
-  return logs;
-}
-
-const std::vector<bool>& logs_that_may_warn(const Job& job) {
-  return job.answers.of<&find_logs_that_may_warn>(job);
-}
-
-const ReportedWarning* first_warning(const Job& job) {
-  const auto& all = reported_warnings(job);
-  const auto first = std::ranges::min_element(all, {}, [](const ReportedWarning& each) {
-    return std::pair(distance(each.warning), each.record.where);
-  });
-  return first == all.end() ? nullptr : &*first;
-}
-
-bool reports_own_failure(const Job& job, const Process& process) {
-  const auto& all = reported_warnings(job);
-  return std::ranges::any_of(all, [&](const ReportedWarning& each) {
-    return &nth_process(job, each.process) == &process && each.is_own_failure();
-  });
-}
-
-std::string excerpt_of(std::string_view text) {
-  constexpr size_t kMost = 160;
-  text = trim(text);
-  return printable(to_valid_utf8(text.substr(0, kMost))) + (text.size() > kMost ? "…" : "");
-}
-
-std::string message_of(const Record& record) {
-  return excerpt_of(parse_record(record).header.message);
-}
-
-namespace {
-
 /// A line of passed_on_exceptions.table.
 struct PassedOn {
   std::string_view by;  ///< "type" or "text".
@@ -459,7 +369,104 @@ bool calls_go_on(const Job& job, SourceRef where) {
   });
 }
 
+std::vector<ProgramException> find_first_exceptions(const Job& job) {
+  if (nccl_failed_by_itself(job)) return {};
+  std::vector<ProgramException> all = own_exceptions(job);
+  if (all.empty()) return {};
+  const auto where = [](const ProgramException& exception) { return exception.line.where; };
+  const std::string text = std::ranges::min_element(all, {}, where)->text;
+  std::erase_if(all, [&](const ProgramException& exception) { return exception.text != text; });
+  if (all.size() == 1) name_by_torchrun(job, all.front());
+  return all;
+}
+
 }  // namespace
+
+std::vector<Death> deaths(const Job& job) { return DeathCollector(job).collect(); }
+
+int process_of(const Job& job, const Death& death) {
+  const int by_pid = process_of_pid(job, death.pid);
+  return by_pid >= 0 ? by_pid : process_of_rank(job, death.rank);
+}
+
+std::string name_of(const Job& job, const Death& death) {
+  const int process = process_of(job, death);
+  const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
+  const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
+  const std::string host = is_placed ? nth_process(job, process).host : death.host;
+  const std::string on = host.empty() ? "" : " on " + host;
+  if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
+  if (rank >= 0) return fmt::format("rank {}{}", rank, on);
+  if (death.pid >= 0) return fmt::format("the process with pid {}{}", death.pid, on);
+  return "a process" + on;
+}
+
+const std::vector<ReportedWarning>& reported_warnings(const Job& job) {
+  return job.answers.of<&find_warnings>(job);
+}
+
+std::vector<bool> kinds_with_warnings() {
+  std::vector<bool> warns;
+  for (const Kind& kind : all_kinds()) {
+    warns.push_back(std::ranges::any_of(
+        kind.wordings, [](const Wording& wording) { return warning_of(wording) != nullptr; }));
+  }
+  return warns;
+}
+
+static std::vector<bool> find_logs_that_may_warn(const Job& job) {
+  const std::vector<bool> warns = kinds_with_warnings();
+  std::unordered_map<const RecordRow*, bool> known;  // Ranks that print alike share their rows.
+  const auto may_warn = [&](const RowRecords& records) {
+    return std::ranges::any_of(records.row().entries, [&](const RecordRow::Entry& entry) {
+      const auto place = [&](uint32_t i) { return entry.end - entry.kept + i; };
+      uint32_t i = 0;
+      while (warns[entry.key] && i < entry.kept && records.is_below_warn(place(i))) ++i;
+      return warns[entry.key] && i < entry.kept;
+    });
+  };
+  std::vector<bool> logs;
+  for (const SpeakerLog& log : job.logs) {
+    const RowRecords* const all = log.records.all();
+    if (all == nullptr) {
+      logs.push_back(false);
+      continue;
+    }
+    const auto [row, is_new] = known.try_emplace(&all->row());
+    if (is_new) row->second = may_warn(*all);
+    logs.push_back(row->second);
+  }
+  return logs;
+}
+
+const std::vector<bool>& logs_that_may_warn(const Job& job) {
+  return job.answers.of<&find_logs_that_may_warn>(job);
+}
+
+const ReportedWarning* first_warning(const Job& job) {
+  const auto& all = reported_warnings(job);
+  const auto first = std::ranges::min_element(all, {}, [](const ReportedWarning& each) {
+    return std::pair(distance(each.warning), each.record.where);
+  });
+  return first == all.end() ? nullptr : &*first;
+}
+
+bool reports_own_failure(const Job& job, const Process& process) {
+  const auto& all = reported_warnings(job);
+  return std::ranges::any_of(all, [&](const ReportedWarning& each) {
+    return &nth_process(job, each.process) == &process && each.is_own_failure();
+  });
+}
+
+std::string excerpt_of(std::string_view text) {
+  constexpr size_t kMost = 160;
+  text = trim(text);
+  return printable(to_valid_utf8(text.substr(0, kMost))) + (text.size() > kMost ? "…" : "");
+}
+
+std::string message_of(const Record& record) {
+  return excerpt_of(parse_record(record).header.message);
+}
 
 bool failed_before(const Job& job, SourceRef where) {
   return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
@@ -484,21 +491,6 @@ std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
   });
   return all;
 }
-
-namespace {
-
-std::vector<ProgramException> find_first_exceptions(const Job& job) {
-  if (nccl_failed_by_itself(job)) return {};
-  std::vector<ProgramException> all = own_exceptions(job);
-  if (all.empty()) return {};
-  const auto where = [](const ProgramException& exception) { return exception.line.where; };
-  const std::string text = std::ranges::min_element(all, {}, where)->text;
-  std::erase_if(all, [&](const ProgramException& exception) { return exception.text != text; });
-  if (all.size() == 1) name_by_torchrun(job, all.front());
-  return all;
-}
-
-}  // namespace
 
 const std::vector<ProgramException>& first_exceptions(const Job& job) {
   return job.answers.of<&find_first_exceptions>(job);

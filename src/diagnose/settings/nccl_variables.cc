@@ -34,50 +34,6 @@ constexpr TraitRow kTraits[] = {
 #include "diagnose/settings/setting_traits.inc"
 };
 
-}  // namespace
-
-bool fits_name(std::string_view pattern, std::string_view name) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return name == pattern;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  if (star + 1 == pattern.size()) return true;
-  for (size_t rest = star; rest < name.size(); ++rest) {
-    if (fits_name(pattern.substr(star + 1), name.substr(rest))) return true;
-  }
-  return false;
-}
-
-std::span<const NcclVariable> nccl_variables() { return kVariables; }
-
-const NcclVariable* find_nccl_variable(std::string_view name) {
-  const auto* found = std::ranges::lower_bound(kVariables, name, {}, &NcclVariable::name);
-  return found != std::end(kVariables) && found->name == name ? found : nullptr;
-}
-
-bool has_trait(std::string_view name, std::string_view trait) {
-  return std::ranges::any_of(kTraits, [&](const TraitRow& each) {
-    return each.trait == trait && fits_name(each.name, name);
-  });
-}
-
-std::span<const OtherVariable> other_variables() { return kOthers; }
-
-const OtherVariable* find_other_variable(std::string_view name) {
-  const OtherVariable* family = nullptr;
-  for (const OtherVariable& other : kOthers) {
-    if (other.name == name) return &other;
-    if (family == nullptr && fits_name(other.name, name)) family = &other;
-  }
-  return family;
-}
-
-bool is_rccl_variable(std::string_view name) {
-  const OtherVariable* other = find_other_variable(name);
-  return other != nullptr && other->reader == "RCCL";
-}
-
-namespace {
-
 using Fault = std::optional<ValueFault>;
 
 /// What of the text strtoll takes, and how much of it.
@@ -257,6 +213,46 @@ Fault judge_level(const NcclVariable& variable, std::string_view value) {
 }
 
 }  // namespace
+
+bool fits_name(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  if (star + 1 == pattern.size()) return true;
+  for (size_t rest = star; rest < name.size(); ++rest) {
+    if (fits_name(pattern.substr(star + 1), name.substr(rest))) return true;
+  }
+  return false;
+}
+
+std::span<const NcclVariable> nccl_variables() { return kVariables; }
+
+const NcclVariable* find_nccl_variable(std::string_view name) {
+  const auto* found = std::ranges::lower_bound(kVariables, name, {}, &NcclVariable::name);
+  return found != std::end(kVariables) && found->name == name ? found : nullptr;
+}
+
+bool has_trait(std::string_view name, std::string_view trait) {
+  return std::ranges::any_of(kTraits, [&](const TraitRow& each) {
+    return each.trait == trait && fits_name(each.name, name);
+  });
+}
+
+std::span<const OtherVariable> other_variables() { return kOthers; }
+
+const OtherVariable* find_other_variable(std::string_view name) {
+  const OtherVariable* family = nullptr;
+  for (const OtherVariable& other : kOthers) {
+    if (other.name == name) return &other;
+    if (family == nullptr && fits_name(other.name, name)) family = &other;
+  }
+  return family;
+}
+
+bool is_rccl_variable(std::string_view name) {
+  const OtherVariable* other = find_other_variable(name);
+  return other != nullptr && other->reader == "RCCL";
+}
 
 std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_view value) {
   // In the order of ValueKind; of the kinds after these any value will do.

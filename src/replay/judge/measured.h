@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "diagnose/perf/measurement.h"
+#include "diagnose/perf/measured/measurement.h"
 #include "replay/judge/verdict.h"
 
 namespace ncclog {

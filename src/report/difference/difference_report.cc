@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/perf/late_ranks.h"
-#include "diagnose/perf/perf_words.h"
+#include "diagnose/perf/late/late_ranks.h"
+#include "diagnose/perf/verdict/perf_words.h"
 #include "model/job.h"
 #include "report/json/json_fields.h"
 #include "report/text_layout.h"

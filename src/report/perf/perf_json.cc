@@ -111,8 +111,6 @@ constexpr Key<PerfVerdict> kVerdict[] = {
     kOfMeasurement<kMeasurement[8]>,
 };
 
-std::string_view to_string(Lateness how) { return how == Lateness::Bursts ? "bursts" : "steady"; }
-
 constexpr Key<LateParty> kLateParty[] = {
     {"rank", kNumberOrNull<&LateParty::rank>, "Null: a host as a whole."},
     {"host", kNameOrNull<&LateParty::host>},
@@ -121,7 +119,9 @@ constexpr Key<LateParty> kLateParty[] = {
     {"p99_us", kReal<&LateParty::p99_us>},
     {"how",
      {type::one_of<"steady|bursts">,
-      [](const Job&, const LateParty& party) -> Json { return to_string(party.how); }}},
+      [](const Job&, const LateParty& party) -> Json {
+        return party.in_bursts ? "bursts" : "steady";
+      }}},
     {"period", kValue<&LateParty::period>, "Late in each so-manieth call; 0: at no regular one."},
     {"where",
      {type::one_of<"compute|call">,

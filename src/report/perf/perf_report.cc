@@ -9,8 +9,8 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
-#include "diagnose/perf/machine.h"
-#include "diagnose/perf/perf_words.h"
+#include "diagnose/perf/machine/machine.h"
+#include "diagnose/perf/verdict/perf_words.h"
 #include "report/tables/table.h"
 
 namespace ncclog {

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/perf/late_ranks.h"
-#include "diagnose/perf/node_sets.h"
-#include "diagnose/perf/perf_verdict.h"
+#include "diagnose/perf/late/late_ranks.h"
+#include "diagnose/perf/node_sets/node_sets.h"
+#include "diagnose/perf/verdict/perf_verdict.h"
 #include "model/job.h"
 #include "report/document/document.h"
 #include "report/document/report_document.h"

@@ -42,5 +42,22 @@ TEST(Sorting, DropsRepeatsWhereverTheyStand) {
   EXPECT_EQ(values, (std::vector<std::string>{"", "a", "b"}));
 }
 
+TEST(Sorting, TheMedianOfAnEvenNumberLiesBetweenTheTwoInTheMiddle) {
+  std::vector<double> odd = {5, 1, 3};
+  std::vector<double> even = {7, 1, 3, 4};
+  std::vector<double> none;
+  EXPECT_EQ(median_of(odd), 3);
+  EXPECT_EQ(median_of(even), 3.5);
+  EXPECT_EQ(median_of(none), 0);
+}
+
+TEST(Sorting, AQuantileIsOneOfTheValues) {
+  const std::vector<double> sorted = {1, 2, 3, 4};
+  EXPECT_EQ(quantile_of_sorted(sorted, 0), 1);
+  EXPECT_EQ(quantile_of_sorted(sorted, 0.5), 2);
+  EXPECT_EQ(quantile_of_sorted(sorted, 0.99), 4);
+  EXPECT_EQ(quantile_of_sorted({}, 0.5), 0);
+}
+
 }  // namespace
 }  // namespace ncclog

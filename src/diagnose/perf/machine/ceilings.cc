@@ -1,0 +1,231 @@
+#include "diagnose/perf/machine/ceilings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iterator>
+
+#include "base/collectives.h"
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+// The tables, as texts.
+
+struct GpuRow {
+  std::string_view words, family, links, ring, peer, nvls, from, pcie, nic, rdma, source;
+};
+
+constexpr GpuRow kGpuRows[] = {
+#include "diagnose/perf/machine/gpu_models.inc"
+};
+
+struct HostRow {
+  std::string_view named, gpu, count, fabric, nics, gbits, best, network, source;
+};
+
+constexpr HostRow kHostRows[] = {
+#include "diagnose/perf/machine/host_types.inc"
+};
+
+constexpr PathFactor kPathFactors[] = {
+#include "diagnose/perf/machine/path_factors.inc"
+};
+
+/// -1 for an empty cell.
+double figure_of(std::string_view cell) { return parse_decimal(cell).value_or(-1); }
+
+int count_of(std::string_view cell) { return static_cast<int>(parse_int(cell).value_or(-1)); }
+
+GpuModel model_of(const GpuRow& row) {
+  GpuModel model;
+  model.words = row.words;
+  model.family = row.family;
+  model.links = row.links == "nvlink" ? GpuLinks::NVLink
+                : row.links == "xgmi" ? GpuLinks::XGMI
+                                      : GpuLinks::PCIe;
+  model.ring = figure_of(row.ring);
+  model.peer = figure_of(row.peer);
+  model.nvls = figure_of(row.nvls);
+  model.nvls_from = count_of(row.from);
+  model.pcie = count_of(row.pcie);
+  model.nic_gbits = figure_of(row.nic);
+  model.has_rdma = row.rdma == "yes";
+  model.source = row.source;
+  return model;
+}
+
+HostType type_of(const HostRow& row) {
+  return {.named = row.named,
+          .gpu = row.gpu,
+          .gpus = count_of(row.count),
+          .fabric = row.fabric,
+          .nics = count_of(row.nics),
+          .nic_gbits = figure_of(row.gbits),
+          .best = figure_of(row.best),
+          .is_tcp = row.network == "tcp",
+          .source = row.source};
+}
+
+template <typename Row, size_t kRows, typename Make>
+auto made_of(const Row (&rows)[kRows], Make make) {
+  std::array<decltype(make(rows[0])), kRows> made;
+  std::ranges::transform(rows, made.begin(), make);
+  return made;
+}
+
+/// Words in lower case: runs of letters and digits.
+std::vector<std::string> words_in(std::string_view text) {
+  std::vector<std::string> words;
+  bool open = false;
+  for (const char c : text) {
+    if (is_alnum(c)) {
+      if (!open) words.emplace_back();
+      words.back().push_back(lower_case(c));
+    }
+    open = is_alnum(c);
+  }
+  return words;
+}
+
+bool holds_words(const std::vector<std::string>& text, std::string_view words) {
+  return std::ranges::all_of(split_blanks(words), [&](std::string_view word) {
+    return std::ranges::find(text, word) != text.end();
+  });
+}
+
+template <typename Fits>
+const GpuModel* first_model(std::string_view text, Fits fits) {
+  const std::vector<std::string> words = words_in(text);
+  const auto found = std::ranges::find_if(gpu_models(), [&](const GpuModel& model) {
+    return fits(model) && holds_words(words, model.words);
+  });
+  return found == gpu_models().end() ? nullptr : &*found;
+}
+
+bool fits_fabric(std::string_view fabric, const HostHints& hints) {
+  if (fabric == "efa") return hints.efa;
+  if (fabric == "slingshot") return hints.slingshot || hints.cray_x;
+  return fabric.empty() || (fabric == "cray-x" && hints.cray_x);
+}
+
+/// `name` stands in `text` where a word begins: "p5e" not in "step5e", but in "/xml/p5en-topo.xml".
+bool begins_a_word(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    if (at == 0 || !is_alnum(text[at - 1])) return true;
+  }
+  return false;
+}
+
+bool fits(const HostType& type, const HostHints& hints) {
+  if (!type.named.empty()) {
+    return std::ranges::any_of(hints.names, [&](const std::string& name) {
+      return begins_a_word(lower_case(name), type.named);
+    });
+  }
+  return hints.gpu != nullptr && hints.gpu->words == type.gpu && hints.gpus_per_host <= type.gpus &&
+         fits_fabric(type.fabric, hints);
+}
+
+constexpr std::string_view kStages[] = {
+    "nvlink", "nvls",     "pcie",     "shm",       "cpu",  "nic",    "nic-without-gdr",
+    "tcp",    "protocol", "channels", "algorithm", "rank", "unknown"};
+
+}  // namespace
+
+std::string_view to_string(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
+
+std::span<const GpuModel> gpu_models() {
+  static const auto kModels = made_of(kGpuRows, model_of);
+  return kModels;
+}
+
+std::span<const HostType> host_types() {
+  static const auto kTypes = made_of(kHostRows, type_of);
+  return kTypes;
+}
+
+const GpuModel* find_gpu_model(std::string_view printed) {
+  return first_model(printed, [](const GpuModel&) { return true; });
+}
+
+const GpuModel* gpu_model_in_host_name(std::string_view host) {
+  return first_model(host, [](const GpuModel& model) { return model.links != GpuLinks::PCIe; });
+}
+
+const GpuModel* gpu_model_by_nvlink(double bw) {
+  for (const std::string_view model : {"a100", "h100", "b200"}) {
+    const double total = path_factor("nvlink-" + std::string(model));
+    if (bw > 0.99 * total && bw < 1.01 * total) return find_gpu_model(model);
+  }
+  return nullptr;
+}
+
+const HostType* find_host_type(const HostHints& hints) {
+  const auto found =
+      std::ranges::find_if(host_types(), [&](const HostType& type) { return fits(type, hints); });
+  return found == host_types().end() ? nullptr : &*found;
+}
+
+const PathFactor* find_path_factor(std::string_view key) {
+  const auto* found = std::ranges::find(kPathFactors, key, &PathFactor::key);
+  return found == std::end(kPathFactors) ? nullptr : found;
+}
+
+double PathFactor::value() const { return figure_of(figure); }
+
+double path_factor(std::string_view key) { return find_path_factor(key)->value(); }
+
+double rate_of_device(std::string_view name) {
+  constexpr double kOmniPath = 100;
+  return name.starts_with("hfi1_") ? kOmniPath : -1;
+}
+
+double over_nics(Operation op, int nranks, int nhosts, double network) {
+  const double per_host = std::max(1.0, static_cast<double>(nranks) / nhosts);
+  if (op == Operation::SendRecv) return network / per_host;
+  if (traits_of(op).made_of == "messages") {
+    return network / per_host * (nranks - 1) / std::max(1.0, nranks - per_host);
+  }
+  return network;
+}
+
+double by_trees_over_nics(int nranks, int nhosts, double network) {
+  const double others = static_cast<double>(nranks - 1) / nranks;
+  const double other_hosts = static_cast<double>(nhosts - 1) / nhosts;
+  return network * others / other_hosts;
+}
+
+RingFigure ring_in_host(const GpuModel& model, int gpus) {
+  RingFigure figure = {model.ring, model.ring};
+  if (model.peer > 0) figure.least = std::min(model.ring, model.peer * std::max(1, gpus - 1));
+  // XGMI has no switch: fewer GPUs have fewer links.
+  if (model.links == GpuLinks::XGMI && gpus < 8) figure.usual = figure.least;
+  return figure;
+}
+
+double nvls_of(const GpuModel& model, Operation op, int gpus) {
+  return op == Operation::AllReduce && model.nvls_from > 0 && gpus >= model.nvls_from ? model.nvls
+                                                                                      : -1;
+}
+
+double pcie_slot(int generation, int lanes) {
+  constexpr double kGen3 = 12;
+  if (generation < 1 || generation > 6 || lanes < 1) return -1;
+  double bw = kGen3;
+  for (int above = 3; above < generation; ++above) bw *= 2;
+  for (int below = 3; below > generation; --below) bw /= 2;
+  return bw * std::min(lanes, 16) / 16;
+}
+
+double nic_rate_that_carries(double network, int nics) {
+  constexpr double kRates[] = {10, 25, 40, 50, 100, 200, 400, 800};
+  const double carried = path_factor("carried");
+  for (const double rate : kRates) {
+    if (network <= carried * rate / 8 * nics) return rate;
+  }
+  return 0;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,163 @@
+// How much can a path carry? Figures of links as bus bandwidth, and the formulas between them.
+//
+//   8 x H100, AllReduce          → 480 by NVLS, 370 by rings over NVLink
+//   2 hosts, 8 x 400 Gb/s each   → 400 by rings, 750 by trees: they send less over the network
+//   AlltoAll, 16 ranks of 8      → 93.75 over the same NICs: most data leave the host
+//
+// Figures are rows of gpu_models.table, host_types.table and path_factors.table, each with its
+// source; here is what is done with them. Bandwidths are GB/s, 10^9 bytes a second, one direction.
+// NICs are counted in Gbit/s, as people name them: 400 Gbit/s are 50 GB/s.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/collectives.h"
+#include "diagnose/facts/fact.h"
+
+namespace ncclog {
+
+/// What data pass on their way from rank to rank.
+enum class Stage {
+  NVLink,         ///< Rings and trees over NVLink or XGMI, without the switch's help.
+  NVLS,           ///< NVSwitch that reduces: NVLink SHARP.
+  PCIe,           ///< Peer to peer over PCIe.
+  SHM,            ///< Through memory of the host.
+  CPU,            ///< Between sockets of a host.
+  NIC,            ///< RDMA: rate x number of NICs that a host uses.
+  NICWithoutGDR,  ///< RDMA staged in memory of the host.
+  TCP,            ///< Sockets.
+  Protocol,       ///< LL, or LL128, for sizes that it is not made for.
+  Channels,       ///< Too few channels for the link.
+  Algorithm,      ///< An algorithm that was forced.
+  Rank,           ///< A rank that is late, or whose GPU is shared.
+  Unknown,
+};
+
+/// As JSON and rules spell it: "nvlink", "nvls", "nic-without-gdr" …
+std::string_view to_string(Stage stage);
+
+/// What a stage lets pass, as bus bandwidth of the operation that was measured.
+struct Ceiling {
+  Stage stage = Stage::Unknown;
+  double busbw = -1;        ///< GB/s
+  double normal_from = -1;  ///< A curve that ends here or above is normal, GB/s; -1: unknown.
+  std::string why;          ///< In words: "8 NICs x 400 Gb/s a host, 96 % usable".
+  std::string source;       ///< Where the figure is from: "NCCL graph/topo.h", a published result.
+  std::vector<Evidence> evidence;  ///< Lines that show the stage is in use.
+  bool in_use = false;  ///< Lines show it; false: the machine has it, as far as its name tells.
+};
+
+/// How the GPUs of a host are joined, by their model.
+enum class GpuLinks { PCIe, NVLink, XGMI };
+
+/// A line of gpu_models.table. Figures of -1 are unknown, or there is no such thing.
+struct GpuModel {
+  std::string_view words;   ///< "a100 pcie": what a printed name holds.
+  std::string_view family;  ///< "hopper", "cdna3".
+  GpuLinks links = GpuLinks::PCIe;
+  double ring = -1;       ///< Bus bandwidth of 8 GPUs by rings; of PCIe models that of a slot.
+  double peer = -1;       ///< Of two GPUs that share no switch with others.
+  double nvls = -1;       ///< By NVLink SHARP.
+  int nvls_from = -1;     ///< From how many GPUs.
+  int pcie = -1;          ///< Generation.
+  double nic_gbits = -1;  ///< Of the NIC that each GPU of a usual host of 8 has.
+  bool has_rdma = false;  ///< Hosts with such GPUs always have RDMA NICs.
+  std::string_view source;
+};
+
+/// The model with that printed name: "NVIDIA A100-SXM4-80GB"; nullptr if none is known.
+const GpuModel* find_gpu_model(std::string_view printed);
+
+/// The model that a host's name gives away: "slurm-gb200-17"; nullptr if none does. Models that
+/// people name no hosts after, such as T4, are left out.
+const GpuModel* gpu_model_in_host_name(std::string_view host);
+
+/// The model whose NVLinks to switches have that bandwidth in NCCL's topology: H100 of 370.8, which
+/// stands for its like; nullptr: none has.
+const GpuModel* gpu_model_by_nvlink(double bw);
+
+/// What is known of a host's kind beside its GPUs.
+struct HostHints {
+  std::vector<std::string> names;  ///< Plugins' platforms, topology files, hosts.
+  const GpuModel* gpu = nullptr;
+  int gpus_per_host = -1;  ///< That the job uses.
+  bool slingshot = false;
+  bool efa = false;
+  bool cray_x = false;  ///< Hosts are named as "x3006c0s1b1n0".
+};
+
+/// A line of host_types.table.
+struct HostType {
+  std::string_view named;  ///< Empty: GPUs and fabric decide.
+  std::string_view gpu;    ///< Words of its model; empty: any.
+  int gpus = -1;           ///< Of a whole host.
+  std::string_view fabric;
+  int nics = -1;
+  double nic_gbits = -1;
+  double best = -1;  ///< AllReduce over many such hosts has reached it.
+  bool is_tcp = false;
+  std::string_view source;
+
+  /// GB/s of all NICs.
+  double network() const { return nics * nic_gbits / 8; }
+};
+
+/// The first kind of host that fits; nullptr: none is known.
+const HostType* find_host_type(const HostHints& hints);
+
+/// Every kind that a table holds, for tests.
+std::span<const GpuModel> gpu_models();
+std::span<const HostType> host_types();
+
+/// A line of path_factors.table.
+struct PathFactor {
+  std::string_view key;
+  std::string_view figure;  ///< As value() reads it.
+  std::string_view source;
+
+  double value() const;
+};
+
+/// The row of that key; nullptr: there is none.
+const PathFactor* find_path_factor(std::string_view key);
+
+/// Its figure, of a key that has to be one.
+double path_factor(std::string_view key);
+
+/// Gbit/s that the name of an RDMA device gives away: 100 of "hfi1_0" (Omni-Path); -1: nothing.
+double rate_of_device(std::string_view name);
+
+// Formulas. `nranks` are spread evenly over `nhosts`, 2 or more of which take part; `network` is
+// GB/s of the NICs that one host uses.
+
+/// Bus bandwidth over NICs, by rings where an operation has a choice. AlltoAll sends what does not
+/// stay on the host; a SendRecv to the next rank, and what has a root, pass one rank's NICs alone.
+double over_nics(Operation op, int nranks, int nhosts, double network);
+
+/// AllReduce by trees: an edge carries each byte once up and once down, whatever the number of
+/// ranks, so that bus bandwidth, which counts 2(n-1)/n, is higher: 2(n-1)/n-fold on two hosts.
+double by_trees_over_nics(int nranks, int nhosts, double network);
+
+/// Bus bandwidth by rings inside a host, of so many of its GPUs. Fewer than all of a host whose
+/// GPUs are joined directly use only the links between them.
+struct RingFigure {
+  double usual = -1;  ///< Where NVSwitches join them, or all of them take part.
+  double least = -1;  ///< Where each pair has links of its own.
+};
+RingFigure ring_in_host(const GpuModel& model, int gpus);
+
+/// Bus bandwidth by NVLink SHARP of so many GPUs; -1: it takes no part.
+double nvls_of(const GpuModel& model, Operation op, int gpus);
+
+/// GB/s of a PCIe slot as NCCL reckons (graph/topo.h): 12 of generation 3 with 16 lanes, doubled
+/// with each generation; -1 for generations that it does not know.
+double pcie_slot(int generation, int lanes);
+
+/// The standard rate of a NIC, Gbit/s, of which so many carry `network` GB/s best; 0: more than any.
+double nic_rate_that_carries(double network, int nics);
+
+}  // namespace ncclog

@@ -1,0 +1,220 @@
+#include "diagnose/perf/node_sets/node_set_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/collectives.h"
+#include "base/text.h"
+#include "diagnose/perf/measured/curve.h"
+#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/settings/nccl_variables.h"
+#include "log/address.h"
+
+namespace ncclog {
+namespace {
+
+/// What must be the same for two runs to be compared: operation, ranks, hosts, and the conditions
+/// under which they ran.
+using RunSort = std::tuple<std::string, int, size_t, std::string>;
+
+struct HostCurve {
+  const Measurement* measurement = nullptr;
+  RunSort sort;
+  std::vector<CurveSize> sizes;  ///< With a bandwidth, ascending; at least one.
+};
+
+constexpr int64_t kLargeBytes = int64_t{64} << 20;  ///< What a path can give shows from here on.
+
+/// By the file, settings that may make a run slower whatever its hosts are: "NCCL_PROTO=LL".
+using SettingsByFile = std::map<std::string, std::set<std::string>>;
+
+void add_setting(std::string_view name, std::string_view value, std::set<std::string>& settings) {
+  // Which NIC is used is what runs with single rails differ in.
+  const bool may_differ = name == "NCCL_IB_HCA" || name == "NCCL_HOSTID" ||
+                          has_trait(name, "logging") || has_trait(name, "own");
+  if (!may_differ) settings.insert(fmt::format("{}={}", name, value));
+}
+
+SettingsByFile settings_by_file(const Job& job) {
+  SettingsByFile settings;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    add_setting(said.message.name, said.message.value, settings[file_line(job, said.where()).path]);
+  });
+  for (const Measurement& measurement : measurements(job)) {
+    for (const auto& [name, value] : measurement.settings) {
+      add_setting(name, value, settings[file_line(job, measurement.first).path]);
+    }
+  }
+  return settings;
+}
+
+/// GPUs and settings. Where no GPU is named, nobody knows whether two runs had the same ones.
+std::string conditions_of(const Job& job, const Measurement& measurement,
+                          const SettingsByFile& settings) {
+  const std::string file = file_line(job, measurement.first).path;
+  const auto set = settings.find(file);
+  return fmt::format("{}, {}", measurement.gpus.empty() ? file : join(measurement.gpus, ", "),
+                     set == settings.end() ? "" : fmt::format("{}", fmt::join(set->second, ", ")));
+}
+
+/// The curves whose hosts are known, in input order.
+std::vector<HostCurve> curves_of_hosts(const Job& job) {
+  std::vector<HostCurve> curves;
+  const SettingsByFile settings = settings_by_file(job);
+  for (const Measurement& measurement : measurements(job)) {
+    // Calls of a training wait for ranks that are late.
+    if (measurement.hosts.empty() || measurement.in_training) continue;
+    std::vector<CurveSize> sizes = read_curve(measurement).sizes;
+    std::erase_if(sizes, [](const CurveSize& s) { return s.busbw <= 0; });
+    if (sizes.empty()) continue;
+    const bool is_known = measurement.op != Operation::Unknown;
+    const RunSort sort = {is_known ? std::string(name_of(measurement.op)) : measurement.name,
+                          measurement.nranks, measurement.hosts.size(),
+                          conditions_of(job, measurement, settings)};
+    curves.push_back({&measurement, sort, std::move(sizes)});
+  }
+  return curves;
+}
+
+/// By sort, the largest size that at least half of the curves reach.
+std::map<RunSort, int64_t> common_sizes(const std::vector<HostCurve>& curves) {
+  std::map<RunSort, std::vector<int64_t>> last;
+  for (const HostCurve& curve : curves) last[curve.sort].push_back(curve.sizes.back().bytes);
+  std::map<RunSort, int64_t> common;
+  for (auto& [sort, sizes] : last) {
+    std::ranges::sort(sizes, std::greater<>());
+    common[sort] = sizes[(sizes.size() - 1) / 2];
+  }
+  return common;
+}
+
+/// GB/s at that size; negative: the curve does not come near it.
+double busbw_near(const HostCurve& curve, int64_t bytes) {
+  constexpr size_t kSizes = 3;
+  std::vector<double> values;
+  for (auto size = curve.sizes.rbegin(); size != curve.sizes.rend(); ++size) {
+    if (size->bytes > bytes) continue;
+    if (size->bytes < bytes / 8 || values.size() == kSizes) break;
+    values.push_back(size->busbw);
+  }
+  const bool reaches = curve.sizes.back().bytes >= bytes / 2;
+  if (!reaches || values.empty()) return -1;
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+/// The one GPU of each host by its bus id, in the order of hosts; empty: some host has several.
+std::vector<std::string> lone_gpus(const Job& job, const Measurement& measurement) {
+  std::map<std::string, std::set<std::string>> gpus;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    if (run.first != measurement.first) continue;
+    for (const NcclTestsPlace& place : run.places) {
+      if (!place.bus_id.empty()) gpus[place.host].insert(place.bus_id);
+    }
+  }
+  std::vector<std::string> parts;
+  for (const std::string& host : measurement.hosts) {
+    const auto found = gpus.find(host);
+    if (found == gpus.end() || found->second.size() != 1) return {};
+    parts.push_back("GPU " + *found->second.begin());
+  }
+  return parts;
+}
+
+/// By the file, the NICs that NCCL lists in it.
+std::map<std::string, std::set<std::string>> nics_by_file(const Job& job) {
+  std::map<std::string, std::set<std::string>> nics;
+  for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
+    if (said.message.network == "Socket") return;
+    for (const NetDevice& device : parse_device_list(said.message.devices)) {
+      nics[file_line(job, said.where()).path].emplace(device.name);
+    }
+  });
+  return nics;
+}
+
+/// GPUs count as parts of hosts only where some host ran with several of them, one at a time.
+void drop_equal_parts(std::vector<NodeSetRun>& runs) {
+  std::map<std::string, std::set<std::string>> parts;
+  for (const NodeSetRun& run : runs) {
+    for (size_t n = 0; n < run.parts.size(); ++n) parts[run.hosts[n]].insert(run.parts[n]);
+  }
+  const bool differ =
+      std::ranges::any_of(parts, [](const auto& host) { return host.second.size() > 1; });
+  if (differ) return;
+  for (NodeSetRun& run : runs) run.parts.clear();
+}
+
+/// A file with several tests gives several runs: their operations tell them apart.
+void name_runs(std::vector<NodeSetRun>& runs, const std::vector<std::string>& ops) {
+  std::map<std::string, std::set<std::string>> ops_of;
+  for (size_t n = 0; n < runs.size(); ++n) ops_of[runs[n].name].insert(ops[n]);
+  for (size_t n = 0; n < runs.size(); ++n) {
+    if (ops_of[runs[n].name].size() > 1) runs[n].name += fmt::format(" ({})", ops[n]);
+  }
+}
+
+/// What the measurement's path can give, where its lines show the path; -1: not known.
+double known_ceiling(const Measurement& measurement, std::span<const PerfVerdict> verdicts) {
+  const auto verdict = std::ranges::find(verdicts, &measurement, &PerfVerdict::measurement);
+  const bool tells =
+      verdict != verdicts.end() && verdict->answer != PerfAnswer::CannotTell && !verdict->by_guess;
+  return tells ? verdict->ceiling : -1;
+}
+
+bool has_several_hostids(const Job& job) {
+  return std::ranges::count(job.environment, "NCCL_HOSTID", &EnvironmentSetting::name) > 1;
+}
+
+}  // namespace
+
+std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdict> verdicts) {
+  const auto nics = nics_by_file(job);
+  const std::vector<HostCurve> curves = curves_of_hosts(job);
+  const std::map<RunSort, int64_t> sizes = common_sizes(curves);
+  std::vector<NodeSetRun> runs;
+  std::vector<std::string> ops;
+  for (const HostCurve& curve : curves) {
+    const Measurement& measurement = *curve.measurement;
+    const auto& [op, nranks, nhosts, conditions] = curve.sort;
+    const int64_t bytes = sizes.at(curve.sort);
+    const double busbw = busbw_near(curve, bytes);
+    if (busbw <= 0) continue;
+    ops.push_back(op);
+    NodeSetRun& run = runs.emplace_back();
+    run.name = file_line(job, measurement.first).path;
+    run.hosts = measurement.hosts;
+    run.busbw = busbw;
+    run.like = fmt::format("{} of {} ranks at {} bytes, {}", op, nranks, bytes, conditions);
+    run.parts = lone_gpus(job, measurement);
+    if (bytes >= kLargeBytes) run.ceiling = known_ceiling(measurement, verdicts);
+    run.over_network = nhosts == 1 && has_several_hostids(job);
+    const auto listed = nics.find(run.name);
+    if (listed == nics.end()) continue;
+    run.rails.assign(listed->second.begin(), listed->second.end());
+    // As NCCL_IB_HCA leaves it: of runs that list more, this is one rail alone.
+    if (run.rails.size() == 1) run.rail = run.rails.front();
+  }
+  // Hosts with a single NIC have no rails to tell apart.
+  const bool any_has_several =
+      std::ranges::any_of(runs, [](const NodeSetRun& run) { return run.rails.size() > 1; });
+  const auto first_alone =
+      std::ranges::find_if(runs, [](const NodeSetRun& run) { return !run.rail.empty(); });
+  const bool other_alone =
+      first_alone != runs.end() && std::ranges::any_of(runs, [&](const NodeSetRun& run) {
+        return !run.rail.empty() && run.rail != first_alone->rail;
+      });
+  for (NodeSetRun& run : runs) {
+    if (!any_has_several && !other_alone) run.rail.clear();
+    if (!run.rail.empty()) run.parts.clear();
+  }
+  drop_equal_parts(runs);
+  name_runs(runs, ops);
+  return runs;
+}
+
+}  // namespace ncclog

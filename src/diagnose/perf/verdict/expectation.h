@@ -1,0 +1,69 @@
+// What could a machine give of an operation? Its ceilings, and from where on a curve is normal.
+//
+//   8 x H100, 2 hosts, 8 x 400 Gb/s   400 by NICs, 480 by NVLink SHARP inside each host → 400 decides
+//
+// Of what lines say of NICs, of the kind of host and of what such hosts usually have, the first that
+// is known counts. Nothing is asked of the curve but its best value: more than rings can carry over
+// NICs went by trees, and NICs of unknown rate have the rate that explains it.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/collectives.h"
+#include "diagnose/perf/machine/ceilings.h"
+#include "diagnose/perf/machine/machine.h"
+
+namespace ncclog {
+
+/// How well the network is known, the best first.
+enum class Known { Said, Type, Typical, Fitted, No };
+
+/// NICs of one host that take part.
+struct HostNetwork {
+  Known known = Known::No;
+  double bandwidth = -1;  ///< GB/s
+  int nics = -1;
+  double gbits = -1;     ///< Of one.
+  double best = -1;      ///< GB/s of AllReduce over many such hosts.
+  double normal = 0.75;  ///< Share from which a curve is normal.
+  bool by_slot = false;  ///< The PCIe slots of NICs pass less than their ports.
+  std::string source;
+  std::vector<Evidence> evidence;
+};
+
+/// A machine's ceilings for the operation, and what is expected of it.
+struct MachineExpectation {
+  std::vector<Ceiling> ceilings;
+  Ceiling deciding;  ///< The lowest of those on the way; busbw -1: unknown.
+  HostNetwork network;
+  double best = -1;     ///< What such machines have been seen to reach.
+  bool within = false;  ///< Inside one host, or one NVLink domain.
+  double line = -1;     ///< Of a host's NICs by rings.
+  double ring = -1;     ///< NVLink without the switch's help.
+
+  bool known() const { return deciding.busbw > 0; }
+};
+
+/// What the machine could give; `reached` is the curve's best, GB/s.
+MachineExpectation expect_of(const Machine& machine, Operation op, double reached);
+
+/// Racks that NVLink joins, with NICs between them.
+bool is_several_domains(const Machine& machine);
+
+/// Such hosts have nothing but Ethernet, as far as lines and names go.
+bool has_sockets_alone(const Machine& machine);
+
+// What explains a value where nothing names the machine.
+//
+//   43.3 GB/s of 8 ranks    87 % of 50: one NIC of 400 Gb/s or two of 200 a host
+//
+// Sockets and host memory end below 40 GB/s, so that what is above passed RDMA NICs or NVLink, and
+// near the rate of a common set of NICs it is normal. What is lower may be anything.
+
+/// The figure of common_rates.table that explains it; busbw -1: none does.
+Ceiling explained_by_rates(const Machine& machine, Operation op, double reached);
+
+}  // namespace ncclog

@@ -1,0 +1,308 @@
+#include "diagnose/perf/verdict/perf_causes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/collectives.h"
+#include "base/text.h"
+#include "diagnose/settings/nccl_variables.h"
+
+namespace ncclog {
+namespace {
+
+using Causes = std::vector<PerfCause>;
+
+std::string shown(std::string_view name, const SettingInForce& setting) {
+  return fmt::format("{}={}", name, printable(setting.value));
+}
+
+/// The choices that a setting leaves, in upper case; empty: it is not set.
+std::vector<std::string> choices(const Machine& machine, std::string_view name) {
+  const SettingInForce* setting = machine.setting(name);
+  const NcclVariable* variable = find_nccl_variable(name);
+  if (setting == nullptr || variable == nullptr) return {};
+  return admitted_choices(*variable, setting->value);
+}
+
+/// A part of what is expected; -1 where that is unknown.
+double part_of(double expected, std::string_view factor) {
+  return expected > 0 ? expected * path_factor(factor) : -1;
+}
+
+bool is_joined(const Machine& machine) {
+  return machine.gpu != nullptr && machine.gpu->links != GpuLinks::PCIe;
+}
+
+/// Peer to peer is switched off inside hosts; nullptr: it is not.
+const char* p2p_switch(const Machine& machine) {
+  if (machine.is_on("NCCL_P2P_DISABLE")) return "NCCL_P2P_DISABLE";
+  const SettingInForce* level = machine.setting("NCCL_P2P_LEVEL");
+  const bool is_local = level != nullptr && (level->value == "LOC" || level->value == "0");
+  return is_local ? "NCCL_P2P_LEVEL" : nullptr;
+}
+
+// Protocols, where one alone is left.
+
+void add_protocol(const Machine& machine, double expected, Causes& causes) {
+  const std::vector<std::string> left = choices(machine, "NCCL_PROTO");
+  if (!machine.ll_lines.empty() && left.empty()) {
+    causes.push_back({Stage::Protocol,
+                      "ll-chosen",
+                      part_of(expected, "ll"),
+                      {},
+                      machine.ll_lines,
+                      std::string(find_path_factor("ll")->source)});
+  }
+  if (left.size() != 1) return;
+  const SettingInForce& setting = *machine.setting("NCCL_PROTO");
+  const PerfFigures figures = {{"setting", shown("NCCL_PROTO", setting)}};
+  if (left[0] == "LL") {
+    double path = part_of(expected, "ll");
+    if (machine.nhosts == 1 && machine.gpu != nullptr && is_joined(machine)) {
+      const PathFactor* most = find_path_factor(fmt::format("ll-{}", machine.gpu->family));
+      if (most != nullptr) path = path > 0 ? std::min(path, most->value()) : most->value();
+    }
+    causes.push_back({Stage::Protocol,
+                      "ll",
+                      path,
+                      figures,
+                      {setting.line},
+                      std::string(find_path_factor("ll")->source)});
+  } else if (left[0] == "LL128" && (machine.net == NetKind::TCP || is_on_loopback(machine))) {
+    causes.push_back({Stage::Protocol, "ll128", -1, figures, {setting.line}, {}});
+  }
+}
+
+/// A link that lspci lists with fewer lanes than both of its ends have, of which a host uses
+/// `links` (-1: unknown).
+PerfCause narrow_link(const PcieLink& link, std::string_view key, int links) {
+  return {Stage::PCIe,
+          key,
+          links > 0 ? links * link.bw : -1,
+          {{"link", link.narrow}, {"figure", bandwidth_text(link.bw)}},
+          link.lines,
+          "NCCL graph/topo.h, by the lanes that are listed"};
+}
+
+/// What NCCL's search for paths shows, with the bandwidth that it counts with.
+PerfCause searched_cause(Stage stage, std::string_view key, double path, const Machine& machine) {
+  return {stage, key, path, {}, {machine.searched.line}, "NCCL's search for paths"};
+}
+
+// Inside a host.
+
+void add_within(const Machine& machine, Causes& causes) {
+  // One GPU a host has nobody to reach there.
+  if (machine.per_host() == 1 && !machine.shares_gpu) return;
+  const char* name = p2p_switch(machine);
+  if (name != nullptr && (machine.nhosts == 1 || machine.has_shm || is_on_loopback(machine))) {
+    const SettingInForce& setting = *machine.setting(name);
+    PerfCause cause = {Stage::SHM,     "shm", -1, {{"setting", shown(name, setting)}},
+                       {setting.line}, {}};
+    if (machine.is_on("NCCL_SHM_DISABLE")) {
+      cause.stage = machine.net == NetKind::RDMA ? Stage::NIC : Stage::TCP;
+      cause.key = machine.net == NetKind::RDMA ? "net-within" : "tcp-within";
+      cause.evidence.push_back(machine.setting("NCCL_SHM_DISABLE")->line);
+    } else {
+      cause.evidence.insert(cause.evidence.end(), machine.shm_lines.begin(),
+                            machine.shm_lines.end());
+    }
+    causes.push_back(std::move(cause));
+  } else if (machine.has_net_within) {
+    causes.push_back({machine.net == NetKind::TCP ? Stage::TCP : Stage::NIC,
+                      "net-within",
+                      -1,
+                      {},
+                      machine.net_within_lines,
+                      {}});
+  } else if (machine.has_shm && is_joined(machine)) {
+    causes.push_back({Stage::SHM, "shm-on-nvlink", -1, {}, machine.shm_lines, {}});
+  }
+}
+
+// Between hosts.
+
+/// The setting that leaves sockets alone; nullptr: none does.
+const char* socket_switch(const Machine& machine) {
+  if (machine.is_on("NCCL_IB_DISABLE")) return "NCCL_IB_DISABLE";
+  const SettingInForce* net = machine.setting("NCCL_NET");
+  return net != nullptr && lower_case(net->value) == "socket" ? "NCCL_NET" : nullptr;
+}
+
+/// Libfabric's plugin is what NCCL needs on Slingshot, and all settings are known.
+bool lacks_slingshot_plugin(const Machine& machine) {
+  if (!machine.slingshot || !machine.settings_told || machine.net != NetKind::Unknown) return false;
+  return std::ranges::none_of(machine.settings, [](const auto& setting) {
+    const std::string_view name = setting.first;
+    return name == "NCCL_NET" || name == "NCCL_NET_PLUGIN" || name.starts_with("FI_");
+  });
+}
+
+void add_sockets(const Machine& machine, Causes& causes) {
+  if (machine.nhosts == 1) return;
+  if (lacks_slingshot_plugin(machine)) {
+    PerfCause cause = {Stage::TCP, "tcp-plugin", -1, {}, {}, {}};
+    for (const auto& [name, setting] : machine.settings) cause.evidence.push_back(setting.line);
+    causes.push_back(std::move(cause));
+    return;
+  }
+  if (machine.net != NetKind::TCP) return;
+  PerfCause cause = {Stage::TCP, "tcp-alone", -1, {}, machine.net_lines, {}};
+  if (machine.gpu != nullptr && machine.gpu->has_rdma) cause.key = "tcp-usual";
+  const bool of_rdma_type = machine.type != nullptr && !machine.type->is_tcp;
+  if (machine.has_rdma_nics || of_rdma_type) cause.key = "tcp";
+  if (const char* name = socket_switch(machine)) {
+    cause.key = "tcp-asked";
+    cause.figures["setting"] = shown(name, *machine.setting(name));
+    cause.evidence.insert(cause.evidence.begin(), machine.setting(name)->line);
+  }
+  causes.push_back(std::move(cause));
+}
+
+void add_nic_path(const Machine& machine, double expected, Causes& causes) {
+  if (machine.nhosts == 1 || machine.net != NetKind::RDMA) return;
+  const double port = machine.nic_gbits / 8;
+  const double nic_link = machine.nic_pcie.bw;
+  if (nic_link > 0 && nic_link < 0.9 * port) {
+    PerfCause cause = {Stage::PCIe,
+                       "nic-slot",
+                       expected,
+                       {{"figure", bandwidth_text(nic_link)},
+                        {"usual", bandwidth_text(port)},
+                        {"lanes", fmt::format("x{:.0f}", 16 * nic_link / pcie_slot(3, 16))}},
+                       machine.nic_pcie.lines,
+                       "the topology that NCCL reads"};
+    if (!machine.nic_pcie.narrow.empty()) {
+      cause = narrow_link(machine.nic_pcie, "nic-lanes", 1);
+      cause.path = expected;
+    }
+    causes.push_back(std::move(cause));
+  }
+  if (machine.gdr == false) {
+    causes.push_back({Stage::NICWithoutGDR,
+                      "no-gdr",
+                      part_of(expected, "no-gdr"),
+                      {{"network", "NET/" + printable(machine.net_name)}},
+                      machine.gdr_lines,
+                      std::string(find_path_factor("no-gdr")->source)});
+  }
+  if (machine.searched.type.ends_with("/SYS")) {
+    causes.push_back(searched_cause(Stage::CPU, "cpu", machine.searched.between, machine));
+  }
+  // Of a whole host: fewer GPUs than it has may well use fewer NICs.
+  const HostType* type = machine.type;
+  if (type != nullptr && machine.nics > 0 && 2 * machine.nics <= type->nics &&
+      machine.per_host() == type->gpus) {
+    causes.push_back(
+        {Stage::NIC,
+         "few-nics",
+         type->network(),
+         {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(type->nics)}},
+         machine.nic_lines,
+         std::string(type->source)});
+  }
+  // The rate of its port is not known, and may be less than the lanes carry.
+  if (!machine.nic_pcie.narrow.empty() && port <= 0) {
+    causes.push_back(narrow_link(machine.nic_pcie, "nic-lanes-likely", machine.nics));
+  }
+}
+
+// Links that are less than their model has.
+
+void add_links(const Machine& machine, double expected, Causes& causes) {
+  if (machine.nhosts > 1) return;
+  if (machine.gpu == nullptr) {
+    if (!machine.gpu_pcie.narrow.empty()) {
+      causes.push_back(narrow_link(machine.gpu_pcie, "gpu-lanes", 1));
+    }
+    return;
+  }
+  const double slot = pcie_slot(machine.gpu->pcie, 16);
+  constexpr double kDowngraded = 0.6;  // x8 instead of x16, or a generation less.
+  const double gpu_link = machine.gpu_pcie.bw;
+  const bool is_less = gpu_link > 0 && gpu_link < kDowngraded * slot;
+  if (!is_joined(machine) && is_less && !machine.gpu_pcie.narrow.empty()) {
+    causes.push_back(narrow_link(machine.gpu_pcie, "gpu-lanes", 1));
+  } else if (!is_joined(machine) && is_less && machine.gpu->ring > gpu_link) {
+    PerfCause cause = {Stage::PCIe,
+                       "pcie",
+                       gpu_link,
+                       {{"figure", bandwidth_text(gpu_link)}, {"usual", bandwidth_text(slot)}},
+                       machine.gpu_pcie.lines,
+                       "the topology that NCCL reads"};
+    if (cause.evidence.empty()) cause.evidence = {machine.searched.line};
+    causes.push_back(std::move(cause));
+  }
+  const std::string_view type = machine.searched.type;
+  if (type.starts_with("SYS") && !is_joined(machine)) {
+    causes.push_back(searched_cause(Stage::CPU, "cpu-within", machine.searched.within, machine));
+  }
+  const bool by_pcie = type.starts_with("P") || type.starts_with("SYS");
+  if (is_joined(machine) && by_pcie && machine.searched.within < expected / 2) {
+    causes.push_back(searched_cause(Stage::PCIe, "no-nvlink", machine.searched.within, machine));
+  }
+}
+
+void add_channels(const Machine& machine, double expected, Causes& causes) {
+  if (machine.channels <= 0 || machine.gpu == nullptr || machine.nhosts > 1) return;
+  const PathFactor* each = find_path_factor(fmt::format("channel-{}", machine.gpu->family));
+  if (each == nullptr) return;
+  const double path = machine.channels * each->value();
+  if (!is_joined(machine) || expected <= 0 || path >= expected) return;
+  PerfCause cause = {Stage::Channels,
+                     "few-channels",
+                     path,
+                     {{"channels", plural(machine.channels, "channel")}},
+                     {machine.channels_line},
+                     std::string(each->source)};
+  for (const char* cap : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"}) {
+    const SettingInForce* setting = machine.setting(cap);
+    if (setting == nullptr || read_number(setting->value) > machine.channels) continue;
+    cause.key = "channels";
+    cause.figures["setting"] = shown(cap, *setting);
+    cause.evidence.insert(cause.evidence.begin(), setting->line);
+    break;
+  }
+  causes.push_back(std::move(cause));
+}
+
+void add_algorithm(const Machine& machine, Operation op, Causes& causes) {
+  const std::vector<std::string> left = choices(machine, "NCCL_ALGO");
+  if (left.empty() || op != Operation::AllReduce) return;
+  // Rings are what carries most over NICs; only on one host do they leave the switch out.
+  if (left.size() == 1 && left[0] == "RING" && machine.nhosts != 1) return;
+  const SettingInForce& setting = *machine.setting("NCCL_ALGO");
+  double path = -1;
+  const bool by_switch =
+      std::ranges::any_of(left, [](const std::string& name) { return name.starts_with("NVLS"); });
+  if (machine.gpu != nullptr && machine.nhosts == 1 && !by_switch) path = machine.gpu->ring;
+  causes.push_back({Stage::Algorithm,
+                    "algo",
+                    path,
+                    {{"setting", shown("NCCL_ALGO", setting)}},
+                    {setting.line},
+                    machine.gpu != nullptr ? std::string(machine.gpu->source) : std::string()});
+}
+
+}  // namespace
+
+bool is_on_loopback(const Machine& machine) {
+  return p2p_switch(machine) != nullptr && machine.is_on("NCCL_SHM_DISABLE") &&
+         machine.nhosts <= 1 && machine.net != NetKind::RDMA;
+}
+
+std::vector<PerfCause> perf_causes(const Machine& machine, Operation op, double expected) {
+  Causes causes;
+  add_protocol(machine, expected, causes);
+  add_within(machine, causes);
+  add_sockets(machine, causes);
+  add_nic_path(machine, expected, causes);
+  add_links(machine, expected, causes);
+  add_channels(machine, expected, causes);
+  if (machine.shares_gpu) causes.push_back({Stage::Rank, "shared-gpu", -1, {}, {}, {}});
+  add_algorithm(machine, op, causes);
+  return causes;
+}
+
+}  // namespace ncclog

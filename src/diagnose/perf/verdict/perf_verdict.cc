@@ -1,0 +1,557 @@
+#include "diagnose/perf/verdict/perf_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "base/collectives.h"
+#include "base/text.h"
+#include "diagnose/perf/measured/curve.h"
+#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/verdict/expectation.h"
+#include "diagnose/perf/verdict/perf_causes.h"
+#include "diagnose/perf/verdict/perf_words.h"
+
+namespace ncclog {
+namespace {
+
+/// A curve beside all that it is judged by.
+struct JudgedCurve {
+  const Measurement& measurement;
+  const Machine& machine;
+  Curve curve;
+  MachineExpectation expected;
+  std::vector<PerfCause> causes;
+};
+
+/// "AllReduce of 16 ranks on 2 hosts".
+std::string subject_of(const Measurement& measurement, const Machine& machine) {
+  std::string text(measurement.op == Operation::Unknown ? "The test" : name_of(measurement.op));
+  if (machine.nranks > 0) text += fmt::format(" of {}", plural(machine.nranks, "rank"));
+  if (machine.nhosts > 0) text += fmt::format(" on {}", plural(machine.nhosts, "host"));
+  return text;
+}
+
+/// By how many per cent `reached` is below `whole`, which is above 0.
+int percent_below(double reached, double whole) {
+  return static_cast<int>(std::lround(100 * (1 - reached / whole)));
+}
+
+/// Adds those of `words` that are not there yet.
+void add_words(std::vector<std::string>& to, std::vector<std::string> words) {
+  for (std::string& word : words) {
+    if (std::ranges::find(to, word) == to.end()) to.push_back(std::move(word));
+  }
+}
+
+/// Quotes the best row of that size.
+void quote_row(const Measurement& measurement, int64_t bytes, PerfVerdict& verdict) {
+  const MeasuredPoint* best = nullptr;
+  for (const MeasuredPoint& point : measurement.points) {
+    if (point.bytes == bytes && (best == nullptr || point.busbw() > best->busbw())) best = &point;
+  }
+  if (best != nullptr && best->where.line > 0)
+    verdict.evidence.push_back({best->where, best->text});
+}
+
+/// Notes what a careless reader would take wrongly.
+void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
+  const Curve& curve = judged.curve;
+  const Measurement& measurement = judged.measurement;
+  const Machine& machine = judged.machine;
+  const auto note = [&](std::string_view key, const PerfFigures& figures = {}) {
+    add_words(verdict.notes, perf_words("note", key, figures));
+  };
+  if (curve.wrong > 0) note("wrong", {{"figure", std::to_string(curve.wrong)}});
+  const std::string size = bytes_text(curve.last_at);
+  if (curve.falls) {
+    note("falls", {{"figure", bandwidth_text(curve.best)}, {"last", bandwidth_text(curve.last)}});
+  } else if (curve.dips) {
+    note("dip", {{"size", bytes_text(curve.best_at)}, {"last", bandwidth_text(curve.last)}});
+  }
+  if (curve.one_size) note("one-size", {{"size", size}});
+  constexpr double kNoticeable = 0.1;
+  const double gap = std::abs(curve.in_place_gain);
+  if (gap > kNoticeable) note("gap", {{"figure", fmt::format("{:.0f}", 100 * gap)}});
+  if (measurement.by == MeasuredBy::TorchBench) note("units");
+  if (curve.climbing) note("climbing", {{"size", size}});
+  constexpr int64_t kSmall = int64_t{64} << 20;
+  if (curve.last_at < kSmall) note("small-sizes", {{"size", size}});
+  constexpr double kMisleading = 0.7;
+  if (measurement.mean_busbw > 0 && measurement.mean_busbw < kMisleading * curve.best) {
+    note("average", {{"figure", bandwidth_text(measurement.mean_busbw)},
+                     {"from", bytes_text(curve.first_at)}});
+    add_words(verdict.do_not, perf_words("not", "average"));
+  }
+  const double line = judged.expected.line;
+  if (line > 0 && curve.best > path_factor("carried") * line && verdict.stage == Stage::NIC) {
+    note("over-line",
+         {{"figure", bandwidth_text(line)}, {"hosts", std::to_string(machine.nhosts)}});
+  }
+  if (judged.expected.within && machine.gpu != nullptr && machine.gpu->nvls > 0) {
+    const PerfFigures figures = {{"op", std::string(name_of(measurement.op))},
+                                 {"figure", bandwidth_text(machine.gpu->ring)},
+                                 {"usual", bandwidth_text(machine.gpu->nvls)}};
+    if (measurement.op != Operation::AllReduce && measurement.op != Operation::Unknown) {
+      note("no-nvls-op", figures);
+    } else if (machine.nvls == false || machine.nranks < machine.gpu->nvls_from) {
+      note("no-nvls", figures);
+    } else if (curve.best < 0.85 * machine.gpu->nvls && verdict.answer == PerfAnswer::Normal) {
+      note("nvls-unused", figures);
+    }
+  }
+  if (measurement.nranks_by_ratio && machine.nranks > 0) {
+    note("ranks-by-ratio", {{"figure", std::to_string(machine.nranks)}});
+  }
+  if (machine.per_host() == 1 && machine.nhosts > 1 && machine.nics != 1) note("one-gpu-a-host");
+  if (machine.shares_gpu && verdict.stage != Stage::Rank) note("shared-gpu");
+  constexpr double kFarBelow = 0.6;  // The model counts no synchronisation.
+  const bool is_open =
+      verdict.answer == PerfAnswer::Below || verdict.answer == PerfAnswer::CannotTell;
+  if (is_open && curve.best > 0 && curve.best < kFarBelow * machine.modelled) {
+    note("modelled", {{"figure", bandwidth_text(machine.modelled)}, {"by", machine.modelled_by}});
+  }
+  if (judged.expected.network.known == Known::Fitted) {
+    note("nic-rate", {{"figure", fmt::format("{:g}", judged.expected.network.gbits)}});
+  }
+}
+
+/// Names what the next log should hold, so that it tells more.
+void ask_for_more(const JudgedCurve& judged, PerfVerdict& verdict) {
+  const Machine& machine = judged.machine;
+  const auto capture = [&](std::string_view key) {
+    add_words(verdict.capture, perf_words("capture", key));
+  };
+  if (machine.gpu == nullptr && judged.measurement.gpus.empty()) capture("ranks");
+  if (machine.net == NetKind::Unknown && !judged.expected.within) capture("transport");
+  if (machine.searched.within < 0) capture("graph");
+  if (machine.nics > 0 && machine.nic_gbits < 0 && !judged.expected.within) capture("rates");
+  constexpr int64_t kEnough = int64_t{1} << 30;
+  if (judged.curve.last_at > 0 && judged.curve.last_at < kEnough) capture("sizes");
+}
+
+// The answers. Each sets answer, headline and ceilings of the verdict, and adds to the rest.
+
+void state_normal(const Ceiling& ceiling, const JudgedCurve& judged, PerfVerdict& verdict) {
+  verdict.answer = PerfAnswer::Normal;
+  verdict.stage = ceiling.stage;
+  verdict.ceiling = ceiling.busbw;
+  verdict.machine_ceiling = ceiling.busbw;
+  // Far from what large sizes give, a reader asks why that is normal.
+  const bool is_small = judged.curve.best < 0.6 * ceiling.busbw && judged.curve.best_at > 0;
+  const std::string size = bytes_text(judged.curve.best_at);
+  verdict.headline = fmt::format(
+      "{}: {} GB/s{} of the {} that {}: normal{}", subject_of(judged.measurement, judged.machine),
+      bandwidth_text(judged.curve.best), is_small ? " at " + size : "",
+      bandwidth_text(ceiling.busbw), ceiling.why, is_small ? " for no more than " + size : "");
+  verdict.evidence.insert(verdict.evidence.end(), ceiling.evidence.begin(), ceiling.evidence.end());
+  for (const PerfCause& cause : judged.causes) {
+    const auto setting = cause.figures.find("setting");
+    if (setting == cause.figures.end()) continue;
+    add_words(verdict.notes, perf_words("note", "set", {{"setting", setting->second}}));
+  }
+}
+
+void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdict& verdict) {
+  const MachineExpectation& expected = judged.expected;
+  verdict.answer = PerfAnswer::Limited;
+  verdict.stage = cause.stage;
+  verdict.machine_ceiling = expected.best > 0 ? expected.best : expected.deciding.busbw;
+  verdict.ceiling = cause.path;
+  // What was reached refutes a share that is left in general.
+  if (cause.path > 0 && cause.path < judged.curve.best) verdict.ceiling = verdict.machine_ceiling;
+  if (cause.key == "few-nics") {
+    verdict.ceiling = expected.deciding.busbw;
+    verdict.machine_ceiling = cause.path;
+  }
+  // With all its lanes the NIC would carry what its port does.
+  if (cause.key == "nic-lanes" && expected.network.by_slot && expected.network.nics > 0) {
+    verdict.machine_ceiling *=
+        expected.network.nics * expected.network.gbits / 8 / expected.network.bandwidth;
+  }
+  if (cause.stage == Stage::Protocol && is_on_loopback(judged.machine)) {
+    verdict.ceiling = verdict.machine_ceiling = path_factor("loopback-tcp");
+  }
+  if (cause.path > 0 && cause.key != "few-nics") {
+    verdict.ceilings.push_back(
+        {cause.stage, cause.path, -1,
+         "is left by " + join(perf_words("cause", cause.key, cause.figures), ""), cause.source,
+         cause.evidence, true});
+  }
+  const double of_what = verdict.machine_ceiling;
+  verdict.headline = fmt::format(
+      "{}: {} GB/s{}, limited by {}", subject_of(judged.measurement, judged.machine),
+      bandwidth_text(judged.curve.best),
+      of_what > 0 ? fmt::format(", {} % below the {} of {}",
+                                percent_below(judged.curve.best, of_what), bandwidth_text(of_what),
+                                cause.stage == Stage::Protocol && is_on_loopback(judged.machine)
+                                    ? "Simple on the same path"
+                                    : "this machine")
+                  : std::string(),
+      join(perf_words("cause", cause.key, cause.figures), ""));
+  for (const Evidence& line : cause.evidence) {
+    if (line.where.line > 0) verdict.evidence.push_back(line);
+  }
+  add_words(verdict.attempts, perf_words("try", cause.key, cause.figures));
+  if (cause.stage == Stage::TCP || cause.stage == Stage::SHM || cause.stage == Stage::Protocol) {
+    add_words(verdict.do_not, perf_words("not", "fabric"));
+  }
+  if (cause.stage == Stage::Channels) add_words(verdict.do_not, perf_words("not", "channels"));
+}
+
+/// `of_what`: what `ceiling` is, a clause that follows the figure.
+void state_below(double ceiling, double machine_ceiling, const std::string& of_what,
+                 const JudgedCurve& judged, PerfVerdict& verdict) {
+  verdict.answer = PerfAnswer::Below;
+  verdict.ceiling = ceiling;
+  verdict.machine_ceiling = machine_ceiling;
+  const bool ends_lower = judged.curve.falls || judged.curve.dips;
+  verdict.headline = fmt::format(
+      "{}: {} GB/s{}, {} % below the {} {}{}; these lines do not tell which stage or host it is",
+      subject_of(judged.measurement, judged.machine), bandwidth_text(judged.curve.best),
+      ends_lower ? " at best" : "", percent_below(judged.curve.best, ceiling),
+      bandwidth_text(ceiling), of_what,
+      ends_lower
+          ? fmt::format(", and {} % below it at {}", percent_below(judged.curve.last, ceiling),
+                        bytes_text(judged.curve.last_at))
+          : "");
+  if (judged.curve.falls) add_words(verdict.attempts, perf_words("try", "falls"));
+  const bool over_pcie = judged.expected.deciding.stage == Stage::PCIe;
+  add_words(verdict.attempts, perf_words("try", !judged.expected.within ? "below-between"
+                                                : over_pcie             ? "below-pcie"
+                                                                        : "below-within"));
+  if (!judged.expected.within && judged.machine.over_ethernet) {
+    add_words(verdict.attempts, perf_words("try", "below-ethernet"));
+  }
+  const double of_half = judged.curve.best / ceiling / path_factor("acs");
+  if (!judged.expected.within && of_half > 0.75 && of_half < 1.25) {
+    add_words(verdict.attempts, perf_words("try", "below-acs"));
+  }
+  constexpr int kMany = 8;
+  if (judged.machine.nhosts > kMany) add_words(verdict.notes, perf_words("note", "scale"));
+  if (judged.machine.nhosts > 1) {
+    add_words(verdict.do_not, perf_words("not", "slow-host"));
+    add_words(verdict.capture, perf_words("capture", "pairs"));
+    add_words(verdict.capture, perf_words("capture", "repeat"));
+  }
+  ask_for_more(judged, verdict);
+}
+
+/// `why`: a clause that follows what was reached.
+void state_cannot_tell(const std::string& why, const JudgedCurve& judged, PerfVerdict& verdict) {
+  verdict.answer = PerfAnswer::CannotTell;
+  verdict.headline = fmt::format("{}: {} GB/s; {}", subject_of(judged.measurement, judged.machine),
+                                 bandwidth_text(std::max(judged.curve.best, 0.0)), why);
+  ask_for_more(judged, verdict);
+}
+
+// Which answer it is.
+
+/// Share of `busbw` that a size shows where a call costs some time to begin with: 73 us on 8 H200
+/// (published by size), 340 us on two hosts of 8 H100, 570 us on ten.
+double share_at(int64_t bytes, double busbw, double factor, int nranks, bool within) {
+  constexpr double kWithin = 73;
+  constexpr double kBetween = 270;
+  constexpr double kPerRank = 4;
+  const double start_us = within ? kWithin : kBetween + kPerRank * std::clamp(nranks, 2, 512);
+  const double moving_us = static_cast<double>(bytes) / (busbw / factor) / 1e3;
+  return moving_us / (start_us + moving_us);
+}
+
+/// Nothing was moved, or nothing was measured.
+bool judge_no_test(const JudgedCurve& judged, PerfVerdict& verdict) {
+  if (judged.machine.nranks == 1) {
+    const int lone = judged.measurement.lone_processes;
+    state_cannot_tell(
+        lone > 1
+            ? fmt::format("cannot tell: {} processes ran the test each for itself, with one "
+                          "rank, as a build without MPI does",
+                          lone)
+            : std::string("cannot tell: with one rank no data are moved, so this is no test of "
+                          "communication"),
+        judged, verdict);
+    verdict.capture.clear();
+    add_words(verdict.attempts, perf_words("try", "one-rank"));
+    return true;
+  }
+  if (judged.curve.best > 0) return false;
+  state_cannot_tell("cannot tell: no row has a bandwidth", judged, verdict);
+  return true;
+}
+
+/// Racks of NVLink that NICs join: what between them decides is known of no machine yet.
+bool judge_domains(const JudgedCurve& judged, PerfVerdict& verdict) {
+  if (!is_several_domains(judged.machine)) return false;
+  constexpr int kGpusAHost = 4;
+  const double nics = kGpusAHost * judged.machine.gpu->nic_gbits / 8;
+  if (judged.curve.plateau < nics) {
+    state_cannot_tell("cannot tell: for several racks of NVLink no figure is published", judged,
+                      verdict);
+    return true;
+  }
+  verdict.answer = PerfAnswer::Normal;
+  verdict.stage = Stage::NIC;
+  verdict.headline = fmt::format(
+      "{}: {} GB/s over several racks of NVLink, more than the {} GB/s of a host's NICs: normal, "
+      "as far as figures are published",
+      subject_of(judged.measurement, judged.machine), bandwidth_text(judged.curve.best),
+      bandwidth_text(nics));
+  return true;
+}
+
+/// Hosts with one GPU whose EFA cannot reach its memory.
+bool judge_efa_without_gdr(const JudgedCurve& judged, PerfVerdict& verdict) {
+  const Machine& machine = judged.machine;
+  const bool is_efa = machine.provider == "efa" ||
+                      (machine.provider.empty() && machine.net_name == "AWS Libfabric");
+  // GPUs of the small instances, as T4, have none at all.
+  const bool may_have_gdr = machine.gpu != nullptr && machine.gpu->has_rdma;
+  if (!is_efa || machine.slingshot || machine.gdr == true || may_have_gdr ||
+      machine.type != nullptr || machine.nranks > 4)
+    return false;
+  const double usual = path_factor("efa-without-gdr");
+  if (judged.curve.best < path_factor("normal-nic") * usual || judged.curve.best > 2 * usual)
+    return false;
+  verdict.answer = PerfAnswer::Normal;
+  verdict.stage = Stage::NICWithoutGDR;
+  verdict.headline = fmt::format(
+      "{}: {} GB/s over EFA, as hosts with one GPU and data staged in host memory give: normal",
+      subject_of(judged.measurement, machine), bandwidth_text(judged.curve.best));
+  verdict.evidence.insert(verdict.evidence.end(), machine.nic_lines.begin(),
+                          machine.nic_lines.end());
+  return true;
+}
+
+/// What most such hosts have is a guess: only what is below the least of them is accused.
+void judge_typical(const JudgedCurve& judged, PerfVerdict& verdict) {
+  const Ceiling& usual = judged.expected.deciding;
+  // Hosts with a quarter of the usual network are sold too.
+  constexpr double kLeast = 0.25;
+  const double least = kLeast * judged.expected.line;
+  if (judged.curve.falls || judged.curve.best < path_factor("normal-nic") * least) {
+    const double carried = std::max(least, judged.curve.best);
+    state_below(carried, usual.busbw, "that the slowest network of such hosts gives", judged,
+                verdict);
+    return;
+  }
+  state_cannot_tell(
+      fmt::format("cannot tell: {} usually, and the logs do not tell what these hosts have "
+                  "({} % of that)",
+                  usual.why, 100 - percent_below(judged.curve.best, usual.busbw)),
+      judged, verdict);
+  verdict.machine_ceiling = usual.busbw;
+  if (judged.curve.best < 0.6 * usual.busbw) add_words(verdict.notes, perf_words("note", "half"));
+}
+
+/// No ceiling: the value itself may still say something.
+void judge_unknown_machine(const JudgedCurve& judged, PerfVerdict& verdict) {
+  const Machine& machine = judged.machine;
+  if (has_sockets_alone(machine) && machine.nhosts != 1) {
+    // Below, not even Ethernet of 10 Gb/s.
+    constexpr double kSlowest = 0.5;
+    if (judged.curve.best >= kSlowest && !judged.curve.falls) {
+      verdict.answer = PerfAnswer::Normal;
+      verdict.stage = Stage::TCP;
+      verdict.headline =
+          fmt::format("{}: {} GB/s over TCP sockets, which is all that these hosts show: normal",
+                      subject_of(judged.measurement, machine), bandwidth_text(judged.curve.best));
+      verdict.evidence = machine.net_lines;
+      add_words(verdict.capture, perf_words("capture", "graph"));
+      return;
+    }
+  }
+  const double reached = judged.curve.plateau;
+  const Ceiling explained = explained_by_rates(machine, judged.measurement.op, reached);
+  if (explained.busbw > 0 && !judged.curve.falls && !machine.shares_gpu && judged.causes.empty()) {
+    state_normal(explained, judged, verdict);
+    add_words(verdict.notes,
+              perf_words("note", "fitted",
+                         {{"figure", std::to_string(100 - percent_below(reached, explained.busbw))},
+                          {"why", explained.why.substr(0, explained.why.find(" give"))}}));
+    ask_for_more(judged, verdict);
+    return;
+  }
+  // Every process names a network, one that it does not need as well.
+  constexpr double kSurelyNotLocal = 5;
+  const bool may_be_local = machine.nhosts < 0 && machine.hosts_seen < 2 && !machine.has_net &&
+                            judged.curve.best >= kSurelyNotLocal;
+  const auto cause = std::ranges::find_if(judged.causes, [&](const PerfCause& each) {
+    return !(may_be_local && each.stage == Stage::TCP && each.key.starts_with("tcp"));
+  });
+  if (cause != judged.causes.end()) {
+    state_limited(*cause, judged, verdict);
+    ask_for_more(judged, verdict);
+    return;
+  }
+  if (judged.curve.falls) {
+    state_cannot_tell("it falls as messages grow, which no healthy path does; cannot tell why",
+                      judged, verdict);
+    add_words(verdict.attempts, perf_words("try", "falls"));
+    return;
+  }
+  state_cannot_tell("cannot tell: nothing in the logs names the machine or its links", judged,
+                    verdict);
+}
+
+/// What was reached as a part of what the cause leaves; -1: it is not known how much that is.
+double share_of_path(const PerfCause& cause, const JudgedCurve& judged) {
+  return cause.path > 0 ? judged.curve.best / cause.path : -1;
+}
+
+/// From here on the cause explains the value, and more than that did not pass the link.
+constexpr double kNearPath = 0.5;
+constexpr double kBeyondPath = 1.1;
+
+/// A listing does not tell whether data passed the link: the value has to fit.
+bool is_refuted(const PerfCause& cause, const JudgedCurve& judged) {
+  if (cause.key.find("-lanes") == cause.key.npos) return false;
+  const double share = share_of_path(cause, judged);
+  return share > kBeyondPath || (!judged.expected.known() && share < kNearPath);
+}
+
+/// A cause that a line proves may take so much that even a normal-looking value is its own.
+bool is_at_its_limit(const PerfCause& cause, const JudgedCurve& judged) {
+  const double share = share_of_path(cause, judged);
+  if (cause.key == "nic-slot" || cause.key == "pcie") return share <= kBeyondPath;
+  if (cause.key == "gpu-lanes" || cause.key == "nic-lanes")
+    return share >= kNearPath && share <= kBeyondPath;
+  if (cause.key == "few-nics") return judged.curve.best < 0.75 * cause.path;
+  if (cause.key == "algo") {
+    return cause.path > 0 && cause.path < 0.85 * judged.expected.deciding.busbw &&
+           judged.curve.best < 0.85 * judged.expected.deciding.busbw;
+  }
+  return false;
+}
+
+void judge_by_ceiling(const JudgedCurve& judged, PerfVerdict& verdict) {
+  const MachineExpectation& expected = judged.expected;
+  const Ceiling& deciding = expected.deciding;
+  const int nranks = std::max(judged.machine.nranks, 2);
+  const double factor = std::max(1.0, bus_factor(judged.measurement.op, nranks));
+  const double share =
+      share_at(judged.curve.last_at, deciding.busbw, factor, nranks, expected.within);
+  const bool is_high = !judged.curve.falls && (judged.curve.plateau >= deciding.normal_from ||
+                                               judged.curve.best >= deciding.normal_from * share);
+  for (const PerfCause& cause : judged.causes) {
+    if (is_at_its_limit(cause, judged)) return state_limited(cause, judged, verdict);
+  }
+  if (is_high) return state_normal(deciding, judged, verdict);
+  if (judged.measurement.in_training) {
+    return state_cannot_tell(
+        "cannot tell: calls of a training were timed, and what a rank waits for others is part of "
+        "them",
+        judged, verdict);
+  }
+  if (!judged.causes.empty()) {
+    state_limited(judged.causes.front(), judged, verdict);
+    ask_for_more(judged, verdict);
+    return;
+  }
+  if (expected.network.known == Known::Typical && deciding.stage == Stage::NIC) {
+    return judge_typical(judged, verdict);
+  }
+  if (expected.network.known == Known::Fitted && !expected.within) {
+    return state_cannot_tell("cannot tell: the rate of the NICs is in no line", judged, verdict);
+  }
+  const double of_what = expected.best > 0 ? expected.best : deciding.busbw;
+  state_below(of_what, of_what,
+              expected.best > 0
+                  ? fmt::format("that such machines reach ({})", judged.machine.type_by)
+                  : fmt::format("that {}", deciding.why),
+              judged, verdict);
+  verdict.stage = Stage::Unknown;
+}
+
+std::vector<PerfVerdict> derive_verdicts(const Job& job) {
+  std::vector<PerfVerdict> verdicts;
+  for (const Measurement& measurement : measurements(job)) {
+    verdicts.push_back(judge_measurement(measurement, machine_of(job, measurement)));
+  }
+  if (verdicts.empty() && !job.communicators.empty()) {
+    if (auto paths = judge_paths(machine_of(job))) verdicts.push_back(std::move(*paths));
+  }
+  return verdicts;
+}
+
+constexpr std::string_view kAnswers[] = {"normal", "limited", "below", "cannot-tell"};
+
+}  // namespace
+
+std::string_view to_string(PerfAnswer answer) { return kAnswers[static_cast<size_t>(answer)]; }
+
+PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine) {
+  PerfVerdict verdict;
+  verdict.measurement = &measurement;
+  JudgedCurve judged = {measurement, machine, read_curve(measurement), {}, {}};
+  verdict.reached = judged.curve.best;
+  verdict.reached_at = judged.curve.best_at;
+  quote_row(measurement, judged.curve.best_at, verdict);
+  if (judge_no_test(judged, verdict)) return verdict;
+  judged.expected = expect_of(machine, measurement.op, judged.curve.best);
+  judged.causes = perf_causes(machine, measurement.op, judged.expected.deciding.busbw);
+  std::erase_if(judged.causes, [&](const PerfCause& cause) { return is_refuted(cause, judged); });
+  if (!judge_domains(judged, verdict) && !judge_efa_without_gdr(judged, verdict)) {
+    if (judged.expected.known()) {
+      judge_by_ceiling(judged, verdict);
+    } else {
+      judge_unknown_machine(judged, verdict);
+    }
+  }
+  verdict.ceilings.insert(verdict.ceilings.end(), judged.expected.ceilings.begin(),
+                          judged.expected.ceilings.end());
+  if (machine.modelled > 0) {
+    verdict.ceilings.push_back({Stage::Algorithm,
+                                machine.modelled,
+                                -1,
+                                fmt::format("NCCL expects of {}", machine.modelled_by),
+                                "NCCL's tuning table, as it printed it",
+                                {},
+                                true});
+  }
+  const Known known = judged.expected.network.known;
+  verdict.by_guess = !judged.expected.within &&
+                     ((machine.rate_by_name && known == Known::Said) ||
+                      (known == Known::Typical && verdict.answer == PerfAnswer::Limited));
+  std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
+  std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
+  note_traps(judged, verdict);
+  return verdict;
+}
+
+std::optional<PerfVerdict> judge_paths(const Machine& machine) {
+  if (!machine.has_net && !machine.has_p2p && !machine.has_shm) return std::nullopt;
+  static const Measurement kNothing;
+  PerfVerdict verdict;
+  std::string path = "P2P";
+  if (machine.has_net) {
+    path = fmt::format("NET/{} {} GPUDirect RDMA", printable(machine.net_name),
+                       machine.gdr == true ? "with" : "without");
+    verdict.stage = machine.net == NetKind::TCP ? Stage::TCP
+                    : machine.gdr == true       ? Stage::NIC
+                                                : Stage::NICWithoutGDR;
+    verdict.evidence = machine.gdr_lines;
+  } else if (machine.has_shm) {
+    path = "host memory (SHM)";
+    verdict.stage = Stage::SHM;
+    verdict.evidence = machine.shm_lines;
+  } else {
+    verdict.stage = Stage::NVLink;
+  }
+  verdict.headline = fmt::format(
+      "Nothing was measured, so the rate cannot be told; data go over {}{}", path,
+      machine.channels > 0 ? fmt::format(", {}", plural(machine.channels, "channel")) : "");
+  if (machine.channels > 0) verdict.evidence.push_back(machine.channels_line);
+  add_words(verdict.capture, perf_words("capture", "table"));
+  if (machine.has_net && machine.per_host() == 1)
+    add_words(verdict.capture, perf_words("capture", "pods"));
+  return verdict;
+}
+
+const std::vector<PerfVerdict>& perf_verdicts(const Job& job) {
+  return job.answers.of<&derive_verdicts>(job);
+}
+
+}  // namespace ncclog

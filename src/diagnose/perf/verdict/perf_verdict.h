@@ -1,0 +1,65 @@
+// Is it slow, and which stage limits it? One verdict for each measurement.
+//
+//   AllReduce of 16 ranks on 2 hosts: 487 GB/s of 490 that NVLSTree over 8 x 400G allows → normal
+//   AllReduce of 8 ranks on 2 hosts: 9.4 GB/s, sockets in use → limited by TCP sockets
+//
+// A verdict needs a ceiling, a ceiling needs to know the machine, and where the logs do not tell the
+// machine the verdict is "cannot tell", with what to capture. NCCL's own statements lead, names of
+// GPUs and instance types follow, and a curve's shape alone never accuses anybody.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/facts/fact.h"
+#include "diagnose/perf/machine/ceilings.h"
+#include "diagnose/perf/machine/machine.h"
+#include "diagnose/perf/measured/measurement.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+enum class PerfAnswer { Normal, Limited, Below, CannotTell };
+
+/// As JSON and rules spell it: "normal", "limited", "below", "cannot-tell".
+std::string_view to_string(PerfAnswer answer);
+
+/// The verdict about one measurement. Where a job measured nothing, its one verdict has none, and
+/// says which path is in use.
+struct PerfVerdict {
+  const Measurement* measurement = nullptr;  ///< Owned by the job; nullptr: nothing was measured.
+  PerfAnswer answer = PerfAnswer::CannotTell;
+  Stage stage = Stage::Unknown;  ///< Which one limits, or would.
+  double reached = -1;           ///< Best bus bandwidth of the curve, GB/s.
+  int64_t reached_at = -1;       ///< Its size in bytes.
+  double ceiling = -1;           ///< What the path in use allows, GB/s; -1: unknown.
+  double machine_ceiling = -1;   ///< What this machine could reach, GB/s; -1: unknown.
+  /// It follows from what such devices or hosts usually have, which no line confirms: a hint, and no
+  /// accusation.
+  bool by_guess = false;
+  std::vector<Ceiling> ceilings;      ///< All stages that are known, the lowest first.
+  std::string headline;               ///< One sentence.
+  std::vector<std::string> notes;     ///< What a careless reader would take wrongly; cliffs, gaps.
+  std::vector<std::string> attempts;  ///< What to try.
+  std::vector<std::string> do_not;    ///< What not to.
+  std::vector<std::string> capture;   ///< What the next log should hold.
+  std::vector<Evidence> evidence;
+};
+
+/// The verdict on a curve, by what is known of the machine: a pure function, for tests too. The
+/// verdict refers to `measurement`.
+PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine);
+
+/// Of a job that measured nothing: "cannot tell", the path that lines show, and what to capture.
+/// nullopt: they show no path between ranks either.
+std::optional<PerfVerdict> judge_paths(const Machine& machine);
+
+/// Of all measurements, in their order; else the one of judge_paths, if there is one. Owned by the
+/// job.
+const std::vector<PerfVerdict>& perf_verdicts(const Job& job);
+
+}  // namespace ncclog
