@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/load_rules.h"
 #include "rules/rule.h"
+#include "rules/rule_yaml.h"
 
 namespace ncclog {
 
