@@ -171,8 +171,8 @@ struct Rule {
   Confidence confidence = Confidence::Possible;
   Role role = Role::Advice;
   Scope per = Scope::Job;
-  bool last_resort = false;  ///< Judged after the others, unless it `stands_back`.
-  /// As advice, it stays a warning on a job that finished (rules/evaluate.cc).
+  bool last_resort = false;  ///< Judged after the others, where they show no fault.
+  /// As advice, it stays a warning on a job that finished (rules/final_severity.h).
   bool halves_bandwidth = false;
   /// It is about the runs that the logs hold, so it is judged over all of them together, and not
   /// within each (rules/evaluate.h).
