@@ -32,11 +32,6 @@ struct Found {
   std::set<const Fact*> open_needs;  ///< Of rules that might apply.
 };
 
-/// Whether a last resort is not judged beside these findings: where another one is an error or a
-/// warning. Advice of severity warning on a setting does not silence a last resort of severity
-/// error, because it tells no failure. False for rules that are none.
-bool stands_back(const Rule& rule, const FindingsById& findings);
-
 /// Which rules are asked. Where the logs hold several runs, those about one run are asked of each,
 /// and those about the runs (Rule::of_all_runs) of what was read.
 enum class RulesAbout { Everything, OneRun, TheRuns };
@@ -57,35 +52,5 @@ Diagnosis diagnose(const Rulebook& rulebook, JobView& view, Found found,
 /// rulebook and job give the same diagnosis.
 /// `further` are findings that no rule made; they take part in the order and in the verdict.
 Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further = {});
-
-// The verdict: the one sentence that somebody at three in the morning reads first, over findings in
-// the order of their causes.
-//
-//   PROBLEM   Rank 3 was killed by the kernel; 4 other findings (12 lines) follow from it.
-
-/// The verdict over findings in causal order: an error makes a problem, a warning makes the job
-/// suspicious. Without either, the job is clean if it evidently finished; else nothing was found in
-/// what the lines cover, or, where NCCL was not heard at all, nothing can be judged.
-Verdict make_verdict(const std::vector<Finding>& findings, const Job& job);
-
-/// Where nothing was found but an overlay suppresses an error or a warning, the headline says so.
-void mention_suppressed(const std::vector<OverlayEffect>& overlays, Verdict& verdict);
-
-/// The sentence without the full stop at its end.
-std::string without_stop(std::string sentence);
-
-/// The first sentence of a message: up to a full stop before a blank and an upper-case letter.
-std::string first_sentence(std::string_view message);
-
-/// All that follows from a finding, directly or not.
-std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings,
-                                            const Finding& cause);
-
-/// Orders findings, a cause above what follows from it: errors before warnings before info, where a
-/// cause counts as severe as what it explains; causes before advice before symptoms; certain before
-/// possible; then by id. What a present finding explains, directly or not, stands below it. Adds to
-/// `explains` what of `explains_same_ranks` names no other ranks, and trims it to the findings that
-/// are present. Same set, same order.
-std::vector<Finding> order_by_cause(std::vector<Finding> findings);
 
 }  // namespace ncclog

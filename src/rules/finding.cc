@@ -298,6 +298,14 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
         values.push_back(field_text(job, read, part.field));
       });
       return listed(std::move(values));
+    case MessagePart::Type::Common:
+    case MessagePart::Type::Alike:
+      break;  // Of the words of a condition only.
+    case MessagePart::Type::EachWhat:
+      for_each_hit(firings, [&](const Hit& hit) {
+        if (hit.value != nullptr && hit.label == part.text) values.push_back(hit.value->what);
+      });
+      return listed(std::move(values), "");
     case MessagePart::Type::Fact:
     case MessagePart::Type::FactWhat:
       return fact_values(part, view, firings);

@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "diagnose/hosts/host_reports.h"
-#include "diagnose/outcome/outcome.h"
 #include "rules/judge.h"
 
 namespace ncclog {
@@ -83,7 +82,6 @@ void check_by_reports(const Rule& rule, const Job& job, Finding& finding) {
     return;
   }
   check.is_against_finding = true;
-  finding.severity = Severity::Info;
   finding.message = fmt::format("Refuted by the {}: {}. The logs alone suggest: {}",
                                 answers.whose(), check.what, finding.message);
   finding.explains.clear();
@@ -99,7 +97,6 @@ std::optional<Finding> finding_of_reports(const Rule& rule, const Job& job) {
   }
   if (shown.hosts.empty()) return std::nullopt;
   Finding finding{.id = rule.id,
-                  .severity = *rule.host.alone,
                   .confidence = rule.host.confidence,
                   .role = rule.role == Role::Symptom ? Role::Advice : rule.role,
                   .title = rule.title,
@@ -109,11 +106,7 @@ std::optional<Finding> finding_of_reports(const Rule& rule, const Job& job) {
                   .do_not = rule.do_not,
                   .references = rule.references};
   const bool has_logs = job.losses.lines > 0;
-  if (has_logs) {
-    const bool finished = outcome_of(job).job.state == EndState::Finished;
-    finding.severity = finished ? Severity::Info : std::max(finding.severity, Severity::Warning);
-    finding.role = Role::Advice;
-  }
+  if (has_logs) finding.role = Role::Advice;
   finding.hosts.assign(shown.hosts.begin(), shown.hosts.end());
   if (finding.hosts.size() == 1) finding.subject.host = finding.hosts.front();
   finding.message = fmt::format("{}: {}.{}", few_of(finding.hosts, 4, ", "), shown.what(),

@@ -22,7 +22,6 @@ namespace ncclog {
 void check_by_reports(const Rule& rule, const Job& job, Finding& finding);
 
 /// What the reports show of a rule that fired on no log; nullopt: nothing, or the rule needs logs.
-/// On a job that finished it is an info; beside other logs at most a warning.
 std::optional<Finding> finding_of_reports(const Rule& rule, const Job& job);
 
 }  // namespace ncclog

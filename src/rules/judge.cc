@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rules/gather.h"
+
 namespace ncclog {
 
 // The job as rules ask about it.
@@ -92,6 +94,18 @@ const FactValue* JobView::fact_about(const Fact& of, const Instance& instance) {
   return about == nullptr ? nullptr : &fact(of, *about);
 }
 
+const std::vector<TableRow>& JobView::rows(const JobTable& table) {
+  const auto [known, is_new] = rows_.try_emplace(&table);
+  if (is_new) known->second = table.rows(job_);
+  return known->second;
+}
+
+const FactValue& JobView::gathered(const EachCondition& each) {
+  const auto known = gathered_.find(&each);
+  if (known != gathered_.end()) return known->second;
+  return gathered_.emplace(&each, gather(each, *this)).first->second;
+}
+
 // Conditions that are made of others, facts, findings.
 
 bool RuleJudge::is_possible(const Condition& condition) {
@@ -170,6 +184,14 @@ Answer RuleJudge::judge(const GroupCondition& group, const Instance& instance,
   // What a member found shows nothing where the group does not hold.
   if (answer != Answer::Yes) hits.resize(before);
   return answer;
+}
+
+Answer RuleJudge::judge(const EachCondition& condition, const Instance&, std::vector<Hit>& hits) {
+  const FactValue& value = view_.gathered(condition);
+  if (!is_yes(value)) return Answer::No;
+  if (steps_ != nullptr) steps_->back().value = value.what;
+  hits.push_back({.label = condition.lines.label, .value = &value});
+  return Answer::Yes;
 }
 
 Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance,

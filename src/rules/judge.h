@@ -4,6 +4,7 @@
 //   any      yes if one is yes, else unknown if one is unknown, else no
 //   none     no if one is yes, else unknown if one is unknown, else yes
 //   event    no if no kept line matches; unknown if there were more lines than are kept
+//   each     no if nothing is gathered (rules/gather.h)
 //   sequence yes if one process certainly printed the lines in that order
 //
 // Whatever answers yes leaves a hit: the lines and facts by which a finding is shown.
@@ -48,6 +49,11 @@ class JobView {
   /// Many rules ask for the same lines.
   const MatchingLines& lines(const LineCondition& condition);
 
+  const std::vector<TableRow>& rows(const JobTable& table);
+
+  /// What the condition gathers (rules/gather.h).
+  const FactValue& gathered(const EachCondition& each);
+
   /// Instances of a scope, as instances_of gives them.
   const std::vector<Instance>& instances(Scope scope);
 
@@ -72,13 +78,15 @@ class JobView {
   std::map<Scope, std::vector<Instance>> instances_;
   std::map<Scope, std::vector<int>> instance_by_process_;
   std::map<std::pair<const Fact*, const Instance*>, FactValue> facts_;
+  std::map<const JobTable*, std::vector<TableRow>> rows_;
+  std::map<const EachCondition*, FactValue> gathered_;
 };
 
 enum class Answer { No, Unknown, Yes };
 
 /// A condition that holds, and what shows it.
 struct Hit {
-  std::string_view label;  ///< Of lines; views the rule.
+  std::string_view label;  ///< Of lines, and of what was gathered; views the rule.
   std::vector<const ReadRecord*> records;
   bool inside = true;  ///< The lines were looked for in the instance, not around it.
   const FactValue* value = nullptr;
@@ -124,6 +132,7 @@ class RuleJudge {
   Answer judge(const GroupCondition& group, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const LineCondition& lines, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const FactCondition& fact, const Instance& instance, std::vector<Hit>& hits);
+  Answer judge(const EachCondition& each, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const FindingCondition& finding, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const SequenceCondition& sequence, const Instance& instance, std::vector<Hit>& hits);
 

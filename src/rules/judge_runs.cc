@@ -10,7 +10,9 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
+#include "rules/causal_order.h"
 #include "rules/evaluate.h"
+#include "rules/verdict.h"
 
 namespace ncclog {
 namespace {

@@ -1,5 +1,7 @@
 #include "rules/load_condition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -30,18 +32,32 @@ namespace {
 
 // Fields, facts and what their values must be.
 
-/// The field of that name, the kind's own before the header's. Throws Error.
-FieldRef load_field(const RuleFile& file, Place place, const Kind& kind, std::string_view name) {
+/// Whose fields a condition names: a message kind's with those of the header, or a table's.
+struct FieldOwner {
+  std::string_view sort;  ///< "event" or "table"
+  std::string_view name;
+  std::span<const Field> fields;
+  bool has_header = false;
+};
+
+FieldOwner owner_of(const Kind& kind) { return {"event", kind.name, kind.fields, true}; }
+FieldOwner owner_of(const JobTable& table) { return {"table", table.name, table.fields, false}; }
+
+/// The field of that name, the owner's own before the header's. Throws Error.
+FieldRef load_field(const RuleFile& file, Place place, const FieldOwner& owner,
+                    std::string_view name) {
   Names known;
-  for (size_t i = 0; i < kind.fields.size(); ++i) {
-    if (kind.fields[i].name == name) return {.index = i, .type = kind.fields[i].type};
-    known.push_back(kind.fields[i].name);
+  for (size_t i = 0; i < owner.fields.size(); ++i) {
+    if (owner.fields[i].name == name) return {.index = i, .type = owner.fields[i].type};
+    known.push_back(owner.fields[i].name);
   }
   for (const HeaderField& field : header_fields()) {
+    if (!owner.has_header) break;
     if (field.name == name) return {.header = &field, .type = field.type};
     known.push_back(field.name);
   }
-  fail_unknown(file, place, fmt::format("field '{{}}' of event {}", kind.name), name, known);
+  fail_unknown(file, place, fmt::format("field '{{}}' of {} {}", owner.sort, owner.name), name,
+               known);
 }
 
 /// The fact of that name, if a rule that is judged per `per` can ask for it. Throws Error.
@@ -91,6 +107,12 @@ std::vector<std::string> values_of(const RuleFile& file, const RuleNode& node, F
   return values;
 }
 
+/// "1G", "64M".
+bool is_size(std::string_view text) {
+  return std::string_view("KMGTP").find(text.empty() ? ' ' : text.back()) != text.npos &&
+         parse_int(text.substr(0, text.size() - 1)).value_or(-1) >= 0;
+}
+
 /// What stands behind a comparison.
 enum class Operand { Values, Texts, Number, Pattern, YesOrNo, Field };
 
@@ -119,9 +141,9 @@ constexpr ComparisonRow kComparisons[] = {
 /// Those that may stand in a map; facts have two more.
 constexpr std::span kInMaps = std::span(kComparisons).first(11);
 
-/// `entry` is named by one of kComparisons; only an event of `kind` has fields to compare with.
+/// `entry` is named by one of kComparisons; only an owner has fields to compare with.
 ValueTest load_comparison(const RuleFile& file, const RuleNode::Entry& entry, FieldType type,
-                          const Kind* kind = nullptr) {
+                          const FieldOwner* owner = nullptr) {
   const ComparisonRow& row = *std::ranges::find(kComparisons, entry.key, &ComparisonRow::name);
   const RuleNode& value = entry.value;
   ValueTest test{.op = row.op};
@@ -133,7 +155,9 @@ ValueTest load_comparison(const RuleFile& file, const RuleNode::Entry& entry, Fi
       test.values = scalars_of(file, value, "a text or a list of texts");
       break;
     case Operand::Number:
-      test.number = number_of(file, value);
+      test.is_size = is_size(scalar_of(file, value, "a number or a size"));
+      test.number =
+          test.is_size ? static_cast<int64_t>(*parse_size(value.text)) : number_of(file, value);
       break;
     case Operand::Pattern:
       test.pattern = load_pattern(file, value);
@@ -146,7 +170,7 @@ ValueTest load_comparison(const RuleFile& file, const RuleNode::Entry& entry, Fi
     }
     case Operand::Field:
       test.other =
-          load_field(file, value.place, *kind, scalar_of(file, value, "the name of a field"));
+          load_field(file, value.place, *owner, scalar_of(file, value, "the name of a field"));
       break;
   }
   return test;
@@ -154,14 +178,14 @@ ValueTest load_comparison(const RuleFile& file, const RuleNode::Entry& entry, Fi
 
 /// v, [v, w], or a map of comparisons.
 std::vector<ValueTest> load_tests(const RuleFile& file, const RuleNode& node, FieldType type,
-                                  const Kind* kind) {
+                                  const FieldOwner* owner) {
   if (node.type != RuleNode::Type::Map) return {{.values = values_of(file, node, type)}};
   Names known = comparison_names();
-  if (kind == nullptr) std::erase(known, "field");
+  if (owner == nullptr) std::erase(known, "field");
   only_keys(file, node, known);
   std::vector<ValueTest> tests;
   for (const RuleNode::Entry& demand : entries_of(file, node, "a comparison")) {
-    tests.push_back(load_comparison(file, demand, type, kind));
+    tests.push_back(load_comparison(file, demand, type, owner));
   }
   return tests;
 }
@@ -227,7 +251,7 @@ void add_label(const RuleFile& file, Place place, const std::string& label, Labe
   const auto [known, is_new] = names.labels.try_emplace(label, meaning);
   if (is_new) return;
   LabelMeaning& earlier = known->second;
-  if (earlier.kind != meaning.kind) {
+  if (earlier.kind != meaning.kind || earlier.is_gathered != meaning.is_gathered) {
     fail_at(file, place, fmt::format("the label '{}' stands for lines of two kinds", label));
   }
   std::move(meaning.patterns.begin(), meaning.patterns.end(), std::back_inserter(earlier.patterns));
@@ -241,20 +265,27 @@ Reach load_reach(const RuleFile& file, const RuleNode& condition) {
       word_of(file, *in, "reach", Names(reach_names().begin(), reach_names().end())));
 }
 
+/// where: {size: 0, error: {contains: No such file}}
+std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& condition,
+                                  const FieldOwner& owner) {
+  std::vector<FieldTest> demands;
+  const RuleNode* where = condition.find("where");
+  if (where == nullptr) return demands;
+  for (const RuleNode::Entry& entry : entries_of(file, *where, "a map of fields")) {
+    FieldTest& test = demands.emplace_back();
+    test.field = load_field(file, entry.place, owner, entry.key);
+    test.tests = load_tests(file, entry.value, test.field.type, &owner);
+  }
+  return demands;
+}
+
 /// {event: KIND, where, in, count, as} or {line: 'RE2', in, count, as}
 LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   LineCondition lines;
   if (const RuleNode* name = node.find("event")) {
     lines.kind =
         &load_kind(file, name->place, scalar_of(file, *name, "the name of a message kind"));
-    // where: {size: 0, error: {contains: No such file}}
-    if (const RuleNode* where = node.find("where")) {
-      for (const RuleNode::Entry& entry : entries_of(file, *where, "a map of fields")) {
-        FieldTest& test = lines.where.emplace_back();
-        test.field = load_field(file, entry.place, *lines.kind, entry.key);
-        test.tests = load_tests(file, entry.value, test.field.type, lines.kind);
-      }
-    }
+    lines.where = load_where(file, node, owner_of(*lines.kind));
   } else {
     lines.pattern = load_pattern(file, required(file, node, "line"));
   }
@@ -310,6 +341,98 @@ FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node,
   return condition;
 }
 
+// Rows: each.
+
+/// "{alike}", "{common}", or a field of the owner.
+MessagePart load_word(const RuleFile& file, Place place, const FieldOwner& owner,
+                      std::string_view name, bool are_odd) {
+  MessagePart part;
+  if (are_odd && (name == "alike" || name == "common")) {
+    part.type = name == "alike" ? MessagePart::Type::Alike : MessagePart::Type::Common;
+    return part;
+  }
+  part.type = MessagePart::Type::Field;
+  part.field = load_field(file, place, owner, name);
+  return part;
+}
+
+/// "Xid {code}[ on {host}]"
+std::vector<WordsClause> load_words(const RuleFile& file, const RuleNode& node,
+                                    const FieldOwner& owner, bool are_odd) {
+  std::vector<WordsClause> clauses(1);
+  std::string_view rest = scalar_of(file, node, "words with fields in braces");
+  while (!rest.empty()) {
+    WordsClause& clause = clauses.back();
+    const size_t mark = std::min(rest.find_first_of("{}[]"), rest.size());
+    if (mark > 0) clause.parts.emplace_back().text = rest.substr(0, mark);
+    rest.remove_prefix(mark);
+    if (rest.empty()) break;
+    const char c = rest.front();
+    const size_t end = c == '{' ? rest.find('}') : 0;
+    const bool is_misplaced = c == '}' || end == rest.npos || (c == '[' && clause.is_optional) ||
+                              (c == ']' && !clause.is_optional);
+    if (is_misplaced)
+      fail_at(file, node.place, fmt::format("a '{}' of the words has no partner", c));
+    if (c == '{') {
+      clause.parts.push_back(load_word(file, node.place, owner, rest.substr(1, end - 1), are_odd));
+    } else {
+      clauses.push_back({.is_optional = c == '['});
+    }
+    rest.remove_prefix(end + 1);
+  }
+  if (clauses.back().is_optional) fail_at(file, node.place, "a '[' of the words has no partner");
+  return clauses;
+}
+
+/// {each: TABLE or KIND, where, by, odd, at, usual, differ, words, between, lines, as}
+EachCondition load_each(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+  if (names.per.value_or(Scope::Job) != Scope::Job) {
+    fail_at(file, node.place, fmt::format("a rule per {} cannot gather", to_string(*names.per)),
+            "each looks at the whole job");
+  }
+  EachCondition each;
+  const RuleNode& of = required(file, node, "each");
+  const std::string& name = scalar_of(file, of, "the name of a table or a message kind");
+  const auto table = std::ranges::find(job_tables(), name, &JobTable::name);
+  if (table != job_tables().end()) {
+    each.table = &*table;
+  } else if (find_kind(name) == nullptr) {
+    Names known = names_of(job_tables());
+    std::ranges::copy(names_of(all_kinds()), std::back_inserter(known));
+    fail_unknown(file, of.place, "table or event '{}'", name, known);
+  } else {
+    each.lines.kind = &load_kind(file, of.place, name);
+  }
+  const FieldOwner owner =
+      each.table != nullptr ? owner_of(*each.table) : owner_of(*each.lines.kind);
+  each.lines.where = load_where(file, node, owner);
+  const std::pair<const char*, std::optional<FieldRef> EachCondition::*> fields[] = {
+      {"by", &EachCondition::by}, {"odd", &EachCondition::odd}, {"differ", &EachCondition::differ}};
+  for (const auto& [key, field] : fields) {
+    const RuleNode* value = node.find(key);
+    if (value != nullptr)
+      each.*field = load_field(file, value->place, owner, scalar_of(file, *value, "a field"));
+  }
+  for (const std::string_view key : {"at", "usual"}) {
+    if (node.find(key) != nullptr && !each.odd)
+      fail_at(file, node.place, fmt::format("'{}' stands beside 'odd'", key));
+  }
+  if (const RuleNode* at = node.find("at"))
+    each.at_place = word_of(file, *at, "place", {"place"}) == 0;
+  if (const RuleNode* usual = node.find("usual"))
+    each.usual = scalars_of(file, *usual, "a value or a list of values");
+  if (const RuleNode* words = node.find("words"))
+    each.words = load_words(file, *words, owner, each.odd.has_value());
+  if (const RuleNode* between = node.find("between"))
+    each.between = scalar_of(file, *between, "a text");
+  if (const RuleNode* lines = node.find("lines"))
+    each.most_lines = static_cast<size_t>(std::max<int64_t>(number_of(file, *lines), 1));
+  each.lines.label = name;
+  if (const RuleNode* as = node.find("as")) each.lines.label = scalar_of(file, *as, "a label");
+  add_label(file, node.place, each.lines.label, {each.lines.kind, true, {}}, names);
+  return each;
+}
+
 FindingCondition load_finding(const RuleFile& file, const RuleNode& node, ConditionNames&) {
   const RuleNode& id = required(file, node, "finding");
   return {scalar_of(file, id, "the id of a rule"), id.place};
@@ -347,6 +470,9 @@ std::span<const ConditionSort> condition_sorts() {
   static const ConditionSort kSorts[] = {
       {"event", {"where", "in", "count", "as"}, load_as<load_lines>},
       {"fact", {"is", "equals", "at_least", "at_most", "contains"}, load_as<load_fact_condition>},
+      {"each",
+       {"where", "by", "odd", "at", "usual", "differ", "words", "between", "lines", "as"},
+       load_as<load_each>},
       {"line", {"in", "count", "as"}, load_as<load_lines>},
       {"finding", {}, load_as<load_finding>},
       {"sequence", {"unless", "in"}, load_as<load_sequence>},
@@ -418,8 +544,10 @@ LabelledField load_labelled_field(const RuleFile& file, Place place, std::string
   }
   const LabelMeaning& meaning = known->second;
   const std::string_view name = text.substr(dot + 1);
+  if (meaning.is_gathered)
+    fail_unknown(file, place, fmt::format("'{{}}' of {}", label), name, {"what"});
   if (meaning.kind != nullptr) {
-    return {std::string(label), load_field(file, place, *meaning.kind, name)};
+    return {std::string(label), load_field(file, place, owner_of(*meaning.kind), name)};
   }
   return {std::string(label), load_capture(file, place, meaning, name)};
 }
@@ -481,6 +609,12 @@ MessagePart load_placeholder(const RuleFile& file, Place place, std::string_view
   if (name.find('.') == name.npos) {
     fail_unknown(file, place, "placeholder '{}'", name,
                  {"subject", "ranks", "hosts", "communicator"});
+  }
+  const auto gathered = names.labels.find(name.substr(0, name.find('.')));
+  if (gathered != names.labels.end() && gathered->second.is_gathered && name.ends_with(".what")) {
+    part.type = MessagePart::Type::EachWhat;
+    part.text = gathered->first;
+    return part;
   }
   LabelledField field = load_labelled_field(file, place, name, names);
   part.type = MessagePart::Type::Field;

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/load_rules.h"
 #include "rules/rule.h"
+#include "rules/rule_yaml.h"
 
 namespace ncclog {
 
@@ -52,6 +52,7 @@ std::span<const std::string_view> reach_names();
 /// What a label of a rule stands for.
 struct LabelMeaning {
   const Kind* kind = nullptr;     ///< Of lines of a kind.
+  bool is_gathered = false;       ///< Of what `each` gathers.
   std::vector<Pattern> patterns;  ///< Else of lines that one of these patterns finds.
 };
 

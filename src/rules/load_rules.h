@@ -21,17 +21,8 @@
 
 #include "base/error.h"
 #include "rules/rule.h"
-#include "rules/rule_yaml.h"
 
 namespace ncclog {
-
-/// A rule file's tree with the path that messages name.
-struct RuleFile {
-  std::string path;
-  RuleNode root;
-  bool builtin = false;  ///< Checked when ncclog was built: expressions are not compiled again.
-  std::optional<uint64_t> hash = std::nullopt;  ///< Its Rule::hash, where that is known.
-};
 
 /// True for words in lower case, joined by '-'.
 bool is_rule_id(std::string_view id);
@@ -89,59 +80,7 @@ Rulebook load_rulebook(const std::vector<std::string>& paths = {}, std::string_v
 /// The same with all examples.
 Rulebook load_rulebook_with_examples(const std::vector<std::string>& paths = {});
 
-// Words for reading a rule file's tree strictly: what is not expected is an error with its place.
-
-using Names = std::vector<std::string_view>;
-
-/// The names of things that have one.
-template <typename List>
-Names names_of(const List& list) {
-  Names names;
-  for (const auto& item : list) names.push_back(item.name);
-  return names;
-}
-
-template <typename Map>
-Names keys_of(const Map& map) {
-  Names keys;
-  for (const auto& [key, value] : map) keys.push_back(key);
-  return keys;
-}
-
-/// Throws Error at a place of the file.
-[[noreturn]] void fail_at(const RuleFile& file, Place place, const std::string& what,
-                          const std::string& hint = {});
-
-/// Throws Error: `name` is none of the `known` ones. The hint names the nearest, or all if few.
-[[noreturn]] void fail_unknown(const RuleFile& file, Place place, std::string_view what,
-                               std::string_view name, const Names& known);
-
-/// The scalar's text; `what` says in messages what is expected: "an id".
-const std::string& scalar_of(const RuleFile& file, const RuleNode& node, std::string_view what);
-
-/// A sequence of scalars; a single scalar stands for a sequence of one.
-std::vector<std::string> scalars_of(const RuleFile& file, const RuleNode& node,
-                                    std::string_view what);
-
-int64_t number_of(const RuleFile& file, const RuleNode& node);
-bool bool_of(const RuleFile& file, const RuleNode& node);
-
-/// Throws Error unless the node is a sequence, or a map, with something in it.
-const std::vector<RuleNode>& items_of(const RuleFile& file, const RuleNode& node,
-                                      std::string_view what);
-const std::vector<RuleNode::Entry>& entries_of(const RuleFile& file, const RuleNode& node,
-                                               std::string_view what);
-
-/// Throws Error for a key of the map that is not among `known`.
-void only_keys(const RuleFile& file, const RuleNode& map, const Names& known);
-
-/// The value of a key that must be there.
-const RuleNode& required(const RuleFile& file, const RuleNode& map, std::string_view key);
-
-/// A word out of a closed list, as the position of its name: severity: error.
-size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what,
-               const Names& names);
-
+/// error, warning or info.
 Severity severity_of(const RuleFile& file, const RuleNode& node);
 
 // Lists and conditions that several rule files share by name.

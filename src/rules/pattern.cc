@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "diagnose/outcome/first_failure.h"
 #include "log/literal_set.h"
 #include "model/process_log.h"
 #include "rules/rule.h"
@@ -264,6 +265,10 @@ constexpr HeaderField kHeaderFields[] = {
        const int64_t pid = read.header().pid;
        return number_text(pid >= 0 ? pid : nth_process(job, read.process()).pid);
      }},
+    {"outlived", FieldType::Text,
+     [](const Job& job, const ReadRecord& read) {
+       return std::string(went_on(job, read.where()) ? "yes" : "no");
+     }},
 };
 
 std::optional<int64_t> integer_of(FieldType type, std::string_view text) {
@@ -290,8 +295,13 @@ std::optional<double> leading_number(std::string_view text) {
 }
 
 /// -1, 0, 1 for a value below, equal to or above the bound; nullopt: it is no number.
-std::optional<int> compared(FieldType type, std::string_view have, int64_t bound) {
+std::optional<int> compared(FieldType type, std::string_view have, const ValueTest& test) {
   const auto sign = [](auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; };
+  const int64_t bound = test.number;
+  if (test.is_size) {
+    const auto size = parse_size(have);
+    return size ? std::optional(sign(*size, static_cast<double>(bound))) : std::nullopt;
+  }
   if (const auto whole = integer_of(type, have)) return sign(*whole, bound);
   const auto number = leading_number(have);
   return number ? std::optional(sign(*number, static_cast<double>(bound))) : std::nullopt;
@@ -313,13 +323,13 @@ bool passes(FieldType type, std::string_view have, const ValueTest& test) {
     case Operator::Matches:
       return test.pattern.matches(have);
     case Operator::AtLeast:
-      return compared(type, have, test.number).value_or(-1) >= 0;
+      return compared(type, have, test).value_or(-1) >= 0;
     case Operator::AtMost:
-      return compared(type, have, test.number).value_or(1) <= 0;
+      return compared(type, have, test).value_or(1) <= 0;
     case Operator::Above:
-      return compared(type, have, test.number).value_or(-1) > 0;
+      return compared(type, have, test).value_or(-1) > 0;
     case Operator::Below:
-      return compared(type, have, test.number).value_or(1) < 0;
+      return compared(type, have, test).value_or(1) < 0;
     case Operator::Empty:
       return have.empty();
     case Operator::NotEmpty:
@@ -357,6 +367,17 @@ bool passes(const Job& job, const ReadRecord& read, const FieldTest& test) {
 
 }  // namespace
 
+std::optional<double> parse_size(std::string_view text) {
+  static constexpr std::string_view kUnits = "KMGTP";
+  auto number = leading_number(text);
+  if (!number) return std::nullopt;
+  const size_t end = text.find_first_not_of("0123456789.");
+  const size_t unit = end == text.npos ? 0 : kUnits.find(text[end]);
+  if (unit == kUnits.npos) return std::nullopt;
+  for (size_t i = 0; i <= unit; ++i) *number *= 1024;
+  return number;
+}
+
 std::span<const HeaderField> header_fields() { return kHeaderFields; }
 
 std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field) {
@@ -370,6 +391,17 @@ std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& f
 
 bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>& tests) {
   return std::ranges::all_of(tests, [&](const FieldTest& test) { return passes(job, read, test); });
+}
+
+bool passes(const TableRow& row, const std::vector<FieldTest>& tests) {
+  return std::ranges::all_of(tests, [&](const FieldTest& test) {
+    const FieldType type = test.field.type;
+    const std::string& have = row.fields[test.field.index];
+    return std::ranges::all_of(test.tests, [&](const ValueTest& demand) {
+      if (demand.op == Operator::SameAs) return equal(type, have, row.fields[demand.other.index]);
+      return passes(type, have, demand);
+    });
+  });
 }
 
 bool passes(const FactValue& value, const std::vector<ValueTest>& tests) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_table.h"
 
 namespace ncclog {
 
@@ -85,6 +86,10 @@ inline bool is_of_message(const FieldRef& field) {
   return field.header == nullptr && field.patterns.empty() && field.group.empty();
 }
 
+/// Bytes of "64M", "1.5G", or of 1024-byte blocks without a unit, as df prints sizes; nullopt: it is
+/// none.
+std::optional<double> parse_size(std::string_view text);
+
 /// What to do with a value.
 enum class Operator {
   Equals,    ///< Equals one of the values.
@@ -106,7 +111,8 @@ enum class Operator {
 struct ValueTest {
   Operator op = Operator::Equals;
   std::vector<std::string> values;
-  int64_t number = 0;  ///< Of a comparison with a bound.
+  int64_t number = 0;    ///< Of a comparison with a bound.
+  bool is_size = false;  ///< The bound is of bytes, "1G", and so is the value, as df prints it.
   Pattern pattern;
   FieldRef other;
 
@@ -127,6 +133,9 @@ std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& f
 
 /// True if the event meets every demand.
 bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>& tests);
+
+/// True if the row of a table does.
+bool passes(const TableRow& row, const std::vector<FieldTest>& tests);
 
 /// True if a known value meets every demand; "true" and "false" stand for a Bool's values.
 bool passes(const FactValue& value, const std::vector<ValueTest>& tests);

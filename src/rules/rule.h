@@ -17,12 +17,41 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_table.h"
 #include "log/wording/message_kind.h"
 #include "rules/finding.h"
 #include "rules/pattern.h"
 #include "rules/rule_yaml.h"
 
 namespace ncclog {
+
+/// A stretch of a message: literal text, or what the evidence puts in its place. In the text of a
+/// rule {{ and }} stand for braces; every other pair of braces names something that the rule can
+/// know.
+struct MessagePart {
+  enum class Type {
+    Text,
+    Subject,
+    Ranks,
+    Hosts,
+    Communicator,
+    Field,
+    Common,  ///< Of odd ones: what the others show.
+    Alike,   ///< Of odd ones: how many the others are.
+    EachWhat,
+    Fact,
+    FactWhat,
+    Plural,  ///< {LABEL|one line|# lines}.
+  };
+  Type type = Type::Text;
+  std::string text;            ///< Of Text: the text. Of Field, EachWhat, Plural: the label.
+  FieldRef field;              ///< Of Field.
+  const Fact* fact = nullptr;  ///< Of Fact and FactWhat: the fact.
+  std::string one;             ///< Of Plural: what is said for 1; # stands for the number.
+  std::string many;            ///< The same for every other number.
+
+  bool operator==(const MessagePart&) const = default;
+};
 
 /// Where a condition looks, seen from the instance that is judged.
 enum class Reach { Job, Host, Instance };
@@ -53,6 +82,28 @@ struct FactCondition {
   std::vector<ValueTest> tests;
 };
 
+/// A stretch of words; an optional one, "[ on {host}]", is left out where a field of it is empty.
+struct WordsClause {
+  std::vector<MessagePart> parts;
+  bool is_optional = false;
+};
+
+/// Rows of a table, or lines of a kind: which are meant, and what they are called (rules/gather.h).
+/// {each: kernel_event, where: {kind: xid, code: 79}, words: "Xid {code}[ on {host}]", as: xid}
+/// {each: nvls_support, odd: state, usual: available, words: "{state}, {alike} others {common}"}
+struct EachCondition {
+  const JobTable* table = nullptr;  ///< nullptr: lines of a kind.
+  LineCondition lines;              ///< `where` of either, and the label.
+  std::optional<FieldRef> by;       ///< Those alike in it are one thing.
+  std::optional<FieldRef> odd;      ///< Only the few that differ in it from nearly all others.
+  bool at_place = false;            ///< From those at the same place of other hosts.
+  std::vector<std::string> usual;   ///< What the others must show; empty: anything.
+  std::optional<FieldRef> differ;   ///< Only where they are not all alike in it.
+  std::vector<WordsClause> words;
+  std::string between = "; ";  ///< Of the words of several.
+  size_t most_lines = SIZE_MAX;
+};
+
 /// {finding: shm-no-space}: that rule found something, anywhere in the job.
 struct FindingCondition {
   std::string rule;
@@ -77,7 +128,8 @@ struct SequenceCondition {
 };
 
 struct Condition {
-  std::variant<GroupCondition, LineCondition, FactCondition, FindingCondition, SequenceCondition>
+  std::variant<GroupCondition, LineCondition, FactCondition, EachCondition, FindingCondition,
+               SequenceCondition>
       what;
   const RuleNode* node = nullptr;  ///< Where it was read: below Rule::source.
 };
@@ -114,31 +166,6 @@ struct Blame {
   FieldRef field;
 };
 
-/// A stretch of a message: literal text, or what the evidence puts in its place. In the text of a
-/// rule {{ and }} stand for braces; every other pair of braces names something that the rule can
-/// know.
-struct MessagePart {
-  enum class Type {
-    Text,
-    Subject,
-    Ranks,
-    Hosts,
-    Communicator,
-    Field,
-    Fact,
-    FactWhat,
-    Plural,  ///< {LABEL|one line|# lines}.
-  };
-  Type type = Type::Text;
-  std::string text;            ///< Of Text: the text. Of Field, Plural: the label or kind.
-  FieldRef field;              ///< Of Field.
-  const Fact* fact = nullptr;  ///< Of Fact and FactWhat: the fact.
-  std::string one;             ///< Of Plural: what is said for 1; # stands for the number.
-  std::string many;            ///< The same for every other number.
-
-  bool operator==(const MessagePart&) const = default;
-};
-
 /// What a report of a host says about a finding: {fact: host.shm_small, alone: warning}
 struct HostClause {
   /// What a "no" of the fact speaks against.
@@ -171,8 +198,8 @@ struct Rule {
   Confidence confidence = Confidence::Possible;
   Role role = Role::Advice;
   Scope per = Scope::Job;
-  bool last_resort = false;  ///< Judged after the others, unless it `stands_back`.
-  /// As advice, it stays a warning on a job that finished (rules/evaluate.cc).
+  bool last_resort = false;  ///< Judged after the others, where they show no fault.
+  /// As advice, it stays a warning on a job that finished (rules/final_severity.h).
   bool halves_bandwidth = false;
   /// It is about the runs that the logs hold, so it is judged over all of them together, and not
   /// within each (rules/evaluate.h).

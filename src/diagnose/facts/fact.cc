@@ -10,6 +10,7 @@
 
 #include "base/sorting.h"
 #include "base/text.h"
+#include "diagnose/facts/job_table.h"
 #include "log/event.h"
 #include "log/line/scanner.h"
 #include "log/wording/other_programs.h"
@@ -150,6 +151,12 @@ std::span<const Fact> all_facts() {
     return all;
   }();
   return facts;
+}
+
+std::span<const JobTable> job_tables() {
+  static const JobTable kTables[] = {kernel_event_table(), rank_conflict_table(),
+                                     setting_remark_table()};
+  return kTables;
 }
 
 std::string fact_text(const FactValue& value) {

@@ -7,6 +7,7 @@
 
 #include "base/majority.h"
 #include "base/text.h"
+#include "diagnose/facts/job_table.h"
 #include "model/build/runs.h"
 
 namespace ncclog {
@@ -349,25 +350,31 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
 //
 //   [default1]:node-a:88:91 [1] NCCL INFO ncclCommInitRank comm 0x5a rank 1 nranks 4 …
 //   [default1]:[rank3]:[E105 09:14:02.007718211 ProcessGroupNCCL.cpp:632] …
-//       → job.rank_conflicts = yes, "node-a, pid 88: rank 3 to the framework, rank 1 to NCCL"
+//       → rank_conflict: host node-a, pid 88, framework 3, nccl 1
 //
 // The two are joined by pid, by the launcher's number or by the file of a rank (model's work), so a
 // process that has a voice of another rank is one of which both cannot be right.
 
-FactValue rank_conflicts(const Job& job, const Instance&) {
-  AnswerParts conflicts;
+std::vector<TableRow> rank_conflicts(const Job& job) {
+  std::vector<TableRow> rows;
   for (const Process& process : job.processes) {
     if (process.rank < 0 || process.pid < 0) continue;
     for (const size_t log : process.logs) {
       const SpeakerLog& voice = job.logs[log];
       if (voice.speaker.rank < 0 || voice.speaker.rank == process.rank) continue;
-      conflicts.add(fmt::format("{}, pid {}: rank {} to the framework, rank {} to NCCL",
-                                process.host, process.pid, voice.speaker.rank, process.rank),
-                    {voice.last, voice.last_text});
+      rows.push_back({{process.host, std::to_string(process.pid),
+                       std::to_string(voice.speaker.rank), std::to_string(process.rank)},
+                      {voice.last, voice.last_text}});
     }
   }
-  return conflicts.answer(no(), "; ", kMostNamed);
+  return rows;
 }
+
+constexpr Field kRankConflictFields[] = {
+    {"host"},
+    {"pid", FieldType::Integer},
+    {"framework", FieldType::Integer, "The rank that the framework prints."},
+    {"nccl", FieldType::Integer, "The rank that NCCL's lines give it."}};
 
 constexpr std::array kJobFacts = {
     // A process begins to use NCCL twice, each time with communicators of its own: its pid was
@@ -389,8 +396,6 @@ constexpr std::array kJobFacts = {
     comparing_fact("job.mixed_nccl_versions", mixed_nccl_versions),
     // Every rank is known to run on a host of its own.
     job_fact("job.one_rank_per_host", one_rank_per_host),
-    // The framework's prefix and NCCL's lines give one process different ranks.
-    job_fact("job.rank_conflicts", rank_conflicts),
 };
 
 }  // namespace
@@ -407,5 +412,7 @@ SourceRef first_complete(const Job& job, const Process& process) {
 }
 
 std::span<const Fact> job_facts() { return kJobFacts; }
+
+JobTable rank_conflict_table() { return {"rank_conflict", kRankConflictFields, rank_conflicts}; }
 
 }  // namespace ncclog

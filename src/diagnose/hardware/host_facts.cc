@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
-#include <initializer_list>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,6 +15,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/facts/job_table.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
@@ -146,9 +145,8 @@ std::string counts_text(const CumemHostMemory& memory) {
   return join(parts, ", ");
 }
 
-// What surrounds the ranks on their hosts: containers, /dev/shm, neighbours that differ.
+// What surrounds the ranks on their hosts: containers, neighbours that differ.
 //
-//   shm              64M   64M     0 100% /dev/shm         job.shm_mount_small
 //   rank 1: cuMem host allocations do not appear to be …   host.cumem_fallback_partial
 //   rank 0 of the same host: nothing of the kind
 
@@ -223,30 +221,6 @@ FactValue container(const Job& job, const Instance&) {
   return answer;
 }
 
-/// Bytes of df's "64M", "1.5G", or of 1024-byte blocks without unit.
-std::optional<double> parse_size(std::string_view text) {
-  const std::string number(text.substr(0, text.find_first_not_of("0123456789.")));
-  if (number.empty()) return std::nullopt;
-  static constexpr std::string_view kUnits = "KMGTP";
-  const size_t unit = text.size() > number.size() ? kUnits.find(text[number.size()]) : 0;
-  if (unit == std::string_view::npos) return std::nullopt;
-  double bytes = std::strtod(number.c_str(), nullptr);
-  for (size_t i = 0; i <= unit; ++i) bytes *= 1024;
-  return bytes;
-}
-
-/// Asks df's rows for a /dev/shm of 1 GB or more, or a smaller one. Without df nothing is known,
-/// and rules ask only for a sign.
-template <bool large>
-FactValue shm_mount(const Job& job, const Instance&) {
-  constexpr double kSmall = 1024.0 * 1024 * 1024;
-  return said_answer<ShmUsage>(job, [](const Said<ShmUsage>& said) -> std::string {
-    const auto size = parse_size(said.message.size);
-    if (!size || (*size >= kSmall) != large) return {};
-    return fmt::format("/dev/shm has {}", said.message.size);
-  });
-}
-
 FactValue cumem_fallback_partial(const Job& job, const Instance& instance) {
   const CumemHostMemory memory = cumem_host_memory(job, instance);
   if (memory.fell_back > 0 && memory.kept > 0) return yes(counts_text(memory));
@@ -308,104 +282,59 @@ FactValue uneven_ranks_per_host(const Job& job, const Instance&) {
 //
 //   node-a.dmesg: NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, name=python3, GPU has fallen off the
 //   bus.
-//       → job.xid_off_bus = yes, rank 2, "Xid 79 on node-a, GPU 0000:1b:00 (rank 2, pid 4242)"
+//       → kernel_event: kind xid, code 79, host node-a, bus_id 0000:1b:00, who "rank 2, pid 4242"
 //
-// Xid codes are sorted by what they mean as NVIDIA's "XID Errors" lists them. An event of a GPU or
-// host that the job does not use answers none of these but job.xid_elsewhere. Nothing here compares
-// times: dmesg counts from boot, so an event may be older than the job.
+// Rules sort the codes by what they mean. Nothing here compares times: dmesg counts from boot, so an
+// event may be older than the job.
 
-bool concerns_job(const KernelEvent& event) {
-  return event.relation != KernelRelation::OtherGpu && event.relation != KernelRelation::OtherHost;
-}
-
-bool is_in(std::span<const int> codes, int code) {
-  return std::ranges::find(codes, code) != codes.end();
-}
-
-/// 45: the driver tears a channel down, after another Xid or after the process was killed. Newer
-/// drivers name the other one, and its own line may be missing: "Ch 00000001 caused by previous
-/// Xid 149".
-constexpr int kConsequence[] = {45};
-
-/// The Xid that an event is about.
+/// The Xid that an event is about. 45: the driver tears a channel down, after another Xid or after
+/// the process was killed. Newer drivers name the other one, and its own line may be missing: "Ch
+/// 00000001 caused by previous Xid 149".
 int cause_code(const KernelEvent& event) {
+  constexpr int kConsequence = 45;
   constexpr std::string_view kCause = "caused by previous Xid ";
   const size_t at = event.text.find(kCause);
-  if (!is_in(kConsequence, event.code) || at == std::string::npos) return event.code;
+  if (event.code != kConsequence || at == std::string::npos) return event.code;
   const std::string_view rest = std::string_view(event.text).substr(at + kCause.size());
   const auto code = parse_int(rest.substr(0, rest.find_first_not_of("0123456789")));
   return code ? static_cast<int>(*code) : event.code;
 }
 
-/// "Xid 79 on node-a, GPU 0000:1b:00 (rank 2, pid 4242)", as far as known.
-std::string event_phrase(std::string_view what, const KernelEvent& event) {
-  std::string phrase(what);
-  if (event.code >= 0) phrase += fmt::format(" {}", cause_code(event));
-  if (!event.host.empty()) phrase += " on " + event.host;
-  if (!event.bus_id.empty()) phrase += ", " + event.bus_id;
-  std::vector<std::string> who;
-  if (event.rank >= 0) who.push_back(fmt::format("rank {}", event.rank));
-  if (event.pid >= 0) who.push_back(fmt::format("pid {}", event.pid));
-  if (!who.empty()) phrase += " (" + join(who, ", ") + ")";
-  return phrase;
-}
-
-/// Yes with the events of kind T for which `wanted` holds; no if there is none.
-template <typename T, typename Wanted>
-FactValue events_answer(const Job& job, std::string_view what, Wanted&& wanted) {
-  AnswerParts events;
-  for (const KernelEvent& event : job.kernel_events) {
-    if (event.kind != kKindIndex<T> || !wanted(event)) continue;
-    events.add(event_phrase(what, event), {event.where, event.text}, event.process);
-  }
-  return events.answer(no(), "; ", kMostNamed);
-}
-
-constexpr int kOffBus[] = {79};
-constexpr int kNvlink[] = {74, 144, 145, 146, 147, 148, 149, 150};
-constexpr int kMemory[] = {48, 63, 64, 94, 95, 140};
-constexpr int kDriver[] = {38, 61, 62, 109, 119, 120};
-constexpr int kProgram[] = {13, 31, 43};
-
-template <const auto& codes>
-FactValue xid(const Job& job, const Instance&) {
-  return events_answer<Xid>(job, "Xid", [](const KernelEvent& event) {
-    return concerns_job(event) && is_in(codes, cause_code(event));
-  });
-}
-
-FactValue xid_other(const Job& job, const Instance&) {
-  return events_answer<Xid>(job, "Xid", [](const KernelEvent& event) {
-    const std::initializer_list<std::span<const int>> known = {kOffBus, kNvlink,  kMemory,
-                                                               kDriver, kProgram, kConsequence};
-    return concerns_job(event) &&
-           std::ranges::none_of(known, [&](auto codes) { return is_in(codes, cause_code(event)); });
-  });
-}
-
-FactValue xid_elsewhere(const Job& job, const Instance&) {
-  return events_answer<Xid>(job, "Xid",
-                            [](const KernelEvent& event) { return !concerns_job(event); });
-}
-
-FactValue sxid_fatal(const Job& job, const Instance&) {
-  return events_answer<Sxid>(job, "SXid", [](const KernelEvent& event) {
-    return concerns_job(event) && event.text.find(", Fatal, ") != std::string::npos;
-  });
-}
-
-FactValue hca_fault(const Job& job, const Instance&) {
-  return events_answer<HcaFault>(job, "A fault of an adapter", concerns_job);
-}
-
-/// The kernel's out-of-memory killer ended a process that is not known to belong to the job.
-FactValue oom_kill_unplaced(const Job& job, const Instance&) {
+std::vector<TableRow> kernel_events(const Job& job) {
+  if (job.kernel_events.empty()) return {};
   const std::vector<Death> known = deaths(job);
-  return events_answer<OomKill>(job, "The kernel killed a process", [&](const KernelEvent& event) {
-    return event.pid >= 0 && concerns_job(event) &&
-           std::ranges::none_of(known, [&](const Death& death) { return death.pid == event.pid; });
-  });
+  const auto number = [](int64_t n) { return n < 0 ? std::string() : std::to_string(n); };
+  std::vector<TableRow> rows;
+  for (const KernelEvent& event : job.kernel_events) {
+    std::vector<std::string> who;
+    if (event.rank >= 0) who.push_back(fmt::format("rank {}", event.rank));
+    if (event.pid >= 0) who.push_back(fmt::format("pid {}", event.pid));
+    const bool is_elsewhere =
+        event.relation == KernelRelation::OtherGpu || event.relation == KernelRelation::OtherHost;
+    const bool died = std::ranges::find(known, event.pid, &Death::pid) != known.end();
+    rows.push_back(
+        {{std::string(all_kinds()[event.kind].name), number(cause_code(event)), event.host,
+          event.bus_id, number(event.rank), number(event.pid), join(who, ", "),
+          is_elsewhere ? "others" : "job", died ? "yes" : "no", event.text},
+         {event.where, event.text},
+         event.process});
+  }
+  return rows;
 }
+
+constexpr Field kKernelEventFields[] = {
+    {"kind", FieldType::Text, "\"xid\", \"sxid\", \"hca_fault\", \"oom_kill\"."},
+    {"code", FieldType::Integer,
+     "Of Xid and SXid; the other Xid where it is that one's consequence."},
+    {"host"},
+    {"bus_id"},
+    {"rank", FieldType::Integer},
+    {"pid", FieldType::Integer},
+    {"who", FieldType::Text, "\"rank 2, pid 4242\", as far as known."},
+    {"concerns", FieldType::Text,
+     "\"job\", or \"others\": a GPU or host that the job does not use."},
+    {"known_death", FieldType::Text, "\"yes\": lines of the job tell of the end of that pid."},
+    {"text", FieldType::Text, "The line."}};
 
 // Did a process change its GPU between two communicators, and do two ranks have the same one?
 //
@@ -702,32 +631,8 @@ constexpr std::array kHostFacts = {
          garbled_attach},
     // Host names, commands or addresses show a container; no means nothing does.
     job_fact("job.container", container),
-    // df shows a /dev/shm of 1 GB or more; no also where df is not in the log.
-    job_fact("job.shm_mount_large", shm_mount<true>),
-    // df shows a /dev/shm below 1 GB; no also where df is not in the log.
-    job_fact("job.shm_mount_small", shm_mount<false>),
     // Hosts of one communicator run different numbers of ranks.
     comparing_fact("job.uneven_ranks_per_host", uneven_ranks_per_host),
-    // A kernel of the job's hosts reports a fault of a network adapter.
-    job_fact("job.hca_fault", hca_fault),
-    // The out-of-memory killer ended a process that no line of the job names.
-    job_fact("job.oom_kill_unplaced", oom_kill_unplaced),
-    // An NVSwitch reports a fatal error.
-    job_fact("job.sxid_fatal", sxid_fatal),
-    // Xid 38, 61, 62, 109, 119 or 120: a GPU's firmware or its driver stopped working.
-    job_fact("job.xid_driver", xid<kDriver>),
-    // Xids only of GPUs or hosts that the job does not use.
-    job_fact("job.xid_elsewhere", xid_elsewhere),
-    // Xid 48, 63, 64, 94, 95 or 140: errors of a GPU's memory.
-    job_fact("job.xid_memory", xid<kMemory>),
-    // Xid 74 or 144 to 150: errors of NVLink.
-    job_fact("job.xid_nvlink", xid<kNvlink>),
-    // Xid 79: a GPU no longer answers on the PCI bus.
-    job_fact("job.xid_off_bus", xid<kOffBus>),
-    // An Xid of a class that no other fact covers.
-    job_fact("job.xid_other", xid_other),
-    // Xid 13, 31 or 43: a kernel on the GPU faulted, mostly the program's.
-    job_fact("job.xid_program", xid<kProgram>),
     // A process has a communicator on one GPU, went on with another, waited for a communicator
     // there that others did not join, and the job stopped.
     comparing_fact("job.device_changed", device_changed<true>),
@@ -745,5 +650,7 @@ constexpr std::array kHostFacts = {
 }  // namespace
 
 std::span<const Fact> host_facts() { return kHostFacts; }
+
+JobTable kernel_event_table() { return {"kernel_event", kKernelEventFields, kernel_events}; }
 
 }  // namespace ncclog

@@ -126,7 +126,7 @@ OddOnes odd_at_place(const Job& job, const PeerValues& values) {
 // Which few hosts or ranks are set up unlike their peers, apart from paths and topology?
 //
 //   cudaDriverVersion 12040 on 7 hosts, 12020 on gpu-c   → job.odd_driver = yes, gpu-c
-//   NVLS multicast support is available on 7 GPUs, not on that of rank 5   → job.odd_nvls, rank 5
+//   8 coll channels in 15 ranks, 6 in rank 5   → job.odd_channel_count, rank 5
 
 namespace {
 
@@ -214,25 +214,6 @@ FactValue odd_driver(const Job& job, const Instance&) {
   return odd_answer<CudaDriverVersion>(job, values, std::move(odd), [](int value) {
     return "CUDA " + cuda_release(value * kPatch);
   });
-}
-
-FactValue odd_nvls(const Job& job, const Instance&) {
-  TextNumbers states;
-  const PeerValues values =
-      values_said<NvlsSupport>(job, [&](const auto& said) { return states.of(said.state); });
-  OddOnes odd = odd_ones(values);
-  // Where a single one of many offers it, the others are the rule.
-  if (odd.common < 0 || states.text(odd.common) != "available") odd.odd.clear();
-  return odd_answer<NvlsSupport>(job, values, std::move(odd),
-                                 [&](int value) { return states.text(value); });
-}
-
-FactValue odd_affinity(const Job& job, const Instance&) {
-  TextNumbers cpus;
-  const PeerValues values =
-      values_said<CpuAffinity>(job, [&](const auto& said) { return cpus.of(said.cpus); });
-  return odd_answer<CpuAffinity>(job, values, odd_at_place(job, values),
-                                 [&](int value) { return "CPUs " + printable(cpus.text(value)); });
 }
 
 /// The channels for collectives that each rank of a communicator counted.
@@ -718,15 +699,11 @@ FactValue odd_search(const Job& job, const Instance&) {
 }
 
 constexpr std::array kOddFacts = {
-    // A few ranks are bound to other CPUs than the ranks at their place of most hosts.
-    comparing_fact("job.odd_affinity", odd_affinity),
     // A few ranks count another number of channels for collectives than most ranks of their
     // communicator.
     comparing_fact("job.odd_channel_count", odd_channel_count),
     // A few hosts have another CUDA driver version than most.
     comparing_fact("job.odd_driver", odd_driver),
-    // A few GPUs cannot use NVLink SHARP, most can.
-    comparing_fact("job.odd_nvls", odd_nvls),
     // One run of nccl-tests is far slower than others of the same test, ranks and size.
     job_fact("job.odd_test_run", odd_test_run),
     // A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and a

@@ -344,31 +344,6 @@ FactValue uncaught(const Job& job, const Instance&) {
   return value.evidence.empty() ? unknown() : value;
 }
 
-/// "Cuda failure 'out of memory'" and PyTorch's exception, where the training goes on after each.
-FactValue memory_shortage_outlived(const Job& job, const Instance&) {
-  std::vector<Evidence> lines;
-  std::vector<int> processes;
-  const auto add = [&](int process, const Record& record) {
-    lines.push_back(evidence_of(record));
-    if (process >= 0) processes.push_back(process);
-  };
-  for_each_said<CudaOomException>(
-      job, [&](const Said<CudaOomException>& said) { add(said.process, said.record()); });
-  for_each_said<CudaFailure>(job, [&](const Said<CudaFailure>& said) {
-    if (said.message.error.find("out of memory") != said.message.error.npos) {
-      add(said.process, said.record());
-    }
-  });
-  for_each_said<CudaAllocFailed>(job, [&](const Said<CudaAllocFailed>& said) {
-    constexpr std::string_view kOfGpu[] = {"calloc", "calloc async", "host alloc"};
-    if (equals_one_of(said.message.what, kOfGpu)) add(said.process, said.record());
-  });
-  if (lines.empty()) return unknown();
-  const bool outlived =
-      std::ranges::all_of(lines, [&](const Evidence& line) { return went_on(job, line.where); });
-  return outlived ? yes({}, std::move(lines), std::move(processes)) : no();
-}
-
 /// Never unknown: without a line that shows the end, it is not evident.
 FactValue evidently_finished(const Job& job, const Instance&) {
   const EndOf& end = outcome_of(job).job;
@@ -537,8 +512,6 @@ constexpr std::array kErrorFacts = {
     job_fact("job.error_trail", error_trail),
     // Lines show that the job did its work and ended.
     job_fact("job.evidently_finished", evidently_finished),
-    // GPU memory was refused, and training steps are printed behind every such line.
-    job_fact("job.memory_shortage_outlived", memory_shortage_outlived),
     // Errors of checked calls went up to the call that makes a communicator, which so failed.
     job_fact("job.init_trail", init_trail),
     // The same, and no WARN or error of another kind says more.

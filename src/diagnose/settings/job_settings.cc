@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/facts/job_table.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/settings/lint.h"
 #include "diagnose/settings/nccl_variables.h"
@@ -453,72 +454,49 @@ FactValue env_not_forwarded(const Job& job, const Instance&) {
 
 // Which settings of the job do not do what they say?
 //
-//   $ mpirun -x NCCL_TIMEOUT=3600 …                → job.unknown_variables, "NCCL_TIMEOUT"
-//   NCCL_IB_HCA beside NCCL_IB_DISABLE=1           → job.contradictory_settings
+//   $ mpirun -x NCCL_TIMEOUT=3600 …            → setting_remark: kind unknown, variable NCCL_TIMEOUT
+//   NCCL_IB_HCA beside NCCL_IB_DISABLE=1       → kind contradictory
 //
-// The lint (diagnose/settings/lint.h) finds them; each fact is one sort of its remarks.
+// The lint (diagnose/settings/lint.h) finds them; rules sort its remarks.
 
-/// Remarks that `wanted` takes, each in the words of `words`.
-template <typename Wanted, typename Words>
-FactValue remarks_answer(const Job& job, std::string_view separator, Wanted wanted, Words words) {
-  AnswerParts parts;
-  for (const JobRemark& each : job.answers.of<&lint_alone>(job)) {
-    if (!wanted(each.remark)) continue;
-    std::string text = words(each.remark);
-    if (!parts.said.contains(text)) parts.add(std::move(text), each.line);
-  }
-  return parts.answer(unknown(), separator, kMostNamed);
+std::string setting_text(const Remark& remark) {
+  return printable(remark.value.empty() ? remark.variable
+                                        : fmt::format("{}={}", remark.variable, remark.value));
 }
 
-std::string sentence(const Remark& remark) {
-  const std::string setting =
-      remark.value.empty() ? remark.variable : fmt::format("{}={}", remark.variable, remark.value);
-  return fmt::format("{} {}", printable(setting), printable(remark.message));
-}
-
-template <auto wanted>
-FactValue sentences(const Job& job, const Instance&) {
-  return remarks_answer(job, "; ", wanted, sentence);
-}
-
-bool is_costly_logging(const Remark& remark) {
-  return remark.kind == RemarkKind::Costly && remark.variable.starts_with("NCCL_DEBUG");
-}
-
-/// That all ways but the network are off has a fact of its own.
-bool is_contradiction(const Remark& remark) {
-  return remark.kind == RemarkKind::Contradictory && remark.variable != "NCCL_P2P_DISABLE";
-}
-
-FactValue unknown_variables(const Job& job, const Instance&) {
-  return remarks_answer(
-      job, ", ",
-      [](const Remark& remark) {
-        return is_kind<RemarkKind::Unknown, RemarkKind::Misspelt>(remark) &&
-               remark.level == RemarkLevel::Warning;
-      },
-      [](const Remark& remark) { return printable(remark.variable); });
-}
-
-FactValue misspelt_variables(const Job& job, const Instance&) {
-  return remarks_answer(job, ", ", is_kind<RemarkKind::Misspelt>, [](const Remark& remark) {
-    const std::string_view hint = remark.hint;
+std::vector<TableRow> setting_remarks(const Job& job) {
+  std::vector<TableRow> rows;
+  for (const auto& [remark, line] : job.answers.of<&lint_alone>(job)) {
     constexpr std::string_view kAsks = "did you mean ";
-    return fmt::format("{} (meant: {})", printable(remark.variable),
-                       hint.substr(hint.starts_with(kAsks) ? kAsks.size() : 0));
-  });
+    const std::string_view hint = remark.hint;
+    rows.push_back(
+        {{std::string(to_string(remark.kind)), std::string(to_string(remark.level)),
+          printable(remark.variable), setting_text(remark), printable(remark.message),
+          printable(hint), std::string(hint.starts_with(kAsks) ? hint.substr(kAsks.size()) : "")},
+         line});
+  }
+  return rows;
 }
 
-/// Remarks of one kind on filters of one sort.
-template <RemarkKind kind, const std::string_view& variable>
-FactValue filters(const Job& job, const Instance&) {
-  return remarks_answer(
-      job, "; ",
-      [](const Remark& remark) { return remark.kind == kind && remark.variable == variable; },
-      [](const Remark& remark) {
-        const std::string hint = remark.hint.empty() ? "" : fmt::format(" ({})", remark.hint);
-        return sentence(remark) + printable(hint);
-      });
+constexpr Field kSettingRemarkFields[] = {
+    {"kind", FieldType::Text, "\"invalid\", \"contradictory\", …: as 'ncclog env' prints it."},
+    {"level", FieldType::Text, "\"error\", \"warning\", \"note\"."},
+    {"variable"},
+    {"setting", FieldType::Text, "\"NCCL_ALGO=Rign\"; the name alone where no value is known."},
+    {"message", FieldType::Text, "A clause whose subject is the setting."},
+    {"hint"},
+    {"meant", FieldType::Text, "The name or value that was meant, as the hint ends."}};
+
+FactValue ifname_matches_nothing(const Job& job, const Instance&) {
+  AnswerParts parts;
+  for (const auto& [remark, line] : job.answers.of<&lint_alone>(job)) {
+    if (remark.kind != RemarkKind::MatchesNothing || remark.variable != kInterfaces) continue;
+    const std::string hint = remark.hint.empty() ? "" : fmt::format(" ({})", remark.hint);
+    std::string words =
+        fmt::format("{} {}{}", setting_text(remark), printable(remark.message), printable(hint));
+    if (!parts.said.contains(words)) parts.add(std::move(words), line);
+  }
+  return parts.answer(unknown(), "; ", kMostNamed);
 }
 
 /// Settings that NCCL read although the commands in the log, which hand settings on, do not name
@@ -600,7 +578,6 @@ FactValue ifname_not_used(const Job& job, const Instance&) {
 constexpr std::array kSettingFacts = {
     // The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name.
     job_fact("job.ifname_not_used", ifname_not_used),
-
     // Some ranks have a setting or a value that others provably have not.
     comparing_fact("job.env_differs", env_differs),
     // All processes of one host have a setting that those of all other hosts provably have not.
@@ -608,34 +585,18 @@ constexpr std::array kSettingFacts = {
     // NCCL says that no algorithm and protocol is left for an operation; in words: which one, and
     // what was set.
     job_fact("job.algorithm_unavailable", algorithm_unavailable),
-    // A setting has no effect because of another one of the same process or command.
-    job_fact("job.contradictory_settings", sentences<is_contradiction>),
-    // A command asks NCCL for every call or every subsystem.
-    job_fact("job.costly_logging", sentences<is_costly_logging>),
-    // NCCL_IB_HCA admits a device because its name begins like one that it names.
-    job_fact("job.hca_matches_more", filters<RemarkKind::MatchesMore, kHcas>),
-    // A process that reads NCCL_IB_HCA found no RDMA device.
-    job_fact("job.hca_matches_nothing", filters<RemarkKind::MatchesNothing, kHcas>),
-    // NCCL_SOCKET_IFNAME admits an interface because its name begins like one that it names.
-    job_fact("job.ifname_matches_more", filters<RemarkKind::MatchesMore, kInterfaces>),
     // A process that reads NCCL_SOCKET_IFNAME found no interface.
-    job_fact("job.ifname_matches_nothing", filters<RemarkKind::MatchesNothing, kInterfaces>),
-    // A setting has a value that NCCL cannot use, or reads as another one.
-    job_fact("job.invalid_settings", sentences<is_kind<RemarkKind::Invalid>>),
-    // A command sets a name that is one or two letters away from one that NCCL reads.
-    job_fact("job.misspelt_variables", misspelt_variables),
-    // A command sets a variable that this release of NCCL no longer reads.
-    job_fact("job.removed_variables", sentences<is_kind<RemarkKind::Removed>>),
+    job_fact("job.ifname_matches_nothing", ifname_matches_nothing),
     // NCCL read a setting that the commands in the log, which set others, do not name.
     job_fact("job.settings_from_elsewhere", settings_from_elsewhere),
-    // A command sets a variable that this release of NCCL does not read yet.
-    job_fact("job.too_new_variables", sentences<is_kind<RemarkKind::TooNew>>),
-    // A command sets an NCCL_* name that no release of NCCL and no known plugin reads.
-    job_fact("job.unknown_variables", unknown_variables),
 };
 
 }  // namespace
 
 std::span<const Fact> setting_facts() { return kSettingFacts; }
+
+JobTable setting_remark_table() {
+  return {"setting_remark", kSettingRemarkFields, setting_remarks};
+}
 
 }  // namespace ncclog

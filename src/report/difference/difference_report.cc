@@ -14,7 +14,7 @@
 #include "model/job.h"
 #include "report/json/json_fields.h"
 #include "report/text_layout.h"
-#include "rules/evaluate.h"
+#include "rules/verdict.h"
 
 namespace ncclog {
 namespace {

@@ -40,7 +40,7 @@ Json rule_ids(const Rulebook& rulebook) {
 
 Json comparison_value(std::string_view name) {
   if (name == "at_least" || name == "at_most" || name == "above" || name == "below") {
-    return {{"type", {"string", "integer"}}, {"pattern", "^-?[0-9]+$"}};
+    return {{"type", {"string", "integer"}}, {"pattern", "^-?[0-9]+[KMGTP]?$"}};
   }
   if (name == "empty" || name == "is") return {{"type", "boolean"}};
   return one_or_list(scalar());
@@ -77,6 +77,11 @@ bool is_group(std::string_view name) { return name == "all" || name == "any" || 
 /// What may stand under the key by which a condition is named.
 Json condition_name_value(std::string_view name) {
   if (name == "event") return names_of(kind_names(), &KindNames::kind);
+  if (name == "each") {
+    Json names = names_of(job_tables(), &JobTable::name);
+    for (const KindNames& kind : kind_names()) names["enum"].push_back(kind.kind);
+    return names;
+  }
   if (name == "fact") return names_of(all_facts(), &Fact::name);
   if (name == "finding") return ref("rule_id");
   if (is_group(name) || name == "sequence") return list_of(ref("condition"));
@@ -88,7 +93,11 @@ Json condition_name_value(std::string_view name) {
 Json condition_key_value(std::string_view condition, std::string_view key) {
   if (condition == "fact") return comparison_value(key);
   if (key == "in") return words(reach_names());
-  if (key == "as") return type::text();
+  if (key == "at") return words(std::vector<std::string_view>{"place"});
+  if (key == "usual") return one_or_list(scalar());
+  if (key == "lines") return {{"type", {"string", "integer"}}, {"pattern", "^[0-9]+$"}};
+  constexpr std::string_view kTexts[] = {"as", "by", "odd", "differ", "words", "between"};
+  if (equals_one_of(key, kTexts)) return type::text();
   if (key == "where" || key == "count") return {{"type", "object"}};
   return Json::object();
 }

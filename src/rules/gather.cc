@@ -1,0 +1,119 @@
+#include "rules/gather.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/sorting.h"
+#include "diagnose/hardware/odd_ones.h"
+
+namespace ncclog {
+namespace {
+
+/// A row of a table, or a line of a kind.
+struct Row {
+  const TableRow* row = nullptr;
+  const ReadRecord* line = nullptr;
+
+  int process() const { return line != nullptr ? line->process() : row->process; }
+  Evidence evidence() const { return line != nullptr ? evidence_of(line->record()) : row->line; }
+  std::string text(const Job& job, const FieldRef& field) const {
+    return line != nullptr ? field_text(job, *line, field) : row->fields[field.index];
+  }
+};
+
+std::vector<Row> rows_of(const EachCondition& each, JobView& view) {
+  std::vector<Row> rows;
+  if (each.table == nullptr) {
+    for (const ReadRecord* line : view.lines(each.lines).records) rows.push_back({.line = line});
+    return rows;
+  }
+  for (const TableRow& row : view.rows(*each.table)) {
+    if (passes(row, each.lines.where)) rows.push_back({.row = &row});
+  }
+  return rows;
+}
+
+/// The usual text that few rows lack, and how many processes show it.
+struct Usual {
+  std::string text;
+  size_t alike = 0;
+};
+
+/// Leaves the first row of each process that is the odd one out.
+Usual keep_odd(const EachCondition& each, const Job& job, std::vector<Row>& rows) {
+  std::erase_if(rows, [](const Row& row) { return row.process() < 0; });
+  sort_unless_sorted(rows, {}, &Row::process);
+  const auto again = std::ranges::unique(rows, {}, &Row::process);
+  rows.erase(again.begin(), again.end());
+  // Equal texts have equal numbers.
+  std::map<std::string, int> numbers;
+  PeerValues values;
+  for (const Row& row : rows) {
+    const auto number = numbers.try_emplace(row.text(job, *each.odd), std::ssize(numbers)).first;
+    values.emplace_back(row.process(), number->second);
+  }
+  const OddOnes odd = each.at_place ? odd_at_place(job, values) : odd_ones(values);
+  Usual usual{.alike = odd.alike};
+  for (const auto& [text, number] : numbers) {
+    if (number == odd.common) usual.text = text;
+  }
+  const bool is_meant =
+      each.usual.empty() || std::ranges::find(each.usual, usual.text) != each.usual.end();
+  std::erase_if(rows, [&](const Row& row) {
+    return !is_meant || !std::ranges::binary_search(odd.odd, row.process());
+  });
+  return usual;
+}
+
+/// The words with the row's fields in their places; clauses of which a field is empty are left out.
+std::string words_of(const EachCondition& each, const Row& row, const Job& job,
+                     const Usual& usual) {
+  std::string words;
+  for (const WordsClause& clause : each.words) {
+    std::string text;
+    bool is_whole = true;
+    for (const MessagePart& part : clause.parts) {
+      std::string piece = part.text;
+      if (part.type == MessagePart::Type::Field) piece = row.text(job, part.field);
+      if (part.type == MessagePart::Type::Common) piece = usual.text;
+      if (part.type == MessagePart::Type::Alike) piece = std::to_string(usual.alike);
+      is_whole &= !piece.empty();
+      text += piece;
+    }
+    if (is_whole || !clause.is_optional) words += text;
+  }
+  return words;
+}
+
+}  // namespace
+
+FactValue gather(const EachCondition& each, JobView& view) {
+  const Job& job = view.job();
+  // Nothing is compared across runs.
+  if ((each.odd || each.differ) && !is_of_one_run(job)) return no();
+  std::vector<Row> rows = rows_of(each, view);
+  Usual usual;
+  if (each.odd) usual = keep_odd(each, job, rows);
+  if (each.differ) {
+    std::set<std::string> texts;
+    for (const Row& row : rows) texts.insert(row.text(job, *each.differ));
+    if (texts.size() < 2) return no();
+  }
+  if (rows.empty()) return no();
+  AnswerParts parts;
+  std::set<std::string> groups;
+  for (const Row& row : rows) {
+    if (row.process() >= 0) parts.processes.push_back(row.process());
+    // A group is called by its first row, and shown by that one's line.
+    if (each.by && !groups.insert(row.text(job, *each.by)).second) continue;
+    std::string words = words_of(each, row, job, usual);
+    // Of odd ones the first is called, because all of them are compared with the same others.
+    const bool is_called = !each.odd || parts.words.empty();
+    if (is_called && parts.said.insert(words).second) parts.words.push_back(std::move(words));
+    if (parts.evidence.size() < each.most_lines) parts.evidence.push_back(row.evidence());
+  }
+  return parts.answer(no(), each.between, kMostNamed);
+}
+
+}  // namespace ncclog

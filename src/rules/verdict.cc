@@ -1,0 +1,136 @@
+#include "rules/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/outcome/outcome.h"
+#include "log/known_messages.h"
+#include "rules/causal_order.h"
+
+namespace ncclog {
+namespace {
+
+/// A quotation is open at that place, and closed after it.
+bool is_quoted(std::string_view message, size_t at) {
+  return std::count(message.begin(), message.begin() + static_cast<ptrdiff_t>(at), '"') % 2 == 1 &&
+         message.find('"', at) != message.npos;
+}
+
+std::string headline_of(const std::vector<Finding>& findings, const Finding& first) {
+  const std::vector<const Finding*> others = consequences_of(findings, first);
+  if (others.empty()) return first_sentence(first.message);
+  const std::string sentence = without_stop(first_sentence(first.message));
+  uint64_t shown = 0;
+  for (const Finding* other : others) shown += other->evidence.size() + other->evidence_omitted;
+  const std::string lines = shown > others.size() ? fmt::format(" ({} lines)", shown) : "";
+  return others.size() == 1 ? fmt::format("{}; another finding{} follows from it.", sentence, lines)
+                            : fmt::format("{}; {} other findings{} follow from it.", sentence,
+                                          others.size(), lines);
+}
+
+std::string why_unusable(const LossTable& losses, bool has_dumps) {
+  if (losses.lines == 0 && has_dumps) {
+    return "There are only dumps of the Flight Recorder, and nothing in them shows that the job "
+           "stopped: what the program printed says that.";
+  }
+  if (losses.lines == 0) return "There is no line to judge.";
+  if (losses.count(Loss::LineInDoubt) + losses.count(Loss::LineTorn) > 0) {
+    return "Processes tore each other's lines, so that none of them is sure: nothing to judge.";
+  }
+  return "No line of NCCL was found: nothing to judge.";
+}
+
+std::string lines_words(const Job& job) {
+  return job.losses.lines == 1 ? "this line" : fmt::format("these {} lines", job.losses.lines);
+}
+
+Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
+  const EndOf& end = outcome_of(job).job;
+  const bool says_otherwise = job.stated && *job.stated != StatedOutcome::Finished;
+  // Whoever reports the failure need not be NCCL: it is told all the same.
+  if (end.state == EndState::Failed && !says_otherwise) {
+    return {VerdictStatus::Suspicious,
+            fmt::format("The job failed, and these logs do not say why: {}.", end.what),
+            {}};
+  }
+  const bool only_dumps = job.losses.lines == 0 && !job.flight_recorders.empty();
+  if (job.losses.lines == 0 && !job.host_reports.empty() && !only_dumps) {
+    return {
+        VerdictStatus::NothingFound,
+        fmt::format("Nothing that the rules name was found on {}, as far as it could be read.",
+                    job.host_reports.size() == 1 ? job.host_reports.front().host : "these hosts"),
+        {}};
+  }
+  // A line that tells how NCCL or the framework fares; a progress bar does not.
+  const auto is_usable = [](const SpeakerLog& log) {
+    const auto is_nccl = [](const auto& entry) {
+      return all_kinds()[entry.first].source == Source::Nccl;
+    };
+    return !log.comms.all.empty() || !log.connections.all.empty() ||
+           std::any_of(log.records.begin(), log.records.end(), is_nccl);
+  };
+  if (only_dumps || (findings.empty() && std::ranges::none_of(job.logs, is_usable)))
+    return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
+  if (says_otherwise) {
+    constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};
+    return {
+        VerdictStatus::NothingFound,
+        fmt::format("You say that the job {}, and nothing in {} shows why: {}.",
+                    kSeen[static_cast<size_t>(*job.stated)], lines_words(job), extent_words(job)),
+        {}};
+  }
+  if (end.state == EndState::Finished) {
+    return {
+        VerdictStatus::Clean, "The job finished, and nothing is wrong in what its logs show.", {}};
+  }
+  return {VerdictStatus::NothingFound,
+          fmt::format("No problem in {}: {}.", lines_words(job), extent_words(job)),
+          {}};
+}
+
+}  // namespace
+
+std::string without_stop(std::string sentence) {
+  if (sentence.ends_with('.')) sentence.pop_back();
+  return sentence;
+}
+
+std::string first_sentence(std::string_view message) {
+  for (size_t dot = message.find(". "); dot != message.npos; dot = message.find(". ", dot + 1)) {
+    const size_t next = dot + 2;
+    const bool begins = next < message.size() && message[next] >= 'A' && message[next] <= 'Z';
+    if (begins && !is_quoted(message, dot)) {
+      return std::string(message.substr(0, dot + 1));
+    }
+  }
+  return std::string(message);
+}
+
+Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
+  Severity worst = Severity::Info;
+  for (const Finding& finding : findings) worst = std::min(worst, finding.severity);
+  if (worst == Severity::Info) return without_fault(findings, job);
+  const Finding& first = findings.front();
+  std::string headline = headline_of(findings, first);
+  if (outcome_of(job).job.state == EndState::Finished) {
+    headline = without_stop(std::move(headline)) + "; the job finished.";
+  }
+  return {worst == Severity::Error ? VerdictStatus::Problem : VerdictStatus::Suspicious,
+          std::move(headline), first.id};
+}
+
+void mention_suppressed(const std::vector<OverlayEffect>& overlays, Verdict& verdict) {
+  const bool silent =
+      verdict.status == VerdictStatus::Clean || verdict.status == VerdictStatus::NothingFound;
+  const bool hides_a_fault = std::ranges::any_of(overlays, [](const OverlayEffect& effect) {
+    return !effect.severity && effect.finding.severity != Severity::Info;
+  });
+  if (silent && hides_a_fault) {
+    verdict.headline = "No problem found but what overlays suppress; see there.";
+  }
+}
+
+}  // namespace ncclog

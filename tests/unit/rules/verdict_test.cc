@@ -1,0 +1,155 @@
+#include "rules/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "rules/load_rules.h"
+#include "unit/rules/sample_rules.h"
+
+namespace ncclog::testing {
+namespace {
+
+const std::string kSocketUsed = "n1:7:7 [0] NCCL INFO Using network Socket\n";
+
+Rule graded(const std::string& id, const std::string& severity, const std::string& message,
+            const std::string& more = {}) {
+  std::string yaml = rule_yaml(id, "{event: network_selected}", more, message);
+  yaml.replace(yaml.find("severity: error"), 15, "severity: " + severity);
+  return load_rule(yaml, "rules/" + id + ".yaml");
+}
+
+Verdict verdict_of(std::vector<Rule> rules, std::string_view log) {
+  return diagnose(rulebook_of(std::move(rules)), log).verdict;
+}
+
+TEST(Verdict, AnErrorIsAProblem) {
+  const Verdict verdict = verdict_of(
+      {graded("a", "warning", "Odd."), graded("b", "error", "Broken. It says so.")}, kSocketUsed);
+  EXPECT_EQ(verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(verdict.headline, "Broken.");
+  EXPECT_EQ(verdict.finding, "b");
+}
+
+TEST(Verdict, AWarningAloneIsSuspicious) {
+  const Verdict verdict =
+      verdict_of({graded("a", "warning", "Odd"), graded("b", "info", "x")}, kSocketUsed);
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline, "Odd");
+}
+
+TEST(Verdict, TheHeadlineIsNoFindingThatAnotherExplains) {
+  const Verdict verdict =
+      verdict_of({graded("cause", "warning", "The cause.", "explains: [middle]\n"),
+                  graded("middle", "info", "Between.", "explains: [a-symptom]\n"),
+                  graded("a-symptom", "error", "The end.")},
+                 kSocketUsed);
+  EXPECT_EQ(verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(verdict.finding, "cause");
+  EXPECT_EQ(verdict.headline, "The cause; 2 other findings follow from it.");
+}
+
+TEST(Verdict, TheHeadlineCountsLinesWhereTheyAreMoreThanFindings) {
+  const std::string three = kSocketUsed + "n1:8:8 [1] NCCL INFO Using network Socket\n" +
+                            "n1:9:9 [2] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(verdict_of({graded("cause", "error", "The cause.", "explains: [a-symptom]\n"),
+                        graded("a-symptom", "error", "The end.")},
+                       three)
+                .headline,
+            "The cause; another finding (3 lines) follows from it.");
+}
+
+const std::string kDone = kSocketUsed + "# Avg bus bandwidth    : 96.4\n";
+
+TEST(Verdict, InfoLeavesAJobThatFinishedClean) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kDone);
+  EXPECT_EQ(verdict.status, VerdictStatus::Clean);
+  EXPECT_EQ(verdict.headline, "The job finished, and nothing is wrong in what its logs show.");
+  EXPECT_EQ(verdict.finding, "");
+}
+
+TEST(Verdict, WithoutAnEndNothingWasFoundInWhatTheLinesCover) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kSocketUsed);
+  EXPECT_EQ(verdict.status, VerdictStatus::NothingFound);
+  EXPECT_EQ(verdict.headline, "No problem in this line: the start of 1 process, no end.");
+}
+
+TEST(Verdict, AFailureThatNoRuleNamesIsSuspicious) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")},
+                                     kSocketUsed + "rank 3 died from signal 6 and dumped core\n");
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline,
+            "The job failed, and these logs do not say why: a process ended: signal 6.");
+}
+
+TEST(Verdict, AFailureIsToldWhereNoLineIsOfNccl) {
+  const Verdict verdict = verdict_of({}, "srun: error: n1: task 1: Exited with exit code 1\n");
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline,
+            "The job failed, and these logs do not say why: a process ended: Exited with exit code "
+            "1.");
+}
+
+TEST(Verdict, TheHeadlineSaysThatTheJobFinished) {
+  EXPECT_EQ(verdict_of({graded("a", "warning", "Odd.")}, kDone).headline, "Odd; the job finished.");
+}
+
+TEST(Verdict, AdviceOnAJobThatFinishedIsAnInfoUnlessItHalvesTheBandwidth) {
+  const auto advice = [](const std::string& more) {
+    Rule rule = graded("a", "warning", "Slow.", more);
+    rule.role = Role::Advice;
+    return rule;
+  };
+  EXPECT_EQ(verdict_of({advice("")}, kSocketUsed).status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict_of({advice("")}, kDone).status, VerdictStatus::Clean);
+  EXPECT_EQ(verdict_of({advice("halves_bandwidth: true\n")}, kDone).status,
+            VerdictStatus::Suspicious);
+}
+
+TEST(Verdict, WhatOnlyLinesAfterTheEndShowIsNoFinding) {
+  EXPECT_EQ(
+      verdict_of({graded("a", "error", "Broken.")}, "# Avg bus bandwidth    : 96.4\n" + kSocketUsed)
+          .status,
+      VerdictStatus::Clean);
+}
+
+struct NothingRow {
+  const char* log;
+  const char* headline;
+};
+
+constexpr NothingRow kNothing[] = {
+    {"", "There is no line to judge."},
+    {"hello\nworld\n", "No line of NCCL was found: nothing to judge."},
+    {"Validation:  33%|###       | 1/3 [00:01<00:02,  1.16it/s]\n",
+     "No line of NCCL was found: nothing to judge."},
+};
+
+TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
+  for (const NothingRow& row : kNothing) {
+    const Verdict verdict = verdict_of({graded("a", "error", "x")}, row.log);
+    EXPECT_EQ(verdict.status, VerdictStatus::CannotJudge) << row.log;
+    EXPECT_EQ(verdict.headline, row.headline);
+  }
+}
+
+struct SentenceRow {
+  const char* message;
+  const char* sentence;
+};
+
+constexpr SentenceRow kSentences[] = {
+    {"One. Two.", "One."},
+    {"NCCL 2.20.5 runs. Here", "NCCL 2.20.5 runs."},
+    {"About 2.5 GB, e.g. here", "About 2.5 GB, e.g. here"},
+    {"One.", "One."},
+    {"A WARN says: \"NET/X cannot open it. RC: -22\". Two.",
+     "A WARN says: \"NET/X cannot open it. RC: -22\"."},
+    {"A rail of 5\" length. Two.", "A rail of 5\" length."},
+    {"", ""},
+};
+
+TEST(Verdict, FirstSentenceEndsBeforeAnUpperCaseLetter) {
+  for (const SentenceRow& row : kSentences) EXPECT_EQ(first_sentence(row.message), row.sentence);
+}
+
+}  // namespace
+}  // namespace ncclog::testing
