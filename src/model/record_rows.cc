@@ -1,3 +1,10 @@
+// Why are kept lines no flat vector of {kind, process, line, text}, with the texts interned?
+//
+// An init of 20,000 ranks may take 200 MB, and takes 191 MB. Of it 1.5 million lines are kept, 75 a
+// rank, in 8.6 MB: 5.7 bytes each, of which 4 are the number of the line. Flat, 16 bytes each make
+// 24 MB, 206 MB in all, before the vector grows and before anything is there that knows which
+// messages a rank has printed already.
+
 #include "model/record_rows.h"
 
 #include <algorithm>

@@ -324,7 +324,7 @@ void work(Reading& reading) {
   constexpr uint64_t kStretchBytes = uint64_t{8} << 20;
   constexpr uint64_t kLeastBytes = 256;
   LineBuffer memory(std::clamp(reading.settings.unit_bytes, kLeastBytes, kStretchBytes));
-  Worker worker{memory.bytes(), ReadBefore(reading.settings.matcher)};
+  Worker worker{memory.bytes(), ReadBefore(reading.settings.matcher, reading.settings.finder)};
   for (;;) {
     const Workload::Task task = reading.workload.next();
     if (task.unit) {

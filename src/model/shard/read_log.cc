@@ -46,17 +46,16 @@ std::string_view without_last_lines(std::string_view block) {
 
 LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
                      const MarkerFinder& finder, const SharedFilter* filter, ReadBefore* before)
-    : before_(before != nullptr ? *before : own_.emplace(matcher)),
+    : before_(before != nullptr ? *before : own_.emplace(matcher, finder)),
       shard_(unit, input, finder, before_.texts, before_.rows, before_.limit),
       guard_(shard_, matcher),
-      shapes_(matcher, finder),
       learns_(!finder.wants_all_lines()),
       matcher_(matcher),
       filter_(filter),
       events_([this](const Line& record, const Event& event, int lines) {
         receive(record, event, lines);
       }) {
-  before_.messages.change_reader();
+  before_.lines.change_reader();
 }
 
 void LogReader::add(const Line& line) {
@@ -71,11 +70,11 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size() &&
                         !event.is_of_traceback;
   if (is_plain && lines == 1 && !record.cut && event.header.level == Level::None) {
-    return shapes_.learn(record.text, event);
+    return before_.lines.learn_other(record.text, event);
   }
   // Only a line that was read unchanged, alone and whole stands for others like it.
   if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
-  if (!is_usual_call(event)) return before_.messages.learn(record.text, event);
+  if (!is_usual_call(event)) return before_.lines.learn_message(record.text, event);
   if (!may_match(matcher_, record.text)) calls_.learn(record.text, event);
 }
 
@@ -108,15 +107,9 @@ bool LogReader::take_calls(std::string_view block, uint64_t number, LineRun& tak
 
 bool LogReader::take_messages(std::string_view block, uint64_t number, LineRun& taken) {
   const uint64_t before = taken.lines;
-  KnownMessageLine line;
-  boost::intrusive_ptr<const LineHead> last;  // Held, so that no other one takes its place.
-  int same = 0;                               // Lines that had it before.
-  while (const size_t length = before_.messages.find(block.substr(taken.bytes), line)) {
-    same = line.head == last ? same + 1 : 0;
-    if (same == 0) last = line.head;
-    // The guard counts a process's lines up to a few.
-    if (same < TearGuard::kOften && !guard_.accepts(line.event.header)) break;
-    guard_.add(line, number + taken.numbers);
+  CachedLine line;
+  while (const size_t length = before_.lines.find_message(block.substr(taken.bytes), line)) {
+    if (!guard_.add(line, number + taken.numbers)) break;
     taken.bytes += length;
     ++taken.lines;
     ++taken.numbers;
@@ -127,17 +120,17 @@ bool LogReader::take_messages(std::string_view block, uint64_t number, LineRun& 
 /// Those of other programs.
 bool LogReader::take_others(std::string_view block, uint64_t number, LineRun& taken) {
   const uint64_t before = taken.lines;
-  while (take_shape(block, number, taken) || take_foreign(block, number, taken)) {
+  while (take_other(block, number, taken) || take_foreign(block, number, taken)) {
   }
   return taken.lines > before;
 }
 
-bool LogReader::take_shape(std::string_view block, uint64_t number, LineRun& taken) {
+bool LogReader::take_other(std::string_view block, uint64_t number, LineRun& taken) {
   if (taken.bytes >= block.size()) return false;
   const std::string_view rest = block.substr(taken.bytes);
-  const KnownShape* line = shapes_.find(rest);
-  if (line == nullptr || !guard_.add(*line, number + taken.numbers)) return false;
-  const size_t size = line->text.size();
+  CachedLine line;
+  const size_t size = before_.lines.find_other(rest, line);
+  if (size == 0 || !guard_.add(line, number + taken.numbers)) return false;
   const bool is_crlf = rest.substr(size).starts_with("\r\n");
   taken.bytes += size + (is_crlf ? 2 : 1);
   ++taken.lines;

@@ -19,8 +19,7 @@
 #include "log/iteration_marker.h"
 #include "log/other_programs_filter.h"
 #include "model/shard/known_calls.h"
-#include "model/shard/known_messages.h"
-#include "model/shard/known_shapes.h"
+#include "model/shard/line_cache.h"
 #include "model/shard/shard.h"
 
 namespace ncclog {
@@ -65,8 +64,6 @@ class SharedFilter {
 /// its memory is bounded.
 class TearGuard {
  public:
-  static constexpr int kOften = 3;  ///< Lines from which on a host is no torn name.
-
   /// Both must outlive the guard; `matcher` may be empty.
   TearGuard(ShardWriter& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
 
@@ -81,9 +78,6 @@ class TearGuard {
     return known.head == &head || note_speaker(head);
   }
 
-  /// The same of a process that a known line names; false if another host has its pid.
-  bool accepts(const Header& header);
-
   /// True until the stretch shows damage: only then lines may be added without reading them,
   /// because any line may hold the rest of a record that was cut off.
   bool is_quiet() const { return !is_damaged_; }
@@ -92,13 +86,10 @@ class TearGuard {
   /// to be accepted, and the guard to be quiet. Their bytes must stay until the shard settles.
   void add(std::span<const KnownLine> lines, uint64_t number);
 
-  /// Adds line `number`, accepted likewise, whose process and message were read before.
-  void add(const KnownMessageLine& line, uint64_t number);
-
-  /// Adds line `number`, of a shape that was read before; the guard has to be quiet. False if it
-  /// has to be read, because it begins like a known process's. Its bytes must stay until the shard
-  /// settles.
-  bool add(const KnownShape& line, uint64_t number);
+  /// Adds line `number`, the like of which was read before; the guard has to be quiet. False if it
+  /// has to be read: another host has the pid of its process, or it is another program's and begins
+  /// like a known process's. Its bytes must stay until the shard settles.
+  bool add(const CachedLine& line, uint64_t number);
 
   /// Adds lines of other programs that mean nothing; the guard has to be quiet. Their bytes must
   /// stay until the shard settles.
@@ -111,11 +102,14 @@ class TearGuard {
   void finish();
 
  private:
+  static constexpr int kOften = 3;  ///< Lines from which on a host is no torn name.
+
   struct Known {
     std::string host;
     int64_t pid = -1;
-    const KnownHead* head = nullptr;  ///< One that names this process.
-    int lines = 0;                    ///< That name it, counted up to a few.
+    const KnownHead* head = nullptr;                 ///< One that names this process,
+    boost::intrusive_ptr<const LineHead> line_head;  ///< and one of other lines.
+    int lines = 0;                                   ///< That name it, counted up to a few.
     std::string other;         ///< Almost the same host, to which lines since then give the pid.
     int others = 0;            ///< How many lines do.
     std::set<uint64_t> comms;  ///< Pointers that its lines name as communicators.
@@ -146,6 +140,7 @@ class TearGuard {
   const Known* speaker_before(std::string_view text) const;
   void note_speaker(const Header& header);
   bool note_speaker(const KnownHead& head);
+  bool note_line_of(const CachedLine& line);
   bool is_torn_form(Known& known, const Header& header);
 
   size_t glued_host(const Header& header) const;
@@ -204,13 +199,14 @@ class TearGuard {
 /// What one thread's readers learn from lines, for the readers after them, whose shards are merged
 /// behind theirs: files of thousands of ranks say the same.
 struct ReadBefore {
-  explicit ReadBefore(const LineMatcher& matcher) : messages(matcher, texts) {}
+  ReadBefore(const LineMatcher& matcher, const MarkerFinder& finder)
+      : lines(matcher, finder, texts) {}
 
   RecordTexts texts;
   RecordRows rows;
   /// Of the stretches before: as many speak in all, so lists need not be cut down once more.
   RecordLimit limit;
-  KnownMessages messages;
+  LineCache lines;
 };
 
 /// Takes the lines of one stretch in order and collects what they say. Not copyable or movable: the
@@ -243,7 +239,7 @@ class LogReader {
   bool take_calls(std::string_view block, uint64_t number, LineRun& taken);
   bool take_messages(std::string_view block, uint64_t number, LineRun& taken);
   bool take_others(std::string_view block, uint64_t number, LineRun& taken);
-  bool take_shape(std::string_view block, uint64_t number, LineRun& taken);
+  bool take_other(std::string_view block, uint64_t number, LineRun& taken);
   bool take_foreign(std::string_view block, uint64_t number, LineRun& taken);
 
   std::optional<ReadBefore> own_;
@@ -251,7 +247,6 @@ class LogReader {
   ShardWriter shard_;
   TearGuard guard_;
   KnownCalls calls_;
-  KnownShapes shapes_;
   std::vector<KnownLine> run_;  ///< Lines about calls, one behind the other, while they are taken.
   std::string_view line_;       ///< The line that is being added.
   bool learns_;                 ///< Nobody looks at every line, whatever it says.

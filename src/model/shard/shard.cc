@@ -8,8 +8,7 @@
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/shard/known_calls.h"
-#include "model/shard/known_messages.h"
-#include "model/shard/known_shapes.h"
+#include "model/shard/line_cache.h"
 
 namespace ncclog {
 namespace {
@@ -35,7 +34,7 @@ Speaker name_of(const Header& header, uint64_t input) {
 struct Place {
   SourceRef where;
   MarkerClock clock;
-  const KnownMessageLine* known = nullptr;  ///< What is known of it; nullptr: nothing.
+  const CachedLine* known = nullptr;  ///< What is known of it; nullptr: nothing.
 };
 
 /// What stands before the host: times, launchers' prefixes.
@@ -131,7 +130,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const bool is_of_tests = recognised && (event.message.kind->library == Library::NcclTests ||
                                           event.message.kind->library == Library::Benchmark);
   if (matched.empty() && !is_kept && !is_of_tests && event.fate != LineFate::Unrecognised) return;
-  const KnownMessageLine* known = place.known;
+  const CachedLine* known = place.known;
   const uint64_t hash = known != nullptr ? known->hash : message_hash(event.header.message);
   const auto record = [&] {
     if (known == nullptr) return texts.record(where, text, event, hash);
@@ -206,8 +205,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   note_markers(where, line.text, event);
   keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_, texts_,
             rows_);
-  shard_.limit_records(rows_);
-  if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
+  keep_limits();
 }
 
 void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
@@ -269,22 +267,6 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
   return true;
 }
 
-void ShardWriter::add(const KnownMessageLine& line, uint64_t number,
-                      const std::vector<int>& matched) {
-  if (*line.log == nullptr) *line.log = recent_log(line.event.header);
-  if (*line.log == nullptr || has_dropped_) {
-    add({line.text, number, 0, false}, line.event, 1, matched);
-    if (!has_dropped_) *line.log = &speaker_of(line.event);
-    return;
-  }
-  count(line.event.fate, 1);
-  const SourceRef where{unit_, number};
-  count_line(**line.log, where);
-  view_last(**line.log, where, line.text);
-  keep_line(**line.log, {where, {input_, markers_seen_}, &line}, line.text, line.event, matched,
-            shard_, texts_, rows_);
-}
-
 /// What nobody whom a line names wrote.
 SpeakerLog& ShardWriter::others() {
   if (others_ == nullptr || has_dropped_) {
@@ -295,24 +277,35 @@ SpeakerLog& ShardWriter::others() {
   return *others_;
 }
 
-void ShardWriter::add(const KnownShape& line, uint64_t number) {
-  count(line.event.fate, 1);
-  const SourceRef where{unit_, number};
-  const Prefix& prefix = line.event.header.prefix;
-  SpeakerLog& log = prefix.length > 0 ? speaker_of(line.event) : others();
-  count_line(log, where);
-  note_tasks(log, prefix);
-  view_last(log, where, line.line);
-  if (line.is_dated) {
-    note_time(where, line.text);
-  } else {
-    pulse().add_undated(where, line.names_step);
+void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector<int>& matched) {
+  const Event& event = *line.event;
+  const bool is_of_nccl = line.head != nullptr;
+  if (is_of_nccl) {
+    if (*line.log == nullptr) *line.log = recent_log(event.header);
+    if (*line.log == nullptr || has_dropped_) {
+      add({line.text, number, 0, false}, event, 1, matched);
+      if (!has_dropped_) *line.log = &speaker_of(event);
+      return;
+    }
   }
-  if (line.has_marker) add_marker(where, read_marker(line.marker));
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, line.event, {}, shard_, texts_,
-            rows_);
-  shard_.limit_records(rows_);
-  if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
+  count(event.fate, 1);
+  const SourceRef where{unit_, number};
+  const Prefix& prefix = event.header.prefix;
+  SpeakerLog& log = is_of_nccl ? **line.log : prefix.length > 0 ? speaker_of(event) : others();
+  count_line(log, where);
+  view_last(log, where, line.text);
+  if (!is_of_nccl) {
+    note_tasks(log, prefix);
+    if (line.is_dated) {
+      note_time(where, line.text);
+    } else {
+      pulse().add_undated(where, line.names_step);
+    }
+    if (line.marker != nullptr) add_marker(where, read_marker(*line.marker));
+  }
+  keep_line(log, {where, {input_, markers_seen_}, is_of_nccl ? &line : nullptr}, line.text, event,
+            matched, shard_, texts_, rows_);
+  if (!is_of_nccl) keep_limits();
 }
 
 void ShardWriter::add(const ForeignRun& run) {
@@ -331,7 +324,7 @@ void ShardWriter::add(const ForeignRun& run) {
     last = line;
   }
   view_last(log, log.last, last);
-  if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
+  keep_limits();
 }
 
 /// Adds a known line the long way, and finds out where the next ones like it belong.
@@ -449,7 +442,10 @@ void ShardWriter::note_cut() {
   for (auto& [speaker, log] : shard_.speakers) log.cut = true;
 }
 
-void ShardWriter::limit_speakers() {
+/// To be called whenever a speaker may have come.
+void ShardWriter::keep_limits() {
+  shard_.limit_records(rows_);
+  if (shard_.speakers.size() <= Shard::kMaxSpeakers) return;
   settle();
   has_dropped_ = true;
   while (shard_.speakers.size() > Shard::kMaxSpeakers) {

@@ -32,10 +32,9 @@
 
 namespace ncclog {
 
+struct CachedLine;
 struct KnownCall;
 struct KnownLine;
-struct KnownMessageLine;
-struct KnownShape;
 struct LedgerPlace;
 class KnownCalls;
 
@@ -143,12 +142,9 @@ class ShardWriter {
   /// `number`, and the others those behind it. Their bytes must stay until settle().
   void add(std::span<const KnownLine> lines, uint64_t number);
 
-  /// Adds line `number`, whose process and message were read before, with the patterns that match
-  /// it. Its bytes must stay until settle().
-  void add(const KnownMessageLine& line, uint64_t number, const std::vector<int>& matched);
-
-  /// Adds line `number`, of a shape that was read before. Its bytes must stay until settle().
-  void add(const KnownShape& line, uint64_t number);
+  /// Adds line `number`, the like of which was read before, with the patterns that match it. Its
+  /// bytes must stay until settle().
+  void add(const CachedLine& line, uint64_t number, const std::vector<int>& matched);
 
   /// Adds lines of other programs. Their bytes must stay until settle().
   void add(const ForeignRun& run);
@@ -200,7 +196,7 @@ class ShardWriter {
   void add_first(const KnownLine& line, uint64_t number);
   void add_uncounted(KnownCall& call);
   bool is_there(const KnownCall& call) const;
-  void limit_speakers();
+  void keep_limits();
   void note_writer(const Header& header);
   SpeakerLog& others();
   InputClock& clock();

@@ -233,7 +233,7 @@ void TearGuard::note_speaker(const Header& header) {
     return;
   }
   if (is_torn_form(known, header)) return;
-  known = {std::string(header.host), header.pid, nullptr, 1, {}, 0, {}};
+  known = {.host = std::string(header.host), .pid = header.pid, .lines = 1};
   first_bytes_.set(first_byte(known.host));
 }
 
@@ -249,13 +249,17 @@ bool TearGuard::note_speaker(const KnownHead& head) {
   return true;
 }
 
-bool TearGuard::accepts(const Header& header) {
+/// Notes a line that names its process, and is known; false if another host has that pid.
+bool TearGuard::note_line_of(const CachedLine& line) {
+  const Header& header = line.event->header;
   Known& known = known_as(header.pid);
+  if (known.line_head == line.head && known.lines == kOften) return true;
   if (known.pid == header.pid && known.host != header.host) return false;
   if (known.pid != header.pid) {
-    known = {std::string(header.host), header.pid, nullptr, 0, {}, 0, {}};
+    known = {.host = std::string(header.host), .pid = header.pid};
     first_bytes_.set(first_byte(known.host));
   }
+  known.line_head = line.head;
   known.lines = std::min(known.lines + 1, kOften);
   return true;
 }
@@ -661,22 +665,22 @@ void TearGuard::add(std::span<const KnownLine> lines, uint64_t number) {
   shard_.add(lines, number);
 }
 
-void TearGuard::add(const KnownMessageLine& line, uint64_t number) {
-  if (held_.any) release(line.event.header.host, line.event.header.pid);
-  head_.clear();
-  if (line.names_comm) is_in_strange_comm(line.event);  // It is noted; only calls can be strange.
-  matched_.clear();
+bool TearGuard::add(const CachedLine& line, uint64_t number) {
+  const Header& header = line.event->header;
+  const bool is_of_nccl = line.head != nullptr;
+  if (is_of_nccl) {
+    if (!note_line_of(line)) return false;
+    if (held_.any) release(header.host, header.pid);
+    head_.clear();
+    if (line.names_comm) is_in_strange_comm(*line.event);  // Notes it; only calls can be strange.
+  } else {
+    if (speaker_before(line.text) != nullptr || speaker_before(header.message) != nullptr)
+      return false;
+    release({}, -1);
+  }
+  matched_.clear();  // Of the line that was held.
   if (!line.is_quiet && matcher_) matcher_(line.text, matched_);
   shard_.add(line, number, matched_);
-}
-
-bool TearGuard::add(const KnownShape& line, uint64_t number) {
-  if (speaker_before(line.text) != nullptr ||
-      speaker_before(line.event.header.message) != nullptr) {
-    return false;
-  }
-  release({}, -1);
-  shard_.add(line, number);
   return true;
 }
 

@@ -126,7 +126,7 @@ TEST(Shard, KeepsTheFewerLinesOfEachTheMoreProcessesSpeakWhereverItIsCut) {
     for (const bool from_the_right : {false, true}) {
       const Shard parts = read_in_pieces(lines, cuts, from_the_right);
       EXPECT_EQ(records(parts), whole) << row.processes << " processes, " << from_the_right;
-      ReadBefore before(kNone);
+      ReadBefore before(kNone, MarkerFinder());
       const Shard learning = read_in_pieces(lines, cuts, from_the_right, &before);
       EXPECT_EQ(records(learning), whole) << row.processes << " processes, learnt before";
     }
