@@ -74,7 +74,7 @@ const std::vector<Layer>& layer_table() {
       {"app",
        {"replay/plan", "replay/judge", "report", "rules", "diagnose/*", "import", "host", "part",
         "model/build", "model/shard", "model", "log/*", "input", "base"},
-       {"fmt/", "CLI/", "nlohmann/", "re2/"}},
+       {"fmt/", "CLI/", "nlohmann/", "toml++/"}},
   };
   return kTable;
 }
@@ -82,8 +82,9 @@ const std::vector<Layer>& layer_table() {
 /// Outside libraries that are known to the table; anything else in <> is the standard library's or
 /// the operating system's.
 constexpr std::string_view kLibraries[] = {
-    "fmt/",  "boost/", "isa-l",     "zstd",    "archive", "re2/",       "hs.h", "nlohmann/",
-    "expat", "CLI/",   "yaml-cpp/", "sqlite3", "gtest/",  "benchmark/", "cuda", "nccl"};
+    "fmt/",    "boost/",    "isa-l",      "zstd", "archive",   "re2/",
+    "hs.h",    "nlohmann/", "expat",      "CLI/", "yaml-cpp/", "sqlite3",
+    "toml++/", "gtest/",    "benchmark/", "cuda", "nccl"};
 
 const Layer* find_layer(std::string_view name) {
   const auto& table = layer_table();
