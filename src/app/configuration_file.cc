@@ -6,27 +6,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
 namespace {
-
-std::string read_whole(const std::string& path) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (std::filesystem::is_directory(path, error) || !file) {
-    throw Error("cannot read the configuration file", path,
-                "--config and NCCLOG_CONFIG name a file; an empty name means none");
-  }
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 std::optional<std::string> environment(const char* name) {
   const char* value = std::getenv(name);
@@ -105,13 +95,14 @@ ConfigFile parse_config(std::string_view text, const std::string& path) {
 }
 
 ConfigFile find_config(const std::vector<std::string>& arguments) {
-  if (const auto named = named_config(arguments)) {
-    return named->empty() ? ConfigFile() : parse_config(read_whole(*named), *named);
-  }
-  const std::string path = usual_config_path();
+  const auto named = named_config(arguments);
+  const std::string path = named.value_or(usual_config_path());
   std::error_code error;
-  if (path.empty() || !std::filesystem::exists(path, error)) return {};
-  return parse_config(read_whole(path), path);
+  if (path.empty() || (!named && !std::filesystem::exists(path, error))) return {};
+  const auto text = read_whole_file(path);
+  if (text) return parse_config(*text, path);
+  throw Error("cannot read the configuration file", path,
+              "--config and NCCLOG_CONFIG name a file; an empty name means none");
 }
 
 namespace {
