@@ -21,6 +21,12 @@
 
 namespace ncclog {
 
+/// Gives back what a library of C made: std::unique_ptr<archive, FreedBy<archive_write_free>>.
+template <auto kFree>
+struct FreedBy {
+  void operator()(auto* made) const { (void)kFree(made); }
+};
+
 /// A file descriptor, closed when it goes.
 class Descriptor {
  public:
