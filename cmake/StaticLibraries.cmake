@@ -1,8 +1,9 @@
 # Every library as an archive, for one executable that needs nothing of the system it runs on.
 #
 # Imported targets keep what they tell the compiler, so objects are those of any other build, and
-# point the linker elsewhere. Debian 12 has archives of all our libraries but two: {fmt} is compiled
-# from its headers (cmake/packaging/fmt.cc), and gzip is unpacked by zlib instead of ISA-L.
+# point the linker elsewhere. Debian 12 has archives of all our libraries but three: {fmt} is compiled
+# from its headers (cmake/packaging/fmt.cc), every build uses toml++ from its own, and gzip is
+# unpacked by zlib instead of ISA-L.
 
 set(CMAKE_EXE_LINKER_FLAGS "${CMAKE_EXE_LINKER_FLAGS} -static")
 set(CMAKE_SKIP_RPATH ON)

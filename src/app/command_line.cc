@@ -14,6 +14,7 @@
 #include "app/help.h"
 #include "app/read/progress.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "log/known_messages.h"

@@ -1,93 +1,22 @@
 #include "app/configuration_file.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
 namespace {
-
-/// Takes one line apart, from left to right.
-class LineParser {
- public:
-  LineParser(std::string_view text, std::string where)
-      : rest_(text.data(), text.size()), where_(std::move(where)) {}
-
-  /// Passes blanks and what fits, whose only group is `part`; false and nothing if it does not fit.
-  bool takes(const std::string& expression, std::string* part) {
-    return RE2::Consume(&rest_, RE2(R"(\s*)" + expression, RE2::Latin1), part);
-  }
-
-  /// Passes blanks and what fits; throws if it does not.
-  std::string needs(const std::string& expression, std::string_view expected) {
-    std::string part;
-    if (takes("(" + expression + ")", &part)) return part;
-    const std::string_view found = trim({rest_.data(), rest_.size()});
-    throw Error(fmt::format("expected {}, found '{}'", expected, printable(found)), where_,
-                "write it like: fail-on = \"warning\"");
-  }
-
-  bool is_at_end() {
-    std::string comment;
-    return takes("(#.*)?$", &comment);
-  }
-
-  void ends() { needs("(?:#.*)?$", "the end of the line"); }
-
-  /// A text in quotes, or a bare word.
-  std::string value() {
-    std::string text;
-    if (takes("'([^']*)'", &text)) return text;
-    if (takes(R"("((?:[^"\\]|\\.)*)["])", &text)) {
-      RE2::GlobalReplace(&text, RE2(R"(\\(.))", RE2::Latin1), R"(\1)");
-      return text;
-    }
-    const std::string_view rest = trim({rest_.data(), rest_.size()});
-    const bool is_quoted = rest.starts_with('"') || rest.starts_with('\'');
-    text = needs(kWord, is_quoted ? "a closing quote" : "a value");
-    if (text == "true" || text == "false" || parse_int(text)) return text;
-    throw Error(fmt::format("text needs quotes: {}", printable(text)), where_,
-                fmt::format("write \"{}\"", printable(text)));
-  }
-
-  std::vector<std::string> values() {
-    std::string sign;
-    if (!takes(R"((\[))", &sign)) return {value()};
-    std::vector<std::string> values;
-    while (!takes(R"((\]))", &sign)) {
-      values.push_back(value());
-      if (needs(R"(,|\])", "',' or ']'") == "]") break;
-    }
-    return values;
-  }
-
-  static constexpr const char* kWord = R"([\w.-]+)";
-
- private:
-  re2::StringPiece rest_;
-  std::string where_;
-};
-
-std::string read_whole(const std::string& path) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (std::filesystem::is_directory(path, error) || !file) {
-    throw Error("cannot read the configuration file", path,
-                "--config and NCCLOG_CONFIG name a file; an empty name means none");
-  }
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 std::optional<std::string> environment(const char* name) {
   const char* value = std::getenv(name);
@@ -118,39 +47,62 @@ std::string place(const ConfigFile& config, int line) {
   return fmt::format("{}:{}", config.path, line);
 }
 
+constexpr const char* kQuotesHint = "a text needs quotes: fail-on = \"warning\"";
+
+/// As it would be typed.
+std::string typed_value(const toml::node& value, const std::string& where) {
+  if (const auto* text = value.as_string()) return text->get();
+  if (const auto* number = value.as_integer()) return std::to_string(number->get());
+  if (const auto* is_on = value.as_boolean()) return is_on->get() ? "true" : "false";
+  throw Error("neither a text nor a whole number, true or false", where, kQuotesHint);
+}
+
+/// Adds what stands in `table`, which is that section: "[rules.test]" is a table in a table.
+void add_entries(const toml::table& table, const std::string& section, ConfigFile& config) {
+  for (const auto& [key, value] : table) {
+    const std::string name(key.str());
+    const int line = static_cast<int>(key.source().begin.line);
+    if (const auto* inner = value.as_table()) {
+      add_entries(*inner, section.empty() ? name : section + " " + name, config);
+      continue;
+    }
+    ConfigEntry entry{section, name, {}, line};
+    const std::string where = place(config, line);
+    if (const auto* list = value.as_array()) {
+      for (const toml::node& item : *list) entry.values.push_back(typed_value(item, where));
+    } else {
+      entry.values.push_back(typed_value(value, where));
+    }
+    config.entries.push_back(std::move(entry));
+  }
+}
+
 }  // namespace
 
 ConfigFile parse_config(std::string_view text, const std::string& path) {
   ConfigFile config{path, {}};
-  std::string section;
-  int number = 0;
-  for (std::string_view content : split(text, '\n')) {
-    if (content.ends_with('\r')) content.remove_suffix(1);
-    LineParser line(content, place(config, ++number));
-    if (line.is_at_end()) continue;
-    if (std::string sign; line.takes(R"((\[))", &sign)) {
-      section = line.needs(LineParser::kWord, "a command's name");
-      std::ranges::replace(section, '.', ' ');  // "rules.test" → "rules test".
-      line.needs(R"(\])", "']'");
-    } else {
-      ConfigEntry entry{section, line.needs(LineParser::kWord, "the name of a flag"), {}, number};
-      line.needs("=", "'='");
-      entry.values = line.values();
-      config.entries.push_back(std::move(entry));
-    }
-    line.ends();
+  try {
+    add_entries(toml::parse(text), "", config);
+  } catch (const toml::parse_error& error) {
+    const toml::source_position& at = error.source().begin;
+    throw Error(printable(error.description()),
+                fmt::format("{}:{}", place(config, static_cast<int>(at.line)), at.column),
+                kQuotesHint);
   }
+  // A table knows its keys by the alphabet; of two that may fit a flag, the later one counts.
+  std::ranges::stable_sort(config.entries, {}, &ConfigEntry::line);
   return config;
 }
 
 ConfigFile find_config(const std::vector<std::string>& arguments) {
-  if (const auto named = named_config(arguments)) {
-    return named->empty() ? ConfigFile() : parse_config(read_whole(*named), *named);
-  }
-  const std::string path = usual_config_path();
+  const auto named = named_config(arguments);
+  const std::string path = named.value_or(usual_config_path());
   std::error_code error;
-  if (path.empty() || !std::filesystem::exists(path, error)) return {};
-  return parse_config(read_whole(path), path);
+  if (path.empty() || (!named && !std::filesystem::exists(path, error))) return {};
+  const auto text = read_whole_file(path);
+  if (text) return parse_config(*text, path);
+  throw Error("cannot read the configuration file", path,
+              "--config and NCCLOG_CONFIG name a file; an empty name means none");
 }
 
 namespace {

@@ -9,9 +9,9 @@
 //
 //   [rules.test]                        for `ncclog rules test`
 //
-// The format is a part of TOML: keys are names of flags without their dashes; values are texts in
-// quotes, whole numbers, true, false, and lists of texts in one line. Whatever is not understood is
-// refused with its line: a setting that silently does nothing is worse than none.
+// The format is TOML: keys are names of flags without their dashes; values are texts, whole numbers,
+// true, false, and lists of them. Whatever is not understood is refused with its line: a setting that
+// silently does nothing is worse than none.
 
 #pragma once
 
@@ -35,7 +35,7 @@ struct ConfigFile {
   std::vector<ConfigEntry> entries;
 };
 
-/// Takes a file's text apart. Throws Error with path:line.
+/// Takes a file's text apart. Throws Error with path:line, and the column of what is no TOML.
 ConfigFile parse_config(std::string_view text, const std::string& path);
 
 /// The file that `--config` names in `arguments`, else NCCLOG_CONFIG (an empty name: none), else

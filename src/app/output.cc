@@ -96,7 +96,7 @@ namespace fs = std::filesystem;
 
 /// What stands at the path, links followed; nullopt: nothing.
 std::optional<struct stat> status_of(const std::string& path) {
-  struct stat status {};
+  struct stat status = {};
   if (::stat(path.c_str(), &status) == 0) return status;
   if (errno != ENOENT && errno != ENOTDIR) fail(path);
   return std::nullopt;
@@ -121,7 +121,7 @@ void check_output_file(const std::string& path, std::span<const std::string> inp
   if (!S_ISDIR(above->st_mode)) throw Error("not a folder", folder);
   if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "name a file in another folder");
   const auto is_it = [&](const std::string& input) {
-    struct stat read {};
+    struct stat read = {};
     const bool known =
         input == kStdinPath ? ::fstat(STDIN_FILENO, &read) == 0 : ::stat(input.c_str(), &read) == 0;
     return known && status->st_dev == read.st_dev && status->st_ino == read.st_ino;
@@ -148,33 +148,32 @@ OutputFile::OutputFile(std::string path, bool is_private) : path_(std::move(path
   if (old && !S_ISREG(old->st_mode)) {
     if (is_private) throw Error("is no file", path_, "name another one");
     opened_ = path_;
-    file_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file_ < 0) fail(path_);
+    file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file_.is_open()) fail(path_);
     return;
   }
   target_ = old ? same_place(path_) : path_;
-  for (int n = 0; file_ < 0; ++n) {
+  for (int n = 0; !file_.is_open(); ++n) {
     opened_ = fmt::format("{}/.ncclog-{}-{}", folder_of(target_), ::getpid(), n);
-    file_ =
-        ::open(opened_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, is_private ? 0600 : 0666);
-    if (file_ < 0 && errno != EEXIST) fail(path_);
+    file_ = Descriptor(
+        ::open(opened_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, is_private ? 0600 : 0666));
+    if (!file_.is_open() && errno != EEXIST) fail(path_);
   }
   if (old && !is_private) old_rights_ = old->st_mode & 07777;
 }
 
 OutputFile::~OutputFile() {
-  if (file_ >= 0) ::close(file_);
   if (!target_.empty()) ::unlink(opened_.c_str());
 }
 
-bool OutputFile::write(std::string_view text) { return write_all(file_, text, path_); }
+bool OutputFile::write(std::string_view text) { return write_all(file_.get(), text, path_); }
 
 void OutputFile::keep() {
   if (target_.empty()) return;
-  if (old_rights_ && ::fchmod(file_, *old_rights_) != 0) fail(path_);
+  if (old_rights_ && ::fchmod(file_.get(), *old_rights_) != 0) fail(path_);
   // EINVAL: what lies there cannot be synced, which is no reason to fail.
-  if (::fsync(file_) != 0 && errno != EINVAL) fail(path_);
-  if (::close(std::exchange(file_, -1)) != 0) fail(path_);
+  if (::fsync(file_.get()) != 0 && errno != EINVAL) fail(path_);
+  if (!file_.close()) fail(path_);
   if (std::rename(opened_.c_str(), target_.c_str()) != 0) fail(path_);
   target_.clear();
 }

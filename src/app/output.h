@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "app/exit_status.h"
+#include "base/posix.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
@@ -112,7 +113,7 @@ class OutputFile {
   std::string target_;  ///< Links followed; empty: there is nothing to be moved, or no more.
   std::string opened_;
   std::optional<mode_t> old_rights_;  ///< Of the file that is replaced.
-  int file_ = -1;
+  Descriptor file_;
 };
 
 /// Writes all of it at once.

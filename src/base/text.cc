@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
@@ -24,22 +25,14 @@ struct Character {
   size_t length = 0;  ///< In bytes; 0: they are no UTF-8.
 };
 
-/// The character at the start of `bytes`, which are not empty (RFC 3629).
+/// The character at the start of `bytes`, which are not empty.
 Character first_character(std::string_view bytes) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || bytes.size() < length) return {};
-  uint32_t code = first & (0x7Fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // By length.
-  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
-  if (code < kLeast[length] || is_surrogate || code > 0x10FFFF) return {};
-  return {code, length};
+  const auto* begin = reinterpret_cast<const utf8proc_uint8_t*>(bytes.data());
+  if (*begin < 0x80) return {*begin, 1};
+  utf8proc_int32_t code = 0;
+  const auto length = utf8proc_iterate(begin, static_cast<utf8proc_ssize_t>(bytes.size()), &code);
+  if (length <= 0) return {};
+  return {static_cast<uint32_t>(code), static_cast<size_t>(length)};
 }
 
 bool is_bidi_control(uint32_t c) {
@@ -284,10 +277,9 @@ std::string printable(std::string_view bytes) {
 }
 
 void append_utf8(std::string& out, uint32_t code) {
-  constexpr uint32_t kFirst[] = {0, 0xC0, 0xE0, 0xF0};  // By how many bytes follow.
-  const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  out += static_cast<char>(kFirst[more] | code >> 6 * more);
-  for (unsigned i = more; i-- > 0;) out += static_cast<char>(0x80 | (code >> 6 * i & 0x3F));
+  std::array<utf8proc_uint8_t, 4> bytes;
+  const auto count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes.data());
+  out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(count));
 }
 
 void append_json_string(std::string& out, std::string_view bytes) {

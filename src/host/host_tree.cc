@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -161,24 +162,23 @@ void read_question(std::string_view line, const std::string& where,
 }  // namespace
 
 HostAnswer read_host_file(const std::string& path, size_t most) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (file < 0) return no_answer(errno);
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) return no_answer(errno);
   struct stat status = {};
   std::string text;
   int error = 0;
   // A device or a pipe of that name is not read.
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     error = EINVAL;
   } else {
     char block[4096];
     while (text.size() < most) {
-      const ssize_t count = read(file, block, std::min(sizeof(block), most - text.size()));
+      const ssize_t count = read(file.get(), block, std::min(sizeof(block), most - text.size()));
       if (count < 0) error = errno;
       if (count <= 0) break;
       text.append(block, static_cast<size_t>(count));
     }
   }
-  close(file);
   return error != 0 && text.empty() ? no_answer(error) : here(std::move(text));
 }
 

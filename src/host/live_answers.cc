@@ -20,6 +20,7 @@
 #include <memory>
 #include <set>
 
+#include "base/posix.h"
 #include "base/text.h"
 #include "host/host_tree.h"
 
@@ -92,13 +93,13 @@ HostAnswer answer_environment() {
 
 HostAnswer answer_xids() {
   constexpr size_t kMost = 64;
-  const int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (log < 0) return no_answer(errno);
+  const Descriptor log(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!log.is_open()) return no_answer(errno);
   std::vector<std::string> lines;
   char record[8192];
   int error = 0;
   while (true) {  // One record a call.
-    const ssize_t count = read(log, record, sizeof(record));
+    const ssize_t count = read(log.get(), record, sizeof(record));
     if (count < 0 && errno == EPIPE) continue;  // It was overwritten meanwhile.
     if (count < 0 && errno != EAGAIN) error = errno;
     if (count <= 0) break;
@@ -108,7 +109,6 @@ HostAnswer answer_xids() {
     if (text != line.npos) lines.emplace_back(line.substr(text));
     if (lines.size() > kMost) lines.erase(lines.begin());
   }
-  close(log);
   return error != 0 && lines.empty() ? no_answer(error) : lines_here(std::move(lines));
 }
 
@@ -291,11 +291,8 @@ HostAnswer read_dynamic(const ElfFile& file) {
 }  // namespace
 
 HostAnswer answer_elf(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (file < 0) return no_answer(errno);
-  HostAnswer answer = read_dynamic(ElfFile(file));
-  close(file);
-  return answer;
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return file.is_open() ? read_dynamic(ElfFile(file.get())) : no_answer(errno);
 }
 
 }  // namespace ncclog

@@ -11,22 +11,24 @@
 #include <system_error>
 #include <utility>
 
+#include "base/posix.h"
+
 namespace ncclog {
 
 namespace {
 
 /// An open file, pipe or standard input, read forwards once.
 ///
-/// Invariants: `descriptor` is open and ours, or -1 and nothing can be read; no byte at or past
-/// `end` is ever delivered. Failures are kept as text and end the stream.
+/// Invariant: no byte at or past `end` is ever delivered. Failures are kept as text and end the
+/// stream.
 struct RawFile {
   RawFile(const std::string& path, uint64_t from, uint64_t to)
       : position(from), end(std::max(from, to)) {
     const bool is_stdin = path == kStdinPath;
-    descriptor = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                          : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct stat file {};
-    if (descriptor < 0 || fstat(descriptor, &file) != 0) {
+    descriptor = Descriptor(is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                     : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    struct stat file = {};
+    if (!descriptor.is_open() || fstat(descriptor.get(), &file) != 0) {
       fail();
       return;
     }
@@ -36,22 +38,17 @@ struct RawFile {
     // Advice only, and not worth a call for files that the first read-ahead covers.
     constexpr uint64_t kWorthAdvice = uint64_t{1} << 20;
     if (regular_size > kWorthAdvice) {
-      (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+      (void)posix_fadvise(descriptor.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
     }
   }
-  ~RawFile() {
-    if (descriptor >= 0) close(descriptor);
-  }
-  RawFile(const RawFile&) = delete;
-  RawFile& operator=(const RawFile&) = delete;
 
   size_t read(char* buffer, size_t capacity) {
     const size_t wanted = static_cast<size_t>(std::min<uint64_t>(capacity, end - position));
-    if (descriptor < 0 || wanted == 0) return 0;
+    if (!descriptor.is_open() || wanted == 0) return 0;
     ssize_t got = 0;
     do {
-      got = is_seekable ? pread(descriptor, buffer, wanted, static_cast<off_t>(position))
-                        : ::read(descriptor, buffer, wanted);
+      got = is_seekable ? pread(descriptor.get(), buffer, wanted, static_cast<off_t>(position))
+                        : ::read(descriptor.get(), buffer, wanted);
     } while (got < 0 && errno == EINTR);
     if (got < 0) {
       fail();
@@ -65,11 +62,10 @@ struct RawFile {
   void fail() {
     // Not strerror: its buffer is shared by all threads.
     error = std::generic_category().message(errno);
-    if (descriptor >= 0) close(descriptor);
-    descriptor = -1;
+    descriptor.close();
   }
 
-  int descriptor = -1;
+  Descriptor descriptor;
   bool is_seekable = false;  ///< Read with pread at `position`.
   uint64_t position;         ///< Of the next byte.
   uint64_t end;

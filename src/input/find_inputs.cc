@@ -66,7 +66,7 @@ bool is_of_a_replay(const std::string& folder) {
 }
 
 void visit_entry(const std::string& path, Search& search) {
-  struct stat entry {};
+  struct stat entry = {};
   if (lstat(path.c_str(), &entry) != 0) {
     search.found.push_back(path);
   } else if (S_ISLNK(entry.st_mode)) {
@@ -79,7 +79,7 @@ void visit_entry(const std::string& path, Search& search) {
 }
 
 void visit(const std::string& path, Search& search) {
-  struct stat file {};
+  struct stat file = {};
   if (stat(path.c_str(), &file) == 0) return take(path, file, search);
   search.found.push_back(path);
 }
@@ -105,7 +105,7 @@ void follow_links(Search& search) {
     std::vector<std::string> links = std::exchange(search.links, {});
     std::sort(links.begin(), links.end());
     for (const std::string& link : links) {
-      struct stat target {};
+      struct stat target = {};
       const bool readable = stat(link.c_str(), &target) == 0;
       if (!readable || S_ISREG(target.st_mode) || S_ISDIR(target.st_mode)) visit(link, search);
     }

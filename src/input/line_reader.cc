@@ -182,7 +182,7 @@ constexpr uint64_t kSearchBytes = uint64_t{1} << 20;
 /// The size of a file that may be cut; 0 if it may not.
 uint64_t cuttable_size(const std::string& path, uint64_t unit_bytes) {
   // Pipes are not even opened: what is read from them is gone for the unit itself.
-  struct stat file {};
+  struct stat file = {};
   if (path == kStdinPath || stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return 0;
   if (static_cast<uint64_t>(file.st_size) <= unit_bytes) return 0;
   const ByteSource source(path);

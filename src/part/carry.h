@@ -4,7 +4,7 @@
 //   carry(writer, marker)   step, total, wording → three numbers
 //   carry(reader, marker)   three numbers → step, total, wording
 //
-// Plain structs describe themselves (part/fields.h); containers are their size and their elements.
+// Plain structs are their members (part/fields.h); containers are their size and their elements.
 // Classes that keep something private have a carry of their own (part/carry_shard.h).
 //
 // An `io` is a PartWriter or a PartReader (part/part_stream.h):
@@ -30,11 +30,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/line.h"
 #include "base/rare.h"
 #include "base/shared_vector.h"
 #include "model/bounded_map.h"
-#include "part/fields.h"
 
 namespace ncclog {
 
@@ -119,7 +119,7 @@ void carry(Io& io, Map& map) {
 
 template <typename Io, typename T>
 requires std::is_aggregate_v<T> &&(!IsBoundedMap<T>)void carry(Io& io, T& value) {
-  std::apply([&io](auto&... fields) { (carry(io, fields), ...); }, fields_of(value));
+  std::apply([&io](auto&... fields) { (carry(io, fields), ...); }, fields_of(FieldsOf<T>(), value));
 }
 
 template <typename Io, typename T>

@@ -17,6 +17,7 @@
 #include "log/known_messages.h"
 #include "model/shard/shard.h"
 #include "part/carry.h"
+#include "part/fields.h"
 
 namespace ncclog {
 

@@ -1,108 +1,111 @@
-// The members of a plain struct as a tuple of references, so that what is written and read again is
-// what the struct holds, and a new member needs no second place.
-//
-//   struct Marker { int64_t step; int64_t total; uint16_t wording; };
-//   fields_of(marker)  →  std::tuple<int64_t&, int64_t&, uint16_t&>
-//
-// C++20 cannot list members. But T{{}, {}, {}} is valid for as many "{}" as an aggregate has members
-// and for no more, and structured bindings name that many.
+// What a part holds of plain structs: their members in this order (part/carry.h).
 
 #pragma once
 
-#include <tuple>
-#include <type_traits>
+#include "base/fields.h"
+#include "base/loss_table.h"
+#include "input/line_reader.h"
+#include "model/calls.h"
+#include "model/flight_recorder.h"
+#include "model/init_section.h"
+#include "model/inspector.h"
+#include "model/nccl_tests.h"
+#include "model/pci_devices.h"
+#include "model/process_log.h"
+#include "model/ras.h"
+#include "model/shard/shard.h"
+#include "model/timeline.h"
+#include "model/topology.h"
+#include "part/requests.h"
 
 namespace ncclog {
 
-/// Of an aggregate without bases and with at most 26 members, none of them an array of C. Valid as
-/// long as `value`.
-template <typename T>
-requires std::is_aggregate_v<T>
-auto fields_of(T& value) {
-  // clang-format off
-  if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h, i] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g, h] = value;
-    return std::tie(a, b, c, d, e, f, g, h);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f, g] = value;
-    return std::tie(a, b, c, d, e, f, g);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e, f] = value;
-    return std::tie(a, b, c, d, e, f);
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}}; }) {
-    auto& [a, b, c, d, e] = value;
-    return std::tie(a, b, c, d, e);
-  } else if constexpr (requires { T{{}, {}, {}, {}}; }) {
-    auto& [a, b, c, d] = value;
-    return std::tie(a, b, c, d);
-  } else if constexpr (requires { T{{}, {}, {}}; }) {
-    auto& [a, b, c] = value;
-    return std::tie(a, b, c);
-  } else if constexpr (requires { T{{}, {}}; }) {
-    auto& [a, b] = value;
-    return std::tie(a, b);
-  } else if constexpr (requires { T{{}}; }) {
-    auto& [a] = value;
-    return std::tie(a);
-  } else {
-    static_assert(std::is_empty_v<T>, "more members than fields_of knows");
-    return std::tuple<>();
-  }
-  // clang-format on
-}
+NCCLOG_FIELDS(LossTable, lines, recognised, unrecognised, foreign, unreadable, counts)
+
+NCCLOG_FIELDS(Unit, index, input, begin, end, whole)
+NCCLOG_FIELDS(UnitResult, status, compression, content, bytes, bytes_on_disk, newlines, lines, note,
+              losses)
+
+NCCLOG_FIELDS(Beat, where, nanoseconds)
+NCCLOG_FIELDS(Beats, count, first, last, pauses)
+NCCLOG_FIELDS(InputMarkers, kept, total)
+NCCLOG_FIELDS(Pause, before, after)
+NCCLOG_FIELDS(PulseClock, all, work, steps)
+NCCLOG_FIELDS(StepGrowth, first, last, steps)
+
+NCCLOG_FIELDS(CallCheckpoint, index, hash, where)
+NCCLOG_FIELDS(CallSignature, op, count, datatype, redop, root)
+NCCLOG_FIELDS(CallTape::Entry, segment, call)
+NCCLOG_FIELDS(CallTape::Run, id, distance, copied)
+NCCLOG_FIELDS(CallTrack, tape, marks)
+NCCLOG_FIELDS(CallVolume, calls, elements)
+NCCLOG_FIELDS(CollectiveCalls, total, first, last, first_stamp, last_stamp, last_call, by_signature,
+              volumes, collectives, peers)
+NCCLOG_FIELDS(PeerMessages, count, hash)
+NCCLOG_FIELDS(PeerTotals, sent, received)
+NCCLOG_FIELDS(PlacedCall, where, call)
+NCCLOG_FIELDS(VolumeKey, op, datatype)
+
+NCCLOG_FIELDS(ChannelMask, bits)
+NCCLOG_FIELDS(ChannelNumbers, coll, nvls, p2p, p2p_per_peer)
+NCCLOG_FIELDS(InitSection, tid, comm, rank, nvml_dev, mnnvl, first, started, completed, closed,
+              system, tuning, graphs, graphs_cut, ring_members, ring_places, trees, trees_cut,
+              channels, timings_total, timings, timings_at)
+NCCLOG_FIELDS(RingPlace, rank, prev, next)
+NCCLOG_FIELDS(SearchedGraph, pattern, channels, bw, type, members)
+
+NCCLOG_FIELDS(AllocTotal, count, bytes)
+NCCLOG_FIELDS(CommSegment, comm, rank, nranks, cuda_dev, bus_id, comm_id, parent, child_count,
+              color, key, nnodes, local_ranks, started, completed, announced, ended, end, calls,
+              traces)
+NCCLOG_FIELDS(ConnectionKey, src_rank, dst_rank, path)
+NCCLOG_FIELDS(ConnectionUse, channels, first)
+NCCLOG_FIELDS(TuningKey, function, algorithm, protocol)
+NCCLOG_FIELDS(TuningUse, count, min_bytes, max_bytes)
+NCCLOG_FIELDS(UnknownLines, count, levels, first, example)
+
+NCCLOG_FIELDS(NodeName, kind, system, local)
+NCCLOG_FIELDS(SystemLink, from, to, type, bw)
+NCCLOG_FIELDS(SystemNode, name, parent, link, bw, rank, dev, detail, device, speed)
+NCCLOG_FIELDS(SystemPath, from, to, hops, bw, type)
+NCCLOG_FIELDS(SystemTopology, max_bw, total_bw, nodes, links, paths, cut)
+
+NCCLOG_FIELDS(CodeFrame, function, file, line)
+NCCLOG_FIELDS(FlightRecorderDump, where, rank, version, nccl_version, groups, entries, process)
+NCCLOG_FIELDS(FlightRecorderEntry, record_id, pg_id, group, description, collective_seq_id,
+              p2p_seq_id, op_id, is_p2p, profiling_name, state, input_sizes, output_sizes,
+              input_dtypes, output_dtypes, time_created_ns, time_started_ns, time_completed_ns,
+              duration_ms, timeout_ms, retired, frame)
+NCCLOG_FIELDS(FlightRecorderGroup, pg_id, name, description, ranks, last_enqueued, last_started,
+              last_completed)
+
+NCCLOG_FIELDS(InspectedCall, op, number, duration, started, elsewhere)
+NCCLOG_FIELDS(InspectedRank, where, communicator, name, rank, nranks, host, pid, total, calls)
+
+NCCLOG_FIELDS(NcclTestsPlace, rank, group, pid, host, device, bus_id, gpu)
+NCCLOG_FIELDS(NcclTestsRow, where, text, size, count, datatype, redop, root, out_of_place, in_place)
+NCCLOG_FIELDS(NcclTestsRun, first, process, test, version, nranks, places, min_bytes, max_bytes,
+              iters, validation, rows, busbw, busbw_line, below_expected, out_of_bounds,
+              out_of_bounds_line, environment)
+NCCLOG_FIELDS(NcclTestsValues, time, algbw, busbw, wrong)
+
+NCCLOG_FIELDS(PciDevice, kind, bus_id, name, is_fabric, where, text, can, runs, bus_below)
+NCCLOG_FIELDS(PciLink, speed, width, where, text)
+NCCLOG_FIELDS(PciListing, host, source, devices)
+
+NCCLOG_FIELDS(RasCommunicators, hash, count, nodes, ranks_per_node, nranks, missing_ranks, status,
+              errors)
+NCCLOG_FIELDS(RasMember, rank, pid, node, gpu)
+NCCLOG_FIELDS(RasReport, where, nccl_version, cuda_runtime, cuda_driver, timestamp, timeouts,
+              communicators, statements)
+NCCLOG_FIELDS(RasStatement, communicator, problem, what, value, count, members)
+
+NCCLOG_FIELDS(RasLines, kept)
+NCCLOG_FIELDS(StretchWriter, host, pid, several)
+
+NCCLOG_FIELDS(CallOwner, host, pid, comm, by_traces)
+NCCLOG_FIELDS(FileStamp, size, changed, beginning)
+NCCLOG_FIELDS(Reply, is_found, text, nanoseconds, where, calls)
+NCCLOG_FIELDS(Request, host, path, stamp, from, asked, owner, most, wanted, index)
 
 }  // namespace ncclog

@@ -29,6 +29,8 @@ constexpr uint64_t enum_size<Asked>() {
   return static_cast<uint64_t>(Asked::Message) + 1;
 }
 
+NCCLOG_FIELDS(PartKin, layout, messages, patterns)
+
 /// Its numbers are those of units and inputs.
 template <typename Io>
 void carry(Io& io, WalkedInput& input) {

@@ -22,24 +22,26 @@ uint64_t checksum_of(uint64_t before, std::string_view frame) {
   return fnv_step(before, message_hash(frame));
 }
 
-/// All wordings in one row, and the place of each in it.
-struct WordingNumbers {
-  std::vector<const Wording*> all;
-  std::unordered_map<const Wording*, uint64_t> places;
-
-  WordingNumbers() {
+/// All of them, as parts number them.
+const std::vector<const Wording*>& listed_wordings() {
+  static const std::vector<const Wording*> kAll = [] {
+    std::vector<const Wording*> all;
     for (const Kind& kind : all_kinds()) {
-      for (const Wording& wording : kind.wordings) {
-        places.emplace(&wording, all.size());
-        all.push_back(&wording);
-      }
+      for (const Wording& wording : kind.wordings) all.push_back(&wording);
     }
-  }
-};
+    return all;
+  }();
+  return kAll;
+}
 
-const WordingNumbers& wording_numbers() {
-  static const WordingNumbers kNumbers;
-  return kNumbers;
+/// Its place in listed_wordings(), from 1; 0 for nullptr.
+uint64_t wording_number(const Wording* wording) {
+  static const std::unordered_map<const Wording*, uint64_t> kNumbers = [] {
+    std::unordered_map<const Wording*, uint64_t> numbers = {{nullptr, 0}};
+    for (const Wording* each : listed_wordings()) numbers.emplace(each, numbers.size());
+    return numbers;
+  }();
+  return kNumbers.at(wording);
 }
 
 /// The array of a frame, as it comes: its first number says its kind.
@@ -93,8 +95,8 @@ boost::intrusive_ptr<const RecordText> read_message_text(RecordTexts& shared, st
                                                          uint64_t hash, uint64_t wording) {
   if (text.size() > Record::kMaxTextBytes) return nullptr;
   if (wording == 0) return make_text(text, hash, nullptr);
-  if (wording > wording_numbers().all.size()) return nullptr;
-  const Wording* const known = wording_numbers().all[wording - 1];
+  if (wording > listed_wordings().size()) return nullptr;
+  const Wording* const known = listed_wordings()[wording - 1];
   Message message;
   if (match_wording(*known, trim(text), message)) return shared.message(text, hash, *known);
   // A line that was cut may have lost what made it one of that wording.
@@ -128,8 +130,7 @@ void PartWriter::message(const boost::intrusive_ptr<const RecordText>& message) 
   const auto known = messages_.find(message);
   if (known != messages_.end()) return numbers_.push_back(known->second);
   // Threads that read side by side have texts of their own.
-  const uint64_t wording =
-      message->wording == nullptr ? 0 : wording_numbers().places.at(message->wording) + 1;
+  const uint64_t wording = wording_number(message->wording);
   const std::string key = std::to_string(wording) + ":" + std::string(message->text());
   const auto [place, is_new] = messages_by_text_.try_emplace(key, messages_by_text_.size());
   if (is_new) new_messages_.push_back(message);
@@ -173,8 +174,7 @@ void PartWriter::end_frame(FrameKind kind) {
   for (const auto& message : new_messages_) {
     texts.emplace_back(message->text());
     numbers.push_back(message->hash);
-    numbers.push_back(
-        message->wording == nullptr ? 0 : wording_numbers().places.at(message->wording) + 1);
+    numbers.push_back(wording_number(message->wording));
   }
   if (!texts.empty()) write_frame(FrameKind::Messages, texts, numbers);
   new_messages_.clear();

@@ -9,17 +9,12 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/posix.h"
 
 namespace ncclog {
 namespace {
 
-struct FreeArchive {
-  void operator()(archive* opened) const { archive_write_free(opened); }
-};
-struct FreeEntry {
-  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
-};
-using Archive = std::unique_ptr<archive, FreeArchive>;
+using Archive = std::unique_ptr<archive, FreedBy<archive_write_free>>;
 
 void check(bool ok, archive* opened) {
   if (ok) return;
@@ -33,7 +28,7 @@ la_ssize_t append(archive*, void* text, const void* bytes, size_t count) {
 }
 
 void add_member(archive* opened, const std::string& path, const std::string& text) {
-  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+  const std::unique_ptr<archive_entry, FreedBy<archive_entry_free>> entry(archive_entry_new());
   archive_entry_set_pathname(entry.get(), fmt::format("{}/{}", kBundleFolder, path).c_str());
   archive_entry_set_filetype(entry.get(), AE_IFREG);
   archive_entry_set_perm(entry.get(), 0644);

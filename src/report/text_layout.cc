@@ -1,6 +1,7 @@
 #include "report/text_layout.h"
 
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
@@ -11,38 +12,13 @@
 namespace ncclog {
 namespace {
 
-struct Range {
-  char32_t first;
-  char32_t last;
-};
-
-/// Characters that take two columns; the common blocks, not Unicode's whole list.
-constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF},
-                           {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},  {0xFE30, 0xFE6F},
-                           {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
-                           {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
-
-/// Characters that take none: combining marks, joiners, variation selectors.
-constexpr Range kZero[] = {
-    {0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}};
-
-int width_of(char32_t c) {
-  const auto holds = [c](const Range& range) { return range.first <= c && c <= range.last; };
-  if (c < 0x300) return 1;
-  if (std::ranges::any_of(kZero, holds)) return 0;
-  return std::ranges::any_of(kWide, holds) ? 2 : 1;
-}
-
-/// Takes the first character off `text`, which is valid UTF-8 and not empty.
-char32_t take_character(std::string_view& text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  char32_t c = length == 1 ? lead : lead & (0xFFU >> (length + 1));
-  for (size_t i = 1; i < length && i < text.size(); ++i) {
-    c = (c << 6) | (static_cast<unsigned char>(text[i]) & 0x3F);
-  }
-  text.remove_prefix(std::min(length, text.size()));
-  return c;
+/// Takes the first character off `text`, which is not empty, and gives the columns that it takes.
+int take_character(std::string_view& text) {
+  utf8proc_int32_t code = 0;
+  const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                       static_cast<utf8proc_ssize_t>(text.size()), &code);
+  text.remove_prefix(static_cast<size_t>(std::max<utf8proc_ssize_t>(length, 1)));
+  return length < 0 ? 1 : utf8proc_charwidth(code);
 }
 
 /// Length of the longest beginning of `text` that fits into `width` columns.
@@ -50,7 +26,7 @@ size_t fitting_length(std::string_view text, int width) {
   std::string_view rest = text;
   size_t length = 0;
   while (!rest.empty()) {
-    width -= width_of(take_character(rest));
+    width -= take_character(rest);
     if (width < 0) break;
     length = text.size() - rest.size();
   }
@@ -108,7 +84,7 @@ std::string paint(std::string_view text, Tone tone, const TextStyle& style) {
 
 int display_width(std::string_view text) {
   int width = 0;
-  while (!text.empty()) width += width_of(take_character(text));
+  while (!text.empty()) width += take_character(text);
   return width;
 }
 

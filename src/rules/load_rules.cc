@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "rules/load_condition.h"
@@ -263,14 +264,6 @@ std::vector<std::string> find_files(const std::string& path, std::string_view wh
 
 std::vector<std::string> find_rule_files(const std::string& path) {
   return find_files(path, "rule", {".yaml", ".yml"});
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Error("cannot be read", path);
-  return std::move(text).str();
 }
 
 RuleFile read_rule_file(const std::string& path) {

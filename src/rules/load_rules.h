@@ -44,9 +44,6 @@ Rule load_rule(std::string_view yaml, const std::string& path);
 std::vector<std::string> find_files(const std::string& path, std::string_view what,
                                     const std::vector<std::string_view>& endings);
 
-/// All bytes of a file. Throws Error.
-std::string read_file(const std::string& path);
-
 /// All "*.yaml" files below a folder, sorted, or the one file that is named. Throws Error if there
 /// is none.
 std::vector<std::string> find_rule_files(const std::string& path);

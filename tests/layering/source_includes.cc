@@ -20,7 +20,7 @@ struct Layer {
 
 const std::vector<Layer>& layer_table() {
   static const std::vector<Layer> kTable = {
-      {"base", {}, {"fmt/"}},
+      {"base", {}, {"fmt/", "utf8proc"}},
       {"input", {"base"}, {"fmt/", "boost/", "isa-l", "zstd", "archive"}},
       {"log/line", {"base"}, {}},
       {"log/wording", {"log/line", "base"}, {}},
@@ -77,7 +77,7 @@ const std::vector<Layer>& layer_table() {
        {"fmt/", "yaml-cpp/", "re2/"}},
       {"report",
        {"rules", "diagnose/*", "model", "base"},
-       {"fmt/", "nlohmann/", "sqlite3", "archive", "re2/"}},
+       {"fmt/", "nlohmann/", "sqlite3", "archive", "re2/", "utf8proc"}},
       {"replay/plan",
        {"diagnose/*", "model/ledger", "model", "log/*", "base"},
        {"fmt/", "nlohmann/"}},
@@ -90,7 +90,7 @@ const std::vector<Layer>& layer_table() {
       {"app",
        {"replay/plan", "replay/judge", "report", "rules", "diagnose/*", "import", "host", "part",
         "model/build", "model/ledger", "model/shard", "model", "log/*", "input", "base"},
-       {"fmt/", "CLI/", "nlohmann/", "re2/"}},
+       {"fmt/", "CLI/", "nlohmann/", "toml++/"}},
   };
   return kTable;
 }
@@ -98,8 +98,9 @@ const std::vector<Layer>& layer_table() {
 /// Outside libraries that are known to the table; anything else in <> is the standard library's or
 /// the operating system's.
 constexpr std::string_view kLibraries[] = {
-    "fmt/",  "boost/", "isa-l",     "zstd",    "archive", "re2/",       "hs.h", "nlohmann/",
-    "expat", "CLI/",   "yaml-cpp/", "sqlite3", "gtest/",  "benchmark/", "cuda", "nccl"};
+    "fmt/",    "boost/",    "isa-l",  "zstd",       "archive",   "re2/",
+    "hs.h",    "nlohmann/", "expat",  "CLI/",       "yaml-cpp/", "sqlite3",
+    "toml++/", "utf8proc",  "gtest/", "benchmark/", "cuda",      "nccl"};
 
 const Layer* find_layer(std::string_view name) {
   const auto& table = layer_table();

@@ -1,14 +1,13 @@
 #include "app/cluster/host_list.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <set>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -112,9 +111,8 @@ std::string own_host_name() {
   if (const char* node = std::getenv("SLURMD_NODENAME"); node != nullptr && is_host_name(node)) {
     return node;
   }
-  std::array<char, kMaxNameBytes + 1> name{};
-  const bool is_known = gethostname(name.data(), name.size() - 1) == 0;
-  return is_known && is_host_name(name.data()) ? name.data() : "localhost";
+  const std::string name = host_name();
+  return is_host_name(name) ? name : "localhost";
 }
 
 }  // namespace ncclog

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,9 +15,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
-
-extern char** environ;
 
 namespace ncclog {
 namespace {
@@ -28,17 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// Starts a program with standard input from nowhere; -1: it could not be started, errno says why.
-pid_t start(const std::vector<std::string>& arguments, posix_spawn_file_actions_t& files) {
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  pid_t pid = -1;
-  errno = posix_spawnp(&pid, argv[0], &files, nullptr, argv.data(), environ);
-  return errno == 0 ? pid : -1;
 }
 
 /// The last line that says something: srun names the reason last.
@@ -94,13 +80,13 @@ std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits
   while (next < tasks.size() || !running.empty()) {
     while (next < tasks.size() && running.size() < limits.together && !is_late) {
       const HostTask& task = tasks[next];
-      posix_spawn_file_actions_t files;
-      posix_spawn_file_actions_init(&files);
-      posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, task.output.c_str(),
-                                       O_WRONLY | O_CREAT | O_TRUNC, 0600);
-      posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-      const pid_t pid = start(task.arguments, files);
-      posix_spawn_file_actions_destroy(&files);
+      const Descriptor output(
+          open(task.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+      const pid_t pid =
+          !output.is_open()
+              ? -1
+              : start_process(
+                    {.arguments = task.arguments, .output = output.get(), .error = output.get()});
       if (pid > 0) {
         running.push_back({next, pid});
       } else {
@@ -133,29 +119,22 @@ std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits
 }
 
 std::string output_of(const std::vector<std::string>& arguments, size_t most, int& status) {
-  int ends[2] = {-1, -1};
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Error(std::strerror(errno), arguments.front());
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const pid_t pid = start(arguments, files);
-  const int failure = errno;
-  posix_spawn_file_actions_destroy(&files);
-  close(ends[1]);
-  std::string output;
-  if (pid > 0) {
-    char block[4096];
-    for (ssize_t count = 1; count > 0 && output.size() < most;) {
-      count = read(ends[0], block, sizeof(block));
-      if (count > 0) output.append(block, static_cast<size_t>(count));
-    }
-  }
-  close(ends[0]);
+  Pipe pipe(arguments.front());
+  const Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const pid_t pid =
+      start_process({.arguments = arguments, .output = pipe.write.get(), .error = nowhere.get()});
   if (pid < 0) {
-    throw Error(std::strerror(failure), arguments.front(),
+    throw Error(std::strerror(errno), arguments.front(),
                 "is it installed, and is this a host from which jobs are started?");
   }
+  pipe.write.close();
+  std::string output;
+  char block[4096];
+  for (ssize_t count = 1; count > 0 && output.size() < most;) {
+    count = read(pipe.read.get(), block, sizeof(block));
+    if (count > 0) output.append(block, static_cast<size_t>(count));
+  }
+  pipe.read.close();
   int ended = 0;
   waitpid(pid, &ended, 0);
   status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;

@@ -19,6 +19,7 @@
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "part/requests.h"
 
@@ -183,32 +184,6 @@ std::string printed_scans(const ClusterOptions& options, const Nodes& nodes,
          "\n";
 }
 
-/// A folder that only this user may enter, gone at the end.
-class PartsFolder {
- public:
-  PartsFolder(const std::string& where, bool keep) : keep_(keep) {
-    std::error_code error;
-    path_ = (fs::absolute(where.empty() ? "." : where, error) / "ncclog-parts-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw Error("no folder for parts can be made there", where.empty() ? "." : where,
-                  "--parts DIR names a place that all nodes see");
-    }
-  }
-  ~PartsFolder() {
-    std::error_code ignored;
-    if (!keep_) fs::remove_all(path_, ignored);
-  }
-  PartsFolder(const PartsFolder&) = delete;
-  PartsFolder& operator=(const PartsFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string of(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-  bool keep_;
-};
-
 /// A line of its own on a terminal, which the next one overwrites.
 class RoundLine {
  public:
@@ -240,11 +215,11 @@ class RoundLine {
 std::vector<std::string> run_round(const ClusterOptions& options, const Nodes& nodes,
                                    const std::vector<std::string>& hosts,
                                    const std::vector<std::string>& more, std::string_view ending,
-                                   const PartsFolder& folder, Console& console) {
+                                   const fs::path& folder, Console& console) {
   std::vector<HostTask> tasks;
   std::vector<std::string> files;
   for (const std::string& host : hosts) {
-    files.push_back(folder.of(fmt::format("{}{}.part", host, ending)));
+    files.push_back(folder / fmt::format("{}{}.part", host, ending));
     std::vector<std::string> further = more;
     if (options.shared && more.empty()) {
       further = {"--share", fmt::format("{}/{}", tasks.size() + 1, hosts.size())};
@@ -252,7 +227,7 @@ std::vector<std::string> run_round(const ClusterOptions& options, const Nodes& n
     tasks.push_back({host,
                      joined(srun_arguments(options, nodes, host),
                             scan_arguments(options, files.back(), std::move(further))),
-                     folder.of(fmt::format("{}{}.out", host, ending))});
+                     folder / fmt::format("{}{}.out", host, ending)});
   }
   std::vector<TaskEnd> ends;
   {
@@ -303,7 +278,13 @@ ExitStatus cluster(const ClusterOptions& options, Console& console) {
     console.out += printed_scans(options, nodes, folder);
     return ExitStatus::Fine;
   }
-  const PartsFolder folder(options.parts, options.keep_parts);
+  const std::string where = options.parts.empty() ? "." : options.parts;
+  std::error_code error;
+  TemporaryFolder parts_folder(fs::absolute(where, error) / "ncclog-parts-",
+                               Error("no folder for parts can be made there", where,
+                                     "--parts DIR names a place that all nodes see"));
+  if (options.keep_parts) parts_folder.keep();
+  const fs::path& folder = parts_folder.path();
   std::vector<std::string> parts = run_round(options, nodes, nodes.hosts, {}, {}, folder, console);
   const bool all_came = parts.size() == nodes.hosts.size();
   if (parts.empty()) {
@@ -317,7 +298,7 @@ ExitStatus cluster(const ClusterOptions& options, Console& console) {
     logs = &console.keep([&] { return run_pipeline(merging, console.progress); });
     const Requests& asked = *logs->read.asked;
     if (asked.empty() || round == kMostRounds) break;
-    const std::string requests = folder.of(fmt::format("requests-{}", round));
+    const std::string requests = folder / fmt::format("requests-{}", round);
     write_requests(asked, options.analyze, requests);
     const std::vector<std::string> answers =
         run_round(options, nodes, hosts_of(asked), {"--answer", requests},
@@ -326,7 +307,8 @@ ExitStatus cluster(const ClusterOptions& options, Console& console) {
     parts.insert(parts.end(), answers.begin(), answers.end());
   }
   const ExitStatus status = write_analysis(*logs, merging, console);
-  if (options.keep_parts) console.err += fmt::format("parts are in {}\n", printable(folder.path()));
+  if (options.keep_parts)
+    console.err += fmt::format("parts are in {}\n", printable(folder.native()));
   return status == ExitStatus::Fine && !all_came ? ExitStatus::Partial : status;
 }
 

@@ -1,10 +1,8 @@
 // How ncclog-replay is started for a plan, waited for, and what it left is read back.
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +25,7 @@
 #include "app/read/read_document.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "input/find_inputs.h"
 #include "replay/judge/verdict.h"
@@ -242,49 +241,6 @@ class SignalsHandedOn {
   std::array<struct sigaction, std::size(kStopSignals)> before_ = {};
 };
 
-/// In the child; nothing may be allocated here. Whoever carries a replay out ends with this
-/// process, even if it is killed: nobody would end the ranks on the GPUs otherwise. Writes errno to
-/// `report` if the program cannot be started.
-[[noreturn]] void become(char* const* words, pid_t parent, int output, int report) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  struct sigaction defaults = {};
-  defaults.sa_handler = SIG_DFL;
-  sigaction(SIGPIPE, &defaults, nullptr);
-  const int input = open("/dev/null", O_RDONLY);
-  dup2(input, STDIN_FILENO);
-  dup2(output, STDOUT_FILENO);
-  dup2(output, STDERR_FILENO);
-  if (input > STDERR_FILENO) close(input);
-  // It may have died before the signal was asked for.
-  if (getppid() == parent) execv(words[0], words);
-  const int error = errno;
-  [[maybe_unused]] const ssize_t written = write(report, &error, sizeof error);
-  _exit(127);
-}
-
-/// Starts the command with its output going into `output`.
-pid_t start(const std::vector<std::string>& command, int output) {
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) throw Error("no pipe can be made", command.front());
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
-  if (pid == 0) become(words.data(), parent, output, report[1]);
-  int failure = pid < 0 ? errno : 0;
-  close(report[1]);
-  if (pid > 0) {
-    [[maybe_unused]] const ssize_t n = read(report[0], &failure, sizeof failure);
-  }
-  close(report[0]);
-  if (failure == 0) return pid;
-  if (pid > 0) waitpid(pid, nullptr, 0);
-  throw Error(fmt::format("cannot be started: {}", std::strerror(failure)), command.front(),
-              "name a program that carries out replays with --runner");
-}
-
 /// Takes what has come out of the pipe. False at its end.
 bool take(int pipe, const RunnerLimits& limits, std::string& last_words) {
   std::array<char, 4096> buffer;
@@ -365,25 +321,26 @@ std::string find_runner(const std::string& wanted) {
 }
 
 RunnerEnd run_runner(const std::vector<std::string>& command, const RunnerLimits& limits) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Error("no pipe can be made", command.front());
+  Pipe pipe(command.front());
   RunnerEnd end;
   const SignalsHandedOn signals;
-  pid_t pid = -1;
-  try {
-    pid = start(command, ends[1]);
-  } catch (...) {
-    close(ends[0]);
-    close(ends[1]);
-    throw;
+  // Whoever carries a replay out ends with this process, even if it is killed: nobody would end the
+  // ranks on the GPUs otherwise.
+  const pid_t pid = start_process({.arguments = command,
+                                   .output = pipe.write.get(),
+                                   .error = pipe.write.get(),
+                                   .leads_group = true,
+                                   .end_with_us = SIGTERM});
+  if (pid < 0) {
+    throw Error(fmt::format("cannot be started: {}", std::strerror(errno)), command.front(),
+                "name a program that carries out replays with --runner");
   }
   running = pid;
   // Asked before there was somebody to hand it on to.
   if (was_stopped) kill(pid, SIGTERM);
-  close(ends[1]);
-  const int status = wait_for(pid, ends[0], limits, end);
+  pipe.write.close();
+  const int status = wait_for(pid, pipe.read.get(), limits, end);
   running = 0;
-  close(ends[0]);
   if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
   end.stopped = was_stopped;

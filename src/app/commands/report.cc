@@ -14,6 +14,7 @@
 #include "app/help.h"
 #include "app/output.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "report/bundle_archive.h"
@@ -27,32 +28,15 @@ namespace {
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
 
-/// A new folder under the system's temporary one (TMPDIR), readable by its owner only. Invariant:
-/// it is there as long as the object is, and gone afterwards.
-class TemporaryFolder {
- public:
-  /// Throws Error if none can be made.
-  TemporaryFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "ncclog-XXXXXX").string();
-    if (error || mkdtemp(name.data()) == nullptr) {
-      throw Error("no temporary folder can be made", name,
-                  "set TMPDIR to a folder that can be written");
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+/// Under the system's temporary folder (TMPDIR).
+TemporaryFolder new_staging_folder() {
+  std::error_code error;
+  const fs::path beginning = fs::temp_directory_path(error) / "ncclog-";
+  const Error refusal("no temporary folder can be made", beginning.string() + "XXXXXX",
+                      "set TMPDIR to a folder that can be written");
+  if (error) throw refusal;
+  return TemporaryFolder(beginning, refusal);
+}
 
 /// Makes another folder the process's working directory, so that reports name what is in it by
 /// short paths. Invariant: the one before is restored.
@@ -380,7 +364,7 @@ class BundleMaker {
   ReadingProgress* progress_;
   std::vector<std::string> inputs_;
   std::vector<std::pair<uintmax_t, fs::file_time_type>> read_;  ///< Inputs before they are read.
-  TemporaryFolder folder_;
+  TemporaryFolder folder_ = new_staging_folder();
   std::optional<Anonymiser> anonymiser_;
   std::vector<StagedLog> logs_;
   std::optional<Report> report_;  ///< Of the staged logs.

@@ -31,6 +31,7 @@
 #include "app/run/dump_pipes.h"
 #include "app/run/job_environment.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "host/read_host.h"
 #include "report/report.h"
@@ -55,11 +56,6 @@ std::string variable(const std::string& name) {
   return value != nullptr ? value : "";
 }
 
-std::string host_name() {
-  char name[256] = "";
-  return gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0' ? name : "localhost";
-}
-
 /// A start: its folder, and this task's place in it.
 struct Started {
   LaunchedTask task;
@@ -69,20 +65,18 @@ struct Started {
 
 /// Creates a file that must not exist yet. False if it does.
 bool create_new(const fs::path& path, const std::string& text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0 && errno == EEXIST) return false;
-  if (file < 0) throw Error(std::strerror(errno), path);
-  write_all(file, text, path.string());
-  close(file);
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file.is_open() && errno == EEXIST) return false;
+  if (!file.is_open()) throw Error(std::strerror(errno), path);
+  write_all(file.get(), text, path.string());
   return true;
 }
 
 void append_to(const fs::path& path, const std::string& text) {
-  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) throw Error(std::strerror(errno), path);
-  write_all(file, text, path.string());
-  fsync(file);
-  close(file);
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!file.is_open()) throw Error(std::strerror(errno), path);
+  write_all(file.get(), text, path.string());
+  fsync(file.get());
 }
 
 std::string task_words(const LaunchedTask& task) {

@@ -21,23 +21,17 @@ namespace {
 /// the next number, and so much later.
 ///
 ///   "entries":[{…,"collective_seq_id":1,…}],"repeated":150,"every_ms":40}
-struct Repetition {
-  int64_t times = 0;
-  int64_t every_ms = 0;
+int64_t repetition(std::string_view line, std::string_view key) {
+  constexpr int64_t kMost = 10000;
+  const size_t at = line.rfind(key);
+  if (at == line.npos) return 0;
+  const std::string_view value = line.substr(at + key.size());
+  const auto number = parse_int(value.substr(0, value.find_first_not_of("0123456789")));
+  return std::min(number.value_or(0), kMost);
+}
 
-  explicit Repetition(std::string_view line) {
-    constexpr int64_t kMost = 10000;
-    times = std::min(number(line, "\"repeated\":"), kMost);
-    every_ms = std::min(number(line, "\"every_ms\":"), kMost);
-  }
-
-  static int64_t number(std::string_view line, std::string_view key) {
-    const size_t at = line.rfind(key);
-    if (at == line.npos) return 0;
-    const std::string_view value = line.substr(at + key.size());
-    return parse_int(value.substr(0, value.find_first_not_of("0123456789"))).value_or(0);
-  }
-};
+constexpr std::string_view kRepeated = "\"repeated\":";
+constexpr std::string_view kEveryMs = "\"every_ms\":";
 
 /// Adds the dump that `line` is; false if it is none.
 bool add_dump(std::string_view line, size_t number, Shard& shard) {
@@ -45,11 +39,11 @@ bool add_dump(std::string_view line, size_t number, Shard& shard) {
       import_flight_recorder(line, fmt::format("nccl_trace_rank_{}", number));
   if (!import.problem.empty()) return false;
   import.dump.where.unit = 0;
-  const Repetition more(line);
-  for (int64_t i = 0; i < more.times && !import.dump.entries.empty(); ++i) {
+  const int64_t times = repetition(line, kRepeated);
+  for (int64_t i = 0; i < times && !import.dump.entries.empty(); ++i) {
     FlightRecorderEntry next = import.dump.entries.back();
     ++next.collective_seq_id;
-    next.time_created_ns += more.every_ms * 1'000'000;
+    next.time_created_ns += repetition(line, kEveryMs) * 1'000'000;
     import.dump.entries.push_back(std::move(next));
   }
   shard.add(std::move(import.dump));
@@ -61,11 +55,11 @@ bool add_inspected(std::string_view line, Shard& shard) {
   InspectorImport import = import_inspector(line);
   if (!import.problem.empty()) return false;
   InspectedRank& rank = import.ranks.front();
-  const Repetition more(line);
-  for (int64_t i = 0; i < more.times; ++i) {
+  const int64_t times = repetition(line, kRepeated);
+  for (int64_t i = 0; i < times; ++i) {
     InspectedCall next = rank.calls.back();
     ++next.number;
-    next.started += static_cast<double>(more.every_ms * 1000);
+    next.started += static_cast<double>(repetition(line, kEveryMs) * 1000);
     rank.calls.push_back(next);
   }
   shard.add(std::move(rank));

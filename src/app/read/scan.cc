@@ -80,7 +80,7 @@ Scanning begin_scanning(const std::string& path, const ScanTask& task,
 }  // namespace
 
 std::optional<FileStamp> stamp_of(const std::string& path) {
-  struct stat file {};
+  struct stat file = {};
   if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
   FileStamp stamp;
   stamp.size = static_cast<uint64_t>(file.st_size);

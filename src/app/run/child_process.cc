@@ -20,28 +20,10 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/posix.h"
 
 namespace ncclog {
 namespace {
-
-/// A file descriptor that is closed when it goes out of scope.
-class Descriptor {
- public:
-  explicit Descriptor(int file = -1) : file_(file) {}
-  ~Descriptor() { reset(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return file_; }
-  void reset(int file = -1) {
-    if (file_ >= 0) close(file_);
-    file_ = file;
-  }
-
- private:
-  int file_;
-};
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
 
@@ -55,30 +37,29 @@ class CopiedStream {
   /// `to` is where it is passed on; `path` the copy. Empty: nothing is copied.
   CopiedStream(int to, const std::string& path) : to_(to) {
     if (path.empty()) return;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw Error(std::strerror(errno), "", "");
-    read_.reset(ends[0]);
-    write_.reset(ends[1]);
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    copy_.reset(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
-    if (copy_.get() < 0) throw Error(std::strerror(errno), path);
+    pipe_.emplace("");
+    fcntl(pipe_->read.get(), F_SETFL, O_NONBLOCK);
+    copy_ =
+        Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+    if (!copy_.is_open()) throw Error(std::strerror(errno), path);
   }
 
-  int reading_end() const { return read_.get(); }
-  int writing_end() const { return write_.get(); }
-  void close_writing_end() { write_.reset(); }
+  int reading_end() const { return pipe_ ? pipe_->read.get() : -1; }
+  int writing_end() const { return pipe_ ? pipe_->write.get() : -1; }
+  void close_writing_end() {
+    if (pipe_) pipe_->write.close();
+  }
 
   /// Passes on what is there; at the end of the stream, nothing is read any more.
   void pass_on() {
     std::array<char, size_t{64} << 10> block;
-    while (read_.get() >= 0) {
-      const ssize_t count = read(read_.get(), block.data(), block.size());
+    while (reading_end() >= 0) {
+      const ssize_t count = read(reading_end(), block.data(), block.size());
       if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-      if (count <= 0) return read_.reset();
-      const std::string_view text(block.data(), static_cast<size_t>(count));
+      const std::string_view text(block.data(), static_cast<size_t>(std::max<ssize_t>(count, 0)));
       write_whole(copy_.get(), text);
-      // The reader went away: the command shall meet that, too.
-      if (!write_whole(to_, text)) return read_.reset();
+      // Where the reader went away the command shall meet that, too.
+      if (text.empty() || !write_whole(to_, text)) pipe_->read.close();
     }
   }
 
@@ -99,17 +80,9 @@ class CopiedStream {
   }
 
   int to_;
-  Descriptor read_;
-  Descriptor write_;
+  std::optional<Pipe> pipe_;
   Descriptor copy_;
 };
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 /// The environment with `added` instead of what had the same names.
 std::vector<std::string> environment_with(
@@ -124,20 +97,6 @@ std::vector<std::string> environment_with(
   }
   for (const auto& [name, value] : added) lines.push_back(name + "=" + value);
   return lines;
-}
-
-/// In the child: becomes the command, or tells why not through `failed`.
-[[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& variables,
-                         const sigset_t& mask, int output, int error, int failed) {
-  // main() ignores it for itself.
-  std::signal(SIGPIPE, SIG_DFL);
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
-  if (output >= 0) dup2(output, STDOUT_FILENO);
-  if (error >= 0) dup2(error, STDERR_FILENO);
-  execvpe(arguments[0], arguments.data(), variables.data());
-  const int reason = errno;
-  if (write(failed, &reason, sizeof(reason)) < 0) _exit(126);
-  _exit(127);
 }
 
 /// Passes a signal on, unless the command has got it already.
@@ -165,41 +124,27 @@ HeldSignals::HeldSignals() {
   sigaddset(&held, SIGCHLD);
   for (const int signal : kPassedOn) sigaddset(&held, signal);
   sigprocmask(SIG_BLOCK, &held, &before_);
-  file_ = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
+  file_ = Descriptor(signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-HeldSignals::~HeldSignals() {
-  if (file_ >= 0) close(file_);
-  sigprocmask(SIG_SETMASK, &before_, nullptr);
-}
+HeldSignals::~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
 CommandEnd run_command(const CommandStart& start, const HeldSignals& signals,
                        const std::function<void(pid_t pid)>& tick) {
   CopiedStream output(STDOUT_FILENO, start.output_copy);
   CopiedStream error(STDERR_FILENO, start.error_copy);
-  std::vector<std::string> words = start.arguments;
-  std::vector<std::string> lines = environment_with(start.variables);
-  const std::vector<char*> arguments = pointers_to(words);
-  const std::vector<char*> variables = pointers_to(lines);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Error(std::strerror(errno));
-  const Descriptor failed_read(ends[0]);
-  Descriptor failed_write(ends[1]);
   CommandEnd end;
-  end.pid = fork();
-  if (end.pid < 0) throw Error(std::strerror(errno), words[0]);
-  if (end.pid == 0) {
-    become(arguments, variables, signals.before(), output.writing_end(), error.writing_end(),
-           failed_write.get());
+  end.pid = start_process({.arguments = start.arguments,
+                           .environment = environment_with(start.variables),
+                           .has_input = true,
+                           .output = output.writing_end(),
+                           .error = error.writing_end(),
+                           .held = signals.before()});
+  if (end.pid < 0) {
+    throw Error(std::strerror(errno), start.arguments.front(), "this command could not be started");
   }
-  failed_write.reset();
   output.close_writing_end();
   error.close_writing_end();
-  int reason = 0;
-  if (read(failed_read.get(), &reason, sizeof(reason)) == static_cast<ssize_t>(sizeof(reason))) {
-    waitpid(end.pid, nullptr, 0);
-    throw Error(std::strerror(reason), words[0], "this command could not be started");
-  }
   using Clock = std::chrono::steady_clock;
   constexpr auto kTick = std::chrono::seconds(1);
   auto next = Clock::now() + kTick;
@@ -259,20 +204,13 @@ std::vector<pid_t> descendants_of(pid_t pid) {
 bool run_into_file(const std::vector<std::string>& arguments, const std::string& path,
                    int seconds) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) return false;
-  std::vector<std::string> words = arguments;
-  const std::vector<char*> pointers = pointers_to(words);
-  const pid_t child = fork();
+  if (!file.is_open()) return false;
+  const pid_t child = start_process({.arguments = arguments,
+                                     .has_input = true,
+                                     .output = file.get(),
+                                     .error = file.get(),
+                                     .held = sigset_t()});
   if (child < 0) return false;
-  if (child == 0) {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    dup2(file.get(), STDOUT_FILENO);
-    dup2(file.get(), STDERR_FILENO);
-    execvp(pointers[0], pointers.data());
-    _exit(127);
-  }
   int status = 0;
   for (int tenths = 0; tenths < seconds * 10; ++tenths) {
     if (waitpid(child, &status, WNOHANG) == child) {

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/posix.h"
+
 namespace ncclog {
 
 /// How a command ended.
@@ -45,13 +47,13 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  int file() const { return file_; }  ///< Of signalfd.
+  int file() const { return file_.get(); }  ///< Of signalfd.
   /// What was held before: what the command holds.
   const sigset_t& before() const { return before_; }
 
  private:
   sigset_t before_ = {};
-  int file_ = -1;
+  Descriptor file_;
 };
 
 /// Starts the command and waits for its end; `tick` is called about once a second with its pid.

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "base/posix.h"
+
 namespace ncclog {
 namespace {
 
@@ -51,10 +53,8 @@ int ask_for_dumps(const std::string& stem) {
   int asked = 0;
   for (const fs::path& path : pipes_of(stem)) {
     // Without a reader this fails instead of waiting for one.
-    const int pipe = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    if (pipe < 0) continue;
-    asked += write(pipe, "1", 1) == 1;
-    close(pipe);
+    const Descriptor pipe(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    asked += pipe.is_open() && write(pipe.get(), "1", 1) == 1;
   }
   return asked;
 }

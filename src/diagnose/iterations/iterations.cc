@@ -312,6 +312,11 @@ std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& cal
   return found;
 }
 
+bool is_loop(const JobIterations& found) {
+  constexpr uint64_t kFewest = 3;
+  return found.source != IterationSource::Period || found.count >= kFewest;
+}
+
 OpCounts by_operation(const ProcessCalls& calls, const CallCounts& counts) {
   OpCounts by_op;
   for (const auto& [entry, n] : counts) {

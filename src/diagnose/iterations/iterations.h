@@ -211,6 +211,9 @@ struct JobIterations {
 std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& calls,
                                              const IterationChoice& choice);
 
+/// False where too few repeats of calls alone, without a line that announces steps, are no loop.
+bool is_loop(const JobIterations& found);
+
 /// The calls by operation.
 OpCounts by_operation(const ProcessCalls& calls, const CallCounts& counts);
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/posix.h"
 #include "log/wording/message_file.h"
 #include "log/wording/other_programs.h"
 
@@ -218,16 +219,9 @@ extern const Wording kWordings[];
   size_t wordings_ = 0;
 };
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error("cannot read the file", path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// Leaves a file alone that holds `text` already: nothing that includes it is compiled again.
 void write_file(const std::string& path, const std::string& text) {
-  std::ifstream in(path, std::ios::binary);
-  if (in && std::string(std::istreambuf_iterator<char>(in), {}) == text) return;
+  if (read_whole_file(path) == text) return;
   std::ofstream out(path, std::ios::binary);
   out << text;
   if (!out.flush()) throw Error("cannot write the file", path);

@@ -26,6 +26,7 @@
 
 #include "base/collectives.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
 #include "replay/plan/plan.h"
@@ -76,20 +77,13 @@ std::string write_json_document(const WrittenJson& document);
 // An empty text and -1 where that means unknown are written as null. Reading knows no other keys
 // and throws Error with the place and the nearest name. A struct with a kSchema begins with it.
 
-/// Names a struct among the overloads that say how it stands in JSON.
-template <typename T>
-struct FieldsOf {};
-
 /// All members of a struct in their order, which is that of their keys.
 #define NCCLOG_JSON_FIELDS(Struct, ...) NCCLOG_JSON_KEYS(Struct, #__VA_ARGS__, __VA_ARGS__)
 
 /// The same where keys have other names than members: `keys` is "finding, title, …".
 #define NCCLOG_JSON_KEYS(Struct, keys, ...)                             \
   constexpr std::string_view keys_of(FieldsOf<Struct>) { return keys; } \
-  auto members_of(FieldsOf<Struct>, auto& self) {                       \
-    auto& [__VA_ARGS__] = self;                                         \
-    return std::tie(__VA_ARGS__);                                       \
-  }
+  NCCLOG_FIELDS(Struct, __VA_ARGS__)
 
 /// Members that are not written with the value that they have in a new struct, and that reading
 /// does not miss.
@@ -114,9 +108,9 @@ void each_field(auto& self, auto visit) {
           auto key = kKeys.begin();
           (visit(*key++, members, fresh), ...);
         },
-        members_of(FieldsOf<T>(), kNew));
+        fields_of(FieldsOf<T>(), kNew));
   };
-  std::apply(visit_all, members_of(FieldsOf<T>(), self));
+  std::apply(visit_all, fields_of(FieldsOf<T>(), self));
 }
 
 template <typename T>

@@ -11,6 +11,7 @@
 
 #include "base/collectives.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/version.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "replay/run/protocol.h"
 
@@ -63,7 +64,7 @@ std::string_view segment_in(std::string_view line) {
 }
 
 bool is_ours(const std::string& path) {
-  struct stat status {};
+  struct stat status = {};
   return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
 }
 
@@ -150,7 +151,7 @@ std::vector<std::string> remove_segments(const std::set<std::string>& before,
 }
 
 int64_t free_bytes(const std::string& folder) {
-  struct statvfs status {};
+  struct statvfs status = {};
   if (statvfs(folder.c_str(), &status) != 0) return -1;
   return static_cast<int64_t>(status.f_bavail) * static_cast<int64_t>(status.f_frsize);
 }
@@ -351,19 +352,19 @@ constexpr int64_t kTolerance = 256LL << 20;
 /// A GPU that is being asked.
 struct Question {
   int gpu = -1;
-  int output = -1;                        ///< Memory that takes what it writes.
+  Descriptor output;                      ///< Memory that takes what it writes.
   std::unique_ptr<ChildProcess> process;  ///< nullptr: it could not be started.
   std::string error;
 };
 
 Question ask(const GpuProbe& probe, int gpu) {
-  Question question{.gpu = gpu, .output = memfd_create("probe", MFD_CLOEXEC)};
+  Question question{.gpu = gpu, .output = Descriptor(memfd_create("probe", MFD_CLOEXEC))};
   try {
     question.process = std::make_unique<ChildProcess>(
         ProcessStart{.program = probe.program,
                      .arguments = {"ncclog-replay", "probe", std::to_string(gpu)},
                      .environment = this_environment(),
-                     .output = fmt::format("/proc/self/fd/{}", question.output)});
+                     .output = fmt::format("/proc/self/fd/{}", question.output.get())});
   } catch (const Error& error) {
     question.error = fmt::format("the probe {}", error.what());
   }
@@ -404,7 +405,7 @@ GpuCheck answer_to(Question& question, Clock::time_point latest) {
     check.error = "it does not answer in time";
     return check;
   }
-  const auto answer = read_answer(question.output);
+  const auto answer = read_answer(question.output.get());
   if (!answer || answer->gpu != question.gpu) {
     check.error = "the probe ended without an answer";
     return check;
@@ -427,10 +428,7 @@ std::vector<GpuCheck> probe_gpus(const GpuProbe& probe, const std::vector<int>& 
   std::vector<Question> questions;
   for (int gpu : gpus) questions.push_back(ask(probe, gpu));
   std::vector<GpuCheck> checks;
-  for (Question& question : questions) {
-    checks.push_back(answer_to(question, latest));
-    if (question.output >= 0) close(question.output);
-  }
+  for (Question& question : questions) checks.push_back(answer_to(question, latest));
   return checks;
 }
 

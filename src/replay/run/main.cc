@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "replay/plan/plan.h"
@@ -245,7 +246,7 @@ RankExit serve(RankWork& work, Connection& connection) {
 Connection own_channel() {
   const char* text = std::getenv(kChannelVariable);
   const auto number = parse_int(text == nullptr ? "" : text);
-  struct stat state {};
+  struct stat state = {};
   if (!number || fstat(static_cast<int>(*number), &state) != 0 || !S_ISSOCK(state.st_mode)) {
     throw Error(fmt::format("{} names no socket; ranks are started by ncclog-replay run",
                             kChannelVariable));

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,9 +15,9 @@
 #include <fstream>
 #include <random>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/protocol.h"
@@ -27,15 +26,6 @@ namespace ncclog {
 namespace fs = std::filesystem;
 
 // Files as a whole.
-
-std::optional<std::string> read_whole_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  // A process of which /proc tells may end meanwhile: then reading fails, and an iterator throws.
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
 
 void write_whole_file(const fs::path& path, const std::string& text) {
   const fs::path part = fmt::format("{}.{}.part", path.native(), getpid());
@@ -273,57 +263,6 @@ RunList list_runs(const ReplayPlan& plan, const RunFlags& flags) {
 
 namespace {
 
-/// What exec wants, made before the process forks: nothing may be allocated after it.
-struct ExecTexts {
-  explicit ExecTexts(const ProcessStart& start) {
-    for (const auto& [name, value] : start.environment)
-      entries.push_back(fmt::format("{}={}", name, value));
-    for (const std::string& argument : start.arguments) {
-      arguments.push_back(const_cast<char*>(argument.c_str()));
-    }
-    for (const std::string& entry : entries) {
-      environment.push_back(const_cast<char*>(entry.c_str()));
-    }
-    arguments.push_back(nullptr);
-    environment.push_back(nullptr);
-  }
-
-  std::vector<std::string> entries;
-  std::vector<char*> arguments;
-  std::vector<char*> environment;
-};
-
-bool redirect(const char* output) {
-  const int input = open("/dev/null", O_RDONLY);
-  const int file = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  if (input < 0 || file < 0) return false;
-  dup2(input, STDIN_FILENO);
-  dup2(file, STDOUT_FILENO);
-  dup2(file, STDERR_FILENO);
-  if (input > STDERR_FILENO) close(input);
-  if (file > STDERR_FILENO) close(file);
-  return true;
-}
-
-/// In the child. Writes errno to `report` if the program cannot be started.
-[[noreturn]] void become(const ProcessStart& start, ExecTexts& texts, pid_t parent, int report) {
-  // Ctrl-C reaches the coordinator alone, and the kernel ends the process with the coordinator.
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The coordinator blocks the signals that it watches, and exec would pass that on.
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (start.channel >= 0) fcntl(start.channel, F_SETFD, 0);
-  // With another parent, the coordinator died before prctl() could tell the kernel.
-  if (getppid() == parent && redirect(start.output.c_str())) {
-    execve(start.program.c_str(), texts.arguments.data(), texts.environment.data());
-  }
-  const int error = errno;
-  [[maybe_unused]] const ssize_t written = write(report, &error, sizeof error);
-  _exit(127);
-}
-
 int open_pidfd(pid_t pid) {
 #ifdef SYS_pidfd_open
   return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
@@ -335,31 +274,29 @@ int open_pidfd(pid_t pid) {
 }  // namespace
 
 ChildProcess::ChildProcess(const ProcessStart& start) {
-  std::array<int, 2> report{};
-  if (pipe2(report.data(), O_CLOEXEC) != 0) throw Error(std::strerror(errno), start.program);
-  ExecTexts texts(start);
-  const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ == 0) become(start, texts, parent, report[1]);
-  // The pipe closes when exec succeeds; else errno comes through it.
-  close(report[1]);
-  int error = pid_ < 0 ? errno : 0;
-  if (pid_ > 0) [[maybe_unused]]
-    const ssize_t n = read(report[0], &error, sizeof error);
-  close(report[0]);
-  if (error != 0) {
-    if (pid_ > 0) waitpid(pid_, nullptr, 0);
-    throw Error(std::string("cannot be started: ") + std::strerror(error), start.program);
+  const Descriptor output(
+      open(start.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  NewProcess process{.arguments = start.arguments,
+                     .program = start.program,
+                     .output = output.get(),
+                     .error = output.get(),
+                     .inherited = start.channel,
+                     .held = sigset_t(),  // Not those that the coordinator watches.
+                     .leads_group = true,
+                     .end_with_us = SIGKILL};
+  for (const auto& [name, value] : start.environment) {
+    process.environment.push_back(name + "=" + value);
   }
-  descriptor_ = open_pidfd(pid_);
+  if (output.is_open()) pid_ = start_process(process);
+  if (pid_ < 0)
+    throw Error(std::string("cannot be started: ") + std::strerror(errno), start.program);
+  descriptor_ = Descriptor(open_pidfd(pid_));
 }
 
 ChildProcess::~ChildProcess() {
-  if (is_running()) {
-    signal(SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  if (descriptor_ >= 0) close(descriptor_);
+  if (!is_running()) return;
+  signal(SIGKILL);
+  waitpid(pid_, nullptr, 0);
 }
 
 std::optional<ProcessStatus> ChildProcess::reap() {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/posix.h"
 #include "replay/plan/plan.h"
 
 namespace CLI {
@@ -26,10 +27,7 @@ class App;
 
 namespace ncclog {
 
-// Files that are read at once, and written at once or not at all.
-
-/// What is in the file; nullopt: there is none, or it cannot be read.
-std::optional<std::string> read_whole_file(const std::filesystem::path& path);
+// Files that are written at once or not at all.
 
 /// Puts the text in the place of what was there; who reads the file meanwhile sees the one or the
 /// other. Throws Error.
@@ -200,7 +198,7 @@ class ChildProcess {
 
   /// Becomes readable when the process ends; -1 where the kernel has no such descriptors (before
   /// Linux 5.3): then ask reap() now and then.
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
 
   bool is_running() const { return pid_ > 0 && !status_; }
 
@@ -215,7 +213,7 @@ class ChildProcess {
 
  private:
   pid_t pid_ = -1;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::optional<ProcessStatus> status_;
 };
 

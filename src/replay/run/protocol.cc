@@ -69,17 +69,14 @@ StopSignals::StopSignals() {
   sigemptyset(&stops);
   for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&stops, number);
   sigprocmask(SIG_BLOCK, &stops, &before_);
-  descriptor_ = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (descriptor_ >= 0) return;
+  descriptor_ = Descriptor(signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (descriptor_.is_open()) return;
   const int error = errno;
   sigprocmask(SIG_SETMASK, &before_, nullptr);
   throw Error(std::string("signals cannot be watched: ") + std::strerror(error));
 }
 
-StopSignals::~StopSignals() {
-  close(descriptor_);
-  sigprocmask(SIG_SETMASK, &before_, nullptr);
-}
+StopSignals::~StopSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
 int take_stop_signal(int descriptor) {
   signalfd_siginfo info{};
@@ -89,19 +86,8 @@ int take_stop_signal(int descriptor) {
 
 // One connection.
 
-Connection::Connection(Connection&& other) noexcept { *this = std::move(other); }
-
-Connection& Connection::operator=(Connection&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(received_, other.received_);
-  std::swap(searched_, other.searched_);
-  std::swap(unsent_, other.unsent_);
-  return *this;
-}
-
 void Connection::close() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
+  descriptor_.close();
   unsent_.clear();
 }
 
@@ -109,7 +95,7 @@ size_t Connection::receive() {
   std::array<char, 65536> buffer;
   size_t taken = 0;
   for (int round = 0; round < 4 && is_open(); ++round) {
-    const ssize_t n = recv(descriptor_, buffer.data(), buffer.size(), 0);
+    const ssize_t n = recv(descriptor_.get(), buffer.data(), buffer.size(), 0);
     if (n > 0) {
       received_.append(buffer.data(), static_cast<size_t>(n));
       taken += static_cast<size_t>(n);
@@ -150,7 +136,7 @@ void Connection::send(std::string_view bytes) {
 
 void Connection::flush() {
   while (!unsent_.empty() && is_open()) {
-    const ssize_t n = ::send(descriptor_, unsent_.data(), unsent_.size(), MSG_NOSIGNAL);
+    const ssize_t n = ::send(descriptor_.get(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL);
     if (n > 0) {
       unsent_.erase(0, static_cast<size_t>(n));
     } else if (n < 0 && errno == EINTR) {

@@ -33,6 +33,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/posix.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan_json.h"
 
@@ -161,17 +162,17 @@ class StopSignals {
   ~StopSignals();
 
   /// A signalfd that does not block.
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
 
  private:
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   sigset_t before_;
 };
 
 /// Takes the signal that has come there; 0: none has, or `descriptor` is -1.
 int take_stop_signal(int descriptor);
 
-/// A socket and the bytes on their way through it. Invariant: it closes its own descriptor.
+/// A socket and the bytes on their way through it.
 class Connection {
  public:
   /// Longest line that is taken: the ids of some thousand communicators fit.
@@ -179,12 +180,9 @@ class Connection {
 
   /// Takes `descriptor`, a connected socket that does not block; -1: an empty connection.
   explicit Connection(int descriptor = -1) : descriptor_(descriptor) {}
-  Connection(Connection&& other) noexcept;
-  Connection& operator=(Connection&& other) noexcept;
-  ~Connection() { close(); }
 
-  bool is_open() const { return descriptor_ >= 0; }
-  int descriptor() const { return descriptor_; }
+  bool is_open() const { return descriptor_.is_open(); }
+  int descriptor() const { return descriptor_.get(); }
   void close();
 
   /// Takes what is there, 256 KB at most, so that one who floods keeps nobody else waiting. Closes
@@ -201,7 +199,7 @@ class Connection {
   bool has_unsent() const { return !unsent_.empty(); }
 
  private:
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::string received_;
   size_t searched_ = 0;  ///< No line end before that place of `received_`.
   std::string unsent_;

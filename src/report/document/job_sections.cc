@@ -325,10 +325,9 @@ Figure iterations_figure(const std::vector<Iterations>& rows) {
 /// nothing that was called can be told apart into iterations.
 Section iterations_section(const Job& job) {
   Section section{.heading = "Calls by iteration", .id = "iterations", .folds = true};
-  constexpr uint64_t kFew = 3;  // So few repeats of calls alone are no loop.
   const JobCalls calls = job_calls(job);
   const auto found = find_iterations(job, calls, {});
-  if (!found || (found->source == IterationSource::Period && found->count < kFew)) return section;
+  if (!found || !is_loop(*found)) return section;
   for (const std::string& sentence : iteration_text(job, calls, *found)) {
     section.blocks.push_back(Paragraph{sentence});
   }

@@ -153,11 +153,9 @@ constexpr Key<JobIterations> kIterations[] = {
 
 /// null where too few repeat to be called a loop.
 Json write_iterations(const Job& job, const Job&) {
-  constexpr uint64_t kFew = 3;
   const JobCalls calls = job_calls(job);
   const auto found = find_iterations(job, calls, {});
-  if (!found || (found->source == IterationSource::Period && found->count < kFew)) return nullptr;
-  return write_object(job, kIterations, *found);
+  return found && is_loop(*found) ? write_object(job, kIterations, *found) : Json(nullptr);
 }
 
 constexpr Key<JobSpan> kSpan[] = {

@@ -1,7 +1,6 @@
 #include "report/sql/sql_database.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 
@@ -48,10 +47,6 @@ int bind_cell(sqlite3_stmt* statement, int column, const Cell& cell) {
 }
 
 }  // namespace
-
-void CloseSqlDatabase::operator()(sqlite3* database) const { sqlite3_close(database); }
-
-void CloseSqlStatement::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 SqlDatabase::SqlDatabase(const std::string& path) : path_(path) {
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;

@@ -9,25 +9,19 @@
 
 #pragma once
 
+#include <sqlite3.h>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/posix.h"
 #include "report/tables/tables.h"
 
-struct sqlite3;
-struct sqlite3_stmt;
 namespace ncclog {
 
-/// Close what SQLite opened.
-struct CloseSqlDatabase {
-  void operator()(sqlite3* database) const;
-};
-struct CloseSqlStatement {
-  void operator()(sqlite3_stmt* statement) const;
-};
-using SqlStatement = std::unique_ptr<sqlite3_stmt, CloseSqlStatement>;
+using SqlStatement = std::unique_ptr<sqlite3_stmt, FreedBy<sqlite3_finalize>>;
 
 /// An open database with all tables in it, empty at first but for the documentation. What is
 /// written is kept by commit().
@@ -52,7 +46,7 @@ class SqlDatabase {
   void run(const std::string& statements);
   [[noreturn]] void fail(const char* hint = "") const;
 
-  std::unique_ptr<sqlite3, CloseSqlDatabase> handle_;
+  std::unique_ptr<sqlite3, FreedBy<sqlite3_close>> handle_;
   std::string path_;
 };
 

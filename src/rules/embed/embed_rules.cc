@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "rules/load_rules.h"
 

@@ -40,6 +40,8 @@ TEST(ConfigFile, TakesKeysListsAndSections) {
        "analyze/rules=a b,c@2 rules test/rules=@4"},
       {"quiet = true", "/quiet=true@1"},
       {"threads = -4", "/threads=-4@1"},
+      {"b = 1\n[z]\nc = 1\n[a.d]\nc = 1\n", "/b=1@1 z/c=1@3 a d/c=1@5"},
+      {"rules = [\n 'a',  # ours\n 'b',\n]\nshow.format = 'csv'", "/rules=a,b@1 show/format=csv@5"},
   };
   for (const Row& row : kRows) EXPECT_EQ(described(row.text), row.entries) << row.text;
 }
@@ -59,16 +61,25 @@ TEST(ConfigFile, RefusesWhatItDoesNotUnderstandWithItsLine) {
     const char* refusal;
   };
   const Row kRows[] = {
-      {"\nthreads 4", "c:2: expected '=', found '4'"},
-      {"color = never", "c:1: text needs quotes: never"},
-      {"color = \"never", "c:1: expected a closing quote, found '\"never'"},
-      {"color = ", "c:1: expected a value, found ''"},
-      {"[analyze", "c:1: expected ']', found ''"},
-      {"[analyze] x", "c:1: expected the end of the line, found 'x'"},
-      {"a = 1 2", "c:1: expected the end of the line, found '2'"},
-      {"rules = ['a' 'b']", "c:1: expected ',' or ']', found ''b']'"},
-      {"= 4", "c:1: expected the name of a flag, found '= 4'"},
-      {"a = \x1b[2J", "c:1: expected a value, found '\\x1b[2J'"},
+      {"\nthreads 4", "c:2:9: Error while parsing key-value pair: expected '=', saw '4'"},
+      {"color = never", "c:1:10: Error while parsing floating-point: expected 'nan', saw 'ne'"},
+      {"color = \"never", "c:1:15: Error while parsing string: encountered end-of-file"},
+      {"color = ", "c:1:9: Error while parsing key-value pair: encountered end-of-file"},
+      {"[analyze", "c:1:9: Error while parsing table header: encountered end-of-file"},
+      {"[analyze] x",
+       "c:1:11: Error while parsing table header: expected a comment or whitespace, saw 'x'"},
+      {"a = 1 2",
+       "c:1:7: Error while parsing key-value pair: expected a comment or whitespace, saw '2'"},
+      {"rules = ['a' 'b']",
+       "c:1:14: Error while parsing array: expected comma or closing ']', saw '''"},
+      {"= 4",
+       "c:1:1: Error while parsing root table: expected keys, tables, whitespace or comments, saw "
+       "'='"},
+      {"a = \x1b[2J", "c:1:5: Error while parsing value: unexpected control character"},
+      {"a = 1\n\na = 2",
+       "c:3:5: Error while parsing key-value pair: cannot redefine existing integer 'a'"},
+      {"\na = 1.5", "c:2: neither a text nor a whole number, true or false"},
+      {"a = [1, [2]]", "c:1: neither a text nor a whole number, true or false"},
   };
   for (const Row& row : kRows) EXPECT_EQ(config_refusal(row.text), row.refusal) << row.text;
 }
