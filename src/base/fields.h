@@ -19,8 +19,8 @@ struct FieldsOf {};
 }  // namespace ncclog
 
 /// All members of a struct in their order. Stands in namespace ncclog.
-#define NCCLOG_FIELDS(Struct, ...)                \
+#define NCCLOG_FIELDS(Struct, ...)               \
   auto fields_of(FieldsOf<Struct>, auto& self) { \
     auto& [__VA_ARGS__] = self;                  \
-    return std::tie(__VA_ARGS__);                 \
+    return std::tie(__VA_ARGS__);                \
   }
