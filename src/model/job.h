@@ -3,7 +3,7 @@
 //   node-a:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 nranks 2 … - Init COMPLETE
 //     → a process node-a:41, a communicator of 2 ranks, rank 0 of it complete on that process
 //
-// Built once from the merged shard (model/build/build_job.h) and never changed afterwards. Parts
+// Built once from the merged shard (model/derive/build_job.h) and never changed afterwards. Parts
 // refer to each other by index. Everything is sorted by name, never by the order in which lines
 // came, so that interleaving the processes' lines in another way gives the same job, line numbers
 // aside. Whoever reads a job needs nothing of model/shard.
@@ -270,7 +270,7 @@ struct Job {
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
   std::vector<JobClock> clocks;             ///< By number of the input; of all that hold text.
-  /// How many runs show in it, counting what may be a part of another one (model/build/runs.h).
+  /// How many runs show in it, counting what may be a part of another one (model/derive/runs.h).
   /// More than one: it is what was read, and split_runs makes the job of each.
   size_t runs = 1;
   Network network;

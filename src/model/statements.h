@@ -61,7 +61,7 @@ bool any_said(const Job& job) {
 
 /// Rank of the process that printed a line: its own, or, where nothing else names it, the rank
 /// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
-/// only where the job was built so (model/build/processes.cc). -1: unknown.
+/// only where the job was built so (model/derive/processes.cc). -1: unknown.
 inline int rank_of(const Job& job, int process, const Header& header) {
   const int rank = nth_process(job, process).rank;
   return rank >= 0 ? rank : header.group_rank;

@@ -8,7 +8,7 @@
 
 #include "diagnose/outcome/outcome.h"
 #include "log/known_messages.h"
-#include "model/build/split_runs.h"
+#include "model/derive/split_runs.h"
 #include "rules/causal_order.h"
 #include "rules/final_severity.h"
 #include "rules/host_checks.h"

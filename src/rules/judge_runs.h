@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "model/build/split_runs.h"
+#include "model/derive/split_runs.h"
 #include "rules/finding.h"
 #include "rules/rule.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "log/known_messages.h"
-#include "model/build/split_runs.h"
+#include "model/derive/split_runs.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 

@@ -19,7 +19,7 @@
 #include "bench/log_generator.h"
 #include "input/line_reader.h"
 #include "log/event.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 

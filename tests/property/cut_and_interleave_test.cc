@@ -12,7 +12,7 @@
 
 #include "log/event.h"
 #include "log/line/prefix.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 #include "support/describe_job.h"
 

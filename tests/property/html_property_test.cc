@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "report/graph/graph.h"
 #include "report/html/figures.h"
 #include "report/report.h"

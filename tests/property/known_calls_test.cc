@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "bench/log_generator.h"
 #include "log/known_messages.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 #include "support/describe_job.h"
 #include "support/paths.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

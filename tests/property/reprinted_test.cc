@@ -20,7 +20,7 @@
 #include "input/find_inputs.h"
 #include "log/event.h"
 #include "log/messages.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "support/paths.h"

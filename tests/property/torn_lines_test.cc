@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "support/paths.h"

@@ -17,7 +17,7 @@
 #include "log/known_messages.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/launcher_wraps.h"
 #include "support/paths.h"
 #include "support/text_diff.h"

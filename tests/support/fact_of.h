@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "diagnose/facts/fact.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog::testing {
 

@@ -1,7 +1,7 @@
 #include "support/job_from_files.h"
 
 #include "base/text.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 
 namespace ncclog::testing {

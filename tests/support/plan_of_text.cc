@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "log/event.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan_frame.h"
 #include "replay/plan/recorded_calls.h"

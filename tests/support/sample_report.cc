@@ -1,7 +1,7 @@
 #include "support/sample_report.h"
 
 #include "base/version.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 

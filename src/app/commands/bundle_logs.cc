@@ -22,8 +22,8 @@
 #include "log/event.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "model/build/build_job.h"
 #include "model/calls.h"
+#include "model/derive/build_job.h"
 #include "model/process_log.h"
 
 namespace ncclog {

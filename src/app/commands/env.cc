@@ -20,8 +20,8 @@
 #include "diagnose/facts/job_facts.h"
 #include "import/import.h"
 #include "log/settings.h"
-#include "model/build/build_job.h"
-#include "model/build/split_runs.h"
+#include "model/derive/build_job.h"
+#include "model/derive/split_runs.h"
 #include "report/document/document.h"
 
 namespace ncclog {

@@ -11,7 +11,7 @@
 #include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "model/build/split_runs.h"
+#include "model/derive/split_runs.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan_json.h"
 #include "replay/plan/recorded_calls.h"

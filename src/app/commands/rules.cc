@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "log/known_messages.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "report/difference/difference_report.h"
 #include "report/perf/perf_report.h"
 #include "report/report.h"

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "host/read_host.h"
 #include "import/import.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/shard.h"
 
 namespace ncclog {

@@ -10,7 +10,7 @@
 #include "app/read/scan.h"
 #include "diagnose/perf/late/call_times.h"
 #include "log/event.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "part/merge_parts.h"
 
 namespace ncclog {

@@ -14,8 +14,8 @@
 #include "input/input_walk.h"
 #include "input/line_reader.h"
 #include "log/event.h"
-#include "model/build/build_job.h"
 #include "model/calls.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/majority.h"
 #include "base/text.h"
 #include "diagnose/facts/job_table.h"
-#include "model/build/runs.h"
+#include "model/derive/runs.h"
 
 namespace ncclog {
 
@@ -87,7 +87,7 @@ std::optional<Evidence> cuda_graph_evidence(const Job& job) {
 //   job.several_runs       = yes, "run 1: 4 ranks in a.log and 3 more files; run 2: 4 ranks in …"
 //   job.pids_started_twice = yes, "pid 77 on worker-0"
 //
-// What is certain is found in what was read (model/build/runs.h); here it gets its words.
+// What is certain is found in what was read (model/derive/runs.h); here it gets its words.
 
 namespace {
 

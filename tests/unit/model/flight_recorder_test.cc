@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/shard.h"
 
 namespace ncclog {

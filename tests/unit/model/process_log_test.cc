@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "log/messages.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/shard.h"
 #include "support/describe_ras.h"
 

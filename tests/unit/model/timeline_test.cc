@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/temp_dir.h"
 
 namespace ncclog {

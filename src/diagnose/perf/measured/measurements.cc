@@ -21,7 +21,7 @@ namespace {
 // Which operation was tested?
 //
 //   # Collective test starting: all_reduce_perf      by name; 2.17 and later print it
-//   $ mpirun -np 16 ./build/sendrecv_perf …          by the command (model/build/summary.cc)
+//   $ mpirun -np 16 ./build/sendrecv_perf …          by the command (model/derive/summary.cc)
 //   16384  512  float  none  -1 …  logs/alltoall.log by the columns, and the file's name between
 //                                                    those that the columns allow
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/call_log.h"
 
 namespace ncclog {

@@ -4,7 +4,7 @@
 
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/call_log.h"
 #include "support/fact_of.h"
 #include "support/guilty.h"

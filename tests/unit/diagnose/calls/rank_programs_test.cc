@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/build/build_job.h"
 #include "model/calls.h"
+#include "model/derive/build_job.h"
 #include "model/ledger/call_ledger.h"
 #include "support/call_log.h"
 

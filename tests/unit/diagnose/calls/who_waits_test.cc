@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/call_log.h"
 
 namespace ncclog {

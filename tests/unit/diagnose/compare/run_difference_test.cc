@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "diagnose/compare/run_difference.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

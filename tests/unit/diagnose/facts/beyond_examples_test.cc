@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "diagnose/facts/fact.h"
-#include "model/build/build_job.h"
-#include "model/build/split_runs.h"
+#include "model/derive/build_job.h"
+#include "model/derive/split_runs.h"
 #include "support/call_log.h"
 #include "support/empty_split.h"
 #include "support/guilty.h"

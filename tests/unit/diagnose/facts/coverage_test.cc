@@ -5,7 +5,7 @@
 #include <set>
 
 #include "app/read/read_example.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/dump_line.h"
 
 namespace ncclog::testing {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "diagnose/facts/fact.h"
-#include "model/build/build_job.h"
-#include "model/build/split_runs.h"
+#include "model/derive/build_job.h"
+#include "model/derive/split_runs.h"
 #include "support/fact_of.h"
 #include "support/job_from_files.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "report/tables/count_table.h"
 #include "support/call_lines.h"
 

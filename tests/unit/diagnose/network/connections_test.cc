@@ -6,7 +6,7 @@
 #include <string>
 
 #include "diagnose/facts/fact.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/outcome/end_marks.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/call_log.h"
 #include "support/guilty.h"
 

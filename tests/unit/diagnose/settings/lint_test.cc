@@ -6,7 +6,7 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/settings.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

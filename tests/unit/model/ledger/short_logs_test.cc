@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/ledger/call_ledger.h"
 #include "support/call_log.h"
 

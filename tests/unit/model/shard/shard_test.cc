@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 
 namespace ncclog {

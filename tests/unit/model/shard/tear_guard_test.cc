@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 
 namespace ncclog {

@@ -7,7 +7,7 @@
 
 #include "app/read/read_job.h"
 #include "input/find_inputs.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/paths.h"
 #include "support/replay_samples.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/call_log.h"
 #include "support/plan_of_text.h"
 

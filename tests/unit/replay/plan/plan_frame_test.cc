@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/plan_of_text.h"
 
 namespace ncclog {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "replay/plan/build_plan.h"
 #include "support/call_log.h"
 #include "support/empty_split.h"

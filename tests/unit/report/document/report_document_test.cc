@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "report/document/document.h"
 #include "report/html/html_text.h"
 #include "report/report.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "report/document/report_document.h"
 #include "report/html/figures.h"
 #include "support/markup_check.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/call_log.h"
 #include "support/sample_report.h"
 

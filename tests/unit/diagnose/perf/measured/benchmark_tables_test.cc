@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "diagnose/perf/measured/measurements.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

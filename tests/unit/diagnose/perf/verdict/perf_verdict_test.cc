@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "log/nccl_names.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "support/fact_of.h"
 #include "support/job_from_files.h"
 

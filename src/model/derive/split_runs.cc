@@ -1,10 +1,10 @@
-#include "model/build/split_runs.h"
+#include "model/derive/split_runs.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 

@@ -12,7 +12,7 @@
 #include "log/line/header.h"
 #include "log/line/prefix.h"
 #include "log/messages.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 #include "model/shard/shard.h"
 
 namespace ncclog {

@@ -1,6 +1,6 @@
 // What the job of one run holds, where the logs hold several.
 
-#include "model/build/split_runs.h"
+#include "model/derive/split_runs.h"
 
 #include <gtest/gtest.h>
 

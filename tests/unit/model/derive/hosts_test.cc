@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "log/messages.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -1,6 +1,6 @@
 // When the logs are of several runs, and when it only looks so.
 
-#include "model/build/runs.h"
+#include "model/derive/runs.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -6,13 +6,13 @@
 //       rest:  lines that may be of either
 //
 // The job of a run is built as if nothing else had been read, so whoever judges it sees one run.
-// Which line is whose is said in model/build/run_parts.h.
+// Which line is whose is said in model/derive/run_parts.h.
 
 #pragma once
 
 #include <vector>
 
-#include "model/build/run_parts.h"
+#include "model/derive/run_parts.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -1,6 +1,6 @@
 // Which lines belong to which run.
 
-#include "model/build/run_parts.h"
+#include "model/derive/run_parts.h"
 
 #include <gtest/gtest.h>
 

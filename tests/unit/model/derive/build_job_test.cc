@@ -1,4 +1,4 @@
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "model/build/run_parts.h"
+#include "model/derive/run_parts.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include "log/event.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "model/build/build_job.h"
-#include "model/build/runs.h"
+#include "model/derive/build_job.h"
+#include "model/derive/runs.h"
 
 namespace ncclog {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/build/runs.h"
+#include "model/derive/runs.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@
 #include "log/event.h"
 #include "log/line/header.h"
 #include "log/messages.h"
-#include "model/build/build_job.h"
+#include "model/derive/build_job.h"
 
 namespace ncclog {
 
