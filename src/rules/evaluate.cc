@@ -9,10 +9,6 @@
 #include "diagnose/outcome/outcome.h"
 #include "log/known_messages.h"
 #include "model/derive/split_runs.h"
-#include "rules/causal_order.h"
-#include "rules/final_severity.h"
-#include "rules/host_checks.h"
-#include "rules/judge_runs.h"
 #include "rules/verdict.h"
 
 namespace ncclog {

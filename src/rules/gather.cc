@@ -1,11 +1,10 @@
-#include "rules/gather.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/sorting.h"
 #include "diagnose/hardware/odd_ones.h"
+#include "rules/judge.h"
 
 namespace ncclog {
 namespace {

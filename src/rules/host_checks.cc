@@ -1,5 +1,3 @@
-#include "rules/host_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "base/text.h"
 #include "diagnose/hosts/host_reports.h"
+#include "rules/evaluate.h"
 #include "rules/judge.h"
 
 namespace ncclog {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "rules/gather.h"
-
 namespace ncclog {
 
 // The job as rules ask about it.

@@ -4,7 +4,7 @@
 //   any      yes if one is yes, else unknown if one is unknown, else no
 //   none     no if one is yes, else unknown if one is unknown, else yes
 //   event    no if no kept line matches; unknown if there were more lines than are kept
-//   each     no if nothing is gathered (rules/gather.h)
+//   each     no if nothing is gathered (rules/judge.h)
 //   sequence yes if one process certainly printed the lines in that order
 //
 // Whatever answers yes leaves a hit: the lines and facts by which a finding is shown.
@@ -51,7 +51,7 @@ class JobView {
 
   const std::vector<TableRow>& rows(const JobTable& table);
 
-  /// What the condition gathers (rules/gather.h).
+  /// What the condition gathers (rules/judge.h).
   const FactValue& gathered(const EachCondition& each);
 
   /// Instances of a scope, as instances_of gives them.
@@ -165,5 +165,17 @@ void use_amd_words(std::vector<std::string>& texts);
 /// The finding of a rule that fired at least once: whom it names, what it says, what shows it. Its
 /// `explains` still lists every id of the rule.
 Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings);
+
+// What the rows of a table, or the lines of a message kind, come to: which of them are meant, who is
+// the odd one out, and what they are called.
+//
+//   {each: kernel_event, where: {kind: xid, code: 79}, words: "Xid {code}[ on {host}]"}
+//     → yes, "Xid 79 on node-a; Xid 79 on node-b", both lines, the processes of both GPUs
+//   {each: nvls_support, odd: state, words: "{state}, {alike} others {common}"}
+//     → yes, "not available, 7 others available", the lines of the odd ones
+//
+// The answer is a fact's: it names processes, and is no where nothing is gathered, never unknown.
+
+FactValue gather(const EachCondition& each, JobView& view);
 
 }  // namespace ncclog

@@ -1,5 +1,3 @@
-#include "rules/judge_runs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,6 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
-#include "rules/causal_order.h"
 #include "rules/evaluate.h"
 #include "rules/verdict.h"
 

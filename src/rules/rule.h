@@ -88,7 +88,7 @@ struct WordsClause {
   bool is_optional = false;
 };
 
-/// Rows of a table, or lines of a kind: which are meant, and what they are called (rules/gather.h).
+/// Rows of a table, or lines of a kind: which are meant, and what they are called (rules/judge.h).
 /// {each: kernel_event, where: {kind: xid, code: 79}, words: "Xid {code}[ on {host}]", as: xid}
 /// {each: nvls_support, odd: state, usual: available, words: "{state}, {alike} others {common}"}
 struct EachCondition {
@@ -199,7 +199,7 @@ struct Rule {
   Role role = Role::Advice;
   Scope per = Scope::Job;
   bool last_resort = false;  ///< Judged after the others, where they show no fault.
-  /// As advice, it stays a warning on a job that finished (rules/final_severity.h).
+  /// As advice, it stays a warning on a job that finished (rules/verdict.h).
   bool halves_bandwidth = false;
   /// It is about the runs that the logs hold, so it is judged over all of them together, and not
   /// within each (rules/evaluate.h).

@@ -3,15 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/known_messages.h"
-#include "rules/causal_order.h"
 
 namespace ncclog {
 namespace {
+
+bool explains(const Finding& cause, const Finding& effect) {
+  return std::ranges::find(cause.explains, effect.id) != cause.explains.end();
+}
+
+void explain_same_ranks(std::vector<Finding>& findings) {
+  for (Finding& cause : findings) {
+    for (const Finding& effect : findings) {
+      const auto& wanted = cause.explains_same_ranks;
+      const bool meant = std::ranges::find(wanted, effect.id) != wanted.end();
+      // It names ranks, and all of them are among those of the cause.
+      if (meant && !effect.ranks.empty() && std::ranges::includes(cause.ranks, effect.ranks)) {
+        cause.explains.push_back(effect.id);
+      }
+    }
+    cause.explains_same_ranks.clear();
+  }
+}
 
 /// A quotation is open at that place, and closed after it.
 bool is_quoted(std::string_view message, size_t at) {
@@ -92,6 +114,83 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
 }
 
 }  // namespace
+
+Severity final_severity(const Finding& finding, const Rule& rule, const Job& job,
+                        const Overlay* overlay) {
+  if (overlay != nullptr && overlay->severity) return *overlay->severity;
+  const HostCheck& check = finding.host_check;
+  if (check.is_against_finding) return Severity::Info;
+  const bool finished = outcome_of(job).job.state == EndState::Finished;
+  if (check.answer == HostCheck::Answer::Shown) {
+    const bool has_logs = job.losses.lines > 0;
+    if (has_logs && finished) return Severity::Info;
+    return has_logs ? std::max(*rule.host.alone, Severity::Warning) : *rule.host.alone;
+  }
+  // Who says that it was slow asks for just this advice.
+  const bool did_its_work = job.stated ? job.stated == StatedOutcome::Finished : finished;
+  const bool is_cheap_advice =
+      rule.role == Role::Advice && rule.severity == Severity::Warning && !rule.halves_bandwidth;
+  return did_its_work && (rule.last_resort || is_cheap_advice) ? Severity::Info : rule.severity;
+}
+
+bool is_meant(const Overlay& overlay, const Finding& finding) {
+  const auto means_all = [](const auto& names, const std::vector<ValueTest>& tests) {
+    const auto passes_all = [&](const auto& name) { return passes(FactValue{name}, tests); };
+    return tests.empty() || (!names.empty() && std::ranges::all_of(names, passes_all));
+  };
+  return overlay.rule == finding.id && means_all(finding.hosts, overlay.host) &&
+         means_all(finding.ranks, overlay.rank);
+}
+
+std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings,
+                                            const Finding& cause) {
+  std::set<std::string_view> known = {cause.id};
+  std::vector<const Finding*> open = {&cause};
+  std::vector<const Finding*> result;
+  while (!open.empty()) {
+    const Finding& from = *open.back();
+    open.pop_back();
+    for (const Finding& next : findings) {
+      if (!explains(from, next) || !known.insert(next.id).second) continue;
+      open.push_back(&next);
+      result.push_back(&next);
+    }
+  }
+  return result;
+}
+
+std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
+  explain_same_ranks(findings);
+  for (Finding& finding : findings) {
+    std::erase_if(finding.explains, [&](const std::string& id) {
+      return id == finding.id || std::ranges::find(findings, id, &Finding::id) == findings.end();
+    });
+  }
+  // The worst severity of a finding and all that follows from it.
+  std::map<std::string, Severity> weights;
+  for (const Finding& finding : findings) {
+    Severity& worst = weights.emplace(finding.id, finding.severity).first->second;
+    for (const Finding* effect : consequences_of(findings, finding)) {
+      worst = std::min(worst, effect->severity);
+    }
+  }
+  const auto key = [&](const Finding& finding) {
+    const bool is_explained = std::ranges::any_of(
+        findings, [&](const Finding& other) { return explains(other, finding); });
+    // Causes, then advice, then symptoms.
+    return std::make_tuple(is_explained, weights.at(finding.id), finding.severity,
+                           finding.role != Role::Cause, finding.role != Role::Advice,
+                           finding.confidence, std::string_view(finding.id));
+  };
+  std::vector<Finding> result;
+  // Findings that explain each other in a circle are placed as if nothing explained them.
+  while (!findings.empty()) {
+    const auto next = std::ranges::min_element(findings, {}, key);
+    result.push_back(std::move(*next));
+    findings.erase(next);
+  }
+  return result;
+}
 
 std::string without_stop(std::string sentence) {
   if (sentence.ends_with('.')) sentence.pop_back();

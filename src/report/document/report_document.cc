@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "report/text_layout.h"
-#include "rules/causal_order.h"
 #include "rules/verdict.h"
 
 namespace ncclog {

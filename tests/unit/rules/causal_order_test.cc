@@ -1,10 +1,11 @@
-#include "rules/causal_order.h"
+// Law: a finding stands above what follows from it.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "rules/verdict.h"
 
 namespace ncclog::testing {
 namespace {

@@ -1,7 +1,6 @@
-#include "rules/gather.h"
-
 #include <gtest/gtest.h>
 
+#include "rules/judge.h"
 #include "unit/rules/sample_rules.h"
 
 namespace ncclog::testing {

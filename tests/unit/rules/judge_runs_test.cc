@@ -1,7 +1,5 @@
 // What is said of several runs together, and what of each.
 
-#include "rules/judge_runs.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
