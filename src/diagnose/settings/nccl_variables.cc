@@ -203,7 +203,8 @@ Fault judge_choice(const NcclVariable& variable, std::string_view value) {
 }
 
 Fault judge_level(const NcclVariable& variable, std::string_view value) {
-  std::string levels = "LOC|NVL|NVB|C2C|PIX|PXB|P2C|PXN|PHB|SYS";
+  // XGMI is what builds of RCCL call NVL (src/graph/topo.cc, topoPathTypeStr).
+  std::string levels = "LOC|NVL|XGMI|NVB|C2C|PIX|PXB|P2C|PXN|PHB|SYS";
   if (!variable.values.empty()) levels += fmt::format("|{}", variable.values);
   if (is_digit(value.front()) || is_word_of(value, levels, false)) return std::nullopt;
   const bool lower = is_word_of(value, levels, true);
