@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "diagnose/calls/call_verdict.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/facts/fact.h"
 #include "model/ledger/call_ledger.h"
@@ -52,9 +53,10 @@ std::vector<Lacking> lacking_members(const Job& job, const CallAccount& counts) 
   std::vector<Lacking> lacking;
   size_t equal = 0;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    const auto counted = std::ranges::find(counts.ranks, comm.ranks[r].rank, &LedgerRank::rank);
+    const int number = comm.ranks[r].rank;
+    const auto counted = std::ranges::lower_bound(counts.ranks, number, {}, &LedgerRank::rank);
     const auto shown = shown_calls(job, comm, comm.ranks[r], counts.function);
-    if (counted == counts.ranks.end() || !shown) continue;
+    if (counted == counts.ranks.end() || counted->rank != number || !shown) continue;
     const uint64_t launched = counted->entered;
     if (launched > *shown) lacking.push_back({static_cast<int>(r), launched, *shown});
     if (launched == *shown) ++equal;
@@ -175,11 +177,10 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
   for (const CallAccount& counts : accounts) {
     const CallFront front = front_of(counts);
     if (nth_communicator(job, counts.communicator).id != missing.communicator) continue;
-    const auto member = [&](int m) { return counts.ranks[static_cast<size_t>(m)]; };
     const bool all_alike = std::ranges::all_of(
-        front.ahead, [&](int m) { return member(m).entered == front.furthest; });
+        front.ahead, [&](int m) { return member(counts, m).entered == front.furthest; });
     const bool are_named = std::ranges::all_of(front.behind, [&](int m) {
-      return std::ranges::count(missing.processes, member(m).process) > 0;
+      return std::ranges::count(missing.processes, member(counts, m).process) > 0;
     });
     const bool are_all = front.behind.size() == missing.processes.size() && front.counts_all();
     if (!front.is_open() || !all_alike || !are_named || !are_all) continue;

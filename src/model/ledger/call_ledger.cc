@@ -55,6 +55,7 @@ CallFront front_of(const CallAccount& account) {
   for (const LedgerRank& rank : account.ranks) {
     front.furthest = std::max(front.furthest, rank.entered);
   }
+  if (account.given_up == 0) return front;  // Nobody can have entered less.
   front.front = front_number(account, front.furthest);
   bool is_elsewhere = false;
   for (size_t r = 0; r < account.ranks.size(); ++r) {

@@ -6,11 +6,12 @@
 //   - To our best knowledge, ranks [1] are the lagging ranks … They never joined any collectives
 //
 // From torch/csrc/distributed/c10d/TraceUtils.h. Ranks are those inside the group, and all of them
-// are listed. Each rank whose watchdog fires prints one: the earliest
-// standing of a rank is that of the moment in which the others gave up.
+// are listed. Each rank whose watchdog fires prints a report: the earliest standing of a rank is that
+// of the moment in which the others gave up.
 
-#include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "log/messages.h"
@@ -32,14 +33,16 @@ std::vector<int> ranks_in(std::string_view list) {
 /// What the reports of one group say, by rank in it.
 struct DesyncGroup {
   std::map<int, LedgerRank> ranks;
-  SourceRef line;  ///< That tells who joined, or who did not.
+  std::set<uint64_t> joined;  ///< Numbers of the collectives that ranks joined.
+  SourceRef line;             ///< That tells who joined, or who did not.
 
   void add(std::string_view list, uint64_t entered, bool is_open, SourceRef where) {
     if (!line.is_known()) line = where;
+    if (is_open) joined.insert(entered);
     for (const int number : ranks_in(list)) {
       LedgerRank standing{.rank = number,
                           .coverage = CallCoverage::Counted,
-                          .is_idle = true,
+                          .is_idle = !is_open,
                           .entered = entered,
                           .completed = is_open ? entered - 1 : entered};
       if (is_open) standing.calls.push_back({entered, CallState::TimedOut, nullptr, nullptr});
@@ -47,33 +50,39 @@ struct DesyncGroup {
       if (!is_new && entered < known->second.entered) known->second = standing;
     }
   }
+
+  /// The lines of no rank between 0 and the last one are lost.
+  bool lists_all() const {
+    return !ranks.empty() && ranks.begin()->first == 0 &&
+           ranks.rbegin()->first + 1 == static_cast<int>(ranks.size());
+  }
 };
 
-/// The report names no group: it is that of the work of which the line before it in the same input
-/// tells. Empty: none is known.
-std::string group_before(const Job& job, SourceRef report) {
-  SourceRef last;
-  std::string group;
-  const auto look_at = [&](const auto& said) {
-    const SourceRef where = said.line.where;
-    const bool is_nearer = where.unit == report.unit && where < report && last < where;
-    if (!is_nearer || said.group.empty()) return;
-    last = where;
-    group = said.group;
-  };
-  for (const TimedOutWork& work : timed_out_work(job)) look_at(work);
-  for (const WorkProgress& progress : work_progress(job)) {
-    if (progress.seq) look_at(progress);
+/// Names of groups by the lines on works that name them.
+std::map<SourceRef, std::string_view> groups_by_line(const Job& job) {
+  std::map<SourceRef, std::string_view> groups;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (!work.group.empty()) groups[work.line.where] = work.group;
   }
-  return group;
+  for (const WorkProgress& progress : work_progress(job)) {
+    const bool is_named = progress.seq && !progress.group.empty();
+    if (is_named) groups[progress.line.where] = progress.group;
+  }
+  return groups;
 }
 
 }  // namespace
 
 std::vector<CallAccount> desync_accounts(const Job& job) {
+  // A report names no group: it is that of the work of which the line before it in the same input
+  // tells. Empty: none is known.
+  const std::map<SourceRef, std::string_view> named = groups_by_line(job);
   std::map<std::string, DesyncGroup> groups;
   const auto group_of = [&](const auto& said) -> DesyncGroup& {
-    return groups[group_before(job, said.where())];
+    const auto behind = named.lower_bound(said.where());
+    const bool is_known =
+        behind != named.begin() && std::prev(behind)->first.unit == said.where().unit;
+    return groups[is_known ? std::string(std::prev(behind)->second) : std::string()];
   };
   const auto is_number = [](int64_t number) { return number >= 1; };
   for_each_said<DesyncJoined>(job, [&](const Said<DesyncJoined>& said) {
@@ -94,6 +103,9 @@ std::vector<CallAccount> desync_accounts(const Job& job) {
     CallAccount account{.source = CallSource::Desync, .group = name};
     account.line = group.line;
     account.is_of_all = !name.empty() && is_default_group(name);
+    account.unseen = group.lists_all() ? 0 : 1;
+    // Reports of groups that no line names may be of several.
+    account.is_numbered_alike = !name.empty() || group.joined.size() < 2;
     for (auto& [number, rank] : group.ranks) {
       if (account.is_of_all) rank.process = process_of_rank(job, number);
       account.ranks.push_back(std::move(rank));

@@ -75,10 +75,12 @@ std::vector<CallAccount> ras_accounts(const Job& job) {
     const Communicator& comm = nth_communicator(job, account.communicator);
     const auto launched = launched_by_rank(statements, comm.nranks);
     account.unseen = std::max(0, comm.nranks - static_cast<int>(launched.size()));
+    std::map<int, int> process_of;
+    for (const CommRank& rank : comm.ranks) process_of[rank.rank] = rank.process;
     for (const auto& [number, count] : launched) {
-      const auto rank = std::ranges::find(comm.ranks, number, &CommRank::rank);
+      const auto process = process_of.find(number);
       account.ranks.push_back({.rank = number,
-                               .process = rank == comm.ranks.end() ? -1 : rank->process,
+                               .process = process == process_of.end() ? -1 : process->second,
                                .coverage = CallCoverage::Counted,
                                .entered = count});
     }

@@ -257,16 +257,6 @@ struct WatchedGroup {
   }
 };
 
-/// Who gave up on a work of another group, or on a message, waits there for somebody itself.
-std::set<std::pair<int, int>> waiting_elsewhere(const Job& job, const std::string& group) {
-  std::set<std::pair<int, int>> waiting;
-  for (const TimedOutWork& work : timed_out_work(job)) {
-    if (account_name(work.group) != group || is_point_to_point(work.op))
-      waiting.insert(key_of(work));
-  }
-  return waiting;
-}
-
 /// The communicator of all ranks; -1 if several have as many.
 int communicator_of_all(const Job& job) {
   int found = -1;
@@ -283,8 +273,13 @@ int communicator_of_all(const Job& job) {
 
 std::vector<CallAccount> watchdog_accounts(const Job& job) {
   std::map<std::string, WatchedGroup> groups;
+  // In which groups ranks gave up; nullopt: on a message.
+  std::map<std::pair<int, int>, std::set<std::optional<std::string>>> waits_in;
   for (const TimedOutWork& work : timed_out_work(job)) {
-    if (is_point_to_point(work.op) || work.seq < 0 || work.in_unnamed_group) continue;
+    const bool is_message = is_point_to_point(work.op);
+    waits_in[key_of(work)].insert(is_message ? std::nullopt
+                                             : std::optional(account_name(work.group)));
+    if (is_message || work.seq < 0 || work.in_unnamed_group) continue;
     groups[account_name(work.group)].add(work);
   }
   for (const WorkProgress& progress : work_progress(job)) {
@@ -303,8 +298,11 @@ std::vector<CallAccount> watchdog_accounts(const Job& job) {
       const int heard = static_cast<int>(account.ranks.size());
       account.unseen = all < 0 ? 1 : std::max(0, all - heard);
     }
-    const auto elsewhere = waiting_elsewhere(job, name);
-    for (LedgerRank& rank : account.ranks) rank.is_idle = !elsewhere.contains(key_of(rank));
+    // Who gave up on a work of another group, or on a message, waits there for somebody itself.
+    for (LedgerRank& rank : account.ranks) {
+      rank.is_idle = std::ranges::all_of(waits_in[key_of(rank)],
+                                         [&](const auto& where) { return where == name; });
+    }
     accounts.push_back(std::move(group.account));
   }
   return accounts;

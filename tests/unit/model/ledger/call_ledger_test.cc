@@ -105,6 +105,17 @@ const FrontCase kFronts[] = {
      "\t     [1] finished collective #8, but didn't join collective #9 (count from 1)\n"
      "\t   - [0, 1, 2] joined but didn't finish collective #9 (count from 1)\n",
      "front 8, behind 1, ahead 0,2"},
+    {"desync reports of groups that no line names may be of several", CallSource::Desync,
+     "\t   - [0, 1, 2, 3] joined but didn't finish collective #9 (count from 1)\n"
+     "\t   - [0, 1] joined but didn't finish collective #5 (count from 1)\n",
+     "front 5"},
+    {"watchdogs: before call 0 nobody is behind", CallSource::Watchdog,
+     "[rank0]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught "
+     "collective "
+     "operation timeout: WorkNCCL(SeqNum=0, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, "
+     "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n" +
+         watchdog(1, 0, 0, 0),
+     "front 0"},
     {"watchdogs: nobody gave up", CallSource::Watchdog, three_ranks(3, 3, 2).text(), "no account"},
 };
 
