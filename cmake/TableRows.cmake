@@ -20,12 +20,15 @@ function(make_table_rows table output)
   file(CONFIGURE OUTPUT ${output} CONTENT "// Made of ${name} by cmake/TableRows.cmake.\n${rows}" @ONLY)
 endfunction()
 
-# The first words of a table's rows, as enumerators.
-function(make_table_enumerators table output)
+# The first word of each row of a table, within `text`, where it says \\0: "\\0," makes
+# enumerators.
+function(make_table_names table text output)
   file(STRINGS ${table} rows REGEX "^[^# ]")
-  list(TRANSFORM rows REPLACE " .*" ",")
-  list(JOIN rows "\n" enumerators)
+  list(TRANSFORM rows REPLACE " .*" "")
+  # Not a list: a semicolon of the text would mean something.
+  string(REPLACE ";" "\n" rows "${rows}")
+  string(REGEX REPLACE "[^\n]+" "${text}" rows "${rows}")
   get_filename_component(name ${table} NAME)
   file(CONFIGURE OUTPUT ${output}
-       CONTENT "// Made of ${name} by cmake/TableRows.cmake.\n${enumerators}\n" @ONLY)
+       CONTENT "// Made of ${name} by cmake/TableRows.cmake.\n${rows}\n" @ONLY)
 endfunction()

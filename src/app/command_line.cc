@@ -24,26 +24,7 @@
 namespace ncclog {
 
 // Each in its command's file.
-void declare_analyze(CommandRow& command);     ///< app/commands/analyze.cc
-void declare_report(CommandRow& command);      ///< app/commands/report.cc
-void declare_diff(CommandRow& command);        ///< app/commands/show_count_diff.cc
-void declare_show(CommandRow& command);        ///< app/commands/show_count_diff.cc
-void declare_perf(CommandRow& command);        ///< app/commands/perf.cc
-void declare_scan(CommandRow& command);        ///< app/commands/scan.cc
-void declare_cluster(CommandRow& command);     ///< app/commands/cluster.cc
-void declare_count(CommandRow& command);       ///< app/commands/show_count_diff.cc
-void declare_export(CommandRow& command);      ///< app/commands/export.cc
-void declare_replay(CommandRow& command);      ///< app/commands/replay.cc
-void declare_doctor(CommandRow& command);      ///< app/commands/doctor.cc
-void declare_run(CommandRow& command);         ///< app/commands/run.cc
-void declare_env(CommandRow& command);         ///< app/commands/env.cc
-void declare_explain(CommandRow& command);     ///< app/commands/analyze.cc
-void declare_rules(CommandRow& command);       ///< app/commands/rules.cc
-void declare_messages(CommandRow& command);    ///< app/commands/rules.cc
-void declare_expect(CommandRow& command);      ///< app/commands/rules.cc
-void declare_help(CommandRow& command);        ///< app/help.cc
-void declare_man(CommandRow& command);         ///< app/help.cc
-void declare_completion(CommandRow& command);  ///< app/help.cc
+#include "app/command_declarations.inc"
 
 namespace {
 
@@ -58,13 +39,10 @@ constexpr NamedCommand kCommands[] = {
 #include "app/commands.inc"
 };
 
-/// Of each, in the order of the table.
+/// What declares each of them.
 constexpr void (*kDeclare[])(CommandRow& command) = {
-    declare_analyze,  declare_report, declare_perf,    declare_count,  declare_scan,
-    declare_cluster,  declare_diff,   declare_show,    declare_export, declare_env,
-    declare_doctor,   declare_run,    declare_explain, declare_replay, declare_rules,
-    declare_messages, declare_expect, declare_help,    declare_man,    declare_completion};
-static_assert(std::size(kDeclare) == std::size(kCommands));
+#include "app/command_functions.inc"
+};
 
 }  // namespace
 

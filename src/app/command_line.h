@@ -3,9 +3,9 @@
 //   ncclog analyze logs/ -q
 //   → flags of all commands declared, configuration file read, words parsed, row "analyze" run
 //
-// One row per command: adding one is writing its file in app/commands/ and its examples in
-// app/texts/, its row in app/commands.table and its function in app/command_line.cc. Help, man
-// pages, completions and the configuration file know it then.
+// One row per command: adding one is writing its file in app/commands/, its examples in app/texts/
+// and its row in app/commands.table. Help, man pages, completions and the configuration file know
+// it then.
 
 #pragma once
 
