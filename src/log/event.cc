@@ -105,9 +105,9 @@ Event moved(const Event& event, std::string_view from, std::string_view to) {
 }
 
 bool may_start_unit(std::string_view line) {
-  const auto header = parse_nccl_header(line);
+  const Header header = parse_header(line);
   // Only INFO: a WARN may be the end of a header that was wrapped behind its file and line.
-  return header && header->level == Level::Info && !header->host.empty();
+  return header.level == Level::Info && !header.host.empty();
 }
 
 // Errors in words that no wording knows.
@@ -289,8 +289,9 @@ std::optional<std::string_view> rest_of_record(std::string_view line, std::strin
 
 /// True if held_ and `text` are a header that neither is alone.
 bool RecordJoiner::completes_header(std::string_view text) const {
-  const auto header = parse_nccl_header(std::string(trim(held_)) + ' ' + std::string(text));
-  return header && !header->host.empty() && !header->message.empty();
+  const std::string joined = std::string(trim(held_)) + ' ' + std::string(text);
+  const Header header = parse_header(joined);
+  return !header.host.empty() && !header.message.empty();
 }
 
 /// Takes the line in if held_ and it are a message that neither is alone. A terminal cuts words

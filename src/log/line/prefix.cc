@@ -211,8 +211,8 @@ bool take_signs(char letter, Attempt& it) {
     case '_':  // Blanks, or none.
       scan.blanks();
       return true;
-    default:  // 'z': one blank, or the end.
-      return scan.skip(' ') || scan.done();
+    default:  // 'z': one blank, or the end, or an NCCL line that is quoted without its process.
+      return scan.skip(' ') || scan.done() || scan.rest().starts_with("NCCL ");
   }
 }
 
@@ -352,6 +352,8 @@ bool begins_message(std::string_view text) {
                                           "NCCL WARN",
                                           "NCCL TRACE",
                                           "NCCL CALL",
+                                          "NCCL ABORT",
+                                          "NCCL DIAG",
                                           "{\""};
   if (trim(text).empty() || begins_cpp_record(text)) return true;
   return starts_with_one_of(text, kStarts);
