@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "log/line/line_time.h"
 #include "log/line/scanner.h"
 
 namespace ncclog {
@@ -607,6 +608,22 @@ void take_bold(Header& header) {
   header.message = text.substr(0, text.size() - kBold.size());
 }
 
+// Beginnings of other processes' records inside a line.
+
+/// Where the digits that begin at `from` end.
+size_t digits_end(std::string_view text, size_t from) {
+  while (from < text.size() && is_digit(text[from])) ++from;
+  return from;
+}
+
+/// ":4121:4188 [3" at `at`.
+bool names_process(std::string_view text, size_t at) {
+  const size_t pid = digits_end(text, at + 1);
+  if (pid == at + 1 || pid == text.size() || text[pid] != ':') return false;
+  const size_t tid = digits_end(text, pid + 1);
+  return tid > pid + 1 && text.substr(tid).starts_with(" [") && digits_end(text, tid + 2) > tid + 2;
+}
+
 }  // namespace
 
 std::string_view to_string(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
@@ -651,6 +668,39 @@ bool is_header_stub(std::string_view line) {
   if (line.ends_with(" NCCL")) line.remove_suffix(5);
   Header header;
   return read_left(trim(line), header);
+}
+
+bool holds_process(std::string_view text) {
+  for (size_t at = text.find(':'); at != text.npos; at = text.find(':', at + 1)) {
+    if (at > 0 && is_host_char(text[at - 1]) && names_process(text, at)) return true;
+  }
+  return false;
+}
+
+size_t find_task_tag(std::string_view text, bool from_begin) {
+  for (size_t at = text.find('[', from_begin ? 0 : 1); at != text.npos;
+       at = text.find('[', at + 1)) {
+    // Behind a blank or a mark it may follow a launcher's own prefix.
+    const char before = at == 0 ? '_' : text[at - 1];
+    if (!is_word(before) && before != '/' && before != '.') continue;
+    size_t number = at + 1;
+    while (number < text.size() && is_alpha(text[number])) ++number;
+    if (number == at + 1) continue;
+    const size_t end = digits_end(text, number);
+    if (end > number && text.substr(end).starts_with("]:")) return at;
+  }
+  return text.npos;
+}
+
+bool is_interrupted(std::string_view host, std::string_view known) {
+  if (host.size() <= known.size()) return false;
+  size_t same = 0;
+  while (same < known.size() && host[same] == known[same]) ++same;
+  if (same == 0 || same == known.size() || !host.ends_with(known.substr(same))) return false;
+  // Letters on both sides, or letters written between them: "worker-12" is no torn "worker-2".
+  const std::string_view inside = host.substr(same, host.size() - known.size());
+  const bool in_word = is_alpha(known[same - 1]) && is_alpha(known[same]);
+  return in_word || std::ranges::any_of(inside, is_alpha);
 }
 
 }  // namespace ncclog

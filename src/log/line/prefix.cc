@@ -13,6 +13,7 @@
 #include <array>
 #include <bit>
 
+#include "log/line/line_time.h"
 #include "log/line/scanner.h"
 
 namespace ncclog {

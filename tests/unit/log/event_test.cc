@@ -1,4 +1,4 @@
-#include "log/event.h"
+#include "log/event_reader.h"
 
 #include <gtest/gtest.h>
 

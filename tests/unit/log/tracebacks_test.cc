@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "log/messages.h"
 
 namespace ncclog {
