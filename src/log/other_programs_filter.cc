@@ -56,7 +56,7 @@ namespace {
 constexpr size_t kLongest = 4096;
 
 bool holds_record(std::string_view line, std::string_view) {
-  return parse_framework_header(line).has_value();
+  return parse_header(line).level != Level::None;
 }
 bool holds_process_mark(std::string_view line, std::string_view) { return holds_process(line); }
 bool holds_task(std::string_view line, std::string_view) {
@@ -236,9 +236,10 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
     const Prefix prefix = parse_prefix(line);
     const bool is_all = prefix.length > 0 && prefix.length == line.size();
     if (is_all || names_somebody(prefix) || begins_with_remnant(line)) return true;
-    if (may_begin_python_record(line, prefix.length) && parse_framework_header(line)) return true;
+    if (may_begin_python_record(line, prefix.length) && parse_header(line).level != Level::None)
+      return true;
     message = trim(line.substr(prefix.length));
-  } else if (may_begin_python_record(message, 0) && parse_framework_header(line)) {
+  } else if (may_begin_python_record(message, 0) && parse_header(line).level != Level::None) {
     return true;
   }
   const auto blank = std::ranges::find_if(message, is_blank);

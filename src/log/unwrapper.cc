@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "log/event.h"
+#include "log/line/line_time.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
 
@@ -316,7 +317,7 @@ std::string_view without_line_end(std::string_view text) {
 
 void Unwrapper::add(const Line& line) {
   // A log may be cut here, and then nobody would know of the half that is held.
-  if (is_holding_ && may_start_unit(line.text)) flush();
+  if (is_holding() && may_start_unit(line.text)) flush();
   if (may_be_collector_json(line.text) && read_json(line.text)) return add_record(line);
   bool is_partial = false;
   const size_t tag = cri_tag_length(line.text, is_partial);
@@ -364,33 +365,27 @@ void Unwrapper::add_record(const Line& line) {
 /// Completes or begins a line whose process's own text starts behind `prefix` bytes.
 void Unwrapper::add_part(const Line& line, size_t prefix, bool is_partial, int lines) {
   const bool is_stderr = line.text.substr(0, prefix).find(" stderr ") != line.text.npos;
-  Half& half = halves_[is_stderr ? 1 : 0];
-  if (!half.held) {
+  HeldRecord& half = halves_[is_stderr ? 1 : 0];
+  if (half.pieces == 0) {
     if (!is_partial) return receive_(line, lines);
-    half = {std::string(line.text), line, 0, true};
-  } else {
-    const size_t room = kMaxWrappedBytes - std::min(kMaxWrappedBytes, half.text.size());
-    half.text += line.text.substr(prefix, room);
+    return half.hold(line, lines);
   }
+  const size_t room = kMaxWrappedBytes - std::min(kMaxWrappedBytes, half.text.size());
+  half.text += line.text.substr(prefix, room);
   half.lines += lines;
-  is_holding_ = true;
   if (!is_partial) hand_on(half);
 }
 
-void Unwrapper::hand_on(Half& half) {
-  half.held = false;
-  is_holding_ = halves_[0].held || halves_[1].held;
-  Line line = half.first;
-  line.text = half.text;
-  line.has_control = line.has_high = true;
-  receive_(line, half.lines);
+void Unwrapper::hand_on(HeldRecord& half) {
+  half.pieces = 0;
+  receive_(half.record(), half.lines);
 }
 
 void Unwrapper::flush() {
   // As they began: a half whose end never came stands where its first part stood.
   const bool stdout_first = halves_[0].first.offset <= halves_[1].first.offset;
   for (const size_t i : {stdout_first ? 0 : 1, stdout_first ? 1 : 0}) {
-    if (halves_[i].held) hand_on(halves_[i]);
+    if (halves_[i].pieces > 0) hand_on(halves_[i]);
   }
 }
 

@@ -49,6 +49,30 @@ inline bool may_be_collector_json(std::string_view line) {
 /// message. `record` is overwritten; its strings are reused.
 bool read_collector_json(std::string_view line, CollectorLine& record);
 
+/// The beginning of a record of which more may come.
+struct HeldRecord {
+  std::string text;
+  Line first;      ///< Its first line; `text` is unused.
+  int lines = 0;   ///< Input lines that it stands for so far.
+  int pieces = 0;  ///< Lines that it consists of; 0: nothing is held.
+
+  /// Holds the line, at most so many bytes of it.
+  void hold(const Line& line, int count, size_t most = std::string_view::npos) {
+    text.assign(line.text.substr(0, most));
+    first = line;
+    lines = count;
+    pieces = 1;
+  }
+
+  /// As a line, valid as long as `text`.
+  Line record() const {
+    Line line = first;
+    line.text = text;
+    line.has_control = line.has_high = true;
+    return line;
+  }
+};
+
 /// Hands on the lines that processes printed. Not copyable: it holds halves of lines.
 class Unwrapper {
  public:
@@ -61,11 +85,11 @@ class Unwrapper {
   Unwrapper& operator=(const Unwrapper&) = delete;
 
   /// True if the beginning of a line waits for its end.
-  bool is_holding() const { return is_holding_; }
+  bool is_holding() const { return halves_[0].pieces + halves_[1].pieces > 0; }
 
   /// False for nearly every line that no collector wrapped: it may be handed on as it is.
   bool concerns(std::string_view line) const {
-    return is_holding_ || may_be_collector_json(line) ||
+    return is_holding() || may_be_collector_json(line) ||
            (line.size() > kShortestStamp && line[4] == '-' && line[10] == 'T');
   }
 
@@ -78,26 +102,19 @@ class Unwrapper {
  private:
   static constexpr size_t kShortestStamp = 20;  ///< Of "2026-01-05T12:00:00Z".
 
-  /// The beginning of a line whose end the collector has not written yet.
-  struct Half {
-    std::string text;  ///< With the prefix of its first part.
-    Line first;        ///< Its first line; `text` is unused.
-    int lines = 0;     ///< Input lines that it stands for so far.
-    bool held = false;
-  };
-
   bool read_json(std::string_view line);
   void add_record(const Line& line);
   void add_part(const Line& line, size_t prefix, bool is_partial, int lines);
-  void hand_on(Half& half);
+  void hand_on(HeldRecord& half);
   void flush();
 
   Receiver receive_;
-  CollectorLine record_;        ///< The record being taken apart.
-  std::string piece_;           ///< The line of it that is handed on.
-  std::string plain_;           ///< The same without its ANSI codes.
-  std::array<Half, 2> halves_;  ///< Of stdout, where none is named too, and of stderr.
-  bool is_holding_ = false;     ///< One of them is held.
+  CollectorLine record_;  ///< The record being taken apart.
+  std::string piece_;     ///< The line of it that is handed on.
+  std::string plain_;     ///< The same without its ANSI codes.
+  /// Lines whose ends the collector has not written yet: of stdout, where none is named too, and of
+  /// stderr.
+  std::array<HeldRecord, 2> halves_;
 };
 
 }  // namespace ncclog

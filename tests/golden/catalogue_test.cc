@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "input/find_inputs.h"
 #include "input/line_reader.h"
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "support/paths.h"
 #include "support/process.h"
 

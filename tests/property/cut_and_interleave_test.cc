@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "log/line/prefix.h"
 #include "model/derive/build_job.h"
 #include "model/shard/read_log.h"

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "bench/log_generator.h"
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "log/iteration_marker.h"
 #include "log/known_messages.h"
 #include "log/line/header.h"

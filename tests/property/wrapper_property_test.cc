@@ -47,12 +47,12 @@ Voices read_voices(const std::string& name) {
     std::string plain;
     read_unit({0, 0, 0, 0, true}, paths[i], {}, [&](const Line& line) {
       const std::string_view text = strip_ansi(line.text, plain);
-      const auto header = parse_nccl_header(text);
-      const bool named = header && !header->host.empty();
-      Voice& voice = voices[named ? fmt::format("{}:{}", header->host, header->pid)
-                                  : fmt::format("file {}", i)];
+      const Header header = parse_header(text);
+      const bool named = !header.host.empty();
+      Voice& voice =
+          voices[named ? fmt::format("{}:{}", header.host, header.pid) : fmt::format("file {}", i)];
       voice.lines.emplace_back(text);
-      if (named) voice.task.pid = header->pid;
+      if (named) voice.task.pid = header.pid;
     });
   }
   Voices list;
@@ -242,8 +242,8 @@ void expect_same(const UnwrappedJob& expected, const std::string& text, const st
 /// Whether a form that looks like ordinary output may be put in front of `line`.
 bool announces_itself(std::string_view line) {
   if (line.empty() || line.find("\"MESSAGE\" :") != line.npos) return false;
-  const auto header = parse_nccl_header(line);
-  return header ? !header->host.empty() : begins_record(line);
+  const Header header = parse_header(line);
+  return is_nccl(header) ? !header.host.empty() : begins_record(line);
 }
 
 /// Records of these logs span lines, which have to stay together. In healthy-coll-iterations

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "model/derive/build_job.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan_frame.h"

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "import/document.h"
 #include "input/input_walk.h"
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/calls.h"

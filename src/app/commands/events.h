@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/output.h"
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "model/flight_recorder.h"
 #include "report/tables/table.h"
 

@@ -13,7 +13,7 @@
 #include "diagnose/perf/verdict/perf_verdict.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "model/calls.h"
 #include "model/derive/build_job.h"
 

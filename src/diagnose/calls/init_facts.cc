@@ -23,7 +23,6 @@
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "log/event.h"
 #include "log/messages.h"
 #include "model/job.h"
 #include "model/ledger/watchdog_works.h"

@@ -480,11 +480,10 @@ std::optional<Change> change_after(const Job& job, int process,
   const auto line =
       other_device_line(job.logs[static_cast<size_t>(last.log)], section->completed, last.cuda_dev);
   if (!line) return std::nullopt;
-  const auto header = parse_nccl_header(line->text);
   Change change{process, own.back().communicator, false, {}, {}};
   change.what = fmt::format("{} initialised communicator {} on {} and went on with GPU {}",
                             name_of(job, process), nth_communicator(job, change.communicator).id,
-                            gpu_of(last), header->cuda_dev);
+                            gpu_of(last), parse_header(line->text).cuda_dev);
   change.lines = {line_at(job, speaker, section->completed), *line};
   // The rank waited in the store for a group's second or later communicator.
   for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, [&](const Record& record) {

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/text.h"
+#include "log/line/line_time.h"
 #include "log/line/scanner.h"
 
 namespace ncclog {
+namespace {
 
 // Records of PyTorch's loggers.
-
-namespace {
 
 constexpr size_t kLongestName = 120;  ///< Of a source file or a process group's description.
 
@@ -140,29 +141,6 @@ size_t next_record(std::string_view message) {
   return message.size();
 }
 
-/// Completes a header whose record was found between `left` and `message`.
-Header finish(Header header, std::string_view left, std::string_view message) {
-  const int rank = take_rank_before(left);
-  header.level = Level::Framework;
-  header.prefix = parse_prefix(left);
-  const TqdmBar bar = parse_progress_bar(left.substr(header.prefix.length));
-  if (bar.length > 0) header.prefix.progress_title = bar.title;
-  header.unexplained = trim(left.substr(header.prefix.length + bar.length));
-  if (rank >= 0) header.prefix.rank = rank;
-  header.message = message.substr(0, next_record(message));
-  while (take_group_tag(header)) continue;
-  return header;
-}
-
-std::optional<Header> find_cpp_record(std::string_view line) {
-  for (size_t at = line.find('['); at != line.npos; at = line.find('[', at + 1)) {
-    Scanner scan(line.substr(at));
-    Header header;
-    if (read_cpp_record(scan, header)) return finish(header, line.substr(0, at), scan.rest());
-  }
-  return std::nullopt;
-}
-
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 /// Two bytes tell most lines from a record of Python's or glog's: "E0105", "[2026", "ERROR".
@@ -183,72 +161,69 @@ bool names_framework(std::string_view line) {
   return line.find("torch") != line.npos || line.find(".cpp:") != line.npos;
 }
 
-/// Records of Python's loggers stand at the start of the line, behind prefixes only.
-std::optional<Header> find_python_record(std::string_view line) {
-  constexpr bool (*kForms[])(Scanner&, Header&) = {read_glog_record, read_stamped_python_record,
-                                                   read_basic_python_record};
-  if (!names_framework(line)) return std::nullopt;
-  const size_t end = places_end(line, parse_prefix(line).length);
-  for (size_t at = 0; at < end; ++at) {
-    if (!may_begin_record(line.substr(at))) continue;
-    for (const auto read : kForms) {
-      Scanner scan(line.substr(at));
-      Header header;
-      if (read(scan, header)) return finish(header, line.substr(0, at), scan.rest());
-    }
-  }
-  return std::nullopt;
-}
+using ReadRecord = bool (*)(Scanner&, Header&);
+constexpr ReadRecord kCppForms[] = {read_cpp_record};
+constexpr ReadRecord kPythonForms[] = {read_glog_record, read_stamped_python_record,
+                                       read_basic_python_record};
 
-}  // namespace
-
-bool may_begin_python_record(std::string_view line, size_t prefix) {
-  if (line.empty()) return false;
-  const size_t end = places_end(line, prefix);
-  for (size_t at = 0; at < end; ++at) {
-    if (may_begin_record(line.substr(at))) return names_framework(line);
+/// Reads the record of one of `forms` that begins at `at`; false, and `header` is as it was, if
+/// none does.
+bool read_record_at(std::string_view line, size_t at, std::span<const ReadRecord> forms,
+                    Header& header) {
+  for (const auto read : forms) {
+    Scanner scan(line.substr(at));
+    if (!read(scan, header)) continue;
+    header.level = Level::Framework;
+    header.unexplained = line.substr(0, at);
+    header.message = scan.rest().substr(0, next_record(scan.rest()));
+    while (take_group_tag(header)) continue;
+    return true;
   }
   return false;
 }
 
-std::optional<Header> parse_framework_header(std::string_view line) {
-  if (auto header = find_cpp_record(line)) return header;
-  return find_python_record(line);
+/// Reads the record of PyTorch that `line` holds, whose prefixes have so many bytes: C++ records
+/// stand anywhere, those of Python's loggers at the start of the line, behind prefixes only.
+bool find_framework_record(std::string_view line, size_t prefix, Header& header) {
+  for (size_t at = line.find('['); at != line.npos; at = line.find('[', at + 1)) {
+    if (read_record_at(line, at, kCppForms, header)) return true;
+  }
+  if (!names_framework(line)) return false;
+  const size_t end = places_end(line, prefix);
+  for (size_t at = 0; at < end; ++at) {
+    if (may_begin_record(line.substr(at)) && read_record_at(line, at, kPythonForms, header))
+      return true;
+  }
+  return false;
 }
 
 // NCCL's headers, from the anchor leftwards.
 
-namespace {
-
-struct LevelWord {
-  std::string_view word;
-  Level level;
-};
-constexpr LevelWord kLevelWords[] = {
-    {"INFO", Level::Info}, {"WARN", Level::Warn},   {"TRACE", Level::Trace},
-    {"CALL", Level::Call}, {"ABORT", Level::Abort}, {"DIAG", Level::Diag},
-};
+/// In the order of the enum.
+constexpr std::string_view kLevelNames[] = {"VERSION", "WARN", "INFO",      "TRACE", "CALL",
+                                            "ABORT",   "DIAG", "FRAMEWORK", ""};
+/// What stands behind "NCCL ", the most frequent ones first.
+constexpr Level kAnchoredLevels[] = {Level::Info, Level::Warn,  Level::Trace,
+                                     Level::Call, Level::Abort, Level::Diag};
 constexpr std::string_view kFatal = "[FATAL ERROR]: ";  ///< RCCL, from ROCm 7.2 on.
 constexpr size_t kLongestHost = 255;  ///< A host name is no longer (RFC 1123); torn bytes may be.
 
-/// Where "NCCL <LEVEL>" stands and what it is.
-struct Anchor {
-  size_t begin = 0;  ///< Of "NCCL ".
-  size_t end = 0;    ///< Behind the level word and the blank after it.
-  Level level = Level::None;
-};
-
-/// The anchor at `begin`, whatever stands before it.
-std::optional<Anchor> anchor_at(std::string_view line, size_t begin) {
+/// The level of "NCCL <LEVEL>" at `begin`, where "NCCL " stands; None if no level follows.
+Level level_at(std::string_view line, size_t begin) {
   const std::string_view rest = line.substr(begin + kAnchor.size());
-  for (const LevelWord& candidate : kLevelWords) {
-    if (!rest.starts_with(candidate.word)) continue;
-    const size_t after = candidate.word.size();
-    if (after < rest.size() && !is_blank(rest[after])) continue;
-    const size_t end = begin + kAnchor.size() + after;
-    return Anchor{begin, std::min(end + 1, line.size()), candidate.level};
+  for (const Level level : kAnchoredLevels) {
+    const std::string_view name = kLevelNames[static_cast<size_t>(level)];
+    if (!rest.starts_with(name)) continue;
+    if (rest.size() == name.size() || is_blank(rest[name.size()])) return level;
   }
-  return std::nullopt;
+  return Level::None;
+}
+
+/// Notes the level that stands behind the anchor at `begin`, and the message.
+void note_level(std::string_view line, size_t begin, Level level, Header& header) {
+  const size_t end = begin + kAnchor.size() + kLevelNames[static_cast<size_t>(level)].size();
+  header.level = level;
+  header.message = line.substr(std::min(end + 1, line.size()));
 }
 
 /// Where "NCCL " stands next. Names of GPUs, NICs and paths begin with N too, so whole blocks are
@@ -268,18 +243,13 @@ size_t find_mark(std::string_view line, size_t from) {
   return line.find(kAnchor, from);
 }
 
-std::optional<Anchor> find_anchor(std::string_view line) {
-  std::optional<Anchor> glued;
+/// Where the first "NCCL <LEVEL>" stands that begins a record for certain, since it is not glued to
+/// a word; npos if none does.
+size_t find_anchor(std::string_view line) {
   for (size_t at = find_mark(line, 0); at != line.npos; at = find_mark(line, at + 1)) {
-    const auto anchor = anchor_at(line, at);
-    // Behind a blank it surely begins a record; glued to a word it may be part of one.
-    if (anchor && (at == 0 || is_blank(line[at - 1]))) return anchor;
-    if (anchor && !glued) glued = anchor;
+    if ((at == 0 || is_blank(line[at - 1])) && level_at(line, at) != Level::None) return at;
   }
-  // "[1,3]<stdout>:NCCL INFO …": quoted without its process, behind a prefix that ends with no
-  // blank.
-  if (glued && parse_prefix(line.substr(0, glued->begin)).length != glued->begin) glued.reset();
-  return glued;
+  return line.npos;
 }
 
 /// Reads digits that end before `end`, leftwards; returns where they begin.
@@ -403,28 +373,14 @@ bool read_location(std::string_view text, Header& header) {
   return true;
 }
 
-/// Reads what stands before a record whose host, if it names one, is in `header`.
-void read_prefix(std::string_view text, Header& header) {
-  header.prefix = parse_prefix(text);
-  std::string_view rest = text.substr(header.prefix.length);
-  // "w1: w1:900:950 [0] NCCL INFO …" of pdsh: whatever the name looks like, a process has it.
-  const size_t host = header.host.size();
-  if (host > 0 && rest.starts_with(header.host) && rest.substr(host) == ": ") {
-    header.prefix.host = rest.substr(0, host);
-    header.prefix.length = text.size();
-    rest = {};
-  }
-  header.unexplained = trim(rest);
-}
-
 /// What stands left of the anchor where the process is not named: people quote lines without it.
 void read_nameless(std::string_view left, Header& header) {
+  header.unexplained = left;
   const size_t bracket = left.rfind('[');
   const size_t blank = left.find("] ", std::min(bracket, left.size()));
-  const bool has_device = blank != left.npos && device_length(left.substr(bracket), header) > 0;
-  read_prefix(has_device ? left.substr(0, bracket) : left, header);
-  const std::string_view rest = has_device ? left.substr(blank + 1) : header.unexplained;
-  if (read_location(rest, header) && !has_device) header.unexplained = {};
+  if (blank == left.npos || device_length(left.substr(bracket), header) == 0) return;
+  header.unexplained = left.substr(0, bracket);
+  read_location(left.substr(blank + 1), header);
 }
 
 /// Reads what stands left of the anchor: the rightmost host:pid:tid wins, since times such as
@@ -439,7 +395,7 @@ bool read_left(std::string_view left, Header& header) {
     while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
     rest.remove_prefix(device_length(rest, header));
     const bool has_location = read_location(rest, header);
-    if (*host > 0) read_prefix(left.substr(0, *host), header);
+    header.unexplained = left.substr(0, *host);
     return has_location || rest.empty();
   }
   if (!left.empty()) read_nameless(left, header);
@@ -447,7 +403,7 @@ bool read_left(std::string_view left, Header& header) {
 }
 
 /// "node07:4121 " before "NCCL DIAG": reports on the job name no thread (2.31). False, and `header`
-/// is spoilt, if something else stands there.
+/// is as it was, if something else stands there.
 bool read_diag_left(std::string_view left, Header& header) {
   left = trim(left);
   const size_t pid = digits_begin(left, left.size());
@@ -462,7 +418,7 @@ bool read_diag_left(std::string_view left, Header& header) {
   if (is_number || is_clock(left.substr(host))) return false;
   header.host = left.substr(host, length);
   header.pid = *number;
-  if (host > 0) read_prefix(left.substr(0, host), header);
+  header.unexplained = left.substr(0, host);
   return true;
 }
 
@@ -489,11 +445,9 @@ bool read_plain_head(std::string_view line, Header& header) {
       !(scan.number(header.cuda_dev) && header.cuda_dev <= kMostDevice && scan.skip("] ")))
     return false;
   if (!scan.rest().starts_with(kAnchor)) return false;
-  const auto anchor = anchor_at(line, scan.taken());
-  if (!anchor) return false;
-  header.level = anchor->level;
-  header.message = line.substr(anchor->end);
-  return true;
+  const Level level = level_at(line, scan.taken());
+  note_level(line, scan.taken(), level, header);
+  return level != Level::None;
 }
 
 /// Takes "INFO ", "include/socket.h:360 WARN " or RCCL's "[FATAL ERROR]: " off the front.
@@ -518,83 +472,100 @@ bool take_bare_level(std::string_view text, Header& header) {
   return true;
 }
 
-/// "host:pid:tid [dev] INFO …", "host:pid:tid [dev] file:line WARN …": up to 2.3 NCCL does not name
-/// itself, nor does RCCL before "[FATAL ERROR]: ". False, and `header` is spoilt, for everything
-/// else.
+/// "host:pid:tid [dev] INFO …", "host:pid:tid [dev] file:line WARN …" behind the prefix that `header`
+/// has already: up to 2.3 NCCL does not name itself, nor does RCCL before "[FATAL ERROR]: ".
 bool read_old_head(std::string_view line, Header& header) {
   // Most lines of other programs have neither.
   const bool may_be = line.find("] INFO ") != line.npos || line.find(kFatal) != line.npos ||
                       (line.find(" WARN ") != line.npos && line.find("] ") != line.npos);
   if (!may_be) return false;
-  header.prefix = parse_prefix(line);
   std::string_view text = line.substr(header.prefix.length);
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const size_t blank = text.find(' ');
-  if (blank == text.npos || process_before(text, blank, header) != 0) return false;
+  Header old{.prefix = header.prefix};
+  if (blank == text.npos || process_before(text, blank, old) != 0) return false;
   const std::string_view rest = text.substr(blank + 1);
-  const size_t device = device_length(rest, header);
-  return device > 0 && take_bare_level(rest.substr(device), header);
+  const size_t device = device_length(rest, old);
+  if (device == 0 || !take_bare_level(rest.substr(device), old)) return false;
+  header = old;
+  return true;
 }
 
-}  // namespace
-
-std::string_view to_string(Level level) {
-  // In the order of the enum.
-  constexpr std::string_view kNames[] = {"VERSION", "WARN", "INFO",      "TRACE", "CALL",
-                                         "ABORT",   "DIAG", "FRAMEWORK", ""};
-  return kNames[static_cast<size_t>(level)];
+/// "[1,3]<stdout>:NCCL INFO …": quoted without its process, right behind the prefix that `header`
+/// has already. Glued to any other word, an anchor may be part of it.
+bool read_quoted(std::string_view line, Header& header) {
+  const size_t begin = header.prefix.length;
+  if (!line.substr(begin).starts_with(kAnchor)) return false;
+  const Level level = level_at(line, begin);
+  if (level != Level::None) note_level(line, begin, level, header);
+  return level != Level::None;
 }
-
-// Whole lines.
-
-namespace {
 
 /// The header of a line up to a given anchor.
-void read_head(std::string_view line, const Anchor& anchor, Header& header) {
-  const std::string_view left = line.substr(0, anchor.begin);
-  if (anchor.level != Level::Diag || !read_diag_left(left, header)) {
-    header = {};
-    read_left(left, header);
-  }
-  header.level = anchor.level;
-  header.message = line.substr(anchor.end);
+void read_head(std::string_view line, size_t anchor, Header& header) {
+  const std::string_view left = line.substr(0, anchor);
+  const Level level = level_at(line, anchor);
+  if (level != Level::Diag || !read_diag_left(left, header)) read_left(left, header);
+  note_level(line, anchor, level, header);
 }
 
-/// The last record that begins inside `header`'s message: another process wrote it before the first
-/// one's line was finished. nullopt if the message is whole. Notes an anchor without a host.
-std::optional<Header> torn_in_by(Header& header) {
+/// Goes over to the last record that begins inside `header`'s message: another process wrote it
+/// before the first one's line was finished. That is lost, as its message ends in the other one's
+/// header. Notes an anchor without a host.
+void take_last_record(Header& header) {
   std::optional<Header> last;
   std::string_view rest = header.message;
-  while (const auto anchor = find_anchor(rest)) {
+  for (size_t anchor = find_anchor(rest); anchor != rest.npos; anchor = find_anchor(rest)) {
     Header inner;
-    read_head(rest, *anchor, inner);
+    read_head(rest, anchor, inner);
     rest = inner.message;
     if (!inner.host.empty()) last = inner;
     header.anchored_twice |= inner.host.empty();
   }
-  return last;
+  if (!last) return;
+  header = *last;
+  header.torn = true;
 }
 
-/// Reads the header of an NCCL line into a fresh `header`; false, and it is as it was, if the line
-/// has no NCCL anchor.
-bool read_nccl_header(std::string_view line, Header& header) {
-  // Nearly every NCCL line is read by the first of the three.
+/// Reads the record of an NCCL line into a fresh `header`; false, and it is as it was, if the line
+/// has no anchor.
+bool find_nccl_record(std::string_view line, Header& header) {
+  // Nearly every NCCL line is read by the first of the two.
   if (!read_plain_head(line, header)) {
     header = {};
-    const auto anchor = find_anchor(line);
-    if (!anchor) {
-      if (read_old_head(line, header)) return true;
-      header = {};
-      return false;
-    }
-    read_head(line, *anchor, header);
+    const size_t anchor = find_anchor(line);
+    if (anchor == line.npos) return false;
+    read_head(line, anchor, header);
   }
-  // The record that was cut off is lost: its message ends in the other one's header.
-  if (auto whole = torn_in_by(header)) {
-    header = *whole;
-    header.torn = true;
-  }
+  take_last_record(header);
   return true;
+}
+
+// Whole lines.
+
+/// Reads what stands in front of the record, all of which is `unexplained` so far.
+void read_prefix(Header& header) {
+  std::string_view text = header.unexplained;
+  const bool is_framework = header.level == Level::Framework;
+  const int stated = is_framework ? take_rank_before(text) : -1;
+  header.prefix = parse_prefix(text);
+  std::string_view rest = text.substr(header.prefix.length);
+  const size_t host = header.host.size();
+  if (is_framework) {
+    const TqdmBar bar = parse_progress_bar(rest);
+    if (bar.length > 0) header.prefix.progress_title = bar.title;
+    if (stated >= 0) header.prefix.rank = stated;
+    rest.remove_prefix(bar.length);
+  } else if (host > 0 && rest.starts_with(header.host) && rest.substr(host) == ": ") {
+    // "w1: w1:900:950 [0] NCCL INFO …" of pdsh: whatever the name looks like, a process has it.
+    header.prefix.host = rest.substr(0, host);
+    header.prefix.length = text.size();
+    rest = {};
+  }
+  header.unexplained = trim(rest);
+  // "misc/socket.cc:57 NCCL WARN …", quoted without its process.
+  const bool is_nameless = !is_framework && host == 0 && header.cuda_dev < 0;
+  if (is_nameless && read_location(header.unexplained, header)) header.unexplained = {};
 }
 
 /// Takes Ray's " [repeated 7x across cluster]", with its long hint the first time, off the message.
@@ -629,24 +600,6 @@ std::string_view behind_second_tag(std::string_view prefix, std::string_view mes
   return is_name && behind.starts_with(": ") ? behind.substr(2) : message;
 }
 
-void read_other_header(std::string_view line, Header& header) {
-  if (const auto framework = parse_framework_header(line)) {
-    header = *framework;
-    return;
-  }
-  header.prefix = parse_prefix(line);
-  header.message =
-      behind_second_tag(line.substr(0, header.prefix.length), line.substr(header.prefix.length));
-}
-
-}  // namespace
-
-std::optional<Header> parse_nccl_header(std::string_view line) {
-  Header header;
-  if (!read_nccl_header(line, header)) return std::nullopt;
-  return header;
-}
-
 /// Takes the end of Markdown's "**bold**" off the message of a record before which it begins.
 void take_bold(Header& header) {
   constexpr std::string_view kBold = "**";
@@ -655,8 +608,35 @@ void take_bold(Header& header) {
   header.message = text.substr(0, text.size() - kBold.size());
 }
 
+// Beginnings of other processes' records inside a line.
+
+/// Where the digits that begin at `from` end.
+size_t digits_end(std::string_view text, size_t from) {
+  while (from < text.size() && is_digit(text[from])) ++from;
+  return from;
+}
+
+/// ":4121:4188 [3" at `at`.
+bool names_process(std::string_view text, size_t at) {
+  const size_t pid = digits_end(text, at + 1);
+  if (pid == at + 1 || pid == text.size() || text[pid] != ':') return false;
+  const size_t tid = digits_end(text, pid + 1);
+  return tid > pid + 1 && text.substr(tid).starts_with(" [") && digits_end(text, tid + 2) > tid + 2;
+}
+
+}  // namespace
+
+std::string_view to_string(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
+
 void read_header(std::string_view line, Header& header) {
-  if (!read_nccl_header(line, header)) read_other_header(line, header);
+  if (!find_nccl_record(line, header)) {
+    header.prefix = parse_prefix(line);
+    const size_t prefix = header.prefix.length;
+    if (!read_quoted(line, header) && !read_old_head(line, header) &&
+        !find_framework_record(line, prefix, header))
+      header.message = behind_second_tag(line.substr(0, prefix), line.substr(prefix));
+  }
+  if (!header.unexplained.empty() || header.level == Level::Framework) read_prefix(header);
   if (!header.unexplained.empty()) take_bold(header);
   take_repetition(header);
 }
@@ -667,6 +647,15 @@ Header parse_header(std::string_view line) {
   return header;
 }
 
+bool may_begin_python_record(std::string_view line, size_t prefix) {
+  if (line.empty()) return false;
+  const size_t end = places_end(line, prefix);
+  for (size_t at = 0; at < end; ++at) {
+    if (may_begin_record(line.substr(at))) return names_framework(line);
+  }
+  return false;
+}
+
 bool may_be_header_stub(std::string_view line) {
   line = trim(line);
   return may_end_in_header(line) && joins_numbers(line);
@@ -674,11 +663,44 @@ bool may_be_header_stub(std::string_view line) {
 
 bool is_header_stub(std::string_view line) {
   if (!may_be_header_stub(line)) return false;
+  if (is_nccl(parse_header(line))) return false;
   line = trim(line);
-  if (find_anchor(line)) return false;
   if (line.ends_with(" NCCL")) line.remove_suffix(5);
   Header header;
   return read_left(trim(line), header);
+}
+
+bool holds_process(std::string_view text) {
+  for (size_t at = text.find(':'); at != text.npos; at = text.find(':', at + 1)) {
+    if (at > 0 && is_host_char(text[at - 1]) && names_process(text, at)) return true;
+  }
+  return false;
+}
+
+size_t find_task_tag(std::string_view text, bool from_begin) {
+  for (size_t at = text.find('[', from_begin ? 0 : 1); at != text.npos;
+       at = text.find('[', at + 1)) {
+    // Behind a blank or a mark it may follow a launcher's own prefix.
+    const char before = at == 0 ? '_' : text[at - 1];
+    if (!is_word(before) && before != '/' && before != '.') continue;
+    size_t number = at + 1;
+    while (number < text.size() && is_alpha(text[number])) ++number;
+    if (number == at + 1) continue;
+    const size_t end = digits_end(text, number);
+    if (end > number && text.substr(end).starts_with("]:")) return at;
+  }
+  return text.npos;
+}
+
+bool is_interrupted(std::string_view host, std::string_view known) {
+  if (host.size() <= known.size()) return false;
+  size_t same = 0;
+  while (same < known.size() && host[same] == known[same]) ++same;
+  if (same == 0 || same == known.size() || !host.ends_with(known.substr(same))) return false;
+  // Letters on both sides, or letters written between them: "worker-12" is no torn "worker-2".
+  const std::string_view inside = host.substr(same, host.size() - known.size());
+  const bool in_word = is_alpha(known[same - 1]) && is_alpha(known[same]);
+  return in_word || std::ranges::any_of(inside, is_alpha);
 }
 
 }  // namespace ncclog

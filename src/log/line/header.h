@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "log/line/prefix.h"
@@ -55,7 +54,9 @@ struct Header {
   /// "[Rank 6]" of a c10d record: a rank inside that group, and from 2.3 on possibly inside another
   /// one. Up to 2.1 it is all there is; -1 if not printed.
   int group_rank = -1;
-  std::string_view message;  ///< The rest of the line.
+  /// The rest of the line. Of a c10d record it begins behind the process-group tags and ends where
+  /// another process's record was written into the same line.
+  std::string_view message;
   /// Ray printed this line for so many processes' lines, alike but for their numbers; 0: for
   /// itself.
   int repeated = 0;
@@ -73,11 +74,8 @@ inline bool is_nccl(const Header& header) {
   return header.level != Level::None && header.level != Level::Framework;
 }
 
-/// The header of an NCCL line; nullopt if the line has no NCCL anchor.
-/// Host and pid may be missing: people quote lines without them.
-std::optional<Header> parse_nccl_header(std::string_view line);
-
-/// The header of any line: of NCCL, of c10d, or only a launcher's prefix.
+/// The header of any line: of NCCL, of c10d, or only a launcher's prefix. Host and pid of NCCL's may
+/// be missing: people quote lines without them.
 Header parse_header(std::string_view line);
 
 /// The same into `header`, which must be fresh: a header is large, and this is done for every line.
@@ -105,8 +103,28 @@ inline constexpr std::string_view kCppRecordBegins[] = {"[\x02\x01\x01\x01", "[\
 /// `prefix` bytes, or right behind them: a glance, for most lines.
 bool may_begin_python_record(std::string_view line, size_t prefix);
 
-/// The header of a PyTorch record; nullopt if the line holds none. `message` begins behind the
-/// process-group tags and ends where another process's record was written into the same line.
-std::optional<Header> parse_framework_header(std::string_view line);
+// Does a text hold the beginning of another process's record?
+//
+//   NET/Socket : Using [0]ethnode-b:52:52 [1] NCCL INFO …     node-b:52:52 [1] begins one
+//   frame #3: c10d::Proc[rank1]:[E1120 …                      [rank1]: begins one
+//
+// Where several processes write into one pipe, a record may be cut anywhere, even inside the name
+// of its host.
+
+/// What holds_process and find_task_tag find, as literals of log/literal_set.h.
+inline constexpr std::string_view kProcessMark = "\x01 [\x01";
+inline constexpr std::string_view kTaskTagMark = "\x01]:";
+
+/// True if "host:pid:tid [dev" stands somewhere in the text, as at the start of NCCL's lines.
+bool holds_process(std::string_view text);
+
+/// Where "[rank3]:" or "[default3]:" stands right behind a word of the text, as at the start of
+/// PyTorch's records and of what torchrun hands on; npos: nowhere. `from_begin`: also where the
+/// text begins, as an NCCL message does not by itself.
+size_t find_task_tag(std::string_view text, bool from_begin = false);
+
+/// True if `host` is `known` with other bytes written inside: "node-node-ba" for "node-a". A number
+/// beside a number may be another host's: "worker-12" for "worker-2".
+bool is_interrupted(std::string_view host, std::string_view known);
 
 }  // namespace ncclog

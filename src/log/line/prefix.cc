@@ -13,6 +13,7 @@
 #include <array>
 #include <bit>
 
+#include "log/line/line_time.h"
 #include "log/line/scanner.h"
 
 namespace ncclog {
@@ -211,8 +212,8 @@ bool take_signs(char letter, Attempt& it) {
     case '_':  // Blanks, or none.
       scan.blanks();
       return true;
-    default:  // 'z': one blank, or the end.
-      return scan.skip(' ') || scan.done();
+    default:  // 'z': one blank, or the end, or an NCCL line that is quoted without its process.
+      return scan.skip(' ') || scan.done() || scan.rest().starts_with("NCCL ");
   }
 }
 
@@ -352,6 +353,8 @@ bool begins_message(std::string_view text) {
                                           "NCCL WARN",
                                           "NCCL TRACE",
                                           "NCCL CALL",
+                                          "NCCL ABORT",
+                                          "NCCL DIAG",
                                           "{\""};
   if (trim(text).empty() || begins_cpp_record(text)) return true;
   return starts_with_one_of(text, kStarts);

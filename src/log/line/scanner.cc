@@ -2,54 +2,6 @@
 
 namespace ncclog {
 
-// Time stamps.
-
-namespace {
-
-bool skip_clock(Scanner& scan) {
-  if (!scan.digits(2) || !scan.skip(':') || !scan.digits(2) || !scan.skip(':') || !scan.digits(2))
-    return false;
-  if ((scan.skip('.') || scan.skip(',')) && scan.take_while(is_digit).empty()) return false;
-  if (scan.skip('Z')) return true;
-  Scanner zone = scan;
-  if (!zone.skip('+') && !zone.skip('-')) return true;
-  const bool hours = zone.digits(2);
-  zone.skip(':');
-  if (hours && zone.digits(2)) scan = zone;
-  return true;
-}
-
-bool skip_iso_stamp(Scanner& scan) {
-  return scan.digits(4) && scan.skip('-') && scan.digits(2) && scan.skip('-') && scan.digits(2) &&
-         (scan.skip('T') || scan.skip(' ')) && skip_clock(scan);
-}
-
-/// One of names of three letters that stand side by side, and the blank behind it.
-bool skip_name(Scanner& scan, std::string_view names) {
-  const std::string_view name = scan.rest().substr(0, 3);
-  const size_t at = names.find(name);
-  return name.size() == 3 && at != names.npos && at % 3 == 0 && scan.skip(name) && scan.skip(' ');
-}
-
-bool skip_month_stamp(Scanner& scan) {
-  const bool weekday = skip_name(scan, "MonTueWedThuFriSatSun");
-  if (!skip_name(scan, "JanFebMarAprMayJunJulAugSepOctNovDec")) return false;
-  scan.skip(' ');
-  if (scan.take_while(is_digit, 2).empty() || !scan.skip(' ') || !skip_clock(scan)) return false;
-  return !weekday || (scan.skip(' ') && scan.digits(4));
-}
-
-std::string_view take(Scanner& scan, bool (*skip)(Scanner&)) {
-  Scanner ahead = scan;
-  return skip(ahead) ? scan.catch_up(ahead) : std::string_view{};
-}
-
-}  // namespace
-
-std::string_view take_clock(Scanner& scan) { return take(scan, skip_clock); }
-std::string_view take_iso_stamp(Scanner& scan) { return take(scan, skip_iso_stamp); }
-std::string_view take_month_stamp(Scanner& scan) { return take(scan, skip_month_stamp); }
-
 // Progress bars: tqdm's default bar_format, "{l_bar}{bar}{r_bar}".
 
 namespace {

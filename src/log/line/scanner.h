@@ -1,8 +1,7 @@
-// Reading a line from left to right, for shapes that a wording cannot express; time stamps,
-// progress bars and what terminals are told.
+// Reading a line from left to right, for shapes that a wording cannot express; progress bars and what
+// terminals are told.
 //
 //   [1,3]<stdout>:                   Scanner s(text); s.skip('[') && s.number(job) && s.skip(',') …
-//   2026-01-05T12:00:00.000000001Z   [2026-01-05 12:00:00,123]   Mon Jan  5 12:00:00 2026
 //    40%|####      | 4/10 [00:01<00:02,  2.9it/s]
 //   \x1b[36mnode07:41:42 [3] …       node07:41:42 [3] …
 //
@@ -110,18 +109,6 @@ class Scanner {
   std::string_view text_;
   size_t at_ = 0;  ///< At most text_.size().
 };
-
-// Time stamps as they stand: times are read in log/event.h. Each gives what it took; nothing is
-// taken, and the result is empty, where no such stamp begins.
-
-/// "12:00:00", with fraction and zone if there are any.
-std::string_view take_clock(Scanner& scan);
-
-/// An ISO 8601 date and time, "T" or a blank between them.
-std::string_view take_iso_stamp(Scanner& scan);
-
-/// "Jan  5 12:00:00" or "Mon Jan  5 12:00:00 2026".
-std::string_view take_month_stamp(Scanner& scan);
 
 /// A tqdm bar: " 40%|####      | 4/10 [00:01<00:02,  2.9it/s]".
 struct TqdmBar {

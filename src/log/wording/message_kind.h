@@ -124,7 +124,8 @@ struct Recogniser {
   /// What every text that it accepts holds one of, as log/literal_set.h reads them, or
   std::span<const std::string_view> needles;
   std::span<const std::string_view> begins;  ///< begins with one of.
-  /// Accepts too much for a line on its own: who knows the lines before it asks (Tracebacks in log/event.h).
+  /// Accepts too much for a line on its own: who knows the lines before it asks (Tracebacks in
+  /// log/event_reader.h).
   bool only_asked = false;
 };
 

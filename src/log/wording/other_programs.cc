@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "log/line/line_time.h"
 #include "log/line/scanner.h"
 #include "log/wording/benchmark_rows.h"
 #include "log/wording/columns.h"
@@ -420,7 +421,7 @@ bool recognise_shm_usage(std::string_view text, Message& message) {
                        {"mount", row[5]}});
 }
 
-/// A command line with "ulimit -l" at its end, joined with its answer (log/event.h). Field
+/// A command line with "ulimit -l" at its end, joined with its answer (log/event_reader.h). Field
 /// limit.
 bool recognise_memlock_answer(std::string_view text, Message& message) {
   const std::string_view answer = memlock_answer(text);
@@ -496,6 +497,61 @@ bool recognise_listed_setting(std::string_view text, Message& message) {
   return message.fill({{"name", name}, {"value", value}});
 }
 
+// Errors in words that no wording knows.
+
+constexpr std::string_view kErrorWords[] = {
+    "xited with exit code",  // srun, mpirun, Docker; "Exited" and "exited"
+    "xited with code",
+    "xited with status",
+    "xited with error",
+    "xited on signal",
+    "returned non-zero exit",
+    "non-zero exit code",
+    "non-zero exit status",
+    "died from signal",
+    "died with signal",
+    "illed by signal",
+    "erminated by signal",
+    "xited by signal",
+    "NCCL WARN ",
+    "NCCL ERROR ",
+    "ncclUnhandledCudaError",
+    "ncclSystemError",
+    "ncclInternalError",
+    "ncclInvalidArgument",
+    "ncclInvalidUsage",
+    "ncclRemoteError",
+    "rcclUnhandledHipError",
+    "unhandled cuda error",
+    "unhandled system error",
+    "gai error:",
+    "NCCL error",
+    "NCCL failure",
+    "NET/OFI Unable",
+    "NET/OFI Failed",
+    "(core dumped)",
+    "dumped core",
+};
+
+/// The first ones, behind which a number follows, or a signal's name; 0 is no error.
+constexpr std::span kEnds = std::span(kErrorWords).first(13);
+
+/// Enough by themselves.
+constexpr std::span kFailures = std::span(kErrorWords).subspan(kEnds.size());
+
+/// "exited with exit code 0": the number right behind the words is zero.
+bool is_zero(std::string_view behind) {
+  const size_t at = behind.find_first_not_of(" :=(");
+  if (at == behind.npos || behind[at] != '0') return false;
+  return at + 1 == behind.size() || !(is_digit(behind[at + 1]) || behind[at + 1] == 'x');
+}
+
+/// Source code in a traceback, and text that explains an error, name it without reporting one.
+bool is_mention(std::string_view line) {
+  constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ", "#", "//", "* "};
+  return starts_with_one_of(trim(line), kCode);
+}
+
 }  // namespace
 
 constinit const Recogniser kRecognisers[] = {
@@ -548,6 +604,16 @@ bool is_eval_title(std::string_view title) {
                                          "generat", "sampling", "checkpoint", "infer"};
   const std::string name = lower_case(title);
   return holds_one_of(name, kWords) && name.find("load") == name.npos;
+}
+
+std::span<const std::string_view> error_needles() { return kErrorWords; }
+
+bool looks_like_error(std::string_view line) {
+  const auto ends = [line](std::string_view words) {
+    const size_t at = line.find(words);
+    return at != line.npos && !is_zero(line.substr(at + words.size()));
+  };
+  return (holds_one_of(line, kFailures) || std::ranges::any_of(kEnds, ends)) && !is_mention(line);
 }
 
 }  // namespace ncclog

@@ -20,7 +20,7 @@
 
 namespace ncclog {
 
-/// A command line that asks for a limit; the answer is the next line (log/event.h).
+/// A command line that asks for a limit; the answer is the next line (log/event_reader.h).
 inline constexpr std::string_view kMemlockQuestion[] = {"ulimit -l"};
 
 /// The first of all recognisers.
@@ -34,5 +34,22 @@ std::string_view rank_named_in(std::string_view text);
 
 /// True if a progress bar's title is about evaluation or checkpoints rather than training.
 bool is_eval_title(std::string_view title);
+
+// Does a line that no wording fits report an error of NCCL, PyTorch or a launcher?
+//
+//   [rank3]: ncclRemoteError: A call failed possibly due to a network error …       yes
+//   srun: error: n7: task 9: Exited with exit code 134                               yes
+//   node7: rank 4 died from signal 6 and dumped core                                 yes
+//   worker 3 exited with code 0                                                      no
+//   Traceback (most recent call last):                                               its own kind
+//
+// What is not understood must not end in a clean verdict: such lines are kept, counted in the loss
+// table and quoted. The words are few and rare, so that ordinary output holds none of them.
+
+/// Texts one of which stands in every line that looks like an error.
+std::span<const std::string_view> error_needles();
+
+/// True if the line reports that a process or a call of NCCL failed.
+bool looks_like_error(std::string_view line);
 
 }  // namespace ncclog

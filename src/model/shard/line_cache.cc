@@ -12,6 +12,7 @@
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
 #include "log/messages.h"
+#include "log/wording/other_programs.h"
 #include "model/timeline.h"
 
 namespace ncclog {

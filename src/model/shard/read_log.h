@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/line.h"
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "log/iteration_marker.h"
 #include "log/other_programs_filter.h"
 #include "model/shard/known_calls.h"

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
+#include "log/wording/other_programs.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/line_cache.h"
 

@@ -281,10 +281,10 @@ size_t TearGuard::record_begin(const Header& header, std::string_view text) cons
   const std::string_view before = header.unexplained;
   const size_t glued = glued_host(header);
   const auto begins = [&](const Known& known) { return before.starts_with(known.host + ':'); };
-  const bool is_cut =
-      header.torn || glued > 0 ||
-      (!before.empty() && (holds_process(before) || parse_framework_header(before).has_value() ||
-                           find_known(begins) != nullptr));
+  const bool is_cut = header.torn || glued > 0 ||
+                      (!before.empty() &&
+                       (holds_process(before) || parse_header(before).level == Level::Framework ||
+                        find_known(begins) != nullptr));
   return is_cut ? tag_begin(text, place_of(header.host, text) + glued) : 0;
 }
 

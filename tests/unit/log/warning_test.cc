@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "log/event.h"
+#include "log/event_reader.h"
 #include "log/known_messages.h"
 #include "log/wording/message_kind.h"
 #include "support/paths.h"

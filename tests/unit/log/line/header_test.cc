@@ -20,8 +20,8 @@ std::string show_header(const Header& header) {
 }
 
 std::string show_nccl(std::string_view line) {
-  const auto header = parse_nccl_header(line);
-  return header ? show_header(*header) : "none";
+  const Header header = parse_header(line);
+  return is_nccl(header) ? show_header(header) : "none";
 }
 
 struct HeaderCase {
@@ -196,7 +196,7 @@ TEST(Header, SurvivesEveryBeginningAndAnyByte) {
 TEST(Header, TornBytesLongerThanAnyHostNameAreNone) {
   const auto host_of = [](size_t length) {
     const std::string line = std::string(length, 'n') + ":41:42 [0] NCCL INFO Using network Socket";
-    return std::string(parse_nccl_header(line)->host);
+    return std::string(parse_header(line).host);
   };
   EXPECT_EQ(host_of(255), std::string(255, 'n'));
   EXPECT_EQ(host_of(256), "");
@@ -275,16 +275,15 @@ const std::vector<FrameworkRow> kRecords = {
 TEST(FrameworkHeader, ReadsRecordsOfEveryEra) {
   for (const FrameworkRow& row : kRecords) {
     SCOPED_TRACE(row.line);
-    const auto header = parse_framework_header(row.line);
-    ASSERT_TRUE(header.has_value());
-    EXPECT_EQ(header->level, Level::Framework);
-    EXPECT_EQ(header->prefix.rank, row.rank);
-    EXPECT_EQ(header->process_group, row.group);
-    EXPECT_EQ(header->process_group_name, row.group_name);
-    EXPECT_EQ(header->group_rank, row.group_rank);
-    EXPECT_EQ(header->file, row.file);
-    EXPECT_EQ(header->line, row.file_line);
-    EXPECT_EQ(header->message, row.message);
+    const Header header = parse_header(row.line);
+    EXPECT_EQ(header.level, Level::Framework);
+    EXPECT_EQ(header.prefix.rank, row.rank);
+    EXPECT_EQ(header.process_group, row.group);
+    EXPECT_EQ(header.process_group_name, row.group_name);
+    EXPECT_EQ(header.group_rank, row.group_rank);
+    EXPECT_EQ(header.file, row.file);
+    EXPECT_EQ(header.line, row.file_line);
+    EXPECT_EQ(header.message, row.message);
   }
 }
 
@@ -304,14 +303,14 @@ TEST(FrameworkHeader, LeavesOtherBracketsAlone) {
       "see torch.distributed] for more",
   };
   for (const std::string_view line : lines)
-    EXPECT_FALSE(parse_framework_header(line).has_value()) << line;
+    EXPECT_NE(parse_header(line).level, Level::Framework) << line;
 }
 
 TEST(FrameworkHeader, KeepsTheTitleOfTheBarBeforeTheRecord) {
-  const auto header = parse_framework_header(
+  const Header header = parse_header(
       "Validation:  1%|  | 2/210 [00:01<02:58,  1.16it/s][rank0]:[E ProcessGroupNCCL.cpp:1] text");
-  ASSERT_TRUE(header.has_value());
-  EXPECT_EQ(header->prefix.progress_title, "Validation");
+  EXPECT_EQ(header.level, Level::Framework);
+  EXPECT_EQ(header.prefix.progress_title, "Validation");
 }
 
 TEST(FrameworkHeader, SurvivesEveryCut) {
@@ -321,6 +320,64 @@ TEST(FrameworkHeader, SurvivesEveryCut) {
       const Header header = parse_header(cut);
       EXPECT_LE(header.message.size(), cut.size());
     }
+  }
+}
+
+struct TextRow {
+  std::string_view text;
+  bool holds;
+};
+
+TEST(RecordMarks, ProcessOfAnotherRecordIsSeenAnywhere) {
+  constexpr TextRow kRows[] = {
+      {"Using [0]ethnode-b:52:52 [1] NCCL INFO", true},
+      {"node-b:52:52 [1] NC", true},
+      {"NET/Socket : Using [0]eth0:10.1.2.3<0> [1]eth1:10.1.3.3<0>", false},
+      {"comm 0xa rank 0 at 04:05:06 [trainer]", false},
+      {"node-b:52:52 [", false},
+      {":52:52 [1]", false},
+      {"", false},
+  };
+  for (const TextRow& row : kRows) EXPECT_EQ(holds_process(row.text), row.holds) << row.text;
+}
+
+TEST(RecordMarks, TaskTagIsSeenAnywhere) {
+  constexpr TextRow kRows[] = {
+      {"frame #3: c10d::Proc[rank1]:[E1120 21:25:35", true},
+      {"Sock[rank12]:", true},
+      {"[rank12]:", false},
+      {"<worker 3> [rank12]:", false},
+      {"via P2P/[default1]:CUMEM", true},
+      {"Trees [0] 1/-1/-1->0->-1 [1]: [0]eth0:10.1.2.3<0>", false},
+      {"x[rank]: x[rank1] x[rank1:", false},
+      {"x[rank1", false},
+  };
+  for (const TextRow& row : kRows)
+    EXPECT_EQ(find_task_tag(row.text) != row.text.npos, row.holds) << row.text;
+}
+
+TEST(RecordMarks, AnNcclMessageDoesNotBeginWithATask) {
+  constexpr std::string_view kCut = "[rank2]:[E ProcessGroupNCCL.cpp:563] [Rank 2] Watchdog caught";
+  EXPECT_EQ(find_task_tag(kCut, true), 0u);
+  EXPECT_EQ(find_task_tag(kCut), kCut.npos);
+  EXPECT_EQ(find_task_tag("[Service thread] Accept failed", true), kCut.npos);
+}
+
+struct HostRow {
+  std::string_view host;
+  std::string_view known;
+  bool interrupted;
+};
+
+TEST(RecordMarks, HostWithBytesInsideIsNoOther) {
+  constexpr HostRow kRows[] = {
+      {"node-node-ba", "node-a", true}, {"noe-de-a", "node-a", true},
+      {"no13de-a", "node-a", true},     {"worker-11", "worker-1", false},
+      {"node-1-a", "node-a", false},    {"node-a", "node-a", false},
+      {"node-ab", "node-a", false},     {"a", "", false},
+  };
+  for (const HostRow& row : kRows) {
+    EXPECT_EQ(is_interrupted(row.host, row.known), row.interrupted) << row.host;
   }
 }
 

@@ -1,0 +1,328 @@
+#include "log/event_reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "log/line/prefix.h"
+#include "log/line/scanner.h"
+#include "log/messages.h"
+#include "log/wording/other_programs.h"
+
+namespace ncclog {
+namespace {
+
+template <typename T>
+bool is_of(const Event& event) {
+  return event.message.kind != nullptr && event.message.kind->index == kKindIndex<T>;
+}
+
+// Records that span lines.
+
+constexpr size_t kMaxJoinedBytes = 4096;  ///< A wrapped record is a paragraph, not a page.
+constexpr int kMaxPieces = 4;
+constexpr size_t kLongestStub = 512;
+
+/// "… 'ulimit -l'" at the end of a quoted command line: its answer is the next
+/// line.
+bool asks_for_memlock(std::string_view line) {
+  line = trim(line);
+  while (!line.empty() && (line.back() == '\'' || line.back() == '"')) line.remove_suffix(1);
+  return line.ends_with(kMemlockQuestion[0]);
+}
+
+bool is_memlock_answer(std::string_view line) {
+  line = trim(line);
+  return line == "unlimited" || parse_int(line).has_value();
+}
+
+bool is_understood(std::string_view record) {
+  return parse_event(record, all_wordings()).message.kind != nullptr;
+}
+
+/// A record of PyTorch's C++ side, as wide as a terminal, whose message says nothing so far. Few
+/// lines begin like that, so it may be read twice.
+bool may_be_wrapped(std::string_view line) {
+  constexpr size_t kNarrowest = 60;
+  constexpr size_t kWidest = 300;
+  if (line.size() < kNarrowest || line.size() > kWidest || line[0] != '[') return false;
+  if (line.substr(0, kNarrowest + 20).find(".cpp:") == line.npos) return false;
+  return parse_header(line).level == Level::Framework && !is_understood(line);
+}
+
+bool is_same_voice(const Prefix& a, const Prefix& b) {
+  return std::tie(a.rank, a.local_rank, a.host, a.address, a.pid) ==
+         std::tie(b.rank, b.local_rank, b.host, b.address, b.pid);
+}
+
+/// `line` without its prefix, if it may go on with a record that begins with the line `begun`: it
+/// has no header of its own, is not blank, and its prefix is either none or names the same process.
+/// A view into `line`.
+std::optional<std::string_view> rest_of_record(std::string_view line, std::string_view begun) {
+  if (is_header_stub(line)) return std::nullopt;
+  const Header header = parse_header(line);
+  if (header.level == Level::Framework || !header.host.empty()) return std::nullopt;
+  const size_t prefix = header.prefix.length;
+  if (prefix > 0 && !is_same_voice(header.prefix, parse_header(begun).prefix)) return std::nullopt;
+  const std::string_view rest = trim(line.substr(prefix));
+  return rest.empty() ? std::nullopt : std::optional(rest);
+}
+
+// NCCL lines whose message was broken.
+
+constexpr size_t kMostPieces = 4;
+/// Of NCCL's own buffer: no line of a broken message is longer.
+constexpr size_t kLongestPiece = 1024;
+constexpr size_t kNarrowest = 40;  ///< Columns; nothing breaks shorter lines.
+
+/// "[rank1]: Last error:": the WARN that an exception of PyTorch quotes is on the next line.
+bool is_label(const Event& event) { return is_of<LastErrorLabel>(event); }
+
+/// No wording fits, or only one for what a page or a collector cut: the rest may be on the next
+/// line.
+bool may_be_cut(const Event& event) {
+  if (event.fate == LineFate::Unrecognised) return true;
+  return is_of<IbCompletion>(event) && event.message.wording->general;
+}
+
+// Python's tracebacks.
+
+constexpr size_t kMostOpen = 64;  ///< Ranks of a node, and more.
+constexpr int kMostLines = 2000;  ///< Python leaves frames out that repeat themselves.
+
+/// Who prints a line, as far as its prefix says.
+std::string voice_of(const Prefix& prefix) {
+  std::string voice;
+  for (const int64_t number : {int64_t{prefix.rank}, int64_t{prefix.local_rank}, prefix.pid}) {
+    voice += std::to_string(number) + ' ';
+  }
+  return voice.append(prefix.host).append(" ").append(prefix.address);
+}
+
+/// The exception that the first line behind the frames names, whatever its class is called; a
+/// message without a kind if it is none.
+Message read_exception(std::string_view text) {
+  Message message;
+  for (const Wording& wording : all_kinds()[kKindIndex<PythonException>].wordings) {
+    if (wording.is_only_asked() && match_wording(wording, text, message)) return message;
+  }
+  return {};
+}
+
+}  // namespace
+
+// Records that span lines.
+
+/// True if what is held and `text` are a header that neither is alone.
+bool RecordJoiner::completes_header(std::string_view text) const {
+  const std::string joined = std::string(trim(held_.text)) + ' ' + std::string(text);
+  const Header header = parse_header(joined);
+  return !header.host.empty() && !header.message.empty();
+}
+
+/// Takes the line in if what is held and it are a message that neither is alone. A terminal cuts
+/// words where its width ends; the blank that stood there may be gone.
+bool RecordJoiner::add_wrapped(const Line& line, int lines) {
+  // What was wrapped is as wide as the terminal, so the rest is no longer than the line before it.
+  if (line.text.size() > held_.text.size() + 1 || is_understood(line.text)) return false;
+  for (const std::string_view between : {"", " "}) {
+    std::string joined = held_.text + std::string(between) + std::string(trim(line.text));
+    if (!is_understood(joined)) continue;
+    held_.text = std::move(joined);
+    held_.lines += lines;
+    finish();
+    return true;
+  }
+  return false;
+}
+
+/// True if the line goes on with what is held, and was taken in.
+bool RecordJoiner::go_on(const Line& line, int lines) {
+  if (waiting_ == Waiting::Nothing) return false;
+  const auto rest = rest_of_record(line.text, held_.text);
+  if (!rest) return false;
+  if (waiting_ == Waiting::ForMessage) return add_wrapped(line, lines);
+  const bool fits = waiting_ == Waiting::ForLevel  ? completes_header(*rest)
+                    : waiting_ == Waiting::ForRest ? parse_header(line.text).level == Level::None
+                                                   : is_memlock_answer(*rest);
+  if (fits) append(*rest, lines);
+  return fits;
+}
+
+void RecordJoiner::add(const Line& line, int lines) {
+  if (go_on(line, lines)) return;
+  // It may begin a record of its own.
+  finish();
+  if (asks_for_memlock(line.text)) return hold(line, lines, Waiting::ForAnswer);
+  if (line.text.size() < kLongestStub && is_header_stub(line.text))
+    return hold(line, lines, Waiting::ForLevel);
+  if (may_be_wrapped(line.text)) return hold(line, lines, Waiting::ForMessage);
+  receive_(line, lines);
+}
+
+void RecordJoiner::finish() {
+  waiting_ = Waiting::Nothing;
+  if (std::exchange(held_.pieces, 0) > 0) receive_(held_.record(), held_.lines);
+}
+
+void RecordJoiner::hold(const Line& line, int lines, Waiting waiting) {
+  held_.hold(line, lines, kMaxJoinedBytes);
+  waiting_ = waiting;
+}
+
+/// An answer is one line; a header and its message may be several.
+void RecordJoiner::append(std::string_view text, int lines) {
+  while (!held_.text.empty() && is_blank(held_.text.back())) held_.text.pop_back();
+  held_.text += ' ';
+  held_.text += trim(text).substr(0, kMaxJoinedBytes);
+  held_.lines += lines;
+  if (waiting_ == Waiting::ForAnswer || ++held_.pieces >= kMaxPieces) return finish();
+  waiting_ = Waiting::ForRest;
+}
+
+// NCCL lines whose message was broken.
+
+void BrokenMessage::add(const Line& line, int lines) {
+  if (held_ > 0 && join(line, lines)) return;
+  finish();
+  const Event event = parse_event(line.text, wordings_);
+  const bool is_open = may_be_cut(event) && !event.header.torn && line.text.size() >= kNarrowest;
+  const bool may_go_on = (is_open || is_label(event)) && line.text.size() <= kLongestPiece;
+  if (may_go_on) return hold(line, lines);
+  receive_(line, event, lines);
+}
+
+void BrokenMessage::finish() {
+  for (size_t i = 0; i < held_; ++i) {
+    const Line line = pieces_[i].record();
+    receive_(line, parse_event(line.text, wordings_), pieces_[i].lines);
+  }
+  held_ = 0;
+}
+
+void BrokenMessage::hold(const Line& line, int lines) {
+  if (held_ == pieces_.size()) pieces_.emplace_back();
+  pieces_[held_++].hold(line, lines);
+}
+
+/// True if `line` goes on with what is held: it was handed on with it, or is held too.
+bool BrokenMessage::join(const Line& line, int lines) {
+  if (line.text.size() > kLongestPiece) return false;
+  const auto rest = rest_of_record(line.text, pieces_[0].text);
+  const Event event = parse_event(line.text, wordings_);
+  if (!rest || event.header.level != Level::None || event.fate != LineFate::Foreign) return false;
+  hold(line, lines);
+  if (is_label(parse_event(pieces_[0].text, wordings_))) {
+    // A text that is no known WARN stays a line of its own.
+    if (!hand_on_joined(" ")) finish();
+    held_ = 0;
+    return true;
+  }
+  // A page breaks at blanks and drops them, a terminal breaks anywhere.
+  if (hand_on_joined(" ") || hand_on_joined("")) {
+    held_ = 0;
+    return true;
+  }
+  if (held_ == kMostPieces) finish();
+  return true;
+}
+
+/// Hands the pieces on as one record if a wording fits them, put together with `separator`.
+bool BrokenMessage::hand_on_joined(std::string_view separator) {
+  joined_.clear();
+  int lines = 0;
+  for (size_t i = 0; i < held_; ++i) {
+    const std::string_view text = pieces_[i].text;
+    joined_ += i == 0
+                   ? trim(text)
+                   : std::string(separator) + std::string(*rest_of_record(text, pieces_[0].text));
+    lines += pieces_[i].lines;
+  }
+  const Event event = parse_event(joined_, wordings_);
+  // Nothing fits yet, or only what fits a cut line too: the next line may hold the rest.
+  if (event.fate != LineFate::Recognised || may_be_cut(event)) return false;
+  Line record = pieces_[0].record();
+  record.text = joined_;
+  receive_(record, event, lines);
+  return true;
+}
+
+// Python's tracebacks.
+
+bool Tracebacks::concern(const Event& event) const {
+  return is_open() || is_of<ExceptionIgnored>(event) || is_of<TracebackStarted>(event);
+}
+
+Event Tracebacks::read(const Event& event) {
+  Event result = event;
+  const bool is_ignored = is_of<ExceptionIgnored>(event);
+  const bool is_begin = is_of<TracebackStarted>(event);
+  if (is_whole_info(event.header)) {
+    open_.clear();
+    return result;
+  }
+  const std::string voice = voice_of(event.header.prefix);
+  std::erase_if(open_, [](Open& open) { return ++open.lines > kMostLines; });
+  auto open = std::ranges::find(open_, voice, &Open::voice);
+  if (is_ignored || is_begin) {
+    // The traceback begins on the line behind the words that make it one to be ignored.
+    const bool was_announced = open != open_.end() && open->is_ignored && !open->has_begun;
+    if (open != open_.end()) open_.erase(open);
+    if (open_.size() == kMostOpen) open_.erase(open_.begin());
+    open_.push_back({voice, is_ignored || was_announced, is_begin});
+    if (was_announced) {
+      result.message = {};
+      result.fate = LineFate::Foreign;
+    }
+    result.is_of_traceback = true;
+    return result;
+  }
+  if (open == open_.end()) return result;
+  const std::string_view text = event.header.message;
+  const bool is_frame = open->has_begun && (text.starts_with(' ') || text.starts_with('\t'));
+  if (is_frame) {
+    open->has_frames |= trim(text).starts_with("File \"");
+    return result;
+  }
+  const Open ended = *open;
+  open_.erase(open);
+  if (!ended.has_frames) return result;
+  result.is_of_traceback = true;
+  if (ended.is_ignored) {
+    result.message = {};
+    result.fate = LineFate::Foreign;
+  } else if (event.fate == LineFate::Foreign && event.header.level == Level::None) {
+    result.message = read_exception(trim(text));
+    if (result.message.kind != nullptr) result.fate = LineFate::Recognised;
+  }
+  return result;
+}
+
+// All of it, in the order in which lines were changed on their way, last change first.
+
+EventReader::EventReader(Receiver receive)
+    : unwrapper_([this](const Line& line, int lines) { joiner_.add(line, lines); }),
+      joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
+      messages_(all_wordings(), [this, receive = std::move(receive)](
+                                    const Line& record, const Event& event, int lines) {
+        if (!tracebacks_.concern(event)) return receive(record, event, lines);
+        receive(record, tracebacks_.read(event), lines);
+      }) {}
+
+void EventReader::add(const Line& line) {
+  Line plain = line;
+  plain.text = strip_ansi(line.text, plain_);
+  if (unwrapper_.concerns(plain.text)) return unwrapper_.add(plain);
+  joiner_.add(plain);
+}
+
+/// In this order: what one part hands on at its end, the next one may still join.
+void EventReader::finish() {
+  unwrapper_.finish();
+  joiner_.finish();
+  messages_.finish();
+}
+
+}  // namespace ncclog

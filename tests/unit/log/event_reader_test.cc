@@ -1,0 +1,292 @@
+#include "log/event_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "log/messages.h"
+
+namespace ncclog {
+namespace {
+
+/// For each line that means something "kind" or "kind type", one behind the other.
+std::string meanings(std::string_view log) {
+  std::string all;
+  EventReader reader([&](const Line&, const Event& event, int) {
+    if (event.message.kind == nullptr) return;
+    if (!all.empty()) all += ", ";
+    all += event.message.kind->name;
+    if (event.message.kind->index == kKindIndex<PythonException>)
+      all.append(" ").append(read_message<PythonException>(event.message).type);
+  });
+  Line line;
+  for (const std::string_view text : split(log, '\n')) {
+    line.text = text;
+    ++line.number;
+    reader.add(line);
+  }
+  reader.finish();
+  return all;
+}
+
+const std::string kFrames =
+    "Traceback (most recent call last):\n"
+    "  File \"/w/train.py\", line 210, in main\n"
+    "    batch = next(batches)\n";
+
+/// `log` behind the same prefix on every line.
+std::string of_rank(int rank, std::string_view log) {
+  std::string all;
+  if (log.ends_with('\n')) log.remove_suffix(1);
+  for (const std::string_view line : split(log, '\n'))
+    all += "[rank" + std::to_string(rank) + "]: " + std::string(line) + "\n";
+  return all;
+}
+
+TEST(Tracebacks, TheLineBehindTheFramesIsTheExceptionWhateverItsName) {
+  EXPECT_EQ(meanings(kFrames + "data.errors.ShardCorrupt: shard 12"),
+            "traceback_started, python_exception data.errors.ShardCorrupt");
+  EXPECT_EQ(meanings(kFrames + "_queue.Empty"), "traceback_started, python_exception _queue.Empty");
+  EXPECT_EQ(meanings(of_rank(3, kFrames + "bdb.BdbQuit")),
+            "traceback_started, python_exception bdb.BdbQuit");
+}
+
+TEST(Tracebacks, OtherLinesBehindTheFramesAreNone) {
+  EXPECT_EQ(meanings(kFrames + "Epoch: 3"), "traceback_started");
+  EXPECT_EQ(meanings(kFrames + "loss: 3.1"), "traceback_started");
+  EXPECT_EQ(meanings(kFrames + "During handling of the above exception, another one occurred:"),
+            "traceback_started");
+}
+
+TEST(Tracebacks, WithoutFramesANameIsNoException) {
+  EXPECT_EQ(meanings("_queue.Empty"), "");
+  EXPECT_EQ(meanings("Traceback (most recent call last):\n_queue.Empty"), "traceback_started");
+  EXPECT_EQ(meanings(kFrames + "ValueError: no\n_queue.Empty"),
+            "traceback_started, python_exception ValueError");
+}
+
+TEST(Tracebacks, WhatPythonIgnoredRaisesNothing) {
+  const std::string ignored = "Exception ignored in: <function L.__del__ at 0x7f0>\n" + kFrames;
+  EXPECT_EQ(meanings(ignored + "AssertionError: can only test a child process"),
+            "exception_ignored");
+  EXPECT_EQ(meanings(ignored + "AssertionError: one\n" + kFrames + "ValueError: two"),
+            "exception_ignored, traceback_started, python_exception ValueError");
+}
+
+TEST(Tracebacks, RanksThatTakeTurnsAreToldApart) {
+  const std::string first = of_rank(0, "Exception ignored in: <function L.__del__ at 0x7f0>");
+  EXPECT_EQ(meanings(first + of_rank(1, kFrames) + of_rank(0, kFrames) +
+                     of_rank(1, "data.Missing: x") + of_rank(0, "ValueError: y")),
+            "exception_ignored, traceback_started, python_exception data.Missing");
+}
+
+TEST(Tracebacks, ALineFromWhichALogMayBeReadEndsThem) {
+  const std::string info = "node-a:41:42 [0] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(meanings(kFrames + info + "data.Missing: x"), "traceback_started, network_selected");
+}
+
+/// Records as "first line number+lines: text".
+std::vector<std::string> joined_lines(const std::vector<std::string>& lines) {
+  std::vector<std::string> records;
+  RecordJoiner joiner([&](const Line& record, int count) {
+    records.push_back(std::to_string(record.number) + "+" + std::to_string(count) + ": " +
+                      std::string(record.text));
+  });
+  uint64_t number = 0;
+  for (const std::string& text : lines) {
+    Line line;
+    line.text = text;
+    line.number = ++number;
+    joiner.add(line);
+  }
+  joiner.finish();
+  return records;
+}
+
+using Records = std::vector<std::string>;
+
+TEST(RecordJoiner, HandsOrdinaryLinesOn) {
+  EXPECT_EQ(joined_lines({"a", "", "node:1:2 [0] NCCL INFO x"}),
+            (Records{"1+1: a", "2+1: ", "3+1: node:1:2 [0] NCCL INFO x"}));
+}
+
+TEST(RecordJoiner, JoinsARecordThatAPageWrapped) {
+  EXPECT_EQ(joined_lines({"[2026-02-03 04:05:06] node:1:2 [1] misc/shmutils.cc:129",
+                          "NCCL WARN Error while attaching to shared memory segment x (size 0), ",
+                          "error: No such file or directory (2)"}),
+            (Records{"1+3: [2026-02-03 04:05:06] node:1:2 [1] misc/shmutils.cc:129 NCCL WARN Error "
+                     "while attaching to shared memory segment x (size 0), error: No such file or "
+                     "directory (2)"}));
+}
+
+TEST(RecordJoiner, JoinsAHeaderThatWasWrappedAnywhereBehindItsProcess) {
+  EXPECT_EQ(joined_lines({"node:1:2 [1]", "NCCL INFO x"}),
+            (Records{"1+2: node:1:2 [1] NCCL INFO x"}));
+  EXPECT_EQ(joined_lines({"node:1:2 [1] NCCL ", "INFO x"}),
+            (Records{"1+2: node:1:2 [1] NCCL INFO x"}));
+  EXPECT_EQ(joined_lines({"node:1:2", "[1] NCCL INFO x"}),
+            (Records{"1+2: node:1:2 [1] NCCL INFO x"}));
+  EXPECT_EQ(joined_lines({"node:1:2 [1] NCCL", "text"}),
+            (Records{"1+1: node:1:2 [1] NCCL", "2+1: text"}));
+  EXPECT_EQ(joined_lines({"node:1:2 [1]", "node:1:2 [1] NCCL INFO x"}),
+            (Records{"1+1: node:1:2 [1]", "2+1: node:1:2 [1] NCCL INFO x"}));
+}
+
+TEST(RecordJoiner, JoinsAFrameworkRecordThatATerminalCut) {
+  const std::string begin =
+      "[rank6]:[E429 13:55:49.384372190 ProcessGroupNCCL.cpp:1743] [PG ID 0 PG GUID ";
+  const std::string stuck = "0(default_pg) Rank 6] ProcessGroupNCCL's watchdog got stuck for 480 ";
+  const std::string seconds = "seconds without making progress in monitoring enqueued collectives.";
+  const std::string whole = begin + "0(default_pg) Rank 6] ProcessGroupNCCL's watchdog got stuck ";
+  // In the middle of a word, and where the blank at the line's end was lost.
+  EXPECT_EQ(joined_lines(
+                {whole + "for 480 secon", "ds without making progress in monitoring enqueued col"}),
+            (Records{"1+1: " + whole + "for 480 secon",
+                     "2+1: ds without making progress in monitoring enqueued col"}));
+  EXPECT_EQ(joined_lines({whole + "for 480 secon",
+                          "ds without making progress in monitoring enqueued "
+                          "collectives. Then"}),
+            (Records{"1+2: " + whole + "for 480 " + seconds + " Then"}));
+  EXPECT_EQ(joined_lines({whole + "for 480", seconds}),
+            (Records{"1+2: " + whole + "for 480 " + seconds}));
+  // What is understood alone, or begins a record, is no rest.
+  EXPECT_EQ(joined_lines({whole, "Traceback (most recent call last):"}),
+            (Records{"1+1: " + whole, "2+1: Traceback (most recent call last):"}));
+  EXPECT_EQ(joined_lines({begin + stuck, "node:1:2 [0] NCCL INFO x"}),
+            (Records{"1+1: " + begin + stuck, "2+1: node:1:2 [0] NCCL INFO x"}));
+}
+
+TEST(RecordJoiner, JoinsBehindTheSamePrefixOnly) {
+  EXPECT_EQ(joined_lines({"3: node:1:2 [1] a.cc:9", "3: NCCL WARN x", "3: y"}),
+            (Records{"1+3: 3: node:1:2 [1] a.cc:9 NCCL WARN x y"}));
+  EXPECT_EQ(joined_lines({"[0]<stdout>: node:1:2 [1] a.cc:9", "[0]<stdout>: NCCL WARN x"}),
+            (Records{"1+2: [0]<stdout>: node:1:2 [1] a.cc:9 NCCL WARN x"}));
+  EXPECT_EQ(joined_lines({"3: node:1:2 [1] a.cc:9", "NCCL WARN x", "4: y"}),
+            (Records{"1+2: 3: node:1:2 [1] a.cc:9 NCCL WARN x", "3+1: 4: y"}));
+}
+
+TEST(RecordJoiner, EndsARecordAtABlankLineOrAHeader) {
+  EXPECT_EQ(joined_lines({"node:1:2 [1] a.cc:9", "NCCL WARN x", "", "text"}),
+            (Records{"1+2: node:1:2 [1] a.cc:9 NCCL WARN x", "3+1: ", "4+1: text"}));
+  EXPECT_EQ(joined_lines({"node:1:2 [1] a.cc:9", "NCCL WARN x", "node:1:2 [1] NCCL INFO y"}),
+            (Records{"1+2: node:1:2 [1] a.cc:9 NCCL WARN x", "3+1: node:1:2 [1] NCCL INFO y"}));
+  EXPECT_EQ(
+      joined_lines({"node:1:2 [1] a.cc:9", "NCCL WARN x", "node:1:2 [1] b.cc:9", "NCCL WARN y"}),
+      (Records{"1+2: node:1:2 [1] a.cc:9 NCCL WARN x", "3+2: node:1:2 [1] b.cc:9 NCCL WARN y"}));
+}
+
+TEST(RecordJoiner, GivesUpOnAStubThatNothingContinues) {
+  EXPECT_EQ(joined_lines({"node:1:2 [1] a.cc:9", "text"}),
+            (Records{"1+1: node:1:2 [1] a.cc:9", "2+1: text"}));
+  EXPECT_EQ(joined_lines({"node:1:2 [1] a.cc:9"}), (Records{"1+1: node:1:2 [1] a.cc:9"}));
+}
+
+TEST(RecordJoiner, PutsAnAnswerBehindItsCommand) {
+  EXPECT_EQ(joined_lines({"$ mpirun -np 1 bash -c 'ulimit -l'", "8192", "8192"}),
+            (Records{"1+2: $ mpirun -np 1 bash -c 'ulimit -l' 8192", "3+1: 8192"}));
+  EXPECT_EQ(joined_lines({"[default0]:$ ulimit -l", "[default0]:8192"}),
+            (Records{"1+2: [default0]:$ ulimit -l 8192"}));
+  EXPECT_EQ(joined_lines({"$ ulimit -l", "unlimited"}), (Records{"1+2: $ ulimit -l unlimited"}));
+  EXPECT_EQ(joined_lines({"$ ulimit -l", "node:1:2 [1] NCCL INFO y"}),
+            (Records{"1+1: $ ulimit -l", "2+1: node:1:2 [1] NCCL INFO y"}));
+}
+
+TEST(RecordJoiner, CountsEveryLineOnce) {
+  const std::vector<std::string> pieces{
+      "node:1:2 [1] a.cc:9",     "NCCL WARN x", "rest", "", "$ ulimit -l", "64",
+      "node:1:2 [1] NCCL INFO y"};
+  for (size_t seed = 0; seed < 2000; ++seed) {
+    size_t state = seed;
+    size_t count = 0;
+    RecordJoiner joiner([&](const Line&, int lines) { count += static_cast<size_t>(lines); });
+    for (int i = 0; i < 8; ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      Line line;
+      line.text = pieces[(state >> 33) % pieces.size()];
+      joiner.add(line);
+    }
+    joiner.finish();
+    ASSERT_EQ(count, 8u) << "seed " << seed;
+  }
+}
+
+/// Records as "first line number+lines kind: text"; kind is "?" where no wording fits.
+Records joined_messages(const std::vector<std::string>& lines) {
+  Records records;
+  BrokenMessage messages(all_wordings(), [&](const Line& record, const Event& event, int count) {
+    const std::string kind = event.message.kind ? std::string(event.message.kind->name) : "?";
+    records.push_back(std::to_string(record.number) + "+" + std::to_string(count) + " " + kind +
+                      ": " + std::string(record.text));
+  });
+  uint64_t number = 0;
+  for (const std::string& text : lines) {
+    Line line;
+    line.text = text;
+    line.number = ++number;
+    messages.add(line, 1);
+  }
+  messages.finish();
+  return records;
+}
+
+const std::string kBegin = "node:1:2 [0] NCCL INFO comm 0x5e0 rank 3 nranks 8 cudaDev 3 nvmlDev";
+const std::string kRest = "3 busId a1000 commId 0x315c - Init COMPLETE";
+
+TEST(BrokenMessage, IsJoinedWhereAWordingFitsTheLinesTogetherOnly) {
+  EXPECT_EQ(joined_messages({kBegin, kRest}), (Records{"1+2 comm_init: " + kBegin + " " + kRest}));
+  EXPECT_EQ(joined_messages({kBegin, "3 busId a1000 commId", "0x315c - Init COMPLETE"}),
+            (Records{"1+3 comm_init: " + kBegin + " " + kRest}));
+  // A terminal breaks words too.
+  EXPECT_EQ(joined_messages({kBegin + " 3 busId a1000 comm", "Id 0x315c - Init COMPLETE"}),
+            (Records{"1+2 comm_init: " + kBegin + " " + kRest}));
+}
+
+TEST(BrokenMessage, IsJoinedBehindTheSamePrefix) {
+  EXPECT_EQ(joined_messages({"3: " + kBegin, "3: " + kRest}),
+            (Records{"1+2 comm_init: 3: " + kBegin + " " + kRest}));
+  EXPECT_EQ(joined_messages({"3: " + kBegin, "4: " + kRest}),
+            (Records{"1+1 ?: 3: " + kBegin, "2+1 ?: 4: " + kRest}));
+}
+
+TEST(BrokenMessage, StaysAsItIsWhereNothingFits) {
+  EXPECT_EQ(joined_messages({kBegin, "text"}), (Records{"1+1 ?: " + kBegin, "2+1 ?: text"}));
+  EXPECT_EQ(joined_messages({kBegin, "", kRest}),
+            (Records{"1+1 ?: " + kBegin, "2+1 ?: ", "3+1 ?: " + kRest}));
+  EXPECT_EQ(joined_messages({kBegin, "node:1:3 [0] NCCL INFO Connected all rings", kRest}),
+            (Records{"1+1 ?: " + kBegin,
+                     "2+1 rings_connected: node:1:3 [0] NCCL INFO Connected all rings",
+                     "3+1 ?: " + kRest}));
+  EXPECT_EQ(joined_messages({kBegin, "a", "b", "c", "d"}),
+            (Records{"1+1 ?: " + kBegin, "2+1 ?: a", "3+1 ?: b", "4+1 ?: c", "5+1 ?: d"}));
+}
+
+TEST(BrokenMessage, AWarningThatAnExceptionQuotesIsReadAsOne) {
+  const std::string label = "[rank1]: Last error:";
+  const std::string warning = "Call to ibv_create_qp failed with error Cannot allocate memory";
+  EXPECT_EQ(joined_messages({label, "[rank1]: " + warning}),
+            (Records{"1+1 last_error_label: " + label, "2+1 ib_call_failed: [rank1]: " + warning}));
+  // A text that is no WARN, a header of its own: the label stands alone.
+  EXPECT_EQ(joined_messages({label, "[rank1]: over and out"}),
+            (Records{"1+1 last_error_label: " + label, "2+1 ?: [rank1]: over and out"}));
+  // Another rank's words are not this one's last error: each line stays its own.
+  EXPECT_EQ(joined_messages({label, "[rank2]: " + warning}),
+            (Records{"1+1 last_error_label: " + label, "2+1 ib_call_failed: [rank2]: " + warning}));
+  EXPECT_EQ(joined_messages({label}), (Records{"1+1 last_error_label: " + label}));
+}
+
+TEST(BrokenMessage, ACutCompletionIsReadByItsBeginningAndJoinedWhereItGoesOn) {
+  const std::string begin =
+      "ib4:7:8 [0] transport/net_ib.cc:1238 NCCL WARN NET/IB : Got completion from peer "
+      "ib9<40312> with error 12, opcode 1, len 0, vendor";
+  EXPECT_EQ(joined_messages({begin}), (Records{"1+1 ib_completion: " + begin}));
+  EXPECT_EQ(joined_messages({begin, "err 129 (Send)"}),
+            (Records{"1+2 ib_completion: " + begin + " err 129 (Send)"}));
+  EXPECT_EQ(joined_messages({begin, "text"}),
+            (Records{"1+1 ib_completion: " + begin, "2+1 ?: text"}));
+}
+
+}  // namespace
+}  // namespace ncclog
