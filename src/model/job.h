@@ -338,7 +338,7 @@ void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&
 /// A kept line. A large job has a million of them, so it is read again by those few who ask what
 /// it says.
 struct ReadRecord {
-  const RowRecords* log = nullptr;
+  const SettledRecords* log = nullptr;
   uint32_t place = 0;  ///< In `log`.
   uint32_t text = 0;   ///< Into RecordsOf::texts.
 

@@ -202,7 +202,7 @@ void TuningUses::add(const TuningChoice& choice) {
       TuningUse{1, choice.bytes, choice.bytes});
 }
 
-void SpeakerLog::merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& limit) {
+void SpeakerLog::merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& limit) {
   if (later.lines == 0) return;
   if (lines == 0) first = later.first;
   lines += later.lines;
@@ -215,9 +215,9 @@ void SpeakerLog::merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& 
   subsystems |= later.subsystems;
   starts.insert(starts.end(), later.starts.begin(), later.starts.end());
   if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
-  records.merge(rows, std::move(later.records), limit);
-  line_matches.merge(rows, std::move(later.line_matches), limit.of_patterns());
-  unrecognised.merge(rows, std::move(later.unrecognised), limit.of_patterns());
+  records.merge(trie, std::move(later.records), limit);
+  line_matches.merge(trie, std::move(later.line_matches), limit.of_patterns());
+  unrecognised.merge(trie, std::move(later.unrecognised), limit.of_patterns());
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   if (later.calls) calls.change().merge(*later.calls, segments);
   if (later.traces) traces.change().merge(*later.traces, segments);
@@ -228,10 +228,10 @@ void SpeakerLog::merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& 
   if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
 }
 
-void SpeakerLog::cut_to(RecordRows& rows, const RecordLimit& limit) {
-  records.cut_to(rows, limit);
-  line_matches.cut_to(rows, limit.of_patterns());
-  unrecognised.cut_to(rows, limit.of_patterns());
+void SpeakerLog::cut_to(SharedTrie& trie, const RecordLimit& limit) {
+  records.cut_to(trie, limit);
+  line_matches.cut_to(trie, limit.of_patterns());
+  unrecognised.cut_to(trie, limit.of_patterns());
 }
 
 }  // namespace ncclog

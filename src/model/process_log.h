@@ -326,14 +326,15 @@ struct SpeakerLog {
   InitSections inits;
   Rare<AllocTotals> allocations;
   Rare<TuningUses> tuning;
-  Rare<KeptLines> benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
+  Rare<OrderedLines>
+      benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
 
   /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
-  void merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& limit = {});
+  void merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& limit = {});
 
   /// Keeps the first records of each kind only, as many as `limit` allows. Settles what it
   /// cuts.
-  void cut_to(RecordRows& rows, const RecordLimit& limit);
+  void cut_to(SharedTrie& trie, const RecordLimit& limit);
 
   /// To be called before the lists of records are asked, when lines were added.
   void settle() {

@@ -83,7 +83,7 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
       carry(io, kept);
       const bool fits = std::ranges::all_of(
           kept, [&](const Record& record) { return record && has_kind(key, record.kind()); });
-      if (!fits || !read.append(io.rows(), key, total, full, std::move(kept))) io.fail();
+      if (!fits || !read.append(io.trie(), key, total, full, std::move(kept))) io.fail();
     }
     read.settle();
     lists = std::move(read);
@@ -105,13 +105,13 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
 }
 
 template <typename Io>
-void carry(Io& io, KeptLines& lines) {
+void carry(Io& io, OrderedLines& lines) {
   carry(io, lines.total);
   carry(io, lines.kept);
   if constexpr (Io::kReads) {
     if (lines.kept.size() > lines.total) io.fail();
     // Which of them take which places is found out by adding them again.
-    KeptLines read;
+    OrderedLines read;
     const uint64_t total = lines.total;
     read.merge(std::move(lines));
     read.total = total;

@@ -466,7 +466,7 @@ void note_line(const Record& record, SpeakerLog& part) {
 /// Nothing of it is left if `lines` is 0. All of it if its lines stand in stretches of this run
 /// only, as far as it keeps any.
 template <typename IsOwn>
-SpeakerLog own_part(const SpeakerLog& whole, RecordRows& rows, IsOwn is_own) {
+SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
   const auto are_own = [&](const RecordLists& lists) {
     return std::all_of(lists.begin(), lists.end(), [&](const auto& entry) {
       return std::ranges::all_of(entry.second.kept,
@@ -480,7 +480,7 @@ SpeakerLog own_part(const SpeakerLog& whole, RecordRows& rows, IsOwn is_own) {
   SpeakerLog part;
   const auto own_of = [&](const RecordLists& lists) {
     RecordLists own = lists;
-    own.keep_only(rows, [&](uint16_t, const Record& record) {
+    own.keep_only(trie, [&](uint16_t, const Record& record) {
       const bool is_ours = is_own(record.where);
       if (is_ours) note_line(record, part);
       return is_ours;
@@ -591,7 +591,7 @@ void copy_differences(const Job& whole, const std::vector<size_t>& logs, Job& jo
 /// its own.
 Job job_of_run(const Job& job, const RunParts& parts, int run) {
   const auto is_own = [&](SourceRef where) { return parts.owner(job, where) == run; };
-  RecordRows rows;
+  SharedTrie trie;
   Job part;
   part.inputs = job.inputs;
   part.units = job.units;
@@ -629,7 +629,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const auto speaker = speakers.find(i);
     if (speaker != speakers.end() && speaker->second != run) continue;
-    SpeakerLog log = speaker != speakers.end() ? job.logs[i] : own_part(job.logs[i], rows, is_own);
+    SpeakerLog log = speaker != speakers.end() ? job.logs[i] : own_part(job.logs[i], trie, is_own);
     if (log.lines == 0) continue;
     part.logs.push_back(std::move(log));
     logs.push_back(i);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
+#include "model/record_trie.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/line_cache.h"
 
@@ -114,7 +115,7 @@ void note_tasks(SpeakerLog& log, const Prefix& prefix) {
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
                const std::vector<int>& matched, Shard& shard, RecordTexts& texts,
-               RecordRows& rows) {
+               SharedTrie& trie) {
   const RecordLimit& limit = shard.limit;
   const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
@@ -125,7 +126,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   // Its table is whole.
   if (kind == kKindIndex<InitTimings>) log.inits.share_tables(shard.tables);
   const bool is_kept =
-      recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(rows, kind));
+      recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(trie, kind));
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   const bool is_of_tests = recognised && (event.message.kind->library == Library::NcclTests ||
                                           event.message.kind->library == Library::Benchmark);
@@ -138,17 +139,17 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
     return KeptRecord{where, known->head,
                       make_text(event.header.message, hash, event.message.wording)};
   };
-  NewRecord line{.where = where, .hash = hash};
-  if (known != nullptr) line = {where, hash, known->head, known->rest};
+  Record line{.where = where};
+  if (known != nullptr) line = {where, known->head, known->rest};
   for (const int pattern : matched) {
-    log.line_matches.add(rows, static_cast<uint16_t>(pattern), line, record, limit.most);
+    log.line_matches.add(trie, static_cast<uint16_t>(pattern), line, hash, record, limit.most);
   }
   if (event.fate == LineFate::Unrecognised) {
-    log.unrecognised.add(rows, Record::kNoKind, line, record, limit.most);
+    log.unrecognised.add(trie, Record::kNoKind, line, hash, record, limit.most);
   }
   // Lines of benchmarks repeat themselves from run to run, and their order tells the runs apart.
   if (is_of_tests) log.benchmarks.change().add(kind, record);
-  if (is_kept) log.records.add(rows, kind, line, record, limit.of(kind));
+  if (is_kept) log.records.add(trie, kind, line, hash, record, limit.of(kind));
 }
 
 }  // namespace
@@ -204,7 +205,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   if (!is_bare) note_time(where, line.text);
   note_markers(where, line.text, event);
   keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_, texts_,
-            rows_);
+            trie_);
   keep_limits();
 }
 
@@ -304,7 +305,7 @@ void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector
     if (line.marker != nullptr) add_marker(where, read_marker(*line.marker));
   }
   keep_line(log, {where, {input_, markers_seen_}, is_of_nccl ? &line : nullptr}, line.text, event,
-            matched, shard_, texts_, rows_);
+            matched, shard_, texts_, trie_);
   if (!is_of_nccl) keep_limits();
 }
 
@@ -444,7 +445,7 @@ void ShardWriter::note_cut() {
 
 /// To be called whenever a speaker may have come.
 void ShardWriter::keep_limits() {
-  shard_.limit_records(rows_);
+  shard_.limit_records(trie_);
   if (shard_.speakers.size() <= Shard::kMaxSpeakers) return;
   settle();
   has_dropped_ = true;
@@ -502,9 +503,9 @@ void Shard::merge(Shard&& later) {
     if (known == speakers.end() || node.key() < known->first) {
       known = speakers.insert(known, std::move(node));
       known->second.settle();
-      if (later.limit != limit) known->second.cut_to(rows, limit);
+      if (later.limit != limit) known->second.cut_to(trie, limit);
     } else {
-      known->second.merge(rows, std::move(log), limit);
+      known->second.merge(trie, std::move(log), limit);
     }
     known->second.inits.share_tables(tables);
   }
@@ -519,11 +520,11 @@ void Shard::merge(Shard&& later) {
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
   ras_lines.merge(std::move(later.ras_lines));
   for (RasReport& report : later.ras_reports) add(std::move(report));
-  limit_records(rows);
+  limit_records(trie);
   while (speakers.size() > kMaxSpeakers) drop_last_speaker();
 }
 
-void Shard::limit_records(RecordRows& opened) {
+void Shard::limit_records(SharedTrie& opened) {
   RecordLimit allowed = record_limit(speakers.size());
   allowed.most = std::min(allowed.most, limit.most);
   allowed.most_numbered = std::min(allowed.most_numbered, limit.most_numbered);

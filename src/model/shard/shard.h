@@ -75,7 +75,7 @@ struct RasLines {
 struct Shard {
   std::map<Speaker, SpeakerLog> speakers;
   SharedTables tables;  ///< Of `speakers`: most ranks print the same topology.
-  RecordRows rows;      ///< Of lists that are joined: most ranks print the same lines.
+  SharedTrie trie;      ///< Of lists that are joined: most ranks print the same lines.
   RecordLimit limit;    ///< Of the lists in `speakers`, by their number.
   LossTable losses;     ///< The line counts and what is dropped here; reading errors are the input
                         ///< layer's.
@@ -106,7 +106,7 @@ struct Shard {
 
   /// Keeps fewer lines of each speaker, the more of them there are, and never more again. Their
   /// lists were opened in `opened`.
-  void limit_records(RecordRows& opened);
+  void limit_records(SharedTrie& opened);
 
   /// Forgets the last speaker and counts its lines: ones that come again would be counted again.
   void drop_last_speaker();
@@ -124,12 +124,12 @@ struct ForeignRun {
 /// Puts the events of one stretch into a shard, in input order.
 class ShardWriter {
  public:
-  /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` and `rows`
+  /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` and `trie`
   /// must outlive it.
   /// `limit` holds from the beginning.
   ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder, RecordTexts& texts,
-              RecordRows& rows, const RecordLimit& limit = {})
-      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts), rows_(rows) {
+              SharedTrie& trie, const RecordLimit& limit = {})
+      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts), trie_(trie) {
     shard_.limit = limit;
   }
   ShardWriter(const ShardWriter&) = delete;
@@ -210,7 +210,7 @@ class ShardWriter {
   uint64_t input_;
   MarkerFinder finder_;
   RecordTexts& texts_;
-  RecordRows& rows_;
+  SharedTrie& trie_;
   uint64_t markers_seen_ = 0;  ///< In input_.
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
