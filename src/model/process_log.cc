@@ -11,10 +11,11 @@
 
 namespace ncclog {
 
-void UnknownShapes::add(SourceRef where, std::string_view line, const Event& event) {
-  BoundedMap::add(message_shape(event.header.message),
-                  UnknownLines{1, 1U << static_cast<unsigned>(event.header.level), where,
-                               std::string(line.substr(0, Record::kMaxTextBytes))});
+void count_unknown(UnknownShapes& shapes, SourceRef where, std::string_view line,
+                   const Event& event) {
+  shapes.add(message_shape(event.header.message),
+             UnknownLines{1, 1U << static_cast<unsigned>(event.header.level), where,
+                          std::string(line.substr(0, Record::kMaxTextBytes))});
 }
 
 UnknownLines& UnknownLines::operator+=(const UnknownLines& later) {
@@ -182,9 +183,10 @@ ConnectionUse& ConnectionUse::operator+=(const ConnectionUse& later) {
   return *this;
 }
 
-void Connections::add(SourceRef where, const ChannelConnected& connected) {
-  const ConnectionUse use{uint64_t{1} << std::clamp(connected.channel, 0, 63), where};
-  add(ConnectionView{connected.src_rank, connected.dst_rank, connected.path}, use);
+void add_channel(Connections& connections, SourceRef where, const ChannelConnected& connected) {
+  connections.add(
+      ConnectionKey{connected.src_rank, connected.dst_rank, std::string(connected.path)},
+      ConnectionUse{uint64_t{1} << std::clamp(connected.channel, 0, 63), where});
 }
 
 int channel_count(const ConnectionUse& use) { return std::popcount(use.channels); }
@@ -196,10 +198,10 @@ TuningUse& TuningUse::operator+=(const TuningUse& later) {
   return *this;
 }
 
-void TuningUses::add(const TuningChoice& choice) {
-  add(TuningKey{std::string(choice.op), std::string(choice.algorithm),
-                std::string(choice.protocol)},
-      TuningUse{1, choice.bytes, choice.bytes});
+void add_choice(TuningUses& uses, const TuningChoice& choice) {
+  uses.add(TuningKey{std::string(choice.op), std::string(choice.algorithm),
+                     std::string(choice.protocol)},
+           TuningUse{1, choice.bytes, choice.bytes});
 }
 
 void SpeakerLog::merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& limit) {

@@ -348,11 +348,10 @@ template <typename Io>
 void carry_clock(Io& io, InputClock& clock) {
   io.unit(clock.unit);
   carry(io, clock.markers);
+  carry(io, clock.total);
   carry(io, clock.pulse);
   if constexpr (Io::kReads) {
-    const InputMarkers& markers = clock.markers;
-    const uint64_t kept = std::min(markers.total, InputMarkers::kMaxKept);
-    if (markers.kept.size() != kept) io.fail();
+    if (clock.markers.size() != std::min(clock.total, kMaxMarkers)) io.fail();
   }
 }
 
@@ -387,8 +386,8 @@ void carry_rest(Io& io, Shard& shard) {
   if constexpr (Io::kReads) {
     for (FlightRecorderDump& dump : shard.flight_recorders) dump.process = -1;
     for (NcclTestsRun& run : shard.nccl_tests) run.process = -1;
-    const bool is_sound = shard.ras_reports.size() <= kMaxRasReports &&
-                          shard.ras_lines.kept.size() <= RasLines::kMaxKept;
+    const bool is_sound =
+        shard.ras_reports.size() <= kMaxRasReports && shard.ras_lines.size() <= Shard::kMaxRasLines;
     if (!is_sound) io.fail();
   }
 }

@@ -100,7 +100,7 @@ uint64_t layout_hash() {
   run.places.emplace_back();
   run.rows.emplace_back();
   shard.pci_devices.emplace_back().devices.emplace_back();
-  shard.clocks[0].markers.add({});
+  shard.clocks[0].add({});
   shard.unknown.all[""] = {};
   carry_rest(hash, shard);
   Speaker speaker;
@@ -110,7 +110,7 @@ uint64_t layout_hash() {
   CommSegment& segment = log.comms.all.emplace_back();
   segment.calls.change().add({1, 1}, {}, {});
   segment.calls.change().peers.all[0] = {};
-  log.calls.change().add({}, 0, {});
+  log.calls.change().add(0, 0, 0, {});
   log.connections.all[{}] = {};
   log.allocations.change().all[""] = {};
   log.tuning.change().all[{}] = {};

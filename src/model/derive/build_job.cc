@@ -306,7 +306,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.inspected = std::move(shard.inspected);
   // The answers in files of their own and those among the lines.
   job.ras_reports = std::move(shard.ras_reports);
-  std::ranges::move(read_ras_text(shard.ras_lines.kept), std::back_inserter(job.ras_reports));
+  std::ranges::move(read_ras_text(shard.ras_lines), std::back_inserter(job.ras_reports));
   std::ranges::stable_sort(job.ras_reports, {}, &RasReport::where);
   job.topologies = std::move(shard.topologies);
   job.pci_devices = std::move(shard.pci_devices);
@@ -324,11 +324,12 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     job.logs.push_back(std::move(log));
   }
   put_side_by_side(job.logs);
-  for (const auto& [number, clock] : shard.clocks) {
+  for (auto& [number, clock] : shard.clocks) {
     const JobUnit* unit = unit_of(job, {clock.unit, 1});
     if (unit == nullptr) continue;
-    job.clocks.push_back(
-        {number, unit->input, clock.markers.kept, clock.markers.total, clock.pulse});
+    clock.number = number;
+    clock.input = unit->input;
+    job.clocks.push_back(std::move(clock));
   }
   // Before anything is built of them: a torn name would become a process.
   join_torn_speakers(job.logs);

@@ -318,7 +318,7 @@ class RunDivider {
     // A version line for each run: so many of them stand in this input.
     if (banners(input) == runs_.size()) return runs_.size() - 1;
     size_t restarts = 0;
-    for (const JobClock& clock : job_.clocks) {
+    for (const InputClock& clock : job_.clocks) {
       if (clock.input != input) continue;
       int64_t last = -1;
       for (const Marker& marker : clock.markers) {
@@ -339,7 +339,7 @@ class RunDivider {
 
   /// Work stands behind that line in the input, as far as its lines tell.
   bool works_after(size_t input, SourceRef where) const {
-    return std::ranges::any_of(job_.clocks, [&](const JobClock& clock) {
+    return std::ranges::any_of(job_.clocks, [&](const InputClock& clock) {
       return clock.input == input && (where < clock.pulse.undated_work() ||
                                       where < clock.pulse.clock(false).work.last.where ||
                                       where < clock.pulse.clock(true).work.last.where);
@@ -379,7 +379,7 @@ class RunDivider {
   SourceRef beginning_between(size_t input, SourceRef last, SourceRef first) const {
     SourceRef beginning = first;
     int64_t longest = 0;
-    for (const JobClock& clock : job_.clocks) {
+    for (const InputClock& clock : job_.clocks) {
       if (clock.input != input) continue;
       for (const bool has_zone : {false, true}) {
         for (const Pause& pause : clock.pulse.clock(has_zone).all.pauses) {
@@ -550,13 +550,13 @@ uint64_t end_inputs(const Job& job, const RunParts& parts, int run, std::vector<
 
 /// The steps that were printed into an input until the run ended, where those of each run show in
 /// that they begin again. Calls count the steps before them, so earlier ones stay.
-JobClock own_clock(const JobClock& whole, const std::vector<RunStretch>& stretches, int run) {
+InputClock own_clock(const InputClock& whole, const std::vector<RunStretch>& stretches, int run) {
   std::vector<size_t> ends;  // Of each row of steps that grow.
   for (size_t m = 1; m < whole.markers.size(); ++m) {
     if (whole.markers[m].step < whole.markers[m - 1].step) ends.push_back(m);
   }
   if (ends.size() + 1 != stretches.size() || whole.markers.size() != whole.total) return whole;
-  JobClock own = whole;
+  InputClock own = whole;
   for (size_t s = 0; s < ends.size(); ++s) {
     if (stretches[s].run == run) own.markers.resize(std::min(own.markers.size(), ends[s]));
   }
@@ -600,8 +600,8 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   for (const auto& [shape, lines] : job.unknown.all) {
     if (is_own(lines.first)) part.unknown.all.emplace(shape, lines);
   }
-  for (const JobClock& clock : job.clocks) {
-    JobClock& own = part.clocks.emplace_back(own_clock(clock, parts.by_input[clock.input], run));
+  for (const InputClock& clock : job.clocks) {
+    InputClock& own = part.clocks.emplace_back(own_clock(clock, parts.by_input[clock.input], run));
     if (!parts.has_stretch(clock.input, run)) own.pulse = {};
   }
   for (const RasReport& report : job.ras_reports) {

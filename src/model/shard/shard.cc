@@ -31,10 +31,11 @@ Speaker name_of(const Header& header, uint64_t input) {
   return speaker;
 }
 
-/// A line, and the clock it is read against.
+/// A line, and where its input stands.
 struct Place {
   SourceRef where;
-  MarkerClock clock;
+  uint64_t input = 0;
+  uint64_t markers = 0;               ///< Steps that were printed into it so far, in this stretch.
   const CachedLine* known = nullptr;  ///< What is known of it; nullptr: nothing.
 };
 
@@ -46,7 +47,9 @@ std::string_view stamp_of(std::string_view text, const Header& header) {
 
 void add_call(SpeakerLog& log, const Place& place, std::string_view stamp, const ReadCall& call) {
   const int segment = log.comms.add_call(place.where, stamp, call);
-  (call.is_trace ? log.traces : log.calls).change().add(place.clock, segment, call.call);
+  (call.is_trace ? log.traces : log.calls)
+      .change()
+      .add(place.input, place.markers, segment, call.call);
 }
 
 /// Kinds that are summed up as they come, because a log holds millions of them.
@@ -65,8 +68,9 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
       break;
     case kKindIndex<ChannelConnected>: {
       using Channel = ChannelConnected;
-      log.connections.add(where, read_members<Channel, &Channel::channel, &Channel::src_rank,
-                                              &Channel::dst_rank, &Channel::path>(message));
+      add_channel(log.connections, where,
+                  read_members<Channel, &Channel::channel, &Channel::src_rank, &Channel::dst_rank,
+                               &Channel::path>(message));
       return true;
     }
     case kKindIndex<BootstrapInterface>:
@@ -91,7 +95,7 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
       break;
     }
     case kKindIndex<TuningChoice>:
-      log.tuning.change().add(read_message<TuningChoice>(message));
+      add_choice(log.tuning.change(), read_message<TuningChoice>(message));
       break;
     case kKindIndex<CommLayout>:
       log.comms.add(read_message<CommLayout>(message));
@@ -100,6 +104,14 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
       break;
   }
   return false;
+}
+
+/// Keeps the line if it is one of an ncclras answer.
+void add_ras_line(std::deque<KeptRecord>& kept, SourceRef where, const Event& event) {
+  constexpr size_t kMaxTextBytes = 512;  // NCCL's own lines are far shorter.
+  if (event.message.kind == nullptr || event.message.kind->library != Library::RasClient) return;
+  if (kept.size() == Shard::kMaxRasLines) kept.pop_front();
+  kept.push_back(make_record(where, trim(event.header.message).substr(0, kMaxTextBytes)));
 }
 
 /// Notes who said it, but for its text.
@@ -188,8 +200,9 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   const SourceRef where{unit_, line.number};
   const bool is_error = event.fate == LineFate::Foreign && looks_like_error(line.text);
   if (is_error) shard_.losses.add(Loss::ErrorUnknown);
-  if (event.fate == LineFate::Unrecognised || is_error) shard_.unknown.add(where, line.text, event);
-  shard_.ras_lines.add(where, event);
+  if (event.fate == LineFate::Unrecognised || is_error)
+    count_unknown(shard_.unknown, where, line.text, event);
+  add_ras_line(shard_.ras_lines, where, event);
   SpeakerLog& log = speaker_of(event);
   if (event.header.repeated > 1) {
     shard_.losses.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
@@ -204,8 +217,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
                        event.header.host.data() == line.text.data();
   if (!is_bare) note_time(where, line.text);
   note_markers(where, line.text, event);
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_, texts_,
-            trie_);
+  keep_line(log, {where, input_, markers_seen_}, line.text, event, matched, shard_, texts_, trie_);
   keep_limits();
 }
 
@@ -240,7 +252,7 @@ void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
   } else {
     place.calls->collectives.add(log.last, line.call->call.call, place.hash);
   }
-  place.track->add_again({input_, markers_seen_}, place.tape_id);
+  place.track->add_again(input_, markers_seen_, place.tape_id);
   ++place.uncounted;
   place.last_line = number;
   if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
@@ -264,7 +276,7 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
   const std::string_view stamp = line.text.substr(0, line.stamp + shape->head->prefix);
   const CallSignature& call = line.call->call.call;
   place.calls->add(log.last, stamp, call);
-  place.track->add({input_, markers_seen_}, place.segment, call);
+  place.track->add(input_, markers_seen_, place.segment, call);
   return true;
 }
 
@@ -304,7 +316,7 @@ void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector
     }
     if (line.marker != nullptr) add_marker(where, read_marker(*line.marker));
   }
-  keep_line(log, {where, {input_, markers_seen_}, is_of_nccl ? &line : nullptr}, line.text, event,
+  keep_line(log, {where, input_, markers_seen_, is_of_nccl ? &line : nullptr}, line.text, event,
             matched, shard_, texts_, trie_);
   if (!is_of_nccl) keep_limits();
 }
@@ -414,8 +426,8 @@ void ShardWriter::note_markers(SourceRef where, std::string_view line, const Eve
 }
 
 void ShardWriter::add_marker(SourceRef where, const Marker& marker) {
-  clock().markers.add(marker);
-  markers_seen_ = clock().markers.total;
+  clock().add(marker);
+  markers_seen_ = clock().total;
   if (pulse_ != nullptr) pulse_->add_work(where);
 }
 
@@ -456,18 +468,6 @@ void ShardWriter::keep_limits() {
   }
 }
 
-void RasLines::add(SourceRef where, const Event& event) {
-  constexpr size_t kMaxTextBytes = 512;  // NCCL's own lines are far shorter.
-  if (event.message.kind == nullptr || event.message.kind->library != Library::RasClient) return;
-  if (kept.size() == kMaxKept) kept.pop_front();
-  kept.push_back(make_record(where, trim(event.header.message).substr(0, kMaxTextBytes)));
-}
-
-void RasLines::merge(RasLines&& later) {
-  for (KeptRecord& line : later.kept) kept.push_back(std::move(line));
-  while (kept.size() > kMaxKept) kept.pop_front();
-}
-
 // Shards.
 
 void Shard::add(RasReport&& report) {
@@ -491,7 +491,7 @@ void Shard::merge(Shard&& later) {
   }
   const auto markers_of = [&](uint64_t input) {
     const auto known = clocks.find(input);
-    return known == clocks.end() ? 0 : known->second.markers.total;
+    return known == clocks.end() ? 0 : known->second.total;
   };
   while (!later.speakers.empty()) {
     auto node = later.speakers.extract(later.speakers.begin());
@@ -518,7 +518,8 @@ void Shard::merge(Shard&& later) {
   std::ranges::move(later.topologies, std::back_inserter(topologies));
   std::ranges::move(later.pci_devices, std::back_inserter(pci_devices));
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
-  ras_lines.merge(std::move(later.ras_lines));
+  std::ranges::move(later.ras_lines, std::back_inserter(ras_lines));
+  while (ras_lines.size() > kMaxRasLines) ras_lines.pop_front();
   for (RasReport& report : later.ras_reports) add(std::move(report));
   limit_records(trie);
   while (speakers.size() > kMaxSpeakers) drop_last_speaker();

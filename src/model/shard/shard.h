@@ -54,23 +54,6 @@ struct StretchWriter {
   }
 };
 
-// The lines of ncclras answers that stand in a log, kept until the job is built.
-//
-// An answer means something only as a whole, and a large log may be cut for reading between its
-// lines. So stretches keep the lines, and build_job puts them together (read_ras_text). Keeping the
-// last ones is associative.
-
-/// The last kMaxKept lines of answers, in input order: without prefixes and blanks at their ends.
-struct RasLines {
-  std::deque<KeptRecord> kept;
-
-  static constexpr size_t kMaxKept = 16384;
-
-  /// Keeps the line if it is one of an answer.
-  void add(SourceRef where, const Event& event);
-  void merge(RasLines&& later);
-};
-
 /// What a stretch says. Spent once it was merged into another one.
 struct Shard {
   std::map<Speaker, SpeakerLog> speakers;
@@ -82,7 +65,10 @@ struct Shard {
   UnknownShapes unknown;  ///< NCCL lines that no wording fits, and errors in unknown words.
   std::map<uint64_t, StretchWriter> writers;  ///< By unit; without those whose lines name nobody.
   std::map<uint64_t, InputClock> clocks;      ///< By number of the input.
-  RasLines ras_lines;
+  /// The last kMaxRasLines lines of ncclras answers, without prefixes and blanks at their ends. An
+  /// answer means something only as a whole, and a large log may be cut for reading between its
+  /// lines: build_job puts them together (read_ras_text). Keeping the last ones is associative.
+  std::deque<KeptRecord> ras_lines;
   // What stood in files of its own, in input order.
   std::vector<RasReport> ras_reports;  ///< The last kMaxRasReports.
   std::vector<FlightRecorderDump> flight_recorders;
@@ -92,6 +78,7 @@ struct Shard {
   std::vector<NcclTestsRun> nccl_tests;  ///< Those written as JSON.
 
   static constexpr size_t kMaxSpeakers = 65536;
+  static constexpr size_t kMaxRasLines = 16384;
 
   void add(FlightRecorderDump&& dump) { flight_recorders.push_back(std::move(dump)); }
   void add(InspectedRank&& rank) { inspected.push_back(std::move(rank)); }

@@ -379,7 +379,7 @@ TEST(RecordTexts, ARecordSaysWhatItsLineSays) {
 UnknownShapes shapes_of(const std::vector<std::string>& lines, size_t begin, size_t end) {
   UnknownShapes shapes;
   for (size_t i = begin; i < end; ++i) {
-    shapes.add({0, i + 1}, lines[i], parse_event(lines[i], all_wordings()));
+    count_unknown(shapes, {0, i + 1}, lines[i], parse_event(lines[i], all_wordings()));
   }
   return shapes;
 }
