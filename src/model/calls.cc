@@ -176,14 +176,14 @@ CallVolume& CallVolume::operator+=(const CallVolume& more) {
   return *this;
 }
 
-void CallVolumes::add(const CallSignature& call, uint64_t calls) {
+namespace {
+
+void add_volume(CallVolumes& volumes, const CallSignature& call, uint64_t calls) {
   const auto count = static_cast<uint64_t>(std::max<int64_t>(0, call.count));
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   const uint64_t elements = count > kMost / calls ? kMost : count * calls;
-  add(VolumeKey{call.op, call.datatype}, CallVolume{calls, elements});
+  volumes.add(VolumeKey{call.op, call.datatype}, CallVolume{calls, elements});
 }
-
-namespace {
 
 constexpr int kInt8 = 0;
 
@@ -230,7 +230,7 @@ void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSig
   last_stamp.assign(stamp);
   last_call = call;
   by_signature.add(call, 1);
-  volumes.add(call);
+  add_volume(volumes, call, 1);
   if (is_point_to_point(call.op)) {
     add_message(call);
   } else {
@@ -242,7 +242,7 @@ void CollectiveCalls::add_uncounted(uint64_t count, SourceRef where, std::string
                                     const CallSignature& call) {
   total += count;
   by_signature.add(call, count);
-  volumes.add(call, count);
+  add_volume(volumes, call, count);
   if (where < last) return;
   last = where;
   last_stamp.assign(stamp.substr(0, kMaxStampBytes));

@@ -239,10 +239,7 @@ struct CallVolume {
 
 inline uint64_t count_of(const CallVolume& volume) { return volume.calls; }
 
-struct CallVolumes : BoundedMap<VolumeKey, CallVolume, 64> {
-  using BoundedMap::add;
-  void add(const CallSignature& call, uint64_t calls = 1);
-};
+using CallVolumes = BoundedMap<VolumeKey, CallVolume, 64>;
 
 // All that is kept of them. A line means that the host entered the call, not that it finished;
 // opCount is no sequence number.
@@ -433,24 +430,19 @@ class CallTape {
 // The calls of one process by one kind of line (COLL or CALL), in order and against the clock that
 // prints steps.
 
-/// Where a stretch stands when a call comes.
-struct MarkerClock {
-  uint64_t input = 0;    ///< Number of the input.
-  uint64_t markers = 0;  ///< Steps that were printed into it so far, in this stretch.
-};
-
 struct CallTrack {
   CallTape tape;
   CallMarks marks;
 
-  void add(const MarkerClock& clock, int segment, const CallSignature& call) {
-    marks.note({clock.input, clock.markers, tape.total()});
+  /// `markers` is how many steps were printed into the input before, in this stretch.
+  void add(uint64_t input, uint64_t markers, int segment, const CallSignature& call) {
+    marks.note({input, markers, tape.total()});
     tape.add(segment, call);
   }
 
   /// Adds a call that the tape knows by that number.
-  void add_again(const MarkerClock& clock, int tape_id) {
-    marks.note({clock.input, clock.markers, tape.total()});
+  void add_again(uint64_t input, uint64_t markers, int tape_id) {
+    marks.note({input, markers, tape.total()});
     tape.add_again(tape_id);
   }
 

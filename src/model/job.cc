@@ -33,17 +33,20 @@ const JobUnit* unit_of(const Job& job, SourceRef where) {
 
 namespace {
 
+using Entry = RecordLayout::Entry;
+
 /// The kept lines of each key of the lists; each row is made when it is asked for, because most of
 /// what ranks print is not.
 struct RecordsByKey {
   /// Lists of one log, with what is asked of all of them at hand.
   struct OfLog {
     int process = -1;
-    const std::vector<RecordRow::Entry>* entries = nullptr;  ///< Mostly those of the row.
-    const RecordRow* row = nullptr;
-    const RowRecords* records = nullptr;
+    uint32_t layout = 0;                          ///< Number of their layout.
+    const std::vector<Entry>* entries = nullptr;  ///< Mostly those of the layout.
+    const SettledRecords* records = nullptr;
   };
   std::vector<OfLog> logs;  ///< By process.
+  size_t layouts = 0;       ///< How many there are.
   std::vector<size_t> sizes;
   mutable std::vector<std::unique_ptr<const RecordsOf>> rows;  ///< nullptr: nobody has asked.
 };
@@ -51,17 +54,21 @@ struct RecordsByKey {
 template <RecordLists SpeakerLog::*lists>
 RecordsByKey count_records(const Job& job) {
   RecordsByKey all;
+  std::unordered_map<const RecordLayout*, uint32_t> numbers;
+  std::unordered_map<const std::vector<Entry>*, size_t> alike;
   for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
     for (const size_t log : nth_process(job, p).logs) {
       const RecordLists& own = job.logs[log].*lists;
-      if (own.all() != nullptr)
-        all.logs.push_back({p, &own.entries(), &own.all()->row(), own.all()});
+      if (own.all() == nullptr) continue;
+      const auto number = static_cast<uint32_t>(numbers.size());
+      const auto layout = numbers.try_emplace(&own.all()->layout(), number).first;
+      all.logs.push_back({p, layout->second, &own.entries(), own.all()});
+      ++alike[&own.entries()];
     }
   }
-  std::unordered_map<const std::vector<RecordRow::Entry>*, size_t> alike;
-  for (const RecordsByKey::OfLog& log : all.logs) ++alike[log.entries];
+  all.layouts = numbers.size();
   for (const auto& [entries, logs] : alike) {
-    for (const RecordRow::Entry& entry : *entries) {
+    for (const Entry& entry : *entries) {
       if (entry.key >= all.sizes.size()) all.sizes.resize(entry.key + size_t{1});
       all.sizes[entry.key] += logs * entry.kept;
     }
@@ -70,34 +77,8 @@ RecordsByKey count_records(const Job& job) {
   return all;
 }
 
-/// Rows of records that came lately, with where they have the lists of one key.
-class RowsByAddress {
- public:
-  struct OfRow {
-    const RecordRow* row = nullptr;
-    const RecordRow::Entry* entry = nullptr;  ///< nullptr: it has no list of the key.
-    /// Numbers of the list's texts, by place from its begin; kNone: not known.
-    std::vector<uint32_t> texts;
-  };
-  static constexpr uint32_t kNone = UINT32_MAX;
-
-  explicit RowsByAddress(uint16_t key) : key_(key), rows_(256) {}
-
-  OfRow& of(const RecordRow& row) {
-    OfRow& known = rows_[(reinterpret_cast<uintptr_t>(&row) >> 4) * 0x9e3779b97f4a7c15U >> 56];
-    if (known.row == &row) return known;
-    known.row = &row;
-    known.entry = RecordRow::find(row.entries, key_);
-    known.texts.assign(known.entry == nullptr ? 0 : known.entry->kept, kNone);
-    return known;
-  }
-
- private:
-  uint16_t key_;
-  std::vector<OfRow> rows_;
-};
-
 RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
+  constexpr uint32_t kNone = UINT32_MAX;
   RecordsOf of;
   const size_t size = all.sizes[key];
   of.records.reserve(size);
@@ -115,20 +96,20 @@ RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
   const auto note = [](std::vector<int>& processes, int process) {
     if (processes.empty() || processes.back() != process) processes.push_back(process);
   };
-  RowsByAddress rows(key);
-  for (const auto& [process, entries, row, records] : all.logs) {
-    RowsByAddress::OfRow& of_row = rows.of(*row);
-    if (of_row.entry == nullptr) continue;
-    const bool is_own = entries != &row->entries;
-    const RecordRow::Entry& entry = is_own ? *RecordRow::find(*entries, key) : *of_row.entry;
-    if (entry.full) note(of.full, process);
-    if (entry.total > entry.kept) note(of.repeated, process);
-    for (uint32_t i = 0; i < entry.kept; ++i) {
-      const uint32_t place = entry.end - entry.kept + i;
-      uint32_t text = of_row.texts[i];
-      if (text == RowsByAddress::kNone) {
+  // By layout, the numbers of the texts that its lists share, by place from the list's begin.
+  std::vector<std::vector<uint32_t>> shared(all.layouts);
+  for (const auto& [process, layout, entries, records] : all.logs) {
+    const Entry* const entry = RecordLayout::find(*entries, key);
+    if (entry == nullptr) continue;
+    if (entry->full) note(of.full, process);
+    if (entry->total > entry->kept) note(of.repeated, process);
+    shared[layout].resize(entry->kept, kNone);
+    for (uint32_t i = 0; i < entry->kept; ++i) {
+      const uint32_t place = entry->end - entry->kept + i;
+      uint32_t text = shared[layout][i];
+      if (text == kNone) {
         text = number_of(records->text(place));
-        if (!row->varies[place]) of_row.texts[i] = text;
+        if (!records->layout().varies[place]) shared[layout][i] = text;
       }
       of.records.push_back({records, place, text});
     }

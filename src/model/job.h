@@ -64,15 +64,6 @@ struct JobUnit {
   uint64_t first_line = 1;  ///< Number in the input of the unit's line 1.
 };
 
-/// The steps and times that were printed into an input.
-struct JobClock {
-  uint64_t number = 0;          ///< CallMark::input of the calls in it.
-  uint32_t input = 0;           ///< Into Job::inputs.
-  std::vector<Marker> markers;  ///< In their order.
-  uint64_t total = 0;           ///< Markers, with those that are not kept.
-  Pulse pulse;
-};
-
 // Who took part.
 
 /// A process, joined from everything that speaks for it: its NCCL lines, "[rank3]" records, …
@@ -250,15 +241,6 @@ class Answers {
   mutable std::map<const void*, std::shared_ptr<const void>> known_;
 };
 
-/// When a call was entered, by the time in front of its line: those of the last calls of
-/// communicators whose lines are stamped to fractions of a second, read again by their places.
-struct CallStamp {
-  SourceRef where;
-  int64_t nanoseconds = 0;  ///< As LineTime counts them.
-
-  auto operator<=>(const CallStamp&) const = default;
-};
-
 // The whole.
 
 struct Job {
@@ -269,7 +251,7 @@ struct Job {
   std::vector<Process> processes;
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
-  std::vector<JobClock> clocks;             ///< By number of the input; of all that hold text.
+  std::vector<InputClock> clocks;           ///< By number of the input; of all that hold text.
   /// How many runs show in it, counting what may be a part of another one (model/derive/runs.h).
   /// More than one: it is what was read, and split_runs makes the job of each.
   size_t runs = 1;
@@ -281,10 +263,12 @@ struct Job {
   std::vector<NcclTestsRun> nccl_tests;              ///< In input order.
   std::vector<FlightRecorderDump> flight_recorders;  ///< By rank, unknown ones last; then by place.
   std::vector<InspectedRank> inspected;              ///< In input order.
-  std::vector<CallStamp> call_stamps;                ///< By place.
-  std::map<SourceRef, std::string> quoted;           ///< Lines kept by place only, if read again.
-  std::vector<RasReport> ras_reports;                ///< In input order; of all, the last ones.
-  std::vector<std::string> nccl_versions;            ///< Distinct, sorted: "2.28.9".
+  /// When calls were entered, by the times in front of their lines: the last ones of communicators
+  /// whose lines are stamped to fractions of a second, read again by their places. By place.
+  std::vector<TimedLine> call_stamps;
+  std::map<SourceRef, std::string> quoted;  ///< Lines kept by place only, if read again.
+  std::vector<RasReport> ras_reports;       ///< In input order; of all, the last ones.
+  std::vector<std::string> nccl_versions;   ///< Distinct, sorted: "2.28.9".
   std::vector<std::string> cuda_versions;
   std::vector<std::string> pytorch_versions;
   std::vector<std::string> hosts;  ///< Distinct, sorted.
@@ -338,7 +322,7 @@ void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&
 /// A kept line. A large job has a million of them, so it is read again by those few who ask what
 /// it says.
 struct ReadRecord {
-  const RowRecords* log = nullptr;
+  const SettledRecords* log = nullptr;
   uint32_t place = 0;  ///< In `log`.
   uint32_t text = 0;   ///< Into RecordsOf::texts.
 

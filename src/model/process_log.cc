@@ -11,10 +11,11 @@
 
 namespace ncclog {
 
-void UnknownShapes::add(SourceRef where, std::string_view line, const Event& event) {
-  BoundedMap::add(message_shape(event.header.message),
-                  UnknownLines{1, 1U << static_cast<unsigned>(event.header.level), where,
-                               std::string(line.substr(0, Record::kMaxTextBytes))});
+void count_unknown(UnknownShapes& shapes, SourceRef where, std::string_view line,
+                   const Event& event) {
+  shapes.add(message_shape(event.header.message),
+             UnknownLines{1, 1U << static_cast<unsigned>(event.header.level), where,
+                          std::string(line.substr(0, Record::kMaxTextBytes))});
 }
 
 UnknownLines& UnknownLines::operator+=(const UnknownLines& later) {
@@ -182,9 +183,10 @@ ConnectionUse& ConnectionUse::operator+=(const ConnectionUse& later) {
   return *this;
 }
 
-void Connections::add(SourceRef where, const ChannelConnected& connected) {
-  const ConnectionUse use{uint64_t{1} << std::clamp(connected.channel, 0, 63), where};
-  add(ConnectionView{connected.src_rank, connected.dst_rank, connected.path}, use);
+void add_channel(Connections& connections, SourceRef where, const ChannelConnected& connected) {
+  connections.add(
+      ConnectionKey{connected.src_rank, connected.dst_rank, std::string(connected.path)},
+      ConnectionUse{uint64_t{1} << std::clamp(connected.channel, 0, 63), where});
 }
 
 int channel_count(const ConnectionUse& use) { return std::popcount(use.channels); }
@@ -196,13 +198,13 @@ TuningUse& TuningUse::operator+=(const TuningUse& later) {
   return *this;
 }
 
-void TuningUses::add(const TuningChoice& choice) {
-  add(TuningKey{std::string(choice.op), std::string(choice.algorithm),
-                std::string(choice.protocol)},
-      TuningUse{1, choice.bytes, choice.bytes});
+void add_choice(TuningUses& uses, const TuningChoice& choice) {
+  uses.add(TuningKey{std::string(choice.op), std::string(choice.algorithm),
+                     std::string(choice.protocol)},
+           TuningUse{1, choice.bytes, choice.bytes});
 }
 
-void SpeakerLog::merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& limit) {
+void SpeakerLog::merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& limit) {
   if (later.lines == 0) return;
   if (lines == 0) first = later.first;
   lines += later.lines;
@@ -215,9 +217,9 @@ void SpeakerLog::merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& 
   subsystems |= later.subsystems;
   starts.insert(starts.end(), later.starts.begin(), later.starts.end());
   if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
-  records.merge(rows, std::move(later.records), limit);
-  line_matches.merge(rows, std::move(later.line_matches), limit.of_patterns());
-  unrecognised.merge(rows, std::move(later.unrecognised), limit.of_patterns());
+  records.merge(trie, std::move(later.records), limit);
+  line_matches.merge(trie, std::move(later.line_matches), limit.of_patterns());
+  unrecognised.merge(trie, std::move(later.unrecognised), limit.of_patterns());
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   if (later.calls) calls.change().merge(*later.calls, segments);
   if (later.traces) traces.change().merge(*later.traces, segments);
@@ -228,10 +230,10 @@ void SpeakerLog::merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& 
   if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
 }
 
-void SpeakerLog::cut_to(RecordRows& rows, const RecordLimit& limit) {
-  records.cut_to(rows, limit);
-  line_matches.cut_to(rows, limit.of_patterns());
-  unrecognised.cut_to(rows, limit.of_patterns());
+void SpeakerLog::cut_to(SharedTrie& trie, const RecordLimit& limit) {
+  records.cut_to(trie, limit);
+  line_matches.cut_to(trie, limit.of_patterns());
+  unrecognised.cut_to(trie, limit.of_patterns());
 }
 
 }  // namespace ncclog

@@ -21,7 +21,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -78,10 +77,11 @@ struct UnknownLines {
 inline uint64_t count_of(const UnknownLines& lines) { return lines.count; }
 
 /// By message_shape.
-struct UnknownShapes : BoundedMap<std::string, UnknownLines, 2048> {
-  /// Counts a line whose fate is Unrecognised, or a foreign one that looks like an error.
-  void add(SourceRef where, std::string_view line, const Event& event);
-};
+using UnknownShapes = BoundedMap<std::string, UnknownLines, 2048>;
+
+/// Counts a line whose fate is Unrecognised, or another program's that looks like an error.
+void count_unknown(UnknownShapes& shapes, SourceRef where, std::string_view line,
+                   const Event& event);
 
 // Who printed a line, as far as the line itself says.
 //
@@ -207,20 +207,6 @@ struct ConnectionKey {
   auto operator<=>(const ConnectionKey&) const = default;
 };
 
-/// The same as a line says it.
-struct ConnectionView {
-  int src_rank = 0;
-  int dst_rank = 0;
-  std::string_view path;
-
-  explicit operator ConnectionKey() const { return {src_rank, dst_rank, std::string(path)}; }
-};
-
-inline auto operator<=>(const ConnectionKey& key, const ConnectionView& view) {
-  return std::tuple(key.src_rank, key.dst_rank, std::string_view(key.path)) <=>
-         std::tuple(view.src_rank, view.dst_rank, view.path);
-}
-
 /// The channels on which a connection was announced.
 struct ConnectionUse {
   uint64_t channels = 0;  ///< Bit c: channel c; NCCL has at most 64.
@@ -238,10 +224,9 @@ inline uint64_t count_of(const ConnectionUse& use) {
 }
 
 /// Connections of one process.
-struct Connections : BoundedMap<ConnectionKey, ConnectionUse, 8192> {
-  using BoundedMap::add;
-  void add(SourceRef where, const ChannelConnected& connected);
-};
+using Connections = BoundedMap<ConnectionKey, ConnectionUse, 8192>;
+
+void add_channel(Connections& connections, SourceRef where, const ChannelConnected& connected);
 
 // Sums of what a process prints too often to be kept line by line.
 //
@@ -291,10 +276,9 @@ struct TuningUse {
 inline uint64_t count_of(const TuningUse& use) { return use.count; }
 
 /// Ways in which operations were run.
-struct TuningUses : BoundedMap<TuningKey, TuningUse, 256> {
-  using BoundedMap::add;
-  void add(const TuningChoice& choice);
-};
+using TuningUses = BoundedMap<TuningKey, TuningUse, 256>;
+
+void add_choice(TuningUses& uses, const TuningChoice& choice);
 
 /// Everything one speaker said: in a stretch while that is read, in the whole input in a job.
 struct SpeakerLog {
@@ -326,14 +310,15 @@ struct SpeakerLog {
   InitSections inits;
   Rare<AllocTotals> allocations;
   Rare<TuningUses> tuning;
-  Rare<KeptLines> benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
+  Rare<OrderedLines>
+      benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
 
   /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
-  void merge(RecordRows& rows, SpeakerLog&& later, const RecordLimit& limit = {});
+  void merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& limit = {});
 
   /// Keeps the first records of each kind only, as many as `limit` allows. Settles what it
   /// cuts.
-  void cut_to(RecordRows& rows, const RecordLimit& limit);
+  void cut_to(SharedTrie& trie, const RecordLimit& limit);
 
   /// To be called before the lists of records are asked, when lines were added.
   void settle() {

@@ -1,15 +1,24 @@
+// Why are kept lines no flat vector of {kind, process, line, text}, with the texts interned?
+//
+// An init of 20,000 ranks may take 200 MB, and takes 191 MB. Of it 1.5 million lines are kept, 75 a
+// rank, in 8.6 MB: 5.7 bytes each, of which 4 are the number of the line. Flat, 16 bytes each make
+// 24 MB, 206 MB in all, before the vector grows and before anything is there that knows which
+// messages a rank has printed already.
+
 #include "model/record_lists.h"
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstring>
 
 #include "log/known_messages.h"
 #include "log/messages.h"
+#include "model/record_trie.h"
 
 namespace ncclog {
 
-using Entry = RecordRow::Entry;
+using Entry = RecordLayout::Entry;
 
 size_t RecordLimit::of(uint16_t kind) const {
   switch (kind) {
@@ -35,16 +44,188 @@ RecordLimit record_limit(size_t speakers) {
           std::clamp(share, kFewestNumbered, RecordList::kMaxKept)};
 }
 
+// The trie.
+
+LineTrie::LineTrie() {
+  static std::atomic<uint64_t> tries = 0;
+  number_ = ++tries;
+  nodes_.emplace_back();
+}
+
+TrieNode* LineTrie::node_after(TrieNode* node, TrieNode& wanted) {
+  // A text that few lists hold names a rank or its host. One that many hold begins nodes of its own,
+  // as do those of ranks at the same place in each host.
+  constexpr unsigned kFew = 128;
+  constexpr size_t kMostAlike = 16;
+  TrieNode* like = nullptr;
+  size_t likes = 0;
+  constexpr size_t kMostLooked = 256;  // Hostile lists go on in thousands of ways.
+  size_t looked = 0;
+  for (TrieNode* known = node->next; known != nullptr && looked++ < kMostLooked;
+       known = known->sibling) {
+    const bool is_like =
+        known->key == wanted.key && known->head == wanted.head && known->level == wanted.level;
+    if (!is_like) continue;
+    if (known->text == wanted.text) return known;
+    if (likes++ == 0) like = known;
+  }
+  if (like != nullptr && (likes >= kMostAlike || wanted.text->use_count() <= kFew)) {
+    like->varies = true;
+    return like;
+  }
+  TrieNode& made = nodes_.emplace_back(std::move(wanted));
+  made.before = node;
+  made.number = node->before == nullptr ? 0 : node->number + 1;
+  made.kept = static_cast<uint16_t>(made.alike == nullptr ? 1 : made.alike->kept + 1);
+  made.sibling = std::exchange(node->next, &made);
+  return &made;
+}
+
+void LineTrie::note_layout(const boost::intrusive_ptr<const RecordLayout>& layout) {
+  if (is_full()) return;
+  layout->node->layouts.push_back(layout);
+  places_ += layout->texts.size();
+}
+
+// Settled records.
+
+const Entry* RecordLayout::find(const std::vector<Entry>& entries, uint16_t key) {
+  const auto entry = std::ranges::lower_bound(entries, key, {}, &Entry::key);
+  return entry == entries.end() || entry->key != key ? nullptr : &*entry;
+}
+
+SettledRecords* SettledRecords::allocate(size_t bytes) {
+  return new (::operator new(sizeof(SettledRecords) + bytes)) SettledRecords;
+}
+
+size_t SettledRecords::bytes() const {
+  const size_t lines = size() * (is_short_ ? sizeof(uint32_t) : sizeof(Line));
+  return (size_t{heads_} + texts_ + units_) * sizeof(uint64_t) +
+         (size_t{texts_} + (is_short_ ? 0 : texts_ % 2)) * sizeof(uint32_t) + lines;
+}
+
+namespace {
+
+/// The place of an element of that value, which is added unless it is one of the last ones.
+size_t place_of(std::vector<uint64_t>& all, uint64_t value) {
+  constexpr size_t kLast = 8;
+  for (size_t place = all.size(); place > 0 && place + kLast > all.size(); --place) {
+    if (all[place - 1] == value) return place - 1;
+  }
+  all.push_back(value);
+  return all.size() - 1;
+}
+
+}  // namespace
+
+std::unique_ptr<SettledRecords> SettledRecords::make(
+    boost::intrusive_ptr<const RecordLayout> layout, Own& own) {
+  const uint64_t unit = own.lines.front().unit;
+  const bool is_short = std::ranges::all_of(own.lines, [unit](SourceRef line) {
+    return line.unit == unit && line.line == static_cast<uint32_t>(line.line);
+  });
+  std::vector<uint64_t> units;
+  std::vector<Line> lines;
+  for (const SourceRef line : own.lines) {
+    if (!is_short) lines.push_back({place_of(units, line.unit), line.line});
+  }
+  if (is_short) units.push_back(unit);
+  const size_t texts = own.texts.size();
+  const size_t bytes = (own.heads.size() + texts + units.size()) * sizeof(uint64_t) +
+                       (texts + (is_short ? 0 : texts % 2)) * sizeof(uint32_t) +
+                       own.lines.size() * (is_short ? sizeof(uint32_t) : sizeof(Line));
+  std::unique_ptr<SettledRecords> made(allocate(bytes));
+  made->heads_ = static_cast<uint32_t>(own.heads.size());
+  made->texts_ = static_cast<uint32_t>(texts);
+  made->units_ = static_cast<uint32_t>(units.size());
+  made->is_short_ = is_short;
+  for (auto& [number, text] : own.texts) number = layout->places[number];
+  std::ranges::sort(own.texts, {}, [](const auto& text) { return text.first; });
+  auto* at = reinterpret_cast<char*>(made.get() + 1);
+  const auto put = [&at](const auto& value) {
+    std::memcpy(at, &value, sizeof(value));
+    at += sizeof(value);
+  };
+  for (auto& head : own.heads) put(head.detach());
+  for (auto& [place, text] : own.texts) put(text.detach());
+  for (const uint64_t number : units) put(number);
+  for (const auto& [place, text] : own.texts) {
+    layout->varies[place].store(true, std::memory_order_relaxed);
+    put(place);
+  }
+  if (!is_short && texts % 2 != 0) put(uint32_t{0});
+  for (size_t i = 0; i < own.lines.size(); ++i) {
+    char* const to = at + layout->places[i] * (is_short ? sizeof(uint32_t) : sizeof(Line));
+    if (is_short) {
+      const auto line = static_cast<uint32_t>(own.lines[i].line);
+      std::memcpy(to, &line, sizeof(line));
+    } else {
+      std::memcpy(to, &lines[i], sizeof(Line));
+    }
+  }
+  made->layout_ = std::move(layout);
+  own.heads.clear();
+  own.lines.clear();
+  own.texts.clear();
+  return made;
+}
+
+void SettledRecords::give_back(Own& own) const {
+  own.heads.assign(heads().begin(), heads().end());
+  std::vector<uint32_t> numbers(layout_->places.size());
+  for (uint32_t number = 0; number < numbers.size(); ++number) {
+    numbers[layout_->places[number]] = number;
+    own.lines.push_back(where(layout_->places[number]));
+  }
+  for (size_t i = 0; i < texts_; ++i) own.texts.emplace_back(numbers[places()[i]], texts()[i]);
+  std::ranges::sort(own.texts, {}, [](const auto& text) { return text.first; });
+}
+
+std::unique_ptr<SettledRecords> SettledRecords::copy() const {
+  std::unique_ptr<SettledRecords> made(allocate(bytes()));
+  made->layout_ = layout_;
+  made->process_ = process_;
+  made->heads_ = heads_;
+  made->texts_ = texts_;
+  made->units_ = units_;
+  made->is_short_ = is_short_;
+  std::memcpy(static_cast<void*>(made.get() + 1), this + 1, bytes());
+  for (size_t i = 0; i < heads_; ++i) {
+    if (heads()[i] != nullptr) intrusive_ptr_add_ref(heads()[i]);
+  }
+  for (size_t i = 0; i < texts_; ++i) intrusive_ptr_add_ref(texts()[i]);
+  return made;
+}
+
+SettledRecords::~SettledRecords() {
+  for (size_t i = 0; i < heads_; ++i) {
+    if (heads()[i] != nullptr) intrusive_ptr_release(heads()[i]);
+  }
+  for (size_t i = 0; i < texts_; ++i) intrusive_ptr_release(texts()[i]);
+}
+
+const RecordText* SettledRecords::own_text(size_t place) const {
+  const std::span own(places(), texts_);
+  const auto found = std::ranges::lower_bound(own, place);
+  if (found == own.end() || *found != place) return layout_->texts[place].get();
+  return texts()[found - own.begin()];
+}
+
 // Records as they come.
 
+RecordLists::RecordLists() = default;
+RecordLists::RecordLists(RecordLists&&) noexcept = default;
+RecordLists& RecordLists::operator=(RecordLists&&) noexcept = default;
+RecordLists::~RecordLists() = default;
+
 RecordLists::RecordLists(const RecordLists& other)
-    : coming_(other.coming_ ? std::make_unique<Coming>(*other.coming_) : nullptr),
-      row_(other.row_),
+    : builder_(other.builder_ ? std::make_unique<Builder>(*other.builder_) : nullptr),
+      layout_(other.layout_),
       settled_(other.settled_ ? other.settled_->copy() : nullptr),
       own_entries_(other.own_entries_ ? std::make_unique<std::vector<Entry>>(*other.own_entries_)
                                       : nullptr) {}
 
-RecordLists::Coming::List* RecordLists::Coming::find(uint16_t key) {
+RecordLists::Builder::List* RecordLists::Builder::find(uint16_t key) {
   uint8_t& likely = found[key % found.size()];
   if (likely < lists.size() && lists[likely].key == key) return &lists[likely];
   const auto list = std::ranges::find(lists, key, &List::key);
@@ -53,14 +234,14 @@ RecordLists::Coming::List* RecordLists::Coming::find(uint16_t key) {
   return &*list;
 }
 
-bool RecordLists::Coming::holds(const List& list, uint64_t hash) const {
-  for (const RecordStep* at = list.last; at != nullptr; at = at->alike) {
+bool RecordLists::Builder::holds(const List& list, uint64_t hash) const {
+  for (const TrieNode* at = list.last; at != nullptr; at = at->alike) {
     if (hashes[at->number] == hash) return true;
   }
   return false;
 }
 
-bool RecordLists::Coming::count(uint16_t key, uint64_t hash, size_t most) {
+bool RecordLists::Builder::count(uint16_t key, uint64_t hash, size_t most) {
   List* const list = find(key);
   if (list == nullptr) return false;
   if (!list->full && !holds(*list, hash)) {
@@ -71,7 +252,7 @@ bool RecordLists::Coming::count(uint16_t key, uint64_t hash, size_t most) {
   return true;
 }
 
-void RecordLists::Coming::add(uint16_t key, KeptRecord&& record) {
+void RecordLists::Builder::add(uint16_t key, KeptRecord&& record) {
   // Where heads have times, each line has its own.
   constexpr size_t kLastHeads = 8;
   uint32_t head = 0;
@@ -84,7 +265,7 @@ void RecordLists::Coming::add(uint16_t key, KeptRecord&& record) {
   }
   const uint64_t hash = record.rest->hash;
   const List* const list = find(key);
-  RecordStep wanted;
+  TrieNode wanted;
   wanted.alike = list == nullptr ? nullptr : list->last;
   wanted.text = std::move(record.rest);
   wanted.head = head;
@@ -92,7 +273,7 @@ void RecordLists::Coming::add(uint16_t key, KeptRecord&& record) {
   wanted.entry = static_cast<uint16_t>(list == nullptr ? lists.size()
                                                        : static_cast<size_t>(list - lists.data()));
   wanted.level = record.head == nullptr ? Level::None : record.head->level;
-  RecordStep* const next = tree->step_after(step, wanted);
+  TrieNode* const next = trie->node_after(node, wanted);
   const bool is_own = wanted.text != nullptr && next->text != wanted.text;
   if (is_own) own.texts.emplace_back(next->number, std::move(wanted.text));
   [[maybe_unused]] const bool is_added = go_to(next, record.where, hash);
@@ -100,102 +281,103 @@ void RecordLists::Coming::add(uint16_t key, KeptRecord&& record) {
 }
 
 /// Where records of this thread came that are settled now: the next ones need no new memory.
-std::unique_ptr<RecordLists::Coming>& RecordLists::idle() {
-  thread_local std::unique_ptr<Coming> coming;
-  return coming;
+std::unique_ptr<RecordLists::Builder>& RecordLists::idle() {
+  thread_local std::unique_ptr<Builder> builder;
+  return builder;
 }
 
 /// `take` is called for each key and record. Only of settled lists that are not empty.
 template <typename Take>
 void RecordLists::for_all_as_they_came(Take&& take) const {
-  std::vector<uint16_t> keys(row_->places.size());  // By place.
+  std::vector<uint16_t> keys(layout_->places.size());  // By place.
   for (const Entry& entry : entries()) {
     std::fill_n(keys.begin() + entry.end - entry.kept, entry.kept, entry.key);
   }
-  for (const uint32_t place : row_->places) take(keys[place], (*settled_)[place]);
+  for (const uint32_t place : layout_->places) take(keys[place], (*settled_)[place]);
 }
 
-/// Goes on where the row ended: more is to come.
-RecordLists::Coming& RecordLists::open_slowly(RecordRows& rows) {
+/// Goes on where the layout ended: more is to come.
+RecordLists::Builder& RecordLists::open_slowly(SharedTrie& trie) {
   const RecordLists settled = std::exchange(*this, RecordLists());
-  coming_ = idle() != nullptr ? std::move(idle()) : std::make_unique<Coming>();
-  Coming& coming = *coming_;
-  coming.tree = rows.tree();
-  coming.step = coming.tree->root();
-  if (settled.row_ == nullptr) {
+  builder_ = idle() != nullptr ? std::move(idle()) : std::make_unique<Builder>();
+  Builder& builder = *builder_;
+  if (trie == nullptr || trie->is_full()) trie = std::make_shared<LineTrie>();
+  builder.trie = trie;
+  builder.node = builder.trie->root();
+  if (settled.layout_ == nullptr) {
     constexpr size_t kUsual = 32;
-    coming.own.heads.reserve(kUsual);
-    coming.own.heads.emplace_back();
-    coming.own.lines.reserve(kUsual);
-    coming.lists.reserve(kUsual);
-  } else if (settled.row_->tree == coming.tree->number()) {
-    settled.settled_->give_back(coming.own);
-    coming.step = settled.row_->step;
-    coming.lists.resize(settled.entries().size());
-    coming.hashes.resize(coming.own.lines.size());
-    for (RecordStep* step = coming.step; step->before != nullptr; step = step->before) {
-      Coming::List& list = coming.lists[step->entry];
-      if (list.last == nullptr) list.last = step;
-      list.key = step->key;
-      coming.hashes[step->number] = step->text->hash;
+    builder.own.heads.reserve(kUsual);
+    builder.own.heads.emplace_back();
+    builder.own.lines.reserve(kUsual);
+    builder.lists.reserve(kUsual);
+  } else if (settled.layout_->trie == builder.trie->number()) {
+    settled.settled_->give_back(builder.own);
+    builder.node = settled.layout_->node;
+    builder.lists.resize(settled.entries().size());
+    builder.hashes.resize(builder.own.lines.size());
+    for (TrieNode* node = builder.node; node->before != nullptr; node = node->before) {
+      Builder::List& list = builder.lists[node->entry];
+      if (list.last == nullptr) list.last = node;
+      list.key = node->key;
+      builder.hashes[node->number] = node->text->hash;
     }
-    for (const auto& [number, text] : coming.own.texts) coming.hashes[number] = text->hash;
+    for (const auto& [number, text] : builder.own.texts) builder.hashes[number] = text->hash;
   } else {
-    coming.own.heads.emplace_back();
+    builder.own.heads.emplace_back();
     settled.for_all_as_they_came(
-        [&](uint16_t key, const Record& record) { coming.add(key, keep(record)); });
+        [&](uint16_t key, const Record& record) { builder.add(key, keep(record)); });
   }
-  if (settled.row_ != nullptr) {
+  if (settled.layout_ != nullptr) {
     for (const Entry& entry : settled.entries()) {
-      Coming::List& list = *coming.find(entry.key);
+      Builder::List& list = *builder.find(entry.key);
       list.more = entry.total - entry.kept;
       list.full = entry.full != 0;
     }
   }
-  coming.before_opened = coming.own.lines.size();
-  return coming;
+  builder.before_opened = builder.own.lines.size();
+  return builder;
 }
 
-bool RecordLists::append(RecordRows& rows, uint16_t key, uint64_t total, bool full,
+bool RecordLists::append(SharedTrie& trie, uint16_t key, uint64_t total, bool full,
                          std::vector<KeptRecord>&& kept) {
-  assert(row_ == nullptr);
+  assert(layout_ == nullptr);
   constexpr uint64_t kMostLines = uint64_t{1} << 40;
-  Coming& coming = open(rows);
-  const bool is_greater = coming.lists.empty() || coming.lists.back().key < key;
+  Builder& builder = open(trie);
+  const bool is_greater = builder.lists.empty() || builder.lists.back().key < key;
   const bool is_sound = !kept.empty() && kept.size() <= RecordList::kMaxKept &&
                         kept.size() <= total && total < kMostLines;
   if (!is_greater || !is_sound) return false;
-  for (KeptRecord& record : kept) coming.add(key, std::move(record));
-  coming.lists.back().more = total - kept.size();
-  coming.lists.back().full = full;
+  for (KeptRecord& record : kept) builder.add(key, std::move(record));
+  builder.lists.back().more = total - kept.size();
+  builder.lists.back().full = full;
   return true;
 }
 
-bool RecordLists::add_to_full(RecordRows& rows, uint16_t key) {
-  if (coming_ == nullptr && !find(key).full) return false;
-  Coming::List* const list = open(rows).find(key);
+bool RecordLists::add_to_full(SharedTrie& trie, uint16_t key) {
+  if (builder_ == nullptr && !find(key).full) return false;
+  Builder::List* const list = open(trie).find(key);
   if (list == nullptr || !list->full) return false;
   ++list->more;
   return true;
 }
 
 bool RecordLists::contains(uint16_t key) const {
-  return coming_ != nullptr ? coming_->find(key) != nullptr : find(key).total > 0;
+  return builder_ != nullptr ? builder_->find(key) != nullptr : find(key).total > 0;
 }
 
 // Looking at them.
 
 RecordList RecordLists::find(uint16_t key) const {
-  assert(coming_ == nullptr);
-  if (row_ == nullptr) return {};
-  const Entry* const entry = RecordRow::find(entries(), key);
+  assert(builder_ == nullptr);
+  if (layout_ == nullptr) return {};
+  const Entry* const entry = RecordLayout::find(entries(), key);
   return entry == nullptr ? RecordList() : list(*entry);
 }
 
-// Putting them into rows.
+// Putting them into layouts.
 
 /// By key, ascending.
-std::vector<Entry> RecordLists::Coming::entries() const {
+std::vector<Entry> RecordLists::Builder::entries() const {
   std::vector<Entry> all;
   for (const List& list : lists) {
     all.push_back({list.key, list.last->kept, 0, list.last->kept + list.more, list.full});
@@ -206,59 +388,63 @@ std::vector<Entry> RecordLists::Coming::entries() const {
   return all;
 }
 
-/// The row of their steps, with their totals.
-boost::intrusive_ptr<const RecordRow> RecordLists::Coming::row() const {
-  boost::intrusive_ptr<RecordRow> row(new RecordRow);
-  row->step = step;
-  row->tree = tree->number();
-  row->entries = entries();
+/// The layout of their nodes, with their totals.
+boost::intrusive_ptr<const RecordLayout> RecordLists::Builder::layout() const {
+  boost::intrusive_ptr<RecordLayout> layout(new RecordLayout);
+  layout->node = node;
+  layout->trie = trie->number();
+  layout->entries = entries();
   const size_t size = own.lines.size();
-  row->texts.resize(size);
-  row->heads.resize(size);
-  row->levels.resize(size);
-  row->places.resize(size);
-  row->varies = std::vector<std::atomic<bool>>(size);
+  layout->texts.resize(size);
+  layout->heads.resize(size);
+  layout->levels.resize(size);
+  layout->places.resize(size);
+  layout->varies = std::vector<std::atomic<bool>>(size);
   std::vector<uint32_t> ends;  // By the order in which keys came.
   for (const List& list : lists) {
-    ends.push_back(RecordRow::find(row->entries, list.key)->end);
-    row->totals.push_back({list.more, list.full});
+    const Entry& entry = *RecordLayout::find(layout->entries, list.key);
+    layout->order.push_back(static_cast<uint16_t>(&entry - layout->entries.data()));
+    ends.push_back(entry.end);
   }
-  for (const RecordStep* at = step; at->before != nullptr; at = at->before) {
+  for (const TrieNode* at = node; at->before != nullptr; at = at->before) {
     const uint32_t place = --ends[at->entry];
-    row->places[at->number] = place;
-    row->texts[place] = at->text;
-    row->heads[place] = at->head;
-    row->levels[place] = at->level;
-    row->has_bare |= at->head == 0;
+    layout->places[at->number] = place;
+    layout->texts[place] = at->text;
+    layout->heads[place] = at->head;
+    layout->levels[place] = at->level;
+    layout->has_bare |= at->head == 0;
   }
-  return row;
+  return layout;
 }
 
 void RecordLists::settle() {
-  if (coming_ == nullptr) return;
-  std::unique_ptr<Coming> coming = std::move(coming_);
-  if (coming->lists.empty()) return;
-  constexpr size_t kMostRows = 8;  // Which differ in how often lines came again.
-  auto& rows = coming->step->rows;
-  const auto known = std::ranges::find_if(rows, [&](const auto& row) {
-    return std::ranges::equal(coming->lists, row->totals, [](const auto& list, const auto& total) {
-      return list.more == total.more && list.full == total.full;
-    });
+  if (builder_ == nullptr) return;
+  std::unique_ptr<Builder> builder = std::move(builder_);
+  if (builder->lists.empty()) return;
+  constexpr size_t kMostLayouts = 8;  // Which differ in how often lines came again.
+  auto& layouts = builder->node->layouts;
+  const auto known = std::ranges::find_if(layouts, [&](const auto& layout) {
+    for (size_t i = 0; i < builder->lists.size(); ++i) {
+      const Builder::List& list = builder->lists[i];
+      const Entry& entry = layout->entries[layout->order[i]];
+      if (list.more != entry.total - entry.kept || list.full != (entry.full != 0)) return false;
+    }
+    return true;
   });
-  if (known != rows.end()) {
-    row_ = *known;
-  } else if (rows.empty() || (rows.size() < kMostRows && !coming->tree->is_full())) {
-    row_ = coming->row();
-    coming->tree->note_row(row_);
+  if (known != layouts.end()) {
+    layout_ = *known;
+  } else if (layouts.empty() || (layouts.size() < kMostLayouts && !builder->trie->is_full())) {
+    layout_ = builder->layout();
+    builder->trie->note_layout(layout_);
   } else {
-    row_ = rows.front();
-    own_entries_ = std::make_unique<std::vector<Entry>>(coming->entries());
+    layout_ = layouts.front();
+    own_entries_ = std::make_unique<std::vector<Entry>>(builder->entries());
   }
-  settled_ = RowRecords::make(row_, coming->own);
-  coming->tree.reset();
-  coming->lists.clear();
-  coming->hashes.clear();
-  idle() = std::move(coming);
+  settled_ = SettledRecords::make(layout_, builder->own);
+  builder->trie.reset();
+  builder->lists.clear();
+  builder->hashes.clear();
+  idle() = std::move(builder);
 }
 
 // Changing them.
@@ -266,19 +452,19 @@ void RecordLists::settle() {
 /// Settles, and keeps the records of which `stays(key, record, how many of its key were kept before
 /// it)` is true. The others are counted if `counts_others`; if not, it is as if they had not come.
 template <typename Stays>
-void RecordLists::keep_those(RecordRows& rows, bool counts_others, Stays&& stays) {
+void RecordLists::keep_those(SharedTrie& trie, bool counts_others, Stays&& stays) {
   settle();
   if (empty()) return;
   const RecordLists whole = std::exchange(*this, RecordLists());
-  Coming& coming = open(rows);
+  Builder& builder = open(trie);
   whole.for_all_as_they_came([&](uint16_t key, const Record& record) {
-    const Coming::List* const list = coming.find(key);
+    const Builder::List* const list = builder.find(key);
     if (stays(key, record, list == nullptr ? 0 : list->last->kept)) {
-      coming.add(key, keep(record));
+      builder.add(key, keep(record));
     }
   });
   for (const Entry& entry : whole.entries()) {
-    Coming::List* const list = coming.find(entry.key);
+    Builder::List* const list = builder.find(entry.key);
     if (list == nullptr) continue;
     const size_t others = size_t{entry.kept} - list->last->kept;
     list->more = entry.total - entry.kept + (counts_others ? others : 0);
@@ -287,51 +473,51 @@ void RecordLists::keep_those(RecordRows& rows, bool counts_others, Stays&& stays
   settle();
 }
 
-void RecordLists::merge(RecordRows& rows, RecordLists&& later, const RecordLimit& limit) {
+void RecordLists::merge(SharedTrie& trie, RecordLists&& later, const RecordLimit& limit) {
   later.settle();
   if (later.empty()) return settle();
   if (empty()) {
     *this = std::move(later);
-    return cut_to(rows, limit);
+    return cut_to(trie, limit);
   }
-  Coming& coming = open(rows);
+  Builder& builder = open(trie);
   later.for_all_as_they_came([&](uint16_t key, const Record& record) {
-    if (coming.count(key, record.rest->hash, limit.of(key))) return;
-    coming.add(key, keep(record));
+    if (builder.count(key, record.rest->hash, limit.of(key))) return;
+    builder.add(key, keep(record));
   });
   for (const Entry& entry : later.entries()) {
-    Coming::List& list = *coming.find(entry.key);
+    Builder::List& list = *builder.find(entry.key);
     list.more += entry.total - entry.kept;
     list.full |= entry.full != 0;
   }
   settle();
 }
 
-void RecordLists::cut_to(RecordRows& rows, const RecordLimit& limit) {
+void RecordLists::cut_to(SharedTrie& trie, const RecordLimit& limit) {
   // Most lists are shorter than any limit.
   const size_t fewest = std::min(limit.most, limit.most_numbered);
   const auto is_longer = [&](uint16_t key, size_t kept) {
     return kept > fewest && kept > limit.of(key);
   };
   const auto is_any_longer = [&] {
-    if (coming_ == nullptr) {
-      return row_ != nullptr && std::ranges::any_of(entries(), [&](const Entry& entry) {
+    if (builder_ == nullptr) {
+      return layout_ != nullptr && std::ranges::any_of(entries(), [&](const Entry& entry) {
                return is_longer(entry.key, entry.kept);
              });
     }
-    return std::ranges::any_of(coming_->lists, [&](const Coming::List& list) {
+    return std::ranges::any_of(builder_->lists, [&](const Builder::List& list) {
       return is_longer(list.key, list.last->kept);
     });
   };
   if (!is_any_longer()) return;
   // As if the next different line had come when so many were kept.
-  keep_those(rows, true,
+  keep_those(trie, true,
              [&](uint16_t key, const Record&, size_t kept) { return kept < limit.of(key); });
 }
 
-void RecordLists::keep_only(RecordRows& rows,
+void RecordLists::keep_only(SharedTrie& trie,
                             const std::function<bool(uint16_t key, const Record&)>& stays) {
-  keep_those(rows, false,
+  keep_those(trie, false,
              [&](uint16_t key, const Record& record, size_t) { return stays(key, record); });
 }
 
@@ -345,14 +531,14 @@ void RecordLists::forget_repeats() {
 
 // Lines whose order matters.
 
-bool KeptLines::takes(uint16_t kind) {
+bool OrderedLines::takes(uint16_t kind) {
   const bool is_place = kind == kKindIndex<NcclTestsRank>;
   const bool is_room = is_place ? places_ < kMaxPlaces : kept.size() - places_ < kMaxKept;
   places_ += is_place && is_room;
   return is_room;
 }
 
-void KeptLines::merge(KeptLines&& later) {
+void OrderedLines::merge(OrderedLines&& later) {
   total += later.total;
   for (KeptRecord& record : later.kept) {
     if (takes(Record(record).kind())) kept.push_back(std::move(record));

@@ -87,7 +87,7 @@ void Beats::add_pause(const Pause& pause) {
   if (pauses.size() > kMaxPauses) pauses.pop_back();
 }
 
-bool Beats::add(const Beat& beat) {
+bool Beats::add(const TimedLine& beat) {
   if (count > 0 && beat.nanoseconds <= last.nanoseconds) {
     if (beat.nanoseconds == last.nanoseconds) last.where = beat.where;
     return beat.nanoseconds == last.nanoseconds;
@@ -107,7 +107,7 @@ void Beats::merge(const Beats& later) {
     *this = later;
     return;
   }
-  const Beat here = last;
+  const TimedLine here = last;
   count += later.count;
   if (later.first.nanoseconds > here.nanoseconds) add_pause({here, later.first});
   for (Pause pause : later.pauses) {

@@ -33,22 +33,8 @@ struct Job;
 // A marker is the clock of whoever prints it, so a process notes it with its next call: one number
 // pair for each marker between two of its calls, whoever printed it.
 
-/// The markers of one input, in its order.
-struct InputMarkers {
-  std::vector<Marker> kept;  ///< The first kMaxKept.
-  uint64_t total = 0;        ///< Kept or not.
-
-  static constexpr uint64_t kMaxKept = 8192;
-
-  void add(const Marker& marker) {
-    if (total++ < kMaxKept) kept.push_back(marker);
-  }
-  void merge(const InputMarkers& later) {
-    for (const Marker& marker : later.kept) add(marker);
-    total += later.total - later.kept.size();
-  }
-  bool operator==(const InputMarkers&) const = default;
-};
+/// Of an input, the first so many are kept.
+inline constexpr uint64_t kMaxMarkers = 8192;
 
 /// One call, and how many of its input's markers stand before it.
 struct CallMark {
@@ -93,8 +79,7 @@ class CallMarks {
   }
   bool says_more(const CallMark& mark) const {
     // Behind the last marker that is kept nothing can be told apart.
-    return !is_same_input(mark) ||
-           (mark.markers > last_.markers && last_.markers <= InputMarkers::kMaxKept);
+    return !is_same_input(mark) || (mark.markers > last_.markers && last_.markers <= kMaxMarkers);
   }
   void append(const CallMark& mark);
 
@@ -115,15 +100,17 @@ class CallMarks {
 // of order: a line that is older than one before it is no beat.
 
 /// A line with a time.
-struct Beat {
+struct TimedLine {
   SourceRef where;          ///< Line 0: there was none.
   int64_t nanoseconds = 0;  ///< As LineTime counts them; the year is left out, many print none.
+
+  auto operator<=>(const TimedLine&) const = default;
 };
 
 /// Two beats with none between them.
 struct Pause {
-  Beat before;
-  Beat after;
+  TimedLine before;
+  TimedLine after;
 
   int64_t length() const { return after.nanoseconds - before.nanoseconds; }
 };
@@ -131,14 +118,14 @@ struct Pause {
 /// Beats of one sort.
 struct Beats {
   uint64_t count = 0;  ///< Of different times.
-  Beat first;
-  Beat last;                  ///< The latest one.
+  TimedLine first;
+  TimedLine last;             ///< The latest one.
   std::vector<Pause> pauses;  ///< The longest kMaxPauses, longest first.
 
   static constexpr size_t kMaxPauses = 32;
 
   /// False if it is older than the last one.
-  bool add(const Beat& beat);
+  bool add(const TimedLine& beat);
   void merge(const Beats& later);
 
  private:
@@ -153,7 +140,6 @@ struct StepGrowth {
 
   void add(int64_t step);
   void merge(const StepGrowth& later);
-  bool operator==(const StepGrowth&) const = default;
 };
 
 /// What is printed by one clock.
@@ -161,8 +147,6 @@ struct PulseClock {
   Beats all;
   Beats work;
   StepGrowth steps;
-
-  bool operator==(const PulseClock&) const = default;
 };
 
 /// The beats of one input. Add its lines in order; merging neighbours gives what reading both in
@@ -203,18 +187,25 @@ class Pulse {
   std::string stamp_;
   size_t stamp_at_ = 0;
   int stamped_ = -1;  ///< Into clocks_; -1: that time was no beat.
-  Beat now_;          ///< The last line with a time.
+  TimedLine now_;     ///< The last line with a time.
   int undated_ = 0;   ///< Lines without one since then.
 };
 
-/// What is printed into one input of steps and times.
+/// The steps and times that were printed into an input.
 struct InputClock {
-  uint64_t unit = 0;  ///< The first one with any of it.
-  InputMarkers markers;
+  uint64_t unit = 0;    ///< The first one with any of it.
+  uint64_t number = 0;  ///< CallMark::input of the calls in it; set when the job is built, like
+  uint32_t input = 0;   ///< its place in Job::inputs.
+  std::vector<Marker> markers;  ///< In their order, the first kMaxMarkers.
+  uint64_t total = 0;           ///< Markers, with those that are not kept.
   Pulse pulse;
 
+  void add(const Marker& marker) {
+    if (total++ < kMaxMarkers) markers.push_back(marker);
+  }
   void merge(const InputClock& later) {
-    markers.merge(later.markers);
+    for (const Marker& marker : later.markers) add(marker);
+    total += later.total - later.markers.size();
     pulse.merge(later.pulse);
   }
 };

@@ -83,7 +83,7 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
       carry(io, kept);
       const bool fits = std::ranges::all_of(
           kept, [&](const Record& record) { return record && has_kind(key, record.kind()); });
-      if (!fits || !read.append(io.rows(), key, total, full, std::move(kept))) io.fail();
+      if (!fits || !read.append(io.trie(), key, total, full, std::move(kept))) io.fail();
     }
     read.settle();
     lists = std::move(read);
@@ -105,13 +105,13 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
 }
 
 template <typename Io>
-void carry(Io& io, KeptLines& lines) {
+void carry(Io& io, OrderedLines& lines) {
   carry(io, lines.total);
   carry(io, lines.kept);
   if constexpr (Io::kReads) {
     if (lines.kept.size() > lines.total) io.fail();
     // Which of them take which places is found out by adding them again.
-    KeptLines read;
+    OrderedLines read;
     const uint64_t total = lines.total;
     read.merge(std::move(lines));
     read.total = total;
@@ -348,11 +348,10 @@ template <typename Io>
 void carry_clock(Io& io, InputClock& clock) {
   io.unit(clock.unit);
   carry(io, clock.markers);
+  carry(io, clock.total);
   carry(io, clock.pulse);
   if constexpr (Io::kReads) {
-    const InputMarkers& markers = clock.markers;
-    const uint64_t kept = std::min(markers.total, InputMarkers::kMaxKept);
-    if (markers.kept.size() != kept) io.fail();
+    if (clock.markers.size() != std::min(clock.total, kMaxMarkers)) io.fail();
   }
 }
 
@@ -387,8 +386,8 @@ void carry_rest(Io& io, Shard& shard) {
   if constexpr (Io::kReads) {
     for (FlightRecorderDump& dump : shard.flight_recorders) dump.process = -1;
     for (NcclTestsRun& run : shard.nccl_tests) run.process = -1;
-    const bool is_sound = shard.ras_reports.size() <= kMaxRasReports &&
-                          shard.ras_lines.kept.size() <= RasLines::kMaxKept;
+    const bool is_sound =
+        shard.ras_reports.size() <= kMaxRasReports && shard.ras_lines.size() <= Shard::kMaxRasLines;
     if (!is_sound) io.fail();
   }
 }

@@ -26,9 +26,8 @@ NCCLOG_FIELDS(Unit, index, input, begin, end, whole)
 NCCLOG_FIELDS(UnitResult, status, compression, content, bytes, bytes_on_disk, newlines, lines, note,
               losses)
 
-NCCLOG_FIELDS(Beat, where, nanoseconds)
+NCCLOG_FIELDS(TimedLine, where, nanoseconds)
 NCCLOG_FIELDS(Beats, count, first, last, pauses)
-NCCLOG_FIELDS(InputMarkers, kept, total)
 NCCLOG_FIELDS(Pause, before, after)
 NCCLOG_FIELDS(PulseClock, all, work, steps)
 NCCLOG_FIELDS(StepGrowth, first, last, steps)
@@ -100,7 +99,6 @@ NCCLOG_FIELDS(RasReport, where, nccl_version, cuda_runtime, cuda_driver, timesta
               communicators, statements)
 NCCLOG_FIELDS(RasStatement, communicator, problem, what, value, count, members)
 
-NCCLOG_FIELDS(RasLines, kept)
 NCCLOG_FIELDS(StretchWriter, host, pid, several)
 
 NCCLOG_FIELDS(CallOwner, host, pid, comm, by_traces)

@@ -100,7 +100,7 @@ uint64_t layout_hash() {
   run.places.emplace_back();
   run.rows.emplace_back();
   shard.pci_devices.emplace_back().devices.emplace_back();
-  shard.clocks[0].markers.add({});
+  shard.clocks[0].add({});
   shard.unknown.all[""] = {};
   carry_rest(hash, shard);
   Speaker speaker;
@@ -110,7 +110,7 @@ uint64_t layout_hash() {
   CommSegment& segment = log.comms.all.emplace_back();
   segment.calls.change().add({1, 1}, {}, {});
   segment.calls.change().peers.all[0] = {};
-  log.calls.change().add({}, 0, {});
+  log.calls.change().add(0, 0, 0, {});
   log.connections.all[{}] = {};
   log.allocations.change().all[""] = {};
   log.tuning.change().all[{}] = {};
@@ -290,9 +290,9 @@ std::optional<LoadedPart> load_part(FrameReader::ReadBytes read, const PartKin& 
 bool read_shards(const LoadedPart& part, const LoadedPart::Input& input, const PartPlace& place,
                  ScannedInput& scanned) {
   bool is_first = true;
-  RecordRows rows;
+  SharedTrie trie;
   for (const std::string& frame : input.frames) {
-    PartReader reader(frame, part.tables, part.patterns, place, &rows);
+    PartReader reader(frame, part.tables, part.patterns, place, &trie);
     if (is_first) {
       carry_head(reader, scanned);
       carry_rest(reader, scanned.before);
@@ -309,8 +309,8 @@ bool read_shards(const LoadedPart& part, const LoadedPart::Input& input, const P
     if (!reader.is_done()) return false;
   }
   scanned.host = part.host;
-  scanned.before.limit_records(rows);
-  scanned.last.limit_records(rows);
+  scanned.before.limit_records(trie);
+  scanned.last.limit_records(trie);
   return true;
 }
 

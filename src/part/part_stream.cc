@@ -188,8 +188,8 @@ void PartWriter::finish() {
 }
 
 PartReader::PartReader(std::string_view frame, const PartTables& tables, size_t patterns,
-                       const PartPlace& place, RecordRows* rows)
-    : tables_(tables), patterns_(patterns), place_(place), rows_(rows) {
+                       const PartPlace& place, SharedTrie* trie)
+    : tables_(tables), patterns_(patterns), place_(place), trie_(trie) {
   FrameValues values;
   failed_ = !read_values(frame, values);
   numbers_ = std::move(values.numbers);

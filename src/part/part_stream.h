@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/line.h"
-#include "model/record_rows.h"
+#include "model/record_lists.h"
 #include "model/records.h"
 
 namespace ncclog {
@@ -106,10 +106,10 @@ class PartReader {
  public:
   static constexpr bool kReads = true;
 
-  /// `frame` as FrameReader gives it; `patterns` of the line matcher. `tables` and `rows` must
-  /// outlive it; a frame without speakers needs no rows.
+  /// `frame` as FrameReader gives it; `patterns` of the line matcher. `tables` and `trie` must
+  /// outlive it; a frame without speakers needs no trie.
   PartReader(std::string_view frame, const PartTables& tables, size_t patterns,
-             const PartPlace& place, RecordRows* rows = nullptr);
+             const PartPlace& place, SharedTrie* trie = nullptr);
 
   // What carry() asks of it.
   void number(uint64_t& number);
@@ -120,7 +120,7 @@ class PartReader {
   void place(SourceRef& where);
   void head(boost::intrusive_ptr<const LineHead>& head);
   void message(boost::intrusive_ptr<const RecordText>& message);
-  RecordRows& rows() { return *rows_; }
+  SharedTrie& trie() { return *trie_; }
   bool is_pattern(uint16_t key) const { return key < patterns_; }
   /// More elements than the frame has numbers cannot follow.
   int most_elements() const { return static_cast<int>(numbers_.size()); }
@@ -136,7 +136,7 @@ class PartReader {
   const PartTables& tables_;
   size_t patterns_;
   PartPlace place_;
-  RecordRows* rows_;
+  SharedTrie* trie_;
   bool failed_ = false;
 };
 

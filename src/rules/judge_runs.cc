@@ -22,7 +22,7 @@ struct Judged {
 
 /// Frees the run's job: jobs of thousands of ranks are large.
 Judged judge_run(const Rulebook& rulebook, const Job& read, SplitRuns& split, size_t number) {
-  const RunPart& part = split.parts.runs[number];
+  const Run& part = split.parts.runs[number];
   const Job job = std::move(split.runs[number]);
   JobView view(job);
   Judged judged{.diagnosis =

@@ -109,9 +109,9 @@ void ledger(benchmark::State& state, const std::string& mix) {
   for (std::string_view line : log.lines) events.push_back(parse_event(line, all_wordings()));
   const std::vector<int> matched;
   RecordTexts texts;
-  RecordRows rows;
+  SharedTrie trie;
   for (auto _ : state) {
-    ShardWriter shard(0, 0, {}, texts, rows);
+    ShardWriter shard(0, 0, {}, texts, trie);
     Line line;
     for (size_t i = 0; i < events.size(); ++i) {
       line.text = log.lines[i];

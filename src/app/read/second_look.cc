@@ -245,8 +245,8 @@ CallReader call_reader(const Job& job, const ReadUnits& read) {
   };
 }
 
-std::vector<CallStamp> read_stamps(const ReadUnits& read, const std::vector<SourceRef>& lines) {
-  std::vector<CallStamp> stamps;
+std::vector<TimedLine> read_stamps(const ReadUnits& read, const std::vector<SourceRef>& lines) {
+  std::vector<TimedLine> stamps;
   for (const auto& [where, line] : find_lines(read, lines)) {
     if (line.nanoseconds) stamps.push_back({where, *line.nanoseconds});
   }
@@ -307,7 +307,7 @@ std::vector<StepLine> read_step_lines(const Job& job, const ReadUnits& read) {
   constexpr size_t kMost = 2000;
   std::vector<StepLine> lines;
   const auto most = std::ranges::max_element(
-      job.clocks, {}, [](const JobClock& clock) { return clock.markers.size(); });
+      job.clocks, {}, [](const InputClock& clock) { return clock.markers.size(); });
   if (most == job.clocks.end() || most->markers.size() < 2) return lines;
   const MarkerFinder finder;
   const uint16_t wording = most->markers.back().wording;  // Of the training, not of what precedes.

@@ -48,7 +48,7 @@ struct ReadUnits {
 CallReader call_reader(const Job& job, const ReadUnits& read);
 
 /// The times of those of these lines, sorted, that carry one; by place.
-std::vector<CallStamp> read_stamps(const ReadUnits& read, const std::vector<SourceRef>& lines);
+std::vector<TimedLine> read_stamps(const ReadUnits& read, const std::vector<SourceRef>& lines);
 
 /// Sets the texts of those lines that have none.
 void fill_lines(const ReadUnits& read, std::span<Evidence* const> lines);

@@ -167,7 +167,7 @@ bool is_container_output(std::string_view line) {
 
 /// By head of the lines: `fits(text)` is true of it. Lines without a head may fit, too.
 template <typename Fits>
-std::vector<bool> heads_that_may(const RowRecords& lines, Fits fits) {
+std::vector<bool> heads_that_may(const SettledRecords& lines, Fits fits) {
   std::vector<bool> may;  // A process's lines have few heads, so each is read once.
   for (const LineHead* head : lines.heads()) {
     may.push_back(head == nullptr || fits(head->text()));
@@ -176,11 +176,11 @@ std::vector<bool> heads_that_may(const RowRecords& lines, Fits fits) {
 }
 
 /// A line that a container runtime handed on.
-std::optional<Record> container_line(const RowRecords& lines) {
+std::optional<Record> container_line(const SettledRecords& lines) {
   const std::span<const LineHead* const> heads = lines.heads();
   const std::vector<bool> may_be = heads_that_may(lines, is_container_output);
   const bool has_head = std::find(may_be.begin() + 1, may_be.end(), true) != may_be.end();
-  if (!has_head && !lines.row().has_bare) return std::nullopt;
+  if (!has_head && !lines.layout().has_bare) return std::nullopt;
   for (size_t place = 0; place < lines.size(); ++place) {
     const uint32_t head = lines.head_index(place);
     if (!may_be[head]) continue;
@@ -197,7 +197,7 @@ FactValue container(const Job& job, const Instance&) {
     }
   }
   for (const SpeakerLog& log : job.logs) {
-    if (const RowRecords* all = log.records.all()) {
+    if (const SettledRecords* all = log.records.all()) {
       if (const auto line = container_line(*all)) {
         return yes("a container runtime wrote the log", {evidence_of(*line)});
       }
@@ -453,7 +453,7 @@ std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since
     return own && header.cuda_dev >= 0 && header.cuda_dev != device;
   };
   std::optional<Evidence> first;
-  const RowRecords* const all = log.records.all();
+  const SettledRecords* const all = log.records.all();
   if (all == nullptr) return first;
   const std::string own = fmt::format(" [{}] NCCL ", device);
   const std::vector<bool> may_show = heads_that_may(*all, [&](std::string_view head) {

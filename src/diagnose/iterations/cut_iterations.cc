@@ -31,12 +31,12 @@ std::vector<int64_t> new_steps(const std::vector<Marker>& markers, const MarkerT
 }
 
 /// The markers of the input in which the process noted most; nullptr if none of its inputs has any.
-const JobClock* markers_of(const Job& job, const std::vector<CallMark>& marks) {
+const InputClock* markers_of(const Job& job, const std::vector<CallMark>& marks) {
   std::map<uint64_t, size_t> noted;
   for (const CallMark& mark : marks) ++noted[mark.input];
-  const JobClock* found = nullptr;
+  const InputClock* found = nullptr;
   size_t most = 0;
-  for (const JobClock& markers : job.clocks) {
+  for (const InputClock& markers : job.clocks) {
     const auto count = noted.find(markers.number);
     if (markers.total == 0 || count == noted.end() || count->second <= most) continue;
     most = count->second;
@@ -46,7 +46,7 @@ const JobClock* markers_of(const Job& job, const std::vector<CallMark>& marks) {
 }
 
 /// By marker of the input: calls that the process had made before it.
-std::vector<uint64_t> calls_before(const JobClock& markers, const std::vector<CallMark>& marks,
+std::vector<uint64_t> calls_before(const InputClock& markers, const std::vector<CallMark>& marks,
                                    uint64_t total) {
   std::vector<uint64_t> calls;
   auto mark = marks.begin();
@@ -202,7 +202,7 @@ size_t distance_of(size_t a, size_t b) { return a > b ? a - b : b - a; }
 std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& choice) {
   if (choice.by == IterationChoice::By::Period) return std::nullopt;
   std::map<std::pair<uint16_t, int64_t>, MarkerTrack> tracks;
-  for (const JobClock& input : job.clocks) {
+  for (const InputClock& input : job.clocks) {
     for (const Marker& marker : input.markers) {
       if (!is_wanted(marker, choice)) continue;
       const bool is_own = marker.wording == kOwnWording;
@@ -225,7 +225,7 @@ std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& c
 
 std::vector<StepMark> step_marks(const Job& job, const CallTrack& calls, const MarkerTrack& track) {
   const std::vector<CallMark> marks = calls.marks.all();
-  const JobClock* markers = markers_of(job, marks);
+  const InputClock* markers = markers_of(job, marks);
   if (markers == nullptr) return {};
   const uint64_t end = calls.tape.total();
   const uint64_t begin = marks.front().call;

@@ -298,7 +298,7 @@ std::optional<End> find_end(const Job& job) {
 bool calls_show_work(const Job& job) {
   if (cuda_graph_evidence(job)) return false;
   uint64_t steps = 0;
-  for (const JobClock& clock : job.clocks) steps += clock.total;
+  for (const InputClock& clock : job.clocks) steps += clock.total;
   bool has_calls = false;
   for (const Process& process : job.processes) {
     if (!process.has_nccl || process.pid < 0) continue;
@@ -318,12 +318,12 @@ bool calls_show_work(const Job& job) {
 /// The beats of an input up to its last line; of a run in a file of several, those after it are
 /// another run's. nullopt: which one is the last is not known.
 std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
-  const auto is_own = [&](const Beat& beat) {
+  const auto is_own = [&](const TimedLine& beat) {
     return file_line(job, beat.where).line <= job.inputs[input].lines;
   };
   if (beats.count == 0 || is_own(beats.last)) return beats;
   if (!is_own(beats.first)) return Beats{};
-  Beat last;
+  TimedLine last;
   for (const Pause& pause : beats.pauses) {
     if (is_own(pause.before) && !is_own(pause.after)) last = pause.before;
   }
@@ -337,15 +337,15 @@ std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
 
 /// The last beat of an input that is older than the moment of the end; line 0: nothing is. nullopt:
 /// work may have gone on unseen.
-std::optional<Beat> last_before(const Job& job, const JobClock& input, const End& end,
-                                bool calls_are_dated) {
+std::optional<TimedLine> last_before(const Job& job, const InputClock& input, const End& end,
+                                     bool calls_are_dated) {
   const Pulse& pulse = input.pulse;
   const auto own = own_beats(job, input.input, pulse.clock(end.has_zone).all);
   const auto own_work = own_beats(job, input.input, pulse.clock(end.has_zone).work);
   if (!own || !own_work) return std::nullopt;
   const Beats& beats = *own;
   const int64_t moment = end.nanoseconds - kSameMoment;
-  std::optional<Beat> before = Beat{};
+  std::optional<TimedLine> before = TimedLine{};
   if (beats.count > 0 && beats.last.nanoseconds < moment) {
     before = beats.last;
   } else if (beats.count > 0 && beats.first.nanoseconds < moment) {
@@ -374,7 +374,7 @@ struct Rhythm {
   int64_t longest = 0;
 };
 
-Rhythm rhythm_of(const PulseClock& clock, const Beat& last) {
+Rhythm rhythm_of(const PulseClock& clock, const TimedLine& last) {
   constexpr uint64_t kFewest = 3;
   Rhythm rhythm;
   if (clock.work.count < 2 || clock.work.count + clock.steps.steps < kFewest) return rhythm;
@@ -391,7 +391,7 @@ Rhythm rhythm_of(const PulseClock& clock, const Beat& last) {
 
 /// Collectors and hosts keep different zones, and print none: the difference of their clocks then
 /// looks like a silence of half hours.
-bool may_be_zones(const Job& job, const Silence& silence, const Beat& last) {
+bool may_be_zones(const Job& job, const Silence& silence, const TimedLine& last) {
   constexpr int64_t kHalfHour = 1800 * kSecond;
   constexpr int64_t kNear = 60 * kSecond;
   const JobUnit* end = unit_of(job, silence.end.where);
@@ -416,19 +416,19 @@ std::set<uint32_t> inputs_of_watchers(const Job& job) {
 std::optional<Silence> derive_silence(const Job& job) {
   auto end = find_end(job);
   if (!end) return std::nullopt;
-  Beat last;
+  TimedLine last;
   Rhythm rhythm;
   const bool calls_are_dated = calls_show_work(job);
   const std::set<uint32_t> watchers = inputs_of_watchers(job);
-  for (const JobClock& input : job.clocks) {
+  for (const InputClock& input : job.clocks) {
     if (watchers.contains(input.input)) continue;
-    const std::optional<Beat> before = last_before(job, input, *end, calls_are_dated);
+    const std::optional<TimedLine> before = last_before(job, input, *end, calls_are_dated);
     if (!before) return std::nullopt;
     if (before->where.line == 0) continue;
     if (last.where.line == 0 || before->nanoseconds > last.nanoseconds) last = *before;
   }
   if (last.where.line == 0) return std::nullopt;
-  for (const JobClock& input : job.clocks) {
+  for (const InputClock& input : job.clocks) {
     const Rhythm one = rhythm_of(input.pulse.clock(end->has_zone), last);
     const bool is_faster = one.usual > 0 && (rhythm.usual == 0 || one.usual < rhythm.usual);
     if (is_faster) rhythm = one;
@@ -533,7 +533,7 @@ const std::vector<EndMark>& end_marks(const Job& job) {
 }
 
 bool prints_steps(const Job& job) {
-  return std::ranges::any_of(job.clocks, [](const JobClock& clock) { return clock.total > 0; });
+  return std::ranges::any_of(job.clocks, [](const InputClock& clock) { return clock.total > 0; });
 }
 
 bool work_follows(const Job& job, SourceRef where) {

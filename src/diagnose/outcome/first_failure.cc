@@ -217,7 +217,8 @@ bool is_outlived_in_init(const SpeakerLog& log, const Record& warning) {
 
 std::vector<ReportedWarning> find_warnings(const Job& job) {
   std::vector<ReportedWarning> warnings;
-  const auto add = [&](size_t process, const SpeakerLog& log, const RowRecords& all, size_t place) {
+  const auto add = [&](size_t process, const SpeakerLog& log, const SettledRecords& all,
+                       size_t place) {
     // Most lines of such kinds are no WARNs; only NCCL's have a level.
     if (all.is_below_warn(place)) return;
     const Record record = all[place];
@@ -416,9 +417,9 @@ std::vector<bool> kinds_with_warnings() {
 
 static std::vector<bool> find_logs_that_may_warn(const Job& job) {
   const std::vector<bool> warns = kinds_with_warnings();
-  std::unordered_map<const RecordRow*, bool> known;  // Ranks that print alike share their rows.
-  const auto may_warn = [&](const RowRecords& records) {
-    return std::ranges::any_of(records.row().entries, [&](const RecordRow::Entry& entry) {
+  std::unordered_map<const RecordLayout*, bool> known;  // Ranks that print alike share it.
+  const auto may_warn = [&](const SettledRecords& records) {
+    return std::ranges::any_of(records.layout().entries, [&](const RecordLayout::Entry& entry) {
       const auto place = [&](uint32_t i) { return entry.end - entry.kept + i; };
       uint32_t i = 0;
       while (warns[entry.key] && i < entry.kept && records.is_below_warn(place(i))) ++i;
@@ -427,12 +428,12 @@ static std::vector<bool> find_logs_that_may_warn(const Job& job) {
   };
   std::vector<bool> logs;
   for (const SpeakerLog& log : job.logs) {
-    const RowRecords* const all = log.records.all();
+    const SettledRecords* const all = log.records.all();
     if (all == nullptr) {
       logs.push_back(false);
       continue;
     }
-    const auto [row, is_new] = known.try_emplace(&all->row());
+    const auto [row, is_new] = known.try_emplace(&all->layout());
     if (is_new) row->second = may_warn(*all);
     logs.push_back(row->second);
   }

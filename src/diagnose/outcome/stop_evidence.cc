@@ -185,7 +185,7 @@ Evidence last_line(const Job& job) {
 /// The last sign of work by a clock of which lines say no zone; 0: there is none.
 int64_t last_work(const Job& job) {
   int64_t last = 0;
-  for (const JobClock& clock : job.clocks) {
+  for (const InputClock& clock : job.clocks) {
     last = std::max(last, clock.pulse.clock(false).work.last.nanoseconds);
   }
   return last;

@@ -57,8 +57,8 @@ void append_torn(SpeakerLog& whole, SpeakerLog&& torn) {
   std::string last_text = whole.last_text;
   const bool ends_whole = torn.last < last;
   const SourceRef first = std::min(whole.first, torn.first);
-  RecordRows rows;
-  whole.merge(rows, std::move(torn));
+  SharedTrie trie;
+  whole.merge(trie, std::move(torn));
   whole.first = first;
   if (ends_whole) {
     whole.last = last;
@@ -236,8 +236,8 @@ bool is_contradicted(const Record& record, const Votes& votes) {
   return values.size() > 1 || (record.kind() == kKindIndex<EnvSet> && is_broken(one.value));
 }
 
-void drop_contradicted(SpeakerLog& log, const Votes& votes, RecordRows& rows) {
-  log.records.keep_only(rows, [&](uint16_t kind, const Record& record) {
+void drop_contradicted(SpeakerLog& log, const Votes& votes, SharedTrie& trie) {
+  log.records.keep_only(trie, [&](uint16_t kind, const Record& record) {
     const bool is_compared = std::ranges::find(kKinds, kind) != std::end(kKinds);
     // A whole log may have taken the rest of a torn one's record in: "Using network Sockedone".
     const bool is_in_doubt = is_compared && (log.torn || kind == kKindIndex<NetworkSelected>);
@@ -251,8 +251,8 @@ void drop_contradicted_values(std::vector<SpeakerLog>& logs) {
   const bool any_torn = std::ranges::any_of(logs, [](const SpeakerLog& log) { return log.torn; });
   if (!any_torn || logs.size() < 2) return;
   const Votes votes = count_votes(logs);
-  RecordRows rows;
-  for (SpeakerLog& log : logs) drop_contradicted(log, votes, rows);
+  SharedTrie trie;
+  for (SpeakerLog& log : logs) drop_contradicted(log, votes, trie);
 }
 
 int64_t input_of(const Job& job, SourceRef where) {
@@ -306,7 +306,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.inspected = std::move(shard.inspected);
   // The answers in files of their own and those among the lines.
   job.ras_reports = std::move(shard.ras_reports);
-  std::ranges::move(read_ras_text(shard.ras_lines.kept), std::back_inserter(job.ras_reports));
+  std::ranges::move(read_ras_text(shard.ras_lines), std::back_inserter(job.ras_reports));
   std::ranges::stable_sort(job.ras_reports, {}, &RasReport::where);
   job.topologies = std::move(shard.topologies);
   job.pci_devices = std::move(shard.pci_devices);
@@ -324,11 +324,12 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     job.logs.push_back(std::move(log));
   }
   put_side_by_side(job.logs);
-  for (const auto& [number, clock] : shard.clocks) {
+  for (auto& [number, clock] : shard.clocks) {
     const JobUnit* unit = unit_of(job, {clock.unit, 1});
     if (unit == nullptr) continue;
-    job.clocks.push_back(
-        {number, unit->input, clock.markers.kept, clock.markers.total, clock.pulse});
+    clock.number = number;
+    clock.input = unit->input;
+    job.clocks.push_back(std::move(clock));
   }
   // Before anything is built of them: a torn name would become a process.
   join_torn_speakers(job.logs);

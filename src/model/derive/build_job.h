@@ -196,7 +196,7 @@ class MessageReader {
   void for_each(const SpeakerLog& log, Use use) {
     const Records kept = log.records.kept(kKindIndex<T>);
     for (size_t place = kept.first_place(); place < kept.end_place(); ++place) {
-      const RowRecords& all = *kept.all();
+      const SettledRecords& all = *kept.all();
       const RecordText* const text = all.text(place);
       auto& [known, message] = known_[text->hash % known_.size()];
       // Without a head the text alone does not tell.

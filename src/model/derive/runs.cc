@@ -465,7 +465,7 @@ std::vector<int64_t> first_steps_of_outputs(const Job& job) {
     for (const SourceRef where : {log.first, log.last}) spoken_in.insert(input_of(job, where));
   }
   std::map<uint32_t, int64_t> steps;
-  for (const JobClock& input : job.clocks) {
+  for (const InputClock& input : job.clocks) {
     if (!input.markers.empty()) steps.emplace(input.input, input.markers.front().step);
     for (const bool has_zone : {false, true}) {
       const int64_t first = input.pulse.clock(has_zone).steps.first;

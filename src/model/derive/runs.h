@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "model/job.h"
@@ -26,10 +27,12 @@ namespace ncclog {
 /// Processes that communicators join, directly or through others, where the logs certainly hold
 /// several runs.
 struct Run {
+  std::string name;            ///< "run 2", "attempt 0"; set by split_runs.
   std::vector<int> processes;  ///< Into Job::processes, sorted.
   int nranks = -1;             ///< Of its largest communicator.
   int attempt = -1;            ///< As JobInput::attempt.
   bool certain = false;        ///< Else it may be a part of one of the others.
+  bool is_last = false;        ///< No other run is known to have begun after it; by split_runs.
 };
 
 /// The runs in what was read, as they began, then what may be a part of one of them; empty: one

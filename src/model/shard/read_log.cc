@@ -47,7 +47,7 @@ std::string_view without_last_lines(std::string_view block) {
 LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
                      const MarkerFinder& finder, const SharedFilter* filter, ReadBefore* before)
     : before_(before != nullptr ? *before : own_.emplace(matcher, finder)),
-      shard_(unit, input, finder, before_.texts, before_.rows, before_.limit),
+      shard_(unit, input, finder, before_.texts, before_.trie, before_.limit),
       guard_(shard_, matcher),
       learns_(!finder.wants_all_lines()),
       matcher_(matcher),

@@ -203,7 +203,7 @@ struct ReadBefore {
       : lines(matcher, finder, texts) {}
 
   RecordTexts texts;
-  RecordRows rows;
+  SharedTrie trie;
   /// Of the stretches before: as many speak in all, so lists need not be cut down once more.
   RecordLimit limit;
   LineCache lines;

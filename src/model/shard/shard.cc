@@ -8,6 +8,7 @@
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "log/wording/other_programs.h"
+#include "model/record_trie.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/line_cache.h"
 
@@ -31,10 +32,11 @@ Speaker name_of(const Header& header, uint64_t input) {
   return speaker;
 }
 
-/// A line, and the clock it is read against.
+/// A line, and where its input stands.
 struct Place {
   SourceRef where;
-  MarkerClock clock;
+  uint64_t input = 0;
+  uint64_t markers = 0;               ///< Steps that were printed into it so far, in this stretch.
   const CachedLine* known = nullptr;  ///< What is known of it; nullptr: nothing.
 };
 
@@ -46,7 +48,9 @@ std::string_view stamp_of(std::string_view text, const Header& header) {
 
 void add_call(SpeakerLog& log, const Place& place, std::string_view stamp, const ReadCall& call) {
   const int segment = log.comms.add_call(place.where, stamp, call);
-  (call.is_trace ? log.traces : log.calls).change().add(place.clock, segment, call.call);
+  (call.is_trace ? log.traces : log.calls)
+      .change()
+      .add(place.input, place.markers, segment, call.call);
 }
 
 /// Kinds that are summed up as they come, because a log holds millions of them.
@@ -65,8 +69,9 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
       break;
     case kKindIndex<ChannelConnected>: {
       using Channel = ChannelConnected;
-      log.connections.add(where, read_members<Channel, &Channel::channel, &Channel::src_rank,
-                                              &Channel::dst_rank, &Channel::path>(message));
+      add_channel(log.connections, where,
+                  read_members<Channel, &Channel::channel, &Channel::src_rank, &Channel::dst_rank,
+                               &Channel::path>(message));
       return true;
     }
     case kKindIndex<BootstrapInterface>:
@@ -91,7 +96,7 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
       break;
     }
     case kKindIndex<TuningChoice>:
-      log.tuning.change().add(read_message<TuningChoice>(message));
+      add_choice(log.tuning.change(), read_message<TuningChoice>(message));
       break;
     case kKindIndex<CommLayout>:
       log.comms.add(read_message<CommLayout>(message));
@@ -100,6 +105,14 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
       break;
   }
   return false;
+}
+
+/// Keeps the line if it is one of an ncclras answer.
+void add_ras_line(std::deque<KeptRecord>& kept, SourceRef where, const Event& event) {
+  constexpr size_t kMaxTextBytes = 512;  // NCCL's own lines are far shorter.
+  if (event.message.kind == nullptr || event.message.kind->library != Library::RasClient) return;
+  if (kept.size() == Shard::kMaxRasLines) kept.pop_front();
+  kept.push_back(make_record(where, trim(event.header.message).substr(0, kMaxTextBytes)));
 }
 
 /// Notes who said it, but for its text.
@@ -115,7 +128,7 @@ void note_tasks(SpeakerLog& log, const Prefix& prefix) {
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
                const std::vector<int>& matched, Shard& shard, RecordTexts& texts,
-               RecordRows& rows) {
+               SharedTrie& trie) {
   const RecordLimit& limit = shard.limit;
   const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
@@ -126,7 +139,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   // Its table is whole.
   if (kind == kKindIndex<InitTimings>) log.inits.share_tables(shard.tables);
   const bool is_kept =
-      recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(rows, kind));
+      recognised && !summed_up && (place.known != nullptr || !log.records.add_to_full(trie, kind));
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   const bool is_of_tests = recognised && (event.message.kind->library == Library::NcclTests ||
                                           event.message.kind->library == Library::Benchmark);
@@ -139,17 +152,17 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
     return KeptRecord{where, known->head,
                       make_text(event.header.message, hash, event.message.wording)};
   };
-  NewRecord line{.where = where, .hash = hash};
-  if (known != nullptr) line = {where, hash, known->head, known->rest};
+  Record line{.where = where};
+  if (known != nullptr) line = {where, known->head, known->rest};
   for (const int pattern : matched) {
-    log.line_matches.add(rows, static_cast<uint16_t>(pattern), line, record, limit.most);
+    log.line_matches.add(trie, static_cast<uint16_t>(pattern), line, hash, record, limit.most);
   }
   if (event.fate == LineFate::Unrecognised) {
-    log.unrecognised.add(rows, Record::kNoKind, line, record, limit.most);
+    log.unrecognised.add(trie, Record::kNoKind, line, hash, record, limit.most);
   }
   // Lines of benchmarks repeat themselves from run to run, and their order tells the runs apart.
   if (is_of_tests) log.benchmarks.change().add(kind, record);
-  if (is_kept) log.records.add(rows, kind, line, record, limit.of(kind));
+  if (is_kept) log.records.add(trie, kind, line, hash, record, limit.of(kind));
 }
 
 }  // namespace
@@ -188,8 +201,9 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   const SourceRef where{unit_, line.number};
   const bool is_error = event.fate == LineFate::Foreign && looks_like_error(line.text);
   if (is_error) shard_.losses.add(Loss::ErrorUnknown);
-  if (event.fate == LineFate::Unrecognised || is_error) shard_.unknown.add(where, line.text, event);
-  shard_.ras_lines.add(where, event);
+  if (event.fate == LineFate::Unrecognised || is_error)
+    count_unknown(shard_.unknown, where, line.text, event);
+  add_ras_line(shard_.ras_lines, where, event);
   SpeakerLog& log = speaker_of(event);
   if (event.header.repeated > 1) {
     shard_.losses.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
@@ -204,8 +218,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
                        event.header.host.data() == line.text.data();
   if (!is_bare) note_time(where, line.text);
   note_markers(where, line.text, event);
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_, texts_,
-            rows_);
+  keep_line(log, {where, input_, markers_seen_}, line.text, event, matched, shard_, texts_, trie_);
   keep_limits();
 }
 
@@ -240,7 +253,7 @@ void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
   } else {
     place.calls->collectives.add(log.last, line.call->call.call, place.hash);
   }
-  place.track->add_again({input_, markers_seen_}, place.tape_id);
+  place.track->add_again(input_, markers_seen_, place.tape_id);
   ++place.uncounted;
   place.last_line = number;
   if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
@@ -264,7 +277,7 @@ bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
   const std::string_view stamp = line.text.substr(0, line.stamp + shape->head->prefix);
   const CallSignature& call = line.call->call.call;
   place.calls->add(log.last, stamp, call);
-  place.track->add({input_, markers_seen_}, place.segment, call);
+  place.track->add(input_, markers_seen_, place.segment, call);
   return true;
 }
 
@@ -304,8 +317,8 @@ void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector
     }
     if (line.marker != nullptr) add_marker(where, read_marker(*line.marker));
   }
-  keep_line(log, {where, {input_, markers_seen_}, is_of_nccl ? &line : nullptr}, line.text, event,
-            matched, shard_, texts_, rows_);
+  keep_line(log, {where, input_, markers_seen_, is_of_nccl ? &line : nullptr}, line.text, event,
+            matched, shard_, texts_, trie_);
   if (!is_of_nccl) keep_limits();
 }
 
@@ -414,8 +427,8 @@ void ShardWriter::note_markers(SourceRef where, std::string_view line, const Eve
 }
 
 void ShardWriter::add_marker(SourceRef where, const Marker& marker) {
-  clock().markers.add(marker);
-  markers_seen_ = clock().markers.total;
+  clock().add(marker);
+  markers_seen_ = clock().total;
   if (pulse_ != nullptr) pulse_->add_work(where);
 }
 
@@ -445,7 +458,7 @@ void ShardWriter::note_cut() {
 
 /// To be called whenever a speaker may have come.
 void ShardWriter::keep_limits() {
-  shard_.limit_records(rows_);
+  shard_.limit_records(trie_);
   if (shard_.speakers.size() <= Shard::kMaxSpeakers) return;
   settle();
   has_dropped_ = true;
@@ -454,18 +467,6 @@ void ShardWriter::keep_limits() {
     if (Recent& known = recent(speaker.pid); known.log == &log) known = {};
     shard_.drop_last_speaker();
   }
-}
-
-void RasLines::add(SourceRef where, const Event& event) {
-  constexpr size_t kMaxTextBytes = 512;  // NCCL's own lines are far shorter.
-  if (event.message.kind == nullptr || event.message.kind->library != Library::RasClient) return;
-  if (kept.size() == kMaxKept) kept.pop_front();
-  kept.push_back(make_record(where, trim(event.header.message).substr(0, kMaxTextBytes)));
-}
-
-void RasLines::merge(RasLines&& later) {
-  for (KeptRecord& line : later.kept) kept.push_back(std::move(line));
-  while (kept.size() > kMaxKept) kept.pop_front();
 }
 
 // Shards.
@@ -491,7 +492,7 @@ void Shard::merge(Shard&& later) {
   }
   const auto markers_of = [&](uint64_t input) {
     const auto known = clocks.find(input);
-    return known == clocks.end() ? 0 : known->second.markers.total;
+    return known == clocks.end() ? 0 : known->second.total;
   };
   while (!later.speakers.empty()) {
     auto node = later.speakers.extract(later.speakers.begin());
@@ -503,9 +504,9 @@ void Shard::merge(Shard&& later) {
     if (known == speakers.end() || node.key() < known->first) {
       known = speakers.insert(known, std::move(node));
       known->second.settle();
-      if (later.limit != limit) known->second.cut_to(rows, limit);
+      if (later.limit != limit) known->second.cut_to(trie, limit);
     } else {
-      known->second.merge(rows, std::move(log), limit);
+      known->second.merge(trie, std::move(log), limit);
     }
     known->second.inits.share_tables(tables);
   }
@@ -518,13 +519,14 @@ void Shard::merge(Shard&& later) {
   std::ranges::move(later.topologies, std::back_inserter(topologies));
   std::ranges::move(later.pci_devices, std::back_inserter(pci_devices));
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
-  ras_lines.merge(std::move(later.ras_lines));
+  std::ranges::move(later.ras_lines, std::back_inserter(ras_lines));
+  while (ras_lines.size() > kMaxRasLines) ras_lines.pop_front();
   for (RasReport& report : later.ras_reports) add(std::move(report));
-  limit_records(rows);
+  limit_records(trie);
   while (speakers.size() > kMaxSpeakers) drop_last_speaker();
 }
 
-void Shard::limit_records(RecordRows& opened) {
+void Shard::limit_records(SharedTrie& opened) {
   RecordLimit allowed = record_limit(speakers.size());
   allowed.most = std::min(allowed.most, limit.most);
   allowed.most_numbered = std::min(allowed.most_numbered, limit.most_numbered);

@@ -54,35 +54,21 @@ struct StretchWriter {
   }
 };
 
-// The lines of ncclras answers that stand in a log, kept until the job is built.
-//
-// An answer means something only as a whole, and a large log may be cut for reading between its
-// lines. So stretches keep the lines, and build_job puts them together (read_ras_text). Keeping the
-// last ones is associative.
-
-/// The last kMaxKept lines of answers, in input order: without prefixes and blanks at their ends.
-struct RasLines {
-  std::deque<KeptRecord> kept;
-
-  static constexpr size_t kMaxKept = 16384;
-
-  /// Keeps the line if it is one of an answer.
-  void add(SourceRef where, const Event& event);
-  void merge(RasLines&& later);
-};
-
 /// What a stretch says. Spent once it was merged into another one.
 struct Shard {
   std::map<Speaker, SpeakerLog> speakers;
   SharedTables tables;  ///< Of `speakers`: most ranks print the same topology.
-  RecordRows rows;      ///< Of lists that are joined: most ranks print the same lines.
+  SharedTrie trie;      ///< Of lists that are joined: most ranks print the same lines.
   RecordLimit limit;    ///< Of the lists in `speakers`, by their number.
   LossTable losses;     ///< The line counts and what is dropped here; reading errors are the input
                         ///< layer's.
   UnknownShapes unknown;  ///< NCCL lines that no wording fits, and errors in unknown words.
   std::map<uint64_t, StretchWriter> writers;  ///< By unit; without those whose lines name nobody.
   std::map<uint64_t, InputClock> clocks;      ///< By number of the input.
-  RasLines ras_lines;
+  /// The last kMaxRasLines lines of ncclras answers, without prefixes and blanks at their ends. An
+  /// answer means something only as a whole, and a large log may be cut for reading between its
+  /// lines: build_job puts them together (read_ras_text). Keeping the last ones is associative.
+  std::deque<KeptRecord> ras_lines;
   // What stood in files of its own, in input order.
   std::vector<RasReport> ras_reports;  ///< The last kMaxRasReports.
   std::vector<FlightRecorderDump> flight_recorders;
@@ -92,6 +78,7 @@ struct Shard {
   std::vector<NcclTestsRun> nccl_tests;  ///< Those written as JSON.
 
   static constexpr size_t kMaxSpeakers = 65536;
+  static constexpr size_t kMaxRasLines = 16384;
 
   void add(FlightRecorderDump&& dump) { flight_recorders.push_back(std::move(dump)); }
   void add(InspectedRank&& rank) { inspected.push_back(std::move(rank)); }
@@ -106,7 +93,7 @@ struct Shard {
 
   /// Keeps fewer lines of each speaker, the more of them there are, and never more again. Their
   /// lists were opened in `opened`.
-  void limit_records(RecordRows& opened);
+  void limit_records(SharedTrie& opened);
 
   /// Forgets the last speaker and counts its lines: ones that come again would be counted again.
   void drop_last_speaker();
@@ -124,12 +111,12 @@ struct ForeignRun {
 /// Puts the events of one stretch into a shard, in input order.
 class ShardWriter {
  public:
-  /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` and `rows`
+  /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` and `trie`
   /// must outlive it.
   /// `limit` holds from the beginning.
   ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder, RecordTexts& texts,
-              RecordRows& rows, const RecordLimit& limit = {})
-      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts), rows_(rows) {
+              SharedTrie& trie, const RecordLimit& limit = {})
+      : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts), trie_(trie) {
     shard_.limit = limit;
   }
   ShardWriter(const ShardWriter&) = delete;
@@ -210,7 +197,7 @@ class ShardWriter {
   uint64_t input_;
   MarkerFinder finder_;
   RecordTexts& texts_;
-  RecordRows& rows_;
+  SharedTrie& trie_;
   uint64_t markers_seen_ = 0;  ///< In input_.
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);

@@ -213,7 +213,7 @@ TEST(Transport, IsTheFirstWordOfThePathAsNcclPrintsIt) {
 TEST(Connections, CountsChannelsNotLines) {
   Connections connections;
   for (const int channel : {0, 1, 1, 0}) {
-    connections.add({0, 1}, connected(channel, 2, 3, "NET/IB/0"));
+    add_channel(connections, {0, 1}, connected(channel, 2, 3, "NET/IB/0"));
   }
   ASSERT_EQ(connections.all.size(), 1u);
   EXPECT_EQ(channel_count(connections.all.begin()->second), 2);
@@ -221,8 +221,8 @@ TEST(Connections, CountsChannelsNotLines) {
 
 TEST(Connections, OddChannelNumbersOfTornLinesDoNoHarm) {
   Connections connections;
-  connections.add({0, 1}, connected(-5, 0, 1, "P2P/IPC"));
-  connections.add({0, 2}, connected(1 << 30, 0, 1, "P2P/IPC"));
+  add_channel(connections, {0, 1}, connected(-5, 0, 1, "P2P/IPC"));
+  add_channel(connections, {0, 2}, connected(1 << 30, 0, 1, "P2P/IPC"));
   EXPECT_EQ(channel_count(connections.all.begin()->second), 2);
 }
 
@@ -233,8 +233,8 @@ TEST(Connections, MergeGivesWhatOneReadingGives) {
   for (int i = 0; i < 20; ++i) {
     const ChannelConnected message = connected(i % 4, i % 3, i % 5, "SHM/direct/direct");
     const SourceRef where{0, static_cast<uint64_t>(i) + 1};
-    whole.add(where, message);
-    (i < 9 ? first : second).add(where, message);
+    add_channel(whole, where, message);
+    add_channel(i < 9 ? first : second, where, message);
   }
   first.merge(second);
   EXPECT_EQ(first, whole);
@@ -269,7 +269,7 @@ TEST(ProcessTotals, KeepTheSmallestKeysInAnyGrouping) {
     TuningUses uses;
     for (size_t i = from; i < to; ++i) {
       const std::string name = std::to_string(i * 7919 % 1000 + 1000);
-      uses.add(TuningChoice{name, 1, "RING", "LL", ""});
+      add_choice(uses, TuningChoice{name, 1, "RING", "LL", ""});
     }
     return uses;
   };

@@ -6,6 +6,7 @@
 
 #include "log/messages.h"
 #include "model/process_log.h"
+#include "model/record_trie.h"
 #include "report/tables/tables.h"
 
 namespace ncclog {
@@ -14,9 +15,9 @@ namespace {
 constexpr uint16_t kKey = 7;
 
 /// Of lists for which it does not matter what others have.
-RecordRows& some_rows() {
-  static RecordRows rows;
-  return rows;
+SharedTrie& some_trie() {
+  static SharedTrie trie;
+  return trie;
 }
 
 void add(RecordLists& lists, int message, uint64_t line, size_t most = RecordList::kMaxKept) {
@@ -25,7 +26,7 @@ void add(RecordLists& lists, int message, uint64_t line, size_t most = RecordLis
   event.header.message = text;
   const SourceRef where = {0, line};
   const auto make = [&] { return make_record(where, text, event); };
-  lists.add(some_rows(), kKey, {where, message_hash(text)}, make, most);
+  lists.add(some_trie(), kKey, {.where = where}, message_hash(text), make, most);
   lists.settle();
 }
 
@@ -62,7 +63,7 @@ TEST(RecordList, CutDownItIsAsIfItHadNeverKeptMore) {
     const auto line = static_cast<uint64_t>(i) + 1;
     add(cut, i % 12, line);
     add(small, i % 12, line, 5);
-    if (i == 9) cut.cut_to(some_rows(), {5, 5});
+    if (i == 9) cut.cut_to(some_trie(), {5, 5});
   }
   EXPECT_EQ(lines_of(cut), lines_of(small));
   EXPECT_EQ(cut.find(kKey).total, small.find(kKey).total);
@@ -80,7 +81,7 @@ TEST(RecordList, MergingPartsGivesTheListOfTheWholeEvenWhenFull) {
       add(whole, message(i), static_cast<uint64_t>(i) + 1);
       add(i < cut ? first : second, message(i), static_cast<uint64_t>(i) + 1);
     }
-    first.merge(some_rows(), std::move(second));
+    first.merge(some_trie(), std::move(second));
     EXPECT_EQ(first.find(kKey).total, whole.find(kKey).total);
     EXPECT_EQ(first.find(kKey).full, whole.find(kKey).full);
     EXPECT_EQ(lines_of(first), lines_of(whole)) << "cut at " << cut;
@@ -112,11 +113,10 @@ TEST(RecordLimit, IsLowerForLinesOfEachConnectionThanForOthers) {
 }
 
 void add(RecordLists& lists, uint16_t key, const std::string& message,
-         RecordRows& rows = some_rows()) {
+         SharedTrie& trie = some_trie()) {
   Event event;
   event.header.message = message;
-  const NewRecord line = {.hash = message_hash(message)};
-  lists.add(rows, key, line, [&] { return make_record({}, message, event); });
+  lists.add(trie, key, {}, message_hash(message), [&] { return make_record({}, message, event); });
 }
 
 std::string show(RecordLists lists) {
@@ -170,10 +170,10 @@ TEST(RecordLists, MergeKeyByKey) {
   add(second, 2, "b");
   add(second, 3, "c");
   add(second, 3, "x");
-  first.merge(some_rows(), std::move(second));
+  first.merge(some_trie(), std::move(second));
   EXPECT_EQ(show(first), "1:1 a;2:1 b;3:3 c x;");
   RecordLists whole;
-  whole.merge(some_rows(), std::move(first));
+  whole.merge(some_trie(), std::move(first));
   EXPECT_EQ(show(whole), "1:1 a;2:1 b;3:3 c x;");
 }
 
@@ -184,7 +184,7 @@ TEST(RecordLists, EachKeepsItsOwnFirstOnesWhenAllAreCutDown) {
     add(lists, 4, "z");
     add(lists, 5, message + message);
   }
-  lists.cut_to(some_rows(), {2, 2});
+  lists.cut_to(some_trie(), {2, 2});
   EXPECT_EQ(show(lists), "4:4 z;5:4 aa bb…;9:4 a b…;");
   add(lists, 6, "q");
   EXPECT_EQ(show(lists), "4:4 z;5:4 aa bb…;6:1 q;9:4 a b…;");
@@ -193,10 +193,10 @@ TEST(RecordLists, EachKeepsItsOwnFirstOnesWhenAllAreCutDown) {
 TEST(RecordLists, SayTheSameAsBeforeWhenTheyShareARow) {
   RecordLists one;
   RecordLists other;
-  RecordRows rows;
+  SharedTrie trie;
   for (const std::string message : {"a", "b", "a"}) {
-    add(one, 9, message, rows);
-    add(other, 9, message + message, rows);
+    add(one, 9, message, trie);
+    add(other, 9, message + message, trie);
   }
   one.settle();
   other.settle();
@@ -204,21 +204,21 @@ TEST(RecordLists, SayTheSameAsBeforeWhenTheyShareARow) {
   EXPECT_EQ(show(one), "9:3 a b;");
   EXPECT_EQ(show(other), "9:3 aa bb;");
   EXPECT_TRUE(one.contains(9));
-  add(other, 4, "x", rows);
-  other.cut_to(rows, {1, 1});
+  add(other, 4, "x", trie);
+  other.cut_to(trie, {1, 1});
   EXPECT_EQ(show(other), "4:1 x;9:3 aa…;");
   EXPECT_EQ(show(one), "9:3 a b;");
-  one.merge(rows, std::move(other));
+  one.merge(trie, std::move(other));
   EXPECT_EQ(show(one), "4:1 x;9:6 a b aa…;");
 }
 
 TEST(RecordLists, TakeALineThatIsTheirOwnAlreadyForARepeatedOne) {
-  RecordRows rows;
+  SharedTrie trie;
   RecordLists first;
   RecordLists second;
-  for (const std::string message : {"a", "b", "c"}) add(first, 9, message, rows);
+  for (const std::string message : {"a", "b", "c"}) add(first, 9, message, trie);
   // The others go on as the first one did, but what comes then stands in this one already.
-  for (const std::string message : {"b", "b", "c"}) add(second, 9, message, rows);
+  for (const std::string message : {"b", "b", "c"}) add(second, 9, message, trie);
   EXPECT_EQ(show(first), "9:3 a b c;");
   EXPECT_EQ(show(second), "9:3 b c;");
 }
@@ -228,18 +228,18 @@ TEST(RecordLists, GoOnAlikeAfterTheyWereSettledOrCut) {
   const std::string lines[] = {"d", "a", "b", "e", "a", "b", "c"};
   const uint16_t keys[] = {9, 4, 4, 9, 4, 4, 4};
   const auto is_settled = [](size_t list, size_t line) { return list % 7 == line; };
-  RecordRows rows;
-  RecordRows other_rows;
+  SharedTrie trie;
+  SharedTrie other_trie;
   std::vector<RecordLists> all(20);
   for (size_t i = 0; i < all.size(); ++i) {
-    RecordRows& own = i % 5 == 4 ? other_rows : rows;
+    SharedTrie& own = i % 5 == 4 ? other_trie : trie;
     for (size_t line = 0; line < std::size(lines); ++line) {
       Event event;
       event.header.message = lines[line];
       const uint64_t hash = message_hash(lines[line]);
       const SourceRef where = {i, 10 * i + line};
       const KeptRecord record = texts.record(where, lines[line], event, hash);
-      all[i].add(own, keys[line], {where, hash, nullptr, record.rest.get()},
+      all[i].add(own, keys[line], {where, nullptr, record.rest.get()}, hash,
                  [&] { return record; });
       if (is_settled(i, line)) all[i].settle();
       if (line == 5 && i % 3 == 0) all[i].cut_to(own, {2, 2});
@@ -253,7 +253,7 @@ TEST(RecordLists, GoOnAlikeAfterTheyWereSettledOrCut) {
 }
 
 /// What a rank prints: the same as all others, but for its number, and from its own thread.
-RecordLists lists_of_rank(int rank, RecordTexts& texts, RecordRows& rows, uint64_t unit = 0) {
+RecordLists lists_of_rank(int rank, RecordTexts& texts, SharedTrie& trie, uint64_t unit = 0) {
   const std::string head =
       "n" + std::to_string(rank / 8) + ":" + std::to_string(100 + rank) + ":7 [0] ";
   RecordLists lists;
@@ -265,7 +265,7 @@ RecordLists lists_of_rank(int rank, RecordTexts& texts, RecordRows& rows, uint64
     const Event event = parse_event(text, all_wordings());
     const uint64_t hash = message_hash(event.header.message);
     const SourceRef where = {unit, ++line};
-    lists.add(rows, static_cast<uint16_t>(i % 5), {where, hash},
+    lists.add(trie, static_cast<uint16_t>(i % 5), {.where = where}, hash,
               [&] { return texts.record(where, text, event, hash); });
   }
   lists.settle();
@@ -274,9 +274,9 @@ RecordLists lists_of_rank(int rank, RecordTexts& texts, RecordRows& rows, uint64
 
 TEST(RecordLists, OfOneRowKeepTheirOwnPlacesHeadsAndTexts) {
   RecordTexts texts;
-  RecordRows rows;
+  SharedTrie trie;
   std::vector<RecordLists> ranks;
-  for (int rank = 0; rank < 40; ++rank) ranks.push_back(lists_of_rank(rank, texts, rows));
+  for (int rank = 0; rank < 40; ++rank) ranks.push_back(lists_of_rank(rank, texts, trie));
   for (int rank = 0; rank < 40; ++rank) {
     const RecordLists& own = ranks[static_cast<size_t>(rank)];
     EXPECT_EQ(&own.entries(), &ranks.front().entries()) << "they share no row";
@@ -293,23 +293,24 @@ TEST(RecordLists, OfOneRowKeepTheirOwnPlacesHeadsAndTexts) {
 
 TEST(RecordLists, HoldWhatTheyHeldWhenTheirRowsAreTakenApart) {
   RecordTexts texts;
-  RecordRows rows;
-  const RecordLists first = lists_of_rank(1, texts, rows);
-  RecordLists other = lists_of_rank(2, texts, rows);
+  SharedTrie trie;
+  const RecordLists first = lists_of_rank(1, texts, trie);
+  RecordLists other = lists_of_rank(2, texts, trie);
   RecordLists copy = other;
   EXPECT_EQ(show(copy), show(other));
   // Of another stretch, and behind more lines than 32 bits count.
   Event event;
   event.header.message = "late";
   const SourceRef far = {9, uint64_t{1} << 35};
-  copy.add(rows, 3, {far, message_hash("late")}, [&] { return make_record(far, "late", event); });
+  copy.add(trie, 3, {.where = far}, message_hash("late"),
+           [&] { return make_record(far, "late", event); });
   copy.settle();
   const Records kept = copy.kept(3);
   EXPECT_EQ(kept.back().where, far);
   EXPECT_EQ(kept.back().text(), "late");
   EXPECT_EQ(kept.front(), other.kept(3).front());
   EXPECT_EQ(show(RecordLists(copy)), show(copy));
-  other.merge(rows, RecordLists(first));
+  other.merge(trie, RecordLists(first));
   EXPECT_EQ(other.find(2).total, 8u);
   EXPECT_EQ(other.kept(2).size(), 5u) << "one message differs";
 }
@@ -319,7 +320,7 @@ TEST(RecordLists, WhatIsTakenOutIsAsIfItHadNotCome) {
   for (const std::string message : {"a", "b", "a", "c"}) add(lists, 9, message);
   add(lists, 4, "b");
   add(lists, 5, "x");
-  lists.keep_only(some_rows(), [](uint16_t, const Record& record) { return record.text() != "b"; });
+  lists.keep_only(some_trie(), [](uint16_t, const Record& record) { return record.text() != "b"; });
   EXPECT_EQ(show(lists), "5:1 x;9:3 a c;");
   lists.forget_repeats();
   EXPECT_EQ(show(lists), "5:1 x;9:2 a c;");
@@ -378,7 +379,7 @@ TEST(RecordTexts, ARecordSaysWhatItsLineSays) {
 UnknownShapes shapes_of(const std::vector<std::string>& lines, size_t begin, size_t end) {
   UnknownShapes shapes;
   for (size_t i = begin; i < end; ++i) {
-    shapes.add({0, i + 1}, lines[i], parse_event(lines[i], all_wordings()));
+    count_unknown(shapes, {0, i + 1}, lines[i], parse_event(lines[i], all_wordings()));
   }
   return shapes;
 }

@@ -236,9 +236,9 @@ bool calls_elsewhere(const Job& job, const CommRank& rank, uint64_t own) {
 }
 
 /// What stamps are multiples of, in nanoseconds.
-int64_t resolution_of(const std::vector<CallStamp>& stamps) {
+int64_t resolution_of(const std::vector<TimedLine>& stamps) {
   for (const int64_t step : {kSecond, kSecond / 10, kSecond / 100, kSecond / 1000}) {
-    const auto is_whole = [&](const CallStamp& stamp) { return stamp.nanoseconds % step == 0; };
+    const auto is_whole = [&](const TimedLine& stamp) { return stamp.nanoseconds % step == 0; };
     if (std::ranges::all_of(stamps, is_whole)) return step;
   }
   return 0;
@@ -265,7 +265,7 @@ void add_stamped(const Job& job, std::vector<CallTimes>& all) {
         const PlacedCall& call = *made.call(c);
         if (!traits_of(call.call.op.operation()).joins()) continue;
         const auto stamp =
-            std::ranges::lower_bound(job.call_stamps, call.where, {}, &CallStamp::where);
+            std::ranges::lower_bound(job.call_stamps, call.where, {}, &TimedLine::where);
         if (stamp == job.call_stamps.end() || stamp->where != call.where) continue;
         TimedCall& timed = known.calls.emplace_back();
         timed.number = static_cast<int64_t>(c);

@@ -266,7 +266,7 @@ TEST(Measurements, AMillionRowsKeepABoundedNumber) {
   for (int i = 0; i < 20'000; ++i) log += kRow;
   const Job job = job_from_text(log);
   ASSERT_EQ(measurements(job).size(), 1U);
-  EXPECT_EQ(measurements(job).front().points.size(), KeptLines::kMaxKept);
+  EXPECT_EQ(measurements(job).front().points.size(), OrderedLines::kMaxKept);
 }
 
 TEST(Measurements, RowsAreKeptBehindThousandsOfRanks) {
