@@ -168,14 +168,14 @@ class Reader {
 
 }  // namespace
 
-InspectorImport import_inspector(std::string_view bytes) {
+Imported<std::vector<InspectedRank>> import_inspector(std::string_view bytes) {
   Reader reader;
   for (const std::string_view object : last_objects(bytes)) {
     const ParsedDocument document = read_json(object);
-    if (document.problem.empty()) reader.add(document.data);
+    if (document.problem.empty()) reader.add(document.value);
   }
-  InspectorImport result{reader.take(), {}};
-  if (result.ranks.empty()) result.problem = "it holds no collective with a rank and a time";
+  Imported<std::vector<InspectedRank>> result{reader.take(), {}};
+  if (result.value.empty()) result.problem = "it holds no collective with a rank and a time";
   return result;
 }
 

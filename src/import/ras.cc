@@ -56,11 +56,6 @@ struct JsonCommunicator {
   std::vector<JsonRank> missing;
 };
 
-int small_number(const Json& value) {
-  const auto number = whole_number(value);
-  return number && std::in_range<int>(*number) ? static_cast<int>(*number) : -1;
-}
-
 void read_status(const Json& status, JsonRank& rank) {
   const auto is_set = [&](const char* key) { return truth(member(status, key)).value_or(false); };
   rank.init_state = whole_number(member(status, "init_state")).value_or(kSuccess);
@@ -238,11 +233,11 @@ RasReport read_report(const Json& root) {
 
 }  // namespace
 
-RasImport import_ras_json(std::string_view bytes) {
+Imported<RasReport> import_ras_json(std::string_view bytes) {
   const ParsedDocument document = read_json(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
-  if (!document.data.contains("communicators")) return {{}, "it lists no communicators"};
-  return {read_report(document.data), {}};
+  if (!document.value.contains("communicators")) return {{}, "it lists no communicators"};
+  return {read_report(document.value), {}};
 }
 
 }  // namespace ncclog
