@@ -55,7 +55,7 @@ std::vector<Lacking> lacking_members(const Job& job, const CallAccount& counts) 
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     const int number = comm.ranks[r].rank;
     const auto counted = std::ranges::lower_bound(counts.ranks, number, {}, &LedgerRank::rank);
-    const auto shown = shown_calls(job, comm, comm.ranks[r], counts.function);
+    const auto shown = shown_calls(job, comm, comm.ranks[r], counts.group);
     if (counted == counts.ranks.end() || counted->rank != number || !shown) continue;
     const uint64_t launched = counted->entered;
     if (launched > *shown) lacking.push_back({static_cast<int>(r), launched, *shown});
@@ -65,12 +65,12 @@ std::vector<Lacking> lacking_members(const Job& job, const CallAccount& counts) 
 }
 
 FactValue ras_contradicts(const Job& job, const Instance&) {
-  for (const CallAccount& counts : call_ledger(job).of(CallSource::Ras)) {
+  for (const CallAccount& counts : call_ledger(job, CallSource::Ras)) {
     const std::vector<Lacking> lacking = lacking_members(job, counts);
     if (lacking.empty()) continue;
     const Lacking& first = lacking.front();
     FactValue value = yes(fmt::format("RAS counted {} {} of {} on {}, whose log shows {}",
-                                      first.launched, to_valid_utf8(counts.function),
+                                      first.launched, to_valid_utf8(counts.group),
                                       members_words(job, counts.communicator, {first.member}),
                                       communicator_words(job, counts.communicator), first.shown));
     if (lacking.size() > 1) value.what += fmt::format("; and {} ranks more", lacking.size() - 1);
@@ -170,7 +170,7 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
 }
 
 FactValue ras_agrees(const Job& job, const Instance& instance) {
-  const auto& accounts = call_ledger(job).of(CallSource::Ras);
+  const auto& accounts = call_ledger(job, CallSource::Ras);
   if (accounts.empty()) return unknown();
   const FactValue missing = find_fact("job.rank_missing_in_collective")->ask(job, instance);
   if (!missing.known()) return unknown();
@@ -187,7 +187,7 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
     return yes(
         fmt::format(". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
                     "the others",
-                    front.front, to_valid_utf8(counts.function), front.furthest));
+                    front.front, to_valid_utf8(counts.group), front.furthest));
   }
   return unknown();
 }

@@ -137,7 +137,7 @@ std::vector<Evidence> verdict_dumps(const CallVerdict& verdict) {
 
 /// Who is behind in the group in which most wait, whether or not the job stopped; empty: nobody.
 std::string behind_words(const Job& job) {
-  for (const CallAccount* account : largest_first(call_ledger(job).of(CallSource::Recorder))) {
+  for (const CallAccount* account : largest_first(call_ledger(job, CallSource::Recorder))) {
     const CallFront front = front_of(*account);
     if (!front.is_open()) continue;
     std::string words =

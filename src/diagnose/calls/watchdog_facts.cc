@@ -90,7 +90,7 @@ std::optional<Evidence> own_failure(const Job& job, int process, SourceRef befor
 /// that waits.
 FactValue behind_answer(const CallAccount& account, const std::vector<int>& waiting,
                         const std::vector<std::string>& parts, FactValue value) {
-  const uint64_t number = *account.given_up;
+  const uint64_t number = *given_up(account);
   const std::vector<int> ranks = ranks_of(account, waiting);
   value.what =
       fmt::format("{} timed out at {}, but {}", ranks.empty() ? "others" : ranks_phrase(ranks),
@@ -136,7 +136,8 @@ FactValue desync_answer(const Job& job) {
                                     joined_words(account, verdict.front.ahead, number),
                                     members_phrase(account, verdict.named), late),
                         {{account.line, {}}});
-  if (!account.is_of_all) return value;  // Other groups number their ranks by themselves.
+  // Only in the group of all ranks each has its global rank.
+  if (account.group.empty() || !is_default_group(account.group)) return value;
   for (const int m : verdict.named) blame_speaker(job, member(account, m), value);
   return value;
 }
@@ -144,13 +145,15 @@ FactValue desync_answer(const Job& job) {
 /// The ranks that failed in a call of their own before the others gave up in the group of all
 /// ranks, and that report no time-out.
 FactValue failure_answer(const Job& job) {
-  const auto& accounts = call_ledger(job).of(CallSource::Watchdog);
+  const auto& accounts = call_ledger(job, CallSource::Watchdog);
   const auto account = std::ranges::find(accounts, "", &CallAccount::group);
-  if (account == accounts.end() || !account->given_up) return unknown();
+  if (account == accounts.end()) return unknown();
+  const std::optional<uint64_t> number = given_up(*account);
+  if (!number) return unknown();
   std::vector<int> waiting;
   std::optional<SourceRef> first;
   for (size_t r = 0; r < account->ranks.size(); ++r) {
-    const LedgerCall* call = account->ranks[r].call(*account->given_up);
+    const LedgerCall* call = account->ranks[r].call(*number);
     if (call == nullptr) continue;
     waiting.push_back(static_cast<int>(r));
     first = std::min(first.value_or(call->work->line.where), call->work->line.where);
