@@ -48,12 +48,18 @@ std::string text_of_row(const NcclTestsRow& row) {
   return text;
 }
 
-NcclTestsRow read_row(const Json& result) {
+/// A row of what both forms of JSON name alike.
+NcclTestsRow begin_row(const Json& result) {
   NcclTestsRow row = {.where = {0, 1}};
   row.size = whole_number(member(result, "size")).value_or(-1);
-  row.count = whole_number(member(result, "count")).value_or(-1);
   row.datatype = text_of(member(result, "type"));
   row.redop = text_of(member(result, "redop"));
+  return row;
+}
+
+NcclTestsRow read_row(const Json& result) {
+  NcclTestsRow row = begin_row(result);
+  row.count = whole_number(member(result, "count")).value_or(-1);
   const auto root = parse_int(trim(text_of(member(result, "root"))));
   row.root = root && std::in_range<int>(*root) ? static_cast<int>(*root) : -1;
   row.out_of_place = read_values(member(result, "out_of_place"));
@@ -105,16 +111,13 @@ void add_way(NcclTestsRow row, NcclTestsValues values, bool is_in_place, NcclTes
 }
 
 void add_record(const Json& record, NcclTestsRun& run) {
-  NcclTestsRow row = {.where = {0, 1}};
-  row.size = whole_number(member(record, "size")).value_or(-1);
-  row.datatype = text_of(member(record, "type"));
-  row.redop = text_of(member(record, "redop"));
   const Json& wrong = member(record, "wrong");
   NcclTestsValues values = {number_text(member(record, "time"), 2),
                             number_text(member(record, "algBw"), 2),
                             number_text(member(record, "busBw"), 2),
                             whole_number(wrong) ? number_text(wrong, 0) : std::string("N/A")};
-  add_way(std::move(row), std::move(values), truth(member(record, "inPlace")).value_or(false), run);
+  add_way(begin_row(record), std::move(values), truth(member(record, "inPlace")).value_or(false),
+          run);
 }
 
 /// rccl-tests' list of records; the operation is named as NCCL names it.
