@@ -24,6 +24,11 @@ std::optional<int64_t> whole_number(const Json& value) {
   return is_whole ? std::optional(static_cast<int64_t>(real)) : std::nullopt;
 }
 
+int small_number(const Json& value) {
+  const auto number = whole_number(value);
+  return number && std::in_range<int>(*number) ? static_cast<int>(*number) : -1;
+}
+
 std::optional<double> real_number(const Json& value) {
   if (value.is_number_float()) {
     return std::isfinite(value.get<double>()) ? std::optional(value.get<double>()) : std::nullopt;
@@ -75,7 +80,7 @@ ParsedDocument read_json(std::string_view bytes) {
     return true;
   };
   try {
-    document.data = Json::parse(bytes, check);
+    document.value = Json::parse(bytes, check);
   } catch (const Json::parse_error& error) {
     document.problem = fmt::format("the JSON text is malformed or cut at byte {}", error.byte);
   } catch (const std::exception& error) {

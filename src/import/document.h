@@ -14,13 +14,16 @@
 
 namespace ncclog {
 
-/// A file that was read.
-struct ParsedDocument {
-  /// null: None, or a whole number that does not fit 64 bits. Texts are also Python's bytes, and
-  /// may hold any bytes. Of members of one name the last one counts.
-  nlohmann::json data;
-  std::string problem;  ///< Why the file could not be read, a clause; empty: it was read.
+/// What was read of a file's bytes.
+template <typename T>
+struct Imported {
+  T value;              ///< Where there is a problem, what was read before it, or nothing.
+  std::string problem;  ///< Why the bytes cannot be used, a clause; empty: they can.
 };
+
+/// null: None, or a whole number that does not fit 64 bits. Texts are also Python's bytes, and may
+/// hold any bytes. Of members of one name the last one counts.
+using ParsedDocument = Imported<nlohmann::json>;
 
 /// Lists and dicts may nest this deep in what is read.
 inline constexpr size_t kMaxNesting = 512;
@@ -30,6 +33,9 @@ inline constexpr size_t kMaxValues = size_t{1} << 24;
 
 /// A whole number, also one written as text ("29") or as 29.0.
 std::optional<int64_t> whole_number(const nlohmann::json& value);
+
+/// The same; -1: it is none that an int holds.
+int small_number(const nlohmann::json& value);
 
 /// Any number, also one written as text.
 std::optional<double> real_number(const nlohmann::json& value);

@@ -237,12 +237,12 @@ int rank_in_name(std::string_view path) {
   return rank && is_rank(*rank) ? static_cast<int>(*rank) : -1;
 }
 
-FlightRecorderImport import_flight_recorder(std::string_view bytes, std::string_view path) {
+Imported<FlightRecorderDump> import_flight_recorder(std::string_view bytes, std::string_view path) {
   const size_t start = bytes.find_first_not_of(" \t\r\n");
   const bool is_json = start != bytes.npos && bytes[start] == '{';
   const ParsedDocument document = is_json ? read_json(bytes) : read_pickle(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
-  const Json& root = document.data;
+  const Json& root = document.value;
   if (!has_known_key(root)) return {{}, "it has none of a dump's keys"};
   if (member(root, "entries").size() > kMaxEntries) return {{}, "it holds too many entries"};
   FlightRecorderDump dump = read_dump(root);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "import/document.h"
 #include "log/settings.h"
 #include "model/companions/inspector.h"
 #include "model/companions/nccl_tests.h"
@@ -32,13 +33,8 @@ namespace ncclog {
 // unknown. In JSON the counters of pg_status are texts, times that are not set are 0 and there are
 // no frames.
 
-struct FlightRecorderImport {
-  FlightRecorderDump dump;
-  std::string problem;  ///< Why the bytes are no dump that can be read, a clause; empty: they are.
-};
-
 /// Reads a dump. `path` is the file's.
-FlightRecorderImport import_flight_recorder(std::string_view bytes, std::string_view path);
+Imported<FlightRecorderDump> import_flight_recorder(std::string_view bytes, std::string_view path);
 
 /// The rank that a dump's file name ends with, compression and form aside: "fr_3", "fr_3.json.gz",
 /// "nccl_trace_rank_12" → 12. -1: it ends with no number or with one that no rank has.
@@ -54,13 +50,8 @@ int rank_in_name(std::string_view path);
 // From ras/client_support.cc. The JSON lists ranks and judges nothing; the statements that the text
 // form makes about differing counts, states and errors are made here in the same way.
 
-struct RasImport {
-  RasReport report;
-  std::string problem;  ///< Why the bytes are no answer that can be read; empty: they are.
-};
-
 /// Reads an answer.
-RasImport import_ras_json(std::string_view bytes);
+Imported<RasReport> import_ras_json(std::string_view bytes);
 
 // What NCCL's Inspector wrote: one process's operations, and how long each took.
 //
@@ -68,13 +59,8 @@ RasImport import_ras_json(std::string_view bytes);
 // over: the plugin writes while the job runs, so the last one is often cut. Of a large file the last
 // objects count.
 
-struct InspectorImport {
-  std::vector<InspectedRank> ranks;  ///< By communicator, then rank.
-  std::string problem;               ///< Why nothing can be used, a clause; empty: something can.
-};
-
-/// Reads a file.
-InspectorImport import_inspector(std::string_view bytes);
+/// Reads a file. By communicator, then rank; a problem only where none is found.
+Imported<std::vector<InspectedRank>> import_inspector(std::string_view bytes);
 
 // The machine as NCCL writes it to a file, or reads it from one.
 //
@@ -90,15 +76,9 @@ InspectorImport import_inspector(std::string_view bytes);
 //
 // Nothing in the file is fetched or expanded.
 
-/// A topology file that was read.
-struct TopologyImport {
-  SystemTopology system;
-  std::string problem;  ///< Why the file could not be read, a clause; empty: it was read.
-};
-
 /// Takes a file's bytes apart. Refused are files that are no well-formed XML to their end, that
 /// declare a document type, that nest more than 64 levels or hold more than 10000 elements.
-TopologyImport import_topology(std::string_view bytes);
+Imported<SystemTopology> import_topology(std::string_view bytes);
 
 // GPUs, NICs and bridges of hosts, as lspci -vv lists them (pciutils' ls-caps.c, 3.5 and later).
 //
@@ -111,15 +91,9 @@ TopologyImport import_topology(std::string_view bytes);
 // ("node-a: 17:00.0 …"), or the file is of one. Other devices, and capabilities of others, are
 // passed over, so that excerpts by grep can be read too.
 
-/// What the listings in a file hold.
-struct LspciImport {
-  std::vector<PciListing> hosts;  ///< Each has devices; no name twice. `source` stays empty.
-  std::string problem;            ///< Why nothing can be used, a clause; empty: something can.
-};
-
-/// Takes a file apart. Lines of the result are of `unit`. Of a file the first 65536 devices and
-/// 4096 hosts are kept.
-LspciImport import_lspci(std::string_view bytes, uint64_t unit);
+/// Takes a file apart: hosts that have devices, no name twice; `source` stays empty. Lines of the
+/// result are of `unit`. Of a file the first 65536 devices and 4096 hosts are kept.
+Imported<std::vector<PciListing>> import_lspci(std::string_view bytes, uint64_t unit);
 
 // What nccl-tests writes with -J FILE (2.17 and later).
 //
@@ -141,13 +115,8 @@ LspciImport import_lspci(std::string_view bytes, uint64_t unit);
 //   numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong
 //   0,"AllReduce",1,8,8,1,1048576,"float","sum",0,55.66,18.84,32.97,"0"
 
-struct NcclTestsImport {
-  NcclTestsRun run;     ///< Places in it are of unit 0; of JSON all are line 1.
-  std::string problem;  ///< Why the bytes are no results that can be read; empty: they are.
-};
-
-/// Reads the results of one test.
-NcclTestsImport import_nccl_tests(std::string_view bytes);
+/// Reads the results of one test. Places in it are of unit 0; of JSON all are line 1.
+Imported<NcclTestsRun> import_nccl_tests(std::string_view bytes);
 
 // Which variables does a YAML file set for the programs that it starts?
 //
@@ -162,13 +131,8 @@ NcclTestsImport import_nccl_tests(std::string_view bytes);
 // The forms are recognised by their shape, not by the names of keys, so unknown tools work as well.
 // Aliases are not followed: what they stand for has been read where it is written.
 
-struct YamlSettings {
-  /// In the order of the file. What stands in different lists or maps has different scopes.
-  std::vector<Setting> settings;
-  std::string problem;  ///< Why the file could not be read to its end; empty: it was.
-};
-
-/// The settings of all documents in `yaml`; what was found before a mistake is kept.
-YamlSettings read_yaml_settings(std::string_view yaml);
+/// The settings of all documents in `yaml`, in their order; what was found before a mistake is kept.
+/// What stands in different lists or maps has different scopes.
+Imported<std::vector<Setting>> read_yaml_settings(std::string_view yaml);
 
 }  // namespace ncclog

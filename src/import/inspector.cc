@@ -25,53 +25,31 @@ constexpr size_t kMaxNameBytes = 256;
 /// A call that takes longer than a year took no such time.
 constexpr double kLongestCall = 3.2e13;
 
-/// The objects of a text, whether each stands on a line, over many, or in a list.
-class Objects {
- public:
-  explicit Objects(std::string_view text) : text_(text) {}
-
-  /// The next whole one; empty: there is none.
-  std::string_view next() {
-    while (at_ < text_.size()) {
-      const char c = text_[at_++];
-      if (c == '"' && depth_ > 0) {
-        skip_text();
-      } else if (c == '{') {
-        if (depth_++ == 0) start_ = at_ - 1;
-      } else if (c == '}' && depth_ > 0 && --depth_ == 0) {
-        return text_.substr(start_, at_ - start_);
-      } else if (c == '\n' && text_.substr(at_).starts_with("{\"header\"")) {
-        depth_ = 0;  // The object before was cut.
-      }
-    }
-    return {};
-  }
-
- private:
-  void skip_text() {
-    // A text has no line end; what was cut inside of one goes on behind it.
-    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    }
-    if (at_ < text_.size() && text_[at_] == '"') ++at_;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  size_t depth_ = 0;
-  size_t start_ = 0;
-};
-
-/// The last whole objects, oldest first.
+/// The last whole objects of a text, oldest first, whether each stands on a line, over many, or in
+/// a list.
 std::deque<std::string_view> last_objects(std::string_view text) {
-  std::deque<std::string_view> result;
-  Objects objects(text);
-  for (std::string_view object = objects.next(); !object.empty(); object = objects.next()) {
-    if (object.size() > kMaxObjectBytes) continue;
-    result.push_back(object);
-    if (result.size() > kMaxObjects) result.pop_front();
+  std::deque<std::string_view> objects;
+  size_t depth = 0;
+  size_t start = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' && depth > 0) {
+      // A text has no line end; what was cut inside of one goes on behind it.
+      do {
+        at += text[at] == '\\' ? 2 : 1;
+      } while (at < text.size() && text[at] != '"' && text[at] != '\n');
+      if (at < text.size() && text[at] == '\n') --at;
+    } else if (c == '{') {
+      if (depth++ == 0) start = at;
+    } else if (c == '}' && depth > 0 && --depth == 0) {
+      if (at + 1 - start > kMaxObjectBytes) continue;
+      objects.push_back(text.substr(start, at + 1 - start));
+      if (objects.size() > kMaxObjects) objects.pop_front();
+    } else if (c == '\n' && text.substr(at + 1).starts_with("{\"header\"")) {
+      depth = 0;  // The object before was cut.
+    }
   }
-  return result;
+  return objects;
 }
 
 std::string name_in(const Json& dict, const char* key) {
@@ -168,14 +146,14 @@ class Reader {
 
 }  // namespace
 
-InspectorImport import_inspector(std::string_view bytes) {
+Imported<std::vector<InspectedRank>> import_inspector(std::string_view bytes) {
   Reader reader;
   for (const std::string_view object : last_objects(bytes)) {
     const ParsedDocument document = read_json(object);
-    if (document.problem.empty()) reader.add(document.data);
+    if (document.problem.empty()) reader.add(document.value);
   }
-  InspectorImport result{reader.take(), {}};
-  if (result.ranks.empty()) result.problem = "it holds no collective with a rank and a time";
+  Imported<std::vector<InspectedRank>> result{reader.take(), {}};
+  if (result.value.empty()) result.problem = "it holds no collective with a rank and a time";
   return result;
 }
 

@@ -243,18 +243,17 @@ class ListingReader {
 
 }  // namespace
 
-LspciImport import_lspci(std::string_view bytes, uint64_t unit) {
+Imported<std::vector<PciListing>> import_lspci(std::string_view bytes, uint64_t unit) {
   ListingReader reader(unit);
   uint64_t number = 0;
   for (const std::string_view line : split(bytes, '\n')) reader.add(line, ++number);
-  LspciImport import;
-  import.hosts = reader.take();
-  const bool has_links = std::ranges::any_of(import.hosts, [](const PciListing& host) {
+  Imported<std::vector<PciListing>> import{reader.take(), {}};
+  const bool has_links = std::ranges::any_of(import.value, [](const PciListing& host) {
     return std::ranges::any_of(
         host.devices, [](const PciDevice& device) { return device.runs.where.is_known(); });
   });
   if (!has_links) {
-    import.hosts.clear();
+    import.value.clear();
     import.problem =
         "it shows the link of no GPU, NIC or bridge; lspci -vv shows links to root alone";
   }

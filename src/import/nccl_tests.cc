@@ -21,11 +21,6 @@ constexpr size_t kMaxRows = 4096;
 constexpr size_t kMaxPlaces = 65536;
 constexpr size_t kMaxVariables = 256;
 
-int small_int(const Json& value) {
-  const auto number = whole_number(value);
-  return number && std::in_range<int>(*number) ? static_cast<int>(*number) : -1;
-}
-
 /// As the text form prints it; empty: null, or no number.
 std::string number_text(const Json& value, int decimals) {
   const auto number = real_number(value);
@@ -53,12 +48,18 @@ std::string text_of_row(const NcclTestsRow& row) {
   return text;
 }
 
-NcclTestsRow read_row(const Json& result) {
+/// A row of what both forms of JSON name alike.
+NcclTestsRow begin_row(const Json& result) {
   NcclTestsRow row = {.where = {0, 1}};
   row.size = whole_number(member(result, "size")).value_or(-1);
-  row.count = whole_number(member(result, "count")).value_or(-1);
   row.datatype = text_of(member(result, "type"));
   row.redop = text_of(member(result, "redop"));
+  return row;
+}
+
+NcclTestsRow read_row(const Json& result) {
+  NcclTestsRow row = begin_row(result);
+  row.count = whole_number(member(result, "count")).value_or(-1);
   const auto root = parse_int(trim(text_of(member(result, "root"))));
   row.root = root && std::in_range<int>(*root) ? static_cast<int>(*root) : -1;
   row.out_of_place = read_values(member(result, "out_of_place"));
@@ -70,16 +71,16 @@ NcclTestsRow read_row(const Json& result) {
 void read_config(const Json& config, NcclTestsRun& run) {
   run.min_bytes = whole_number(member(config, "minimum_bytes")).value_or(-1);
   run.max_bytes = whole_number(member(config, "maximum_bytes")).value_or(-1);
-  run.iters = small_int(member(config, "iterations"));
-  run.validation = small_int(member(config, "validation"));
+  run.iters = small_number(member(config, "iterations"));
+  run.validation = small_number(member(config, "validation"));
   for (const Json& device : as_list(member(config, "devices"))) {
     if (run.places.size() == kMaxPlaces) break;
     NcclTestsPlace& place = run.places.emplace_back();
-    place.rank = small_int(member(device, "rank"));
-    place.group = small_int(member(device, "group"));
+    place.rank = small_number(member(device, "rank"));
+    place.group = small_number(member(device, "group"));
     place.pid = whole_number(member(device, "pid")).value_or(-1);
     place.host = text_of(member(device, "hostname"));
-    place.device = small_int(member(device, "device"));
+    place.device = small_number(member(device, "device"));
     place.bus_id = text_of(member(device, "device_hex"));
     place.gpu = trim(text_of(member(device, "device_info")));
     run.nranks = std::max(run.nranks, place.rank + 1);
@@ -110,16 +111,13 @@ void add_way(NcclTestsRow row, NcclTestsValues values, bool is_in_place, NcclTes
 }
 
 void add_record(const Json& record, NcclTestsRun& run) {
-  NcclTestsRow row = {.where = {0, 1}};
-  row.size = whole_number(member(record, "size")).value_or(-1);
-  row.datatype = text_of(member(record, "type"));
-  row.redop = text_of(member(record, "redop"));
   const Json& wrong = member(record, "wrong");
   NcclTestsValues values = {number_text(member(record, "time"), 2),
                             number_text(member(record, "algBw"), 2),
                             number_text(member(record, "busBw"), 2),
                             whole_number(wrong) ? number_text(wrong, 0) : std::string("N/A")};
-  add_way(std::move(row), std::move(values), truth(member(record, "inPlace")).value_or(false), run);
+  add_way(begin_row(record), std::move(values), truth(member(record, "inPlace")).value_or(false),
+          run);
 }
 
 /// rccl-tests' list of records; the operation is named as NCCL names it.
@@ -130,7 +128,7 @@ NcclTestsRun read_records(const Json& records) {
     if (run.rows.size() == kMaxRows || !record.is_object()) break;
     if (run.rows.empty()) {
       run.test = text_of(member(record, "name"));
-      run.nranks = small_int(member(record, "ranks"));
+      run.nranks = small_number(member(record, "ranks"));
     }
     add_record(record, run);
   }
@@ -194,26 +192,26 @@ NcclTestsRun read_table(std::string_view bytes) {
 
 }  // namespace
 
-NcclTestsImport import_nccl_tests(std::string_view bytes) {
-  NcclTestsImport import;
+Imported<NcclTestsRun> import_nccl_tests(std::string_view bytes) {
+  Imported<NcclTestsRun> import;
   if (bytes.starts_with("numCycle")) {
-    import.run = read_table(bytes);
-    if (import.run.rows.empty()) import.problem = "it holds no results";
+    import.value = read_table(bytes);
+    if (import.value.rows.empty()) import.problem = "it holds no results";
     return import;
   }
   const ParsedDocument document = read_json(bytes);
   import.problem = document.problem;
   if (!import.problem.empty()) return import;
-  const Json& data = document.data;
+  const Json& data = document.value;
   if (!member(data.is_array() && !data.empty() ? data.front() : data, "busBw").is_null()) {
-    import.run = read_records(data);
+    import.value = read_records(data);
     return import;
   }
   if (as_list(member(data, "results")).empty()) {
     import.problem = "it holds no results";
     return import;
   }
-  NcclTestsRun& run = import.run;
+  NcclTestsRun& run = import.value;
   const Json& arguments = as_list(member(data, "args"));
   if (!arguments.empty()) run.test = text_of(arguments.front());
   run.test.erase(0, run.test.rfind('/') + 1);

@@ -143,8 +143,8 @@ class PickleMachine {
 
   ParsedDocument run() {
     while (!done_ && document_.problem.empty()) step();
-    if (document_.problem.empty() && !write_out(stack_.back(), 0, document_.data)) {
-      document_.data = nullptr;
+    if (document_.problem.empty() && !write_out(stack_.back(), 0, document_.value)) {
+      document_.value = nullptr;
       fail("it refers to the same parts too often");
     }
     return std::move(document_);

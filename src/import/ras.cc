@@ -49,18 +49,6 @@ struct JsonRank {
   std::map<std::string, int64_t> counts;  ///< By NCCL's name of the function.
 };
 
-struct JsonCommunicator {
-  std::string hash;
-  int64_t size = -1;
-  std::vector<JsonRank> ranks;
-  std::vector<JsonRank> missing;
-};
-
-int small_number(const Json& value) {
-  const auto number = whole_number(value);
-  return number && std::in_range<int>(*number) ? static_cast<int>(*number) : -1;
-}
-
 void read_status(const Json& status, JsonRank& rank) {
   const auto is_set = [&](const char* key) { return truth(member(status, key)).value_or(false); };
   rank.init_state = whole_number(member(status, "init_state")).value_or(kSuccess);
@@ -106,13 +94,6 @@ std::string hash_text(std::string_view written) {
   return hash ? fmt::format("{:016x}", *hash) : std::string(written);
 }
 
-JsonCommunicator read_communicator(const Json& dict) {
-  return {.hash = hash_text(text_of(member(dict, "hash"))),
-          .size = whole_number(member(dict, "size")).value_or(-1),
-          .ranks = read_ranks(member(dict, "ranks")),
-          .missing = read_ranks(member(dict, "missing_ranks"))};
-}
-
 /// In the order in which the text form lets one win over the other.
 std::string_view status_of(const JsonRank& rank) {
   if (rank.is_aborted) return "ABORT";
@@ -139,62 +120,53 @@ void state_groups(const std::string& hash, std::string_view problem, const std::
   std::move(statements.begin(), statements.end(), std::back_inserter(report.statements));
 }
 
-void state_missing(const JsonCommunicator& comm, RasReport& report) {
+void state_missing(const std::string& hash, const std::vector<JsonRank>& missing,
+                   RasReport& report) {
   Groups dead;
   Groups silent;
-  for (const JsonRank& rank : comm.missing) {
+  for (const JsonRank& rank : missing) {
     const bool is_silent = rank.is_unresponsive && !rank.is_dead;
     if (rank.is_dead || is_silent) (is_silent ? silent : dead)[""].push_back(rank.member);
   }
-  state_groups(comm.hash, "DEAD", "unreachable", dead, report);
-  state_groups(comm.hash, "INCOMPLETE", "communicator data", silent, report);
+  state_groups(hash, "DEAD", "unreachable", dead, report);
+  state_groups(hash, "INCOMPLETE", "communicator data", silent, report);
 }
 
-void state_errors(const JsonCommunicator& comm, RasReport& report) {
-  const auto state = [&](const std::string& what, int64_t JsonRank::*result) {
-    Groups groups;
-    for (const JsonRank& rank : comm.ranks) {
-      const int64_t code = rank.*result;
-      if (code == kSuccess || code == kInProgress) continue;
-      groups[std::string(result_text(code))].push_back(rank.member);
-    }
-    state_groups(comm.hash, "ERROR", what, groups, report);
-  };
-  state("Initialization error", &JsonRank::init_state);
-  state("Asynchronous error", &JsonRank::async_error);
+void state_errors(const std::string& hash, const std::vector<JsonRank>& ranks,
+                  const std::string& what, int64_t JsonRank::*result, RasReport& report) {
+  Groups groups;
+  for (const JsonRank& rank : ranks) {
+    const int64_t code = rank.*result;
+    if (code == kSuccess || code == kInProgress) continue;
+    groups[std::string(result_text(code))].push_back(rank.member);
+  }
+  state_groups(hash, "ERROR", what, groups, report);
 }
 
 /// Ranks whose process answered without naming the communicator have left it, or never entered.
-void state_statuses(const JsonCommunicator& comm, RasReport& report) {
+void state_statuses(const std::string& hash, const std::vector<JsonRank>& ranks,
+                    const std::vector<JsonRank>& missing, RasReport& report) {
   Groups groups;
-  for (const JsonRank& rank : comm.ranks) {
+  for (const JsonRank& rank : ranks) {
     groups[std::string(status_of(rank))].push_back(rank.member);
   }
-  for (const JsonRank& rank : comm.missing) {
+  for (const JsonRank& rank : missing) {
     if (!rank.is_dead && !rank.is_unresponsive) groups["NOCOMM"].push_back(rank.member);
   }
-  if (groups.size() > 1) state_groups(comm.hash, "MISMATCH", "status", groups, report);
+  if (groups.size() > 1) state_groups(hash, "MISMATCH", "status", groups, report);
 }
 
-void state_counts(const JsonCommunicator& comm, RasReport& report) {
+void state_counts(const std::string& hash, const std::vector<JsonRank>& ranks, RasReport& report) {
   std::map<std::string, Groups> by_function;
-  for (const JsonRank& rank : comm.ranks) {
+  for (const JsonRank& rank : ranks) {
     for (const auto& [function, count] : rank.counts) {
       by_function[function][std::to_string(count)].push_back(rank.member);
     }
   }
   for (const auto& [function, groups] : by_function) {
     if (groups.size() < 2) continue;
-    state_groups(comm.hash, "MISMATCH", function + " operation counts", groups, report);
+    state_groups(hash, "MISMATCH", function + " operation counts", groups, report);
   }
-}
-
-/// The status that the text form's table shows: the one furthest towards the end.
-std::string_view furthest_status(const JsonCommunicator& comm) {
-  for (const std::string_view status : {"ABORT", "FINALIZE", "RUNNING", "INIT"}) {
-    if (std::ranges::find(comm.ranks, status, status_of) != comm.ranks.end()) return status;
-  }
-  return {};
 }
 
 /// "INCOMPLETE,MISMATCH" from the statements about one communicator; "OK" without any.
@@ -209,17 +181,25 @@ std::string errors_text(const std::vector<RasStatement>& all, size_t first) {
   return found.empty() ? "OK" : join(found, ",");
 }
 
-void add_communicator(const JsonCommunicator& comm, RasReport& report) {
+void add_communicator(const Json& dict, RasReport& report) {
+  const std::string hash = hash_text(text_of(member(dict, "hash")));
+  const std::vector<JsonRank> ranks = read_ranks(member(dict, "ranks"));
+  const std::vector<JsonRank> missing = read_ranks(member(dict, "missing_ranks"));
   const size_t first = report.statements.size();
-  state_missing(comm, report);
-  state_errors(comm, report);
-  state_statuses(comm, report);
-  state_counts(comm, report);
-  report.communicators.push_back({.hash = comm.hash,
-                                  .nranks = comm.size,
-                                  .missing_ranks = static_cast<int64_t>(comm.missing.size()),
-                                  .status = std::string(furthest_status(comm)),
-                                  .errors = errors_text(report.statements, first)});
+  state_missing(hash, missing, report);
+  state_errors(hash, ranks, "Initialization error", &JsonRank::init_state, report);
+  state_errors(hash, ranks, "Asynchronous error", &JsonRank::async_error, report);
+  state_statuses(hash, ranks, missing, report);
+  state_counts(hash, ranks, report);
+  RasCommunicators& comm = report.communicators.emplace_back();
+  comm.hash = hash;
+  comm.nranks = whole_number(member(dict, "size")).value_or(-1);
+  comm.missing_ranks = static_cast<int64_t>(missing.size());
+  comm.errors = errors_text(report.statements, first);
+  // The text form's table shows the status that is furthest towards the end.
+  for (const std::string_view status : {"INIT", "RUNNING", "FINALIZE", "ABORT"}) {
+    if (std::ranges::find(ranks, status, status_of) != ranks.end()) comm.status = status;
+  }
 }
 
 RasReport read_report(const Json& root) {
@@ -231,18 +211,18 @@ RasReport read_report(const Json& root) {
   report.timeouts =
       whole_number(member(member(root, "ras"), "timeouts_count")).value_or(report.timeouts);
   for (const Json& comm : as_list(member(root, "communicators"))) {
-    add_communicator(read_communicator(comm), report);
+    add_communicator(comm, report);
   }
   return report;
 }
 
 }  // namespace
 
-RasImport import_ras_json(std::string_view bytes) {
+Imported<RasReport> import_ras_json(std::string_view bytes) {
   const ParsedDocument document = read_json(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
-  if (!document.data.contains("communicators")) return {{}, "it lists no communicators"};
-  return {read_report(document.data), {}};
+  if (!document.value.contains("communicators")) return {{}, "it lists no communicators"};
+  return {read_report(document.value), {}};
 }
 
 }  // namespace ncclog

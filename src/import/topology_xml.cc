@@ -290,8 +290,8 @@ using Parser = std::unique_ptr<std::remove_pointer_t<XML_Parser>, decltype(&XML_
 
 }  // namespace
 
-TopologyImport import_topology(std::string_view bytes) {
-  TopologyImport import;
+Imported<SystemTopology> import_topology(std::string_view bytes) {
+  Imported<SystemTopology> import;
   const Parser parser(XML_ParserCreate(nullptr), &XML_ParserFree);
   if (parser == nullptr || bytes.size() > INT32_MAX) {
     import.problem = "it is too large";
@@ -308,7 +308,7 @@ TopologyImport import_topology(std::string_view bytes) {
     import.problem = fmt::format("{} in line {}", XML_ErrorString(XML_GetErrorCode(parser.get())),
                                  XML_GetCurrentLineNumber(parser.get()));
   }
-  if (import.problem.empty()) import.system = builder.take();
+  if (import.problem.empty()) import.value = builder.take();
   return import;
 }
 

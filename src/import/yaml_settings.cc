@@ -177,8 +177,8 @@ bool nests_too_deep(std::string_view yaml) {
 
 }  // namespace
 
-YamlSettings read_yaml_settings(std::string_view yaml) {
-  YamlSettings found;
+Imported<std::vector<Setting>> read_yaml_settings(std::string_view yaml) {
+  Imported<std::vector<Setting>> found;
   if (nests_too_deep(yaml)) {
     found.problem = "line 1: more than 256 brackets are open";
     return found;
@@ -193,7 +193,7 @@ YamlSettings read_yaml_settings(std::string_view yaml) {
   } catch (const YAML::Exception& error) {
     found.problem = fmt::format("line {}: {}", error.mark.line + 1, error.msg);
   }
-  found.settings = finder.take();
+  found.value = finder.take();
   return found;
 }
 

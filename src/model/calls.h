@@ -109,7 +109,7 @@ std::optional<ReadCall> read_call(const Event& event);
 // walks back: the hash of every prefix that ends within the last calls is known without keeping it.
 // Two ranks that made the same calls have the same hash at the same length; where they differ first
 // is found by comparing prefixes, and between two checkpoints by reading that stretch of the log
-// again (model/ledger/sequence_differences.cc).
+// again (model/ledger/call_differences.cc).
 
 /// A call and its line.
 struct PlacedCall {

@@ -4,8 +4,9 @@
 //   carry(writer, marker)   step, total, wording → three numbers
 //   carry(reader, marker)   three numbers → step, total, wording
 //
-// Plain structs are their members (part/fields.h); containers are their size and their elements.
-// Classes that keep something private have a carry of their own (part/carry_shard.h).
+// Plain structs are their members (part/carry_shard.h); containers are their size and their elements.
+// Classes that keep something private have a carry of their own (part/carry_shard.h). Wherever one
+// is declared, it is found by the type of `io`.
 //
 // An `io` is a PartWriter or a PartReader (part/part_stream.h):
 //   io.number(n)    a whole number, as 64 bits
@@ -41,7 +42,7 @@ namespace ncclog {
 /// The number of values of an enum that a part may hold: one behind its last. Each has a row, since
 /// tables are indexed by some of them.
 template <typename Enum>
-constexpr uint64_t enum_size();
+extern const uint64_t kEnumSize;
 
 /// True of what is, or derives from, a BoundedMap and has no members of its own.
 template <typename T>
@@ -59,7 +60,7 @@ void carry(Io& io, Number& value) {
   io.number(bits);
   if constexpr (Io::kReads) {
     if constexpr (std::is_enum_v<Number>) {
-      if (bits >= enum_size<Number>()) return io.fail();
+      if (bits >= kEnumSize<Number>) return io.fail();
     } else {
       if (static_cast<uint64_t>(static_cast<Number>(bits)) != bits) return io.fail();
     }
@@ -91,24 +92,6 @@ void carry(Io& io, std::bitset<kSize>& bits) {
   carry(io, number);
   bits = number;
 }
-
-// Declared first: containers of containers.
-template <typename Io, typename T>
-void carry(Io& io, std::vector<T>& row);
-template <typename Io, typename T>
-void carry(Io& io, std::deque<T>& row);
-template <typename Io, typename Key, typename Value, typename Less>
-void carry(Io& io, std::map<Key, Value, Less>& map);
-template <typename Io, typename T>
-void carry(Io& io, std::optional<T>& value);
-template <typename Io, typename T>
-void carry(Io& io, Rare<T>& value);
-template <typename Io, typename T>
-void carry(Io& io, SharedVector<T>& row);
-template <typename Io, typename A, typename B>
-void carry(Io& io, std::pair<A, B>& pair);
-template <typename Io, typename T, size_t kSize>
-void carry(Io& io, std::array<T, kSize>& row);
 
 template <typename Io, IsBoundedMap Map>
 void carry(Io& io, Map& map) {
@@ -155,25 +138,32 @@ void carry(Io& io, std::deque<T>& row) {
   carry_row(io, row);
 }
 
-template <typename Io, typename Key, typename Value, typename Less>
-void carry(Io& io, std::map<Key, Value, Less>& map) {
+/// `carry_key` carries a key; some are numbers of units or of inputs.
+template <typename Io, typename Map, typename CarryKey>
+void carry_map(Io& io, Map& map, CarryKey carry_key) {
   size_t count = map.size();
   io.size(count);
   if constexpr (Io::kReads) {
     map.clear();
     for (size_t i = 0; i < count && !io.failed(); ++i) {
-      std::pair<Key, Value> one;
-      carry(io, one.first);
-      carry(io, one.second);
-      map.insert_or_assign(map.end(), std::move(one.first), std::move(one.second));
+      typename Map::key_type key{};
+      typename Map::mapped_type value{};
+      carry_key(key);
+      carry(io, value);
+      map.insert_or_assign(map.end(), std::move(key), std::move(value));
     }
   } else {
     for (auto& [key, value] : map) {
-      Key copy = key;
-      carry(io, copy);
+      typename Map::key_type copy = key;
+      carry_key(copy);
       carry(io, value);
     }
   }
+}
+
+template <typename Io, typename Key, typename Value, typename Less>
+void carry(Io& io, std::map<Key, Value, Less>& map) {
+  carry_map(io, map, [&](Key& key) { carry(io, key); });
 }
 
 template <typename Io, typename T>

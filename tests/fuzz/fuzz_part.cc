@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/read/scan.h"
-#include "part/merge_parts.h"
+#include "part/part.h"
 
 namespace {
 

@@ -20,8 +20,8 @@ void require(bool holds) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const ncclog::ParsedDocument document = ncclog::read_pickle(bytes);
-  require(document.problem.empty() || document.data.is_null());
+  require(document.problem.empty() || document.value.is_null());
   const auto import = ncclog::import_flight_recorder(bytes, "nccl_trace_rank_3");
-  require(import.problem.empty() || import.dump == ncclog::FlightRecorderDump());
+  require(import.problem.empty() || import.value == ncclog::FlightRecorderDump());
   return 0;
 }

@@ -3,7 +3,7 @@
 namespace ncclog::testing {
 
 std::string describe_document(const ParsedDocument& document) {
-  return document.problem.empty() ? document.data.dump() : document.problem;
+  return document.problem.empty() ? document.value.dump() : document.problem;
 }
 
 }  // namespace ncclog::testing

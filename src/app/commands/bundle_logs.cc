@@ -130,7 +130,7 @@ void read_companion(UnitReader& reader, TextInput input, const TakeText& take) {
   if (bytes && may_be_pickle && is_pickle(*bytes)) {
     const ParsedDocument document = read_pickle(*bytes);
     constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
-    bytes = document.problem.empty() ? std::optional(document.data.dump(-1, ' ', false, kReplace))
+    bytes = document.problem.empty() ? std::optional(document.value.dump(-1, ' ', false, kReplace))
                                      : std::nullopt;
     input.name += ".json";
   }

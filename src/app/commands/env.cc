@@ -221,8 +221,8 @@ CheckedSource check_file(const std::string& path, std::string_view text, Form fo
   if (form == Form::Conf) {
     settings = read_conf_settings(text);
   } else if (form == Form::Yaml) {
-    YamlSettings found = read_yaml_settings(text);
-    settings = std::move(found.settings);
+    auto found = read_yaml_settings(text);
+    settings = std::move(found.value);
     if (!found.problem.empty()) {
       source.note = fmt::format("Not YAML, so the rest was not read: {}.", found.problem);
     }
@@ -261,7 +261,7 @@ std::vector<Setting> settings_of(const Job& job) {
     settings.push_back({.name = each.name, .value = each.value});
   }
   for (const CommandSettings& command : command_settings(job)) {
-    for (Setting setting : command.found.settings) {
+    for (Setting setting : command.found.value) {
       const bool known = std::ranges::any_of(settings, [&](const Setting& other) {
         return other.name == setting.name && other.value == setting.value;
       });

@@ -255,7 +255,7 @@ namespace {
 /// dumps, of which plans can be made, too, may name a communicator that no log does.
 std::string why_unfit(const Report& report, const ReplayResult& result) {
   const Job& job = report.job;
-  const auto& groups = call_ledger(job).of(CallSource::Recorder);
+  const auto& groups = call_ledger(job, CallSource::Recorder);
   for (const std::string& id : result.communicators) {
     const auto is_it = [&](const CallAccount& group) { return communicator_of(job, group) == id; };
     if (std::ranges::find(job.communicators, id, &Communicator::id) == job.communicators.end() &&

@@ -17,43 +17,43 @@ namespace {
 std::string import_document(std::string_view bytes, Content content, const WalkedInput& name,
                             Shard& shard) {
   if (content == Content::Ras) {
-    RasImport import = import_ras_json(bytes);
-    import.report.where.unit = name.number;
-    if (import.problem.empty()) shard.add(std::move(import.report));
+    Imported<RasReport> import = import_ras_json(bytes);
+    import.value.where.unit = name.number;
+    if (import.problem.empty()) shard.add(std::move(import.value));
     return std::move(import.problem);
   }
   if (content == Content::NcclTests) {
-    NcclTestsImport import = import_nccl_tests(bytes);
-    if (import.problem.empty()) shard.add(std::move(import.run), name.number);
+    Imported<NcclTestsRun> import = import_nccl_tests(bytes);
+    if (import.problem.empty()) shard.add(std::move(import.value), name.number);
     return std::move(import.problem);
   }
   if (content == Content::Inspector) {
-    InspectorImport import = import_inspector(bytes);
-    for (InspectedRank& rank : import.ranks) {
+    auto import = import_inspector(bytes);
+    for (InspectedRank& rank : import.value) {
       rank.where.unit = name.number;
       shard.add(std::move(rank));
     }
     return std::move(import.problem);
   }
   if (content == Content::Topology) {
-    TopologyImport import = import_topology(bytes);
+    Imported<SystemTopology> import = import_topology(bytes);
     HostTopology file;
     file.source = name.path;
-    file.system = std::move(import.system);
+    file.system = std::move(import.value);
     if (import.problem.empty()) shard.add(std::move(file));
     return std::move(import.problem);
   }
   if (content == Content::Lspci) {
-    LspciImport import = import_lspci(bytes, name.number);
-    for (PciListing& listing : import.hosts) {
+    auto import = import_lspci(bytes, name.number);
+    for (PciListing& listing : import.value) {
       listing.source = name.path;
       shard.add(std::move(listing));
     }
     return std::move(import.problem);
   }
-  FlightRecorderImport import = import_flight_recorder(bytes, name.path);
-  import.dump.where.unit = name.number;
-  if (import.problem.empty()) shard.add(std::move(import.dump));
+  Imported<FlightRecorderDump> import = import_flight_recorder(bytes, name.path);
+  import.value.where.unit = name.number;
+  if (import.problem.empty()) shard.add(std::move(import.value));
   return std::move(import.problem);
 }
 

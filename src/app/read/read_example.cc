@@ -35,26 +35,26 @@ constexpr std::string_view kEveryMs = "\"every_ms\":";
 
 /// Adds the dump that `line` is; false if it is none.
 bool add_dump(std::string_view line, size_t number, Shard& shard) {
-  FlightRecorderImport import =
+  Imported<FlightRecorderDump> import =
       import_flight_recorder(line, fmt::format("nccl_trace_rank_{}", number));
   if (!import.problem.empty()) return false;
-  import.dump.where.unit = 0;
+  import.value.where.unit = 0;
   const int64_t times = repetition(line, kRepeated);
-  for (int64_t i = 0; i < times && !import.dump.entries.empty(); ++i) {
-    FlightRecorderEntry next = import.dump.entries.back();
+  for (int64_t i = 0; i < times && !import.value.entries.empty(); ++i) {
+    FlightRecorderEntry next = import.value.entries.back();
     ++next.collective_seq_id;
     next.time_created_ns += repetition(line, kEveryMs) * 1'000'000;
-    import.dump.entries.push_back(std::move(next));
+    import.value.entries.push_back(std::move(next));
   }
-  shard.add(std::move(import.dump));
+  shard.add(std::move(import.value));
   return true;
 }
 
 /// Adds what the Inspector measured of one rank, if `line` is that; false if it is not.
 bool add_inspected(std::string_view line, Shard& shard) {
-  InspectorImport import = import_inspector(line);
+  auto import = import_inspector(line);
   if (!import.problem.empty()) return false;
-  InspectedRank& rank = import.ranks.front();
+  InspectedRank& rank = import.value.front();
   const int64_t times = repetition(line, kRepeated);
   for (int64_t i = 0; i < times; ++i) {
     InspectedCall next = rank.calls.back();
@@ -113,7 +113,7 @@ Job read_example(std::string_view example, const LineMatcher& matcher) {
     }
   }
   if (log.find("LnkSta:") != log.npos) {
-    for (PciListing& listing : import_lspci(log, 0).hosts) {
+    for (PciListing& listing : import_lspci(log, 0).value) {
       companions.add(std::move(listing));
       has_companions = true;
     }

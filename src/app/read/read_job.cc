@@ -11,7 +11,7 @@
 #include "diagnose/perf/late/call_times.h"
 #include "log/event.h"
 #include "model/derive/build_job.h"
-#include "part/merge_parts.h"
+#include "part/part.h"
 
 namespace ncclog {
 namespace {

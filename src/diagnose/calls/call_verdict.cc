@@ -16,7 +16,7 @@ namespace {
 /// What watchdogs say of the process group of a dump.
 const CallAccount* watched_account(const Job& job, const CallAccount& account) {
   const bool is_default = is_default_group(account.group) || account.description == "default_pg";
-  const auto& watched = call_ledger(job).of(CallSource::Watchdog);
+  const auto& watched = call_ledger(job, CallSource::Watchdog);
   const auto found =
       std::ranges::find(watched, is_default ? "" : account.group, &CallAccount::group);
   return found == watched.end() ? nullptr : &*found;
@@ -89,12 +89,13 @@ CallVerdict late(const Job& job, const CallAccount& account) {
 /// All ranks of the group are in the same call, and somebody gave up on it.
 CallVerdict entered(const Job& job, const CallAccount& account) {
   if (!account.is_numbered_alike || account.unseen > 0 || account.ranks.empty()) return {};
-  const uint64_t number = account.given_up.value_or(account.ranks.front().entered);
+  const std::optional<uint64_t> most = given_up(account);
+  const uint64_t number = most.value_or(account.ranks.front().entered);
   const bool all_wait = std::ranges::all_of(account.ranks, [&](const LedgerRank& rank) {
     const LedgerCall* call = rank.call(number);
     const bool is_open =
         call != nullptr && (call->state == CallState::Open || call->state == CallState::TimedOut);
-    return is_open && (account.given_up || rank.entered == number);
+    return is_open && (most || rank.entered == number);
   });
   const bool is_the_same = all_wait && !first_difference(account);
   if (!is_the_same || !somebody_gave_up(job, account, number)) return {};
@@ -127,7 +128,7 @@ std::string members_phrase(const CallAccount& account, const std::vector<int>& m
 
 std::string joined_words(const CallAccount& account, const std::vector<int>& members,
                          uint64_t number) {
-  const bool is_named = !account.is_of_all && !account.group.empty();
+  const bool is_named = !is_default_group(account.group);
   return fmt::format("{}{} joined collective {} and did not finish it",
                      members.size() == account.ranks.size()
                          ? fmt::format("all {} ranks", members.size())
@@ -136,7 +137,7 @@ std::string joined_words(const CallAccount& account, const std::vector<int>& mem
 }
 
 CallVerdict find_verdict(const Job& job, CallSource source, VerdictKind kind) {
-  const auto accounts = largest_first(call_ledger(job).of(source));
+  const auto accounts = largest_first(call_ledger(job, source));
   if (accounts.empty()) return {};
   if (kind == VerdictKind::Mismatch) return find_mismatch(job, source, accounts);
   // What all have entered matters in the group of all.

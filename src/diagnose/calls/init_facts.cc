@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -88,8 +89,8 @@ bool is_before(const Job& job, std::string_view release) {
          });
 }
 
-/// Init START exists since 2.18.3.
-bool is_without_start(const Job& job) { return is_before(job, "2.18.3"); }
+/// Init START exists since then.
+constexpr std::string_view kFirstWithStart = "2.18.3";
 
 /// Work of all ranks came to an end, so their communicator was complete.
 bool job_made_progress(const Job& job) {
@@ -192,7 +193,8 @@ class Search {
       if (init.of_all && progress_) continue;
       if (judge(comm, init)) found.push_back(std::move(init));
     }
-    if (job_.communicators.empty() && is_without_start(job_) && !progress_) find_nameless(found);
+    if (job_.communicators.empty() && is_before(job_, kFirstWithStart) && !progress_)
+      find_nameless(found);
     return found;
   }
 
@@ -293,7 +295,7 @@ class Search {
   }
 
   bool may_wait_without_start(const UnfinishedInit& init) const {
-    return init.of_all && !init.unseen.empty() && is_without_start(job_);
+    return init.of_all && !init.unseen.empty() && is_before(job_, kFirstWithStart);
   }
 
   /// Before 2.18.3: whoever uses NCCL and prints no COMPLETE at all, waits.
@@ -501,22 +503,21 @@ Evidence line_of(const Job& job, const UnfinishedInit& init, const InitRank& ran
   return its.process == rank.process ? start_line(job, its) : last_line(job, rank.process);
 }
 
-/// What one initialisation adds to an answer.
-struct Part {
-  std::string what;
-  std::vector<InitRank> guilty;
-  std::vector<Evidence> lines;
-};
+/// What one initialisation adds to an answer; unknown: nothing of that kind.
+using Describe = FactValue (*)(const Job&, const UnfinishedInit&);
 
-/// nullopt: nothing of that kind.
-using Describe = std::optional<Part> (*)(const Job&, const UnfinishedInit&);
-
-std::vector<Evidence> last_lines(const Job& job, const std::vector<InitRank>& ranks) {
-  std::vector<Evidence> lines;
-  for (const InitRank& rank : ranks) {
-    if (rank.process >= 0) lines.push_back(last_line(job, rank.process));
+/// Says `what`, names the guilty, and shows the last line of each of `silent`.
+FactValue part(const Job& job, const UnfinishedInit& init, std::string what,
+               const std::vector<InitRank>& guilty, const std::vector<InitRank>& silent) {
+  FactValue value = yes(std::move(what));
+  for (const InitRank& rank : guilty) {
+    if (rank.process >= 0) value.processes.push_back(rank.process);
+    if (init.of_all && rank.rank >= 0) value.ranks.push_back(rank.rank);
   }
-  return lines;
+  for (const InitRank& rank : silent) {
+    if (rank.process >= 0) value.evidence.push_back(last_line(job, rank.process));
+  }
+  return value;
 }
 
 std::string waiting_phrase(const Job& job, const UnfinishedInit& init) {
@@ -529,34 +530,40 @@ std::string unseen_note(const UnfinishedInit& init) {
   return fmt::format("; nothing in these logs tells how far {} came", ranks_of(init.unseen));
 }
 
-std::optional<Part> describe_missing(const Job& job, const UnfinishedInit& init) {
-  if (!init.complete.empty() || init.missing.empty()) return std::nullopt;
-  Part part{fmt::format("{}, but {}{}", waiting_phrase(job, init),
-                        who_did_not(job, init.missing, "did not begin"), unseen_note(init)),
-            init.missing, last_lines(job, init.missing)};
-  part.lines.push_back(line_of(job, init, init.waiting.front()));
-  return part;
+FactValue describe_missing(const Job& job, const UnfinishedInit& init) {
+  if (!init.complete.empty() || init.missing.empty()) return unknown();
+  FactValue value =
+      part(job, init,
+           fmt::format("{}, but {}{}", waiting_phrase(job, init),
+                       who_did_not(job, init.missing, "did not begin"), unseen_note(init)),
+           init.missing, init.missing);
+  value.evidence.push_back(line_of(job, init, init.waiting.front()));
+  return value;
 }
 
-std::optional<Part> describe_unseen(const Job& job, const UnfinishedInit& init) {
-  if (!init.complete.empty() || init.unseen_host.empty()) return std::nullopt;
-  return Part{fmt::format("{}; no line of {} is in these logs, though its host seems to be {}",
-                          waiting_phrase(job, init), ranks_of(init.unseen),
-                          printable(to_valid_utf8(init.unseen_host))),
-              init.unseen,
-              {line_of(job, init, init.waiting.front())}};
+FactValue describe_unseen(const Job& job, const UnfinishedInit& init) {
+  if (!init.complete.empty() || init.unseen_host.empty()) return unknown();
+  FactValue value =
+      part(job, init,
+           fmt::format("{}; no line of {} is in these logs, though its host seems to be {}",
+                       waiting_phrase(job, init), ranks_of(init.unseen),
+                       printable(to_valid_utf8(init.unseen_host))),
+           init.unseen, {});
+  value.evidence.push_back(line_of(job, init, init.waiting.front()));
+  return value;
 }
 
-std::optional<Part> describe_partial(const Job& job, const UnfinishedInit& init) {
+FactValue describe_partial(const Job& job, const UnfinishedInit& init) {
   // Later releases connect at the first use, so where some ranks print COMPLETE the others' line
   // is lost.
   const bool connects_at_init = is_before(job, "2.22");
   const bool are_most_complete = init.waiting.size() < init.complete.size();
-  if (!connects_at_init || !are_most_complete) return std::nullopt;
-  return Part{
+  if (!connects_at_init || !are_most_complete) return unknown();
+  return part(
+      job, init,
       fmt::format("{} printed Init COMPLETE of {}, but {}{}", share_of(init, init.complete),
                   name_of(job, init), who_did_not(job, init.waiting, "did not"), unseen_note(init)),
-      init.waiting, last_lines(job, init.waiting)};
+      init.waiting, init.waiting);
 }
 
 /// Something failed by itself, so nobody wonders why the others wait.
@@ -567,15 +574,14 @@ bool is_explained(const Job& job) {
          });
 }
 
-std::optional<Part> describe_stalled(const Job& job, const UnfinishedInit& init) {
+FactValue describe_stalled(const Job& job, const UnfinishedInit& init) {
   const bool all_wait = init.waiting.size() == static_cast<size_t>(std::max(init.nranks, 0));
-  if (!all_wait || is_explained(job)) return std::nullopt;
-  Part part{fmt::format("all {} ranks of {} printed Init START and none of them COMPLETE; {}",
-                        init.nranks, name_of(job, init), each_last_words(job, init.waiting)),
-            {},
-            {}};
-  for (const InitRank& rank : init.waiting) part.lines.push_back(line_of(job, init, rank));
-  return part;
+  if (!all_wait || is_explained(job)) return unknown();
+  FactValue value =
+      yes(fmt::format("all {} ranks of {} printed Init START and none of them COMPLETE; {}",
+                      init.nranks, name_of(job, init), each_last_words(job, init.waiting)));
+  for (const InitRank& rank : init.waiting) value.evidence.push_back(line_of(job, init, rank));
+  return value;
 }
 
 /// Why it is more than a job that starts. Where some completed, a file may be cut that was once
@@ -586,13 +592,6 @@ std::optional<StopEvidence> stop_of(const Job& job, const UnfinishedInit& init) 
   return stop ? stop : long_wait(job, line_of(job, init, init.waiting.front()));
 }
 
-void blame(const std::vector<InitRank>& ranks, bool of_all, FactValue& value) {
-  for (const InitRank& rank : ranks) {
-    if (rank.process >= 0) value.processes.push_back(rank.process);
-    if (of_all && rank.rank >= 0) value.ranks.push_back(rank.rank);
-  }
-}
-
 /// Joins what `describe` says about the initialisations that did, or did not, stop for sure.
 template <Describe describe, bool stopped>
 FactValue unfinished(const Job& job, const Instance&) {
@@ -600,13 +599,14 @@ FactValue unfinished(const Job& job, const Instance&) {
   std::vector<std::string> parts;
   std::optional<StopEvidence> shown;
   for (const UnfinishedInit& init : job.answers.of<&unfinished_inits>(job)) {
-    auto part = describe(job, init);
-    if (!part) continue;
+    FactValue one = describe(job, init);
+    if (!one.known()) continue;
     auto stop = stop_of(job, init);
     if (stop.has_value() != stopped) continue;
-    parts.push_back(std::move(part->what));
-    blame(part->guilty, init.of_all, value);
-    for (Evidence& line : part->lines) value.evidence.push_back(std::move(line));
+    parts.push_back(std::move(one.what));
+    std::ranges::move(one.processes, std::back_inserter(value.processes));
+    std::ranges::move(one.ranks, std::back_inserter(value.ranks));
+    std::ranges::move(one.evidence, std::back_inserter(value.evidence));
     if (!shown) shown = std::move(stop);
   }
   if (parts.empty()) return unknown();

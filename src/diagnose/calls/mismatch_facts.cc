@@ -427,14 +427,14 @@ bool tell_divergences(const Waits& waits, Telling& telling) {
 /// one of these is a collective: what it left out, or made too many, is no message.
 bool left_order_of_collectives(const Job& job, const Waiter& waiter) {
   constexpr size_t kLately = 24;
-  constexpr PastWanted kFew = {.context = 2, .times = 1};
+  constexpr size_t kContext = 2;
   const RankProgram* program = program_of(job, waiter);
   if (program == nullptr) return false;
   const std::vector<RankCall>& calls = program->calls;
   const std::vector<int> kinds = kinds_of(*program);
   const size_t first = calls.size() > kLately ? calls.size() - kLately : 0;
-  for (size_t at = std::max(first, kFew.context); at < calls.size(); ++at) {
-    const StepPast step = past_of_step(kinds, at, at, kFew);
+  for (size_t at = std::max(first, kContext); at < calls.size(); ++at) {
+    const StepPast step = past_of_step(kinds, at, at, kContext, 1);
     if (step.past != Past::Other) continue;
     if (!calls[step.usual].line.is_message() || !calls[at].line.is_message()) return true;
   }

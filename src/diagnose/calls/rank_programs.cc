@@ -372,13 +372,12 @@ uint64_t calls_made(const Job& job, const CommRank& rank, const CallEnd& end) {
   return message_count(job, rank, peer, end.receives).value_or(MessageCount{}).count;
 }
 
-StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWanted wanted) {
+StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, size_t context,
+                      size_t times) {
   StepPast result;
   size_t others = 0;
-  const auto before = [&](size_t place) {
-    return steps.subspan(place - wanted.context, wanted.context);
-  };
-  for (size_t t = wanted.context; t < end; ++t) {
+  const auto before = [&](size_t place) { return steps.subspan(place - context, context); };
+  for (size_t t = context; t < end; ++t) {
     if (!std::ranges::equal(before(t), before(at))) continue;
     if (steps[t] == steps[at]) return {Past::Same, 0};
     // Several steps have followed there, so that a third one proves nothing.
@@ -386,7 +385,7 @@ StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWan
     result.usual = t;
     ++others;
   }
-  if (others >= wanted.times) result.past = Past::Other;
+  if (others >= times) result.past = Past::Other;
   return result;
 }
 

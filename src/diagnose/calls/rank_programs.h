@@ -220,15 +220,11 @@ struct StepPast {
 /// How many steps have to be the same.
 inline constexpr size_t kStepContext = 8;
 
-/// How little of a past is enough.
-struct PastWanted {
-  size_t context = kStepContext;  ///< Steps that have to be the same.
-  size_t times = 2;               ///< How often another step has to have followed.
-};
-
-/// Compares step `at` of a program, which is at least `wanted.context`, with those before `end`,
-/// which is at most `at`. Equal steps have equal numbers.
-StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWanted wanted = {});
+/// Compares step `at` of a program, which is at least `context`, with those before `end`, which is
+/// at most `at`. Equal steps have equal numbers. `context`: how many steps before it have to be the
+/// same; `times`: how often another one has to have followed.
+StepPast past_of_step(std::span<const int> steps, size_t at, size_t end,
+                      size_t context = kStepContext, size_t times = 2);
 
 /// Compares step `at` with all that stood before it; Unknown where too few steps stand before it.
 Past past_at(std::span<const int> steps, size_t at);

@@ -39,42 +39,30 @@ std::optional<uint64_t> shown_calls(const Job& job, const Communicator& comm, co
   return shown;
 }
 
-/// A rank whose log shows fewer calls than RAS counted.
-struct Lacking {
-  int member = -1;  ///< Into Communicator::ranks.
-  uint64_t launched = 0;
-  uint64_t shown = 0;
-};
-
-/// Those, where of all other ranks RAS counted no more than their logs show, and of most exactly
-/// that: then its numbers run side by side with the lines.
-std::vector<Lacking> lacking_members(const Job& job, const CallAccount& counts) {
-  const Communicator& comm = nth_communicator(job, counts.communicator);
-  std::vector<Lacking> lacking;
-  size_t equal = 0;
-  for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    const int number = comm.ranks[r].rank;
-    const auto counted = std::ranges::lower_bound(counts.ranks, number, {}, &LedgerRank::rank);
-    const auto shown = shown_calls(job, comm, comm.ranks[r], counts.function);
-    if (counted == counts.ranks.end() || counted->rank != number || !shown) continue;
-    const uint64_t launched = counted->entered;
-    if (launched > *shown) lacking.push_back({static_cast<int>(r), launched, *shown});
-    if (launched == *shown) ++equal;
-  }
-  return equal > lacking.size() ? lacking : std::vector<Lacking>{};
-}
-
+/// Ranks of whom RAS counted more calls than their logs show, where of all others it counted no more
+/// than theirs show, and of most exactly that: then its numbers run side by side with the lines.
 FactValue ras_contradicts(const Job& job, const Instance&) {
-  for (const CallAccount& counts : call_ledger(job).of(CallSource::Ras)) {
-    const std::vector<Lacking> lacking = lacking_members(job, counts);
-    if (lacking.empty()) continue;
-    const Lacking& first = lacking.front();
-    FactValue value = yes(fmt::format("RAS counted {} {} of {} on {}, whose log shows {}",
-                                      first.launched, to_valid_utf8(counts.function),
-                                      members_words(job, counts.communicator, {first.member}),
-                                      communicator_words(job, counts.communicator), first.shown));
-    if (lacking.size() > 1) value.what += fmt::format("; and {} ranks more", lacking.size() - 1);
-    value.communicator = nth_communicator(job, counts.communicator).id;
+  for (const CallAccount& counts : call_ledger(job, CallSource::Ras)) {
+    const Communicator& comm = nth_communicator(job, counts.communicator);
+    std::string first;
+    size_t lacking = 0;
+    size_t equal = 0;
+    for (size_t r = 0; r < comm.ranks.size(); ++r) {
+      const int number = comm.ranks[r].rank;
+      const auto counted = std::ranges::lower_bound(counts.ranks, number, {}, &LedgerRank::rank);
+      const auto shown = shown_calls(job, comm, comm.ranks[r], counts.group);
+      if (counted == counts.ranks.end() || counted->rank != number || !shown) continue;
+      if (counted->entered == *shown) ++equal;
+      if (counted->entered <= *shown || lacking++ > 0) continue;
+      first = fmt::format("RAS counted {} {} of {} on {}, whose log shows {}", counted->entered,
+                          to_valid_utf8(counts.group),
+                          members_words(job, counts.communicator, {static_cast<int>(r)}),
+                          communicator_words(job, counts.communicator), *shown);
+    }
+    if (lacking == 0 || equal <= lacking) continue;
+    if (lacking > 1) first += fmt::format("; and {} ranks more", lacking - 1);
+    FactValue value = yes(std::move(first));
+    value.communicator = comm.id;
     return value;
   }
   return no();
@@ -170,7 +158,7 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
 }
 
 FactValue ras_agrees(const Job& job, const Instance& instance) {
-  const auto& accounts = call_ledger(job).of(CallSource::Ras);
+  const auto& accounts = call_ledger(job, CallSource::Ras);
   if (accounts.empty()) return unknown();
   const FactValue missing = find_fact("job.rank_missing_in_collective")->ask(job, instance);
   if (!missing.known()) return unknown();
@@ -187,7 +175,7 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
     return yes(
         fmt::format(". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
                     "the others",
-                    front.front, to_valid_utf8(counts.function), front.furthest));
+                    front.front, to_valid_utf8(counts.group), front.furthest));
   }
   return unknown();
 }

@@ -137,7 +137,7 @@ std::vector<Evidence> verdict_dumps(const CallVerdict& verdict) {
 
 /// Who is behind in the group in which most wait, whether or not the job stopped; empty: nobody.
 std::string behind_words(const Job& job) {
-  for (const CallAccount* account : largest_first(call_ledger(job).of(CallSource::Recorder))) {
+  for (const CallAccount* account : largest_first(call_ledger(job, CallSource::Recorder))) {
     const CallFront front = front_of(*account);
     if (!front.is_open()) continue;
     std::string words =
@@ -146,27 +146,6 @@ std::string behind_words(const Job& job) {
     if (front.unknown.empty()) return words;
     return words + fmt::format("; of {} there is no dump to compare",
                                members_phrase(*account, front.unknown));
-  }
-  return {};
-}
-
-/// What the lines of calls say; Late and Mismatch as a CallVerdict has them.
-struct LinesVerdict {
-  VerdictKind kind = VerdictKind::Nothing;
-  FactValue fact;  ///< Also of something that dumps are not asked about; unknown: they say nothing.
-};
-
-LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
-  constexpr std::pair<std::string_view, VerdictKind> kRows[] = {
-      {"job.collectives_mismatched", VerdictKind::Mismatch},
-      {"job.rank_missing_in_collective", VerdictKind::Late},
-      {"job.collective_order_inverted", VerdictKind::Nothing},
-      {"job.messages_unmatched", VerdictKind::Nothing},
-      {"job.collectives_all_entered", VerdictKind::Entered},
-  };
-  for (const auto& [fact, kind] : kRows) {
-    FactValue value = find_fact(fact)->ask(job, instance);
-    if (is_yes(value)) return {kind, std::move(value)};
   }
   return {};
 }
@@ -197,39 +176,57 @@ FactValue as_fact(const Job& job, const CallVerdict& verdict) {
 
 enum class Agreement { Unclear, Agree, Contradict };
 
-Agreement agreement(const Job& job, const LinesVerdict& lines, const CallVerdict& dumps) {
+/// What lines and dumps say, and how that goes together.
+struct Verdicts {
+  const CallVerdict& dumps;
+  /// Of lines: Nothing also where they say something that dumps are not asked about.
+  VerdictKind kind = VerdictKind::Nothing;
+  FactValue lines = {};  ///< unknown: they say nothing, or the dumps do not.
+  Agreement agreement = Agreement::Unclear;
+};
+
+Agreement agreement(const Job& job, const Verdicts& both) {
+  const CallVerdict& dumps = both.dumps;
   // About the ranks of one communicator.
   const bool are_about_the_same =
       dumps.account->communicator >= 0 &&
-      lines.fact.communicator == nth_communicator(job, dumps.account->communicator).id;
-  if (lines.kind == VerdictKind::Nothing || !are_about_the_same) return Agreement::Unclear;
-  const std::set<int> by_lines = named_ranks(job, lines.fact);
+      both.lines.communicator == nth_communicator(job, dumps.account->communicator).id;
+  if (both.kind == VerdictKind::Nothing || !are_about_the_same) return Agreement::Unclear;
+  const std::set<int> by_lines = named_ranks(job, both.lines);
   const std::vector<int> named = ranks_of(*dumps.account, dumps.named);
   const std::set<int> by_dumps(named.begin(), named.end());
   if (by_lines == by_dumps) {
     // A rank that calls something else later was late when the dumps were written.
-    const bool compatible = lines.kind == dumps.kind || (lines.kind == VerdictKind::Mismatch &&
-                                                         dumps.kind == VerdictKind::Late);
+    const bool compatible = both.kind == dumps.kind ||
+                            (both.kind == VerdictKind::Mismatch && dumps.kind == VerdictKind::Late);
     return compatible ? Agreement::Agree : Agreement::Unclear;
   }
   if (!by_lines.empty() && !by_dumps.empty()) return Agreement::Contradict;
   const bool entered_after_all =
-      lines.kind == VerdictKind::Late && dumps.kind == VerdictKind::Entered;
+      both.kind == VerdictKind::Late && dumps.kind == VerdictKind::Entered;
   return entered_after_all ? Agreement::Contradict : Agreement::Unclear;
 }
 
-/// What lines and dumps say, and how that goes together.
-struct Verdicts {
-  LinesVerdict lines;  ///< Only where the dumps say something.
-  CallVerdict dumps;
-  Agreement agreement = Agreement::Unclear;
-};
+CallVerdict verdict_of_dumps(const Job& job) { return verdict_of(job, CallSource::Recorder); }
 
 Verdicts verdicts(const Job& job, const Instance& instance) {
-  Verdicts both{.lines = {}, .dumps = verdict_of(job, CallSource::Recorder)};
+  constexpr std::pair<std::string_view, VerdictKind> kLines[] = {
+      {"job.collectives_mismatched", VerdictKind::Mismatch},
+      {"job.rank_missing_in_collective", VerdictKind::Late},
+      {"job.collective_order_inverted", VerdictKind::Nothing},
+      {"job.messages_unmatched", VerdictKind::Nothing},
+      {"job.collectives_all_entered", VerdictKind::Entered},
+  };
+  Verdicts both{.dumps = job.answers.of<&verdict_of_dumps>(job)};
   if (both.dumps.kind == VerdictKind::Nothing) return both;
-  both.lines = lines_verdict(job, instance);
-  both.agreement = agreement(job, both.lines, both.dumps);
+  for (const auto& [fact, kind] : kLines) {
+    FactValue value = find_fact(fact)->ask(job, instance);
+    if (!is_yes(value)) continue;
+    both.kind = kind;
+    both.lines = std::move(value);
+    break;
+  }
+  both.agreement = agreement(job, both);
   return both;
 }
 
@@ -237,10 +234,10 @@ Verdicts verdicts(const Job& job, const Instance& instance) {
 /// a line does not say when it was written, and the dumps may be older.
 template <VerdictKind kind>
 FactValue dumps_alone(const Job& job, const Instance& instance) {
-  const auto [lines, dumps, how] = verdicts(job, instance);
+  const Verdicts both = verdicts(job, instance);
   const bool is_open =
-      !is_yes(lines.fact) || (lines.kind == VerdictKind::Entered && kind == VerdictKind::Late);
-  return dumps.kind == kind && is_open ? as_fact(job, dumps) : unknown();
+      !is_yes(both.lines) || (both.kind == VerdictKind::Entered && kind == VerdictKind::Late);
+  return both.dumps.kind == kind && is_open ? as_fact(job, both.dumps) : unknown();
 }
 
 /// Behind what the lines say, in the same sentence.
@@ -256,9 +253,9 @@ std::string listed(const std::set<int>& ranks) {
 }
 
 FactValue recorder_agrees(const Job& job, const Instance& instance) {
-  const auto [lines, dumps, how] = verdicts(job, instance);
+  const auto [dumps, kind, lines, how] = verdicts(job, instance);
   if (how != Agreement::Agree) return unknown();
-  if (lines.kind == dumps.kind) {
+  if (kind == dumps.kind) {
     return yes(fmt::format(". The Flight Recorder's dumps say the same of {}", place_words(dumps)));
   }
   return yes(fmt::format(". When the Flight Recorder's dumps were written, {} had not made {} yet",
@@ -266,12 +263,12 @@ FactValue recorder_agrees(const Job& job, const Instance& instance) {
 }
 
 FactValue recorder_contradicts(const Job& job, const Instance& instance) {
-  const auto [lines, dumps, how] = verdicts(job, instance);
+  const auto [dumps, kind, lines, how] = verdicts(job, instance);
   if (how != Agreement::Contradict) return no();
   const std::vector<int> named = ranks_of(*dumps.account, dumps.named);
   return yes(fmt::format("the lines of calls point at {} ({}), the Flight Recorder's dumps at {} "
                          "({})",
-                         listed(named_ranks(job, lines.fact)), lines.fact.what,
+                         listed(named_ranks(job, lines)), lines.what,
                          listed({named.begin(), named.end()}), verdict_words(job, dumps)),
              verdict_dumps(dumps));
 }

@@ -90,7 +90,7 @@ std::optional<Evidence> own_failure(const Job& job, int process, SourceRef befor
 /// that waits.
 FactValue behind_answer(const CallAccount& account, const std::vector<int>& waiting,
                         const std::vector<std::string>& parts, FactValue value) {
-  const uint64_t number = *account.given_up;
+  const uint64_t number = *given_up(account);
   const std::vector<int> ranks = ranks_of(account, waiting);
   value.what =
       fmt::format("{} timed out at {}, but {}", ranks.empty() ? "others" : ranks_phrase(ranks),
@@ -136,7 +136,8 @@ FactValue desync_answer(const Job& job) {
                                     joined_words(account, verdict.front.ahead, number),
                                     members_phrase(account, verdict.named), late),
                         {{account.line, {}}});
-  if (!account.is_of_all) return value;  // Other groups number their ranks by themselves.
+  // Only in the group of all ranks each has its global rank.
+  if (account.group.empty() || !is_default_group(account.group)) return value;
   for (const int m : verdict.named) blame_speaker(job, member(account, m), value);
   return value;
 }
@@ -144,13 +145,15 @@ FactValue desync_answer(const Job& job) {
 /// The ranks that failed in a call of their own before the others gave up in the group of all
 /// ranks, and that report no time-out.
 FactValue failure_answer(const Job& job) {
-  const auto& accounts = call_ledger(job).of(CallSource::Watchdog);
+  const auto& accounts = call_ledger(job, CallSource::Watchdog);
   const auto account = std::ranges::find(accounts, "", &CallAccount::group);
-  if (account == accounts.end() || !account->given_up) return unknown();
+  if (account == accounts.end()) return unknown();
+  const std::optional<uint64_t> number = given_up(*account);
+  if (!number) return unknown();
   std::vector<int> waiting;
   std::optional<SourceRef> first;
   for (size_t r = 0; r < account->ranks.size(); ++r) {
-    const LedgerCall* call = account->ranks[r].call(*account->given_up);
+    const LedgerCall* call = account->ranks[r].call(*number);
     if (call == nullptr) continue;
     waiting.push_back(static_cast<int>(r));
     first = std::min(first.value_or(call->work->line.where), call->work->line.where);
@@ -304,55 +307,46 @@ bool fits(const CallSignature& call, const TimedOutWork& work) {
   return is_call_of_work(call, work.op, work.numel_in, work.numel_out);
 }
 
-/// Members of a communicator (into its ranks) and the call in which they are.
-struct CallPlace {
-  std::vector<int> members;
-  CallSignature call;
-};
-
-std::vector<CallPlace> camp_places(const Job& job, int communicator) {
-  std::vector<CallPlace> places;
+std::vector<CallCamp> differing_camps(const Job& job, int communicator) {
   const auto& difference = nth_communicator(job, communicator).difference;
-  if (!difference) return places;
-  for (const CallCamp& camp : difference->camps) places.push_back({camp.members, camp.call.call});
-  return places;
+  return difference ? difference->camps : std::vector<CallCamp>();
 }
 
-std::vector<CallPlace> front_places(const Job& job, int communicator) {
-  const CallFront front = front_of(line_account(job, communicator));
+std::vector<CallCamp> front_camp(const Job& job, int communicator) {
+  CallFront front = front_of(line_account(job, communicator));
   const PlacedCall* call = open_call(job, front);
-  return call == nullptr ? std::vector<CallPlace>{}
-                         : std::vector{CallPlace{front.ahead, call->call}};
+  if (call == nullptr) return {};
+  return {{*call, std::move(front.ahead)}};
 }
 
 /// All ranks in the communicator's last call.
-std::vector<CallPlace> last_places(const Job& job, int communicator) {
-  CallPlace place;
+std::vector<CallCamp> last_camp(const Job& job, int communicator) {
+  CallCamp camp;
   for (const CommRank& rank : nth_communicator(job, communicator).ranks) {
     const uint64_t made = collectives_of(job, rank);
     if (made == 0) return {};
-    place.members.push_back(static_cast<int>(place.members.size()));
-    place.call = calls_of(job, rank)->collectives.call(made - 1)->call;
+    camp.members.push_back(static_cast<int>(camp.members.size()));
+    camp.call = *calls_of(job, rank)->collectives.call(made - 1);
   }
-  return {place};
+  return {camp};
 }
 
 /// The facts of findings that may be about a watchdog's call, and where their ranks are.
-using Places = std::vector<CallPlace> (*)(const Job& job, int communicator);
-constexpr std::array<std::pair<std::string_view, Places>, 3> kWaitRows = {{
-    {"job.collectives_mismatched", camp_places},
-    {"job.rank_missing_in_collective", front_places},
-    {"job.collectives_all_entered", last_places},
+using CampsOf = std::vector<CallCamp> (*)(const Job& job, int communicator);
+constexpr std::array<std::pair<std::string_view, CampsOf>, 3> kWaitRows = {{
+    {"job.collectives_mismatched", differing_camps},
+    {"job.rank_missing_in_collective", front_camp},
+    {"job.collectives_all_entered", last_camp},
 }};
 
 /// "ranks 0-4,6,7 gave up on it as SeqNum 29 of process group 0": the watchdogs of members whose
 /// works fit what they are in, of the one group and SeqNum that most of them have; empty: none.
-std::string waiting_words(const Job& job, int communicator, const std::vector<CallPlace>& places) {
+std::string waiting_words(const Job& job, int communicator, const std::vector<CallCamp>& camps) {
   std::map<std::pair<std::string, int64_t>, std::set<int>> waiting;
   for (const TimedOutWork& work : timed_out_work(job)) {
-    for (const CallPlace& place : places) {
-      if (!fits(place.call, work)) continue;
-      for (const int m : place.members) {
+    for (const CallCamp& camp : camps) {
+      if (!fits(camp.call.call, work)) continue;
+      for (const int m : camp.members) {
         const bool is_its = rank_at(job, communicator, m).process == work.process;
         if (is_its) waiting[{work.group, work.seq}].insert(m);
       }
@@ -372,13 +366,13 @@ std::string waiting_words(const Job& job, int communicator, const std::vector<Ca
 
 FactValue watchdogs_on_call(const Job& job, const Instance& instance) {
   if (timed_out_work(job).empty()) return unknown();
-  for (const auto& [fact, places] : kWaitRows) {
+  for (const auto& [fact, camps_of] : kWaitRows) {
     const FactValue value = find_fact(fact)->ask(job, instance);
     if (!is_yes(value)) continue;
     const auto comm = std::ranges::find(job.communicators, value.communicator, &Communicator::id);
     if (comm == job.communicators.end()) continue;
     const int communicator = static_cast<int>(comm - job.communicators.begin());
-    const std::string words = waiting_words(job, communicator, places(job, communicator));
+    const std::string words = waiting_words(job, communicator, camps_of(job, communicator));
     return words.empty() ? unknown() : yes(fmt::format(". The watchdogs of {}", words));
   }
   return unknown();

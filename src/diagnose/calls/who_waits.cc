@@ -38,7 +38,7 @@ uint64_t collectives_of(const Job& job, const CommRank& rank) {
 std::vector<CallFront> call_fronts(const Job& job) {
   const bool unknown_wait = unknown_ranks_wait(job);
   std::vector<CallFront> fronts;
-  for (const CallAccount& account : call_ledger(job).of(CallSource::Lines)) {
+  for (const CallAccount& account : call_ledger(job, CallSource::Lines)) {
     CallFront front = front_of(account);
     front.unknown_wait = unknown_wait;
     if (front.furthest > 0) fronts.push_back(std::move(front));

@@ -37,7 +37,7 @@ uint64_t collectives_of(const Job& job, const CommRank& rank);
 
 /// What its lines tell of a communicator. Valid as long as the job.
 inline const CallAccount& line_account(const Job& job, int communicator) {
-  return call_ledger(job).of(CallSource::Lines)[static_cast<size_t>(communicator)];
+  return call_ledger(job, CallSource::Lines)[static_cast<size_t>(communicator)];
 }
 
 /// Fronts of all communicators on which lines show collectives, in order.

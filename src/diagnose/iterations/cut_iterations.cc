@@ -60,12 +60,12 @@ std::vector<uint64_t> calls_before(const InputClock& markers, const std::vector<
 
 /// Leaves out steps that are not higher than one before them. One that was printed before the
 /// process's first call may be the last one of an earlier attempt.
-void keep_increasing(std::vector<StepMark>& steps, uint64_t first_call) {
-  if (steps.size() > 1 && steps[0].call <= first_call && steps[0].step >= steps[1].step) {
+void keep_increasing(std::vector<Boundary>& steps, uint64_t first_call) {
+  if (steps.size() > 1 && steps[0].raw <= first_call && steps[0].step >= steps[1].step) {
     steps.erase(steps.begin());
   }
-  std::vector<StepMark> kept;
-  for (const StepMark& step : steps) {
+  std::vector<Boundary> kept;
+  for (const Boundary& step : steps) {
     if (kept.empty() || step.step > kept.back().step) kept.push_back(step);
   }
   steps = std::move(kept);
@@ -223,18 +223,18 @@ std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& c
   return chosen;
 }
 
-std::vector<StepMark> step_marks(const Job& job, const CallTrack& calls, const MarkerTrack& track) {
+std::vector<Boundary> step_marks(const Job& job, const CallTrack& calls, const MarkerTrack& track) {
   const std::vector<CallMark> marks = calls.marks.all();
   const InputClock* markers = markers_of(job, marks);
   if (markers == nullptr) return {};
   const uint64_t end = calls.tape.total();
   const uint64_t begin = marks.front().call;
   const std::vector<uint64_t> before = calls_before(*markers, marks, end);
-  std::vector<StepMark> steps;
+  std::vector<Boundary> steps;
   for (size_t m = 0; m < markers->markers.size(); ++m) {
     const Marker& marker = markers->markers[m];
     if (!belongs_to(marker, track)) continue;
-    if (!steps.empty() && steps.back().call >= end) break;
+    if (!steps.empty() && steps.back().raw >= end) break;
     if (before[m] <= begin) steps.clear();
     const int64_t number =
         steps.empty() ? 1 : steps.back().step + 1;  // Of a tick, which has no number of its own.
@@ -250,23 +250,20 @@ int64_t usual_distance(const std::vector<int64_t>& steps) {
   return distances.empty() ? 1 : most_frequent(distances)->first;
 }
 
-std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& repeats,
-                           size_t total) {
-  std::vector<Boundary> boundaries;
-  for (const StepMark& mark : marks) {
-    const auto raw = static_cast<size_t>(std::min<uint64_t>(mark.call, total));
-    Boundary boundary{mark.step, raw, raw, 0, true};
-    const size_t begun = repeats.before(raw + 1);
+std::vector<Boundary> snap(std::vector<Boundary> marks, const Repeats& repeats, size_t total) {
+  size_t least = 0;
+  for (Boundary& mark : marks) {
+    mark.raw = mark.call = std::min(mark.raw, total);
+    const size_t begun = repeats.before(mark.raw + 1);
     if (begun > 0) {
       const size_t begin = repeats.begins[begun - 1];
       const size_t end = begin + repeats.pattern.size();
-      if (raw < end) boundary.call = raw - begin <= end - raw ? begin : end;
+      if (mark.raw < end) mark.call = mark.raw - begin <= end - mark.raw ? begin : end;
     }
-    if (!boundaries.empty()) boundary.call = std::max(boundary.call, boundaries.back().call);
-    boundary.repeat = inside(repeats, 0, boundary.call).count();
-    boundaries.push_back(boundary);
+    mark.call = least = std::max(mark.call, least);
+    mark.repeat = inside(repeats, 0, mark.call).count();
   }
-  return boundaries;
+  return marks;
 }
 
 size_t moved_by(const std::vector<Boundary>& boundaries) {

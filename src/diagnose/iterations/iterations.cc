@@ -9,10 +9,10 @@ namespace {
 /// A process while its iterations are looked for. Its calls are folded whenever they are needed,
 /// at a step for each that is stored: all processes' at once would take much memory where they are
 /// irregular.
-struct Candidate {
+struct CutCandidate {
   const ProcessCalls* process = nullptr;
   uint64_t input = 0;  ///< Number of the input in which it began to make calls.
-  std::vector<StepMark> marks;
+  std::vector<Boundary> marks;
   Repeats repeats;
   std::vector<Boundary> boundaries;
 
@@ -28,21 +28,21 @@ size_t whole_ratio(double repeats, double steps) {
 
 /// How many repeats make a step; 0 if their number is no whole one. Markers near the ends of a
 /// process's calls may be far off, so the number of steps counts first.
-size_t repeats_per_step(const Candidate& candidate, size_t steps) {
+size_t repeats_per_step(const CutCandidate& candidate, size_t steps) {
   if (candidate.marks.size() < 2 || steps == 0) return 1;
   const auto repeats = static_cast<double>(candidate.repeats.begins.size());
   const size_t ratio = whole_ratio(repeats, static_cast<double>(steps));
-  const StepMark& first = candidate.marks.front();
-  const StepMark& last = candidate.marks.back();
-  if (ratio > 0 || last.call <= first.call) return ratio;
+  const Boundary& first = candidate.marks.front();
+  const Boundary& last = candidate.marks.back();
+  if (ratio > 0 || last.raw <= first.raw) return ratio;
   const double calls_per_step =
-      static_cast<double>(last.call - first.call) / static_cast<double>(last.step - first.step);
+      static_cast<double>(last.raw - first.raw) / static_cast<double>(last.step - first.step);
   return whole_ratio(calls_per_step, static_cast<double>(candidate.repeats.pattern.size()));
 }
 
-void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
+void find_repeats_of(CutCandidate& candidate, const std::optional<MarkerTrack>& track) {
   size_t steps = 0;
-  if (track != nullptr && track->place != MarkerPlace::Tick) {
+  if (track && track->place != MarkerPlace::Tick) {
     const bool has_own = candidate.marks.size() > 1;
     const int64_t first = has_own ? candidate.marks.front().step : track->steps.front();
     const int64_t last = has_own ? candidate.marks.back().step : track->steps.back();
@@ -58,13 +58,13 @@ void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
 }
 
 /// The patterns that begin where a process's markers stand, by how often they do.
-std::map<std::vector<int>, size_t> patterns_at_markers(const Candidate& candidate) {
+std::map<std::vector<int>, size_t> patterns_at_markers(const CutCandidate& candidate) {
   constexpr size_t kMarkersAsked = 64;
   std::map<std::vector<int>, size_t> found;
   const Repeats& repeats = candidate.repeats;
   const size_t asked = std::min(kMarkersAsked, candidate.marks.size());
   for (size_t i = 0; i < asked; ++i) {
-    const auto call = static_cast<size_t>(candidate.marks[i].call);
+    const size_t call = candidate.marks[i].raw;
     const size_t begun = repeats.before(call + 1);
     if (begun == 0) continue;
     const size_t into = call - repeats.begins[begun - 1];
@@ -75,10 +75,10 @@ std::map<std::vector<int>, size_t> patterns_at_markers(const Candidate& candidat
 
 /// The pattern turned so that it begins where most markers stand. The process that prints them has
 /// them always at the same call, so such processes count more.
-std::vector<int> pattern_at_markers(const std::vector<Candidate*>& group) {
+std::vector<int> pattern_at_markers(const std::vector<CutCandidate*>& group) {
   constexpr size_t kSteady = 16;
   std::map<std::vector<int>, size_t> votes;
-  for (const Candidate* candidate : group) {
+  for (const CutCandidate* candidate : group) {
     const auto patterns = patterns_at_markers(*candidate);
     const size_t weight = patterns.size() == 1 ? kSteady : 1;
     for (const auto& [pattern, count] : patterns) votes[pattern] += weight * count;
@@ -88,7 +88,7 @@ std::vector<int> pattern_at_markers(const std::vector<Candidate*>& group) {
 
 /// True if `a` is the better model: it has more markers, does not stop early, and its markers need
 /// less moving.
-bool is_better(const Candidate& a, const Candidate& b) {
+bool is_better(const CutCandidate& a, const CutCandidate& b) {
   if (a.boundaries.size() != b.boundaries.size()) return a.boundaries.size() > b.boundaries.size();
   const size_t repeats = a.repeats.begins.size();
   if (repeats != b.repeats.begins.size()) return repeats > b.repeats.begins.size();
@@ -97,10 +97,10 @@ bool is_better(const Candidate& a, const Candidate& b) {
 
 /// Puts the markers of each process of a group to the ends of its repeats, and all of them to where
 /// they stand in the process that prints them: there they need the least moving.
-void align_group(const std::vector<Candidate*>& group) {
+void align_group(const std::vector<CutCandidate*>& group) {
   const std::vector<int> pattern = pattern_at_markers(group);
-  const Candidate* model = nullptr;
-  for (Candidate* candidate : group) {
+  const CutCandidate* model = nullptr;
+  for (CutCandidate* candidate : group) {
     const FoldedCalls folded = candidate->folded();
     candidate->repeats.pattern = pattern;
     candidate->repeats.begins = find_repeats(folded, pattern);
@@ -108,9 +108,9 @@ void align_group(const std::vector<Candidate*>& group) {
     if (model == nullptr || is_better(*candidate, *model)) model = candidate;
   }
   if (pattern.empty() || model->boundaries.empty()) return;
-  for (Candidate* candidate : group) candidate->repeats.per_step = model->repeats.per_step;
+  for (CutCandidate* candidate : group) candidate->repeats.per_step = model->repeats.per_step;
   const FoldedCalls model_calls = model->folded();
-  for (Candidate* candidate : group) {
+  for (CutCandidate* candidate : group) {
     if (candidate == model) continue;
     const FoldedCalls folded = candidate->folded();
     candidate->boundaries = aligned(candidate->boundaries, {candidate->repeats, folded},
@@ -120,11 +120,11 @@ void align_group(const std::vector<Candidate*>& group) {
 
 /// True if markers stand after the calls of their steps. Where the wording does not tell, the
 /// calls do: those after the last marker, or those before the first one, are no iteration.
-bool stands_after(const std::vector<Candidate>& candidates, MarkerPlace place) {
+bool stands_after(const std::vector<CutCandidate>& candidates, MarkerPlace place) {
   if (place != MarkerPlace::Unknown) return true;
   size_t before = 0;
   size_t behind = 0;
-  for (const Candidate& candidate : candidates) {
+  for (const CutCandidate& candidate : candidates) {
     if (candidate.boundaries.empty()) continue;
     before += candidate.boundaries.front().repeat;
     behind += candidate.repeats.begins.size() - candidate.boundaries.back().repeat;
@@ -173,111 +173,67 @@ void find_patterns(const Changes& changes, JobIterations& found) {
   }
 }
 
-/// Cuts the processes into iterations, one after the other.
-class IterationSearch {
- public:
-  IterationSearch(const Job& job, const JobCalls& calls, const IterationChoice& choice)
-      : exact_(choice.exact), track_(choose_track(job, choice)) {
-    for (const ProcessCalls& process : calls.processes) {
-      Candidate candidate{.process = &process};
-      if (track_) candidate.marks = step_marks(job, *process.track, *track_);
-      candidate.input = process.track->marks.all().front().input;
-      find_repeats_of(candidate, track_ ? &*track_ : nullptr);
-      candidates_.push_back(std::move(candidate));
-    }
+/// A process that diverges from what all others repeat has too few repeats of its own.
+void share_patterns(std::vector<CutCandidate>& candidates) {
+  std::map<std::vector<int>, size_t> patterns;
+  for (const CutCandidate& candidate : candidates) {
+    if (!candidate.repeats.pattern.empty()) ++patterns[candidate.repeats.pattern];
   }
-
-  JobIterations take() {
-    align_all();
-    JobIterations found;
-    Changes changes;
-    for (const Candidate& candidate : candidates_) {
-      const FoldedCalls folded = candidate.folded();
-      ProcessIterations iterations =
-          count_iterations(*candidate.process, folded, spans_of(candidate, folded));
-      iterations.calls = found.processes.size();
-      iterations.period = candidate.repeats.pattern.size();
-      iterations.repeats = candidate.repeats.begins.size();
-      iterations.by = by(candidate);
-      if (iterations.runs.empty()) ++found.unsplit;
-      add_changes(*candidate.process, iterations, changes);
-      note_drift(candidate, found);
-      found.processes.push_back(std::move(iterations));
-    }
-    find_patterns(changes, found);
-    found.exact = exact_;
-    const bool by_marker = std::ranges::any_of(
-        candidates_, [](const Candidate& candidate) { return !candidate.boundaries.empty(); });
-    if (by_marker) {
-      const bool own = track_->wording == kOwnWording;
-      found.source = own ? IterationSource::Marker : IterationSource::Preset;
-      if (!own) found.preset = iteration_wordings()[track_->wording].preset;
-    }
-    return found;
+  if (patterns.empty()) return;
+  const std::vector<int>& usual = most_frequent(patterns)->first;
+  for (CutCandidate& candidate : candidates) {
+    if (candidate.repeats.pattern == usual) continue;
+    const FoldedCalls folded = candidate.folded();
+    std::vector<size_t> begins = find_repeats(folded, usual);
+    const size_t covered = begins.size() * usual.size();
+    if (covered * 3 < folded.size()) continue;
+    candidate.repeats = {usual, std::move(begins), 1};
   }
+}
 
- private:
-  void align_all() {
-    share_patterns();
-    // Processes that repeat the same calls in one input are aligned to each other.
-    std::map<std::pair<std::vector<int>, uint64_t>, std::vector<Candidate*>> groups;
-    for (Candidate& candidate : candidates_) {
-      std::vector<int> kinds = candidate.repeats.pattern;
-      std::ranges::sort(kinds);
-      groups[{std::move(kinds), candidate.input}].push_back(&candidate);
-    }
-    for (auto& [key, group] : groups) align_group(group);
-    after_ = track_ && stands_after(candidates_, track_->place);
+/// Processes that repeat the same calls in one input are aligned to each other.
+void align_all(std::vector<CutCandidate>& candidates) {
+  std::map<std::pair<std::vector<int>, uint64_t>, std::vector<CutCandidate*>> groups;
+  for (CutCandidate& candidate : candidates) {
+    std::vector<int> kinds = candidate.repeats.pattern;
+    std::ranges::sort(kinds);
+    groups[{std::move(kinds), candidate.input}].push_back(&candidate);
   }
+  for (auto& [key, group] : groups) align_group(group);
+}
 
-  /// A process that diverges from what all others repeat has too few repeats of its own.
-  void share_patterns() {
-    std::map<std::vector<int>, size_t> patterns;
-    for (const Candidate& candidate : candidates_) {
-      if (!candidate.repeats.pattern.empty()) ++patterns[candidate.repeats.pattern];
-    }
-    if (patterns.empty()) return;
-    const std::vector<int>& usual = most_frequent(patterns)->first;
-    for (Candidate& candidate : candidates_) {
-      if (candidate.repeats.pattern == usual) continue;
-      const FoldedCalls folded = candidate.folded();
-      std::vector<size_t> begins = find_repeats(folded, usual);
-      const size_t covered = begins.size() * usual.size();
-      if (covered * 3 < folded.size()) continue;
-      candidate.repeats = {usual, std::move(begins), 1};
-    }
+/// All processes, their markers where they belong.
+std::vector<CutCandidate> find_candidates(const Job& job, const JobCalls& calls,
+                                          const std::optional<MarkerTrack>& track) {
+  std::vector<CutCandidate> candidates;
+  for (const ProcessCalls& process : calls.processes) {
+    CutCandidate& candidate = candidates.emplace_back(CutCandidate{.process = &process});
+    if (track) candidate.marks = step_marks(job, *process.track, *track);
+    candidate.input = process.track->marks.all().front().input;
+    find_repeats_of(candidate, track);
   }
+  share_patterns(candidates);
+  align_all(candidates);
+  return candidates;
+}
 
-  CutBy by(const Candidate& candidate) const {
-    if (candidate.boundaries.empty()) return CutBy::Period;
-    return exact_ || candidate.repeats.pattern.empty() ? CutBy::Marker : CutBy::MarkerAligned;
+/// The iterations of a process without markers.
+std::vector<IterationSpan> spans_of_period(const CutCandidate& candidate, const FoldedCalls& folded,
+                                           const std::optional<MarkerTrack>& track) {
+  int64_t first = track ? track->steps.front() : 1;
+  const bool is_after = track && track->place != MarkerPlace::Unknown;
+  if (is_after) first -= usual_distance(track->steps) - 1;
+  return spans_of_repeats(candidate.repeats, folded, std::max<int64_t>(0, first));
+}
+
+void note_drift(const CutCandidate& candidate, JobIterations& found) {
+  for (const Boundary& boundary : candidate.boundaries) {
+    if (!boundary.own) continue;
+    const auto [first, last] = std::minmax(boundary.raw, boundary.call);
+    size_t& most = boundary.raw > boundary.call ? found.ahead : found.behind;
+    most = std::max(most, last - first);
   }
-
-  std::vector<IterationSpan> spans_of(const Candidate& candidate, const FoldedCalls& folded) const {
-    if (candidate.boundaries.empty()) {
-      int64_t first = track_ ? track_->steps.front() : 1;
-      const bool is_after = track_ && track_->place != MarkerPlace::Unknown;
-      if (is_after) first -= usual_distance(track_->steps) - 1;
-      return spans_of_repeats(candidate.repeats, folded, std::max<int64_t>(0, first));
-    }
-    if (exact_) return exact_spans(candidate.boundaries, folded.size(), after_);
-    return spans_between(candidate.boundaries, candidate.repeats, folded, after_);
-  }
-
-  static void note_drift(const Candidate& candidate, JobIterations& found) {
-    for (const Boundary& boundary : candidate.boundaries) {
-      if (!boundary.own) continue;
-      const auto [first, last] = std::minmax(boundary.raw, boundary.call);
-      size_t& most = boundary.raw > boundary.call ? found.ahead : found.behind;
-      most = std::max(most, last - first);
-    }
-  }
-
-  bool exact_;
-  std::optional<MarkerTrack> track_;
-  bool after_ = false;
-  std::vector<Candidate> candidates_;
-};
+}
 
 /// Counts the calls [begin, end) by entry of the tape.
 CallCounts count_entries(const FoldedCalls& folded, size_t entries, size_t begin, size_t end) {
@@ -307,7 +263,35 @@ std::string_view to_string(IterationSource source) {
 
 std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& calls,
                                              const IterationChoice& choice) {
-  JobIterations found = IterationSearch(job, calls, choice).take();
+  const std::optional<MarkerTrack> track = choose_track(job, choice);
+  const std::vector<CutCandidate> candidates = find_candidates(job, calls, track);
+  const bool after = track && stands_after(candidates, track->place);
+  JobIterations found;
+  found.exact = choice.exact;
+  Changes changes;
+  for (const CutCandidate& candidate : candidates) {
+    const FoldedCalls folded = candidate.folded();
+    const std::vector<Boundary>& boundaries = candidate.boundaries;
+    ProcessIterations iterations = count_iterations(
+        *candidate.process, folded,
+        boundaries.empty() ? spans_of_period(candidate, folded, track)
+        : choice.exact     ? exact_spans(boundaries, folded.size(), after)
+                           : spans_between(boundaries, candidate.repeats, folded, after));
+    iterations.calls = found.processes.size();
+    iterations.period = candidate.repeats.pattern.size();
+    iterations.repeats = candidate.repeats.begins.size();
+    const bool is_exact = choice.exact || candidate.repeats.pattern.empty();
+    if (!boundaries.empty()) iterations.by = is_exact ? CutBy::Marker : CutBy::MarkerAligned;
+    if (iterations.runs.empty()) ++found.unsplit;
+    add_changes(*candidate.process, iterations, changes);
+    note_drift(candidate, found);
+    found.processes.push_back(std::move(iterations));
+    if (boundaries.empty()) continue;
+    const bool own = track->wording == kOwnWording;
+    found.source = own ? IterationSource::Marker : IterationSource::Preset;
+    if (!own) found.preset = iteration_wordings()[track->wording].preset;
+  }
+  find_patterns(changes, found);
   if (found.patterns.empty()) return std::nullopt;
   return found;
 }

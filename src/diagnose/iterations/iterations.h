@@ -57,15 +57,18 @@ struct MarkerTrack {
 /// nullopt: no line announces steps in the way that is wanted, or only one does.
 std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& choice);
 
-/// A step, and how many calls a process had made when it was printed.
-struct StepMark {
-  int64_t step = -1;
-  uint64_t call = 0;
+/// A step's place in the calls of a process.
+struct Boundary {
+  int64_t step = 0;
+  size_t raw = 0;     ///< Where the marker stands: calls that had been made when it was printed.
+  size_t call = 0;    ///< The end of a repeat that it belongs to; `raw` if it is inside of none.
+  size_t repeat = 0;  ///< Repeats before `call`.
+  bool own = true;    ///< The marker stands among this process's lines; else `raw` is `call`.
 };
 
 /// The steps that were printed into the file of a process while it made calls, and the nearest ones
-/// before and after; increasing. Empty: its file has none.
-std::vector<StepMark> step_marks(const Job& job, const CallTrack& calls, const MarkerTrack& track);
+/// before and after; increasing. Empty: its file has none. Where they stand is all that is known.
+std::vector<Boundary> step_marks(const Job& job, const CallTrack& calls, const MarkerTrack& track);
 
 /// Steps from one printed step to the next, most often; 1 if there is but one.
 int64_t usual_distance(const std::vector<int64_t>& steps);
@@ -98,18 +101,8 @@ struct Repeats {
   size_t end_of(size_t i) const { return begins[i] + pattern.size(); }
 };
 
-/// A marker's place in the calls.
-struct Boundary {
-  int64_t step = 0;
-  size_t raw = 0;     ///< Where the marker stands.
-  size_t call = 0;    ///< The end of a repeat that it belongs to; `raw` if it is inside of none.
-  size_t repeat = 0;  ///< Repeats before `call`.
-  bool own = true;    ///< The marker stands among this process's lines; else `raw` is `call`.
-};
-
-/// The boundaries of a process, each at the nearest end of a repeat.
-std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& repeats,
-                           size_t total);
+/// The marks of a process, each moved to the nearest end of a repeat.
+std::vector<Boundary> snap(std::vector<Boundary> marks, const Repeats& repeats, size_t total);
 
 /// How far the boundaries were moved, in calls, all together.
 size_t moved_by(const std::vector<Boundary>& boundaries);

@@ -1,19 +1,141 @@
+// The ledger's front, and what lines of calls and NCCL's RAS service tell. Lines are those of
+// NCCL_DEBUG_SUBSYS=COLL, and of CALL where there is no COLL. RAS says how many operations of a
+// function each rank had launched when it was asked:
+//
+//   #0-0 (cf264af53edbe986) MISMATCH: rank 3 has launched up to operation 6649, the others 6650
+//
+// Only ranks that differ are told, and of groups of more than ten ranks only how many they are.
+
 #include "model/ledger/call_ledger.h"
 
 #include <algorithm>
+#include <map>
+
+#include "base/text.h"
 
 namespace ncclog {
 namespace {
 
-CallLedger build_call_ledger(const Job& job) {
-  return {{line_accounts(job), recorder_accounts(job), watchdog_accounts(job), desync_accounts(job),
-           ras_accounts(job)}};
+bool prints_calls(const Job& job, const Process& process) {
+  return std::ranges::any_of(process.logs, [&](size_t log) {
+    return std::ranges::any_of(job.logs[log].comms.all, [](const CommSegment& segment) {
+      return segment.calls->total + segment.traces->total > 0;
+    });
+  });
+}
+
+/// A log and its copy, or one that was rotated, hold a call twice or in an unknown order.
+bool is_in_one_input(const Job& job, const CollectiveCalls& calls) {
+  const JobUnit* first = unit_of(job, calls.first);
+  const JobUnit* last = unit_of(job, calls.last);
+  return first != nullptr && last != nullptr && first->input == last->input;
+}
+
+/// Where the rank is known from the communicator's end only, what came before it is missing.
+bool has_its_beginning(const CommSegment& segment) {
+  return segment.rank < 0 || segment.started.line != 0 || segment.completed.line != 0 ||
+         segment.announced.line != 0;
+}
+
+/// Without initialisation lines processes are joined by the communicator's size alone. Several
+/// communicators of one size cannot be told apart.
+bool is_a_guess(const Job& job, const Communicator& comm, const CommRank& rank) {
+  if (rank.rank >= 0 || !comm.inferred) return false;
+  return std::ranges::any_of(job.communicators, [&](const Communicator& other) {
+    return &other != &comm && other.inferred && other.nranks == comm.nranks;
+  });
+}
+
+std::vector<CallAccount> line_accounts(const Job& job) {
+  std::vector<CallAccount> accounts;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const Communicator& comm = job.communicators[c];
+    CallAccount& account = accounts.emplace_back();
+    account.communicator = static_cast<int>(c);
+    account.is_numbered_alike = !comm.difference;
+    // A communicator of which no line says how many ranks it has may have any number.
+    account.unseen =
+        comm.nranks < 0 ? 1 : std::max(0, comm.nranks - static_cast<int>(comm.ranks.size()));
+    for (const CommRank& rank : comm.ranks) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      account.ranks.push_back({.rank = rank.rank,
+                               .process = rank.process,
+                               .coverage = call_coverage(job, comm, rank),
+                               .entered = calls == nullptr ? 0 : calls->collectives.size(),
+                               .completed = {},
+                               .lines = calls,
+                               .calls = {}});
+    }
+  }
+  return accounts;
+}
+
+/// The only communicator of that id; -1 if there is none or a pointer that came back.
+int communicator_of(const Job& job, const std::string& hash) {
+  const auto wanted = parse_hex(hash);
+  int found = -1;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const Communicator& comm = job.communicators[c];
+    if (comm.inferred || !wanted || parse_hex(comm.id) != wanted) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(c);
+  }
+  return found;
+}
+
+/// Counts by rank; those that RAS names, or that are all others.
+std::map<int, uint64_t> launched_by_rank(const std::vector<const RasStatement*>& statements,
+                                         int nranks) {
+  std::map<int, uint64_t> launched;
+  std::vector<const RasStatement*> unlisted;
+  const auto count_in = [](const RasStatement& statement) -> std::optional<uint64_t> {
+    const auto value = parse_int(statement.value);
+    return value && *value >= 0 ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
+  };
+  for (const RasStatement* statement : statements) {
+    if (statement->members.empty()) unlisted.push_back(statement);
+    const auto count = count_in(*statement);
+    for (const RasMember& member : statement->members) {
+      if (count && member.rank >= 0) launched[member.rank] = *count;
+    }
+  }
+  // Ranks that RAS does not list are of the one group that is too large to be listed.
+  if (unlisted.size() != 1 || nranks <= 0) return launched;
+  const auto count = count_in(*unlisted.front());
+  const auto lacking = static_cast<int64_t>(nranks) - static_cast<int64_t>(launched.size());
+  if (!count || unlisted.front()->count != lacking) return launched;
+  for (int rank = 0; rank < nranks; ++rank) launched.try_emplace(rank, *count);
+  return launched;
+}
+
+std::vector<CallAccount> ras_accounts(const Job& job) {
+  std::vector<CallAccount> accounts;
+  if (job.ras_reports.empty()) return accounts;
+  for (const auto& [key, statements] : operation_counts(job.ras_reports.back())) {
+    CallAccount account{.source = CallSource::Ras, .group = key.second};
+    account.communicator = communicator_of(job, key.first);
+    if (account.communicator < 0) continue;
+    const Communicator& comm = nth_communicator(job, account.communicator);
+    const auto launched = launched_by_rank(statements, comm.nranks);
+    account.unseen = std::max(0, comm.nranks - static_cast<int>(launched.size()));
+    std::map<int, int> process_of;
+    for (const CommRank& rank : comm.ranks) process_of[rank.rank] = rank.process;
+    for (const auto& [number, count] : launched) {
+      const auto process = process_of.find(number);
+      account.ranks.push_back({.rank = number,
+                               .process = process == process_of.end() ? -1 : process->second,
+                               .coverage = CallCoverage::Counted,
+                               .entered = count});
+    }
+    accounts.push_back(std::move(account));
+  }
+  return accounts;
 }
 
 /// The number of calls behind which ranks are looked for: what all counted ranks made, or what
 /// stands before the call on which most gave up, since hosts go on to enqueue calls behind that.
 uint64_t front_number(const CallAccount& account, uint64_t furthest) {
-  if (account.given_up) return *account.given_up - 1;
+  if (const auto number = given_up(account)) return *number - 1;
   uint64_t least = furthest;
   for (const LedgerRank& rank : account.ranks) {
     if (rank.coverage == CallCoverage::Counted) least = std::min(least, rank.entered);
@@ -43,19 +165,71 @@ Standing standing_of(const LedgerRank& rank, uint64_t front, CallSource source) 
 
 }  // namespace
 
+CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommRank& rank) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr || rank.process < 0) return CallCoverage::Unknown;
+  const Process& process = nth_process(job, rank.process);
+  // Calls may be missing in the middle: then the numbers of later ones mean nothing.
+  const bool lines_are_missing =
+      process.torn || process.restarted || job.losses.count(Loss::LineLeftOut) > 0;
+  if (lines_are_missing || !prints_calls(job, process)) return CallCoverage::Unknown;
+  if (calls->total > 0 && !is_in_one_input(job, *calls)) return CallCoverage::Unknown;
+  if (!has_its_beginning(segment_of(job, rank)) || is_a_guess(job, comm, rank)) {
+    return CallCoverage::Unknown;
+  }
+  return process.cut ? CallCoverage::AtLeast : CallCoverage::Counted;
+}
+
+OperationCounts operation_counts(const RasReport& report) {
+  constexpr std::string_view kCounts = " operation counts";
+  OperationCounts result;
+  for (const RasStatement& statement : report.statements) {
+    if (statement.problem != "MISMATCH" || !statement.what.ends_with(kCounts)) continue;
+    const std::string function = statement.what.substr(0, statement.what.size() - kCounts.size());
+    result[{statement.communicator, function}].push_back(&statement);
+  }
+  return result;
+}
+
 const LedgerCall* LedgerRank::call(uint64_t number) const {
   const auto found = std::ranges::lower_bound(calls, number, {}, &LedgerCall::number);
   return found == calls.end() || found->number != number ? nullptr : &*found;
 }
 
-const CallLedger& call_ledger(const Job& job) { return job.answers.of<&build_call_ledger>(job); }
+const std::vector<CallAccount>& call_ledger(const Job& job, CallSource source) {
+  static const std::vector<CallAccount> kNone;
+  switch (source) {
+    case CallSource::Lines:
+      return job.answers.of<&line_accounts>(job);
+    case CallSource::Recorder:
+      return job.runs > 1 ? kNone : job.answers.of<&recorder_accounts>(job);
+    case CallSource::Watchdog:
+      return job.answers.of<&watchdog_accounts>(job);
+    case CallSource::Desync:
+      return job.answers.of<&desync_accounts>(job);
+    case CallSource::Ras:
+      return job.runs > 1 ? kNone : job.answers.of<&ras_accounts>(job);
+  }
+  return kNone;
+}
+
+std::optional<uint64_t> given_up(const CallAccount& account) {
+  if (account.source != CallSource::Watchdog) return std::nullopt;
+  std::map<uint64_t, size_t> reports;
+  for (const LedgerRank& rank : account.ranks) {
+    for (const LedgerCall& call : rank.calls) ++reports[call.number];
+  }
+  const auto most =
+      std::ranges::max_element(reports, {}, [](const auto& entry) { return entry.second; });
+  return most == reports.end() ? std::nullopt : std::optional(most->first);
+}
 
 CallFront front_of(const CallAccount& account) {
   CallFront front{.communicator = account.communicator, .unseen = account.unseen};
   for (const LedgerRank& rank : account.ranks) {
     front.furthest = std::max(front.furthest, rank.entered);
   }
-  if (account.given_up == 0) return front;  // Nobody can have entered less.
+  if (given_up(account) == 0) return front;  // Nobody can have entered less.
   front.front = front_number(account, front.furthest);
   bool is_elsewhere = false;
   for (size_t r = 0; r < account.ranks.size(); ++r) {

@@ -24,7 +24,6 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -50,7 +49,6 @@ enum class CallSource {
   Desync,    ///< The report that a watchdog prints with TORCH_NCCL_DESYNC_DEBUG.
   Ras,       ///< The last answer of NCCL's RAS service.
 };
-inline constexpr size_t kCallSources = 5;
 
 /// How much of what a rank called does the source show?
 ///
@@ -106,41 +104,27 @@ struct CallAccount {
   CallSource source = CallSource::Lines;
   /// Into Job::communicators; of a process group the one that surely is its own, else -1.
   int communicator = -1;
-  std::string group;        ///< Name of the process group, the same on all its ranks; may be empty.
+  /// Name of the process group, the same on all its ranks; of RAS the only function that is counted.
+  std::string group;
   std::string description;  ///< "default_pg"; may be empty.
-  std::string function;     ///< Of RAS: the only one that is counted.
   SourceRef line;           ///< Of Desync: where the report tells who joined.
-  /// Of Desync: it is the group of all ranks, in which each has its global rank.
-  bool is_of_all = false;
   /// One number means one call on all ranks. Point-to-point and coalesced calls move the numbers of
   /// single ranks on, and ranks that called different things cannot be counted against each other.
   bool is_numbered_alike = true;
   int unseen = 0;  ///< Ranks of the group of which not even a number is known.
-  /// Of Watchdog: the call on which most ranks gave up.
-  std::optional<uint64_t> given_up;
   /// All of the group as far as they are known. Of Lines as Communicator::ranks, else by rank.
   std::vector<LedgerRank> ranks;
 };
 
-/// All accounts of a job. They view the job and its answers.
-struct CallLedger {
-  std::array<std::vector<CallAccount>, kCallSources> accounts;  ///< By source.
+/// All that a source tells; Lines of each communicator, in the job's order, RAS of each communicator
+/// and function whose counts differ, by both. Of several runs neither dumps nor RAS say anything:
+/// their ranks have the same numbers. It views the job and its answers.
+const std::vector<CallAccount>& call_ledger(const Job& job, CallSource source);
 
-  const std::vector<CallAccount>& of(CallSource source) const {
-    return accounts[static_cast<size_t>(source)];
-  }
-};
-
-/// Valid as long as the job.
-const CallLedger& call_ledger(const Job& job);
-
-// The adapters, each in a file of its own. Pure.
-
-/// Of each communicator, in the job's order.
-std::vector<CallAccount> line_accounts(const Job& job);
+// The adapters that are more than a page. Pure.
 
 /// Of each group of which dumps tell the ranks, by name. Dumps that disagree about a group's ranks
-/// are of different jobs: such a group is left out, and where the logs hold several runs, all are.
+/// are of different jobs: such a group is left out.
 std::vector<CallAccount> recorder_accounts(const Job& job);
 
 /// Of each group on whose collectives watchdogs gave up, by name; "" is the group of all ranks.
@@ -149,13 +133,13 @@ std::vector<CallAccount> watchdog_accounts(const Job& job);
 /// Of each group of which a desync report tells, by name; "": not known which.
 std::vector<CallAccount> desync_accounts(const Job& job);
 
-/// Of each communicator and function whose counts differ, by both.
-std::vector<CallAccount> ras_accounts(const Job& job);
-
 /// What an answer of RAS says of operation counts that differ, by communicator and function.
 using OperationCounts =
     std::map<std::pair<std::string, std::string>, std::vector<const RasStatement*>>;
 OperationCounts operation_counts(const RasReport& report);
+
+/// Of Watchdog: the call on which most ranks gave up; of other sources nullopt.
+std::optional<uint64_t> given_up(const CallAccount& account);
 
 /// What of a rank's calls the lines show.
 CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommRank& rank);

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "base/collectives.h"
 #include "model/ledger/call_ledger.h"
@@ -55,24 +57,32 @@ std::vector<int> sorted_ranks(const FlightRecorderGroup& group) {
   return ranks;
 }
 
-/// What the dumps say about the groups of one name.
-struct NamedGroup {
-  std::string description;
-  std::vector<int> ranks;
-  bool agreed = true;
-};
-
-std::map<std::string, NamedGroup> named_groups(const GroupMembers& dumps) {
-  std::map<std::string, NamedGroup> groups;
-  for (const auto& [rank, dump] : dumps) {
+/// Accounts of the groups that dumps list, by name, with their ranks alone; none of a group on whose
+/// ranks they disagree, and of no more ranks than any job has.
+std::map<std::string, CallAccount> listed_groups(const GroupMembers& dumps) {
+  std::map<std::string, CallAccount> groups;
+  std::set<std::string> disputed;
+  size_t listed = 0;
+  for (const auto& [number, dump] : dumps) {
     for (const FlightRecorderGroup& group : dump->groups) {
       if (group.name.empty() || group.ranks.empty()) continue;
       const std::vector<int> ranks = sorted_ranks(group);
-      NamedGroup& named = groups.try_emplace(group.name, NamedGroup{{}, ranks}).first->second;
-      if (named.description.empty()) named.description = group.description;
-      named.agreed &= named.ranks == ranks;
+      const auto [entry, is_new] = groups.try_emplace(group.name);
+      CallAccount& account = entry->second;
+      if (is_new) {
+        listed += ranks.size();
+        if (listed > kMostRanks) return {};
+        account.source = CallSource::Recorder;
+        account.group = group.name;
+        for (const int rank : ranks) account.ranks.push_back({.rank = rank});
+      }
+      if (account.description.empty()) account.description = group.description;
+      if (!std::ranges::equal(ranks, account.ranks, {}, {}, &LedgerRank::rank)) {
+        disputed.insert(group.name);
+      }
     }
   }
+  std::erase_if(groups, [&](const auto& group) { return disputed.contains(group.first); });
   return groups;
 }
 
@@ -158,27 +168,22 @@ GroupMembers of_one_time(const GroupMembers& dumps) {
   return result;
 }
 
-CallAccount build_account(const std::string& name, const NamedGroup& named,
-                          const GroupMembers& dumps) {
-  CallAccount account{
-      .source = CallSource::Recorder, .group = name, .description = named.description};
+/// Fills in what the dumps of its ranks say.
+void read_dumps(const GroupMembers& dumps, CallAccount& account) {
   GroupMembers members;
   for (const auto& [rank, dump] : dumps) {
-    const bool is_in = std::ranges::binary_search(named.ranks, rank);
-    if (is_in && group_named(*dump, name) != nullptr) members[rank] = dump;
+    const bool is_in = std::ranges::binary_search(account.ranks, rank, {}, &LedgerRank::rank);
+    if (is_in && group_named(*dump, account.group) != nullptr) members[rank] = dump;
   }
   members = of_one_time(members);
-  for (const int number : named.ranks) {
-    LedgerRank& rank = account.ranks.emplace_back();
-    rank.rank = number;
-    const auto found = members.find(number);
+  for (LedgerRank& rank : account.ranks) {
+    const auto found = members.find(rank.rank);
     if (found == members.end()) continue;
     rank.dump = found->second;
     rank.process = rank.dump->process;
     rank.coverage = CallCoverage::Counted;
-    account.is_numbered_alike &= read_calls(*group_named(*rank.dump, name), rank);
+    account.is_numbered_alike &= read_calls(*group_named(*rank.dump, account.group), rank);
   }
-  return account;
 }
 
 /// The processes of a communicator, or of a group; empty if one is not known.
@@ -205,43 +210,35 @@ void tie_communicators(const Job& job, std::vector<CallAccount>& groups) {
         process_of_number.try_emplace(job.processes[p].rank, static_cast<int>(p));
     if (!is_new) entry->second = -1;
   }
-  // Two groups of the same ranks have two communicators, and nothing says which is whose.
-  struct Same {
-    std::vector<int> communicators;
-    std::vector<CallAccount*> accounts;
-  };
-  std::map<std::vector<int>, Same> by_processes;
+  std::map<std::vector<int>, std::vector<int>> communicators;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     const auto processes =
         processes_of(job.communicators[c].ranks, [](const CommRank& rank) { return rank.process; });
-    by_processes[processes].communicators.push_back(static_cast<int>(c));
+    communicators[processes].push_back(static_cast<int>(c));
   }
+  std::map<std::vector<int>, std::vector<CallAccount*>> same;
   for (CallAccount& group : groups) {
     const auto processes = processes_of(group.ranks, [&](const LedgerRank& rank) {
       const auto found = process_of_number.find(rank.rank);
       return found == process_of_number.end() ? -1 : found->second;
     });
-    by_processes[processes].accounts.push_back(&group);
+    if (!processes.empty()) same[processes].push_back(&group);
   }
-  by_processes.erase(std::vector<int>());  // Some process is not known.
-  for (const auto& [processes, same] : by_processes) {
-    if (same.accounts.size() != 1 || same.communicators.size() != 1) continue;
-    same.accounts.front()->communicator = same.communicators.front();
+  // Two groups of the same ranks have two communicators, and nothing says which is whose.
+  for (const auto& [processes, accounts] : same) {
+    const std::vector<int>& own = communicators[processes];
+    if (accounts.size() == 1 && own.size() == 1) accounts.front()->communicator = own.front();
   }
 }
 
 }  // namespace
 
 std::vector<CallAccount> recorder_accounts(const Job& job) {
-  // Ranks of two runs have the same numbers, and no dump says of which run it is.
-  if (job.runs > 1) return {};
   const GroupMembers dumps = dumps_by_rank(job);
   std::vector<CallAccount> result;
-  size_t ranks = 0;
-  for (const auto& [name, named] : named_groups(dumps)) {
-    ranks += named.ranks.size();
-    if (ranks > kMostRanks) break;
-    if (named.agreed) result.push_back(build_account(name, named, dumps));
+  for (auto& [name, account] : listed_groups(dumps)) {
+    read_dumps(dumps, account);
+    result.push_back(std::move(account));
   }
   tie_communicators(job, result);
   return result;

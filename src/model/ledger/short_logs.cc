@@ -2,23 +2,13 @@
 // shows fewer calls than the witness knows of?
 
 #include <algorithm>
+#include <map>
 
 #include "base/collectives.h"
 #include "model/ledger/call_ledger.h"
 
 namespace ncclog {
 namespace {
-
-/// One rank of a communicator by its lines and by a witness.
-struct Witnessed {
-  int process = -1;
-  uint64_t shown = 0;    ///< By the log.
-  uint64_t made = 0;     ///< At least, by the witness.
-  size_t agree = 0;      ///< Calls of the witness that are the log's of their numbers.
-  bool differs = false;  ///< One of them is another call.
-
-  bool is_short() const { return made > shown + 1; }
-};
 
 bool is_the_same(const CallSignature& call, const LedgerCall& witness) {
   if (witness.entry != nullptr) return is_call_of_entry(call, *witness.entry);
@@ -49,35 +39,21 @@ uint64_t completed_by_all(const CallAccount& lines, const CallAccount& witness) 
   return completed > 0 && was_entered_by_all(lines, completed) ? completed : 0;
 }
 
-std::vector<Witnessed> compare(const CallAccount& lines, const CallAccount& witness) {
-  const bool is_watchdog = witness.source == CallSource::Watchdog;
-  const uint64_t by_all = is_watchdog ? completed_by_all(lines, witness) : 0;
-  std::map<int, const LedgerRank*> by_process;
-  for (const LedgerRank& rank : witness.ranks) {
-    const bool is_known = rank.process >= 0 && rank.coverage != CallCoverage::Unknown;
-    if (is_known) by_process[rank.process] = &rank;
+/// Calls of a witness that its rank's log shows by their numbers.
+struct SharedCalls {
+  size_t same = 0;
+  size_t other = 0;  ///< Of them, those that the log shows as other calls.
+};
+
+SharedCalls shared_calls(const LedgerRank& lines, const LedgerRank& witness) {
+  SharedCalls shared;
+  for (const LedgerCall& call : witness.calls) {
+    const PlacedCall* shown =
+        call.number == 0 ? nullptr : lines.lines->collectives.call(call.number - 1);
+    if (shown == nullptr || (call.work != nullptr && !is_one_call(call.work->op))) continue;
+    ++(is_the_same(shown->call, call) ? shared.same : shared.other);
   }
-  std::vector<Witnessed> result;
-  for (const LedgerRank& rank : lines.ranks) {
-    const auto other = by_process.find(rank.process);
-    const bool is_witnessed = other != by_process.end();
-    if (rank.lines == nullptr || rank.process < 0 || (!is_witnessed && !is_watchdog)) continue;
-    Witnessed both{.process = rank.process, .shown = rank.entered, .made = by_all};
-    if (is_witnessed) {
-      // What a watchdog says to be enqueued may be enqueued behind the end of the log.
-      if (!is_watchdog) both.made = other->second->entered;
-      for (const LedgerCall& call : other->second->calls) {
-        const PlacedCall* shown =
-            call.number == 0 ? nullptr : rank.lines->collectives.call(call.number - 1);
-        if (shown == nullptr || (call.work != nullptr && !is_one_call(call.work->op))) continue;
-        const bool is_same = is_the_same(shown->call, call);
-        both.agree += is_same ? 1 : 0;
-        both.differs |= !is_same;
-      }
-    }
-    result.push_back(both);
-  }
-  return result;
+  return shared;
 }
 
 bool has_messages(const CallAccount& lines) {
@@ -87,9 +63,7 @@ bool has_messages(const CallAccount& lines) {
 }
 
 /// A log with the same first calls as one that goes on.
-bool begins_another(const CallAccount& lines, const Witnessed& one) {
-  const auto own = std::ranges::find(lines.ranks, one.process, &LedgerRank::process);
-  const CallSequence& shown = own->lines->collectives;
+bool begins_another(const CallAccount& lines, const CallSequence& shown) {
   return std::ranges::any_of(lines.ranks, [&](const LedgerRank& rank) {
     return rank.lines != nullptr && rank.entered > shown.size() &&
            rank.lines->collectives.prefix_hash(shown.size()) == shown.hash();
@@ -101,16 +75,30 @@ void add_short_logs(const CallAccount& lines, const CallAccount& witness,
   const bool is_watchdog = witness.source == CallSource::Watchdog;
   // c10d numbers messages of a group, too.
   if (!witness.is_numbered_alike || (is_watchdog && has_messages(lines))) return;
+  const uint64_t by_all = is_watchdog ? completed_by_all(lines, witness) : 0;
+  std::map<int, const LedgerRank*> by_process;
+  for (const LedgerRank& rank : witness.ranks) {
+    const bool is_known = rank.process >= 0 && rank.coverage != CallCoverage::Unknown;
+    if (is_known) by_process[rank.process] = &rank;
+  }
   size_t agree = 0;
   std::vector<ShortLog> found;
-  for (const Witnessed& rank : compare(lines, witness)) {
+  for (const LedgerRank& rank : lines.ranks) {
+    const auto own = by_process.find(rank.process);
+    const bool is_witnessed = own != by_process.end();
+    if (rank.lines == nullptr || rank.process < 0 || (!is_witnessed && !is_watchdog)) continue;
+    // What a watchdog says to be enqueued may be enqueued behind the end of the log.
+    const uint64_t made = is_watchdog ? by_all : own->second->entered;
+    const bool is_short = made > rank.entered + 1;
+    const SharedCalls shared = is_witnessed ? shared_calls(rank, *own->second) : SharedCalls();
     // A log that lacks calls in its middle differs behind them; of a watchdog's few works none may.
-    if (rank.differs && (is_watchdog || !rank.is_short())) return;
-    if (is_watchdog || !rank.is_short()) agree += rank.agree;
-    if (!rank.is_short()) continue;
-    const bool ends_early = is_watchdog ? begins_another(lines, rank) : !rank.differs;
+    if (shared.other > 0 && (is_watchdog || !is_short)) return;
+    if (is_watchdog || !is_short) agree += shared.same;
+    if (!is_short) continue;
+    const bool ends_early =
+        is_watchdog ? begins_another(lines, rank.lines->collectives) : shared.other == 0;
     found.push_back(
-        {rank.process, lines.communicator, rank.shown, rank.made, ends_early, witness.source});
+        {rank.process, lines.communicator, rank.entered, made, ends_early, witness.source});
   }
   // A watchdog shows one work, and one match may be chance; of two ranks no second is to be had.
   const size_t wanted = is_watchdog && lines.ranks.size() > 2 ? 2 : 1;
@@ -121,12 +109,11 @@ void add_short_logs(const CallAccount& lines, const CallAccount& witness,
 
 std::vector<ShortLog> short_logs(const Job& job) {
   std::vector<ShortLog> result;
-  std::optional<std::vector<CallAccount>> lines;  // Of few jobs anybody asks.
-  for (const auto accounts_of : {recorder_accounts, watchdog_accounts}) {
-    for (const CallAccount& witness : accounts_of(job)) {
+  for (const CallSource source : {CallSource::Recorder, CallSource::Watchdog}) {
+    for (const CallAccount& witness : call_ledger(job, source)) {
       if (witness.communicator < 0) continue;
-      if (!lines) lines = line_accounts(job);
-      add_short_logs((*lines)[static_cast<size_t>(witness.communicator)], witness, result);
+      const auto& lines = call_ledger(job, CallSource::Lines);
+      add_short_logs(lines[static_cast<size_t>(witness.communicator)], witness, result);
     }
     if (!result.empty()) break;
   }

@@ -322,14 +322,14 @@ std::string communicator_of(const Job& job, const CallAccount& group) {
 }
 
 bool dumps_hold_calls(const Job& job) {
-  const auto& groups = call_ledger(job).of(CallSource::Recorder);
+  const auto& groups = call_ledger(job, CallSource::Recorder);
   return std::ranges::any_of(groups,
                              [](const CallAccount& group) { return !known_ranks(group).empty(); });
 }
 
 ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanOptions& options,
                          const std::vector<std::string>& logs, size_t runs) {
-  const auto& recorded = call_ledger(job).of(CallSource::Recorder);
+  const auto& recorded = call_ledger(job, CallSource::Recorder);
   const CallVerdict verdict = verdict_of(job, CallSource::Recorder);
   refuse_untested(options, kind_of(verdict));
   const std::vector<DumpedGroup> groups = dumped_groups(recorded, verdict, options);

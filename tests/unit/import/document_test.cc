@@ -32,13 +32,13 @@ TEST(Document, NumbersAreTakenFromAllTheirForms) {
 
 TEST(Document, TheLastMemberOfANameCounts) {
   const ParsedDocument document = read_json(R"({"a": 1, "b": 2, "a": 3})");
-  EXPECT_EQ(whole_number(member(document.data, "a")), 3);
-  EXPECT_TRUE(member(document.data, "c").is_null());
-  EXPECT_TRUE(member(member(document.data, "a"), "c").is_null());
+  EXPECT_EQ(whole_number(member(document.value, "a")), 3);
+  EXPECT_TRUE(member(document.value, "c").is_null());
+  EXPECT_TRUE(member(member(document.value, "a"), "c").is_null());
 }
 
 TEST(Document, KeysOfPicklesMayBeNumbers) {
-  EXPECT_EQ(read_pickle(std::string_view("\x80\x02}K\x07K\x08s.", 9)).data.dump(), "{\"7\":8}");
+  EXPECT_EQ(read_pickle(std::string_view("\x80\x02}K\x07K\x08s.", 9)).value.dump(), "{\"7\":8}");
 }
 
 using testing::describe_document;

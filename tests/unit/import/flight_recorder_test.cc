@@ -206,7 +206,7 @@ constexpr RankRow kRankRows[] = {
 TEST(FlightRecorder, TheNameGivesTheRankUnlessTheGroupsContradict) {
   for (const RankRow& row : kRankRows) {
     const std::string json = std::string(R"({"pg_config": )") + row.groups + "}";
-    EXPECT_EQ(import_flight_recorder(json, row.path).dump.rank, row.rank)
+    EXPECT_EQ(import_flight_recorder(json, row.path).value.rank, row.rank)
         << row.path << " " << row.groups;
   }
 }

@@ -26,9 +26,9 @@ std::string collective(int number, int time_us, std::string_view more = "",
       function, number, time_us, more);
 }
 
-std::string words(const InspectorImport& import) {
+std::string words(const Imported<std::vector<InspectedRank>>& import) {
   std::string text = import.problem;
-  for (const InspectedRank& rank : import.ranks) {
+  for (const InspectedRank& rank : import.value) {
     text += fmt::format("{} rank {} of {} on {} pid {}:", rank.communicator, rank.rank, rank.nranks,
                         rank.host, rank.pid);
     for (const InspectedCall& call : rank.calls) {
@@ -108,12 +108,12 @@ TEST(Inspector, AnyCutAndAnyOddByteIsNoTrouble) {
   const std::string text =
       "[" + object(collective(7, 61)) + ",\n" + object(collective(8, 62)) + "]";
   for (size_t size = 0; size < text.size(); ++size) {
-    EXPECT_LE(import_inspector(text.substr(0, size)).ranks.size(), 1U);
-    EXPECT_LE(import_inspector(text.substr(size)).ranks.size(), 1U);
+    EXPECT_LE(import_inspector(text.substr(0, size)).value.size(), 1U);
+    EXPECT_LE(import_inspector(text.substr(size)).value.size(), 1U);
     for (const char odd : {'"', '{', '}', '\\', '\0', '\n', '\xff', '-', '9'}) {
       std::string changed = text;
       changed[size] = odd;
-      EXPECT_LE(import_inspector(changed).ranks.size(), 2U);
+      EXPECT_LE(import_inspector(changed).value.size(), 2U);
     }
   }
 }
@@ -122,11 +122,11 @@ TEST(Inspector, KeepsTheLastCalls) {
   std::string text;
   const int count = static_cast<int>(InspectedRank::kMaxCalls) + 50;
   for (int i = 0; i < count; ++i) text += object(collective(i, 10)) + "\n";
-  const InspectorImport import = import_inspector(text);
-  ASSERT_EQ(import.ranks.size(), 1U);
-  EXPECT_EQ(import.ranks[0].calls.size(), InspectedRank::kMaxCalls);
-  EXPECT_EQ(import.ranks[0].calls.front().number, 50);
-  EXPECT_EQ(import.ranks[0].total, static_cast<uint64_t>(count));
+  const auto import = import_inspector(text);
+  ASSERT_EQ(import.value.size(), 1U);
+  EXPECT_EQ(import.value[0].calls.size(), InspectedRank::kMaxCalls);
+  EXPECT_EQ(import.value[0].calls.front().number, 50);
+  EXPECT_EQ(import.value[0].total, static_cast<uint64_t>(count));
 }
 
 }  // namespace

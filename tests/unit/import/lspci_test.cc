@@ -13,9 +13,9 @@ constexpr uint64_t kUnit = 7;
 
 /// One line for each device: "node-a GPU 17:00.0 16x16 8x8 (3/5)", with what both lines of its link
 /// say, where they stand, and what a bridge leads to.
-std::string summary(const LspciImport& import) {
+std::string summary(const Imported<std::vector<PciListing>>& import) {
   std::string text;
-  for (const PciListing& host : import.hosts) {
+  for (const PciListing& host : import.value) {
     for (const PciDevice& device : host.devices) {
       const char* kind = device.kind == PciKind::GPU   ? "GPU"
                          : device.kind == PciKind::NIC ? device.is_fabric ? "fabric" : "NIC"
@@ -55,19 +55,19 @@ constexpr std::string_view kHost =
     "\t\tLnkSta:\tSpeed 5GT/s, Width x1\n";
 
 TEST(Lspci, ListsGpusNicsAndBridgesWithTheirLinks) {
-  const LspciImport import = import_lspci(kHost, kUnit);
+  const auto import = import_lspci(kHost, kUnit);
   EXPECT_EQ(summary(import),
             "bridge 0000:16:02.0 8x16 8x8 -> 17\n"
             "GPU 0000:17:00.0 16x16 2.5x8\n"
             "fabric 0000:18:00.0 16x16 16x16\n"
             "NIC 0000:19:00.0 5x4 5x4\n");
-  const PciDevice& gpu = import.hosts.at(0).devices.at(1);
+  const PciDevice& gpu = import.value.at(0).devices.at(1);
   EXPECT_EQ(gpu.name, "NVIDIA Corporation GA100 [A100 PCIe 40GB]");
   EXPECT_EQ(gpu.where, (SourceRef{kUnit, 10}));
   EXPECT_EQ(gpu.runs.where, (SourceRef{kUnit, 12}));
   EXPECT_EQ(gpu.runs.text, "LnkSta:\tSpeed 2.5GT/s (downgraded), Width x8 (downgraded)");
-  EXPECT_EQ(port_above(import.hosts.at(0), gpu), &import.hosts.at(0).devices.at(0));
-  EXPECT_EQ(port_above(import.hosts.at(0), import.hosts.at(0).devices.at(2)), nullptr);
+  EXPECT_EQ(port_above(import.value.at(0), gpu), &import.value.at(0).devices.at(0));
+  EXPECT_EQ(port_above(import.value.at(0), import.value.at(0).devices.at(2)), nullptr);
 }
 
 struct ListingRow {
@@ -126,12 +126,12 @@ TEST(Lspci, ReadsAllFormsInWhichPeopleHaveIt) {
 TEST(Lspci, IsReadUpToAnyByteAndWithAnyByteBroken) {
   const std::string whole(kHost);
   for (size_t end = 0; end <= whole.size(); ++end) {
-    for (const PciListing& host : import_lspci(whole.substr(0, end), kUnit).hosts) {
+    for (const PciListing& host : import_lspci(whole.substr(0, end), kUnit).value) {
       EXPECT_LE(host.devices.size(), 4U);
     }
     std::string broken = whole;
     if (end < whole.size()) broken[end] = '\xff';
-    EXPECT_LE(import_lspci(broken, kUnit).hosts.size(), 1U);
+    EXPECT_LE(import_lspci(broken, kUnit).value.size(), 1U);
   }
 }
 
@@ -141,15 +141,15 @@ TEST(Lspci, KeepsBoundedParts) {
     text += fmt::format("{:04x}:41:00.0 0302: 10de:{}\n\tLnkSta: Speed 8GT/s, Width x8\n",
                         i % 65536, i == 0 ? std::string(100000, 'x') : std::string());
   }
-  const LspciImport import = import_lspci(text, kUnit);
-  ASSERT_EQ(import.hosts.size(), 1U);
-  EXPECT_EQ(import.hosts[0].devices.size(), 65536U);
-  EXPECT_EQ(import.hosts[0].devices[0].name.size(), 128U);
-  EXPECT_EQ(import.hosts[0].devices[0].text.size(), 512U);
+  const auto import = import_lspci(text, kUnit);
+  ASSERT_EQ(import.value.size(), 1U);
+  EXPECT_EQ(import.value[0].devices.size(), 65536U);
+  EXPECT_EQ(import.value[0].devices[0].name.size(), 128U);
+  EXPECT_EQ(import.value[0].devices[0].text.size(), 512U);
   std::string hosts;
   for (int i = 0; i < 5000; ++i)
     hosts += fmt::format("n{}: 41:00.0 0302: 10de:1\nn{}: \tLnkSta: x\n", i, i);
-  EXPECT_EQ(import_lspci(hosts, kUnit).hosts.size(), 4096U);
+  EXPECT_EQ(import_lspci(hosts, kUnit).value.size(), 4096U);
 }
 
 }  // namespace

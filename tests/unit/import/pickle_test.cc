@@ -37,7 +37,7 @@ std::optional<std::string> text_of(char opcode, const std::string& line) {
   const std::string bytes = opcode + line + "\n.";
   const ParsedDocument document = read_pickle(bytes);
   if (!document.problem.empty()) return std::nullopt;
-  return std::string(ncclog::text_of(document.data));
+  return std::string(ncclog::text_of(document.value));
 }
 
 TEST(PickleText, DecodesPythonStrings) {

@@ -29,7 +29,7 @@ constexpr std::string_view kFile = R"(<?xml version="1.0"?>
 )";
 
 TEST(TopologyXml, GivesTheNodesThatALogPrints) {
-  const TopologyImport import = import_topology(kFile);
+  const auto import = import_topology(kFile);
   EXPECT_EQ(import.problem, "");
   const std::vector<SystemNode> nodes = {
       {{"CPU", 0, 0}, -1, "", -1, -1, -1, "x86_64 GenuineIntel", "", -1},
@@ -40,22 +40,22 @@ TEST(TopologyXml, GivesTheNodesThatALogPrints) {
       {{"NIC", 0, 0}, 0, "PCI", -1, -1, -1, "", "", -1},
       {{"NET", 0, 0}, 5, "NET", 1.25, -1, 0, "", "eth0", 1.25},
       {{"NVS", 0, 0}, -1, "", -1, -1, -1, "", "", -1}};
-  EXPECT_EQ(import.system.nodes, nodes);
-  ASSERT_EQ(import.system.links.size(), 1u);
-  EXPECT_EQ(import.system.links[0].from, 2);
-  EXPECT_EQ(import.system.links[0].to, 7);
-  EXPECT_NEAR(import.system.links[0].bw, 18 * 20.6, 1e-9);
+  EXPECT_EQ(import.value.nodes, nodes);
+  ASSERT_EQ(import.value.links.size(), 1u);
+  EXPECT_EQ(import.value.links[0].from, 2);
+  EXPECT_EQ(import.value.links[0].to, 7);
+  EXPECT_NEAR(import.value.links[0].bw, 18 * 20.6, 1e-9);
 }
 
 TEST(TopologyXml, LinksGpusThatNvlinkJoinsDirectly) {
-  const TopologyImport import = import_topology(
+  const auto import = import_topology(
       "<system version='1'><cpu numaid='-1'>"
       "<pci busid='0000:01:00.0'><gpu dev='0' sm='70'>"
       "<nvlink target='0000:02:00.0' count='2' tclass='0x030200'/></gpu></pci>"
       "<pci busid='0000:02:00.0'><gpu dev='1' sm='70'>"
       "<nvlink target='0000:09:00.0' count='2' tclass='0x030200'/></gpu></pci></cpu></system>");
-  EXPECT_EQ(import.system.links, (std::vector<SystemLink>{{1, 2, "NVL", 40}}));
-  EXPECT_EQ(to_string(import.system.nodes.at(0).name), "CPU/0-ffffffffffffff");
+  EXPECT_EQ(import.value.links, (std::vector<SystemLink>{{1, 2, "NVL", 40}}));
+  EXPECT_EQ(to_string(import.value.nodes.at(0).name), "CPU/0-ffffffffffffff");
 }
 
 std::string nested(size_t levels) {

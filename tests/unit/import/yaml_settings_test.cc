@@ -9,7 +9,7 @@ namespace {
 
 std::string described(std::string_view yaml) {
   std::string text;
-  for (const Setting& setting : read_yaml_settings(yaml).settings) {
+  for (const Setting& setting : read_yaml_settings(yaml).value) {
     text += std::to_string(setting.line) + ":" + setting.name + "=" + setting.value;
     text += setting.literal ? "\n" : " expands\n";
   }
@@ -44,7 +44,7 @@ TEST(YamlSettings, OfOneListAreForOneProgram) {
   const auto two =
       read_yaml_settings(
           "a: {env: [{name: A_B, value: c}, {name: D_E, value: f}]}\nb: {env: {G_H: i}}\n")
-          .settings;
+          .value;
   ASSERT_EQ(two.size(), 3U);
   EXPECT_EQ(two[0].scope, two[1].scope);
   EXPECT_NE(two[0].scope, two[2].scope);
@@ -52,8 +52,8 @@ TEST(YamlSettings, OfOneListAreForOneProgram) {
 }
 
 TEST(YamlSettings, KeepWhatStandsBeforeAMistake) {
-  const YamlSettings found = read_yaml_settings("env: {A_B: c}\n---\nx: [\n");
-  EXPECT_EQ(found.settings.size(), 1U);
+  const auto found = read_yaml_settings("env: {A_B: c}\n---\nx: [\n");
+  EXPECT_EQ(found.value.size(), 1U);
   EXPECT_FALSE(found.problem.empty());
 }
 

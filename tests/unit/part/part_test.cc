@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "log/known_messages.h"
 #include "part/carry_shard.h"
-#include "part/merge_parts.h"
+#include "part/part.h"
 #include "part/part_stream.h"
 #include "support/describe_job.h"
 #include "support/temp_dir.h"

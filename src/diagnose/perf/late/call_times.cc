@@ -92,7 +92,7 @@ void add_recorded_rank(const Job& job, const LedgerRank& known, CallTimes& times
 
 void add_recorded(const Job& job, std::vector<CallTimes>& all) {
   if (job.flight_recorders.size() < 2) return;
-  for (const CallAccount& group : call_ledger(job).of(CallSource::Recorder)) {
+  for (const CallAccount& group : call_ledger(job, CallSource::Recorder)) {
     if (!group.is_numbered_alike || group.ranks.size() < 2) continue;
     CallTimes times;
     times.source = "Flight Recorder";

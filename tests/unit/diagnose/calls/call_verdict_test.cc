@@ -97,7 +97,7 @@ Job dumps_of(const std::string& sample) {
     const auto path =
         source_dir() / "sample_logs" / sample / "logs" / ("fr_" + std::to_string(rank));
     if (!std::filesystem::exists(path)) continue;
-    job.flight_recorders.push_back(import_flight_recorder(read_file(path), path.string()).dump);
+    job.flight_recorders.push_back(import_flight_recorder(read_file(path), path.string()).value);
   }
   return job;
 }

@@ -48,7 +48,7 @@ TEST(CutIterations, MarkersBelongToTheNearerEndOfARepeat) {
   struct Row {
     std::string_view name;
     std::string_view letters;
-    std::vector<StepMark> marks;
+    std::vector<Boundary> marks;
     bool after;
     std::string_view spans;
   };

@@ -18,7 +18,7 @@ using testing::DumpLine;
 
 /// "front 28: behind 5, ahead 0-4,6,7, unknown 3": of the source's first account, by rank.
 std::string front_text(const Job& job, CallSource source) {
-  const auto& accounts = call_ledger(job).of(source);
+  const auto& accounts = call_ledger(job, source);
   if (accounts.empty()) return "no account";
   const CallAccount& account = accounts.front();
   const CallFront front = front_of(account);
@@ -127,7 +127,7 @@ TEST(CallLedger, OneFrontServesAllSources) {
 
 TEST(CallLedger, CallsAreFoundByNumber) {
   const Job job = read_example(DumpLine(1).done(4).open(5).text(), {});
-  const CallAccount& account = call_ledger(job).of(CallSource::Recorder).front();
+  const CallAccount& account = call_ledger(job, CallSource::Recorder).front();
   ASSERT_EQ(account.ranks.size(), 1U);
   const LedgerRank& rank = account.ranks.front();
   EXPECT_EQ(rank.call(3), nullptr);

@@ -13,7 +13,7 @@ TEST(RecorderCalls, HugeClaimsOfRanksAreLeftOut) {
   for (int rank = 0; rank < (1 << 20) + 1; ++rank) group.ranks.push_back(rank);
   dump.groups.push_back(std::move(group));
   job.flight_recorders.push_back(std::move(dump));
-  EXPECT_TRUE(recorder_accounts(job).empty());
+  EXPECT_TRUE(call_ledger(job, CallSource::Recorder).empty());
 }
 
 }  // namespace
