@@ -106,7 +106,7 @@ struct SpeedCauseRow {
   std::string_view slower;      ///< "has X", "lacks X", "less", "order", "any".
   std::string_view where;       ///< "hosts", "host", "any".
   std::string_view likelihood;  ///< "likely", "possible".
-  std::string_view most;        ///< A number.
+  double most;                  ///< By how much it may slow down.
   std::string_view why;
 };
 
@@ -130,30 +130,30 @@ std::optional<double> amount_of(const DifferenceRow& row, std::string_view value
 /// does not.
 double may_slow_by(const SpeedCauseRow& cause, const DifferenceRow& row, std::string_view slower,
                    std::string_view faster) {
-  const double most = parse_decimal(cause.most).value_or(1);
   const auto has = [&](std::string_view value, size_t skip) {
     return value.find(cause.slower.substr(skip)) != value.npos;
   };
   constexpr std::string_view kHas = "has ";
   constexpr std::string_view kLacks = "lacks ";
   if (cause.slower.starts_with(kHas)) {
-    return has(slower, kHas.size()) && slower != faster ? most : 0;
+    return has(slower, kHas.size()) && slower != faster ? cause.most : 0;
   }
   if (cause.slower.starts_with(kLacks)) {
-    return has(faster, kLacks.size()) && !has(slower, kLacks.size()) && !slower.empty() ? most : 0;
+    return has(faster, kLacks.size()) && !has(slower, kLacks.size()) && !slower.empty() ? cause.most
+                                                                                        : 0;
   }
   if (cause.slower == "order") {
     const auto order_of = [](std::string_view value) {
       return value.substr(std::min(value.find(';'), value.size()));
     };
-    return order_of(slower) == order_of(faster) ? 0 : most;
+    return order_of(slower) == order_of(faster) ? 0 : cause.most;
   }
-  if (cause.slower != "less") return most;
+  if (cause.slower != "less") return cause.most;
   const auto less = amount_of(row, slower);
   const auto more = amount_of(row, faster);
   if (!less || !more || *less >= *more) return 0;
   // Half the channels are not always half the bandwidth, and seldom less.
-  return std::min(most, 1.3 * *more / std::max(*less, 1.0));
+  return std::min(cause.most, 1.3 * *more / std::max(*less, 1.0));
 }
 
 std::optional<SpeedCause> cause_in(const DifferenceRow& row, size_t place,

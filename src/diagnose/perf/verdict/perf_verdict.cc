@@ -308,7 +308,7 @@ bool judge_efa_without_gdr(const JudgedCurve& judged, PerfVerdict& verdict) {
   const bool is_efa = machine.provider == "efa" ||
                       (machine.provider.empty() && machine.net_name == "AWS Libfabric");
   // GPUs of the small instances, as T4, have none at all.
-  const bool may_have_gdr = machine.gpu != nullptr && machine.gpu->has_rdma;
+  const bool may_have_gdr = machine.gpu != nullptr && machine.gpu->has_rdma();
   if (!is_efa || machine.slingshot || machine.gdr == true || may_have_gdr ||
       machine.type != nullptr || machine.nranks > 4)
     return false;
