@@ -13,7 +13,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/interfaces.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "diagnose/compare/run_difference.h"
 #include "diagnose/perf/measured/curve.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
 
 namespace ncclog {
 namespace {

@@ -15,7 +15,7 @@
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/first_failure.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/perf_words.h"
 #include "log/nccl_names.h"
 
