@@ -121,6 +121,14 @@ FactValue::Set setting_values(const Job& job, const Instance& compared) {
   return stated_facts(configs, std::move(facts));
 }
 
+/// True if some process has come to the end of an initialisation.
+bool has_initialised(const Job& job) {
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+    return std::ranges::any_of(
+        log.comms.all, [](const CommSegment& segment) { return segment.completed.line != 0; });
+  });
+}
+
 FactValue without_setting(const Job& job, const FactValue& other, const Job& other_job) {
   if (!has_spoken(job, Subsystem::Env)) {
     return unknown("its logs show no setting: none is set, or ENV is not among its subsystems");
