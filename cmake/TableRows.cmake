@@ -4,8 +4,13 @@
 #
 # Two blanks or more stand between columns, "-" for an empty one; lines that begin with "#" are left
 # out. A line that begins with blanks goes on where the one above ends.
+#
+# With FIGURES, cells behind the first that are numbers are numbers of C++, and empty cells are {}:
+#
+#   t4   turing   -   12   →   {"t4", "turing", {}, 12},
 
 function(make_table_rows table output)
+  cmake_parse_arguments(rows "FIGURES" "" "" ${ARGN})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   # All of it at once: in a list of lines, brackets and semicolons would mean something.
   file(READ ${table} rows)
@@ -16,6 +21,11 @@ function(make_table_rows table output)
   string(REGEX REPLACE "  +" "\", \"" rows "${rows}")
   string(REGEX REPLACE "\n([^\n]+)" "\n{\"\\1\"}," rows "${rows}")
   string(REPLACE "\"-\"" "\"\"" rows "${rows}")
+  if(rows_FIGURES)
+    string(REGEX REPLACE "\"([0-9]+(\\.[0-9]+)?)\"," "\\1," rows "${rows}")
+    string(REPLACE " \"\"," " {}," rows "${rows}")
+    string(REGEX REPLACE "\n{([0-9]+)," "\n{\"\\1\"," rows "${rows}")
+  endif()
   get_filename_component(name ${table} NAME)
   file(CONFIGURE OUTPUT ${output} CONTENT "// Made of ${name} by cmake/TableRows.cmake.\n${rows}" @ONLY)
 endfunction()

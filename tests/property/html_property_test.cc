@@ -87,7 +87,7 @@ TEST(HtmlProperty, HostileTextNeverBecomesMarkup) {
     spoil_findings(report, random);
     EXPECT_EQ(markup_faults(write_html(report)), "") << seed;
     for (const char* name : {"channels", "topology"}) {
-      const Drawing drawing = find_drawing_kind(name)->build(report.job, 16);
+      const Drawing drawing = find_drawing(name)(report.job, 16);
       EXPECT_EQ(markup_faults(write_svg(drawing)), "") << seed;
     }
   }

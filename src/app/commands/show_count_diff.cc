@@ -44,15 +44,14 @@ struct ShowOptions {
 constexpr size_t kMaxGraphs = 64;
 
 ExitStatus draw(const ShowOptions& options, Console& console) {
-  const DrawingKind* kind = find_drawing_kind(options.what);
-  if (kind == nullptr) {
+  DrawGraphs* const draw_graphs = find_drawing(options.what);
+  if (draw_graphs == nullptr) {
     throw Error(
         fmt::format("no drawing of '{}'", printable(options.what)), "show",
         "there is one of channels and of topology; other tables come as text, json and csv");
   }
   const Job job = load_job(options.input, console.progress);
-  const Drawing drawing = kind->build(job, kMaxGraphs);
-  console.out += write_svg(drawing);
+  console.out += write_svg(draw_graphs(job, kMaxGraphs));
   return exit_status(job);
 }
 

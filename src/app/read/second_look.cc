@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "diagnose/calls/messages.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/perf_verdict.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"

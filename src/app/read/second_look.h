@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/compare/step_times.h"
+#include "diagnose/compare/speed_difference.h"
 #include "input/line_reader.h"
 #include "model/job.h"
 #include "model/ledger/call_ledger.h"

@@ -83,144 +83,83 @@ FactValue side_of(const FactValue& own, const FactValue& other) {
 /// whether it is the good run that has them, and why the other one does not tell.
 using UntoldRows = std::map<std::tuple<Topic, bool, std::string>, std::vector<const FactValue*>>;
 
-class Comparison {
- public:
-  Comparison(const ComparedRun& good, const ComparedRun& bad) : good_(good), bad_(bad) {}
-
-  RunDifference take() {
-    walk();
-    add_untold();
-    std::ranges::stable_sort(out_.rows, [](const DifferenceRow& a, const DifferenceRow& b) {
-      return std::tie(a.state, a.topic, a.name) < std::tie(b.state, b.topic, b.name);
-    });
-    find_causes();
-    out_.speed = speed_difference(good_.job, bad_.job);
-    if (out_.speed) {
-      // Of unknown hosts there may be several.
-      const int nhosts = std::max(good_.job.nhosts, bad_.job.nhosts);
-      out_.speed->causes = speed_causes(*out_.speed, out_.rows, nhosts);
-    }
-    return std::move(out_);
+/// Adds a fact that one of the runs has, where the other one says that it has not; else, to `untold`,
+/// why its logs do not tell.
+void add_single(const ComparedRun& own, const ComparedRun& other, Topic topic,
+                const FactValue& fact, bool is_good, RunDifference& out, UntoldRows& untold) {
+  const TopicRow& about = row_of(topic);
+  const FactValue absent = about.absent == nullptr ? unknown(std::string(about.untold))
+                                                   : about.absent(other.job, fact, own.job);
+  if (absent.known()) {
+    DifferenceRow row{topic, fact.of, fact.minor ? RowState::Note : RowState::Differs};
+    (is_good ? row.good : row.bad) = {.what = text_of(fact), .evidence = fact.evidence};
+    out.rows.push_back(std::move(row));
+  } else if (!absent.why.empty() && !fact.minor) {
+    // What does not matter is not worth saying that it is not known.
+    untold[{topic, is_good, absent.why}].push_back(&fact);
   }
+}
 
- private:
-  void walk() {
-    for (const auto& [name, fact] : good_.facts) {
-      const auto other = bad_.facts.find(name);
-      if (other == bad_.facts.end()) {
-        add_single(name.first, fact, true);
-      } else {
-        add_both(name.first, fact, other->second);
+void add_untold(const UntoldRows& untold, RunDifference& out) {
+  for (const auto& [key, facts] : untold) {
+    const auto& [topic, is_good, why] = key;
+    DifferenceRow row{topic, {}, RowState::NotComparable};
+    (is_good ? row.bad : row.good).why = why;
+    FactValue& known = is_good ? row.good : row.bad;
+    known.evidence = facts.front()->evidence;
+    if (facts.size() == 1) {
+      row.name = facts.front()->of;
+      known.what = text_of(*facts.front());
+    } else {
+      std::vector<std::string> parts;
+      for (const FactValue* fact : facts) {
+        const bool is_setting = topic == Topic::Setting;
+        parts.push_back(is_setting ? fmt::format("{}={}", fact->of, text_of(*fact)) : fact->of);
       }
+      known.what = few_of(parts, kItemsShown, ", ");
     }
-    for (const auto& [name, fact] : bad_.facts) {
-      if (!good_.facts.contains(name)) add_single(name.first, fact, false);
-    }
+    out.rows.push_back(std::move(row));
   }
+}
 
-  void add_both(Topic topic, const FactValue& good, const FactValue& bad) {
-    if (are_alike(good, bad)) {
-      ++out_.alike;
-      return;
-    }
-    const RowState state = good.minor || bad.minor ? RowState::Note : RowState::Differs;
-    out_.rows.push_back({topic, good.of, state, side_of(good, bad), side_of(bad, good)});
+bool share_a_line(const FactValue& a, const FactValue& b) {
+  return std::ranges::any_of(a.evidence, [&](const Evidence& line) {
+    return std::ranges::count(b.evidence, line.where, &Evidence::where) > 0;
+  });
+}
+
+bool names(const FactValue& side, const std::string& setting) {
+  return side.what.find(setting) != std::string::npos ||
+         std::ranges::any_of(side.evidence, [&](const Evidence& line) {
+           return line.text.find(setting) != std::string::npos;
+         });
+}
+
+/// In that run the finding `effect` follows from `cause`.
+bool explains(const ComparedRun& run, const DifferenceRow& cause, const DifferenceRow& effect) {
+  const auto found = run.explained.find(cause.name);
+  return found != run.explained.end() && std::ranges::count(found->second, effect.name) > 0;
+}
+
+bool explains(const ComparedRun& good, const ComparedRun& bad, const DifferenceRow& cause,
+              const DifferenceRow& effect) {
+  if (cause.state != RowState::Differs || &cause == &effect) return false;
+  const auto subject_of = [](const DifferenceRow& row) {
+    return fmt::format("{} {}", to_string(row.topic), row.name);
+  };
+  if (may_explain(subject_of(cause), subject_of(effect))) return true;
+  if (cause.topic == effect.topic) {
+    return cause.topic == Topic::Finding &&
+           (explains(good, cause, effect) || explains(bad, cause, effect));
   }
-
-  void add_single(Topic topic, const FactValue& fact, bool is_good) {
-    const Job& own = is_good ? good_.job : bad_.job;
-    const Job& other = is_good ? bad_.job : good_.job;
-    const TopicRow& about = row_of(topic);
-    const FactValue absent = about.absent == nullptr ? unknown(std::string(about.untold))
-                                                     : about.absent(other, fact, own);
-    if (absent.known()) {
-      DifferenceRow row{topic, fact.of, fact.minor ? RowState::Note : RowState::Differs};
-      (is_good ? row.good : row.bad) = {.what = text_of(fact), .evidence = fact.evidence};
-      out_.rows.push_back(std::move(row));
-    } else if (!absent.why.empty() && !fact.minor) {
-      // What does not matter is not worth saying that it is not known.
-      untold_[{topic, is_good, absent.why}].push_back(&fact);
-    }
+  if (cause.topic == Topic::Finding && effect.topic == Topic::Warning) {
+    return share_a_line(cause.good, effect.good) || share_a_line(cause.bad, effect.bad);
   }
-
-  void add_untold() {
-    for (const auto& [key, facts] : untold_) {
-      const auto& [topic, is_good, why] = key;
-      DifferenceRow row{topic, {}, RowState::NotComparable};
-      (is_good ? row.bad : row.good).why = why;
-      FactValue& known = is_good ? row.good : row.bad;
-      known.evidence = facts.front()->evidence;
-      if (facts.size() == 1) row.name = facts.front()->of;
-      known.what = facts.size() == 1 ? text_of(*facts.front()) : untold_text(topic, facts);
-      out_.rows.push_back(std::move(row));
-    }
-  }
-
-  static std::string untold_text(Topic topic, const std::vector<const FactValue*>& facts) {
-    std::vector<std::string> parts;
-    for (const FactValue* fact : facts) {
-      const bool is_setting = topic == Topic::Setting;
-      parts.push_back(is_setting ? fmt::format("{}={}", fact->of, text_of(*fact)) : fact->of);
-    }
-    return few_of(parts, kItemsShown, ", ");
-  }
-
-  void find_causes() {
-    for (size_t effect = 0; effect < out_.rows.size(); ++effect) {
-      if (out_.rows[effect].state != RowState::Differs) continue;
-      for (size_t cause = 0; cause < out_.rows.size(); ++cause) {
-        if (explains(out_.rows[cause], out_.rows[effect]) && root_of(out_, cause) != effect) {
-          out_.rows[effect].causes.push_back(cause);
-        }
-      }
-    }
-  }
-
-  bool explains(const DifferenceRow& cause, const DifferenceRow& effect) const {
-    if (cause.state != RowState::Differs || &cause == &effect) return false;
-    const auto subject_of = [](const DifferenceRow& row) {
-      return fmt::format("{} {}", to_string(row.topic), row.name);
-    };
-    if (may_explain(subject_of(cause), subject_of(effect))) return true;
-    if (cause.topic == effect.topic) {
-      return cause.topic == Topic::Finding &&
-             (explains(good_, cause, effect) || explains(bad_, cause, effect));
-    }
-    if (cause.topic == Topic::Finding && effect.topic == Topic::Warning) {
-      return share_a_line(cause.good, effect.good) || share_a_line(cause.bad, effect.bad);
-    }
-    // Warnings and findings that quote a setting are about it.
-    const bool quotes = effect.topic == Topic::Warning || effect.topic == Topic::Finding;
-    return cause.topic == Topic::Setting && quotes &&
-           (names(effect.good, cause.name) || names(effect.bad, cause.name));
-  }
-
-  /// Of findings.
-  static bool explains(const ComparedRun& run, const DifferenceRow& cause,
-                       const DifferenceRow& effect) {
-    const auto found = run.explained.find(cause.name);
-    return found != run.explained.end() && std::ranges::count(found->second, effect.name) > 0;
-  }
-
-  static bool share_a_line(const FactValue& a, const FactValue& b) {
-    return std::ranges::any_of(a.evidence, [&](const Evidence& line) {
-      return std::ranges::any_of(b.evidence,
-                                 [&](const Evidence& other) { return other.where == line.where; });
-    });
-  }
-
-  static bool names(const FactValue& side, const std::string& setting) {
-    return side.what.find(setting) != std::string::npos ||
-           std::ranges::any_of(side.evidence, [&](const Evidence& line) {
-             return line.text.find(setting) != std::string::npos;
-           });
-  }
-
-  const ComparedRun& good_;
-  const ComparedRun& bad_;
-  RunDifference out_;
-  UntoldRows untold_;
-};
+  // Warnings and findings that quote a setting are about it.
+  const bool quotes = effect.topic == Topic::Warning || effect.topic == Topic::Finding;
+  return cause.topic == Topic::Setting && quotes &&
+         (names(effect.good, cause.name) || names(effect.bad, cause.name));
+}
 
 }  // namespace
 
@@ -267,26 +206,6 @@ FactValue::Set stated_facts(const StatedByName& stated, FactValue::Set facts) {
   return facts;
 }
 
-FactValue share_fact(std::string name, const Shares& counts) {
-  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
-  std::ranges::stable_sort(sorted,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<std::string> parts;
-  for (const auto& [what, count] : sorted) {
-    const std::string share =
-        sorted.size() == 1 ? "" : fmt::format(" {:.0f}%", 100 * share_of(count, counts));
-    parts.push_back(fmt::format("{}{} ({})", what, share, count));
-  }
-  return {.value = counts, .what = join(parts, ", "), .of = std::move(name)};
-}
-
-bool has_initialised(const Job& job) {
-  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-    return std::ranges::any_of(
-        log.comms.all, [](const CommSegment& segment) { return segment.completed.line != 0; });
-  });
-}
-
 std::string without_names(const Job& job, std::string_view text) {
   const auto is_host = [&](std::string_view name) {
     return std::ranges::binary_search(job.hosts, name, std::less<>());
@@ -320,7 +239,44 @@ std::string_view to_string(RowState state) {
 }
 
 RunDifference compare_runs(const ComparedRun& good, const ComparedRun& bad) {
-  return Comparison(good, bad).take();
+  RunDifference out;
+  UntoldRows untold;
+  for (const auto& [name, fact] : good.facts) {
+    const auto other = bad.facts.find(name);
+    if (other == bad.facts.end()) {
+      add_single(good, bad, name.first, fact, true, out, untold);
+    } else if (are_alike(fact, other->second)) {
+      ++out.alike;
+    } else {
+      const bool is_minor = fact.minor || other->second.minor;
+      out.rows.push_back({name.first, fact.of, is_minor ? RowState::Note : RowState::Differs,
+                          side_of(fact, other->second), side_of(other->second, fact)});
+    }
+  }
+  for (const auto& [name, fact] : bad.facts) {
+    if (!good.facts.contains(name)) {
+      add_single(bad, good, name.first, fact, false, out, untold);
+    }
+  }
+  add_untold(untold, out);
+  std::ranges::stable_sort(out.rows, [](const DifferenceRow& a, const DifferenceRow& b) {
+    return std::tie(a.state, a.topic, a.name) < std::tie(b.state, b.topic, b.name);
+  });
+  for (size_t effect = 0; effect < out.rows.size(); ++effect) {
+    if (out.rows[effect].state != RowState::Differs) continue;
+    for (size_t cause = 0; cause < out.rows.size(); ++cause) {
+      if (!explains(good, bad, out.rows[cause], out.rows[effect])) continue;
+      // Two that explain each other would have no root.
+      if (root_of(out, cause) != effect) out.rows[effect].causes.push_back(cause);
+    }
+  }
+  out.speed = speed_difference(good.job, bad.job);
+  if (out.speed) {
+    // Of unknown hosts there may be several.
+    const int nhosts = std::max(good.job.nhosts, bad.job.nhosts);
+    out.speed->causes = speed_causes(*out.speed, out.rows, nhosts);
+  }
+  return out;
 }
 
 size_t count_rows(const RunDifference& difference, RowState state) {

@@ -103,9 +103,6 @@ using StatedByName = std::map<std::string, Stated>;
 /// `facts`, and one for each name of which something is stated: "2.28.9, 2.29.2".
 FactValue::Set stated_facts(const StatedByName& stated, FactValue::Set facts = {});
 
-/// "24 P2P/CUMEM", "P2P/CUMEM 75%, SHM 25%": what makes up a whole, largest first.
-FactValue share_fact(std::string name, const Shares& counts);
-
 /// "56 NVL, 8 SYS".
 template <typename Counts>
 std::string counts_text(const Counts& counts) {
@@ -113,9 +110,6 @@ std::string counts_text(const Counts& counts) {
   for (const auto& [what, count] : counts) parts.push_back(fmt::format("{} {}", count, what));
   return join(parts, ", ");
 }
-
-/// True if some process has come to the end of an initialisation.
-bool has_initialised(const Job& job);
 
 /// `text` with hosts of the job and with addresses replaced: "peer gpu-a<41822>" → "peer *<41822>".
 std::string without_names(const Job& job, std::string_view text);

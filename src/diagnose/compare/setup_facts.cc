@@ -13,7 +13,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/interfaces.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
 
@@ -119,6 +119,14 @@ FactValue::Set setting_values(const Job& job, const Instance& compared) {
         std::string(said.message.value), evidence_of(said.record()));
   });
   return stated_facts(configs, std::move(facts));
+}
+
+/// True if some process has come to the end of an initialisation.
+bool has_initialised(const Job& job) {
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+    return std::ranges::any_of(
+        log.comms.all, [](const CommSegment& segment) { return segment.completed.line != 0; });
+  });
 }
 
 FactValue without_setting(const Job& job, const FactValue& other, const Job& other_job) {

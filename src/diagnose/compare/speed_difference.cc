@@ -5,12 +5,14 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/compare/run_difference.h"
 #include "diagnose/perf/measured/curve.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
+#include "log/event.h"
 
 namespace ncclog {
 namespace {
@@ -106,7 +108,7 @@ struct SpeedCauseRow {
   std::string_view slower;      ///< "has X", "lacks X", "less", "order", "any".
   std::string_view where;       ///< "hosts", "host", "any".
   std::string_view likelihood;  ///< "likely", "possible".
-  std::string_view most;        ///< A number.
+  double most;                  ///< By how much it may slow down.
   std::string_view why;
 };
 
@@ -130,30 +132,30 @@ std::optional<double> amount_of(const DifferenceRow& row, std::string_view value
 /// does not.
 double may_slow_by(const SpeedCauseRow& cause, const DifferenceRow& row, std::string_view slower,
                    std::string_view faster) {
-  const double most = parse_decimal(cause.most).value_or(1);
   const auto has = [&](std::string_view value, size_t skip) {
     return value.find(cause.slower.substr(skip)) != value.npos;
   };
   constexpr std::string_view kHas = "has ";
   constexpr std::string_view kLacks = "lacks ";
   if (cause.slower.starts_with(kHas)) {
-    return has(slower, kHas.size()) && slower != faster ? most : 0;
+    return has(slower, kHas.size()) && slower != faster ? cause.most : 0;
   }
   if (cause.slower.starts_with(kLacks)) {
-    return has(faster, kLacks.size()) && !has(slower, kLacks.size()) && !slower.empty() ? most : 0;
+    return has(faster, kLacks.size()) && !has(slower, kLacks.size()) && !slower.empty() ? cause.most
+                                                                                        : 0;
   }
   if (cause.slower == "order") {
     const auto order_of = [](std::string_view value) {
       return value.substr(std::min(value.find(';'), value.size()));
     };
-    return order_of(slower) == order_of(faster) ? 0 : most;
+    return order_of(slower) == order_of(faster) ? 0 : cause.most;
   }
-  if (cause.slower != "less") return most;
+  if (cause.slower != "less") return cause.most;
   const auto less = amount_of(row, slower);
   const auto more = amount_of(row, faster);
   if (!less || !more || *less >= *more) return 0;
   // Half the channels are not always half the bandwidth, and seldom less.
-  return std::min(most, 1.3 * *more / std::max(*less, 1.0));
+  return std::min(cause.most, 1.3 * *more / std::max(*less, 1.0));
 }
 
 std::optional<SpeedCause> cause_in(const DifferenceRow& row, size_t place,
@@ -174,6 +176,72 @@ std::optional<SpeedCause> cause_in(const DifferenceRow& row, size_t place,
     return SpeedCause{place, likelihood, cause.why};
   }
   return std::nullopt;
+}
+
+// Steps of a training.
+
+constexpr size_t kFewest = 10;
+constexpr double kLongest = 24 * 3600;  ///< Seconds; what is longer is another run's beginning.
+
+bool is_number_char(char c) { return is_digit(c) || c == '.'; }
+
+/// The number that `text` begins with, behind blanks; -1: none.
+double number_at(std::string_view text) {
+  text = trim(text);
+  const auto end = std::ranges::find_if_not(text, is_number_char);
+  return parse_decimal(text.substr(0, static_cast<size_t>(end - text.begin()))).value_or(-1);
+}
+
+/// The number in front of `unit`: 2.88 of "1:23:01,  2.88s/it]"; -1: none.
+double number_before(std::string_view line, std::string_view unit) {
+  const size_t end = line.rfind(unit);
+  if (end == line.npos) return -1;
+  size_t begin = end;
+  while (begin > 0 && is_number_char(line[begin - 1])) --begin;
+  return parse_decimal(line.substr(begin, end - begin)).value_or(-1);
+}
+
+/// What frameworks print in front of the time of a step, and in which unit of a second.
+struct TimeWord {
+  std::string_view word;
+  double unit;
+};
+
+constexpr TimeWord kTimeWords[] = {{"elapsed time per iteration (ms):", 1e-3},
+                                   {"elapsed time per iteration (s):", 1},
+                                   {"iter time (s):", 1},
+                                   {"train_step_timing in s:", 1},
+                                   {"train_step_timing in s=", 1},
+                                   {"global_step_time:", 1}};
+
+struct TimedStep {
+  double seconds = 0;
+  const Evidence* line = nullptr;
+};
+
+/// By what lines print, or else by the clocks in front of them.
+std::vector<TimedStep> timed_steps(std::span<const StepLine> lines) {
+  std::vector<TimedStep> printed;
+  std::vector<TimedStep> stamped;
+  int64_t last = -1;
+  int64_t stamp_step = -1;
+  LineTime stamp;
+  for (const StepLine& each : lines) {
+    if (each.step <= last) continue;
+    last = each.step;
+    const double seconds = printed_step_time(each.line.text);
+    if (seconds > 0 && seconds < kLongest) printed.push_back({seconds, &each.line});
+    const LineTime time = time_of_line(each.line.text);
+    if (!time.known()) continue;
+    if (stamp_step >= 0) {
+      const double passed = static_cast<double>(time.nanoseconds - stamp.nanoseconds) / 1e9 /
+                            static_cast<double>(each.step - stamp_step);
+      if (passed > 0 && passed < kLongest) stamped.push_back({passed, &each.line});
+    }
+    stamp = time;
+    stamp_step = each.step;
+  }
+  return printed.size() >= kFewest ? printed : stamped;
 }
 
 }  // namespace
@@ -238,6 +306,47 @@ std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
   std::ranges::stable_sort(ranked, {}, [](const auto& each) { return each.first; });
   for (size_t n = 0; n < causes.size(); ++n) causes[n] = ranked[n].second;
   return causes;
+}
+
+double printed_step_time(std::string_view line) {
+  for (const TimeWord& each : kTimeWords) {
+    const size_t at = line.find(each.word);
+    if (at == line.npos) continue;
+    const double value = number_at(line.substr(at + each.word.size()));
+    if (value > 0) return value * each.unit;
+  }
+  const double seconds = number_before(line, "s/it");
+  if (seconds > 0) return seconds;
+  const double rate = number_before(line, "it/s");
+  return rate > 0 ? 1 / rate : -1;
+}
+
+std::optional<StepTimes> step_times(std::span<const StepLine> lines) {
+  std::vector<TimedStep> steps = timed_steps(lines);
+  // Warming up: compilation, caches, the first connections.
+  steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>((steps.size() + 9) / 10));
+  if (steps.size() < kFewest) return std::nullopt;
+  std::ranges::stable_sort(steps, {}, &TimedStep::seconds);
+  const TimedStep& middle = steps[steps.size() / 2];
+  return StepTimes{steps.size(), middle.seconds, steps[steps.size() / 10].seconds,
+                   steps[steps.size() - 1 - steps.size() / 10].seconds, *middle.line};
+}
+
+std::optional<SpeedDifference> step_difference(const StepTimes& good, const StepTimes& bad) {
+  constexpr double kNoticeable = 1.05;
+  const bool bad_is_slower = bad.median > good.median;
+  const StepTimes& slower = bad_is_slower ? bad : good;
+  const StepTimes& faster = bad_is_slower ? good : bad;
+  const double ratio = slower.median / faster.median;
+  if (ratio < kNoticeable || slower.low <= faster.high) return std::nullopt;
+  const auto side = [](const StepTimes& times) {
+    return SpeedSide{.time_us = times.median * 1e6, .line = times.line};
+  };
+  return SpeedDifference{.op = "a step of the training",
+                         .good = side(good),
+                         .bad = side(bad),
+                         .ratio = ratio,
+                         .bad_is_slower = bad_is_slower};
 }
 
 }  // namespace ncclog

@@ -15,7 +15,7 @@
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/first_failure.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/perf_words.h"
 #include "log/nccl_names.h"
 
@@ -130,39 +130,47 @@ std::string_view name_of(EdgeReach reach) {
   return kNames[static_cast<size_t>(reach)];
 }
 
-/// Connections of one sort of pairs.
-struct Pairs {
-  Shares counts;
-  std::map<std::string, SourceRef> lines;
-};
+/// "24 P2P/CUMEM", "P2P/CUMEM 75%, SHM 25%": what makes up a whole, largest first.
+FactValue share_fact(std::string name, const Shares& counts) {
+  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
+  std::ranges::stable_sort(sorted,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : sorted) {
+    const std::string share =
+        sorted.size() == 1 ? "" : fmt::format(" {:.0f}%", 100 * share_of(count, counts));
+    parts.push_back(fmt::format("{}{} ({})", what, share, count));
+  }
+  return {.value = counts, .what = join(parts, ", "), .of = std::move(name)};
+}
 
-std::map<EdgeReach, Pairs> pairs_by_reach(const Job& job) {
-  std::map<EdgeReach, Pairs> by_reach;
+/// "NET/IB/3(5)/GDRDMA" → "NET/IB/GDRDMA (PXN)".
+std::string lasting_path(const PathParts& path) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split(path.text, '/')) {
+    const bool is_number = !part.empty() && is_digit(part.front());
+    if (!is_number && part.find('[') == part.npos) parts.emplace_back(trim(part));
+  }
+  return join(parts, "/") + (path.proxy_rank >= 0 ? " (PXN)" : "");
+}
+
+FactValue::Set transports(const Job& job, const Instance&) {
+  std::map<EdgeReach, Shares> counts;
+  std::map<EdgeReach, std::map<std::string, SourceRef>> lines;
   for (const Edge& edge : edges_of(job)) {
     // Both ends announce a network; the sender's line counts where it is there.
     const bool is_other_end =
         edge.path->transport == Transport::NET && !edge.sends && edge.peer >= 0;
     if (is_other_end) continue;
-    Pairs& pairs = by_reach[edge.reach];
-    // "NET/IB/3(5)/GDRDMA" → "NET/IB/GDRDMA (PXN)".
-    std::vector<std::string> parts;
-    for (const std::string_view part : split(edge.path->text, '/')) {
-      const bool is_number = !part.empty() && is_digit(part.front());
-      if (!is_number && part.find('[') == part.npos) parts.emplace_back(trim(part));
-    }
-    const std::string name = join(parts, "/") + (edge.path->proxy_rank >= 0 ? " (PXN)" : "");
-    ++pairs.counts[name];
-    SourceRef& line = pairs.lines.try_emplace(name, edge.where).first->second;
+    const std::string name = lasting_path(*edge.path);
+    ++counts[edge.reach][name];
+    SourceRef& line = lines[edge.reach].try_emplace(name, edge.where).first->second;
     line = std::min(line, edge.where);
   }
-  return by_reach;
-}
-
-FactValue::Set transports(const Job& job, const Instance&) {
   FactValue::Set facts;
-  for (const auto& [reach, pairs] : pairs_by_reach(job)) {
-    FactValue& fact = facts.emplace_back(share_fact(std::string(name_of(reach)), pairs.counts));
-    for (const auto& [name, line] : pairs.lines) {
+  for (const auto& [reach, by_name] : counts) {
+    FactValue& fact = facts.emplace_back(share_fact(std::string(name_of(reach)), by_name));
+    for (const auto& [name, line] : lines[reach]) {
       if (fact.evidence.size() < kMostShown) fact.evidence.push_back({line, {}});
     }
   }
@@ -488,23 +496,19 @@ void add_inits(const Job& job, FactValue::Set& facts) {
 
 /// The best of each operation that was measured: means over all sizes say little.
 void add_bandwidths(const Job& job, FactValue::Set& facts) {
-  struct Best {
-    double busbw = 0;
-    const MeasuredPoint* point = nullptr;
-  };
-  std::map<std::string_view, Best> best;
+  std::map<std::string_view, const MeasuredPoint*> best;
   for (const Measurement& measurement : measurements(job)) {
     for (const MeasuredPoint& point : measurement.points) {
-      Best& of = best[name_of(measurement.op)];
-      if (point.busbw() > of.busbw) of = {point.busbw(), &point};
+      const MeasuredPoint*& of_op = best[name_of(measurement.op)];
+      if (point.busbw() > (of_op == nullptr ? 0 : of_op->busbw())) of_op = &point;
     }
   }
-  for (const auto& [op, found] : best) {
-    if (op.empty() || found.point == nullptr) continue;
-    facts.push_back({.value = Quantity{found.busbw, "GB/s"},
-                     .what = fmt::format("{} GB/s at {}", bandwidth_text(found.busbw),
-                                         bytes_text(found.point->bytes)),
-                     .evidence = {{found.point->where, {}}},
+  for (const auto& [op, point] : best) {
+    if (op.empty() || point == nullptr) continue;
+    facts.push_back({.value = Quantity{point->busbw(), "GB/s"},
+                     .what = fmt::format("{} GB/s at {}", bandwidth_text(point->busbw()),
+                                         bytes_text(point->bytes)),
+                     .evidence = {{point->where, {}}},
                      .of = fmt::format("bus bandwidth of {}", op)});
   }
 }

@@ -192,8 +192,8 @@ std::span<const Fact> init_facts();           ///< diagnose/calls/init_facts.cc
 std::span<const Fact> recorder_facts();       ///< diagnose/calls/recorder_facts.cc
 std::span<const Fact> watchdog_facts();       ///< diagnose/calls/watchdog_facts.cc
 std::span<const Fact> ras_facts();            ///< diagnose/calls/ras_facts.cc
-std::span<const Fact> perf_facts();           ///< diagnose/perf/verdict/perf_facts.cc
-std::span<const Fact> late_facts();           ///< diagnose/perf/late/late_facts.cc
+std::span<const Fact> perf_facts();           ///< diagnose/perf/verdict/perf_verdict.cc
+std::span<const Fact> late_facts();           ///< diagnose/perf/late/late_ranks.cc
 std::span<const Fact> transfer_facts();       ///< diagnose/network/slow_transfers.cc
 
 // Words for writing facts: how an answer is made.

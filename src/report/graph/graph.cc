@@ -8,32 +8,48 @@
 #include "diagnose/network/connections.h"
 
 namespace ncclog {
+namespace {
 
-const DrawingKind* find_drawing_kind(std::string_view name) {
-  static constexpr DrawingKind kKinds[] = {{"channels", channels_drawing},
-                                           {"topology", topology_drawing}};
-  const auto* found = std::ranges::find(kKinds, name, &DrawingKind::name);
-  return found == std::end(kKinds) ? nullptr : found;
+constexpr TransportClassRow kClasses[] = {
+    {TransportClass::P2P, 'P', "P2P", "GPU to GPU, over NVLink or PCIe", "tp"},
+    {TransportClass::SHM, 'S', "SHM", "through the host's memory", "ts"},
+    {TransportClass::IB, 'I', "NET/IB", "RDMA: InfiniBand or RoCE", "ti"},
+    {TransportClass::Socket, 'T', "NET/Socket", "TCP", "tt"},
+    {TransportClass::OtherNet, 'N', "NET", "another network plugin", "tn"},
+    {TransportClass::Other, 'O', "other", "CollNet and others", "to"},
+};
+
+TransportClass transport_class(const PathParts& path) {
+  if (path.transport == Transport::P2P) return TransportClass::P2P;
+  if (path.transport == Transport::SHM) return TransportClass::SHM;
+  if (path.transport != Transport::NET) return TransportClass::Other;
+  if (path.network == "IB") return TransportClass::IB;
+  return path.network == "Socket" ? TransportClass::Socket : TransportClass::OtherNet;
 }
 
-std::vector<std::string> graph_lines(const Graph& graph) {
-  std::vector<std::string> lines;
-  if (graph.shape == GraphShape::Ring) {
-    for (const GraphNode& node : graph.nodes) lines.push_back(node.label);
-    if (graph.closed && !lines.empty()) lines.push_back(lines.front());
-    return {join(lines, " → ")};
+/// Which ranks an edge joins; -1 where that is not certain.
+std::pair<int, int> ends_of(const Job& job, const Edge& edge, bool global) {
+  if (!global) return {edge.src_rank, edge.dst_rank};
+  if (edge.peer < 0) return {-1, -1};
+  const int own = job.processes[edge.process].rank;
+  const int peer = job.processes[edge.peer].rank;
+  return edge.sends ? std::pair(own, peer) : std::pair(peer, own);
+}
+
+/// Hosts by rank: of the only communicator, or by global rank.
+std::map<int, std::string> hosts_by_rank(const Job& job, bool global) {
+  std::map<int, std::string> hosts;
+  if (!global && !job.communicators.empty()) {
+    for (const CommRank& rank : job.communicators.front().ranks) {
+      if (rank.process < 0) continue;
+      hosts[rank.rank] = job.processes[rank.process].host;
+    }
+    return hosts;
   }
-  std::vector<size_t> depths;
-  for (const GraphNode& node : graph.nodes) {
-    depths.push_back(node.parent < 0 ? 0 : depths[node.parent] + 1);
-    lines.push_back(std::string(2 * depths.back(), ' ') + node.label +
-                    (node.link.empty() ? "" : " (" + node.link + ")"));
+  for (const Process& process : job.processes) {
+    if (process.rank >= 0) hosts.try_emplace(process.rank, process.host);
   }
-  for (const GraphLink& link : graph.links) {
-    lines.push_back(fmt::format("{} - {}: {}", graph.nodes[link.from].label,
-                                graph.nodes[link.to].label, link.label));
-  }
-  return lines;
+  return hosts;
 }
 
 // The rings and trees of communicators as graphs. Of more ranks than a graph may have nodes, those
@@ -41,214 +57,153 @@ std::vector<std::string> graph_lines(const Graph& graph) {
 //
 //   Channel 00/24 : 0 1 2 3 8 9 10 11   →   node-a: 0-3 → node-b: 8-11 → node-a
 
-namespace {
-
-/// A rank on its way into a graph, before anything is folded.
-struct Member {
-  int rank = -1;
-  int parent = -1;  ///< Into the list of members, always before it; -1: none.
-};
-
 /// A rank, or with too many of them all that hang together on one host.
 struct Region {
-  std::vector<int> ranks;  ///< The first is the one nearest the root.
-  std::string host;
-  int parent = -1;  ///< Into the list of regions.
-  int above = -1;   ///< The rank that the first one hangs on.
+  std::vector<int> ranks;            ///< The first is the one nearest the root.
+  int parent = -1;                   ///< Into the list of regions, always before it; -1: none.
+  int above = -1;                    ///< The rank that the first one hangs on.
+  const Process* process = nullptr;  ///< Of the first one; nullptr: unknown.
+
+  std::string host() const { return process == nullptr ? std::string() : process->host; }
 };
 
-class ChannelGraphs {
- public:
-  ChannelGraphs(const Job& job, const Communicator& comm, const RankPaths& paths)
-      : job_(job), comm_(comm), paths_(paths) {}
-
-  Graph graph_of(const Ring& ring) const {
-    std::vector<Member> members;
-    for (const int rank : ring.order) {
-      members.push_back({rank, static_cast<int>(members.size()) - 1});
-    }
-    return graph_of(GraphShape::Ring, "ring", ring, members);
-  }
-
-  /// Parents stand before children; ranks that no line places are left out.
-  Graph graph_of(const Tree& tree) const {
-    std::map<int, std::vector<int>> below;
-    std::vector<Member> open;  // The next one last.
-    for (size_t rank = tree.parents.size(); rank-- > 0;) {
-      const int parent = tree.parents[rank];
-      if (parent == -1) open.push_back({static_cast<int>(rank)});
-      if (parent >= 0) below[parent].push_back(static_cast<int>(rank));
-    }
-    std::vector<Member> members;
-    while (!open.empty()) {
-      members.push_back(open.back());
-      open.pop_back();
-      const int place = static_cast<int>(members.size()) - 1;
-      for (const int child : below[members.back().rank]) open.push_back({child, place});
-    }
-    return graph_of(GraphShape::Tree, "tree", tree, members);
-  }
-
- private:
-  /// `of` is a Ring or a Tree.
-  Graph graph_of(GraphShape shape, std::string_view word, const auto& of,
-                 const std::vector<Member>& members) const {
-    const bool is_one = (of.channels & (of.channels - 1)) == 0;
-    Graph graph{.title = fmt::format("Communicator {}: {} of channel{} {}", comm_.id, word,
-                                     is_one ? "" : "s", channels_text(of.channels)),
-                .shape = shape,
-                .closed = of.check == GraphCheck::Sound};
-    if (of.check == GraphCheck::Broken) graph.remarks.push_back("Broken: " + of.remark + ".");
-    if (of.check == GraphCheck::Unknown) {
-      graph.remarks.push_back(of.remark.empty() ? "The log does not tell all of it."
-                                                : "Not known to its end: " + of.remark + ".");
-    }
-    const bool is_folded = members.size() > Graph::kMaxNodes;
-    std::vector<Region> regions = regions_of(members, is_folded);
-    if (is_folded) {
-      graph.remarks.push_back(fmt::format(
-          "{} ranks: those that follow each other on one host share a box.", members.size()));
-    }
-    if (regions.size() > Graph::kMaxNodes) {
-      graph.closed = false;
-      graph.remarks.push_back(
-          fmt::format("{} more boxes are left out.", regions.size() - Graph::kMaxNodes));
-      regions.resize(Graph::kMaxNodes);
-    }
-    for (const Region& region : regions) graph.nodes.push_back(node_of(region, is_folded, shape));
-    if (!is_folded) add_hosts(regions, graph);
-    set_ways(regions, graph);
-    return graph;
-  }
-
-  const Process* process_of(int rank) const {
-    const auto found = std::ranges::lower_bound(comm_.ranks, rank, {}, &CommRank::rank);
-    const bool there = found != comm_.ranks.end() && found->rank == rank && found->process >= 0;
-    return there ? &job_.processes[found->process] : nullptr;
-  }
-
-  std::vector<Region> regions_of(const std::vector<Member>& members, bool is_folded) const {
-    std::vector<Region> regions;
-    std::vector<int> region_of;  // Of each member.
-    for (const auto& [rank, above] : members) {
-      const Process* process = process_of(rank);
-      const std::string host = process == nullptr ? std::string() : process->host;
-      const int parent = above < 0 ? -1 : region_of[above];
-      const bool joins = is_folded && parent >= 0 && !host.empty() && regions[parent].host == host;
-      region_of.push_back(joins ? parent : static_cast<int>(regions.size()));
-      if (!joins) {
-        regions.push_back({{}, host, parent, above < 0 ? -1 : members[above].rank});
-      }
-      regions[region_of.back()].ranks.push_back(rank);
-    }
-    return regions;
-  }
-
-  /// The nodes of a tree stand where the tree wants them, so they name their hosts.
-  static void add_hosts(const std::vector<Region>& regions, Graph& graph) {
-    const bool is_one = std::ranges::all_of(
-        regions, [&](const Region& region) { return region.host == regions.front().host; });
-    for (size_t n = 0; n < graph.nodes.size(); ++n) {
-      const std::string& host = regions[n].host;
-      if (graph.shape == GraphShape::Ring)
-        graph.nodes[n].host = host.empty() ? "unknown host" : host;
-      if (graph.shape == GraphShape::Tree && !is_one) graph.nodes[n].label += " " + host;
-    }
-  }
-
-  /// "3"; of a folded graph "node-a: 0-7".
-  GraphNode node_of(const Region& region, bool is_folded, GraphShape shape) const {
-    const std::string numbers = ranges_text(region.ranks);
-    GraphNode node{.label = numbers};
-    if (is_folded && !region.host.empty()) node.label = region.host + ": " + numbers;
-    if (shape == GraphShape::Tree) node.parent = region.parent;
-    node.detail = fmt::format("rank{} {}", region.ranks.size() == 1 ? "" : "s", numbers);
-    if (!region.host.empty()) node.detail += ", " + region.host;
-    const Process* process = process_of(region.ranks.front());
-    if (process != nullptr && process->pid >= 0 && region.ranks.size() == 1) {
-      node.detail += fmt::format(", pid {}", process->pid);
-    }
-    return node;
-  }
-
-  /// How the last rank of a ring's node reaches the first of the next one; how the first of a
-  /// tree's node and its parent reach each other.
-  void set_ways(const std::vector<Region>& regions, Graph& graph) const {
-    for (size_t n = 0; n < graph.nodes.size(); ++n) {
-      const bool is_last = n + 1 == graph.nodes.size();
-      if (graph.shape == GraphShape::Tree) {
-        if (regions[n].above < 0) continue;
-        set_way(regions[n].ranks.front(), regions[n].above, graph.nodes[n]);
-      } else if (!is_last || (graph.closed && n > 0)) {
-        set_way(regions[n].ranks.back(), regions[is_last ? 0 : n + 1].ranks.front(),
-                graph.nodes[n]);
-      }
-    }
-  }
-
-  /// A tree is used in both directions, and the log may tell of one only.
-  void set_way(int from, int to, GraphNode& node) const {
-    const int first = rank_in_paths(job_, paths_, comm_, from);
-    const int second = rank_in_paths(job_, paths_, comm_, to);
-    if (first < 0 || second < 0) return;
-    auto found = paths_.pairs.find({first, second});
-    if (found == paths_.pairs.end()) found = paths_.pairs.find({second, first});
-    if (found == paths_.pairs.end()) return;
-    node.link = found->second.text;
-    if (found->second.classes.size() == 1) node.transport = *found->second.classes.begin();
-  }
-
-  const Job& job_;
-  const Communicator& comm_;
-  const RankPaths& paths_;
-};
-
-}  // namespace
-
-Drawing channels_drawing(const Job& job, size_t most) {
-  Drawing drawing{.title = "Rings and trees"};
-  const RankPaths paths = rank_paths(job);
-  size_t all = 0;
-  for (const Communicator& comm : job.communicators) {
-    const ChannelGraphs graphs(job, comm, paths);
-    for (const Ring& ring : comm.graphs.rings) {
-      if (!ring.order.empty() && ++all <= most) drawing.graphs.push_back(graphs.graph_of(ring));
-    }
-    for (const Tree& tree : comm.graphs.trees) {
-      if (!tree.parents.empty() && ++all <= most) drawing.graphs.push_back(graphs.graph_of(tree));
-    }
-  }
-  if (all > most) {
-    drawing.notes.push_back(fmt::format(
-        "{} of {} rings and trees are drawn; 'ncclog show topology' lists all.", most, all));
-  }
-  if (all == 0) {
-    drawing.notes.push_back(
-        "No line tells a ring or a tree. Set NCCL_DEBUG=INFO with INIT,GRAPH among "
-        "NCCL_DEBUG_SUBSYS.");
-  }
-  return drawing;
+/// Adds a rank that hangs on that of the region `parent`; -1: on none.
+void add_rank(const Job& job, const Communicator& comm, int rank, int parent,
+              std::vector<Region>& regions) {
+  const auto found = std::ranges::lower_bound(comm.ranks, rank, {}, &CommRank::rank);
+  const bool there = found != comm.ranks.end() && found->rank == rank && found->process >= 0;
+  regions.push_back({{rank},
+                     parent,
+                     parent < 0 ? -1 : regions[parent].ranks.front(),
+                     there ? &job.processes[found->process] : nullptr});
 }
 
-std::vector<size_t> nodes_in_order(const SystemTopology& system) {
-  std::vector<std::vector<size_t>> below(system.nodes.size());
-  std::vector<size_t> open;  // The next one last.
-  for (size_t n = system.nodes.size(); n-- > 0;) {
-    const int parent = system.nodes[n].parent;
-    (parent < 0 ? open : below[parent]).push_back(n);
+std::vector<Region> ranks_of(const Job& job, const Communicator& comm, const Ring& ring) {
+  std::vector<Region> ranks;
+  for (const int rank : ring.order) {
+    add_rank(job, comm, rank, static_cast<int>(ranks.size()) - 1, ranks);
   }
-  std::vector<size_t> order;
+  return ranks;
+}
+
+/// Parents stand before children; ranks that no line places are left out.
+std::vector<Region> ranks_of(const Job& job, const Communicator& comm, const Tree& tree) {
+  std::map<int, std::vector<int>> below;
+  std::vector<std::pair<int, int>> open;  // Rank, and the place of its parent; the next one last.
+  for (size_t rank = tree.parents.size(); rank-- > 0;) {
+    const int parent = tree.parents[rank];
+    if (parent == -1) open.emplace_back(static_cast<int>(rank), -1);
+    if (parent >= 0) below[parent].push_back(static_cast<int>(rank));
+  }
+  std::vector<Region> ranks;
   while (!open.empty()) {
-    order.push_back(open.back());
+    const auto [rank, parent] = open.back();
     open.pop_back();
-    const auto& children = below[order.back()];
-    open.insert(open.end(), children.begin(), children.end());
+    add_rank(job, comm, rank, parent, ranks);
+    const int place = static_cast<int>(ranks.size()) - 1;
+    for (const int child : below[rank]) open.emplace_back(child, place);
   }
-  return order;
+  return ranks;
 }
 
-std::string link_text(std::string_view type, double bw) {
-  return bw < 0 ? std::string(type) : fmt::format("{} {:.1f}", type, bw);
+/// `ranks`, those that follow each other on one host as one.
+std::vector<Region> folded(const std::vector<Region>& ranks) {
+  std::vector<Region> regions;
+  std::vector<int> region_of;  // Of each rank.
+  for (const Region& each : ranks) {
+    const int parent = each.parent < 0 ? -1 : region_of[each.parent];
+    const bool joins = parent >= 0 && !each.host().empty() && regions[parent].host() == each.host();
+    region_of.push_back(joins ? parent : static_cast<int>(regions.size()));
+    if (joins) {
+      regions[parent].ranks.push_back(each.ranks.front());
+    } else {
+      regions.push_back(each);
+      regions.back().parent = parent;
+    }
+  }
+  return regions;
+}
+
+/// The nodes of a tree stand where the tree wants them, so they name their hosts.
+void add_hosts(const std::vector<Region>& regions, Graph& graph) {
+  const bool is_one = std::ranges::all_of(
+      regions, [&](const Region& region) { return region.host() == regions.front().host(); });
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const std::string host = regions[n].host();
+    if (graph.shape == GraphShape::Ring) graph.nodes[n].host = host.empty() ? "unknown host" : host;
+    if (graph.shape == GraphShape::Tree && !is_one) graph.nodes[n].label += " " + host;
+  }
+}
+
+/// "3"; of a folded graph "node-a: 0-7".
+GraphNode node_of(const Region& region, bool is_folded, GraphShape shape) {
+  const std::string numbers = ranges_text(region.ranks);
+  const std::string host = region.host();
+  GraphNode node{.label = is_folded && !host.empty() ? host + ": " + numbers : numbers};
+  if (shape == GraphShape::Tree) node.parent = region.parent;
+  node.detail = fmt::format("rank{} {}", region.ranks.size() == 1 ? "" : "s", numbers);
+  if (!host.empty()) node.detail += ", " + host;
+  if (region.process != nullptr && region.process->pid >= 0 && region.ranks.size() == 1) {
+    node.detail += fmt::format(", pid {}", region.process->pid);
+  }
+  return node;
+}
+
+/// Where the line between two ranks is known, says so at the node. A tree is used in both directions,
+/// and the log may tell of one only.
+void set_way(const RankPaths& paths, int from, int to, GraphNode& node) {
+  if (from < 0 || to < 0) return;
+  auto found = paths.pairs.find({from, to});
+  if (found == paths.pairs.end()) found = paths.pairs.find({to, from});
+  if (found == paths.pairs.end()) return;
+  node.link = found->second.text;
+  if (found->second.classes.size() == 1) node.transport = *found->second.classes.begin();
+}
+
+/// `of` is a Ring or a Tree.
+Graph graph_of(const Job& job, const Communicator& comm, const RankPaths& paths, GraphShape shape,
+               const auto& of) {
+  const bool is_one = (of.channels & (of.channels - 1)) == 0;
+  Graph graph{.title = fmt::format("Communicator {}: {} of channel{} {}", comm.id,
+                                   shape == GraphShape::Ring ? "ring" : "tree", is_one ? "" : "s",
+                                   channels_text(of.channels)),
+              .shape = shape,
+              .closed = of.check == GraphCheck::Sound};
+  if (of.check == GraphCheck::Broken) graph.remarks.push_back("Broken: " + of.remark + ".");
+  if (of.check == GraphCheck::Unknown) {
+    graph.remarks.push_back(of.remark.empty() ? "The log does not tell all of it."
+                                              : "Not known to its end: " + of.remark + ".");
+  }
+  std::vector<Region> regions = ranks_of(job, comm, of);
+  const bool is_folded = regions.size() > Graph::kMaxNodes;
+  if (is_folded) {
+    graph.remarks.push_back(fmt::format(
+        "{} ranks: those that follow each other on one host share a box.", regions.size()));
+    regions = folded(regions);
+  }
+  if (regions.size() > Graph::kMaxNodes) {
+    graph.closed = false;
+    graph.remarks.push_back(
+        fmt::format("{} more boxes are left out.", regions.size() - Graph::kMaxNodes));
+    regions.resize(Graph::kMaxNodes);
+  }
+  for (const Region& region : regions) graph.nodes.push_back(node_of(region, is_folded, shape));
+  if (!is_folded) add_hosts(regions, graph);
+  // The last rank of a ring's node reaches the first of the next one, the first of a tree's node its
+  // parent.
+  const auto in_paths = [&](int rank) { return rank_in_paths(job, paths, comm, rank); };
+  for (size_t n = 0; n < regions.size(); ++n) {
+    const bool is_last = n + 1 == regions.size();
+    if (shape == GraphShape::Tree) {
+      if (regions[n].above < 0) continue;
+      set_way(paths, in_paths(regions[n].ranks.front()), in_paths(regions[n].above),
+              graph.nodes[n]);
+    } else if (!is_last || (graph.closed && n > 0)) {
+      set_way(paths, in_paths(regions[n].ranks.back()),
+              in_paths(regions[is_last ? 0 : n + 1].ranks.front()), graph.nodes[n]);
+    }
+  }
+  return graph;
 }
 
 // What hangs on what in a host, as a graph: CPUs at the left, GPUs and NICs at the right.
@@ -256,8 +211,6 @@ std::string link_text(std::string_view type, double bw) {
 //   CPU/0-0 ─ PCI 48.0 ─ PCI/0-90000 ─ PCI 48.0 ─ GPU/0-a1000 ┄ NVL 240.0 ┄ NVS/0-0
 //
 // Hosts of one make print the same but for their names and ranks: they are drawn once.
-
-namespace {
 
 /// Hosts whose devices are alike.
 struct Alike {
@@ -341,6 +294,78 @@ Graph graph_of(const Alike& alike) {
 
 }  // namespace
 
+DrawGraphs* find_drawing(std::string_view name) {
+  if (name == "channels") return channels_drawing;
+  return name == "topology" ? topology_drawing : nullptr;
+}
+
+std::vector<std::string> graph_lines(const Graph& graph) {
+  std::vector<std::string> lines;
+  if (graph.shape == GraphShape::Ring) {
+    for (const GraphNode& node : graph.nodes) lines.push_back(node.label);
+    if (graph.closed && !lines.empty()) lines.push_back(lines.front());
+    return {join(lines, " → ")};
+  }
+  std::vector<size_t> depths;
+  for (const GraphNode& node : graph.nodes) {
+    depths.push_back(node.parent < 0 ? 0 : depths[node.parent] + 1);
+    lines.push_back(std::string(2 * depths.back(), ' ') + node.label +
+                    (node.link.empty() ? "" : " (" + node.link + ")"));
+  }
+  for (const GraphLink& link : graph.links) {
+    lines.push_back(fmt::format("{} - {}: {}", graph.nodes[link.from].label,
+                                graph.nodes[link.to].label, link.label));
+  }
+  return lines;
+}
+
+Drawing channels_drawing(const Job& job, size_t most) {
+  Drawing drawing{.title = "Rings and trees"};
+  const RankPaths paths = rank_paths(job);
+  size_t all = 0;
+  for (const Communicator& comm : job.communicators) {
+    for (const Ring& ring : comm.graphs.rings) {
+      if (ring.order.empty() || ++all > most) continue;
+      drawing.graphs.push_back(graph_of(job, comm, paths, GraphShape::Ring, ring));
+    }
+    for (const Tree& tree : comm.graphs.trees) {
+      if (tree.parents.empty() || ++all > most) continue;
+      drawing.graphs.push_back(graph_of(job, comm, paths, GraphShape::Tree, tree));
+    }
+  }
+  if (all > most) {
+    drawing.notes.push_back(fmt::format(
+        "{} of {} rings and trees are drawn; 'ncclog show topology' lists all.", most, all));
+  }
+  if (all == 0) {
+    drawing.notes.push_back(
+        "No line tells a ring or a tree. Set NCCL_DEBUG=INFO with INIT,GRAPH among "
+        "NCCL_DEBUG_SUBSYS.");
+  }
+  return drawing;
+}
+
+std::vector<size_t> nodes_in_order(const SystemTopology& system) {
+  std::vector<std::vector<size_t>> below(system.nodes.size());
+  std::vector<size_t> open;  // The next one last.
+  for (size_t n = system.nodes.size(); n-- > 0;) {
+    const int parent = system.nodes[n].parent;
+    (parent < 0 ? open : below[parent]).push_back(n);
+  }
+  std::vector<size_t> order;
+  while (!open.empty()) {
+    order.push_back(open.back());
+    open.pop_back();
+    const auto& children = below[order.back()];
+    open.insert(open.end(), children.begin(), children.end());
+  }
+  return order;
+}
+
+std::string link_text(std::string_view type, double bw) {
+  return bw < 0 ? std::string(type) : fmt::format("{} {:.1f}", type, bw);
+}
+
 Drawing topology_drawing(const Job& job, size_t most) {
   Drawing drawing{.title = "Devices of the hosts"};
   const std::vector<Alike> all = alike_topologies(job);
@@ -358,52 +383,6 @@ Drawing topology_drawing(const Job& job, size_t most) {
   }
   return drawing;
 }
-
-namespace {
-
-constexpr TransportClassRow kClasses[] = {
-    {TransportClass::P2P, 'P', "P2P", "GPU to GPU, over NVLink or PCIe", "tp"},
-    {TransportClass::SHM, 'S', "SHM", "through the host's memory", "ts"},
-    {TransportClass::IB, 'I', "NET/IB", "RDMA: InfiniBand or RoCE", "ti"},
-    {TransportClass::Socket, 'T', "NET/Socket", "TCP", "tt"},
-    {TransportClass::OtherNet, 'N', "NET", "another network plugin", "tn"},
-    {TransportClass::Other, 'O', "other", "CollNet and others", "to"},
-};
-
-TransportClass transport_class(const PathParts& path) {
-  if (path.transport == Transport::P2P) return TransportClass::P2P;
-  if (path.transport == Transport::SHM) return TransportClass::SHM;
-  if (path.transport != Transport::NET) return TransportClass::Other;
-  if (path.network == "IB") return TransportClass::IB;
-  return path.network == "Socket" ? TransportClass::Socket : TransportClass::OtherNet;
-}
-
-/// Which ranks an edge joins; -1 where that is not certain.
-std::pair<int, int> ends_of(const Job& job, const Edge& edge, bool global) {
-  if (!global) return {edge.src_rank, edge.dst_rank};
-  if (edge.peer < 0) return {-1, -1};
-  const int own = job.processes[edge.process].rank;
-  const int peer = job.processes[edge.peer].rank;
-  return edge.sends ? std::pair(own, peer) : std::pair(peer, own);
-}
-
-/// Hosts by rank: of the only communicator, or by global rank.
-std::map<int, std::string> hosts_by_rank(const Job& job, bool global) {
-  std::map<int, std::string> hosts;
-  if (!global && !job.communicators.empty()) {
-    for (const CommRank& rank : job.communicators.front().ranks) {
-      if (rank.process < 0) continue;
-      hosts[rank.rank] = job.processes[rank.process].host;
-    }
-    return hosts;
-  }
-  for (const Process& process : job.processes) {
-    if (process.rank >= 0) hosts.try_emplace(process.rank, process.host);
-  }
-  return hosts;
-}
-
-}  // namespace
 
 std::span<const TransportClassRow> transport_classes() { return kClasses; }
 

@@ -141,14 +141,12 @@ struct Drawing {
 /// each node below the one that it hangs on.
 std::vector<std::string> graph_lines(const Graph& graph);
 
-/// A kind of drawing: the same name as the table of `ncclog show` that tells it in words.
-struct DrawingKind {
-  std::string_view name;
-  Drawing (*build)(const Job& job, size_t most);
-};
+/// Draws `most` graphs at most.
+using DrawGraphs = Drawing(const Job& job, size_t most);
 
-/// The kind of that name; nullptr if there is none.
-const DrawingKind* find_drawing_kind(std::string_view name);
+/// The drawing of that name, which is that of the table of `ncclog show` that tells it in words;
+/// nullptr: there is none.
+DrawGraphs* find_drawing(std::string_view name);
 
 /// Rings and trees of the communicators, `most` graphs at most.
 Drawing channels_drawing(const Job& job, size_t most);

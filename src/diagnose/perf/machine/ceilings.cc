@@ -1,8 +1,6 @@
 #include "diagnose/perf/machine/ceilings.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <iterator>
 
 #include "base/collectives.h"
@@ -11,69 +9,17 @@
 namespace ncclog {
 namespace {
 
-// The tables, as texts.
-
-struct GpuRow {
-  std::string_view words, family, links, ring, peer, nvls, from, pcie, nic, rdma, source;
-};
-
-constexpr GpuRow kGpuRows[] = {
+constexpr GpuModel kGpuModels[] = {
 #include "diagnose/perf/machine/gpu_models.inc"
 };
 
-struct HostRow {
-  std::string_view named, gpu, count, fabric, nics, gbits, best, network, source;
-};
-
-constexpr HostRow kHostRows[] = {
+constexpr HostType kHostTypes[] = {
 #include "diagnose/perf/machine/host_types.inc"
 };
 
 constexpr PathFactor kPathFactors[] = {
 #include "diagnose/perf/machine/path_factors.inc"
 };
-
-/// -1 for an empty cell.
-double figure_of(std::string_view cell) { return parse_decimal(cell).value_or(-1); }
-
-int count_of(std::string_view cell) { return static_cast<int>(parse_int(cell).value_or(-1)); }
-
-GpuModel model_of(const GpuRow& row) {
-  GpuModel model;
-  model.words = row.words;
-  model.family = row.family;
-  model.links = row.links == "nvlink" ? GpuLinks::NVLink
-                : row.links == "xgmi" ? GpuLinks::XGMI
-                                      : GpuLinks::PCIe;
-  model.ring = figure_of(row.ring);
-  model.peer = figure_of(row.peer);
-  model.nvls = figure_of(row.nvls);
-  model.nvls_from = count_of(row.from);
-  model.pcie = count_of(row.pcie);
-  model.nic_gbits = figure_of(row.nic);
-  model.has_rdma = row.rdma == "yes";
-  model.source = row.source;
-  return model;
-}
-
-HostType type_of(const HostRow& row) {
-  return {.named = row.named,
-          .gpu = row.gpu,
-          .gpus = count_of(row.count),
-          .fabric = row.fabric,
-          .nics = count_of(row.nics),
-          .nic_gbits = figure_of(row.gbits),
-          .best = figure_of(row.best),
-          .is_tcp = row.network == "tcp",
-          .source = row.source};
-}
-
-template <typename Row, size_t kRows, typename Make>
-auto made_of(const Row (&rows)[kRows], Make make) {
-  std::array<decltype(make(rows[0])), kRows> made;
-  std::ranges::transform(rows, made.begin(), make);
-  return made;
-}
 
 /// Words in lower case: runs of letters and digits.
 std::vector<std::string> words_in(std::string_view text) {
@@ -98,10 +44,10 @@ bool holds_words(const std::vector<std::string>& text, std::string_view words) {
 template <typename Fits>
 const GpuModel* first_model(std::string_view text, Fits fits) {
   const std::vector<std::string> words = words_in(text);
-  const auto found = std::ranges::find_if(gpu_models(), [&](const GpuModel& model) {
+  const auto* found = std::ranges::find_if(kGpuModels, [&](const GpuModel& model) {
     return fits(model) && holds_words(words, model.words);
   });
-  return found == gpu_models().end() ? nullptr : &*found;
+  return found == std::end(kGpuModels) ? nullptr : found;
 }
 
 bool fits_fabric(std::string_view fabric, const HostHints& hints) {
@@ -136,22 +82,16 @@ constexpr std::string_view kStages[] = {
 
 std::string_view to_string(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 
-std::span<const GpuModel> gpu_models() {
-  static const auto kModels = made_of(kGpuRows, model_of);
-  return kModels;
-}
+std::span<const GpuModel> gpu_models() { return kGpuModels; }
 
-std::span<const HostType> host_types() {
-  static const auto kTypes = made_of(kHostRows, type_of);
-  return kTypes;
-}
+std::span<const HostType> host_types() { return kHostTypes; }
 
 const GpuModel* find_gpu_model(std::string_view printed) {
   return first_model(printed, [](const GpuModel&) { return true; });
 }
 
 const GpuModel* gpu_model_in_host_name(std::string_view host) {
-  return first_model(host, [](const GpuModel& model) { return model.links != GpuLinks::PCIe; });
+  return first_model(host, [](const GpuModel& model) { return model.is_joined(); });
 }
 
 const GpuModel* gpu_model_by_nvlink(double bw) {
@@ -163,9 +103,9 @@ const GpuModel* gpu_model_by_nvlink(double bw) {
 }
 
 const HostType* find_host_type(const HostHints& hints) {
-  const auto found =
-      std::ranges::find_if(host_types(), [&](const HostType& type) { return fits(type, hints); });
-  return found == host_types().end() ? nullptr : &*found;
+  const auto* found =
+      std::ranges::find_if(kHostTypes, [&](const HostType& type) { return fits(type, hints); });
+  return found == std::end(kHostTypes) ? nullptr : found;
 }
 
 const PathFactor* find_path_factor(std::string_view key) {
@@ -173,9 +113,7 @@ const PathFactor* find_path_factor(std::string_view key) {
   return found == std::end(kPathFactors) ? nullptr : found;
 }
 
-double PathFactor::value() const { return figure_of(figure); }
-
-double path_factor(std::string_view key) { return find_path_factor(key)->value(); }
+double path_factor(std::string_view key) { return find_path_factor(key)->figure; }
 
 double rate_of_device(std::string_view name) {
   constexpr double kOmniPath = 100;
@@ -197,12 +135,13 @@ double by_trees_over_nics(int nranks, int nhosts, double network) {
   return network * others / other_hosts;
 }
 
-RingFigure ring_in_host(const GpuModel& model, int gpus) {
-  RingFigure figure = {model.ring, model.ring};
-  if (model.peer > 0) figure.least = std::min(model.ring, model.peer * std::max(1, gpus - 1));
+double ring_in_host(const GpuModel& model, int gpus) {
   // XGMI has no switch: fewer GPUs have fewer links.
-  if (model.links == GpuLinks::XGMI && gpus < 8) figure.usual = figure.least;
-  return figure;
+  return model.links == "xgmi" && gpus < 8 ? ring_by_pairs(model, gpus) : model.ring;
+}
+
+double ring_by_pairs(const GpuModel& model, int gpus) {
+  return model.peer > 0 ? std::min(model.ring, model.peer * std::max(1, gpus - 1)) : model.ring;
 }
 
 double nvls_of(const GpuModel& model, Operation op, int gpus) {

@@ -51,22 +51,22 @@ struct Ceiling {
   bool in_use = false;  ///< Lines show it; false: the machine has it, as far as its name tells.
 };
 
-/// How the GPUs of a host are joined, by their model.
-enum class GpuLinks { PCIe, NVLink, XGMI };
-
-/// A line of gpu_models.table. Figures of -1 are unknown, or there is no such thing.
+/// A line of gpu_models.table. Figures of 0 are unknown, or there is no such thing.
 struct GpuModel {
   std::string_view words;   ///< "a100 pcie": what a printed name holds.
   std::string_view family;  ///< "hopper", "cdna3".
-  GpuLinks links = GpuLinks::PCIe;
-  double ring = -1;       ///< Bus bandwidth of 8 GPUs by rings; of PCIe models that of a slot.
-  double peer = -1;       ///< Of two GPUs that share no switch with others.
-  double nvls = -1;       ///< By NVLink SHARP.
-  int nvls_from = -1;     ///< From how many GPUs.
-  int pcie = -1;          ///< Generation.
-  double nic_gbits = -1;  ///< Of the NIC that each GPU of a usual host of 8 has.
-  bool has_rdma = false;  ///< Hosts with such GPUs always have RDMA NICs.
+  std::string_view links;   ///< "nvlink", "xgmi", "pcie": what joins the GPUs of a host.
+  double ring;              ///< Bus bandwidth of 8 GPUs by rings; of PCIe models that of a slot.
+  double peer;              ///< Of two GPUs that share no switch with others.
+  double nvls;              ///< By NVLink SHARP.
+  int nvls_from;            ///< From how many GPUs.
+  int pcie;                 ///< Generation.
+  double nic_gbits;         ///< Of the NIC that each GPU of a usual host of 8 has.
+  std::string_view rdma;    ///< "yes"; empty: some hosts with such GPUs have no RDMA NICs.
   std::string_view source;
+
+  bool is_joined() const { return links != "pcie"; }
+  bool has_rdma() const { return rdma == "yes"; }
 };
 
 /// The model with that printed name: "NVIDIA A100-SXM4-80GB"; nullptr if none is known.
@@ -93,14 +93,16 @@ struct HostHints {
 /// A line of host_types.table.
 struct HostType {
   std::string_view named;  ///< Empty: GPUs and fabric decide.
-  std::string_view gpu;    ///< Words of its model; empty: any.
-  int gpus = -1;           ///< Of a whole host.
+  std::string_view gpu;    ///< Words of its model.
+  int gpus;                ///< Of a whole host.
   std::string_view fabric;
-  int nics = -1;
-  double nic_gbits = -1;
-  double best = -1;  ///< AllReduce over many such hosts has reached it.
-  bool is_tcp = false;
+  int nics;
+  double nic_gbits;
+  double best;                ///< AllReduce over many such hosts has reached it; 0: unknown.
+  std::string_view protocol;  ///< "rdma", "tcp".
   std::string_view source;
+
+  bool is_tcp() const { return protocol == "tcp"; }
 
   /// GB/s of all NICs.
   double network() const { return nics * nic_gbits / 8; }
@@ -116,10 +118,8 @@ std::span<const HostType> host_types();
 /// A line of path_factors.table.
 struct PathFactor {
   std::string_view key;
-  std::string_view figure;  ///< As value() reads it.
+  double figure;
   std::string_view source;
-
-  double value() const;
 };
 
 /// The row of that key; nullptr: there is none.
@@ -142,13 +142,12 @@ double over_nics(Operation op, int nranks, int nhosts, double network);
 /// ranks, so that bus bandwidth, which counts 2(n-1)/n, is higher: 2(n-1)/n-fold on two hosts.
 double by_trees_over_nics(int nranks, int nhosts, double network);
 
-/// Bus bandwidth by rings inside a host, of so many of its GPUs. Fewer than all of a host whose
-/// GPUs are joined directly use only the links between them.
-struct RingFigure {
-  double usual = -1;  ///< Where NVSwitches join them, or all of them take part.
-  double least = -1;  ///< Where each pair has links of its own.
-};
-RingFigure ring_in_host(const GpuModel& model, int gpus);
+/// Bus bandwidth by rings inside a host, of so many of its GPUs, where NVSwitches join them or all of
+/// them take part.
+double ring_in_host(const GpuModel& model, int gpus);
+
+/// The same where each pair has links of its own: fewer than all use only the links between them.
+double ring_by_pairs(const GpuModel& model, int gpus);
 
 /// Bus bandwidth by NVLink SHARP of so many GPUs; -1: it takes no part.
 double nvls_of(const GpuModel& model, Operation op, int gpus);

@@ -22,6 +22,7 @@
 
 #include "base/collectives.h"
 #include "base/line.h"
+#include "model/job.h"
 
 namespace ncclog {
 
@@ -78,6 +79,16 @@ struct Measurement {
   double mean_busbw = -1;  ///< As the program sums it up, over all sizes; says little. GB/s
   SourceRef mean_line;
 };
+
+/// All that a job measured, in input order. Owned by the job.
+const std::vector<Measurement>& measurements(const Job& job);
+
+/// What benchmarks of PyTorch programs measured (benchmark_tables.cc), in input order for each
+/// process. Hosts and communicators are left to measurements().
+std::vector<Measurement> benchmark_measurements(const Job& job);
+
+/// What benchmarks that use torch.distributed call `op`: "all_gather_into_tensor" → AllGather.
+Operation operation_of_torch(std::string_view op);
 
 // How many ranks measured, where no line says so? The rows tell.
 //

@@ -1,4 +1,13 @@
-#include "diagnose/perf/node_sets/next_runs.h"
+// Which runs next? Those whose outcomes leave the fewest further runs to make, whatever they are.
+//
+//   left: hosts a b c d, 6 links      → a b, c d at once: "a b slow" leaves a, b and their link;
+//                                       "both alike" leaves the 4 links between the two pairs
+//
+// Of up to 8 hosts all ways to take disjoint sets of one size are tried, first with all rails, the
+// best of them also with some sets once per rail. Links decide the order: of links that meet in one
+// host a set of runs tests one side only, while links that meet nowhere are all tested at once. So a
+// set is judged by what its worst outcome leaves: the further sets that this takes, by the shape of
+// the links that are left, then how much it is, then the number of runs.
 
 #include <algorithm>
 #include <array>
@@ -7,6 +16,8 @@
 #include <iterator>
 #include <limits>
 #include <map>
+
+#include "diagnose/perf/node_sets/numbered_runs.h"
 
 namespace ncclog {
 namespace {

@@ -1,4 +1,11 @@
-#include "diagnose/perf/node_sets/node_set_runs.h"
+// Measurements that name their hosts, as runs over sets of hosts.
+//
+//   pair-a-b.log   all_reduce_perf, 16 ranks on a and b, up to 8 GiB
+//   pair-a-c.log   all_reduce_perf, 16 ranks on a and c, up to 4 GiB   → both at 4 GiB
+//
+// Bandwidth depends on the size, and curves end at different ones: runs of a sort are read at the
+// largest size that half of them have, as the median of the last three sizes, so that one bad row
+// makes no run slow.
 
 #include <fmt/format.h>
 
@@ -10,7 +17,8 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/measured/curve.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
+#include "diagnose/perf/node_sets/node_sets.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/perf/node_sets/numbered_runs.h"
 
 namespace ncclog {
 namespace {

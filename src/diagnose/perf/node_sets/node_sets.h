@@ -18,14 +18,52 @@
 
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "diagnose/perf/node_sets/next_runs.h"
-#include "diagnose/perf/node_sets/node_set_runs.h"
-#include "diagnose/perf/node_sets/numbered_runs.h"
+#include "diagnose/perf/verdict/perf_verdict.h"
+#include "model/job.h"
 
 namespace ncclog {
+
+/// One run, or one curve of a run.
+struct NodeSetRun {
+  std::string name;                ///< File or folder it came from.
+  std::vector<std::string> hosts;  ///< Sorted, distinct.
+  std::string rail;                ///< NIC or rail that was used alone: "mlx5_3"; empty: all.
+  double busbw = 0;                ///< GB/s
+  /// Runs are compared where this is the same: "AllReduce, 16 ranks, up to 8 GiB".
+  std::string like = {};
+  /// By host, what was used alone on it where hosts differ in that: "GPU d1:00". Empty: `rail`.
+  std::vector<std::string> parts = {};
+  /// All NICs of a host, as far as the logs of the run name them; empty: unknown.
+  std::vector<std::string> rails = {};
+  double ceiling = -1;  ///< What such a run can reach, GB/s; -1: unknown.
+  /// Of a run on one host: its ranks talk over the NICs (each has an NCCL_HOSTID of its own).
+  bool over_network = false;
+
+  bool operator==(const NodeSetRun&) const = default;
+};
+
+/// The measurements of a job that name their hosts, as runs; `verdicts` may know what they can
+/// reach. Runs of a sort are held against each other at the largest size that most of them have.
+std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdict> verdicts = {});
+
+/// A run to make.
+struct NextRun {
+  std::vector<std::string> hosts;  ///< One host: over its NICs (NCCL_HOSTID differs on each rank).
+  std::string rail;                ///< NIC to use alone (NCCL_IB_HCA); empty: all.
+
+  bool operator==(const NextRun&) const = default;
+};
+
+enum class SuspectKind { Host, Link, Rail };
+
+/// As JSON spells it: "host", "link", "rail".
+std::string_view to_string(SuspectKind kind);
 
 /// What may be bad.
 struct Suspect {

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/perf/node_sets/node_set_runs.h"
+#include "diagnose/perf/node_sets/node_sets.h"
 
 namespace ncclog {
 
@@ -55,11 +55,6 @@ struct RunGroup {
   /// What is wrong with a host as a whole (its switch, its CPUs) need not show in such runs.
   bool may_spare_host() const { return alone || inside; }
 };
-
-enum class SuspectKind { Host, Link, Rail };
-
-/// As JSON spells it: "host", "link", "rail".
-std::string_view to_string(SuspectKind kind);
 
 /// What may be bad, by numbers. Rail of all hosts: `host` is -1.
 struct NumberedSuspect {
@@ -99,5 +94,16 @@ bool explain(const NumberedRuns& all, std::span<const NumberedSuspect> suspects)
 /// Everything that may be bad, and makes no run slow that is known to be fast. nullopt: that is more
 /// than `most`.
 std::optional<Suspects> possible_suspects(const NumberedRuns& all, size_t most);
+
+// next_runs.cc
+
+/// The runs that divide these explanations best, to be made at once. One explanation may be empty:
+/// nothing is bad. Of runs that divide them alike those are taken that leave the fewest of `doubts`,
+/// larger explanations. Empty: no run would divide them.
+std::vector<NextRun> next_runs(const NumberedRuns& all, const std::vector<Suspects>& explanations,
+                               const std::vector<Suspects>& doubts = {});
+
+/// The same where there are too many to be listed: halves of `hosts`.
+std::vector<NextRun> halves_of(const NumberedRuns& all, const HostSet& hosts);
 
 }  // namespace ncclog

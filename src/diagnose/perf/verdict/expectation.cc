@@ -96,18 +96,18 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
                    MachineExpectation& expected) {
   if (machine.gpu == nullptr || gpus < 2) return;
   const GpuModel& gpu = *machine.gpu;
-  RingFigure ring = ring_in_host(gpu, gpus);
-  if (machine.has_nvswitch) ring.least = ring.usual;
+  double ring = ring_in_host(gpu, gpus);
+  double least_ring = machine.has_nvswitch ? ring : ring_by_pairs(gpu, gpus);
   // Links that the topology prints go before those that the model may have.
-  if (machine.nvlink_peer > 0 && !machine.has_nvswitch && gpu.links != GpuLinks::PCIe) {
-    ring.usual = std::min(ring.usual, machine.nvlink_peer * (gpus - 1));
-    ring.least = std::min(ring.least, ring.usual);
+  if (machine.nvlink_peer > 0 && !machine.has_nvswitch && gpu.is_joined()) {
+    ring = std::min(ring, machine.nvlink_peer * (gpus - 1));
+    least_ring = std::min(least_ring, ring);
   }
   // Buffers that are registered let the switch multicast for other operations too.
-  const bool beyond_rings = reached > path_factor("carried") * ring.usual;
+  const bool beyond_rings = reached > path_factor("carried") * ring;
   const double nvls = nvls_of(gpu, beyond_rings ? Operation::AllReduce : op, gpus);
-  expected.ring = ring.usual;
-  const bool over_bridge = gpu.links == GpuLinks::PCIe && gpu.peer > 0 && beyond_rings;
+  expected.ring = ring;
+  const bool over_bridge = !gpu.is_joined() && gpu.peer > 0 && beyond_rings;
   if (over_bridge) {
     expected.deciding = {Stage::NVLink, gpu.peer, gpu.peer * path_factor("normal-nvlink"),
                          fmt::format("a bridge between two {} gives", upper_case(gpu.words)),
@@ -115,8 +115,8 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
     expected.ceilings.push_back(expected.deciding);
     return;
   }
-  if (gpu.links == GpuLinks::PCIe) {
-    Ceiling slot = {Stage::PCIe, ring.usual, ring.usual * path_factor("normal-pcie"),
+  if (!gpu.is_joined()) {
+    Ceiling slot = {Stage::PCIe, ring, ring * path_factor("normal-pcie"),
                     fmt::format("a PCIe slot of {} gives", upper_case(gpu.words)),
                     std::string(gpu.source)};
     if (machine.searched.within > 0 && expected.within) {
@@ -131,9 +131,9 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
     expected.deciding = slot;
     return;
   }
-  Ceiling rings = {Stage::NVLink, ring.usual, ring.least * path_factor("normal-nvlink"),
+  Ceiling rings = {Stage::NVLink, ring, least_ring * path_factor("normal-nvlink"),
                    fmt::format("{} give by rings over {}", gpus_text(machine, gpus),
-                               gpu.links == GpuLinks::XGMI ? "XGMI" : "NVLink"),
+                               gpu.links == "xgmi" ? "XGMI" : "NVLink"),
                    std::string(gpu.source)};
   rings.in_use = machine.has_p2p;
   if (machine.searched.within > 0 && expected.within && machine.searched.type.starts_with("NV")) {
@@ -262,7 +262,7 @@ void expect_between(const Machine& machine, Operation op, double reached,
 
 /// Sockets where nothing else is to be had.
 void expect_sockets(const Machine& machine, MachineExpectation& expected) {
-  const bool is_tcp_type = machine.type != nullptr && machine.type->is_tcp;
+  const bool is_tcp_type = machine.type != nullptr && machine.type->is_tcp();
   const double rate =
       is_tcp_type ? machine.type->network() : std::max(machine.searched.between, -1.0);
   if (rate <= 0) return;
@@ -279,7 +279,9 @@ void expect_sockets(const Machine& machine, MachineExpectation& expected) {
 
 /// A line of common_rates.table.
 struct CommonRate {
-  std::string_view where, figure, what, source;
+  std::string_view where;
+  double figure;
+  std::string_view what, source;
 };
 
 constexpr CommonRate kCommonRates[] = {
@@ -300,15 +302,15 @@ Ceiling nearest(std::vector<Ceiling> all, double reached, double fit) {
 
 bool is_several_domains(const Machine& machine) {
   return machine.gpu != nullptr && machine.gpu->words.starts_with("gb") &&
-         machine.gpu->links == GpuLinks::NVLink && !is_nvlink_domain(machine);
+         machine.gpu->links == "nvlink" && !is_nvlink_domain(machine);
 }
 
 bool has_sockets_alone(const Machine& machine) {
   if (machine.net != NetKind::TCP || machine.has_rdma_nics) return false;
-  if (machine.type != nullptr) return machine.type->is_tcp;
+  if (machine.type != nullptr) return machine.type->is_tcp();
   // Who switches RDMA off may have it.
   if (machine.is_on("NCCL_IB_DISABLE")) return false;
-  return machine.gpu != nullptr && !machine.gpu->has_rdma;
+  return machine.gpu != nullptr && !machine.gpu->has_rdma();
 }
 
 MachineExpectation expect_of(const Machine& machine, Operation op, double reached) {
@@ -362,7 +364,7 @@ Ceiling explained_by_rates(const Machine& machine, Operation op, double reached)
   std::vector<Ceiling> candidates;
   std::vector<Ceiling> by_trees;
   for (const CommonRate& rate : kCommonRates) {
-    double busbw = parse_decimal(rate.figure).value_or(-1);
+    double busbw = rate.figure;
     const auto add = [&](std::vector<Ceiling>& to, Stage stage) {
       to.push_back({stage, busbw, busbw * path_factor("normal-nic"), std::string(rate.what),
                     std::string(rate.source)});

@@ -31,7 +31,7 @@ double part_of(double expected, std::string_view factor) {
 }
 
 bool is_joined(const Machine& machine) {
-  return machine.gpu != nullptr && machine.gpu->links != GpuLinks::PCIe;
+  return machine.gpu != nullptr && machine.gpu->is_joined();
 }
 
 /// Peer to peer is switched off inside hosts; nullptr: it is not.
@@ -61,7 +61,7 @@ void add_protocol(const Machine& machine, double expected, Causes& causes) {
     double path = part_of(expected, "ll");
     if (machine.nhosts == 1 && machine.gpu != nullptr && is_joined(machine)) {
       const PathFactor* most = find_path_factor(fmt::format("ll-{}", machine.gpu->family));
-      if (most != nullptr) path = path > 0 ? std::min(path, most->value()) : most->value();
+      if (most != nullptr) path = path > 0 ? std::min(path, most->figure) : most->figure;
     }
     causes.push_back({Stage::Protocol,
                       "ll",
@@ -149,8 +149,8 @@ void add_sockets(const Machine& machine, Causes& causes) {
   }
   if (machine.net != NetKind::TCP) return;
   PerfCause cause = {Stage::TCP, "tcp-alone", -1, {}, machine.net_lines, {}};
-  if (machine.gpu != nullptr && machine.gpu->has_rdma) cause.key = "tcp-usual";
-  const bool of_rdma_type = machine.type != nullptr && !machine.type->is_tcp;
+  if (machine.gpu != nullptr && machine.gpu->has_rdma()) cause.key = "tcp-usual";
+  const bool of_rdma_type = machine.type != nullptr && !machine.type->is_tcp();
   if (machine.has_rdma_nics || of_rdma_type) cause.key = "tcp";
   if (const char* name = socket_switch(machine)) {
     cause.key = "tcp-asked";
@@ -248,7 +248,7 @@ void add_channels(const Machine& machine, double expected, Causes& causes) {
   if (machine.channels <= 0 || machine.gpu == nullptr || machine.nhosts > 1) return;
   const PathFactor* each = find_path_factor(fmt::format("channel-{}", machine.gpu->family));
   if (each == nullptr) return;
-  const double path = machine.channels * each->value();
+  const double path = machine.channels * each->figure;
   if (!is_joined(machine) || expected <= 0 || path >= expected) return;
   PerfCause cause = {Stage::Channels,
                      "few-channels",

@@ -104,12 +104,12 @@ TEST(Graph, HostsOfOneMakeAreDrawnOnce) {
 
 TEST(Graph, EmptyDrawingsSayWhy) {
   for (const char* name : {"channels", "topology"}) {
-    const Drawing drawing = find_drawing_kind(name)->build(job_from_text(""), 4);
+    const Drawing drawing = find_drawing(name)(job_from_text(""), 4);
     EXPECT_TRUE(drawing.graphs.empty());
     EXPECT_EQ(drawing.notes.size(), 1u);
     EXPECT_EQ(markup_faults(write_svg(drawing)), "");
   }
-  EXPECT_EQ(find_drawing_kind("ranks"), nullptr);
+  EXPECT_EQ(find_drawing("ranks"), nullptr);
 }
 
 TEST(GraphLayout, BoxesStandInsideAndApart) {

@@ -108,7 +108,7 @@ TEST(PathFactors, HoldWhatTheJudgeAsksFor) {
         "efa-without-gdr", "surely-rdma"}) {
     const PathFactor* factor = find_path_factor(key);
     ASSERT_NE(factor, nullptr) << key;
-    EXPECT_GT(factor->value(), 0) << key;
+    EXPECT_GT(factor->figure, 0) << key;
     EXPECT_FALSE(factor->source.empty()) << key;
   }
   EXPECT_EQ(find_path_factor("none"), nullptr);
@@ -152,13 +152,13 @@ TEST(Nics, HaveTheLowestRateThatCarriesAValue) {
 
 TEST(Rings, UseTheLinksThatTheGpusHave) {
   const GpuModel& a100 = *find_gpu_model("A100");
-  EXPECT_EQ(ring_in_host(a100, 8).usual, 235);
-  EXPECT_EQ(ring_in_host(a100, 8).least, 235);
+  EXPECT_EQ(ring_in_host(a100, 8), 235);
+  EXPECT_EQ(ring_by_pairs(a100, 8), 235);
   // Two of four GPUs that are joined directly have a third of the links.
-  EXPECT_EQ(ring_in_host(a100, 2).usual, 235);
-  EXPECT_EQ(ring_in_host(a100, 2).least, 78);
-  EXPECT_EQ(ring_in_host(*find_gpu_model("MI300X"), 2).usual, 47);
-  EXPECT_EQ(ring_in_host(*find_gpu_model("MI300X"), 8).usual, 313);
+  EXPECT_EQ(ring_in_host(a100, 2), 235);
+  EXPECT_EQ(ring_by_pairs(a100, 2), 78);
+  EXPECT_EQ(ring_in_host(*find_gpu_model("MI300X"), 2), 47);
+  EXPECT_EQ(ring_in_host(*find_gpu_model("MI300X"), 8), 313);
 }
 
 TEST(Nvls, ReducesForAllReduceOfEnoughGpus) {

@@ -1,14 +1,12 @@
 // Benchmarks of PyTorch programs: their units, and what their throughput is of.
 
-#include "diagnose/perf/measured/benchmark_tables.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/text.h"
-#include "diagnose/perf/measured/measurements.h"
+#include "diagnose/perf/measured/measurement.h"
 #include "model/derive/build_job.h"
 
 namespace ncclog {
