@@ -128,6 +128,10 @@ void AnswerParts::add(std::string word, Evidence line, int process) {
   if (process >= 0) processes.push_back(process);
 }
 
+void AnswerParts::add_new(std::string word, Evidence line) {
+  if (!said.contains(word)) add(std::move(word), std::move(line));
+}
+
 FactValue AnswerParts::answer(FactValue otherwise, std::string_view separator, size_t most) {
   if (words.empty()) return otherwise;
   sort_and_drop_repeats(processes);

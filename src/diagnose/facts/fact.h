@@ -248,6 +248,9 @@ struct AnswerParts {
   /// One thing more: its words, if they are new, a line that shows it, and who is guilty of it.
   void add(std::string word, Evidence line, int process = -1);
 
+  /// The same where its words are new; else nothing.
+  void add_new(std::string word, Evidence line);
+
   /// "yes" with the words of all, at most `most` of them in full; `otherwise` where there are none.
   FactValue answer(FactValue otherwise, std::string_view separator = "; ", size_t most = SIZE_MAX);
 };
