@@ -181,9 +181,8 @@ std::span<const Fact> setting_facts();        ///< diagnose/settings/job_setting
 std::span<const Fact> host_facts();           ///< diagnose/hardware/host_facts.cc
 std::span<const Fact> pci_facts();            ///< diagnose/hardware/pci_links.cc
 std::span<const Fact> odd_facts();            ///< diagnose/hardware/odd_ones.cc
-std::span<const Fact> host_limit_facts();     ///< diagnose/hosts/limits.cc
+std::span<const Fact> report_facts();         ///< diagnose/hosts/report_facts.cc
 std::span<const Fact> host_network_facts();   ///< diagnose/hosts/networks.cc
-std::span<const Fact> host_device_facts();    ///< diagnose/hosts/devices.cc
 std::span<const Fact> compared_host_facts();  ///< diagnose/hosts/compare_hosts.cc
 std::span<const Fact> hang_facts();           ///< diagnose/calls/hang_facts.cc
 std::span<const Fact> mismatch_facts();       ///< diagnose/calls/mismatch_facts.cc
