@@ -142,13 +142,12 @@ std::span<const Fact> all_facts() {
   static const std::vector<Fact> facts = [] {
     std::vector<Fact> all;
     for (const std::span<const Fact> table :
-         {job_facts(),          first_end_facts(),  stop_facts(),         outcome_facts(),
-          error_facts(),        interface_facts(),  connection_facts(),   setting_facts(),
-          host_facts(),         pci_facts(),        odd_facts(),          hang_facts(),
-          mismatch_facts(),     early_end_facts(),  init_facts(),         recorder_facts(),
-          watchdog_facts(),     ras_facts(),        perf_facts(),         late_facts(),
-          transfer_facts(),     report_facts(), host_network_facts(),
-          compared_host_facts()}) {
+         {job_facts(),      first_end_facts(), stop_facts(),         outcome_facts(),
+          error_facts(),    interface_facts(), connection_facts(),   setting_facts(),
+          host_facts(),     pci_facts(),       odd_facts(),          hang_facts(),
+          mismatch_facts(), early_end_facts(), init_facts(),         recorder_facts(),
+          watchdog_facts(), ras_facts(),       perf_facts(),         late_facts(),
+          transfer_facts(), report_facts(),    host_network_facts(), compared_host_facts()}) {
       all.insert(all.end(), table.begin(), table.end());
     }
     std::ranges::sort(all, {}, &Fact::name);
@@ -260,22 +259,22 @@ constexpr uint64_t kFarthest = 400;  ///< Lines between the phase's output and w
 /// The same where training lines were too many to keep, so that some may stand between unseen.
 constexpr uint64_t kFarthestUnseen = 40;
 
-/// The last kept line of one kind before a place in the same stretch of input.
-struct LastBefore {
-  Record record;
-  bool full = false;  ///< Later lines of the kind may exist that were not kept.
-};
-
+/// The last kept line of kind T before a place in the same stretch of input; nothing: there is none.
 template <typename T>
-LastBefore last_before(const Job& job, SourceRef where) {
-  const RecordsOf& all = records_of_kind(job, kKindIndex<T>);
-  LastBefore last{.full = !all.full.empty()};
-  for (const ReadRecord& read : all.records) {
+Record last_before(const Job& job, SourceRef where) {
+  Record last;
+  for (const ReadRecord& read : records_of_kind(job, kKindIndex<T>).records) {
     const SourceRef there = read.where();
     if (there.unit != where.unit || !(there < where)) continue;
-    if (!last.record || last.record.where < there) last.record = read.record();
+    if (!last || last.where < there) last = read.record();
   }
   return last;
+}
+
+/// Lines of kind T may have been printed that were not kept.
+template <typename T>
+bool is_full(const Job& job) {
+  return !records_of_kind(job, kKindIndex<T>).full.empty();
 }
 
 /// A bar's title, or the line itself.
@@ -288,23 +287,21 @@ std::string title_of(const Record& record) {
 
 }  // namespace
 
-std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line) {
+FactValue rare_phase_before(const Job& job, const Evidence& line) {
   const std::string_view title = parse_header(line.text).prefix.progress_title;
-  if (is_eval_title(title)) return Phase{std::string(title), line};
+  if (is_eval_title(title)) return yes(std::string(title), {line});
 
-  const LastBefore rare = last_before<EvalProgress>(job, line.where);
-  if (!rare.record) return std::nullopt;
-  const LastBefore bar = last_before<ProgressBar>(job, line.where);
-  const LastBefore step = last_before<IterationLine>(job, line.where);
-  for (const LastBefore& training : {bar, step}) {
-    if (training.record && rare.record.where < training.record.where) {
-      return std::nullopt;
-    }
+  const Record rare = last_before<EvalProgress>(job, line.where);
+  if (!rare) return unknown();
+  for (const Record& training :
+       {last_before<ProgressBar>(job, line.where), last_before<IterationLine>(job, line.where)}) {
+    if (training && rare.where < training.where) return unknown();
   }
-  const uint64_t distance = line.where.line - rare.record.where.line;
-  const uint64_t farthest = bar.full || step.full ? kFarthestUnseen : kFarthest;
-  if (distance > farthest && !rare.full) return std::nullopt;
-  return Phase{title_of(rare.record), evidence_of(rare.record)};
+  const uint64_t distance = line.where.line - rare.where.line;
+  const bool may_be_unseen = is_full<ProgressBar>(job) || is_full<IterationLine>(job);
+  const uint64_t farthest = may_be_unseen ? kFarthestUnseen : kFarthest;
+  if (distance > farthest && !is_full<EvalProgress>(job)) return unknown();
+  return yes(title_of(rare), {evidence_of(rare)});
 }
 
 }  // namespace ncclog

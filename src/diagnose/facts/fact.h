@@ -279,14 +279,9 @@ std::optional<int64_t> nanoseconds_between(std::string_view from, std::string_vi
 //
 // Evaluation and checkpoints are where ranks do different amounts of work.
 
-/// A phase that few steps pass through.
-struct Phase {
-  std::string what;  ///< As printed: "Validation".
-  Evidence line;
-};
-
 /// Evaluation or checkpoint output shortly before `line` in the same stretch of input, or without
-/// newline in front of it, unless training output stands between. nullopt: none that is known.
-std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line);
+/// newline in front of it, unless training output stands between: "yes" with what is printed,
+/// "Validation". Unknown: there is none that is known.
+FactValue rare_phase_before(const Job& job, const Evidence& line);
 
 }  // namespace ncclog
