@@ -16,7 +16,6 @@
 #include "log/wording/other_programs.h"
 
 namespace ncclog {
-
 namespace {
 
 constexpr std::string_view kScopeNames[] = {"job",  "host",         "process",
@@ -66,6 +65,72 @@ std::string pair_name(const Job& job, const Instance& pair) {
   const int b = nth_process(job, pair.processes[1]).rank;
   if (a >= 0 && b >= 0) return fmt::format("ranks {} and {}", std::min(a, b), std::max(a, b));
   return process_name(job, pair.processes[0]) + " and " + process_name(job, pair.processes[1]);
+}
+
+constexpr double kShareThatCounts = 0.1;
+
+/// Two runs never take equally long. Only what is several times as much counts, and by so much.
+struct Unit {
+  std::string_view name;
+  double ratio;
+  double least;
+};
+
+constexpr Unit kUnits[] = {
+    {"s", 3, 3}, {"GB/s", 1.25, 0.2},  // What is lost beyond the noise between runs.
+};
+
+bool are_alike(const Quantity& a, const Quantity& b) {
+  const auto* unit = std::ranges::find(kUnits, a.unit, &Unit::name);
+  const auto [less, more] = std::minmax(a.value, b.value);
+  return more - less < unit->least || more < less * unit->ratio;
+}
+
+bool are_alike(const Shares& a, const Shares& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
+    const double apart = share_of(x.second, a) - share_of(y.second, b);
+    return x.first == y.first && std::abs(apart) <= kShareThatCounts;
+  });
+}
+
+bool are_alike(const FactValue::Set& a, const FactValue::Set& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return ncclog::are_alike(x, y); });
+}
+
+template <typename T>
+bool are_alike(const T& a, const T& b) {
+  return a == b;
+}
+
+constexpr uint64_t kFarthest = 400;  ///< Lines between the phase's output and what came of it.
+/// The same where training lines were too many to keep, so that some may stand between unseen.
+constexpr uint64_t kFarthestUnseen = 40;
+
+/// The last kept line of kind T before a place in the same stretch of input; nothing: there is none.
+template <typename T>
+Record last_before(const Job& job, SourceRef where) {
+  Record last;
+  for (const ReadRecord& read : records_of_kind(job, kKindIndex<T>).records) {
+    const SourceRef there = read.where();
+    if (there.unit != where.unit || !(there < where)) continue;
+    if (!last || last.where < there) last = read.record();
+  }
+  return last;
+}
+
+/// Lines of kind T may have been printed that were not kept.
+template <typename T>
+bool is_full(const Job& job) {
+  return !records_of_kind(job, kKindIndex<T>).full.empty();
+}
+
+/// A bar's title, or the line itself.
+std::string title_of(const Record& record) {
+  const Event event = parse_record(record);
+  const std::string_view text = trim(event.header.message);
+  const TqdmBar bar = parse_progress_bar(text);
+  return to_valid_utf8(bar.length > 0 ? bar.title : text.substr(0, 80));
 }
 
 }  // namespace
@@ -169,46 +234,6 @@ std::string fact_text(const FactValue& value) {
   return "unknown";
 }
 
-namespace {
-
-constexpr double kShareThatCounts = 0.1;
-
-/// Two runs never take equally long. Only what is several times as much counts, and by so much.
-struct Unit {
-  std::string_view name;
-  double ratio;
-  double least;
-};
-
-constexpr Unit kUnits[] = {
-    {"s", 3, 3}, {"GB/s", 1.25, 0.2},  // What is lost beyond the noise between runs.
-};
-
-bool are_alike(const Quantity& a, const Quantity& b) {
-  const auto* unit = std::ranges::find(kUnits, a.unit, &Unit::name);
-  const auto [less, more] = std::minmax(a.value, b.value);
-  return more - less < unit->least || more < less * unit->ratio;
-}
-
-bool are_alike(const Shares& a, const Shares& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
-    const double apart = share_of(x.second, a) - share_of(y.second, b);
-    return x.first == y.first && std::abs(apart) <= kShareThatCounts;
-  });
-}
-
-bool are_alike(const FactValue::Set& a, const FactValue::Set& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return ncclog::are_alike(x, y); });
-}
-
-template <typename T>
-bool are_alike(const T& a, const T& b) {
-  return a == b;
-}
-
-}  // namespace
-
 bool are_alike(const FactValue& a, const FactValue& b) {
   return std::visit(
       [](const auto& x, const auto& y) {
@@ -252,40 +277,6 @@ std::optional<int64_t> nanoseconds_between(std::string_view from, std::string_vi
   if (b.nanoseconds < a.nanoseconds) return std::nullopt;
   return b.nanoseconds - a.nanoseconds;
 }
-
-namespace {
-
-constexpr uint64_t kFarthest = 400;  ///< Lines between the phase's output and what came of it.
-/// The same where training lines were too many to keep, so that some may stand between unseen.
-constexpr uint64_t kFarthestUnseen = 40;
-
-/// The last kept line of kind T before a place in the same stretch of input; nothing: there is none.
-template <typename T>
-Record last_before(const Job& job, SourceRef where) {
-  Record last;
-  for (const ReadRecord& read : records_of_kind(job, kKindIndex<T>).records) {
-    const SourceRef there = read.where();
-    if (there.unit != where.unit || !(there < where)) continue;
-    if (!last || last.where < there) last = read.record();
-  }
-  return last;
-}
-
-/// Lines of kind T may have been printed that were not kept.
-template <typename T>
-bool is_full(const Job& job) {
-  return !records_of_kind(job, kKindIndex<T>).full.empty();
-}
-
-/// A bar's title, or the line itself.
-std::string title_of(const Record& record) {
-  const Event event = parse_record(record);
-  const std::string_view text = trim(event.header.message);
-  const TqdmBar bar = parse_progress_bar(text);
-  return to_valid_utf8(bar.length > 0 ? bar.title : text.substr(0, 80));
-}
-
-}  // namespace
 
 FactValue rare_phase_before(const Job& job, const Evidence& line) {
   const std::string_view title = parse_header(line.text).prefix.progress_title;

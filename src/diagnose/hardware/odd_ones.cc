@@ -65,70 +65,10 @@ std::vector<int> find_places(const Job& job) {
   return places;
 }
 
-}  // namespace
-
-OddOnes odd_ones(const PeerValues& values) {
-  // What more than half of them show survives when each pair of unlike ones goes.
-  std::string_view common;
-  size_t left = 0;
-  for (const auto& [peer, value] : values) {
-    if (left == 0) common = value;
-    value == common ? ++left : --left;
-  }
-  OddOnes result;
-  const auto alike =
-      static_cast<size_t>(std::ranges::count(values, common, &PeerValues::value_type::second));
-  if (!is_clear(alike, values.size())) return result;
-  result.common = common;
-  result.alike = alike;
-  for (const auto& [peer, value] : values) {
-    if (value != common) result.odd.push_back(peer);
-  }
-  std::ranges::sort(result.odd);
-  return result;
-}
-
-const std::vector<int>& host_numbers(const Job& job) { return job.answers.of<&number_hosts>(job); }
-
-const std::vector<int>& places_in_host(const Job& job) { return job.answers.of<&find_places>(job); }
-
-void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
-  const std::vector<int>& places = places_in_host(job);
-  std::erase_if(odd.odd, [&](int suspect) {
-    const int place = places[static_cast<size_t>(suspect)];
-    return place < 0 || std::ranges::none_of(values, [&](const auto& peer) {
-             return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
-                    host_of(job, peer.first) != host_of(job, suspect);
-           });
-  });
-}
-
-OddOnes odd_at_place(const Job& job, const PeerValues& values) {
-  const std::vector<int>& places = places_in_host(job);
-  std::vector<PeerValues> by_place;
-  for (const auto& peer : values) {
-    const int place = places[static_cast<size_t>(peer.first)];
-    if (place < 0) continue;
-    by_place.resize(std::max(by_place.size(), static_cast<size_t>(place) + 1));
-    by_place[static_cast<size_t>(place)].push_back(peer);
-  }
-  OddOnes result;
-  for (const PeerValues& peers : by_place) {
-    const OddOnes here = odd_ones(peers);
-    if (here.odd.empty()) continue;
-    if (result.odd.empty()) result = {{}, here.common, here.alike};
-    result.odd.insert(result.odd.end(), here.odd.begin(), here.odd.end());
-  }
-  std::ranges::sort(result.odd);
-  return result;
-}
-
 // Which few hosts or ranks are set up unlike their peers, apart from paths and topology?
 //
 //   cudaDriverVersion 12040 on 7 hosts, 12020 on gpu-c   → job.odd_driver = yes, gpu-c
 //   8 coll channels in 15 ranks, 6 in rank 5   → job.odd_channel_count, rank 5
-
-namespace {
 
 constexpr size_t kMaxShown = 6;
 
@@ -678,6 +618,62 @@ constexpr std::array kOddFacts = {
 };
 
 }  // namespace
+
+OddOnes odd_ones(const PeerValues& values) {
+  // What more than half of them show survives when each pair of unlike ones goes.
+  std::string_view common;
+  size_t left = 0;
+  for (const auto& [peer, value] : values) {
+    if (left == 0) common = value;
+    value == common ? ++left : --left;
+  }
+  OddOnes result;
+  const auto alike =
+      static_cast<size_t>(std::ranges::count(values, common, &PeerValues::value_type::second));
+  if (!is_clear(alike, values.size())) return result;
+  result.common = common;
+  result.alike = alike;
+  for (const auto& [peer, value] : values) {
+    if (value != common) result.odd.push_back(peer);
+  }
+  std::ranges::sort(result.odd);
+  return result;
+}
+
+const std::vector<int>& host_numbers(const Job& job) { return job.answers.of<&number_hosts>(job); }
+
+const std::vector<int>& places_in_host(const Job& job) { return job.answers.of<&find_places>(job); }
+
+void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
+  const std::vector<int>& places = places_in_host(job);
+  std::erase_if(odd.odd, [&](int suspect) {
+    const int place = places[static_cast<size_t>(suspect)];
+    return place < 0 || std::ranges::none_of(values, [&](const auto& peer) {
+             return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
+                    host_of(job, peer.first) != host_of(job, suspect);
+           });
+  });
+}
+
+OddOnes odd_at_place(const Job& job, const PeerValues& values) {
+  const std::vector<int>& places = places_in_host(job);
+  std::vector<PeerValues> by_place;
+  for (const auto& peer : values) {
+    const int place = places[static_cast<size_t>(peer.first)];
+    if (place < 0) continue;
+    by_place.resize(std::max(by_place.size(), static_cast<size_t>(place) + 1));
+    by_place[static_cast<size_t>(place)].push_back(peer);
+  }
+  OddOnes result;
+  for (const PeerValues& peers : by_place) {
+    const OddOnes here = odd_ones(peers);
+    if (here.odd.empty()) continue;
+    if (result.odd.empty()) result = {{}, here.common, here.alike};
+    result.odd.insert(result.odd.end(), here.odd.begin(), here.odd.end());
+  }
+  std::ranges::sort(result.odd);
+  return result;
+}
 
 std::span<const Fact> odd_facts() { return kOddFacts; }
 

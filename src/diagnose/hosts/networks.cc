@@ -36,47 +36,6 @@ std::string usable_address(const HostInterface& interface, std::string_view fami
   return {};
 }
 
-}  // namespace
-
-std::vector<HostInterface> taken_interfaces(const HostReport& report) {
-  std::vector<HostInterface> usable;
-  if (!report.interfaces) return usable;
-  const std::string_view family = setting_of(report, "NCCL_SOCKET_FAMILY");
-  for (HostInterface interface : *report.interfaces) {
-    interface.addresses = {usable_address(interface, family)};
-    if (interface.is_up && !interface.addresses.front().empty()) {
-      usable.push_back(std::move(interface));
-    }
-  }
-  const auto admitted = [&](std::string_view text) {
-    const NameFilter filter = parse_name_filter(text);
-    std::vector<HostInterface> result;
-    for (const HostInterface& each : usable) {
-      if (admits(filter, each.name)) result.push_back(each);
-    }
-    return result;
-  };
-  const std::string_view own = setting_of(report, "NCCL_SOCKET_IFNAME");
-  if (!own.empty()) return admitted(own);
-  for (const std::string_view filter : {"ib", "^docker,lo,virbr", "docker", "lo", "virbr"}) {
-    std::vector<HostInterface> result = admitted(filter);
-    if (!result.empty()) return result;
-  }
-  return {};
-}
-
-std::vector<const RdmaPort*> taken_ports(const HostReport& report) {
-  std::vector<const RdmaPort*> ports;
-  if (!report.rdma) return ports;
-  const NameFilter filter = parse_name_filter(setting_of(report, "NCCL_IB_HCA"));
-  for (const RdmaPort& port : *report.rdma) {
-    if (port.state == "ACTIVE" && admits(filter, port.device, port.port)) ports.push_back(&port);
-  }
-  return ports;
-}
-
-namespace {
-
 // Which interface does the bootstrap take?
 
 std::string words_of(const HostInterface& taken) {
@@ -339,6 +298,43 @@ constexpr std::array kHostNetworkFacts = {
 };
 
 }  // namespace
+
+std::vector<HostInterface> taken_interfaces(const HostReport& report) {
+  std::vector<HostInterface> usable;
+  if (!report.interfaces) return usable;
+  const std::string_view family = setting_of(report, "NCCL_SOCKET_FAMILY");
+  for (HostInterface interface : *report.interfaces) {
+    interface.addresses = {usable_address(interface, family)};
+    if (interface.is_up && !interface.addresses.front().empty()) {
+      usable.push_back(std::move(interface));
+    }
+  }
+  const auto admitted = [&](std::string_view text) {
+    const NameFilter filter = parse_name_filter(text);
+    std::vector<HostInterface> result;
+    for (const HostInterface& each : usable) {
+      if (admits(filter, each.name)) result.push_back(each);
+    }
+    return result;
+  };
+  const std::string_view own = setting_of(report, "NCCL_SOCKET_IFNAME");
+  if (!own.empty()) return admitted(own);
+  for (const std::string_view filter : {"ib", "^docker,lo,virbr", "docker", "lo", "virbr"}) {
+    std::vector<HostInterface> result = admitted(filter);
+    if (!result.empty()) return result;
+  }
+  return {};
+}
+
+std::vector<const RdmaPort*> taken_ports(const HostReport& report) {
+  std::vector<const RdmaPort*> ports;
+  if (!report.rdma) return ports;
+  const NameFilter filter = parse_name_filter(setting_of(report, "NCCL_IB_HCA"));
+  for (const RdmaPort& port : *report.rdma) {
+    if (port.state == "ACTIVE" && admits(filter, port.device, port.port)) ports.push_back(&port);
+  }
+  return ports;
+}
 
 std::span<const Fact> host_network_facts() { return kHostNetworkFacts; }
 

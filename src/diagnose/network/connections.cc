@@ -143,65 +143,6 @@ std::vector<Edge> find_edges(const Job& job) {
   return edges;
 }
 
-}  // namespace
-
-PathParts parse_path(std::string_view path) {
-  PathParts parts;
-  parts.text = path;
-  parts.transport = transport_of(path);
-  parts.gpudirect = path.find("/GDRDMA") != path.npos;
-  parts.multi_node = path.starts_with("P2P/MNNVL");
-  if (parts.transport == Transport::NET && path.starts_with("NET/")) {
-    parse_net(path.substr(4), parts);
-  }
-  return parts;
-}
-
-const std::vector<Edge>& edges_of(const Job& job) { return job.answers.of<&find_edges>(job); }
-
-std::vector<Instance> rank_pairs(const Job& job) {
-  std::map<std::pair<int, int>, std::set<std::string>> pairs;
-  for (const Edge& edge : edges_of(job)) {
-    if (edge.peer < 0 || edge.peer == edge.process) continue;
-    pairs[std::minmax(edge.process, edge.peer)].emplace(edge.path->text);
-  }
-  std::vector<Instance> result;
-  for (const auto& [ends, paths] : pairs) {
-    result.push_back({.scope = Scope::RankPair,
-                      .processes = {ends.first, ends.second},
-                      .paths = {paths.begin(), paths.end()}});
-  }
-  std::ranges::stable_sort(result, {}, [&](const Instance& pair) {
-    const auto [low, high] = std::minmax(nth_process(job, pair.processes[0]).rank,
-                                         nth_process(job, pair.processes[1]).rank);
-    return std::pair(static_cast<unsigned>(low), static_cast<unsigned>(high));
-  });
-  return result;
-}
-
-std::string edge_phrase(const Edge& edge) {
-  return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path->text);
-}
-
-static std::set<std::string> find_nvswitch_hosts(const Job& job) {
-  std::set<std::string> hosts;
-  for (const Process& process : job.processes) {
-    if (process.nvls == 1 && !process.host.empty()) hosts.insert(process.host);
-  }
-  for (const HostTopology& topology : job.topologies) {
-    const bool has_switch = std::ranges::any_of(
-        topology.system.nodes, [](const SystemNode& node) { return node.name.kind == "NVS"; });
-    if (has_switch && !topology.host.empty()) hosts.insert(topology.host);
-  }
-  return hosts;
-}
-
-const std::set<std::string>& nvswitch_hosts(const Job& job) {
-  return job.answers.of<&find_nvswitch_hosts>(job);
-}
-
-namespace {
-
 // Does a setting keep NCCL from using the channels that it would?
 //
 //   NCCL_MAX_NCHANNELS set by environment to 1.
@@ -640,6 +581,61 @@ constexpr std::array kConnectionFacts = {
 };
 
 }  // namespace
+
+PathParts parse_path(std::string_view path) {
+  PathParts parts;
+  parts.text = path;
+  parts.transport = transport_of(path);
+  parts.gpudirect = path.find("/GDRDMA") != path.npos;
+  parts.multi_node = path.starts_with("P2P/MNNVL");
+  if (parts.transport == Transport::NET && path.starts_with("NET/")) {
+    parse_net(path.substr(4), parts);
+  }
+  return parts;
+}
+
+const std::vector<Edge>& edges_of(const Job& job) { return job.answers.of<&find_edges>(job); }
+
+std::vector<Instance> rank_pairs(const Job& job) {
+  std::map<std::pair<int, int>, std::set<std::string>> pairs;
+  for (const Edge& edge : edges_of(job)) {
+    if (edge.peer < 0 || edge.peer == edge.process) continue;
+    pairs[std::minmax(edge.process, edge.peer)].emplace(edge.path->text);
+  }
+  std::vector<Instance> result;
+  for (const auto& [ends, paths] : pairs) {
+    result.push_back({.scope = Scope::RankPair,
+                      .processes = {ends.first, ends.second},
+                      .paths = {paths.begin(), paths.end()}});
+  }
+  std::ranges::stable_sort(result, {}, [&](const Instance& pair) {
+    const auto [low, high] = std::minmax(nth_process(job, pair.processes[0]).rank,
+                                         nth_process(job, pair.processes[1]).rank);
+    return std::pair(static_cast<unsigned>(low), static_cast<unsigned>(high));
+  });
+  return result;
+}
+
+std::string edge_phrase(const Edge& edge) {
+  return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path->text);
+}
+
+static std::set<std::string> find_nvswitch_hosts(const Job& job) {
+  std::set<std::string> hosts;
+  for (const Process& process : job.processes) {
+    if (process.nvls == 1 && !process.host.empty()) hosts.insert(process.host);
+  }
+  for (const HostTopology& topology : job.topologies) {
+    const bool has_switch = std::ranges::any_of(
+        topology.system.nodes, [](const SystemNode& node) { return node.name.kind == "NVS"; });
+    if (has_switch && !topology.host.empty()) hosts.insert(topology.host);
+  }
+  return hosts;
+}
+
+const std::set<std::string>& nvswitch_hosts(const Job& job) {
+  return job.answers.of<&find_nvswitch_hosts>(job);
+}
 
 std::span<const Fact> connection_facts() { return kConnectionFacts; }
 

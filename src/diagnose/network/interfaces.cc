@@ -23,45 +23,6 @@ constexpr std::string_view kVirtualNames[] = {"cni",       "flannel", "vxlan", "
 /// The first three bytes of libvirt's default network, 192.168.122.0/24.
 constexpr uint32_t kLibvirt = 192 << 16 | 168 << 8 | 122;
 
-}  // namespace
-
-bool is_virtual_interface(std::string_view name) {
-  return is_host_bridge(name) || starts_with_one_of(name, kVirtualNames);
-}
-
-bool is_host_bridge(std::string_view name) { return starts_with_one_of(name, kHostBridges); }
-
-bool is_infiniband_interface(std::string_view name) {
-  if (!name.starts_with("ib") || name.size() < 3) return false;
-  const std::string_view rest = name.substr(name[2] == 's' || name[2] == 'p' ? 3 : 2);
-  return !rest.empty() && is_digit(rest.front());
-}
-
-bool is_ipv6(std::string_view ip) { return ip.find(':') != std::string_view::npos; }
-
-std::string bridge_range(std::string_view ip, bool in_container) {
-  const auto address = parse_ipv4(ip);
-  if (!address) return {};
-  const uint32_t a = *address >> 24;
-  const uint32_t b = *address >> 16 & 0xFF;
-  if (*address >> 8 == kLibvirt) return "192.168.122.0/24";
-  const uint32_t c = *address >> 8 & 0xFF;
-  // Docker counts from .0.1 upwards, so 172.17.33.4 on a plain host is somebody's own network.
-  const bool docker = a == 172 && (in_container ? b >= 17 && b <= 31 : b == 17 && c == 0);
-  const bool podman = a == 10 && b == 88 && in_container;
-  return docker || podman ? fmt::format("{}.{}.0.0/16", a, b) : std::string();
-}
-
-std::string_view subnet_of(std::string_view ip) {
-  return parse_ipv4(ip) ? ip.substr(0, ip.rfind('.')) : std::string_view();
-}
-
-bool is_container_host(std::string_view host) {
-  return host.size() == 12 && std::ranges::all_of(host, is_hex_digit);
-}
-
-namespace {
-
 /// True if a list has its first device at its beginning, behind "[0]" at most: another process's
 /// words may stand in a torn one.
 bool begins_with_device(std::string_view devices, const NetDevice& first) {
@@ -134,28 +95,6 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
   });
   return lists;
 }
-
-}  // namespace
-
-const std::vector<HostAddress>& all_addresses(const Job& job) {
-  return job.answers.of<&read_addresses>(job);
-}
-
-std::span<const HostAddress> bootstrap_addresses(const Job& job) {
-  const std::span<const HostAddress> all = all_addresses(job);
-  return all.first(of_bootstrap(all));
-}
-
-std::span<const HostAddress> socket_addresses(const Job& job) {
-  const std::span<const HostAddress> all = all_addresses(job);
-  return all.subspan(of_bootstrap(all));
-}
-
-const std::vector<HcaList>& hca_lists(const Job& job) {
-  return job.answers.of<&read_hca_lists>(job);
-}
-
-namespace {
 
 // Do several RoCE NICs of one host sit in one subnet?
 //
@@ -337,24 +276,6 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
 //
 // A job whose communicators are all complete and in which no connection failed has proved that its
 // addresses are good; then none of these facts accuses them.
-
-}  // namespace
-
-/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b".
-FactValue addresses_answer(std::span<const HostAddress> addresses) {
-  AnswerParts parts;
-  std::set<std::string_view> hosts;
-  for (const HostAddress& address : addresses) {
-    parts.processes.push_back(address.process);
-    if (!hosts.insert(address.host).second) continue;
-    parts.words.push_back(fmt::format("{}:{}{}{}", address.name, address.ip,
-                                      address.host.empty() ? "" : " on ", address.host));
-    if (hosts.size() <= kMostNamed) parts.evidence.push_back(evidence_of(address.line));
-  }
-  return parts.answer(no(), ", ", kMostNamed);
-}
-
-namespace {
 
 template <typename Wanted>
 FactValue addresses_where(std::span<const HostAddress> addresses, Wanted wanted) {
@@ -736,6 +657,73 @@ constexpr std::array kInterfaceFacts = {
 };
 
 }  // namespace
+
+bool is_virtual_interface(std::string_view name) {
+  return is_host_bridge(name) || starts_with_one_of(name, kVirtualNames);
+}
+
+bool is_host_bridge(std::string_view name) { return starts_with_one_of(name, kHostBridges); }
+
+bool is_infiniband_interface(std::string_view name) {
+  if (!name.starts_with("ib") || name.size() < 3) return false;
+  const std::string_view rest = name.substr(name[2] == 's' || name[2] == 'p' ? 3 : 2);
+  return !rest.empty() && is_digit(rest.front());
+}
+
+bool is_ipv6(std::string_view ip) { return ip.find(':') != std::string_view::npos; }
+
+std::string bridge_range(std::string_view ip, bool in_container) {
+  const auto address = parse_ipv4(ip);
+  if (!address) return {};
+  const uint32_t a = *address >> 24;
+  const uint32_t b = *address >> 16 & 0xFF;
+  if (*address >> 8 == kLibvirt) return "192.168.122.0/24";
+  const uint32_t c = *address >> 8 & 0xFF;
+  // Docker counts from .0.1 upwards, so 172.17.33.4 on a plain host is somebody's own network.
+  const bool docker = a == 172 && (in_container ? b >= 17 && b <= 31 : b == 17 && c == 0);
+  const bool podman = a == 10 && b == 88 && in_container;
+  return docker || podman ? fmt::format("{}.{}.0.0/16", a, b) : std::string();
+}
+
+std::string_view subnet_of(std::string_view ip) {
+  return parse_ipv4(ip) ? ip.substr(0, ip.rfind('.')) : std::string_view();
+}
+
+bool is_container_host(std::string_view host) {
+  return host.size() == 12 && std::ranges::all_of(host, is_hex_digit);
+}
+
+const std::vector<HostAddress>& all_addresses(const Job& job) {
+  return job.answers.of<&read_addresses>(job);
+}
+
+std::span<const HostAddress> bootstrap_addresses(const Job& job) {
+  const std::span<const HostAddress> all = all_addresses(job);
+  return all.first(of_bootstrap(all));
+}
+
+std::span<const HostAddress> socket_addresses(const Job& job) {
+  const std::span<const HostAddress> all = all_addresses(job);
+  return all.subspan(of_bootstrap(all));
+}
+
+const std::vector<HcaList>& hca_lists(const Job& job) {
+  return job.answers.of<&read_hca_lists>(job);
+}
+
+/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b".
+FactValue addresses_answer(std::span<const HostAddress> addresses) {
+  AnswerParts parts;
+  std::set<std::string_view> hosts;
+  for (const HostAddress& address : addresses) {
+    parts.processes.push_back(address.process);
+    if (!hosts.insert(address.host).second) continue;
+    parts.words.push_back(fmt::format("{}:{}{}{}", address.name, address.ip,
+                                      address.host.empty() ? "" : " on ", address.host));
+    if (hosts.size() <= kMostNamed) parts.evidence.push_back(evidence_of(address.line));
+  }
+  return parts.answer(no(), ", ", kMostNamed);
+}
 
 std::span<const Fact> interface_facts() { return kInterfaceFacts; }
 

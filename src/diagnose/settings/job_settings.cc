@@ -244,55 +244,12 @@ std::vector<HostDevices> list_devices(const Job& job) {
 
 std::vector<Remark> lint_alone(const Job& job) { return lint_job(job, {}); }
 
-}  // namespace
-
-const std::vector<CommandSettings>& command_settings(const Job& job) {
-  return job.answers.of<&read_command_settings>(job);
-}
-
-const std::vector<HostDevices>& known_devices(const Job& job) {
-  return job.answers.of<&list_devices>(job);
-}
-
-std::optional<Library> library_of(const Job& job) {
-  bool is_nccl = false;
-  bool is_rccl = false;
-  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
-    (said.message.cuda.empty() ? is_rccl : is_nccl) = true;
-  });
-  if (is_nccl == is_rccl) return std::nullopt;
-  return is_rccl ? Library::Rccl : Library::Nccl;
-}
-
-std::vector<Remark> lint_job(const Job& job, LintContext context) {
-  if (context.nccl_version.empty() && job.nccl_versions.size() == 1) {
-    context.nccl_version = job.nccl_versions.front();
-  }
-  if (!context.library) context.library = library_of(job);
-  std::vector<Remark> remarks;
-  for (const CommandSettings& command : command_settings(job)) {
-    for (Remark& remark : lint(command.found.settings, context)) {
-      remark.line = command.lines[command.found.settings[remark.setting].line - 1];
-      remarks.push_back(std::move(remark));
-    }
-  }
-  lint_read(job, context, remarks);
-  judge_filters_in_use(job, remarks);
-  std::set<std::tuple<std::string, std::string, std::string>> seen;
-  std::erase_if(remarks, [&](const Remark& remark) {
-    return !seen.insert({remark.variable, remark.value, remark.message}).second;
-  });
-  return remarks;
-}
-
 // Are the settings the same everywhere?
 //
 //   rank 3: NCCL_P2P_DISABLE set by environment to 1, ranks 0-2: nothing
 //
 // NCCL prints a variable when it first uses it, so a missing line proves nothing by itself. It is
 // proof where the process has printed something that NCCL prints later.
-
-namespace {
 
 struct Reader {
   int process = -1;
@@ -588,6 +545,45 @@ constexpr std::array kSettingFacts = {
 };
 
 }  // namespace
+
+const std::vector<CommandSettings>& command_settings(const Job& job) {
+  return job.answers.of<&read_command_settings>(job);
+}
+
+const std::vector<HostDevices>& known_devices(const Job& job) {
+  return job.answers.of<&list_devices>(job);
+}
+
+std::optional<Library> library_of(const Job& job) {
+  bool is_nccl = false;
+  bool is_rccl = false;
+  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
+    (said.message.cuda.empty() ? is_rccl : is_nccl) = true;
+  });
+  if (is_nccl == is_rccl) return std::nullopt;
+  return is_rccl ? Library::Rccl : Library::Nccl;
+}
+
+std::vector<Remark> lint_job(const Job& job, LintContext context) {
+  if (context.nccl_version.empty() && job.nccl_versions.size() == 1) {
+    context.nccl_version = job.nccl_versions.front();
+  }
+  if (!context.library) context.library = library_of(job);
+  std::vector<Remark> remarks;
+  for (const CommandSettings& command : command_settings(job)) {
+    for (Remark& remark : lint(command.found.settings, context)) {
+      remark.line = command.lines[command.found.settings[remark.setting].line - 1];
+      remarks.push_back(std::move(remark));
+    }
+  }
+  lint_read(job, context, remarks);
+  judge_filters_in_use(job, remarks);
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  std::erase_if(remarks, [&](const Remark& remark) {
+    return !seen.insert({remark.variable, remark.value, remark.message}).second;
+  });
+  return remarks;
+}
 
 std::span<const Fact> setting_facts() { return kSettingFacts; }
 
