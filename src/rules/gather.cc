@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/sorting.h"
@@ -33,41 +32,26 @@ std::vector<Row> rows_of(const EachCondition& each, JobView& view) {
   return rows;
 }
 
-/// The usual text that few rows lack, and how many processes show it.
-struct Usual {
-  std::string text;
-  size_t alike = 0;
-};
-
-/// Leaves the first row of each process that is the odd one out.
-Usual keep_odd(const EachCondition& each, const Job& job, std::vector<Row>& rows) {
+/// Leaves the first row of each process that is the odd one out, and tells what the others show.
+OddOnes keep_odd(const EachCondition& each, const Job& job, std::vector<Row>& rows) {
   std::erase_if(rows, [](const Row& row) { return row.process() < 0; });
   sort_unless_sorted(rows, {}, &Row::process);
   const auto again = std::ranges::unique(rows, {}, &Row::process);
   rows.erase(again.begin(), again.end());
-  // Equal texts have equal numbers.
-  std::map<std::string, int> numbers;
   PeerValues values;
-  for (const Row& row : rows) {
-    const auto number = numbers.try_emplace(row.text(job, *each.odd), std::ssize(numbers)).first;
-    values.emplace_back(row.process(), number->second);
-  }
-  const OddOnes odd = each.at_place ? odd_at_place(job, values) : odd_ones(values);
-  Usual usual{.alike = odd.alike};
-  for (const auto& [text, number] : numbers) {
-    if (number == odd.common) usual.text = text;
-  }
+  for (const Row& row : rows) values.emplace_back(row.process(), row.text(job, *each.odd));
+  OddOnes odd = each.at_place ? odd_at_place(job, values) : odd_ones(values);
   const bool is_meant =
-      each.usual.empty() || std::ranges::find(each.usual, usual.text) != each.usual.end();
+      each.usual.empty() || std::ranges::find(each.usual, odd.common) != each.usual.end();
   std::erase_if(rows, [&](const Row& row) {
     return !is_meant || !std::ranges::binary_search(odd.odd, row.process());
   });
-  return usual;
+  return odd;
 }
 
 /// The words with the row's fields in their places; clauses of which a field is empty are left out.
 std::string words_of(const EachCondition& each, const Row& row, const Job& job,
-                     const Usual& usual) {
+                     const OddOnes& odd) {
   std::string words;
   for (const WordsClause& clause : each.words) {
     std::string text;
@@ -75,8 +59,8 @@ std::string words_of(const EachCondition& each, const Row& row, const Job& job,
     for (const MessagePart& part : clause.parts) {
       std::string piece = part.text;
       if (part.type == MessagePart::Type::Field) piece = row.text(job, part.field);
-      if (part.type == MessagePart::Type::Common) piece = usual.text;
-      if (part.type == MessagePart::Type::Alike) piece = std::to_string(usual.alike);
+      if (part.type == MessagePart::Type::Common) piece = odd.common;
+      if (part.type == MessagePart::Type::Alike) piece = std::to_string(odd.alike);
       is_whole &= !piece.empty();
       text += piece;
     }
@@ -92,8 +76,8 @@ FactValue gather(const EachCondition& each, JobView& view) {
   // Nothing is compared across runs.
   if ((each.odd || each.differ) && !is_of_one_run(job)) return no();
   std::vector<Row> rows = rows_of(each, view);
-  Usual usual;
-  if (each.odd) usual = keep_odd(each, job, rows);
+  OddOnes odd;
+  if (each.odd) odd = keep_odd(each, job, rows);
   if (each.differ) {
     std::set<std::string> texts;
     for (const Row& row : rows) texts.insert(row.text(job, *each.differ));
@@ -106,7 +90,7 @@ FactValue gather(const EachCondition& each, JobView& view) {
     if (row.process() >= 0) parts.processes.push_back(row.process());
     // A group is called by its first row, and shown by that one's line.
     if (each.by && !groups.insert(row.text(job, *each.by)).second) continue;
-    std::string words = words_of(each, row, job, usual);
+    std::string words = words_of(each, row, job, odd);
     // Of odd ones the first is called, because all of them are compared with the same others.
     const bool is_called = !each.odd || parts.words.empty();
     if (is_called && parts.said.insert(words).second) parts.words.push_back(std::move(words));

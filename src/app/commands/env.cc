@@ -278,8 +278,8 @@ CheckedSource check_job(const std::string& path, const Job& job, const LintConte
   source.format = "log";
   source.is_partial = exit_status(job) == ExitStatus::Partial;
   source.settings = settings_of(job);
-  for (JobRemark& each : lint_job(job, context)) {
-    source.remarks.push_back({std::move(each.remark), place_text(job, each.line.where)});
+  for (const Remark& remark : lint_job(job, context)) {
+    source.remarks.push_back({remark, place_text(job, remark.line.where)});
   }
   add_differences(job, source);
   return source;

@@ -208,8 +208,7 @@ const TimedOutWork* first_timeout(const Job& job) {
 
 FactValue watchdog_at_eval(const Job& job, const Instance&) {
   const TimedOutWork* timeout = first_timeout(job);
-  const auto phase = timeout == nullptr ? std::nullopt : rare_phase_before(job, timeout->line);
-  return phase ? yes(phase->what, {phase->line}) : unknown();
+  return timeout == nullptr ? unknown() : rare_phase_before(job, timeout->line);
 }
 
 /// Where to look if all but a few ranks report that a work of all of them timed out. That no line

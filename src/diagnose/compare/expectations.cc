@@ -66,7 +66,7 @@ FactValue nvls(const Job& job, const Instance&) {
 FactValue links(const Job& job, const Instance&) {
   FactValue::Set values;
   for (const HcaList& list : hca_lists(job)) {
-    for (const Hca& hca : list.hcas) {
+    for (const NetDevice& hca : list.hcas) {
       if (hca.link != "IB" && hca.link != "RoCE") continue;  // The list is cut.
       values.push_back({.value = std::string(hca.link),
                         .what = printable(fmt::format("{}/{}", hca.name, hca.link)),

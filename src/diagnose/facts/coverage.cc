@@ -7,13 +7,6 @@
 #include "base/text.h"
 
 namespace ncclog {
-
-bool has_spoken(const Job& job, Subsystem subsystem) {
-  return std::ranges::any_of(job.processes, [&](const Process& process) {
-    return process.subsystems.test(static_cast<size_t>(subsystem));
-  });
-}
-
 namespace {
 
 /// The logs leave it open; `matters` to whoever reads them, whether a rule asks or not.
@@ -351,6 +344,12 @@ std::string bytes_text(double bytes) {
 }
 
 }  // namespace
+
+bool has_spoken(const Job& job, Subsystem subsystem) {
+  return std::ranges::any_of(job.processes, [&](const Process& process) {
+    return process.subsystems.test(static_cast<size_t>(subsystem));
+  });
+}
 
 std::span<const Fact> coverage_facts() { return kQuestions; }
 

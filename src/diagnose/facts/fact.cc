@@ -16,7 +16,6 @@
 #include "log/wording/other_programs.h"
 
 namespace ncclog {
-
 namespace {
 
 constexpr std::string_view kScopeNames[] = {"job",  "host",         "process",
@@ -66,6 +65,72 @@ std::string pair_name(const Job& job, const Instance& pair) {
   const int b = nth_process(job, pair.processes[1]).rank;
   if (a >= 0 && b >= 0) return fmt::format("ranks {} and {}", std::min(a, b), std::max(a, b));
   return process_name(job, pair.processes[0]) + " and " + process_name(job, pair.processes[1]);
+}
+
+constexpr double kShareThatCounts = 0.1;
+
+/// Two runs never take equally long. Only what is several times as much counts, and by so much.
+struct Unit {
+  std::string_view name;
+  double ratio;
+  double least;
+};
+
+constexpr Unit kUnits[] = {
+    {"s", 3, 3}, {"GB/s", 1.25, 0.2},  // What is lost beyond the noise between runs.
+};
+
+bool are_alike(const Quantity& a, const Quantity& b) {
+  const auto* unit = std::ranges::find(kUnits, a.unit, &Unit::name);
+  const auto [less, more] = std::minmax(a.value, b.value);
+  return more - less < unit->least || more < less * unit->ratio;
+}
+
+bool are_alike(const Shares& a, const Shares& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
+    const double apart = share_of(x.second, a) - share_of(y.second, b);
+    return x.first == y.first && std::abs(apart) <= kShareThatCounts;
+  });
+}
+
+bool are_alike(const FactValue::Set& a, const FactValue::Set& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return ncclog::are_alike(x, y); });
+}
+
+template <typename T>
+bool are_alike(const T& a, const T& b) {
+  return a == b;
+}
+
+constexpr uint64_t kFarthest = 400;  ///< Lines between the phase's output and what came of it.
+/// The same where training lines were too many to keep, so that some may stand between unseen.
+constexpr uint64_t kFarthestUnseen = 40;
+
+/// The last kept line of kind T before a place in the same stretch of input; nothing: there is none.
+template <typename T>
+Record last_before(const Job& job, SourceRef where) {
+  Record last;
+  for (const ReadRecord& read : records_of_kind(job, kKindIndex<T>).records) {
+    const SourceRef there = read.where();
+    if (there.unit != where.unit || !(there < where)) continue;
+    if (!last || last.where < there) last = read.record();
+  }
+  return last;
+}
+
+/// Lines of kind T may have been printed that were not kept.
+template <typename T>
+bool is_full(const Job& job) {
+  return !records_of_kind(job, kKindIndex<T>).full.empty();
+}
+
+/// A bar's title, or the line itself.
+std::string title_of(const Record& record) {
+  const Event event = parse_record(record);
+  const std::string_view text = trim(event.header.message);
+  const TqdmBar bar = parse_progress_bar(text);
+  return to_valid_utf8(bar.length > 0 ? bar.title : text.substr(0, 80));
 }
 
 }  // namespace
@@ -128,6 +193,10 @@ void AnswerParts::add(std::string word, Evidence line, int process) {
   if (process >= 0) processes.push_back(process);
 }
 
+void AnswerParts::add_new(std::string word, Evidence line) {
+  if (!said.contains(word)) add(std::move(word), std::move(line));
+}
+
 FactValue AnswerParts::answer(FactValue otherwise, std::string_view separator, size_t most) {
   if (words.empty()) return otherwise;
   sort_and_drop_repeats(processes);
@@ -138,13 +207,12 @@ std::span<const Fact> all_facts() {
   static const std::vector<Fact> facts = [] {
     std::vector<Fact> all;
     for (const std::span<const Fact> table :
-         {job_facts(),          first_end_facts(),  stop_facts(),         outcome_facts(),
-          error_facts(),        interface_facts(),  connection_facts(),   setting_facts(),
-          host_facts(),         pci_facts(),        odd_facts(),          hang_facts(),
-          mismatch_facts(),     early_end_facts(),  init_facts(),         recorder_facts(),
-          watchdog_facts(),     ras_facts(),        perf_facts(),         late_facts(),
-          transfer_facts(),     host_limit_facts(), host_network_facts(), host_device_facts(),
-          compared_host_facts()}) {
+         {job_facts(),      first_end_facts(), stop_facts(),         outcome_facts(),
+          error_facts(),    interface_facts(), connection_facts(),   setting_facts(),
+          host_facts(),     pci_facts(),       odd_facts(),          hang_facts(),
+          mismatch_facts(), early_end_facts(), init_facts(),         recorder_facts(),
+          watchdog_facts(), ras_facts(),       perf_facts(),         late_facts(),
+          transfer_facts(), report_facts(),    host_network_facts(), compared_host_facts()}) {
       all.insert(all.end(), table.begin(), table.end());
     }
     std::ranges::sort(all, {}, &Fact::name);
@@ -165,46 +233,6 @@ std::string fact_text(const FactValue& value) {
   if (const std::string* text = std::get_if<std::string>(&value.value)) return *text;
   return "unknown";
 }
-
-namespace {
-
-constexpr double kShareThatCounts = 0.1;
-
-/// Two runs never take equally long. Only what is several times as much counts, and by so much.
-struct Unit {
-  std::string_view name;
-  double ratio;
-  double least;
-};
-
-constexpr Unit kUnits[] = {
-    {"s", 3, 3}, {"GB/s", 1.25, 0.2},  // What is lost beyond the noise between runs.
-};
-
-bool are_alike(const Quantity& a, const Quantity& b) {
-  const auto* unit = std::ranges::find(kUnits, a.unit, &Unit::name);
-  const auto [less, more] = std::minmax(a.value, b.value);
-  return more - less < unit->least || more < less * unit->ratio;
-}
-
-bool are_alike(const Shares& a, const Shares& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
-    const double apart = share_of(x.second, a) - share_of(y.second, b);
-    return x.first == y.first && std::abs(apart) <= kShareThatCounts;
-  });
-}
-
-bool are_alike(const FactValue::Set& a, const FactValue::Set& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return ncclog::are_alike(x, y); });
-}
-
-template <typename T>
-bool are_alike(const T& a, const T& b) {
-  return a == b;
-}
-
-}  // namespace
 
 bool are_alike(const FactValue& a, const FactValue& b) {
   return std::visit(
@@ -250,57 +278,21 @@ std::optional<int64_t> nanoseconds_between(std::string_view from, std::string_vi
   return b.nanoseconds - a.nanoseconds;
 }
 
-namespace {
-
-constexpr uint64_t kFarthest = 400;  ///< Lines between the phase's output and what came of it.
-/// The same where training lines were too many to keep, so that some may stand between unseen.
-constexpr uint64_t kFarthestUnseen = 40;
-
-/// The last kept line of one kind before a place in the same stretch of input.
-struct LastBefore {
-  Record record;
-  bool full = false;  ///< Later lines of the kind may exist that were not kept.
-};
-
-template <typename T>
-LastBefore last_before(const Job& job, SourceRef where) {
-  const RecordsOf& all = records_of_kind(job, kKindIndex<T>);
-  LastBefore last{.full = !all.full.empty()};
-  for (const ReadRecord& read : all.records) {
-    const SourceRef there = read.where();
-    if (there.unit != where.unit || !(there < where)) continue;
-    if (!last.record || last.record.where < there) last.record = read.record();
-  }
-  return last;
-}
-
-/// A bar's title, or the line itself.
-std::string title_of(const Record& record) {
-  const Event event = parse_record(record);
-  const std::string_view text = trim(event.header.message);
-  const TqdmBar bar = parse_progress_bar(text);
-  return to_valid_utf8(bar.length > 0 ? bar.title : text.substr(0, 80));
-}
-
-}  // namespace
-
-std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line) {
+FactValue rare_phase_before(const Job& job, const Evidence& line) {
   const std::string_view title = parse_header(line.text).prefix.progress_title;
-  if (is_eval_title(title)) return Phase{std::string(title), line};
+  if (is_eval_title(title)) return yes(std::string(title), {line});
 
-  const LastBefore rare = last_before<EvalProgress>(job, line.where);
-  if (!rare.record) return std::nullopt;
-  const LastBefore bar = last_before<ProgressBar>(job, line.where);
-  const LastBefore step = last_before<IterationLine>(job, line.where);
-  for (const LastBefore& training : {bar, step}) {
-    if (training.record && rare.record.where < training.record.where) {
-      return std::nullopt;
-    }
+  const Record rare = last_before<EvalProgress>(job, line.where);
+  if (!rare) return unknown();
+  for (const Record& training :
+       {last_before<ProgressBar>(job, line.where), last_before<IterationLine>(job, line.where)}) {
+    if (training && rare.where < training.where) return unknown();
   }
-  const uint64_t distance = line.where.line - rare.record.where.line;
-  const uint64_t farthest = bar.full || step.full ? kFarthestUnseen : kFarthest;
-  if (distance > farthest && !rare.full) return std::nullopt;
-  return Phase{title_of(rare.record), evidence_of(rare.record)};
+  const uint64_t distance = line.where.line - rare.where.line;
+  const bool may_be_unseen = is_full<ProgressBar>(job) || is_full<IterationLine>(job);
+  const uint64_t farthest = may_be_unseen ? kFarthestUnseen : kFarthest;
+  if (distance > farthest && !is_full<EvalProgress>(job)) return unknown();
+  return yes(title_of(rare), {evidence_of(rare)});
 }
 
 }  // namespace ncclog

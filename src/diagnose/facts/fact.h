@@ -181,9 +181,8 @@ std::span<const Fact> setting_facts();        ///< diagnose/settings/job_setting
 std::span<const Fact> host_facts();           ///< diagnose/hardware/host_facts.cc
 std::span<const Fact> pci_facts();            ///< diagnose/hardware/pci_links.cc
 std::span<const Fact> odd_facts();            ///< diagnose/hardware/odd_ones.cc
-std::span<const Fact> host_limit_facts();     ///< diagnose/hosts/limits.cc
+std::span<const Fact> report_facts();         ///< diagnose/hosts/report_facts.cc
 std::span<const Fact> host_network_facts();   ///< diagnose/hosts/networks.cc
-std::span<const Fact> host_device_facts();    ///< diagnose/hosts/devices.cc
 std::span<const Fact> compared_host_facts();  ///< diagnose/hosts/compare_hosts.cc
 std::span<const Fact> hang_facts();           ///< diagnose/calls/hang_facts.cc
 std::span<const Fact> mismatch_facts();       ///< diagnose/calls/mismatch_facts.cc
@@ -248,6 +247,9 @@ struct AnswerParts {
   /// One thing more: its words, if they are new, a line that shows it, and who is guilty of it.
   void add(std::string word, Evidence line, int process = -1);
 
+  /// The same where its words are new; else nothing.
+  void add_new(std::string word, Evidence line);
+
   /// "yes" with the words of all, at most `most` of them in full; `otherwise` where there are none.
   FactValue answer(FactValue otherwise, std::string_view separator = "; ", size_t most = SIZE_MAX);
 };
@@ -277,14 +279,9 @@ std::optional<int64_t> nanoseconds_between(std::string_view from, std::string_vi
 //
 // Evaluation and checkpoints are where ranks do different amounts of work.
 
-/// A phase that few steps pass through.
-struct Phase {
-  std::string what;  ///< As printed: "Validation".
-  Evidence line;
-};
-
 /// Evaluation or checkpoint output shortly before `line` in the same stretch of input, or without
-/// newline in front of it, unless training output stands between. nullopt: none that is known.
-std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line);
+/// newline in front of it, unless training output stands between: "yes" with what is printed,
+/// "Validation". Unknown: there is none that is known.
+FactValue rare_phase_before(const Job& job, const Evidence& line);
 
 }  // namespace ncclog

@@ -11,52 +11,6 @@
 #include "model/derive/runs.h"
 
 namespace ncclog {
-
-std::vector<int> version_parts(std::string_view version) {
-  constexpr size_t kMaxDigits = 6;
-  std::vector<int> parts;
-  for (const std::string_view part : split(version, '.')) {
-    const size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
-    const auto number = parse_int(part.substr(0, digits));
-    if (!number || digits > kMaxDigits) break;
-    parts.push_back(static_cast<int>(*number));
-    if (digits < part.size()) break;
-  }
-  return parts;
-}
-
-int compare_releases(std::string_view a, std::string_view b) {
-  std::vector<int> left = version_parts(a);
-  std::vector<int> right = version_parts(b);
-  const size_t parts = std::max(left.size(), right.size());
-  left.resize(parts);
-  right.resize(parts);
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
-std::string cuda_release(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
-
-bool is_release(std::string_view text) {
-  constexpr size_t kMostParts = 4;
-  const auto parts = split(text, '.');
-  return parts.size() >= 2 && parts.size() <= kMostParts &&
-         std::ranges::all_of(parts, [](std::string_view part) {
-           return !part.empty() && part.size() <= 4 && std::ranges::all_of(part, is_digit);
-         });
-}
-
-std::vector<std::string> driver_versions(const Job& job) {
-  std::set<int> found;
-  for_each_said<CudaDriverVersion>(job, [&](const Said<CudaDriverVersion>& said) {
-    if (said.message.version > 0) found.insert(said.message.version);
-  });
-  std::vector<std::string> versions;
-  for (const int version : found) versions.push_back(cuda_release(version));
-  return versions;
-}
-
 namespace {
 
 void take_earlier(const Record& record, std::optional<Evidence>& first) {
@@ -66,30 +20,12 @@ void take_earlier(const Record& record, std::optional<Evidence>& first) {
 constexpr std::string_view kGraphVariables[] = {"NCCL_GRAPH_MIXING_SUPPORT", "NCCL_GRAPH_REGISTER",
                                                 "NCCL_GRAPH_STREAM_ORDERING"};
 
-}  // namespace
-
-std::optional<Evidence> cuda_graph_evidence(const Job& job) {
-  std::optional<Evidence> first;
-  for_each_said<CallsCaptured, GraphUsageViolated, GraphCaptureFailed, ModelCaptured>(
-      job, [&](const auto& said) { take_earlier(said.record(), first); });
-  for_each_said<NcclTestsConfig>(job, [&](const Said<NcclTestsConfig>& said) {
-    if (said.message.graph > 0) take_earlier(said.record(), first);
-  });
-  if (first) return first;
-  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    if (equals_one_of(said.message.name, kGraphVariables)) take_earlier(said.record(), first);
-  });
-  return first;
-}
-
 // Are these the logs of one run?
 //
 //   job.several_runs       = yes, "run 1: 4 ranks in a.log and 3 more files; run 2: 4 ranks in …"
 //   job.pids_started_twice = yes, "pid 77 on worker-0"
 //
 // What is certain is found in what was read (model/derive/runs.h); here it gets its words.
-
-namespace {
 
 /// By path, the first and last line of one run in the file.
 using Files = std::map<std::string, std::pair<uint64_t, uint64_t>>;
@@ -211,28 +147,12 @@ FactValue several_runs(const Job& job, const Instance&) {
   return parts.answer(no());
 }
 
-}  // namespace
-
-std::vector<int> processes_of_other_runs(const Job& job, int process) {
-  if (job.runs < 2) return {};
-  const std::vector<Run>& runs = job.answers.of<&find_runs>(job);
-  const auto own = std::ranges::find_if(
-      runs, [&](const Run& run) { return std::ranges::binary_search(run.processes, process); });
-  std::vector<int> others;
-  for (auto run = runs.begin(); own != runs.end() && run != runs.end(); ++run) {
-    if (run != own) others.insert(others.end(), run->processes.begin(), run->processes.end());
-  }
-  return others;
-}
-
 // How large is the job, how far did it come, and does one NCCL run in it?
 //
 //   job.nranks = 8   communicator.host_count = 2   job.mixed_nccl_versions = yes, "…"
 //
 // Sizes come from what NCCL prints about its communicators; where nothing is printed the answer is
 // unknown, never zero.
-
-namespace {
 
 FactValue host_count(const Job& job, const Instance&) {
   return job.nhosts > 0 ? number(job.nhosts) : unknown();
@@ -399,6 +319,77 @@ constexpr std::array kJobFacts = {
 };
 
 }  // namespace
+
+std::vector<int> version_parts(std::string_view version) {
+  constexpr size_t kMaxDigits = 6;
+  std::vector<int> parts;
+  for (const std::string_view part : split(version, '.')) {
+    const size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
+    const auto number = parse_int(part.substr(0, digits));
+    if (!number || digits > kMaxDigits) break;
+    parts.push_back(static_cast<int>(*number));
+    if (digits < part.size()) break;
+  }
+  return parts;
+}
+
+int compare_releases(std::string_view a, std::string_view b) {
+  std::vector<int> left = version_parts(a);
+  std::vector<int> right = version_parts(b);
+  const size_t parts = std::max(left.size(), right.size());
+  left.resize(parts);
+  right.resize(parts);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+std::string cuda_release(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+bool is_release(std::string_view text) {
+  constexpr size_t kMostParts = 4;
+  const auto parts = split(text, '.');
+  return parts.size() >= 2 && parts.size() <= kMostParts &&
+         std::ranges::all_of(parts, [](std::string_view part) {
+           return !part.empty() && part.size() <= 4 && std::ranges::all_of(part, is_digit);
+         });
+}
+
+std::vector<std::string> driver_versions(const Job& job) {
+  std::set<int> found;
+  for_each_said<CudaDriverVersion>(job, [&](const Said<CudaDriverVersion>& said) {
+    if (said.message.version > 0) found.insert(said.message.version);
+  });
+  std::vector<std::string> versions;
+  for (const int version : found) versions.push_back(cuda_release(version));
+  return versions;
+}
+
+std::optional<Evidence> cuda_graph_evidence(const Job& job) {
+  std::optional<Evidence> first;
+  for_each_said<CallsCaptured, GraphUsageViolated, GraphCaptureFailed, ModelCaptured>(
+      job, [&](const auto& said) { take_earlier(said.record(), first); });
+  for_each_said<NcclTestsConfig>(job, [&](const Said<NcclTestsConfig>& said) {
+    if (said.message.graph > 0) take_earlier(said.record(), first);
+  });
+  if (first) return first;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    if (equals_one_of(said.message.name, kGraphVariables)) take_earlier(said.record(), first);
+  });
+  return first;
+}
+
+std::vector<int> processes_of_other_runs(const Job& job, int process) {
+  if (job.runs < 2) return {};
+  const std::vector<Run>& runs = job.answers.of<&find_runs>(job);
+  const auto own = std::ranges::find_if(
+      runs, [&](const Run& run) { return std::ranges::binary_search(run.processes, process); });
+  std::vector<int> others;
+  for (auto run = runs.begin(); own != runs.end() && run != runs.end(); ++run) {
+    if (run != own) others.insert(others.end(), run->processes.begin(), run->processes.end());
+  }
+  return others;
+}
 
 SourceRef first_complete(const Job& job, const Process& process) {
   SourceRef first;

@@ -65,121 +65,17 @@ std::vector<int> find_places(const Job& job) {
   return places;
 }
 
-}  // namespace
-
-OddOnes odd_ones(const PeerValues& values) {
-  // What more than half of them show survives when each pair of unlike ones goes.
-  int common = -1;
-  size_t left = 0;
-  for (const auto& [peer, value] : values) {
-    if (left == 0) common = value;
-    value == common ? ++left : --left;
-  }
-  OddOnes result;
-  const auto alike = static_cast<size_t>(
-      std::ranges::count(values, common, [](const auto& peer) { return peer.second; }));
-  if (!is_clear(alike, values.size())) return result;
-  result.common = common;
-  result.alike = alike;
-  for (const auto& [peer, value] : values) {
-    if (value != common) result.odd.push_back(peer);
-  }
-  std::ranges::sort(result.odd);
-  return result;
-}
-
-const std::vector<int>& host_numbers(const Job& job) { return job.answers.of<&number_hosts>(job); }
-
-const std::vector<int>& places_in_host(const Job& job) { return job.answers.of<&find_places>(job); }
-
-void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
-  const std::vector<int>& places = places_in_host(job);
-  std::erase_if(odd.odd, [&](int suspect) {
-    const int place = places[static_cast<size_t>(suspect)];
-    return place < 0 || std::ranges::none_of(values, [&](const auto& peer) {
-             return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
-                    host_of(job, peer.first) != host_of(job, suspect);
-           });
-  });
-}
-
-OddOnes odd_at_place(const Job& job, const PeerValues& values) {
-  const std::vector<int>& places = places_in_host(job);
-  std::vector<PeerValues> by_place;
-  for (const auto& peer : values) {
-    const int place = places[static_cast<size_t>(peer.first)];
-    if (place < 0) continue;
-    by_place.resize(std::max(by_place.size(), static_cast<size_t>(place) + 1));
-    by_place[static_cast<size_t>(place)].push_back(peer);
-  }
-  OddOnes result;
-  for (const PeerValues& peers : by_place) {
-    const OddOnes here = odd_ones(peers);
-    if (here.odd.empty()) continue;
-    if (result.odd.empty()) result = {{}, here.common, here.alike};
-    result.odd.insert(result.odd.end(), here.odd.begin(), here.odd.end());
-  }
-  std::ranges::sort(result.odd);
-  return result;
-}
-
 // Which few hosts or ranks are set up unlike their peers, apart from paths and topology?
 //
 //   cudaDriverVersion 12040 on 7 hosts, 12020 on gpu-c   → job.odd_driver = yes, gpu-c
 //   8 coll channels in 15 ranks, 6 in rank 5   → job.odd_channel_count, rank 5
 
-namespace {
-
 constexpr size_t kMaxShown = 6;
 
-/// Numbers for texts, by first appearance.
-class TextNumbers {
- public:
-  int of(std::string_view text) {
-    const auto known = numbers_.find(text);
-    if (known != numbers_.end()) return known->second;
-    texts_.emplace_back(text);
-    return numbers_.emplace(text, static_cast<int>(texts_.size()) - 1).first->second;
-  }
-  const std::string& text(int number) const { return texts_[static_cast<size_t>(number)]; }
-
- private:
-  std::map<std::string, int, std::less<>> numbers_;
-  std::vector<std::string> texts_;
-};
-
-int value_of(const PeerValues& values, int peer) {
-  return std::ranges::find(values, peer, &PeerValues::value_type::first)->second;
-}
-
-/// What the first line of kind T of each process says, as a number of `number_of`.
-template <typename T, typename NumberOf>
-PeerValues values_said(const Job& job, NumberOf number_of) {
-  PeerValues values;
-  for_each_said<T>(job, [&](const Said<T>& said) {
-    if (!values.empty() && values.back().first == said.process) return;
-    values.emplace_back(said.process, number_of(said.message));
-  });
-  return values;
-}
-
-/// "CUDA 12.2, 7 others CUDA 12.4", with the words that `words_of` has for numbers, and the first
-/// lines of kind T.
-template <typename T, typename WordsOf>
-FactValue odd_answer(const Job& job, const PeerValues& values, OddOnes odd, WordsOf words_of) {
-  if (values.empty()) return unknown();
-  if (odd.odd.empty()) return no();
-  FactValue value = yes(fmt::format("{}, {} others {}", words_of(value_of(values, odd.odd.front())),
-                                    odd.alike, words_of(odd.common)));
-  int last = -1;
-  for_each_said<T>(job, [&](const Said<T>& said) {
-    const bool is_shown = value.evidence.size() == kMaxShown || said.process == last;
-    if (is_shown || !std::ranges::binary_search(odd.odd, said.process)) return;
-    value.evidence.push_back(evidence_of(said.record()));
-    last = said.process;
-  });
-  value.processes = std::move(odd.odd);
-  return value;
+/// "6 channels, 15 others 8": what the first odd one shows, and the others.
+std::string odd_phrase(const PeerValues& values, const OddOnes& odd, std::string_view what = {}) {
+  const auto first = std::ranges::find(values, odd.odd.front(), &PeerValues::value_type::first);
+  return fmt::format("{}{}, {} others {}", first->second, what, odd.alike, odd.common);
 }
 
 /// One value for each host, under the number of its first process; none for those of several.
@@ -200,48 +96,50 @@ PeerValues by_host(const Job& job, const PeerValues& values) {
 }
 
 FactValue odd_driver(const Job& job, const Instance&) {
-  constexpr int kPatch = 10;  // The last digit is of no release.
-  const PeerValues values = values_said<CudaDriverVersion>(
-      job, [](const auto& said) { return std::max(said.version, 0) / kPatch; });
-  OddOnes odd = odd_ones(by_host(job, values));
+  PeerValues values;  // Of the first line of each process.
+  std::vector<Record> lines;
+  for_each_said<CudaDriverVersion>(job, [&](const Said<CudaDriverVersion>& said) {
+    if (!values.empty() && values.back().first == said.process) return;
+    values.emplace_back(said.process, "CUDA " + cuda_release(std::max(said.message.version, 0)));
+    lines.push_back(said.record());
+  });
+  if (values.empty()) return unknown();
+  const OddOnes odd = odd_ones(by_host(job, values));
+  if (odd.odd.empty()) return no();
   // The first processes stand for all of their hosts.
   std::set<int> hosts;
   for (const int first : odd.odd) hosts.insert(host_of(job, first));
-  odd.odd.clear();
-  for (const auto& [process, value] : values) {
-    if (hosts.contains(host_of(job, process))) odd.odd.push_back(process);
+  FactValue value = yes(odd_phrase(values, odd));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!hosts.contains(host_of(job, values[i].first))) continue;
+    value.processes.push_back(values[i].first);
+    if (value.evidence.size() < kMaxShown) value.evidence.push_back(evidence_of(lines[i]));
   }
-  return odd_answer<CudaDriverVersion>(job, values, std::move(odd), [](int value) {
-    return "CUDA " + cuda_release(value * kPatch);
-  });
+  return value;
 }
 
 /// The channels for collectives that each rank of a communicator counted.
 FactValue odd_channel_count(const Job& job, const Instance&) {
   bool known = false;
   for (const Communicator& comm : job.communicators) {
-    PeerValues values;
+    std::map<int, std::string> channels;  // A process that has several of the ranks counts once.
     for (const CommRank& rank : comm.ranks) {
       const InitSection* section = rank.process < 0 ? nullptr : init_section(job, rank);
       if (section == nullptr || section->channels.coll < 0) continue;
-      values.emplace_back(rank.process, section->channels.coll);
+      channels[rank.process] = std::to_string(section->channels.coll);
     }
-    // A process that has several of the ranks counts once.
-    std::ranges::stable_sort(values, std::ranges::greater(), &PeerValues::value_type::first);
-    std::ranges::reverse(values);
-    const auto again = std::ranges::unique(values, {}, &PeerValues::value_type::first);
-    values.erase(again.begin(), again.end());
+    const PeerValues values(channels.begin(), channels.end());
     known |= !values.empty();
     OddOnes odd = odd_ones(values);
     if (odd.odd.empty()) continue;
-    std::string what = fmt::format("{} channels, {} others {}", value_of(values, odd.odd.front()),
-                                   odd.alike, odd.common);
     std::vector<Evidence> lines;
     for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
       const bool named = std::ranges::binary_search(odd.odd, said.process);
-      if (named && said.message.coll != odd.common) lines.push_back(evidence_of(said.record()));
+      if (named && std::to_string(said.message.coll) != odd.common) {
+        lines.push_back(evidence_of(said.record()));
+      }
     });
-    return yes(std::move(what), std::move(lines), std::move(odd.odd));
+    return yes(odd_phrase(values, odd, " channels"), std::move(lines), std::move(odd.odd));
   }
   return known ? no() : unknown();
 }
@@ -290,7 +188,7 @@ FactValue odd_test_run(const Job& job, const Instance&) {
 /// "rank 3 -> rank 4 via NET/IB/0, while 15 others …": names the first of the edges that `wanted`
 /// picks, with some lines of each odd one in turn; no where nobody is odd.
 template <typename Wanted>
-FactValue odd_edges(const std::vector<Edge>& edges, OddOnes odd, Wanted wanted,
+FactValue odd_edges(const std::vector<Edge>& edges, const OddOnes& odd, Wanted wanted,
                     std::string_view others) {
   if (odd.odd.empty()) return no();
   std::map<int, size_t> taken;
@@ -303,8 +201,7 @@ FactValue odd_edges(const std::vector<Edge>& edges, OddOnes odd, Wanted wanted,
     if (lines.empty()) first = edge_phrase(edge);
     lines.push_back({edge.where, {}});
   }
-  return yes(fmt::format("{}, while {} {}", first, odd.alike, others), std::move(lines),
-             std::move(odd.odd));
+  return yes(fmt::format("{}, while {} {}", first, odd.alike, others), std::move(lines), odd.odd);
 }
 
 bool is_net_between_hosts(const Edge& edge) {
@@ -317,24 +214,22 @@ FactValue odd_network(const Job& job, const Instance&) {
   for (const Edge& edge : edges) {
     if (is_net_between_hosts(edge)) networks[edge.process].emplace(edge.path->network);
   }
-  TextNumbers names;
   PeerValues values;
   for (const auto& [process, own] : networks) {
-    values.emplace_back(process, names.of(fmt::format("{}", fmt::join(own, "+"))));
+    values.emplace_back(process, fmt::format("{}", fmt::join(own, "+")));
   }
   if (values.empty()) return unknown();
-  OddOnes odd = odd_ones(values);
-  if (odd.odd.empty()) return no();
-  const std::string& common = names.text(odd.common);
+  const OddOnes odd = odd_ones(values);
   const auto differs = [&](const Edge& edge) {
-    return is_net_between_hosts(edge) && edge.path->network != common;
+    return is_net_between_hosts(edge) && edge.path->network != odd.common;
   };
-  const std::string others = "others use NET/" + common;
-  return odd_edges(edges, std::move(odd), differs, others);
+  return odd_edges(edges, odd, differs, "others use NET/" + odd.common);
 }
 
-/// By process, for one direction: 1 with GPU Direct RDMA, 0 without. Those that do both are none of either, and one channel alone may
-/// be a cut line.
+constexpr std::string_view kWithGpuDirect = "with GPU Direct RDMA";
+
+/// By process, for one direction: with GPU Direct RDMA, or without. Those that do both are none of
+/// either, and one channel alone may be a cut line.
 PeerValues gpudirect_values(const std::vector<Edge>& edges, bool sends) {
   std::map<int, std::array<int, 2>> channels;  // Without GPU Direct RDMA, and with it.
   for (const Edge& edge : edges) {
@@ -345,8 +240,8 @@ PeerValues gpudirect_values(const std::vector<Edge>& edges, bool sends) {
   PeerValues values;
   for (const auto& [process, used] : channels) {
     const auto [without, with] = used;
-    if (with > 0 && without == 0) values.emplace_back(process, 1);
-    if (with == 0 && without > 1) values.emplace_back(process, 0);
+    if (with > 0 && without == 0) values.emplace_back(process, kWithGpuDirect);
+    if (with == 0 && without > 1) values.emplace_back(process, "without");
   }
   return values;
 }
@@ -358,15 +253,14 @@ FactValue odd_gpudirect(const Job& job, const Instance&) {
     const PeerValues values = gpudirect_values(edges, sends);
     known |= !values.empty();
     OddOnes odd = odd_ones(values);
-    if (odd.common != 1) continue;
+    if (odd.common != kWithGpuDirect) continue;
     excuse_places(job, values, odd);
     if (odd.odd.empty()) continue;
     const auto in_direction = [&](const Edge& edge) {
       return is_net_between_hosts(edge) && edge.sends == sends;
     };
-    return odd_edges(
-        edges, std::move(odd), in_direction,
-        sends ? "others send with GPU Direct RDMA" : "others receive with GPU Direct RDMA");
+    return odd_edges(edges, odd, in_direction,
+                     fmt::format("others {} {}", sends ? "send" : "receive", odd.common));
   }
   return known ? no() : unknown();
 }
@@ -387,17 +281,13 @@ struct Measured {
 template <typename InHost>
 std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost in_host) {
   constexpr double kClearly = 0.8;
-  TextNumbers texts;  // What is alike when it is printed is alike.
-  std::map<double, int> numbers;
-  PeerValues values;  // Peers are indices into `all`.
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto [number, is_new] = numbers.try_emplace(all[i].value);
-    if (is_new) number->second = texts.of(fmt::format("{:.1f}", all[i].value));
-    values.emplace_back(static_cast<int>(i), number->second);
-  }
   std::vector<const Measured*> less;
-  const auto is_other = [&](const auto& peer) { return peer.second != values.front().second; };
-  if (std::ranges::none_of(values, is_other)) return less;
+  const auto is_other = [&](const Measured& one) { return one.value != all.front().value; };
+  if (std::ranges::none_of(all, is_other)) return less;
+  PeerValues values;  // Peers are indices into `all`. What is alike when it is printed is alike.
+  for (size_t i = 0; i < all.size(); ++i) {
+    values.emplace_back(static_cast<int>(i), fmt::format("{:.1f}", all[i].value));
+  }
   const auto for_each_group = [&](auto group_of, auto use) {
     const auto group = [&](const auto& peer) {
       return group_of(all[static_cast<size_t>(peer.first)]);
@@ -412,7 +302,7 @@ std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost 
   };
   const auto add = [&](const PeerValues& group, auto counts) {
     const OddOnes odd = odd_ones(group);
-    const double common = odd.odd.empty() ? 0 : parse_decimal(texts.text(odd.common)).value_or(0);
+    const double common = parse_decimal(odd.common).value_or(0);
     for (const int i : odd.odd) {
       const Measured& one = all[static_cast<size_t>(i)];
       if (one.value < kClearly * common && counts(one)) less.push_back(&one);
@@ -424,11 +314,11 @@ std::vector<const Measured*> with_less(const std::vector<Measured>& all, InHost 
   for_each_group([](const Measured& one) { return one.place; },
                  [&](const PeerValues& group) {
                    add(group, [](const Measured&) { return true; });
-                   std::map<int, size_t> counts;
-                   for (const auto& [i, number] : group) ++counts[number];
-                   for (const auto& [i, number] : group) {
+                   std::map<std::string_view, size_t> counts;
+                   for (const auto& [i, value] : group) ++counts[value];
+                   for (const auto& [i, value] : group) {
                      is_usual[static_cast<size_t>(i)] =
-                         group.size() >= kHosts && is_majority(counts[number], group.size());
+                         group.size() >= kHosts && is_majority(counts[value], group.size());
                    }
                  });
   for_each_group([](const Measured& one) { return one.host; },
@@ -494,12 +384,12 @@ FactValue odd_nic(const Job& job, const Instance&) {
   PeerValues values;
   for (const auto& [process, numbers] : devices) {
     // Which of several NICs a rank uses depends on its place in the trees.
-    if (numbers.size() == 1) values.emplace_back(process, *numbers.begin());
+    if (numbers.size() == 1) values.emplace_back(process, std::to_string(*numbers.begin()));
   }
   if (values.empty()) return unknown();
-  OddOnes odd = odd_at_place(job, values);
-  const std::string others = fmt::format("at the same place of other hosts use NIC {}", odd.common);
-  return odd_edges(edges, std::move(odd), is_net_between_hosts, others);
+  const OddOnes odd = odd_at_place(job, values);
+  return odd_edges(edges, odd, is_net_between_hosts,
+                   "at the same place of other hosts use NIC " + odd.common);
 }
 
 // Which GPU, or which host, is built or linked unlike the others?
@@ -664,13 +554,12 @@ FactValue odd_search(const Job& job, const Instance&) {
   for (const Communicator& comm : job.communicators) {
     const auto hosts = rings_by_host(job, comm);
     std::map<int, const HostRings*> peers;  // By their first process.
-    TextNumbers texts;
     PeerValues values;
     std::map<std::string, double> bandwidths;
     for (const auto& [name, host] : hosts) {
       if (host.found.size() != 1) continue;
       peers[host.processes.front()] = &host;
-      values.emplace_back(host.processes.front(), texts.of(host.found.begin()->first));
+      values.emplace_back(host.processes.front(), host.found.begin()->first);
       bandwidths.insert(*host.found.begin());
     }
     known |= !values.empty();
@@ -678,12 +567,11 @@ FactValue odd_search(const Job& job, const Instance&) {
     std::vector<int> processes;
     std::string what;
     for (const int peer : odd.odd) {
-      const std::string& text = texts.text(value_of(values, peer));
-      const std::string& common = texts.text(odd.common);
-      if (bandwidths.at(text) >= bandwidths.at(common)) continue;
+      const auto& [text, bandwidth] = *peers.at(peer)->found.begin();
+      if (bandwidth >= bandwidths.at(odd.common)) continue;
       const std::vector<int>& own = peers.at(peer)->processes;
       processes.insert(processes.end(), own.begin(), own.end());
-      if (what.empty()) what = fmt::format("{}, on {} other hosts {}", text, odd.alike, common);
+      if (what.empty()) what = fmt::format("{}, on {} other hosts {}", text, odd.alike, odd.common);
     }
     if (processes.empty()) continue;
     std::ranges::sort(processes);
@@ -730,6 +618,62 @@ constexpr std::array kOddFacts = {
 };
 
 }  // namespace
+
+OddOnes odd_ones(const PeerValues& values) {
+  // What more than half of them show survives when each pair of unlike ones goes.
+  std::string_view common;
+  size_t left = 0;
+  for (const auto& [peer, value] : values) {
+    if (left == 0) common = value;
+    value == common ? ++left : --left;
+  }
+  OddOnes result;
+  const auto alike =
+      static_cast<size_t>(std::ranges::count(values, common, &PeerValues::value_type::second));
+  if (!is_clear(alike, values.size())) return result;
+  result.common = common;
+  result.alike = alike;
+  for (const auto& [peer, value] : values) {
+    if (value != common) result.odd.push_back(peer);
+  }
+  std::ranges::sort(result.odd);
+  return result;
+}
+
+const std::vector<int>& host_numbers(const Job& job) { return job.answers.of<&number_hosts>(job); }
+
+const std::vector<int>& places_in_host(const Job& job) { return job.answers.of<&find_places>(job); }
+
+void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
+  const std::vector<int>& places = places_in_host(job);
+  std::erase_if(odd.odd, [&](int suspect) {
+    const int place = places[static_cast<size_t>(suspect)];
+    return place < 0 || std::ranges::none_of(values, [&](const auto& peer) {
+             return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
+                    host_of(job, peer.first) != host_of(job, suspect);
+           });
+  });
+}
+
+OddOnes odd_at_place(const Job& job, const PeerValues& values) {
+  const std::vector<int>& places = places_in_host(job);
+  std::vector<PeerValues> by_place;
+  for (const auto& peer : values) {
+    const int place = places[static_cast<size_t>(peer.first)];
+    if (place < 0) continue;
+    by_place.resize(std::max(by_place.size(), static_cast<size_t>(place) + 1));
+    by_place[static_cast<size_t>(place)].push_back(peer);
+  }
+  OddOnes result;
+  for (const PeerValues& peers : by_place) {
+    const OddOnes here = odd_ones(peers);
+    if (here.odd.empty()) continue;
+    if (result.odd.empty()) result = {{}, here.common, here.alike};
+    result.odd.insert(result.odd.end(), here.odd.begin(), here.odd.end());
+  }
+  std::ranges::sort(result.odd);
+  return result;
+}
 
 std::span<const Fact> odd_facts() { return kOddFacts; }
 

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,14 +17,13 @@
 
 namespace ncclog {
 
-/// What each peer shows, as numbers of whoever asks: equal numbers for what is alike. Peers that
-/// show nothing are not in it. They are into Job::processes, or whatever else peers are numbered
-/// by; each once.
-using PeerValues = std::vector<std::pair<int, int>>;
+/// What each peer shows: equal texts for what is alike. Peers that show nothing are not in it. They
+/// are into Job::processes, or whatever else peers are numbered by; each once.
+using PeerValues = std::vector<std::pair<int, std::string>>;
 
 struct OddOnes {
   std::vector<int> odd;  ///< Sorted; empty: nobody is.
-  int common = -1;       ///< What the others show; -1: nothing is common.
+  std::string common;    ///< What the others show; empty where nothing is common.
   size_t alike = 0;      ///< How many show it.
 };
 

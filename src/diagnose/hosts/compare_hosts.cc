@@ -26,9 +26,7 @@ struct Trait {
 
 std::string mtu_of(const HostReport& report) {
   const auto taken = taken_interfaces(report);
-  return taken.empty() || taken.front().interface->mtu < 0
-             ? ""
-             : std::to_string(taken.front().interface->mtu);
+  return taken.empty() || taken.front().mtu < 0 ? "" : std::to_string(taken.front().mtu);
 }
 
 std::string plugin_of(const HostReport& report) {
@@ -97,9 +95,8 @@ std::string odd_words(const Trait& trait, const std::map<std::string, std::set<s
   std::vector<std::string> words;
   for (const auto& [value, names] : hosts) {
     if (value == usual) continue;
-    constexpr size_t kMost = 4;
     words.push_back(
-        fmt::format("{} on {}", value, few_of({names.begin(), names.end()}, kMost, ", ")));
+        fmt::format("{} on {}", value, few_of({names.begin(), names.end()}, kMostNamed, ", ")));
   }
   return fmt::format("{}: {}, {} on the other {}", trait.name, join(words, ", "), usual,
                      hosts.at(usual).size());
@@ -107,7 +104,7 @@ std::string odd_words(const Trait& trait, const std::map<std::string, std::set<s
 
 FactValue hosts_differ(const Job& job, const Instance&) {
   const auto reports = reports_of_job(job);
-  if (reports.size() < 2) return unknown("fewer than two reports of hosts were given");
+  if (reports.size() < 2) return unknown();
   std::vector<std::string> words;
   std::set<std::string> odd;
   for (const Trait& trait : kTraits) {

@@ -33,7 +33,7 @@ std::vector<const HostReport*> reports_of_job(const Job& job);
 template <FactValue (*judge)(const HostReport& report)>
 FactValue of_host(const Job& job, const Instance& instance) {
   const HostReport* report = find_host_report(job, instance.host);
-  return report != nullptr ? judge(*report) : unknown("no report of this host was given");
+  return report != nullptr ? judge(*report) : unknown();
 }
 
 /// A row of a fact that reports of hosts answer.
@@ -45,22 +45,22 @@ constexpr Fact host_fact(std::string_view name) {
 /// "no", with what was seen instead.
 inline FactValue no_because(std::string what) { return {false, std::move(what), {}, {}, {}}; }
 
+/// The answer with what was seen, which speaks for either.
+inline FactValue yes_or_no(bool answer, std::string what) {
+  return {answer, std::move(what), {}, {}, {}};
+}
+
 /// "64 MiB", "1.5 GiB", "unlimited".
 std::string host_bytes_text(int64_t bytes);
 
 /// The value of a setting in force; empty: it is not set.
 std::string_view setting_of(const HostReport& report, std::string_view name);
 
-/// An interface with the address by which NCCL would take it: "10.1.2.3", without its mask.
-struct TakenInterface {
-  const HostInterface* interface = nullptr;
-  std::string address;
-};
-
-/// The interfaces that NCCL would take, in its order: those that NCCL_SOCKET_IFNAME admits, else
+/// The interfaces that NCCL would take, each with the one address by which it would ("10.1.2.3",
+/// without its mask), in its order: those that NCCL_SOCKET_IFNAME admits, else
 /// those of InfiniBand, else any but docker, lo and virbr, else docker's, else lo, else virbr's
 /// (misc/socket.cc). The first is the bootstrap's.
-std::vector<TakenInterface> taken_interfaces(const HostReport& report);
+std::vector<HostInterface> taken_interfaces(const HostReport& report);
 
 /// The ports that NCCL would use: active, and admitted by NCCL_IB_HCA.
 std::vector<const RdmaPort*> taken_ports(const HostReport& report);

@@ -16,6 +16,9 @@
 namespace ncclog {
 namespace {
 
+/// So many ports or interfaces are named.
+constexpr size_t kMostDevices = 8;
+
 /// "10.1.2.3" of "10.1.2.3/24".
 std::string without_mask(std::string_view address) {
   return std::string(address.substr(0, address.find('/')));
@@ -33,60 +36,19 @@ std::string usable_address(const HostInterface& interface, std::string_view fami
   return {};
 }
 
-}  // namespace
-
-std::vector<TakenInterface> taken_interfaces(const HostReport& report) {
-  std::vector<TakenInterface> usable;
-  if (!report.interfaces) return usable;
-  const std::string_view family = setting_of(report, "NCCL_SOCKET_FAMILY");
-  for (const HostInterface& interface : *report.interfaces) {
-    std::string address = usable_address(interface, family);
-    if (interface.is_up && !address.empty()) usable.push_back({&interface, std::move(address)});
-  }
-  const auto admitted = [&](std::string_view text) {
-    const NameFilter filter = parse_name_filter(text);
-    std::vector<TakenInterface> result;
-    for (const TakenInterface& each : usable) {
-      if (admits(filter, each.interface->name)) result.push_back(each);
-    }
-    return result;
-  };
-  const std::string_view own = setting_of(report, "NCCL_SOCKET_IFNAME");
-  if (!own.empty()) return admitted(own);
-  for (const std::string_view filter : {"ib", "^docker,lo,virbr", "docker", "lo", "virbr"}) {
-    std::vector<TakenInterface> result = admitted(filter);
-    if (!result.empty()) return result;
-  }
-  return {};
-}
-
-std::vector<const RdmaPort*> taken_ports(const HostReport& report) {
-  std::vector<const RdmaPort*> ports;
-  if (!report.rdma) return ports;
-  const NameFilter filter = parse_name_filter(setting_of(report, "NCCL_IB_HCA"));
-  for (const RdmaPort& port : *report.rdma) {
-    if (port.state == "ACTIVE" && admits(filter, port.device, port.port)) ports.push_back(&port);
-  }
-  return ports;
-}
-
-namespace {
-
 // Which interface does the bootstrap take?
 
-std::string words_of(const TakenInterface& taken) {
-  return fmt::format("NCCL would take {} ({})", taken.interface->name, taken.address);
+std::string words_of(const HostInterface& taken) {
+  return fmt::format("NCCL would take {} ({})", taken.name, taken.addresses.front());
 }
 
 /// Asks `judge` about the bootstrap's interface: true, false, or nullopt where that is not known.
 template <typename Judge>
 FactValue about_bootstrap(const HostReport& report, Judge judge) {
-  if (!report.interfaces) return unknown("the interfaces could not be listed");
   const auto taken = taken_interfaces(report);
-  if (taken.empty()) return unknown("NCCL would take no interface");
+  if (taken.empty()) return unknown();
   const std::optional<bool> answer = judge(taken.front());
-  if (!answer) return unknown("what kind of interface it is could not be read");
-  return *answer ? yes(words_of(taken.front())) : no_because(words_of(taken.front()));
+  return answer ? yes_or_no(*answer, words_of(taken.front())) : unknown();
 }
 
 bool is_real(const HostInterface& interface) {
@@ -94,20 +56,18 @@ bool is_real(const HostInterface& interface) {
 }
 
 FactValue bootstrap_bridge(const HostReport& report) {
-  return about_bootstrap(report, [&](const TakenInterface& taken) -> std::optional<bool> {
-    const HostInterface& interface = *taken.interface;
-    if (is_host_bridge(interface.name)) return true;
-    const bool in_range = !bridge_range(taken.address, !report.container.empty()).empty();
-    if (!in_range) return false;
+  return about_bootstrap(report, [&](const HostInterface& taken) -> std::optional<bool> {
+    if (is_host_bridge(taken.name)) return true;
+    const bool in_container = !report.container.empty();
     // Some sites number their network like Docker's bridge.
-    if (is_real(interface)) return false;
-    return interface.kind.empty() ? std::optional<bool>() : true;
+    if (bridge_range(taken.addresses.front(), in_container).empty() || is_real(taken)) return false;
+    return taken.kind.empty() ? std::optional<bool>() : true;
   });
 }
 
 FactValue bootstrap_virtual(const HostReport& report) {
-  return about_bootstrap(report, [](const TakenInterface& taken) -> std::optional<bool> {
-    return is_virtual_interface(taken.interface->name) && !is_real(*taken.interface);
+  return about_bootstrap(report, [](const HostInterface& taken) -> std::optional<bool> {
+    return is_virtual_interface(taken.name) && !is_real(taken);
   });
 }
 
@@ -116,19 +76,19 @@ FactValue bootstrap_loopback(const HostReport& report) {
     return each.name != "lo" && each.is_up && !each.addresses.empty();
   };
   const bool has_others = report.interfaces && std::ranges::any_of(*report.interfaces, is_other);
-  return about_bootstrap(report, [&](const TakenInterface& taken) -> std::optional<bool> {
-    return taken.interface->name == "lo" && has_others;
+  return about_bootstrap(report, [&](const HostInterface& taken) -> std::optional<bool> {
+    return taken.name == "lo" && has_others;
   });
 }
 
 FactValue bootstrap_link_local(const HostReport& report) {
-  return about_bootstrap(report, [](const TakenInterface& taken) -> std::optional<bool> {
-    return taken.address.starts_with("169.254.") || taken.address.starts_with("fe80:");
+  return about_bootstrap(report, [](const HostInterface& taken) -> std::optional<bool> {
+    return is_link_local(taken.addresses.front());
   });
 }
 
 FactValue no_interface(const HostReport& report) {
-  if (!report.interfaces) return unknown("the interfaces could not be listed");
+  if (!report.interfaces) return unknown();
   const auto taken = taken_interfaces(report);
   if (!taken.empty()) return no_because(words_of(taken.front()));
   std::vector<std::string> names;
@@ -140,9 +100,8 @@ FactValue no_interface(const HostReport& report) {
     const std::string_view value = setting_of(report, name);
     if (!value.empty()) settings += fmt::format("{}={} ", name, value);
   }
-  constexpr size_t kMost = 8;
   return yes(fmt::format("{}admits none of {}", settings.empty() ? "NCCL " : settings,
-                         names.empty() ? "no interface" : few_of(names, kMost, ", ")));
+                         names.empty() ? "no interface" : few_of(names, kMostDevices, ", ")));
 }
 
 // Which RDMA ports, and are they of one kind?
@@ -150,23 +109,19 @@ FactValue no_interface(const HostReport& report) {
 std::string port_name(const RdmaPort& port) { return fmt::format("{}:{}", port.device, port.port); }
 
 std::string names_of(const std::vector<const RdmaPort*>& ports) {
-  constexpr size_t kMost = 8;
   std::vector<std::string> names;
   for (const RdmaPort* port : ports) {
     names.push_back(fmt::format("{}/{}", port_name(*port), port->link));
   }
-  return few_of(names, kMost, ", ");
+  return few_of(names, kMostDevices, ", ");
 }
 
 FactValue hca_link_mix(const HostReport& report) {
-  if (!report.rdma) return unknown("the RDMA devices could not be listed");
   const auto ports = taken_ports(report);
-  if (ports.empty()) return unknown("NCCL would use no RDMA port");
   std::set<std::string_view> links;
   for (const RdmaPort* port : ports) links.insert(port->link);
-  if (links.contains("")) return unknown("the link layer of a port could not be read");
-  return links.size() > 1 ? yes("NCCL would use " + names_of(ports))
-                          : no_because("NCCL would use " + names_of(ports));
+  if (ports.empty() || links.contains("")) return unknown();
+  return yes_or_no(links.size() > 1, "NCCL would use " + names_of(ports));
 }
 
 FactValue hca_filter_empty(const HostReport& report) {
@@ -177,16 +132,15 @@ FactValue hca_filter_empty(const HostReport& report) {
       *report.rdma, [&](const RdmaPort& port) { return admits(names, port.device, port.port); });
   std::vector<std::string> all;
   for (const RdmaPort& port : *report.rdma) all.push_back(port_name(port));
-  constexpr size_t kMost = 8;
-  const std::string words = fmt::format("NCCL_IB_HCA={} admits {} of {}", filter,
-                                        admits_some ? "some" : "none", few_of(all, kMost, ", "));
-  return admits_some ? no_because(words) : yes(words);
+  return yes_or_no(!admits_some,
+                   fmt::format("NCCL_IB_HCA={} admits {} of {}", filter,
+                               admits_some ? "some" : "none", few_of(all, kMostDevices, ", ")));
 }
 
 /// A port that is down is one that nobody connected, unless a setting names it, or all others of
 /// the same model are up.
 FactValue ib_port_down(const HostReport& report) {
-  if (!report.rdma) return unknown("the RDMA devices could not be listed");
+  if (!report.rdma) return unknown();
   constexpr size_t kMajority = 4;
   const NameFilter names = parse_name_filter(setting_of(report, "NCCL_IB_HCA"));
   // The beginning of many names names none of them.
@@ -199,7 +153,7 @@ FactValue ib_port_down(const HostReport& report) {
   std::map<std::string_view, std::vector<const RdmaPort*>> down;
   std::vector<std::string> lost;
   for (const RdmaPort& port : *report.rdma) {
-    if (port.state.empty()) return unknown("the state of a port could not be read");
+    if (port.state.empty()) return unknown();
     (port.state == "ACTIVE" ? up : down)[port.board].push_back(&port);
   }
   for (const auto& [board, ports] : down) {
@@ -215,7 +169,7 @@ FactValue ib_port_down(const HostReport& report) {
 }
 
 FactValue rdma_active(const HostReport& report) {
-  if (!report.rdma) return unknown("the RDMA devices could not be listed");
+  if (!report.rdma) return unknown();
   const auto ports = taken_ports(report);
   if (!ports.empty()) return yes("active RDMA ports are " + names_of(ports));
   return report.rdma->empty() ? no_because("it has no RDMA device")
@@ -253,7 +207,7 @@ FactValue gid_unroutable(const HostReport& report) {
   bool any = false;
   for (const RdmaPort* port : taken_ports(report)) {
     if (port->link != "RoCE") continue;
-    if (port->gids.empty()) return unknown("the GID table could not be read");
+    if (port->gids.empty()) return unknown();
     any = true;
     if (index >= 0) {
       const auto gid = std::ranges::find(port->gids, index, &RdmaGid::index);
@@ -268,10 +222,9 @@ FactValue gid_unroutable(const HostReport& report) {
       return yes(fmt::format("{} has no GID of RoCE v2 that is not link-local", port_name(*port)));
     }
   }
-  if (!any) return unknown("NCCL would use no RoCE port");
-  return index >= 0 ? no_because(fmt::format(
-                          "entry {} of its RoCE ports is RoCE v2 and not link-local", index))
-                    : unknown("which entry is taken depends on the release");
+  // Without a setting it depends on the release which entry is taken.
+  if (!any || index < 0) return unknown();
+  return no_because(fmt::format("entry {} of its RoCE ports is RoCE v2 and not link-local", index));
 }
 
 // What do its settings come to on this host?
@@ -295,7 +248,6 @@ LintContext lint_context(const HostReport& report) {
 /// Remarks of a kind on the host's settings: "NCCL_IB_DISBALE=1 is read by no release".
 template <RemarkKind kind>
 FactValue remarked(const HostReport& report) {
-  constexpr size_t kMost = 4;
   std::vector<Setting> settings;
   for (const HostSetting& each : report.settings) {
     settings.push_back({.name = each.name, .value = each.value});
@@ -305,7 +257,7 @@ FactValue remarked(const HostReport& report) {
     if (remark.kind != kind) continue;
     words.push_back(fmt::format("{}={} {}", remark.variable, remark.value, remark.message));
   }
-  if (!words.empty()) return yes(few_of(words, kMost, "; "));
+  if (!words.empty()) return yes(few_of(words, kMostNamed, "; "));
   return unknown();
 }
 
@@ -346,6 +298,43 @@ constexpr std::array kHostNetworkFacts = {
 };
 
 }  // namespace
+
+std::vector<HostInterface> taken_interfaces(const HostReport& report) {
+  std::vector<HostInterface> usable;
+  if (!report.interfaces) return usable;
+  const std::string_view family = setting_of(report, "NCCL_SOCKET_FAMILY");
+  for (HostInterface interface : *report.interfaces) {
+    interface.addresses = {usable_address(interface, family)};
+    if (interface.is_up && !interface.addresses.front().empty()) {
+      usable.push_back(std::move(interface));
+    }
+  }
+  const auto admitted = [&](std::string_view text) {
+    const NameFilter filter = parse_name_filter(text);
+    std::vector<HostInterface> result;
+    for (const HostInterface& each : usable) {
+      if (admits(filter, each.name)) result.push_back(each);
+    }
+    return result;
+  };
+  const std::string_view own = setting_of(report, "NCCL_SOCKET_IFNAME");
+  if (!own.empty()) return admitted(own);
+  for (const std::string_view filter : {"ib", "^docker,lo,virbr", "docker", "lo", "virbr"}) {
+    std::vector<HostInterface> result = admitted(filter);
+    if (!result.empty()) return result;
+  }
+  return {};
+}
+
+std::vector<const RdmaPort*> taken_ports(const HostReport& report) {
+  std::vector<const RdmaPort*> ports;
+  if (!report.rdma) return ports;
+  const NameFilter filter = parse_name_filter(setting_of(report, "NCCL_IB_HCA"));
+  for (const RdmaPort& port : *report.rdma) {
+    if (port.state == "ACTIVE" && admits(filter, port.device, port.port)) ports.push_back(&port);
+  }
+  return ports;
+}
 
 std::span<const Fact> host_network_facts() { return kHostNetworkFacts; }
 

@@ -143,65 +143,6 @@ std::vector<Edge> find_edges(const Job& job) {
   return edges;
 }
 
-}  // namespace
-
-PathParts parse_path(std::string_view path) {
-  PathParts parts;
-  parts.text = path;
-  parts.transport = transport_of(path);
-  parts.gpudirect = path.find("/GDRDMA") != path.npos;
-  parts.multi_node = path.starts_with("P2P/MNNVL");
-  if (parts.transport == Transport::NET && path.starts_with("NET/")) {
-    parse_net(path.substr(4), parts);
-  }
-  return parts;
-}
-
-const std::vector<Edge>& edges_of(const Job& job) { return job.answers.of<&find_edges>(job); }
-
-std::vector<Instance> rank_pairs(const Job& job) {
-  std::map<std::pair<int, int>, std::set<std::string>> pairs;
-  for (const Edge& edge : edges_of(job)) {
-    if (edge.peer < 0 || edge.peer == edge.process) continue;
-    pairs[std::minmax(edge.process, edge.peer)].emplace(edge.path->text);
-  }
-  std::vector<Instance> result;
-  for (const auto& [ends, paths] : pairs) {
-    result.push_back({.scope = Scope::RankPair,
-                      .processes = {ends.first, ends.second},
-                      .paths = {paths.begin(), paths.end()}});
-  }
-  std::ranges::stable_sort(result, {}, [&](const Instance& pair) {
-    const auto [low, high] = std::minmax(nth_process(job, pair.processes[0]).rank,
-                                         nth_process(job, pair.processes[1]).rank);
-    return std::pair(static_cast<unsigned>(low), static_cast<unsigned>(high));
-  });
-  return result;
-}
-
-std::string edge_phrase(const Edge& edge) {
-  return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path->text);
-}
-
-static std::set<std::string> find_nvswitch_hosts(const Job& job) {
-  std::set<std::string> hosts;
-  for (const Process& process : job.processes) {
-    if (process.nvls == 1 && !process.host.empty()) hosts.insert(process.host);
-  }
-  for (const HostTopology& topology : job.topologies) {
-    const bool has_switch = std::ranges::any_of(
-        topology.system.nodes, [](const SystemNode& node) { return node.name.kind == "NVS"; });
-    if (has_switch && !topology.host.empty()) hosts.insert(topology.host);
-  }
-  return hosts;
-}
-
-const std::set<std::string>& nvswitch_hosts(const Job& job) {
-  return job.answers.of<&find_nvswitch_hosts>(job);
-}
-
-namespace {
-
 // Does a setting keep NCCL from using the channels that it would?
 //
 //   NCCL_MAX_NCHANNELS set by environment to 1.
@@ -375,26 +316,15 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
 // P2P over PCIe passes switches and root ports whose access control, or an IOMMU, can send it
 // astray: then nothing ever arrives. NVLink does not pass them.
 
-/// What the log shows of the ways between GPUs.
-struct GpuLinks {
+/// Whether PCIe alone joins the GPUs of a host, as far as lines tell; in words, by which.
+FactValue pcie_between_gpus(const Job& job) {
   bool nvlink = false;
-  bool pcie = false;
-  std::string pcie_words;  ///< "the ring's paths are PHB".
-
-  void add(std::string_view type, std::string_view whence) {
-    if (type.starts_with("NV")) {
-      nvlink = true;
-      return;
-    }
+  std::string pcie;  // "the ring's paths are PHB".
+  const auto add = [&](std::string_view type, std::string_view whence) {
     constexpr std::string_view kPcie[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
-    if (!equals_one_of(type, kPcie)) return;
-    pcie = true;
-    if (pcie_words.empty()) pcie_words = fmt::format("{} {}", whence, type);
-  }
-};
-
-GpuLinks gpu_links(const Job& job) {
-  GpuLinks links;
+    nvlink |= type.starts_with("NV");
+    if (pcie.empty() && equals_one_of(type, kPcie)) pcie = fmt::format("{} {}", whence, type);
+  };
   for (const Communicator& comm : job.communicators) {
     for (const CommRank& rank : comm.ranks) {
       const InitSection* section = init_section(job, rank);
@@ -402,7 +332,7 @@ GpuLinks gpu_links(const Job& job) {
       for (const SearchedGraph& graph : section->graphs) {
         // Of "PHB/PIX" the part inside a host.
         const std::string_view type = graph.type;
-        if (graph.channels > 0) links.add(type.substr(0, type.find('/')), "NCCL's search says");
+        if (graph.channels > 0) add(type.substr(0, type.find('/')), "NCCL's search says");
       }
     }
   }
@@ -411,7 +341,7 @@ GpuLinks gpu_links(const Job& job) {
   for_each_said<TopoMatrixRow>(job, [&](const auto& said) {
     const auto cells = split_blanks(said.message.cells);
     for (size_t i = 0; i < std::min(gpus, cells.size()); ++i) {
-      links.add(cells[i], "nvidia-smi topo -m says");
+      add(cells[i], "nvidia-smi topo -m says");
     }
   });
   for (const HostTopology& topology : job.topologies) {
@@ -420,10 +350,11 @@ GpuLinks gpu_links(const Job& job) {
     };
     for (const SystemPath& path : topology.system.paths) {
       const bool joins_gpus = path.from != path.to && is_gpu(path.from) && is_gpu(path.to);
-      if (joins_gpus) links.add(path.type, "the topology says");
+      if (joins_gpus) add(path.type, "the topology says");
     }
   }
-  return links;
+  if (nvlink) return no();
+  return pcie.empty() ? unknown() : yes(pcie);
 }
 
 /// The first connection whose path holds that text, with the path; nullopt if none is logged.
@@ -441,10 +372,9 @@ std::optional<Evidence> first_path(const Job& job, std::string_view text) {
 FactValue p2p_over_pcie(const Job& job, const Instance&) {
   const auto connection = first_path(job, "P2P");
   if (!connection) return unknown();
-  const GpuLinks links = gpu_links(job);
-  if (links.nvlink) return no();
-  if (!links.pcie) return unknown();
-  return yes(links.pcie_words, {{connection->where, {}}});
+  FactValue answer = pcie_between_gpus(job);
+  if (is_yes(answer)) answer.evidence = {{connection->where, {}}};
+  return answer;
 }
 
 /// Whether the job stopped and not one transfer is known to have ended: nccl-tests has no row, or
@@ -476,8 +406,8 @@ FactValue stalled_from_start(const Job& job, const Instance&) {
 //   job.networks_differ = yes, "(IB in 8 processes on gpu-a, Socket in 8 processes on gpu-b)"
 
 /// Adds a sign of something; the first two make the answer.
-void add_sign(AnswerParts& signs, const std::string& word, Evidence line) {
-  if (!signs.said.contains(word) && signs.words.size() < 2) signs.add(word, std::move(line));
+void add_sign(AnswerParts& signs, std::string word, Evidence line) {
+  if (signs.words.size() < 2) signs.add_new(std::move(word), std::move(line));
 }
 
 std::string on_host(const Job& job, int process) {
@@ -651,6 +581,61 @@ constexpr std::array kConnectionFacts = {
 };
 
 }  // namespace
+
+PathParts parse_path(std::string_view path) {
+  PathParts parts;
+  parts.text = path;
+  parts.transport = transport_of(path);
+  parts.gpudirect = path.find("/GDRDMA") != path.npos;
+  parts.multi_node = path.starts_with("P2P/MNNVL");
+  if (parts.transport == Transport::NET && path.starts_with("NET/")) {
+    parse_net(path.substr(4), parts);
+  }
+  return parts;
+}
+
+const std::vector<Edge>& edges_of(const Job& job) { return job.answers.of<&find_edges>(job); }
+
+std::vector<Instance> rank_pairs(const Job& job) {
+  std::map<std::pair<int, int>, std::set<std::string>> pairs;
+  for (const Edge& edge : edges_of(job)) {
+    if (edge.peer < 0 || edge.peer == edge.process) continue;
+    pairs[std::minmax(edge.process, edge.peer)].emplace(edge.path->text);
+  }
+  std::vector<Instance> result;
+  for (const auto& [ends, paths] : pairs) {
+    result.push_back({.scope = Scope::RankPair,
+                      .processes = {ends.first, ends.second},
+                      .paths = {paths.begin(), paths.end()}});
+  }
+  std::ranges::stable_sort(result, {}, [&](const Instance& pair) {
+    const auto [low, high] = std::minmax(nth_process(job, pair.processes[0]).rank,
+                                         nth_process(job, pair.processes[1]).rank);
+    return std::pair(static_cast<unsigned>(low), static_cast<unsigned>(high));
+  });
+  return result;
+}
+
+std::string edge_phrase(const Edge& edge) {
+  return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path->text);
+}
+
+static std::set<std::string> find_nvswitch_hosts(const Job& job) {
+  std::set<std::string> hosts;
+  for (const Process& process : job.processes) {
+    if (process.nvls == 1 && !process.host.empty()) hosts.insert(process.host);
+  }
+  for (const HostTopology& topology : job.topologies) {
+    const bool has_switch = std::ranges::any_of(
+        topology.system.nodes, [](const SystemNode& node) { return node.name.kind == "NVS"; });
+    if (has_switch && !topology.host.empty()) hosts.insert(topology.host);
+  }
+  return hosts;
+}
+
+const std::set<std::string>& nvswitch_hosts(const Job& job) {
+  return job.answers.of<&find_nvswitch_hosts>(job);
+}
 
 std::span<const Fact> connection_facts() { return kConnectionFacts; }
 

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
-#include "log/address.h"
 
 namespace ncclog {
 namespace {
@@ -23,45 +22,6 @@ constexpr std::string_view kVirtualNames[] = {"cni",       "flannel", "vxlan", "
 
 /// The first three bytes of libvirt's default network, 192.168.122.0/24.
 constexpr uint32_t kLibvirt = 192 << 16 | 168 << 8 | 122;
-
-}  // namespace
-
-bool is_virtual_interface(std::string_view name) {
-  return is_host_bridge(name) || starts_with_one_of(name, kVirtualNames);
-}
-
-bool is_host_bridge(std::string_view name) { return starts_with_one_of(name, kHostBridges); }
-
-bool is_infiniband_interface(std::string_view name) {
-  if (!name.starts_with("ib") || name.size() < 3) return false;
-  const std::string_view rest = name.substr(name[2] == 's' || name[2] == 'p' ? 3 : 2);
-  return !rest.empty() && is_digit(rest.front());
-}
-
-bool is_ipv6(std::string_view ip) { return ip.find(':') != std::string_view::npos; }
-
-std::string bridge_range(std::string_view ip, bool in_container) {
-  const auto address = parse_ipv4(ip);
-  if (!address) return {};
-  const uint32_t a = *address >> 24;
-  const uint32_t b = *address >> 16 & 0xFF;
-  if (*address >> 8 == kLibvirt) return "192.168.122.0/24";
-  const uint32_t c = *address >> 8 & 0xFF;
-  // Docker counts from .0.1 upwards, so 172.17.33.4 on a plain host is somebody's own network.
-  const bool docker = a == 172 && (in_container ? b >= 17 && b <= 31 : b == 17 && c == 0);
-  const bool podman = a == 10 && b == 88 && in_container;
-  return docker || podman ? fmt::format("{}.{}.0.0/16", a, b) : std::string();
-}
-
-std::string_view subnet_of(std::string_view ip) {
-  return parse_ipv4(ip) ? ip.substr(0, ip.rfind('.')) : std::string_view();
-}
-
-bool is_container_host(std::string_view host) {
-  return host.size() == 12 && std::ranges::all_of(host, is_hex_digit);
-}
-
-namespace {
 
 /// True if a list has its first device at its beginning, behind "[0]" at most: another process's
 /// words may stand in a torn one.
@@ -129,36 +89,12 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
     HcaList list{said.process, nth_process(job, said.process).host, {}, said.record()};
     for (const NetDevice& device : parse_device_list(said.message.devices)) {
       // One with an address is the interface after a list that another process's words broke.
-      if (!device.name.empty() && device.address.empty()) {
-        list.hcas.push_back({device.name, device.link});
-      }
+      if (!device.name.empty() && device.address.empty()) list.hcas.push_back(device);
     }
     if (!list.hcas.empty()) lists.push_back(std::move(list));
   });
   return lists;
 }
-
-}  // namespace
-
-const std::vector<HostAddress>& all_addresses(const Job& job) {
-  return job.answers.of<&read_addresses>(job);
-}
-
-std::span<const HostAddress> bootstrap_addresses(const Job& job) {
-  const std::span<const HostAddress> all = all_addresses(job);
-  return all.first(of_bootstrap(all));
-}
-
-std::span<const HostAddress> socket_addresses(const Job& job) {
-  const std::span<const HostAddress> all = all_addresses(job);
-  return all.subspan(of_bootstrap(all));
-}
-
-const std::vector<HcaList>& hca_lists(const Job& job) {
-  return job.answers.of<&read_hca_lists>(job);
-}
-
-namespace {
 
 // Do several RoCE NICs of one host sit in one subnet?
 //
@@ -341,24 +277,6 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
 // A job whose communicators are all complete and in which no connection failed has proved that its
 // addresses are good; then none of these facts accuses them.
 
-}  // namespace
-
-/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b".
-FactValue addresses_answer(std::span<const HostAddress> addresses) {
-  AnswerParts parts;
-  std::set<std::string_view> hosts;
-  for (const HostAddress& address : addresses) {
-    parts.processes.push_back(address.process);
-    if (!hosts.insert(address.host).second) continue;
-    parts.words.push_back(fmt::format("{}:{}{}{}", address.name, address.ip,
-                                      address.host.empty() ? "" : " on ", address.host));
-    if (hosts.size() <= kMostNamed) parts.evidence.push_back(evidence_of(address.line));
-  }
-  return parts.answer(no(), ", ", kMostNamed);
-}
-
-namespace {
-
 template <typename Wanted>
 FactValue addresses_where(std::span<const HostAddress> addresses, Wanted wanted) {
   std::vector<HostAddress> found;
@@ -534,7 +452,7 @@ FactValue ipoib_interfaces(const Job& job, const Instance&) {
 /// How many devices of the list have that link layer.
 int count_link(const HcaList& list, std::string_view link) {
   return static_cast<int>(
-      std::ranges::count_if(list.hcas, [&](const Hca& hca) { return hca.link == link; }));
+      std::ranges::count_if(list.hcas, [&](const NetDevice& hca) { return hca.link == link; }));
 }
 
 FactValue hca_sets_differ(const Job& job, const Instance&) {
@@ -564,15 +482,9 @@ FactValue hca_sets_differ(const Job& job, const Instance&) {
   return parts.answer(no(), ", ");
 }
 
-/// A device over which connections run, and the list of a process that names it.
-struct UsedHca {
-  const HcaList* list = nullptr;
-  const Hca* hca = nullptr;
-};
-
-/// Of each list the devices over which connections of its process run; nullopt: no line of a
-/// connection names a device.
-std::optional<std::vector<UsedHca>> used_hcas(const Job& job) {
+/// All lists with those of their devices over which connections of the process run; nullopt: no line
+/// of a connection names a device.
+std::optional<std::vector<HcaList>> used_hcas(const Job& job) {
   std::map<int, std::set<int>> used;
   for (const Edge& edge : edges_of(job)) {
     if (edge.path->network == "IB" && edge.path->device >= 0) {
@@ -580,15 +492,17 @@ std::optional<std::vector<UsedHca>> used_hcas(const Job& job) {
     }
   }
   if (used.empty()) return std::nullopt;
-  std::vector<UsedHca> found;
-  for (const HcaList& list : hca_lists(job)) {
+  std::vector<HcaList> lists = hca_lists(job);
+  for (HcaList& list : lists) {
+    std::vector<NetDevice> all = std::move(list.hcas);
+    list.hcas.clear();
     for (const int device : used[list.process]) {
       // Numbers after the list are fused devices, of which nothing is known here.
       const auto place = static_cast<size_t>(device);
-      if (place < list.hcas.size()) found.push_back({&list, &list.hcas[place]});
+      if (place < all.size()) list.hcas.push_back(all[place]);
     }
   }
-  return found;
+  return lists;
 }
 
 /// All communicators whose size in hosts is printed stay within one: no NIC carries their data.
@@ -601,27 +515,22 @@ bool stays_on_one_host(const Job& job) {
   return any;
 }
 
-/// Used devices of that link layer, each name once.
-std::vector<UsedHca> used_of_link(const std::vector<UsedHca>& used, std::string_view link) {
-  std::vector<UsedHca> found;
-  std::set<std::string_view> names;
-  for (const UsedHca& each : used) {
-    if (each.hca->link == link && names.insert(each.hca->name).second) found.push_back(each);
-  }
-  return found;
-}
-
 /// Where lines of connections show which devices carry data: whether both kinds do.
-FactValue used_link_mix(const std::vector<UsedHca>& used) {
-  const std::vector<UsedHca> ib = used_of_link(used, "IB");
-  const std::vector<UsedHca> roce = used_of_link(used, "RoCE");
-  if (ib.empty() || roce.empty()) return no();
-  AnswerParts names;
-  for (const UsedHca& each : roce.size() <= ib.size() ? roce : ib) {
-    names.add(fmt::format("{}/{}", each.hca->name, each.hca->link), evidence_of(each.list->line));
+FactValue used_link_mix(const std::vector<HcaList>& used) {
+  AnswerParts ib;
+  AnswerParts roce;
+  for (const HcaList& list : used) {
+    for (const NetDevice& hca : list.hcas) {
+      if (hca.link != "IB" && hca.link != "RoCE") continue;
+      (hca.link == "IB" ? ib : roce)
+          .add_new(fmt::format("{}/{}", hca.name, hca.link), evidence_of(list.line));
+    }
   }
+  if (ib.words.empty() || roce.words.empty()) return no();
+  const size_t most = std::max(ib.words.size(), roce.words.size());
+  AnswerParts& names = roce.words.size() <= ib.words.size() ? roce : ib;
   names.words = {fmt::format("(connections run over {} beside {} of the other kind)",
-                             join(names.words, ", "), std::max(ib.size(), roce.size()))};
+                             join(names.words, ", "), most)};
   return names.answer(no());
 }
 
@@ -637,7 +546,7 @@ FactValue hca_link_mix(const Job& job, const Instance&) {
     if (ib == 0 || roce == 0) continue;
     const std::string_view odd = roce <= ib ? "RoCE" : "IB";
     const auto hca =
-        std::ranges::find_if(list.hcas, [&](const Hca& each) { return each.link == odd; });
+        std::ranges::find_if(list.hcas, [&](const NetDevice& each) { return each.link == odd; });
     return yes(
         fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
         {evidence_of(list.line)});
@@ -656,13 +565,12 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
     if (said.message.status == kRetryExceeded) failed.insert(said.process);
   });
   AnswerParts parts;
-  for (const HcaList& list : hca_lists(job)) {
+  for (const HcaList& list : *used) {
     if (failed.erase(list.process) == 0) continue;
     std::vector<std::string> names;
-    for (const auto& [own, hca] : *used) {
-      if (own != &list) continue;
-      names.push_back(hca->link.empty() ? std::string(hca->name)
-                                        : fmt::format("{} ({})", hca->name, hca->link));
+    for (const NetDevice& hca : list.hcas) {
+      names.push_back(hca.link.empty() ? std::string(hca.name)
+                                       : fmt::format("{} ({})", hca.name, hca.link));
     }
     if (names.empty() || parts.words.size() == kMost) continue;
     const Process& process = nth_process(job, list.process);
@@ -684,11 +592,11 @@ FactValue every_hca(const Job& job, Test test) {
 }
 
 FactValue all_roce(const Job& job, const Instance&) {
-  return every_hca(job, [](const Hca& hca) { return hca.link == "RoCE"; });
+  return every_hca(job, [](const NetDevice& hca) { return hca.link == "RoCE"; });
 }
 
 FactValue hca_bonds_only(const Job& job, const Instance&) {
-  return every_hca(job, [](const Hca& hca) {
+  return every_hca(job, [](const NetDevice& hca) {
     return hca.link == "RoCE" && hca.name.find("bond") != std::string::npos;
   });
 }
@@ -749,6 +657,73 @@ constexpr std::array kInterfaceFacts = {
 };
 
 }  // namespace
+
+bool is_virtual_interface(std::string_view name) {
+  return is_host_bridge(name) || starts_with_one_of(name, kVirtualNames);
+}
+
+bool is_host_bridge(std::string_view name) { return starts_with_one_of(name, kHostBridges); }
+
+bool is_infiniband_interface(std::string_view name) {
+  if (!name.starts_with("ib") || name.size() < 3) return false;
+  const std::string_view rest = name.substr(name[2] == 's' || name[2] == 'p' ? 3 : 2);
+  return !rest.empty() && is_digit(rest.front());
+}
+
+bool is_ipv6(std::string_view ip) { return ip.find(':') != std::string_view::npos; }
+
+std::string bridge_range(std::string_view ip, bool in_container) {
+  const auto address = parse_ipv4(ip);
+  if (!address) return {};
+  const uint32_t a = *address >> 24;
+  const uint32_t b = *address >> 16 & 0xFF;
+  if (*address >> 8 == kLibvirt) return "192.168.122.0/24";
+  const uint32_t c = *address >> 8 & 0xFF;
+  // Docker counts from .0.1 upwards, so 172.17.33.4 on a plain host is somebody's own network.
+  const bool docker = a == 172 && (in_container ? b >= 17 && b <= 31 : b == 17 && c == 0);
+  const bool podman = a == 10 && b == 88 && in_container;
+  return docker || podman ? fmt::format("{}.{}.0.0/16", a, b) : std::string();
+}
+
+std::string_view subnet_of(std::string_view ip) {
+  return parse_ipv4(ip) ? ip.substr(0, ip.rfind('.')) : std::string_view();
+}
+
+bool is_container_host(std::string_view host) {
+  return host.size() == 12 && std::ranges::all_of(host, is_hex_digit);
+}
+
+const std::vector<HostAddress>& all_addresses(const Job& job) {
+  return job.answers.of<&read_addresses>(job);
+}
+
+std::span<const HostAddress> bootstrap_addresses(const Job& job) {
+  const std::span<const HostAddress> all = all_addresses(job);
+  return all.first(of_bootstrap(all));
+}
+
+std::span<const HostAddress> socket_addresses(const Job& job) {
+  const std::span<const HostAddress> all = all_addresses(job);
+  return all.subspan(of_bootstrap(all));
+}
+
+const std::vector<HcaList>& hca_lists(const Job& job) {
+  return job.answers.of<&read_hca_lists>(job);
+}
+
+/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b".
+FactValue addresses_answer(std::span<const HostAddress> addresses) {
+  AnswerParts parts;
+  std::set<std::string_view> hosts;
+  for (const HostAddress& address : addresses) {
+    parts.processes.push_back(address.process);
+    if (!hosts.insert(address.host).second) continue;
+    parts.words.push_back(fmt::format("{}:{}{}{}", address.name, address.ip,
+                                      address.host.empty() ? "" : " on ", address.host));
+    if (hosts.size() <= kMostNamed) parts.evidence.push_back(evidence_of(address.line));
+  }
+  return parts.answer(no(), ", ", kMostNamed);
+}
 
 std::span<const Fact> interface_facts() { return kInterfaceFacts; }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "diagnose/facts/fact.h"
+#include "log/address.h"
 
 namespace ncclog {
 
@@ -74,16 +75,11 @@ FactValue addresses_answer(std::span<const HostAddress> addresses);
 //
 //   NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB ib0:10.1.2.3<0>
 
-struct Hca {
-  std::string_view name;  ///< "mlx5_0"
-  std::string_view link;  ///< "IB", "RoCE"; empty where a list is cut.
-};
-
 /// What one line lists.
 struct HcaList {
-  int process = -1;       ///< Into Job::processes.
-  std::string_view host;  ///< Of the process; empty: unknown.
-  std::vector<Hca> hcas;  ///< In NCCL's order.
+  int process = -1;             ///< Into Job::processes.
+  std::string_view host;        ///< Of the process; empty: unknown.
+  std::vector<NetDevice> hcas;  ///< In NCCL's order.
   Record line;
 };
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <set>
+#include <tuple>
 
 #include "base/sorting.h"
 #include "base/text.h"
@@ -269,28 +270,19 @@ constexpr int64_t kShortest = 10 * kSecond;
 /// longer now and then, a checkpoint or an evaluation, is usually seen once before.
 constexpr int64_t kTimesUsual = 5;
 
-/// What ended the job, at a time that is known.
-struct End {
-  EndMark mark;
-  int64_t nanoseconds = 0;
-  bool has_zone = false;
-};
-
-/// The first line that says that somebody ended the job from outside, by its time. Where only a
-/// process is said to have been ended, its launcher ends the others.
-std::optional<End> find_end(const Job& job) {
+/// The first line that says that somebody ended the job from outside, of those with a time. Where
+/// only a process is said to have been ended, its launcher ends the others.
+std::optional<EndMark> find_end(const Job& job) {
   std::vector<EndMark> marks;
   std::ranges::copy_if(end_marks(job), std::back_inserter(marks),
                        [](const EndMark& mark) { return mark.state == EndState::Stopped; });
   const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
   if (std::ranges::any_of(marks, is_of_job)) std::erase_if(marks, std::not_fn(is_of_job));
-  std::optional<End> first;
-  for (EndMark& mark : marks) {
-    const LineTime time = find_line_time(mark.line.text);
-    const bool earlier = !first || time.nanoseconds < first->nanoseconds;
-    if (time.known() && earlier) first = {std::move(mark), time.nanoseconds, time.has_zone};
-  }
-  return first;
+  const auto time_of = [](const EndMark& mark) { return find_line_time(mark.line.text); };
+  std::erase_if(marks, [&](const EndMark& mark) { return !time_of(mark).known(); });
+  const auto first = std::ranges::min_element(
+      marks, {}, [&](const EndMark& mark) { return time_of(mark).nanoseconds; });
+  return first == marks.end() ? std::nullopt : std::optional(std::move(*first));
 }
 
 /// Whoever goes on working calls NCCL, and the lines of all calls have times. A captured graph
@@ -337,8 +329,8 @@ std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
 
 /// The last beat of an input that is older than the moment of the end; line 0: nothing is. nullopt:
 /// work may have gone on unseen.
-std::optional<TimedLine> last_before(const Job& job, const InputClock& input, const End& end,
-                                     bool calls_are_dated) {
+std::optional<TimedLine> last_before(const Job& job, const InputClock& input, const LineTime& end,
+                                bool calls_are_dated) {
   const Pulse& pulse = input.pulse;
   const auto own = own_beats(job, input.input, pulse.clock(end.has_zone).all);
   const auto own_work = own_beats(job, input.input, pulse.clock(end.has_zone).work);
@@ -368,25 +360,15 @@ std::optional<TimedLine> last_before(const Job& job, const InputClock& input, co
   return is_older && !calls_are_dated ? std::nullopt : before;
 }
 
-/// How far apart signs of work were, and how long they were apart at most, before `last`.
-struct Rhythm {
-  int64_t usual = 0;  ///< 0: too few signs.
-  int64_t longest = 0;
-};
-
-Rhythm rhythm_of(const PulseClock& clock, const TimedLine& last) {
+/// How far apart the clock's signs of work were before `last`, the longest first; empty: too few.
+std::vector<int64_t> pauses_of_work(const PulseClock& clock, const TimedLine& last) {
   constexpr uint64_t kFewest = 3;
-  Rhythm rhythm;
-  if (clock.work.count < 2 || clock.work.count + clock.steps.steps < kFewest) return rhythm;
-  std::vector<int64_t> lengths;  // Longest first.
+  std::vector<int64_t> lengths;
+  if (clock.work.count < 2 || clock.work.count + clock.steps.steps < kFewest) return lengths;
   for (const Pause& pause : clock.work.pauses) {
     if (pause.after.nanoseconds <= last.nanoseconds) lengths.push_back(pause.length());
   }
-  if (lengths.empty()) return rhythm;
-  rhythm.longest = lengths.front();
-  // One pause may be longer than all others: the first step, an evaluation.
-  rhythm.usual = lengths[lengths.size() > 1 ? 1 : 0];
-  return rhythm;
+  return lengths;
 }
 
 /// Collectors and hosts keep different zones, and print none: the difference of their clocks then
@@ -414,39 +396,42 @@ std::set<uint32_t> inputs_of_watchers(const Job& job) {
 }
 
 std::optional<Silence> derive_silence(const Job& job) {
-  auto end = find_end(job);
-  if (!end) return std::nullopt;
+  auto mark = find_end(job);
+  if (!mark) return std::nullopt;
+  const LineTime end = find_line_time(mark->line.text);
   TimedLine last;
-  Rhythm rhythm;
   const bool calls_are_dated = calls_show_work(job);
   const std::set<uint32_t> watchers = inputs_of_watchers(job);
   for (const InputClock& input : job.clocks) {
     if (watchers.contains(input.input)) continue;
-    const std::optional<TimedLine> before = last_before(job, input, *end, calls_are_dated);
+    const std::optional<TimedLine> before = last_before(job, input, end, calls_are_dated);
     if (!before) return std::nullopt;
     if (before->where.line == 0) continue;
     if (last.where.line == 0 || before->nanoseconds > last.nanoseconds) last = *before;
   }
   if (last.where.line == 0) return std::nullopt;
+  // Of the fastest clock. One pause may be longer than all others: the first step, an evaluation.
+  int64_t usual = 0;
+  int64_t longest = 0;
   for (const InputClock& input : job.clocks) {
-    const Rhythm one = rhythm_of(input.pulse.clock(end->has_zone), last);
-    const bool is_faster = one.usual > 0 && (rhythm.usual == 0 || one.usual < rhythm.usual);
-    if (is_faster) rhythm = one;
+    const std::vector<int64_t> pauses = pauses_of_work(input.pulse.clock(end.has_zone), last);
+    if (pauses.empty()) continue;
+    const int64_t own = pauses[pauses.size() > 1 ? 1 : 0];
+    if (own > 0 && (usual == 0 || own < usual))
+      std::tie(usual, longest) = std::tuple(own, pauses.front());
   }
-  Silence silence{{last.where, {}},
-                  std::move(end->mark.line),
-                  std::move(end->mark.what),
-                  std::max<int64_t>(end->nanoseconds - last.nanoseconds, 0),
-                  rhythm.usual,
-                  false,
-                  false};
+  Silence silence{.last = {last.where, {}},
+                  .nanoseconds = std::max<int64_t>(end.nanoseconds - last.nanoseconds, 0),
+                  .usual = usual};
+  silence.end = std::move(mark->line);
+  silence.ended = std::move(mark->what);
   if (may_be_zones(job, silence, last)) return std::nullopt;
-  silence.is_standstill = rhythm.usual > 0 && silence.nanoseconds >= kShortest &&
-                          silence.nanoseconds >= kTimesUsual * rhythm.usual &&
-                          2 * silence.nanoseconds >= 3 * rhythm.longest;
+  silence.is_standstill = usual > 0 && silence.nanoseconds >= kShortest &&
+                          silence.nanoseconds >= kTimesUsual * usual &&
+                          2 * silence.nanoseconds >= 3 * longest;
   // Who ends a job that hangs has waited for longer than that.
-  silence.is_usual = silence.nanoseconds < kShortest ||
-                     (rhythm.usual > 0 && silence.nanoseconds <= rhythm.longest + kSecond);
+  silence.is_usual =
+      silence.nanoseconds < kShortest || (usual > 0 && silence.nanoseconds <= longest + kSecond);
   return silence;
 }
 

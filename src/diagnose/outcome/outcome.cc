@@ -395,24 +395,6 @@ EndPlaces derive_end_places(const Job& job) {
   return places;
 }
 
-}  // namespace
-
-bool is_named(const Process& process) { return process.pid >= 0 || process.rank >= 0; }
-
-const JobOutcome& outcome_of(const Job& job) { return job.answers.of<&derive_outcome>(job); }
-
-bool is_after_end(const Job& job, const Evidence& line) {
-  const EndPlaces& places = job.answers.of<&derive_end_places>(job);
-  if (places.by_input.empty() && places.by_process.empty()) return false;
-  const auto end = places.by_input.find(input_of(job, line.where));
-  if (end != places.by_input.end() && end->second < line.where) return true;
-  const Header header = parse_event(line.text, all_wordings()).header;
-  const auto own = places.by_process.find(std::pair(std::string(header.host), header.pid));
-  return own != places.by_process.end() && is_before(job, own->second, line.where);
-}
-
-namespace {
-
 /// How far the communicators came, over all processes.
 struct Progress {
   std::set<int> ranks;   ///< Global ranks of processes with lines.
@@ -474,20 +456,10 @@ std::string end_words(const EndOf& end) {
   return end.state == EndState::Finished ? "finished" : "no end";
 }
 
-}  // namespace
-
-std::string extent_words(const Job& job) {
-  Progress progress;
-  for (const Process& process : job.processes) add_process(job, process, progress);
-  return fmt::format("{}, {}", seen_words(job, progress), end_words(outcome_of(job).job));
-}
-
 // How the job ended, as rules ask for it.
 //
 //   job.outcome = "finished", "nccl-tests printed its summary"
 //   job.noise_after_end = yes, "740 lines of WARN", of a job that finished or was ended
-
-namespace {
 
 FactValue outcome(const Job& job, const Instance&) {
   const EndOf& end = outcome_of(job).job;
@@ -540,6 +512,26 @@ constexpr Fact kOutcomeFacts[] = {
 };
 
 }  // namespace
+
+bool is_named(const Process& process) { return process.pid >= 0 || process.rank >= 0; }
+
+const JobOutcome& outcome_of(const Job& job) { return job.answers.of<&derive_outcome>(job); }
+
+bool is_after_end(const Job& job, const Evidence& line) {
+  const EndPlaces& places = job.answers.of<&derive_end_places>(job);
+  if (places.by_input.empty() && places.by_process.empty()) return false;
+  const auto end = places.by_input.find(input_of(job, line.where));
+  if (end != places.by_input.end() && end->second < line.where) return true;
+  const Header header = parse_event(line.text, all_wordings()).header;
+  const auto own = places.by_process.find(std::pair(std::string(header.host), header.pid));
+  return own != places.by_process.end() && is_before(job, own->second, line.where);
+}
+
+std::string extent_words(const Job& job) {
+  Progress progress;
+  for (const Process& process : job.processes) add_process(job, process, progress);
+  return fmt::format("{}, {}", seen_words(job, progress), end_words(outcome_of(job).job));
+}
 
 std::span<const Fact> outcome_facts() { return kOutcomeFacts; }
 

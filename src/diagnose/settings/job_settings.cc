@@ -94,7 +94,7 @@ auto devices_by(const Job& job, std::span<const HostAddress> addresses, KeyOf ke
     add_name(devices[key_of(address)].interfaces, address.name);
   }
   for (const HcaList& list : hca_lists(job)) {
-    for (const Hca& hca : list.hcas) add_name(devices[key_of(list)].hcas, hca.name);
+    for (const NetDevice& hca : list.hcas) add_name(devices[key_of(list)].hcas, hca.name);
   }
   return devices;
 }
@@ -116,20 +116,22 @@ HostDevices known_names(const Job& job) {
 template <typename T, typename MeansNone>
 void add_empty(const Job& job, std::string_view name, RemarkLevel level, std::string_view what,
                const std::vector<std::string>& names, MeansNone means_none,
-               std::vector<JobRemark>& out) {
+               std::vector<Remark>& out) {
   for_each_said<T>(job, [&](const Said<T>& said) {
     const Printed* filter = find_setting(settings_of(job, said.process), name);
     if (filter == nullptr || !is_filter(name, filter->value) || !means_none(said.message)) return;
-    const std::string value(filter->value);
-    out.push_back({{RemarkKind::MatchesNothing, level, std::string(name), value,
-                    fmt::format(fmt::runtime(what), on_host(job, said.process)),
-                    filter_meant(value, names), 0},
-                   evidence_of(filter->record)});
+    out.push_back({.kind = RemarkKind::MatchesNothing,
+                   .level = level,
+                   .variable = std::string(name),
+                   .value = std::string(filter->value),
+                   .message = fmt::format(fmt::runtime(what), on_host(job, said.process)),
+                   .hint = filter_meant(filter->value, names),
+                   .line = evidence_of(filter->record)});
   });
 }
 
 /// Filters that admitted more than their names say.
-void add_surprises(const Job& job, std::vector<JobRemark>& out) {
+void add_surprises(const Job& job, std::vector<Remark>& out) {
   // Few jobs have filters, and devices of many processes are many.
   const bool any = std::ranges::any_of(printed_settings(job), [](const PrintedSettings& settings) {
     return std::ranges::any_of(
@@ -147,14 +149,15 @@ void add_surprises(const Job& job, std::vector<JobRemark>& out) {
         if (remark.kind != RemarkKind::MatchesMore) continue;
         remark.variable = filter.name;
         remark.value = filter.value;
-        out.push_back({std::move(remark), evidence_of(filter.record)});
+        remark.line = evidence_of(filter.record);
+        out.push_back(std::move(remark));
       }
     }
   }
 }
 
 /// Filters that left a process without devices, or admitted more than their names say.
-void judge_filters_in_use(const Job& job, std::vector<JobRemark>& remarks) {
+void judge_filters_in_use(const Job& job, std::vector<Remark>& remarks) {
   const HostDevices names = known_names(job);
   add_empty<BootstrapNoInterface>(
       job, kInterfaces, RemarkLevel::Error, "admits no interface that {} has", names.interfaces,
@@ -180,12 +183,7 @@ std::set<std::vector<size_t>> distinct_sets(const Job& job) {
   return sets;
 }
 
-template <RemarkKind... kinds>
-bool is_kind(const Remark& remark) {
-  return ((remark.kind == kinds) || ...);
-}
-
-void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
+void lint_read(const Job& job, const LintContext& context, std::vector<Remark>& remarks) {
   // The first line of name and value.
   std::map<std::pair<std::string_view, std::string_view>, Record> lines;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
@@ -198,13 +196,12 @@ void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark
     }
     for (Remark& remark : lint(settings, context)) {
       // NCCL has read the setting, so these are no news.
-      if (is_kind<RemarkKind::Unknown, RemarkKind::Misspelt, RemarkKind::Removed,
-                  RemarkKind::TooNew>(remark)) {
-        continue;
-      }
+      constexpr RemarkKind kNoNews[] = {RemarkKind::Unknown, RemarkKind::Misspelt,
+                                        RemarkKind::Removed, RemarkKind::TooNew};
+      if (std::ranges::count(kNoNews, remark.kind) > 0) continue;
       const auto line = lines.find({remark.variable, remark.value});
-      remarks.push_back(
-          {std::move(remark), line == lines.end() ? Evidence() : evidence_of(line->second)});
+      if (line != lines.end()) remark.line = evidence_of(line->second);
+      remarks.push_back(std::move(remark));
     }
   }
 }
@@ -245,49 +242,7 @@ std::vector<HostDevices> list_devices(const Job& job) {
   return result;
 }
 
-std::vector<JobRemark> lint_alone(const Job& job) { return lint_job(job, {}); }
-
-}  // namespace
-
-const std::vector<CommandSettings>& command_settings(const Job& job) {
-  return job.answers.of<&read_command_settings>(job);
-}
-
-const std::vector<HostDevices>& known_devices(const Job& job) {
-  return job.answers.of<&list_devices>(job);
-}
-
-std::optional<Library> library_of(const Job& job) {
-  bool is_nccl = false;
-  bool is_rccl = false;
-  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
-    (said.message.cuda.empty() ? is_rccl : is_nccl) = true;
-  });
-  if (is_nccl == is_rccl) return std::nullopt;
-  return is_rccl ? Library::Rccl : Library::Nccl;
-}
-
-std::vector<JobRemark> lint_job(const Job& job, LintContext context) {
-  if (context.nccl_version.empty() && job.nccl_versions.size() == 1) {
-    context.nccl_version = job.nccl_versions.front();
-  }
-  if (!context.library) context.library = library_of(job);
-  std::vector<JobRemark> remarks;
-  for (const CommandSettings& command : command_settings(job)) {
-    for (Remark& remark : lint(command.found.settings, context)) {
-      const uint64_t line = command.found.settings[remark.setting].line;
-      remarks.push_back({std::move(remark), command.lines[line - 1]});
-    }
-  }
-  lint_read(job, context, remarks);
-  judge_filters_in_use(job, remarks);
-  std::set<std::tuple<std::string, std::string, std::string>> seen;
-  std::erase_if(remarks, [&](const JobRemark& each) {
-    const Remark& remark = each.remark;
-    return !seen.insert({remark.variable, remark.value, remark.message}).second;
-  });
-  return remarks;
-}
+std::vector<Remark> lint_alone(const Job& job) { return lint_job(job, {}); }
 
 // Are the settings the same everywhere?
 //
@@ -295,8 +250,6 @@ std::vector<JobRemark> lint_job(const Job& job, LintContext context) {
 //
 // NCCL prints a variable when it first uses it, so a missing line proves nothing by itself. It is
 // proof where the process has printed something that NCCL prints later.
-
-namespace {
 
 struct Reader {
   int process = -1;
@@ -466,14 +419,14 @@ std::string setting_text(const Remark& remark) {
 
 std::vector<TableRow> setting_remarks(const Job& job) {
   std::vector<TableRow> rows;
-  for (const auto& [remark, line] : job.answers.of<&lint_alone>(job)) {
+  for (const Remark& remark : job.answers.of<&lint_alone>(job)) {
     constexpr std::string_view kAsks = "did you mean ";
     const std::string_view hint = remark.hint;
     rows.push_back(
         {{std::string(to_string(remark.kind)), std::string(to_string(remark.level)),
           printable(remark.variable), setting_text(remark), printable(remark.message),
           printable(hint), std::string(hint.starts_with(kAsks) ? hint.substr(kAsks.size()) : "")},
-         line});
+         remark.line});
   }
   return rows;
 }
@@ -489,12 +442,12 @@ constexpr Field kSettingRemarkFields[] = {
 
 FactValue ifname_matches_nothing(const Job& job, const Instance&) {
   AnswerParts parts;
-  for (const auto& [remark, line] : job.answers.of<&lint_alone>(job)) {
+  for (const Remark& remark : job.answers.of<&lint_alone>(job)) {
     if (remark.kind != RemarkKind::MatchesNothing || remark.variable != kInterfaces) continue;
     const std::string hint = remark.hint.empty() ? "" : fmt::format(" ({})", remark.hint);
-    std::string words =
-        fmt::format("{} {}{}", setting_text(remark), printable(remark.message), printable(hint));
-    if (!parts.said.contains(words)) parts.add(std::move(words), line);
+    parts.add_new(
+        fmt::format("{} {}{}", setting_text(remark), printable(remark.message), printable(hint)),
+        remark.line);
   }
   return parts.answer(unknown(), "; ", kMostNamed);
 }
@@ -592,6 +545,45 @@ constexpr std::array kSettingFacts = {
 };
 
 }  // namespace
+
+const std::vector<CommandSettings>& command_settings(const Job& job) {
+  return job.answers.of<&read_command_settings>(job);
+}
+
+const std::vector<HostDevices>& known_devices(const Job& job) {
+  return job.answers.of<&list_devices>(job);
+}
+
+std::optional<Library> library_of(const Job& job) {
+  bool is_nccl = false;
+  bool is_rccl = false;
+  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
+    (said.message.cuda.empty() ? is_rccl : is_nccl) = true;
+  });
+  if (is_nccl == is_rccl) return std::nullopt;
+  return is_rccl ? Library::Rccl : Library::Nccl;
+}
+
+std::vector<Remark> lint_job(const Job& job, LintContext context) {
+  if (context.nccl_version.empty() && job.nccl_versions.size() == 1) {
+    context.nccl_version = job.nccl_versions.front();
+  }
+  if (!context.library) context.library = library_of(job);
+  std::vector<Remark> remarks;
+  for (const CommandSettings& command : command_settings(job)) {
+    for (Remark& remark : lint(command.found.settings, context)) {
+      remark.line = command.lines[command.found.settings[remark.setting].line - 1];
+      remarks.push_back(std::move(remark));
+    }
+  }
+  lint_read(job, context, remarks);
+  judge_filters_in_use(job, remarks);
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  std::erase_if(remarks, [&](const Remark& remark) {
+    return !seen.insert({remark.variable, remark.value, remark.message}).second;
+  });
+  return remarks;
+}
 
 std::span<const Fact> setting_facts() { return kSettingFacts; }
 

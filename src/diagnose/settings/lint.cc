@@ -95,45 +95,6 @@ void judge_host(const NcclVariable& variable, const Setting& setting, const Name
   }
 }
 
-}  // namespace
-
-std::vector<Remark> judge_filter(const NcclVariable& variable, const Setting& setting,
-                                 std::span<const HostDevices> hosts) {
-  std::vector<Remark> remarks;
-  if (variable.kind != ValueKind::Filter || setting.value.empty()) return remarks;
-  const NameFilter filter = parse_name_filter(setting.value);
-  judge_form(variable, filter, remarks);
-  if (variable.name == "NCCL_OOB_NET_IFNAME") return remarks;
-  // Without a filter NCCL leaves lo, docker and virbr to the last; a filter of ours replaces that.
-  const bool is_exclusion = filter.excludes && !filter.entries.empty();
-  if (variable.name == "NCCL_SOCKET_IFNAME" && is_exclusion && admits(filter, "lo")) {
-    remarks.push_back(warning(RemarkKind::AdmitsLoopback,
-                              "admits lo: a list of exclusions replaces NCCL's own, which "
-                              "leaves lo, docker and virbr out",
-                              fmt::format("{},lo", setting.value)));
-  }
-  for (const HostDevices& host : hosts) judge_host(variable, setting, filter, host, remarks);
-  return remarks;
-}
-
-std::string filter_meant(std::string_view text, std::span<const std::string> names) {
-  const NameFilter filter = parse_name_filter(text);
-  if (filter.excludes || filter.entries.empty()) return {};
-  const std::string_view wanted = trim(filter.entries.front().name);
-  for (const std::string& name : names) {
-    const bool begins = upper_case(name).starts_with(upper_case(wanted));
-    if (begins && name.starts_with(wanted))
-      return filter.exact ? fmt::format("did you mean {}, without '='?", wanted)
-                          : fmt::format("others have {}", name);
-    if (begins) return fmt::format("did you mean {}? Case counts", name);
-  }
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const auto nearest = nearest_name(wanted, views);
-  return nearest ? fmt::format("did you mean {}?", *nearest) : std::string();
-}
-
-namespace {
-
 // Does another setting take a setting's effect away?
 //
 //   NCCL_IB_HCA=mlx5_0 beside NCCL_IB_DISABLE=1       there is no InfiniBand to choose devices of
@@ -454,6 +415,41 @@ std::vector<Remark> lint_one(std::span<const Setting> settings, const Setting& s
 }
 
 }  // namespace
+
+std::vector<Remark> judge_filter(const NcclVariable& variable, const Setting& setting,
+                                 std::span<const HostDevices> hosts) {
+  std::vector<Remark> remarks;
+  if (variable.kind != ValueKind::Filter || setting.value.empty()) return remarks;
+  const NameFilter filter = parse_name_filter(setting.value);
+  judge_form(variable, filter, remarks);
+  if (variable.name == "NCCL_OOB_NET_IFNAME") return remarks;
+  // Without a filter NCCL leaves lo, docker and virbr to the last; a filter of ours replaces that.
+  const bool is_exclusion = filter.excludes && !filter.entries.empty();
+  if (variable.name == "NCCL_SOCKET_IFNAME" && is_exclusion && admits(filter, "lo")) {
+    remarks.push_back(warning(RemarkKind::AdmitsLoopback,
+                              "admits lo: a list of exclusions replaces NCCL's own, which "
+                              "leaves lo, docker and virbr out",
+                              fmt::format("{},lo", setting.value)));
+  }
+  for (const HostDevices& host : hosts) judge_host(variable, setting, filter, host, remarks);
+  return remarks;
+}
+
+std::string filter_meant(std::string_view text, std::span<const std::string> names) {
+  const NameFilter filter = parse_name_filter(text);
+  if (filter.excludes || filter.entries.empty()) return {};
+  const std::string_view wanted = trim(filter.entries.front().name);
+  for (const std::string& name : names) {
+    const bool begins = upper_case(name).starts_with(upper_case(wanted));
+    if (begins && name.starts_with(wanted))
+      return filter.exact ? fmt::format("did you mean {}, without '='?", wanted)
+                          : fmt::format("others have {}", name);
+    if (begins) return fmt::format("did you mean {}? Case counts", name);
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const auto nearest = nearest_name(wanted, views);
+  return nearest ? fmt::format("did you mean {}?", *nearest) : std::string();
+}
 
 std::string_view to_string(RemarkKind kind) {
   constexpr std::array<std::string_view, 16> kNames = {

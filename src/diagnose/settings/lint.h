@@ -10,10 +10,10 @@
 
 #pragma once
 
-#include "diagnose/facts/fact.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/settings.h"
 #include "log/wording/message_kind.h"
+#include "model/statements.h"
 
 namespace ncclog {
 
@@ -56,6 +56,7 @@ struct Remark {
   std::string message;  ///< A clause whose subject is the setting: "is not a number, …".
   std::string hint;     ///< What to do; empty where the message says it all.
   size_t setting = 0;   ///< Into the settings that were linted.
+  Evidence line = {};   ///< Of a log: shows the setting; empty where none is kept.
 
   bool operator==(const Remark&) const = default;
 };
@@ -108,19 +109,13 @@ std::string filter_meant(std::string_view filter, std::span<const std::string> n
 // What NCCL prints it has read, so its name is right and its release reads it; only values and
 // company can be wrong. What a command sets may be anything.
 
-/// A remark, and the line that shows the setting.
-struct JobRemark {
-  Remark remark;
-  Evidence line;
-};
-
 /// Library::Nccl or Library::Rccl, whichever alone the banners of the job name; nullopt if none
 /// does or both do.
 std::optional<Library> library_of(const Job& job);
 
 /// Remarks on all settings of the job, each once: those of commands, then those that NCCL read.
 /// Without a release in `context` the job's own is taken, if it has just one; likewise the library.
-std::vector<JobRemark> lint_job(const Job& job, LintContext context);
+std::vector<Remark> lint_job(const Job& job, LintContext context);
 
 /// A command of the log, and what it sets.
 struct CommandSettings {

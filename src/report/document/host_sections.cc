@@ -87,8 +87,8 @@ std::string interface_text(const HostInterface& interface) {
 std::string sockets_text(const HostReport& report) {
   if (!report.interfaces) return {};
   std::vector<std::string> names;
-  for (const TakenInterface& taken : taken_interfaces(report)) {
-    names.push_back(fmt::format("{} ({})", taken.interface->name, taken.address));
+  for (const HostInterface& taken : taken_interfaces(report)) {
+    names.push_back(fmt::format("{} ({})", taken.name, taken.addresses.front()));
   }
   const std::string_view filter = setting_of(report, "NCCL_SOCKET_IFNAME");
   const std::string why =

@@ -275,10 +275,10 @@ void add_nics(const MeasuredScope& scope, Machine& machine) {
     machine.has_rdma_nics = true;
     keep(machine.nic_lines, evidence_of(list.line));
     // A storage port of another link type beside the fabric's carries nothing.
-    const auto of_ib = std::ranges::count(list.hcas, "IB", &Hca::link);
+    const auto of_ib = std::ranges::count(list.hcas, "IB", &NetDevice::link);
     const bool both = of_ib > 0 && of_ib < std::ssize(list.hcas);
     const std::string_view kept = 2 * of_ib >= std::ssize(list.hcas) ? "IB" : "RoCE";
-    for (const Hca& hca : list.hcas) {
+    for (const NetDevice& hca : list.hcas) {
       if (both && hca.link != kept) continue;
       by_host[list.host].insert(hca.name);
       machine.over_ethernet |= hca.link == "RoCE" || hca.name.find("bond") != hca.name.npos;
