@@ -391,9 +391,8 @@ struct ReplayCheckOptions {
 
 /// "refused  ranks[1].calls[4].count: -3 is below 0", and the hint below.
 std::string complaint_text(const PlanComplaint& complaint) {
-  const bool refuses = complaint.weight == PlanComplaint::Weight::Refusal;
-  std::string text = fmt::format("  {}  {}: {}\n", refuses ? "refused" : "remark ", complaint.where,
-                                 complaint.what);
+  std::string text = fmt::format("  {}  {}: {}\n", complaint.is_refusal ? "refused" : "remark ",
+                                 complaint.where, complaint.what);
   if (!complaint.hint.empty()) text += fmt::format("           hint: {}\n", complaint.hint);
   return text;
 }

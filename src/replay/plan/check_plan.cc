@@ -14,8 +14,6 @@
 namespace ncclog {
 namespace {
 
-// Complaints about a plan while they are collected: at most so many, and where each of them stands.
-
 /// Where complaints go. Once it is full, further ones are dropped: a plan with that many faults is
 /// wrong as a whole.
 struct PlanComplaints {
@@ -25,10 +23,10 @@ struct PlanComplaints {
   bool is_full() const { return all.size() >= 100; }
   void refuse(std::string where, std::string what, std::string hint = {}) {
     ++refusals;
-    add({PlanComplaint::Weight::Refusal, std::move(where), std::move(what), std::move(hint)});
+    add({true, std::move(where), std::move(what), std::move(hint)});
   }
   void remark(std::string where, std::string what, std::string hint = {}) {
-    add({PlanComplaint::Weight::Remark, std::move(where), std::move(what), std::move(hint)});
+    add({false, std::move(where), std::move(what), std::move(hint)});
   }
   void add(PlanComplaint complaint) {
     if (!is_full()) all.push_back(std::move(complaint));
@@ -362,9 +360,7 @@ std::vector<PlanComplaint> check_plan(const ReplayPlan& plan) {
 }
 
 bool is_refused(const std::vector<PlanComplaint>& complaints) {
-  return std::ranges::any_of(complaints, [](const PlanComplaint& complaint) {
-    return complaint.weight == PlanComplaint::Weight::Refusal;
-  });
+  return std::ranges::any_of(complaints, &PlanComplaint::is_refusal);
 }
 
 }  // namespace ncclog
