@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
-#include "replay/plan/plan_frame.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
 namespace {

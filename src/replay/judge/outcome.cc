@@ -8,7 +8,7 @@
 #include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/plan/plan_frame.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
 std::string write_outcome(const ReplayOutcome& outcome) {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "replay/judge/differences.h"
 #include "replay/judge/verdict.h"
-#include "replay/plan/plan_frame.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
 namespace {

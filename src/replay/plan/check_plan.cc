@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "log/nccl_names.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
-#include "replay/plan/plan_frame.h"
 #include "replay/plan/plan_json.h"
 
 namespace ncclog {
@@ -301,7 +301,8 @@ void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints) {
 
 void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
   const size_t before = complaints.refusals;
-  const auto completed = completed_calls(plan, SendEnds::ByItself, Numbered::ByOrder);
+  const ReplayPlan counted = numbered_by_order(plan);
+  const auto completed = completed_calls(counted, SendEnds::ByItself);
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     const std::vector<PlannedCall>& calls = plan.ranks[r].calls;
     for (size_t at = 0; at < calls.size(); ++at) {
@@ -315,8 +316,7 @@ void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
       break;
     }
   }
-  if (complaints.refusals == before &&
-      !clean_run_ends(plan, SendEnds::WithItsRecv, Numbered::ByOrder)) {
+  if (complaints.refusals == before && !clean_run_ends(counted)) {
     complaints.remark("ranks", "the clean run ends only while NCCL buffers messages");
   }
 }

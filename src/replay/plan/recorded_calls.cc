@@ -241,23 +241,6 @@ PlanSeats plan_seats(const Job& job, const std::vector<Membership>& members,
   return result;
 }
 
-std::vector<int> host_groups(const Job& job, const PlanSeats& seats) {
-  std::map<int, std::string> host_ids;
-  for (const EnvironmentSetting& setting : job.environment) {
-    if (setting.name != "NCCL_HOSTID") continue;
-    for (const int process : setting.processes) host_ids[process] = setting.value;
-  }
-  std::map<std::pair<bool, std::string>, int> numbers;
-  std::vector<int> groups;
-  for (const Seat& seat : seats.seats) {
-    const auto id = host_ids.find(seat.process);
-    const bool has_id = id != host_ids.end();
-    const std::pair key(has_id, has_id ? id->second : job.processes[seat.process].host);
-    groups.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
-  }
-  return groups;
-}
-
 namespace {
 
 // The calls, by their lines.

@@ -115,10 +115,6 @@ struct PlanSeats {
 PlanSeats plan_seats(const Job& job, const std::vector<Membership>& members,
                      const std::vector<int>& wanted);
 
-/// Pseudo-hosts of the seats, numbered by first use: seats with equal numbers ran on one host as
-/// NCCL takes it, which NCCL_HOSTID may decide.
-std::vector<int> host_groups(const Job& job, const PlanSeats& seats);
-
 // The calls that a plan takes, in the order of their lines, with everything that a replay needs.
 //
 //   AllReduce: opCount 1b sendbuff 0x7f7b02800000 recvbuff 0x7f7b02800000 count 1048576 datatype 7
