@@ -133,7 +133,7 @@ TEST(ReadBack, FindsThePlansCommunicatorByItsProcesses) {
       read_back(job_from_text(log_of(4700, 4701)), healthy_plan(), completed_run(MadeIn::Clean));
   EXPECT_TRUE(seen.readable);
   ASSERT_EQ(seen.communicators.size(), 1u);
-  EXPECT_EQ(seen.communicators[0].nranks, 2);
+  EXPECT_EQ(seen.communicators[0].recorded_nranks, 2);
   EXPECT_EQ(seen.communicators[0].channels, 8);
   EXPECT_EQ(seen.communicators[0].transports, (std::vector<TransportShare>{{"P2P", 1}}));
   EXPECT_EQ(seen.tuning, (std::vector<RecordedTuning>{{"AllReduce", "RING", "LL", 1}}));
@@ -152,7 +152,7 @@ TEST(ReadBack, TellsCommunicatorsOfTheSameRanksApartByTheirOrder) {
   const std::string text = log_of(4700, 4701) + started(4700, 0, "0xb0", 0, "0x22") +
                            started(4701, 1, "0xb1", 1, "0x22");
   const ReadBack seen = read_back(job_from_text(text), plan, completed_run(MadeIn::Clean));
-  EXPECT_EQ(seen.communicators.at(1).nranks, 2);
+  EXPECT_EQ(seen.communicators.at(1).recorded_nranks, 2);
   plan.communicators.push_back(plan.communicators[0]);
   EXPECT_EQ(read_back(job_from_text(text), plan, completed_run(MadeIn::Clean)).communicators.at(2),
             PlannedCommunicator());
