@@ -150,9 +150,8 @@ TEST(PlanProperty, WhatCouldHaveHappenedIsNotRefused) {
   for (int i = 0; i < 300; ++i) {
     const ReplayPlan plan = lived_plan(random);
     for (const PlanComplaint& complaint : check_plan(plan)) {
-      ASSERT_NE(complaint.weight, PlanComplaint::Weight::Refusal)
-          << complaint.where << ": " << complaint.what << "\n"
-          << write_plan(plan);
+      ASSERT_FALSE(complaint.is_refusal) << complaint.where << ": " << complaint.what << "\n"
+                                         << write_plan(plan);
       ASSERT_EQ(complaint.what.find("buffers messages"), std::string::npos) << complaint.what;
     }
   }

@@ -25,7 +25,7 @@ namespace {
 std::string refusals(const ReplayPlan& plan) {
   std::string text;
   for (const PlanComplaint& complaint : check_plan(plan)) {
-    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
+    if (!complaint.is_refusal) continue;
     text += complaint.where + ": " + complaint.what + "\n";
   }
   return text;

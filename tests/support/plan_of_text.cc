@@ -8,7 +8,6 @@
 #include "log/event_reader.h"
 #include "model/derive/build_job.h"
 #include "replay/plan/build_plan.h"
-#include "replay/plan/plan_frame.h"
 #include "replay/plan/recorded_calls.h"
 
 namespace ncclog::testing {
@@ -43,7 +42,7 @@ ReplayPlan plan_of_text(std::string_view text, const PlanOptions& options,
   const Job job = job_from_text(text);
   refuse_unknown_calls(job, covered_members(job), suspicions);
   const RecordedCalls recorded = recorded_of(job, text, options.last);
-  return build_plan({job, recorded, suspicions, {"log.txt"}}, options);
+  return build_plan({job, suspicions, {"log.txt"}}, recorded, options);
 }
 
 std::string program_words(const PlannedRank& rank) {

@@ -10,7 +10,7 @@
 #include "app/commands/analyze.h"
 #include "app/commands/replay.h"
 #include "base/version.h"
-#include "replay/judge/measured.h"
+#include "replay/judge/verdict.h"
 #include "report/perf/perf_report.h"
 
 namespace ncclog {

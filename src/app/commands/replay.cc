@@ -88,10 +88,10 @@ MadePlan make_plan(const PlanRequest& request, Console& console) {
                 "replay plan", "name the logs of one run");
   }
   const Job& job = split.runs.empty() ? read : planned_run(split, diagnosis, tested());
+  const PlanSource source{job, suspicions, request.input.paths, read.runs};
   const std::vector<Membership> members = covered_members(job);
   if (members.empty() && dumps_hold_calls(job)) {
-    return {plan_of_dumps(job, tested(), request.options, request.input.paths, read.runs),
-            exit_status(read)};
+    return {plan_of_dumps(source, request.options), exit_status(read)};
   }
   refuse_unknown_calls(job, members, suspicions);
   static_cast<void>(tested());  // A finding that is misspelt is not worth a second reading.
@@ -104,9 +104,7 @@ MadePlan make_plan(const PlanRequest& request, Console& console) {
       [](std::string_view, const FlightRecorderDump&, size_t) { return true; }};
   MadePlan made;
   made.status = walk_events(logs.read.inputs, taker, console);
-  const RecordedCalls recorded = recorder.take();
-  made.plan =
-      build_plan({job, recorded, suspicions, request.input.paths, read.runs}, request.options);
+  made.plan = build_plan(source, recorder.take(), request.options);
   return made;
 }
 
@@ -391,9 +389,8 @@ struct ReplayCheckOptions {
 
 /// "refused  ranks[1].calls[4].count: -3 is below 0", and the hint below.
 std::string complaint_text(const PlanComplaint& complaint) {
-  const bool refuses = complaint.weight == PlanComplaint::Weight::Refusal;
-  std::string text = fmt::format("  {}  {}: {}\n", refuses ? "refused" : "remark ", complaint.where,
-                                 complaint.what);
+  std::string text = fmt::format("  {}  {}: {}\n", complaint.is_refusal ? "refused" : "remark ",
+                                 complaint.where, complaint.what);
   if (!complaint.hint.empty()) text += fmt::format("           hint: {}\n", complaint.hint);
   return text;
 }

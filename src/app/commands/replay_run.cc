@@ -423,7 +423,7 @@ AskedReplay asked_replay(const ReplayRunOptions& options) {
   check_words(options);
   const PlanFile file = load_plan(options.plans.front());
   for (const PlanComplaint& complaint : check_plan(file.plan)) {
-    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
+    if (!complaint.is_refusal) continue;
     throw Error(complaint.what, fmt::format("{}: {}", file.path, complaint.where), complaint.hint);
   }
   AskedReplay asked;

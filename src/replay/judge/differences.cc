@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
-#include "replay/plan/plan_frame.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
 namespace {
@@ -32,8 +32,8 @@ std::vector<int> plan_ranks(const Job& job, const Communicator& comm,
   return ranks;
 }
 
-std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
-                                                 const RunOutcome& run) {
+std::vector<PlannedCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
+                                                    const RunOutcome& run) {
   RankByPid ranks_of_plan;
   for (const RankOutcome& rank : run.ranks) {
     if (rank.pid >= 0) ranks_of_plan.emplace(rank.pid, rank.rank);
@@ -47,22 +47,24 @@ std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPla
                    &comm);
   }
   const std::vector<Edge>& edges = edges_of(job);
-  std::vector<SeenCommunicator> all;
+  std::vector<PlannedCommunicator> all;
   for (const PlannedCommunicator& planned : plan.communicators) {
-    SeenCommunicator& seen = all.emplace_back();
+    PlannedCommunicator& seen = all.emplace_back();
     const auto found = in_log.lower_bound({planned.ranks, SourceRef{}});
     if (planned.ranks.empty() || found == in_log.end() || found->first.first != planned.ranks) {
       continue;
     }
     const Communicator& comm = *found->second;
-    seen = {comm.nranks, comm.graphs.channels.coll, seen_transports(comm, edges)};
+    seen.recorded_nranks = comm.nranks;
+    seen.channels = comm.graphs.channels.coll;
+    seen.transports = seen_transports(comm, edges);
     in_log.erase(found);
   }
   return all;
 }
 
-SlowestPath slowest_path(const Job& job) {
-  SlowestPath slowest;
+SystemPath slowest_path(const Job& job) {
+  SystemPath slowest;
   for (const HostTopology& host : job.topologies) {
     const auto is_gpu = [&](int node) {
       return node >= 0 && host.system.nodes[node].name.kind == "GPU";
@@ -70,7 +72,7 @@ SlowestPath slowest_path(const Job& job) {
     for (const SystemPath& path : host.system.paths) {
       const bool is_between_gpus = path.from != path.to && is_gpu(path.from) && is_gpu(path.to);
       if (!is_between_gpus || path.bw <= 0) continue;
-      if (slowest.bw < 0 || path.bw < slowest.bw) slowest = {path.bw, path.type};
+      if (slowest.bw < 0 || path.bw < slowest.bw) slowest = path;
     }
   }
   return slowest;
@@ -171,7 +173,7 @@ void add_size(const ReplayPlan& plan, const ReplayOutcome& outcome, Comparison& 
           rows);
 }
 
-void add_communicator(const PlannedCommunicator& recorded, const SeenCommunicator& seen,
+void add_communicator(const PlannedCommunicator& recorded, const PlannedCommunicator& seen,
                       bool is_tested, Comparison& rows) {
   const std::string of = fmt::format(" of communicator {}", printable(recorded.id));
   if (recorded.recorded_nranks > 0) {
@@ -234,8 +236,8 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
   add_size(plan, outcome, rows);
   for (size_t c = 0; c < plan.communicators.size(); ++c) {
     const bool is_tested = tested < 0 || static_cast<size_t>(tested) == c;
-    const SeenCommunicator known =
-        c < seen.communicators.size() ? seen.communicators[c] : SeenCommunicator();
+    const PlannedCommunicator known =
+        c < seen.communicators.size() ? seen.communicators[c] : PlannedCommunicator();
     add_communicator(plan.communicators[c], known, is_tested, rows);
   }
   for (const std::string& op : tested_ops(plan, tested)) {
@@ -248,24 +250,13 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
 
 namespace {
 
-using Values = std::map<std::string, std::string>;
-
-struct OwnSetting {
-  std::string_view name;
-  std::string_view value;  ///< Empty: any.
-  bool for_pseudo_hosts;   ///< Only where there are some.
-};
-
-constexpr OwnSetting kOwnSettings[] = {
-    {"NCCL_DEBUG", "", false},          {"NCCL_DEBUG_SUBSYS", "", false},
-    {"NCCL_NVLS_ENABLE", "0", false},   {"NCCL_NET", "Socket", true},
-    {"NCCL_SOCKET_IFNAME", "lo", true}, {"NCCL_MNNVL_ENABLE", "0", true}};
-
-/// True for what every replay, or every one with pseudo-hosts, has.
+/// What every replay has, or every one with pseudo-hosts, is not told.
 bool is_own(const ReplayOutcome& outcome, const std::string& name, const std::string& value) {
   return std::ranges::any_of(kOwnSettings, [&](const OwnSetting& own) {
     const bool applies = !own.for_pseudo_hosts || outcome.pseudo_hosts > 1;
-    return applies && own.name == name && (own.value.empty() || own.value == value);
+    // What is logged may be another choice where the outcome is another release's.
+    const bool is_same = own.value == value || name.starts_with("NCCL_DEBUG");
+    return applies && own.name == name && is_same;
   });
 }
 
@@ -273,48 +264,42 @@ std::string text_of(const std::string& name, const std::string& value) {
   return fmt::format("{}={}", printable(name), printable(value));
 }
 
-void add_recorded(const PlannedSetting& setting, const Values& values, SettingsKept& kept) {
-  const auto found = values.find(setting.name);
-  const bool is_set = found != values.end();
-  const bool is_same = is_set && found->second == setting.value;
-  const std::string text = text_of(setting.name, setting.value);
-  if (!setting.left_out.empty() && !is_same) {
-    kept.changed.push_back(fmt::format("{} is not set: {}", text, printable(setting.left_out)));
-  } else if (setting.left_out.empty() && setting.ranks.empty() && is_set && !is_same) {
-    kept.changed.push_back(fmt::format("{}: recorded {}, replayed {}", printable(setting.name),
-                                       printable(setting.value), printable(found->second)));
-  } else {
-    kept.held.push_back(text);
-  }
-}
-
 }  // namespace
 
-SettingsKept settings_kept(const ReplayPlan& plan, const ReplayOutcome& outcome,
-                           const RunOutcome& run) {
+void compare_settings(const ReplayPlan& plan, const ReplayOutcome& outcome, const RunOutcome& run,
+                      Texts& held, Texts& changed) {
   // What all ranks have in that run. Of settings that differ between ranks the first rank's.
-  Values values(outcome.settings.begin(), outcome.settings.end());
+  std::map<std::string, std::string> values(outcome.settings.begin(), outcome.settings.end());
   std::set<std::string> told;
   for (const auto& [name, value] : run.settings) {
     values[name] = value;
     told.insert(name);
   }
-  SettingsKept kept;
   for (const PlannedSetting& setting : plan.settings) {
-    add_recorded(setting, values, kept);
+    const auto found = values.find(setting.name);
+    const bool is_set = found != values.end();
+    const bool is_same = is_set && found->second == setting.value;
+    const std::string text = text_of(setting.name, setting.value);
+    if (!setting.left_out.empty() && !is_same) {
+      changed.push_back(fmt::format("{} is not set: {}", text, printable(setting.left_out)));
+    } else if (setting.left_out.empty() && setting.ranks.empty() && is_set && !is_same) {
+      changed.push_back(fmt::format("{}: recorded {}, replayed {}", printable(setting.name),
+                                    printable(setting.value), printable(found->second)));
+    } else {
+      held.push_back(text);
+    }
     if (setting.left_out.empty()) told.insert(setting.name);
   }
-  std::vector<std::string> added;
+  Texts added;
   for (const auto& [name, value] : outcome.settings) {
     const bool is_told = told.contains(name) || is_own(outcome, name, value);
     if (!name.starts_with("NCCL_") || is_told) continue;
     const std::string text = text_of(name, value);
-    if (std::ranges::find(kept.held, text) == kept.held.end()) added.push_back(text);
+    if (std::ranges::find(held, text) == held.end()) added.push_back(text);
   }
-  if (!added.empty()) kept.changed.push_back("set for the replay: " + join(added, ", "));
+  if (!added.empty()) changed.push_back("set for the replay: " + join(added, ", "));
   const std::string varied = variation_text(run);
-  if (!varied.empty()) kept.changed.push_back("set for the trial: " + varied);
-  return kept;
+  if (!varied.empty()) changed.push_back("set for the trial: " + varied);
 }
 
 }  // namespace ncclog

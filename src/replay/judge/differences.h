@@ -19,31 +19,18 @@
 
 namespace ncclog {
 
-/// A communicator of the plan as a replay's log shows it.
-struct SeenCommunicator {
-  int nranks = -1;                         ///< -1: the log does not show the communicator.
-  int channels = -1;                       ///< Collective channels; -1: not printed.
-  std::vector<TransportShare> transports;  ///< By name; empty: not printed.
-
-  bool operator==(const SeenCommunicator&) const = default;
-};
-
-/// The slowest of the best paths between the GPUs of a replay, as NCCL's topology lines list it.
-struct SlowestPath {
-  double bw = -1;    ///< GB/s; -1: not printed, or some ranks are connected by a network.
-  std::string type;  ///< "NVL", "PHB", …
-
-  bool operator==(const SlowestPath&) const = default;
-};
-
 /// What one run's log says.
 struct ReadBack {
-  bool readable = false;                        ///< It has lines of NCCL at all.
-  std::vector<std::string> nccl_versions;       ///< Distinct, sorted.
-  std::vector<std::string> cuda_versions;       ///< Likewise.
-  std::vector<SeenCommunicator> communicators;  ///< By communicator of the plan.
-  std::vector<RecordedTuning> tuning;           ///< By op, algorithm, protocol.
-  SlowestPath path;
+  bool readable = false;                   ///< It has lines of NCCL at all.
+  std::vector<std::string> nccl_versions;  ///< Distinct, sorted.
+  std::vector<std::string> cuda_versions;  ///< Likewise.
+  /// Those of the plan, with size, channels and transports of the replay; as made: the log does not
+  /// show it.
+  std::vector<PlannedCommunicator> communicators;
+  std::vector<RecordedTuning> tuning;  ///< By op, algorithm, protocol.
+  /// The slowest of the best paths between the GPUs, as NCCL's topology lines list it; without
+  /// bandwidth: not printed, or some ranks are connected by a network.
+  SystemPath path;
 };
 
 /// Lays `job`, read from the logs of `run`, over `plan`. Communicators of the same ranks are told
@@ -91,14 +78,10 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
 //
 // What every replay sets to log, to keep multicast off and to make pseudo-hosts is not told.
 
-/// How the recorded settings fared.
-struct SettingsKept {
-  std::vector<std::string> held;     ///< In force as recorded; "NCCL_ALGO=Ring".
-  std::vector<std::string> changed;  ///< Clauses without a full stop.
-};
-
-/// Holds the plan's settings against those of the outcome, with what was varied in `run`.
-SettingsKept settings_kept(const ReplayPlan& plan, const ReplayOutcome& outcome,
-                           const RunOutcome& run);
+/// Holds the plan's settings against those of the outcome, with what was varied in `run`. Adds to
+/// `held` those that are in force as recorded ("NCCL_ALGO=Ring"), to `changed` what is not, in
+/// clauses without a full stop.
+void compare_settings(const ReplayPlan& plan, const ReplayOutcome& outcome, const RunOutcome& run,
+                      std::vector<std::string>& held, std::vector<std::string>& changed);
 
 }  // namespace ncclog

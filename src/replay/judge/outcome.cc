@@ -8,9 +8,10 @@
 #include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/plan/plan_frame.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
+
 std::string write_outcome(const ReplayOutcome& outcome) {
   return write_json_document(to_json_value(outcome));
 }
@@ -30,15 +31,9 @@ bool is_of_a_refusal(const std::string& text) {
 
 namespace {
 
-/// One call of one rank, by its place in calls_in().
-struct PlacedCall {
-  uint64_t place = 0;
-  uint64_t index = 0;  ///< PlannedCall::index.
-};
-
 /// Calls that can only be completed together: all collectives of a communicator, or all messages
-/// from one rank to another. By rank of the plan; each rank's calls in order.
-using Meeting = std::map<int, std::vector<PlacedCall>>;
+/// from one rank to another. By rank of the plan, the places of each rank's calls in calls_in().
+using MeetingCalls = std::map<int, std::vector<uint64_t>>;
 
 /// The first call whose data are wrong: what came behind it was no longer as planned.
 bool is_wrong(const RankOutcome& rank, uint64_t place) {
@@ -48,28 +43,32 @@ bool is_wrong(const RankOutcome& rank, uint64_t place) {
 
 /// The first call of `meeting` that was not completed by all as it should; nullopt if nobody
 /// stands.
-std::optional<FrontLine> first_open(const Meeting& meeting, const std::vector<RankOutcome>& ranks) {
+std::optional<FrontLine> first_open(const ReplayPlan& plan, MadeIn mode,
+                                    const MeetingCalls& meeting,
+                                    const std::vector<RankOutcome>& ranks) {
   size_t longest = 0;
   bool stands = false;
-  for (const auto& [rank, calls] : meeting) {
-    longest = std::max(longest, calls.size());
-    stands = stands || std::ranges::any_of(calls, [&](const PlacedCall& call) {
-               const bool is_open =
-                   call.place < ranks[rank].entered && !is_completed(ranks[rank], call.place);
-               return is_open || is_wrong(ranks[rank], call.place);
+  for (const auto& [rank, places] : meeting) {
+    const RankOutcome& outcome = ranks[rank];
+    longest = std::max(longest, places.size());
+    stands = stands || std::ranges::any_of(places, [&](uint64_t place) {
+               const bool is_open = place < outcome.entered && !is_completed(outcome, place);
+               return is_open || is_wrong(outcome, place);
              });
   }
   if (!stands) return std::nullopt;
   for (size_t k = 0; k < longest; ++k) {
     FrontLine front{.index = k};  // Where nobody entered it, its number is not known.
     bool all_completed = true;
-    for (const auto& [rank, calls] : meeting) {
+    for (const auto& [rank, places] : meeting) {
       const RankOutcome& outcome = ranks[rank];
-      const PlacedCall* call = k < calls.size() ? &calls[k] : nullptr;
-      all_completed = all_completed && call != nullptr && is_completed(outcome, call->place) &&
-                      !is_wrong(outcome, call->place);
-      const bool has_entered = call != nullptr && call->place < outcome.entered;
-      if (has_entered && front.entered.empty()) front.index = call->index;
+      const bool is_made = k < places.size();
+      all_completed = all_completed && is_made && is_completed(outcome, places[k]) &&
+                      !is_wrong(outcome, places[k]);
+      const bool has_entered = is_made && places[k] < outcome.entered;
+      if (has_entered && front.entered.empty()) {
+        front.index = calls_in(plan.ranks[rank], mode)[places[k]].index;
+      }
       (has_entered ? front.entered : front.missing).push_back(rank);
     }
     if (!all_completed) return front;
@@ -78,9 +77,10 @@ std::optional<FrontLine> first_open(const Meeting& meeting, const std::vector<Ra
 }
 
 /// The collectives of a communicator, then its messages by sender and receiver.
-std::map<CallLine, Meeting> meetings_of(const ReplayPlan& plan, MadeIn mode, int communicator) {
+std::map<CallLine, MeetingCalls> meetings_of(const ReplayPlan& plan, MadeIn mode,
+                                             int communicator) {
   const std::vector<int>& ranks = plan.communicators[communicator].ranks;
-  std::map<CallLine, Meeting> meetings;
+  std::map<CallLine, MeetingCalls> meetings;
   for (const int rank : ranks) {
     const std::vector<PlannedCall> calls = calls_in(plan.ranks[rank], mode);
     for (size_t place = 0; place < calls.size(); ++place) {
@@ -101,7 +101,7 @@ std::map<CallLine, Meeting> meetings_of(const ReplayPlan& plan, MadeIn mode, int
             line.is_message() ? std::vector{line.sender, line.receiver} : ranks;
         for (const int end : ends) meeting->second[end];
       }
-      meeting->second[rank].push_back({place, call.index});
+      meeting->second[rank].push_back(place);
     }
   }
   return meetings;
@@ -126,7 +126,7 @@ std::optional<FrontLine> front_of(const ReplayPlan& plan, MadeIn mode, int commu
   std::optional<FrontLine> of_collectives;
   std::optional<FrontLine> of_messages;
   for (const auto& [line, meeting] : meetings_of(plan, mode, communicator)) {
-    auto open = first_open(meeting, ranks);
+    auto open = first_open(plan, mode, meeting, ranks);
     if (!open) continue;
     open->communicator = communicator;
     auto& front = line.is_message() ? of_messages : of_collectives;

@@ -218,6 +218,29 @@ ReplayOutcome parse_outcome(std::string_view text, const std::string& source);
 /// replay was refused, nothing was run.
 bool is_of_a_refusal(const std::string& text);
 
+// What does every replay set by itself, to log, to keep multicast off and to make pseudo-hosts?
+
+/// A variable that a replay sets by itself or leaves to NCCL, whatever it is asked for.
+struct OwnSetting {
+  std::string_view name;
+  std::string_view value;              ///< Empty: none, or another one in each process.
+  bool for_pseudo_hosts = false;       ///< Only where there are some.
+  std::string_view why_reserved = {};  ///< Why --set cannot have it; empty: it can.
+};
+
+inline constexpr OwnSetting kOwnSettings[] = {
+    {"NCCL_DEBUG", "INFO", false, "the replay reads its own log back"},
+    {"NCCL_DEBUG_FILE", "", false, "the replay reads its own log back"},
+    {"NCCL_DEBUG_SUBSYS", "INIT,ENV,NET,COLL,GRAPH,TUNING", false,
+     "the replay reads its own log back"},
+    {"NCCL_HOSTID", "", true, "--hosts sets it"},
+    {"NCCL_COMM_ID", "", false, "the replay joins its ranks itself"},
+    {"NCCL_NVLS_ENABLE", "0", false, "--multicast lets NCCL use NVLink multicast"},
+    {"NCCL_NET", "Socket", true},
+    {"NCCL_SOCKET_IFNAME", "lo", true},
+    {"NCCL_MNNVL_ENABLE", "0", true},
+};
+
 // Where did a replay stand still, by what its ranks had begun and completed?
 //
 //   communicator 0   rank 0: … 27 completed, 28 entered       rank 1: … 27 completed, then nothing

@@ -7,6 +7,11 @@
 //                                                  differs from the record in what matters
 //   a rank was killed from outside               → inconclusive
 //
+// and in sentences (verdict_words.table)
+//
+//   "As recorded, AllReduce, call 29 of communicator 0x9c1b… does not complete when rank 5 makes
+//    another call in its place; when all ranks behave, everything completes."
+//
 // Pure: everything follows from the plan, the outcome and what the runs' own logs say. Runs with
 // varied settings are judged pair by pair; the most telling pair is the verdict.
 
@@ -18,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/perf/measured/measurement.h"
 #include "replay/judge/differences.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"
@@ -83,30 +89,9 @@ struct ReplayVerdict {
 ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
                            std::span<const ReadBack> seen);
 
-/// The run of a pair in which all ranks behaved: the clean one; of a plan without a defect,
-/// whose two modes make the same calls, the one that shows a fault.
-const RunReading& behaving_run(const ReplayPlan& plan, const RunReading& defect,
-                               const RunReading& clean);
-
-/// True if that run of a defect hung, and could only end so: wherever a call or a message is left
-/// out, the others wait for it. It tests the plan and the machine, not who left it out. `defect`
-/// may be nullptr: there is none.
-bool proves_little(const ReplayPlan& plan, const RunOutcome* defect);
-
 /// The kind for one pair of runs. `comparable`: the replay is like the record in what matters.
 ReplayVerdictKind judge_pair(const ReplayPlan& plan, const RunReading& defect,
                              const RunReading& clean, bool comparable);
-
-// The sentences of a replay's verdict: what was shown, held, changed, what nobody may conclude.
-//
-//   reproduced-hypothesis → "As recorded, AllReduce, call 29 of communicator 0x9c1b… does not
-//                            complete when rank 5 makes another call in its place; when all ranks
-//                            behave, everything completes."
-
-/// Fills the sentences of a verdict whose kind and confidence stand, for the pair that was judged.
-void say_what_was_shown(const ReplayPlan& plan, const ReplayOutcome& outcome,
-                        const ReplayPair& pair, const Comparison& comparison,
-                        ReplayVerdict& verdict);
 
 // All that a replay gives: what was to be tested, what happened, what it proves, how fast it was.
 //
@@ -175,5 +160,17 @@ ReplayResult parse_result(std::string_view text, const std::string& source);
 /// One sentence for each setting but the fastest of its call, held against that one, in the order
 /// of `timings`. Empty: nothing was varied, or nothing was timed under two settings.
 std::vector<std::string> time_comparisons(std::span<const ReplayTiming> timings);
+
+// What `replay run --time` measured, in the terms of benchmarks: curves of bandwidth over size.
+//
+//   {"op": "AllReduce", "bytes": 67108864, "median_us": 412.0, "busbw": 285.1, …}
+//     → a Measurement of AllReduce with a point at 64 MiB, of the GPUs that the replay ran on
+//
+// It is the machine of the replay that was measured, whatever machine the logs are of. The series
+// of calls back to back counts where one was timed: nccl-tests measures so, too.
+
+/// One for each operation, number of ranks and varied setting, in the order of the timings. Points
+/// have no place in a log, and `hosts` are not named.
+std::vector<Measurement> replay_measurements(const ReplayResult& result);
 
 }  // namespace ncclog

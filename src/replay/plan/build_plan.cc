@@ -16,7 +16,6 @@
 #include "log/known_messages.h"
 #include "log/nccl_names.h"
 #include "model/ledger/watchdog_works.h"
-#include "replay/plan/plan_frame.h"
 
 namespace ncclog {
 namespace {
@@ -118,67 +117,52 @@ int offset_of(uint64_t pointer, int datatype) {
   return static_cast<int>(offset - offset % size);
 }
 
-/// A call of a rank, and by what it is seen to be in a group.
-struct MadeCall {
-  PlannedCall call;
-  int64_t group = -1;
-  uint64_t op_count = 0;
-  bool to_itself = false;  ///< A message whose peer is the rank that makes it.
-};
-
 /// A rank's calls while they are put together.
 struct Program {
   std::map<uint64_t, int> streams;
-  std::vector<MadeCall> made;
-
-  /// `rank`: the number of who made it, in the call's communicator.
-  void add(const RecordedCall& recorded, int rank, PlannedCall call) {
-    call.stream = static_cast<int>(
-        streams.try_emplace(recorded.stream, static_cast<int>(streams.size())).first->second);
-    const bool to_itself = is_message(call.op) && recorded.call.root == rank;
-    made.push_back({std::move(call), recorded.group, recorded.op_count, to_itself});
-  }
+  std::vector<PlannedCall> calls;
+  std::vector<const RecordedCall*> lines;  ///< Of each call.
 };
 
-/// Where the group of the call at `begin` ends where no line tells of groups: messages on one communicator and stream with one
-/// opCount, each peer at most once a direction. They are seen to be a group where opCount counts,
-/// which it does on the communicators `counting`, or where a rank sends to itself, which no rank
-/// can outside of a group; else each stands alone.
-size_t end_of_batch(const std::vector<MadeCall>& made, size_t begin, const std::set<int>& counting,
-                    PlanMaking& making) {
-  const MadeCall& first = made[begin];
-  bool shows_group = counting.contains(first.call.communicator);
+/// Where the group of the call at `begin` ends where no line tells of groups: messages on one
+/// communicator and stream with one opCount, each peer at most once a direction. They are seen to be
+/// a group where opCount counts, which it does on the communicators `counting`, or where a rank
+/// sends to itself, which no rank can outside of a group; else each stands alone.
+size_t end_of_batch(const Job& job, const Program& program, size_t begin,
+                    const std::set<int>& counting, PlanMaking& making) {
+  const PlannedCall& first = program.calls[begin];
+  bool shows_group = counting.contains(first.communicator);
   std::set<std::pair<bool, int>> seen;
   size_t end = begin;
-  for (; end < made.size(); ++end) {
-    const PlannedCall& call = made[end].call;
-    const bool goes_with = is_message(call.op) && call.communicator == first.call.communicator &&
-                           call.stream == first.call.stream && made[end].op_count == first.op_count;
+  for (; end < program.calls.size(); ++end) {
+    const PlannedCall& call = program.calls[end];
+    const RecordedCall& line = *program.lines[end];
+    const bool goes_with = is_message(call.op) && call.communicator == first.communicator &&
+                           call.stream == first.stream &&
+                           line.op_count == program.lines[begin]->op_count;
     if (!goes_with || !seen.emplace(operation_of(call.op) == Operation::Send, call.root).second)
       break;
-    shows_group = shows_group || made[end].to_itself;
+    shows_group = shows_group || line.call.root == rank_of(job, line.by).rank;
   }
   if (end - begin < 2) return begin + 1;
   (shows_group ? making.guessed_groups : making.ungrouped) = true;
   return shows_group ? end : begin + 1;
 }
 
-/// The calls with their groups. Says in `making` what groups rest on where no line tells them.
-std::vector<PlannedCall> grouped_calls(std::vector<MadeCall> made, bool has_groups,
-                                       const std::set<int>& counting, PlanMaking& making) {
+/// Numbers the groups of the calls. Says in `making` what they rest on where no line tells them.
+void add_groups(const Job& job, bool has_groups, const std::set<int>& counting, Program& program,
+                PlanMaking& making) {
+  const auto& lines = program.lines;
   int groups = 0;
-  for (size_t begin = 0; begin < made.size();) {
-    size_t end = has_groups ? begin + 1 : end_of_batch(made, begin, counting, making);
-    while (has_groups && made[begin].group >= 0 && end < made.size() &&
-           made[end].group == made[begin].group) {
+  for (size_t begin = 0; begin < lines.size();) {
+    size_t end = has_groups ? begin + 1 : end_of_batch(job, program, begin, counting, making);
+    while (has_groups && lines[begin]->group >= 0 && end < lines.size() &&
+           lines[end]->group == lines[begin]->group) {
       ++end;
     }
     const int group = end - begin > 1 ? groups++ : -1;
-    for (; begin < end; ++begin) made[begin].call.group = group;
+    for (; begin < end; ++begin) program.calls[begin].group = group;
   }
-  std::vector<PlannedCall> calls;
-  for (MadeCall& one : made) calls.push_back(std::move(one.call));
-  return calls;
 }
 
 /// The communicators whose opCount tells messages apart. It may stand still: NCCL 2.28 over NVLink
@@ -237,15 +221,18 @@ void add_recorded_calls(const Job& job, const RecordedCalls& recorded, const Pla
         continue;
       }
       making.counts_bytes |= may_count_bytes({call.call.op, call.call.datatype}, job.nccl_versions);
-      programs[seats.seat_of.at(call.by)].add(call, rank_of(job, call.by).rank,
-                                              planned_call(job, seats, call));
+      auto& [streams, planned, lines] = programs[seats.seat_of.at(call.by)];
+      const int next = static_cast<int>(streams.size());
+      planned.push_back(planned_call(job, seats, call));
+      planned.back().stream = streams.try_emplace(call.stream, next).first->second;
+      lines.push_back(&call);
     }
   }
   making.not_replayable += recorded.other_calls;
   const std::set<int> counting = counting_communicators(recorded, seats);
   for (size_t s = 0; s < programs.size(); ++s) {
-    plan.ranks[s].calls =
-        grouped_calls(std::move(programs[s].made), recorded.has_groups, counting, making);
+    add_groups(job, recorded.has_groups, counting, programs[s], making);
+    plan.ranks[s].calls = std::move(programs[s].calls);
   }
 }
 
@@ -433,14 +420,14 @@ Hypothesis hypothesis_of(const Suspicion& suspicion, const RecordedDefect& defec
 }
 
 /// As fit_calls; where the clean run does not come far enough so, with Sends that NCCL buffers.
-void fit_either_way(const CleanRunGoal& goal, ReplayPlan& plan, PlanMaking& making) {
+void fit_either_way(ReplayPlan& plan, PlanMaking& making) {
   ReplayPlan buffered = plan;
   PlanMaking other = making;
-  fit_calls(goal, SendEnds::WithItsRecv, plan, making);
+  fit_calls(SendEnds::WithItsRecv, plan, making);
   if (!making.clean_run_ends_before && making.unmet == 0) return;
   // Small messages end by themselves in NCCL's buffers; how many do, no log shows. So this is the
   // second choice, and the plan's limits say that it was taken.
-  fit_calls(goal, SendEnds::ByItself, buffered, other);
+  fit_calls(SendEnds::ByItself, buffered, other);
   const bool is_better =
       making.clean_run_ends_before ? !other.clean_run_ends_before : other.unmet < making.unmet;
   if (!is_better) return;
@@ -449,24 +436,18 @@ void fit_either_way(const CleanRunGoal& goal, ReplayPlan& plan, PlanMaking& maki
   making.buffers_sends = true;
 }
 
-/// The calls of the plan in both runs.
-PlanMaking make_calls(const PlanSource& source, const PlanSeats& called, const PlanSeats& seats,
-                      const RecordedDefect& defect, ReplayPlan& plan) {
+/// The calls of the plan in both runs, for its hypothesis.
+PlanMaking make_calls(const Job& job, const RecordedCalls& recorded, const PlanSeats& called,
+                      const PlanSeats& seats, const RecordedDefect& defect, ReplayPlan& plan) {
   ReplayPlan all;
   all.ranks.resize(called.seats.size());
-  PlanMaking making;
-  add_recorded_calls(source.job, source.recorded, called, all, making);
-  add_missing_calls(source.job, called, defect, all);
-  project_calls(all, called, seats, plan);
   const bool adds_calls = !defect.added.empty();
-  fit_either_way({.kind = defect.kind,
-                  .front = {.communicator = seats.place_of(defect.communicator),
-                            .index = defect.index,
-                            .entered = {},
-                            .missing = seats_of(seats, defect.missing)},
-                  .is_extended = adds_calls,
-                  .has_to_reach = adds_calls || !defect.late.empty()},
-                 plan, making);
+  PlanMaking making{.extends_clean_run = adds_calls,
+                    .has_to_reach = adds_calls || !defect.late.empty()};
+  add_recorded_calls(job, recorded, called, all, making);
+  add_missing_calls(job, called, defect, all);
+  project_calls(all, called, seats, plan);
+  fit_either_way(plan, making);
   return making;
 }
 
@@ -498,13 +479,14 @@ Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::
                {"what_next", hint_for(id, ids, "ncclog analyze lists the findings")}});
 }
 
-ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
+ReplayPlan build_plan(const PlanSource& source, const RecordedCalls& recorded,
+                      const PlanOptions& options) {
   const Job& job = source.job;
   const Suspicion suspicion = choose_suspicion(source.suspicions, options.finding);
-  RecordedDefect defect = find_defect(job, source.recorded.members, suspicion);
+  const std::vector<Membership>& members = recorded.members;
+  const RecordedDefect defect = find_defect(job, members, suspicion);
   refuse_untested(options, defect.kind);
-  const std::vector<Membership>& members = source.recorded.members;
-  const PlanSeats called = plan_seats(job, members, called_communicators(source.recorded, defect));
+  const PlanSeats called = plan_seats(job, members, called_communicators(recorded, defect));
   const PlanSeats seats =
       options.only_failing ? plan_seats(job, members, {defect.communicator}) : called;
   ReplayPlan plan = begin_plan(job, source.logs);
@@ -512,18 +494,17 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   plan.ranks = planned_ranks(job, seats);
   plan.communicators = planned_communicators(job, seats);
   const ReplayPlan frame = plan;
-  PlanMaking making = make_calls(source, called, seats, defect, plan);
+  plan.hypothesis = hypothesis_of(suspicion, defect, seats);
+  PlanMaking making = make_calls(job, recorded, called, seats, defect, plan);
   // The clean run does not come to the call in question, so no run could show what it needs. What
   // the ranks called is still worth a replay, as a plan without a defect.
   if (making.clean_run_ends_before) {
-    defect = {};
     plan = frame;
-    making = make_calls(source, called, seats, defect, plan);
+    making = make_calls(job, recorded, called, seats, {}, plan);
     making.clean_run_ends_before = true;
   }
-  plan.hypothesis = hypothesis_of(suspicion, defect, seats);
   plan.tuning = recorded_tuning(job, seats);
-  for (const auto& [member, calls] : source.recorded.earlier) {
+  for (const auto& [member, calls] : recorded.earlier) {
     if (PlannedRank* rank = rank_of_member(seats, member, plan)) rank->left_out += calls;
   }
   making.runs = source.runs;

@@ -7,14 +7,12 @@
 
 #include "base/text.h"
 #include "log/nccl_names.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
-#include "replay/plan/plan_frame.h"
 #include "replay/plan/plan_json.h"
 
 namespace ncclog {
 namespace {
-
-// Complaints about a plan while they are collected: at most so many, and where each of them stands.
 
 /// Where complaints go. Once it is full, further ones are dropped: a plan with that many faults is
 /// wrong as a whole.
@@ -25,10 +23,10 @@ struct PlanComplaints {
   bool is_full() const { return all.size() >= 100; }
   void refuse(std::string where, std::string what, std::string hint = {}) {
     ++refusals;
-    add({PlanComplaint::Weight::Refusal, std::move(where), std::move(what), std::move(hint)});
+    add({true, std::move(where), std::move(what), std::move(hint)});
   }
   void remark(std::string where, std::string what, std::string hint = {}) {
-    add({PlanComplaint::Weight::Remark, std::move(where), std::move(what), std::move(hint)});
+    add({false, std::move(where), std::move(what), std::move(hint)});
   }
   void add(PlanComplaint complaint) {
     if (!is_full()) all.push_back(std::move(complaint));
@@ -303,7 +301,8 @@ void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints) {
 
 void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
   const size_t before = complaints.refusals;
-  const auto completed = completed_calls(plan, SendEnds::ByItself, Numbered::ByOrder);
+  const ReplayPlan counted = numbered_by_order(plan);
+  const auto completed = completed_calls(counted, SendEnds::ByItself);
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     const std::vector<PlannedCall>& calls = plan.ranks[r].calls;
     for (size_t at = 0; at < calls.size(); ++at) {
@@ -317,8 +316,7 @@ void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
       break;
     }
   }
-  if (complaints.refusals == before &&
-      !clean_run_ends(plan, SendEnds::WithItsRecv, Numbered::ByOrder)) {
+  if (complaints.refusals == before && !clean_run_ends(counted)) {
     complaints.remark("ranks", "the clean run ends only while NCCL buffers messages");
   }
 }
@@ -362,9 +360,7 @@ std::vector<PlanComplaint> check_plan(const ReplayPlan& plan) {
 }
 
 bool is_refused(const std::vector<PlanComplaint>& complaints) {
-  return std::ranges::any_of(complaints, [](const PlanComplaint& complaint) {
-    return complaint.weight == PlanComplaint::Weight::Refusal;
-  });
+  return std::ranges::any_of(complaints, &PlanComplaint::is_refusal);
 }
 
 }  // namespace ncclog

@@ -10,7 +10,6 @@
 #include "model/flight_recorder.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
-#include "replay/plan/plan_frame.h"
 #include "replay/plan/recorded_calls.h"
 
 namespace ncclog {
@@ -21,22 +20,12 @@ namespace {
 //   default_pg: ranks 0-4, 6 and 7 left dumps   → their last 32 calls; seats 0-6 of the plan
 //   tp_1: one rank left a dump                  → nothing: who called alike is not known
 
-/// The collectives of a group that a plan takes, by c10d's numbers, of which 1 is the first.
-struct DumpWindow {
-  uint64_t from = 1;
-  uint64_t to = 0;                 ///< The last one; below `from`: none.
-  std::vector<uint64_t> left_out;  ///< Of these, those that a replay cannot make on some rank.
-
-  bool holds(uint64_t number) const {
-    return from <= number && number <= to && !std::ranges::binary_search(left_out, number);
-  }
-};
-
 /// A group that the plan takes calls of; its place in the plan is that in the list.
 struct DumpedGroup {
   const CallAccount* group = nullptr;
   std::vector<const LedgerRank*> ranks;  ///< Whose calls are known; at least one.
-  DumpWindow window;                     ///< Holds at least one call.
+  CallWindow window;                     ///< By c10d's numbers, of which 1 is the first; not empty.
+  std::vector<uint64_t> left_out;  ///< Of these, those that a replay cannot make on some rank.
 };
 
 /// The plan's ranks, which are those of all groups, by their global rank.
@@ -97,25 +86,25 @@ std::vector<const LedgerRank*> known_ranks(const CallAccount& group) {
   return known.size() < 2 ? std::vector<const LedgerRank*>{} : known;
 }
 
-/// The `last` collectives up to number `common`, which all known ranks called alike, and what some
-/// called beyond them.
-DumpWindow dump_window(const CallAccount& group, uint64_t common, uint64_t last) {
-  DumpWindow window;
+/// Takes the `last` collectives up to number `common`, which all known ranks called alike, and what
+/// some called beyond them.
+void take_calls(DumpedGroup& dumped, uint64_t common, uint64_t last) {
+  const std::vector<LedgerRank>& ranks = dumped.group->ranks;
+  CallWindow& window = dumped.window;
   window.from = common - std::min(common, last) + 1;
   uint64_t end = 0;
-  for (const LedgerRank* rank : known_ranks(group)) {
+  for (const LedgerRank* rank : dumped.ranks) {
     window.from = std::max(window.from, rank->calls.front().number);
     end = std::max(end, rank->calls.back().number);
   }
-  window.to = std::min(end, common + kBeyond);
-  for (uint64_t number = window.from; number <= window.to; ++number) {
-    const bool can = std::ranges::all_of(group.ranks, [&](const LedgerRank& rank) {
+  window.to = std::min(end, common + kBeyond) + 1;
+  for (uint64_t number = window.from; number < window.to; ++number) {
+    const bool can = std::ranges::all_of(ranks, [&](const LedgerRank& rank) {
       const LedgerCall* call = rank.call(number);
-      return call == nullptr || call_of_entry(*call->entry, group.ranks.size());
+      return call == nullptr || call_of_entry(*call->entry, ranks.size());
     });
-    if (!can) window.left_out.push_back(number);
+    if (!can) dumped.left_out.push_back(number);
   }
-  return window;
 }
 
 /// Up to where the known ranks called alike: before what the verdict is about, if it differs there.
@@ -132,11 +121,11 @@ std::vector<DumpedGroup> dumped_groups(const std::vector<CallAccount>& groups,
                                        const CallVerdict& verdict, const PlanOptions& options) {
   std::vector<DumpedGroup> result;
   for (const CallAccount& group : groups) {
-    DumpedGroup dumped{&group, known_ranks(group), {}};
+    DumpedGroup dumped{&group, known_ranks(group), {}, {}};
     const bool is_wanted = !options.only_failing || &group == verdict.account;
     if (dumped.ranks.empty() || !is_wanted) continue;
-    dumped.window = dump_window(group, common_number(dumped, verdict), options.last);
-    if (dumped.window.from <= dumped.window.to) result.push_back(std::move(dumped));
+    take_calls(dumped, common_number(dumped, verdict), options.last);
+    if (dumped.window.from < dumped.window.to) result.push_back(std::move(dumped));
   }
   return result;
 }
@@ -184,11 +173,14 @@ std::vector<PlannedCall> calls_of_rank(const std::vector<DumpedGroup>& groups, i
   const FlightRecorderDump* dump = nullptr;
   std::map<const FlightRecorderEntry*, int> wanted;  // With the places of their groups.
   for (size_t g = 0; g < groups.size(); ++g) {
-    for (const LedgerRank* member : groups[g].ranks) {
+    const auto& [group, ranks, window, left_out] = groups[g];
+    for (const LedgerRank* member : ranks) {
       if (member->rank != rank) continue;
       if (dump == nullptr) dump = member->dump;
       for (const LedgerCall& call : member->calls) {
-        if (groups[g].window.holds(call.number)) wanted[call.entry] = static_cast<int>(g);
+        const bool is_taken =
+            window.holds(call.number) && !std::ranges::binary_search(left_out, call.number);
+        if (is_taken) wanted[call.entry] = static_cast<int>(g);
       }
     }
   }
@@ -228,12 +220,6 @@ PlanSeats dumped_processes(const std::vector<DumpedGroup>& groups, const SeatOfR
 //
 // The verdict is diagnose/calls/call_verdict.h's.
 
-/// A verdict in terms of the plan's ranks.
-struct DumpedDefect {
-  Hypothesis hypothesis;                       ///< Without finding and title.
-  const FlightRecorderEntry* right = nullptr;  ///< Of a mismatch: the call of the majority.
-};
-
 /// Where the group stands still: who came to the verdict's call, and who did not.
 FrontLine front_of(const DumpedGroup& dumped, int communicator, const SeatOfRank& seat_of,
                    const CallVerdict& verdict) {
@@ -254,35 +240,30 @@ DefectKind kind_of(const CallVerdict& verdict) {
   return is_outvoted ? DefectKind::OtherCall : DefectKind::None;
 }
 
-/// None if the group that the verdict is about is not among `groups`, which outlive what is
-/// returned.
-DumpedDefect dumped_defect(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
-                           const CallVerdict& verdict) {
-  DumpedDefect defect;
-  const auto dumped = std::ranges::find_if(
-      groups, [&](const DumpedGroup& one) { return one.group == verdict.account; });
+/// The verdict in terms of the plan's ranks. None if its group is not among `groups`.
+Hypothesis dumped_hypothesis(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
+                             const CallVerdict& verdict, const Suspicion& suspicion) {
+  const auto dumped = std::ranges::find(groups, verdict.account, &DumpedGroup::group);
   const DefectKind kind = kind_of(verdict);
-  if (dumped == groups.end() || kind == DefectKind::None) return defect;
-  if (kind == DefectKind::OtherCall) {
-    defect.right = verdict.difference->camps.front().call->entry;
-  }
-  defect.hypothesis.kind = kind;
-  defect.hypothesis.diverged = seats_of(seat_of, ranks_of(*verdict.account, verdict.named));
-  defect.hypothesis.front =
-      front_of(*dumped, static_cast<int>(dumped - groups.begin()), seat_of, verdict);
-  return defect;
+  if (dumped == groups.end() || kind == DefectKind::None) return {};
+  const int communicator = static_cast<int>(dumped - groups.begin());
+  return {.finding = suspicion.id,
+          .title = suspicion.title,
+          .kind = kind,
+          .diverged = seats_of(seat_of, ranks_of(*verdict.account, verdict.named)),
+          .front = front_of(*dumped, communicator, seat_of, verdict)};
 }
 
 /// Lets those who called something else make the majority's call in its place in the clean run, and
-/// nothing of what they made from then on with the group. Nothing if the defect knows no such call.
-void put_right(const std::vector<DumpedGroup>& groups, const DumpedDefect& defect,
+/// nothing of what they made from then on with the group.
+void put_right(const std::vector<DumpedGroup>& groups, const CallVerdict& verdict,
                ReplayPlan& plan) {
-  if (defect.right == nullptr) return;
-  const FrontLine& front = *defect.hypothesis.front;
-  const DumpedGroup& dumped = groups[front.communicator];
-  const auto right = call_of_entry(*defect.right, dumped.group->ranks.size());
+  if (plan.hypothesis.kind != DefectKind::OtherCall) return;
+  const FrontLine& front = *plan.hypothesis.front;
+  const auto right = call_of_entry(*verdict.difference->camps.front().call->entry,
+                                   groups[front.communicator].group->ranks.size());
   if (!right) return;
-  for (const int seat : defect.hypothesis.diverged) {
+  for (const int seat : plan.hypothesis.diverged) {
     std::vector<PlannedCall>& calls = plan.ranks[seat].calls;
     const auto own = std::ranges::find_if(
         calls, [&](const PlannedCall& call) { return is_at(call, front, false); });
@@ -327,15 +308,16 @@ bool dumps_hold_calls(const Job& job) {
                              [](const CallAccount& group) { return !known_ranks(group).empty(); });
 }
 
-ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanOptions& options,
-                         const std::vector<std::string>& logs, size_t runs) {
+ReplayPlan plan_of_dumps(const PlanSource& source, const PlanOptions& options) {
+  const Job& job = source.job;
+  const Suspicion suspicion = choose_suspicion(source.suspicions, options.finding);
   const auto& recorded = call_ledger(job, CallSource::Recorder);
   const CallVerdict verdict = verdict_of(job, CallSource::Recorder);
   refuse_untested(options, kind_of(verdict));
   const std::vector<DumpedGroup> groups = dumped_groups(recorded, verdict, options);
   const SeatOfRank seat_of = seats_of_ranks(groups);
   const PlanSeats seats = dumped_processes(groups, seat_of);
-  ReplayPlan plan = begin_plan(job, logs);
+  ReplayPlan plan = begin_plan(job, source.logs);
   if (plan.nccl_versions.empty()) {  // No line of NCCL names one; the dumps may.
     std::set<std::string> versions;
     for (const FlightRecorderDump& dump : job.flight_recorders) {
@@ -357,27 +339,20 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
       plan.ranks[seat_of.at(rank->rank)].left_out += dumped.window.from - 1;
     }
   }
-  const DumpedDefect defect = dumped_defect(groups, seat_of, verdict);
-  put_right(groups, defect, plan);
+  plan.hypothesis = dumped_hypothesis(groups, seat_of, verdict, suspicion);
+  put_right(groups, verdict, plan);
+  const DefectKind kind = plan.hypothesis.kind;
   PlanMaking making{
-      .runs = runs,
+      .extends_clean_run = kind == DefectKind::MissingCall,
+      .has_to_reach = kind != DefectKind::None && kind != DefectKind::Stall,
+      .runs = source.runs,
       .from_dumps = true,
       .no_hosts = seats.seats.empty(),
       .split = verdict.kind == VerdictKind::Mismatch && verdict.named.empty(),
   };
-  for (const DumpedGroup& dumped : groups) making.not_replayable += dumped.window.left_out.size();
-  const DefectKind kind = defect.hypothesis.kind;
-  fit_calls({.kind = kind,
-             .front = defect.hypothesis.front.value_or(FrontLine{}),
-             .is_extended = kind == DefectKind::MissingCall,
-             .has_to_reach = kind != DefectKind::None && kind != DefectKind::Stall},
-            SendEnds::WithItsRecv, plan, making);
+  for (const DumpedGroup& dumped : groups) making.not_replayable += dumped.left_out.size();
+  fit_calls(SendEnds::WithItsRecv, plan, making);
   making.absent = absent_ranks(job, groups);
-  plan.hypothesis = defect.hypothesis;
-  if (plan.hypothesis.kind != DefectKind::None) {
-    plan.hypothesis.finding = suspicion.id;
-    plan.hypothesis.title = suspicion.title;
-  }
   return finish_plan(job, seats, making, options, std::move(plan));
 }
 

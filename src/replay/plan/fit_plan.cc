@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -16,7 +18,6 @@
 #include "log/nccl_names.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
-#include "replay/plan/plan_frame.h"
 
 namespace ncclog {
 
@@ -46,13 +47,12 @@ struct CleanCalls {
   std::vector<std::vector<size_t>> places;  ///< Of their calls: into PlannedRank::calls.
 };
 
-/// Places in the plan have to make sense.
-CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends) {
+/// Places in the plan have to make sense. No buffer holds what a rank sends itself.
+CleanCalls clean_calls(const ReplayPlan& plan, SendEnds sends) {
   CleanCalls clean;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     RankProgram& program = clean.programs.emplace_back();
     std::vector<size_t>& places = clean.places.emplace_back();
-    std::map<std::pair<CallLine, bool>, uint64_t> made;
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
       const PlannedCall& planned = plan.ranks[r].calls[c];
       if (planned.made_in == MadeIn::Defect) continue;
@@ -66,11 +66,12 @@ CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends
         call.line.sender = call.receives ? planned.root : own;
         call.line.receiver = call.receives ? own : planned.root;
       }
-      const uint64_t order = made[{call.line, call.receives}]++;
-      call.index = numbered == Numbered::ByOrder ? order : planned.index;
+      call.index = planned.index;
       call.stream = planned.stream;
       call.group = planned.group;
-      call.is_buffered = sends == SendEnds::ByItself && operation_of(planned.op) == Operation::Send;
+      call.is_buffered = sends == SendEnds::ByItself &&
+                         operation_of(planned.op) == Operation::Send &&
+                         call.line.sender != call.line.receiver;
     }
   }
   return clean;
@@ -86,14 +87,8 @@ size_t expected_at(const ReplayPlan& plan, const CallLine& line) {
   return line.is_message() ? 2 : plan.communicators[line.communicator].ranks.size();
 }
 
-/// The clean run by the numbers of the record, as far as it comes. No buffer holds what a rank
-/// sends itself.
-Simulation carry_out(const ReplayPlan& plan, CleanCalls& clean) {
-  for (RankProgram& program : clean.programs) {
-    for (RankCall& call : program.calls) {
-      call.is_buffered = call.is_buffered && call.line.sender != call.line.receiver;
-    }
-  }
+/// The clean run as far as it comes.
+Simulation carry_out(const ReplayPlan& plan, const CleanCalls& clean) {
   return Simulation(clean.programs, Circles::Wait, [&](const MeetingKey& key, const auto& calls) {
     const PlannedCall& first = call_at(plan, clean, calls.front());
     return calls.size() == expected_at(plan, key.line) &&
@@ -107,12 +102,6 @@ Simulation carry_out(const ReplayPlan& plan, CleanCalls& clean) {
 //
 //   rank 0: AllReduce(28)        rank 1: nothing more
 //       → rank 1, AllReduce(28) as rank 0 makes it
-
-/// A call in which others wait for a rank, as one of them makes it.
-struct AwaitedCall {
-  int rank = -1;     ///< Into ReplayPlan::ranks: who is waited for.
-  PlannedCall call;  ///< Its own: of a message the other end.
-};
 
 /// Ranks of the plan that did not come to it; none where who came called different things.
 std::set<int> absent_from(const ReplayPlan& plan, const CleanCalls& clean, const MeetingKey& key,
@@ -132,40 +121,25 @@ std::set<int> absent_from(const ReplayPlan& plan, const CleanCalls& clean, const
 }
 
 /// The call, or another one in its place, is among the rank's own.
-bool makes(const ReplayPlan& plan, const AwaitedCall& awaited) {
-  const auto& calls = plan.ranks[awaited.rank].calls;
-  return std::ranges::any_of(calls, [&](const PlannedCall& own) {
-    if (own.communicator != awaited.call.communicator || own.index != awaited.call.index) {
-      return false;
-    }
-    if (!is_message(own.op) && !is_message(awaited.call.op)) return true;
-    return own.op == awaited.call.op && own.root == awaited.call.root;
+bool makes(const PlannedRank& rank, const PlannedCall& awaited) {
+  return std::ranges::any_of(rank.calls, [&](const PlannedCall& own) {
+    if (own.communicator != awaited.communicator || own.index != awaited.index) return false;
+    if (!is_message(own.op) && !is_message(awaited.op)) return true;
+    return own.op == awaited.op && own.root == awaited.root;
   });
 }
 
-/// What the clean run waits for at its end: calls that all but some of `ranks` came to, and that
-/// are not among those ranks' own. By communicator and index, then by rank.
-std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks,
-                                       SendEnds sends) {
-  const std::set<int> late(ranks.begin(), ranks.end());
-  CleanCalls clean = clean_calls(plan, Numbered::AsRecorded, sends);
-  const Simulation simulation = carry_out(plan, clean);
-  std::vector<AwaitedCall> result;
-  for (const auto& [key, meeting] : simulation.meetings()) {
-    const std::set<int> absent = absent_from(plan, clean, key, meeting);
-    if (!std::includes(late.begin(), late.end(), absent.begin(), absent.end())) continue;
-    for (const int rank : absent) {
-      AwaitedCall awaited{rank, call_at(plan, clean, meeting.came().front())};
-      if (key.line.is_message()) {  // The other end of it.
-        const bool has_sent = operation_of(awaited.call.op) == Operation::Send;
-        awaited.call.op = name_of(message_end(has_sent));
-        awaited.call.root = has_sent ? key.line.sender : key.line.receiver;
-        awaited.call.send_offset = awaited.call.recv_offset = 0;
-      }
-      if (!makes(plan, awaited)) result.push_back(std::move(awaited));
-    }
-  }
-  return result;
+/// What those make who are awaited at a meeting: the call of those who came; of a message its other
+/// end.
+PlannedCall awaited_call(const ReplayPlan& plan, const CleanCalls& clean, const CallLine& line,
+                         const Meeting& meeting) {
+  PlannedCall call = call_at(plan, clean, meeting.came().front());
+  if (!line.is_message()) return call;
+  const bool has_sent = operation_of(call.op) == Operation::Send;
+  call.op = name_of(message_end(has_sent));
+  call.root = has_sent ? line.sender : line.receiver;
+  call.send_offset = call.recv_offset = 0;
+  return call;
 }
 
 /// A group that is made in parts would be another group: it goes to the defect run as a whole.
@@ -179,8 +153,11 @@ void keep_groups_whole(PlannedRank& rank) {
   }
 }
 
-/// A message has several of its number; the one that is meant is the missing rank's.
-bool comes_to(const ReplayPlan& plan, const FrontLine& front, bool by_message, SendEnds sends) {
+/// The clean run comes to the call at the front of what the plan tests. A message has several of
+/// its number; the one that is meant is the missing rank's.
+bool comes_to_front(const ReplayPlan& plan, SendEnds sends) {
+  const FrontLine& front = *plan.hypothesis.front;
+  const bool by_message = plan.hypothesis.kind == DefectKind::Message;
   const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
   return std::ranges::any_of(front.missing, [&](int rank) {
     const auto r = static_cast<size_t>(rank);
@@ -194,16 +171,43 @@ bool comes_to(const ReplayPlan& plan, const FrontLine& front, bool by_message, S
 }
 
 /// Inserts a call before what the rank does not come to, on the stream that it uses for such.
-void insert_call(const std::vector<bool>& completed, AwaitedCall awaited, ReplayPlan& plan) {
-  std::vector<PlannedCall>& calls = plan.ranks[awaited.rank].calls;
+void insert_call(const std::vector<bool>& completed, PlannedCall call,
+                 std::vector<PlannedCall>& calls) {
   size_t place = 0;
   while (place < calls.size() && (completed[place] || calls[place].made_in == MadeIn::Defect)) {
     ++place;
   }
-  awaited.call.stream = usual_stream(calls, awaited.call);
-  awaited.call.group = -1;
-  awaited.call.made_in = MadeIn::Clean;
-  calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(place), std::move(awaited.call));
+  call.stream = usual_stream(calls, call);
+  call.group = -1;
+  call.made_in = MadeIn::Clean;
+  calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(place), std::move(call));
+}
+
+/// Lets the ranks that are missing at the front make the next call in which others wait for them;
+/// where the front is a message, only a message. nullopt: nobody waits for them any more.
+std::optional<PlannedCall> add_awaited_call(ReplayPlan& plan, SendEnds sends) {
+  const std::vector<int>& missing = plan.hypothesis.front->missing;
+  const std::set<int> late(missing.begin(), missing.end());
+  const CleanCalls clean = clean_calls(plan, sends);
+  const Simulation simulation = carry_out(plan, clean);
+  std::optional<PlannedCall> next;
+  std::set<int> makers;
+  for (const auto& [key, meeting] : simulation.meetings()) {
+    if (plan.hypothesis.kind == DefectKind::Message && !key.line.is_message()) continue;
+    const std::set<int> absent = absent_from(plan, clean, key, meeting);
+    if (absent.empty() || !std::ranges::includes(late, absent)) continue;
+    const PlannedCall call = awaited_call(plan, clean, key.line, meeting);
+    // One call at a time: with it others may come to their ends for whom nobody waits then.
+    if (next && call != *next) continue;
+    for (const int rank : absent) {
+      if (makes(plan.ranks[rank], call)) continue;
+      next = call;
+      makers.insert(rank);
+    }
+  }
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
+  for (const int rank : makers) insert_call(completed[rank], *next, plan.ranks[rank].calls);
+  return next;
 }
 
 /// One pass over the plan; true if something was moved or removed.
@@ -226,19 +230,45 @@ bool settle_once(ReplayPlan& plan, SendEnds sends) {
   return changed;
 }
 
-/// The call at the front is met, and so are those whose groups it or its other end are in.
-bool settles_at(const ReplayPlan& plan, const FrontLine& front, bool by_message, SendEnds sends) {
-  if (!comes_to(plan, front, by_message, sends)) return false;
-  ReplayPlan settled = plan;
-  settle_clean_run(settled, sends);
-  return comes_to(settled, front, by_message, sends);
+/// Adds calls until the clean run comes to the end of the call at the front, and so do those whose
+/// groups it or its other end are in, or nobody waits any more. Gives how many others than that call
+/// were added, 64 at most.
+uint64_t extend_clean_run(ReplayPlan& plan, SendEnds sends) {
+  constexpr int kMostRounds = 64;
+  const auto settles_at_front = [&] {
+    if (!comes_to_front(plan, sends)) return false;
+    ReplayPlan settled = plan;
+    settle_clean_run(settled, sends);
+    return comes_to_front(settled, sends);
+  };
+  uint64_t others = 0;
+  for (int round = 0; round < kMostRounds && !settles_at_front(); ++round) {
+    const std::optional<PlannedCall> added = add_awaited_call(plan, sends);
+    if (!added) break;
+    const bool by_message = plan.hypothesis.kind == DefectKind::Message;
+    others += is_at(*added, *plan.hypothesis.front, by_message) ? 0 : 1;
+  }
+  return others;
 }
 
 }  // namespace
 
-std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds sends,
-                                               Numbered numbered) {
-  CleanCalls clean = clean_calls(plan, numbered, sends);
+ReplayPlan numbered_by_order(ReplayPlan plan) {
+  for (PlannedRank& rank : plan.ranks) {
+    // By communicator and, of messages, function and peer.
+    std::map<std::tuple<int, std::string_view, int>, uint64_t> made;
+    for (PlannedCall& call : rank.calls) {
+      if (call.made_in == MadeIn::Defect) continue;
+      const bool has_peer = is_message(call.op);
+      const std::string_view op = has_peer ? std::string_view(call.op) : "";
+      call.index = made[{call.communicator, op, has_peer ? call.root : -1}]++;
+    }
+  }
+  return plan;
+}
+
+std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds sends) {
+  const CleanCalls clean = clean_calls(plan, sends);
   const Simulation simulation = carry_out(plan, clean);
   std::vector<std::vector<bool>> result;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
@@ -257,8 +287,8 @@ std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds 
   return result;
 }
 
-bool clean_run_ends(const ReplayPlan& plan, SendEnds sends, Numbered numbered) {
-  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends, numbered);
+bool clean_run_ends(const ReplayPlan& plan, SendEnds sends) {
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
       if (plan.ranks[r].calls[c].made_in != MadeIn::Defect && !completed[r][c]) return false;
@@ -267,31 +297,25 @@ bool clean_run_ends(const ReplayPlan& plan, SendEnds sends, Numbered numbered) {
   return true;
 }
 
-uint64_t extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message,
-                          SendEnds sends) {
-  constexpr int kMostRounds = 64;
-  uint64_t others = 0;
-  for (int round = 0; round < kMostRounds && !settles_at(plan, front, by_message, sends); ++round) {
-    std::vector<AwaitedCall> awaited = awaited_calls(plan, front.missing, sends);
-    if (by_message) {
-      std::erase_if(awaited, [](const AwaitedCall& one) { return !is_message(one.call.op); });
-    }
-    if (awaited.empty()) break;
-    // One call at a time: with it others may come to their ends for whom nobody waits then.
-    const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
-    const PlannedCall first = awaited.front().call;
-    others += is_at(first, front, by_message) ? 0 : 1;
-    for (AwaitedCall& one : awaited) {
-      if (one.call != first) continue;
-      insert_call(completed[one.rank], std::move(one), plan);
-    }
-  }
-  return others;
-}
-
 void settle_clean_run(ReplayPlan& plan, SendEnds sends) {
   // A call whose group does not end is taken from others that met it.
   while (settle_once(plan, sends)) {
+  }
+}
+
+void fit_calls(SendEnds sends, ReplayPlan& plan, PlanMaking& making) {
+  const Hypothesis& hypothesis = plan.hypothesis;
+  if (making.extends_clean_run) making.awaited = extend_clean_run(plan, sends);
+  settle_clean_run(plan, sends);
+  making.clean_run_ends_before =
+      making.has_to_reach && !any_call(plan, [&](const PlannedCall& call) {
+        const bool by_message = hypothesis.kind == DefectKind::Message;
+        return is_at(call, *hypothesis.front, by_message) && call.made_in != MadeIn::Defect;
+      });
+  if (hypothesis.kind != DefectKind::None && hypothesis.kind != DefectKind::Stall) return;
+  for (PlannedRank& rank : plan.ranks) {
+    making.unmet += std::erase_if(
+        rank.calls, [](const PlannedCall& call) { return call.made_in == MadeIn::Defect; });
   }
 }
 

@@ -74,7 +74,7 @@ bool is_reduction(std::string_view op) { return traits_of(op).reduces(); }
 
 bool has_root(std::string_view op) { return traits_of(op).has_root(); }
 
-CallShape shape_of(const PlannedCall& call, int rank, int nranks) {
+BufferSizes shape_of(const PlannedCall& call, int rank, int nranks) {
   const OperationTraits& traits = traits_of(call.op);
   const bool sends = !traits.only_root_sends() || rank == call.root;
   const bool receives = !traits.only_root_receives() || rank == call.root;
@@ -119,50 +119,34 @@ int64_t rounded_up(int64_t bytes) {
   return add(bytes, kBufferBoundary - 1) / kBufferBoundary * kBufferBoundary;
 }
 
-/// A call's buffers in bytes.
-struct CallBuffers {
-  int64_t element = 0;
-  int64_t sent = 0;
-  int64_t received = 0;
-  int64_t own_block = 0;  ///< Of AllGather and its like: where the rank's block begins.
-};
-
-CallBuffers buffers_of(const ReplayPlan& plan, int rank, const PlannedCall& call) {
+/// Where a call of a rank of the plan lies after what its group has taken so far.
+BufferPlace place_call(const ReplayPlan& plan, int rank, const PlannedCall& call,
+                       BufferSizes& taken) {
   const PlannedCommunicator& communicator = plan.communicators[call.communicator];
   const int own = rank_in(communicator, rank);
-  const CallShape shape = shape_of(call, own, static_cast<int>(communicator.ranks.size()));
   const int64_t element = datatype_bytes(call.datatype).value_or(0);
-  return {element, shape.sent * element, shape.received * element, own * call.count * element};
-}
-
-int64_t on_element(int offset, const CallBuffers& buffers) {
-  return buffers.element > 0 ? offset / buffers.element * buffers.element : 0;
-}
-
-/// Both buffers from `start` of the receive arena on; returns where they end.
-int64_t place_in_place(const PlannedCall& call, const CallBuffers& buffers, int64_t start,
-                       BufferPlace& place) {
-  const bool sends_more = buffers.sent > buffers.received;
-  start += on_element(sends_more ? call.send_offset : call.recv_offset, buffers);
-  place = {.sends_from_receive_arena = true, .send = start, .receive = start};
-  // Where the larger buffer holds a block of each rank, the smaller one is the own block.
-  const bool has_blocks =
-      buffers.sent > 0 && buffers.received > 0 && buffers.sent != buffers.received;
-  if (has_blocks) (sends_more ? place.receive : place.send) += buffers.own_block;
-  return add(start, std::max(buffers.sent, buffers.received));
-}
-
-/// Places one call behind what its group has taken so far.
-void place_call(const PlannedCall& call, const CallBuffers& buffers, StreamArenas& taken,
-                BufferPlace& place) {
+  const BufferSizes shape = shape_of(call, own, static_cast<int>(communicator.ranks.size()));
+  const int64_t sent = shape.send * element;
+  const int64_t received = shape.receive * element;
+  const auto on_element = [&](int64_t offset) {
+    return element > 0 ? offset / element * element : 0;
+  };
   taken = {rounded_up(taken.send), rounded_up(taken.receive)};
-  if (call.in_place && !is_message(call.op)) {
-    taken.receive = place_in_place(call, buffers, taken.receive, place);
-    return;
+  if (!call.in_place || is_message(call.op)) {
+    const BufferPlace place{.send = taken.send + on_element(call.send_offset),
+                            .receive = taken.receive + on_element(call.recv_offset)};
+    taken = {add(place.send, sent), add(place.receive, received)};
+    return place;
   }
-  place.send = taken.send + on_element(call.send_offset, buffers);
-  place.receive = taken.receive + on_element(call.recv_offset, buffers);
-  taken = {add(place.send, buffers.sent), add(place.receive, buffers.received)};
+  const bool sends_more = sent > received;
+  const int64_t start =
+      taken.receive + on_element(sends_more ? call.send_offset : call.recv_offset);
+  BufferPlace place{.sends_from_receive_arena = true, .send = start, .receive = start};
+  // Where the larger buffer holds a block of each rank, the smaller one is the own block.
+  const bool has_blocks = sent > 0 && received > 0 && sent != received;
+  if (has_blocks) (sends_more ? place.receive : place.send) += own * call.count * element;
+  taken.receive = add(start, std::max(sent, received));
+  return place;
 }
 
 }  // namespace
@@ -178,16 +162,16 @@ BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const P
   BufferLayout layout;
   layout.calls.resize(calls.size());
   for (size_t at = 0; at < calls.size();) {
-    std::vector<StreamArenas> taken(layout.streams.size());
+    std::vector<BufferSizes> taken(layout.streams.size());
     const size_t end = group_end(calls, at);
     for (; at < end; ++at) {
       const size_t stream = static_cast<size_t>(calls[at].stream);
       taken.resize(std::max(taken.size(), stream + 1));
-      place_call(calls[at], buffers_of(plan, rank, calls[at]), taken[stream], layout.calls[at]);
+      layout.calls[at] = place_call(plan, rank, calls[at], taken[stream]);
     }
     layout.streams.resize(taken.size());
     for (size_t i = 0; i < taken.size(); ++i) {
-      StreamArenas& arenas = layout.streams[i];
+      BufferSizes& arenas = layout.streams[i];
       arenas.send = std::max(arenas.send, taken[i].send);
       arenas.receive = std::max(arenas.receive, taken[i].receive);
     }
@@ -214,8 +198,9 @@ constexpr int64_t kGraceSeconds = 5 + 2 + 10 + 30;
 int64_t buffers_of(const ReplayPlan& plan, int rank, MadeIn mode) {
   const BufferLayout layout = lay_out_buffers(plan, rank, calls_in(plan.ranks[rank], mode));
   int64_t sum = 0;
-  for (const StreamArenas& arenas : layout.streams)
+  for (const BufferSizes& arenas : layout.streams) {
     sum = add(sum, add(arenas.send, arenas.receive));
+  }
   return sum;
 }
 

@@ -234,10 +234,12 @@ int rank_in(const PlannedCommunicator& communicator, int rank);
 // doc/PERFORMANCE.md): algbw is the size of the whole operation over its time, busbw what of it the
 // links of a ring would carry, whatever the algorithm.
 
-/// Which of a rank's buffers a call uses, in elements; 0: none of it.
-struct CallShape {
-  int64_t sent = 0;
-  int64_t received = 0;
+/// How much of a rank's two buffers is used.
+struct BufferSizes {
+  int64_t send = 0;
+  int64_t receive = 0;
+
+  bool operator==(const BufferSizes&) const = default;
 };
 
 /// True for a function that a replay can make.
@@ -253,7 +255,7 @@ bool is_reduction(std::string_view op);
 bool has_root(std::string_view op);
 
 /// Elements of `call` on rank `rank` of `nranks`. {0, 0} for what is_replayable denies.
-CallShape shape_of(const PlannedCall& call, int rank, int nranks);
+BufferSizes shape_of(const PlannedCall& call, int rank, int nranks);
 
 /// Bytes of the operation as nccl-tests counts its size.
 int64_t operation_bytes(const PlannedCall& call, int nranks);
@@ -281,18 +283,10 @@ struct BufferPlace {
   bool operator==(const BufferPlace&) const = default;
 };
 
-/// Memory that the calls of one stream share.
-struct StreamArenas {
-  int64_t send = 0;  ///< Bytes.
-  int64_t receive = 0;
-
-  bool operator==(const StreamArenas&) const = default;
-};
-
 /// Where every call of a rank has its buffers.
 struct BufferLayout {
-  std::vector<BufferPlace> calls;     ///< One for each call.
-  std::vector<StreamArenas> streams;  ///< By stream, up to the last one that is used.
+  std::vector<BufferPlace> calls;    ///< One for each call.
+  std::vector<BufferSizes> streams;  ///< Bytes that its calls share, up to the last one in use.
 };
 
 /// Of calls as calls_in() gives them for rank `rank` of the plan. Offsets that are no multiple of
@@ -370,15 +364,10 @@ std::string nccl_tests_lines(const ReplayPlan& plan);
 
 /// One thing that is wrong with a plan, or that somebody should know of it.
 struct PlanComplaint {
-  enum class Weight {
-    Refusal,  ///< The plan is not carried out.
-    Remark,   ///< It is, but somebody should know.
-  };
-
-  Weight weight = Weight::Refusal;
-  std::string where;  ///< "ranks[1].calls[4]", as in the file; empty: the plan as a whole.
-  std::string what;   ///< One sentence without its full stop.
-  std::string hint;   ///< What to do about it; may be empty.
+  bool is_refusal = true;  ///< The plan is not carried out; else it is, but somebody should know.
+  std::string where;       ///< "ranks[1].calls[4]", as in the file; empty: the plan as a whole.
+  std::string what;        ///< One sentence without its full stop.
+  std::string hint;        ///< What to do about it; may be empty.
 };
 
 /// What is wrong with the plan, in the order of its text; at most about a hundred. Programs are

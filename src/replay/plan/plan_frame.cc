@@ -1,5 +1,3 @@
-#include "replay/plan/plan_frame.h"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -10,7 +8,9 @@
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/stop_evidence.h"
+#include "diagnose/settings/nccl_variables.h"
 #include "model/calls.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
 namespace {
@@ -81,18 +81,6 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kExclusions[] = {
 #include "replay/plan/left_out.inc"
 };
-
-/// True if `text` fits `pattern`, in which each '*' stands for any characters.
-bool fits(std::string_view pattern, std::string_view text) {
-  const size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == text;
-  if (!text.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (size_t at = star; at <= text.size(); ++at) {
-    if (fits(rest, text.substr(at))) return true;
-  }
-  return false;
-}
 
 /// The settings that processes of the plan's ranks report, by name, then value.
 std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& seats) {
@@ -286,7 +274,7 @@ std::string_view why_left_out(std::string_view name, std::string_view value) {
   // Every replay has it, unless multicast is asked for.
   if (name == "NCCL_NVLS_ENABLE" && value == "0") return {};
   for (const auto& [pattern, reason] : kExclusions) {
-    if (fits(pattern, name)) return reason;
+    if (fits_name(pattern, name)) return reason;
   }
   return name.starts_with("NCCL_") ? "" : "no setting of NCCL itself";
 }
@@ -352,13 +340,23 @@ ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs) {
 }
 
 std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
-  const std::vector<int> groups = host_groups(job, seats);
+  std::map<int, std::string> host_ids;
+  for (const EnvironmentSetting& setting : job.environment) {
+    if (setting.name != "NCCL_HOSTID") continue;
+    for (const int process : setting.processes) host_ids[process] = setting.value;
+  }
   std::vector<PlannedRank> ranks;
-  for (size_t s = 0; s < seats.seats.size(); ++s) {
-    const Seat& seat = seats.seats[s];
-    ranks.push_back({.recorded_rank = seat.recorded_rank,
-                     .host = to_valid_utf8(job.processes[seat.process].host),
-                     .host_group = groups[s]});
+  // Pseudo-hosts are numbered by first use: hosts as NCCL takes them, which NCCL_HOSTID may decide.
+  std::map<std::pair<bool, std::string>, int> groups;
+  for (const Seat& seat : seats.seats) {
+    const std::string& host = job.processes[seat.process].host;
+    const auto id = host_ids.find(seat.process);
+    const bool has_id = id != host_ids.end();
+    const std::pair key(has_id, has_id ? id->second : host);
+    ranks.push_back(
+        {.recorded_rank = seat.recorded_rank,
+         .host = to_valid_utf8(host),
+         .host_group = groups.try_emplace(key, static_cast<int>(groups.size())).first->second});
   }
   return ranks;
 }
@@ -367,21 +365,6 @@ void refuse_untested(const PlanOptions& options, DefectKind defect) {
   if (defect != DefectKind::None) return;
   if (options.only_failing) refuse_plan("none-fails");
   if (!options.finding.empty()) refuse_plan("no-call", {{"id", options.finding}});
-}
-
-void fit_calls(const CleanRunGoal& goal, SendEnds sends, ReplayPlan& plan, PlanMaking& making) {
-  const bool by_message = goal.kind == DefectKind::Message;
-  if (goal.is_extended) making.awaited = extend_clean_run(plan, goal.front, by_message, sends);
-  settle_clean_run(plan, sends);
-  making.clean_run_ends_before =
-      goal.has_to_reach && !any_call(plan, [&](const PlannedCall& call) {
-        return is_at(call, goal.front, by_message) && call.made_in != MadeIn::Defect;
-      });
-  if (goal.kind != DefectKind::None && goal.kind != DefectKind::Stall) return;
-  for (PlannedRank& rank : plan.ranks) {
-    making.unmet += std::erase_if(
-        rank.calls, [](const PlannedCall& call) { return call.made_in == MadeIn::Defect; });
-  }
 }
 
 ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making,

@@ -241,34 +241,9 @@ PlanSeats plan_seats(const Job& job, const std::vector<Membership>& members,
   return result;
 }
 
-std::vector<int> host_groups(const Job& job, const PlanSeats& seats) {
-  std::map<int, std::string> host_ids;
-  for (const EnvironmentSetting& setting : job.environment) {
-    if (setting.name != "NCCL_HOSTID") continue;
-    for (const int process : setting.processes) host_ids[process] = setting.value;
-  }
-  std::map<std::pair<bool, std::string>, int> numbers;
-  std::vector<int> groups;
-  for (const Seat& seat : seats.seats) {
-    const auto id = host_ids.find(seat.process);
-    const bool has_id = id != host_ids.end();
-    const std::pair key(has_id, has_id ? id->second : job.processes[seat.process].host);
-    groups.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
-  }
-  return groups;
-}
-
 namespace {
 
 // The calls, by their lines.
-
-/// "… [nranks=8] stream 0x5581aa30": the pointer at the end of a COLL line.
-uint64_t stream_of(std::string_view message) {
-  constexpr std::string_view kWord = " stream ";
-  const size_t at = message.rfind(kWord);
-  if (at == std::string_view::npos) return 0;
-  return parse_hex(trim(message.substr(at + kWord.size()))).value_or(0);
-}
 
 void read_buffers(const Event& event, bool is_trace, RecordedCall& call) {
   if (is_trace) {
@@ -281,7 +256,12 @@ void read_buffers(const Event& event, bool is_trace, RecordedCall& call) {
     call.sendbuff = line.sendbuff.value;
     call.recvbuff = line.recvbuff.value;
     call.op_count = line.op_count.value;
-    call.stream = stream_of(event.header.message);
+    // "… [nranks=8] stream 0x5581aa30": the pointer at the end of a COLL line.
+    constexpr std::string_view kWord = " stream ";
+    const std::string_view message = event.header.message;
+    const size_t at = message.rfind(kWord);
+    if (at != message.npos)
+      call.stream = parse_hex(trim(message.substr(at + kWord.size()))).value_or(0);
   }
   // A message has one buffer, and releases differ in where they print that of Send.
   if (is_message(call.call.op.view())) {
@@ -295,41 +275,99 @@ void read_buffers(const Event& event, bool is_trace, RecordedCall& call) {
 }  // namespace
 
 CallRecorder::CallRecorder(const Job& job, const CallWindows& windows) {
-  std::map<std::pair<int, int>, Membership> of;
+  std::map<std::pair<int, int>, Membership> members;  // By log and segment.
   for (const auto& [member, window] : windows) {
     const CommRank& rank = rank_of(job, member);
-    of[{rank.log, rank.segment}] = member;
+    members[{rank.log, rank.segment}] = member;
     recorded_.members.push_back(member);
   }
-  for (size_t log = 0; log < job.logs.size(); ++log) add_speaker(job, log, of, windows);
-}
-
-void CallRecorder::add_speaker(const Job& job, size_t log,
-                               const std::map<std::pair<int, int>, Membership>& of,
-                               const CallWindows& windows) {
-  const SpeakerLog& spoken = job.logs[log];
-  const auto& all = spoken.comms.all;
-  if (spoken.speaker.pid < 0 || !spoken.unplaced.empty()) return;
-  for (size_t place = 0; place < all.size(); ++place) {
-    const auto found = of.find({static_cast<int>(log), static_cast<int>(place)});
-    if (found == of.end()) continue;
-    const CommRank& rank = rank_of(job, found->second);
+  for (const auto& [place, member] : members) {
+    const auto& [log, segment_place] = place;
+    const SpeakerLog& own = job.logs[log];
+    if (own.speaker.pid < 0 || !own.unplaced.empty()) continue;
+    const CommRank& rank = rank_of(job, member);
     const CommSegment& segment = segment_of(job, rank);
-    Speaker& speaker = speakers_[{std::string_view(spoken.speaker.host), spoken.speaker.pid}];
-    speaker.process = rank.process;
-    Cursor& cursor = speaker.cursors[{segment.comm, life_of(all, place)}];
-    cursor.member = found->second;
-    cursor.by_traces = is_told_by_traces(segment);
-    const MemberWindows& wanted = windows.at(found->second);
-    cursor.collectives.wanted = wanted.collectives;
-    for (const auto& [peer, window] : wanted.sent) cursor.sent[peer].wanted = window;
-    for (const auto& [peer, window] : wanted.received) cursor.received[peer].wanted = window;
+    Source& source = sources_[{std::string_view(own.speaker.host), own.speaker.pid}];
+    source.process = rank.process;
+    source.cursors[{segment.comm, life_of(own.comms.all, static_cast<size_t>(segment_place))}] = {
+        member, is_told_by_traces(segment), windows.at(member)};
   }
 }
 
-void CallRecorder::follow_lives(Speaker& speaker, const Message& message) {
-  CommSegments& lives = speaker.lives;
+void CallRecorder::follow_groups(Source& source, int64_t thread, std::string_view function) {
+  std::vector<int64_t>& open = source.groups[thread];
+  recorded_.has_groups = true;
+  if (function == "ncclGroupStart") {
+    open.push_back(open.empty() ? groups_++ : open.front());
+  } else if (!open.empty()) {
+    open.pop_back();
+  }
+}
+
+CallRecorder::Cursor* CallRecorder::cursor_of(Source& source, const ReadCall& call) {
+  CommSegments& lives = source.lives;
+  int place = lives.living_segment(call.comm);
+  const bool is_known = place >= 0 && static_cast<size_t>(place) < source.by_place.size();
+  if (is_known && source.by_place[place] != nullptr) return source.by_place[place];
+  // The first call of a life is noted: by calls that were made one life is told from the next.
+  place = lives.add_call({0, 1}, {}, call);
+  if (static_cast<size_t>(place) >= source.by_place.size()) {
+    source.by_place.resize(static_cast<size_t>(place) + 1, nullptr);
+  }
+  const auto found =
+      source.cursors.find({call.comm, life_of(lives.all, static_cast<size_t>(place))});
+  if (found == source.cursors.end()) return nullptr;
+  return source.by_place[place] = &found->second;
+}
+
+void CallRecorder::add_call(Source& source, const Event& event, const ReadCall& call) {
+  Cursor* cursor = cursor_of(source, call);
+  if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
+  const Operation operation = call.call.op.operation();
+  const OperationTraits& traits = traits_of(operation);
+  // One-sided operations: no replay makes them, but the plan says how many were left out.
+  if (traits.is_point_to_point() && !traits.is_message()) {
+    ++recorded_.other_calls;
+    return;
+  }
+  MemberWindows& wanted = cursor->wanted;
+  CallWindow* window = &wanted.collectives;
+  if (traits.is_message()) {
+    auto& peers = operation == Operation::Send ? wanted.sent : wanted.received;
+    const auto found = peers.find(call.call.root);
+    if (found == peers.end()) return;
+    window = &found->second;
+  }
+  const uint64_t index = window->made++;
+  if (index < window->from) ++wanted.earlier;
+  if (!window->holds(index)) return;
+  RecordedCall recorded{.by = cursor->member, .index = index, .call = call.call};
+  read_buffers(event, call.is_trace, recorded);
+  const auto open = source.groups.find(event.header.tid);
+  if (open != source.groups.end() && !open->second.empty()) recorded.group = open->second.front();
+  recorded_.by_process[source.process].push_back(recorded);
+}
+
+RecordedCalls CallRecorder::take() {
+  for (const auto& [name, source] : sources_) {
+    for (const auto& [life, cursor] : source.cursors) {
+      if (cursor.wanted.earlier > 0) recorded_.earlier[cursor.member] = cursor.wanted.earlier;
+    }
+  }
+  return std::move(recorded_);
+}
+
+void CallRecorder::add(const Event& event) {
+  const Message& message = event.message;
+  if (message.kind == nullptr || event.header.pid < 0) return;
+  const auto found = sources_.find({event.header.host, event.header.pid});
+  if (found == sources_.end()) return;
+  if (const auto call = read_call(event)) return add_call(found->second, event, *call);
+  CommSegments& lives = found->second.lives;
   const uint16_t kind = message.kind->index;
+  if (kind == kKindIndex<GroupMark>) {
+    follow_groups(found->second, event.header.tid, read_message<GroupMark>(message).function);
+  }
   if (kind == kKindIndex<CommInit>) lives.add({0, 1}, read_message<CommInit>(message));
   if (kind == kKindIndex<CommEnd>) lives.add({0, 1}, read_message<CommEnd>(message));
   if (kind == kKindIndex<CommLayout>) lives.add(read_message<CommLayout>(message));
@@ -339,107 +377,6 @@ void CallRecorder::follow_lives(Speaker& speaker, const Message& message) {
   }
 }
 
-void CallRecorder::follow_groups(Speaker& speaker, int64_t thread, std::string_view function) {
-  Group& group = speaker.groups[thread];
-  recorded_.has_groups = true;
-  if (function == "ncclGroupStart") {
-    if (group.depth++ == 0) group.number = groups_++;
-  } else if (group.depth > 0) {
-    --group.depth;
-  }
-}
-
-CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& call) {
-  CommSegments& lives = speaker.lives;
-  int place = lives.living_segment(call.comm);
-  const bool is_known = place >= 0 && static_cast<size_t>(place) < speaker.by_place.size();
-  if (is_known && speaker.by_place[place] != nullptr) {
-    return speaker.by_place[place];
-  }
-  // The first call of a life is noted: by calls that were made one life is told from the next.
-  place = lives.add_call({0, 1}, {}, call);
-  if (static_cast<size_t>(place) >= speaker.by_place.size()) {
-    speaker.by_place.resize(static_cast<size_t>(place) + 1, nullptr);
-  }
-  const auto found =
-      speaker.cursors.find({call.comm, life_of(lives.all, static_cast<size_t>(place))});
-  if (found == speaker.cursors.end()) return nullptr;
-  return speaker.by_place[place] = &found->second;
-}
-
-void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall& call) {
-  Cursor* cursor = cursor_of(speaker, call);
-  if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
-  const Operation operation = call.call.op.operation();
-  const OperationTraits& traits = traits_of(operation);
-  // One-sided operations: no replay makes them, but the plan says how many were left out.
-  if (traits.is_point_to_point() && !traits.is_message()) {
-    ++recorded_.other_calls;
-    return;
-  }
-  Sequence* sequence = &cursor->collectives;
-  if (traits.is_message()) {
-    auto& peers = operation == Operation::Send ? cursor->sent : cursor->received;
-    const auto found = peers.find(call.call.root);
-    if (found == peers.end()) return;
-    sequence = &found->second;
-  }
-  const uint64_t index = sequence->made++;
-  if (index < sequence->wanted.from) ++cursor->earlier;
-  if (!sequence->wanted.holds(index)) return;
-  RecordedCall recorded{.by = cursor->member, .index = index, .call = call.call};
-  read_buffers(event, call.is_trace, recorded);
-  const auto group = speaker.groups.find(event.header.tid);
-  if (group != speaker.groups.end() && group->second.depth > 0) {
-    recorded.group = group->second.number;
-  }
-  recorded_.by_process[speaker.process].push_back(recorded);
-}
-
-RecordedCalls CallRecorder::take() {
-  for (const auto& [name, speaker] : speakers_) {
-    for (const auto& [life, cursor] : speaker.cursors) {
-      if (cursor.earlier > 0) recorded_.earlier[cursor.member] = cursor.earlier;
-    }
-  }
-  return std::move(recorded_);
-}
-
-void CallRecorder::add(const Event& event) {
-  if (event.message.kind == nullptr || event.header.pid < 0) return;
-  const auto found = speakers_.find({event.header.host, event.header.pid});
-  if (found == speakers_.end()) return;
-  if (const auto call = read_call(event)) {
-    add_call(found->second, event, *call);
-  } else if (event.message.kind->index == kKindIndex<GroupMark>) {
-    follow_groups(found->second, event.header.tid, read_message<GroupMark>(event.message).function);
-  } else {
-    follow_lives(found->second, event.message);
-  }
-}
-
-namespace {
-
-std::vector<PlannedCall> kept_calls(const std::vector<PlannedCall>& calls, const PlanSeats& from,
-                                    const PlanSeats& to) {
-  std::vector<PlannedCall> kept;
-  std::map<int, int> streams;
-  std::map<int, int> sizes;
-  for (PlannedCall call : calls) {
-    call.communicator = to.place_of(from.communicators[call.communicator]);
-    if (call.communicator < 0) continue;
-    call.stream = streams.try_emplace(call.stream, static_cast<int>(streams.size())).first->second;
-    ++sizes[call.group];
-    kept.push_back(std::move(call));
-  }
-  for (PlannedCall& call : kept) {
-    if (sizes[call.group] == 1) call.group = -1;
-  }
-  return kept;
-}
-
-}  // namespace
-
 void project_calls(const ReplayPlan& all, const PlanSeats& from, const PlanSeats& to,
                    ReplayPlan& plan) {
   for (size_t s = 0; s < to.seats.size(); ++s) {
@@ -447,8 +384,20 @@ void project_calls(const ReplayPlan& all, const PlanSeats& from, const PlanSeats
       return other.process == to.seats[s].process && other.cuda_dev == to.seats[s].cuda_dev;
     });
     if (before == from.seats.end()) continue;
-    const auto rank = static_cast<size_t>(before - from.seats.begin());
-    plan.ranks[s].calls = kept_calls(all.ranks[rank].calls, from, to);
+    std::vector<PlannedCall>& kept = plan.ranks[s].calls;
+    std::map<int, int> streams;
+    std::map<int, int> sizes;  // Of groups.
+    for (PlannedCall call : all.ranks[before - from.seats.begin()].calls) {
+      call.communicator = to.place_of(from.communicators[call.communicator]);
+      if (call.communicator < 0) continue;
+      call.stream =
+          streams.try_emplace(call.stream, static_cast<int>(streams.size())).first->second;
+      ++sizes[call.group];
+      kept.push_back(std::move(call));
+    }
+    for (PlannedCall& call : kept) {
+      if (sizes[call.group] == 1) call.group = -1;
+    }
   }
 }
 

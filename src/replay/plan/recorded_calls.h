@@ -42,10 +42,11 @@ struct Membership {
   auto operator<=>(const Membership&) const = default;
 };
 
-/// The calls numbered `from` to before `to`.
+/// The calls numbered `from` to before `to` of those that are numbered together.
 struct CallWindow {
   uint64_t from = 0;
   uint64_t to = 0;
+  uint64_t made = 0;  ///< So many were seen so far while lines are read.
 
   bool holds(uint64_t number) const { return from <= number && number < to; }
   bool operator==(const CallWindow&) const = default;
@@ -56,6 +57,7 @@ struct MemberWindows {
   CallWindow collectives;
   std::map<int, CallWindow> sent;
   std::map<int, CallWindow> received;
+  uint64_t earlier = 0;  ///< Calls before the windows, while lines are read.
 };
 
 using CallWindows = std::map<Membership, MemberWindows>;
@@ -113,10 +115,6 @@ struct PlanSeats {
 PlanSeats plan_seats(const Job& job, const std::vector<Membership>& members,
                      const std::vector<int>& wanted);
 
-/// Pseudo-hosts of the seats, numbered by first use: seats with equal numbers ran on one host as
-/// NCCL takes it, which NCCL_HOSTID may decide.
-std::vector<int> host_groups(const Job& job, const PlanSeats& seats);
-
 // The calls that a plan takes, in the order of their lines, with everything that a replay needs.
 //
 //   AllReduce: opCount 1b sendbuff 0x7f7b02800000 recvbuff 0x7f7b02800000 count 1048576 datatype 7
@@ -165,43 +163,28 @@ class CallRecorder {
   /// Which life of a pointer.
   using Life = std::pair<uint64_t, int>;
 
-  /// Calls that are numbered together, and the numbers of those that are wanted.
-  struct Sequence {
-    CallWindow wanted;
-    uint64_t made = 0;
-  };
-
   /// A member while its lines are read.
   struct Cursor {
     Membership member;
     bool by_traces = false;
-    Sequence collectives;
-    std::map<int, Sequence> sent;  ///< By peer; those that are wanted.
-    std::map<int, Sequence> received;
-    uint64_t earlier = 0;
+    MemberWindows wanted;
   };
 
-  struct Group {
-    int depth = 0;
-    int64_t number = -1;
-  };
-
-  struct Speaker {
+  /// A process whose lines tell calls that are wanted.
+  struct Source {
     int process = -1;
     CommSegments lives;
     std::map<Life, Cursor> cursors;
     std::vector<Cursor*> by_place;  ///< By segment in `lives`, as far as they were looked up.
-    std::unordered_map<int64_t, Group> groups;  ///< By thread.
+    /// By thread: of each ncclGroupStart that is open the number of the outermost one.
+    std::unordered_map<int64_t, std::vector<int64_t>> groups;
   };
 
-  void add_speaker(const Job& job, size_t log, const std::map<std::pair<int, int>, Membership>& of,
-                   const CallWindows& windows);
-  static void follow_lives(Speaker& speaker, const Message& message);
-  void follow_groups(Speaker& speaker, int64_t thread, std::string_view function);
-  static Cursor* cursor_of(Speaker& speaker, const ReadCall& call);
-  void add_call(Speaker& speaker, const Event& event, const ReadCall& call);
+  void follow_groups(Source& source, int64_t thread, std::string_view function);
+  static Cursor* cursor_of(Source& source, const ReadCall& call);
+  void add_call(Source& source, const Event& event, const ReadCall& call);
 
-  std::map<std::pair<std::string_view, int64_t>, Speaker> speakers_;  ///< By host and pid.
+  std::map<std::pair<std::string_view, int64_t>, Source> sources_;  ///< By host and pid.
   int64_t groups_ = 0;
   RecordedCalls recorded_;
 };

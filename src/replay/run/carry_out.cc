@@ -61,7 +61,7 @@ void read_plan(Replay& replay) {
   replay.plan = parse_plan(*text, flags.plan);
   replay.plan.deadlines = with_deadline(replay.plan.deadlines, flags.deadline);
   for (const PlanComplaint& complaint : check_plan(replay.plan)) {
-    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
+    if (!complaint.is_refusal) continue;
     throw Error(fmt::format("the plan is refused: {}: {}", complaint.where, complaint.what), "",
                 complaint.hint);
   }

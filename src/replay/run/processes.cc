@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/posix.h"
 #include "base/text.h"
+#include "replay/judge/outcome.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/protocol.h"
 
@@ -90,31 +91,16 @@ bool is_told(std::string_view name) {
 
 /// What makes the replay readable, and its pseudo-hosts.
 void add_own(Environment& environment, const ReplayPlan& plan, int rank, const RunSetup& setup) {
-  environment["NCCL_DEBUG"] = "INFO";
-  environment["NCCL_DEBUG_SUBSYS"] = "INIT,ENV,NET,COLL,GRAPH,TUNING";
+  for (const OwnSetting& own : kOwnSettings) {
+    const bool applies = !own.value.empty() && (!own.for_pseudo_hosts || setup.hosts > 1);
+    const bool is_left_to_nccl = setup.multicast && own.name == "NCCL_NVLS_ENABLE";
+    if (applies && !is_left_to_nccl) environment[std::string(own.name)] = own.value;
+  }
   environment["NCCL_DEBUG_FILE"] = setup.logs + "/nccl.%h.%p.log";
   if (setup.hosts < 2) return;
   environment["NCCL_HOSTID"] =
       fmt::format("pseudo-host-{}", pseudo_host_of(plan, rank, setup.hosts));
-  environment["NCCL_NET"] = "Socket";
-  environment["NCCL_SOCKET_IFNAME"] = "lo";
-  environment["NCCL_MNNVL_ENABLE"] = "0";
 }
-
-/// Variables that the replay itself needs, and why.
-struct OwnVariable {
-  std::string_view name;
-  std::string_view why;
-};
-
-constexpr OwnVariable kOwnVariables[] = {
-    {"NCCL_DEBUG", "the replay reads its own log back"},
-    {"NCCL_DEBUG_FILE", "the replay reads its own log back"},
-    {"NCCL_DEBUG_SUBSYS", "the replay reads its own log back"},
-    {"NCCL_HOSTID", "--hosts sets it"},
-    {"NCCL_COMM_ID", "the replay joins its ranks itself"},
-    {"NCCL_NVLS_ENABLE", "--multicast lets NCCL use NVLink multicast"},
-};
 
 }  // namespace
 
@@ -157,7 +143,6 @@ Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& set
   }
   add_own(environment, plan, rank, setup);
   for (const auto& [name, value] : setup.settings) environment[name] = value;
-  if (!setup.multicast) environment["NCCL_NVLS_ENABLE"] = "0";
   environment[kTokenVariable] = setup.token;
   return environment;
 }
@@ -184,8 +169,9 @@ std::pair<std::string, std::string> parse_setting(const std::string& text) {
   if (!is_of_nccl) {
     throw Error(fmt::format("a replay sets variables of NCCL only, and '{}' is none", name));
   }
-  for (const OwnVariable& own : kOwnVariables) {
-    if (own.name == name) throw Error(fmt::format("{} cannot be set: {}", name, own.why));
+  for (const OwnSetting& own : kOwnSettings) {
+    if (own.name != name || own.why_reserved.empty()) continue;
+    throw Error(fmt::format("{} cannot be set: {}", name, own.why_reserved));
   }
   return {name, text.substr(sign + 1)};
 }

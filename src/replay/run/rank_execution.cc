@@ -295,7 +295,7 @@ RankExecution::RankExecution(const ReplayPlan& plan, int rank, MadeIn mode, cons
       is_completed_(calls_.size(), false) {}
 
 void RankExecution::allocate() {
-  for (const StreamArenas& arenas : layout_.streams) {
+  for (const BufferSizes& arenas : layout_.streams) {
     streams_.push_back({make_stream(rank_),
                         GpuMemory(arenas.send, rank_),
                         GpuMemory(arenas.receive, rank_),
@@ -336,7 +336,7 @@ CallTarget RankExecution::target_of(size_t call) const {
           .stream = stream.stream.get()};
 }
 
-CallShape RankExecution::shape_of(size_t call) const {
+BufferSizes RankExecution::shape_of(size_t call) const {
   const CallTarget target = target_of(call);
   return ncclog::shape_of(calls_[call], target.rank, target.nranks);
 }
@@ -370,18 +370,18 @@ void RankExecution::await_room(size_t call, const std::function<void()>& looks_a
 
 void RankExecution::fill(size_t call) {
   const CallTarget target = target_of(call);
-  const CallShape shape = shape_of(call);
+  const BufferSizes shape = shape_of(call);
   const DataPattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
   // What was received before must not pass for what is expected now. In place, the values to be
   // sent may already cover the receive buffer.
-  const bool is_filled = calls_[call].in_place && shape.sent >= shape.received;
-  if (shape.received > 0 && !is_filled) {
-    const auto bytes = static_cast<size_t>(shape.received * element_bytes(pattern.datatype));
+  const bool is_filled = calls_[call].in_place && shape.send >= shape.receive;
+  if (shape.receive > 0 && !is_filled) {
+    const auto bytes = static_cast<size_t>(shape.receive * element_bytes(pattern.datatype));
     check(cudaMemsetAsync(target.receive, kPoison, bytes, target.stream),
           {"cudaMemsetAsync", rank_});
   }
-  if (shape.sent == 0) return;
-  check(launch_fill(pattern, const_cast<void*>(target.send), shape.sent, target.stream),
+  if (shape.send == 0) return;
+  check(launch_fill(pattern, const_cast<void*>(target.send), shape.send, target.stream),
         {"launch of fill", rank_, -1, static_cast<int64_t>(call)});
 }
 
@@ -414,17 +414,17 @@ void RankExecution::follow(size_t call) {
   Stream& stream = streams_[calls_[call].stream];
   made_[call].record(target.stream);
   stream.entered.push_back(call);
-  const CallShape shape = shape_of(call);
+  const BufferSizes shape = shape_of(call);
   const DataPattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
   if (corruption_ && corruption_->rank == rank_ && corruption_->call == call &&
-      corruption_->element < shape.received) {
+      corruption_->element < shape.receive) {
     check(launch_flip(target.receive, corruption_->element, element_bytes(pattern.datatype),
                       target.stream),
           {"launch of flip", rank_});
   }
-  if (shape.received == 0 || !is_compared(calls_[call])) return;
+  if (shape.receive == 0 || !is_compared(calls_[call])) return;
   auto* result = reinterpret_cast<ComparedElements*>(results_.at(0)) + call;
-  check(launch_compare(pattern, target.receive, shape.received, result, target.stream),
+  check(launch_compare(pattern, target.receive, shape.receive, result, target.stream),
         {"launch of compare", rank_, -1, static_cast<int64_t>(call)});
 }
 

@@ -177,7 +177,7 @@ class RankExecution {
   };
 
   CallSite site_of(size_t call) const;
-  CallShape shape_of(size_t call) const;
+  BufferSizes shape_of(size_t call) const;
   void await_room(size_t call, const std::function<void()>& looks_around);
   void fill(size_t call);
   void issue(size_t first, size_t end);

@@ -162,7 +162,7 @@ Verification verification_of(const ReplayPlan& plan, int rank, std::span<const P
     const PlannedCommunicator& communicator = plan.communicators[calls[i].communicator];
     const int own = rank_in(communicator, rank);
     const int nranks = static_cast<int>(communicator.ranks.size());
-    const int64_t received = shape_of(calls[i], own, nranks).received;
+    const int64_t received = shape_of(calls[i], own, nranks).receive;
     if (received == 0) continue;
     if (!is_compared(calls[i])) {
       ++verified.shape_only;

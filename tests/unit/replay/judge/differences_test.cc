@@ -29,7 +29,7 @@ struct KeptRow {
   Texts changed;
 };
 
-TEST(SettingsKept, HoldsWhatWasRecordedAgainstWhatIsInForce) {
+TEST(CompareSettings, HoldsWhatWasRecordedAgainstWhatIsInForce) {
   const std::vector<KeptRow> rows = {
       {"set",
        {{"NCCL_ALGO", "Ring", {}, ""}},
@@ -98,9 +98,11 @@ TEST(SettingsKept, HoldsWhatWasRecordedAgainstWhatIsInForce) {
     outcome.pseudo_hosts = row.pseudo_hosts;
     RunOutcome run;
     run.settings = row.varied;
-    const SettingsKept kept = settings_kept(plan, outcome, run);
-    EXPECT_EQ(kept.held, row.held) << row.name;
-    EXPECT_EQ(kept.changed, row.changed) << row.name;
+    Texts held;
+    Texts changed;
+    compare_settings(plan, outcome, run, held, changed);
+    EXPECT_EQ(held, row.held) << row.name;
+    EXPECT_EQ(changed, row.changed) << row.name;
   }
 }
 
@@ -131,7 +133,7 @@ TEST(ReadBack, FindsThePlansCommunicatorByItsProcesses) {
       read_back(job_from_text(log_of(4700, 4701)), healthy_plan(), completed_run(MadeIn::Clean));
   EXPECT_TRUE(seen.readable);
   ASSERT_EQ(seen.communicators.size(), 1u);
-  EXPECT_EQ(seen.communicators[0].nranks, 2);
+  EXPECT_EQ(seen.communicators[0].recorded_nranks, 2);
   EXPECT_EQ(seen.communicators[0].channels, 8);
   EXPECT_EQ(seen.communicators[0].transports, (std::vector<TransportShare>{{"P2P", 1}}));
   EXPECT_EQ(seen.tuning, (std::vector<RecordedTuning>{{"AllReduce", "RING", "LL", 1}}));
@@ -141,7 +143,7 @@ TEST(ReadBack, FindsThePlansCommunicatorByItsProcesses) {
 TEST(ReadBack, DoesNotTakeOtherProcessesForThePlans) {
   const ReadBack seen =
       read_back(job_from_text(log_of(4700, 9999)), healthy_plan(), completed_run(MadeIn::Clean));
-  EXPECT_EQ(seen.communicators.at(0), SeenCommunicator());
+  EXPECT_EQ(seen.communicators.at(0), PlannedCommunicator());
 }
 
 TEST(ReadBack, TellsCommunicatorsOfTheSameRanksApartByTheirOrder) {
@@ -150,10 +152,10 @@ TEST(ReadBack, TellsCommunicatorsOfTheSameRanksApartByTheirOrder) {
   const std::string text = log_of(4700, 4701) + started(4700, 0, "0xb0", 0, "0x22") +
                            started(4701, 1, "0xb1", 1, "0x22");
   const ReadBack seen = read_back(job_from_text(text), plan, completed_run(MadeIn::Clean));
-  EXPECT_EQ(seen.communicators.at(1).nranks, 2);
+  EXPECT_EQ(seen.communicators.at(1).recorded_nranks, 2);
   plan.communicators.push_back(plan.communicators[0]);
   EXPECT_EQ(read_back(job_from_text(text), plan, completed_run(MadeIn::Clean)).communicators.at(2),
-            SeenCommunicator());
+            PlannedCommunicator());
 }
 
 /// Four ranks as two pseudo-hosts: NCCL_HOSTID, sockets on loopback.
@@ -173,7 +175,7 @@ TEST(ReadBack, SeesSocketsBetweenPseudoHosts) {
   EXPECT_EQ(seen.communicators.at(0).transports,
             (std::vector<TransportShare>{{"NET/Socket", 2}, {"P2P", 2}}));
   EXPECT_EQ(seen.communicators.at(0).channels, 2);
-  EXPECT_EQ(seen.path, SlowestPath());
+  EXPECT_EQ(seen.path, SystemPath());
 }
 
 TEST(ReadBack, IsNotReadableWithoutALineOfNccl) {

@@ -15,9 +15,8 @@ using testing::sample_plan;
 std::string complaints_about(const ReplayPlan& plan) {
   std::string text;
   for (const PlanComplaint& complaint : check_plan(plan)) {
-    const bool refuses = complaint.weight == PlanComplaint::Weight::Refusal;
-    text += fmt::format("{} {}: {}{}\n", refuses ? "refused" : "remark", complaint.where,
-                        complaint.what,
+    text += fmt::format("{} {}: {}{}\n", complaint.is_refusal ? "refused" : "remark",
+                        complaint.where, complaint.what,
                         complaint.hint.empty() ? "" : fmt::format(" ({})", complaint.hint));
   }
   return text;

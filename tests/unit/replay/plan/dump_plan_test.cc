@@ -32,9 +32,9 @@ Job job_of(const std::vector<DumpLine>& dumps) {
 /// The plan, which is sound and whose clean run completes.
 ReplayPlan sound_plan(const Job& job, const PlanOptions& options = {}) {
   const ReplayPlan plan = plan_of_dumps(
-      job, {.id = "watchdog-rank-behind", .title = "t", .communicator = ""}, options, {"logs"});
+      {job, {{.id = "watchdog-rank-behind", .title = "t", .communicator = ""}}, {"logs"}}, options);
   for (const PlanComplaint& complaint : check_plan(plan)) {
-    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
+    if (!complaint.is_refusal) continue;
     ADD_FAILURE() << complaint.where << ": " << complaint.what;
   }
   EXPECT_TRUE(testing::clean_run_completes(plan));
@@ -124,8 +124,10 @@ TEST(PlanOfDumps, LeavesOutWhatNoReplayCanMake) {
 
 TEST(PlanOfDumps, MakesNoPlanWithoutTheFindingThatIsNamed) {
   const Job job = job_of({DumpLine(2).done(1), DumpLine(2).done(1)});
-  EXPECT_THROW(plan_of_dumps(job, {}, {.finding = "watchdog-rank-behind"}, {}), Error);
-  EXPECT_THROW(plan_of_dumps(job, {}, {.only_failing = true}, {}), Error);
+  EXPECT_THROW(plan_of_dumps({job, {{.id = "watchdog-rank-behind"}}, {}},
+                             {.finding = "watchdog-rank-behind"}),
+               Error);
+  EXPECT_THROW(plan_of_dumps({job, {}, {}}, {.only_failing = true}), Error);
 }
 
 TEST(DumpsHoldCalls, NeedTwoRanksWithNumberedCalls) {

@@ -1,4 +1,4 @@
-#include "replay/plan/plan_frame.h"
+#include "replay/plan/build_plan.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -210,7 +210,8 @@ ReplayPlan plan_of_programs(const std::vector<const char*>& programs) {
 
 /// "0:0 1:2": calls of the clean run that do not end, by rank.
 std::string stuck_in(const ReplayPlan& plan, SendEnds sends) {
-  const auto completed = completed_calls(plan, sends, Numbered::ByOrder);
+  const ReplayPlan counted = numbered_by_order(plan);
+  const auto completed = completed_calls(counted, sends);
   std::string text;
   for (size_t r = 0; r < completed.size(); ++r) {
     for (size_t c = 0; c < completed[r].size(); ++c) {
@@ -218,7 +219,7 @@ std::string stuck_in(const ReplayPlan& plan, SendEnds sends) {
       if (is_clean && !completed[r][c]) text += fmt::format("{}:{} ", r, c);
     }
   }
-  EXPECT_EQ(text.empty(), clean_run_ends(plan, sends, Numbered::ByOrder));
+  EXPECT_EQ(text.empty(), clean_run_ends(counted, sends));
   return text;
 }
 

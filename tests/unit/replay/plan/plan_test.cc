@@ -25,7 +25,7 @@ TEST(BufferLayout, CallsOfAStreamBeginAtItsStart) {
   const std::vector<PlannedCall> calls{call("AllReduce", 100), call("AllGather", 10)};
   const BufferLayout layout = lay_out_buffers(four_ranks(), 0, calls);
   EXPECT_EQ(layout.calls, (std::vector<BufferPlace>{{false, 0, 0}, {false, 0, 0}}));
-  EXPECT_EQ(layout.streams, (std::vector<StreamArenas>{{400, 400}}));
+  EXPECT_EQ(layout.streams, (std::vector<BufferSizes>{{400, 400}}));
 }
 
 TEST(BufferLayout, CallsOfAGroupLieSideBySide) {
@@ -35,14 +35,14 @@ TEST(BufferLayout, CallsOfAGroupLieSideBySide) {
   const BufferLayout layout = lay_out_buffers(four_ranks(), 0, calls);
   EXPECT_EQ(layout.calls,
             (std::vector<BufferPlace>{{false, 0, 0}, {false, 256, 0}, {false, 256, 256}, {}}));
-  EXPECT_EQ(layout.streams, (std::vector<StreamArenas>{{256, 656}}));
+  EXPECT_EQ(layout.streams, (std::vector<BufferSizes>{{256, 656}}));
 }
 
 TEST(BufferLayout, OtherStreamsHaveOtherArenas) {
   std::vector<PlannedCall> calls{call("AllReduce", 10), call("AllReduce", 20)};
   calls[1].stream = 2;
   const BufferLayout layout = lay_out_buffers(four_ranks(), 0, calls);
-  EXPECT_EQ(layout.streams, (std::vector<StreamArenas>{{40, 40}, {0, 0}, {80, 80}}));
+  EXPECT_EQ(layout.streams, (std::vector<BufferSizes>{{40, 40}, {0, 0}, {80, 80}}));
 }
 
 TEST(BufferLayout, OffsetsAreKeptButOnElements) {
@@ -51,7 +51,7 @@ TEST(BufferLayout, OffsetsAreKeptButOnElements) {
   calls[0].recv_offset = 7;
   const BufferLayout layout = lay_out_buffers(four_ranks(), 0, calls);
   EXPECT_EQ(layout.calls[0], (BufferPlace{false, 16, 4}));
-  EXPECT_EQ(layout.streams[0], (StreamArenas{56, 44}));
+  EXPECT_EQ(layout.streams[0], (BufferSizes{56, 44}));
 }
 
 struct InPlaceRow {
@@ -74,7 +74,7 @@ TEST(BufferLayout, InPlaceIsAsNcclHHasIt) {
     calls[0].send_offset = calls[0].recv_offset = 16;
     const BufferLayout layout = lay_out_buffers(four_ranks(), row.rank, calls);
     EXPECT_EQ(layout.calls[0], (BufferPlace{true, row.send, row.receive})) << row.op;
-    EXPECT_EQ(layout.streams[0], (StreamArenas{0, row.end})) << row.op;
+    EXPECT_EQ(layout.streams[0], (BufferSizes{0, row.end})) << row.op;
   }
 }
 
@@ -83,7 +83,7 @@ TEST(BufferLayout, ARankThatDoesNotReceiveHasNoBlocks) {
   calls[0].in_place = true;
   const BufferLayout layout = lay_out_buffers(four_ranks(), 3, calls);
   EXPECT_EQ(layout.calls[0], (BufferPlace{true, 0, 0}));
-  EXPECT_EQ(layout.streams[0], (StreamArenas{0, 40}));
+  EXPECT_EQ(layout.streams[0], (BufferSizes{0, 40}));
 }
 
 TEST(BufferLayout, AGroupEndsWhereAnotherOneBegins) {

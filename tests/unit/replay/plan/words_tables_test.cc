@@ -133,7 +133,7 @@ TEST(WordsTables, SentencesOfPlansNameWhatIsDefined) {
 }
 
 TEST(WordsTables, SentencesOfVerdictsNameWhatIsDefined) {
-  const std::string words = source("judge/verdict_words.cc");
+  const std::string words = source("judge/verdict.cc");
   const Defined telling = defined_in(definition(words, "Telling telling_of("));
   const Defined limits = defined_in(definition(words, "std::vector<std::string> verdict_limits("));
   for (const WordsRow& row : rows_of("judge/verdict_words.table")) {

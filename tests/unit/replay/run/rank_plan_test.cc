@@ -205,7 +205,7 @@ TEST(SelftestPlan, TheTargetReceivesTheElement) {
     const PlantedCorruption target = selftest_target(plan, op);
     const PlannedCall& call = plan.ranks[1].calls[target.call];
     EXPECT_EQ(call.op, name_of(op));
-    EXPECT_LT(target.element, shape_of(call, 0, 2).received);
+    EXPECT_LT(target.element, shape_of(call, 0, 2).receive);
   }
 }
 
