@@ -78,7 +78,7 @@ Rulebook load_rulebook(const std::vector<std::string>& paths = {}, std::string_v
 Rulebook load_rulebook_with_examples(const std::vector<std::string>& paths = {});
 
 /// error, warning or info.
-Severity severity_of(const RuleFile& file, const RuleNode& node);
+Severity severity_of(const RuleNode& node);
 
 // Lists and conditions that several rule files share by name.
 //
