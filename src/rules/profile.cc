@@ -85,11 +85,11 @@ Expectation read_expectation(const RuleNode& node) {
   return expectation;
 }
 
-void add_parties(const CheckedProfile& checked, const Job& job, Finding& finding) {
+void add_parties(const Profile& checked, const Job& job, Finding& finding) {
   std::set<std::string> hosts;
   std::set<int> ranks;
   std::set<SourceRef> lines;
-  for (const CheckedExpectation& expectation : checked.expectations) {
+  for (const Expectation& expectation : checked.expectations) {
     for (const int process : expectation.outcome.processes) {
       const Process& who = job.processes[static_cast<size_t>(process)];
       if (!who.host.empty()) hosts.insert(who.host);
@@ -147,24 +147,20 @@ Profile find_profile(const std::string& name_or_path) {
               "--expect", hint_for(name_or_path, names, "'ncclog expect list' names the profiles"));
 }
 
-CheckedProfile check_profile(const Profile& profile, const Job& job) {
-  CheckedProfile checked{profile.name, profile.title, {}};
-  for (const Expectation& expectation : profile.expectations) {
-    CheckedExpectation& result = checked.expectations.emplace_back();
-    result.text = expectation.text;
-    result.severity = expectation.severity;
-    result.outcome = test_fact(*expectation.fact, expectation.expected, job);
-    if (!result.outcome.known()) {
-      result.how_to_capture = expectation.fact->fact.how_to_capture(job);
+Profile check_profile(Profile profile, const Job& job) {
+  for (Expectation& expectation : profile.expectations) {
+    expectation.outcome = test_fact(*expectation.fact, expectation.expected, job);
+    if (!expectation.outcome.known()) {
+      expectation.how_to_capture = expectation.fact->fact.how_to_capture(job);
     }
   }
-  return checked;
+  return profile;
 }
 
-std::optional<Finding> profile_finding(const CheckedProfile& checked, const Job& job) {
+std::optional<Finding> profile_finding(const Profile& checked, const Job& job) {
   Finding finding;  // An info, until something worse is broken.
   std::vector<std::string> parts;
-  for (const CheckedExpectation& expectation : checked.expectations) {
+  for (const Expectation& expectation : checked.expectations) {
     if (!expectation.outcome.known() || is_yes(expectation.outcome)) continue;
     finding.severity = std::min(finding.severity, expectation.severity);
     parts.push_back(fmt::format("{}, but {}", expectation.text, expectation.outcome.what));
