@@ -210,18 +210,17 @@ std::vector<ValueTest> load_fact_tests(const RuleNode& condition, const Fact& fa
 }
 
 /// count: {at_least: 2}
-CountRange load_count(const RuleNode& condition) {
+void load_count(const RuleNode& condition, LineCondition& lines) {
   const RuleNode* count = condition.find("count");
-  if (count == nullptr) return {};
+  if (count == nullptr) return;
   entries_of(*count, "a count: {at_least: 2}");
   only_keys(*count, {"at_least", "at_most", "equals"});
-  CountRange range{.least = 0};
+  lines.least = 0;
   for (const RuleNode::Entry& bound : count->entries) {
     const int64_t number = number_of(bound.value);
-    if (bound.key != "at_most") range.least = std::max(range.least, number);
-    if (bound.key != "at_least") range.most = std::min(range.most, number);
+    if (bound.key != "at_most") lines.least = std::max(lines.least, number);
+    if (bound.key != "at_least") lines.most = std::min(lines.most, number);
   }
-  return range;
 }
 
 // Conditions about lines: event, line, sequence.
@@ -282,7 +281,7 @@ LineCondition load_lines(const RuleNode& node, ConditionNames& names) {
     lines.pattern = load_pattern(required(node, "line"), names);
   }
   lines.reach = load_reach(node);
-  lines.count = load_count(node);
+  load_count(node, lines);
   lines.label = lines.kind != nullptr ? lines.kind->name : "line";
   if (const RuleNode* as = node.find("as")) lines.label = scalar_of(*as, "a label");
   LabelMeaning meaning{lines.kind, {}};

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 #include <utility>
@@ -481,39 +481,31 @@ std::vector<Overlay> load_overlays(const RuleFile& file) {
 
 namespace {
 
-/// Calls `load`; its Error goes to `on_error`.
-template <typename Load>
-void attempt(const OnRuleError& on_error, Load&& load) {
+/// Calls `load`; its Error is one of the set.
+void attempt(RuleSet& set, const std::function<void()>& load) {
   try {
     load();
   } catch (const Error& error) {
-    on_error(error);
+    set.problems.push_back(error);
   }
-}
-
-std::vector<std::string> files_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    for (std::string& file : find_rule_files(path)) files.push_back(std::move(file));
-  }
-  return files;
 }
 
 }  // namespace
 
-RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
-                      const OnRuleError& on_error) {
+RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared) {
   RuleSet set;
   std::vector<RuleFile> rules;
-  for (const std::string& path : files_of(paths)) {
-    ++set.files;
-    attempt(on_error, [&] {
+  std::vector<std::string> files;
+  for (const std::string& path : paths)
+    std::ranges::move(find_rule_files(path), std::back_inserter(files));
+  set.files = files.size();
+  for (const std::string& path : files) {
+    attempt(set, [&] {
       RuleFile file = read_rule_file(path);
       if (is_shared_names(file.root)) {
         load_shared_names(file, shared);
       } else if (is_overlay_file(file.root)) {
-        std::vector<Overlay> overlays = load_overlays(file);
-        std::move(overlays.begin(), overlays.end(), std::back_inserter(set.overlays));
+        std::ranges::move(load_overlays(file), std::back_inserter(set.overlays));
       } else {
         rules.push_back(std::move(file));
       }
@@ -521,7 +513,7 @@ RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
   }
   // Only now: a rule may use names of files that stand behind its own.
   for (RuleFile& file : rules) {
-    attempt(on_error, [&] {
+    attempt(set, [&] {
       replace_shared_names(file, shared);
       set.rules.push_back(load_rule(std::move(file)));
     });
@@ -546,7 +538,8 @@ RuleFile builtin_file(const EmbeddedRule& file, bool with_examples) {
 Rulebook load(const std::vector<std::string>& paths, std::string_view today, bool with_examples) {
   RuleSet set;
   if (!paths.empty()) {
-    set = read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
+    set = read_rule_set(paths, builtin_shared_names());
+    if (!set.problems.empty()) throw set.problems.front();
   }
   std::vector<Rule> rules;
   for (const EmbeddedRule& file : embedded_rules()) {

@@ -203,52 +203,44 @@ class TreeBuilder : public YAML::EventHandler {
   void OnMapEnd() override { open_.pop_back(); }
 
  private:
-  /// A collection that is not closed yet. Its node does not move: its parent's list grows only
-  /// after it is closed.
-  struct Open {
-    RuleNode* node = nullptr;
-    bool value_done = true;  ///< Of a map: the last key has its value.
-  };
-
   void refuse(const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (anchor != 0) fail_at(place_of(mark), "rule files have no anchors and aliases");
   }
 
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, RuleNode::Type type) {
     refuse(mark, anchor);
-    open_.push_back({add({.type = type, .place = place_of(mark)}), true});
+    open_.push_back(add({.type = type, .place = place_of(mark)}));
   }
 
   bool expects_key() const {
-    return !open_.empty() && open_.back().node->type == RuleNode::Type::Map &&
-           open_.back().value_done;
+    return !open_.empty() && open_.back()->type == RuleNode::Type::Map && !lacks_value_;
   }
 
   void add_key(const std::string& key, Place place) {
-    RuleNode& map = *open_.back().node;
+    RuleNode& map = *open_.back();
     if (map.find(key) != nullptr) fail_at(place, fmt::format("the key '{}' stands twice", key));
     map.entries.push_back({key, place, {}});
-    open_.back().value_done = false;
+    lacks_value_ = true;
   }
 
   RuleNode* add(RuleNode&& node) {
     if (expects_key()) fail_at(node.place, "a key must be text");
     RuleNode* to = &root_;
     if (!open_.empty()) {
-      Open& parent = open_.back();
-      if (parent.node->type == RuleNode::Type::Map) {
-        to = &parent.node->entries.back().value;
-        parent.value_done = true;
-      } else {
-        to = &parent.node->items.emplace_back();
-      }
+      RuleNode& parent = *open_.back();
+      const bool is_map = parent.type == RuleNode::Type::Map;
+      to = is_map ? &parent.entries.back().value : &parent.items.emplace_back();
+      lacks_value_ = false;
     }
     *to = std::move(node);
     return to;
   }
 
   RuleNode root_;
-  std::vector<Open> open_;
+  /// Collections that are not closed yet. Their nodes do not move: a parent's list grows only after
+  /// they are closed.
+  std::vector<RuleNode*> open_;
+  bool lacks_value_ = false;  ///< A key of the innermost map was read, and not yet its value.
 };
 
 }  // namespace
