@@ -56,8 +56,8 @@ struct Report {
   Tool tool;
   Job job;
   Diagnosis diagnosis;
-  std::optional<CheckedProfile> profile;  ///< nullopt: none was asked for.
-  std::optional<ReplaySummary> replay;    ///< nullopt: none was named.
+  std::optional<Profile> profile;       ///< nullopt: none was asked for.
+  std::optional<ReplaySummary> replay;  ///< nullopt: none was named.
 };
 
 /// A format of reports.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <set>
 #include <tuple>
@@ -43,13 +42,8 @@ std::string_view to_string(VerdictStatus status) {
 
 namespace {
 
-/// A line of amd_words.table.
-struct WordPair {
-  std::string_view nvidia;
-  std::string_view amd;
-};
-
-constexpr WordPair kWords[] = {
+/// Lines of amd_words.table: a word for NVIDIA's tools, and AMD's.
+constexpr std::string_view kWords[][2] = {
 #include "rules/amd_words.inc"
 };
 
@@ -57,10 +51,10 @@ constexpr WordPair kWords[] = {
 
 void use_amd_words(std::vector<std::string>& texts) {
   for (std::string& text : texts) {
-    for (const WordPair& pair : kWords) {
-      for (size_t at = text.find(pair.nvidia); at != text.npos;
-           at = text.find(pair.nvidia, at + pair.amd.size())) {
-        text.replace(at, pair.nvidia.size(), pair.amd);
+    for (const auto& [nvidia, amd] : kWords) {
+      for (size_t at = text.find(nvidia); at != text.npos;
+           at = text.find(nvidia, at + amd.size())) {
+        text.replace(at, nvidia.size(), amd);
       }
     }
   }
@@ -77,28 +71,16 @@ namespace {
 // Whom does a finding name? The guilty where evidence identifies them, else those whose own lines
 // report the fault; never mere victims.
 
-/// Unknown parts stay empty or -1.
-struct Party {
-  std::string_view host;  ///< Into the job, a fact's value or Parties::texts.
-  int rank = -1;
-  int64_t pid = -1;
+using Parties = std::vector<Subject>;
 
-  bool operator==(const Party&) const = default;
-};
-
-struct Parties {
-  std::vector<Party> all;
-  std::deque<std::string> texts;  ///< Hosts that only lines name.
-};
-
-Party party_of(const Job& job, int process) {
+Subject party_of(const Job& job, int process) {
   const Process& known = nth_process(job, process);
   return {.host = known.host, .rank = known.rank, .pid = known.pid};
 }
 
 /// The process that printed a line, with the rank that the line itself names if nothing else does.
-Party party_of(const Job& job, const ReadRecord& read) {
-  Party party = party_of(job, read.process());
+Subject party_of(const Job& job, const ReadRecord& read) {
+  Subject party = party_of(job, read.process());
   if (party.rank < 0) party.rank = rank_of(job, read.process(), read.header());
   return party;
 }
@@ -113,12 +95,12 @@ Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) 
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.value == nullptr) return;
-    for (const int process : hit.value->processes) parties.all.push_back(party_of(job, process));
+    for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
     for (const int rank : hit.value->ranks) {
       const int process = process_of_rank(job, rank);
-      parties.all.push_back(process >= 0 ? party_of(job, process) : Party{.rank = rank});
+      parties.push_back(process >= 0 ? party_of(job, process) : Subject{.rank = rank});
     }
-    for (const std::string& host : hit.value->hosts) parties.all.push_back({.host = host});
+    for (const std::string& host : hit.value->hosts) parties.push_back({.host = host});
   });
   return parties;
 }
@@ -131,9 +113,9 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
     int last = -1;
     for (const ReadRecord* read : hit.records) {
       // Mostly several lines of one process stand together; only a line may know its rank.
-      if (read->process() == last && parties.all.back().rank >= 0) continue;
+      if (read->process() == last && parties.back().rank >= 0) continue;
       last = read->process();
-      parties.all.push_back(party_of(job, *read));
+      parties.push_back(party_of(job, *read));
     }
   });
   return parties;
@@ -141,19 +123,18 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
 
 Parties reporters(const Job& job, const std::vector<Firing>& firings) {
   Parties parties = speakers(job, firings, [](const Hit& hit) { return hit.inside; });
-  if (parties.all.empty()) parties = speakers(job, firings, [](const Hit&) { return true; });
-  if (!parties.all.empty()) return parties;
+  if (parties.empty()) parties = speakers(job, firings, [](const Hit&) { return true; });
+  if (!parties.empty()) return parties;
   // Whom the findings name that the rule asked for.
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.finding == nullptr) return;
-    for (const int rank : hit.finding->ranks) parties.all.push_back({.rank = rank});
-    for (const std::string& host : hit.finding->hosts) parties.all.push_back({.host = host});
+    for (const int rank : hit.finding->ranks) parties.push_back({.rank = rank});
+    for (const std::string& host : hit.finding->hosts) parties.push_back({.host = host});
   });
-  if (!parties.all.empty()) return parties;
+  if (!parties.empty()) return parties;
   for (const Firing& firing : firings) {
     if (firing.instance->scope == Scope::Job) continue;
-    for (const int process : firing.instance->processes)
-      parties.all.push_back(party_of(job, process));
+    for (const int process : firing.instance->processes) parties.push_back(party_of(job, process));
   }
   return parties;
 }
@@ -167,9 +148,9 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
       const int64_t pid = parse_int(text).value_or(-1);
       const int process = pid >= 0 ? process_of_pid(job, pid) : -1;
       if (rule.blame.type == Blame::Type::Host) {
-        if (!text.empty()) parties.all.push_back({.host = parties.texts.emplace_back(text)});
+        if (!text.empty()) parties.push_back({.host = text});
       } else if (pid >= 0) {
-        parties.all.push_back(process >= 0 ? party_of(job, process) : Party{.pid = pid});
+        parties.push_back(process >= 0 ? party_of(job, process) : Subject{.pid = pid});
       }
     }
   });
@@ -199,14 +180,13 @@ Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firin
   Parties parties = pointed_at(rule, job, firings);
   const bool nobody_else =
       rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
-  if (parties.all.empty() && !nobody_else) parties = reporters(job, firings);
+  if (parties.empty() && !nobody_else) parties = reporters(job, firings);
   // Known ranks first, as processes stand.
-  const auto place = [](const Party& party) {
-    return std::make_tuple(party.rank < 0, party.rank, party.host, party.pid);
+  const auto place = [](const Subject& party) {
+    return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
   };
-  std::vector<Party>& all = parties.all;
-  sort_unless_sorted(all, {}, place);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  sort_unless_sorted(parties, {}, place);
+  parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
   return parties;
 }
 
@@ -223,7 +203,7 @@ std::string listed(std::vector<std::string> values, std::string_view otherwise =
 /// "rank 1 on trainbox (pid 88219; also ranks 2, 3)", as far as known.
 std::string subject_text(const Finding& finding, const Parties& parties) {
   const Subject& subject = finding.subject;
-  const auto nameless = std::ranges::count_if(parties.all, [&](const Party& party) {
+  const auto nameless = std::ranges::count_if(parties, [&](const Subject& party) {
     return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
   });
   const bool is_nobody = subject.rank < 0 && subject.pid < 0 && subject.host.empty();
@@ -399,7 +379,7 @@ void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
 
 void add_parties(const Parties& parties, Finding& finding) {
   std::vector<std::string_view> hosts;
-  for (const Party& party : parties.all) {
+  for (const Subject& party : parties) {
     const bool is_new = hosts.empty() || hosts.back() != party.host;
     if (is_new && !party.host.empty()) hosts.push_back(party.host);
     if (party.rank >= 0) finding.ranks.push_back(party.rank);
@@ -407,9 +387,8 @@ void add_parties(const Parties& parties, Finding& finding) {
   sort_and_drop_repeats(hosts);
   finding.hosts.assign(hosts.begin(), hosts.end());
   sort_and_drop_repeats(finding.ranks);
-  if (parties.all.empty()) return;
-  const Party& first = parties.all.front();
-  finding.subject = {.host = std::string(first.host), .rank = first.rank, .pid = first.pid};
+  if (parties.empty()) return;
+  finding.subject = parties.front();
 }
 
 /// Id of the instance's communicator, else of the one that a fact names; empty: none.

@@ -112,7 +112,7 @@ bool RuleJudge::is_possible(const Condition& condition) {
   if (const auto* lines = std::get_if<LineCondition>(&condition.what)) {
     const MatchingLines& found = view_.lines(*lines);
     return absence_is_unknown_ || !found.records.empty() || !found.open.empty() ||
-           lines->count.least <= 0;
+           lines->least <= 0;
   }
   if (const auto* finding = std::get_if<FindingCondition>(&condition.what)) {
     const auto found = findings_.find(finding->rule);
@@ -264,10 +264,10 @@ Answer RuleJudge::judge(const LineCondition& lines, const Instance& instance,
   const bool is_open = any_open(found.open, *where);
   const bool exact = !is_open && !is_torn && !absence_is_unknown_;
   const int64_t count = std::ssize(records);
-  Answer answer = count > lines.count.most || count < lines.count.least ? Answer::No : Answer::Yes;
+  Answer answer = count > lines.most || count < lines.least ? Answer::No : Answer::Yes;
   // Perhaps more match: they may make enough of too few, and too many of enough.
-  const bool may_change = count <= lines.count.most &&
-                          (count < lines.count.least || lines.count.most != CountRange::kAny);
+  const bool may_change =
+      count <= lines.most && (count < lines.least || lines.most != LineCondition::kAny);
   if (!exact && may_change) answer = Answer::Unknown;
   if (answer == Answer::Unknown) {
     return unknown_because(is_torn ? "lines of these processes are torn or in doubt"

@@ -44,8 +44,7 @@ FieldOwner owner_of(const Kind& kind) { return {"event", kind.name, kind.fields,
 FieldOwner owner_of(const JobTable& table) { return {"table", table.name, table.fields, false}; }
 
 /// The field of that name, the owner's own before the header's. Throws Error.
-FieldRef load_field(const RuleFile& file, Place place, const FieldOwner& owner,
-                    std::string_view name) {
+FieldRef load_field(Place place, const FieldOwner& owner, std::string_view name) {
   Names known;
   for (size_t i = 0; i < owner.fields.size(); ++i) {
     if (owner.fields[i].name == name) return {.index = i, .type = owner.fields[i].type};
@@ -56,16 +55,14 @@ FieldRef load_field(const RuleFile& file, Place place, const FieldOwner& owner,
     if (field.name == name) return {.header = &field, .type = field.type};
     known.push_back(field.name);
   }
-  fail_unknown(file, place, fmt::format("field '{{}}' of {} {}", owner.sort, owner.name), name,
-               known);
+  fail_unknown(place, fmt::format("field '{{}}' of {} {}", owner.sort, owner.name), name, known);
 }
 
 /// The fact of that name, if a rule that is judged per `per` can ask for it. Throws Error.
-const Fact& load_fact(const RuleFile& file, Place place, std::string_view name,
-                      std::optional<Scope> per) {
+const Fact& load_fact(Place place, std::string_view name, std::optional<Scope> per) {
   const Fact* fact = find_fact(name);
   if (fact == nullptr) {
-    fail_unknown(file, place, "fact '{}'", name, names_of(all_facts()));
+    fail_unknown(place, "fact '{}'", name, names_of(all_facts()));
   }
   // Exactly one instance of the fact's scope must be around each of the rule's own.
   const Scope scope = fact->scope;
@@ -73,7 +70,7 @@ const Fact& load_fact(const RuleFile& file, Place place, std::string_view name,
                          (scope == Scope::Host && per == Scope::Rank) ||
                          ((scope == Scope::Host || scope == Scope::Rank) && per == Scope::Process);
   if (per && !is_around) {
-    fail_at(file, place,
+    fail_at(place,
             fmt::format("a rule per {} cannot ask for {}, a fact of each {}", to_string(*per), name,
                         to_string(fact->scope)),
             fmt::format("per: {}", to_string(fact->scope)));
@@ -82,11 +79,11 @@ const Fact& load_fact(const RuleFile& file, Place place, std::string_view name,
 }
 
 /// A regular expression; checked unless the file was checked before.
-Pattern load_pattern(const RuleFile& file, const RuleNode& node) {
-  Pattern pattern(scalar_of(file, node, "a regular expression"));
-  if (file.builtin) return pattern;
+Pattern load_pattern(const RuleNode& node, const ConditionNames& names) {
+  Pattern pattern(scalar_of(node, "a regular expression"));
+  if (names.is_checked) return pattern;
   if (const std::string error = pattern.error(); !error.empty()) {
-    fail_at(file, node.place, fmt::format("not a regular expression of RE2: {}", error));
+    fail_at(node.place, fmt::format("not a regular expression of RE2: {}", error));
   }
   return pattern;
 }
@@ -98,11 +95,11 @@ bool is_value(FieldType type, std::string_view text) {
 }
 
 /// The values that a field is compared with; numbers where the field is one.
-std::vector<std::string> values_of(const RuleFile& file, const RuleNode& node, FieldType type) {
-  std::vector<std::string> values = scalars_of(file, node, "a value or a list of values");
+std::vector<std::string> values_of(const RuleNode& node, FieldType type) {
+  std::vector<std::string> values = scalars_of(node, "a value or a list of values");
   for (const std::string& value : values) {
     if (is_value(type, value)) continue;
-    fail_at(file, node.place, fmt::format("expected a number, found '{}'", value));
+    fail_at(node.place, fmt::format("expected a number, found '{}'", value));
   }
   return values;
 }
@@ -142,57 +139,55 @@ constexpr ComparisonRow kComparisons[] = {
 constexpr std::span kInMaps = std::span(kComparisons).first(11);
 
 /// `entry` is named by one of kComparisons; only an owner has fields to compare with.
-ValueTest load_comparison(const RuleFile& file, const RuleNode::Entry& entry, FieldType type,
-                          const FieldOwner* owner = nullptr) {
+ValueTest load_comparison(const RuleNode::Entry& entry, FieldType type, const FieldOwner* owner,
+                          const ConditionNames& names) {
   const ComparisonRow& row = *std::ranges::find(kComparisons, entry.key, &ComparisonRow::name);
   const RuleNode& value = entry.value;
   ValueTest test{.op = row.op};
   switch (row.operand) {
     case Operand::Values:
-      test.values = values_of(file, value, type);
+      test.values = values_of(value, type);
       break;
     case Operand::Texts:
-      test.values = scalars_of(file, value, "a text or a list of texts");
+      test.values = scalars_of(value, "a text or a list of texts");
       break;
     case Operand::Number:
-      test.is_size = is_size(scalar_of(file, value, "a number or a size"));
-      test.number =
-          test.is_size ? static_cast<int64_t>(*parse_size(value.text)) : number_of(file, value);
+      test.is_size = is_size(scalar_of(value, "a number or a size"));
+      test.number = test.is_size ? static_cast<int64_t>(*parse_size(value.text)) : number_of(value);
       break;
     case Operand::Pattern:
-      test.pattern = load_pattern(file, value);
+      test.pattern = load_pattern(value, names);
       break;
     case Operand::YesOrNo: {
-      const bool yes = bool_of(file, value);
+      const bool yes = bool_of(value);
       if (row.op == Operator::Equals) test.values = {yes ? "true" : "false"};
       if (row.op == Operator::Empty && !yes) test.op = Operator::NotEmpty;
       break;
     }
     case Operand::Field:
-      test.other =
-          load_field(file, value.place, *owner, scalar_of(file, value, "the name of a field"));
+      test.other = load_field(value.place, *owner, scalar_of(value, "the name of a field"));
       break;
   }
   return test;
 }
 
 /// v, [v, w], or a map of comparisons.
-std::vector<ValueTest> load_tests(const RuleFile& file, const RuleNode& node, FieldType type,
-                                  const FieldOwner* owner) {
-  if (node.type != RuleNode::Type::Map) return {{.values = values_of(file, node, type)}};
+std::vector<ValueTest> load_tests(const RuleNode& node, FieldType type, const FieldOwner* owner,
+                                  const ConditionNames& names) {
+  if (node.type != RuleNode::Type::Map) return {{.values = values_of(node, type)}};
   Names known = comparison_names();
   if (owner == nullptr) std::erase(known, "field");
-  only_keys(file, node, known);
+  only_keys(node, known);
   std::vector<ValueTest> tests;
-  for (const RuleNode::Entry& demand : entries_of(file, node, "a comparison")) {
-    tests.push_back(load_comparison(file, demand, type, owner));
+  for (const RuleNode::Entry& demand : entries_of(node, "a comparison")) {
+    tests.push_back(load_comparison(demand, type, owner, names));
   }
   return tests;
 }
 
 /// The comparisons that stand beside `fact` in a condition: is, equals, at_least, …
-std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
-                                       const Fact& fact) {
+std::vector<ValueTest> load_fact_tests(const RuleNode& condition, const Fact& fact,
+                                       const ConditionNames& names) {
   const bool is_number = fact.type == FactType::Integer;
   const Names known = fact.type == FactType::Bool ? Names{"is"}
                       : is_number                 ? Names{"equals", "at_least", "at_most"}
@@ -201,166 +196,163 @@ std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& con
   for (const RuleNode::Entry& entry : condition.entries) {
     if (entry.key == "fact") continue;
     if (std::ranges::find(known, entry.key) == known.end()) {
-      fail_at(file, entry.place,
-              fmt::format("'{}' does not apply to the fact {}", entry.key, fact.name),
+      fail_at(entry.place, fmt::format("'{}' does not apply to the fact {}", entry.key, fact.name),
               fmt::format("use {}", fmt::join(known, ", ")));
     }
-    tests.push_back(load_comparison(file, entry, is_number ? FieldType::Integer : FieldType::Text));
+    tests.push_back(
+        load_comparison(entry, is_number ? FieldType::Integer : FieldType::Text, nullptr, names));
   }
   if (tests.empty()) {
-    fail_at(file, condition.place, fmt::format("what must the fact {} be?", fact.name),
+    fail_at(condition.place, fmt::format("what must the fact {} be?", fact.name),
             fmt::format("use {}", fmt::join(known, ", ")));
   }
   return tests;
 }
 
 /// count: {at_least: 2}
-CountRange load_count(const RuleFile& file, const RuleNode& condition) {
+void load_count(const RuleNode& condition, LineCondition& lines) {
   const RuleNode* count = condition.find("count");
-  if (count == nullptr) return {};
-  entries_of(file, *count, "a count: {at_least: 2}");
-  only_keys(file, *count, {"at_least", "at_most", "equals"});
-  CountRange range{.least = 0};
+  if (count == nullptr) return;
+  entries_of(*count, "a count: {at_least: 2}");
+  only_keys(*count, {"at_least", "at_most", "equals"});
+  lines.least = 0;
   for (const RuleNode::Entry& bound : count->entries) {
-    const int64_t number = number_of(file, bound.value);
-    if (bound.key != "at_most") range.least = std::max(range.least, number);
-    if (bound.key != "at_least") range.most = std::min(range.most, number);
+    const int64_t number = number_of(bound.value);
+    if (bound.key != "at_most") lines.least = std::max(lines.least, number);
+    if (bound.key != "at_least") lines.most = std::min(lines.most, number);
   }
-  return range;
 }
 
 // Conditions about lines: event, line, sequence.
 
 /// The kind of that name, if its single lines are kept. Throws Error.
-const Kind& load_kind(const RuleFile& file, Place place, const std::string& name) {
+const Kind& load_kind(Place place, const std::string& name) {
   const Kind* kind = find_kind(name);
   if (kind == nullptr) {
-    fail_unknown(file, place, "event '{}'", name, names_of(all_kinds()));
+    fail_unknown(place, "event '{}'", name, names_of(all_kinds()));
   }
   // Of these only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
   if (kind->index == kKindIndex<CollectiveCall> || kind->index == kKindIndex<ChannelConnected>) {
-    fail_at(file, place, fmt::format("single lines of {} are not kept", name),
-            "ask a fact about them");
+    fail_at(place, fmt::format("single lines of {} are not kept", name), "ask a fact about them");
   }
   return *kind;
 }
 
 /// Notes what a label stands for. Throws Error if it stands for something else already.
-void add_label(const RuleFile& file, Place place, const std::string& label, LabelMeaning meaning,
-               ConditionNames& names) {
+void add_label(Place place, const std::string& label, LabelMeaning meaning, ConditionNames& names) {
   const auto [known, is_new] = names.labels.try_emplace(label, meaning);
   if (is_new) return;
   LabelMeaning& earlier = known->second;
   if (earlier.kind != meaning.kind || earlier.is_gathered != meaning.is_gathered) {
-    fail_at(file, place, fmt::format("the label '{}' stands for lines of two kinds", label));
+    fail_at(place, fmt::format("the label '{}' stands for lines of two kinds", label));
   }
   std::move(meaning.patterns.begin(), meaning.patterns.end(), std::back_inserter(earlier.patterns));
 }
 
 /// Where a condition looks: instance where nothing is said.
-Reach load_reach(const RuleFile& file, const RuleNode& condition) {
+Reach load_reach(const RuleNode& condition) {
   const RuleNode* in = condition.find("in");
   if (in == nullptr) return Reach::Instance;
   return static_cast<Reach>(
-      word_of(file, *in, "reach", Names(reach_names().begin(), reach_names().end())));
+      word_of(*in, "reach", Names(reach_names().begin(), reach_names().end())));
 }
 
 /// where: {size: 0, error: {contains: No such file}}
-std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& condition,
-                                  const FieldOwner& owner) {
+std::vector<FieldTest> load_where(const RuleNode& condition, const FieldOwner& owner,
+                                  const ConditionNames& names) {
   std::vector<FieldTest> demands;
   const RuleNode* where = condition.find("where");
   if (where == nullptr) return demands;
-  for (const RuleNode::Entry& entry : entries_of(file, *where, "a map of fields")) {
+  for (const RuleNode::Entry& entry : entries_of(*where, "a map of fields")) {
     FieldTest& test = demands.emplace_back();
-    test.field = load_field(file, entry.place, owner, entry.key);
-    test.tests = load_tests(file, entry.value, test.field.type, &owner);
+    test.field = load_field(entry.place, owner, entry.key);
+    test.tests = load_tests(entry.value, test.field.type, &owner, names);
   }
   return demands;
 }
 
 /// {event: KIND, where, in, count, as} or {line: 'RE2', in, count, as}
-LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+LineCondition load_lines(const RuleNode& node, ConditionNames& names) {
   LineCondition lines;
   if (const RuleNode* name = node.find("event")) {
-    lines.kind =
-        &load_kind(file, name->place, scalar_of(file, *name, "the name of a message kind"));
-    lines.where = load_where(file, node, owner_of(*lines.kind));
+    lines.kind = &load_kind(name->place, scalar_of(*name, "the name of a message kind"));
+    lines.where = load_where(node, owner_of(*lines.kind), names);
   } else {
-    lines.pattern = load_pattern(file, required(file, node, "line"));
+    lines.pattern = load_pattern(required(node, "line"), names);
   }
-  lines.reach = load_reach(file, node);
-  lines.count = load_count(file, node);
+  lines.reach = load_reach(node);
+  load_count(node, lines);
   lines.label = lines.kind != nullptr ? lines.kind->name : "line";
-  if (const RuleNode* as = node.find("as")) lines.label = scalar_of(file, *as, "a label");
+  if (const RuleNode* as = node.find("as")) lines.label = scalar_of(*as, "a label");
   LabelMeaning meaning{lines.kind, {}};
   if (lines.kind == nullptr) meaning.patterns = {lines.pattern};
-  add_label(file, node.place, lines.label, meaning, names);
+  add_label(node.place, lines.label, meaning, names);
   // Messages may use the kind's name even where the lines have a label of their own.
   if (lines.kind != nullptr) {
-    add_label(file, node.place, std::string(lines.kind->name), meaning, names);
+    add_label(node.place, std::string(lines.kind->name), meaning, names);
   }
   return lines;
 }
 
-Condition load_line_of_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  entries_of(file, node, "a condition");
+/// For conditions whose lines nothing can quote.
+ConditionNames without_labels(const ConditionNames& names) {
+  return {.per = names.per, .is_checked = names.is_checked};
+}
+
+Condition load_line_of_sequence(const RuleNode& node, ConditionNames& names) {
+  entries_of(node, "a condition");
   if (node.find("event") != nullptr) {
-    only_keys(file, node, {"event", "where", "as"});
+    only_keys(node, {"event", "where", "as"});
   } else if (node.find("line") != nullptr) {
-    only_keys(file, node, {"line", "as"});
+    only_keys(node, {"line", "as"});
   } else {
-    fail_at(file, node.place, "a sequence is made of lines", "use event or line");
+    fail_at(node.place, "a sequence is made of lines", "use event or line");
   }
-  return {load_lines(file, node, names), &node};
+  return {load_lines(node, names), &node};
 }
 
 /// {sequence: […], unless, in}
-SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+SequenceCondition load_sequence(const RuleNode& node, ConditionNames& names) {
   SequenceCondition sequence;
   const RuleNode& list = *node.find("sequence");
-  for (const RuleNode& item : items_of(file, list, "a list of conditions")) {
-    sequence.of.push_back(load_line_of_sequence(file, item, names));
+  for (const RuleNode& item : items_of(list, "a list of conditions")) {
+    sequence.of.push_back(load_line_of_sequence(item, names));
   }
-  if (sequence.of.size() < 2) fail_at(file, list.place, "a sequence has two lines at least");
+  if (sequence.of.size() < 2) fail_at(list.place, "a sequence has two lines at least");
   if (const RuleNode* unless = node.find("unless")) {
-    ConditionNames hidden{names.per, {}};
-    sequence.unless.push_back(load_line_of_sequence(file, *unless, hidden));
+    ConditionNames hidden = without_labels(names);
+    sequence.unless.push_back(load_line_of_sequence(*unless, hidden));
   }
-  sequence.reach = load_reach(file, node);
+  sequence.reach = load_reach(node);
   return sequence;
 }
 
-FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node,
-                                  ConditionNames& names) {
-  const RuleNode& name = required(file, node, "fact");
+FactCondition load_fact_condition(const RuleNode& node, ConditionNames& names) {
+  const RuleNode& name = required(node, "fact");
   FactCondition condition;
-  condition.fact =
-      &load_fact(file, name.place, scalar_of(file, name, "the name of a fact"), names.per);
-  condition.tests = load_fact_tests(file, node, *condition.fact);
+  condition.fact = &load_fact(name.place, scalar_of(name, "the name of a fact"), names.per);
+  condition.tests = load_fact_tests(node, *condition.fact, names);
   return condition;
 }
 
 // Rows: each.
 
 /// "{alike}", "{common}", or a field of the owner.
-MessagePart load_word(const RuleFile& file, Place place, const FieldOwner& owner,
-                      std::string_view name, bool are_odd) {
+MessagePart load_word(Place place, const FieldOwner& owner, std::string_view name, bool are_odd) {
   MessagePart part;
   if (are_odd && (name == "alike" || name == "common")) {
     part.type = name == "alike" ? MessagePart::Type::Alike : MessagePart::Type::Common;
     return part;
   }
   part.type = MessagePart::Type::Field;
-  part.field = load_field(file, place, owner, name);
+  part.field = load_field(place, owner, name);
   return part;
 }
 
 /// "Xid {code}[ on {host}]"
-std::vector<WordsClause> load_words(const RuleFile& file, const RuleNode& node,
-                                    const FieldOwner& owner, bool are_odd) {
+std::vector<WordsClause> load_words(const RuleNode& node, const FieldOwner& owner, bool are_odd) {
   std::vector<WordsClause> clauses(1);
-  std::string_view rest = scalar_of(file, node, "words with fields in braces");
+  std::string_view rest = scalar_of(node, "words with fields in braces");
   while (!rest.empty()) {
     WordsClause& clause = clauses.back();
     const size_t mark = std::min(rest.find_first_of("{}[]"), rest.size());
@@ -371,99 +363,95 @@ std::vector<WordsClause> load_words(const RuleFile& file, const RuleNode& node,
     const size_t end = c == '{' ? rest.find('}') : 0;
     const bool is_misplaced = c == '}' || end == rest.npos || (c == '[' && clause.is_optional) ||
                               (c == ']' && !clause.is_optional);
-    if (is_misplaced)
-      fail_at(file, node.place, fmt::format("a '{}' of the words has no partner", c));
+    if (is_misplaced) fail_at(node.place, fmt::format("a '{}' of the words has no partner", c));
     if (c == '{') {
-      clause.parts.push_back(load_word(file, node.place, owner, rest.substr(1, end - 1), are_odd));
+      clause.parts.push_back(load_word(node.place, owner, rest.substr(1, end - 1), are_odd));
     } else {
       clauses.push_back({.is_optional = c == '['});
     }
     rest.remove_prefix(end + 1);
   }
-  if (clauses.back().is_optional) fail_at(file, node.place, "a '[' of the words has no partner");
+  if (clauses.back().is_optional) fail_at(node.place, "a '[' of the words has no partner");
   return clauses;
 }
 
 /// {each: TABLE or KIND, where, by, odd, at, usual, differ, words, between, lines, as}
-EachCondition load_each(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+EachCondition load_each(const RuleNode& node, ConditionNames& names) {
   if (names.per.value_or(Scope::Job) != Scope::Job) {
-    fail_at(file, node.place, fmt::format("a rule per {} cannot gather", to_string(*names.per)),
+    fail_at(node.place, fmt::format("a rule per {} cannot gather", to_string(*names.per)),
             "each looks at the whole job");
   }
   EachCondition each;
-  const RuleNode& of = required(file, node, "each");
-  const std::string& name = scalar_of(file, of, "the name of a table or a message kind");
+  const RuleNode& of = required(node, "each");
+  const std::string& name = scalar_of(of, "the name of a table or a message kind");
   const auto table = std::ranges::find(job_tables(), name, &JobTable::name);
   if (table != job_tables().end()) {
     each.table = &*table;
   } else if (find_kind(name) == nullptr) {
     Names known = names_of(job_tables());
     std::ranges::copy(names_of(all_kinds()), std::back_inserter(known));
-    fail_unknown(file, of.place, "table or event '{}'", name, known);
+    fail_unknown(of.place, "table or event '{}'", name, known);
   } else {
-    each.lines.kind = &load_kind(file, of.place, name);
+    each.lines.kind = &load_kind(of.place, name);
   }
   const FieldOwner owner =
       each.table != nullptr ? owner_of(*each.table) : owner_of(*each.lines.kind);
-  each.lines.where = load_where(file, node, owner);
+  each.lines.where = load_where(node, owner, names);
   const std::pair<const char*, std::optional<FieldRef> EachCondition::*> fields[] = {
       {"by", &EachCondition::by}, {"odd", &EachCondition::odd}, {"differ", &EachCondition::differ}};
   for (const auto& [key, field] : fields) {
     const RuleNode* value = node.find(key);
     if (value != nullptr)
-      each.*field = load_field(file, value->place, owner, scalar_of(file, *value, "a field"));
+      each.*field = load_field(value->place, owner, scalar_of(*value, "a field"));
   }
   for (const std::string_view key : {"at", "usual"}) {
     if (node.find(key) != nullptr && !each.odd)
-      fail_at(file, node.place, fmt::format("'{}' stands beside 'odd'", key));
+      fail_at(node.place, fmt::format("'{}' stands beside 'odd'", key));
   }
-  if (const RuleNode* at = node.find("at"))
-    each.at_place = word_of(file, *at, "place", {"place"}) == 0;
+  if (const RuleNode* at = node.find("at")) each.at_place = word_of(*at, "place", {"place"}) == 0;
   if (const RuleNode* usual = node.find("usual"))
-    each.usual = scalars_of(file, *usual, "a value or a list of values");
+    each.usual = scalars_of(*usual, "a value or a list of values");
   if (const RuleNode* words = node.find("words"))
-    each.words = load_words(file, *words, owner, each.odd.has_value());
-  if (const RuleNode* between = node.find("between"))
-    each.between = scalar_of(file, *between, "a text");
+    each.words = load_words(*words, owner, each.odd.has_value());
+  if (const RuleNode* between = node.find("between")) each.between = scalar_of(*between, "a text");
   if (const RuleNode* lines = node.find("lines"))
-    each.most_lines = static_cast<size_t>(std::max<int64_t>(number_of(file, *lines), 1));
+    each.most_lines = static_cast<size_t>(std::max<int64_t>(number_of(*lines), 1));
   each.lines.label = name;
-  if (const RuleNode* as = node.find("as")) each.lines.label = scalar_of(file, *as, "a label");
-  add_label(file, node.place, each.lines.label, {each.lines.kind, true, {}}, names);
+  if (const RuleNode* as = node.find("as")) each.lines.label = scalar_of(*as, "a label");
+  add_label(node.place, each.lines.label, {each.lines.kind, true, {}}, names);
   return each;
 }
 
-FindingCondition load_finding(const RuleFile& file, const RuleNode& node, ConditionNames&) {
-  const RuleNode& id = required(file, node, "finding");
-  return {scalar_of(file, id, "the id of a rule"), id.place};
+FindingCondition load_finding(const RuleNode& node, ConditionNames&) {
+  const RuleNode& id = required(node, "finding");
+  return {scalar_of(id, "the id of a rule"), id.place};
 }
 
 template <GroupCondition::Type type>
-GroupCondition load_group(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+GroupCondition load_group(const RuleNode& node, ConditionNames& names) {
   // What stands under `none` matched nothing when the rule fires, so no message can quote it.
-  ConditionNames hidden{names.per, {}};
+  ConditionNames hidden = without_labels(names);
   ConditionNames& inner = type == GroupCondition::Type::None ? hidden : names;
   GroupCondition group{type, {}};
   const RuleNode& members = node.entries.front().value;
-  for (const RuleNode& item : items_of(file, members, "a list of conditions")) {
-    group.of.push_back(load_condition(file, item, inner));
+  for (const RuleNode& item : items_of(members, "a list of conditions")) {
+    group.of.push_back(load_condition(item, inner));
   }
   return group;
 }
 
 /// Makes a `what` of Condition by one of the functions above.
 template <auto load>
-void load_as(const RuleFile& file, const RuleNode& node, ConditionNames& names, Condition& to) {
-  to.what = load(file, node, names);
+void load_as(const RuleNode& node, ConditionNames& names, Condition& to) {
+  to.what = load(node, names);
 }
 
 }  // namespace
 
 Names comparison_names() { return names_of(kInMaps); }
 
-std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
-                                        FieldType type) {
-  return load_tests(file, node, type, nullptr);
+std::vector<ValueTest> load_value_tests(const RuleNode& node, FieldType type) {
+  return load_tests(node, type, nullptr, {});
 }
 
 std::span<const ConditionSort> condition_sorts() {
@@ -486,11 +474,11 @@ std::span<const ConditionSort> condition_sorts() {
 namespace {
 
 /// What the patterns of a label capture under that name.
-FieldRef load_capture(const RuleFile& file, Place place, const LabelMeaning& meaning,
-                      std::string_view name) {
+FieldRef load_capture(Place place, const LabelMeaning& meaning, std::string_view name,
+                      bool is_checked) {
   FieldRef field;
   field.group = name;
-  if (file.builtin) {
+  if (is_checked) {
     field.patterns = meaning.patterns;
     return field;
   }
@@ -504,29 +492,29 @@ FieldRef load_capture(const RuleFile& file, Place place, const LabelMeaning& mea
   }
   if (!field.patterns.empty()) return field;
   if (groups.empty()) {
-    fail_at(file, place, fmt::format("the pattern captures nothing as '{}'", name),
+    fail_at(place, fmt::format("the pattern captures nothing as '{}'", name),
             fmt::format("name a part of it: (?P<{}>…)", name));
   }
-  fail_unknown(file, place, "capture '{}'", name, Names(groups.begin(), groups.end()));
+  fail_unknown(place, "capture '{}'", name, Names(groups.begin(), groups.end()));
 }
 
 }  // namespace
 
-Condition load_condition(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  entries_of(file, node, "a condition");
+Condition load_condition(const RuleNode& node, ConditionNames& names) {
+  entries_of(node, "a condition");
   Names known;
   for (const ConditionSort& sort : condition_sorts()) {
     known.push_back(sort.name);
     if (node.find(sort.name) == nullptr) continue;
     Names keys = {sort.name};
     keys.insert(keys.end(), sort.beside.begin(), sort.beside.end());
-    only_keys(file, node, keys);
+    only_keys(node, keys);
     Condition condition{.node = &node};
-    sort.load(file, node, names, condition);
+    sort.load(node, names, condition);
     return condition;
   }
   const RuleNode::Entry& first = node.entries.front();
-  fail_unknown(file, first.place, "condition '{}'", first.key, known);
+  fail_unknown(first.place, "condition '{}'", first.key, known);
 }
 
 std::string text_of(const Condition& condition) {
@@ -534,22 +522,18 @@ std::string text_of(const Condition& condition) {
   return is_group ? condition.node->entries.front().key : flow_text(*condition.node);
 }
 
-LabelledField load_labelled_field(const RuleFile& file, Place place, std::string_view text,
-                                  const ConditionNames& names) {
+FieldRef load_labelled_field(Place place, std::string_view text, const ConditionNames& names) {
   const size_t dot = text.find('.');
   const std::string_view label = text.substr(0, dot);
   const auto known = names.labels.find(label);
   if (dot == text.npos || known == names.labels.end()) {
-    fail_unknown(file, place, "label '{}'", label, keys_of(names.labels));
+    fail_unknown(place, "label '{}'", label, keys_of(names.labels));
   }
   const LabelMeaning& meaning = known->second;
   const std::string_view name = text.substr(dot + 1);
-  if (meaning.is_gathered)
-    fail_unknown(file, place, fmt::format("'{{}}' of {}", label), name, {"what"});
-  if (meaning.kind != nullptr) {
-    return {std::string(label), load_field(file, place, owner_of(*meaning.kind), name)};
-  }
-  return {std::string(label), load_capture(file, place, meaning, name)};
+  if (meaning.is_gathered) fail_unknown(place, fmt::format("'{{}}' of {}", label), name, {"what"});
+  return meaning.kind != nullptr ? load_field(place, owner_of(*meaning.kind), name)
+                                 : load_capture(place, meaning, name, names.is_checked);
 }
 
 // Messages: which placeholder stands for what.
@@ -564,7 +548,7 @@ constexpr std::pair<std::string_view, MessagePart::Type> kNamedParts[] = {
 };
 
 /// "job.rdma_evidence" and "job.rdma_evidence.what"; nullopt if a label must be meant.
-std::optional<MessagePart> fact_part(const RuleFile& file, Place place, std::string_view name,
+std::optional<MessagePart> fact_part(Place place, std::string_view name,
                                      const ConditionNames& names) {
   const std::string_view scope = name.substr(0, name.find('.'));
   if (!equals_one_of(scope, scope_names()) || names.labels.contains(scope)) return std::nullopt;
@@ -575,19 +559,18 @@ std::optional<MessagePart> fact_part(const RuleFile& file, Place place, std::str
     part.type = MessagePart::Type::FactWhat;
     name.remove_suffix(kWhat.size());
   }
-  part.fact = &load_fact(file, place, name, names.per);
+  part.fact = &load_fact(place, name, names.per);
   return part;
 }
 
 /// "end|one process|# processes": the first form for one line of the label, else the second.
-MessagePart load_plural(const RuleFile& file, Place place, std::string_view text,
-                        const ConditionNames& names) {
+MessagePart load_plural(Place place, std::string_view text, const ConditionNames& names) {
   const auto forms = split(text, '|');
   if (forms.size() != 3) {
-    fail_at(file, place, fmt::format("'{}' is no plural", text), "{LABEL|one line|# lines}");
+    fail_at(place, fmt::format("'{}' is no plural", text), "{LABEL|one line|# lines}");
   }
   if (!names.labels.contains(forms[0])) {
-    fail_unknown(file, place, "label '{}'", forms[0], keys_of(names.labels));
+    fail_unknown(place, "label '{}'", forms[0], keys_of(names.labels));
   }
   MessagePart part;
   part.type = MessagePart::Type::Plural;
@@ -597,29 +580,25 @@ MessagePart load_plural(const RuleFile& file, Place place, std::string_view text
   return part;
 }
 
-MessagePart load_placeholder(const RuleFile& file, Place place, std::string_view name,
-                             const ConditionNames& names) {
+MessagePart load_placeholder(Place place, std::string_view name, const ConditionNames& names) {
   MessagePart part;
   for (const auto& [known, type] : kNamedParts) {
     part.type = type;
     if (known == name) return part;
   }
-  if (name.find('|') != name.npos) return load_plural(file, place, name, names);
-  if (auto fact = fact_part(file, place, name, names)) return *fact;
+  if (name.find('|') != name.npos) return load_plural(place, name, names);
+  if (auto fact = fact_part(place, name, names)) return *fact;
   if (name.find('.') == name.npos) {
-    fail_unknown(file, place, "placeholder '{}'", name,
-                 {"subject", "ranks", "hosts", "communicator"});
+    fail_unknown(place, "placeholder '{}'", name, {"subject", "ranks", "hosts", "communicator"});
   }
-  const auto gathered = names.labels.find(name.substr(0, name.find('.')));
-  if (gathered != names.labels.end() && gathered->second.is_gathered && name.ends_with(".what")) {
+  part.text = name.substr(0, name.find('.'));
+  const auto label = names.labels.find(part.text);
+  if (label != names.labels.end() && label->second.is_gathered && name.ends_with(".what")) {
     part.type = MessagePart::Type::EachWhat;
-    part.text = gathered->first;
     return part;
   }
-  LabelledField field = load_labelled_field(file, place, name, names);
   part.type = MessagePart::Type::Field;
-  part.text = std::move(field.label);
-  part.field = field.field;
+  part.field = load_labelled_field(place, name, names);
   return part;
 }
 
@@ -631,9 +610,8 @@ void add_text(std::vector<MessagePart>& parts, std::string_view text) {
 
 }  // namespace
 
-std::vector<MessagePart> load_message(const RuleFile& file, const RuleNode& node,
-                                      const ConditionNames& names) {
-  std::string_view rest = scalar_of(file, node, "a message");
+std::vector<MessagePart> load_message(const RuleNode& node, const ConditionNames& names) {
+  std::string_view rest = scalar_of(node, "a message");
   std::vector<MessagePart> parts;
   while (!rest.empty()) {
     const size_t brace = std::min(rest.find_first_of("{}"), rest.size());
@@ -647,10 +625,9 @@ std::vector<MessagePart> load_message(const RuleFile& file, const RuleNode& node
     }
     const size_t end = rest.find('}');
     if (rest.front() == '}' || end == rest.npos) {
-      fail_at(file, node.place, "a brace of the message has no partner",
-              "write {{ and }} for braces");
+      fail_at(node.place, "a brace of the message has no partner", "write {{ and }} for braces");
     }
-    parts.push_back(load_placeholder(file, node.place, rest.substr(1, end - 1), names));
+    parts.push_back(load_placeholder(node.place, rest.substr(1, end - 1), names));
     rest.remove_prefix(end + 1);
   }
   return parts;

@@ -30,7 +30,7 @@ struct ConditionSort {
   std::string_view name;                 ///< "event"
   std::vector<std::string_view> beside;  ///< "where", "in", …
   /// Reads its `what`.
-  void (*load)(const RuleFile& file, const RuleNode& node, ConditionNames& names, Condition& to);
+  void (*load)(const RuleNode& node, ConditionNames& names, Condition& to);
 };
 
 /// All sorts; valid for the whole program.
@@ -61,26 +61,21 @@ struct ConditionNames {
   std::optional<Scope> per = std::nullopt;  ///< Of the rule; nullopt: any may use the condition.
   /// Labels and kinds of the conditions that can match lines when the rule fires, and so not those
   /// under `none`.
-  std::map<std::string, LabelMeaning, std::less<>> labels;
+  std::map<std::string, LabelMeaning, std::less<>> labels = {};
+  /// The rule was checked when ncclog was built: expressions are not compiled again.
+  bool is_checked = false;
 };
 
 /// Reads a condition; adds its labels to `names`. Throws Error.
-Condition load_condition(const RuleFile& file, const RuleNode& node, ConditionNames& names);
+Condition load_condition(const RuleNode& node, ConditionNames& names);
 
-/// "label.field" or "kind.field" with the field that it names. `names` knows the labels.
-struct LabelledField {
-  std::string label;
-  FieldRef field;
-};
-
-LabelledField load_labelled_field(const RuleFile& file, Place place, std::string_view text,
-                                  const ConditionNames& names);
+/// The field that "label.field" or "kind.field" names. `names` knows the labels. Throws Error.
+FieldRef load_labelled_field(Place place, std::string_view text, const ConditionNames& names);
 
 /// The message with its placeholders taken apart. Throws Error.
-std::vector<MessagePart> load_message(const RuleFile& file, const RuleNode& node,
-                                      const ConditionNames& names);
+std::vector<MessagePart> load_message(const RuleNode& node, const ConditionNames& names);
 
 /// What a value must be that no event has: v, [v, w], or a map of comparisons.
-std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node, FieldType type);
+std::vector<ValueTest> load_value_tests(const RuleNode& node, FieldType type);
 
 }  // namespace ncclog

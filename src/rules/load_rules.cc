@@ -6,7 +6,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 #include <utility>
@@ -19,134 +19,173 @@
 
 namespace ncclog {
 
-Severity severity_of(const RuleFile& file, const RuleNode& node) {
-  return static_cast<Severity>(word_of(file, node, "severity", {"error", "warning", "info"}));
+Severity severity_of(const RuleNode& node) {
+  return enum_of<Severity>(node, "severity", {"error", "warning", "info"});
 }
 
 namespace {
 
-const Names kKeys = split_blanks(
-    "id title severity confidence role per needs when host blame message why check fix do_not "
-    "references explains explains_same_ranks related examples last_resort halves_bandwidth "
-    "of_all_runs");
-
-Confidence confidence_of(const RuleFile& file, const RuleNode& node) {
-  return static_cast<Confidence>(
-      word_of(file, node, "confidence", {"certain", "likely", "possible"}));
+Confidence confidence_of(const RuleNode& node) {
+  return enum_of<Confidence>(node, "confidence", {"certain", "likely", "possible"});
 }
 
-std::string load_id(const RuleFile& file, const RuleNode& node) {
-  const std::string& id = scalar_of(file, node, "an id");
+// What stands under the keys of a rule.
+
+/// A rule while it is read: what its conditions define serves the keys after `when`.
+struct RuleLoad {
+  Rule rule;
+  ConditionNames names;
+};
+
+void load_id(const RuleNode& node, RuleLoad& to) {
+  const std::string& id = scalar_of(node, "an id");
   if (!is_rule_id(id)) {
-    fail_at(file, node.place, fmt::format("'{}' is no id", id),
+    fail_at(node.place, fmt::format("'{}' is no id", id),
             "ids are words in lower case, joined by '-'");
   }
-  if (id != std::filesystem::path(file.path).stem()) {
-    fail_at(file, node.place, fmt::format("the id '{}' is not the file's name", id),
+  if (id != std::filesystem::path(to.rule.path).stem()) {
+    fail_at(node.place, fmt::format("the id '{}' is not the file's name", id),
             fmt::format("name the file {}.yaml", id));
   }
-  return id;
+  to.rule.id = id;
 }
 
-std::vector<std::string> optional_texts(const RuleFile& file, const RuleNode& root,
-                                        std::string_view key) {
-  const RuleNode* node = root.find(key);
-  if (node == nullptr) return {};
-  // "fix: []" says that there is none, and is no mistake.
-  if (node->type == RuleNode::Type::Sequence && node->items.empty()) return {};
-  return scalars_of(file, *node, "a list of texts");
-}
-
-std::vector<const Fact*> load_needs(const RuleFile& file, const RuleNode& root) {
-  std::vector<const Fact*> needs;
-  const RuleNode* node = root.find("needs");
-  if (node == nullptr) return needs;
-  for (const std::string& name : scalars_of(file, *node, "a list of coverage questions")) {
+void load_needs(const RuleNode& node, RuleLoad& to) {
+  for (const std::string& name : scalars_of(node, "a list of coverage questions")) {
     const Fact* question = find_fact(name, coverage_facts());
     if (question == nullptr) {
-      fail_unknown(file, node->place, "need '{}'", name, names_of(coverage_facts()));
+      fail_unknown(node.place, "need '{}'", name, names_of(coverage_facts()));
     }
-    needs.push_back(question);
+    to.rule.needs.push_back(question);
   }
-  return needs;
 }
 
-Blame load_blame(const RuleFile& file, const RuleNode& root, const ConditionNames& names) {
-  const RuleNode* node = root.find("blame");
-  if (node == nullptr) return {};
-  if (node->type == RuleNode::Type::Scalar) {
+void load_blame(const RuleNode& node, RuleLoad& to) {
+  Blame& blame = to.rule.blame;
+  if (node.type == RuleNode::Type::Scalar) {
     constexpr Blame::Type kTypes[] = {Blame::Type::Reporters, Blame::Type::Facts,
                                       Blame::Type::Nobody};
     Names known = {"reporters", "facts", "none"};
-    std::ranges::copy(keys_of(names.labels), std::back_inserter(known));
-    const size_t word = word_of(file, *node, "blame", known);
-    if (word < std::size(kTypes)) return {.type = kTypes[word]};
-    return {.type = Blame::Type::Speakers, .label = node->text};
+    std::ranges::copy(keys_of(to.names.labels), std::back_inserter(known));
+    const size_t word = word_of(node, "blame", known);
+    blame.type = word < std::size(kTypes) ? kTypes[word] : Blame::Type::Speakers;
+    if (blame.type == Blame::Type::Speakers) blame.label = node.text;
+    return;
   }
-  only_keys(file, *node, {"pid", "host"});
-  const RuleNode::Entry& entry = entries_of(file, *node, "whom to blame").front();
-  LabelledField field = load_labelled_field(file, entry.value.place,
-                                            scalar_of(file, entry.value, "LABEL.FIELD"), names);
-  const Blame::Type type = entry.key == "pid" ? Blame::Type::Pid : Blame::Type::Host;
-  return {type, std::move(field.label), field.field};
+  only_keys(node, {"pid", "host"});
+  const RuleNode::Entry& entry = entries_of(node, "whom to blame").front();
+  const std::string& field = scalar_of(entry.value, "LABEL.FIELD");
+  blame.type = entry.key == "pid" ? Blame::Type::Pid : Blame::Type::Host;
+  blame.field = load_labelled_field(entry.value.place, field, to.names);
+  blame.label = field.substr(0, field.find('.'));
 }
 
 /// host: {fact: host.shm_small, alone: warning, confidence: likely, refutes: reason}
-HostClause load_host_clause(const RuleFile& file, const RuleNode& root) {
-  HostClause clause;
-  const RuleNode* node = root.find("host");
-  if (node == nullptr) return clause;
-  entries_of(file, *node, "what reports of hosts say");
-  only_keys(file, *node, {"fact", "alone", "confidence", "refutes"});
-  const RuleNode& fact = required(file, *node, "fact");
-  const std::string& name = scalar_of(file, fact, "a fact of a host");
-  clause.fact = find_fact(name);
-  if (clause.fact == nullptr || clause.fact->scope != Scope::Host) {
-    Names known;
-    for (const Fact& each : all_facts()) {
-      if (each.scope == Scope::Host) known.push_back(each.name);
-    }
-    fail_unknown(file, fact.place, "fact of a host '{}'", name, known);
-  }
-  if (const RuleNode* alone = node->find("alone")) clause.alone = severity_of(file, *alone);
-  if (const RuleNode* confidence = node->find("confidence")) {
-    clause.confidence = confidence_of(file, *confidence);
-  }
-  if (const RuleNode* refutes = node->find("refutes")) {
-    clause.refutes = static_cast<HostClause::Refutes>(
-        word_of(file, *refutes, "refutes", {"finding", "reason", "nothing"}));
-  }
-  return clause;
-}
+constexpr MapKey<HostClause> kHostKeys[] = {
+    {"fact", true,
+     [](auto& node, auto& clause) {
+       const std::string& name = scalar_of(node, "a fact of a host");
+       clause.fact = find_fact(name);
+       if (clause.fact != nullptr && clause.fact->scope == Scope::Host) return;
+       Names known;
+       for (const Fact& each : all_facts()) {
+         if (each.scope == Scope::Host) known.push_back(each.name);
+       }
+       fail_unknown(node.place, "fact of a host '{}'", name, known);
+     }},
+    {"alone", false, [](auto& node, auto& clause) { clause.alone = severity_of(node); }},
+    {"confidence", false,
+     [](auto& node, auto& clause) { clause.confidence = confidence_of(node); }},
+    {"refutes", false,
+     [](auto& node, auto& clause) {
+       clause.refutes =
+           enum_of<HostClause::Refutes>(node, "refutes", {"finding", "reason", "nothing"});
+     }},
+};
 
 /// A log, or a map of one and what it shows.
-Example load_example(const RuleFile& file, const RuleNode& node, const Names& keys) {
+Example load_example(const RuleNode& node, const Names& keys) {
   Example example{.place = node.place};
   const RuleNode* log = node.find("log");
   // A map without one is a log that lacks its quotes.
-  example.log = scalar_of(file, log != nullptr ? *log : node, "a log");
-  only_keys(file, node, keys);
+  example.log = scalar_of(log != nullptr ? *log : node, "a log");
+  only_keys(node, keys);
   const std::pair<std::string_view, std::string_view Example::*> texts[] = {
       {"name", &Example::name}, {"ranks", &Example::ranks}, {"says", &Example::says}};
   for (const auto& [key, text] : texts) {
-    const RuleNode* value = node.find(key);
-    if (value != nullptr) example.*text = scalar_of(file, *value, "a text");
+    if (const RuleNode* value = node.find(key)) example.*text = scalar_of(*value, "a text");
   }
   return example;
 }
 
-void load_examples(const RuleFile& file, Rule& rule) {
-  const RuleNode& examples = required(file, *rule.source, "examples");
-  entries_of(file, examples, "examples that fire and examples that stay quiet");
-  only_keys(file, examples, {"fires", "quiet"});
-  const auto load = [&](std::string_view key, const Names& keys, std::vector<Example>& to) {
-    for (const RuleNode& item : items_of(file, required(file, examples, key), "a list of logs")) {
-      to.push_back(load_example(file, item, keys));
-    }
-  };
-  load("fires", {"log", "name", "ranks", "says"}, rule.fires);
-  load("quiet", {"log", "name"}, rule.quiet);
+constexpr MapKey<Rule> kExampleKeys[] = {
+    {"fires", true,
+     [](auto& node, auto& rule) {
+       for (const RuleNode& item : items_of(node, "a list of logs")) {
+         rule.fires.push_back(load_example(item, {"log", "name", "ranks", "says"}));
+       }
+     }},
+    {"quiet", true,
+     [](auto& node, auto& rule) {
+       for (const RuleNode& item : items_of(node, "a list of logs")) {
+         rule.quiet.push_back(load_example(item, {"log", "name"}));
+       }
+     }},
+};
+
+template <auto member>
+void load_texts(const RuleNode& node, RuleLoad& to) {
+  // "fix: []" says that there is none, and is no mistake.
+  const bool is_empty = node.type == RuleNode::Type::Sequence && node.items.empty();
+  if (!is_empty) to.rule.*member = scalars_of(node, "a list of texts");
 }
+
+bool flag_of(const RuleNode& node, std::string_view key) {
+  return enum_of<bool>(node, key, {"false", "true"});
+}
+
+constexpr MapKey<RuleLoad> kKeys[] = {
+    {"id", true, load_id},
+    {"title", true, [](auto& node, auto& to) { to.rule.title = scalar_of(node, "a title"); }},
+    {"severity", true, [](auto& node, auto& to) { to.rule.severity = severity_of(node); }},
+    {"confidence", true, [](auto& node, auto& to) { to.rule.confidence = confidence_of(node); }},
+    {"role", true,
+     [](auto& node, auto& to) {
+       to.rule.role = enum_of<Role>(node, "role", {"cause", "symptom", "advice"});
+     }},
+    {"per", false,
+     [](auto& node, auto& to) {
+       to.rule.per =
+           enum_of<Scope>(node, "scope", Names(scope_names().begin(), scope_names().end()));
+       to.names.per = to.rule.per;
+     }},
+    {"needs", false, load_needs},
+    {"when", true, [](auto& node, auto& to) { to.rule.when = load_condition(node, to.names); }},
+    {"host", false,
+     [](auto& node, auto& to) {
+       read_map(node, "what reports of hosts say", kHostKeys, to.rule.host);
+     }},
+    {"blame", false, load_blame},
+    {"message", true, [](auto& node, auto& to) { to.rule.message = load_message(node, to.names); }},
+    {"why", false, [](auto& node, auto& to) { to.rule.why = scalar_of(node, "a text"); }},
+    {"check", false, load_texts<&Rule::check>},
+    {"fix", false, load_texts<&Rule::fix>},
+    {"do_not", false, load_texts<&Rule::do_not>},
+    {"references", false, load_texts<&Rule::references>},
+    {"explains", false, load_texts<&Rule::explains>},
+    {"explains_same_ranks", false, load_texts<&Rule::explains_same_ranks>},
+    {"related", false, load_texts<&Rule::related>},
+    {"examples", false,
+     [](auto& node, auto& to) {
+       read_map(node, "examples that fire and examples that stay quiet", kExampleKeys, to.rule);
+     }},
+    {"last_resort", false,
+     [](auto& node, auto& to) { to.rule.last_resort = flag_of(node, "last_resort"); }},
+    {"halves_bandwidth", false,
+     [](auto& node, auto& to) { to.rule.halves_bandwidth = flag_of(node, "halves_bandwidth"); }},
+    {"of_all_runs", false,
+     [](auto& node, auto& to) { to.rule.of_all_runs = flag_of(node, "of_all_runs"); }},
+};
 
 uint64_t hash_node(uint64_t hash, const RuleNode& node) {
   hash = fnv_text(hash * 31 + static_cast<uint64_t>(node.type), node.text);
@@ -159,39 +198,6 @@ uint64_t hash_node(uint64_t hash, const RuleNode& node) {
   return hash;
 }
 
-using Texts = std::vector<std::string>;
-
-constexpr std::pair<std::string_view, Texts Rule::*> kTextLists[] = {
-    {"check", &Rule::check},       {"fix", &Rule::fix},
-    {"do_not", &Rule::do_not},     {"references", &Rule::references},
-    {"explains", &Rule::explains}, {"explains_same_ranks", &Rule::explains_same_ranks},
-    {"related", &Rule::related},
-};
-
-/// Ids of other rules.
-constexpr std::span kIdLists = std::span(kTextLists).last(3);
-
-constexpr std::pair<std::string_view, bool Rule::*> kFlags[] = {
-    {"last_resort", &Rule::last_resort},
-    {"halves_bandwidth", &Rule::halves_bandwidth},
-    {"of_all_runs", &Rule::of_all_runs},
-};
-
-void load_grades(const RuleFile& file, Rule& rule) {
-  const RuleNode& root = *rule.source;
-  for (const auto& [key, flag] : kFlags) {
-    const RuleNode* node = root.find(key);
-    if (node != nullptr) rule.*flag = word_of(file, *node, key, {"false", "true"}) == 1;
-  }
-  rule.severity = severity_of(file, required(file, root, "severity"));
-  rule.confidence = confidence_of(file, required(file, root, "confidence"));
-  rule.role = static_cast<Role>(
-      word_of(file, required(file, root, "role"), "role", {"cause", "symptom", "advice"}));
-  const Names scopes(scope_names().begin(), scope_names().end());
-  const RuleNode* per = root.find("per");
-  if (per != nullptr) rule.per = static_cast<Scope>(word_of(file, *per, "scope", scopes));
-}
-
 }  // namespace
 
 bool is_rule_id(std::string_view id) {
@@ -202,33 +208,26 @@ bool is_rule_id(std::string_view id) {
          id.find("--") == id.npos;
 }
 
-std::span<const std::string_view> rule_keys() { return kKeys; }
+std::span<const std::string_view> rule_keys() {
+  static const Names kNames = names_of(kKeys);
+  return kNames;
+}
 
 uint64_t rule_hash(const RuleNode& root) { return hash_node(kFnvBasis, root); }
 
 Rule load_rule(RuleFile file) {
-  Rule rule;
-  rule.source = std::make_shared<const RuleNode>(std::move(file.root));
-  const RuleNode& root = *rule.source;
-  entries_of(file, root, "a rule");
-  only_keys(file, root, kKeys);
+  RuleLoad load{.names = {.per = Scope::Job, .is_checked = file.builtin}};
+  Rule& rule = load.rule;
   rule.path = file.path;
   rule.builtin = file.builtin;
-  rule.id = load_id(file, required(file, root, "id"));
-  load_grades(file, rule);
-  rule.title = scalar_of(file, required(file, root, "title"), "a title");
-  if (const RuleNode* why = root.find("why")) rule.why = scalar_of(file, *why, "a text");
-  for (const auto& [key, texts] : kTextLists) rule.*texts = optional_texts(file, root, key);
-  rule.needs = load_needs(file, root);
-  ConditionNames names{rule.per, {}};
-  rule.when = load_condition(file, required(file, root, "when"), names);
-  rule.host = load_host_clause(file, root);
-  rule.blame = load_blame(file, root, names);
-  rule.message = load_message(file, required(file, root, "message"), names);
-  // Built-in rules are read without them where nobody asks.
-  if (!rule.builtin || root.find("examples") != nullptr) load_examples(file, rule);
-  rule.hash = file.hash ? *file.hash : rule_hash(root);
-  return rule;
+  rule.hash = file.hash ? *file.hash : rule_hash(file.root);
+  rule.source = std::make_shared<const RuleNode>(std::move(file.root));
+  in_file(rule.path, [&] {
+    read_map(*rule.source, "a rule", kKeys, load);
+    // Built-in rules are read without them where nobody asks.
+    if (!rule.builtin) required(*rule.source, "examples");
+  });
+  return std::move(rule);
 }
 
 Rule load_rule(std::string_view yaml, const std::string& path) {
@@ -302,9 +301,8 @@ size_t move_to(RuleNode& node, Place place) {
   return nodes;
 }
 
-/// Replaces names below nodes of `file`, by at most kMostNodes nodes in all.
+/// Replaces names below nodes of a file, by at most kMostNodes nodes in all.
 struct Replacement {
-  const RuleFile& file;
   const SharedNames& names;
   size_t put_in = 0;  ///< Nodes that stand for names so far.
 
@@ -314,8 +312,8 @@ struct Replacement {
     }
     const RuleNode* use = holds_conditions ? node.find("use") : nullptr;
     if (use != nullptr) {
-      only_keys(file, node, {"use"});
-      const std::string& name = scalar_of(file, *use, "the name of a condition");
+      only_keys(node, {"use"});
+      const std::string& name = scalar_of(*use, "the name of a condition");
       node = named(names.conditions, "condition", name, use->place);
     }
     std::vector<RuleNode> items;
@@ -338,33 +336,33 @@ struct Replacement {
   RuleNode named(const auto& nodes, std::string_view what, std::string_view name, Place place) {
     const auto found = nodes.find(name);
     if (found == nodes.end()) {
-      fail_unknown(file, place, fmt::format("{} '{{}}'", what), name, keys_of(nodes));
+      fail_unknown(place, fmt::format("{} '{{}}'", what), name, keys_of(nodes));
     }
     RuleNode result = found->second;
     put_in += move_to(result, place);
     if (put_in > kMostNodes) {
-      fail_at(file, place, fmt::format("names stand for more than {} values here", kMostNodes),
+      fail_at(place, fmt::format("names stand for more than {} values here", kMostNodes),
               "let names stand for fewer values, or for fewer other names");
     }
     return result;
   }
 };
 
-void load_named(const RuleFile& file, const RuleNode::Entry& entry, bool is_list,
-                Replacement& replace, SharedNames& names) {
+void load_named(const RuleNode::Entry& entry, bool is_list, Replacement& replace,
+                SharedNames& names) {
   if (!is_name(entry.key)) {
-    fail_at(file, entry.place, fmt::format("'{}' is no name", entry.key),
+    fail_at(entry.place, fmt::format("'{}' is no name", entry.key),
             "names are words in lower case, joined by '_'");
   }
   RuleNode node = entry.value;
   replace(node, !is_list);
   if (is_list) {
-    for (const RuleNode& item : items_of(file, node, "a list of values")) {
-      scalar_of(file, item, "a value");
+    for (const RuleNode& item : items_of(node, "a list of values")) {
+      scalar_of(item, "a value");
     }
   } else {
     ConditionNames any_rule;
-    load_condition(file, node, any_rule);
+    load_condition(node, any_rule);
   }
   (is_list ? names.lists : names.conditions).insert_or_assign(entry.key, std::move(node));
 }
@@ -376,71 +374,69 @@ bool is_shared_names(const RuleNode& root) {
 }
 
 void load_shared_names(const RuleFile& file, SharedNames& names) {
-  only_keys(file, file.root, {"lists", "conditions"});
-  Replacement replace{file, names};
-  for (const std::string_view key : {"lists", "conditions"}) {
-    const RuleNode* named = file.root.find(key);
-    if (named == nullptr) continue;
-    for (const RuleNode::Entry& entry : entries_of(file, *named, fmt::format("{} by name", key))) {
-      load_named(file, entry, key == "lists", replace, names);
+  in_file(file.path, [&] {
+    only_keys(file.root, {"lists", "conditions"});
+    Replacement replace{names};
+    for (const std::string_view key : {"lists", "conditions"}) {
+      const RuleNode* named = file.root.find(key);
+      if (named == nullptr) continue;
+      for (const RuleNode::Entry& entry : entries_of(*named, fmt::format("{} by name", key))) {
+        load_named(entry, key == "lists", replace, names);
+      }
     }
-  }
+  });
 }
 
 void replace_shared_names(RuleFile& file, const SharedNames& names) {
-  Replacement replace{file, names};
-  for (RuleNode::Entry& entry : file.root.entries) {
-    if (entry.key == "message" || entry.key == "examples") continue;
-    replace(entry.value, entry.key == "when");
-  }
+  Replacement replace{names};
+  in_file(file.path, [&] {
+    for (RuleNode::Entry& entry : file.root.entries) {
+      if (entry.key == "message" || entry.key == "examples") continue;
+      replace(entry.value, entry.key == "when");
+    }
+  });
 }
 
 // Overlays: what a site changes about findings that it knows.
 
 namespace {
 
-void load_change(const RuleFile& file, const RuleNode& entry, Overlay& overlay) {
-  const RuleNode* suppress = entry.find("suppress");
-  const RuleNode* severity = entry.find("severity");
-  if ((suppress != nullptr) == (severity != nullptr)) {
-    fail_at(file, entry.place, "an entry has either 'suppress: true' or 'severity'");
-  }
-  if (severity != nullptr) {
-    overlay.severity = severity_of(file, *severity);
-  } else if (!bool_of(file, *suppress)) {
-    fail_at(file, suppress->place, "an entry that suppresses nothing can be left out");
-  }
-}
-
-Overlay load_overlay(const RuleFile& file, const RuleNode& entry) {
-  entries_of(file, entry, "an entry of an overlay");
-  only_keys(file, entry, {"rule", "suppress", "severity", "where", "reason", "until"});
-  Overlay overlay;
-  const RuleNode& rule = required(file, entry, "rule");
-  overlay.rule = scalar_of(file, rule, "the id of a rule");
-  overlay.place = rule.place;
-  overlay.path = file.path;
-  overlay.text = flow_text(entry);
-  overlay.where = fmt::format("{}:{}:{}", file.path, entry.place.line, entry.place.column);
-  load_change(file, entry, overlay);
-  if (const RuleNode* where = entry.find("where")) {
-    only_keys(file, *where, {"host", "rank"});
-    for (const RuleNode::Entry& whom : entries_of(file, *where, "hosts or ranks")) {
-      const bool is_host = whom.key == "host";
-      (is_host ? overlay.host : overlay.rank) =
-          load_value_tests(file, whom.value, is_host ? FieldType::Text : FieldType::Integer);
-    }
-  }
-  const RuleNode& reason = required(file, entry, "reason");
-  overlay.reason = trim(scalar_of(file, reason, "a reason"));
-  if (overlay.reason.empty()) fail_at(file, reason.place, "the reason is empty");
-  const RuleNode& until = required(file, entry, "until");
-  overlay.until = scalar_of(file, until, "a day");
-  if (!is_day(overlay.until)) {
-    fail_at(file, until.place, fmt::format("'{}' is no day", overlay.until), "write 2027-01-31");
-  }
-  return overlay;
-}
+/// The entry's place and text are those of its node.
+constexpr MapKey<Overlay> kOverlayKeys[] = {
+    {"rule", true,
+     [](auto& node, auto& overlay) {
+       overlay.rule = scalar_of(node, "the id of a rule");
+       overlay.place = node.place;
+     }},
+    {"suppress", false,
+     [](auto& node, auto&) {
+       if (!bool_of(node)) {
+         fail_at(node.place, "an entry that suppresses nothing can be left out");
+       }
+     }},
+    {"severity", false, [](auto& node, auto& overlay) { overlay.severity = severity_of(node); }},
+    {"where", false,
+     [](auto& node, auto& overlay) {
+       static constexpr MapKey<Overlay> kWhere[] = {
+           {"host", false,
+            [](auto& hosts, auto& to) { to.host = load_value_tests(hosts, FieldType::Text); }},
+           {"rank", false,
+            [](auto& ranks, auto& to) { to.rank = load_value_tests(ranks, FieldType::Integer); }}};
+       read_map(node, "hosts or ranks", kWhere, overlay);
+     }},
+    {"reason", true,
+     [](auto& node, auto& overlay) {
+       overlay.reason = trim(scalar_of(node, "a reason"));
+       if (overlay.reason.empty()) fail_at(node.place, "the reason is empty");
+     }},
+    {"until", true,
+     [](auto& node, auto& overlay) {
+       overlay.until = scalar_of(node, "a day");
+       if (!is_day(overlay.until)) {
+         fail_at(node.place, fmt::format("'{}' is no day", overlay.until), "write 2027-01-31");
+       }
+     }},
+};
 
 }  // namespace
 
@@ -464,11 +460,20 @@ std::string day_of(int64_t seconds) {
 bool is_overlay_file(const RuleNode& root) { return root.find("overlay") != nullptr; }
 
 std::vector<Overlay> load_overlays(const RuleFile& file) {
-  only_keys(file, file.root, {"overlay"});
   std::vector<Overlay> overlays;
-  for (const RuleNode& entry : items_of(file, *file.root.find("overlay"), "a list of entries")) {
-    overlays.push_back(load_overlay(file, entry));
-  }
+  in_file(file.path, [&] {
+    only_keys(file.root, {"overlay"});
+    for (const RuleNode& entry : items_of(*file.root.find("overlay"), "a list of entries")) {
+      Overlay& overlay = overlays.emplace_back();
+      overlay.path = file.path;
+      overlay.text = flow_text(entry);
+      overlay.where = fmt::format("{}:{}:{}", file.path, entry.place.line, entry.place.column);
+      read_map(entry, "an entry of an overlay", kOverlayKeys, overlay);
+      if ((entry.find("suppress") != nullptr) == overlay.severity.has_value()) {
+        fail_at(entry.place, "an entry has either 'suppress: true' or 'severity'");
+      }
+    }
+  });
   return overlays;
 }
 
@@ -476,39 +481,31 @@ std::vector<Overlay> load_overlays(const RuleFile& file) {
 
 namespace {
 
-/// Calls `load`; its Error goes to `on_error`.
-template <typename Load>
-void attempt(const OnRuleError& on_error, Load&& load) {
+/// Calls `load`; its Error is one of the set.
+void attempt(RuleSet& set, const std::function<void()>& load) {
   try {
     load();
   } catch (const Error& error) {
-    on_error(error);
+    set.problems.push_back(error);
   }
-}
-
-std::vector<std::string> files_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    for (std::string& file : find_rule_files(path)) files.push_back(std::move(file));
-  }
-  return files;
 }
 
 }  // namespace
 
-RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
-                      const OnRuleError& on_error) {
+RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared) {
   RuleSet set;
   std::vector<RuleFile> rules;
-  for (const std::string& path : files_of(paths)) {
-    ++set.files;
-    attempt(on_error, [&] {
+  std::vector<std::string> files;
+  for (const std::string& path : paths)
+    std::ranges::move(find_rule_files(path), std::back_inserter(files));
+  set.files = files.size();
+  for (const std::string& path : files) {
+    attempt(set, [&] {
       RuleFile file = read_rule_file(path);
       if (is_shared_names(file.root)) {
         load_shared_names(file, shared);
       } else if (is_overlay_file(file.root)) {
-        std::vector<Overlay> overlays = load_overlays(file);
-        std::move(overlays.begin(), overlays.end(), std::back_inserter(set.overlays));
+        std::ranges::move(load_overlays(file), std::back_inserter(set.overlays));
       } else {
         rules.push_back(std::move(file));
       }
@@ -516,7 +513,7 @@ RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
   }
   // Only now: a rule may use names of files that stand behind its own.
   for (RuleFile& file : rules) {
-    attempt(on_error, [&] {
+    attempt(set, [&] {
       replace_shared_names(file, shared);
       set.rules.push_back(load_rule(std::move(file)));
     });
@@ -541,7 +538,8 @@ RuleFile builtin_file(const EmbeddedRule& file, bool with_examples) {
 Rulebook load(const std::vector<std::string>& paths, std::string_view today, bool with_examples) {
   RuleSet set;
   if (!paths.empty()) {
-    set = read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
+    set = read_rule_set(paths, builtin_shared_names());
+    if (!set.problems.empty()) throw set.problems.front();
   }
   std::vector<Rule> rules;
   for (const EmbeddedRule& file : embedded_rules()) {
@@ -595,20 +593,21 @@ void for_each_condition(Node& condition, const std::function<void(T&)>& use) {
   for_each_member(condition, [&](auto& inner) { for_each_condition<T>(inner, use); });
 }
 
-/// `path` and `place` are those of the id.
-void require_id(const RulesById& rules, const std::string& path, Place place,
-                const std::string& id) {
-  if (!rules.contains(id)) fail_unknown({path, {}}, place, "rule '{}'", id, keys_of(rules));
+/// Throws Error at the place of the id.
+void require_id(const RulesById& rules, Place place, const std::string& id) {
+  if (!rules.contains(id)) fail_unknown(place, "rule '{}'", id, keys_of(rules));
 }
 
 void require_ids(const RulesById& rules, const Rule& rule) {
-  for (const auto& [key, ids] : kIdLists) {
-    for (const std::string& id : rule.*ids) {
-      require_id(rules, rule.path, rule.source->find(key)->place, id);
-    }
+  const std::pair<std::string_view, const std::vector<std::string>&> lists[] = {
+      {"explains", rule.explains},
+      {"explains_same_ranks", rule.explains_same_ranks},
+      {"related", rule.related}};
+  for (const auto& [key, ids] : lists) {
+    for (const std::string& id : ids) require_id(rules, rule.source->find(key)->place, id);
   }
   for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
-    require_id(rules, rule.path, asked.place, asked.rule);
+    require_id(rules, asked.place, asked.rule);
   });
 }
 
@@ -622,8 +621,10 @@ void place(const RulesById& rules, const Rule& rule, Placed& placed,
   for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
     const auto other = placed.find(asked.rule);
     if (other != placed.end() && !other->second) {
-      fail_at({rule.path, {}}, asked.place,
-              fmt::format("'{}' and '{}' each ask for the other's finding", rule.id, asked.rule));
+      in_file(rule.path, [&] {
+        fail_at(asked.place,
+                fmt::format("'{}' and '{}' each ask for the other's finding", rule.id, asked.rule));
+      });
     }
     place(rules, rules.at(asked.rule), placed, order);
   });
@@ -646,10 +647,12 @@ std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays
 Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays,
                        std::string_view today) {
   RulesById unique = by_id(std::move(rules));
-  for (const auto& [id, rule] : unique) require_ids(unique, rule);
+  for (const auto& [id, rule] : unique) {
+    in_file(rule.path, [&] { require_ids(unique, rule); });
+  }
   Rulebook rulebook;
   for (Overlay& overlay : overlays) {
-    require_id(unique, overlay.path, overlay.place, overlay.rule);
+    in_file(overlay.path, [&] { require_id(unique, overlay.place, overlay.rule); });
     if (overlay.until < today) {
       rulebook.ended.push_back({overlay.rule, overlay.reason, overlay.until, overlay.where});
     } else {

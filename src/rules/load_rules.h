@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -78,7 +77,7 @@ Rulebook load_rulebook(const std::vector<std::string>& paths = {}, std::string_v
 Rulebook load_rulebook_with_examples(const std::vector<std::string>& paths = {});
 
 /// error, warning or info.
-Severity severity_of(const RuleFile& file, const RuleNode& node);
+Severity severity_of(const RuleNode& node);
 
 // Lists and conditions that several rule files share by name.
 //
@@ -130,16 +129,13 @@ std::vector<Overlay> load_overlays(const RuleFile& file);
 struct RuleSet {
   std::vector<Rule> rules;
   std::vector<Overlay> overlays;
-  size_t files = 0;  ///< That were read, right or wrong.
+  size_t files = 0;             ///< That were read, right or wrong.
+  std::vector<Error> problems;  ///< At most one per file, which is left out; empty: all is well.
 };
 
-/// Told of each file that is wrong; what it throws ends the reading.
-using OnRuleError = std::function<void(const Error& error)>;
-
 /// Reads all files that `paths` name. Their rules may use the names that some of them define, and
-/// those in `shared`. A file that is wrong is left out.
-RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
-                      const OnRuleError& on_error);
+/// those in `shared`.
+RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared);
 
 /// Names for all rules: those of rules/lists.yaml.
 SharedNames builtin_shared_names();

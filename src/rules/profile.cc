@@ -13,84 +13,83 @@ namespace {
 
 constexpr size_t kNamedInMessage = 3;
 
-std::string version_of(const RuleFile& file, const RuleNode& node) {
-  const std::string& text = scalar_of(file, node, "a version");
+std::string version_of(const RuleNode& node) {
+  const std::string& text = scalar_of(node, "a version");
   for (const std::string_view part : split(text, '.')) {
     const auto number = parse_int(part);
     if (part.empty() || !number || *number < 0) {
-      fail_at(file, node.place, fmt::format("expected a version such as 2.18, found '{}'", text));
+      fail_at(node.place, fmt::format("expected a version such as 2.18, found '{}'", text));
     }
   }
   return text;
 }
 
 template <typename Limit, typename Read>
-void read_limits(const RuleFile& file, const RuleNode& node, std::string_view what, Read read,
-                 Limit& at_least, Limit& at_most) {
-  entries_of(file, node, what);
-  only_keys(file, node, {"at_least", "at_most"});
-  if (const RuleNode* limit = node.find("at_least")) at_least = read(file, *limit);
-  if (const RuleNode* limit = node.find("at_most")) at_most = read(file, *limit);
+void read_limits(const RuleNode& node, std::string_view what, Read read, Limit& at_least,
+                 Limit& at_most) {
+  entries_of(node, what);
+  only_keys(node, {"at_least", "at_most"});
+  if (const RuleNode* limit = node.find("at_least")) at_least = read(*limit);
+  if (const RuleNode* limit = node.find("at_most")) at_most = read(*limit);
 }
 
-Expected read_expected(const RuleFile& file, Fit fit, const RuleNode& node) {
+Expected read_expected(Fit fit, const RuleNode& node) {
   Expected expected;
   switch (fit) {
     case Fit::IsOne:
     case Fit::BeginsAsOne:
     case Fit::HoldsOne:
     case Fit::IsNone:
-      expected.texts = scalars_of(file, node, "a text or a list of them");
+      expected.texts = scalars_of(node, "a text or a list of them");
       break;
     case Fit::Limits:
       if (node.type == RuleNode::Type::Scalar) {
-        expected.at_least = expected.at_most = number_of(file, node);
+        expected.at_least = expected.at_most = number_of(node);
         break;
       }
-      read_limits(file, node, "a number or its limits", number_of, expected.at_least,
-                  expected.at_most);
+      read_limits(node, "a number or its limits", number_of, expected.at_least, expected.at_most);
       break;
     case Fit::YesOrNo:
-      expected.yes = bool_of(file, node);
+      expected.yes = bool_of(node);
       break;
     case Fit::Version:
-      read_limits(file, node, "limits such as {at_least: 2.18}", version_of,
-                  expected.version_at_least, expected.version_at_most);
+      read_limits(node, "limits such as {at_least: 2.18}", version_of, expected.version_at_least,
+                  expected.version_at_most);
       break;
   }
   return expected;
 }
 
-Expectation read_expectation(const RuleFile& file, const RuleNode& node) {
+Expectation read_expectation(const RuleNode& node) {
   Expectation expectation;
-  for (const RuleNode::Entry& entry : entries_of(file, node, "an expectation")) {
+  for (const RuleNode::Entry& entry : entries_of(node, "an expectation")) {
     if (entry.key == "severity") {
-      expectation.severity = severity_of(file, entry.value);
+      expectation.severity = severity_of(entry.value);
       continue;
     }
     const ExpectedFact* fact = find_expected(entry.key);
     if (fact == nullptr) {
       Names known = {"severity"};
       for (const ExpectedFact& each : expected_facts()) known.push_back(each.fact.name);
-      fail_unknown(file, entry.place, "expectation '{}'", entry.key, known);
+      fail_unknown(entry.place, "expectation '{}'", entry.key, known);
     }
     if (expectation.fact != nullptr) {
-      fail_at(file, entry.place, fmt::format("'{}' is a second expectation", entry.key),
+      fail_at(entry.place, fmt::format("'{}' is a second expectation", entry.key),
               "begin each one with '- '");
     }
     expectation.fact = fact;
-    expectation.expected = read_expected(file, fact->fit, entry.value);
+    expectation.expected = read_expected(fact->fit, entry.value);
     expectation.text = fmt::format("{}: {}", entry.key, flow_text(entry.value));
   }
-  if (expectation.fact == nullptr) fail_at(file, node.place, "an expectation has only a severity");
+  if (expectation.fact == nullptr) fail_at(node.place, "an expectation has only a severity");
   return expectation;
 }
 
-void add_parties(const CheckedProfile& checked, const Job& job, Finding& finding) {
+void add_parties(const Profile& checked, const Job& job, Finding& finding) {
   std::set<std::string> hosts;
   std::set<int> ranks;
   std::set<SourceRef> lines;
-  for (const CheckedExpectation& expectation : checked.expectations) {
+  for (const Expectation& expectation : checked.expectations) {
     for (const int process : expectation.outcome.processes) {
       const Process& who = job.processes[static_cast<size_t>(process)];
       if (!who.host.empty()) hosts.insert(who.host);
@@ -112,18 +111,20 @@ void add_parties(const CheckedProfile& checked, const Job& job, Finding& finding
 }  // namespace
 
 Profile load_profile(const RuleFile& file) {
-  entries_of(file, file.root, "a profile");
-  only_keys(file, file.root, {"name", "title", "references", "expect"});
+  static constexpr MapKey<Profile> kKeysOfProfile[] = {
+      {"name", true, [](auto& node, auto& to) { to.name = scalar_of(node, "a name"); }},
+      {"title", true, [](auto& node, auto& to) { to.title = scalar_of(node, "a title"); }},
+      {"references", false,
+       [](auto& node, auto& to) { to.references = scalars_of(node, "references"); }},
+      {"expect", true,
+       [](auto& node, auto& to) {
+         for (const RuleNode& item : items_of(node, "a list of expectations")) {
+           to.expectations.push_back(read_expectation(item));
+         }
+       }},
+  };
   Profile profile;
-  profile.name = scalar_of(file, required(file, file.root, "name"), "a name");
-  profile.title = scalar_of(file, required(file, file.root, "title"), "a title");
-  if (const RuleNode* references = file.root.find("references")) {
-    profile.references = scalars_of(file, *references, "references");
-  }
-  const RuleNode& expect = required(file, file.root, "expect");
-  for (const RuleNode& item : items_of(file, expect, "a list of expectations")) {
-    profile.expectations.push_back(read_expectation(file, item));
-  }
+  in_file(file.path, [&] { read_map(file.root, "a profile", kKeysOfProfile, profile); });
   return profile;
 }
 
@@ -146,24 +147,20 @@ Profile find_profile(const std::string& name_or_path) {
               "--expect", hint_for(name_or_path, names, "'ncclog expect list' names the profiles"));
 }
 
-CheckedProfile check_profile(const Profile& profile, const Job& job) {
-  CheckedProfile checked{profile.name, profile.title, {}};
-  for (const Expectation& expectation : profile.expectations) {
-    CheckedExpectation& result = checked.expectations.emplace_back();
-    result.text = expectation.text;
-    result.severity = expectation.severity;
-    result.outcome = test_fact(*expectation.fact, expectation.expected, job);
-    if (!result.outcome.known()) {
-      result.how_to_capture = expectation.fact->fact.how_to_capture(job);
+Profile check_profile(Profile profile, const Job& job) {
+  for (Expectation& expectation : profile.expectations) {
+    expectation.outcome = test_fact(*expectation.fact, expectation.expected, job);
+    if (!expectation.outcome.known()) {
+      expectation.how_to_capture = expectation.fact->fact.how_to_capture(job);
     }
   }
-  return checked;
+  return profile;
 }
 
-std::optional<Finding> profile_finding(const CheckedProfile& checked, const Job& job) {
+std::optional<Finding> profile_finding(const Profile& checked, const Job& job) {
   Finding finding;  // An info, until something worse is broken.
   std::vector<std::string> parts;
-  for (const CheckedExpectation& expectation : checked.expectations) {
+  for (const Expectation& expectation : checked.expectations) {
     if (!expectation.outcome.known() || is_yes(expectation.outcome)) continue;
     finding.severity = std::min(finding.severity, expectation.severity);
     parts.push_back(fmt::format("{}, but {}", expectation.text, expectation.outcome.what));

@@ -26,12 +26,14 @@
 
 namespace ncclog {
 
-/// One line of a profile.
+/// One line of a profile, and how a job that was checked stands to it.
 struct Expectation {
-  const ExpectedFact* fact = nullptr;  ///< Never nullptr.
+  const ExpectedFact* fact = nullptr;  ///< Never nullptr in a profile.
   Expected expected;
   Severity severity = Severity::Warning;
-  std::string text;  ///< As written: "between_hosts: NET/IB".
+  std::string text;            ///< As written: "between_hosts: NET/IB".
+  FactValue outcome;           ///< As test_fact gives it.
+  std::string how_to_capture;  ///< Only where the log cannot tell.
 };
 
 struct Profile {
@@ -51,23 +53,10 @@ std::span<const EmbeddedFile> shipped_profiles();
 /// if there is neither.
 Profile find_profile(const std::string& name_or_path);
 
-/// An expectation and how the job stands to it.
-struct CheckedExpectation {
-  std::string text;
-  Severity severity = Severity::Warning;
-  FactValue outcome;           ///< As test_fact gives it.
-  std::string how_to_capture;  ///< Only where the log cannot tell.
-};
-
-struct CheckedProfile {
-  std::string name;
-  std::string title;
-  std::vector<CheckedExpectation> expectations;  ///< In the profile's order.
-};
-
-CheckedProfile check_profile(const Profile& profile, const Job& job);
+/// The profile with what each expectation comes to.
+Profile check_profile(Profile profile, const Job& job);
 
 /// The finding "expectation-broken"; nullopt if nothing is broken.
-std::optional<Finding> profile_finding(const CheckedProfile& checked, const Job& job);
+std::optional<Finding> profile_finding(const Profile& checked, const Job& job);
 
 }  // namespace ncclog

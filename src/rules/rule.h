@@ -56,13 +56,6 @@ struct MessagePart {
 /// Where a condition looks, seen from the instance that is judged.
 enum class Reach { Job, Host, Instance };
 
-/// How many different lines must match.
-struct CountRange {
-  static constexpr int64_t kAny = INT64_MAX;
-  int64_t least = 1;
-  int64_t most = kAny;
-};
-
 /// Lines of a kind, or that a pattern finds where no kind covers them yet:
 /// {event: shm_attach_failed, where: {size: 0}, in: job, count: {at_least: 2}, as: attach}
 /// {line: 'NCCL WARN .*Cannot get incoming CPU'}
@@ -72,8 +65,11 @@ struct LineCondition {
   Pattern pattern;
   int number = -1;  ///< Of the pattern, into Rulebook::line_patterns.
   Reach reach = Reach::Instance;
-  CountRange count;
+  int64_t least = 1;  ///< Different lines that must match.
+  int64_t most = kAny;
   std::string label;  ///< By which messages and `blame` name the lines; the kind's name by default.
+
+  static constexpr int64_t kAny = INT64_MAX;
 };
 
 /// {fact: job.rdma_evidence, is: true}

@@ -15,7 +15,6 @@
 #include "log/known_messages.h"
 #include "model/derive/split_runs.h"
 #include "rules/evaluate.h"
-#include "rules/load_rules.h"
 
 namespace ncclog {
 namespace {
@@ -95,22 +94,18 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
   return out + examples_block("fires on", rule.fires) + examples_block("quiet on", rule.quiet);
 }
 
-RuleCheck check_rules(const std::vector<std::string>& paths) {
-  RuleCheck result;
-  RuleSet set = read_rule_set(paths, builtin_shared_names(),
-                              [&](const Error& error) { result.problems.push_back(error); });
-  result.files = set.files;
-  std::ranges::stable_sort(result.problems,
-                           [](const Error& a, const Error& b) { return a.where() < b.where(); });
-  if (!result.problems.empty()) return result;
-  Rulebook builtin = load_rulebook();
-  std::move(set.rules.begin(), set.rules.end(), std::back_inserter(builtin.rules));
+RuleSet check_rules(const std::vector<std::string>& paths) {
+  RuleSet set = read_rule_set(paths, builtin_shared_names());
+  std::ranges::stable_sort(set.problems, {}, &Error::where);
+  if (!set.problems.empty()) return set;
+  Rulebook together = load_rulebook();
+  std::ranges::copy(set.rules, std::back_inserter(together.rules));
   try {
-    make_rulebook(std::move(builtin.rules), std::move(set.overlays));
+    make_rulebook(std::move(together.rules), set.overlays);
   } catch (const Error& error) {
-    result.problems.push_back(error);
+    set.problems.push_back(error);
   }
-  return result;
+  return set;
 }
 
 // Why a rule fired, or why not.
@@ -323,8 +318,8 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
     const bool fires = finding != nullptr;
     const auto fail = [&](std::string what) {
       const auto [line, column] = example.place;
-      result.failures.push_back(
-          {fmt::format("{}:{}:{}", rule.path, line, column), fmt::format("{} {}", rule.id, what)});
+      result.failures.emplace_back(fmt::format("{} {}", rule.id, what),
+                                   fmt::format("{}:{}:{}", rule.path, line, column));
     };
     if (fires != must_fire) {
       std::vector<std::string> ids;

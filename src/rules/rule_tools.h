@@ -13,7 +13,7 @@
 #include "model/process_log.h"
 #include "rules/finding.h"
 #include "rules/judge.h"
-#include "rules/rule.h"
+#include "rules/load_rules.h"
 
 namespace ncclog {
 
@@ -26,24 +26,15 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id);
 /// The rule of that id. Throws Error with the nearest id if there is none.
 const Rule& required_rule(const Rulebook& rulebook, std::string_view id);
 
-struct RuleCheck {
-  size_t files = 0;
-  std::vector<Error> problems;  ///< At most one per file; empty: all is well.
-};
-
-/// Checks every rule file that `paths` name on its own, then together with the built-in rules.
-RuleCheck check_rules(const std::vector<std::string>& paths);
-
-/// An example that does not do what it should.
-struct ExampleFailure {
-  std::string where;  ///< Path, line and column of the example.
-  std::string what;   ///< "shm-no-space must fire, but stays quiet; it reads: …".
-};
+/// Checks every rule file that `paths` name on its own, then together with the built-in rules: the
+/// set's problems, by place.
+RuleSet check_rules(const std::vector<std::string>& paths);
 
 struct RuleTest {
   size_t rules = 0;
   size_t examples = 0;
-  std::vector<ExampleFailure> failures;
+  /// Examples that do not do what they should: "shm-no-space must fire, but stays quiet; …".
+  std::vector<Error> failures;
 };
 
 /// The job that an example stands for; `matcher` is for its lines.

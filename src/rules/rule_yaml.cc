@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/error.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -163,17 +162,10 @@ Place place_of(const YAML::Mark& mark) {
   return {static_cast<uint32_t>(mark.line + 1), static_cast<uint32_t>(mark.column + 1)};
 }
 
-[[noreturn]] void fail(const std::string& path, Place place, const std::string& what,
-                       const std::string& hint = {}) {
-  throw Error(what, fmt::format("{}:{}:{}", path, place.line, place.column), hint);
-}
-
 /// Builds the tree while yaml-cpp reads: its own node type keeps no duplicate keys and follows
 /// aliases. The inheritance is the interface of that library.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const std::string& path) : path_(path) {}
-
   RuleNode take_root() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -211,73 +203,65 @@ class TreeBuilder : public YAML::EventHandler {
   void OnMapEnd() override { open_.pop_back(); }
 
  private:
-  /// A collection that is not closed yet. Its node does not move: its parent's list grows only
-  /// after it is closed.
-  struct Open {
-    RuleNode* node = nullptr;
-    bool value_done = true;  ///< Of a map: the last key has its value.
-  };
-
   void refuse(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (anchor != 0) fail(path_, place_of(mark), "rule files have no anchors and aliases");
+    if (anchor != 0) fail_at(place_of(mark), "rule files have no anchors and aliases");
   }
 
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, RuleNode::Type type) {
     refuse(mark, anchor);
-    open_.push_back({add({.type = type, .place = place_of(mark)}), true});
+    open_.push_back(add({.type = type, .place = place_of(mark)}));
   }
 
   bool expects_key() const {
-    return !open_.empty() && open_.back().node->type == RuleNode::Type::Map &&
-           open_.back().value_done;
+    return !open_.empty() && open_.back()->type == RuleNode::Type::Map && !lacks_value_;
   }
 
   void add_key(const std::string& key, Place place) {
-    RuleNode& map = *open_.back().node;
-    if (map.find(key) != nullptr) fail(path_, place, fmt::format("the key '{}' stands twice", key));
+    RuleNode& map = *open_.back();
+    if (map.find(key) != nullptr) fail_at(place, fmt::format("the key '{}' stands twice", key));
     map.entries.push_back({key, place, {}});
-    open_.back().value_done = false;
+    lacks_value_ = true;
   }
 
   RuleNode* add(RuleNode&& node) {
-    if (expects_key()) fail(path_, node.place, "a key must be text");
+    if (expects_key()) fail_at(node.place, "a key must be text");
     RuleNode* to = &root_;
     if (!open_.empty()) {
-      Open& parent = open_.back();
-      if (parent.node->type == RuleNode::Type::Map) {
-        to = &parent.node->entries.back().value;
-        parent.value_done = true;
-      } else {
-        to = &parent.node->items.emplace_back();
-      }
+      RuleNode& parent = *open_.back();
+      const bool is_map = parent.type == RuleNode::Type::Map;
+      to = is_map ? &parent.entries.back().value : &parent.items.emplace_back();
+      lacks_value_ = false;
     }
     *to = std::move(node);
     return to;
   }
 
-  const std::string& path_;
   RuleNode root_;
-  std::vector<Open> open_;
+  /// Collections that are not closed yet. Their nodes do not move: a parent's list grows only after
+  /// they are closed.
+  std::vector<RuleNode*> open_;
+  bool lacks_value_ = false;  ///< A key of the innermost map was read, and not yet its value.
 };
 
 }  // namespace
 
 RuleNode read_yaml(std::string_view yaml, const std::string& path) {
-  TreeBuilder builder(path);
-  try {
-    std::istringstream stream{std::string(yaml)};
-    YAML::Parser parser(stream);
-    if (!parser.HandleNextDocument(builder)) fail(path, {1, 1}, "the file is empty");
-    RuleNode root = builder.take_root();
-    TreeBuilder rest(path);
-    if (parser.HandleNextDocument(rest)) {
-      fail(path, rest.take_root().place, "one file holds one rule, here a second document begins");
+  return in_file(path, [&] {
+    try {
+      std::istringstream stream{std::string(yaml)};
+      YAML::Parser parser(stream);
+      TreeBuilder builder;
+      if (!parser.HandleNextDocument(builder)) fail_at({1, 1}, "the file is empty");
+      TreeBuilder rest;
+      if (parser.HandleNextDocument(rest)) {
+        fail_at(rest.take_root().place, "one file holds one rule, here a second document begins");
+      }
+      return builder.take_root();
+    } catch (const YAML::Exception& error) {
+      fail_at(place_of(error.mark), fmt::format("not YAML: {}", error.msg),
+              "quote texts that hold ': ', ' #' or begin with one of [{&*!|>'\"%@`");
     }
-    return root;
-  } catch (const YAML::Exception& error) {
-    fail(path, place_of(error.mark), fmt::format("not YAML: {}", error.msg),
-         "quote texts that hold ': ', ' #' or begin with one of [{&*!|>'\"%@`");
-  }
+  });
 }
 
 // Reading a tree strictly: what is not expected is an error with its place.
@@ -289,20 +273,19 @@ std::string_view name_of(RuleNode::Type type) {
   return kNames[static_cast<size_t>(type)];
 }
 
-[[noreturn]] void fail_type(const RuleFile& file, const RuleNode& node, std::string_view what) {
+[[noreturn]] void fail_type(const RuleNode& node, std::string_view what) {
   const bool colon = node.type == RuleNode::Type::Map && node.entries.size() == 1;
-  fail_at(file, node.place, fmt::format("expected {}, found {}", what, name_of(node.type)),
+  fail_at(node.place, fmt::format("expected {}, found {}", what, name_of(node.type)),
           colon ? "quote a text that holds ': ', else YAML reads a map" : "");
 }
 
 }  // namespace
 
-void fail_at(const RuleFile& file, Place place, const std::string& what, const std::string& hint) {
-  fail(file.path, place, what, hint);
+void fail_at(Place place, const std::string& what, const std::string& hint) {
+  throw Error(what, fmt::format("{}:{}", place.line, place.column), hint);
 }
 
-void fail_unknown(const RuleFile& file, Place place, std::string_view what, std::string_view name,
-                  const Names& known) {
+void fail_unknown(Place place, std::string_view what, std::string_view name, const Names& known) {
   constexpr size_t kFew = 24;  // A rule has 22 keys.
   std::string hint;
   if (const auto near = nearest_name(name, known)) {
@@ -310,72 +293,68 @@ void fail_unknown(const RuleFile& file, Place place, std::string_view what, std:
   } else if (!known.empty() && known.size() <= kFew) {
     hint = fmt::format("known: {}", fmt::join(known, ", "));
   }
-  fail_at(file, place, fmt::format("unknown {}", fmt::format(fmt::runtime(what), name)), hint);
+  fail_at(place, fmt::format("unknown {}", fmt::format(fmt::runtime(what), name)), hint);
 }
 
-const std::string& scalar_of(const RuleFile& file, const RuleNode& node, std::string_view what) {
-  if (node.type != RuleNode::Type::Scalar) fail_type(file, node, what);
+const std::string& scalar_of(const RuleNode& node, std::string_view what) {
+  if (node.type != RuleNode::Type::Scalar) fail_type(node, what);
   return node.text;
 }
 
-std::vector<std::string> scalars_of(const RuleFile& file, const RuleNode& node,
-                                    std::string_view what) {
+std::vector<std::string> scalars_of(const RuleNode& node, std::string_view what) {
   if (node.type == RuleNode::Type::Scalar) return {node.text};
   std::vector<std::string> texts;
-  for (const RuleNode& item : items_of(file, node, what)) {
-    texts.push_back(scalar_of(file, item, "a text"));
+  for (const RuleNode& item : items_of(node, what)) {
+    texts.push_back(scalar_of(item, "a text"));
   }
   return texts;
 }
 
-int64_t number_of(const RuleFile& file, const RuleNode& node) {
-  const std::string& text = scalar_of(file, node, "a number");
+int64_t number_of(const RuleNode& node) {
+  const std::string& text = scalar_of(node, "a number");
   const auto number = parse_int(text);
-  if (!number) fail_at(file, node.place, fmt::format("expected a number, found '{}'", text));
+  if (!number) fail_at(node.place, fmt::format("expected a number, found '{}'", text));
   return *number;
 }
 
-bool bool_of(const RuleFile& file, const RuleNode& node) {
-  const std::string& text = scalar_of(file, node, "true or false");
+bool bool_of(const RuleNode& node) {
+  const std::string& text = scalar_of(node, "true or false");
   if (text != "true" && text != "false") {
-    fail_at(file, node.place, fmt::format("expected true or false, found '{}'", text));
+    fail_at(node.place, fmt::format("expected true or false, found '{}'", text));
   }
   return text == "true";
 }
 
-const std::vector<RuleNode>& items_of(const RuleFile& file, const RuleNode& node,
-                                      std::string_view what) {
-  if (node.type != RuleNode::Type::Sequence) fail_type(file, node, what);
-  if (node.items.empty()) fail_at(file, node.place, fmt::format("expected {}, found none", what));
+const std::vector<RuleNode>& items_of(const RuleNode& node, std::string_view what) {
+  if (node.type != RuleNode::Type::Sequence) fail_type(node, what);
+  if (node.items.empty()) fail_at(node.place, fmt::format("expected {}, found none", what));
   return node.items;
 }
 
-const std::vector<RuleNode::Entry>& entries_of(const RuleFile& file, const RuleNode& node,
-                                               std::string_view what) {
-  if (node.type != RuleNode::Type::Map) fail_type(file, node, what);
-  if (node.entries.empty()) fail_at(file, node.place, fmt::format("expected {}, found none", what));
+const std::vector<RuleNode::Entry>& entries_of(const RuleNode& node, std::string_view what) {
+  if (node.type != RuleNode::Type::Map) fail_type(node, what);
+  if (node.entries.empty()) fail_at(node.place, fmt::format("expected {}, found none", what));
   return node.entries;
 }
 
-void only_keys(const RuleFile& file, const RuleNode& map, const Names& known) {
+void only_keys(const RuleNode& map, const Names& known) {
   for (const RuleNode::Entry& entry : map.entries) {
     if (std::ranges::find(known, entry.key) != known.end()) continue;
-    fail_unknown(file, entry.place, "key '{}'", entry.key, known);
+    fail_unknown(entry.place, "key '{}'", entry.key, known);
   }
 }
 
-const RuleNode& required(const RuleFile& file, const RuleNode& map, std::string_view key) {
+const RuleNode& required(const RuleNode& map, std::string_view key) {
   const RuleNode* node = map.find(key);
-  if (node == nullptr) fail_at(file, map.place, fmt::format("the key '{}' is missing", key));
+  if (node == nullptr) fail_at(map.place, fmt::format("the key '{}' is missing", key));
   return *node;
 }
 
-size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what,
-               const Names& names) {
-  const std::string& text = scalar_of(file, node, what);
+size_t word_of(const RuleNode& node, std::string_view what, const Names& names) {
+  const std::string& text = scalar_of(node, what);
   const auto found = std::ranges::find(names, text);
   if (found == names.end()) {
-    fail_unknown(file, node.place, fmt::format("{} '{{}}'", what), text, names);
+    fail_unknown(node.place, fmt::format("{} '{{}}'", what), text, names);
   }
   return static_cast<size_t>(found - names.begin());
 }

@@ -5,8 +5,8 @@
 //
 // Two forms hold such a tree: YAML, which people write, and a compact one, which the build makes of
 // the built-in rules so that they load in a millisecond. One loader reads both
-// (rules/load_rules.h) with the words at the end of this file. Every node knows its place in the file that a person edits, whichever form
-// it came from.
+// (rules/load_rules.h) with the words at the end of this file. Every node knows its place in the
+// file that a person edits, whichever form it came from.
 
 #pragma once
 
@@ -15,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/error.h"
 
 namespace ncclog {
 
@@ -72,7 +74,8 @@ struct RuleFile {
   std::optional<uint64_t> hash = std::nullopt;  ///< Its Rule::hash, where that is known.
 };
 
-// Words for reading a rule file's tree strictly: what is not expected is an error with its place.
+// Words for reading a tree strictly: what is not expected is an error with its place. They know the
+// tree alone; in_file() says which file it is of.
 
 using Names = std::vector<std::string_view>;
 
@@ -91,38 +94,69 @@ Names keys_of(const Map& map) {
   return keys;
 }
 
-/// Throws Error at a place of the file.
-[[noreturn]] void fail_at(const RuleFile& file, Place place, const std::string& what,
-                          const std::string& hint = {});
+/// Throws Error whose `where` is the place alone, "7:28".
+[[noreturn]] void fail_at(Place place, const std::string& what, const std::string& hint = {});
 
 /// Throws Error: `name` is none of the `known` ones. The hint names the nearest, or all if few.
-[[noreturn]] void fail_unknown(const RuleFile& file, Place place, std::string_view what,
-                               std::string_view name, const Names& known);
+[[noreturn]] void fail_unknown(Place place, std::string_view what, std::string_view name,
+                               const Names& known);
+
+/// Calls `read`, whose errors name places of that file; they get its path: "x.yaml:7:28".
+template <typename Read>
+auto in_file(const std::string& path, Read&& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw Error(error.what(), path + ":" + error.where(), error.hint());
+  }
+}
 
 /// The scalar's text; `what` says in messages what is expected: "an id".
-const std::string& scalar_of(const RuleFile& file, const RuleNode& node, std::string_view what);
+const std::string& scalar_of(const RuleNode& node, std::string_view what);
 
 /// A sequence of scalars; a single scalar stands for a sequence of one.
-std::vector<std::string> scalars_of(const RuleFile& file, const RuleNode& node,
-                                    std::string_view what);
+std::vector<std::string> scalars_of(const RuleNode& node, std::string_view what);
 
-int64_t number_of(const RuleFile& file, const RuleNode& node);
-bool bool_of(const RuleFile& file, const RuleNode& node);
+int64_t number_of(const RuleNode& node);
+bool bool_of(const RuleNode& node);
 
 /// Throws Error unless the node is a sequence, or a map, with something in it.
-const std::vector<RuleNode>& items_of(const RuleFile& file, const RuleNode& node,
-                                      std::string_view what);
-const std::vector<RuleNode::Entry>& entries_of(const RuleFile& file, const RuleNode& node,
-                                               std::string_view what);
+const std::vector<RuleNode>& items_of(const RuleNode& node, std::string_view what);
+const std::vector<RuleNode::Entry>& entries_of(const RuleNode& node, std::string_view what);
 
 /// Throws Error for a key of the map that is not among `known`.
-void only_keys(const RuleFile& file, const RuleNode& map, const Names& known);
+void only_keys(const RuleNode& map, const Names& known);
 
 /// The value of a key that must be there.
-const RuleNode& required(const RuleFile& file, const RuleNode& map, std::string_view key);
+const RuleNode& required(const RuleNode& map, std::string_view key);
 
 /// A word out of a closed list, as the position of its name: severity: error.
-size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what,
-               const Names& names);
+size_t word_of(const RuleNode& node, std::string_view what, const Names& names);
+
+/// The same where the names are those of an enum, in its order.
+template <typename Enum>
+Enum enum_of(const RuleNode& node, std::string_view what, const Names& names) {
+  return static_cast<Enum>(word_of(node, what, names));
+}
+
+/// A key that a map may have, and where its value goes.
+template <typename To>
+struct MapKey {
+  std::string_view name;
+  bool is_required;
+  void (*read)(const RuleNode& value, To& to);
+};
+
+/// Reads a map that may have these keys and no others, in the order of the rows. `what` it is: "a
+/// rule".
+template <typename To, size_t N>
+void read_map(const RuleNode& map, std::string_view what, const MapKey<To> (&keys)[N], To& to) {
+  entries_of(map, what);
+  only_keys(map, names_of(keys));
+  for (const MapKey<To>& key : keys) {
+    const RuleNode* value = key.is_required ? &required(map, key.name) : map.find(key.name);
+    if (value != nullptr) key.read(*value, to);
+  }
+}
 
 }  // namespace ncclog

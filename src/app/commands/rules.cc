@@ -87,7 +87,7 @@ ExitStatus check(const RulesOptions& options, Console& console) {
   if (options.paths.empty()) {
     throw Error("no rule files named", "rules check", "give rule files or folders of them");
   }
-  const RuleCheck checked = check_rules(options.paths);
+  const RuleSet checked = check_rules(options.paths);
   for (const Error& problem : checked.problems) {
     console.err += error_text(problem.where(), problem.what(), problem.hint());
   }
@@ -101,8 +101,8 @@ ExitStatus test(const RulesOptions& options, Console& console) {
   const bool only_added = !options.paths.empty();
   const RuleTest tested =
       test_rules(load_rulebook_with_examples(options.paths), only_added, read_example);
-  for (const ExampleFailure& failure : tested.failures) {
-    console.out += fmt::format("{}: {}\n", printable(failure.where), printable(failure.what));
+  for (const Error& failure : tested.failures) {
+    console.out += fmt::format("{}: {}\n", printable(failure.where()), printable(failure.what()));
   }
   console.out +=
       fmt::format("{} of {} tested, {} failed\n", plural(tested.examples, "example"),

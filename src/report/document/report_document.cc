@@ -297,7 +297,7 @@ void add_replay(const ReplaySummary& replay, Reader reader, Document& document) 
 }
 
 /// "hosts: 2 (2 hosts)", "network: IB, but network Socket", "nvls: true; no line says …".
-std::string expectation_words(const CheckedExpectation& expectation) {
+std::string expectation_words(const Expectation& expectation) {
   const std::string& what = expectation.outcome.what;
   return is_yes(expectation.outcome)
              ? fmt::format("{} ({})", expectation.text, what)
@@ -305,10 +305,10 @@ std::string expectation_words(const CheckedExpectation& expectation) {
                            what);
 }
 
-void add_profile(const CheckedProfile& profile, Document& document) {
+void add_profile(const Profile& profile, Document& document) {
   Section section{.heading = "Expectations of " + profile.name, .id = "expectations"};
   std::set<std::string> captures;
-  for (const CheckedExpectation& expectation : profile.expectations) {
+  for (const Expectation& expectation : profile.expectations) {
     section.blocks.push_back(Statement{.word = std::string(outcome_word(expectation.outcome)),
                                        .text = expectation_words(expectation),
                                        .depth = 1});

@@ -303,23 +303,21 @@ constexpr Key<JudgedRun> kRun[] = {
     {"findings", kTexts<&JudgedRun::findings, type::list<kFindingId>>},
 };
 
-constexpr Key<CheckedExpectation> kExpectation[] = {
-    {"expectation", kText<&CheckedExpectation::text>, "As the profile says it."},
-    {"severity", kWord<&CheckedExpectation::severity, kSeverity>},
+constexpr Key<Expectation> kExpectation[] = {
+    {"expectation", kText<&Expectation::text>, "As the profile says it."},
+    {"severity", kWord<&Expectation::severity, kSeverity>},
     {"outcome",
      {type::one_of<"met|broken|unknown">,
-      [](const Job&, const CheckedExpectation& each) -> Json {
-        return outcome_word(each.outcome);
-      }}},
-    {"what", kOf<&CheckedExpectation::outcome, kText<&FactValue::what>>},
-    {"how_to_capture", kNameOrNull<&CheckedExpectation::how_to_capture, type::text>,
+      [](const Job&, const Expectation& each) -> Json { return outcome_word(each.outcome); }}},
+    {"what", kOf<&Expectation::outcome, kText<&FactValue::what>>},
+    {"how_to_capture", kNameOrNull<&Expectation::how_to_capture, type::text>,
      "Where the outcome is unknown."},
 };
 
-constexpr Key<CheckedProfile> kProfile[] = {
-    {"profile", kText<&CheckedProfile::name>},
-    {"title", kText<&CheckedProfile::title>},
-    {"results", kObjects<&CheckedProfile::expectations, kExpectation>},
+constexpr Key<Profile> kProfile[] = {
+    {"profile", kText<&Profile::name>},
+    {"title", kText<&Profile::title>},
+    {"results", kObjects<&Profile::expectations, kExpectation>},
 };
 
 constexpr Key<ReplaySummary> kReplay[] = {

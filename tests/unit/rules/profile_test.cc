@@ -122,9 +122,9 @@ TEST(Profile, SaysOfEachUnknownHowToCaptureIt) {
     const Fact& fact = expected.fact;
     const std::string capture = fact.how_to_capture(Job());
     EXPECT_FALSE(capture.empty()) << fact.name;
-    const CheckedProfile checked =
+    const Profile checked =
         check_profile({"p", "t", {}, {{&expected, {}, Severity::Info, "x"}}}, job_from_text(""));
-    const CheckedExpectation& expectation = checked.expectations.front();
+    const Expectation& expectation = checked.expectations.front();
     EXPECT_FALSE(expectation.outcome.known()) << fact.name;
     EXPECT_EQ(expectation.how_to_capture, capture);
     EXPECT_FALSE(expectation.outcome.what.empty()) << fact.name;

@@ -114,7 +114,7 @@ TEST(Rulebook, CheckReportsEachBrokenFile) {
   const std::string a = dir.add("a-rule.yaml", rule_yaml("a-rule", "{event: peer_closd}"));
   const std::string b = dir.add("b-rule.yaml", "id: [");
   dir.add("c-rule.yaml", rule_yaml("c-rule", kClosed));
-  const RuleCheck check = check_rules({dir.path().string()});
+  const RuleSet check = check_rules({dir.path().string()});
   EXPECT_EQ(check.files, 3u);
   ASSERT_EQ(check.problems.size(), 2u);
   EXPECT_EQ(check.problems[0].where(), a + ":6:15");
@@ -133,11 +133,11 @@ TEST(Rulebook, TestRunsTheExamplesThatWereAdded) {
   EXPECT_EQ(test.rules, 1u);
   EXPECT_EQ(test.examples, 3u);
   ASSERT_EQ(test.failures.size(), 2u);
-  EXPECT_EQ(test.failures[0].where, "rules/my-rule.yaml:4:1");
-  EXPECT_EQ(test.failures[0].what,
-            "my-rule must fire here, but stays quiet; found: nothing; no line recognised");
-  EXPECT_EQ(test.failures[1].what,
-            "my-rule must stay quiet, but fires; found: my-rule; events: network_selected");
+  EXPECT_EQ(test.failures[0].where(), "rules/my-rule.yaml:4:1");
+  EXPECT_STREQ(test.failures[0].what(),
+               "my-rule must fire here, but stays quiet; found: nothing; no line recognised");
+  EXPECT_STREQ(test.failures[1].what(),
+               "my-rule must stay quiet, but fires; found: my-rule; events: network_selected");
 }
 
 /// What `test` says about `rule`, whose only firing example is one line, beside a rule that fires
@@ -150,7 +150,7 @@ std::string trial_of(Rule rule, bool other_is_builtin = false) {
   other.fires.clear(), other.quiet.clear();
   const RuleTest test =
       test_rules(rulebook_of({std::move(rule), std::move(other)}), false, read_example);
-  return test.failures.empty() ? "" : test.failures.front().what;
+  return test.failures.empty() ? "" : test.failures.front().what();
 }
 
 TEST(Rulebook, TestReportsAFiringExampleThatRaisesUnrelatedFindings) {
@@ -174,9 +174,9 @@ TEST(Rulebook, TestReportsAFindingThatNamesOthersOrSaysSomethingElse) {
   rule.fires = {{"n1:7:7 [0] NCCL INFO Using network IB", {3, 1}, "", "2", "IB"}};
   const RuleTest test = test_rules(rulebook_of({std::move(rule)}), false, read_example);
   ASSERT_EQ(test.failures.size(), 2u);
-  EXPECT_EQ(test.failures[0].what, "my-rule must name the ranks 2, but names none");
-  EXPECT_EQ(test.failures[1].what,
-            "my-rule must say \"IB\", but says: A process on n1 (pid 7) uses it.");
+  EXPECT_STREQ(test.failures[0].what(), "my-rule must name the ranks 2, but names none");
+  EXPECT_STREQ(test.failures[1].what(),
+               "my-rule must say \"IB\", but says: A process on n1 (pid 7) uses it.");
 }
 
 TEST(Rulebook, ListAndShowSayWhatARuleIs) {
@@ -222,7 +222,7 @@ TEST(NewRule, LoadsAsItIsAndFiresOnItsLine) {
     rule.quiet.clear();
     const RuleTest test = test_rules(rulebook_of({std::move(rule)}), true, read_example);
     EXPECT_TRUE(test.failures.empty() || std::string_view(line).starts_with("nothing"))
-        << text_for(line) << test.failures.front().what;
+        << text_for(line) << test.failures.front().what();
   }
 }
 

@@ -20,8 +20,8 @@ namespace {
 
 std::string failures_of(const RuleTest& test) {
   std::string out;
-  for (const ExampleFailure& failure : test.failures) {
-    out += failure.where + ": " + failure.what + "\n";
+  for (const Error& failure : test.failures) {
+    out += failure.where() + ": " + failure.what() + "\n";
   }
   return out;
 }

@@ -172,9 +172,11 @@ Report large_report(const std::string& word) {
   report.diagnosis.capture.steps.assign(50 / divisor, word);
   report.diagnosis.overlays.assign(50 / divisor,
                                    {finding(3, word), Severity::Info, word, word, word});
-  report.profile = CheckedProfile{.name = word, .title = word, .expectations = {}};
-  report.profile->expectations.assign(
-      200 / divisor, {word, Severity::Error, {.value = false, .what = word}, word});
+  report.profile = Profile{.name = word, .title = word, .expectations = {}};
+  report.profile->expectations.assign(200 / divisor, {.severity = Severity::Error,
+                                                      .text = word,
+                                                      .outcome = {.value = false, .what = word},
+                                                      .how_to_capture = word});
   report.job.inputs.resize(4096 / divisor, report.job.inputs.front());
   report.job.hosts.assign(1024 / divisor, word);
   return report;

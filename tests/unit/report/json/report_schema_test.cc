@@ -47,11 +47,16 @@ TEST(WriteJson, TellsWhatAReplayShowed) {
 TEST(WriteJson, TellsHowTheJobStandsToAProfile) {
   Report report = sample_report();
   EXPECT_FALSE(written(report).contains("expectations"));
-  report.profile = CheckedProfile{
-      "ours",
-      "Our cluster",
-      {{"network: IB", Severity::Error, {.value = false, .what = "network Socket"}, ""},
-       {"nvls: true", Severity::Info, {.what = "no line"}, "set it"}}};
+  report.profile = Profile{"ours",
+                           "Our cluster",
+                           {},
+                           {{.severity = Severity::Error,
+                             .text = "network: IB",
+                             .outcome = {.value = false, .what = "network Socket"}},
+                            {.severity = Severity::Info,
+                             .text = "nvls: true",
+                             .outcome = {.what = "no line"},
+                             .how_to_capture = "set it"}}};
   const json told = written(report);
   EXPECT_EQ(complaints(told), "");
   EXPECT_EQ(told["expectations"], json::parse(R"({"profile": "ours", "title": "Our cluster",
