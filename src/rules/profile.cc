@@ -150,6 +150,7 @@ Profile find_profile(const std::string& name_or_path) {
 Profile check_profile(Profile profile, const Job& job) {
   for (Expectation& expectation : profile.expectations) {
     expectation.outcome = test_fact(*expectation.fact, expectation.expected, job);
+    expectation.word = outcome_word(expectation.outcome);
     if (!expectation.outcome.known()) {
       expectation.how_to_capture = expectation.fact->fact.how_to_capture(job);
     }
@@ -161,7 +162,7 @@ std::optional<Finding> profile_finding(const Profile& checked, const Job& job) {
   Finding finding;  // An info, until something worse is broken.
   std::vector<std::string> parts;
   for (const Expectation& expectation : checked.expectations) {
-    if (!expectation.outcome.known() || is_yes(expectation.outcome)) continue;
+    if (expectation.word != "broken") continue;
     finding.severity = std::min(finding.severity, expectation.severity);
     parts.push_back(fmt::format("{}, but {}", expectation.text, expectation.outcome.what));
   }

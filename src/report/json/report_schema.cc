@@ -306,9 +306,7 @@ constexpr Key<JudgedRun> kRun[] = {
 constexpr Key<Expectation> kExpectation[] = {
     {"expectation", kText<&Expectation::text>, "As the profile says it."},
     {"severity", kWord<&Expectation::severity, kSeverity>},
-    {"outcome",
-     {type::one_of<"met|broken|unknown">,
-      [](const Job&, const Expectation& each) -> Json { return outcome_word(each.outcome); }}},
+    {"outcome", kText<&Expectation::word, type::one_of<"met|broken|unknown">>},
     {"what", kOf<&Expectation::outcome, kText<&FactValue::what>>},
     {"how_to_capture", kNameOrNull<&Expectation::how_to_capture, type::text>,
      "Where the outcome is unknown."},
@@ -453,9 +451,7 @@ constexpr Key<LossTable> kLosses[] = {
 // The whole.
 
 constexpr Key<Report> kReport[] = {
-    {"schema",
-     {type::constant<"ncclog.report/2">,
-      [](const Job&, const Report&) -> Json { return "ncclog.report/2"; }}},
+    {"schema", kSchema<Report, "ncclog.report/2">},
     {"tool", kObject<&Report::tool, kTool>},
     {"verdict", kOf<&Report::diagnosis, kObject<&Diagnosis::verdict, kVerdict>>},
     {"outcome",
@@ -481,20 +477,10 @@ constexpr Key<Report> kReport[] = {
       }},
      "Of doctor, and what --with-host named; only there with them.",
      true},
-    {"expectations",
-     {type::object<kProfile>,
-      [](const Job& job, const Report& report) {
-        return report.profile ? write_object(job, kProfile, *report.profile) : absent();
-      }},
-     "How the job stands to the profile that --expect named; only there with it.",
-     true},
-    {"replay",
-     {type::object<kReplay>,
-      [](const Job& job, const Report& report) {
-        return report.replay ? write_object(job, kReplay, *report.replay) : absent();
-      }},
-     "What the replay showed whose result --with-replay named; only there with it.",
-     true},
+    {"expectations", kObjectIfAny<&Report::profile, kProfile>,
+     "How the job stands to the profile that --expect named; only there with it.", true},
+    {"replay", kObjectIfAny<&Report::replay, kReplay>,
+     "What the replay showed whose result --with-replay named; only there with it.", true},
     {"capture",
      {type::object<kCapture>,
       [](const Job& job, const Report& report) {
