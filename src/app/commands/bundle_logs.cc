@@ -24,6 +24,7 @@
 #include "log/messages.h"
 #include "model/calls.h"
 #include "model/derive/build_job.h"
+#include "model/derive/writers.h"
 #include "model/process_log.h"
 
 namespace ncclog {

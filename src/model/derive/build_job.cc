@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "log/event.h"
+#include "model/derive/steps.h"
+#include "model/derive/writers.h"
 #include "model/ledger/call_ledger.h"
 #include "model/shard/read_log.h"
 

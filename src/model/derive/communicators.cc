@@ -21,7 +21,7 @@
 #include "base/sorting.h"
 #include "log/line/header.h"
 #include "log/messages.h"
-#include "model/derive/build_job.h"
+#include "model/derive/steps.h"
 #include "model/job.h"
 
 namespace ncclog {

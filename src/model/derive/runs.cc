@@ -13,7 +13,8 @@
 #include "log/event.h"
 #include "log/line/header.h"
 #include "log/messages.h"
-#include "model/derive/build_job.h"
+#include "model/derive/steps.h"
+#include "model/derive/writers.h"
 
 namespace ncclog {
 

@@ -12,7 +12,7 @@
 #include "log/event.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "model/derive/build_job.h"
+#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "model/derive/build_job.h"
+#include "model/derive/steps.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/derive/steps.h"
 #include "model/shard/read_log.h"
 
 namespace ncclog {

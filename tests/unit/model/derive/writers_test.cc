@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/derive/build_job.h"
+#include "model/derive/writers.h"
 #include "model/shard/shard.h"
 #include "support/job_from_files.h"
 
