@@ -97,7 +97,9 @@ template <typename Io, IsBoundedMap Map>
 void carry(Io& io, Map& map) {
   carry(io, map.all);
   carry(io, map.other);
-  if (map.all.size() > Map::kLimit) io.fail();
+  if constexpr (Io::kReads) {
+    if (map.all.size() > Map::kLimit) io.fail();
+  }
 }
 
 template <typename Io, typename T>

@@ -141,9 +141,11 @@ void carry(Io& io, Marker& marker) {
   carry(io, marker.step);
   carry(io, marker.total);
   carry(io, marker.wording);
-  const bool is_known =
-      marker.wording == kOwnWording || marker.wording < iteration_wordings().size();
-  if (!is_known) io.fail();
+  if constexpr (Io::kReads) {
+    const bool is_known =
+        marker.wording == kOwnWording || marker.wording < iteration_wordings().size();
+    if (!is_known) io.fail();
+  }
 }
 
 /// Texts are shared by many records, and stand once in a part.

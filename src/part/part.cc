@@ -39,9 +39,6 @@ struct LayoutHash {
   void head(const boost::intrusive_ptr<const LineHead>&) { note(7); }
   void message(const boost::intrusive_ptr<const RecordText>&) { note(8); }
   bool is_pattern(uint16_t) const { return true; }
-  int most_elements() const { return 0; }
-  bool failed() const { return false; }
-  void fail() {}
 };
 
 /// Its numbers are those of units and inputs.

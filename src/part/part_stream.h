@@ -60,9 +60,6 @@ class PartWriter {
   void head(const boost::intrusive_ptr<const LineHead>& head);
   void message(const boost::intrusive_ptr<const RecordText>& message);
   bool is_pattern(uint16_t) const { return true; }
-  int most_elements() const { return 0; }
-  bool failed() const { return false; }
-  void fail() {}
 
   /// Writes what was carried since the last frame.
   void end_frame(FrameKind kind);

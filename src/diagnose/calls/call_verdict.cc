@@ -92,10 +92,7 @@ CallVerdict entered(const Job& job, const CallAccount& account) {
   const std::optional<uint64_t> most = given_up(account);
   const uint64_t number = most.value_or(account.ranks.front().entered);
   const bool all_wait = std::ranges::all_of(account.ranks, [&](const LedgerRank& rank) {
-    const LedgerCall* call = rank.call(number);
-    const bool is_open =
-        call != nullptr && (call->state == CallState::Open || call->state == CallState::TimedOut);
-    return is_open && (most || rank.entered == number);
+    return rank.waits_in(number) && (most || rank.entered == number);
   });
   const bool is_the_same = all_wait && !first_difference(account);
   if (!is_the_same || !somebody_gave_up(job, account, number)) return {};

@@ -168,16 +168,6 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
 // difference counts if all sequences are equally long, or if something says that the job stopped.
 // Else it is only told (job.collectives_differ).
 
-/// True if all ranks that the logs cover made equally many calls: then no line is missing.
-bool equally_long(const Job& job, const Communicator& comm) {
-  std::set<uint64_t> lengths;
-  for (const CommRank& rank : comm.ranks) {
-    const bool is_counted = call_coverage(job, comm, rank) == CallCoverage::Counted;
-    if (is_counted) lengths.insert(collectives_of(job, rank));
-  }
-  return lengths.size() <= 1;
-}
-
 /// More calls than a rank's host can be ahead of a collective that does not end: where ranks made
 /// that many more after the difference, the job went on, and lines are missing.
 constexpr uint64_t kMostCallsAhead = 4096;
@@ -194,7 +184,7 @@ bool went_on(const Job& job, const Communicator& comm) {
 
 /// No line is missing, or the job stopped for a reason that a mismatch can give.
 bool is_certain(const Job& job, const Communicator& comm) {
-  if (equally_long(job, comm)) return true;
+  if (equally_long(job, comm)) return true;  // Then no line is missing.
   const auto evidence = stop_evidence(job);
   const bool stopped = evidence && (evidence->by == StopBy::Failure || stood_still(job));
   return stopped && !went_on(job, comm);

@@ -35,6 +35,15 @@ uint64_t collectives_of(const Job& job, const CommRank& rank) {
   return calls == nullptr ? 0 : calls->collectives.size();
 }
 
+bool equally_long(const Job& job, const Communicator& comm) {
+  std::set<uint64_t> lengths;
+  for (const CommRank& rank : comm.ranks) {
+    const bool is_counted = call_coverage(job, comm, rank) == CallCoverage::Counted;
+    if (is_counted) lengths.insert(collectives_of(job, rank));
+  }
+  return lengths.size() <= 1;
+}
+
 std::vector<CallFront> call_fronts(const Job& job) {
   const bool unknown_wait = unknown_ranks_wait(job);
   std::vector<CallFront> fronts;
@@ -222,12 +231,11 @@ void add_messages(const Job& job, const UnmatchedMessages& messages, WaitGraph& 
 bool is_any_lacking(const Job& job, const Waits& waits) {
   return std::ranges::any_of(waits.unmatched, std::not_fn(&UnmatchedMessages::sizes_differ)) ||
          std::ranges::any_of(job.communicators, [&](const Communicator& comm) {
-           std::set<uint64_t> lengths;
-           return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
-             if (call_coverage(job, comm, rank) != CallCoverage::Counted) return false;
-             lengths.insert(collectives_of(job, rank));
-             return lengths.size() > 1 || has_unknown_peers(job, rank);
-           });
+           return !equally_long(job, comm) ||
+                  std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
+                    return call_coverage(job, comm, rank) == CallCoverage::Counted &&
+                           has_unknown_peers(job, rank);
+                  });
          });
 }
 

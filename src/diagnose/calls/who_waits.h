@@ -35,6 +35,9 @@ namespace ncclog {
 /// How many collectives, messages apart, the logs show of a rank; 0 where they show none.
 uint64_t collectives_of(const Job& job, const CommRank& rank);
 
+/// True if all ranks whose calls are counted made equally many collectives.
+bool equally_long(const Job& job, const Communicator& comm);
+
 /// What its lines tell of a communicator. Valid as long as the job.
 inline const CallAccount& line_account(const Job& job, int communicator) {
   return call_ledger(job, CallSource::Lines)[static_cast<size_t>(communicator)];

@@ -132,35 +132,20 @@ std::vector<CallAccount> ras_accounts(const Job& job) {
   return accounts;
 }
 
-/// The number of calls behind which ranks are looked for: what all counted ranks made, or what
-/// stands before the call on which most gave up, since hosts go on to enqueue calls behind that.
-uint64_t front_number(const CallAccount& account, uint64_t furthest) {
-  if (const auto number = given_up(account)) return *number - 1;
-  uint64_t least = furthest;
-  for (const LedgerRank& rank : account.ranks) {
-    if (rank.coverage == CallCoverage::Counted) least = std::min(least, rank.entered);
-  }
-  return least;
-}
-
-enum class Standing { Behind, Ahead, Unknown, Elsewhere };
-
-/// Where a rank stands to the call behind `front`; Elsewhere: it waits in another call than that,
-/// so that nothing follows from who lacks it.
-Standing standing_of(const LedgerRank& rank, uint64_t front, CallSource source) {
-  const LedgerCall* call = rank.call(front + 1);
-  const bool waits =
-      call != nullptr && (call->state == CallState::Open || call->state == CallState::TimedOut);
+/// The list of `front` that a rank belongs to; nullptr: it waits in another call than the one behind
+/// the front, so that nothing follows from who lacks that.
+std::vector<int>* list_of(const LedgerRank& rank, CallSource source, CallFront& front) {
+  const bool waits = rank.waits_in(front.front + 1);
   const bool follows_calls = source == CallSource::Recorder;
-  if (rank.coverage != CallCoverage::Counted) return waits ? Standing::Ahead : Standing::Unknown;
-  if (rank.entered <= front) {
+  if (rank.coverage != CallCoverage::Counted) return waits ? &front.ahead : &front.unknown;
+  if (rank.entered <= front.front) {
     const bool is_stuck_before = follows_calls && rank.completed < rank.entered;
-    return is_stuck_before ? Standing::Elsewhere : Standing::Behind;
+    return is_stuck_before ? nullptr : &front.behind;
   }
-  if (waits) return Standing::Ahead;
-  if (follows_calls) return Standing::Elsewhere;
+  if (waits) return &front.ahead;
+  if (follows_calls) return nullptr;
   // A watchdog that says nothing of the call need not have waited in it.
-  return source == CallSource::Watchdog ? Standing::Unknown : Standing::Ahead;
+  return source == CallSource::Watchdog ? &front.unknown : &front.ahead;
 }
 
 }  // namespace
@@ -224,20 +209,27 @@ std::optional<uint64_t> given_up(const CallAccount& account) {
   return most == reports.end() ? std::nullopt : std::optional(most->first);
 }
 
+bool LedgerRank::waits_in(uint64_t number) const {
+  const LedgerCall* one = call(number);
+  return one != nullptr && (one->state == CallState::Open || one->state == CallState::TimedOut);
+}
+
 CallFront front_of(const CallAccount& account) {
   CallFront front{.communicator = account.communicator, .unseen = account.unseen};
+  uint64_t least = UINT64_MAX;
   for (const LedgerRank& rank : account.ranks) {
     front.furthest = std::max(front.furthest, rank.entered);
+    if (rank.coverage == CallCoverage::Counted) least = std::min(least, rank.entered);
   }
-  if (given_up(account) == 0) return front;  // Nobody can have entered less.
-  front.front = front_number(account, front.furthest);
+  const std::optional<uint64_t> number = given_up(account);
+  if (number == 0) return front;  // Nobody can have entered less.
+  // Where most gave up on a call: hosts go on to enqueue calls behind that.
+  front.front = number ? *number - 1 : std::min(least, front.furthest);
   bool is_elsewhere = false;
   for (size_t r = 0; r < account.ranks.size(); ++r) {
-    const Standing standing = standing_of(account.ranks[r], front.front, account.source);
-    is_elsewhere |= standing == Standing::Elsewhere;
-    if (standing == Standing::Behind) front.behind.push_back(static_cast<int>(r));
-    if (standing == Standing::Ahead) front.ahead.push_back(static_cast<int>(r));
-    if (standing == Standing::Unknown) front.unknown.push_back(static_cast<int>(r));
+    std::vector<int>* list = list_of(account.ranks[r], account.source, front);
+    if (list != nullptr) list->push_back(static_cast<int>(r));
+    is_elsewhere |= list == nullptr;
   }
   const bool is_told = !is_elsewhere && account.is_numbered_alike && !front.ahead.empty();
   if (!is_told || !is_anchored(account, front.front + 1)) {

@@ -97,6 +97,8 @@ struct LedgerRank {
 
   /// The call of that number; nullptr if the source does not show it by itself.
   const LedgerCall* call(uint64_t number) const;
+  /// It is seen to wait in that call.
+  bool waits_in(uint64_t number) const;
 };
 
 /// What one source tells of one group.

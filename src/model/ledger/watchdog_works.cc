@@ -205,50 +205,37 @@ std::pair<int, int> key_of(const auto& said) {
   return {said.rank, said.rank >= 0 ? -1 : said.process};
 }
 
-/// Collects what watchdogs say of one group.
-struct WatchedGroup {
-  CallAccount account{.source = CallSource::Watchdog};
-  std::map<std::pair<int, int>, size_t> places;  ///< In the account's ranks.
+/// What watchdogs say of one group.
+using WatchedRanks = std::map<std::pair<int, int>, LedgerRank>;
 
-  LedgerRank& rank_of(const auto& said) {
-    const auto [entry, is_new] = places.try_emplace(key_of(said), account.ranks.size());
-    if (is_new) account.ranks.push_back({.rank = said.rank, .process = said.process});
-    return account.ranks[entry->second];
-  }
+LedgerRank& rank_in(WatchedRanks& ranks, const auto& said) {
+  return ranks.try_emplace(key_of(said), LedgerRank{.rank = said.rank, .process = said.process})
+      .first->second;
+}
 
-  void add(const TimedOutWork& work) {
-    LedgerRank& rank = rank_of(work);
-    const auto number = static_cast<uint64_t>(work.seq);
-    if (rank.coverage == CallCoverage::Unknown) {
-      rank.coverage = CallCoverage::AtLeast;
-      rank.entered = number;
-    }
-    rank.calls.push_back({number, CallState::TimedOut, nullptr, &work});
+void add_work(const TimedOutWork& work, WatchedRanks& ranks) {
+  LedgerRank& rank = rank_in(ranks, work);
+  const auto number = static_cast<uint64_t>(work.seq);
+  if (rank.coverage == CallCoverage::Unknown) {
+    rank.coverage = CallCoverage::AtLeast;
+    rank.entered = number;
   }
+  rank.calls.push_back({number, CallState::TimedOut, nullptr, &work});
+}
 
-  void add(const WorkProgress& progress) {
-    if (progress.last_enqueued < 0) return;
-    LedgerRank& rank = rank_of(progress);
-    const auto enqueued = static_cast<uint64_t>(progress.last_enqueued);
-    // The first statement is of the moment in which the others gave up; later it may have gone on.
-    if (rank.progress == nullptr || enqueued < rank.entered) {
-      rank.progress = &progress;
-      rank.entered = enqueued;
-    }
-    rank.coverage = CallCoverage::Counted;
-    const auto completed = static_cast<uint64_t>(std::max<int64_t>(progress.last_completed, 0));
-    rank.completed = std::max(rank.completed.value_or(0), completed);
+void add_progress(const WorkProgress& progress, WatchedRanks& ranks) {
+  if (progress.last_enqueued < 0) return;
+  LedgerRank& rank = rank_in(ranks, progress);
+  const auto enqueued = static_cast<uint64_t>(progress.last_enqueued);
+  // The first statement is of the moment in which the others gave up; later it may have gone on.
+  if (rank.progress == nullptr || enqueued < rank.entered) {
+    rank.progress = &progress;
+    rank.entered = enqueued;
   }
-
-  void finish() {
-    for (LedgerRank& rank : account.ranks) {
-      std::ranges::stable_sort(rank.calls, {}, &LedgerCall::number);
-    }
-    std::ranges::stable_sort(account.ranks, {}, [](const LedgerRank& rank) {
-      return std::pair(rank.rank, rank.process);
-    });
-  }
-};
+  rank.coverage = CallCoverage::Counted;
+  const auto completed = static_cast<uint64_t>(std::max<int64_t>(progress.last_completed, 0));
+  rank.completed = std::max(rank.completed.value_or(0), completed);
+}
 
 /// The communicator of all ranks; -1 if several have as many, or of several runs.
 int communicator_of_all(const Job& job) {
@@ -266,7 +253,7 @@ int communicator_of_all(const Job& job) {
 }  // namespace
 
 std::vector<CallAccount> watchdog_accounts(const Job& job) {
-  std::map<std::string, WatchedGroup> groups;
+  std::map<std::string, WatchedRanks> groups;
   // In which groups ranks gave up; nullopt: on a message.
   std::map<std::pair<int, int>, std::set<std::optional<std::string>>> waits_in;
   for (const TimedOutWork& work : timed_out_work(job)) {
@@ -274,16 +261,23 @@ std::vector<CallAccount> watchdog_accounts(const Job& job) {
     waits_in[key_of(work)].insert(is_message ? std::nullopt
                                              : std::optional(account_name(work.group)));
     if (is_message || work.seq < 0 || work.in_unnamed_group) continue;
-    groups[account_name(work.group)].add(work);
+    add_work(work, groups[account_name(work.group)]);
   }
   for (const WorkProgress& progress : work_progress(job)) {
-    groups[account_name(progress.group)].add(progress);
+    add_progress(progress, groups[account_name(progress.group)]);
   }
   std::vector<CallAccount> accounts;
-  for (auto& [name, group] : groups) {
-    group.finish();
-    CallAccount& account = group.account;
+  for (auto& [name, ranks] : groups) {
+    CallAccount& account = accounts.emplace_back();
+    account.source = CallSource::Watchdog;
     account.group = name;
+    for (auto& [key, rank] : ranks) {
+      std::ranges::stable_sort(rank.calls, {}, &LedgerCall::number);
+      // Who gave up on a work of another group, or on a message, waits there for somebody itself.
+      rank.is_idle =
+          std::ranges::all_of(waits_in[key], [&](const auto& where) { return where == name; });
+      account.ranks.push_back(std::move(rank));
+    }
     // How many ranks a group has only a communicator says: more may be than ever speak.
     account.unseen = 1;
     if (name.empty()) account.communicator = communicator_of_all(job);
@@ -292,12 +286,6 @@ std::vector<CallAccount> watchdog_accounts(const Job& job) {
       const int heard = static_cast<int>(account.ranks.size());
       account.unseen = all < 0 ? 1 : std::max(0, all - heard);
     }
-    // Who gave up on a work of another group, or on a message, waits there for somebody itself.
-    for (LedgerRank& rank : account.ranks) {
-      rank.is_idle = std::ranges::all_of(waits_in[key_of(rank)],
-                                         [&](const auto& where) { return where == name; });
-    }
-    accounts.push_back(std::move(group.account));
   }
   return accounts;
 }
