@@ -46,7 +46,8 @@ struct Ceiling {
   double busbw = -1;        ///< GB/s
   double normal_from = -1;  ///< A curve that ends here or above is normal, GB/s; -1: unknown.
   std::string why;          ///< In words: "8 NICs x 400 Gb/s a host, 96 % usable".
-  std::string source;       ///< Where the figure is from: "NCCL graph/topo.h", a published result.
+  /// Where the figure is from, for the whole program: "NCCL graph/topo.h", a published result.
+  std::string_view source;
   std::vector<Evidence> evidence;  ///< Lines that show the stage is in use.
   bool in_use = false;  ///< Lines show it; false: the machine has it, as far as its name tells.
 };

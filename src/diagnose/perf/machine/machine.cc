@@ -28,13 +28,6 @@ namespace {
 // A process is asked if its lines stand in the file of the table, or if it is of the same
 // communicator or run; where no process of the file speaks for NCCL, all of its run are.
 
-constexpr uint32_t kNoInput = UINT32_MAX;
-
-uint32_t input_of(const Job& job, SourceRef where) {
-  const JobUnit* unit = unit_of(job, where);
-  return unit == nullptr ? kNoInput : unit->input;
-}
-
 std::string_view folder_of(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == path.npos ? std::string_view() : path.substr(0, slash + 1);
@@ -57,20 +50,19 @@ struct MeasuredScope {
 
   /// The same of the file of a line.
   bool asks_file(SourceRef where) const {
-    if (any_file) return true;
-    const uint32_t input = input_of(job, where);
-    return input != kNoInput && asks_file(job.inputs[input].path);
+    const int64_t input = input_number(job, where);
+    return any_file || (input >= 0 && asks_file(job.inputs[static_cast<size_t>(input)].path));
   }
 };
 
 /// Processes of the file, if they speak for NCCL; else those of the run.
 void ask_processes(const Measurement& measurement, MeasuredScope& scope) {
   const Job& job = scope.job;
-  const uint32_t input = input_of(job, measurement.first);
+  const int64_t input = input_number(job, measurement.first);
   bool any = false;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const Process& process = job.processes[p];
-    const bool in_file = input != kNoInput && input_of(job, process.first) == input;
+    const bool in_file = input >= 0 && input_number(job, process.first) == input;
     scope.asked[p] = in_file;
     any |= in_file && process.has_nccl;
   }
@@ -96,14 +88,10 @@ const Communicator* communicator_of(const Measurement& measurement, const Measur
 
 /// Those of one measurement.
 MeasuredScope scope_of(const Job& job, const Measurement& measurement) {
+  const int64_t input = input_number(job, measurement.first);
   MeasuredScope scope = {
-      .job = job, .asked = std::vector<char>(job.processes.size()), .any_file = false};
-  const uint32_t input = input_of(job, measurement.first);
-  if (input == kNoInput) {
-    scope.any_file = true;
-  } else {
-    scope.folder = folder_of(job.inputs[input].path);
-  }
+      .job = job, .asked = std::vector<char>(job.processes.size()), .any_file = input < 0};
+  if (input >= 0) scope.folder = folder_of(job.inputs[static_cast<size_t>(input)].path);
   ask_processes(measurement, scope);
   scope.comm = communicator_of(measurement, scope);
   if (scope.comm != nullptr) {
@@ -197,12 +185,9 @@ void add_gpu(const Measurement& measurement, const std::vector<std::string>& hos
       break;
     }
     machine.gpu = model;
-    machine.gpu_name = name;
   }
   for (size_t i = 0; i < hosts.size() && machine.gpu == nullptr; ++i) {
     machine.gpu = gpu_model_in_host_name(hosts[i]);
-    machine.gpu_by_host_name = machine.gpu != nullptr;
-    if (machine.gpu_by_host_name) machine.gpu_name = hosts[i];
   }
 }
 
@@ -293,7 +278,7 @@ void add_nics(const MeasuredScope& scope, Machine& machine) {
   machine.rate_by_name = named_rate > 0;
 }
 
-/// Rates as lines say them: of RDMA ports, of ibstat, of the topology.
+/// Rates as lines say them: of RDMA ports, of ibstat.
 void add_rates(const MeasuredScope& scope, Machine& machine) {
   const auto say = [&](double gbits, Evidence line) {
     if (gbits <= 0) return;
@@ -334,8 +319,6 @@ void add_network(const MeasuredScope& scope, Machine& machine) {
     machine.gdr = with > 0;
     machine.gdr_lines = std::move(without);
   }
-  for_each_asked<NoRdmaDevice>(scope, [&](const auto&) { machine.lacks_rdma = true; });
-  machine.lacks_rdma = machine.lacks_rdma && !machine.has_rdma_nics;
 }
 
 /// By the network's name, its provider, or a setting that leaves no choice.
@@ -413,14 +396,13 @@ bool is_of_hosts(const PciListing& listing, const MeasuredScope& scope,
 }
 
 /// The one model of all GPUs that are listed; nullptr: none, or several.
-const GpuModel* model_listed(const PciListing& listing, std::string& name, int& gpus) {
+const GpuModel* model_listed(const PciListing& listing, int& gpus) {
   const GpuModel* model = nullptr;
   for (const PciDevice& device : listing.devices) {
     const GpuModel* own = device.kind == PciKind::GPU ? find_gpu_model(device.name) : nullptr;
     if (own == nullptr) continue;  // Of the console, or of the processor.
     if (model != nullptr && model != own) return nullptr;
     model = own;
-    name = device.name;
     ++gpus;
   }
   return model;
@@ -467,16 +449,13 @@ void add_topology_links(const MeasuredScope& scope, const std::vector<std::strin
     }
     for (const SystemLink& link : topology.system.links) {
       if (link.type != "NVL" && link.type != "XGMI") continue;
-      const auto kind = [&](int node) -> std::string_view {
-        return node < 0 ? std::string_view()
-                        : topology.system.nodes[static_cast<size_t>(node)].name.kind;
+      const auto is_a = [&](int node, std::string_view kind) {
+        return node >= 0 && topology.system.nodes[static_cast<size_t>(node)].name.kind == kind;
       };
-      if (kind(link.from) == "GPU" && kind(link.to) == "GPU") lower(machine.nvlink_peer, link.bw);
-      const bool to_switch = kind(link.from) == "GPU" && kind(link.to) == "NVS";
-      if (to_switch && machine.gpu == nullptr) {
-        machine.gpu = gpu_model_by_nvlink(link.bw);
-        if (machine.gpu != nullptr) machine.gpu_name = topology.host;
-      }
+      if (!is_a(link.from, "GPU")) continue;
+      if (is_a(link.to, "GPU")) lower(machine.nvlink_peer, link.bw);
+      const bool to_switch = is_a(link.to, "NVS");
+      if (to_switch && machine.gpu == nullptr) machine.gpu = gpu_model_by_nvlink(link.bw);
     }
     if (nets == 0) continue;
     machine.nics = machine.nics < 0 ? nets : std::min(machine.nics, nets);
@@ -493,11 +472,8 @@ void add_listed_links(const MeasuredScope& scope, const std::vector<std::string>
     if (!is_of_hosts(listing, scope, hosts)) continue;
     ++listings;
     gpus = 0;
-    std::string name;
-    const GpuModel* model = model_listed(listing, name, gpus);
-    if (machine.gpu != nullptr || model == nullptr) continue;
-    machine.gpu = model;
-    machine.gpu_name = name;
+    const GpuModel* model = model_listed(listing, gpus);
+    if (machine.gpu == nullptr) machine.gpu = model;
   }
   for (const PciLinkState& link : pci_links(scope.job)) {
     if (!is_of_hosts(*link.host, scope, hosts)) continue;

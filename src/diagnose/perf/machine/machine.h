@@ -60,8 +60,6 @@ struct Machine {
 
   // GPUs.
   const GpuModel* gpu = nullptr;  ///< nullptr: unknown.
-  std::string gpu_name;           ///< As printed; or the host's name that gives it away.
-  bool gpu_by_host_name = false;
   bool shares_gpu = false;
   bool has_nvswitch = false;
   double nvlink_peer = -1;   ///< Of the links that join two GPUs directly, GB/s; the least.
@@ -88,7 +86,6 @@ struct Machine {
   bool rate_by_name = false;   ///< It follows from the name of the device: "hfi1_0".
   bool over_ethernet = false;  ///< RDMA over Ethernet or a bond of ports, which spread by flows.
   std::vector<Evidence> nic_lines;
-  bool lacks_rdma = false;     ///< "NET/IB : No device found."
   bool has_rdma_nics = false;  ///< Lines list RDMA devices.
   const HostType* type = nullptr;
   std::string type_by;  ///< What names it: "p5.48xlarge", "4 x A100, Slingshot".

@@ -176,7 +176,6 @@ class BenchmarkReader {
     const double busbw = number_said(said.busbw);
     if (busbw < 0) return;
     all_.back().mean_busbw = busbw / kBits;
-    all_.back().mean_line = record_.where;
     add_point(payload_, -1, busbw / kBits);
   }
 

@@ -298,7 +298,6 @@ Measurement measurement_of(const Job& job, const NcclTestsRun& run) {
   add_places(run, measurement);
   for (const NcclTestsRow& row : run.rows) measurement.points.push_back(point_of(row));
   measurement.mean_busbw = parse_decimal(run.busbw).value_or(-1);
-  measurement.mean_line = run.busbw_line;
   return measurement;
 }
 
@@ -335,11 +334,6 @@ void join_lone_processes(const Job& job, std::vector<Measurement>& all) {
 //
 //   node-a:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 nranks 8 … - Init COMPLETE
 //   # all_reduce_perf, 8 ranks: its rows stand behind     → that one, if no other of 8 ranks does
-
-int64_t input_number(const Job& job, SourceRef where) {
-  const JobUnit* unit = unit_of(job, where);
-  return unit == nullptr ? -1 : static_cast<int64_t>(unit->input);
-}
 
 /// By communicator, the first line about it that the logs hold; line 0: none.
 std::vector<SourceRef> communicator_begins(const Job& job) {
@@ -480,9 +474,11 @@ RankRange ranks_by_ratio(Operation op, double algbw, double busbw, double roundi
 void set_ranks_by_rows(const RankRange& range, Measurement& measurement) {
   measurement.nranks = likeliest_in(range);
   measurement.nranks_by_ratio = measurement.nranks > 0;
-  if (!measurement.nranks_by_ratio) return;
-  measurement.nranks_least = range.least;
-  measurement.nranks_most = range.most;
+}
+
+int64_t input_number(const Job& job, SourceRef where) {
+  const JobUnit* unit = unit_of(job, where);
+  return unit == nullptr ? -1 : static_cast<int64_t>(unit->input);
 }
 
 const std::vector<Measurement>& measurements(const Job& job) {

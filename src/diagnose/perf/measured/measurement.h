@@ -54,13 +54,9 @@ struct Measurement {
   MeasuredBy by = MeasuredBy::NcclTests;
   std::string name;  ///< As people know it: "all_reduce_perf", "all_reduce_bench.py".
   Operation op = Operation::Unknown;
-  std::string datatype;  ///< As printed; empty: not printed.
-  int nranks = -1;       ///< -1: nothing tells.
-  /// By the rows' algbw and busbw: between `nranks_least` and
-  /// `nranks_most`, and of those the likeliest.
-  bool nranks_by_ratio = false;
-  int nranks_least = -1;
-  int nranks_most = -1;
+  std::string datatype;            ///< As printed; empty: not printed.
+  int nranks = -1;                 ///< -1: nothing tells.
+  bool nranks_by_ratio = false;    ///< The likeliest by the rows' algbw and busbw.
   int nhosts = -1;                 ///< -1: nothing tells.
   std::vector<std::string> hosts;  ///< Sorted, distinct; empty: not named.
   std::vector<std::string> gpus;   ///< Distinct names of models: "NVIDIA H100 80GB HBM3".
@@ -77,11 +73,13 @@ struct Measurement {
   std::vector<MeasuredPoint> points;  ///< As printed.
   SourceRef first;                    ///< Where it begins.
   double mean_busbw = -1;  ///< As the program sums it up, over all sizes; says little. GB/s
-  SourceRef mean_line;
 };
 
 /// All that a job measured, in input order. Owned by the job.
 const std::vector<Measurement>& measurements(const Job& job);
+
+/// The number of the input that holds the line; -1: unknown.
+int64_t input_number(const Job& job, SourceRef where);
 
 /// What benchmarks of PyTorch programs measured (benchmark_tables.cc), in input order for each
 /// process. Hosts and communicators are left to measurements().

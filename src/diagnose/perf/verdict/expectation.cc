@@ -109,16 +109,14 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
   expected.ring = ring;
   const bool over_bridge = !gpu.is_joined() && gpu.peer > 0 && beyond_rings;
   if (over_bridge) {
-    expected.deciding = {Stage::NVLink, gpu.peer, gpu.peer * path_factor("normal-nvlink"),
-                         fmt::format("a bridge between two {} gives", upper_case(gpu.words)),
-                         std::string(gpu.source)};
-    expected.ceilings.push_back(expected.deciding);
+    expected.decide({Stage::NVLink, gpu.peer, gpu.peer * path_factor("normal-nvlink"),
+                     fmt::format("a bridge between two {} gives", upper_case(gpu.words)),
+                     gpu.source});
     return;
   }
   if (!gpu.is_joined()) {
     Ceiling slot = {Stage::PCIe, ring, ring * path_factor("normal-pcie"),
-                    fmt::format("a PCIe slot of {} gives", upper_case(gpu.words)),
-                    std::string(gpu.source)};
+                    fmt::format("a PCIe slot of {} gives", upper_case(gpu.words)), gpu.source};
     if (machine.searched.within > 0 && expected.within) {
       slot.busbw = machine.searched.within;
       slot.normal_from = std::min(slot.normal_from, slot.busbw * path_factor("normal-searched"));
@@ -127,20 +125,18 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
       slot.evidence = {machine.searched.line};
       slot.in_use = true;
     }
-    expected.ceilings.push_back(slot);
-    expected.deciding = slot;
+    expected.decide(slot);
     return;
   }
   Ceiling rings = {Stage::NVLink, ring, least_ring * path_factor("normal-nvlink"),
                    fmt::format("{} give by rings over {}", gpus_text(machine, gpus),
                                gpu.links == "xgmi" ? "XGMI" : "NVLink"),
-                   std::string(gpu.source)};
+                   gpu.source};
   rings.in_use = machine.has_p2p;
   if (machine.searched.within > 0 && expected.within && machine.searched.type.starts_with("NV")) {
     rings.evidence = {machine.searched.line};
   }
-  expected.ceilings.push_back(rings);
-  expected.deciding = rings;
+  expected.decide(rings);
   const bool switched_off =
       machine.setting("NCCL_NVLS_ENABLE") != nullptr && !machine.is_on("NCCL_NVLS_ENABLE");
   if (nvls <= 0 || machine.nvls == false || switched_off) return;
@@ -148,27 +144,12 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
                        nvls,
                        nvls * path_factor("normal-nvls"),
                        fmt::format("{} give by NVLink SHARP", gpus_text(machine, gpus)),
-                       std::string(gpu.source),
+                       gpu.source,
                        machine.nvls_lines};
   by_switch.in_use = machine.nvls == true;
   // Where no line speaks of it, an old release or a virtual machine may do without.
   if (!by_switch.in_use) by_switch.normal_from = rings.normal_from;
-  expected.ceilings.push_back(by_switch);
-  expected.deciding = by_switch;
-}
-
-/// PCIe links of GPUs whose name says nothing. More than they carry went another way.
-void expect_listed_link(const Machine& machine, double reached, MachineExpectation& expected) {
-  const double bw = machine.gpu_pcie.bw;
-  if (reached > path_factor("carried") * bw) return;
-  expected.deciding = {Stage::PCIe,
-                       bw,
-                       bw * path_factor("normal-pcie"),
-                       "the slowest PCIe link of its GPUs gives",
-                       "NCCL graph/topo.h, by the lanes and generation that are listed",
-                       machine.gpu_pcie.lines,
-                       true};
-  expected.ceilings.push_back(expected.deciding);
+  expected.decide(by_switch);
 }
 
 std::string nics_text(const HostNetwork& network) {
@@ -266,15 +247,11 @@ void expect_sockets(const Machine& machine, MachineExpectation& expected) {
   const double rate =
       is_tcp_type ? machine.type->network() : std::max(machine.searched.between, -1.0);
   if (rate <= 0) return;
-  expected.deciding = {Stage::TCP,
-                       rate,
-                       rate * path_factor("normal-tcp"),
-                       is_tcp_type ? fmt::format("Ethernet of {} gives", machine.type_by)
-                                   : std::string("NCCL reckons with between hosts"),
-                       is_tcp_type ? std::string(machine.type->source) : "NCCL's search for rings",
-                       machine.net_lines};
-  expected.deciding.in_use = true;
-  expected.ceilings.push_back(expected.deciding);
+  expected.decide({Stage::TCP, rate, rate * path_factor("normal-tcp"),
+                   is_tcp_type ? fmt::format("Ethernet of {} gives", machine.type_by)
+                               : std::string("NCCL reckons with between hosts"),
+                   is_tcp_type ? machine.type->source : "NCCL's search for rings",
+                   machine.net_lines, true});
 }
 
 /// A line of common_rates.table.
@@ -324,17 +301,21 @@ MachineExpectation expect_of(const Machine& machine, Operation op, double reache
     expect_within(machine, op, machine.nranks, reached, expected);
     // NCCL's own words, where no name tells the links.
     if (!expected.known() && machine.searched.within > 0) {
-      expected.deciding = {machine.searched.type.starts_with("NV") ? Stage::NVLink : Stage::PCIe,
-                           machine.searched.within,
-                           machine.searched.within * path_factor("normal-searched"),
-                           fmt::format("NCCL reckons with ({})", machine.searched.type),
-                           "NCCL's search for rings",
-                           {machine.searched.line},
-                           true};
-      expected.ceilings.push_back(expected.deciding);
+      expected.decide({machine.searched.type.starts_with("NV") ? Stage::NVLink : Stage::PCIe,
+                       machine.searched.within,
+                       machine.searched.within * path_factor("normal-searched"),
+                       fmt::format("NCCL reckons with ({})", machine.searched.type),
+                       "NCCL's search for rings",
+                       {machine.searched.line},
+                       true});
     }
-    if (!expected.known() && machine.gpu == nullptr && machine.gpu_pcie.bw > 0) {
-      expect_listed_link(machine, reached, expected);
+    // PCIe links of GPUs whose name says nothing. More than they carry went another way.
+    const double listed = machine.gpu == nullptr ? machine.gpu_pcie.bw : -1;
+    if (!expected.known() && listed > 0 && reached <= path_factor("carried") * listed) {
+      expected.decide({Stage::PCIe, listed, listed * path_factor("normal-pcie"),
+                       "the slowest PCIe link of its GPUs gives",
+                       "NCCL graph/topo.h, by the lanes and generation that are listed",
+                       machine.gpu_pcie.lines, true});
     }
     return expected;
   }
@@ -366,8 +347,8 @@ Ceiling explained_by_rates(const Machine& machine, Operation op, double reached)
   for (const CommonRate& rate : kCommonRates) {
     double busbw = rate.figure;
     const auto add = [&](std::vector<Ceiling>& to, Stage stage) {
-      to.push_back({stage, busbw, busbw * path_factor("normal-nic"), std::string(rate.what),
-                    std::string(rate.source)});
+      to.push_back(
+          {stage, busbw, busbw * path_factor("normal-nic"), std::string(rate.what), rate.source});
     };
     if (rate.where == "switch" && by_switch) add(candidates, Stage::NVLS);
     if (rate.where == "links" && one_host) add(candidates, Stage::NVLink);

@@ -30,7 +30,7 @@ struct HostNetwork {
   double best = -1;      ///< GB/s of AllReduce over many such hosts.
   double normal = 0.75;  ///< Share from which a curve is normal.
   bool by_slot = false;  ///< The PCIe slots of NICs pass less than their ports.
-  std::string source;
+  std::string_view source;
   std::vector<Evidence> evidence;
 };
 
@@ -45,6 +45,12 @@ struct MachineExpectation {
   double ring = -1;     ///< NVLink without the switch's help.
 
   bool known() const { return deciding.busbw > 0; }
+
+  /// The ceiling is on the way, and the lowest so far.
+  void decide(const Ceiling& ceiling) {
+    ceilings.push_back(ceiling);
+    deciding = ceiling;
+  }
 };
 
 /// What the machine could give; `reached` is the curve's best, GB/s.

@@ -13,8 +13,11 @@ namespace {
 
 using Causes = std::vector<PerfCause>;
 
-std::string shown(std::string_view name, const SettingInForce& setting) {
-  return fmt::format("{}={}", name, printable(setting.value));
+/// The setting of that name, which is there, is named by the cause's words and the first of its lines.
+void name_setting(const Machine& machine, std::string_view name, PerfCause& cause) {
+  const SettingInForce& setting = *machine.setting(name);
+  cause.figures["setting"] = fmt::format("{}={}", name, printable(setting.value));
+  cause.evidence.insert(cause.evidence.begin(), setting.line);
 }
 
 /// The choices that a setting leaves, in upper case; empty: it is not set.
@@ -46,31 +49,26 @@ const char* p2p_switch(const Machine& machine) {
 
 void add_protocol(const Machine& machine, double expected, Causes& causes) {
   const std::vector<std::string> left = choices(machine, "NCCL_PROTO");
+  PerfCause by_ll = {.stage = Stage::Protocol,
+                     .path = part_of(expected, "ll"),
+                     .source = find_path_factor("ll")->source};
   if (!machine.ll_lines.empty() && left.empty()) {
-    causes.push_back({Stage::Protocol,
-                      "ll-chosen",
-                      part_of(expected, "ll"),
-                      {},
-                      machine.ll_lines,
-                      std::string(find_path_factor("ll")->source)});
-  }
-  if (left.size() != 1) return;
-  const SettingInForce& setting = *machine.setting("NCCL_PROTO");
-  const PerfFigures figures = {{"setting", shown("NCCL_PROTO", setting)}};
-  if (left[0] == "LL") {
-    double path = part_of(expected, "ll");
-    if (machine.nhosts == 1 && machine.gpu != nullptr && is_joined(machine)) {
+    by_ll.key = "ll-chosen";
+    by_ll.evidence = machine.ll_lines;
+    causes.push_back(by_ll);
+  } else if (left.size() == 1 && left[0] == "LL") {
+    by_ll.key = "ll";
+    if (machine.nhosts == 1 && is_joined(machine)) {
       const PathFactor* most = find_path_factor(fmt::format("ll-{}", machine.gpu->family));
-      if (most != nullptr) path = path > 0 ? std::min(path, most->figure) : most->figure;
+      const bool is_least = most != nullptr && (by_ll.path <= 0 || most->figure < by_ll.path);
+      if (is_least) by_ll.path = most->figure;
     }
-    causes.push_back({Stage::Protocol,
-                      "ll",
-                      path,
-                      figures,
-                      {setting.line},
-                      std::string(find_path_factor("ll")->source)});
-  } else if (left[0] == "LL128" && (machine.net == NetKind::TCP || is_on_loopback(machine))) {
-    causes.push_back({Stage::Protocol, "ll128", -1, figures, {setting.line}, {}});
+    name_setting(machine, "NCCL_PROTO", by_ll);
+    causes.push_back(by_ll);
+  } else if (left.size() == 1 && left[0] == "LL128" &&
+             (machine.net == NetKind::TCP || is_on_loopback(machine))) {
+    PerfCause& cause = causes.emplace_back(PerfCause{Stage::Protocol, "ll128"});
+    name_setting(machine, "NCCL_PROTO", cause);
   }
 }
 
@@ -80,14 +78,14 @@ PerfCause narrow_link(const PcieLink& link, std::string_view key, int links) {
   return {Stage::PCIe,
           key,
           links > 0 ? links * link.bw : -1,
-          {{"link", link.narrow}, {"figure", bandwidth_text(link.bw)}},
           link.lines,
-          "NCCL graph/topo.h, by the lanes that are listed"};
+          "NCCL graph/topo.h, by the lanes that are listed",
+          {{"link", link.narrow}, {"figure", bandwidth_text(link.bw)}}};
 }
 
 /// What NCCL's search for paths shows, with the bandwidth that it counts with.
 PerfCause searched_cause(Stage stage, std::string_view key, double path, const Machine& machine) {
-  return {stage, key, path, {}, {machine.searched.line}, "NCCL's search for paths"};
+  return {stage, key, path, {machine.searched.line}, "NCCL's search for paths"};
 }
 
 // Inside a host.
@@ -97,27 +95,18 @@ void add_within(const Machine& machine, Causes& causes) {
   if (machine.per_host() == 1 && !machine.shares_gpu) return;
   const char* name = p2p_switch(machine);
   if (name != nullptr && (machine.nhosts == 1 || machine.has_shm || is_on_loopback(machine))) {
-    const SettingInForce& setting = *machine.setting(name);
-    PerfCause cause = {Stage::SHM,     "shm", -1, {{"setting", shown(name, setting)}},
-                       {setting.line}, {}};
+    PerfCause& cause = causes.emplace_back(PerfCause{Stage::SHM, "shm", -1, machine.shm_lines});
     if (machine.is_on("NCCL_SHM_DISABLE")) {
       cause.stage = machine.net == NetKind::RDMA ? Stage::NIC : Stage::TCP;
       cause.key = machine.net == NetKind::RDMA ? "net-within" : "tcp-within";
-      cause.evidence.push_back(machine.setting("NCCL_SHM_DISABLE")->line);
-    } else {
-      cause.evidence.insert(cause.evidence.end(), machine.shm_lines.begin(),
-                            machine.shm_lines.end());
+      cause.evidence = {machine.setting("NCCL_SHM_DISABLE")->line};
     }
-    causes.push_back(std::move(cause));
+    name_setting(machine, name, cause);
   } else if (machine.has_net_within) {
-    causes.push_back({machine.net == NetKind::TCP ? Stage::TCP : Stage::NIC,
-                      "net-within",
-                      -1,
-                      {},
-                      machine.net_within_lines,
-                      {}});
+    const Stage stage = machine.net == NetKind::TCP ? Stage::TCP : Stage::NIC;
+    causes.push_back({stage, "net-within", -1, machine.net_within_lines});
   } else if (machine.has_shm && is_joined(machine)) {
-    causes.push_back({Stage::SHM, "shm-on-nvlink", -1, {}, machine.shm_lines, {}});
+    causes.push_back({Stage::SHM, "shm-on-nvlink", -1, machine.shm_lines});
   }
 }
 
@@ -142,22 +131,19 @@ bool lacks_slingshot_plugin(const Machine& machine) {
 void add_sockets(const Machine& machine, Causes& causes) {
   if (machine.nhosts == 1) return;
   if (lacks_slingshot_plugin(machine)) {
-    PerfCause cause = {Stage::TCP, "tcp-plugin", -1, {}, {}, {}};
+    PerfCause& cause = causes.emplace_back(PerfCause{Stage::TCP, "tcp-plugin"});
     for (const auto& [name, setting] : machine.settings) cause.evidence.push_back(setting.line);
-    causes.push_back(std::move(cause));
     return;
   }
   if (machine.net != NetKind::TCP) return;
-  PerfCause cause = {Stage::TCP, "tcp-alone", -1, {}, machine.net_lines, {}};
+  PerfCause& cause = causes.emplace_back(PerfCause{Stage::TCP, "tcp-alone", -1, machine.net_lines});
   if (machine.gpu != nullptr && machine.gpu->has_rdma()) cause.key = "tcp-usual";
   const bool of_rdma_type = machine.type != nullptr && !machine.type->is_tcp();
   if (machine.has_rdma_nics || of_rdma_type) cause.key = "tcp";
   if (const char* name = socket_switch(machine)) {
     cause.key = "tcp-asked";
-    cause.figures["setting"] = shown(name, *machine.setting(name));
-    cause.evidence.insert(cause.evidence.begin(), machine.setting(name)->line);
+    name_setting(machine, name, cause);
   }
-  causes.push_back(std::move(cause));
 }
 
 void add_nic_path(const Machine& machine, double expected, Causes& causes) {
@@ -165,27 +151,27 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
   const double port = machine.nic_gbits / 8;
   const double nic_link = machine.nic_pcie.bw;
   if (nic_link > 0 && nic_link < 0.9 * port) {
-    PerfCause cause = {Stage::PCIe,
-                       "nic-slot",
-                       expected,
-                       {{"figure", bandwidth_text(nic_link)},
-                        {"usual", bandwidth_text(port)},
-                        {"lanes", fmt::format("x{:.0f}", 16 * nic_link / pcie_slot(3, 16))}},
-                       machine.nic_pcie.lines,
-                       "the topology that NCCL reads"};
+    PerfCause& cause = causes.emplace_back(
+        PerfCause{Stage::PCIe,
+                  "nic-slot",
+                  expected,
+                  machine.nic_pcie.lines,
+                  "the topology that NCCL reads",
+                  {{"figure", bandwidth_text(nic_link)},
+                   {"usual", bandwidth_text(port)},
+                   {"lanes", fmt::format("x{:.0f}", 16 * nic_link / pcie_slot(3, 16))}}});
     if (!machine.nic_pcie.narrow.empty()) {
       cause = narrow_link(machine.nic_pcie, "nic-lanes", 1);
       cause.path = expected;
     }
-    causes.push_back(std::move(cause));
   }
   if (machine.gdr == false) {
     causes.push_back({Stage::NICWithoutGDR,
                       "no-gdr",
                       part_of(expected, "no-gdr"),
-                      {{"network", "NET/" + printable(machine.net_name)}},
                       machine.gdr_lines,
-                      std::string(find_path_factor("no-gdr")->source)});
+                      find_path_factor("no-gdr")->source,
+                      {{"network", "NET/" + printable(machine.net_name)}}});
   }
   if (machine.searched.type.ends_with("/SYS")) {
     causes.push_back(searched_cause(Stage::CPU, "cpu", machine.searched.between, machine));
@@ -198,9 +184,9 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
         {Stage::NIC,
          "few-nics",
          type->network(),
-         {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(type->nics)}},
          machine.nic_lines,
-         std::string(type->source)});
+         type->source,
+         {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(type->nics)}}});
   }
   // The rate of its port is not known, and may be less than the lanes carry.
   if (!machine.nic_pcie.narrow.empty() && port <= 0) {
@@ -225,14 +211,14 @@ void add_links(const Machine& machine, double expected, Causes& causes) {
   if (!is_joined(machine) && is_less && !machine.gpu_pcie.narrow.empty()) {
     causes.push_back(narrow_link(machine.gpu_pcie, "gpu-lanes", 1));
   } else if (!is_joined(machine) && is_less && machine.gpu->ring > gpu_link) {
-    PerfCause cause = {Stage::PCIe,
-                       "pcie",
-                       gpu_link,
-                       {{"figure", bandwidth_text(gpu_link)}, {"usual", bandwidth_text(slot)}},
-                       machine.gpu_pcie.lines,
-                       "the topology that NCCL reads"};
+    PerfCause& cause = causes.emplace_back(
+        PerfCause{Stage::PCIe,
+                  "pcie",
+                  gpu_link,
+                  machine.gpu_pcie.lines,
+                  "the topology that NCCL reads",
+                  {{"figure", bandwidth_text(gpu_link)}, {"usual", bandwidth_text(slot)}}});
     if (cause.evidence.empty()) cause.evidence = {machine.searched.line};
-    causes.push_back(std::move(cause));
   }
   const std::string_view type = machine.searched.type;
   if (type.starts_with("SYS") && !is_joined(machine)) {
@@ -250,21 +236,20 @@ void add_channels(const Machine& machine, double expected, Causes& causes) {
   if (each == nullptr) return;
   const double path = machine.channels * each->figure;
   if (!is_joined(machine) || expected <= 0 || path >= expected) return;
-  PerfCause cause = {Stage::Channels,
-                     "few-channels",
-                     path,
-                     {{"channels", plural(machine.channels, "channel")}},
-                     {machine.channels_line},
-                     std::string(each->source)};
+  PerfCause& cause =
+      causes.emplace_back(PerfCause{Stage::Channels,
+                                    "few-channels",
+                                    path,
+                                    {machine.channels_line},
+                                    each->source,
+                                    {{"channels", plural(machine.channels, "channel")}}});
   for (const char* cap : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"}) {
     const SettingInForce* setting = machine.setting(cap);
     if (setting == nullptr || read_number(setting->value) > machine.channels) continue;
     cause.key = "channels";
-    cause.figures["setting"] = shown(cap, *setting);
-    cause.evidence.insert(cause.evidence.begin(), setting->line);
+    name_setting(machine, cap, cause);
     break;
   }
-  causes.push_back(std::move(cause));
 }
 
 void add_algorithm(const Machine& machine, Operation op, Causes& causes) {
@@ -272,17 +257,14 @@ void add_algorithm(const Machine& machine, Operation op, Causes& causes) {
   if (left.empty() || op != Operation::AllReduce) return;
   // Rings are what carries most over NICs; only on one host do they leave the switch out.
   if (left.size() == 1 && left[0] == "RING" && machine.nhosts != 1) return;
-  const SettingInForce& setting = *machine.setting("NCCL_ALGO");
-  double path = -1;
+  PerfCause& cause = causes.emplace_back(PerfCause{Stage::Algorithm, "algo"});
+  if (machine.gpu != nullptr) cause.source = machine.gpu->source;
   const bool by_switch =
       std::ranges::any_of(left, [](const std::string& name) { return name.starts_with("NVLS"); });
-  if (machine.gpu != nullptr && machine.nhosts == 1 && !by_switch) path = machine.gpu->ring;
-  causes.push_back({Stage::Algorithm,
-                    "algo",
-                    path,
-                    {{"setting", shown("NCCL_ALGO", setting)}},
-                    {setting.line},
-                    machine.gpu != nullptr ? std::string(machine.gpu->source) : std::string()});
+  if (machine.gpu != nullptr && machine.nhosts == 1 && !by_switch) {
+    cause.path = machine.gpu->ring;
+  }
+  name_setting(machine, "NCCL_ALGO", cause);
 }
 
 }  // namespace
@@ -300,7 +282,7 @@ std::vector<PerfCause> perf_causes(const Machine& machine, Operation op, double 
   add_nic_path(machine, expected, causes);
   add_links(machine, expected, causes);
   add_channels(machine, expected, causes);
-  if (machine.shares_gpu) causes.push_back({Stage::Rank, "shared-gpu", -1, {}, {}, {}});
+  if (machine.shares_gpu) causes.push_back({Stage::Rank, "shared-gpu"});
   add_algorithm(machine, op, causes);
   return causes;
 }

@@ -23,9 +23,9 @@ struct PerfCause {
   std::string_view key;  ///< Of perf_words.table.
   /// GB/s of bus bandwidth that are left at most, of "few-nics" those of all NICs; -1: unknown.
   double path = -1;
-  PerfFigures figures;  ///< For its words.
-  std::vector<Evidence> evidence;
-  std::string source;  ///< Of `path`.
+  std::vector<Evidence> evidence = {};
+  std::string_view source = {};  ///< Of `path`; for the whole program.
+  PerfFigures figures = {};      ///< For its words.
 };
 
 /// All that lines show, the one that costs most first. `expected`: what the machine could give, GB/s

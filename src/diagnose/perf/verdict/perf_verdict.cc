@@ -28,12 +28,14 @@ struct JudgedCurve {
   std::vector<PerfCause> causes;
 };
 
-/// "AllReduce of 16 ranks on 2 hosts".
-std::string subject_of(const Measurement& measurement, const Machine& machine) {
-  std::string text(measurement.op == Operation::Unknown ? "The test" : name_of(measurement.op));
+/// "AllReduce of 16 ranks on 2 hosts: 487 GB/s": how headlines begin.
+std::string reached_text(const JudgedCurve& judged) {
+  const Operation op = judged.measurement.op;
+  const Machine& machine = judged.machine;
+  std::string text(op == Operation::Unknown ? "The test" : name_of(op));
   if (machine.nranks > 0) text += fmt::format(" of {}", plural(machine.nranks, "rank"));
   if (machine.nhosts > 0) text += fmt::format(" on {}", plural(machine.nhosts, "host"));
-  return text;
+  return fmt::format("{}: {} GB/s", text, bandwidth_text(std::max(judged.curve.best, 0.0)));
 }
 
 /// By how many per cent `reached` is below `whole`, which is above 0.
@@ -41,11 +43,20 @@ int percent_below(double reached, double whole) {
   return static_cast<int>(std::lround(100 * (1 - reached / whole)));
 }
 
-/// Adds those of `words` that are not there yet.
-void add_words(std::vector<std::string>& to, std::vector<std::string> words) {
-  for (std::string& word : words) {
-    if (std::ranges::find(to, word) == to.end()) to.push_back(std::move(word));
+/// Adds the sentences of that kind about `of` that the verdict does not have yet.
+void say(PerfVerdict& verdict, std::string_view kind, std::string_view of,
+         const PerfFigures& figures = {}) {
+  std::vector<std::string>& to = kind == "note"  ? verdict.notes
+                                 : kind == "try" ? verdict.attempts
+                                 : kind == "not" ? verdict.do_not
+                                                 : verdict.capture;
+  for (std::string& words : perf_words(kind, of, figures)) {
+    if (std::ranges::find(to, words) == to.end()) to.push_back(std::move(words));
   }
+}
+
+void add_lines(const std::vector<Evidence>& lines, PerfVerdict& verdict) {
+  add_lines(lines, verdict);
 }
 
 /// Quotes the best row of that size.
@@ -64,7 +75,7 @@ void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
   const Measurement& measurement = judged.measurement;
   const Machine& machine = judged.machine;
   const auto note = [&](std::string_view key, const PerfFigures& figures = {}) {
-    add_words(verdict.notes, perf_words("note", key, figures));
+    say(verdict, "note", key, figures);
   };
   if (curve.wrong > 0) note("wrong", {{"figure", std::to_string(curve.wrong)}});
   const std::string size = bytes_text(curve.last_at);
@@ -85,7 +96,7 @@ void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
   if (measurement.mean_busbw > 0 && measurement.mean_busbw < kMisleading * curve.best) {
     note("average", {{"figure", bandwidth_text(measurement.mean_busbw)},
                      {"from", bytes_text(curve.first_at)}});
-    add_words(verdict.do_not, perf_words("not", "average"));
+    say(verdict, "not", "average");
   }
   const double line = judged.expected.line;
   if (line > 0 && curve.best > path_factor("carried") * line && verdict.stage == Stage::NIC) {
@@ -123,9 +134,7 @@ void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
 /// Names what the next log should hold, so that it tells more.
 void ask_for_more(const JudgedCurve& judged, PerfVerdict& verdict) {
   const Machine& machine = judged.machine;
-  const auto capture = [&](std::string_view key) {
-    add_words(verdict.capture, perf_words("capture", key));
-  };
+  const auto capture = [&](std::string_view key) { say(verdict, "capture", key); };
   if (machine.gpu == nullptr && judged.measurement.gpus.empty()) capture("ranks");
   if (machine.net == NetKind::Unknown && !judged.expected.within) capture("transport");
   if (machine.searched.within < 0) capture("graph");
@@ -144,15 +153,14 @@ void state_normal(const Ceiling& ceiling, const JudgedCurve& judged, PerfVerdict
   // Far from what large sizes give, a reader asks why that is normal.
   const bool is_small = judged.curve.best < 0.6 * ceiling.busbw && judged.curve.best_at > 0;
   const std::string size = bytes_text(judged.curve.best_at);
-  verdict.headline = fmt::format(
-      "{}: {} GB/s{} of the {} that {}: normal{}", subject_of(judged.measurement, judged.machine),
-      bandwidth_text(judged.curve.best), is_small ? " at " + size : "",
-      bandwidth_text(ceiling.busbw), ceiling.why, is_small ? " for no more than " + size : "");
-  verdict.evidence.insert(verdict.evidence.end(), ceiling.evidence.begin(), ceiling.evidence.end());
+  verdict.headline = fmt::format("{}{} of the {} that {}: normal{}", reached_text(judged),
+                                 is_small ? " at " + size : "", bandwidth_text(ceiling.busbw),
+                                 ceiling.why, is_small ? " for no more than " + size : "");
+  add_lines(ceiling.evidence, verdict);
   for (const PerfCause& cause : judged.causes) {
     const auto setting = cause.figures.find("setting");
     if (setting == cause.figures.end()) continue;
-    add_words(verdict.notes, perf_words("note", "set", {{"setting", setting->second}}));
+    say(verdict, "note", "set", {{"setting", setting->second}});
   }
 }
 
@@ -184,8 +192,7 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
   }
   const double of_what = verdict.machine_ceiling;
   verdict.headline = fmt::format(
-      "{}: {} GB/s{}, limited by {}", subject_of(judged.measurement, judged.machine),
-      bandwidth_text(judged.curve.best),
+      "{}{}, limited by {}", reached_text(judged),
       of_what > 0 ? fmt::format(", {} % below the {} of {}",
                                 percent_below(judged.curve.best, of_what), bandwidth_text(of_what),
                                 cause.stage == Stage::Protocol && is_on_loopback(judged.machine)
@@ -193,14 +200,12 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
                                     : "this machine")
                   : std::string(),
       join(perf_words("cause", cause.key, cause.figures), ""));
-  for (const Evidence& line : cause.evidence) {
-    if (line.where.line > 0) verdict.evidence.push_back(line);
-  }
-  add_words(verdict.attempts, perf_words("try", cause.key, cause.figures));
+  add_lines(cause.evidence, verdict);
+  say(verdict, "try", cause.key, cause.figures);
   if (cause.stage == Stage::TCP || cause.stage == Stage::SHM || cause.stage == Stage::Protocol) {
-    add_words(verdict.do_not, perf_words("not", "fabric"));
+    say(verdict, "not", "fabric");
   }
-  if (cause.stage == Stage::Channels) add_words(verdict.do_not, perf_words("not", "channels"));
+  if (cause.stage == Stage::Channels) say(verdict, "not", "channels");
 }
 
 /// `of_what`: what `ceiling` is, a clause that follows the figure.
@@ -210,33 +215,33 @@ void state_below(double ceiling, double machine_ceiling, const std::string& of_w
   verdict.ceiling = ceiling;
   verdict.machine_ceiling = machine_ceiling;
   const bool ends_lower = judged.curve.falls || judged.curve.dips;
-  verdict.headline = fmt::format(
-      "{}: {} GB/s{}, {} % below the {} {}{}; these lines do not tell which stage or host it is",
-      subject_of(judged.measurement, judged.machine), bandwidth_text(judged.curve.best),
-      ends_lower ? " at best" : "", percent_below(judged.curve.best, ceiling),
-      bandwidth_text(ceiling), of_what,
-      ends_lower
-          ? fmt::format(", and {} % below it at {}", percent_below(judged.curve.last, ceiling),
-                        bytes_text(judged.curve.last_at))
-          : "");
-  if (judged.curve.falls) add_words(verdict.attempts, perf_words("try", "falls"));
+  verdict.headline =
+      fmt::format("{}{}, {} % below the {} {}{}; these lines do not tell which stage or host it is",
+                  reached_text(judged), ends_lower ? " at best" : "",
+                  percent_below(judged.curve.best, ceiling), bandwidth_text(ceiling), of_what,
+                  ends_lower ? fmt::format(", and {} % below it at {}",
+                                           percent_below(judged.curve.last, ceiling),
+                                           bytes_text(judged.curve.last_at))
+                             : "");
+  if (judged.curve.falls) say(verdict, "try", "falls");
   const bool over_pcie = judged.expected.deciding.stage == Stage::PCIe;
-  add_words(verdict.attempts, perf_words("try", !judged.expected.within ? "below-between"
-                                                : over_pcie             ? "below-pcie"
-                                                                        : "below-within"));
+  say(verdict, "try",
+      !judged.expected.within ? "below-between"
+      : over_pcie             ? "below-pcie"
+                              : "below-within");
   if (!judged.expected.within && judged.machine.over_ethernet) {
-    add_words(verdict.attempts, perf_words("try", "below-ethernet"));
+    say(verdict, "try", "below-ethernet");
   }
   const double of_half = judged.curve.best / ceiling / path_factor("acs");
   if (!judged.expected.within && of_half > 0.75 && of_half < 1.25) {
-    add_words(verdict.attempts, perf_words("try", "below-acs"));
+    say(verdict, "try", "below-acs");
   }
   constexpr int kMany = 8;
-  if (judged.machine.nhosts > kMany) add_words(verdict.notes, perf_words("note", "scale"));
+  if (judged.machine.nhosts > kMany) say(verdict, "note", "scale");
   if (judged.machine.nhosts > 1) {
-    add_words(verdict.do_not, perf_words("not", "slow-host"));
-    add_words(verdict.capture, perf_words("capture", "pairs"));
-    add_words(verdict.capture, perf_words("capture", "repeat"));
+    say(verdict, "not", "slow-host");
+    say(verdict, "capture", "pairs");
+    say(verdict, "capture", "repeat");
   }
   ask_for_more(judged, verdict);
 }
@@ -244,8 +249,7 @@ void state_below(double ceiling, double machine_ceiling, const std::string& of_w
 /// `why`: a clause that follows what was reached.
 void state_cannot_tell(const std::string& why, const JudgedCurve& judged, PerfVerdict& verdict) {
   verdict.answer = PerfAnswer::CannotTell;
-  verdict.headline = fmt::format("{}: {} GB/s; {}", subject_of(judged.measurement, judged.machine),
-                                 bandwidth_text(std::max(judged.curve.best, 0.0)), why);
+  verdict.headline = fmt::format("{}; {}", reached_text(judged), why);
   ask_for_more(judged, verdict);
 }
 
@@ -275,7 +279,7 @@ bool judge_no_test(const JudgedCurve& judged, PerfVerdict& verdict) {
                           "communication"),
         judged, verdict);
     verdict.capture.clear();
-    add_words(verdict.attempts, perf_words("try", "one-rank"));
+    say(verdict, "try", "one-rank");
     return true;
   }
   if (judged.curve.best > 0) return false;
@@ -296,10 +300,9 @@ bool judge_domains(const JudgedCurve& judged, PerfVerdict& verdict) {
   verdict.answer = PerfAnswer::Normal;
   verdict.stage = Stage::NIC;
   verdict.headline = fmt::format(
-      "{}: {} GB/s over several racks of NVLink, more than the {} GB/s of a host's NICs: normal, "
-      "as far as figures are published",
-      subject_of(judged.measurement, judged.machine), bandwidth_text(judged.curve.best),
-      bandwidth_text(nics));
+      "{} over several racks of NVLink, more than the {} GB/s of a host's NICs: normal, as far as "
+      "figures are published",
+      reached_text(judged), bandwidth_text(nics));
   return true;
 }
 
@@ -318,11 +321,9 @@ bool judge_efa_without_gdr(const JudgedCurve& judged, PerfVerdict& verdict) {
     return false;
   verdict.answer = PerfAnswer::Normal;
   verdict.stage = Stage::NICWithoutGDR;
-  verdict.headline = fmt::format(
-      "{}: {} GB/s over EFA, as hosts with one GPU and data staged in host memory give: normal",
-      subject_of(judged.measurement, machine), bandwidth_text(judged.curve.best));
-  verdict.evidence.insert(verdict.evidence.end(), machine.nic_lines.begin(),
-                          machine.nic_lines.end());
+  verdict.headline = reached_text(judged) +
+                     " over EFA, as hosts with one GPU and data staged in host memory give: normal";
+  add_lines(machine.nic_lines, verdict);
   return true;
 }
 
@@ -344,7 +345,7 @@ void judge_typical(const JudgedCurve& judged, PerfVerdict& verdict) {
                   usual.why, 100 - percent_below(judged.curve.best, usual.busbw)),
       judged, verdict);
   verdict.machine_ceiling = usual.busbw;
-  if (judged.curve.best < 0.6 * usual.busbw) add_words(verdict.notes, perf_words("note", "half"));
+  if (judged.curve.best < 0.6 * usual.busbw) say(verdict, "note", "half");
 }
 
 /// No ceiling: the value itself may still say something.
@@ -357,10 +358,9 @@ void judge_unknown_machine(const JudgedCurve& judged, PerfVerdict& verdict) {
       verdict.answer = PerfAnswer::Normal;
       verdict.stage = Stage::TCP;
       verdict.headline =
-          fmt::format("{}: {} GB/s over TCP sockets, which is all that these hosts show: normal",
-                      subject_of(judged.measurement, machine), bandwidth_text(judged.curve.best));
+          reached_text(judged) + " over TCP sockets, which is all that these hosts show: normal";
       verdict.evidence = machine.net_lines;
-      add_words(verdict.capture, perf_words("capture", "graph"));
+      say(verdict, "capture", "graph");
       return;
     }
   }
@@ -368,10 +368,9 @@ void judge_unknown_machine(const JudgedCurve& judged, PerfVerdict& verdict) {
   const Ceiling explained = explained_by_rates(machine, judged.measurement.op, reached);
   if (explained.busbw > 0 && !judged.curve.falls && !machine.shares_gpu && judged.causes.empty()) {
     state_normal(explained, judged, verdict);
-    add_words(verdict.notes,
-              perf_words("note", "fitted",
-                         {{"figure", std::to_string(100 - percent_below(reached, explained.busbw))},
-                          {"why", explained.why.substr(0, explained.why.find(" give"))}}));
+    say(verdict, "note", "fitted",
+        {{"figure", std::to_string(100 - percent_below(reached, explained.busbw))},
+         {"why", explained.why.substr(0, explained.why.find(" give"))}});
     ask_for_more(judged, verdict);
     return;
   }
@@ -390,7 +389,7 @@ void judge_unknown_machine(const JudgedCurve& judged, PerfVerdict& verdict) {
   if (judged.curve.falls) {
     state_cannot_tell("it falls as messages grow, which no healthy path does; cannot tell why",
                       judged, verdict);
-    add_words(verdict.attempts, perf_words("try", "falls"));
+    say(verdict, "try", "falls");
     return;
   }
   state_cannot_tell("cannot tell: nothing in the logs names the machine or its links", judged,
@@ -606,9 +605,8 @@ std::optional<PerfVerdict> judge_paths(const Machine& machine) {
       "Nothing was measured, so the rate cannot be told; data go over {}{}", path,
       machine.channels > 0 ? fmt::format(", {}", plural(machine.channels, "channel")) : "");
   if (machine.channels > 0) verdict.evidence.push_back(machine.channels_line);
-  add_words(verdict.capture, perf_words("capture", "table"));
-  if (machine.has_net && machine.per_host() == 1)
-    add_words(verdict.capture, perf_words("capture", "pods"));
+  say(verdict, "capture", "table");
+  if (machine.has_net && machine.per_host() == 1) say(verdict, "capture", "pods");
   return verdict;
 }
 
