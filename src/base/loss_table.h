@@ -11,7 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <iterator>
 #include <string_view>
 
 namespace ncclog {
@@ -58,7 +58,10 @@ struct LossRow {
 };
 
 /// One description per `Loss`, indexed by it.
-std::span<const LossRow> loss_rows();
+inline constexpr LossRow kLossRows[] = {
+#include "base/loss_rows.inc"
+};
+static_assert(std::size(kLossRows) == static_cast<size_t>(Loss::kCount));
 
 /// Counts of lines by fate, and of losses by kind.
 struct LossTable {
@@ -71,7 +74,15 @@ struct LossTable {
 
   void add(Loss loss, uint64_t n = 1) { counts[static_cast<size_t>(loss)] += n; }
   uint64_t count(Loss loss) const { return counts[static_cast<size_t>(loss)]; }
-  LossTable& operator+=(const LossTable& other);
+  LossTable& operator+=(const LossTable& other) {
+    lines += other.lines;
+    recognised += other.recognised;
+    unrecognised += other.unrecognised;
+    foreign += other.foreign;
+    unreadable += other.unreadable;
+    for (size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+    return *this;
+  }
   bool operator==(const LossTable&) const = default;
 };
 

@@ -7,7 +7,8 @@
 // Opening and reading never throw for what the file holds or lacks: the state says how it ended.
 //
 //   RawBytes     the bytes as they lie on the disk or in an archive
-//   ByteSource   the same, decompressed (input/codec.h)
+//   Decoder      turns compressed bytes into plain ones (input/codec.cc)
+//   ByteSource   the same bytes, decompressed
 
 #pragma once
 
@@ -20,7 +21,6 @@
 #include <string_view>
 #include <vector>
 
-#include "input/codec.h"
 #include "input/find_inputs.h"
 
 namespace ncclog {
@@ -35,6 +35,42 @@ inline std::atomic<uint64_t>& bytes_read() {
 
 /// A range that ends where the file does.
 inline constexpr uint64_t kToEnd = std::numeric_limits<uint64_t>::max();
+
+// How is one compressed stream turned into bytes, without losing what came before an error?
+//
+// A codec is a function that moves two pointers: it eats compressed bytes and writes plain ones,
+// and says how that went. One row per compression, so that a faster decoder replaces one row.
+//
+// All codecs read on over concatenated members (`cat a.gz b.gz`). How late their output is, which
+// is what a stream that ends early loses: gzip and xz nothing that the bytes determine, zstd the
+// last block (up to 128 KiB of plain bytes), bzip2 the last block (up to 900 KB).
+
+/// What a step of decoding met.
+enum class DecodeStep {
+  More,     ///< All well; call again with more input or more room.
+  End,      ///< The input is used up and every member of it is complete.
+  Starved,  ///< The input is used up inside a member.
+  Stray,    ///< All members are complete, and what follows is not one.
+  Corrupt,  ///< The data contradicts itself. Output up to here is good.
+};
+
+/// What one step works on: reads from [in, in_end), writes to [out, out_end), moves `in` and `out`.
+struct DecodeSpan {
+  const char* in;
+  const char* in_end;
+  char* out;
+  char* out_end;
+  bool is_last;  ///< No input follows [in, in_end).
+};
+
+/// Holds the state of one stream. Never throws for bad data. With `is_last` and unchanged input it
+/// comes to an end: some call says something other than More, or moves a pointer.
+using Decoder = std::function<DecodeStep(DecodeSpan&)>;
+
+/// A decoder for one stream compressed this way. Empty for Compression::None.
+Decoder make_decoder(Compression compression);
+
+// One input.
 
 /// How reading has gone so far.
 enum class SourceState {
@@ -68,7 +104,7 @@ struct SourceOptions {
 /// One input, read forwards once.
 ///
 /// Concatenated members are one stream. Bytes after the last complete member are left out and
-/// noted. How much of a stream that ends early is delivered depends on the codec (input/codec.h).
+/// noted. How much of a stream that ends early is delivered depends on the codec.
 ///
 /// Invariants: raw_[raw_begin_, raw_end_) was read and not yet used; head_[0, head_given_) was
 /// delivered by `read`; once `is_over_` no more bytes come.

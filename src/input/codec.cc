@@ -1,7 +1,7 @@
 // The filters are driven through `filter()`, which moves its pointers before it reports an error:
 // as streams they would drop up to a buffer of good output when the data turns bad.
 
-#include "input/codec.h"
+#include "input/byte_source.h"
 
 #ifdef NCCLOG_GZIP_BY_ZLIB
 #include <zlib.h>
@@ -35,16 +35,12 @@ bool run_filter(auto& stream, DecodeSpan& span) {
 //
 //   1f 8b 08 00 | time, flags | deflate data | sum, length        one member
 //
+// `filter` of either library says More, Corrupt, or End where a member is complete and its sum is
+// right: the next call begins another one.
+//
 // By ISA-L, which unpacks three to five times as fast as zlib and checks the sum on its way; by
 // zlib in builds that have no ISA-L to link, such as the static executable. Neither is copyable:
 // their states point into themselves.
-
-/// What a call of `GzipMembers::filter` came to.
-enum class GzipResult {
-  More,       ///< Call again with more input, or more room.
-  MemberEnd,  ///< The member is complete and its sum is right. The next call begins another one.
-  Corrupt,    ///< The data contradicts itself. Output up to here is good.
-};
 
 /// Both libraries count in 32 bits.
 uint32_t room(const char* begin, const char* end) {
@@ -62,16 +58,16 @@ class GzipMembers {
   GzipMembers(const GzipMembers&) = delete;
   GzipMembers& operator=(const GzipMembers&) = delete;
 
-  GzipResult filter(DecodeSpan& span) {
+  DecodeStep filter(DecodeSpan& span) {
     if (!is_corrupt_) {
-      const GzipResult result = inflate(span);
+      const DecodeStep result = inflate(span);
       if (!is_corrupt_) return result;
     }
-    return drain(span) ? GzipResult::More : GzipResult::Corrupt;
+    return drain(span) ? DecodeStep::More : DecodeStep::Corrupt;
   }
 
  private:
-  GzipResult inflate(DecodeSpan& span) {
+  DecodeStep inflate(DecodeSpan& span) {
     // ISA-L does not write to its input, but does not say so.
     const char* const begin = span.in;
     state_.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(begin));
@@ -82,10 +78,10 @@ class GzipMembers {
     span.in = reinterpret_cast<const char*>(state_.next_in);
     span.out = reinterpret_cast<char*>(state_.next_out);
     is_corrupt_ = code < ISAL_DECOMP_OK || has_unknown_flags(begin, span.in);
-    if (is_corrupt_ || state_.block_state != ISAL_BLOCK_FINISH) return GzipResult::More;
+    if (is_corrupt_ || state_.block_state != ISAL_BLOCK_FINISH) return DecodeStep::More;
     isal_inflate_reset(&state_);
     header_bytes_ = 0;
-    return GzipResult::MemberEnd;
+    return DecodeStep::End;
   }
 
   /// ISA-L does not mind flags that RFC 1952 reserves; zlib and gzip refuse such data.
@@ -125,8 +121,8 @@ class GzipMembers {
   GzipMembers(const GzipMembers&) = delete;
   GzipMembers& operator=(const GzipMembers&) = delete;
 
-  GzipResult filter(DecodeSpan& span) {
-    if (is_corrupt_) return GzipResult::Corrupt;
+  DecodeStep filter(DecodeSpan& span) {
+    if (is_corrupt_) return DecodeStep::Corrupt;
     // zlib does not write to its input, but says so only if asked to.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(span.in));
     stream_.avail_in = room(span.in, span.in_end);
@@ -137,11 +133,11 @@ class GzipMembers {
     span.out = reinterpret_cast<char*>(stream_.next_out);
     if (code == Z_STREAM_END) {
       inflateReset(&stream_);
-      return GzipResult::MemberEnd;
+      return DecodeStep::End;
     }
     // Z_BUF_ERROR: nothing to be done with what was given, which is for the caller to judge.
     is_corrupt_ = code != Z_OK && code != Z_BUF_ERROR;
-    return is_corrupt_ ? GzipResult::Corrupt : GzipResult::More;
+    return is_corrupt_ ? DecodeStep::Corrupt : DecodeStep::More;
   }
 
  private:
@@ -166,9 +162,9 @@ struct Gzip {
 
   DecodeStep decode(DecodeSpan& span) {
     const DecodeSpan before = span;
-    const GzipResult result = stream.filter(span);
-    between_members = result == GzipResult::MemberEnd;
-    if (result == GzipResult::Corrupt) return DecodeStep::Corrupt;
+    const DecodeStep result = stream.filter(span);
+    between_members = result == DecodeStep::End;
+    if (result == DecodeStep::Corrupt) return DecodeStep::Corrupt;
     const bool is_stuck = !between_members && span.in == before.in && span.out == before.out;
     return is_stuck && span.is_last ? DecodeStep::Starved : DecodeStep::More;
   }

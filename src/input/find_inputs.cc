@@ -203,19 +203,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-struct CompressionMagic {
-  Compression compression;
-  std::string_view bytes;
-};
-
-constexpr CompressionMagic kCompressionMagics[] = {
-    {Compression::Gzip, "\x1f\x8b\x08"sv},
-    {Compression::Xz,
-     "\xfd"
-     "7zXZ\0"sv},
-    {Compression::Zstd, "\x28\xb5\x2f\xfd"sv},
-};
-
 struct ContentMagic {
   Content content;
   size_t offset;
@@ -398,42 +385,35 @@ bool is_control(char c) {
   return (byte < 0x20 && kInText.find(c) == kInText.npos) || byte == 0x7F;
 }
 
-struct Controls {
-  size_t bytes = 0;  ///< All bytes but long runs of NULs.
-  size_t controls = 0;
-};
-
-/// Runs of NULs are holes: a log truncated while open, or a page that never reached the disk.
-Controls count_controls(std::string_view head) {
+/// Of evenly distributed bytes one in ten is a control character; of a log's, far fewer. Runs of NULs
+/// are holes: a log truncated while open, or a page that never reached the disk.
+bool is_binary(std::string_view head) {
   constexpr size_t kHole = 16;
-  Controls counts;
+  constexpr size_t kAlwaysAllowed = 8;
+  size_t bytes = 0;
+  size_t controls = 0;
   for (size_t i = 0; i < head.size();) {
     const size_t end = std::min(head.find_first_not_of('\0', i), head.size());
     if (end - i >= kHole) {
       i = end;
       continue;
     }
-    ++counts.bytes;
-    counts.controls += is_control(head[i++]) ? 1 : 0;
+    ++bytes;
+    controls += is_control(head[i++]) ? 1 : 0;
   }
-  return counts;
-}
-
-/// Of evenly distributed bytes one in ten is a control character; of a log's, far fewer.
-bool is_binary(std::string_view head) {
-  constexpr size_t kAlwaysAllowed = 8;
-  const Controls counts = count_controls(head);
-  return counts.controls > kAlwaysAllowed && counts.controls * 20 > counts.bytes;
+  return controls > kAlwaysAllowed && controls * 20 > bytes;
 }
 
 }  // namespace
 
 Compression sniff_compression(std::string_view head) {
-  for (const CompressionMagic& magic : kCompressionMagics) {
-    if (head.starts_with(magic.bytes)) return magic.compression;
-  }
+  if (head.starts_with("\x1f\x8b\x08")) return Compression::Gzip;
+  if (head.starts_with("\xFD"
+                       "7zXZ\0"sv))
+    return Compression::Xz;
   if (is_bzip2(head)) return Compression::Bzip2;
-  if (is_skippable_zstd_frame(head)) return Compression::Zstd;
+  if (head.starts_with("\x28\xb5\x2f\xfd") || is_skippable_zstd_frame(head))
+    return Compression::Zstd;
   return Compression::None;
 }
 

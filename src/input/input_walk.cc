@@ -27,18 +27,6 @@ namespace {
 //
 // Bounded whatever the archive holds: entries, bytes of their names, and bytes they expand to.
 
-/// How much of an archive is looked at; what follows is left out and reported to be.
-struct ArchiveLimits {
-  uint64_t bytes;                         ///< Unpacked.
-  uint64_t entries = kMaxArchiveEntries;  ///< Files, folders, links.
-};
-
-/// A file in an archive.
-struct ArchiveMember {
-  std::string name;       ///< Without "./" and "/" in front; any bytes, at most 4096 of them.
-  std::string_view skip;  ///< Why it cannot be read, in one sentence; empty: it can. Static.
-};
-
 constexpr size_t kArchiveBlockBytes = size_t{128} << 10;
 constexpr size_t kMaxNameBytes = 4096;
 constexpr size_t kMaxAllNameBytes = size_t{16} << 20;
@@ -109,12 +97,15 @@ std::string_view format_of(std::string_view head) {
 }
 
 /// Reads one archive. Invariants: what `read` delivers belongs to the member that `next` gave last;
-/// `unpacked_` <= `limits_.bytes` while not `is_over_`; after `is_over_` libarchive is not asked
+/// `unpacked_` <= `most_bytes_` while not `is_over_`; after `is_over_` libarchive is not asked
 /// any more.
 class ArchiveReader {
  public:
-  /// `bytes` starts with an archive and must outlive the reader.
-  ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits) : bytes_(bytes), limits_(limits) {
+  /// `bytes` starts with an archive and must outlive the reader. At most `most_bytes` of it are
+  /// unpacked, and `most_entries` files, folders and links looked at; what follows is left out and
+  /// reported to be.
+  ArchiveReader(ByteSource& bytes, uint64_t most_bytes, uint64_t most_entries)
+      : bytes_(bytes), most_bytes_(most_bytes), most_entries_(most_entries) {
     const Utf8Locale utf8;
     archive_read_support_format_tar(reading_);
     archive_read_support_format_zip(reading_);
@@ -133,16 +124,16 @@ class ArchiveReader {
   /// Moves on to the next member; false when there is none, or none that can be found. Folders and
   /// hidden files are left out. Links, devices, encrypted files and second ones of a name are given
   /// with a reason to skip them.
-  bool next(ArchiveMember& member) {
+  bool next() {
     const Utf8Locale utf8;
     while (archive_entry* entry = next_entry()) {
-      member.name = name_of(entry);
-      if (is_folder(entry) || is_hidden(member.name)) continue;
-      name_bytes_ += member.name.size();
-      member.skip = reason_to_skip(entry);
+      name_ = name_of(entry);
+      if (is_folder(entry) || is_hidden(name_)) continue;
+      name_bytes_ += name_.size();
+      skip_ = reason_to_skip(entry);
       // Unpacked, the last one would stay; but the first one's lines cannot be taken back.
-      if (member.skip.empty() && !names_.insert(member.name).second) {
-        member.skip = "Another file of this name came before it and was read.";
+      if (skip_.empty() && !names_.insert(name_).second) {
+        skip_ = "Another file of this name came before it and was read.";
       }
       start_member();
       return true;
@@ -150,12 +141,18 @@ class ArchiveReader {
     return false;
   }
 
+  /// The member's, without "./" and "/" in front; any bytes, at most 4096 of them.
+  const std::string& name() const { return name_; }
+
+  /// Why the member cannot be read, in one sentence; empty: it can. Static.
+  std::string_view skip() const { return skip_; }
+
   /// At most `capacity` > 0 bytes of the member; 0 at its end.
   size_t read(char* buffer, size_t capacity) {
     while (!is_member_over_ && data_size_ == 0 && fetch()) {
     }
     if (is_member_over_) return 0;
-    const uint64_t room = limits_.bytes - unpacked_;
+    const uint64_t room = most_bytes_ - unpacked_;
     if (room == 0) {
       stop_member("the archive expands past the limit");
       return 0;
@@ -229,7 +226,7 @@ class ArchiveReader {
       end_at(result);
       return nullptr;
     }
-    if (++entries_ > limits_.entries || name_bytes_ > kMaxAllNameBytes) {
+    if (++entries_ > most_entries_ || name_bytes_ > kMaxAllNameBytes) {
       end(SourceState::SizeLimit,
           fmt::format("Holds more than {} files; the others were left out.", entries_ - 1));
       return nullptr;
@@ -262,7 +259,7 @@ class ArchiveReader {
   void drain() {
     while (!is_member_over_ && !bytes_.can_seek() && fetch()) {
       unpacked_ += data_size_;
-      if (unpacked_ > limits_.bytes) stop_member({});
+      if (unpacked_ > most_bytes_) stop_member({});
     }
     is_member_over_ = true;
   }
@@ -290,18 +287,21 @@ class ArchiveReader {
 
   void stop_member(std::string why) {
     end(SourceState::SizeLimit,
-        fmt::format("Expands past the limit of {} bytes; read up to there.", limits_.bytes));
+        fmt::format("Expands past the limit of {} bytes; read up to there.", most_bytes_));
     read_error_ = std::move(why);
   }
 
   ByteSource& bytes_;
-  ArchiveLimits limits_;
+  uint64_t most_bytes_;
+  uint64_t most_entries_;
   archive* reading_ = archive_read_new();
   std::vector<char> block_ = std::vector<char>(kArchiveBlockBytes);
   bool is_zip_ = format() == "zip";
   uint64_t position_ = 0;  ///< In `bytes_`, after `block_`; where they can be sought.
   uint64_t entries_ = 0;
   uint64_t unpacked_ = 0;
+  std::string name_;
+  std::string_view skip_;
   const char* data_ = nullptr;  ///< Of the member, libarchive's, till it is asked again.
   size_t data_size_ = 0;
   std::unordered_set<std::string> names_;  ///< Of the files so far.
@@ -342,8 +342,8 @@ struct InputWalk::Level {
   ArchiveReader archive;
   size_t walked;  ///< Into `walked_`: of the archive.
 
-  Level(ByteSource&& bytes, const ArchiveLimits& limits, size_t place)
-      : source(std::move(bytes)), archive(source, limits), walked(place) {}
+  Level(ByteSource&& bytes, uint64_t most_bytes, uint64_t most_entries, size_t place)
+      : source(std::move(bytes)), archive(source, most_bytes, most_entries), walked(place) {}
 };
 
 InputWalk::InputWalk(const Unit& unit, std::string path, const ReadOptions& options)
@@ -367,18 +367,17 @@ UnitReader* InputWalk::next() {
 /// The next member of the innermost archive, if it can be read. At its end it is closed.
 UnitReader* InputWalk::next_member() {
   Level& level = *archives_.back();
-  ArchiveMember member;
-  if (!level.archive.next(member)) {
+  if (!level.archive.next()) {
     close_archive();
     return nullptr;
   }
-  std::string path = fmt::format("{}!/{}", walked_[level.walked].path, member.name);
-  if (member.skip.empty()) {
+  std::string path = fmt::format("{}!/{}", walked_[level.walked].path, level.archive.name());
+  if (level.archive.skip().empty()) {
     return open(std::move(path), ByteSource(bytes_of(level.archive), member_options()));
   }
   UnitResult& result = add(std::move(path)).result;
   result.status = InputStatus::Skipped;
-  result.note = member.skip;
+  result.note = level.archive.skip();
   result.losses.add(Loss::InputSkipped);
   return nullptr;
 }
@@ -410,8 +409,7 @@ UnitReader* InputWalk::open(std::string path, ByteSource&& source) {
   if (is_archive && archives_.size() < kMaxDepth) {
     const uint64_t room = options_.max_expanded - std::min(options_.max_expanded, expanded_);
     const uint64_t entries = kMaxArchiveEntries - std::min<uint64_t>(kMaxArchiveEntries, place);
-    archives_.push_back(
-        std::make_unique<Level>(std::move(source), ArchiveLimits{room, entries}, place));
+    archives_.push_back(std::make_unique<Level>(std::move(source), room, entries, place));
     input.is_archive = true;
     input.format = format_of(archives_.back()->archive.format(), compression);
     return nullptr;

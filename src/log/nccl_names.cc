@@ -1,26 +1,16 @@
 #include "log/nccl_names.h"
 
 #include <array>
+#include <span>
+
+#include "log/line/scanner.h"
 
 namespace ncclog {
 namespace {
 
-struct Datatype {
-  std::string_view name;
-  int bytes;
-};
-constexpr std::array<Datatype, 12> kDatatypes{{{"int8", 1},
-                                               {"uint8", 1},
-                                               {"int32", 4},
-                                               {"uint32", 4},
-                                               {"int64", 8},
-                                               {"uint64", 8},
-                                               {"float16", 2},
-                                               {"float32", 4},
-                                               {"float64", 8},
-                                               {"bfloat16", 2},
-                                               {"float8e4m3", 1},
-                                               {"float8e5m2", 1}}};
+constexpr std::array<std::string_view, 12> kDatatypes{
+    "int8",    "uint8",   "int32",   "uint32",   "int64",      "uint64",
+    "float16", "float32", "float64", "bfloat16", "float8e4m3", "float8e5m2"};
 
 constexpr std::array<std::string_view, 5> kReductions{"sum", "prod", "max", "min", "avg"};
 
@@ -29,33 +19,32 @@ constexpr std::array<std::string_view, 9> kResults{
     "ncclInternalError", "ncclInvalidArgument",    "ncclInvalidUsage",
     "ncclRemoteError",   "ncclInProgress",         "ncclTimeout"};
 
-template <typename Table>
-const typename Table::value_type* entry(const Table& table, int64_t number) {
-  if (number < 0 || number >= static_cast<int64_t>(table.size())) return nullptr;
-  return &table[static_cast<size_t>(number)];
+/// The name of that number; empty if there is none.
+std::string_view entry(std::span<const std::string_view> names, int64_t number) {
+  const bool is_known = number >= 0 && number < static_cast<int64_t>(names.size());
+  return is_known ? names[static_cast<size_t>(number)] : std::string_view();
 }
 
 }  // namespace
 
-std::string_view datatype_name(int64_t datatype) {
-  const Datatype* found = entry(kDatatypes, datatype);
-  return found ? found->name : std::string_view{};
-}
+std::string_view datatype_name(int64_t datatype) { return entry(kDatatypes, datatype); }
 
 std::optional<int> datatype_bytes(int64_t datatype) {
-  const Datatype* found = entry(kDatatypes, datatype);
-  return found ? std::optional(found->bytes) : std::nullopt;
+  const std::string_view name = datatype_name(datatype);
+  if (name.empty()) return std::nullopt;
+  // The first number in it is the width in bits.
+  Scanner scan(name);
+  int bits = 0;
+  scan.take_while(is_alpha);
+  scan.number(bits);
+  return bits / 8;
 }
 
 std::string_view reduction_name(int64_t reduction) {
   if (reduction >= static_cast<int64_t>(kReductions.size())) return "user";
-  const std::string_view* found = entry(kReductions, reduction);
-  return found ? *found : std::string_view{};
+  return entry(kReductions, reduction);
 }
 
-std::string_view result_name(int64_t result) {
-  const std::string_view* found = entry(kResults, result);
-  return found ? *found : std::string_view{};
-}
+std::string_view result_name(int64_t result) { return entry(kResults, result); }
 
 }  // namespace ncclog

@@ -268,7 +268,7 @@ bool ForeignFilter::can_matter(std::string_view line, std::string_view text,
   });
 }
 
-BoringLines ForeignFilter::boring_lines(std::string_view block, size_t most) const {
+LineRun ForeignFilter::boring_lines(std::string_view block, size_t most) const {
   std::array<std::string_view, kMostLines> lines;
   size_t line_count = 0;
   size_t size = 0;
@@ -286,12 +286,13 @@ BoringLines ForeignFilter::boring_lines(std::string_view block, size_t most) con
     found[count++] = {number, end};
     return false;
   });
-  if (are_too_many) return most == 1 ? BoringLines() : boring_lines(block, 1);
-  BoringLines boring;
+  if (are_too_many) return most == 1 ? LineRun() : boring_lines(block, 1);
+  LineRun boring{.is_ascii = false};
   for (const std::string_view line : std::span(lines).first(line_count)) {
     if (can_matter(line, block, std::span(found).first(count))) break;
     boring.bytes += line.size() + 1;
     ++boring.lines;
+    ++boring.numbers;
   }
   return boring;
 }

@@ -27,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/line.h"
 #include "log/iteration_marker.h"
 #include "log/literal_set.h"
 #include "log/wording/wording_table.h"
@@ -54,12 +55,6 @@ class Beginnings {
   std::bitset<1 << 18> hashes_;
 };
 
-/// Whole lines, one behind the other, that cannot matter.
-struct BoringLines {
-  size_t bytes = 0;    ///< With their line ends.
-  uint64_t lines = 0;  ///< Empty ones too.
-};
-
 /// Built once, then only read: any number of threads may use one filter.
 class ForeignFilter {
  public:
@@ -71,9 +66,9 @@ class ForeignFilter {
 
   /// The lines with which `block` begins that cannot matter, at most `most` and kMostLines. `block`
   /// begins where a line does. Only lines that end with "\n" inside the block count, and none that
-  /// holds "\r" or is very long. All are searched at once, so `most` should be few where those
+  /// holds "\r" or is very long; whether they are ASCII nobody says. All are searched at once, so `most` should be few where those
   /// behind matter.
-  BoringLines boring_lines(std::string_view block, size_t most) const;
+  LineRun boring_lines(std::string_view block, size_t most) const;
 
  private:
   /// Looks closer at a line that holds a needle: does the wording fit it? Without one and without

@@ -199,7 +199,7 @@ TEST(ForeignFilterProperty, LinesThatMatterEndABlock) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const std::string text = mixed_lines(seed);
     for (std::string_view rest = text; !rest.empty();) {
-      const BoringLines boring = filter().boring_lines(rest, 1 + seed % 100);
+      const LineRun boring = filter().boring_lines(rest, 1 + seed % 100);
       for_each_line(std::string(rest.substr(0, boring.bytes)), [&](const std::string& line) {
         ASSERT_FALSE(can_matter(line)) << "seed " << seed << ": " << line;
       });
@@ -214,7 +214,7 @@ TEST(ForeignFilterProperty, BlocksAreReadLikeTheirLines) {
   const std::string text = training_output(1 << 20);
   std::string_view rest = text;
   for (size_t most = 1; !rest.empty(); most = most % 100 + 1) {
-    const BoringLines boring = filter().boring_lines(rest, most);
+    const LineRun boring = filter().boring_lines(rest, most);
     const std::string_view taken = rest.substr(0, boring.bytes);
     EXPECT_EQ(static_cast<uint64_t>(std::count(taken.begin(), taken.end(), '\n')), boring.lines);
     for_each_line(std::string(taken),

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 
 #include "log/line/line_time.h"
 #include "log/line/scanner.h"
@@ -19,29 +20,25 @@
 namespace ncclog {
 namespace {
 
-/// A text of which a form's pattern takes the beginning.
+/// What was taken off the start of a line so far.
 struct Attempt {
   Scanner scan;
-  Prefix prefix;               ///< With what the form says; dropped where it does not fit.
+  Prefix prefix = {};          ///< What the forms that were taken say; its length is not set yet.
   std::string_view word = {};  ///< What %w, %h, %n, %p or %f took last.
+  bool after_stamp = false;    ///< The form before was a time: a logger's own words may follow.
 };
 
-/// What a form is. They may be joined.
-enum : uint8_t {
-  kStamp = 1,         ///< A time: a logger's own words may follow.
-  kBehindStamp = 2,   ///< It counts only behind a time.
-  kBeforeRecord = 4,  ///< Ordinary output has this shape too: only what begins a record follows.
-  kBar = 8,           ///< A progress bar, for which may_have_prefix does not look.
-};
+// What a form is. They may be joined.
+constexpr uint8_t kStamp = 1;         ///< A time: a logger's own words may follow.
+constexpr uint8_t kBehindStamp = 2;   ///< It counts only behind a time.
+constexpr uint8_t kBeforeRecord = 4;  ///< Output has this shape too: only a record may follow.
+constexpr uint8_t kBar = 8;           ///< A bar, for which may_have_prefix does not look.
 
 /// The shape of one prefix.
 struct PrefixForm {
-  /// Bytes of which the prefix begins with one; empty: it may begin with any.
-  std::string_view first_bytes;
-
-  /// Read like strftime's: a byte stands for itself, % and a letter for what take() knows. A
-  /// choice is written "%(first%|second%)"; the first that fits is taken, for good. "%?" makes the
-  /// byte behind it optional.
+  /// Read like strftime's: a byte stands for itself, % and a letter for a row of kLetters. A choice
+  /// is written "%(first%|second%)"; the first that fits is taken, for good. "%?" makes the byte
+  /// behind it optional. By which bytes a text is let go without a closer look follows from it.
   const char* pattern;
 
   uint8_t is = 0;
@@ -63,8 +60,9 @@ constexpr size_t kLongestPrefixName = 200;
 /// No collector prints longer labels.
 constexpr size_t kLongestText = 1000;
 
+constexpr std::string_view kAny = {};  ///< Whatever byte.
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kLowerCase = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kWordBytes =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
@@ -86,145 +84,174 @@ bool note_task(Scanner& scan, Attempt& it) {
   return true;
 }
 
+bool note_time(std::string_view stamp, Attempt& it) {
+  it.prefix.time = stamp;
+  return !stamp.empty();
+}
+
 /// Takes the text up to the byte `end`, which stays.
-bool take_word(char end, Attempt& it) {
+bool take_text(Attempt& it, char end) {
   const std::string_view rest = it.scan.rest().substr(0, kLongestText);
   it.word = rest.substr(0, rest.find(end));
   return !it.word.empty() && it.scan.skip(it.word);
 }
 
-// What the letters of a pattern stand for, by the kind of what they take. The letters of each kind
-// are listed once more where one is taken.
-
-/// A time, which is noted; 'c' is not.
-bool take_time(char letter, Attempt& it) {
-  Scanner& scan = it.scan;
-  switch (letter) {
-    case 't':  // As ISO 8601 has it.
-      it.prefix.time = take_iso_stamp(scan);
-      return !it.prefix.time.empty();
-    case 'm':  // With the month's name.
-      it.prefix.time = take_month_stamp(scan);
-      return !it.prefix.time.empty();
-    case 'v':  // As vLLM prints it: "01-05 12:00:00".
-      it.prefix.time = scan.rest().substr(0, 14);
-      return scan.digits(2) && scan.skip('-') && scan.digits(2) && scan.skip(' ') &&
-             !take_clock(scan).empty();
-    case 'e':  // In milliseconds since 1970.
-      it.prefix.time = scan.rest().substr(0, 13);
-      return scan.digits(13);
-    default:  // 'c': a time of day.
-      return !take_clock(scan).empty();
-  }
+/// Takes a name of such bytes.
+template <typename Accept>
+bool take_name(Attempt& it, Accept accept) {
+  it.word = it.scan.take_while(accept, kLongestPrefixName);
+  return !it.word.empty();
 }
 
-bool take_number(char letter, Attempt& it) {
-  Scanner& scan = it.scan;
+bool take_any_number(Attempt& it, int64_t most = std::numeric_limits<int64_t>::max()) {
   int64_t number = -1;
-  switch (letter) {
-    case 'i':  // A priority.
-      return scan.number(number) && number <= 191;
-    case '4':  // So many digits.
-    case '6':
-      return scan.digits(static_cast<size_t>(letter - '0'));
-    case 'r':  // The rank that a framework states.
-      it.prefix.rank_is_stated = true;
-      return scan.number(it.prefix.rank);
-    case 'l':  // The local rank.
-      return scan.number(it.prefix.local_rank);
-    case 'k':  // The number of a task.
-      return note_task(scan, it);
-    default:  // 'd': any.
-      return scan.number(number);
-  }
+  return it.scan.number(number) && number <= most;
 }
 
-/// A name, or any text in front of the byte `end` of the pattern.
-bool take_name(char letter, char end, Attempt& it) {
-  Scanner& scan = it.scan;
-  int64_t number = -1;
-  switch (letter) {
-    case 'T': {  // The task in "1,3", "prterun-nodea-77@1,3", "3", SageMaker's "1,mpirank:3,algo-1".
-      if (!take_word(end, it)) return false;
-      const size_t at = it.word.find("mpirank:");
-      Scanner task(it.word.substr(at != it.word.npos ? at + 8 : it.word.rfind(',') + 1));
-      return note_task(task, it) && (task.done() || task.peek() == ',');
-    }
-    case 'H':  // The host in any text, in front of a colon if there is one.
-      if (!take_word(end, it)) return false;
-      it.prefix.host = it.word.substr(0, it.word.find(':'));
-      return true;
-    case 'h':  // A host. "INFO trainer[rank 3]: " is a logger's; "-" stands for none.
-      it.word = scan.take_while(is_host_char, kLongestPrefixName);
-      if (it.word != "-") it.prefix.host = it.word;
-      return !it.word.empty() && !is_logger_level(it.word);
-    case 'n':  // A name, as hosts and loggers have it.
-      it.word = scan.take_while(is_host_char, kLongestPrefixName);
-      return !it.word.empty();
-    case 'p':  // The name of a program or service.
-      it.word = scan.take_while(is_tag_char, kLongestPrefixName);
-      return !it.word.empty();
-    case 'f':  // "core.py:58", "external/xla/a.cc:12".
-      it.word = scan.take_while(is_file_path_char, kLongestPrefixName);
-      return it.word.find('.') != it.word.npos && scan.skip(':') && scan.number(number);
-    default:  // 'w': any text.
-      return take_word(end, it);
-  }
-}
+/// What a letter of a pattern stands for.
+struct Letter {
+  char letter;
+  std::string_view begins;  ///< Bytes of which what counts begins with one, or kAny.
+  /// Takes it off the text, in front of the byte `end` of the pattern; false: it does not fit.
+  bool (*take)(Attempt& it, char end);
+};
 
-/// One of a few words.
-bool take_known_word(char letter, Attempt& it) {
-  Scanner& scan = it.scan;
-  switch (letter) {
-    case 'L':  // The level of a logger.
-      return is_logger_level(scan.take_while(is_word, 10));
-    case 'A':  // The severity of absl.
-      return scan.skip_if([](char c) { return c == 'I' || c == 'W' || c == 'E' || c == 'F'; });
-    default:  // 's': a stream.
-      it.prefix.stream = scan.take_while(is_word, 16);
-      return it.prefix.stream == "stdout" || it.prefix.stream == "stderr" ||
-             it.prefix.stream == "stddiag";
-  }
-}
+constexpr Letter kLetters[] = {
+    // Times, which are noted: as ISO 8601 has it, with the month's name.
+    {'t', kDigits, [](Attempt& it, char) { return note_time(take_iso_stamp(it.scan), it); }},
+    {'m', "ADFJMNOSTW", [](Attempt& it, char) { return note_time(take_month_stamp(it.scan), it); }},
+    // As vLLM prints it: "01-05 12:00:00".
+    {'v', kDigits,
+     [](Attempt& it, char) {
+       it.prefix.time = it.scan.rest().substr(0, 14);
+       return it.scan.digits(2) && it.scan.skip('-') && it.scan.digits(2) && it.scan.skip(' ') &&
+              !take_clock(it.scan).empty();
+     }},
+    // In milliseconds since 1970.
+    {'e', kDigits,
+     [](Attempt& it, char) {
+       it.prefix.time = it.scan.rest().substr(0, 13);
+       return it.scan.digits(13);
+     }},
+    // A time of day, which is not noted.
+    {'c', kDigits, [](Attempt& it, char) { return !take_clock(it.scan).empty(); }},
 
-/// Blanks, signs, and what is drawn of them.
-bool take_signs(char letter, Attempt& it) {
-  Scanner& scan = it.scan;
-  switch (letter) {
-    case 'x':  // "-" or "[id key=\"v\"]" of RFC 5424.
-      while (scan.skip('[')) {
-        if (!take_word(']', it) || !scan.skip(']')) return false;
-      }
-      scan.skip('-');
-      return true;
-    case 'q':  // Of a quoted mail.
-      return !scan.take_while([](char c) { return c == '>'; }).empty();
-    case 'u':  // What stands behind the number of a line.
-      return scan.skip_if([](char c) { return c == '|' || c == ')' || c == '.' || c == ':'; });
-    case 'B': {  // A bar; where quotes stand before it, it is a collector's record of one.
-      const TqdmBar bar = parse_progress_bar(scan.rest());
-      it.prefix.progress_title = bar.title;
-      return bar.length > 0 && bar.title.find('"') == bar.title.npos &&
-             scan.skip(scan.rest().substr(0, bar.length));
-    }
-    case 'b':  // Blanks.
-      return scan.blanks() > 0;
-    case '_':  // Blanks, or none.
-      scan.blanks();
-      return true;
-    default:  // 'z': one blank, or the end, or an NCCL line that is quoted without its process.
-      return scan.skip(' ') || scan.done() || scan.rest().starts_with("NCCL ");
-  }
-}
+    // Numbers: any, a priority, so many digits.
+    {'d', kDigits, [](Attempt& it, char) { return take_any_number(it); }},
+    {'i', kDigits, [](Attempt& it, char) { return take_any_number(it, 191); }},
+    {'4', kDigits, [](Attempt& it, char) { return it.scan.digits(4); }},
+    {'6', kDigits, [](Attempt& it, char) { return it.scan.digits(6); }},
+    // The rank that a framework states; the local rank; the number of a task.
+    {'r', kDigits,
+     [](Attempt& it, char) {
+       it.prefix.rank_is_stated = true;
+       return it.scan.number(it.prefix.rank);
+     }},
+    {'l', kDigits, [](Attempt& it, char) { return it.scan.number(it.prefix.local_rank); }},
+    {'k', kDigits, [](Attempt& it, char) { return note_task(it.scan, it); }},
 
-/// Takes what `letter` names, in front of the byte `end` of the pattern.
-bool take(char letter, char end, Attempt& it) {
-  const auto is_one_of = [&](auto... letters) { return ((letter == letters) || ...); };
-  if (is_one_of('t', 'm', 'v', 'e', 'c')) return take_time(letter, it);
-  if (is_one_of('d', 'i', '4', '6', 'r', 'l', 'k')) return take_number(letter, it);
-  if (is_one_of('w', 'T', 'H', 'h', 'n', 'p', 'f')) return take_name(letter, end, it);
-  if (is_one_of('L', 'A', 's')) return take_known_word(letter, it);
-  return take_signs(letter, it);
+    // Any text.
+    {'w', kAny, take_text},
+    // The task in "1,3", "prterun-nodea-77@1,3", "3", SageMaker's "1,mpirank:3,algo-1".
+    {'T', kAny,
+     [](Attempt& it, char end) {
+       if (!take_text(it, end)) return false;
+       const size_t at = it.word.find("mpirank:");
+       Scanner task(it.word.substr(at != it.word.npos ? at + 8 : it.word.rfind(',') + 1));
+       return note_task(task, it) && (task.done() || task.peek() == ',');
+     }},
+    // The host in any text, in front of a colon if there is one.
+    {'H', kAny,
+     [](Attempt& it, char end) {
+       const bool is_there = take_text(it, end);
+       it.prefix.host = it.word.substr(0, it.word.find(':'));
+       return is_there;
+     }},
+    // A host. "INFO trainer[rank 3]: " is a logger's; "-" stands for none.
+    {'h', kWordBytes,
+     [](Attempt& it, char) {
+       const bool is_there = take_name(it, is_host_char);
+       if (it.word != "-") it.prefix.host = it.word;
+       return is_there && !is_logger_level(it.word);
+     }},
+    // A name, as hosts and loggers have it; that of a program or service.
+    {'n', kWordBytes, [](Attempt& it, char) { return take_name(it, is_host_char); }},
+    {'p', kAny, [](Attempt& it, char) { return take_name(it, is_tag_char); }},
+    // "core.py:58", "external/xla/a.cc:12".
+    {'f', kAny,
+     [](Attempt& it, char) {
+       return take_name(it, is_file_path_char) && it.word.find('.') != it.word.npos &&
+              it.scan.skip(':') && take_any_number(it);
+     }},
+
+    // The level of a logger, the severity of absl, a stream.
+    {'L', "CDEIW",
+     [](Attempt& it, char) { return is_logger_level(it.scan.take_while(is_word, 10)); }},
+    {'A', "EFIW",
+     [](Attempt& it, char) {
+       return it.scan.skip('I') || it.scan.skip('W') || it.scan.skip('E') || it.scan.skip('F');
+     }},
+    {'s', "s",
+     [](Attempt& it, char) {
+       constexpr std::string_view kStreams[] = {"stdout", "stderr", "stddiag"};
+       it.prefix.stream = it.scan.take_while(is_word, 16);
+       return equals_one_of(it.prefix.stream, kStreams);
+     }},
+
+    // "-" or "[id key=\"v\"]" of RFC 5424.
+    {'x', kAny,
+     [](Attempt& it, char) {
+       while (it.scan.skip('[')) {
+         if (!take_text(it, ']') || !it.scan.skip(']')) return false;
+       }
+       it.scan.skip('-');
+       return true;
+     }},
+    // What quotes a mail, and what stands behind the number of a line.
+    {'q', ">",
+     [](Attempt& it, char) {
+       return !it.scan.take_while([](char c) { return c == '>'; }).empty();
+     }},
+    {'u', "|).:",
+     [](Attempt& it, char) {
+       return it.scan.skip('|') || it.scan.skip(')') || it.scan.skip('.') || it.scan.skip(':');
+     }},
+    // A bar; where quotes stand before it, it is a collector's record of one.
+    {'B', kAny,
+     [](Attempt& it, char) {
+       const TqdmBar bar = parse_progress_bar(it.scan.rest());
+       it.prefix.progress_title = bar.title;
+       return bar.length > 0 && bar.title.find('"') == bar.title.npos &&
+              it.scan.skip(it.scan.rest().substr(0, bar.length));
+     }},
+    // Blanks; blanks or none; one blank, or the end, or an NCCL line quoted without its process.
+    {'b', kBlanks, [](Attempt& it, char) { return it.scan.blanks() > 0; }},
+    {'_', kAny,
+     [](Attempt& it, char) {
+       it.scan.blanks();
+       return true;
+     }},
+    {'z', kAny,
+     [](Attempt& it, char) {
+       return it.scan.skip(' ') || it.scan.done() || it.scan.rest().starts_with("NCCL ");
+     }},
+};
+
+/// By letter, its row.
+constexpr auto kLetterRows = [] {
+  std::array<const Letter*, 128> rows{};
+  for (const Letter& row : kLetters) rows[static_cast<size_t>(row.letter)] = &row;
+  return rows;
+}();
+
+constexpr const Letter& row_of(char letter) { return *kLetterRows[static_cast<size_t>(letter)]; }
+
+/// From anywhere in an alternative of a choice to the "|" or ")" that ends it.
+constexpr const char* end_of_alternative(const char* pattern) {
+  do {
+    ++pattern;
+  } while (pattern[-1] != '%' || (*pattern != '|' && *pattern != ')'));
+  return pattern;
 }
 
 const char* take_choice(const char* pattern, Attempt& it);
@@ -244,7 +271,7 @@ const char* take_all(const char* pattern, Attempt& it) {
     } else if (letter == '(') {
       pattern = take_choice(pattern, it);
       if (pattern == nullptr) return nullptr;
-    } else if (!take(letter, pattern[1], it)) {
+    } else if (!row_of(letter).take(it, pattern[1])) {
       return nullptr;
     }
   }
@@ -259,9 +286,7 @@ const char* take_choice(const char* pattern, Attempt& it) {
     const Scanner before = it.scan;
     fits = fits || take_all(pattern + 1, it) != nullptr;
     if (!fits) it.scan = before;
-    do {
-      ++pattern;
-    } while (pattern[-1] != '%' || (*pattern != '|' && *pattern != ')'));
+    pattern = end_of_alternative(pattern);
   } while (*pattern == '|');
   return fits ? pattern : nullptr;
 }
@@ -412,10 +437,11 @@ bool is_task(Attempt& it) { return it.prefix.task < 1'000'000; }
 /// Not "[rank3]:  what():", where the C++ runtime prints the blanks.
 bool is_global_rank(Attempt& it) { return !it.scan.rest().starts_with(" what():"); }
 
-/// The pod's name has a number, as replicas have.
+/// The pod's name has a number, as replicas have, and Kubernetes knows no capitals.
 bool is_replica(Attempt& it) {
   const std::string_view pod = it.prefix.host;
-  return pod.find('-') != pod.npos && pod.find_first_of(kDigits) != pod.npos;
+  return pod[0] >= 'a' && pod[0] <= 'z' && pod.find('-') != pod.npos &&
+         pod.find_first_of(kDigits) != pod.npos;
 }
 
 /// A row of a table, or what nccl-tests comments.
@@ -431,92 +457,92 @@ constexpr PrefixForm kPrefixForms[] = {
     // Of what starts processes: torchrun, Open MPI, PRRTE, Horovod, srun, Ray, vLLM; and times.
 
     // "[pod/train-worker-3/pytorch] " of kubectl --prefix.
-    {"[", "[pod/%H/%w] "},
+    {"[pod/%H/%w] "},
     // "[rank: 3] " of Lightning, "[rank3]: " of Python's excepthook. Without the blank it is
     // torchrun's "--role rank": a local rank.
-    {"[", "[rank: %r] ", 0, ':'},
-    {"[", "[rank%r]: ", 0, ':', is_global_rank},
-    {"[", "[rank%l]:", 0, ':'},
+    {"[rank: %r] ", 0, ':'},
+    {"[rank%r]: ", 0, ':', is_global_rank},
+    {"[rank%l]:", 0, ':'},
     // docker -t, CloudWatch's with a tab, loggers.
-    {kDigits, "%t%(%z%|: %|\t%)", kStamp},
+    {"%t%(%z%|: %|\t%)", kStamp},
     // SGLang's "[… DP0 TP3] ", or only the bracket.
-    {"[", "[%t%(]%| %w]%)%(%z%|: %|\t%)", kStamp},
-    {"[", "[titan] %t%(%z%|: %|\t%)", kStamp},
+    {"[%t%(]%| %w]%)%(%z%|: %|\t%)", kStamp},
+    {"[titan] %t%(%z%|: %|\t%)", kStamp},
     // "[1,3]<stdout>:", "[0]<stderr>: ", "[1,0][nodea:4242]<stderr>: ".
-    {"[", "[%T]%([%H]%|%)<%s>:%? ", 0, '<'},
+    {"[%T]%([%H]%|%)<%s>:%? ", 0, '<'},
     // Open MPI's "Mon Jan  5 12:00:00 2026<stdout>:", Horovod's with "[3]" before the stream.
-    {"MTWFS", "%m%([%T][%H]%|[%T]%|%)<%s>:%? "},
-    {"<", "<%s>:%? "},
+    {"%m%([%T][%H]%|[%T]%|%)<%s>:%? "},
+    {"<%s>:%? "},
     // "(TrainWorker pid=4242, ip=10.0.0.7) " of Ray, "(VllmWorker rank=1 pid=4242) " of vLLM.
-    {"(", "(%w)%z", 0, '\0', is_actor},
+    {"(%w)%z", 0, '\0', is_actor},
     // srun --label: "3: ", " 3: ", "03: ".
-    {" 0123456789", "%_%k: ", 0, '\0', is_task},
+    {"%_%k: ", 0, '\0', is_task},
 
     // Of collectors: containerd, docker, kubectl, journald, syslog, logcli, the kernel.
 
     // logcli's "{pod=\"w-3\", container=\"pytorch\"} ".
-    {"{", "{%w} ", kBehindStamp, '\0', are_labels},
+    {"{%w} ", kBehindStamp, '\0', are_labels},
     // Containerd's "stderr F ", P where the line goes on in the next one.
-    {"s", "%s%z%(F%z%|P%z%|%)", kBehindStamp | kStamp},
+    {"%s%z%(F%z%|P%z%|%)", kBehindStamp | kStamp},
     // journalctl -o short-iso: "nodea slurmstepd[77]: ". A program without pid would read like a
     // sentence; only the kernel may do without.
-    {kWordBytes, "%h %(%p[%w]%|kernel%): ", kBehindStamp},
+    {"%h %(%p[%w]%|kernel%): ", kBehindStamp},
     // CloudWatch's milliseconds since 1970 and a tab.
-    {kDigits, "%e\t", kStamp},
+    {"%e\t", kStamp},
     // CloudWatch's "  | 2026-01-05T12:00:00.123Z | ": a column for a stream's name, which is empty.
-    {"|", "|%b%t%b|%z", 0, '|'},
+    {"|%b%t%b|%z", 0, '|'},
     // The kernel's "[12345.678901] ", with dmesg -T "[Mon Jan  5 12:00:00 2026] ", with "<3>" of
     // dmesg -r, "kern  :err   : " of dmesg -x.
-    {"[", "[%m] "},
-    {"[", "[%_%d.%6] "},
-    {"<k", "%(<%i>%|kern %w:%w: %)[%m] "},
-    {"<k", "%(<%i>%|kern %w:%w: %)[%_%d.%6] "},
+    {"[%m] "},
+    {"[%_%d.%6] "},
+    {"%(<%i>%|kern %w:%w: %)[%m] "},
+    {"%(<%i>%|kern %w:%w: %)[%_%d.%6] "},
     // All that is left of the journal's line where time and host were taken off.
-    {"k", "kernel: ", 0, ':'},
+    {"kernel: ", 0, ':'},
     // journald, syslog: "Jan 05 12:00:00 nodea slurmstepd[77]: ".
-    {"JFMASOND", "%m %h %p%([%w]%|%): "},
+    {"%m %h %p%([%w]%|%): "},
     // "<30>Jan 05 12:00:00 nodea app[77]: ", "<134>1 2026-01-05T12:00:00Z nodea app 77 ID47 - ".
-    {"<", "<%i>%m %h %p%([%w]%|%): "},
-    {"<", "<%i>1 %t %h %w %w %w %x%z%(\xEF\xBB\xBF%|%)"},
+    {"<%i>%m %h %p%([%w]%|%): "},
+    {"<%i>1 %t %h %w %w %w %x%z%(\xEF\xBB\xBF%|%)"},
     // journalctl -o export.
-    {"M", "MESSAGE="},
+    {"MESSAGE="},
     // docker compose: "worker-1  | ", swarm: "job_worker.2.k3x9@nodea    | ".
-    {"", "%p%b|%z", 0, '|', is_service},
+    {"%p%b|%z", 0, '|', is_service},
 
     // Of a framework's own logger: vLLM, SGLang, DeepSpeed, torchtitan, fairseq, Hydra, Hugging
     // Face, Ray, absl and TensorFlow.
 
-    {"[", "[Rank %r] ", kBehindStamp | kStamp},
-    {"[", "[%w] ", kBehindStamp | kStamp, '\0', is_level_or_place},
+    {"[Rank %r] ", kBehindStamp | kStamp},
+    {"[%w] ", kBehindStamp | kStamp, '\0', is_level_or_place},
     // loguru's "| INFO     | train:step:12 - ".
-    {"|", "| %L%b| %n:%w - ", kBehindStamp},
+    {"| %L%b| %n:%w - ", kBehindStamp},
     // "| INFO | train_inner | ", "- root - INFO - ": logger and level in either order.
-    {"|", "| %(%w | %L |%|%L | %w |%) ", kBehindStamp},
-    {"-", "- %(%w - %L -%|%L - %w -%) ", kBehindStamp},
+    {"| %(%w | %L |%|%L | %w |%) ", kBehindStamp},
+    {"- %(%w - %L -%|%L - %w -%) ", kBehindStamp},
     // A format without the logger's name.
-    {"-", "- %L - ", kBehindStamp},
+    {"- %L - ", kBehindStamp},
     // TensorFlow's "I external/xla/a.cc:12] ".
-    {"IWEF", "%A %f] ", kBehindStamp},
+    {"%A %f] ", kBehindStamp},
     // Ray's "INFO worker.py:1528 -- ".
-    {"DIWEC", "%L %f -- ", kBehindStamp},
+    {"%L %f -- ", kBehindStamp},
     // "INFO trainer: ", "INFO trainer[rank 0]: ". What a logger prints at other levels may begin
     // with the name of an exception that it caught, so that is left in the message's line.
-    {"I", "INFO %n%([rank %d]%|%): ", kBehindStamp},
+    {"INFO %n%([rank %d]%|%): ", kBehindStamp},
     // vLLM's "INFO 01-05 12:00:00 [core.py:58] "; older releases leave the first bracket out.
-    {"DIWEC", "%L %v %?[%f] "},
+    {"%L %v %?[%f] "},
     // "I0105 12:00:00.000001 4242 a.cc:12] ", and before absl is initialised
     // "I0000 00:00:1767614400.000001 4242 ", the seconds since 1970 in place of the time.
-    {"IWEF", "%A%(0000 00:00:%d.%6%|%4 %c%)%b%d %f] "},
+    {"%A%(0000 00:00:%d.%6%|%4 %c%)%b%d %f] "},
     // "INFO:train.loop:" of Python's logging without a formatter.
-    {"DIWEC", "%L:%n:"},
+    {"%L:%n:"},
     // "[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> " of Hugging Face.
-    {"[", "[%L|%f] %t >> "},
+    {"[%L|%f] %t >> "},
     // Hydra's "[2026-01-05 12:00:00,123][train][INFO] - ".
-    {"[", "[%t][%n][%L] - "},
+    {"[%t][%n][%L] - "},
     // torchrun's "[default3]:", with TorchX's replica "[trainer0|3]:".
-    {"[", "[%w]:", 0, ':', is_role_and_rank},
+    {"[%w]:", 0, ':', is_role_and_rank},
     // pdsh, clush: "nodea: ".
-    {kWordBytes, "%n: ", 0, ':', is_labelled_host},
+    {"%n: ", 0, ':', is_labelled_host},
 
     // Of what lines get on their way into a mail, an issue, a diff or a terminal: quotes, line
     // numbers, borders, bare numbers of ranks.
@@ -527,22 +553,22 @@ constexpr PrefixForm kPrefixForms[] = {
     // record of its own.
 
     // "> ", ">> ", "> > ".
-    {" >", "%_%q%z%_"},
+    {"%_%q%z%_"},
     // "  12  ", "12 | ", "12) ", "12:" of an editor, of cat -n, of grep -n.
-    {" 0123456789", "%_%d%(%b%u%|%b%|%u%)%_", kBeforeRecord},
+    {"%_%d%(%b%u%|%b%|%u%)%_", kBeforeRecord},
     // A list.
-    {" -*|", "%_%(- %|* %|| %)", kBeforeRecord},
+    {"%_%(- %|* %|| %)", kBeforeRecord},
     // "│ " at the left of a pane of tmux.
-    {"\xE2", "│%b", kBeforeRecord},
+    {"│%b", kBeforeRecord},
     // A diff's "+   1048576  …".
-    {"+", "+", 0, '\0', is_row_or_comment},
+    {"+", 0, '\0', is_row_or_comment},
     // "[3] " of Intel MPI and MPICH, "[11]: " of torchrun's template.
-    {"[", "[%k]%?: ", kBeforeRecord},
+    {"[%k]%?: ", kBeforeRecord},
     // stern's "train-worker-3 pytorch ".
-    {kLowerCase, "%h %n ", kBeforeRecord, '-', is_replica},
+    {"%h %n ", kBeforeRecord, '-', is_replica},
     // Of nobody in particular: a tqdm bar that got no newline, with something behind it on the same
     // line.
-    {"", "%B", kBar, '\0', is_in_front_of_text},
+    {"%B", kBar, '\0', is_in_front_of_text},
 };
 
 // All of them, by the byte with which they begin.
@@ -563,46 +589,50 @@ constexpr Forms kBars = forms_that([](auto& form) { return (form.is & kBar) != 0
 constexpr Forms kInFrontOfRecord =
     forms_that([](auto& form) { return (form.is & kBeforeRecord) != 0; });
 
-/// True if a text with `byte` in the second place may have the form, which begins with a byte that
-/// stands for itself.
-constexpr bool may_go_on(const PrefixForm& form, char byte) {
-  if (form.pattern[0] == '%' || form.pattern[1] == '\0') return true;
-  if (form.pattern[1] != '%') return form.pattern[1] == byte;
-  switch (form.pattern[2]) {
-    case 't':
-    case 'd':
-    case 'k':
-      return is_digit(byte);
-    case '_':
-      return is_digit(byte) || is_blank(byte);
-    case 'm':
-    case 'L':
-      return byte >= 'A' && byte <= 'Z';
-    default:
-      return true;
+/// Adds to `forms`, by byte, those of `form` where texts of `pattern`, its end, may begin with it.
+constexpr void enter_first(const char* pattern, Forms form, std::array<Forms, 256>& forms) {
+  const auto enter = [&](std::string_view bytes) {
+    for (const char byte : bytes) forms[static_cast<unsigned char>(byte)] |= form;
+  };
+  for (; pattern[0] == '%' && (pattern[1] == '?' || pattern[1] == '_');
+       pattern += pattern[1] == '?' ? 3 : 2) {
+    enter(pattern[1] == '?' ? std::string_view(pattern + 2, 1) : kBlanks);
   }
+  if (pattern[0] == '%' && pattern[1] == '(') {
+    for (++pattern; *pattern != ')'; pattern = end_of_alternative(pattern)) {
+      enter_first(pattern + 1, form, forms);
+    }
+    return;
+  }
+  const bool is_letter = pattern[0] == '%' && pattern[1] != '|' && pattern[1] != ')';
+  const std::string_view bytes =
+      is_letter ? row_of(pattern[1]).begins : std::string_view(pattern, pattern[0] != '%');
+  enter(bytes);
+  if (!bytes.empty() && bytes[0] != '\0') return;
+  for (Forms& any : forms) any |= form;
 }
 
-template <typename Wanted>
-constexpr std::array<Forms, 256> forms_by_byte(Wanted wanted) {
+/// By byte, the forms for which `enter(form, its bit, result)` enters it.
+template <typename Enter>
+constexpr std::array<Forms, 256> forms_by_byte(Enter enter) {
   std::array<Forms, 256> forms{};
-  for (size_t byte = 0; byte < forms.size(); ++byte) {
-    forms[byte] = forms_that([&](auto& form) { return wanted(form, static_cast<char>(byte)); });
-  }
+  for (size_t i = 0; i < std::size(kPrefixForms); ++i) enter(kPrefixForms[i], Forms{1} << i, forms);
   return forms;
 }
 
 /// The forms that may begin with a byte.
-constexpr auto kFormsByByte = forms_by_byte([](const PrefixForm& form, char byte) {
-  return form.first_bytes.empty() || form.first_bytes.find(byte) != std::string_view::npos;
+constexpr auto kFormsByByte = forms_by_byte(
+    [](auto& form, Forms bit, auto& forms) { enter_first(form.pattern, bit, forms); });
+
+/// The forms that may have a byte in the second place: known where the first stands for itself.
+constexpr auto kFormsBySecondByte = forms_by_byte([](auto& form, Forms bit, auto& forms) {
+  enter_first(form.pattern[0] == '%' ? "" : form.pattern + 1, bit, forms);
 });
 
-/// The forms that may have a byte in the second place.
-constexpr auto kFormsBySecondByte = forms_by_byte(may_go_on);
-
 /// The forms that have a byte as their mark.
-constexpr auto kFormsByMark = forms_by_byte(
-    [](const PrefixForm& form, char byte) { return form.mark != '\0' && form.mark == byte; });
+constexpr auto kFormsByMark = forms_by_byte([](auto& form, Forms bit, auto& forms) {
+  if (form.mark != '\0') forms[static_cast<unsigned char>(form.mark)] |= bit;
+});
 
 constexpr Forms kMarked = forms_that([](auto& form) { return form.mark != '\0'; });
 
@@ -623,69 +653,62 @@ Forms possible(Forms forms, std::string_view text) {
 
 constexpr int kMaxPrefixes = 64;  ///< A line of many progress bars has that many.
 
-/// What was taken off a line so far.
-struct Reading {
-  Prefix prefix;
-  bool after_stamp = false;  ///< The piece before was a time: a logger's own words may follow.
-};
-
-/// Takes the prefix of one form off `text`; its length, 0 if there is none.
-size_t take(const PrefixForm& form, std::string_view text, Reading& reading) {
-  Attempt attempt{Scanner(text), reading.prefix};
-  if (take_all(form.pattern, attempt) == nullptr) return 0;
-  if (form.accept != nullptr && !form.accept(attempt)) return 0;
-  reading.prefix = attempt.prefix;
-  reading.after_stamp = (form.is & kStamp) != 0;
-  return attempt.scan.taken();
+/// Takes the prefix of one form; false, and `it` is as it was, if there is none.
+bool take(const PrefixForm& form, Attempt& it) {
+  Attempt attempt = it;
+  if (take_all(form.pattern, attempt) == nullptr) return false;
+  if (form.accept != nullptr && !form.accept(attempt)) return false;
+  if (attempt.scan.taken() == it.scan.taken()) return false;
+  it = attempt;
+  it.after_stamp = (form.is & kStamp) != 0;
+  return true;
 }
 
-/// Takes one prefix that cannot mean anything else off `text`.
-size_t take_certain(std::string_view text, Reading& reading) {
-  const Forms certain = ~(kInFrontOfRecord | (reading.after_stamp ? 0 : kAfterStamp));
-  size_t length = 0;
-  for (Forms forms = possible(certain, text); forms != 0 && length == 0; forms &= forms - 1) {
-    length = take(kPrefixForms[std::countr_zero(forms)], text, reading);
+/// Takes one prefix that cannot mean anything else.
+bool take_certain(Attempt& it) {
+  const Forms certain = ~(kInFrontOfRecord | (it.after_stamp ? 0 : kAfterStamp));
+  for (Forms forms = possible(certain, it.scan.rest()); forms != 0; forms &= forms - 1) {
+    if (take(kPrefixForms[std::countr_zero(forms)], it)) return true;
   }
-  return length;
+  return false;
 }
 
 constexpr int kMaxPasted = 4;  ///< Shapes of ordinary output that may stand one after the other.
 
-size_t take_in_front_of_record(std::string_view text, Reading& reading, int more);
+bool take_in_front_of_record(Attempt& it, int more);
 
 /// True if a record follows, behind up to `more` of the shapes that ordinary output has too.
 bool begins_record_or_prefix(std::string_view text, int more) {
   if (begins_record(text)) return true;
-  Reading ignored;
-  return take_certain(text, ignored) > 0 || take_in_front_of_record(text, ignored, more) > 0;
+  Attempt ahead{Scanner(text)};
+  return take_certain(ahead) || take_in_front_of_record(ahead, more);
 }
 
-/// Takes one of the shapes that ordinary output has too off `text`.
-size_t take_in_front_of_record(std::string_view text, Reading& reading, int more) {
-  if (more == 0) return 0;
-  for (Forms forms = possible(kInFrontOfRecord, text); forms != 0; forms &= forms - 1) {
-    Reading attempt = reading;
-    const size_t length = take(kPrefixForms[std::countr_zero(forms)], text, attempt);
-    if (length == 0 || !begins_record_or_prefix(text.substr(length), more - 1)) continue;
-    reading = attempt;
-    return length;
+/// Takes one of the shapes that ordinary output has too.
+bool take_in_front_of_record(Attempt& it, int more) {
+  if (more == 0) return false;
+  for (Forms forms = possible(kInFrontOfRecord, it.scan.rest()); forms != 0; forms &= forms - 1) {
+    Attempt attempt = it;
+    if (!take(kPrefixForms[std::countr_zero(forms)], attempt)) continue;
+    if (!begins_record_or_prefix(attempt.scan.rest(), more - 1)) continue;
+    it = attempt;
+    return true;
   }
-  return 0;
+  return false;
 }
 
-/// Takes a prefix off that somebody indented. Words behind blanks are ordinary text too often.
-size_t take_indented(std::string_view text, Reading& reading) {
-  const size_t blanks = std::min(text.find_first_not_of(" \t"), text.size());
-  if (blanks == 0 || blanks == text.size()) return 0;
-  Reading attempt = reading;
-  const std::string_view inner = text.substr(blanks);
-  size_t length = take_certain(inner, attempt);
-  const bool is_word = length > 0 && is_alpha(inner[0]);
-  if (is_word && !begins_record_or_prefix(inner.substr(length), kMaxPasted)) return 0;
-  if (length == 0) length = take_in_front_of_record(inner, attempt, kMaxPasted);
-  if (length == 0) return 0;
-  reading = attempt;
-  return blanks + length;
+/// Takes a prefix that somebody indented. Words behind blanks are ordinary text too often.
+bool take_indented(Attempt& it) {
+  Attempt attempt = it;
+  if (attempt.scan.blanks() == 0 || attempt.scan.done()) return false;
+  const bool begins_word = is_alpha(attempt.scan.peek());
+  if (take_certain(attempt)) {
+    if (begins_word && !begins_record_or_prefix(attempt.scan.rest(), kMaxPasted)) return false;
+  } else if (!take_in_front_of_record(attempt, kMaxPasted)) {
+    return false;
+  }
+  it = attempt;
+  return true;
 }
 
 }  // namespace
@@ -698,17 +721,13 @@ bool may_have_prefix(std::string_view line) {
 }
 
 Prefix parse_prefix(std::string_view line) {
-  Reading reading;
+  Attempt it{Scanner(line)};
   for (int i = 0; i < kMaxPrefixes; ++i) {
-    const std::string_view rest = line.substr(reading.prefix.length);
     // The surest shapes first: the others also fit ordinary output.
-    size_t length = take_certain(rest, reading);
-    if (length == 0) length = take_indented(rest, reading);
-    if (length == 0) length = take_in_front_of_record(rest, reading, kMaxPasted);
-    if (length == 0) break;
-    reading.prefix.length += length;
+    if (!take_certain(it) && !take_indented(it) && !take_in_front_of_record(it, kMaxPasted)) break;
   }
-  return reading.prefix;
+  it.prefix.length = it.scan.taken();
+  return it.prefix;
 }
 
 }  // namespace ncclog

@@ -9,7 +9,6 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
-#include "log/wording/columns.h"
 
 namespace ncclog {
 namespace {

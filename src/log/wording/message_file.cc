@@ -499,117 +499,112 @@ class Builder {
   Places places_;
 };
 
-/// Proves of each wording of a file what its kind, and rules about it, count on.
-class Prover {
- public:
-  Prover(const WordingTable& table, const Places& places) : table_(table), places_(places) {}
+// Proves of wordings: what their kinds, and rules about them, count on.
 
-  void prove() const {
-    for (const Kind& kind : table_.kinds) {
-      const auto text = places_.find(kind.wordings.empty() ? nullptr : &kind.wordings.back());
-      if (text == places_.end()) continue;
-      for (const Wording& wording : kind.wordings) prove(wording);
-      prove_fields(kind, *text->second);
-    }
+[[noreturn]] void fail_example(const Wording& wording, const WordingText& text) {
+  FilePlace place = text.example_place;
+  const size_t fits = matched_bytes(wording, wording.example);
+  place.column += static_cast<int>(fits);
+  fail_at(place, "the example does not fit its wording from here on",
+          "the wording is " + in_quotes(wording.text));
+}
+
+/// No other wording fits the example, but for a general one after it in its kind.
+void prove_alone(const Wording& wording, const WordingText& text, const WordingTable& table,
+                 const Places& places) {
+  const Source source = wording.kind->source;
+  for (const Wording* other : table.all_matches(wording.example, source)) {
+    const bool may_fit =
+        other == &wording || (other->kind == wording.kind && other->general && other > &wording);
+    if (may_fit) continue;
+    fail_at(text.example_place,
+            "the example also fits " + in_quotes(other->text) + " of the kind " +
+                in_quotes(other->kind->name),
+            places.contains(other)
+                ? "make one of them narrower, or a later one of the same kind 'general'"
+                : "wordings that are known already are tried first; say 'replaces: " +
+                      std::string(other->kind->name) + "' to take them away");
   }
+}
 
- private:
-  void prove(const Wording& wording) const {
-    const auto entry = places_.find(&wording);
-    if (entry == places_.end()) return;
-    const WordingText& text = *entry->second;
-    Message own;
-    if (!match_wording(wording, wording.example, own)) return fail_example(wording, text);
-    prove_alone(wording, text);
-    prove_found(wording, text);
-    prove_filled(wording, text, own);
-    if (wording.general) prove_general(wording, text);
-  }
+void prove_found(const Wording& wording, const WordingText& text, const WordingTable& table) {
+  if (wording.is_only_asked()) return;
+  const bool is_nccl = wording.kind->source == Source::Nccl;
+  const Message found =
+      is_nccl ? table.nccl.parse(wording.example) : table.foreign.parse(wording.example);
+  if (found.wording != &wording)
+    fail_at(text.example_place, "the example is not found by its wording's first words",
+            "begin the wording with a word of its own");
+  if (wording.quotable && table.foreign.parse(wording.example).wording == nullptr)
+    fail_at(text.example_place, "the example is not found without a header");
+}
 
-  [[noreturn]] void fail_example(const Wording& wording, const WordingText& text) const {
-    FilePlace place = text.example_place;
-    const size_t fits = matched_bytes(wording, wording.example);
-    place.column += static_cast<int>(fits);
-    fail_at(place, "the example does not fit its wording from here on",
-            "the wording is " + in_quotes(wording.text));
-  }
-
-  /// No other wording fits the example, but for a general one after it in its kind.
-  void prove_alone(const Wording& wording, const WordingText& text) const {
-    const Source source = wording.kind->source;
-    for (const Wording* other : table_.all_matches(wording.example, source)) {
-      const bool may_fit =
-          other == &wording || (other->kind == wording.kind && other->general && other > &wording);
-      if (may_fit) continue;
+/// Every hole with a name takes something of the example, and numbers are numbers.
+void prove_filled(const Wording& wording, const WordingText& text, const Message& own) {
+  for (const PatternStep& step : wording.steps) {
+    if (step.field < 0 || wording.recogniser != nullptr) continue;
+    const auto index = static_cast<size_t>(step.field);
+    const Field& field = wording.kind->fields[index];
+    const std::string_view taken = own.fields[index];
+    const bool may_be_empty = step.hole == HoleType::Text || step.hole == HoleType::Rest;
+    if (taken.empty() && !may_be_empty)
       fail_at(text.example_place,
-              "the example also fits " + in_quotes(other->text) + " of the kind " +
-                  in_quotes(other->kind->name),
-              places_.contains(other)
-                  ? "make one of them narrower, or a later one of the same kind 'general'"
-                  : "wordings that are known already are tried first; say 'replaces: " +
-                        std::string(other->kind->name) + "' to take them away");
-    }
+              "the example leaves the field " + in_quotes(field.name) + " empty");
+    const bool is_number = field.type == FieldType::Text || taken.empty() || taken == "(nil)" ||
+                           (field.type == FieldType::Integer ? parse_int(taken).has_value()
+                                                             : parse_hex(taken).has_value());
+    if (!is_number)
+      fail_at(text.example_place,
+              in_quotes(taken) + " is no number for the field " + in_quotes(field.name));
   }
+}
 
-  void prove_found(const Wording& wording, const WordingText& text) const {
-    if (wording.is_only_asked()) return;
-    const bool is_nccl = wording.kind->source == Source::Nccl;
-    const Message found =
-        is_nccl ? table_.nccl.parse(wording.example) : table_.foreign.parse(wording.example);
-    if (found.wording != &wording)
-      fail_at(text.example_place, "the example is not found by its wording's first words",
-              "begin the wording with a word of its own");
-    if (wording.quotable && table_.foreign.parse(wording.example).wording == nullptr)
-      fail_at(text.example_place, "the example is not found without a header");
-  }
+void prove_general(const Wording& wording, const WordingText& text) {
+  const bool is_general = std::ranges::any_of(wording.kind->wordings, [&](const Wording& other) {
+    Message ignored;
+    return &other != &wording && match_wording(wording, other.example, ignored);
+  });
+  if (!is_general)
+    fail_at(text.place, "the wording is said to be general, and fits no other one's example",
+            "take the word 'general' away");
+}
 
-  /// Every hole with a name takes something of the example, and numbers are numbers.
-  void prove_filled(const Wording& wording, const WordingText& text, const Message& own) const {
-    for (const PatternStep& step : wording.steps) {
-      if (step.field < 0 || wording.recogniser != nullptr) continue;
-      const auto index = static_cast<size_t>(step.field);
-      const Field& field = wording.kind->fields[index];
-      const std::string_view taken = own.fields[index];
-      const bool may_be_empty = step.hole == HoleType::Text || step.hole == HoleType::Rest;
-      if (taken.empty() && !may_be_empty)
-        fail_at(text.example_place,
-                "the example leaves the field " + in_quotes(field.name) + " empty");
-      const bool is_number = field.type == FieldType::Text || taken.empty() || taken == "(nil)" ||
-                             (field.type == FieldType::Integer ? parse_int(taken).has_value()
-                                                               : parse_hex(taken).has_value());
-      if (!is_number)
-        fail_at(text.example_place,
-                in_quotes(taken) + " is no number for the field " + in_quotes(field.name));
-    }
-  }
-
-  void prove_general(const Wording& wording, const WordingText& text) const {
-    const bool is_general = std::ranges::any_of(wording.kind->wordings, [&](const Wording& other) {
-      Message ignored;
-      return &other != &wording && match_wording(wording, other.example, ignored);
+void prove_fields(const Kind& kind, const WordingText& text) {
+  for (size_t i = 0; i < kind.fields.size(); ++i) {
+    const bool is_filled = std::ranges::any_of(kind.wordings, [&](const Wording& wording) {
+      return wording.recogniser != nullptr ||
+             std::ranges::any_of(wording.steps, [&](const PatternStep& step) {
+               return step.field == static_cast<int>(i);
+             });
     });
-    if (!is_general)
-      fail_at(text.place, "the wording is said to be general, and fits no other one's example",
-              "take the word 'general' away");
+    if (!is_filled)
+      fail_at(text.place, "no wording of the kind " + in_quotes(kind.name) + " fills its field " +
+                              in_quotes(kind.fields[i].name));
   }
+}
 
-  static void prove_fields(const Kind& kind, const WordingText& text) {
-    for (size_t i = 0; i < kind.fields.size(); ++i) {
-      const bool is_filled = std::ranges::any_of(kind.wordings, [&](const Wording& wording) {
-        return wording.recogniser != nullptr ||
-               std::ranges::any_of(wording.steps, [&](const PatternStep& step) {
-                 return step.field == static_cast<int>(i);
-               });
-      });
-      if (!is_filled)
-        fail_at(text.place, "no wording of the kind " + in_quotes(kind.name) + " fills its field " +
-                                in_quotes(kind.fields[i].name));
+void prove(const Wording& wording, const WordingText& text, const WordingTable& table,
+           const Places& places) {
+  Message own;
+  if (!match_wording(wording, wording.example, own)) return fail_example(wording, text);
+  prove_alone(wording, text, table, places);
+  prove_found(wording, text, table);
+  prove_filled(wording, text, own);
+  if (wording.general) prove_general(wording, text);
+}
+
+/// Proves all wordings of files.
+void prove(const WordingTable& table, const Places& places) {
+  for (const Kind& kind : table.kinds) {
+    const auto text = places.find(kind.wordings.empty() ? nullptr : &kind.wordings.back());
+    if (text == places.end()) continue;
+    for (const Wording& wording : kind.wordings) {
+      const auto own = places.find(&wording);
+      if (own != places.end()) prove(wording, *own->second, table, places);
     }
+    prove_fields(kind, *text->second);
   }
-
-  const WordingTable& table_;
-  const Places& places_;
-};
+}
 
 }  // namespace
 
@@ -617,7 +612,7 @@ void build_messages(std::span<const Kind> known, std::span<const KindText> added
                     WordingTable& result) {
   Builder builder(known, added, result);
   builder.build();
-  Prover(result, builder.places()).prove();
+  prove(result, builder.places());
 }
 
 }  // namespace ncclog

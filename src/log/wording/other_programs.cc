@@ -9,7 +9,6 @@
 #include "log/line/line_time.h"
 #include "log/line/scanner.h"
 #include "log/wording/benchmark_rows.h"
-#include "log/wording/columns.h"
 
 namespace ncclog {
 namespace {

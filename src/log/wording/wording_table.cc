@@ -75,15 +75,8 @@ void Message::set(std::string_view name, std::string_view text) {
 
 namespace {
 
-struct HoleName {
-  std::string_view spec;
-  HoleType type;
-};
-constexpr HoleName kHoleNames[] = {{"word", HoleType::Word},
-                                   {"int", HoleType::Integer},
-                                   {"hex", HoleType::Hex},
-                                   {"ints", HoleType::Integers},
-                                   {"number", HoleType::Number}};
+/// How wordings call what holes take, in the order of HoleType; those of empty names say it otherwise.
+constexpr std::string_view kHoleNames[] = {"", "", "word", "int", "ints", "hex", "number"};
 
 /// Compiles one wording from left to right.
 class Compiler {
@@ -159,9 +152,9 @@ class Compiler {
   }
 
   void apply(std::string_view spec, size_t at, PatternStep& step) {
-    const auto known = std::ranges::find(kHoleNames, spec, &HoleName::spec);
-    if (known != std::end(kHoleNames)) {
-      step.hole = known->type;
+    const auto* known = std::ranges::find(kHoleNames, spec);
+    if (!spec.empty() && known != std::end(kHoleNames)) {
+      step.hole = static_cast<HoleType>(known - kHoleNames);
       return;
     }
     step.hole = HoleType::Choice;

@@ -153,7 +153,7 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, LineRun& t
   const bool goes_on = number + taken.numbers == boring_end_;
   stretch_ = goes_on ? std::min(2 * stretch_, ForeignFilter::kMostLines)
                      : std::max(stretch_ / 2, size_t{1});
-  const BoringLines boring = filter->boring_lines(rest, stretch_);
+  const LineRun boring = filter->boring_lines(rest, stretch_);
   boring_end_ = number + taken.numbers + boring.lines;
   if (boring.lines < stretch_) kept_ = boring_end_;
   stretch_ = std::clamp(boring.lines, size_t{1}, stretch_);

@@ -535,7 +535,7 @@ std::string odd_inputs(const Job& job, InputStatus status, std::string_view word
 std::string lost_rows(const LossTable& losses) {
   std::string out;
   for (size_t i = 0; i < losses.counts.size(); ++i) {
-    const LossRow& row = loss_rows()[i];
+    const LossRow& row = kLossRows[i];
     const bool is_input = row.name.starts_with("input_");
     if (losses.counts[i] == 0 || is_input || row.severity == "info") continue;
     const std::string_view meaning = row.meaning.substr(0, row.meaning.find_last_not_of('.') + 1);

@@ -441,7 +441,7 @@ constexpr Key<LossTable> kLosses[] = {
       [](const Job& job, const LossTable& losses) {
         Json rows = Json::array();
         for (size_t i = 0; i < losses.counts.size(); ++i) {
-          const CountedLoss loss{&loss_rows()[i], losses.counts[i]};
+          const CountedLoss loss{&kLossRows[i], losses.counts[i]};
           if (loss.count > 0) rows.push_back(write_object(job, kLoss, loss));
         }
         return rows;

@@ -107,7 +107,7 @@ void each_loss_row(const Report& report, const RowTaker& take) {
   const LossTable& losses = report.job.losses;
   for (size_t i = 0; i < losses.counts.size(); ++i) {
     if (losses.counts[i] == 0) continue;
-    const LossRow& loss = loss_rows()[i];
+    const LossRow& loss = kLossRows[i];
     if (!take(cells(loss.name, loss.severity, losses.counts[i], loss.meaning, loss.advice))) return;
   }
 }

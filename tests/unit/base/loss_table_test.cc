@@ -42,7 +42,7 @@ TEST(LossTable, LinesStayTheSumOfTheirFates) {
 
 TEST(LossTable, EveryRowSaysWhatItMeansAndWhatToDo) {
   std::set<std::string_view> names;
-  for (const LossRow& row : loss_rows()) {
+  for (const LossRow& row : kLossRows) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), row.name.npos);
     EXPECT_TRUE(row.meaning.ends_with('.')) << row.name;
@@ -68,7 +68,7 @@ TEST(LossTable, RowsStandInTheOrderOfTheirEnumerators) {
   };
   ASSERT_EQ(std::size(cases), static_cast<size_t>(Loss::kCount));
   for (const NameCase& c : cases) {
-    EXPECT_EQ(loss_rows()[static_cast<size_t>(c.loss)].name, c.name);
+    EXPECT_EQ(kLossRows[static_cast<size_t>(c.loss)].name, c.name);
   }
 }
 

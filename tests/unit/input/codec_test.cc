@@ -1,5 +1,3 @@
-#include "input/codec.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "input/byte_source.h"
 #include "support/compressed.h"
 
 namespace ncclog {
