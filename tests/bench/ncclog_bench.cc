@@ -19,6 +19,7 @@
 #include "bench/log_generator.h"
 #include "input/line_reader.h"
 #include "log/event.h"
+#include "log/known_messages.h"
 #include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 #include "rules/evaluate.h"
