@@ -64,7 +64,7 @@ inline uint64_t load(const char* text) {
 }
 
 /// Where the digits of opCount and of the buffers stand in "1a sendbuff 0x7f3e recvbuff 0x7f9e", as
-/// LineSample has them.
+/// KnownCall::digits.
 std::string mark_digits(std::string_view numbers) {
   constexpr size_t kStep = stdx::native_simd<uint8_t>::size();
   std::string marks((numbers.size() + kStep - 1) / kStep * kStep, '\0');
@@ -77,26 +77,26 @@ std::string mark_digits(std::string_view numbers) {
   return marks;
 }
 
-/// True if the line at `text` differs from the sample in digits of opCount and buffers only.
-[[gnu::always_inline]] inline bool is_like(const char* text, const LineSample& sample) {
+/// True if the line at `text` differs from the call's sample in digits of opCount and buffers only.
+[[gnu::always_inline]] inline bool is_like(const char* text, const KnownCall& call) {
   using Bytes = stdx::native_simd<uint8_t>;
   static_assert(Bytes::size() <= kMinTail, "the last bytes that are looked at are the line's own");
   const auto load_bytes = [](const char* from) {
     return Bytes(reinterpret_cast<const uint8_t*>(from), stdx::element_aligned);
   };
-  const char* const known = sample.text.data();
-  if (std::memcmp(text, known, sample.numbers) != 0) return false;
+  const char* const known = call.sample.data();
+  if (std::memcmp(text, known, call.numbers) != 0) return false;
   Bytes wrong = 0;
-  for (size_t i = 0; i < sample.digits.size(); i += Bytes::size()) {
-    const Bytes bytes = load_bytes(text + sample.numbers + i);
+  for (size_t i = 0; i < call.digits.size(); i += Bytes::size()) {
+    const Bytes bytes = load_bytes(text + call.numbers + i);
     const auto is_hex = bytes - uint8_t{'0'} < uint8_t{10} || bytes - uint8_t{'a'} < uint8_t{6};
-    Bytes may_differ = load_bytes(sample.digits.data() + i);
+    Bytes may_differ = load_bytes(call.digits.data() + i);
     stdx::where(!is_hex, may_differ) = 0;
-    wrong |= (bytes ^ load_bytes(known + sample.numbers + i)) & ~may_differ;
+    wrong |= (bytes ^ load_bytes(known + call.numbers + i)) & ~may_differ;
   }
-  const size_t rest = sample.numbers + sample.digits.size();
+  const size_t rest = call.numbers + call.digits.size();
   return stdx::all_of(wrong == 0) &&
-         std::memcmp(text + rest, known + rest, sample.text.size() - rest) == 0;
+         std::memcmp(text + rest, known + rest, call.sample.size() - rest) == 0;
 }
 
 /// Behind the pointer at `text`; nullptr if none stands there.
@@ -207,7 +207,7 @@ size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
   if (head.size() < sizeof(uint64_t)) return 0;
   KnownCall* call = foresee(head);
   if (call == nullptr) return find_unforeseen(head, bytes, line);
-  const size_t length = stamp_.size() + call->sample.text.size();
+  const size_t length = stamp_.size() + call->sample.size();
   line = {call, bytes.substr(0, length - 1), stamp_.size()};
   return length;
 }
@@ -220,8 +220,8 @@ KnownCall* KnownCalls::foresee(std::string_view text) {
   if (head == nullptr || head->last == nullptr) return nullptr;
   auto& [first, second] = head->last->next;
   if (first == nullptr) return nullptr;
-  if (!is_like(text.data(), first->sample)) {
-    if (second == nullptr || !is_like(text.data(), second->sample)) return nullptr;
+  if (!is_like(text.data(), *first)) {
+    if (second == nullptr || !is_like(text.data(), *second)) return nullptr;
     std::swap(first, second);
   }
   head->last = first;
@@ -253,7 +253,7 @@ size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes
 /// Foresees from now on what the line shows.
 void KnownCalls::note(KnownHead& head, KnownCall& call, std::string_view line, size_t numbers,
                       size_t tail) {
-  if (call.sample.text.empty()) {
+  if (call.sample.empty()) {
     if (samples_ == kMaxSamples) return;
     ++samples_;
   }
@@ -261,9 +261,9 @@ void KnownCalls::note(KnownHead& head, KnownCall& call, std::string_view line, s
     head.last->next = {&call, head.last->next[0]};
   }
   head.last = &call;
-  call.sample.text = line;
-  call.sample.numbers = numbers;
-  call.sample.digits = mark_digits(line.substr(numbers, tail - numbers));
+  call.sample = line;
+  call.numbers = numbers;
+  call.digits = mark_digits(line.substr(numbers, tail - numbers));
 }
 
 KnownHead* KnownCalls::head_at(std::string_view text) {

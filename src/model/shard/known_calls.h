@@ -113,14 +113,6 @@ struct LedgerPlace {
   std::string_view last_view;        ///< That line, while its bytes stay (ShardWriter::settle).
 };
 
-/// A line as it was found, with which others like it are compared.
-struct LineSample {
-  std::string text;    ///< From the head on, with the line end; empty: there is none.
-  size_t numbers = 0;  ///< Place of opCount's digits.
-  std::string digits;  ///< For each byte from `numbers` on, and some more: all bits where a digit
-                       ///< of opCount or a buffer stands, else 0.
-};
-
 /// Lines that are alike but for opCount and buffers.
 struct KnownCall {
   KnownHead* head = nullptr;
@@ -129,7 +121,12 @@ struct KnownCall {
   ReadCall call;
   size_t comm = 0;  ///< Where the tail's " comm" stands; its end if there is none.
   LedgerPlace place;
-  LineSample sample;
+  /// Its line as it was found last, with which others like it are compared: from the head on, with
+  /// the line end; empty: there is none.
+  std::string sample;
+  size_t numbers = 0;  ///< Place of opCount's digits in it.
+  std::string digits;  ///< For each byte from `numbers` on, and some more: all bits where a digit
+                       ///< of opCount or a buffer stands, else 0.
   /// The one from whose line this one's differs in numbers alone, where it is not learnt itself: then
   /// it has no place and no sample, and is there until KnownCalls::forget_others().
   KnownCall* shape = nullptr;

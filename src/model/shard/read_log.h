@@ -139,8 +139,8 @@ class TearGuard {
   const Known* begun_by(std::string_view text, std::string_view other_than = {}) const;
   const Known* speaker_before(std::string_view text) const;
   void note_speaker(const Header& header);
+  Known* speaker_of_known(std::string_view host, int64_t pid);
   bool note_speaker(const KnownHead& head);
-  bool note_line_of(const CachedLine& line);
   bool is_torn_form(Known& known, const Header& header);
 
   size_t glued_host(const Header& header) const;

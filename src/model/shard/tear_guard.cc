@@ -76,18 +76,20 @@ bool is_device_list(std::string_view devices) {
 /// False where words of a program or of another process stand in a message that any text fits.
 bool is_plausible(const Message& message) {
   if (message.kind == nullptr) return true;
-  const uint16_t kind = message.kind->index;
-  if (kind == kKindIndex<ChannelConnected>) {
-    return is_path(read_message<ChannelConnected>(message).path);
+  switch (message.kind->index) {
+    case kKindIndex<ChannelConnected>:
+      return is_path(read_message<ChannelConnected>(message).path);
+    case kKindIndex<EnvSet>:
+      return is_setting(read_message<EnvSet>(message));
+    case kKindIndex<NetDevices>:
+      return is_device_list(read_message<NetDevices>(message).devices);
+    case kKindIndex<NetworkSelected>:
+      return is_network(message.fields[0]);
+    case kKindIndex<NcclVersion>:
+      return message.fields[0].find_first_of(":/#") == std::string_view::npos;
+    default:
+      return true;
   }
-  if (kind == kKindIndex<EnvSet>) return is_setting(read_message<EnvSet>(message));
-  if (kind == kKindIndex<NetDevices>) {
-    return is_device_list(read_message<NetDevices>(message).devices);
-  }
-  if (kind == kKindIndex<NetworkSelected>) return is_network(message.fields[0]);
-  if (kind != kKindIndex<NcclVersion>) return true;
-  const std::string_view name = message.fields[0];
-  return name.find_first_of(":/#") == name.npos;
 }
 
 /// True for an NCCL message with the beginning of another record, or other people's words, in it.
@@ -237,30 +239,19 @@ void TearGuard::note_speaker(const Header& header) {
   first_bytes_.set(first_byte(known.host));
 }
 
-/// Notes who speaks in known lines; false if another host has that pid.
-bool TearGuard::note_speaker(const KnownHead& head) {
-  Known& known = known_as(head.pid);
-  if (known.pid == head.pid && known.host != head.host) return false;
-  if (known.pid != head.pid) known = {};
-  known.host = head.host;
-  known.pid = head.pid;
-  first_bytes_.set(first_byte(known.host));
-  known.head = &head;
-  return true;
+/// The entry of a process that speaks in a known line; nullptr if another host has its pid.
+TearGuard::Known* TearGuard::speaker_of_known(std::string_view host, int64_t pid) {
+  Known& known = known_as(pid);
+  if (known.pid == pid) return known.host == host ? &known : nullptr;
+  known = {.host = std::string(host), .pid = pid};
+  first_bytes_.set(first_byte(host));
+  return &known;
 }
 
-/// Notes a line that names its process, and is known; false if another host has that pid.
-bool TearGuard::note_line_of(const CachedLine& line) {
-  const Header& header = line.event->header;
-  Known& known = known_as(header.pid);
-  if (known.line_head == line.head && known.lines == kOften) return true;
-  if (known.pid == header.pid && known.host != header.host) return false;
-  if (known.pid != header.pid) {
-    known = {.host = std::string(header.host), .pid = header.pid};
-    first_bytes_.set(first_byte(known.host));
-  }
-  known.line_head = line.head;
-  known.lines = std::min(known.lines + 1, kOften);
+bool TearGuard::note_speaker(const KnownHead& head) {
+  Known* const known = speaker_of_known(head.host, head.pid);
+  if (known == nullptr) return false;
+  known->head = &head;
   return true;
 }
 
@@ -669,7 +660,14 @@ bool TearGuard::add(const CachedLine& line, uint64_t number) {
   const Header& header = line.event->header;
   const bool is_of_nccl = line.head != nullptr;
   if (is_of_nccl) {
-    if (!note_line_of(line)) return false;
+    const Known& last = known_as(header.pid);
+    // Most lines come from who is known well.
+    if (last.line_head != line.head || last.lines != kOften) {
+      Known* const known = speaker_of_known(header.host, header.pid);
+      if (known == nullptr) return false;
+      known->line_head = line.head;
+      known->lines = std::min(known->lines + 1, kOften);
+    }
     if (held_.any) release(header.host, header.pid);
     head_.clear();
     if (line.names_comm) is_in_strange_comm(*line.event);  // Notes it; only calls can be strange.
