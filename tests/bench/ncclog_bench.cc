@@ -109,7 +109,7 @@ void ledger(benchmark::State& state, const std::string& mix) {
   std::vector<Event> events;
   for (std::string_view line : log.lines) events.push_back(parse_event(line, all_wordings()));
   const std::vector<int> matched;
-  RecordTexts texts;
+  TextCache texts;
   SharedTrie trie;
   for (auto _ : state) {
     ShardWriter shard(0, 0, {}, texts, trie);

@@ -73,7 +73,7 @@ bool may_be_in_numbers(std::string_view literal) {
 
 // Messages of NCCL of which no digit decides what they say.
 
-/// Lines of calls are known by other means (model/shard/known_calls.h).
+/// Lines of calls are known by other means (model/shard/call_cache.h).
 bool is_call(const Message& message) { return message.kind->index == kKindIndex<CollectiveCall>; }
 
 /// Makes every digit of the pointers in `text` a "1" in `shape`, in which other digits are.
@@ -185,7 +185,7 @@ bool may_match(const LineMatcher& matcher, std::string_view text) {
       [&](const std::string& literal) { return !is_out_of_question(literal, text); });
 }
 
-LineCache::LineCache(const LineMatcher& matcher, const MarkerFinder& finder, RecordTexts& texts)
+LineCache::LineCache(const LineMatcher& matcher, const MarkerFinder& finder, TextCache& texts)
     : matcher_(matcher),
       finder_(finder),
       texts_(texts),

@@ -349,7 +349,7 @@ void CallRecorder::follow_groups(Speaker& speaker, int64_t thread, std::string_v
   }
 }
 
-CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& call) {
+CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const PrintedCall& call) {
   CommSegments& lives = speaker.lives;
   int place = lives.living_segment(call.comm);
   const bool is_known = place >= 0 && static_cast<size_t>(place) < speaker.by_place.size();
@@ -367,7 +367,7 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& 
   return speaker.by_place[place] = &found->second;
 }
 
-void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall& call) {
+void CallRecorder::add_call(Speaker& speaker, const Event& event, const PrintedCall& call) {
   Cursor* cursor = cursor_of(speaker, call);
   if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
   const Operation operation = call.call.op.operation();

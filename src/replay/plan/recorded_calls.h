@@ -198,8 +198,8 @@ class CallRecorder {
                    const CallWindows& windows);
   static void follow_lives(Speaker& speaker, const Message& message);
   void follow_groups(Speaker& speaker, int64_t thread, std::string_view function);
-  static Cursor* cursor_of(Speaker& speaker, const ReadCall& call);
-  void add_call(Speaker& speaker, const Event& event, const ReadCall& call);
+  static Cursor* cursor_of(Speaker& speaker, const PrintedCall& call);
+  void add_call(Speaker& speaker, const Event& event, const PrintedCall& call);
 
   std::map<std::pair<std::string_view, int64_t>, Speaker> speakers_;  ///< By host and pid.
   int64_t groups_ = 0;
