@@ -52,7 +52,7 @@ uint64_t hash_of(const CallSignature& call) {
 
 namespace {
 
-ReadCall call_of_line(const Message& message) {
+PrintedCall call_of_line(const Message& message) {
   using Call = CollectiveCall;
   const auto call = read_members<Call, &Call::op, &Call::count, &Call::datatype, &Call::redop,
                                  &Call::root, &Call::comm, &Call::nranks>(message);
@@ -63,7 +63,7 @@ ReadCall call_of_line(const Message& message) {
 }
 
 /// The trace of some functions gives their own name, their COLL line that of another one.
-ReadCall call_of_trace(const Message& message) {
+PrintedCall call_of_trace(const Message& message) {
   const auto call = read_message<CallTrace>(message);
   const Operation renamed = operation_of(call.op, AliasSource::Trace);
   const std::string_view op = renamed == Operation::Unknown ? call.op : name_of(renamed);
@@ -90,7 +90,7 @@ static_assert(kSequenceBase * kBack == 1);
 
 }  // namespace
 
-std::optional<ReadCall> read_call(const Event& event) {
+std::optional<PrintedCall> read_call(const Event& event) {
   if (event.fate != LineFate::Recognised) return std::nullopt;
   const uint16_t kind = event.message.kind->index;
   if (kind == kKindIndex<CollectiveCall>) return call_of_line(event.message);

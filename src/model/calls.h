@@ -4,7 +4,7 @@
 //       → {AllReduce, 1048576, float32, sum, root 0} on 0x7f10a0: one more of that signature, more
 //         volume of (AllReduce, float32), and the next call of the sequence
 //
-// From one call (CallSignature, ReadCall) over the order of calls, by which ranks are compared
+// From one call (CallSignature, PrintedCall) over the order of calls, by which ranks are compared
 // (CallSequence, FirstDifference), to all that is kept of them (CollectiveCalls), and to the order
 // of calls over all communicators (CallTape). Parts of neighbouring stretches merge into what the
 // whole gives.
@@ -89,7 +89,7 @@ uint64_t hash_of(const CallSignature& call);
 /// A line about a call:
 ///   AllReduce: opCount 1a … count 1048576 datatype 7 op 0 root 0 comm 0x7f10a0 [nranks=16] …
 ///   ncclAllReduce(7f21e0…,7f21e0…,1048576,7,0,0,0x7f10a0,(nil))
-struct ReadCall {
+struct PrintedCall {
   uint64_t comm = 0;      ///< The pointer.
   int nranks = -1;        ///< -1: not printed.
   bool is_trace = false;  ///< A CALL line; else a COLL line.
@@ -97,7 +97,7 @@ struct ReadCall {
 };
 
 /// nullopt if the event is about no call of an operation.
-std::optional<ReadCall> read_call(const Event& event);
+std::optional<PrintedCall> read_call(const Event& event);
 
 // The order of one rank's collectives on one communicator, in memory that does not grow.
 //

@@ -134,7 +134,7 @@ int CommSegments::living_segment(uint64_t comm) const {
   return lives ? static_cast<int>(found->second) : -1;
 }
 
-int CommSegments::add_call(SourceRef where, std::string_view stamp, const ReadCall& call) {
+int CommSegments::add_call(SourceRef where, std::string_view stamp, const PrintedCall& call) {
   int place = living_segment(call.comm);
   if (place < 0) {
     // None is there, or the last one has ended.

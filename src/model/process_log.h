@@ -160,7 +160,7 @@ struct CommSegments {
   void add(SourceRef where, const CallInit& call);
   void add(const CommLayout& layout);
   /// `stamp` is what stands before the line's host. Gives the segment's place in `all`.
-  int add_call(SourceRef where, std::string_view stamp, const ReadCall& call);
+  int add_call(SourceRef where, std::string_view stamp, const PrintedCall& call);
   /// The segment to which a call on `comm` belongs now; -1: it begins one.
   int living_segment(uint64_t comm) const;
   /// Gives back what only adding needs; only merge() may add more.

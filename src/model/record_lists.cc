@@ -252,7 +252,7 @@ bool RecordLists::Builder::count(uint16_t key, uint64_t hash, size_t most) {
   return true;
 }
 
-void RecordLists::Builder::add(uint16_t key, KeptRecord&& record) {
+void RecordLists::Builder::add(uint16_t key, OwnedRecord&& record) {
   // Where heads have times, each line has its own.
   constexpr size_t kLastHeads = 8;
   uint32_t head = 0;
@@ -339,7 +339,7 @@ RecordLists::Builder& RecordLists::open_slowly(SharedTrie& trie) {
 }
 
 bool RecordLists::append(SharedTrie& trie, uint16_t key, uint64_t total, bool full,
-                         std::vector<KeptRecord>&& kept) {
+                         std::vector<OwnedRecord>&& kept) {
   assert(layout_ == nullptr);
   constexpr uint64_t kMostLines = uint64_t{1} << 40;
   Builder& builder = open(trie);
@@ -347,7 +347,7 @@ bool RecordLists::append(SharedTrie& trie, uint16_t key, uint64_t total, bool fu
   const bool is_sound = !kept.empty() && kept.size() <= RecordList::kMaxKept &&
                         kept.size() <= total && total < kMostLines;
   if (!is_greater || !is_sound) return false;
-  for (KeptRecord& record : kept) builder.add(key, std::move(record));
+  for (OwnedRecord& record : kept) builder.add(key, std::move(record));
   builder.lists.back().more = total - kept.size();
   builder.lists.back().full = full;
   return true;
@@ -540,7 +540,7 @@ bool OrderedLines::takes(uint16_t kind) {
 
 void OrderedLines::merge(OrderedLines&& later) {
   total += later.total;
-  for (KeptRecord& record : later.kept) {
+  for (OwnedRecord& record : later.kept) {
     if (takes(Record(record).kind())) kept.push_back(std::move(record));
   }
 }

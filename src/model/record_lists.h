@@ -277,7 +277,7 @@ class RecordLists {
 
   /// Counts a line, the texts of which must live until then. `known` says where it stands, and has
   /// its texts if they are known before the record is made; `hash` is as in the record's text: equal
-  /// messages are kept once. `make` is called for its KeptRecord only if it is new, fewer than `most`
+  /// messages are kept once. `make` is called for its OwnedRecord only if it is new, fewer than `most`
   /// are kept, and other lists have not gone on with it from here. Defined in model/record_trie.h.
   template <typename Make>
   void add(SharedTrie& trie, uint16_t key, const Record& known, uint64_t hash, Make&& make,
@@ -345,7 +345,7 @@ class RecordLists {
   /// the key is not greater than the last one, or so many lines cannot have been kept. To be settled
   /// afterwards.
   bool append(SharedTrie& trie, uint16_t key, uint64_t total, bool full,
-              std::vector<KeptRecord>&& kept);
+              std::vector<OwnedRecord>&& kept);
 
   /// Keeps the first records of each list only, as many as `limit` allows. Settles if it
   /// cuts any.
@@ -387,7 +387,7 @@ class RecordLists {
 /// they are as many as ranks, and the rows of the table stand behind them.
 struct OrderedLines {
   uint64_t total = 0;  ///< Lines of the family, kept or not.
-  std::vector<KeptRecord> kept;
+  std::vector<OwnedRecord> kept;
 
   static constexpr size_t kMaxKept = 4096;
   static constexpr size_t kMaxPlaces = 16384;

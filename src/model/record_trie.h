@@ -109,7 +109,7 @@ struct RecordLists::Builder {
 
   /// Counts a line that is not to be kept; false if it is.
   bool count(uint16_t key, uint64_t hash, size_t most);
-  void add(uint16_t key, KeptRecord&& record);
+  void add(uint16_t key, OwnedRecord&& record);
   List* find(uint16_t key);
   boost::intrusive_ptr<const RecordLayout> layout() const;
   std::vector<RecordLayout::Entry> entries() const;

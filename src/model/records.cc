@@ -64,13 +64,13 @@ boost::intrusive_ptr<const RecordText> make_text(std::string_view text, uint64_t
   return RecordText::make(text, {hash, wording});
 }
 
-KeptRecord make_record(SourceRef where, std::string_view line, const Event& event) {
+OwnedRecord make_record(SourceRef where, std::string_view line, const Event& event) {
   return {where, nullptr,
           make_text(line.substr(0, Record::kMaxTextBytes), message_hash(event.header.message),
                     event.message.wording)};
 }
 
-KeptRecord make_record(SourceRef where, std::string_view line) {
+OwnedRecord make_record(SourceRef where, std::string_view line) {
   return {where, nullptr, make_text(line.substr(0, Record::kMaxTextBytes), 0, nullptr)};
 }
 
@@ -104,8 +104,7 @@ LineTime time_of(const Record& record) {
   return record.rest == nullptr ? LineTime() : time_of_line(record.rest->text());
 }
 
-boost::intrusive_ptr<const LineHead> RecordTexts::head(std::string_view text,
-                                                       const Header& header) {
+boost::intrusive_ptr<const LineHead> TextCache::head(std::string_view text, const Header& header) {
   auto& known = heads_[message_hash(text) % kHeads];
   if (known != nullptr && known->text() == text) return known;
   auto made = head_of(text, header);
@@ -113,8 +112,8 @@ boost::intrusive_ptr<const LineHead> RecordTexts::head(std::string_view text,
   return made;
 }
 
-boost::intrusive_ptr<const RecordText> RecordTexts::message(std::string_view text, uint64_t hash,
-                                                            const Wording& wording) {
+boost::intrusive_ptr<const RecordText> TextCache::message(std::string_view text, uint64_t hash,
+                                                          const Wording& wording) {
   auto& known = messages_[hash % kMessages];
   const bool is_known = known != nullptr && known->hash == hash && known->text() == text &&
                         known->wording == &wording;
@@ -122,8 +121,8 @@ boost::intrusive_ptr<const RecordText> RecordTexts::message(std::string_view tex
   return known;
 }
 
-KeptRecord RecordTexts::record(SourceRef where, std::string_view line, const Event& event,
-                               uint64_t hash) {
+OwnedRecord TextCache::record(SourceRef where, std::string_view line, const Event& event,
+                              uint64_t hash) {
   const Header& header = event.header;
   const std::string_view message = header.message;
   const auto before = static_cast<size_t>(message.data() - line.data());

@@ -4,7 +4,7 @@
 //   └ LineHead ───────────────┘└ RecordText: the same of thousands of ranks
 //
 // Thousands of ranks print the same messages, and each prints many behind the same words. So a
-// record holds both by pointers, and who makes records shares them (RecordTexts). How many lines
+// record holds both by pointers, and who makes records shares them (TextCache). How many lines
 // are kept is decided in model/record_lists.h.
 
 #pragma once
@@ -85,7 +85,7 @@ struct Record {
 };
 
 /// A line, with its texts. Copies share them.
-struct KeptRecord {
+struct OwnedRecord {
   SourceRef where;
   boost::intrusive_ptr<const LineHead> head;
   boost::intrusive_ptr<const RecordText> rest;
@@ -94,7 +94,7 @@ struct KeptRecord {
   operator Record() const { return {where, head.get(), rest.get()}; }
 };
 
-inline KeptRecord keep(const Record& record) { return {record.where, record.head, record.rest}; }
+inline OwnedRecord keep(const Record& record) { return {record.where, record.head, record.rest}; }
 
 /// Hash by which messages count as equal; the same on every run of one machine.
 uint64_t message_hash(std::string_view message);
@@ -104,10 +104,10 @@ boost::intrusive_ptr<const RecordText> make_text(std::string_view text, uint64_t
                                                  const Wording* wording);
 
 /// The record of a line that shares nothing; `event` is what the line says.
-KeptRecord make_record(SourceRef where, std::string_view line, const Event& event);
+OwnedRecord make_record(SourceRef where, std::string_view line, const Event& event);
 
 /// The same of a line of which nobody asks what it says.
-KeptRecord make_record(SourceRef where, std::string_view line);
+OwnedRecord make_record(SourceRef where, std::string_view line);
 
 /// Takes a kept line apart again. Views in the result point into the record's texts.
 Event parse_record(const Record& record);
@@ -125,10 +125,10 @@ Level level_of(const Record& record);
 LineTime time_of(const Record& record);
 
 /// Makes records that share their texts. Of what came lately only: memory is bounded.
-class RecordTexts {
+class TextCache {
  public:
   /// The record of a line that says `event`; `hash` is that of its message.
-  KeptRecord record(SourceRef where, std::string_view line, const Event& event, uint64_t hash);
+  OwnedRecord record(SourceRef where, std::string_view line, const Event& event, uint64_t hash);
 
   /// What stands before the message of a line with that header; nullptr if it does not mean the
   /// same alone.

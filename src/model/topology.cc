@@ -20,20 +20,15 @@ constexpr std::string_view kKinds[] = {"CPU", "PCI", "GPU", "NVS", "NIC",
 
 double decimal_or_unknown(std::string_view text) { return parse_decimal(text).value_or(-1); }
 
-/// "GPU/0-a1000 (3) [MLOPart 1]": name, what stands in brackets, and the rest.
-struct NodeText {
-  NodeName name;
-  std::string_view detail;
-};
-
-std::optional<NodeText> parse_node(std::string_view text) {
+/// The name and the detail of "GPU/0-a1000 (3) [MLOPart 1]".
+std::optional<SystemNode> parse_node(std::string_view text) {
   const size_t end = std::min(text.find(' '), text.size());
   const auto name = parse_node_name(text.substr(0, end));
   if (!name) return std::nullopt;
   std::string_view detail = trim(text.substr(end));
   const bool is_bracketed = detail.starts_with('(') && detail.find(')') + 1 == detail.size();
   if (is_bracketed) detail = detail.substr(1, detail.size() - 2);
-  return NodeText{*name, detail};
+  return SystemNode{.name = *name, .detail = std::string(detail)};
 }
 
 /// "3" and "(3) [MLOPart 1]" → 3.
@@ -91,12 +86,13 @@ class SystemParser {
     }
   }
 
-  int node_of(const NodeText& text) {
+  /// `printed` has a name and a detail only.
+  int node_of(const SystemNode& printed) {
     const auto [known, is_new] =
-        place_.try_emplace(text.name, static_cast<int>(topology_.nodes.size()));
-    if (is_new) topology_.nodes.emplace_back().name = text.name;
+        place_.try_emplace(printed.name, static_cast<int>(topology_.nodes.size()));
+    if (is_new) topology_.nodes.emplace_back().name = printed.name;
     SystemNode& node = topology_.nodes[static_cast<size_t>(known->second)];
-    if (node.detail.empty()) read_detail(text.detail, node);
+    if (node.detail.empty()) read_detail(printed.detail, node);
     return known->second;
   }
 

@@ -150,7 +150,7 @@ void carry(Io& io, Marker& marker) {
 
 /// Texts are shared by many records, and stand once in a part.
 template <typename Io>
-void carry(Io& io, KeptRecord& record) {
+void carry(Io& io, OwnedRecord& record) {
   io.place(record.where);
   io.head(record.head);
   io.message(record.rest);
@@ -173,7 +173,7 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
       uint16_t key = 0;
       uint64_t total = 0;
       bool full = false;
-      std::vector<KeptRecord> kept;
+      std::vector<OwnedRecord> kept;
       carry(io, key);
       carry(io, total);
       carry(io, full);
@@ -191,7 +191,7 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
     io.size(count);
     for (auto [key, list] : lists) {
       bool full = list.full;
-      std::vector<KeptRecord> kept;
+      std::vector<OwnedRecord> kept;
       for (const Record& record : list.kept) kept.push_back(keep(record));
       carry(io, key);
       carry(io, list.total);

@@ -91,7 +91,7 @@ boost::intrusive_ptr<const LineHead> read_head(const std::string& text, uint64_t
 }
 
 /// A message of that wording, or a whole line with such a message; nullptr if the text is neither.
-boost::intrusive_ptr<const RecordText> read_message_text(RecordTexts& shared, std::string_view text,
+boost::intrusive_ptr<const RecordText> read_message_text(TextCache& shared, std::string_view text,
                                                          uint64_t hash, uint64_t wording) {
   if (text.size() > Record::kMaxTextBytes) return nullptr;
   if (wording == 0) return make_text(text, hash, nullptr);

@@ -164,7 +164,7 @@ class FrameReader {
 
   ReadBytes read_;
   PartTables tables_;
-  RecordTexts shared_;
+  TextCache shared_;
   uint64_t frames_ = 0;
   uint64_t checksum_ = 0;
   bool is_damaged_ = false;

@@ -19,6 +19,7 @@
 #include "bench/log_generator.h"
 #include "input/line_reader.h"
 #include "log/event.h"
+#include "log/known_messages.h"
 #include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 #include "rules/evaluate.h"
@@ -108,7 +109,7 @@ void ledger(benchmark::State& state, const std::string& mix) {
   std::vector<Event> events;
   for (std::string_view line : log.lines) events.push_back(parse_event(line, all_wordings()));
   const std::vector<int> matched;
-  RecordTexts texts;
+  TextCache texts;
   SharedTrie trie;
   for (auto _ : state) {
     ShardWriter shard(0, 0, {}, texts, trie);

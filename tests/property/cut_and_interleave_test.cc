@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "log/event_reader.h"
+#include "log/known_messages.h"
 #include "log/line/prefix.h"
 #include "model/derive/build_job.h"
 #include "model/shard/read_log.h"

@@ -63,7 +63,7 @@ void read_again(const ReadUnits& read, SourceRef from, const UseRecord& use) {
   }
 }
 
-bool made(const CallOwner& owner, const Event& event, const ReadCall& call) {
+bool made(const CallOwner& owner, const Event& event, const PrintedCall& call) {
   return event.header.pid == owner.pid && event.header.host == owner.host &&
          call.comm == owner.comm && call.is_trace == owner.by_traces;
 }

@@ -313,32 +313,28 @@ void build_communicators(Job& job) {
 
 namespace {
 
-/// A section of a log that names its communicator.
-struct NamedSection {
-  std::pair<int, uint64_t> of;  ///< The log, and the pointer.
-  int section = -1;
-};
+/// By log and pointer the sections that name it, in order.
+using NamedSections = std::map<std::pair<int, uint64_t>, std::vector<int>>;
 
-/// By log and pointer, in order.
-std::vector<NamedSection> sections_by_pointer(const Job& job) {
-  std::vector<NamedSection> sections;
+NamedSections sections_by_pointer(const Job& job) {
+  NamedSections sections;
   for (size_t log = 0; log < job.logs.size(); ++log) {
     const auto& all = job.logs[log].inits.all();
     for (size_t s = 0; s < all.size(); ++s) {
       if (all[s].comm == 0) continue;
-      sections.push_back({{static_cast<int>(log), all[s].comm}, static_cast<int>(s)});
+      sections[{static_cast<int>(log), all[s].comm}].push_back(static_cast<int>(s));
     }
   }
-  std::ranges::stable_sort(sections, {}, &NamedSection::of);
   return sections;
 }
 
 /// Place of the section that begins or ends with the lines of the rank's segment; -1 if there is
 /// none.
-int section_of(const Job& job, const CommRank& rank, const std::vector<NamedSection>& sections) {
+int section_of(const Job& job, const CommRank& rank, const NamedSections& sections) {
   const CommSegment& segment = segment_of(job, rank);
-  const std::pair own(rank.log, segment.comm);
-  for (const auto& [of, s] : std::ranges::equal_range(sections, own, {}, &NamedSection::of)) {
+  const auto named = sections.find({rank.log, segment.comm});
+  if (named == sections.end()) return -1;
+  for (const int s : named->second) {
     const auto& all = job.logs[static_cast<size_t>(rank.log)].inits.all();
     const InitSection& section = all[static_cast<size_t>(s)];
     const bool same_start = segment.started.line != 0 && section.started == segment.started;
@@ -374,7 +370,7 @@ CommGraphs graphs_of(const Job& job, const Communicator& comm) {
 }  // namespace
 
 void build_graphs(Job& job) {
-  const std::vector<NamedSection> sections = sections_by_pointer(job);
+  const NamedSections sections = sections_by_pointer(job);
   for (Communicator& comm : job.communicators) {
     for (CommRank& rank : comm.ranks) {
       if (rank.log >= 0) rank.section = section_of(job, rank, sections);

@@ -205,31 +205,25 @@ struct PrintedSystem {
 /// Tables that were taken apart, by their bytes and whether they are cut, and what was put together
 /// of them: hosts that are alike print the same ones.
 struct ParsedTables {
-  struct Joined {
-    std::shared_ptr<const SystemTopology> a, b, both;
-  };
-  std::map<std::tuple<const char*, size_t, bool>, std::shared_ptr<const SystemTopology>> systems;
-  std::map<std::tuple<const SystemTopology*, const SystemTopology*, std::optional<uint64_t>>,
-           Joined>
-      joined;
+  using System = std::shared_ptr<const SystemTopology>;
+  std::map<std::tuple<const char*, size_t, bool>, System> systems;
+  std::map<std::tuple<System, System, std::optional<uint64_t>>, System> joined;
 
   static constexpr size_t kMost = 64;
 
   /// `a` with what add_system adds to it of `b`.
-  std::shared_ptr<const SystemTopology> join(const std::shared_ptr<const SystemTopology>& a,
-                                             const std::shared_ptr<const SystemTopology>& b,
-                                             std::optional<uint64_t> only) {
+  System join(const System& a, const System& b, std::optional<uint64_t> only) {
     if (joined.size() == kMost) joined.clear();
-    Joined& known = joined[{a.get(), b.get(), only}];
-    if (known.both == nullptr) {
+    System& known = joined[{a, b, only}];
+    if (known == nullptr) {
       auto both = std::make_shared<SystemTopology>(*a);
       add_system(*both, *b, only);
-      known = {a, b, std::move(both)};
+      known = std::move(both);
     }
-    return known.both;
+    return known;
   }
 
-  std::shared_ptr<const SystemTopology> parse(const BoundedLines& table) {
+  System parse(const BoundedLines& table) {
     if (systems.size() == kMost) systems.clear();
     auto& known = systems[{table.bytes().data(), table.bytes().size(), table.cut()}];
     if (known == nullptr) {

@@ -24,25 +24,21 @@ static bool is_complete(const Job& job, const CommRank& rank) {
 
 std::vector<size_t> latecomers(const Job& job, const Communicator& comm) {
   if (comm.inferred) return {};
-  struct Count {
-    int complete = 0;
-    int begun = 0;
-  };
-  std::map<int, Count> by_rank;
+  std::map<int, int> complete;  // By rank, how many of its processes are.
   for (const CommRank& rank : comm.ranks) {
-    if (rank.rank < 0 || rank.process < 0) continue;
-    ++(is_complete(job, rank) ? by_rank[rank.rank].complete : by_rank[rank.rank].begun);
+    if (rank.rank >= 0 && rank.process >= 0 && is_complete(job, rank)) ++complete[rank.rank];
   }
-  const bool reused = std::ranges::any_of(by_rank, [](const auto& entry) {
-    return entry.second.complete == 1 && entry.second.begun > 0;
-  });
   std::vector<size_t> late;
-  for (size_t r = 0; reused && r < comm.ranks.size(); ++r) {
+  bool reused = false;
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
     const CommRank& rank = comm.ranks[r];
     const bool begun = rank.rank >= 0 && rank.process >= 0 && !is_complete(job, rank);
-    if (begun && by_rank[rank.rank].complete > 0) late.push_back(r);
+    const auto others = begun ? complete.find(rank.rank) : complete.end();
+    if (others == complete.end()) continue;
+    reused |= others->second == 1;
+    late.push_back(r);
   }
-  return late;
+  return reused ? late : std::vector<size_t>();
 }
 
 namespace {

@@ -497,7 +497,7 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
   part.task_rank = whole.task_rank;
   part.task_local_rank = whole.task_local_rank;
   part.subsystems = whole.subsystems;
-  for (const KeptRecord& record : whole.benchmarks->kept) {
+  for (const OwnedRecord& record : whole.benchmarks->kept) {
     if (!is_own(record.where)) continue;
     part.benchmarks.change().add(Record(record).kind(), [&] { return record; });
     note_line(record, part);

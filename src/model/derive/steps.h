@@ -19,7 +19,7 @@
 namespace ncclog {
 
 /// The reports that lines of ncclras answers make, oldest first; the last kMaxRasReports.
-std::vector<RasReport> read_ras_text(const std::deque<KeptRecord>& lines);
+std::vector<RasReport> read_ras_text(const std::deque<OwnedRecord>& lines);
 
 // Hosts that only a torn line names.
 //

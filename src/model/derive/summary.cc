@@ -454,7 +454,7 @@ class RasTextReader {
 
 }  // namespace
 
-std::vector<RasReport> read_ras_text(const std::deque<KeptRecord>& lines) {
+std::vector<RasReport> read_ras_text(const std::deque<OwnedRecord>& lines) {
   RasTextReader reader;
   for (const Record line : lines) reader.add(line);
   return reader.take();

@@ -74,7 +74,7 @@ bool may_be_in_numbers(std::string_view literal) {
 
 // Messages of NCCL of which no digit decides what they say.
 
-/// Lines of calls are known by other means (model/shard/known_calls.h).
+/// Lines of calls are known by other means (model/shard/call_cache.h).
 bool is_call(const Message& message) { return message.kind->index == kKindIndex<CollectiveCall>; }
 
 /// Makes every digit of the pointers in `text` a "1" in `shape`, in which other digits are.
@@ -107,25 +107,16 @@ std::string in_ones(std::string_view text) {
   return ones;
 }
 
-/// A wording that depends on digits.
-struct DigitWording {
-  std::vector<std::vector<std::string>> needs;  ///< In ones: of each a text that it fits holds one.
+/// Of a wording that depends on digits, in ones: of each a text that it fits holds one.
+using Needs = std::vector<std::vector<std::string>>;
 
-  bool may_fit(std::string_view ones) const {
-    return std::ranges::all_of(needs, [&](const std::vector<std::string>& one_of) {
-      return std::ranges::any_of(
-          one_of, [&](const std::string& text) { return ones.find(text) != ones.npos; });
-    });
-  }
-};
-
-std::vector<DigitWording> find_digit_wordings() {
-  std::vector<DigitWording> all;
+std::vector<Needs> find_digit_wordings() {
+  std::vector<Needs> all;
   for (const Kind& kind : all_kinds()) {
     if (kind.source != Source::Nccl) continue;
     for (const Wording& wording : kind.wordings) {
       if (!depends_on_digits(wording)) continue;
-      auto& needs = all.emplace_back(DigitWording()).needs;
+      Needs& needs = all.emplace_back();
       if (wording.recogniser != nullptr) continue;
       for (const PatternStep& step : wording.steps) {
         needs.push_back({in_ones(step.literal)});
@@ -141,11 +132,15 @@ std::vector<DigitWording> find_digit_wordings() {
 /// True if all texts that differ from one of the wording in digits only have it, too, and their
 /// fields in the same places.
 bool is_regular(const Wording& wording, std::string_view text) {
-  static const std::vector<DigitWording> kDigitWordings = find_digit_wordings();
+  static const std::vector<Needs> kDigitWordings = find_digit_wordings();
   const std::string ones = in_ones(text);
-  return !depends_on_digits(wording) &&
-         std::ranges::none_of(kDigitWordings,
-                              [&](const DigitWording& other) { return other.may_fit(ones); });
+  const auto may_fit = [&](const Needs& needs) {
+    return std::ranges::all_of(needs, [&](const std::vector<std::string>& one_of) {
+      return std::ranges::any_of(
+          one_of, [&](const std::string& need) { return ones.find(need) != ones.npos; });
+    });
+  };
+  return !depends_on_digits(wording) && std::ranges::none_of(kDigitWordings, may_fit);
 }
 
 // Lines of other programs of which no digit decides what they say.
@@ -191,7 +186,7 @@ bool may_match(const LineMatcher& matcher, std::string_view text) {
       [&](const std::string& literal) { return !is_out_of_question(literal, text); });
 }
 
-LineCache::LineCache(const LineMatcher& matcher, const MarkerFinder& finder, RecordTexts& texts)
+LineCache::LineCache(const LineMatcher& matcher, const MarkerFinder& finder, TextCache& texts)
     : matcher_(matcher),
       finder_(finder),
       texts_(texts),

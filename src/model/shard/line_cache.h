@@ -64,7 +64,7 @@ class LineCache {
 
   /// Matcher and texts must outlive it: of each line is known whether the matcher's patterns may
   /// match it, and records share the texts.
-  LineCache(const LineMatcher& matcher, const MarkerFinder& finder, RecordTexts& texts);
+  LineCache(const LineMatcher& matcher, const MarkerFinder& finder, TextCache& texts);
   LineCache(const LineCache&) = delete;  // Events view shapes.
   LineCache& operator=(const LineCache&) = delete;
 
@@ -130,7 +130,7 @@ class LineCache {
 
   const LineMatcher& matcher_;
   const MarkerFinder finder_;
-  RecordTexts& texts_;
+  TextCache& texts_;
   bool learns_messages_;    ///< No pattern asks for what stands in all heads.
   std::string quiet_host_;  ///< The last host that no pattern asks for.
 

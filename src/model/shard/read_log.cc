@@ -92,7 +92,7 @@ bool LogReader::take_calls(std::string_view block, uint64_t number, LineRun& tak
   run_.clear();
   calls_.forget_others();
   number += taken.numbers;
-  KnownLine line;
+  CachedCallLine line;
   while (run_.size() < kMostCalls) {
     const size_t length = calls_.find(block.substr(taken.bytes), line);
     if (length == 0 || !guard_.accepts(line)) break;

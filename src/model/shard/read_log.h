@@ -18,7 +18,7 @@
 #include "log/event_reader.h"
 #include "log/iteration_marker.h"
 #include "log/other_programs_filter.h"
-#include "model/shard/known_calls.h"
+#include "model/shard/call_cache.h"
 #include "model/shard/line_cache.h"
 #include "model/shard/shard.h"
 
@@ -72,9 +72,9 @@ class TearGuard {
 
   /// Notes who speaks in the next known line; false if it has to be read like any other, because
   /// another host has its pid.
-  bool accepts(const KnownLine& line) {
-    const KnownHead& head = *line.call->head;
-    const Known& known = known_as(head.pid);
+  bool accepts(const CachedCallLine& line) {
+    const CachedHead& head = *line.call->head;
+    const KnownProcess& known = known_as(head.pid);
     return known.head == &head || note_speaker(head);
   }
 
@@ -84,7 +84,7 @@ class TearGuard {
 
   /// Adds lines about calls that were read before in other words, from line `number` on. All have
   /// to be accepted, and the guard to be quiet. Their bytes must stay until the shard settles.
-  void add(std::span<const KnownLine> lines, uint64_t number);
+  void add(std::span<const CachedCallLine> lines, uint64_t number);
 
   /// Adds line `number`, the like of which was read before; the guard has to be quiet. False if it
   /// has to be read: another host has the pid of its process, or it is another program's and begins
@@ -93,7 +93,7 @@ class TearGuard {
 
   /// Adds lines of other programs that mean nothing; the guard has to be quiet. Their bytes must
   /// stay until the shard settles.
-  void add(const ForeignRun& run);
+  void add(const SkippedLines& run);
 
   /// True if the line added last is one whole record of a known process, so that ones like it are.
   bool is_last_whole() const { return last_is_whole_; }
@@ -104,10 +104,10 @@ class TearGuard {
  private:
   static constexpr int kOften = 3;  ///< Lines from which on a host is no torn name.
 
-  struct Known {
+  struct KnownProcess {
     std::string host;
     int64_t pid = -1;
-    const KnownHead* head = nullptr;                 ///< One that names this process,
+    const CachedHead* head = nullptr;                ///< One that names this process,
     boost::intrusive_ptr<const LineHead> line_head;  ///< and one of other lines.
     int lines = 0;                                   ///< That name it, counted up to a few.
     std::string other;         ///< Almost the same host, to which lines since then give the pid.
@@ -128,20 +128,22 @@ class TearGuard {
     bool any = false;
   };
 
-  const Known& known_as(int64_t pid) const {
+  const KnownProcess& known_as(int64_t pid) const {
     return recent_[static_cast<uint64_t>(pid) % recent_.size()];
   }
-  Known& known_as(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
+  KnownProcess& known_as(int64_t pid) {
+    return recent_[static_cast<uint64_t>(pid) % recent_.size()];
+  }
   bool is_known(const Header& header) const;
   template <typename Fits>
-  const Known* find_known(Fits fits) const;
+  const KnownProcess* find_known(Fits fits) const;
   bool is_known_host(std::string_view host) const;
-  const Known* begun_by(std::string_view text, std::string_view other_than = {}) const;
-  const Known* speaker_before(std::string_view text) const;
+  const KnownProcess* begun_by(std::string_view text, std::string_view other_than = {}) const;
+  const KnownProcess* speaker_before(std::string_view text) const;
   void note_speaker(const Header& header);
-  bool note_speaker(const KnownHead& head);
-  bool note_line_of(const CachedLine& line);
-  bool is_torn_form(Known& known, const Header& header);
+  KnownProcess* speaker_of_known(std::string_view host, int64_t pid);
+  bool note_speaker(const CachedHead& head);
+  bool is_torn_form(KnownProcess& known, const Header& header);
 
   size_t glued_host(const Header& header) const;
   size_t record_begin(const Header& header, std::string_view text) const;
@@ -176,9 +178,9 @@ class TearGuard {
   ShardWriter& shard_;
   const LineMatcher& matcher_;
   std::vector<int> matched_;
-  std::array<Known, 64> recent_;  ///< By pid: who spoke.
-  std::bitset<256> first_bytes_;  ///< With which a line of one of those begins, or more.
-  std::vector<OpenRecord> open_;  ///< One a process, the oldest first.
+  std::array<KnownProcess, 64> recent_;  ///< By pid: who spoke.
+  std::bitset<256> first_bytes_;         ///< With which a line of one of those begins, or more.
+  std::vector<OpenRecord> open_;         ///< One a process, the oldest first.
   std::vector<std::string>
       lost_;  ///< How lines begin of which some are lost: "node-a:41:", "node-a:", "".
 
@@ -202,7 +204,7 @@ struct ReadBefore {
   ReadBefore(const LineMatcher& matcher, const MarkerFinder& finder)
       : lines(matcher, finder, texts) {}
 
-  RecordTexts texts;
+  TextCache texts;
   SharedTrie trie;
   /// Of the stretches before: as many speak in all, so lists need not be cut down once more.
   RecordLimit limit;
@@ -246,10 +248,11 @@ class LogReader {
   ReadBefore& before_;
   ShardWriter shard_;
   TearGuard guard_;
-  KnownCalls calls_;
-  std::vector<KnownLine> run_;  ///< Lines about calls, one behind the other, while they are taken.
-  std::string_view line_;       ///< The line that is being added.
-  bool learns_;                 ///< Nobody looks at every line, whatever it says.
+  CallCache calls_;
+  std::vector<CachedCallLine>
+      run_;                ///< Lines about calls, one behind the other, while they are taken.
+  std::string_view line_;  ///< The line that is being added.
+  bool learns_;            ///< Nobody looks at every line, whatever it says.
   const LineMatcher& matcher_;
   const SharedFilter* filter_;
   uint64_t foreign_ = 0;     ///< Lines of other programs that were read.

@@ -9,7 +9,7 @@
 #include "log/messages.h"
 #include "log/wording/other_programs.h"
 #include "model/record_trie.h"
-#include "model/shard/known_calls.h"
+#include "model/shard/call_cache.h"
 #include "model/shard/line_cache.h"
 
 namespace ncclog {
@@ -46,7 +46,8 @@ std::string_view stamp_of(std::string_view text, const Header& header) {
   return text.substr(0, static_cast<size_t>(begin.data() - text.data()));
 }
 
-void add_call(SpeakerLog& log, const Place& place, std::string_view stamp, const ReadCall& call) {
+void add_call(SpeakerLog& log, const Place& place, std::string_view stamp,
+              const PrintedCall& call) {
   const int segment = log.comms.add_call(place.where, stamp, call);
   (call.is_trace ? log.traces : log.calls)
       .change()
@@ -108,7 +109,7 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
 }
 
 /// Keeps the line if it is one of an ncclras answer.
-void add_ras_line(std::deque<KeptRecord>& kept, SourceRef where, const Event& event) {
+void add_ras_line(std::deque<OwnedRecord>& kept, SourceRef where, const Event& event) {
   constexpr size_t kMaxTextBytes = 512;  // NCCL's own lines are far shorter.
   if (event.message.kind == nullptr || event.message.kind->library != Library::RasClient) return;
   if (kept.size() == Shard::kMaxRasLines) kept.pop_front();
@@ -127,8 +128,7 @@ void note_tasks(SpeakerLog& log, const Prefix& prefix) {
 }
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
-               const std::vector<int>& matched, Shard& shard, RecordTexts& texts,
-               SharedTrie& trie) {
+               const std::vector<int>& matched, Shard& shard, TextCache& texts, SharedTrie& trie) {
   const RecordLimit& limit = shard.limit;
   const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
@@ -148,9 +148,9 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const uint64_t hash = known != nullptr ? known->hash : message_hash(event.header.message);
   const auto record = [&] {
     if (known == nullptr) return texts.record(where, text, event, hash);
-    if (known->rest != nullptr) return KeptRecord{where, known->head, known->rest};
-    return KeptRecord{where, known->head,
-                      make_text(event.header.message, hash, event.message.wording)};
+    if (known->rest != nullptr) return OwnedRecord{where, known->head, known->rest};
+    return OwnedRecord{where, known->head,
+                       make_text(event.header.message, hash, event.message.wording)};
   };
   Record line{.where = where};
   if (known != nullptr) line = {where, known->head, known->rest};
@@ -222,9 +222,9 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   keep_limits();
 }
 
-void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
+void ShardWriter::add(std::span<const CachedCallLine> lines, uint64_t number) {
   uint64_t counted = lines.size();
-  for (const KnownLine& line : lines) {
+  for (const CachedCallLine& line : lines) {
     if (!add_again(line, number) && !add_other(line, number)) {
       add_first(line, number);
       --counted;
@@ -236,8 +236,9 @@ void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
 }
 
 /// Adds a known line, but for the line counts; false if it is not known where its like belongs.
-[[gnu::always_inline]] inline bool ShardWriter::add_again(const KnownLine& line, uint64_t number) {
-  LedgerPlace& place = line.call->place;
+[[gnu::always_inline]] inline bool ShardWriter::add_again(const CachedCallLine& line,
+                                                          uint64_t number) {
+  CallPlace& place = line.call->place;
   if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
   SpeakerLog& log = *place.log;
   ++log.lines;
@@ -261,10 +262,10 @@ void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
 }
 
 /// Adds a line that differs from a known one in its numbers; false as above, and for all others.
-bool ShardWriter::add_other(const KnownLine& line, uint64_t number) {
-  const KnownCall* shape = line.call->shape;
+bool ShardWriter::add_other(const CachedCallLine& line, uint64_t number) {
+  const CachedCall* shape = line.call->shape;
   if (shape == nullptr || shape->place.log == nullptr) return false;
-  const LedgerPlace& place = shape->place;
+  const CallPlace& place = shape->place;
   if (has_dropped_ || place.lives != place.log->comms.lives()) return false;
   SpeakerLog& log = *place.log;
   ++log.lines;
@@ -322,7 +323,7 @@ void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector
   if (!is_of_nccl) keep_limits();
 }
 
-void ShardWriter::add(const ForeignRun& run) {
+void ShardWriter::add(const SkippedLines& run) {
   shard_.losses.lines += run.lines;
   shard_.losses.foreign += run.lines;
   if (run.text.find_first_not_of('\n') == run.text.npos) return;
@@ -342,14 +343,14 @@ void ShardWriter::add(const ForeignRun& run) {
 }
 
 /// Adds a known line the long way, and finds out where the next ones like it belong.
-void ShardWriter::add_first(const KnownLine& line, uint64_t number) {
-  KnownCall& known = line.call->shape != nullptr ? *line.call->shape : *line.call;
+void ShardWriter::add_first(const CachedCallLine& line, uint64_t number) {
+  CachedCall& known = line.call->shape != nullptr ? *line.call->shape : *line.call;
   add_uncounted(known);
   const Event event = parse_event(line.text, all_wordings());
   add({line.text, number, 0, false}, event, 1, {});
   if (has_dropped_) return;
-  const ReadCall& call = known.call;
-  LedgerPlace& place = known.place;
+  const PrintedCall& call = known.call;
+  CallPlace& place = known.place;
   place.log = &speaker_of(event);
   place.lives = place.log->comms.lives();
   place.segment = place.log->comms.living_segment(call.comm);
@@ -361,7 +362,7 @@ void ShardWriter::add_first(const KnownLine& line, uint64_t number) {
 }
 
 /// True if the speaker to whom the call's place points has not been dropped.
-bool ShardWriter::is_there(const KnownCall& call) const {
+bool ShardWriter::is_there(const CachedCall& call) const {
   if (!has_dropped_) return true;
   Speaker speaker;
   speaker.host = call.head->host;
@@ -370,8 +371,8 @@ bool ShardWriter::is_there(const KnownCall& call) const {
 }
 
 /// Adds to the sums what a known line has not added yet.
-void ShardWriter::add_uncounted(KnownCall& call) {
-  LedgerPlace& place = call.place;
+void ShardWriter::add_uncounted(CachedCall& call) {
+  CallPlace& place = call.place;
   if (place.uncounted == 0 || !is_there(call)) return;
   const std::string_view prefix = std::string_view(call.head->text).substr(0, call.head->prefix);
   const std::string_view stamp = place.last_stamp.empty() ? prefix : place.last_stamp;
@@ -395,7 +396,7 @@ void ShardWriter::settle_last_view() {
 
 void ShardWriter::settle() {
   settle_last_view();
-  for (LedgerPlace* place : viewing_) {
+  for (CallPlace* place : viewing_) {
     // Unless the speaker has said something else since.
     if (place->log->last == SourceRef{unit_, place->last_line}) {
       place->log->last_text.assign(place->last_view.substr(0, Record::kMaxTextBytes));
@@ -405,9 +406,9 @@ void ShardWriter::settle() {
   viewing_.clear();
 }
 
-Shard ShardWriter::finish(KnownCalls& calls) {
+Shard ShardWriter::finish(CallCache& calls) {
   settle();
-  for (KnownCall& call : calls.all()) add_uncounted(call);
+  for (CachedCall& call : calls.all()) add_uncounted(call);
   for (auto& [speaker, log] : shard_.speakers) log.settle();
   return std::move(shard_);
 }

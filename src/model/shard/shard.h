@@ -33,10 +33,10 @@
 namespace ncclog {
 
 struct CachedLine;
-struct KnownCall;
-struct KnownLine;
-struct LedgerPlace;
-class KnownCalls;
+struct CachedCall;
+struct CachedCallLine;
+struct CallPlace;
+class CallCache;
 
 /// Whom the NCCL lines of a stretch name.
 struct StretchWriter {
@@ -68,7 +68,7 @@ struct Shard {
   /// The last kMaxRasLines lines of ncclras answers, without prefixes and blanks at their ends. An
   /// answer means something only as a whole, and a large log may be cut for reading between its
   /// lines: build_job puts them together (read_ras_text). Keeping the last ones is associative.
-  std::deque<KeptRecord> ras_lines;
+  std::deque<OwnedRecord> ras_lines;
   // What stood in files of its own, in input order.
   std::vector<RasReport> ras_reports;  ///< The last kMaxRasReports.
   std::vector<FlightRecorderDump> flight_recorders;
@@ -102,7 +102,7 @@ struct Shard {
 /// Lines of other programs, one behind the other, that mean nothing to anybody
 /// (log/other_programs_filter.h): whole ones, each with its line end. Views bytes of whoever reads
 /// the input.
-struct ForeignRun {
+struct SkippedLines {
   std::string_view text;
   uint64_t number = 0;  ///< Line of the first.
   uint64_t lines = 0;
@@ -114,7 +114,7 @@ class ShardWriter {
   /// `unit` is the number of the stretch that is read, `input` that of its input; `texts` and `trie`
   /// must outlive it.
   /// `limit` holds from the beginning.
-  ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder, RecordTexts& texts,
+  ShardWriter(uint64_t unit, uint64_t input, MarkerFinder finder, TextCache& texts,
               SharedTrie& trie, const RecordLimit& limit = {})
       : unit_(unit), input_(input), finder_(std::move(finder)), texts_(texts), trie_(trie) {
     shard_.limit = limit;
@@ -127,14 +127,14 @@ class ShardWriter {
 
   /// Adds lines about calls that were read before in other words, the first of which is line
   /// `number`, and the others those behind it. Their bytes must stay until settle().
-  void add(std::span<const KnownLine> lines, uint64_t number);
+  void add(std::span<const CachedCallLine> lines, uint64_t number);
 
   /// Adds line `number`, the like of which was read before, with the patterns that match it. Its
   /// bytes must stay until settle().
   void add(const CachedLine& line, uint64_t number, const std::vector<int>& matched);
 
   /// Adds lines of other programs. Their bytes must stay until settle().
-  void add(const ForeignRun& run);
+  void add(const SkippedLines& run);
 
   /// Copies what is kept of lines whose bytes go away.
   void settle();
@@ -155,7 +155,7 @@ class ShardWriter {
   const Shard& shard() const { return shard_; }
 
   /// The shard, with the sums of what `calls` know. The writer is spent.
-  Shard finish(KnownCalls& calls);
+  Shard finish(CallCache& calls);
 
  private:
   /// Where the lines of a process go.
@@ -178,11 +178,11 @@ class ShardWriter {
   SpeakerLog& speaker_of(const Event& event);
   void view_last(SpeakerLog& log, SourceRef where, std::string_view text);
   void settle_last_view();
-  bool add_again(const KnownLine& line, uint64_t number);
-  bool add_other(const KnownLine& line, uint64_t number);
-  void add_first(const KnownLine& line, uint64_t number);
-  void add_uncounted(KnownCall& call);
-  bool is_there(const KnownCall& call) const;
+  bool add_again(const CachedCallLine& line, uint64_t number);
+  bool add_other(const CachedCallLine& line, uint64_t number);
+  void add_first(const CachedCallLine& line, uint64_t number);
+  void add_uncounted(CachedCall& call);
+  bool is_there(const CachedCall& call) const;
   void keep_limits();
   void note_writer(const Header& header);
   SpeakerLog& others();
@@ -196,17 +196,17 @@ class ShardWriter {
   uint64_t unit_;
   uint64_t input_;
   MarkerFinder finder_;
-  RecordTexts& texts_;
+  TextCache& texts_;
   SharedTrie& trie_;
   uint64_t markers_seen_ = 0;  ///< In input_.
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
-  LastView last_view_;                 ///< The last such line of all.
-  std::vector<LedgerPlace*> viewing_;  ///< Those with a last_view.
-  SpeakerLog* others_ = nullptr;       ///< What other programs wrote into input_.
-  InputClock* clock_ = nullptr;        ///< Of input_; nullptr: it has none yet.
-  Pulse* pulse_ = nullptr;             ///< Of clock_; nullptr: nothing was added.
-  bool has_dropped_ = false;           ///< Speakers: places of known calls may point at none.
+  LastView last_view_;               ///< The last such line of all.
+  std::vector<CallPlace*> viewing_;  ///< Those with a last_view.
+  SpeakerLog* others_ = nullptr;     ///< What other programs wrote into input_.
+  InputClock* clock_ = nullptr;      ///< Of input_; nullptr: it has none yet.
+  Pulse* pulse_ = nullptr;           ///< Of clock_; nullptr: nothing was added.
+  bool has_dropped_ = false;         ///< Speakers: places of known calls may point at none.
 };
 
 }  // namespace ncclog

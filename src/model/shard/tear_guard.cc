@@ -76,18 +76,20 @@ bool is_device_list(std::string_view devices) {
 /// False where words of a program or of another process stand in a message that any text fits.
 bool is_plausible(const Message& message) {
   if (message.kind == nullptr) return true;
-  const uint16_t kind = message.kind->index;
-  if (kind == kKindIndex<ChannelConnected>) {
-    return is_path(read_message<ChannelConnected>(message).path);
+  switch (message.kind->index) {
+    case kKindIndex<ChannelConnected>:
+      return is_path(read_message<ChannelConnected>(message).path);
+    case kKindIndex<EnvSet>:
+      return is_setting(read_message<EnvSet>(message));
+    case kKindIndex<NetDevices>:
+      return is_device_list(read_message<NetDevices>(message).devices);
+    case kKindIndex<NetworkSelected>:
+      return is_network(message.fields[0]);
+    case kKindIndex<NcclVersion>:
+      return message.fields[0].find_first_of(":/#") == std::string_view::npos;
+    default:
+      return true;
   }
-  if (kind == kKindIndex<EnvSet>) return is_setting(read_message<EnvSet>(message));
-  if (kind == kKindIndex<NetDevices>) {
-    return is_device_list(read_message<NetDevices>(message).devices);
-  }
-  if (kind == kKindIndex<NetworkSelected>) return is_network(message.fields[0]);
-  if (kind != kKindIndex<NcclVersion>) return true;
-  const std::string_view name = message.fields[0];
-  return name.find_first_of(":/#") == name.npos;
 }
 
 /// True for an NCCL message with the beginning of another record, or other people's words, in it.
@@ -186,26 +188,26 @@ bool is_beginning_of_head(std::string_view line, std::string_view head) {
 }  // namespace
 
 bool TearGuard::is_known(const Header& header) const {
-  const Known& known = known_as(header.pid);
+  const KnownProcess& known = known_as(header.pid);
   return known.pid == header.pid && known.host == header.host;
 }
 
 /// The first process that spoke and of which `fits` holds; nullptr: none.
 template <typename Fits>
-const TearGuard::Known* TearGuard::find_known(Fits fits) const {
-  for (const Known& known : recent_) {
+const TearGuard::KnownProcess* TearGuard::find_known(Fits fits) const {
+  for (const KnownProcess& known : recent_) {
     if (known.pid >= 0 && fits(known)) return &known;
   }
   return nullptr;
 }
 
 bool TearGuard::is_known_host(std::string_view host) const {
-  return find_known([&](const Known& known) { return known.host == host; }) != nullptr;
+  return find_known([&](const KnownProcess& known) { return known.host == host; }) != nullptr;
 }
 
 /// True for a name that is almost the known one. It is taken for torn, and its line for the known
 /// process's, until it has come often: containers share pids.
-bool TearGuard::is_torn_form(Known& known, const Header& header) {
+bool TearGuard::is_torn_form(KnownProcess& known, const Header& header) {
   const bool alike = known.pid == header.pid && !shared_pids_.contains(header.pid) &&
                      (known.host.ends_with(header.host) || header.host.ends_with(known.host) ||
                       is_interrupted(header.host, known.host));
@@ -227,7 +229,7 @@ bool TearGuard::is_torn_form(Known& known, const Header& header) {
 
 void TearGuard::note_speaker(const Header& header) {
   if (!names_process(header)) return;
-  Known& known = known_as(header.pid);
+  KnownProcess& known = known_as(header.pid);
   if (is_known(header)) {
     known.lines = std::min(known.lines + 1, kOften);
     return;
@@ -237,36 +239,25 @@ void TearGuard::note_speaker(const Header& header) {
   first_bytes_.set(first_byte(known.host));
 }
 
-/// Notes who speaks in known lines; false if another host has that pid.
-bool TearGuard::note_speaker(const KnownHead& head) {
-  Known& known = known_as(head.pid);
-  if (known.pid == head.pid && known.host != head.host) return false;
-  if (known.pid != head.pid) known = {};
-  known.host = head.host;
-  known.pid = head.pid;
-  first_bytes_.set(first_byte(known.host));
-  known.head = &head;
-  return true;
+/// The entry of a process that speaks in a known line; nullptr if another host has its pid.
+TearGuard::KnownProcess* TearGuard::speaker_of_known(std::string_view host, int64_t pid) {
+  KnownProcess& known = known_as(pid);
+  if (known.pid == pid) return known.host == host ? &known : nullptr;
+  known = {.host = std::string(host), .pid = pid};
+  first_bytes_.set(first_byte(host));
+  return &known;
 }
 
-/// Notes a line that names its process, and is known; false if another host has that pid.
-bool TearGuard::note_line_of(const CachedLine& line) {
-  const Header& header = line.event->header;
-  Known& known = known_as(header.pid);
-  if (known.line_head == line.head && known.lines == kOften) return true;
-  if (known.pid == header.pid && known.host != header.host) return false;
-  if (known.pid != header.pid) {
-    known = {.host = std::string(header.host), .pid = header.pid};
-    first_bytes_.set(first_byte(known.host));
-  }
-  known.line_head = line.head;
-  known.lines = std::min(known.lines + 1, kOften);
+bool TearGuard::note_speaker(const CachedHead& head) {
+  KnownProcess* const known = speaker_of_known(head.host, head.pid);
+  if (known == nullptr) return false;
+  known->head = &head;
   return true;
 }
 
 /// Bytes of the host that are the end of what stands before the record: "Socknode-b".
 size_t TearGuard::glued_host(const Header& header) const {
-  const Known& known = known_as(header.pid);
+  const KnownProcess& known = known_as(header.pid);
   const bool longer = known.pid == header.pid && known.host.size() < header.host.size() &&
                       header.host.ends_with(known.host);
   return longer && (header.torn || !header.unexplained.empty())
@@ -280,7 +271,9 @@ size_t TearGuard::record_begin(const Header& header, std::string_view text) cons
   if (header.host.empty()) return 0;
   const std::string_view before = header.unexplained;
   const size_t glued = glued_host(header);
-  const auto begins = [&](const Known& known) { return before.starts_with(known.host + ':'); };
+  const auto begins = [&](const KnownProcess& known) {
+    return before.starts_with(known.host + ':');
+  };
   const bool is_cut = header.torn || glued > 0 ||
                       (!before.empty() &&
                        (holds_process(before) || parse_header(before).level == Level::Framework ||
@@ -289,18 +282,18 @@ size_t TearGuard::record_begin(const Header& header, std::string_view text) cons
 }
 
 /// The process with whose host and pid `text` begins; nullptr if it is not known.
-const TearGuard::Known* TearGuard::speaker_before(std::string_view text) const {
+const TearGuard::KnownProcess* TearGuard::speaker_before(std::string_view text) const {
   // Asked of every line that is not NCCL's: few begin like a host.
   if (text.empty() || !first_bytes_[static_cast<unsigned char>(text.front())]) return nullptr;
-  return find_known([&](const Known& known) {
+  return find_known([&](const KnownProcess& known) {
     return text.starts_with(known.host) && text.starts_with(name_of(known.host, known.pid));
   });
 }
 
 /// A process, not on `other_than`, whose line `text` may begin: "gpu-no", "gpu-node-1:4121".
-const TearGuard::Known* TearGuard::begun_by(std::string_view text,
-                                            std::string_view other_than) const {
-  return find_known([&](const Known& known) {
+const TearGuard::KnownProcess* TearGuard::begun_by(std::string_view text,
+                                                   std::string_view other_than) const {
+  return find_known([&](const KnownProcess& known) {
     return known.host != other_than &&
            (known.host.starts_with(text) || text.starts_with(known.host + ':'));
   });
@@ -314,8 +307,8 @@ size_t TearGuard::last_record(const Event& event, std::string_view text) const {
   } else if (const size_t end = end_of_cut_short(text, header); end > 0) {
     return end;
   } else if (const size_t own = find_task_tag(text); own != text.npos) {
-    const Known* host =
-        find_known([&](const Known& known) { return known.host.starts_with(text.substr(0, own)); });
+    const KnownProcess* host = find_known(
+        [&](const KnownProcess& known) { return known.host.starts_with(text.substr(0, own)); });
     if (host != nullptr || speaker_before(text) != nullptr) return own;
   }
   const size_t tag = find_task_tag(header.message, is_nccl(header));
@@ -365,10 +358,10 @@ void TearGuard::add_cut_piece(const Line& piece) {
   const std::string_view text = trim(header.message);
   if (header.level == Level::None) {
     if (text.empty()) return;
-    const Known* known = begun_by(text);
+    const KnownProcess* known = begun_by(text);
     if (known == nullptr) return hold(piece, event, 0);
     // "gpu-node" may begin the lines of two hosts.
-    const Known* other = begun_by(text, known->host);
+    const KnownProcess* other = begun_by(text, known->host);
     Header beginning;
     if (other == nullptr) beginning.host = known->host;
     release(beginning.host, -1);  // A rest comes behind what it is the rest of.
@@ -391,7 +384,9 @@ bool TearGuard::ends_with_pid(std::string_view text) const {
   if (mark == left.npos || left[mark] != ':' || mark + 1 == left.size()) return false;
   const std::string_view before = left.substr(0, mark);
   const std::string_view number = before.substr(before.find_last_not_of(kDigits) + 1);
-  const auto ends = [&](const Known& known) { return std::to_string(known.pid).ends_with(number); };
+  const auto ends = [&](const KnownProcess& known) {
+    return std::to_string(known.pid).ends_with(number);
+  };
   return number.size() >= kFewest && find_known(ends) != nullptr;
 }
 
@@ -399,7 +394,8 @@ bool TearGuard::ends_with_pid(std::string_view text) const {
 bool TearGuard::ends_with_host(std::string_view text) const {
   if (!text.ends_with(':')) return false;
   text.remove_suffix(1);
-  return find_known([&](const Known& known) { return text.ends_with(known.host); }) != nullptr;
+  return find_known([&](const KnownProcess& known) { return text.ends_with(known.host); }) !=
+         nullptr;
 }
 
 /// The rest of a header, or a host that another process's words stand in: "fabr1" for "node-1".
@@ -413,15 +409,15 @@ bool TearGuard::is_torn_header(const Header& header) const {
     const bool is_cut = header.level != Level::Version &&
                         (header.cuda_dev >= 0 || !header.file.empty() || !trim(before).empty());
     return ((header.cuda_dev >= 0 && is_rest) || (is_cut && (is_damaged_ || !open_.empty()))) &&
-           find_known([](const Known&) { return true; }) != nullptr;
+           find_known([](const KnownProcess&) { return true; }) != nullptr;
   }
   const bool is_number = header.host.find_first_not_of("0123456789") == header.host.npos;
-  const auto has_it_as_pid = [&](const Known& one) {
+  const auto has_it_as_pid = [&](const KnownProcess& one) {
     return std::to_string(one.pid) == header.host;
   };
   const bool is_pid = is_number && find_known(has_it_as_pid) != nullptr;
   if (is_pid || (ends_with_host(before) && !is_known_host(header.host))) return true;
-  const Known& known = known_as(header.pid);
+  const KnownProcess& known = known_as(header.pid);
   if (before.empty() || known.pid != header.pid || known.host == header.host) return false;
   // No launcher writes its label up to the host without a mark.
   const bool is_glued = header.host.data()[-1] == '/' || is_word(header.host.data()[-1]);
@@ -432,7 +428,7 @@ bool TearGuard::is_torn_header(const Header& header) const {
 bool TearGuard::has_torn_function(const Header& header) const {
   if (!names_process(header)) return false;
   const std::string_view rest = behind_function(header);
-  const auto begins = [&](const Known& known) { return known.host.starts_with(rest); };
+  const auto begins = [&](const KnownProcess& known) { return known.host.starts_with(rest); };
   return !rest.empty() && find_known(begins) != nullptr;
 }
 
@@ -599,7 +595,7 @@ void TearGuard::hold(const Line& record, const Event& event, int lines) {
 void TearGuard::note_whole(std::string_view text, const Event& event) {
   const Header& header = event.header;
   if (!is_nccl(header)) {
-    const Known* known = speaker_before(text);
+    const KnownProcess* known = speaker_before(text);
     if (known != nullptr) return lose(known->host, known->pid);
     if (header.message.size() < text.size()) known = speaker_before(header.message);
     if (known != nullptr) note_lost(known->host, known->pid);
@@ -610,7 +606,7 @@ void TearGuard::note_whole(std::string_view text, const Event& event) {
   if (!is_whole && is_call(header)) lose(header.host, header.pid);
   if (is_whole) return;
   // Of others the beginning may stand in a line that fits no wording.
-  for (const Known& known : recent_) {
+  for (const KnownProcess& known : recent_) {
     const bool is_other = known.pid >= 0 && known.pid != header.pid;
     if (is_other && header.message.find(name_of(known.host, known.pid)) != std::string_view::npos)
       note_lost(known.host, known.pid);
@@ -658,9 +654,9 @@ void TearGuard::doubt(const Event& event, int lines) {
   shard_.add_in_doubt(event, lines);
 }
 
-void TearGuard::add(std::span<const KnownLine> lines, uint64_t number) {
+void TearGuard::add(std::span<const CachedCallLine> lines, uint64_t number) {
   if (lines.empty()) return;
-  const KnownHead& first = *lines.front().call->head;
+  const CachedHead& first = *lines.front().call->head;
   release(first.host, first.pid);
   shard_.add(lines, number);
 }
@@ -669,7 +665,14 @@ bool TearGuard::add(const CachedLine& line, uint64_t number) {
   const Header& header = line.event->header;
   const bool is_of_nccl = line.head != nullptr;
   if (is_of_nccl) {
-    if (!note_line_of(line)) return false;
+    const KnownProcess& last = known_as(header.pid);
+    // Most lines come from who is known well.
+    if (last.line_head != line.head || last.lines != kOften) {
+      KnownProcess* const known = speaker_of_known(header.host, header.pid);
+      if (known == nullptr) return false;
+      known->line_head = line.head;
+      known->lines = std::min(known->lines + 1, kOften);
+    }
     if (held_.any) release(header.host, header.pid);
     head_.clear();
     if (line.names_comm) is_in_strange_comm(*line.event);  // Notes it; only calls can be strange.
@@ -684,7 +687,7 @@ bool TearGuard::add(const CachedLine& line, uint64_t number) {
   return true;
 }
 
-void TearGuard::add(const ForeignRun& run) {
+void TearGuard::add(const SkippedLines& run) {
   release({}, -1);
   shard_.add(run);
 }

@@ -304,7 +304,7 @@ void CallRecorder::follow_groups(Source& source, int64_t thread, std::string_vie
   }
 }
 
-CallRecorder::Cursor* CallRecorder::cursor_of(Source& source, const ReadCall& call) {
+CallRecorder::Cursor* CallRecorder::cursor_of(Source& source, const PrintedCall& call) {
   CommSegments& lives = source.lives;
   int place = lives.living_segment(call.comm);
   const bool is_known = place >= 0 && static_cast<size_t>(place) < source.by_place.size();
@@ -320,7 +320,7 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Source& source, const ReadCall& ca
   return source.by_place[place] = &found->second;
 }
 
-void CallRecorder::add_call(Source& source, const Event& event, const ReadCall& call) {
+void CallRecorder::add_call(Source& source, const Event& event, const PrintedCall& call) {
   Cursor* cursor = cursor_of(source, call);
   if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
   const Operation operation = call.call.op.operation();

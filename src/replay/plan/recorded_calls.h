@@ -181,8 +181,8 @@ class CallRecorder {
   };
 
   void follow_groups(Source& source, int64_t thread, std::string_view function);
-  static Cursor* cursor_of(Source& source, const ReadCall& call);
-  void add_call(Source& source, const Event& event, const ReadCall& call);
+  static Cursor* cursor_of(Source& source, const PrintedCall& call);
+  void add_call(Source& source, const Event& event, const PrintedCall& call);
 
   std::map<std::pair<std::string_view, int64_t>, Source> sources_;  ///< By host and pid.
   int64_t groups_ = 0;

@@ -224,7 +224,7 @@ TEST(RecordLists, TakeALineThatIsTheirOwnAlreadyForARepeatedOne) {
 }
 
 TEST(RecordLists, GoOnAlikeAfterTheyWereSettledOrCut) {
-  RecordTexts texts;
+  TextCache texts;
   const std::string lines[] = {"d", "a", "b", "e", "a", "b", "c"};
   const uint16_t keys[] = {9, 4, 4, 9, 4, 4, 4};
   const auto is_settled = [](size_t list, size_t line) { return list % 7 == line; };
@@ -238,7 +238,7 @@ TEST(RecordLists, GoOnAlikeAfterTheyWereSettledOrCut) {
       event.header.message = lines[line];
       const uint64_t hash = message_hash(lines[line]);
       const SourceRef where = {i, 10 * i + line};
-      const KeptRecord record = texts.record(where, lines[line], event, hash);
+      const OwnedRecord record = texts.record(where, lines[line], event, hash);
       all[i].add(own, keys[line], {where, nullptr, record.rest.get()}, hash,
                  [&] { return record; });
       if (is_settled(i, line)) all[i].settle();
@@ -253,7 +253,7 @@ TEST(RecordLists, GoOnAlikeAfterTheyWereSettledOrCut) {
 }
 
 /// What a rank prints: the same as all others, but for its number, and from its own thread.
-RecordLists lists_of_rank(int rank, RecordTexts& texts, SharedTrie& trie, uint64_t unit = 0) {
+RecordLists lists_of_rank(int rank, TextCache& texts, SharedTrie& trie, uint64_t unit = 0) {
   const std::string head =
       "n" + std::to_string(rank / 8) + ":" + std::to_string(100 + rank) + ":7 [0] ";
   RecordLists lists;
@@ -273,7 +273,7 @@ RecordLists lists_of_rank(int rank, RecordTexts& texts, SharedTrie& trie, uint64
 }
 
 TEST(RecordLists, OfOneRowKeepTheirOwnPlacesHeadsAndTexts) {
-  RecordTexts texts;
+  TextCache texts;
   SharedTrie trie;
   std::vector<RecordLists> ranks;
   for (int rank = 0; rank < 40; ++rank) ranks.push_back(lists_of_rank(rank, texts, trie));
@@ -292,7 +292,7 @@ TEST(RecordLists, OfOneRowKeepTheirOwnPlacesHeadsAndTexts) {
 }
 
 TEST(RecordLists, HoldWhatTheyHeldWhenTheirRowsAreTakenApart) {
-  RecordTexts texts;
+  TextCache texts;
   SharedTrie trie;
   const RecordLists first = lists_of_rank(1, texts, trie);
   RecordLists other = lists_of_rank(2, texts, trie);
@@ -326,14 +326,14 @@ TEST(RecordLists, WhatIsTakenOutIsAsIfItHadNotCome) {
   EXPECT_EQ(show(lists), "5:1 x;9:2 a c;");
 }
 
-TEST(RecordTexts, LinesOfOneProcessAndMessagesOfManyShareTheirBytes) {
+TEST(TextCache, LinesOfOneProcessAndMessagesOfManyShareTheirBytes) {
   const std::vector<std::string> lines = {
       "n1:7:8 [0] NCCL INFO Using network IB",
       "n1:7:8 [0] NCCL INFO P2P Chunksize set to 131072",
       "n2:9:9 [1] NCCL INFO Using network IB",
   };
-  RecordTexts texts;
-  std::vector<KeptRecord> records;
+  TextCache texts;
+  std::vector<OwnedRecord> records;
   for (const std::string& line : lines) {
     const Event event = parse_event(line, all_wordings());
     records.push_back(texts.record({0, 1}, line, event, message_hash(event.header.message)));
@@ -344,7 +344,7 @@ TEST(RecordTexts, LinesOfOneProcessAndMessagesOfManyShareTheirBytes) {
   for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(Record(records[i]).text(), lines[i]);
 }
 
-TEST(RecordTexts, ARecordSaysWhatItsLineSays) {
+TEST(TextCache, ARecordSaysWhatItsLineSays) {
   const std::string lines[] = {
       "n1:7:8 [0] NCCL INFO Using network IB",
       "n1:7:8 [0] NCCL INFO                 + NET[1.2] - NET/0-0 (0/0/0/1.250000)",
@@ -356,10 +356,10 @@ TEST(RecordTexts, ARecordSaysWhatItsLineSays) {
       "Traceback (most recent call last):",
       "n1:7:8 [0] NCCL INFO Using network IB ",
   };
-  RecordTexts texts;
+  TextCache texts;
   for (const std::string& line : lines) {
     const Event event = parse_event(line, all_wordings());
-    const KeptRecord kept = texts.record({0, 1}, line, event, message_hash(event.header.message));
+    const OwnedRecord kept = texts.record({0, 1}, line, event, message_hash(event.header.message));
     const Record record = kept;
     const Event read = parse_record(record);
     EXPECT_EQ(record.text(), line);

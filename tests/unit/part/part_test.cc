@@ -60,7 +60,7 @@ std::string unpacked(const std::string& part) {
 
 /// True if a reader takes what a writer wrote of the record.
 bool is_carried(const RecordText& text) {
-  KeptRecord record{
+  OwnedRecord record{
       {kNumbersPerUnit, 3}, LineHead::make("n1:41:41 [0] NCCL INFO ", {Level::Info}), {}};
   record.rest = RecordText::make(text.text(), text);
   std::stringstream bytes;
@@ -76,7 +76,7 @@ bool is_carried(const RecordText& text) {
   std::string frame;
   EXPECT_TRUE(frames.next(kind, frame));
   PartReader reader(frame, frames.tables(), 0, {.units = 1});
-  KeptRecord read;
+  OwnedRecord read;
   carry(reader, read);
   return reader.is_done();
 }

@@ -1,4 +1,4 @@
-#include "model/shard/known_calls.h"
+#include "model/shard/call_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ constexpr std::string_view kLine =
     "0x7f3ece00000 count 1048576 datatype 9 op 0 root 0 comm 0x2610000 [nranks=8] stream "
     "0x5581aa30";
 
-void learn(KnownCalls& calls, std::string_view line) {
+void learn(CallCache& calls, std::string_view line) {
   calls.learn(line, parse_event(line, all_wordings()));
 }
 
 /// Bytes of the line with which `text` begins, if it is known; what follows is long enough.
-size_t known_bytes(KnownCalls& calls, std::string text) {
-  text += std::string(KnownCalls::kMaxLineBytes, '#');
-  KnownLine line;
+size_t known_bytes(CallCache& calls, std::string text) {
+  text += std::string(CallCache::kMaxLineBytes, '#');
+  CachedCallLine line;
   const size_t length = calls.find(text, line);
   if (length > 0) {
     EXPECT_EQ(line.text, std::string_view(text).substr(0, length - 1));
@@ -32,7 +32,7 @@ size_t known_bytes(KnownCalls& calls, std::string text) {
 }
 
 /// Calls of which that line was read; or found before, too, so that it is foreseen.
-void learn_and_find(KnownCalls& calls, std::string_view line, bool is_foreseen) {
+void learn_and_find(CallCache& calls, std::string_view line, bool is_foreseen) {
   learn(calls, line);
   if (is_foreseen) {
     EXPECT_GT(known_bytes(calls, std::string(line) + "\n"), 0u);
@@ -45,7 +45,7 @@ std::string replaced(std::string_view line, std::string_view from, std::string_v
   return text;
 }
 
-TEST(KnownCalls, FindsALineThatDiffersInOpCountAndBuffersOnly) {
+TEST(CallCache, FindsALineThatDiffersInOpCountAndBuffersOnly) {
   struct Row {
     std::string_view name, from, to;
   };
@@ -58,7 +58,7 @@ TEST(KnownCalls, FindsALineThatDiffersInOpCountAndBuffersOnly) {
   };
   for (const Row& row : kRows) {
     for (const bool is_foreseen : {false, true}) {
-      KnownCalls calls;
+      CallCache calls;
       learn_and_find(calls, kLine, is_foreseen);
       const std::string line = replaced(kLine, row.from, row.to) + "\n";
       EXPECT_EQ(known_bytes(calls, line), line.size()) << row.name << " " << is_foreseen;
@@ -67,7 +67,7 @@ TEST(KnownCalls, FindsALineThatDiffersInOpCountAndBuffersOnly) {
   }
 }
 
-TEST(KnownCalls, LeavesEverythingElseToBeRead) {
+TEST(CallCache, LeavesEverythingElseToBeRead) {
   struct Row {
     std::string_view name, from, to;
   };
@@ -98,7 +98,7 @@ TEST(KnownCalls, LeavesEverythingElseToBeRead) {
   };
   for (const Row& row : kRows) {
     for (const bool is_foreseen : {false, true}) {
-      KnownCalls calls;
+      CallCache calls;
       learn_and_find(calls, kLine, is_foreseen);
       EXPECT_EQ(known_bytes(calls, replaced(kLine, row.from, row.to) + "\n"), 0u)
           << row.name << " " << is_foreseen;
@@ -106,45 +106,45 @@ TEST(KnownCalls, LeavesEverythingElseToBeRead) {
   }
 }
 
-TEST(KnownCalls, ReadsTheNumbersInWhichALineDiffers) {
+TEST(CallCache, ReadsTheNumbersInWhichALineDiffers) {
   const std::string line =
       replaced(kLine, "count 1048576 datatype 9 op 0 root 0", "count 77 datatype 7 op 2 root 3") +
       "\n";
   const CallSignature said{"AllGather", 77, 7, 2, 3};
-  const std::string text = line + std::string(KnownCalls::kMaxLineBytes, '#');
-  KnownCalls calls;
+  const std::string text = line + std::string(CallCache::kMaxLineBytes, '#');
+  CallCache calls;
   learn(calls, kLine);
-  KnownLine found;
+  CachedCallLine found;
   EXPECT_EQ(calls.find(text, found), line.size());
   EXPECT_EQ(found.call->call.call, said) << "learnt while there is room";
   EXPECT_EQ(found.call->call.comm, 0x2610000u);
-  KnownCalls full;
+  CallCache full;
   learn(full, kLine);
-  for (size_t count = 1; count < KnownCalls::kMaxCallsOfHead; ++count) {
+  for (size_t count = 1; count < CallCache::kMaxCallsOfHead; ++count) {
     known_bytes(full, replaced(kLine, "1048576", std::to_string(2'000'000 + count)) + "\n");
   }
   EXPECT_EQ(full.find(text, found), line.size());
   ASSERT_NE(found.call->shape, nullptr);
   EXPECT_EQ(found.call->call.call, said);
-  EXPECT_EQ(full.all().size(), KnownCalls::kMaxCallsOfHead);
+  EXPECT_EQ(full.all().size(), CallCache::kMaxCallsOfHead);
 }
 
-TEST(KnownCalls, LeavesTheLastLinesOfABlockToBeRead) {
-  KnownCalls calls;
+TEST(CallCache, LeavesTheLastLinesOfABlockToBeRead) {
+  CallCache calls;
   learn(calls, kLine);
-  KnownLine line;
+  CachedCallLine line;
   EXPECT_EQ(calls.find(std::string(kLine) + "\n", line), 0u);
 }
 
-TEST(KnownCalls, KnowsTheSameCallAtAnotherTime) {
-  KnownCalls calls;
+TEST(CallCache, KnowsTheSameCallAtAnotherTime) {
+  CallCache calls;
   learn(calls, "[2026-03-01 12:00:01] " + std::string(kLine));
   EXPECT_GT(known_bytes(calls, "[2026-03-01 12:00:59] " + std::string(kLine) + "\n"), 0u);
   EXPECT_EQ(known_bytes(calls, "[2026-03-01 12:00:5x] " + std::string(kLine) + "\n"), 0u);
   EXPECT_EQ(known_bytes(calls, std::string(kLine) + "\n"), 0u) << "without a time";
 }
 
-TEST(KnownCalls, DoesNotLearnUnusualLines) {
+TEST(CallCache, DoesNotLearnUnusualLines) {
   const std::string kLines[] = {
       "node-a:4001:4009 [0] NCCL INFO Connected all rings",
       "[2026-03-01 12:00:01] [rank3]: " + std::string(kLine),
@@ -153,21 +153,21 @@ TEST(KnownCalls, DoesNotLearnUnusualLines) {
       replaced(kLine, "node-a",
                "n\xc3\xb6"
                "de-a"),
-      std::string(kLine) + std::string(KnownCalls::kMaxLineBytes, ' '),
+      std::string(kLine) + std::string(CallCache::kMaxLineBytes, ' '),
   };
   for (const std::string& line : kLines) {
-    KnownCalls calls;
+    CallCache calls;
     learn(calls, line);
     EXPECT_EQ(calls.all().size(), 0u) << line;
   }
 }
 
-TEST(KnownCalls, KeepsBoundedMemory) {
-  KnownCalls calls;
+TEST(CallCache, KeepsBoundedMemory) {
+  CallCache calls;
   for (int count = 0; count < 1000; ++count) {
     learn(calls, replaced(kLine, "1048576", std::to_string(1'000'000 + count)));
   }
-  EXPECT_EQ(calls.all().size(), KnownCalls::kMaxCallsOfHead);
+  EXPECT_EQ(calls.all().size(), CallCache::kMaxCallsOfHead);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "model/shard/known_calls.h"
+#include "model/shard/call_cache.h"
 
 #include <cstring>
 #include <experimental/simd>
@@ -30,7 +30,7 @@ constexpr std::string_view kNil = "(nil)";
 /// What stands before the tail: numbers have 16 digits at most.
 constexpr size_t kMaxNumbers = 3 * 18 + kSend.size() + kReceive.size();
 static_assert(kMaxStamp + kMaxHead + kInfoAnchor.size() + kMaxOperation + kMaxNumbers + kMaxTail <=
-              KnownCalls::kMaxLineBytes);
+              CallCache::kMaxLineBytes);
 
 inline uint64_t load(const char* text) {
   uint64_t word = 0;
@@ -64,7 +64,7 @@ inline uint64_t load(const char* text) {
 }
 
 /// Where the digits of opCount and of the buffers stand in "1a sendbuff 0x7f3e recvbuff 0x7f9e", as
-/// LineSample has them.
+/// CachedCall::digits.
 std::string mark_digits(std::string_view numbers) {
   constexpr size_t kStep = stdx::native_simd<uint8_t>::size();
   std::string marks((numbers.size() + kStep - 1) / kStep * kStep, '\0');
@@ -77,26 +77,26 @@ std::string mark_digits(std::string_view numbers) {
   return marks;
 }
 
-/// True if the line at `text` differs from the sample in digits of opCount and buffers only.
-[[gnu::always_inline]] inline bool is_like(const char* text, const LineSample& sample) {
+/// True if the line at `text` differs from the call's sample in digits of opCount and buffers only.
+[[gnu::always_inline]] inline bool is_like(const char* text, const CachedCall& call) {
   using Bytes = stdx::native_simd<uint8_t>;
   static_assert(Bytes::size() <= kMinTail, "the last bytes that are looked at are the line's own");
   const auto load_bytes = [](const char* from) {
     return Bytes(reinterpret_cast<const uint8_t*>(from), stdx::element_aligned);
   };
-  const char* const known = sample.text.data();
-  if (std::memcmp(text, known, sample.numbers) != 0) return false;
+  const char* const known = call.sample.data();
+  if (std::memcmp(text, known, call.numbers) != 0) return false;
   Bytes wrong = 0;
-  for (size_t i = 0; i < sample.digits.size(); i += Bytes::size()) {
-    const Bytes bytes = load_bytes(text + sample.numbers + i);
+  for (size_t i = 0; i < call.digits.size(); i += Bytes::size()) {
+    const Bytes bytes = load_bytes(text + call.numbers + i);
     const auto is_hex = bytes - uint8_t{'0'} < uint8_t{10} || bytes - uint8_t{'a'} < uint8_t{6};
-    Bytes may_differ = load_bytes(sample.digits.data() + i);
+    Bytes may_differ = load_bytes(call.digits.data() + i);
     stdx::where(!is_hex, may_differ) = 0;
-    wrong |= (bytes ^ load_bytes(known + sample.numbers + i)) & ~may_differ;
+    wrong |= (bytes ^ load_bytes(known + call.numbers + i)) & ~may_differ;
   }
-  const size_t rest = sample.numbers + sample.digits.size();
+  const size_t rest = call.numbers + call.digits.size();
   return stdx::all_of(wrong == 0) &&
-         std::memcmp(text + rest, known + rest, sample.text.size() - rest) == 0;
+         std::memcmp(text + rest, known + rest, call.sample.size() - rest) == 0;
 }
 
 /// Behind the pointer at `text`; nullptr if none stands there.
@@ -196,7 +196,7 @@ bool is_usual_call(const Event& event) {
          header.unexplained.empty() && header.prefix.progress_title.empty();
 }
 
-size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
+size_t CallCache::find(std::string_view bytes, CachedCallLine& line) {
   if (bytes.size() < kMaxLineBytes || calls_.empty()) return 0;
   if (!stamp_.empty() && !has_shape(bytes.data(), stamp_)) return 0;
   const char* const begin = bytes.data() + stamp_.size();
@@ -205,39 +205,40 @@ size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
   head_size_ = static_cast<size_t>(close - begin);
   const std::string_view head(begin, static_cast<size_t>(close + 1 - begin));
   if (head.size() < sizeof(uint64_t)) return 0;
-  KnownCall* call = foresee(head);
+  CachedCall* call = foresee(head);
   if (call == nullptr) return find_unforeseen(head, bytes, line);
-  const size_t length = stamp_.size() + call->sample.text.size();
+  const size_t length = stamp_.size() + call->sample.size();
   line = {call, bytes.substr(0, length - 1), stamp_.size()};
   return length;
 }
 
 /// The call that the line behind the head is about, if it comes behind the last one of its process
 /// as it did before.
-KnownCall* KnownCalls::foresee(std::string_view text) {
+CachedCall* CallCache::foresee(std::string_view text) {
   // The sample shows whether it is that head.
-  KnownHead* head = head_places_.find(hash_of_head(text), [](const KnownHead&) { return true; });
+  CachedHead* head = head_places_.find(hash_of_head(text), [](const CachedHead&) { return true; });
   if (head == nullptr || head->last == nullptr) return nullptr;
   auto& [first, second] = head->last->next;
   if (first == nullptr) return nullptr;
-  if (!is_like(text.data(), first->sample)) {
-    if (second == nullptr || !is_like(text.data(), second->sample)) return nullptr;
+  if (!is_like(text.data(), *first)) {
+    if (second == nullptr || !is_like(text.data(), *second)) return nullptr;
     std::swap(first, second);
   }
   head->last = first;
   return first;
 }
 
-size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes, KnownLine& line) {
+size_t CallCache::find_unforeseen(std::string_view text, std::string_view bytes,
+                                  CachedCallLine& line) {
   const char* const message = text.data() + text.size() - 1 + kInfoAnchor.size();
   const Operation* operation = operation_at(message);
-  KnownHead* head = operation == nullptr ? nullptr : head_at(text);
+  CachedHead* head = operation == nullptr ? nullptr : head_at(text);
   if (head == nullptr) return 0;
   const char* const numbers = message + operation->text.size();
   const char* const tail = behind_buffers(numbers);
   if (tail == nullptr) return 0;
   const auto place = static_cast<size_t>(operation - operations_.data());
-  KnownCall* call = call_at(*head, place, tail);
+  CachedCall* call = call_at(*head, place, tail);
   const bool is_known = call != nullptr;
   const size_t rest = is_known ? call->tail.size() : find_shape(*head, place, tail, call);
   if (rest == 0) return 0;
@@ -251,9 +252,9 @@ size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes
 }
 
 /// Foresees from now on what the line shows.
-void KnownCalls::note(KnownHead& head, KnownCall& call, std::string_view line, size_t numbers,
-                      size_t tail) {
-  if (call.sample.text.empty()) {
+void CallCache::note(CachedHead& head, CachedCall& call, std::string_view line, size_t numbers,
+                     size_t tail) {
+  if (call.sample.empty()) {
     if (samples_ == kMaxSamples) return;
     ++samples_;
   }
@@ -261,29 +262,29 @@ void KnownCalls::note(KnownHead& head, KnownCall& call, std::string_view line, s
     head.last->next = {&call, head.last->next[0]};
   }
   head.last = &call;
-  call.sample.text = line;
-  call.sample.numbers = numbers;
-  call.sample.digits = mark_digits(line.substr(numbers, tail - numbers));
+  call.sample = line;
+  call.numbers = numbers;
+  call.digits = mark_digits(line.substr(numbers, tail - numbers));
 }
 
-KnownHead* KnownCalls::head_at(std::string_view text) {
-  return head_places_.find(hash_of_head(text), [&](const KnownHead& head) {
+CachedHead* CallCache::head_at(std::string_view text) {
+  return head_places_.find(hash_of_head(text), [&](const CachedHead& head) {
     return head.text.size() == text.size() && starts_with_words(text.data(), head.text);
   });
 }
 
-KnownHead* KnownCalls::find_or_add_head(std::string_view text, size_t prefix,
+CachedHead* CallCache::find_or_add_head(std::string_view text, size_t prefix,
                                         const Header& header) {
   if (text.size() < sizeof(uint64_t)) return nullptr;
-  if (KnownHead* head = head_at(text); head != nullptr) return head;
+  if (CachedHead* head = head_at(text); head != nullptr) return head;
   if (heads_.size() == kMaxHeads) return nullptr;
-  KnownHead& head = heads_.emplace_back(
-      KnownHead{std::string(text), std::string(header.host), header.pid, prefix});
+  CachedHead& head = heads_.emplace_back(
+      CachedHead{std::string(text), std::string(header.host), header.pid, prefix});
   head_places_.add(hash_of_head(text), head);
   return &head;
 }
 
-const KnownCalls::Operation* KnownCalls::operation_at(const char* text) const {
+const CallCache::Operation* CallCache::operation_at(const char* text) const {
   const uint64_t word = load(text);
   for (const Operation& operation : operations_) {
     if (operation.word == word && starts_with_words(text, operation.text)) return &operation;
@@ -292,7 +293,7 @@ const KnownCalls::Operation* KnownCalls::operation_at(const char* text) const {
 }
 
 /// Place of the operation; kMaxOperations if there is no room for it.
-size_t KnownCalls::find_or_add_operation(std::string_view text) {
+size_t CallCache::find_or_add_operation(std::string_view text) {
   const auto known =
       std::ranges::find_if(operations_, [&](const Operation& one) { return one.text == text; });
   const auto place = static_cast<size_t>(known - operations_.begin());
@@ -302,13 +303,13 @@ size_t KnownCalls::find_or_add_operation(std::string_view text) {
   return place;
 }
 
-KnownCall* KnownCalls::call_at(const KnownHead& head, size_t operation, const char* tail) const {
-  return head.calls.find(hash_of_tail(operation, tail), [&](const KnownCall& call) {
+CachedCall* CallCache::call_at(const CachedHead& head, size_t operation, const char* tail) const {
+  return head.calls.find(hash_of_tail(operation, tail), [&](const CachedCall& call) {
     return call.operation == operation && starts_with(tail, call.tail);
   });
 }
 
-void KnownCalls::learn(std::string_view text, const Event& event) {
+void CallCache::learn(std::string_view text, const Event& event) {
   if (!is_usual_call(event) || text.size() + 1 > kMaxLineBytes || !is_printable_ascii(text)) return;
   const Header& header = event.header;
   const bool is_stamped = !header.prefix.time.empty();
@@ -333,14 +334,14 @@ void KnownCalls::learn(std::string_view text, const Event& event) {
   const std::string_view rest(tail, static_cast<size_t>(line.data() + text.size() + 1 - tail));
   if (rest.size() < kMinTail || rest.size() > kMaxTail) return;
   const size_t prefix = static_cast<size_t>(header.host.data() - text.data()) - stamp.size();
-  KnownHead* head =
+  CachedHead* head =
       find_or_add_head({begin, static_cast<size_t>(close + 1 - begin)}, prefix, header);
   if (head != nullptr) add(*head, operation, rest, event);
   stamp_ = stamp;
 }
 
-void KnownCalls::add(KnownHead& head, std::string_view operation_text, std::string_view tail,
-                     const Event& event) {
+void CallCache::add(CachedHead& head, std::string_view operation_text, std::string_view tail,
+                    const Event& event) {
   const size_t operation = find_or_add_operation(operation_text);
   if (operation == kMaxOperations || calls_.size() == kMaxCalls) return;
   const bool is_known = call_at(head, operation, tail.data()) != nullptr;
@@ -349,13 +350,13 @@ void KnownCalls::add(KnownHead& head, std::string_view operation_text, std::stri
   }
 }
 
-KnownCall& KnownCalls::add_call(KnownHead& head, size_t operation, std::string_view tail,
-                                const ReadCall& call) {
+CachedCall& CallCache::add_call(CachedHead& head, size_t operation, std::string_view tail,
+                                const PrintedCall& call) {
   const size_t comm = std::min(tail.find(kComm), tail.size());
-  KnownCall& added =
-      calls_.emplace_back(KnownCall{&head, operation, std::string(tail), call, comm});
+  CachedCall& added =
+      calls_.emplace_back(CachedCall{&head, operation, std::string(tail), call, comm});
   head.calls.add(hash_of_tail(operation, tail.data()), added);
-  const auto has_shape_of = [&](const KnownCall* shape) {
+  const auto has_shape_of = [&](const CachedCall* shape) {
     return shape->operation == operation &&
            std::string_view(shape->tail).substr(shape->comm) == tail.substr(comm);
   };
@@ -367,24 +368,24 @@ KnownCall& KnownCalls::add_call(KnownHead& head, size_t operation, std::string_v
 
 /// Finds a call from whose line the one with that tail differs in numbers alone, and makes `call`
 /// what the line says; the length of the tail, 0 if there is none. Learns it while there is room.
-size_t KnownCalls::find_shape(KnownHead& head, size_t operation, const char* tail,
-                              KnownCall*& call) {
+size_t CallCache::find_shape(CachedHead& head, size_t operation, const char* tail,
+                             CachedCall*& call) {
   CallSignature said;
   const char* const end = behind_numbers(tail, said);
   if (end == nullptr) return 0;
-  for (KnownCall* shape : head.shapes) {
+  for (CachedCall* shape : head.shapes) {
     if (shape->operation != operation) continue;
     const std::string_view text = std::string_view(shape->tail).substr(shape->comm);
     if (!starts_with(end, text)) continue;
     const size_t length = static_cast<size_t>(end - tail) + text.size();
     if (length < kMinTail || length > kMaxTail) return 0;
     said.op = shape->call.call.op;
-    ReadCall read = shape->call;
+    PrintedCall read = shape->call;
     read.call = said;
     if (head.calls.size() < kMaxCallsOfHead && calls_.size() < kMaxCalls) {
       call = &add_call(head, operation, {tail, length}, read);
     } else {
-      call = &others_.emplace_back(KnownCall{.head = &head, .call = read, .shape = shape});
+      call = &others_.emplace_back(CachedCall{.head = &head, .call = read, .shape = shape});
     }
     return length;
   }

@@ -82,23 +82,23 @@ class PlaceTable {
   size_t size_ = 0;
 };
 
-struct KnownCall;
+struct CachedCall;
 struct SpeakerLog;
 
 /// Whom lines with one head name.
-struct KnownHead {
+struct CachedHead {
   std::string text;  ///< Up to and with the "]" behind the device; without times.
   std::string host;
   int64_t pid = -1;
   size_t prefix = 0;  ///< Bytes of `text` before the host: what a launcher puts there.
-  PlaceTable<KnownCall> calls = {};  ///< By operation and tail.
+  PlaceTable<CachedCall> calls = {};  ///< By operation and tail.
   /// For each operation and what its tails have from "comm" on, the first call.
-  std::vector<KnownCall*> shapes = {};
-  KnownCall* last = nullptr;  ///< The one found last; nullptr: none was.
+  std::vector<CachedCall*> shapes = {};
+  CachedCall* last = nullptr;  ///< The one found last; nullptr: none was.
 };
 
 /// Where the calls of a known line are counted, in the shard that reads it.
-struct LedgerPlace {
+struct CallPlace {
   SpeakerLog* log = nullptr;         ///< nullptr: none of them was added yet.
   uint64_t lives = 0;                ///< CommSegments::lives() when this was filled in.
   int segment = -1;                  ///< Into CommSegments::all.
@@ -113,33 +113,30 @@ struct LedgerPlace {
   std::string_view last_view;        ///< That line, while its bytes stay (ShardWriter::settle).
 };
 
-/// A line as it was found, with which others like it are compared.
-struct LineSample {
-  std::string text;    ///< From the head on, with the line end; empty: there is none.
-  size_t numbers = 0;  ///< Place of opCount's digits.
+/// Lines that are alike but for opCount and buffers.
+struct CachedCall {
+  CachedHead* head = nullptr;
+  size_t operation = 0;  ///< Into the operations of its CallCache.
+  std::string tail;      ///< From behind recvbuff's number to the line end, which is its last byte.
+  PrintedCall call;
+  size_t comm = 0;  ///< Where the tail's " comm" stands; its end if there is none.
+  CallPlace place;
+  /// Its line as it was found last, with which others like it are compared: from the head on, with
+  /// the line end; empty: there is none.
+  std::string sample;
+  size_t numbers = 0;  ///< Place of opCount's digits in it.
   std::string digits;  ///< For each byte from `numbers` on, and some more: all bits where a digit
                        ///< of opCount or a buffer stands, else 0.
-};
-
-/// Lines that are alike but for opCount and buffers.
-struct KnownCall {
-  KnownHead* head = nullptr;
-  size_t operation = 0;  ///< Into the operations of its KnownCalls.
-  std::string tail;      ///< From behind recvbuff's number to the line end, which is its last byte.
-  ReadCall call;
-  size_t comm = 0;  ///< Where the tail's " comm" stands; its end if there is none.
-  LedgerPlace place;
-  LineSample sample;
   /// The one from whose line this one's differs in numbers alone, where it is not learnt itself: then
-  /// it has no place and no sample, and is there until KnownCalls::forget_others().
-  KnownCall* shape = nullptr;
+  /// it has no place and no sample, and is there until CallCache::forget_others().
+  CachedCall* shape = nullptr;
   /// What came behind it last, of the same head, and what did before that; nullptr: nothing.
-  std::array<KnownCall*, 2> next = {};
+  std::array<CachedCall*, 2> next = {};
 };
 
 /// One of them as it stands in a block of bytes.
-struct KnownLine {
-  KnownCall* call = nullptr;
+struct CachedCallLine {
+  CachedCall* call = nullptr;
   std::string_view text;  ///< Without its line end.
   size_t stamp = 0;       ///< Bytes before the head: a time.
 };
@@ -149,7 +146,7 @@ struct KnownLine {
 bool is_usual_call(const Event& event);
 
 /// Learns lines of calls and finds them again. Memory is bounded; one reader owns one.
-class KnownCalls {
+class CallCache {
  public:
   static constexpr size_t kMaxHeads = 16384;
   static constexpr size_t kMaxCalls = 65536;
@@ -158,13 +155,13 @@ class KnownCalls {
   static constexpr size_t kMaxShapesOfHead = 32;
   static constexpr size_t kMaxLineBytes = 640;
 
-  KnownCalls() = default;
-  KnownCalls(const KnownCalls&) = delete;  // Calls point at heads.
-  KnownCalls& operator=(const KnownCalls&) = delete;
+  CallCache() = default;
+  CallCache(const CallCache&) = delete;  // Calls point at heads.
+  CallCache& operator=(const CallCache&) = delete;
 
   /// Finds the line with which `bytes` begin; its length with its end. 0 if it is not known, or if
   /// less than kMaxLineBytes follow: a block's last lines go the long way.
-  size_t find(std::string_view bytes, KnownLine& line);
+  size_t find(std::string_view bytes, CachedCallLine& line);
 
   /// Learns `text`, which says `event`, if it is a usual line about a call. `text` is the whole
   /// line.
@@ -175,7 +172,7 @@ class KnownCalls {
     if (!others_.empty()) others_.clear();  // A deque takes its time even when empty.
   }
 
-  std::deque<KnownCall>& all() { return calls_; }
+  std::deque<CachedCall>& all() { return calls_; }
 
  private:
   struct Operation {
@@ -183,24 +180,24 @@ class KnownCalls {
     uint64_t word = 0;  ///< Its first bytes.
   };
 
-  KnownCall* foresee(std::string_view head);
-  size_t find_unforeseen(std::string_view head, std::string_view bytes, KnownLine& line);
-  void note(KnownHead& head, KnownCall& call, std::string_view line, size_t numbers, size_t tail);
-  KnownHead* head_at(std::string_view text);
-  KnownHead* find_or_add_head(std::string_view text, size_t prefix, const Header& header);
+  CachedCall* foresee(std::string_view head);
+  size_t find_unforeseen(std::string_view head, std::string_view bytes, CachedCallLine& line);
+  void note(CachedHead& head, CachedCall& call, std::string_view line, size_t numbers, size_t tail);
+  CachedHead* head_at(std::string_view text);
+  CachedHead* find_or_add_head(std::string_view text, size_t prefix, const Header& header);
   const Operation* operation_at(const char* text) const;
   size_t find_or_add_operation(std::string_view text);
-  KnownCall* call_at(const KnownHead& head, size_t operation, const char* tail) const;
-  size_t find_shape(KnownHead& head, size_t operation, const char* tail, KnownCall*& call);
-  void add(KnownHead& head, std::string_view operation, std::string_view tail, const Event& event);
-  KnownCall& add_call(KnownHead& head, size_t operation, std::string_view tail,
-                      const ReadCall& call);
+  CachedCall* call_at(const CachedHead& head, size_t operation, const char* tail) const;
+  size_t find_shape(CachedHead& head, size_t operation, const char* tail, CachedCall*& call);
+  void add(CachedHead& head, std::string_view operation, std::string_view tail, const Event& event);
+  CachedCall& add_call(CachedHead& head, size_t operation, std::string_view tail,
+                       const PrintedCall& call);
 
-  PlaceTable<KnownHead> head_places_;
-  std::deque<KnownHead> heads_;
+  PlaceTable<CachedHead> head_places_;
+  std::deque<CachedHead> heads_;
   std::vector<Operation> operations_;
-  std::deque<KnownCall> calls_;
-  std::deque<KnownCall> others_;
+  std::deque<CachedCall> calls_;
+  std::deque<CachedCall> others_;
   size_t samples_ = 0;
   size_t head_size_ = 0;  ///< Of the last head that was found, without its "]".
   std::string stamp_;     ///< The time before the head of the line learnt last; empty: none.
