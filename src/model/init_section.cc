@@ -115,27 +115,19 @@ namespace {
 
 /// NCCL writes the Trees line into 1024 bytes and cuts whole lines there too; near that length the
 /// last tree may be incomplete.
-constexpr size_t kNearlyFullLine = 1000;
+constexpr std::ptrdiff_t kNearlyFullLine = 1000;
 
 /// NCCL's own buffers are shorter; only hostile lines are cut here.
 constexpr size_t kLongestText = 4096;
 
 std::string_view kept(std::string_view text) { return text.substr(0, kLongestText); }
 
+/// Blanks before the message in `text`, but for the one that ends the header.
 int indent_of(std::string_view text, std::string_view message) {
-  const char* at = message.data();
-  int blanks = 0;
-  while (at > text.data() && is_blank(at[-1])) {
-    --at;
-    ++blanks;
-  }
-  return blanks > 0 ? blanks - 1 : 0;  // One blank ends the header.
-}
-
-bool is_nearly_full(const Header& header) {
-  const char* begin = header.host.empty() ? header.message.data() : header.host.data();
-  const char* end = header.message.data() + header.message.size();
-  return end - begin >= static_cast<std::ptrdiff_t>(kNearlyFullLine);
+  const char* const begin = message.data();
+  const char* at = begin;
+  while (at > text.data() && is_blank(at[-1])) --at;
+  return std::max(static_cast<int>(begin - at) - 1, 0);
 }
 
 template <typename T>
@@ -238,7 +230,10 @@ void add_rings_line(const Event& event, InitSection& section) {
     if (!section.trees.empty()) return;
     const std::string_view trees = as<Trees>(event).text;
     section.trees = kept(trees);
-    section.trees_cut = is_nearly_full(event.header) || trees.size() > kLongestText;
+    const Header& header = event.header;
+    const char* const begin = header.host.empty() ? header.message.data() : header.host.data();
+    const char* const end = header.message.data() + header.message.size();
+    section.trees_cut = end - begin >= kNearlyFullLine || trees.size() > kLongestText;
   } else {
     const auto counts = as<ChannelCounts>(event);
     const ChannelNumbers unknown;

@@ -393,15 +393,6 @@ bool is_timed(const Milestones& all, bool with_zone) {
       all, [&](const Milestone& made) { return !made.time.empty() && made.has_zone == with_zone; });
 }
 
-/// Times without year stand in the year that others print.
-void fill_years(Milestones& timed) {
-  int year = 0;
-  for (const Milestone& made : timed) year = std::max(year, made.year);
-  for (Milestone& made : timed) {
-    if (made.year == 0) made.year = year;
-  }
-}
-
 /// Drops the ends of a file where the line says something better already.
 void drop_doubles(Milestones& sorted) {
   const auto is_end = [](const Milestone& made) {
@@ -438,7 +429,12 @@ Timeline build_timeline(const Job& job) {
     Milestones& list = timed ? timeline.milestones : untimed;
     std::move(all.begin(), all.end(), std::back_inserter(list));
   }
-  fill_years(timeline.milestones);
+  // Times without year stand in the year that others print.
+  int year = 0;
+  for (const Milestone& made : timeline.milestones) year = std::max(year, made.year);
+  for (Milestone& made : timeline.milestones) {
+    if (made.year == 0) made.year = year;
+  }
   std::ranges::stable_sort(timeline.milestones, {}, [](const Milestone& made) {
     return std::tie(made.year, made.nanoseconds, made.process, made.where);
   });

@@ -306,8 +306,8 @@ void for_each_channel(uint64_t mask, size_t nranks, RingsSaid& rings, Use use) {
   }
 }
 
-void read_lists(const InitSection& section, size_t nranks, RingsSaid& rings) {
-  for (const auto& [text, mask] : section.ring_members.all) {
+void read_rings(const RankSays& saying, size_t nranks, RingsSaid& rings) {
+  for (const auto& [text, mask] : saying.section->ring_members.all) {
     const std::vector<int> listed = numbers_of(text);
     for_each_channel(mask.bits, nranks, rings, [&](RingSayings& says) {
       says.contradictory |= !says.listed.empty();
@@ -315,9 +315,6 @@ void read_lists(const InitSection& section, size_t nranks, RingsSaid& rings) {
       says.listed_whole = listed.size() == nranks;
     });
   }
-}
-
-void read_places(const RankSays& saying, size_t nranks, RingsSaid& rings) {
   for (const auto& [place, mask] : saying.section->ring_places.all) {
     const bool fits = place.rank == saying.rank && is_rank(place.rank, nranks);
     const auto r = static_cast<size_t>(fits ? place.rank : 0);
@@ -354,10 +351,7 @@ std::vector<Graph> checked(const std::map<int, Said>& by_channel, Graph (*check)
 
 std::vector<Ring> build_rings(size_t nranks, const std::vector<RankSays>& sayings, bool torn) {
   RingsSaid said;
-  for (const RankSays& saying : sayings) {
-    read_lists(*saying.section, nranks, said);
-    read_places(saying, nranks, said);
-  }
+  for (const RankSays& saying : sayings) read_rings(saying, nranks, said);
   return checked(said, check_ring, torn);
 }
 

@@ -134,11 +134,6 @@ bool is_stray_voice(const SpeakerLog& log) {
          log.connections.all.empty();
 }
 
-/// True if a line that tells which communicator it is may be among the lost ones.
-bool is_unplaced(const CommSegment& segment) {
-  return segment.comm_id == 0 && (segment.started.line == 0 || segment.parent != 0);
-}
-
 }  // namespace
 
 void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
@@ -147,7 +142,8 @@ void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
     std::vector<int> places;
     std::vector<CommSegment> placed;
     for (CommSegment& segment : log.comms.all) {
-      const bool stays = !is_unplaced(segment);
+      // If not, a line that tells which communicator it is may be among the lost ones.
+      const bool stays = segment.comm_id != 0 || (segment.started.line != 0 && segment.parent == 0);
       places.push_back(stays ? static_cast<int>(placed.size()) : -1);
       (stays ? placed : log.unplaced).push_back(std::move(segment));
     }
@@ -225,26 +221,15 @@ Votes count_votes(const std::vector<SpeakerLog>& logs) {
   return votes;
 }
 
-/// True for what nobody sets: "3).", "0.0, type NVL/PHB,", "[0.".
-bool is_broken(std::string_view value) {
-  constexpr std::string_view kEnds = ".,)]>";
-  return !value.empty() && (kEnds.find(value.back()) != kEnds.npos || value.front() == '[');
-}
-
 bool is_contradicted(const Record& record, const Votes& votes) {
-  const Stated one = stated(record);
-  const auto& values = votes.at(one.what);
-  if (values.at(one.value) > 1) return false;
-  return values.size() > 1 || (record.kind() == kKindIndex<EnvSet> && is_broken(one.value));
-}
-
-void drop_contradicted(SpeakerLog& log, const Votes& votes, SharedTrie& trie) {
-  log.records.keep_only(trie, [&](uint16_t kind, const Record& record) {
-    const bool is_compared = std::ranges::find(kKinds, kind) != std::end(kKinds);
-    // A whole log may have taken the rest of a torn one's record in: "Using network Sockedone".
-    const bool is_in_doubt = is_compared && (log.torn || kind == kKindIndex<NetworkSelected>);
-    return !is_in_doubt || !is_contradicted(record, votes);
-  });
+  const auto [what, value] = stated(record);
+  const auto& values = votes.at(what);
+  if (values.at(value) > 1) return false;
+  if (values.size() > 1) return true;
+  // What nobody sets: "3).", "0.0, type NVL/PHB,", "[0.".
+  constexpr std::string_view kEnds = ".,)]>";
+  return record.kind() == kKindIndex<EnvSet> && !value.empty() &&
+         (kEnds.find(value.back()) != kEnds.npos || value.front() == '[');
 }
 
 }  // namespace
@@ -254,7 +239,14 @@ void drop_contradicted_values(std::vector<SpeakerLog>& logs) {
   if (!any_torn || logs.size() < 2) return;
   const Votes votes = count_votes(logs);
   SharedTrie trie;
-  for (SpeakerLog& log : logs) drop_contradicted(log, votes, trie);
+  for (SpeakerLog& log : logs) {
+    log.records.keep_only(trie, [&](uint16_t kind, const Record& record) {
+      const bool is_compared = std::ranges::find(kKinds, kind) != std::end(kKinds);
+      // A whole log may have taken the rest of a torn one's record in: "Using network Sockedone".
+      const bool is_in_doubt = is_compared && (log.torn || kind == kKindIndex<NetworkSelected>);
+      return !is_in_doubt || !is_contradicted(record, votes);
+    });
+  }
 }
 
 int64_t input_of(const Job& job, SourceRef where) {

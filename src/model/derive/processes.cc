@@ -199,15 +199,6 @@ void add_nccl_processes(Job& job) {
   }
 }
 
-/// Gives processes whose rank NCCL does not tell the one that their launcher gives them.
-void add_labelled_ranks(Job& job) {
-  for (Process& process : job.processes) {
-    const SpeakerLog& log = job.logs[process.logs.front()];
-    const CommSegment* largest = largest_segment(log);
-    if (process.rank < 0 && largest == nullptr) process.rank = std::max(log.task_rank, -1);
-  }
-}
-
 /// Inputs in which one process of NCCL and one rank of the framework speak: the file of a rank.
 std::map<int64_t, int> files_of_one_process(const Job& job) {
   std::map<int64_t, std::set<int>> processes;
@@ -366,7 +357,12 @@ bool before(const Process& a, const Process& b) {
 void build_processes(Job& job) {
   add_nccl_processes(job);
   const bool has_labelled_ranks = labels_are_ranks(job);
-  if (has_labelled_ranks) add_labelled_ranks(job);
+  for (Process& process : job.processes) {
+    // Whose rank NCCL does not tell has the one that its launcher gives it.
+    const SpeakerLog& log = job.logs[process.logs.front()];
+    const bool is_told = process.rank >= 0 || largest_segment(log) != nullptr;
+    if (has_labelled_ranks && !is_told) process.rank = std::max(log.task_rank, -1);
+  }
   add_other_speakers(job, has_labelled_ranks);
   sort_unless_sorted(job.processes, before);
   for (size_t p = 0; p < job.processes.size(); ++p) {

@@ -40,14 +40,6 @@ struct Shown {
   bool may_be_over = true;
 };
 
-bool took_all_down(const SpeakerLog& log) {
-  int largest = -1;
-  for (const CommSegment& segment : log.comms.all) largest = std::max(largest, segment.nranks);
-  return std::ranges::all_of(log.comms.all, [&](const CommSegment& segment) {
-    return segment.nranks != largest || segment.end != CommFate::None;
-  });
-}
-
 void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
   const auto add = [&](SourceRef where) {
     const int64_t input = input_of(job, where);
@@ -71,7 +63,11 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
     }
   }
   add_time(find_line_time(log.last_text));
-  shown.is_over &= took_all_down(log);
+  int largest = -1;
+  for (const CommSegment& segment : log.comms.all) largest = std::max(largest, segment.nranks);
+  shown.is_over &= std::ranges::all_of(log.comms.all, [&](const CommSegment& segment) {
+    return segment.nranks != largest || segment.end != CommFate::None;
+  });
 }
 
 /// All seen ranks of each communicator of the run show as many collectives.

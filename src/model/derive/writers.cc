@@ -246,10 +246,6 @@ void name_inputs(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
   }
 }
 
-bool names_nobody(const Speaker& speaker) {
-  return speaker.host.empty() && speaker.pid < 0 && speaker.rank < 0 && speaker.local_rank < 0;
-}
-
 }  // namespace
 
 void build_writers(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
@@ -258,7 +254,8 @@ void build_writers(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
   for (const SpeakerLog& log : job.logs) spoken_for.emplace(log.speaker.host, log.speaker.pid);
   bool renamed = false;
   for (SpeakerLog& log : job.logs) {
-    if (!names_nobody(log.speaker) || log.speaker.input < 0) continue;
+    // Of those that name nobody.
+    if (log.speaker != Speaker{.input = log.speaker.input} || log.speaker.input < 0) continue;
     const JobInput& input = job.inputs[static_cast<size_t>(log.speaker.input)];
     // A process that speaks itself is joined with this voice later.
     if (input.pid < 0 || !spoken_for.emplace(input.host, input.pid).second) continue;

@@ -208,7 +208,9 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   if (event.header.repeated > 1) {
     shard_.losses.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
   }
-  note_writer(event.header);
+  if (!event.header.host.empty() && event.header.pid >= 0) {
+    shard_.writers[unit_].add(event.header.host, event.header.pid);
+  }
   count_line(log, where);
   note_tasks(log, event.header.prefix);
   if (last_view_.log == &log) settle_last_view();
@@ -216,7 +218,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   // An NCCL line that begins with its host carries no time, and says no step.
   const bool is_bare = event.header.level != Level::None && !event.header.host.empty() &&
                        event.header.host.data() == line.text.data();
-  if (!is_bare) note_time(where, line.text);
+  if (!is_bare) pulse().add(where, line.text);
   note_markers(where, line.text, event);
   keep_line(log, {where, input_, markers_seen_}, line.text, event, matched, shard_, texts_, trie_);
   keep_limits();
@@ -246,7 +248,7 @@ void ShardWriter::add(std::span<const CachedCallLine> lines, uint64_t number) {
   if (place.last_view.empty()) viewing_.push_back(&place);
   place.last_view = line.text;
   if (line.stamp > 0) {
-    note_time(log.last, line.text.substr(0, line.stamp));
+    pulse().add(log.last, line.text.substr(0, line.stamp));
     pulse_->add_work(log.last);
   }
   if (place.is_message) {
@@ -272,7 +274,7 @@ bool ShardWriter::add_other(const CachedCallLine& line, uint64_t number) {
   log.last = {unit_, number};
   log.last_text.assign(line.text.substr(0, Record::kMaxTextBytes));
   if (line.stamp > 0) {
-    note_time(log.last, line.text.substr(0, line.stamp));
+    pulse().add(log.last, line.text.substr(0, line.stamp));
     pulse_->add_work(log.last);
   }
   const std::string_view stamp = line.text.substr(0, line.stamp + shape->head->prefix);
@@ -312,7 +314,7 @@ void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector
   if (!is_of_nccl) {
     note_tasks(log, prefix);
     if (line.is_dated) {
-      note_time(where, line.text);
+      pulse().add(where, line.text);
     } else {
       pulse().add_undated(where, line.names_step);
     }
@@ -333,7 +335,7 @@ void ShardWriter::add(const SkippedLines& run) {
   for (std::string_view rest = run.text; !rest.empty(); ++where.line) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(line.size() + 1);
-    note_time(where, line);
+    pulse().add(where, line);
     if (line.empty()) continue;
     count_line(log, where);
     last = line;
@@ -413,11 +415,6 @@ Shard ShardWriter::finish(CallCache& calls) {
   return std::move(shard_);
 }
 
-void ShardWriter::note_writer(const Header& header) {
-  if (header.host.empty() || header.pid < 0) return;
-  shard_.writers[unit_].add(header.host, header.pid);
-}
-
 /// The steps that a line announces. An NCCL line may have one in front, printed without its end.
 void ShardWriter::note_markers(SourceRef where, std::string_view line, const Event& event) {
   const bool others = event.header.level == Level::None;
@@ -441,8 +438,6 @@ InputClock& ShardWriter::clock() {
 }
 
 Pulse& ShardWriter::pulse() { return *(pulse_ = &clock().pulse); }
-
-void ShardWriter::note_time(SourceRef where, std::string_view line) { pulse().add(where, line); }
 
 void ShardWriter::add_in_doubt(const Event& event, int lines) {
   count(event.fate, static_cast<uint64_t>(lines));

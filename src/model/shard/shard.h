@@ -184,13 +184,11 @@ class ShardWriter {
   void add_uncounted(CachedCall& call);
   bool is_there(const CachedCall& call) const;
   void keep_limits();
-  void note_writer(const Header& header);
   SpeakerLog& others();
   InputClock& clock();
   Pulse& pulse();
   void add_marker(SourceRef where, const Marker& marker);
   void note_markers(SourceRef where, std::string_view line, const Event& event);
-  void note_time(SourceRef where, std::string_view line);
 
   Shard shard_;  ///< Nodes of its maps do not move: all pointers below are to such.
   uint64_t unit_;
