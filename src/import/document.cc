@@ -11,6 +11,12 @@ namespace ncclog {
 
 using Json = nlohmann::json;
 
+namespace {
+
+const Json kNone;
+
+}  // namespace
+
 std::optional<int64_t> whole_number(const Json& value) {
   if (value.is_number_unsigned() && !std::in_range<int64_t>(value.get<uint64_t>())) {
     return std::nullopt;
@@ -48,12 +54,6 @@ std::string_view text_of(const Json& value) {
   const auto* text = value.get_ptr<const std::string*>();
   return text == nullptr ? std::string_view() : *text;
 }
-
-namespace {
-
-const Json kNone;
-
-}  // namespace
 
 const Json& as_list(const Json& value) { return value.is_array() ? value : kNone; }
 

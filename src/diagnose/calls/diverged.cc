@@ -8,7 +8,6 @@
 #include "model/ledger/call_ledger.h"
 
 namespace ncclog {
-
 namespace {
 
 /// A collective in a rank's program.
@@ -61,27 +60,6 @@ std::vector<int> past_of(const Job& job, const CallerUntil& caller) {
   }
   return past;
 }
-
-}  // namespace
-
-std::vector<Waiter> diverged(const Job& job, const std::vector<CallerUntil>& callers) {
-  std::vector<Waiter> result;
-  for (const CallerUntil& caller : callers) {
-    const std::optional<bool> diverges = leaves_past(past_of(job, caller));
-    if (!diverges) return {};
-    if (*diverges) result.push_back(caller.waiter);
-  }
-  if (!are_few(result.size(), callers.size() - result.size())) return {};
-  return result;
-}
-
-std::vector<Waiter> diverged(const Job& job, const std::vector<Waiter>& waiters) {
-  std::vector<CallerUntil> callers;
-  for (const Waiter& waiter : waiters) callers.push_back({waiter, {}});
-  return diverged(job, callers);
-}
-
-namespace {
 
 /// The programs of ranks whose collectives are all kept and known, by rank.
 std::vector<RoleProgram> role_programs(const Job& job) {
@@ -158,93 +136,15 @@ void judge_parting(const std::vector<Class>& camps, size_t at, Divergences& resu
   }
 }
 
-}  // namespace
-
-Divergences find_divergences(const Job& job) {
-  const std::vector<RoleProgram> programs = role_programs(job);
-  Class all;
-  for (const RoleProgram& program : programs) all.push_back(&program);
-  // All begin in one class; at each place a class falls apart into those that go on alike.
-  std::vector<Class> classes = {std::move(all)};
-  Divergences result;
-  for (size_t at = 0; !classes.empty(); ++at) {
-    std::vector<Class> next;
-    for (const Class& alike : classes) {
-      std::map<int, Class> by_kind;
-      for (const RoleProgram* program : alike) {
-        if (at < program->steps.size()) by_kind[program->steps[at].kind].push_back(program);
-      }
-      std::vector<Class> camps;
-      for (auto& [kind, camp] : by_kind) camps.push_back(std::move(camp));
-      std::ranges::sort(camps);  // By their first programs, which stand in one vector.
-      if (camps.size() > 1) judge_parting(camps, at, result);
-      std::move(camps.begin(), camps.end(), std::back_inserter(next));
-    }
-    classes = std::move(next);
-  }
-  std::ranges::sort(result.odd, {}, &Divergence::waiter);
-  return result;
-}
-
-std::vector<Waiter> waiters_of(const std::vector<Divergence>& divergences) {
-  std::vector<Waiter> waiters;
-  for (const Divergence& divergence : divergences) waiters.push_back(divergence.waiter);
-  return waiters;
-}
-
-bool others_diverged(const std::vector<Waiter>& diverged, const std::vector<Blocker>& blockers) {
-  return !diverged.empty() && std::ranges::none_of(diverged, [&](const Waiter& one) {
-    return is_one_of(blockers, one);
-  });
-}
-
-void keep_diverged(const std::vector<Waiter>& diverged, std::vector<Blocker>& blockers) {
-  const auto is_unlike_them = [&](const Blocker& blocker) {
-    return std::ranges::count(diverged, blocker.waiters.front()) == 0;
-  };
-  if (!std::ranges::all_of(blockers, is_unlike_them)) std::erase_if(blockers, is_unlike_them);
-}
-
-std::optional<uint64_t> ProgramPlaces::made_before(const CallEnd& end, size_t place) const {
-  const auto known = messages.find(end);
-  if (known == messages.end()) return std::nullopt;
-  const std::vector<size_t>& places = known->second;
-  const auto next = std::ranges::lower_bound(places, place);
-  if (next != places.end()) return program->calls[*next].index;
-  return program->calls[places.back()].index + 1;
-}
-
-std::map<Waiter, ProgramPlaces> program_places(const Job& job) {
-  std::map<Waiter, ProgramPlaces> result;
-  for (const RankProgram& program : rank_programs(job)) {
-    ProgramPlaces& places = result[program.waiter];
-    places.program = &program;
-    for (size_t at = 0; at < program.calls.size(); ++at) {
-      const RankCall& call = program.calls[at];
-      if (call.line.is_message()) {
-        places.messages[call.end()].push_back(at);
-      } else {
-        places.collectives[{call.line, call.index}] = at;
-      }
-    }
-  }
-  return result;
-}
-
-namespace {
-
-/// A place of a program where always a message stood.
-struct Gap {
-  size_t at = 0;
-  size_t message = 0;  ///< A place where it stands.
-};
+/// By place of a program where always a message stood: a place where that one stands.
+using Gaps = std::map<size_t, size_t>;
 
 /// A program with what is asked about its past.
 struct PastCalls {
   ProgramPlaces places;
-  std::vector<int> kinds;                   ///< Of its calls.
-  std::set<int> communicators;              ///< Of which it is a rank.
-  std::map<size_t, std::vector<Gap>> gaps;  ///< Behind a place, by what stood before it.
+  std::vector<int> kinds;       ///< Of its calls.
+  std::set<int> communicators;  ///< Of which it is a rank.
+  std::map<size_t, Gaps> gaps;  ///< Behind a place, by what stood before it.
 
   const RankCall& call(size_t at) const { return places.program->calls[at]; }
 };
@@ -262,15 +162,14 @@ bool followed(const PastCalls& past, size_t usual, size_t at, size_t end) {
 }
 
 /// All places behind `from` where before `from` always a message stood that is left out now.
-const std::vector<Gap>& gaps_behind(PastCalls& past, size_t from) {
+const Gaps& gaps_behind(PastCalls& past, size_t from) {
   const auto [entry, is_new] = past.gaps.try_emplace(from);
   if (!is_new) return entry->second;
   for (size_t at = std::max(from + 1, kStepContext); at < past.kinds.size(); ++at) {
     const StepPast step = past_of_step(past.kinds, at, from);
     if (step.past != Past::Other) continue;
     const bool was_message = past.call(step.usual).line.is_message();
-    if (was_message && followed(past, step.usual, at, from))
-      entry->second.push_back({at, step.usual});
+    if (was_message && followed(past, step.usual, at, from)) entry->second[at] = step.usual;
   }
   return entry->second;
 }
@@ -307,17 +206,16 @@ std::optional<MessageDivergence> find_divergence(const Side& owing, const Side& 
   }
   if (!to) return std::nullopt;
   // Where the other end left such a message out as well, the past does not hold.
-  const auto is_theirs = [&](const Gap& gap) {
-    return waiting.past.call(gap.message).end() == waiting.end;
-  };
-  if (std::ranges::any_of(gaps_behind(waiting.past, met->second), is_theirs)) return std::nullopt;
-  const std::vector<Gap>& gaps = gaps_behind(owing.past, from);
-  const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const Gap& gap) {
-    return gap.at <= *to && owing.past.call(gap.message).end() == owing.end;
-  });
-  if (last == gaps.rend()) return std::nullopt;
-  return MessageDivergence{owing.past.places.program->waiter, owing.past.call(last->at),
-                           owing.made_before(last->at)};
+  for (const auto& [at, message] : gaps_behind(waiting.past, met->second)) {
+    if (waiting.past.call(message).end() == waiting.end) return std::nullopt;
+  }
+  std::optional<size_t> last;
+  for (const auto& [at, message] : gaps_behind(owing.past, from)) {
+    if (at <= *to && owing.past.call(message).end() == owing.end) last = at;
+  }
+  if (!last) return std::nullopt;
+  return MessageDivergence{owing.past.places.program->waiter, owing.past.call(*last),
+                           owing.made_before(*last)};
 }
 
 using MessageDivergences = std::map<UnmatchedMessages, MessageDivergence>;
@@ -407,6 +305,94 @@ std::vector<Waiter> find_diverged(const Job& job) {
 }
 
 }  // namespace
+
+std::vector<Waiter> diverged(const Job& job, const std::vector<CallerUntil>& callers) {
+  std::vector<Waiter> result;
+  for (const CallerUntil& caller : callers) {
+    const std::optional<bool> diverges = leaves_past(past_of(job, caller));
+    if (!diverges) return {};
+    if (*diverges) result.push_back(caller.waiter);
+  }
+  if (!are_few(result.size(), callers.size() - result.size())) return {};
+  return result;
+}
+
+std::vector<Waiter> diverged(const Job& job, const std::vector<Waiter>& waiters) {
+  std::vector<CallerUntil> callers;
+  for (const Waiter& waiter : waiters) callers.push_back({waiter, {}});
+  return diverged(job, callers);
+}
+
+Divergences find_divergences(const Job& job) {
+  const std::vector<RoleProgram> programs = role_programs(job);
+  Class all;
+  for (const RoleProgram& program : programs) all.push_back(&program);
+  // All begin in one class; at each place a class falls apart into those that go on alike.
+  std::vector<Class> classes = {std::move(all)};
+  Divergences result;
+  for (size_t at = 0; !classes.empty(); ++at) {
+    std::vector<Class> next;
+    for (const Class& alike : classes) {
+      std::map<int, Class> by_kind;
+      for (const RoleProgram* program : alike) {
+        if (at < program->steps.size()) by_kind[program->steps[at].kind].push_back(program);
+      }
+      std::vector<Class> camps;
+      for (auto& [kind, camp] : by_kind) camps.push_back(std::move(camp));
+      std::ranges::sort(camps);  // By their first programs, which stand in one vector.
+      if (camps.size() > 1) judge_parting(camps, at, result);
+      std::move(camps.begin(), camps.end(), std::back_inserter(next));
+    }
+    classes = std::move(next);
+  }
+  std::ranges::sort(result.odd, {}, &Divergence::waiter);
+  return result;
+}
+
+std::vector<Waiter> waiters_of(const std::vector<Divergence>& divergences) {
+  std::vector<Waiter> waiters;
+  for (const Divergence& divergence : divergences) waiters.push_back(divergence.waiter);
+  return waiters;
+}
+
+bool others_diverged(const std::vector<Waiter>& diverged, const std::vector<Blocker>& blockers) {
+  return !diverged.empty() && std::ranges::none_of(diverged, [&](const Waiter& one) {
+    return is_one_of(blockers, one);
+  });
+}
+
+void keep_diverged(const std::vector<Waiter>& diverged, std::vector<Blocker>& blockers) {
+  const auto is_unlike_them = [&](const Blocker& blocker) {
+    return std::ranges::count(diverged, blocker.waiters.front()) == 0;
+  };
+  if (!std::ranges::all_of(blockers, is_unlike_them)) std::erase_if(blockers, is_unlike_them);
+}
+
+std::optional<uint64_t> ProgramPlaces::made_before(const CallEnd& end, size_t place) const {
+  const auto known = messages.find(end);
+  if (known == messages.end()) return std::nullopt;
+  const std::vector<size_t>& places = known->second;
+  const auto next = std::ranges::lower_bound(places, place);
+  if (next != places.end()) return program->calls[*next].index;
+  return program->calls[places.back()].index + 1;
+}
+
+std::map<Waiter, ProgramPlaces> program_places(const Job& job) {
+  std::map<Waiter, ProgramPlaces> result;
+  for (const RankProgram& program : rank_programs(job)) {
+    ProgramPlaces& places = result[program.waiter];
+    places.program = &program;
+    for (size_t at = 0; at < program.calls.size(); ++at) {
+      const RankCall& call = program.calls[at];
+      if (call.line.is_message()) {
+        places.messages[call.end()].push_back(at);
+      } else {
+        places.collectives[{call.line, call.index}] = at;
+      }
+    }
+  }
+  return result;
+}
 
 std::optional<MessageDivergence> message_divergence(const Job& job,
                                                     const UnmatchedMessages& messages) {

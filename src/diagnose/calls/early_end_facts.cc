@@ -333,11 +333,6 @@ FactValue host_lost(const Job& job, const Instance&) {
 //
 // Said only where every rank of the job speaks for itself; one that is silent makes it unknown.
 
-/// Ranks of the job's largest communicator; 0 where no communicator is known.
-int world_size(const Job& job) {
-  return job.communicators.empty() ? 0 : job.communicators.front().nranks;
-}
-
 /// An initialisation that was begun and not ended.
 struct OpenInit {
   const Communicator* comm = nullptr;
@@ -411,7 +406,7 @@ FactValue crossed_with_store(const Job& job, const OpenInit& init, int size) {
 
 /// A job that starts looks the same for a moment, so something has to show that it stopped.
 FactValue inits_crossed(const Job& job, const Instance&) {
-  const int size = world_size(job);
+  const int size = job.communicators.empty() ? 0 : job.communicators.front().nranks;
   if (size < 2) return unknown();
   const std::vector<OpenInit> open = open_inits(job, size);
   if (open.size() == 1) return crossed_with_store(job, open.front(), size);

@@ -557,17 +557,6 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   return value;
 }
 
-/// All ranks joined a collective, as PyTorch's desync report says.
-FactValue all_joined(const Job& job) {
-  const CallVerdict verdict = find_verdict(job, CallSource::Desync, VerdictKind::Entered);
-  if (verdict.account == nullptr || verdict.account->ranks.size() < 2) return unknown();
-  std::vector<int> all(verdict.account->ranks.size());
-  std::iota(all.begin(), all.end(), 0);
-  return yes(fmt::format("{}, as PyTorch's desync report says",
-                         joined_words(*verdict.account, all, verdict.number)),
-             {{verdict.account->line, {}}});
-}
-
 /// A collective timed out, or the job was silent, all ranks are known, and none lacks anything.
 FactValue all_made_the_same(const Job& job) {
   if (timed_out_work(job).empty() && !silent_stop(job)) return unknown();
@@ -588,7 +577,15 @@ FactValue all_made_the_same(const Job& job) {
 
 FactValue all_entered(const Job& job, const Instance&) {
   FactValue value = all_made_the_same(job);
-  return value.known() ? value : all_joined(job);
+  if (value.known()) return value;
+  // By PyTorch's desync report all ranks joined a collective.
+  const CallVerdict verdict = find_verdict(job, CallSource::Desync, VerdictKind::Entered);
+  if (verdict.account == nullptr || verdict.account->ranks.size() < 2) return unknown();
+  std::vector<int> all(verdict.account->ranks.size());
+  std::iota(all.begin(), all.end(), 0);
+  return yes(fmt::format("{}, as PyTorch's desync report says",
+                         joined_words(*verdict.account, all, verdict.number)),
+             {{verdict.account->line, {}}});
 }
 
 constexpr std::array kHangFacts = {

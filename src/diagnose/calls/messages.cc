@@ -260,27 +260,6 @@ std::optional<FactValue> circle_of_all(const Job& job) {
   return value;
 }
 
-}  // namespace
-
-const std::vector<OutOfStep>& messages_out_of_step(const Job& job) {
-  return job.answers.of<&find_out_of_step>(job);
-}
-
-FactValue messages_in_circle(const Job& job, const Instance&) {
-  if (const auto circle = circle_in_calls(job)) return *circle;
-  // Lines of calls say more than watchdogs alone, also where they show no circle.
-  const auto made_messages = [&](const CommRank& rank) {
-    const CollectiveCalls* calls = calls_of(job, rank);
-    return calls != nullptr && messages_made(*calls) > 0;
-  };
-  for (const Communicator& comm : job.communicators) {
-    if (std::ranges::any_of(comm.ranks, made_messages)) return unknown();
-  }
-  return circle_of_all(job).value_or(unknown());
-}
-
-namespace {
-
 /// Equal for messages of equal sizes in bytes.
 uint64_t size_key(const CallSignature& message) {
   PeerMessages one;
@@ -448,6 +427,23 @@ std::string conflict_words(const Job& job, const MessageConflict& conflict) {
 }
 
 }  // namespace
+
+const std::vector<OutOfStep>& messages_out_of_step(const Job& job) {
+  return job.answers.of<&find_out_of_step>(job);
+}
+
+FactValue messages_in_circle(const Job& job, const Instance&) {
+  if (const auto circle = circle_in_calls(job)) return *circle;
+  // Lines of calls say more than watchdogs alone, also where they show no circle.
+  const auto made_messages = [&](const CommRank& rank) {
+    const CollectiveCalls* calls = calls_of(job, rank);
+    return calls != nullptr && messages_made(*calls) > 0;
+  };
+  for (const Communicator& comm : job.communicators) {
+    if (std::ranges::any_of(comm.ranks, made_messages)) return unknown();
+  }
+  return circle_of_all(job).value_or(unknown());
+}
 
 const std::vector<MessageConflict>& message_conflicts(const Job& job) {
   return job.answers.of<&find_conflicts>(job);

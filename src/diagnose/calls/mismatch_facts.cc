@@ -262,39 +262,30 @@ std::string difference_words(const Job& job, int communicator) {
   return fmt::format("call {} of {}: {}", difference.index + 1, where, words);
 }
 
-/// Communicators whose ranks differ and of which `wanted(comm)` holds, as one answer.
-template <typename Wanted>
-FactValue differences(const Job& job, bool names_the_odd, Wanted&& wanted) {
+/// Communicators whose ranks differ, as one answer: those of which that is certain, with the odd
+/// ranks, or the others.
+template <bool certain>
+FactValue differences(const Job& job, const Instance&) {
   constexpr size_t kMostTold = 3;
   FactValue value = yes({});
   std::vector<std::string> phrases;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     const Communicator& comm = job.communicators[c];
-    if (!comm.difference || !wanted(comm)) continue;
+    if (!comm.difference) continue;
+    const std::vector<CallCamp>& camps = comm.difference->camps;
+    if ((!camps.empty() && is_certain(job, comm)) != certain) continue;
     if (phrases.empty()) value.communicator = comm.id;
     value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
-    if (names_the_odd) {
-      for (const Waiter& waiter : odd_ones(job, comm)) blame(job, waiter, value);
+    for (const Waiter& waiter : certain ? odd_ones(job, comm) : std::vector<Waiter>()) {
+      blame(job, waiter, value);
     }
-    for (const CallCamp& camp : comm.difference->camps) {
+    for (const CallCamp& camp : camps) {
       if (phrases.size() < kMostTold) value.evidence.push_back({camp.call.where, {}});
     }
     phrases.push_back(difference_words(job, static_cast<int>(c)));
   }
   value.what = few_of(phrases, kMostTold, "; ");
   return phrases.empty() ? unknown() : value;
-}
-
-FactValue collectives_mismatched(const Job& job, const Instance&) {
-  return differences(job, true, [&](const Communicator& comm) {
-    return !comm.difference->camps.empty() && is_certain(job, comm);
-  });
-}
-
-FactValue collectives_differ(const Job& job, const Instance&) {
-  return differences(job, false, [&](const Communicator& comm) {
-    return comm.difference->camps.empty() || !is_certain(job, comm);
-  });
 }
 
 // Which messages lack their other end, and who owes it?
@@ -517,9 +508,9 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
 
 constexpr std::array kMismatchFacts = {
     // Ranks of a communicator differ in their calls, or lines of their logs are missing.
-    comparing_fact("job.collectives_differ", collectives_differ),
+    comparing_fact("job.collectives_differ", differences<false>),
     // Ranks of a communicator called different things at one place of their sequences.
-    comparing_fact("job.collectives_mismatched", collectives_mismatched),
+    comparing_fact("job.collectives_mismatched", differences<true>),
     // A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.
     job_fact("job.mismatch_noticed", mismatch_noticed),
     // A Send and the Recv that takes it are both there and have different sizes.

@@ -27,6 +27,131 @@ int number_of(const Job& job, const CommRank& rank) {
   return number >= 0 ? number : rank.rank;
 }
 
+/// By peer, and whether they were received.
+using Counts = std::map<std::pair<int, bool>, uint64_t>;
+
+/// By log and segment.
+using TapeCounts = std::map<std::pair<int, int>, Counts>;
+
+/// Of the logs that tell more than is counted.
+TapeCounts tape_counts(const Job& job) {
+  TapeCounts counts;
+  for (size_t log = 0; log < job.logs.size(); ++log) {
+    const bool has_other_peers = std::ranges::any_of(
+        job.logs[log].comms.all,
+        [](const CommSegment& segment) { return calls_of(segment).peers.other > 0; });
+    const CallTape* tape = has_other_peers ? whole_tape(job.logs[log]) : nullptr;
+    if (tape == nullptr) continue;
+    std::vector<uint64_t> by_entry(tape->entries().size());
+    for (const uint16_t id : tape->calls()) ++by_entry[id];
+    for (size_t id = 0; id < by_entry.size(); ++id) {
+      const auto& [segment, call] = tape->entries()[id];
+      const Operation operation = call.op.operation();
+      if (!traits_of(operation).is_message()) continue;
+      const bool receives = operation == Operation::Recv;
+      counts[{static_cast<int>(log), segment}][{call.root, receives}] += by_entry[id];
+    }
+  }
+  return counts;
+}
+
+/// nullptr: they are not kept.
+const Counts* counts_on_tape(const Job& job, const CommRank& rank) {
+  const TapeCounts& counts = job.answers.of<&tape_counts>(job);
+  const auto found = counts.find({rank.log, rank.segment});
+  return found == counts.end() ? nullptr : &found->second;
+}
+
+/// Those whose calls are counted, by log and segment.
+using Members = std::map<std::pair<int, int>, MemberCalls>;
+
+Members counted_members(const Job& job) {
+  Members members;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const Communicator& comm = job.communicators[c];
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.rank < 0 || call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
+      members[{rank.log, rank.segment}] = {static_cast<int>(c), &rank, calls_of(job, rank)};
+    }
+  }
+  return members;
+}
+
+std::optional<RankCall> read_entry(const CallTape::Entry& entry, const MemberCalls& member) {
+  RankCall call{.line = {.communicator = member.communicator}, .op = entry.call.op};
+  const Operation operation = entry.call.op.operation();
+  if (!traits_of(operation).is_point_to_point()) return call;
+  // One-sided operations have no other end that prints a line.
+  if (!traits_of(operation).is_message() || entry.call.root < 0) return std::nullopt;
+  const bool sends = operation == Operation::Send;
+  call.receives = !sends;
+  call.line.sender = sends ? member.rank->rank : entry.call.root;
+  call.line.receiver = sends ? entry.call.root : member.rank->rank;
+  return call;
+}
+
+/// What an entry of the tape is in the programs; `rank` is nullptr where it is in none.
+struct Made {
+  RankCall call;
+  const CommRank* rank = nullptr;
+};
+
+/// Numbers the calls, of which the last of each line is the last that was made. `made`: by kind.
+void number_calls(const Job& job, const std::vector<Made>& made, std::vector<RankCall>& calls) {
+  // From the end: how many calls were made is known, the number of the first that is kept is not.
+  std::map<CallEnd, uint64_t> left;
+  auto place = left.end();
+  for (RankCall& call : std::views::reverse(calls)) {
+    // Most calls are of the same line as the one after them.
+    if (place == left.end() || place->first != call.end()) {
+      const auto [entry, is_new] = left.try_emplace(call.end(), 0);
+      const CommRank& rank = *made[static_cast<size_t>(call.kind)].rank;
+      if (is_new) entry->second = calls_made(job, rank, call.end());
+      place = entry;
+    }
+    call.index = place->second > 0 ? --place->second : 0;
+  }
+}
+
+void add_log(const Job& job, int log, const Members& members, std::vector<RankProgram>& result) {
+  const CallTape* tape = whole_tape(job.logs[static_cast<size_t>(log)]);
+  if (tape == nullptr) return;
+  std::vector<Made> made;  // By entry.
+  for (const CallTape::Entry& entry : tape->entries()) {
+    Made& one = made.emplace_back();
+    const auto member = members.find({log, entry.segment});
+    const auto call = member == members.end() ? std::nullopt : read_entry(entry, member->second);
+    if (!call) continue;
+    one = {*call, member->second.rank};
+    one.call.kind = static_cast<int>(made.size()) - 1;
+  }
+  const std::vector<uint16_t> ids = tape->calls();
+  std::map<Waiter, std::vector<RankCall>> calls;
+  for (const uint16_t id : std::span(ids).last(std::min(ids.size(), kProgramCalls))) {
+    if (made[id].rank != nullptr) calls[waiter_of(*made[id].rank)].push_back(made[id].call);
+  }
+  for (auto& [waiter, own] : calls) {
+    number_calls(job, made, own);
+    result.push_back({waiter, std::move(own)});
+  }
+}
+
+std::vector<RankProgram> make_programs(const Job& job) {
+  const Members members = counted_members(job);
+  std::vector<RankProgram> programs;
+  for (const Process& process : job.processes) {
+    std::vector<int> logs;
+    for (const size_t log : process.logs) {
+      const SpeakerLog& one = job.logs[log];
+      const bool has_calls = one.calls->tape.total() + one.traces->tape.total() > 0;
+      if (has_calls) logs.push_back(static_cast<int>(log));
+    }
+    // The lines of two logs of one process have no common order.
+    if (logs.size() == 1) add_log(job, logs.front(), members, programs);
+  }
+  return programs;
+}
+
 }  // namespace
 
 int member_of(const Job& job, int communicator, int rank) {
@@ -164,45 +289,6 @@ void blame(const Job& job, const Waiter& waiter, FactValue& value) {
   }
 }
 
-namespace {
-
-/// By peer, and whether they were received.
-using Counts = std::map<std::pair<int, bool>, uint64_t>;
-
-/// By log and segment.
-using TapeCounts = std::map<std::pair<int, int>, Counts>;
-
-/// Of the logs that tell more than is counted.
-TapeCounts tape_counts(const Job& job) {
-  TapeCounts counts;
-  for (size_t log = 0; log < job.logs.size(); ++log) {
-    const bool has_other_peers = std::ranges::any_of(
-        job.logs[log].comms.all,
-        [](const CommSegment& segment) { return calls_of(segment).peers.other > 0; });
-    const CallTape* tape = has_other_peers ? whole_tape(job.logs[log]) : nullptr;
-    if (tape == nullptr) continue;
-    std::vector<uint64_t> by_entry(tape->entries().size());
-    for (const uint16_t id : tape->calls()) ++by_entry[id];
-    for (size_t id = 0; id < by_entry.size(); ++id) {
-      const auto& [segment, call] = tape->entries()[id];
-      const Operation operation = call.op.operation();
-      if (!traits_of(operation).is_message()) continue;
-      const bool receives = operation == Operation::Recv;
-      counts[{static_cast<int>(log), segment}][{call.root, receives}] += by_entry[id];
-    }
-  }
-  return counts;
-}
-
-/// nullptr: they are not kept.
-const Counts* counts_on_tape(const Job& job, const CommRank& rank) {
-  const TapeCounts& counts = job.answers.of<&tape_counts>(job);
-  const auto found = counts.find({rank.log, rank.segment});
-  return found == counts.end() ? nullptr : &found->second;
-}
-
-}  // namespace
-
 const CallTape* whole_tape(const SpeakerLog& log) {
   std::optional<bool> by_traces;
   for (const CommSegment& segment : log.comms.all) {
@@ -252,100 +338,6 @@ bool has_unknown_peers(const Job& job, const CommRank& rank) {
   const CollectiveCalls* calls = calls_of(job, rank);
   return calls != nullptr && calls->peers.other > 0 && counts_on_tape(job, rank) == nullptr;
 }
-
-namespace {
-
-/// Those whose calls are counted, by log and segment.
-using Members = std::map<std::pair<int, int>, MemberCalls>;
-
-Members counted_members(const Job& job) {
-  Members members;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    const Communicator& comm = job.communicators[c];
-    for (const CommRank& rank : comm.ranks) {
-      if (rank.rank < 0 || call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
-      members[{rank.log, rank.segment}] = {static_cast<int>(c), &rank, calls_of(job, rank)};
-    }
-  }
-  return members;
-}
-
-std::optional<RankCall> read_entry(const CallTape::Entry& entry, const MemberCalls& member) {
-  RankCall call{.line = {.communicator = member.communicator}, .op = entry.call.op};
-  const Operation operation = entry.call.op.operation();
-  if (!traits_of(operation).is_point_to_point()) return call;
-  // One-sided operations have no other end that prints a line.
-  if (!traits_of(operation).is_message() || entry.call.root < 0) return std::nullopt;
-  const bool sends = operation == Operation::Send;
-  call.receives = !sends;
-  call.line.sender = sends ? member.rank->rank : entry.call.root;
-  call.line.receiver = sends ? entry.call.root : member.rank->rank;
-  return call;
-}
-
-/// What an entry of the tape is in the programs; `rank` is nullptr where it is in none.
-struct Made {
-  RankCall call;
-  const CommRank* rank = nullptr;
-};
-
-/// Numbers the calls, of which the last of each line is the last that was made. `made`: by kind.
-void number_calls(const Job& job, const std::vector<Made>& made, std::vector<RankCall>& calls) {
-  // From the end: how many calls were made is known, the number of the first that is kept is not.
-  std::map<CallEnd, uint64_t> left;
-  auto place = left.end();
-  for (RankCall& call : std::views::reverse(calls)) {
-    // Most calls are of the same line as the one after them.
-    if (place == left.end() || place->first != call.end()) {
-      const auto [entry, is_new] = left.try_emplace(call.end(), 0);
-      const CommRank& rank = *made[static_cast<size_t>(call.kind)].rank;
-      if (is_new) entry->second = calls_made(job, rank, call.end());
-      place = entry;
-    }
-    call.index = place->second > 0 ? --place->second : 0;
-  }
-}
-
-void add_log(const Job& job, int log, const Members& members, std::vector<RankProgram>& result) {
-  const CallTape* tape = whole_tape(job.logs[static_cast<size_t>(log)]);
-  if (tape == nullptr) return;
-  std::vector<Made> made;  // By entry.
-  for (const CallTape::Entry& entry : tape->entries()) {
-    Made& one = made.emplace_back();
-    const auto member = members.find({log, entry.segment});
-    const auto call = member == members.end() ? std::nullopt : read_entry(entry, member->second);
-    if (!call) continue;
-    one = {*call, member->second.rank};
-    one.call.kind = static_cast<int>(made.size()) - 1;
-  }
-  const std::vector<uint16_t> ids = tape->calls();
-  std::map<Waiter, std::vector<RankCall>> calls;
-  for (const uint16_t id : std::span(ids).last(std::min(ids.size(), kProgramCalls))) {
-    if (made[id].rank != nullptr) calls[waiter_of(*made[id].rank)].push_back(made[id].call);
-  }
-  for (auto& [waiter, own] : calls) {
-    number_calls(job, made, own);
-    result.push_back({waiter, std::move(own)});
-  }
-}
-
-std::vector<RankProgram> make_programs(const Job& job) {
-  const Members members = counted_members(job);
-  std::vector<RankProgram> programs;
-  for (const Process& process : job.processes) {
-    std::vector<int> logs;
-    for (const size_t log : process.logs) {
-      const SpeakerLog& one = job.logs[log];
-      const bool has_calls = one.calls->tape.total() + one.traces->tape.total() > 0;
-      if (has_calls) logs.push_back(static_cast<int>(log));
-    }
-    // The lines of two logs of one process have no common order.
-    if (logs.size() == 1) add_log(job, logs.front(), members, programs);
-  }
-  return programs;
-}
-
-}  // namespace
 
 const std::vector<RankProgram>& rank_programs(const Job& job) {
   return job.answers.of<&make_programs>(job);

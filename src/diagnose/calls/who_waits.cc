@@ -28,43 +28,6 @@ bool unknown_ranks_wait(const Job& job) {
   });
 }
 
-}  // namespace
-
-uint64_t collectives_of(const Job& job, const CommRank& rank) {
-  const CollectiveCalls* calls = calls_of(job, rank);
-  return calls == nullptr ? 0 : calls->collectives.size();
-}
-
-bool equally_long(const Job& job, const Communicator& comm) {
-  std::set<uint64_t> lengths;
-  for (const CommRank& rank : comm.ranks) {
-    const bool is_counted = call_coverage(job, comm, rank) == CallCoverage::Counted;
-    if (is_counted) lengths.insert(collectives_of(job, rank));
-  }
-  return lengths.size() <= 1;
-}
-
-std::vector<CallFront> call_fronts(const Job& job) {
-  const bool unknown_wait = unknown_ranks_wait(job);
-  std::vector<CallFront> fronts;
-  for (const CallAccount& account : call_ledger(job, CallSource::Lines)) {
-    CallFront front = front_of(account);
-    front.unknown_wait = unknown_wait;
-    if (front.furthest > 0) fronts.push_back(std::move(front));
-  }
-  return fronts;
-}
-
-const PlacedCall* open_call(const Job& job, const CallFront& front) {
-  for (const int r : front.ahead) {
-    const CollectiveCalls* calls = calls_of(job, rank_at(job, front.communicator, r));
-    if (const PlacedCall* call = calls->collectives.call(front.front)) return call;
-  }
-  return nullptr;
-}
-
-namespace {
-
 /// How often all ranks called in that line whose programs are known.
 uint64_t made_by_all(const Job& job, const CallLine& line, const std::set<Waiter>& known) {
   uint64_t least = UINT64_MAX;
@@ -79,22 +42,6 @@ uint64_t made_by_all(const Job& job, const CallLine& line, const std::set<Waiter
   }
   return least;
 }
-
-}  // namespace
-
-Simulation simulate_calls(const Job& job) {
-  const std::vector<RankProgram>& programs = rank_programs(job);
-  std::set<Waiter> known;
-  for (const RankProgram& program : programs) known.insert(program.waiter);
-  std::map<CallLine, uint64_t> made;
-  return Simulation(programs, Circles::End, [&](const MeetingKey& key, const auto&) {
-    const auto [entry, is_new] = made.try_emplace(key.line, 0);
-    if (is_new) entry->second = made_by_all(job, key.line, known);
-    return key.index < entry->second;
-  });
-}
-
-namespace {
 
 /// Points of the graph: waiters, and between those ahead and those behind one point for each
 /// front, so that a front of n ranks has n edges and not n * n / 4.
@@ -287,39 +234,6 @@ std::map<int, int> counted_ranks(const Job& job, const Communicator& comm) {
   return ranks;
 }
 
-}  // namespace
-
-std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
-  const std::map<int, int> ranks = counted_ranks(job, nth_communicator(job, communicator));
-  std::set<std::pair<int, int>> pairs;
-  for (const auto& [number, r] : ranks) {
-    for (const int peer : message_peers(job, rank_at(job, communicator, r))) {
-      if (ranks.contains(peer)) pairs.insert({{number, peer}, {peer, number}});
-    }
-  }
-  std::vector<UnmatchedMessages> result;
-  for (const auto& [sender, receiver] : pairs) {
-    const int from = ranks.at(sender);
-    const int to = ranks.at(receiver);
-    const auto sent = message_count(job, rank_at(job, communicator, from), receiver, false);
-    const auto received = message_count(job, rank_at(job, communicator, to), sender, true);
-    if (!sent || !received) continue;
-    const bool are_as_many = sent->count == received->count;
-    const bool sizes_differ =
-        are_as_many && sent->sizes && received->sizes && *sent->sizes != *received->sizes;
-    if (are_as_many && !sizes_differ) continue;
-    result.push_back({communicator, from, to, sent->count, received->count, sizes_differ});
-  }
-  return result;
-}
-
-CallLine line_of(const Job& job, const UnmatchedMessages& messages) {
-  return {messages.communicator, rank_at(job, messages.communicator, messages.sender).rank,
-          rank_at(job, messages.communicator, messages.receiver).rank};
-}
-
-namespace {
-
 Waits waits_of(const Job& job) {
   Waits waits;
   waits.fronts = call_fronts(job);
@@ -341,39 +255,6 @@ Waits waits_of(const Job& job) {
   }
   return waits;
 }
-
-}  // namespace
-
-bool messages_are_covered(const Job& job) {
-  return std::ranges::all_of(job.communicators, [&](const Communicator& comm) {
-    const std::map<int, int> ranks = counted_ranks(job, comm);
-    return std::ranges::all_of(comm.ranks, [&](const CommRank& rank) {
-      const std::vector<int> peers = message_peers(job, rank);
-      if (peers.empty()) return true;
-      return ranks.contains(rank.rank) && !has_unknown_peers(job, rank) &&
-             std::ranges::all_of(peers, [&](int peer) {
-               const auto other = ranks.find(peer);
-               return other != ranks.end() &&
-                      !has_unknown_peers(job, comm.ranks[static_cast<size_t>(other->second)]);
-             });
-    });
-  });
-}
-
-bool is_closed_by_fronts(const Waits& waits, const Blocker& blocker) {
-  return std::ranges::any_of(waits.circles, [&](const std::vector<Waiter>& circle) {
-    return std::ranges::includes(blocker.waiters, circle);
-  });
-}
-
-bool blocks(const Waits& waits, const Waiter& waiter) {
-  return std::ranges::any_of(waits.blockers,
-                             [&](const Blocker& blocker) { return holds(blocker, waiter); });
-}
-
-const Waits& find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
-
-namespace {
 
 /// The peer is not counted, or not with this rank, and its log does not show the other end of all
 /// messages.
@@ -416,6 +297,109 @@ bool may_wait_unseen(const Job& job, const Waits& waits, const std::vector<Block
 }
 
 }  // namespace
+
+uint64_t collectives_of(const Job& job, const CommRank& rank) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  return calls == nullptr ? 0 : calls->collectives.size();
+}
+
+bool equally_long(const Job& job, const Communicator& comm) {
+  std::set<uint64_t> lengths;
+  for (const CommRank& rank : comm.ranks) {
+    const bool is_counted = call_coverage(job, comm, rank) == CallCoverage::Counted;
+    if (is_counted) lengths.insert(collectives_of(job, rank));
+  }
+  return lengths.size() <= 1;
+}
+
+std::vector<CallFront> call_fronts(const Job& job) {
+  const bool unknown_wait = unknown_ranks_wait(job);
+  std::vector<CallFront> fronts;
+  for (const CallAccount& account : call_ledger(job, CallSource::Lines)) {
+    CallFront front = front_of(account);
+    front.unknown_wait = unknown_wait;
+    if (front.furthest > 0) fronts.push_back(std::move(front));
+  }
+  return fronts;
+}
+
+const PlacedCall* open_call(const Job& job, const CallFront& front) {
+  for (const int r : front.ahead) {
+    const CollectiveCalls* calls = calls_of(job, rank_at(job, front.communicator, r));
+    if (const PlacedCall* call = calls->collectives.call(front.front)) return call;
+  }
+  return nullptr;
+}
+
+Simulation simulate_calls(const Job& job) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  std::set<Waiter> known;
+  for (const RankProgram& program : programs) known.insert(program.waiter);
+  std::map<CallLine, uint64_t> made;
+  return Simulation(programs, Circles::End, [&](const MeetingKey& key, const auto&) {
+    const auto [entry, is_new] = made.try_emplace(key.line, 0);
+    if (is_new) entry->second = made_by_all(job, key.line, known);
+    return key.index < entry->second;
+  });
+}
+
+std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
+  const std::map<int, int> ranks = counted_ranks(job, nth_communicator(job, communicator));
+  std::set<std::pair<int, int>> pairs;
+  for (const auto& [number, r] : ranks) {
+    for (const int peer : message_peers(job, rank_at(job, communicator, r))) {
+      if (ranks.contains(peer)) pairs.insert({{number, peer}, {peer, number}});
+    }
+  }
+  std::vector<UnmatchedMessages> result;
+  for (const auto& [sender, receiver] : pairs) {
+    const int from = ranks.at(sender);
+    const int to = ranks.at(receiver);
+    const auto sent = message_count(job, rank_at(job, communicator, from), receiver, false);
+    const auto received = message_count(job, rank_at(job, communicator, to), sender, true);
+    if (!sent || !received) continue;
+    const bool are_as_many = sent->count == received->count;
+    const bool sizes_differ =
+        are_as_many && sent->sizes && received->sizes && *sent->sizes != *received->sizes;
+    if (are_as_many && !sizes_differ) continue;
+    result.push_back({communicator, from, to, sent->count, received->count, sizes_differ});
+  }
+  return result;
+}
+
+CallLine line_of(const Job& job, const UnmatchedMessages& messages) {
+  return {messages.communicator, rank_at(job, messages.communicator, messages.sender).rank,
+          rank_at(job, messages.communicator, messages.receiver).rank};
+}
+
+bool messages_are_covered(const Job& job) {
+  return std::ranges::all_of(job.communicators, [&](const Communicator& comm) {
+    const std::map<int, int> ranks = counted_ranks(job, comm);
+    return std::ranges::all_of(comm.ranks, [&](const CommRank& rank) {
+      const std::vector<int> peers = message_peers(job, rank);
+      if (peers.empty()) return true;
+      return ranks.contains(rank.rank) && !has_unknown_peers(job, rank) &&
+             std::ranges::all_of(peers, [&](int peer) {
+               const auto other = ranks.find(peer);
+               return other != ranks.end() &&
+                      !has_unknown_peers(job, comm.ranks[static_cast<size_t>(other->second)]);
+             });
+    });
+  });
+}
+
+bool is_closed_by_fronts(const Waits& waits, const Blocker& blocker) {
+  return std::ranges::any_of(waits.circles, [&](const std::vector<Waiter>& circle) {
+    return std::ranges::includes(blocker.waiters, circle);
+  });
+}
+
+bool blocks(const Waits& waits, const Waiter& waiter) {
+  return std::ranges::any_of(waits.blockers,
+                             [&](const Blocker& blocker) { return holds(blocker, waiter); });
+}
+
+const Waits& find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
 
 bool ranks_contradict_each_other(const Job& job) {
   return std::ranges::any_of(job.communicators,

@@ -16,43 +16,6 @@
 #include "log/nccl_names.h"
 
 namespace ncclog {
-
-std::string range_text(int64_t first, int64_t last) {
-  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
-}
-
-bool may_count_bytes(const VolumeKey& key, const std::vector<std::string>& versions) {
-  if (key.datatype != 0) return false;
-  if (!traits_of(key.op.operation()).may_count_bytes()) return false;
-  return versions.empty() || std::ranges::any_of(versions, [](const std::string& version) {
-           return compare_releases(version, "2.7.3") >= 0 &&
-                  compare_releases(version, "2.21.5") <= 0;
-         });
-}
-
-std::optional<uint64_t> bytes_of(uint64_t elements, int datatype) {
-  const auto size = datatype_bytes(datatype);
-  if (!size) return std::nullopt;
-  const auto bytes = static_cast<uint64_t>(*size);
-  if (elements > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) / bytes) {
-    return std::nullopt;
-  }
-  return elements * bytes;
-}
-
-std::optional<int> torch_type_bytes(std::string_view name) {
-  // c10/core/ScalarType.h.
-  static constexpr std::pair<std::string_view, int> kRows[] = {
-      {"Byte", 1},        {"Char", 1},         {"Short", 2},           {"Int", 4},
-      {"Long", 8},        {"Half", 2},         {"Float", 4},           {"Double", 8},
-      {"ComplexHalf", 4}, {"ComplexFloat", 8}, {"ComplexDouble", 16},  {"Bool", 1},
-      {"BFloat16", 2},    {"Float8_e5m2", 1},  {"Float8_e4m3fn", 1},   {"UInt16", 2},
-      {"UInt32", 4},      {"UInt64", 8},       {"Float8_e5m2fnuz", 1}, {"Float8_e4m3fnuz", 1},
-  };
-  const auto* found = std::ranges::find(kRows, name, [](const auto& row) { return row.first; });
-  return found == std::end(kRows) ? std::nullopt : std::optional(found->second);
-}
-
 namespace {
 
 // Which row does a call count in?
@@ -431,6 +394,42 @@ void add_dumps(const Job& job, const JobCalls& calls, CountRows& rows, CallCount
 }
 
 }  // namespace
+
+std::string range_text(int64_t first, int64_t last) {
+  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
+bool may_count_bytes(const VolumeKey& key, const std::vector<std::string>& versions) {
+  if (key.datatype != 0) return false;
+  if (!traits_of(key.op.operation()).may_count_bytes()) return false;
+  return versions.empty() || std::ranges::any_of(versions, [](const std::string& version) {
+           return compare_releases(version, "2.7.3") >= 0 &&
+                  compare_releases(version, "2.21.5") <= 0;
+         });
+}
+
+std::optional<uint64_t> bytes_of(uint64_t elements, int datatype) {
+  const auto size = datatype_bytes(datatype);
+  if (!size) return std::nullopt;
+  const auto bytes = static_cast<uint64_t>(*size);
+  if (elements > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) / bytes) {
+    return std::nullopt;
+  }
+  return elements * bytes;
+}
+
+std::optional<int> torch_type_bytes(std::string_view name) {
+  // c10/core/ScalarType.h.
+  static constexpr std::pair<std::string_view, int> kRows[] = {
+      {"Byte", 1},        {"Char", 1},         {"Short", 2},           {"Int", 4},
+      {"Long", 8},        {"Half", 2},         {"Float", 4},           {"Double", 8},
+      {"ComplexHalf", 4}, {"ComplexFloat", 8}, {"ComplexDouble", 16},  {"Bool", 1},
+      {"BFloat16", 2},    {"Float8_e5m2", 1},  {"Float8_e4m3fn", 1},   {"UInt16", 2},
+      {"UInt32", 4},      {"UInt64", 8},       {"Float8_e5m2fnuz", 1}, {"Float8_e4m3fnuz", 1},
+  };
+  const auto* found = std::ranges::find(kRows, name, [](const auto& row) { return row.first; });
+  return found == std::end(kRows) ? std::nullopt : std::optional(found->second);
+}
 
 void CallSum::add(const CallSum& more) {
   calls += more.calls;

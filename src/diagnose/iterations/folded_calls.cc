@@ -306,11 +306,10 @@ JobCalls job_calls(const Job& job) {
   return calls;
 }
 
-CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps) {
+std::vector<int> find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps) {
   const std::vector<PeriodCandidate> candidates = candidates_of(calls, tape);
   const PeriodCandidate* chosen = choose(calls, candidates, steps);
-  if (chosen == nullptr) return {};
-  return {calls.kinds(chosen->first, chosen->period), chosen->first};
+  return chosen == nullptr ? std::vector<int>() : calls.kinds(chosen->first, chosen->period);
 }
 
 std::vector<size_t> find_repeats(const FoldedCalls& calls, std::span<const int> pattern) {

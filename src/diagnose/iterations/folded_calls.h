@@ -150,15 +150,9 @@ JobCalls job_calls(const Job& job);
 // kinds of calls is taken for a layer where a longer one explains more; beyond that, iterations
 // with something added are odd ones. A number of steps that is known from elsewhere decides first.
 
-/// A pattern of calls that is repeated.
-struct CallPeriod {
-  std::vector<int> pattern;  ///< Empty: nothing repeats itself.
-  size_t first = 0;          ///< Where its first repeat begins.
-};
-
-/// The period of a process's calls. `calls` are those of the tape; `steps` is how many iterations
-/// there should be, 0 if that is not known.
-CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps);
+/// The kinds of calls that a process repeats; empty: nothing repeats itself. `calls` are those of the
+/// tape; `steps` is how many iterations there should be, 0 if that is not known.
+std::vector<int> find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps);
 
 /// The numbers of the calls with which `pattern` begins, from left to right without overlap.
 std::vector<size_t> find_repeats(const FoldedCalls& calls, std::span<const int> pattern);

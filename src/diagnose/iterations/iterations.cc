@@ -49,9 +49,8 @@ void find_repeats_of(CutCandidate& candidate, const std::optional<MarkerTrack>& 
     steps = static_cast<size_t>(last - first + usual_distance(track->steps));  // Both included.
   }
   const FoldedCalls folded = candidate.folded();
-  CallPeriod period = find_period(folded, candidate.process->track->tape, steps);
-  if (period.pattern.empty()) return;
-  candidate.repeats.pattern = std::move(period.pattern);
+  candidate.repeats.pattern = find_period(folded, candidate.process->track->tape, steps);
+  if (candidate.repeats.pattern.empty()) return;
   candidate.repeats.begins = find_repeats(folded, candidate.repeats.pattern);
   candidate.repeats.per_step = repeats_per_step(candidate, steps);
   if (candidate.repeats.per_step == 0) candidate.repeats = {};

@@ -126,59 +126,6 @@ std::set<uint64_t> compared_numbers(const CallAccount& account) {
   return numbers;
 }
 
-}  // namespace
-
-bool is_anchored(const CallAccount& account, uint64_t number) {
-  if (number == 1 || account.source != CallSource::Recorder) return true;
-  const std::vector<Caller> before = callers_of(account, number - 1, number - 1);
-  return !before.empty() && made_the_same(before) &&
-         std::ranges::all_of(before, [&](const Caller& caller) {
-           return caller.call->entry->op_id == before.front().call->entry->op_id;
-         });
-}
-
-std::optional<LedgerDifference> first_difference(const CallAccount& account) {
-  if (!account.is_numbered_alike) return std::nullopt;
-  std::optional<uint64_t> last;
-  for (const uint64_t number : compared_numbers(account)) {
-    const std::vector<Caller> callers = callers_of(account, number, number);
-    // Behind calls that a dump lacks, none can be compared.
-    const bool is_gap = callers.empty() || (last && *last + 1 != number);
-    if (is_gap && account.source == CallSource::Recorder) return std::nullopt;
-    last = number;
-    if (callers.empty() || made_the_same(callers)) continue;
-    // What differs and yet completed on all ranks is not what they wait in.
-    const bool all_completed = std::ranges::all_of(
-        callers, [](const Caller& caller) { return caller.call->state == CallState::Completed; });
-    if (all_completed || !is_anchored(account, number)) return std::nullopt;
-    LedgerDifference difference{number, number, camps_of_callers(callers), {}};
-    difference.fields = differing_fields(difference.camps);
-    return difference;
-  }
-  return std::nullopt;
-}
-
-std::optional<LedgerDifference> skipped_call(const CallAccount& account) {
-  const std::set<uint64_t> numbers = [&] {
-    std::set<uint64_t> all;
-    for (const LedgerRank& rank : account.ranks) {
-      for (const LedgerCall& call : rank.calls) all.insert(call.number);
-    }
-    return all;
-  }();
-  for (const uint64_t number : numbers) {
-    if (!numbers.contains(number + 1)) continue;
-    const auto camps = camps_of_callers(callers_of(account, number, number + 1));
-    const size_t apart = camps_of_callers(callers_of(account, number, number)).size() +
-                         camps_of_callers(callers_of(account, number + 1, number + 1)).size();
-    if (camps.size() < 2 || camps.size() != apart) continue;
-    return LedgerDifference{number, number + 1, camps, {}};
-  }
-  return std::nullopt;
-}
-
-namespace {
-
 // Where do ranks' sequences of calls begin to differ, by their lines?
 //
 // Of a sequence only hashes of prefixes and the last few hundred calls are kept (model/calls.h), so
@@ -308,6 +255,55 @@ std::optional<FirstDifference> first_difference(const std::vector<Alike>& groups
 }
 
 }  // namespace
+
+bool is_anchored(const CallAccount& account, uint64_t number) {
+  if (number == 1 || account.source != CallSource::Recorder) return true;
+  const std::vector<Caller> before = callers_of(account, number - 1, number - 1);
+  return !before.empty() && made_the_same(before) &&
+         std::ranges::all_of(before, [&](const Caller& caller) {
+           return caller.call->entry->op_id == before.front().call->entry->op_id;
+         });
+}
+
+std::optional<LedgerDifference> first_difference(const CallAccount& account) {
+  if (!account.is_numbered_alike) return std::nullopt;
+  std::optional<uint64_t> last;
+  for (const uint64_t number : compared_numbers(account)) {
+    const std::vector<Caller> callers = callers_of(account, number, number);
+    // Behind calls that a dump lacks, none can be compared.
+    const bool is_gap = callers.empty() || (last && *last + 1 != number);
+    if (is_gap && account.source == CallSource::Recorder) return std::nullopt;
+    last = number;
+    if (callers.empty() || made_the_same(callers)) continue;
+    // What differs and yet completed on all ranks is not what they wait in.
+    const bool all_completed = std::ranges::all_of(
+        callers, [](const Caller& caller) { return caller.call->state == CallState::Completed; });
+    if (all_completed || !is_anchored(account, number)) return std::nullopt;
+    LedgerDifference difference{number, number, camps_of_callers(callers), {}};
+    difference.fields = differing_fields(difference.camps);
+    return difference;
+  }
+  return std::nullopt;
+}
+
+std::optional<LedgerDifference> skipped_call(const CallAccount& account) {
+  const std::set<uint64_t> numbers = [&] {
+    std::set<uint64_t> all;
+    for (const LedgerRank& rank : account.ranks) {
+      for (const LedgerCall& call : rank.calls) all.insert(call.number);
+    }
+    return all;
+  }();
+  for (const uint64_t number : numbers) {
+    if (!numbers.contains(number + 1)) continue;
+    const auto camps = camps_of_callers(callers_of(account, number, number + 1));
+    const size_t apart = camps_of_callers(callers_of(account, number, number)).size() +
+                         camps_of_callers(callers_of(account, number + 1, number + 1)).size();
+    if (camps.size() < 2 || camps.size() != apart) continue;
+    return LedgerDifference{number, number + 1, camps, {}};
+  }
+  return std::nullopt;
+}
 
 void find_differences(Job& job, const CallReader& reader) {
   for (Communicator& comm : job.communicators) {

@@ -173,30 +173,6 @@ std::set<int> find_those_that_gave_up(const Job& job) {
   return processes;
 }
 
-}  // namespace
-
-bool is_point_to_point(std::string_view op) {
-  return op == "COALESCED" || traits_of(operation_of(op, AliasSource::Watchdog)).is_message();
-}
-
-bool is_default_group(std::string_view group) {
-  return group.empty() || group == "0" || group == "default_pg";
-}
-
-const std::vector<TimedOutWork>& timed_out_work(const Job& job) {
-  return job.answers.of<&find_timed_out_work>(job);
-}
-
-const std::vector<WorkProgress>& work_progress(const Job& job) {
-  return job.answers.of<&find_work_progress>(job);
-}
-
-const std::set<int>& processes_that_gave_up(const Job& job) {
-  return job.answers.of<&find_those_that_gave_up>(job);
-}
-
-namespace {
-
 /// The group of all ranks has one name here: "".
 std::string account_name(const std::string& group) { return is_default_group(group) ? "" : group; }
 
@@ -236,61 +212,6 @@ void add_progress(const WorkProgress& progress, WatchedRanks& ranks) {
   const auto completed = static_cast<uint64_t>(std::max<int64_t>(progress.last_completed, 0));
   rank.completed = std::max(rank.completed.value_or(0), completed);
 }
-
-/// The communicator of all ranks; -1 if several have as many, or of several runs.
-int communicator_of_all(const Job& job) {
-  if (job.runs > 1) return -1;
-  int found = -1;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    const Communicator& comm = job.communicators[c];
-    if (comm.inferred || comm.nranks != job.communicators.front().nranks) continue;
-    if (found >= 0) return -1;
-    found = static_cast<int>(c);
-  }
-  return found;
-}
-
-}  // namespace
-
-std::vector<CallAccount> watchdog_accounts(const Job& job) {
-  std::map<std::string, WatchedRanks> groups;
-  // In which groups ranks gave up; nullopt: on a message.
-  std::map<std::pair<int, int>, std::set<std::optional<std::string>>> waits_in;
-  for (const TimedOutWork& work : timed_out_work(job)) {
-    const bool is_message = is_point_to_point(work.op);
-    waits_in[key_of(work)].insert(is_message ? std::nullopt
-                                             : std::optional(account_name(work.group)));
-    if (is_message || work.seq < 0 || work.in_unnamed_group) continue;
-    add_work(work, groups[account_name(work.group)]);
-  }
-  for (const WorkProgress& progress : work_progress(job)) {
-    add_progress(progress, groups[account_name(progress.group)]);
-  }
-  std::vector<CallAccount> accounts;
-  for (auto& [name, ranks] : groups) {
-    CallAccount& account = accounts.emplace_back();
-    account.source = CallSource::Watchdog;
-    account.group = name;
-    for (auto& [key, rank] : ranks) {
-      std::ranges::stable_sort(rank.calls, {}, &LedgerCall::number);
-      // Who gave up on a work of another group, or on a message, waits there for somebody itself.
-      rank.is_idle =
-          std::ranges::all_of(waits_in[key], [&](const auto& where) { return where == name; });
-      account.ranks.push_back(std::move(rank));
-    }
-    // How many ranks a group has only a communicator says: more may be than ever speak.
-    account.unseen = 1;
-    if (name.empty()) account.communicator = communicator_of_all(job);
-    if (name.empty() && !job.communicators.empty()) {
-      const int all = job.communicators.front().nranks;
-      const int heard = static_cast<int>(account.ranks.size());
-      account.unseen = all < 0 ? 1 : std::max(0, all - heard);
-    }
-  }
-  return accounts;
-}
-
-namespace {
 
 // What PyTorch's desync report tells (TORCH_NCCL_DESYNC_DEBUG): where all ranks of one process group
 // stood when a watchdog of one of them fired.
@@ -355,6 +276,67 @@ std::map<SourceRef, std::string_view> groups_by_line(const Job& job) {
 }
 
 }  // namespace
+
+bool is_point_to_point(std::string_view op) {
+  return op == "COALESCED" || traits_of(operation_of(op, AliasSource::Watchdog)).is_message();
+}
+
+bool is_default_group(std::string_view group) {
+  return group.empty() || group == "0" || group == "default_pg";
+}
+
+const std::vector<TimedOutWork>& timed_out_work(const Job& job) {
+  return job.answers.of<&find_timed_out_work>(job);
+}
+
+const std::vector<WorkProgress>& work_progress(const Job& job) {
+  return job.answers.of<&find_work_progress>(job);
+}
+
+const std::set<int>& processes_that_gave_up(const Job& job) {
+  return job.answers.of<&find_those_that_gave_up>(job);
+}
+
+std::vector<CallAccount> watchdog_accounts(const Job& job) {
+  std::map<std::string, WatchedRanks> groups;
+  // In which groups ranks gave up; nullopt: on a message.
+  std::map<std::pair<int, int>, std::set<std::optional<std::string>>> waits_in;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool is_message = is_point_to_point(work.op);
+    waits_in[key_of(work)].insert(is_message ? std::nullopt
+                                             : std::optional(account_name(work.group)));
+    if (is_message || work.seq < 0 || work.in_unnamed_group) continue;
+    add_work(work, groups[account_name(work.group)]);
+  }
+  for (const WorkProgress& progress : work_progress(job)) {
+    add_progress(progress, groups[account_name(progress.group)]);
+  }
+  std::vector<CallAccount> accounts;
+  for (auto& [name, ranks] : groups) {
+    CallAccount& account = accounts.emplace_back();
+    account.source = CallSource::Watchdog;
+    account.group = name;
+    for (auto& [key, rank] : ranks) {
+      std::ranges::stable_sort(rank.calls, {}, &LedgerCall::number);
+      // Who gave up on a work of another group, or on a message, waits there for somebody itself.
+      rank.is_idle =
+          std::ranges::all_of(waits_in[key], [&](const auto& where) { return where == name; });
+      account.ranks.push_back(std::move(rank));
+    }
+    // How many ranks a group has only a communicator says: more may be than ever speak.
+    account.unseen = 1;
+    if (name.empty() && !job.communicators.empty()) {
+      const int all = job.communicators.front().nranks;
+      if (job.runs <= 1) {
+        account.communicator = only_communicator(
+            job, [&](const Communicator& comm) { return !comm.inferred && comm.nranks == all; });
+      }
+      const int heard = static_cast<int>(account.ranks.size());
+      account.unseen = all < 0 ? 1 : std::max(0, all - heard);
+    }
+  }
+  return accounts;
+}
 
 std::vector<CallAccount> desync_accounts(const Job& job) {
   // A report names no group: it is that of the work of which the line before it in the same input

@@ -14,16 +14,17 @@ namespace {
 using testing::LetterCalls;
 using testing::repeated;
 
-/// The pattern that calls, one letter each, repeat, as letters; "-" if none.
+/// The pattern that calls, one letter each, repeat, as letters, and where it stands first; "-" if
+/// none.
 std::string period_of(std::string_view letters, size_t steps = 0) {
   const LetterCalls calls(letters);
-  const CallPeriod period = find_period(calls.folded(), calls.tape, steps);
-  if (period.pattern.empty()) return "-";
-  return std::string(period.pattern.begin(), period.pattern.end()) + "@" +
-         std::to_string(period.first);
+  const std::vector<int> period = find_period(calls.folded(), calls.tape, steps);
+  if (period.empty()) return "-";
+  return std::string(period.begin(), period.end()) + "@" +
+         std::to_string(find_repeats(calls.folded(), period).front());
 }
 
-TEST(CallPeriod, IsWhatExplainsNearlyAllCalls) {
+TEST(FindPeriod, IsWhatExplainsNearlyAllCalls) {
   struct Row {
     std::string_view name;
     std::string letters;
@@ -61,7 +62,7 @@ TEST(CallPeriod, IsWhatExplainsNearlyAllCalls) {
   }
 }
 
-TEST(CallPeriod, KnownStepsDecideBetweenALoopAndTheLoopInside) {
+TEST(FindPeriod, KnownStepsDecideBetweenALoopAndTheLoopInside) {
   const std::string micro = "GSGSCT";
   const std::string letters = repeated(repeated(micro, 8) + "R", 12);
   EXPECT_EQ(period_of(letters, 12), repeated(micro, 8) + "R@0");
