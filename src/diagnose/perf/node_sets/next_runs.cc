@@ -502,10 +502,10 @@ std::vector<RunSet> sets_by_rail(const Question& question, const std::vector<Run
   return by_rail;
 }
 
-std::vector<NextRun> named(const NumberedRuns& all, const RunSet& run_set) {
-  std::vector<NextRun> next;
+std::vector<NodeSetRun> named(const NumberedRuns& all, const RunSet& run_set) {
+  std::vector<NodeSetRun> next;
   for (const NumberedRun& run : run_set) {
-    NextRun& with_names = next.emplace_back();
+    NodeSetRun& with_names = next.emplace_back();
     for (size_t host = 0; host < all.hosts.size(); ++host) {
       if (run.hosts.test(host)) with_names.hosts.push_back(all.hosts[host]);
     }
@@ -516,8 +516,9 @@ std::vector<NextRun> named(const NumberedRuns& all, const RunSet& run_set) {
 
 }  // namespace
 
-std::vector<NextRun> next_runs(const NumberedRuns& all, const std::vector<Suspects>& explanations,
-                               const std::vector<Suspects>& doubts) {
+std::vector<NodeSetRun> next_runs(const NumberedRuns& all,
+                                  const std::vector<Suspects>& explanations,
+                                  const std::vector<Suspects>& doubts) {
   const Question question = question_of(all, explanations, doubts);
   const std::vector<int> pool = pick_pool(question);
   const std::vector<RunSet> run_sets =
@@ -531,17 +532,17 @@ std::vector<NextRun> next_runs(const NumberedRuns& all, const std::vector<Suspec
     const bool is_better = choice.run_set == nullptr || other.left.run_sets < choice.left.run_sets;
     if (other.run_set != nullptr && is_better) choice = other;
   }
-  return choice.run_set == nullptr ? std::vector<NextRun>() : named(all, *choice.run_set);
+  return choice.run_set == nullptr ? std::vector<NodeSetRun>() : named(all, *choice.run_set);
 }
 
-std::vector<NextRun> halves_of(const NumberedRuns& all, const HostSet& hosts) {
-  std::vector<NextRun> halves(2);
+std::vector<NodeSetRun> halves_of(const NumberedRuns& all, const HostSet& hosts) {
+  std::vector<NodeSetRun> halves(2);
   const size_t half = hosts.count() / 2;
   size_t seen = 0;
   for (size_t n = 0; n < all.hosts.size() && seen < 2 * half; ++n) {
     if (hosts.test(n)) halves[seen++ / half].hosts.push_back(all.hosts[n]);
   }
-  return half == 0 ? std::vector<NextRun>() : halves;
+  return half == 0 ? std::vector<NodeSetRun>() : halves;
 }
 
 }  // namespace ncclog
