@@ -85,6 +85,11 @@ void group_by_host(CommonCalls& calls) {
     if (index == next) calls.hosts.emplace_back();
     calls.hosts[static_cast<size_t>(index)].push_back(r);
     calls.host_of.push_back(index);
+    calls.parties.push_back({false, {r}});
+  }
+  if (calls.hosts.size() < 2) return;
+  for (const std::vector<size_t>& host : calls.hosts) {
+    if (host.size() > 1) calls.parties.push_back({true, host});
   }
 }
 
@@ -108,8 +113,8 @@ double joined_lateness(double behind, double beside) {
 
 /// By party: how far it is behind the others in each call, by `times` of ranks and calls. Negative:
 /// ahead of them.
-std::vector<CallSeries> how_far_behind(const CommonCalls& calls, const RankValues& times,
-                                       const std::vector<RankParty>& parties) {
+std::vector<CallSeries> how_far_behind(const CommonCalls& calls, const RankValues& times) {
+  const std::vector<RankParty>& parties = calls.parties;
   constexpr double kMostOfHost = 0.25;  // All but a quarter of its ranks.
   std::vector<CallSeries> result(parties.size(), CallSeries(calls.size()));
   const size_t nranks = calls.ranks.size();
@@ -187,12 +192,11 @@ void take_lower(std::vector<CallSeries>& a, const std::vector<CallSeries>& b, do
 
 /// Clocks that are set by times of entry hide who is always late: of a host's only rank all but
 /// bursts, and even those may be calls that others made ahead; of two ranks, which one is odd.
-void leave_out_what_clocks_hide(const CommonCalls& calls, const std::vector<RankParty>& parties,
-                                std::vector<CallSeries>& behind) {
-  for (size_t p = 0; p < parties.size(); ++p) {
-    const auto host = static_cast<size_t>(calls.host_of[parties[p].ranks.front()]);
+void leave_out_what_clocks_hide(const CommonCalls& calls, std::vector<CallSeries>& behind) {
+  for (size_t p = 0; p < behind.size(); ++p) {
+    const auto host = static_cast<size_t>(calls.host_of[calls.parties[p].ranks.front()]);
     const size_t size = calls.hosts[host].size();
-    if (parties[p].is_host || size > 2) continue;
+    if (calls.parties[p].is_host || size > 2) continue;
     CallSeries values = behind[p];
     const double usual = std::max(0.0, median_of(values));
     for (double& value : behind[p]) value = size == 1 ? std::min(value, 0.0) : value - usual;
@@ -246,16 +250,6 @@ CommonCalls common_calls(const CallTimes& times) {
   return {};
 }
 
-std::vector<RankParty> parties_of(const CommonCalls& calls) {
-  std::vector<RankParty> parties;
-  for (size_t r = 0; r < calls.ranks.size(); ++r) parties.push_back({false, {r}});
-  if (calls.hosts.size() < 2) return parties;
-  for (const std::vector<size_t>& host : calls.hosts) {
-    if (host.size() > 1) parties.push_back({true, host});
-  }
-  return parties;
-}
-
 double median_call(const CommonCalls& calls) {
   std::vector<double> values;
   for (const CallSeries& series : calls.durations) {
@@ -270,13 +264,12 @@ double median_call(const CommonCalls& calls) {
   return median_of(values);
 }
 
-CallLags measure_lags(const CommonCalls& calls, const std::vector<RankParty>& parties, double late,
-                      double resolution) {
+CallLags measure_lags(const CommonCalls& calls, double late, double resolution) {
   CallLags lags;
   const bool has_durations = !calls.durations.empty();
   const RankValues none(calls.ranks.size(), CallSeries(calls.size()));
   if (has_durations) {
-    lags.entering = how_far_behind(calls, sum_of(none, calls.durations, -1), parties);
+    lags.entering = how_far_behind(calls, sum_of(none, calls.durations, -1));
   }
   if (calls.entered.empty()) return lags;
   // All leave at nearly the same time, so that shows what clocks differ by; else entering must.
@@ -284,17 +277,17 @@ CallLags measure_lags(const CommonCalls& calls, const std::vector<RankParty>& pa
   const ClockOffsets clocks = clocks_by(calls, left);
   lags.error = clocks.error + resolution;
   lags.entered = by_one_clock(calls, calls.entered, clocks);
-  const std::vector<CallSeries> entering = how_far_behind(calls, lags.entered, parties);
+  const std::vector<CallSeries> entering = how_far_behind(calls, lags.entered);
   if (!has_durations) {
     lags.entering = entering;
     take_lower(lags.entering, entering, lags.error);
-    if (calls.hosts.size() > 1) leave_out_what_clocks_hide(calls, parties, lags.entering);
+    if (calls.hosts.size() > 1) leave_out_what_clocks_hide(calls, lags.entering);
     return lags;
   }
   take_lower(lags.entering, entering, lags.error);
-  lags.leaving = how_far_behind(calls, by_one_clock(calls, left, clocks), parties);
-  take_lower(lags.leaving, how_far_behind(calls, calls.durations, parties), 0);
-  for (size_t p = 0; p < parties.size(); ++p) {
+  lags.leaving = how_far_behind(calls, by_one_clock(calls, left, clocks));
+  take_lower(lags.leaving, how_far_behind(calls, calls.durations), 0);
+  for (size_t p = 0; p < entering.size(); ++p) {
     for (size_t c = 0; c < calls.size(); ++c) {
       double& leaving = lags.leaving[p][c];
       leaving = entering[p][c] >= late / 2 ? std::min(leaving, 0.0) : leaving - lags.error;
