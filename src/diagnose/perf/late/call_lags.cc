@@ -153,16 +153,17 @@ std::vector<CallSeries> how_far_behind(const CommonCalls& calls, const RankValue
   return result;
 }
 
-/// By rank and call: `times` by the first host's clock. `seen` is what all hosts see at one time.
-RankValues by_one_clock(const CommonCalls& calls, RankValues times, const ClockOffsets& clocks) {
+/// By rank and call: `times` by the first host's clock. `offsets`: of the clocks.
+RankValues by_one_clock(const CommonCalls& calls, RankValues times, const RankValues& offsets) {
   for (size_t r = 0; r < times.size(); ++r) {
-    const CallSeries& ahead = clocks.ahead[static_cast<size_t>(calls.host_of[r])];
+    const CallSeries& ahead = offsets[static_cast<size_t>(calls.host_of[r])];
     for (size_t c = 0; c < times[r].size(); ++c) times[r][c] -= ahead[c];
   }
   return times;
 }
 
-ClockOffsets clocks_by(const CommonCalls& calls, const RankValues& times) {
+/// By `times` that all ranks see at one moment.
+RankValues offsets_by(const CommonCalls& calls, const RankValues& times, double& error) {
   RankValues seen;
   for (const std::vector<size_t>& host : calls.hosts) {
     CallSeries& middle = seen.emplace_back();
@@ -172,7 +173,7 @@ ClockOffsets clocks_by(const CommonCalls& calls, const RankValues& times) {
       middle.push_back(median_of(own));
     }
   }
-  return estimate_clock_offsets(seen);
+  return estimate_clock_offsets(seen, error);
 }
 
 RankValues sum_of(const RankValues& a, const RankValues& b, double factor) {
@@ -274,9 +275,9 @@ CallLags measure_lags(const CommonCalls& calls, double late, double resolution) 
   if (calls.entered.empty()) return lags;
   // All leave at nearly the same time, so that shows what clocks differ by; else entering must.
   const RankValues left = has_durations ? sum_of(calls.entered, calls.durations, 1) : calls.entered;
-  const ClockOffsets clocks = clocks_by(calls, left);
-  lags.error = clocks.error + resolution;
-  lags.entered = by_one_clock(calls, calls.entered, clocks);
+  const RankValues offsets = offsets_by(calls, left, lags.error);
+  lags.error += resolution;
+  lags.entered = by_one_clock(calls, calls.entered, offsets);
   const std::vector<CallSeries> entering = how_far_behind(calls, lags.entered);
   if (!has_durations) {
     lags.entering = entering;
@@ -285,7 +286,7 @@ CallLags measure_lags(const CommonCalls& calls, double late, double resolution) 
     return lags;
   }
   take_lower(lags.entering, entering, lags.error);
-  lags.leaving = how_far_behind(calls, by_one_clock(calls, left, clocks));
+  lags.leaving = how_far_behind(calls, by_one_clock(calls, left, offsets));
   take_lower(lags.leaving, how_far_behind(calls, calls.durations), 0);
   for (size_t p = 0; p < entering.size(); ++p) {
     for (size_t c = 0; c < calls.size(); ++c) {
@@ -296,13 +297,13 @@ CallLags measure_lags(const CommonCalls& calls, double late, double resolution) 
   return lags;
 }
 
-ClockOffsets estimate_clock_offsets(const RankValues& seen) {
-  ClockOffsets result;
-  if (seen.empty()) return result;
+RankValues estimate_clock_offsets(const RankValues& seen, double& error) {
+  error = 0;
+  if (seen.empty()) return {};
   const std::vector<double>& reference = seen.front();
   const size_t calls = reference.size();
   const size_t count = std::clamp<size_t>(calls / kLeastCallsOfStretch, 1, kMostStretches);
-  result.ahead.assign(seen.size(), std::vector<double>(calls, 0.0));
+  RankValues offsets(seen.size(), std::vector<double>(calls, 0.0));
   for (size_t host = 1; host < seen.size(); ++host) {
     std::vector<Stretch> stretches;
     std::vector<double> errors;
@@ -322,10 +323,10 @@ ClockOffsets estimate_clock_offsets(const RankValues& seen) {
     }
     // Calls that are out of order, by a clock that jumped, would make no line.
     std::ranges::stable_sort(stretches, {}, &Stretch::at);
-    for (size_t c = 0; c < calls; ++c) result.ahead[host][c] = ahead_at(stretches, reference[c]);
-    result.error = std::max(result.error, median_of(errors));
+    for (size_t c = 0; c < calls; ++c) offsets[host][c] = ahead_at(stretches, reference[c]);
+    error = std::max(error, median_of(errors));
   }
-  return result;
+  return offsets;
 }
 
 }  // namespace ncclog

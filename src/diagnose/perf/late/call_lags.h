@@ -74,15 +74,10 @@ CallLags measure_lags(const CommonCalls& calls, double late, double resolution);
 // Clocks drift, so stretches of calls have a median each, and between their middles the offset is
 // taken from a straight line.
 
-/// How far each host's clock is ahead of the first one's.
-struct ClockOffsets {
-  /// By host, then by call, in the unit of the times.
-  RankValues ahead;
-  double error = 0;  ///< Of any of them, two standard deviations; 0: one host.
-};
-
-/// Estimates them from when each host saw each call: `seen[host][call]`, equally many calls each,
-/// in the order of the calls. No times are NaN.
-ClockOffsets estimate_clock_offsets(const RankValues& seen);
+/// How far each host's clock is ahead of the first one's, by host, then by call, in the unit of the
+/// times; from when each host saw each call: `seen[host][call]`, equally many calls each, in the order
+/// of the calls. No times are NaN. `error` becomes that of any of them, two standard deviations; 0: one
+/// host.
+RankValues estimate_clock_offsets(const RankValues& seen, double& error);
 
 }  // namespace ncclog
