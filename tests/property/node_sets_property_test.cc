@@ -49,14 +49,14 @@ std::vector<Suspect> all_suspects(const Cluster& cluster) {
   return all;
 }
 
-bool passes(const NextRun& run, const Suspect& bad) {
+bool passes(const NodeSetRun& run, const Suspect& bad) {
   const auto has = [&](const std::string& host) { return std::ranges::count(run.hosts, host) > 0; };
   if (bad.kind == SuspectKind::Host) return has(bad.host);
   if (bad.kind == SuspectKind::Link) return has(bad.host) && has(bad.other);
   return (bad.host.empty() || has(bad.host)) && (run.rail.empty() || run.rail == bad.rail);
 }
 
-NodeSetRun make_run(Cluster& cluster, const NextRun& asked, size_t number) {
+NodeSetRun make_run(Cluster& cluster, const NodeSetRun& asked, size_t number) {
   const bool is_slow =
       std::ranges::any_of(cluster.bad, [&](const Suspect& bad) { return passes(asked, bad); });
   // What is normal depends on the number of hosts, so that only like runs can be compared.
@@ -77,8 +77,8 @@ NodeSetRun make_run(Cluster& cluster, const NextRun& asked, size_t number) {
   return run;
 }
 
-NextRun over_all(const Cluster& cluster) {
-  NextRun run;
+NodeSetRun over_all(const Cluster& cluster) {
+  NodeSetRun run;
   for (int n = 0; n < cluster.hosts; ++n) run.hosts.push_back(host_name(n));
   return run;
 }
@@ -90,10 +90,10 @@ struct Search {
 };
 
 /// From these first runs on, as often as the solver asks for more.
-Search search(Cluster& cluster, const std::vector<NextRun>& first) {
+Search search(Cluster& cluster, const std::vector<NodeSetRun>& first) {
   constexpr int kMostProposals = 9;
   std::vector<NodeSetRun> runs;
-  for (const NextRun& run : first) runs.push_back(make_run(cluster, run, runs.size()));
+  for (const NodeSetRun& run : first) runs.push_back(make_run(cluster, run, runs.size()));
   Search search;
   while (true) {
     search.answer = solve_node_sets(runs);
@@ -101,7 +101,7 @@ Search search(Cluster& cluster, const std::vector<NextRun>& first) {
     const bool ends = !search.answer.explained.empty() || search.answer.next.empty();
     if (ends || search.proposals == kMostProposals) return search;
     ++search.proposals;
-    for (const NextRun& run : search.answer.next) {
+    for (const NodeSetRun& run : search.answer.next) {
       runs.push_back(make_run(cluster, run, runs.size()));
     }
   }
@@ -154,7 +154,7 @@ TEST_P(NodeSetsProperty, ASlowPairAndAFastOneAreEnoughToBeginWith) {
     if (bad.host.empty()) continue;  // All pairs are slow.
     Cluster cluster = sound;
     cluster.bad = {bad};
-    std::vector<NextRun> pairs(2);
+    std::vector<NodeSetRun> pairs(2);
     for (int n = 0; n < hosts; ++n) {
       const std::string host = host_name(n);
       const bool is_bad = host == bad.host || host == bad.other;
@@ -163,7 +163,7 @@ TEST_P(NodeSetsProperty, ASlowPairAndAFastOneAreEnoughToBeginWith) {
     for (int n = 0; n < hosts; ++n) {
       const std::string host = host_name(n);
       if (host == bad.host || host == bad.other) continue;
-      NextRun& pair = pairs[0].hosts.size() < 2 ? pairs[0] : pairs[1];
+      NodeSetRun& pair = pairs[0].hosts.size() < 2 ? pairs[0] : pairs[1];
       if (pair.hosts.size() < 2) pair.hosts.push_back(host);
     }
     std::ranges::sort(pairs[0].hosts);
@@ -181,9 +181,9 @@ TEST_P(NodeSetsProperty, AllPairsTellHostsAndLinksWithoutAProposal) {
   for (const Suspect& bad : all_suspects(sound)) {
     Cluster cluster = sound;
     cluster.bad = {bad};
-    std::vector<NextRun> pairs;
+    std::vector<NodeSetRun> pairs;
     for (int a = 0; a < hosts; ++a) {
-      for (int b = a + 1; b < hosts; ++b) pairs.push_back({{host_name(a), host_name(b)}, ""});
+      for (int b = a + 1; b < hosts; ++b) pairs.push_back({.hosts = {host_name(a), host_name(b)}});
     }
     const Search found = search(cluster, pairs);
     EXPECT_EQ(found.answer.explained, std::vector<Suspect>{bad}) << found.story;
@@ -193,9 +193,9 @@ TEST_P(NodeSetsProperty, AllPairsTellHostsAndLinksWithoutAProposal) {
 
 INSTANTIATE_TEST_SUITE_P(Hosts, NodeSetsProperty, ::testing::Range(2, 9));
 
-NextRun some_run(const Cluster& cluster, std::mt19937& random) {
+NodeSetRun some_run(const Cluster& cluster, std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  NextRun run = over_all(cluster);
+  NodeSetRun run = over_all(cluster);
   std::ranges::shuffle(run.hosts, random);
   const int size = below(3) == 0 ? 2 : 2 + below(cluster.hosts - 1);
   run.hosts.resize(static_cast<size_t>(size));
@@ -231,7 +231,7 @@ SeedCount try_seeds(uint64_t from, uint64_t to, int bad) {
                     .random = std::mt19937(static_cast<unsigned>(seed))};
     const std::vector<Suspect> all = all_suspects(cluster);
     for (int n = 0; n < bad; ++n) cluster.bad.push_back(all[random() % all.size()]);
-    std::vector<NextRun> first;
+    std::vector<NodeSetRun> first;
     if (random() % 2 == 0) first.push_back(over_all(cluster));
     for (auto n = 1 + random() % 6; n > 0; --n) first.push_back(some_run(cluster, random));
     const Search found = search(cluster, first);

@@ -150,9 +150,9 @@ constexpr Key<Suspect> kSuspect[] = {
     {"rail", kNameOrNull<&Suspect::rail>},
 };
 
-constexpr Key<NextRun> kNextRun[] = {
-    {"hosts", kTexts<&NextRun::hosts>},
-    {"rail", kNameOrNull<&NextRun::rail>, "NIC to use alone; null: all."},
+constexpr Key<NodeSetRun> kNextRun[] = {
+    {"hosts", kTexts<&NodeSetRun::hosts>},
+    {"rail", kNameOrNull<&NodeSetRun::rail>, "NIC to use alone; null: all."},
 };
 
 constexpr Key<NodeSetAnswer> kNodeSets[] = {

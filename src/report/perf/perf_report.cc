@@ -316,7 +316,8 @@ void add_node_sets(const NodeSetAnswer& answer, std::vector<Section>& sections) 
     blocks.push_back(Labelled{"may be", suspects_text(answer.left, " or ")});
   }
   std::vector<std::string> runs;
-  for (const NextRun& run : answer.next) runs.push_back("Run nccl-tests on " + run_text(run) + ".");
+  for (const NodeSetRun& run : answer.next)
+    runs.push_back("Run nccl-tests on " + run_text(run) + ".");
   add_items("next", runs, 3, blocks);
   sections.push_back({.heading = "Which hosts", .blocks = std::move(blocks), .id = "hosts"});
 }

@@ -85,6 +85,11 @@ void group_by_host(CommonCalls& calls) {
     if (index == next) calls.hosts.emplace_back();
     calls.hosts[static_cast<size_t>(index)].push_back(r);
     calls.host_of.push_back(index);
+    calls.parties.push_back({false, {r}});
+  }
+  if (calls.hosts.size() < 2) return;
+  for (const std::vector<size_t>& host : calls.hosts) {
+    if (host.size() > 1) calls.parties.push_back({true, host});
   }
 }
 
@@ -108,8 +113,8 @@ double joined_lateness(double behind, double beside) {
 
 /// By party: how far it is behind the others in each call, by `times` of ranks and calls. Negative:
 /// ahead of them.
-std::vector<CallSeries> how_far_behind(const CommonCalls& calls, const RankValues& times,
-                                       const std::vector<RankParty>& parties) {
+std::vector<CallSeries> how_far_behind(const CommonCalls& calls, const RankValues& times) {
+  const std::vector<RankParty>& parties = calls.parties;
   constexpr double kMostOfHost = 0.25;  // All but a quarter of its ranks.
   std::vector<CallSeries> result(parties.size(), CallSeries(calls.size()));
   const size_t nranks = calls.ranks.size();
@@ -148,16 +153,17 @@ std::vector<CallSeries> how_far_behind(const CommonCalls& calls, const RankValue
   return result;
 }
 
-/// By rank and call: `times` by the first host's clock. `seen` is what all hosts see at one time.
-RankValues by_one_clock(const CommonCalls& calls, RankValues times, const ClockOffsets& clocks) {
+/// By rank and call: `times` by the first host's clock. `offsets`: of the clocks.
+RankValues by_one_clock(const CommonCalls& calls, RankValues times, const RankValues& offsets) {
   for (size_t r = 0; r < times.size(); ++r) {
-    const CallSeries& ahead = clocks.ahead[static_cast<size_t>(calls.host_of[r])];
+    const CallSeries& ahead = offsets[static_cast<size_t>(calls.host_of[r])];
     for (size_t c = 0; c < times[r].size(); ++c) times[r][c] -= ahead[c];
   }
   return times;
 }
 
-ClockOffsets clocks_by(const CommonCalls& calls, const RankValues& times) {
+/// By `times` that all ranks see at one moment.
+RankValues offsets_by(const CommonCalls& calls, const RankValues& times, double& error) {
   RankValues seen;
   for (const std::vector<size_t>& host : calls.hosts) {
     CallSeries& middle = seen.emplace_back();
@@ -167,7 +173,7 @@ ClockOffsets clocks_by(const CommonCalls& calls, const RankValues& times) {
       middle.push_back(median_of(own));
     }
   }
-  return estimate_clock_offsets(seen);
+  return estimate_clock_offsets(seen, error);
 }
 
 RankValues sum_of(const RankValues& a, const RankValues& b, double factor) {
@@ -187,12 +193,11 @@ void take_lower(std::vector<CallSeries>& a, const std::vector<CallSeries>& b, do
 
 /// Clocks that are set by times of entry hide who is always late: of a host's only rank all but
 /// bursts, and even those may be calls that others made ahead; of two ranks, which one is odd.
-void leave_out_what_clocks_hide(const CommonCalls& calls, const std::vector<RankParty>& parties,
-                                std::vector<CallSeries>& behind) {
-  for (size_t p = 0; p < parties.size(); ++p) {
-    const auto host = static_cast<size_t>(calls.host_of[parties[p].ranks.front()]);
+void leave_out_what_clocks_hide(const CommonCalls& calls, std::vector<CallSeries>& behind) {
+  for (size_t p = 0; p < behind.size(); ++p) {
+    const auto host = static_cast<size_t>(calls.host_of[calls.parties[p].ranks.front()]);
     const size_t size = calls.hosts[host].size();
-    if (parties[p].is_host || size > 2) continue;
+    if (calls.parties[p].is_host || size > 2) continue;
     CallSeries values = behind[p];
     const double usual = std::max(0.0, median_of(values));
     for (double& value : behind[p]) value = size == 1 ? std::min(value, 0.0) : value - usual;
@@ -246,16 +251,6 @@ CommonCalls common_calls(const CallTimes& times) {
   return {};
 }
 
-std::vector<RankParty> parties_of(const CommonCalls& calls) {
-  std::vector<RankParty> parties;
-  for (size_t r = 0; r < calls.ranks.size(); ++r) parties.push_back({false, {r}});
-  if (calls.hosts.size() < 2) return parties;
-  for (const std::vector<size_t>& host : calls.hosts) {
-    if (host.size() > 1) parties.push_back({true, host});
-  }
-  return parties;
-}
-
 double median_call(const CommonCalls& calls) {
   std::vector<double> values;
   for (const CallSeries& series : calls.durations) {
@@ -270,31 +265,30 @@ double median_call(const CommonCalls& calls) {
   return median_of(values);
 }
 
-CallLags measure_lags(const CommonCalls& calls, const std::vector<RankParty>& parties, double late,
-                      double resolution) {
+CallLags measure_lags(const CommonCalls& calls, double late, double resolution) {
   CallLags lags;
   const bool has_durations = !calls.durations.empty();
   const RankValues none(calls.ranks.size(), CallSeries(calls.size()));
   if (has_durations) {
-    lags.entering = how_far_behind(calls, sum_of(none, calls.durations, -1), parties);
+    lags.entering = how_far_behind(calls, sum_of(none, calls.durations, -1));
   }
   if (calls.entered.empty()) return lags;
   // All leave at nearly the same time, so that shows what clocks differ by; else entering must.
   const RankValues left = has_durations ? sum_of(calls.entered, calls.durations, 1) : calls.entered;
-  const ClockOffsets clocks = clocks_by(calls, left);
-  lags.error = clocks.error + resolution;
-  lags.entered = by_one_clock(calls, calls.entered, clocks);
-  const std::vector<CallSeries> entering = how_far_behind(calls, lags.entered, parties);
+  const RankValues offsets = offsets_by(calls, left, lags.error);
+  lags.error += resolution;
+  lags.entered = by_one_clock(calls, calls.entered, offsets);
+  const std::vector<CallSeries> entering = how_far_behind(calls, lags.entered);
   if (!has_durations) {
     lags.entering = entering;
     take_lower(lags.entering, entering, lags.error);
-    if (calls.hosts.size() > 1) leave_out_what_clocks_hide(calls, parties, lags.entering);
+    if (calls.hosts.size() > 1) leave_out_what_clocks_hide(calls, lags.entering);
     return lags;
   }
   take_lower(lags.entering, entering, lags.error);
-  lags.leaving = how_far_behind(calls, by_one_clock(calls, left, clocks), parties);
-  take_lower(lags.leaving, how_far_behind(calls, calls.durations, parties), 0);
-  for (size_t p = 0; p < parties.size(); ++p) {
+  lags.leaving = how_far_behind(calls, by_one_clock(calls, left, offsets));
+  take_lower(lags.leaving, how_far_behind(calls, calls.durations), 0);
+  for (size_t p = 0; p < entering.size(); ++p) {
     for (size_t c = 0; c < calls.size(); ++c) {
       double& leaving = lags.leaving[p][c];
       leaving = entering[p][c] >= late / 2 ? std::min(leaving, 0.0) : leaving - lags.error;
@@ -303,13 +297,13 @@ CallLags measure_lags(const CommonCalls& calls, const std::vector<RankParty>& pa
   return lags;
 }
 
-ClockOffsets estimate_clock_offsets(const RankValues& seen) {
-  ClockOffsets result;
-  if (seen.empty()) return result;
+RankValues estimate_clock_offsets(const RankValues& seen, double& error) {
+  error = 0;
+  if (seen.empty()) return {};
   const std::vector<double>& reference = seen.front();
   const size_t calls = reference.size();
   const size_t count = std::clamp<size_t>(calls / kLeastCallsOfStretch, 1, kMostStretches);
-  result.ahead.assign(seen.size(), std::vector<double>(calls, 0.0));
+  RankValues offsets(seen.size(), std::vector<double>(calls, 0.0));
   for (size_t host = 1; host < seen.size(); ++host) {
     std::vector<Stretch> stretches;
     std::vector<double> errors;
@@ -329,10 +323,10 @@ ClockOffsets estimate_clock_offsets(const RankValues& seen) {
     }
     // Calls that are out of order, by a clock that jumped, would make no line.
     std::ranges::stable_sort(stretches, {}, &Stretch::at);
-    for (size_t c = 0; c < calls; ++c) result.ahead[host][c] = ahead_at(stretches, reference[c]);
-    result.error = std::max(result.error, median_of(errors));
+    for (size_t c = 0; c < calls; ++c) offsets[host][c] = ahead_at(stretches, reference[c]);
+    error = std::max(error, median_of(errors));
   }
-  return result;
+  return offsets;
 }
 
 }  // namespace ncclog

@@ -24,6 +24,12 @@ using RankValues = std::vector<std::vector<double>>;
 /// Of one after the other.
 using CallSeries = std::vector<double>;
 
+/// A rank, or a host with several.
+struct RankParty {
+  bool is_host = false;
+  std::vector<size_t> ranks;
+};
+
 /// What is judged: the calls that all ranks with times made.
 struct CommonCalls {
   std::vector<int64_t> numbers;
@@ -32,6 +38,8 @@ struct CommonCalls {
   RankValues entered;        ///< Empty: not told.
   std::vector<int> host_of;  ///< By rank: who shares its clock.
   std::vector<std::vector<size_t>> hosts;
+  /// All ranks, then the hosts that have several, if there are several hosts.
+  std::vector<RankParty> parties;
 
   size_t size() const { return numbers.size(); }
 };
@@ -43,15 +51,6 @@ CommonCalls common_calls(const CallTimes& times);
 /// The middle of what calls take: their durations, or, where none are told, from one to the next.
 double median_call(const CommonCalls& calls);
 
-/// A rank, or a host with several.
-struct RankParty {
-  bool is_host = false;
-  std::vector<size_t> ranks;
-};
-
-/// All ranks, then the hosts that have several, if there are several hosts.
-std::vector<RankParty> parties_of(const CommonCalls& calls);
-
 /// How far parties are behind when they enter, and, if that can be told, when they leave.
 struct CallLags {
   std::vector<CallSeries> entering;
@@ -62,8 +61,7 @@ struct CallLags {
 
 /// Measures them. `late` is from how many microseconds on a party counts as late, `resolution` that
 /// of times of entry.
-CallLags measure_lags(const CommonCalls& calls, const std::vector<RankParty>& parties, double late,
-                      double resolution);
+CallLags measure_lags(const CommonCalls& calls, double late, double resolution);
 
 // By how much do the clocks of hosts differ, if all that is known is when they saw the same things?
 //
@@ -76,15 +74,10 @@ CallLags measure_lags(const CommonCalls& calls, const std::vector<RankParty>& pa
 // Clocks drift, so stretches of calls have a median each, and between their middles the offset is
 // taken from a straight line.
 
-/// How far each host's clock is ahead of the first one's.
-struct ClockOffsets {
-  /// By host, then by call, in the unit of the times.
-  RankValues ahead;
-  double error = 0;  ///< Of any of them, two standard deviations; 0: one host.
-};
-
-/// Estimates them from when each host saw each call: `seen[host][call]`, equally many calls each,
-/// in the order of the calls. No times are NaN.
-ClockOffsets estimate_clock_offsets(const RankValues& seen);
+/// How far each host's clock is ahead of the first one's, by host, then by call, in the unit of the
+/// times; from when each host saw each call: `seen[host][call]`, equally many calls each, in the order
+/// of the calls. No times are NaN. `error` becomes that of any of them, two standard deviations; 0: one
+/// host.
+RankValues estimate_clock_offsets(const RankValues& seen, double& error);
 
 }  // namespace ncclog

@@ -20,9 +20,9 @@
 namespace ncclog {
 namespace {
 
-/// Calls at the beginning that are not judged: memory, kernels and connections are made then.
-constexpr size_t kLeastWarmUp = 10;
-constexpr size_t kWarmUpPart = 10;
+/// Of so many calls, those at the beginning that are not judged: memory, kernels and connections are
+/// made then.
+size_t warm_up_of(size_t calls) { return std::max<size_t>(10, calls / 10); }
 
 /// So unlikely may it be that an innocent is as often, or as far, late as somebody who is named:
 /// there are many ranks, and many jobs.
@@ -31,12 +31,6 @@ constexpr double kSigmas = 4.5;
 
 // Who is late often, or always, and not by chance?
 
-struct Threshold {
-  double late = 0;            ///< By so much, in microseconds.
-  size_t warm_up = 0;         ///< Calls that are not judged.
-  bool are_made_good = true;  ///< Calls, by others in which a party is ahead.
-};
-
 /// Somebody who is late, and in which calls.
 struct LateSuspect {
   size_t party = 0;
@@ -44,22 +38,23 @@ struct LateSuspect {
   size_t made_good = 0;  ///< More such calls, that others make good.
 };
 
-/// A call in which a party is as much ahead, shortly before or after, makes a late one good: then it
-/// left a call at another time than the others, and nobody waited for it twice.
-LateSuspect late_calls(size_t party, const CallSeries& behind, const Threshold& threshold) {
+/// Late are calls in which a party is behind by `least`, in microseconds. A call in which it is as much
+/// ahead, shortly before or after, makes a late one good: then it left a call at another time than the
+/// others, and nobody waited for it twice. `are_made_good`: those are not counted.
+LateSuspect late_calls(size_t party, const CallSeries& behind, double least, bool are_made_good) {
   constexpr size_t kShortly = 8;
   std::vector<size_t> late;
-  for (size_t c = threshold.warm_up; c < behind.size(); ++c) {
-    if (behind[c] >= threshold.late) late.push_back(c);
+  for (size_t c = warm_up_of(behind.size()); c < behind.size(); ++c) {
+    if (behind[c] >= least) late.push_back(c);
   }
   std::vector<bool> is_made_good(behind.size(), false);
   const auto distance = [](size_t a, size_t b) { return a > b ? a - b : b - a; };
-  for (size_t c = 0; c < behind.size() && threshold.are_made_good; ++c) {
-    if (behind[c] > -threshold.late / 2) continue;
+  for (size_t c = 0; c < behind.size() && are_made_good; ++c) {
+    if (behind[c] > -least / 2) continue;
     size_t nearest = behind.size();
     const auto first = std::ranges::lower_bound(late, c < kShortly ? 0 : c - kShortly);
     for (auto call = first; call != late.end() && *call <= c + kShortly; ++call) {
-      if (is_made_good[*call] || behind[*call] + behind[c] >= threshold.late / 2) continue;
+      if (is_made_good[*call] || behind[*call] + behind[c] >= least / 2) continue;
       if (nearest == behind.size() || distance(*call, c) < distance(nearest, c)) nearest = *call;
     }
     if (nearest < behind.size()) is_made_good[nearest] = true;
@@ -93,10 +88,11 @@ double usual_count(const std::vector<size_t>& counts, const std::vector<RankPart
 
 /// True if it is late in most calls, and not by chance: of `behind`, all but a few of the lower half
 /// are above what noise makes of others.
-bool is_always_late(const CallSeries& behind, const Threshold& threshold, double noise) {
-  CallSeries judged(behind.begin() + static_cast<std::ptrdiff_t>(threshold.warm_up), behind.end());
+bool is_always_late(const CallSeries& behind, double least, double noise) {
+  const size_t warm_up = warm_up_of(behind.size());
+  CallSeries judged(behind.begin() + static_cast<std::ptrdiff_t>(warm_up), behind.end());
   std::ranges::sort(judged);
-  if (quantile_of_sorted(judged, 0.5) < threshold.late) return false;
+  if (quantile_of_sorted(judged, 0.5) < least) return false;
   const double lower = 0.5 - kSigmas / 2 / std::sqrt(static_cast<double>(judged.size()));
   return quantile_of_sorted(judged, lower) > noise;
 }
@@ -137,10 +133,14 @@ int64_t period_of(const std::vector<size_t>& late, const std::vector<int64_t>& n
   return is_regular && 2 * most >= regular ? usual : 0;
 }
 
-LateParty describe_party(const CallTimes& times, const CommonCalls& calls, const RankParty& party,
-                         const CallSeries& behind, const std::vector<size_t>& late,
-                         size_t warm_up) {
+/// `behind`: of all parties.
+LateParty describe_party(const CallTimes& times, const CommonCalls& calls,
+                         const LateSuspect& suspect, const std::vector<CallSeries>& behind,
+                         bool inside_the_call) {
+  const RankParty& party = calls.parties[suspect.party];
+  const std::vector<size_t>& late = suspect.late;
   LateParty result;
+  result.inside_the_call = inside_the_call;
   const RankTimes& first = *calls.ranks[party.ranks.front()];
   if (!party.is_host) result.rank = first.rank;
   result.host = first.host;
@@ -148,9 +148,10 @@ LateParty describe_party(const CallTimes& times, const CommonCalls& calls, const
     const auto place = static_cast<size_t>(calls.ranks[r] - times.ranks.data());
     if (place < times.evidence.size()) result.evidence.push_back(times.evidence[place]);
   }
-  result.share = static_cast<double>(late.size()) / static_cast<double>(calls.size() - warm_up);
+  result.share = static_cast<double>(late.size()) /
+                 static_cast<double>(calls.size() - warm_up_of(calls.size()));
   CallSeries by;
-  for (const size_t c : late) by.push_back(behind[c]);
+  for (const size_t c : late) by.push_back(behind[suspect.party][c]);
   std::ranges::sort(by);
   result.median_us = quantile_of_sorted(by, 0.5);
   result.p99_us = quantile_of_sorted(by, 0.99);
@@ -159,14 +160,14 @@ LateParty describe_party(const CallTimes& times, const CommonCalls& calls, const
   return result;
 }
 
-/// Those who are late by `threshold`, in enough calls, that are no start and not made good.
+/// Those who are late by `least`, in enough calls, that are no start and not made good.
 std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
-                                 const std::vector<RankParty>& parties,
-                                 const Threshold& threshold) {
+                                 const std::vector<RankParty>& parties, double least,
+                                 bool are_made_good) {
   std::vector<LateSuspect> suspects;
   std::vector<size_t> counts;
   for (size_t p = 0; p < parties.size(); ++p) {
-    suspects.push_back(late_calls(p, behind[p], threshold));
+    suspects.push_back(late_calls(p, behind[p], least, are_made_good));
     counts.push_back(suspects.back().late.size() + suspects.back().made_good);
   }
   const double noise[] = {noise_of_medians(behind, parties, false),
@@ -176,7 +177,7 @@ std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
     const std::vector<size_t>& own = suspects[p].late;
     const auto count = static_cast<double>(own.size());
     const size_t calls = behind[p].size();
-    const auto judged = static_cast<double>(calls - threshold.warm_up);
+    const auto judged = static_cast<double>(calls - warm_up_of(calls));
     // Where many are made good, what makes the others good may be calls that are not known.
     const bool are_enough = own.size() >= kLeastLateCalls && count >= kLeastShareOfCalls * judged &&
                             own.size() > 2 * suspects[p].made_good;
@@ -186,7 +187,7 @@ std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
     if (2 * (own.end() - later) < std::ssize(own)) continue;
     const bool is_often =
         log_of_poisson_tail(own.size(), usual_count(counts, parties, p)) < kLogOfChance;
-    if (is_often || is_always_late(behind[p], threshold, noise[parties[p].is_host ? 1 : 0])) {
+    if (is_often || is_always_late(behind[p], least, noise[parties[p].is_host ? 1 : 0])) {
       result.push_back(std::move(suspects[p]));
     }
   }
@@ -196,16 +197,16 @@ std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
 /// Those who are named. Where everybody is late now and then, somebody may still be late by more,
 /// more often than the others.
 std::vector<LateSuspect> late_parties(const std::vector<CallSeries>& behind,
-                                      const std::vector<RankParty>& parties, Threshold threshold) {
+                                      const std::vector<RankParty>& parties, double least,
+                                      bool are_made_good) {
   constexpr int kDoublings = 5;
   std::vector<LateSuspect> result;
   if (behind.empty()) return result;
-  for (int i = 0; i < kDoublings; ++i) {
-    for (LateSuspect& suspect : late_by(behind, parties, threshold)) {
+  for (int i = 0; i < kDoublings; ++i, least *= 2) {
+    for (LateSuspect& suspect : late_by(behind, parties, least, are_made_good)) {
       const auto known = std::ranges::find(result, suspect.party, &LateSuspect::party);
       if (known == result.end()) result.push_back(std::move(suspect));
     }
-    threshold.late *= 2;
   }
   std::ranges::sort(result, {}, &LateSuspect::party);
   return result;
@@ -228,10 +229,10 @@ bool is_by_a_rank(const LateSuspect& suspect, const std::vector<LateSuspect>& al
 // Is it its own work that makes it late?
 
 /// What its lateness costs in a call, on average.
-double mean_lateness(const LateSuspect& suspect, const CallSeries& behind, size_t warm_up) {
+double mean_lateness(const LateSuspect& suspect, const CallSeries& behind) {
   double sum = 0;
   for (const size_t c : suspect.late) sum += behind[c];
-  return sum / static_cast<double>(behind.size() - warm_up);
+  return sum / static_cast<double>(behind.size() - warm_up_of(behind.size()));
 }
 
 /// True if its ranks spend more time in calls of other communicators than the others do, by about
@@ -458,24 +459,15 @@ LateVerdict judge_lateness(const CallTimes& times) {
   if (calls.size() > 0) verdict.median_call_us = median_call(calls);
   if (!verdict.why_nobody.empty()) return verdict;
 
-  const std::vector<RankParty> parties = parties_of(calls);
-  Threshold threshold;
-  threshold.late = std::max(kLeastLateUs, kLeastShareOfCall * verdict.median_call_us);
-  threshold.warm_up = std::max(kLeastWarmUp, calls.size() / kWarmUpPart);
-  const CallLags lags = measure_lags(calls, parties, threshold.late, times.resolution_us);
+  const std::vector<RankParty>& parties = calls.parties;
+  const double least = std::max(kLeastLateUs, kLeastShareOfCall * verdict.median_call_us);
+  const CallLags lags = measure_lags(calls, least, times.resolution_us);
   verdict.clock_error_us = lags.error;
-  const auto name = [&](const LateSuspect& suspect, const std::vector<CallSeries>& behind,
-                        bool inside) {
-    LateParty party = describe_party(times, calls, parties[suspect.party], behind[suspect.party],
-                                     suspect.late, threshold.warm_up);
-    party.inside_the_call = inside;
-    verdict.late.push_back(std::move(party));
-  };
-  const std::vector<LateSuspect> entering = late_parties(lags.entering, parties, threshold);
+  const std::vector<LateSuspect> entering = late_parties(lags.entering, parties, least, true);
   for (const LateSuspect& suspect : entering) {
     const RankParty& party = parties[suspect.party];
     if (is_by_a_rank(suspect, entering, parties)) continue;
-    const double mean = mean_lateness(suspect, lags.entering[suspect.party], threshold.warm_up);
+    const double mean = mean_lateness(suspect, lags.entering[suspect.party]);
     if (waits_elsewhere(calls, party, mean)) {
       verdict.why_nobody =
           "who is late here waits as long in calls of other communicators, so others are the cause";
@@ -487,19 +479,20 @@ LateVerdict judge_lateness(const CallTimes& times) {
           "hosts run ahead of their GPUs: the others make their next calls before the last one has "
           "entered, so times of entry do not show that anybody waits";
     } else {
-      name(suspect, lags.entering, false);
+      verdict.late.push_back(describe_party(times, calls, suspect, lags.entering, false));
     }
   }
-  threshold.are_made_good = false;  // Who leaves late enters the next call late.
-  const std::vector<LateSuspect> leaving = late_parties(lags.leaving, parties, threshold);
+  // Who leaves late enters the next call late, so that nothing is made good.
+  const std::vector<LateSuspect> leaving = late_parties(lags.leaving, parties, least, false);
   for (const LateSuspect& suspect : leaving) {
-    if (!is_by_a_rank(suspect, leaving, parties)) name(suspect, lags.leaving, true);
+    if (is_by_a_rank(suspect, leaving, parties)) continue;
+    verdict.late.push_back(describe_party(times, calls, suspect, lags.leaving, true));
   }
   std::ranges::stable_sort(verdict.late, std::ranges::greater{},
                            [](const LateParty& party) { return party.share * party.median_us; });
   if (!verdict.late.empty()) verdict.why_nobody.clear();
   if (verdict.late.empty() && verdict.why_nobody.empty()) {
-    verdict.why_nobody = nobody_words(calls, verdict.by_durations, threshold.late);
+    verdict.why_nobody = nobody_words(calls, verdict.by_durations, least);
   }
   return verdict;
 }

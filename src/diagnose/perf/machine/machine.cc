@@ -551,18 +551,18 @@ void add_search(const MeasuredScope& scope, Machine& machine) {
   bool is_assumed = false;
   for_each_asked<NetSpeedUnknown>(scope, [&](const auto&) { is_assumed = true; });
   for_each_asked<GraphPattern>(scope, [&](const Said<GraphPattern>& said) {
-    SearchedBandwidth& searched = machine.searched;
-    if (said.message.pattern != kRing || said.message.channels <= 0 || searched.within > 0) return;
+    if (said.message.pattern != kRing || said.message.channels <= 0) return;
+    if (machine.searched_within > 0) return;
     const std::string_view bw = said.message.bw;
     const size_t slash = std::min(bw.find('/'), bw.size());
     const double within = parse_decimal(bw.substr(0, slash)).value_or(-1);
     const double between =
         slash < bw.size() ? parse_decimal(bw.substr(slash + 1)).value_or(-1) : within;
     if (within <= 0) return;
-    searched.within = said.message.channels * within;
-    searched.between = is_assumed || between <= 0 ? -1 : said.message.channels * between;
-    searched.type = said.message.type;
-    searched.line = evidence_of(said.record());
+    machine.searched_within = said.message.channels * within;
+    machine.searched_between = is_assumed || between <= 0 ? -1 : said.message.channels * between;
+    machine.searched_paths = said.message.type;
+    machine.searched_line = evidence_of(said.record());
   });
 }
 

@@ -37,14 +37,6 @@ struct SettingInForce {
   Evidence line;
 };
 
-/// What NCCL's search for rings found, GB/s in all.
-struct SearchedBandwidth {
-  double within = -1;   ///< Inside a host.
-  double between = -1;  ///< Between hosts.
-  std::string type;     ///< Path types as printed: "NVL/PIX".
-  Evidence line;
-};
-
 /// The slowest PCIe link of the GPUs, or of the NICs.
 struct PcieLink {
   double bw = -1;               ///< GB/s as NCCL reckons, under load; -1: unknown.
@@ -92,7 +84,10 @@ struct Machine {
   bool slingshot = false;
 
   // What NCCL reckons with.
-  SearchedBandwidth searched;
+  double searched_within = -1;   ///< By its search for rings, GB/s in all: inside a host,
+  double searched_between = -1;  ///< between hosts,
+  std::string searched_paths;    ///< over paths of these types: "NVL/PIX".
+  Evidence searched_line;
   double modelled = -1;     ///< Best of NCCL's tuning table for the operation, as bus bandwidth.
   std::string modelled_by;  ///< "Ring, Simple".
   std::vector<Evidence> ll_lines;  ///< Large calls that NCCL ran by LL, and none that it did not.

@@ -255,14 +255,9 @@ Drawbacks drawbacks_of(const Question& question, const RunSet& run_set) {
           static_cast<size_t>(again)};
 }
 
-/// A set of runs whose outcomes divide the explanations, and what it leaves.
-struct Choice {
-  const RunSet* run_set = nullptr;  ///< nullptr: none of them divides.
-  Left left;
-};
-
-Choice best_of(const Question& question, const std::vector<RunSet>& run_sets) {
-  Left least;
+/// The set of runs whose outcomes divide the explanations best, and what it leaves; nullptr: none of
+/// them divides.
+const RunSet* best_of(const Question& question, const std::vector<RunSet>& run_sets, Left& least) {
   std::vector<const RunSet*> equal;
   for (const RunSet& run_set : run_sets) {
     const Left left = left_after(question, run_set);
@@ -275,20 +270,20 @@ Choice best_of(const Question& question, const std::vector<RunSet>& run_sets) {
     const Drawbacks drawbacks = drawbacks_of(question, *run_set);
     if (best == nullptr || drawbacks < fewest) best = run_set, fewest = drawbacks;
   }
-  const bool divides = best != nullptr && outcomes_of(question, *best).size() > 1;
-  return divides ? Choice{best, least} : Choice{};
+  return best != nullptr && outcomes_of(question, *best).size() > 1 ? best : nullptr;
 }
 
-Choice choose(const Question& question, const std::vector<RunSet>& run_sets) {
-  const Choice sure = best_of(question, run_sets);
+const RunSet* choose(const Question& question, const std::vector<RunSet>& run_sets, Left& left) {
+  const RunSet* sure = best_of(question, run_sets, left);
   Question if_first_tell = question;
   if_first_tell.first_tell = true;
-  const Choice hoped = best_of(if_first_tell, run_sets);
-  if (sure.run_set == nullptr || hoped.run_set == nullptr) {
-    return hoped.run_set == nullptr ? sure : hoped;
-  }
+  Left left_if_told;
+  const RunSet* hoped = best_of(if_first_tell, run_sets, left_if_told);
   // The first run of a sort tells something only beside the next one, which may be worth waiting.
-  return hoped.left.run_sets < sure.left.run_sets ? hoped : sure;
+  const bool is_worth =
+      hoped != nullptr && (sure == nullptr || left_if_told.run_sets < left.run_sets);
+  if (is_worth) left = left_if_told;
+  return is_worth ? hoped : sure;
 }
 
 // Which sets are there?
@@ -502,10 +497,10 @@ std::vector<RunSet> sets_by_rail(const Question& question, const std::vector<Run
   return by_rail;
 }
 
-std::vector<NextRun> named(const NumberedRuns& all, const RunSet& run_set) {
-  std::vector<NextRun> next;
+std::vector<NodeSetRun> named(const NumberedRuns& all, const RunSet& run_set) {
+  std::vector<NodeSetRun> next;
   for (const NumberedRun& run : run_set) {
-    NextRun& with_names = next.emplace_back();
+    NodeSetRun& with_names = next.emplace_back();
     for (size_t host = 0; host < all.hosts.size(); ++host) {
       if (run.hosts.test(host)) with_names.hosts.push_back(all.hosts[host]);
     }
@@ -516,32 +511,35 @@ std::vector<NextRun> named(const NumberedRuns& all, const RunSet& run_set) {
 
 }  // namespace
 
-std::vector<NextRun> next_runs(const NumberedRuns& all, const std::vector<Suspects>& explanations,
-                               const std::vector<Suspects>& doubts) {
+std::vector<NodeSetRun> next_runs(const NumberedRuns& all,
+                                  const std::vector<Suspects>& explanations,
+                                  const std::vector<Suspects>& doubts) {
   const Question question = question_of(all, explanations, doubts);
   const std::vector<int> pool = pick_pool(question);
   const std::vector<RunSet> run_sets =
       pool.size() <= kMostListed ? all_sets(all, pool) : coarse_sets(all, pool);
-  Choice choice = choose(question, run_sets);
+  Left left;
+  const RunSet* chosen = choose(question, run_sets, left);
   std::vector<RunSet> by_rail;
   // Runs with single rails are many, and may spare a host that is bad as a whole.
-  if (question.has_rails || choice.run_set == nullptr) {
+  if (question.has_rails || chosen == nullptr) {
     by_rail = sets_by_rail(question, run_sets);
-    const Choice other = choose(question, by_rail);
-    const bool is_better = choice.run_set == nullptr || other.left.run_sets < choice.left.run_sets;
-    if (other.run_set != nullptr && is_better) choice = other;
+    Left left_by_rail;
+    const RunSet* other = choose(question, by_rail, left_by_rail);
+    const bool is_better = chosen == nullptr || left_by_rail.run_sets < left.run_sets;
+    if (other != nullptr && is_better) chosen = other;
   }
-  return choice.run_set == nullptr ? std::vector<NextRun>() : named(all, *choice.run_set);
+  return chosen == nullptr ? std::vector<NodeSetRun>() : named(all, *chosen);
 }
 
-std::vector<NextRun> halves_of(const NumberedRuns& all, const HostSet& hosts) {
-  std::vector<NextRun> halves(2);
+std::vector<NodeSetRun> halves_of(const NumberedRuns& all, const HostSet& hosts) {
+  std::vector<NodeSetRun> halves(2);
   const size_t half = hosts.count() / 2;
   size_t seen = 0;
   for (size_t n = 0; n < all.hosts.size() && seen < 2 * half; ++n) {
     if (hosts.test(n)) halves[seen++ / half].hosts.push_back(all.hosts[n]);
   }
-  return half == 0 ? std::vector<NextRun>() : halves;
+  return half == 0 ? std::vector<NodeSetRun>() : halves;
 }
 
 }  // namespace ncclog

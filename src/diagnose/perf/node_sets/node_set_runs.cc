@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "base/collectives.h"
 #include "base/text.h"
@@ -25,13 +24,12 @@
 namespace ncclog {
 namespace {
 
-/// What must be the same for two runs to be compared: operation, ranks, hosts, and the conditions
-/// under which they ran.
-using RunSort = std::tuple<std::string, int, size_t, std::string>;
-
 struct HostCurve {
   const Measurement* measurement = nullptr;
-  RunSort sort;
+  std::string op;
+  /// What must be the same for two runs to be compared: operation, ranks, hosts, and the conditions
+  /// under which they ran.
+  std::string sort;
   std::vector<CurveSize> sizes;  ///< With a bandwidth, ascending; at least one.
 };
 
@@ -80,19 +78,21 @@ std::vector<HostCurve> curves_of_hosts(const Job& job) {
     std::erase_if(sizes, [](const CurveSize& s) { return s.busbw <= 0; });
     if (sizes.empty()) continue;
     const bool is_known = measurement.op != Operation::Unknown;
-    const RunSort sort = {is_known ? std::string(name_of(measurement.op)) : measurement.name,
-                          measurement.nranks, measurement.hosts.size(),
-                          conditions_of(job, measurement, settings)};
-    curves.push_back({&measurement, sort, std::move(sizes)});
+    const std::string op(is_known ? name_of(measurement.op) : measurement.name);
+    curves.push_back(
+        {&measurement, op,
+         fmt::format("{} of {} ranks on {} hosts, {}", op, measurement.nranks,
+                     measurement.hosts.size(), conditions_of(job, measurement, settings)),
+         std::move(sizes)});
   }
   return curves;
 }
 
 /// By sort, the largest size that at least half of the curves reach.
-std::map<RunSort, int64_t> common_sizes(const std::vector<HostCurve>& curves) {
-  std::map<RunSort, std::vector<int64_t>> last;
+std::map<std::string, int64_t> common_sizes(const std::vector<HostCurve>& curves) {
+  std::map<std::string, std::vector<int64_t>> last;
   for (const HostCurve& curve : curves) last[curve.sort].push_back(curve.sizes.back().bytes);
-  std::map<RunSort, int64_t> common;
+  std::map<std::string, int64_t> common;
   for (auto& [sort, sizes] : last) {
     std::ranges::sort(sizes, std::greater<>());
     common[sort] = sizes[(sizes.size() - 1) / 2];
@@ -183,24 +183,23 @@ bool has_several_hostids(const Job& job) {
 std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdict> verdicts) {
   const auto nics = nics_by_file(job);
   const std::vector<HostCurve> curves = curves_of_hosts(job);
-  const std::map<RunSort, int64_t> sizes = common_sizes(curves);
+  const std::map<std::string, int64_t> sizes = common_sizes(curves);
   std::vector<NodeSetRun> runs;
   std::vector<std::string> ops;
   for (const HostCurve& curve : curves) {
     const Measurement& measurement = *curve.measurement;
-    const auto& [op, nranks, nhosts, conditions] = curve.sort;
     const int64_t bytes = sizes.at(curve.sort);
     const double busbw = busbw_near(curve, bytes);
     if (busbw <= 0) continue;
-    ops.push_back(op);
+    ops.push_back(curve.op);
     NodeSetRun& run = runs.emplace_back();
     run.name = file_line(job, measurement.first).path;
     run.hosts = measurement.hosts;
     run.busbw = busbw;
-    run.like = fmt::format("{} of {} ranks at {} bytes, {}", op, nranks, bytes, conditions);
+    run.like = fmt::format("{} at {} bytes", curve.sort, bytes);
     run.parts = lone_gpus(job, measurement);
     if (bytes >= kLargeBytes) run.ceiling = known_ceiling(measurement, verdicts);
-    run.over_network = nhosts == 1 && has_several_hostids(job);
+    run.over_network = run.hosts.size() == 1 && has_several_hostids(job);
     const auto listed = nics.find(run.name);
     if (listed == nics.end()) continue;
     run.rails.assign(listed->second.begin(), listed->second.end());

@@ -153,9 +153,9 @@ std::string lefts_text(const std::vector<Suspect>& left, size_t in_all) {
 }
 
 /// No two of the runs use a host together, or else other NICs of it.
-bool may_run_at_once(const std::vector<NextRun>& next) {
+bool may_run_at_once(const std::vector<NodeSetRun>& next) {
   std::map<std::string, std::vector<std::string>> rails;  // By host, of the runs on it.
-  for (const NextRun& run : next) {
+  for (const NodeSetRun& run : next) {
     for (const std::string& host : run.hosts) rails[host].push_back(run.rail);
   }
   return std::ranges::all_of(rails, [](auto& of_host) {
@@ -166,12 +166,12 @@ bool may_run_at_once(const std::vector<NextRun>& next) {
   });
 }
 
-std::string next_text(const std::vector<NextRun>& next) {
+std::string next_text(const std::vector<NodeSetRun>& next) {
   if (next.empty()) return "No run over these hosts would tell them apart.";
   std::vector<std::string> parts;
   std::map<std::vector<std::string>, std::vector<std::string>> rails;
-  for (const NextRun& run : next) rails[run.hosts].push_back(run.rail);
-  for (const NextRun& run : next) {
+  for (const NodeSetRun& run : next) rails[run.hosts].push_back(run.rail);
+  for (const NodeSetRun& run : next) {
     std::vector<std::string>& of = rails[run.hosts];
     if (of.empty()) continue;
     parts.push_back(of.size() == 1 ? run_text(run)
@@ -343,7 +343,7 @@ std::string suspect_text(const Suspect& suspect) {
                               : fmt::format("{} of host {}", suspect.rail, suspect.host);
 }
 
-std::string run_text(const NextRun& run) {
+std::string run_text(const NodeSetRun& run) {
   std::string text = join(run.hosts, " ");
   if (run.hosts.size() == 1) text += " over its NICs (another NCCL_HOSTID for each rank)";
   if (!run.rail.empty()) text += fmt::format(" with {} alone", run.rail);

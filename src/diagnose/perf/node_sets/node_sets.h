@@ -29,12 +29,14 @@
 
 namespace ncclog {
 
-/// One run, or one curve of a run.
+/// One run, or one curve of a run, that was made; or a run to make, of which there is no more than
+/// `hosts` and `rail`.
 struct NodeSetRun {
-  std::string name;                ///< File or folder it came from.
-  std::vector<std::string> hosts;  ///< Sorted, distinct.
-  std::string rail;                ///< NIC or rail that was used alone: "mlx5_3"; empty: all.
-  double busbw = 0;                ///< GB/s
+  std::string name;  ///< File or folder it came from.
+  /// Sorted, distinct. To make a run on one host: over its NICs (NCCL_HOSTID differs on each rank).
+  std::vector<std::string> hosts;
+  std::string rail;  ///< NIC or rail to use alone (NCCL_IB_HCA): "mlx5_3"; empty: all.
+  double busbw = 0;  ///< GB/s
   /// Runs are compared where this is the same: "AllReduce, 16 ranks, up to 8 GiB".
   std::string like = {};
   /// By host, what was used alone on it where hosts differ in that: "GPU d1:00". Empty: `rail`.
@@ -51,14 +53,6 @@ struct NodeSetRun {
 /// The measurements of a job that name their hosts, as runs; `verdicts` may know what they can
 /// reach. Runs of a sort are held against each other at the largest size that most of them have.
 std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdict> verdicts = {});
-
-/// A run to make.
-struct NextRun {
-  std::vector<std::string> hosts;  ///< One host: over its NICs (NCCL_HOSTID differs on each rank).
-  std::string rail;                ///< NIC to use alone (NCCL_IB_HCA); empty: all.
-
-  bool operator==(const NextRun&) const = default;
-};
 
 enum class SuspectKind { Host, Link, Rail };
 
@@ -85,7 +79,7 @@ struct NodeSetAnswer {
   std::vector<std::string> unclear;  ///< Neither, or nothing to compare them with.
   std::vector<Suspect> explained;    ///< The one smallest set that explains them; empty: none yet.
   std::vector<Suspect> left;         ///< While none is: each of these alone would, the first few.
-  std::vector<NextRun>
+  std::vector<NodeSetRun>
       next;         ///< Runs to make, before anything is asked again; empty: none is needed.
   std::string why;  ///< One or two sentences, whatever the answer.
 };
@@ -94,6 +88,6 @@ struct NodeSetAnswer {
 NodeSetAnswer solve_node_sets(const std::vector<NodeSetRun>& runs);
 
 /// "a b c d", "a b, mlx5_3 alone".
-std::string run_text(const NextRun& run);
+std::string run_text(const NodeSetRun& run);
 
 }  // namespace ncclog

@@ -134,17 +134,15 @@ bool contradict(const std::vector<double>& values) {
   return least <= kSlowTo * most;
 }
 
-/// How a set of suspects fits a group. `missing` is a run that it does not slow and must.
-struct RunFit {
-  bool fits = true;
-  const NumberedRun* missing = nullptr;
-};
-
-RunFit fit_of(const NumberedRuns& all, const RunGroup& group,
-              std::span<const NumberedSuspect> suspects, bool hosts_count) {
+/// Whether a set of suspects explains a group. Else `missing` is a run that must be slow and that it
+/// does not slow; nullptr: there is none.
+bool explain_group(const NumberedRuns& all, const RunGroup& group,
+                   std::span<const NumberedSuspect> suspects, bool hosts_count,
+                   const NumberedRun*& missing) {
   bool slow_seen = false;
+  bool fits = true;
   const NumberedRun* fast_seen = nullptr;
-  RunFit fit;
+  missing = nullptr;
   for (const size_t n : group.runs) {
     const NumberedRun& compared = all.runs[n];
     if (compared.pace == Pace::Unclear) continue;
@@ -152,21 +150,23 @@ RunFit fit_of(const NumberedRuns& all, const RunGroup& group,
     if (is_slow) slow_seen = true;
     if (!is_slow && fast_seen == nullptr) fast_seen = &compared;
     if (!group.told || is_slow == (compared.pace == Pace::Slow)) continue;
-    fit.fits = false;
-    if (!is_slow && fit.missing == nullptr) fit.missing = &compared;
+    fits = false;
+    if (!is_slow && missing == nullptr) missing = &compared;
   }
   // Alike, but some would be slow and some not.
-  if (!group.told && slow_seen && fast_seen != nullptr) return {false, fast_seen};
-  return fit;
+  if (!group.told && slow_seen && fast_seen != nullptr) missing = fast_seen;
+  return fits && missing == nullptr;
 }
 
-/// The better of the two ways in which suspects may act on a group.
-RunFit best_fit(const NumberedRuns& all, const RunGroup& group,
-                std::span<const NumberedSuspect> suspects) {
-  const RunFit fit = fit_of(all, group, suspects, true);
-  if (fit.fits || !group.may_spare_host()) return fit;
-  const RunFit without = fit_of(all, group, suspects, false);
-  return without.fits || fit.missing == nullptr ? without : fit;
+/// The same in the better of the two ways in which suspects may act on a group.
+bool explain_group(const NumberedRuns& all, const RunGroup& group,
+                   std::span<const NumberedSuspect> suspects, const NumberedRun*& missing) {
+  if (explain_group(all, group, suspects, true, missing)) return true;
+  if (!group.may_spare_host()) return false;
+  const NumberedRun* missing_without = nullptr;
+  const bool fits = explain_group(all, group, suspects, false, missing_without);
+  if (fits || missing == nullptr) missing = missing_without;
+  return fits;
 }
 
 }  // namespace
@@ -243,15 +243,17 @@ bool slow_any(std::span<const NumberedSuspect> suspects, const NumberedRun& comp
 const NumberedRun* unexplained_by(const NumberedRuns& all,
                                   std::span<const NumberedSuspect> suspects) {
   for (const RunGroup& group : all.groups) {
-    const RunFit fit = best_fit(all, group, suspects);
-    if (!fit.fits && fit.missing != nullptr) return fit.missing;
+    const NumberedRun* missing = nullptr;
+    if (!explain_group(all, group, suspects, missing) && missing != nullptr) return missing;
   }
   return nullptr;
 }
 
 bool explain(const NumberedRuns& all, std::span<const NumberedSuspect> suspects) {
-  return std::ranges::all_of(
-      all.groups, [&](const RunGroup& group) { return best_fit(all, group, suspects).fits; });
+  return std::ranges::all_of(all.groups, [&](const RunGroup& group) {
+    const NumberedRun* missing = nullptr;
+    return explain_group(all, group, suspects, missing);
+  });
 }
 
 std::optional<Suspects> possible_suspects(const NumberedRuns& all, size_t most) {

@@ -100,10 +100,11 @@ std::optional<Suspects> possible_suspects(const NumberedRuns& all, size_t most);
 /// The runs that divide these explanations best, to be made at once. One explanation may be empty:
 /// nothing is bad. Of runs that divide them alike those are taken that leave the fewest of `doubts`,
 /// larger explanations. Empty: no run would divide them.
-std::vector<NextRun> next_runs(const NumberedRuns& all, const std::vector<Suspects>& explanations,
-                               const std::vector<Suspects>& doubts = {});
+std::vector<NodeSetRun> next_runs(const NumberedRuns& all,
+                                  const std::vector<Suspects>& explanations,
+                                  const std::vector<Suspects>& doubts = {});
 
 /// The same where there are too many to be listed: halves of `hosts`.
-std::vector<NextRun> halves_of(const NumberedRuns& all, const HostSet& hosts);
+std::vector<NodeSetRun> halves_of(const NumberedRuns& all, const HostSet& hosts);
 
 }  // namespace ncclog

@@ -45,12 +45,12 @@ HostNetwork known_network(const Machine& machine, double reached) {
     network.gbits = machine.type->nic_gbits;
     network.best = machine.type->best;
     network.source = machine.type->source;
-  } else if (machine.searched.between > 0) {
+  } else if (machine.searched_between > 0) {
     network.known = Known::Said;
-    network.bandwidth = machine.searched.between;
+    network.bandwidth = machine.searched_between;
     network.normal = path_factor("normal-searched");
     network.source = "NCCL's search for rings";
-    network.evidence = {machine.searched.line};
+    network.evidence = {machine.searched_line};
   } else if (machine.gpu != nullptr && machine.gpu->nic_gbits > 0 && per_host > 0 &&
              (machine.nics < 0 || (machine.nics == per_host && per_host == 8))) {
     network.known = Known::Typical;
@@ -67,14 +67,14 @@ HostNetwork known_network(const Machine& machine, double reached) {
     network.bandwidth = network.nics * each;
   }
   // NCCL's own search leads where it found more NICs in reach than were taken for granted.
-  const double searched = machine.searched.between;
+  const double searched = machine.searched_between;
   const double carried = path_factor("carried") * network.bandwidth;
   if (network.known != Known::No && searched > carried && reached > carried) {
     network.known = Known::Said;
     network.bandwidth = searched;
     network.nics = -1;
     network.source = "NCCL's search for rings";
-    network.evidence = {machine.searched.line};
+    network.evidence = {machine.searched_line};
   }
   return network;
 }
@@ -117,12 +117,12 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
   if (!gpu.is_joined()) {
     Ceiling slot = {Stage::PCIe, ring, ring * path_factor("normal-pcie"),
                     fmt::format("a PCIe slot of {} gives", upper_case(gpu.words)), gpu.source};
-    if (machine.searched.within > 0 && expected.within) {
-      slot.busbw = machine.searched.within;
+    if (machine.searched_within > 0 && expected.within) {
+      slot.busbw = machine.searched_within;
       slot.normal_from = std::min(slot.normal_from, slot.busbw * path_factor("normal-searched"));
-      slot.why = fmt::format("NCCL reckons with ({})", machine.searched.type);
+      slot.why = fmt::format("NCCL reckons with ({})", machine.searched_paths);
       slot.source = "NCCL's search for rings";
-      slot.evidence = {machine.searched.line};
+      slot.evidence = {machine.searched_line};
       slot.in_use = true;
     }
     expected.decide(slot);
@@ -133,8 +133,8 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
                                gpu.links == "xgmi" ? "XGMI" : "NVLink"),
                    gpu.source};
   rings.in_use = machine.has_p2p;
-  if (machine.searched.within > 0 && expected.within && machine.searched.type.starts_with("NV")) {
-    rings.evidence = {machine.searched.line};
+  if (machine.searched_within > 0 && expected.within && machine.searched_paths.starts_with("NV")) {
+    rings.evidence = {machine.searched_line};
   }
   expected.decide(rings);
   const bool switched_off =
@@ -245,7 +245,7 @@ void expect_between(const Machine& machine, Operation op, double reached,
 void expect_sockets(const Machine& machine, MachineExpectation& expected) {
   const bool is_tcp_type = machine.type != nullptr && machine.type->is_tcp();
   const double rate =
-      is_tcp_type ? machine.type->network() : std::max(machine.searched.between, -1.0);
+      is_tcp_type ? machine.type->network() : std::max(machine.searched_between, -1.0);
   if (rate <= 0) return;
   expected.decide({Stage::TCP, rate, rate * path_factor("normal-tcp"),
                    is_tcp_type ? fmt::format("Ethernet of {} gives", machine.type_by)
@@ -295,18 +295,18 @@ MachineExpectation expect_of(const Machine& machine, Operation op, double reache
   const bool in_domain = is_nvlink_domain(machine) && machine.nhosts != 1;
   // Where nothing but NCCL's search is known, one host is taken for all.
   const bool seems_one = machine.nhosts < 0 && machine.hosts_seen == 1 && machine.gpu == nullptr;
-  expected.within = machine.nhosts == 1 || in_domain || (seems_one && machine.searched.within > 0);
+  expected.within = machine.nhosts == 1 || in_domain || (seems_one && machine.searched_within > 0);
   if (is_several_domains(machine) || machine.shares_gpu) return expected;
   if (expected.within) {
     expect_within(machine, op, machine.nranks, reached, expected);
     // NCCL's own words, where no name tells the links.
-    if (!expected.known() && machine.searched.within > 0) {
-      expected.decide({machine.searched.type.starts_with("NV") ? Stage::NVLink : Stage::PCIe,
-                       machine.searched.within,
-                       machine.searched.within * path_factor("normal-searched"),
-                       fmt::format("NCCL reckons with ({})", machine.searched.type),
+    if (!expected.known() && machine.searched_within > 0) {
+      expected.decide({machine.searched_paths.starts_with("NV") ? Stage::NVLink : Stage::PCIe,
+                       machine.searched_within,
+                       machine.searched_within * path_factor("normal-searched"),
+                       fmt::format("NCCL reckons with ({})", machine.searched_paths),
                        "NCCL's search for rings",
-                       {machine.searched.line},
+                       {machine.searched_line},
                        true});
     }
     // PCIe links of GPUs whose name says nothing. More than they carry went another way.

@@ -46,7 +46,7 @@ struct MachineExpectation {
 
   bool known() const { return deciding.busbw > 0; }
 
-  /// The ceiling is on the way, and the lowest so far.
+  /// The ceiling is on the way, and decides unless a later one does.
   void decide(const Ceiling& ceiling) {
     ceilings.push_back(ceiling);
     deciding = ceiling;

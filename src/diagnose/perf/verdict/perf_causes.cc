@@ -85,7 +85,7 @@ PerfCause narrow_link(const PcieLink& link, std::string_view key, int links) {
 
 /// What NCCL's search for paths shows, with the bandwidth that it counts with.
 PerfCause searched_cause(Stage stage, std::string_view key, double path, const Machine& machine) {
-  return {stage, key, path, {machine.searched.line}, "NCCL's search for paths"};
+  return {stage, key, path, {machine.searched_line}, "NCCL's search for paths"};
 }
 
 // Inside a host.
@@ -173,8 +173,8 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
                       find_path_factor("no-gdr")->source,
                       {{"network", "NET/" + printable(machine.net_name)}}});
   }
-  if (machine.searched.type.ends_with("/SYS")) {
-    causes.push_back(searched_cause(Stage::CPU, "cpu", machine.searched.between, machine));
+  if (machine.searched_paths.ends_with("/SYS")) {
+    causes.push_back(searched_cause(Stage::CPU, "cpu", machine.searched_between, machine));
   }
   // Of a whole host: fewer GPUs than it has may well use fewer NICs.
   const HostType* type = machine.type;
@@ -218,15 +218,15 @@ void add_links(const Machine& machine, double expected, Causes& causes) {
                   machine.gpu_pcie.lines,
                   "the topology that NCCL reads",
                   {{"figure", bandwidth_text(gpu_link)}, {"usual", bandwidth_text(slot)}}});
-    if (cause.evidence.empty()) cause.evidence = {machine.searched.line};
+    if (cause.evidence.empty()) cause.evidence = {machine.searched_line};
   }
-  const std::string_view type = machine.searched.type;
+  const std::string_view type = machine.searched_paths;
   if (type.starts_with("SYS") && !is_joined(machine)) {
-    causes.push_back(searched_cause(Stage::CPU, "cpu-within", machine.searched.within, machine));
+    causes.push_back(searched_cause(Stage::CPU, "cpu-within", machine.searched_within, machine));
   }
   const bool by_pcie = type.starts_with("P") || type.starts_with("SYS");
-  if (is_joined(machine) && by_pcie && machine.searched.within < expected / 2) {
-    causes.push_back(searched_cause(Stage::PCIe, "no-nvlink", machine.searched.within, machine));
+  if (is_joined(machine) && by_pcie && machine.searched_within < expected / 2) {
+    causes.push_back(searched_cause(Stage::PCIe, "no-nvlink", machine.searched_within, machine));
   }
 }
 

@@ -137,7 +137,7 @@ void ask_for_more(const JudgedCurve& judged, PerfVerdict& verdict) {
   const auto capture = [&](std::string_view key) { say(verdict, "capture", key); };
   if (machine.gpu == nullptr && judged.measurement.gpus.empty()) capture("ranks");
   if (machine.net == NetKind::Unknown && !judged.expected.within) capture("transport");
-  if (machine.searched.within < 0) capture("graph");
+  if (machine.searched_within < 0) capture("graph");
   if (machine.nics > 0 && machine.nic_gbits < 0 && !judged.expected.within) capture("rates");
   constexpr int64_t kEnough = int64_t{1} << 30;
   if (judged.curve.last_at > 0 && judged.curve.last_at < kEnough) capture("sizes");

@@ -47,7 +47,7 @@ std::string explained(const NodeSetAnswer& answer) {
 
 std::string next(const NodeSetAnswer& answer) {
   std::vector<std::string> parts;
-  for (const NextRun& run : answer.next) parts.push_back(run_text(run));
+  for (const NodeSetRun& run : answer.next) parts.push_back(run_text(run));
   return join(parts, ", ");
 }
 
@@ -95,7 +95,7 @@ TEST(NodeSets, RunsMayGoAtOnceWhereTheyShareNoHost) {
     ASSERT_GT(answer.next.size(), 1u) << hosts;
     std::set<std::string> used;
     size_t in_all = 0;
-    for (const NextRun& run : answer.next) {
+    for (const NodeSetRun& run : answer.next) {
       used.insert(run.hosts.begin(), run.hosts.end());
       in_all += run.hosts.size();
     }
