@@ -10,7 +10,6 @@
 
 #include "base/sorting.h"
 #include "base/text.h"
-#include "diagnose/facts/job_table.h"
 #include "log/event.h"
 #include "log/line/scanner.h"
 #include "log/wording/other_programs.h"
@@ -207,12 +206,12 @@ std::span<const Fact> all_facts() {
   static const std::vector<Fact> facts = [] {
     std::vector<Fact> all;
     for (const std::span<const Fact> table :
-         {job_facts(),      first_end_facts(), stop_facts(),         outcome_facts(),
-          error_facts(),    interface_facts(), connection_facts(),   setting_facts(),
-          host_facts(),     pci_facts(),       odd_facts(),          hang_facts(),
-          mismatch_facts(), early_end_facts(), init_facts(),         recorder_facts(),
-          watchdog_facts(), ras_facts(),       perf_facts(),         late_facts(),
-          transfer_facts(), report_facts(),    host_network_facts(), compared_host_facts()}) {
+         {job_facts(),       end_facts(),          outcome_facts(),      error_facts(),
+          interface_facts(), connection_facts(),   setting_facts(),      host_facts(),
+          pci_facts(),       odd_facts(),          hang_facts(),         mismatch_facts(),
+          early_end_facts(), init_facts(),         recorder_facts(),     watchdog_facts(),
+          ras_facts(),       perf_facts(),         late_facts(),         transfer_facts(),
+          report_facts(),    host_network_facts(), compared_host_facts()}) {
       all.insert(all.end(), table.begin(), table.end());
     }
     std::ranges::sort(all, {}, &Fact::name);

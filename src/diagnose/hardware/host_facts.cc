@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
-#include "diagnose/facts/job_table.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
@@ -622,13 +621,11 @@ FactValue graph_broken(const Job& job, const Instance& instance) {
 }
 
 constexpr std::array kHostFacts = {
-    Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool,
-         "Some processes of the host fell back from cuMem host memory, and others provably not.",
-         cumem_fallback_partial},
-    Fact{"host.garbled_attach", Scope::Host, FactType::Text,
-         "What a garbled segment name points to: \"host memory\" where ranks of the host get it in "
-         "different ways, \"stale segment\" where all provably do the same, else \"either\".",
-         garbled_attach},
+    // Some processes of the host fell back from cuMem host memory, and others provably not.
+    Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool, {}, cumem_fallback_partial},
+    // What a garbled segment name points to: "host memory" where ranks of the host get it in
+    // different ways, "stale segment" where all provably do the same, else "either".
+    Fact{"host.garbled_attach", Scope::Host, FactType::Text, {}, garbled_attach},
     // Host names, commands or addresses show a container; no means nothing does.
     job_fact("job.container", container),
     // Hosts of one communicator run different numbers of ranks.
@@ -640,11 +637,9 @@ constexpr std::array kHostFacts = {
     comparing_fact("job.device_changed_perhaps", device_changed<false>),
     // Ranks of a communicator that nobody completed print the same host and bus id.
     comparing_fact("job.gpu_shared", gpu_shared),
-    Fact{
-        "communicator.graph_broken", Scope::Communicator, FactType::Bool,
-        "The ranks' lines describe a ring that is not closed or a tree that is none; unknown where "
-        "ranks are not seen or lists are cut.",
-        graph_broken},
+    // The ranks' lines describe a ring that is not closed or a tree that is none; unknown where
+    // ranks are not seen or lists are cut.
+    Fact{"communicator.graph_broken", Scope::Communicator, FactType::Bool, {}, graph_broken},
 };
 
 }  // namespace

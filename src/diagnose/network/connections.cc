@@ -546,10 +546,8 @@ FactValue pair_same_host(const Job& job, const Instance& pair) {
 constexpr std::array kConnectionFacts = {
     // A setting leaves at most half of the channels that NCCL would use.
     job_fact("job.channels_capped", channels_capped),
-    Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool,
-         "A communicator inside one host with NVSwitch has two channels or one; unknown for all "
-         "others.",
-         few_channels},
+    // A communicator inside one host with NVSwitch has two channels or one; unknown for all others.
+    Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool, {}, few_channels},
     // Four ranks or more of a host reach others through the only NIC that is listed there.
     comparing_fact("job.one_nic_for_many", one_nic_for_many),
     // Hosts list several Ethernet ports, and all socket connections between hosts use one.
@@ -572,12 +570,12 @@ constexpr std::array kConnectionFacts = {
     // The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or the
     // first two calls of groups timed out.
     job_fact("job.stalled_from_start", stalled_from_start),
-    Fact{"rank_pair.path", Scope::RankPair, FactType::Text,
-         "The paths between the two as printed, joined by commas.", pair_path},
-    Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, "Both run on one host.",
-         pair_same_host},
-    Fact{"rank_pair.transport", Scope::RankPair, FactType::Text,
-         "P2P, SHM, NET/IB, NET/Socket, …; several are joined by +.", pair_transport},
+    // The paths between the two as printed, joined by commas.
+    Fact{"rank_pair.path", Scope::RankPair, FactType::Text, {}, pair_path},
+    // Both run on one host.
+    Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, {}, pair_same_host},
+    // P2P, SHM, NET/IB, NET/Socket, …; several are joined by +.
+    Fact{"rank_pair.transport", Scope::RankPair, FactType::Text, {}, pair_transport},
 };
 
 }  // namespace

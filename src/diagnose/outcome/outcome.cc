@@ -506,9 +506,8 @@ constexpr Fact kOutcomeFacts[] = {
     // The job finished or was ended, and NCCL warns after that: its processes leave one after the
     // other.
     job_fact("job.noise_after_end", noise_after_end),
-    {"job.outcome", Scope::Job, FactType::Text,
-     "How the job ended: finished, failed, stopped, or unfinished, where no end is in the logs.",
-     outcome},
+    // How the job ended: finished, failed, stopped, or unfinished, where no end is in the logs.
+    job_fact("job.outcome", outcome, FactType::Text),
 };
 
 }  // namespace
