@@ -68,21 +68,14 @@ std::string pair_name(const Job& job, const Instance& pair) {
 
 constexpr double kShareThatCounts = 0.1;
 
-/// Two runs never take equally long. Only what is several times as much counts, and by so much.
-struct Unit {
-  std::string_view name;
-  double ratio;
-  double least;
-};
-
-constexpr Unit kUnits[] = {
-    {"s", 3, 3}, {"GB/s", 1.25, 0.2},  // What is lost beyond the noise between runs.
-};
-
+/// Two runs never take equally long: of seconds only what is several times as much counts, and by
+/// so much. Of GB/s what is lost beyond the noise between runs does.
 bool are_alike(const Quantity& a, const Quantity& b) {
-  const auto* unit = std::ranges::find(kUnits, a.unit, &Unit::name);
+  const bool is_time = a.unit == "s";
+  const double least = is_time ? 3 : 0.2;
+  const double ratio = is_time ? 3 : 1.25;
   const auto [less, more] = std::minmax(a.value, b.value);
-  return more - less < unit->least || more < less * unit->ratio;
+  return more - less < least || more < less * ratio;
 }
 
 bool are_alike(const Shares& a, const Shares& b) {

@@ -33,7 +33,7 @@
 
 namespace ncclog {
 
-/// A number of a unit that kUnits in fact.cc knows: 3.72 GB/s.
+/// A number of seconds ("s") or GB/s.
 struct Quantity {
   double value = 0;
   std::string_view unit;

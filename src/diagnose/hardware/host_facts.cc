@@ -65,6 +65,7 @@ bool all_releases(const Job& job, Test test) {
   return !job.nccl_versions.empty() && std::ranges::all_of(job.nccl_versions, passes);
 }
 
+/// The processes that print a line of one of these kinds.
 template <typename... T>
 std::set<int> processes_that_print(const Job& job) {
   std::set<int> processes;
@@ -95,17 +96,18 @@ bool is_complete(const Job& job, const std::vector<int>& processes) {
 /// Counts the processes of `host`, an instance of Scope::Host.
 CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
   CumemHostMemory memory;
-  const auto fell_back = processes_that_print<CumemHostFallback>(job);
+  std::set<int> fell_back;
+  // Ray prints one line for several processes; the others are silent without having been quiet.
+  bool repeated = false;
+  for_each_said<CumemHostFallback>(job, [&](const Said<CumemHostFallback>& said) {
+    fell_back.insert(said.process);
+    repeated |= said.header().repeated > 1;
+  });
   std::set<int> off;
   for (const EnvironmentSetting& setting : job.environment) {
     if (setting.name != "NCCL_CUMEM_HOST_ENABLE" || setting.value != "0") continue;
     off.insert(setting.processes.begin(), setting.processes.end());
   }
-  // Ray prints one line for several processes; the others are silent without having been quiet.
-  bool repeated = false;
-  for_each_said<CumemHostFallback>(job, [&](const Said<CumemHostFallback>& said) {
-    repeated = repeated || said.header().repeated > 1;
-  });
   // Processes are shown from their first lines to past the probe, which comes before a network is
   // chosen.
   const auto head = processes_that_print<BootstrapInterface, CudaDriverVersion, NcclVersion>(job);
