@@ -65,18 +65,18 @@ class MarkCollector {
  public:
   explicit MarkCollector(const Job& job) : job_(job) {}
 
-  std::vector<EndMark> collect() {
+  std::vector<EndOf> collect() {
     add_programs();
     add_nccl_tests();
     add_launchers();
     add_schedulers();
-    sort_unless_sorted(marks_, {}, [](const EndMark& mark) { return mark.line.where; });
+    sort_unless_sorted(marks_, {}, [](const EndOf& mark) { return mark.line().where; });
     return std::move(marks_);
   }
 
  private:
   void add(EndState state, int process, std::string what, const Record& record) {
-    marks_.push_back({state, process, std::move(what), evidence_of(record)});
+    marks_.push_back({state, std::move(what), {evidence_of(record)}, process});
   }
 
   /// What programs print on whatever rank: it is about the job.
@@ -241,7 +241,7 @@ class MarkCollector {
   }
 
   const Job& job_;
-  std::vector<EndMark> marks_;
+  std::vector<EndOf> marks_;
 };
 
 /// Some calls follow a program's last words: a barrier, a checkpoint that is gathered.
@@ -272,16 +272,16 @@ constexpr int64_t kTimesUsual = 5;
 
 /// The first line that says that somebody ended the job from outside, of those with a time. Where
 /// only a process is said to have been ended, its launcher ends the others.
-std::optional<EndMark> find_end(const Job& job) {
-  std::vector<EndMark> marks;
+std::optional<EndOf> find_end(const Job& job) {
+  std::vector<EndOf> marks;
   std::ranges::copy_if(end_marks(job), std::back_inserter(marks),
-                       [](const EndMark& mark) { return mark.state == EndState::Stopped; });
-  const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
+                       [](const EndOf& mark) { return mark.state == EndState::Stopped; });
+  const auto is_of_job = [](const EndOf& mark) { return mark.process < 0; };
   if (std::ranges::any_of(marks, is_of_job)) std::erase_if(marks, std::not_fn(is_of_job));
-  const auto time_of = [](const EndMark& mark) { return find_line_time(mark.line.text); };
-  std::erase_if(marks, [&](const EndMark& mark) { return !time_of(mark).known(); });
+  const auto time_of = [](const EndOf& mark) { return find_line_time(mark.line().text); };
+  std::erase_if(marks, [&](const EndOf& mark) { return !time_of(mark).known(); });
   const auto first = std::ranges::min_element(
-      marks, {}, [&](const EndMark& mark) { return time_of(mark).nanoseconds; });
+      marks, {}, [&](const EndOf& mark) { return time_of(mark).nanoseconds; });
   return first == marks.end() ? std::nullopt : std::optional(std::move(*first));
 }
 
@@ -398,7 +398,7 @@ std::set<uint32_t> inputs_of_watchers(const Job& job) {
 std::optional<Silence> derive_silence(const Job& job) {
   auto mark = find_end(job);
   if (!mark) return std::nullopt;
-  const LineTime end = find_line_time(mark->line.text);
+  const LineTime end = find_line_time(mark->line().text);
   Beat last;
   const bool calls_are_dated = calls_show_work(job);
   const std::set<uint32_t> watchers = inputs_of_watchers(job);
@@ -423,7 +423,7 @@ std::optional<Silence> derive_silence(const Job& job) {
   Silence silence{.last = {last.where, {}},
                   .nanoseconds = std::max<int64_t>(end.nanoseconds - last.nanoseconds, 0),
                   .usual = usual};
-  silence.end = std::move(mark->line);
+  silence.end = std::move(mark->evidence.front());
   silence.ended = std::move(mark->what);
   if (may_be_zones(job, silence, last)) return std::nullopt;
   silence.is_standstill = usual > 0 && silence.nanoseconds >= kShortest &&
@@ -511,11 +511,9 @@ std::string_view to_string(EndState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-static std::vector<EndMark> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
+static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
 
-const std::vector<EndMark>& end_marks(const Job& job) {
-  return job.answers.of<&collect_marks>(job);
-}
+const std::vector<EndOf>& end_marks(const Job& job) { return job.answers.of<&collect_marks>(job); }
 
 bool prints_steps(const Job& job) {
   return std::ranges::any_of(job.clocks, [](const JobClock& clock) { return clock.total > 0; });
