@@ -99,15 +99,11 @@ FactValue host_stopped(const Job& job, const Instance&) {
   const std::set<std::string> hosts = stopped_hosts(job);
   // An agent says it once, and once more as an exception.
   constexpr uint64_t kMostLines = 2;
-  uint64_t lines = 0;
+  const uint64_t lines = count_lines<AgentSignalled>(job);
   std::optional<Record> told;
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList list = log.records.find(kKindIndex<AgentSignalled>);
-    lines += list.total;
-    for (const Record& record : list.kept) {
-      if (!told || record.where < told->where) told = record;
-    }
-  }
+  for_each_said<AgentSignalled>(job, [&](const auto& said) {
+    if (!told || said.where() < told->where) told = said.record();
+  });
   if (!told || hosts.empty() || lines > kMostLines * hosts.size()) return unknown();
   if (std::cmp_greater_equal(hosts.size(), job.nhosts)) return no();
   const LineTime when = time_of(*told);
@@ -286,9 +282,9 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
   return value;
 }
 
-std::vector<Death> deaths_by(const Job& job, DeathBy by) {
+std::vector<Death> deaths_by(const Job& job, bool is_kill) {
   std::vector<Death> found = deaths(job);
-  std::erase_if(found, [by](const Death& death) { return death.by != by; });
+  std::erase_if(found, [&](const Death& death) { return death.is_kill != is_kill; });
   return found;
 }
 
@@ -323,7 +319,7 @@ std::vector<Evidence> wants_of_memory(const Job& job, const std::vector<Death>& 
 }
 
 FactValue killed(const Job& job, const Instance&) {
-  const std::vector<Death> found = deaths_by(job, DeathBy::Kill);
+  const std::vector<Death> found = deaths_by(job, true);
   if (is_cleaning_up(job, found)) return no();
   FactValue value = died(job, found);
   const std::vector<Evidence> memory = wants_of_memory(job, found);
@@ -333,9 +329,7 @@ FactValue killed(const Job& job, const Instance&) {
   return value;
 }
 
-FactValue segfaulted(const Job& job, const Instance&) {
-  return died(job, deaths_by(job, DeathBy::SegmentationFault));
-}
+FactValue segfaulted(const Job& job, const Instance&) { return died(job, deaths_by(job, false)); }
 
 FactValue raised_first(const Job& job, const Instance&) {
   const auto& first = first_exceptions(job);
@@ -403,14 +397,11 @@ FactValue store_root_silent(const Job& job, const Instance&) {
 
 /// Equal lines are kept once, so the totals count.
 FactValue engine_waits(const Job& job, const Instance&) {
-  uint64_t lines = 0;
-  std::vector<Evidence> evidence;
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList list = log.records.find(kKindIndex<VllmBroadcastWait>);
-    lines += list.total;
-    for (const Record& record : list.kept) evidence.push_back(evidence_of(record));
-  }
+  const uint64_t lines = count_lines<VllmBroadcastWait>(job);
   if (lines == 0) return unknown();
+  std::vector<Evidence> evidence;
+  for_each_said<VllmBroadcastWait>(
+      job, [&](const auto& said) { evidence.push_back(evidence_of(said.record())); });
   return lines == 1 ? no() : yes(fmt::format("{} times", lines), std::move(evidence));
 }
 

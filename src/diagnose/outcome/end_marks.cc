@@ -40,25 +40,14 @@ int rank_above(const Job& job, SourceRef where) {
   return rank;
 }
 
-/// The lines of one kind, over all processes.
-struct Totals {
-  uint64_t lines = 0;  ///< Kept or not.
-  uint64_t kept = 0;
-  Record last;  ///< The last one that is kept.
-};
-
+/// The last line of kind T that is kept.
 template <typename T>
-Totals totals_of(const Job& job) {
-  Totals totals;
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList list = log.records.find(kKindIndex<T>);
-    if (list.kept.empty()) continue;
-    totals.lines += list.total;
-    totals.kept += list.kept.size();
-    const Record last = list.kept.back();
-    if (!totals.last || totals.last.where < last.where) totals.last = last;
-  }
-  return totals;
+Record last_of(const Job& job) {
+  Record last;
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    if (!last || last.where < said.where()) last = said.record();
+  });
+  return last;
 }
 
 class MarkCollector {
@@ -120,10 +109,10 @@ class MarkCollector {
 
   /// Only where all ranks printed as many: else some of them are still measuring.
   void add_bench_results() {
-    const Totals results = totals_of<BenchResult>(job_);
+    const uint64_t results = count_lines<BenchResult>(job_);
     const auto ranks = static_cast<uint64_t>(job_.nranks.value_or(0));
-    if (!results.last || ranks < 2 || results.lines % ranks != 0) return;
-    add(EndState::Finished, -1, "all ranks printed what they measured", results.last);
+    if (results == 0 || ranks < 2 || results % ranks != 0) return;
+    add(EndState::Finished, -1, "all ranks printed what they measured", last_of<BenchResult>(job_));
   }
 
   void add_nccl_tests() {
@@ -150,14 +139,15 @@ class MarkCollector {
 
   /// Of many processes not all lines are kept, but all are counted.
   void add_all_exits() {
-    const Totals exits = totals_of<WorkerFinished>(job_);
+    const uint64_t exits = count_lines<WorkerFinished>(job_);
     const auto processes = std::ranges::count_if(job_.processes, [](const Process& process) {
       return process.has_nccl && process.pid >= 0;
     });
-    if (exits.lines == exits.kept || std::cmp_not_equal(exits.lines, processes)) return;
+    const size_t kept = records_of_kind(job_, kKindIndex<WorkerFinished>).records.size();
+    if (exits == kept || std::cmp_not_equal(exits, processes)) return;
     add(EndState::Finished, -1,
-        fmt::format("all {} processes exit successfully, says the launcher", exits.lines),
-        exits.last);
+        fmt::format("all {} processes exit successfully, says the launcher", exits),
+        last_of<WorkerFinished>(job_));
   }
 
   void add_launchers() {

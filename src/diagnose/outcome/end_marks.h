@@ -39,6 +39,14 @@ bool has_said(const Job& job, const Process& process) {
   });
 }
 
+/// Lines of kind T, over all processes: kept or not, repeated or not.
+template <typename T>
+uint64_t count_lines(const Job& job) {
+  uint64_t lines = 0;
+  for (const SpeakerLog& log : job.logs) lines += log.records.find(kKindIndex<T>).total;
+  return lines;
+}
+
 /// The communicators of a process, in all its logs.
 std::vector<const CommSegment*> segments_of(const Job& job, const Process& process);
 

@@ -146,10 +146,9 @@ void find_exits(const Job& job, StopBy by, Search& search) {
 void find_deaths(const Job& job, Search& search) {
   constexpr StopBy kBy = StopBy::Death;
   for (const Death& death : deaths(job)) {
-    const bool killed = death.by == DeathBy::Kill;
     search.add(kBy,
                fmt::format("{} {}", subject_of(death.rank),
-                           killed ? "was killed" : "ended by a segmentation fault"),
+                           death.is_kill ? "was killed" : "ended by a segmentation fault"),
                death.line);
   }
   find_exits(job, kBy, search);
