@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "diagnose/facts/job_table.h"
 
 namespace ncclog {
 

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "diagnose/facts/job_table.h"
 #include "log/wording/message_kind.h"
 #include "rules/finding.h"
 #include "rules/pattern.h"

@@ -10,7 +10,6 @@
 
 #include "base/sorting.h"
 #include "base/text.h"
-#include "diagnose/facts/job_table.h"
 #include "log/event.h"
 #include "log/line/scanner.h"
 #include "log/wording/other_programs.h"
@@ -69,21 +68,14 @@ std::string pair_name(const Job& job, const Instance& pair) {
 
 constexpr double kShareThatCounts = 0.1;
 
-/// Two runs never take equally long. Only what is several times as much counts, and by so much.
-struct Unit {
-  std::string_view name;
-  double ratio;
-  double least;
-};
-
-constexpr Unit kUnits[] = {
-    {"s", 3, 3}, {"GB/s", 1.25, 0.2},  // What is lost beyond the noise between runs.
-};
-
+/// Two runs never take equally long: of seconds only what is several times as much counts, and by
+/// so much. Of GB/s what is lost beyond the noise between runs does.
 bool are_alike(const Quantity& a, const Quantity& b) {
-  const auto* unit = std::ranges::find(kUnits, a.unit, &Unit::name);
+  const bool is_time = a.unit == "s";
+  const double least = is_time ? 3 : 0.2;
+  const double ratio = is_time ? 3 : 1.25;
   const auto [less, more] = std::minmax(a.value, b.value);
-  return more - less < unit->least || more < less * unit->ratio;
+  return more - less < least || more < less * ratio;
 }
 
 bool are_alike(const Shares& a, const Shares& b) {
@@ -207,12 +199,12 @@ std::span<const Fact> all_facts() {
   static const std::vector<Fact> facts = [] {
     std::vector<Fact> all;
     for (const std::span<const Fact> table :
-         {job_facts(),      first_end_facts(), stop_facts(),         outcome_facts(),
-          error_facts(),    interface_facts(), connection_facts(),   setting_facts(),
-          host_facts(),     pci_facts(),       odd_facts(),          hang_facts(),
-          mismatch_facts(), early_end_facts(), init_facts(),         recorder_facts(),
-          watchdog_facts(), ras_facts(),       perf_facts(),         late_facts(),
-          transfer_facts(), report_facts(),    host_network_facts(), compared_host_facts()}) {
+         {job_facts(),       end_facts(),          outcome_facts(),      error_facts(),
+          interface_facts(), connection_facts(),   setting_facts(),      host_facts(),
+          pci_facts(),       odd_facts(),          hang_facts(),         mismatch_facts(),
+          early_end_facts(), init_facts(),         recorder_facts(),     watchdog_facts(),
+          ras_facts(),       perf_facts(),         late_facts(),         transfer_facts(),
+          report_facts(),    host_network_facts(), compared_host_facts()}) {
       all.insert(all.end(), table.begin(), table.end());
     }
     std::ranges::sort(all, {}, &Fact::name);

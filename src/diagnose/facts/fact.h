@@ -24,54 +24,16 @@
 #include <vector>
 
 #include "base/line.h"
+#include "diagnose/facts/instance.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
+#include "log/wording/message_kind.h"
 #include "model/job.h"
 #include "model/statements.h"
 
 namespace ncclog {
 
-// What a rule or a fact is asked about: the whole job, a host, a process, a rank, a communicator,
-// two ranks with a connection.
-//
-//   Channel 00/0 : 1[1] -> 2[2] via NET/IB/0     rank_pair: ranks 1 and 2
-
-enum class Scope { Job, Host, Process, Rank, Communicator, RankPair };
-
-/// As rule files spell it: "job", "host", …, "rank_pair".
-std::string_view to_string(Scope scope);
-
-/// All of them, in the enum's order.
-std::span<const std::string_view> scope_names();
-
-/// One thing of a scope, and the processes that speak for it.
-struct Instance {
-  Scope scope = Scope::Job;
-  std::vector<int> processes;  ///< Into Job::processes, ascending.
-  std::string host;            ///< Scope::Host; empty for processes whose host is unknown.
-  int rank = -1;               ///< Scope::Rank; -1 for lines that name nobody.
-  int communicator = -1;       ///< Scope::Communicator: into Job::communicators.
-  /// RankPair: the paths between the two, as printed after "via": distinct, sorted.
-  std::vector<std::string> paths = {};
-};
-
-/// Every instance of a scope, in sorted order. Lines that name neither host nor rank form
-/// instances of their own for Host, Process and Rank, so that a quoted line is judged too.
-std::vector<Instance> instances_of(const Job& job, Scope scope);
-
-/// The instance of the whole job.
-Instance job_instance(const Job& job);
-
-/// Every two processes with a connection whose other end is known; lower ranks first, those whose
-/// rank is unknown last (diagnose/network/connections.cc).
-std::vector<Instance> rank_pairs(const Job& job);
-
-/// "node-a", "rank 3", "ranks 1 and 2", "GPU 1b000 on node-a", "mlx5_0 port 1 on node-a",
-/// "communicator 0x9c"; of a process its rank, else its pid. Any bytes that the log holds may be
-/// in it.
-std::string name_of(const Job& job, const Instance& instance);
-
-/// A number of a unit that kUnits in fact.cc knows: 3.72 GB/s.
+/// A number of seconds ("s") or GB/s.
 struct Quantity {
   double value = 0;
   std::string_view unit;
@@ -171,8 +133,7 @@ double share_of(int64_t count, const Shares& all);
 // The tables of facts, one for each file that derives some. A new fact adds a row there.
 
 std::span<const Fact> job_facts();            ///< diagnose/facts/job_facts.cc
-std::span<const Fact> first_end_facts();      ///< diagnose/outcome/first_end_facts.cc
-std::span<const Fact> stop_facts();           ///< diagnose/outcome/stop_evidence.cc
+std::span<const Fact> end_facts();            ///< diagnose/outcome/end_facts.cc
 std::span<const Fact> outcome_facts();        ///< diagnose/outcome/outcome.cc
 std::span<const Fact> error_facts();          ///< diagnose/outcome/error_facts.cc
 std::span<const Fact> interface_facts();      ///< diagnose/network/interfaces.cc
@@ -194,6 +155,34 @@ std::span<const Fact> ras_facts();            ///< diagnose/calls/ras_facts.cc
 std::span<const Fact> perf_facts();           ///< diagnose/perf/verdict/perf_verdict.cc
 std::span<const Fact> late_facts();           ///< diagnose/perf/late/late_ranks.cc
 std::span<const Fact> transfer_facts();       ///< diagnose/network/slow_transfers.cc
+
+// Tables: what the program made of many lines of a job, in rows that rules gather, compare and name.
+//
+//   kernel_event     kind=xid  code=79  host=node-a  bus_id=0000:1b:00  concerns=job
+//   setting_remark   kind=invalid  variable=NCCL_ALGO  value=Rign  message="is no algorithm, …"
+//
+//   {each: kernel_event, where: {kind: xid, code: 79}, words: "Xid {code}[ on {host}]"}
+//
+// A fact decides something; a table only says what is there, and a rule file what follows.
+
+struct TableRow {
+  std::vector<std::string> fields;  ///< One for each field of the table; empty: not known.
+  Evidence line;                    ///< Shows it.
+  int process = -1;                 ///< Whom it is about, into Job::processes; -1: nobody.
+};
+
+struct JobTable {
+  std::string_view name;
+  std::span<const Field> fields;
+  std::vector<TableRow> (*rows)(const Job& job);
+};
+
+/// All of them; valid for the whole program.
+std::span<const JobTable> job_tables();
+
+JobTable kernel_event_table();    ///< diagnose/hardware/host_facts.cc
+JobTable rank_conflict_table();   ///< diagnose/facts/job_facts.cc
+JobTable setting_remark_table();  ///< diagnose/settings/job_settings.cc
 
 // Words for writing facts: how an answer is made.
 //

@@ -7,7 +7,6 @@
 
 #include "base/majority.h"
 #include "base/text.h"
-#include "diagnose/facts/job_table.h"
 #include "model/derive/runs.h"
 
 namespace ncclog {

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
-#include "diagnose/facts/job_table.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
@@ -66,6 +65,7 @@ bool all_releases(const Job& job, Test test) {
   return !job.nccl_versions.empty() && std::ranges::all_of(job.nccl_versions, passes);
 }
 
+/// The processes that print a line of one of these kinds.
 template <typename... T>
 std::set<int> processes_that_print(const Job& job) {
   std::set<int> processes;
@@ -96,17 +96,18 @@ bool is_complete(const Job& job, const std::vector<int>& processes) {
 /// Counts the processes of `host`, an instance of Scope::Host.
 CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
   CumemHostMemory memory;
-  const auto fell_back = processes_that_print<CumemHostFallback>(job);
+  std::set<int> fell_back;
+  // Ray prints one line for several processes; the others are silent without having been quiet.
+  bool repeated = false;
+  for_each_said<CumemHostFallback>(job, [&](const Said<CumemHostFallback>& said) {
+    fell_back.insert(said.process);
+    repeated |= said.header().repeated > 1;
+  });
   std::set<int> off;
   for (const EnvironmentSetting& setting : job.environment) {
     if (setting.name != "NCCL_CUMEM_HOST_ENABLE" || setting.value != "0") continue;
     off.insert(setting.processes.begin(), setting.processes.end());
   }
-  // Ray prints one line for several processes; the others are silent without having been quiet.
-  bool repeated = false;
-  for_each_said<CumemHostFallback>(job, [&](const Said<CumemHostFallback>& said) {
-    repeated = repeated || said.header().repeated > 1;
-  });
   // Processes are shown from their first lines to past the probe, which comes before a network is
   // chosen.
   const auto head = processes_that_print<BootstrapInterface, CudaDriverVersion, NcclVersion>(job);
@@ -621,13 +622,11 @@ FactValue graph_broken(const Job& job, const Instance& instance) {
 }
 
 constexpr std::array kHostFacts = {
-    Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool,
-         "Some processes of the host fell back from cuMem host memory, and others provably not.",
-         cumem_fallback_partial},
-    Fact{"host.garbled_attach", Scope::Host, FactType::Text,
-         "What a garbled segment name points to: \"host memory\" where ranks of the host get it in "
-         "different ways, \"stale segment\" where all provably do the same, else \"either\".",
-         garbled_attach},
+    // Some processes of the host fell back from cuMem host memory, and others provably not.
+    Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool, {}, cumem_fallback_partial},
+    // What a garbled segment name points to: "host memory" where ranks of the host get it in
+    // different ways, "stale segment" where all provably do the same, else "either".
+    Fact{"host.garbled_attach", Scope::Host, FactType::Text, {}, garbled_attach},
     // Host names, commands or addresses show a container; no means nothing does.
     job_fact("job.container", container),
     // Hosts of one communicator run different numbers of ranks.
@@ -639,11 +638,9 @@ constexpr std::array kHostFacts = {
     comparing_fact("job.device_changed_perhaps", device_changed<false>),
     // Ranks of a communicator that nobody completed print the same host and bus id.
     comparing_fact("job.gpu_shared", gpu_shared),
-    Fact{
-        "communicator.graph_broken", Scope::Communicator, FactType::Bool,
-        "The ranks' lines describe a ring that is not closed or a tree that is none; unknown where "
-        "ranks are not seen or lists are cut.",
-        graph_broken},
+    // The ranks' lines describe a ring that is not closed or a tree that is none; unknown where
+    // ranks are not seen or lists are cut.
+    Fact{"communicator.graph_broken", Scope::Communicator, FactType::Bool, {}, graph_broken},
 };
 
 }  // namespace

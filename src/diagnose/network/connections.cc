@@ -405,9 +405,17 @@ FactValue stalled_from_start(const Job& job, const Instance&) {
 //   job.rdma_evidence = yes, "gpu-a lists mlx5_0 (NET/IB)"
 //   job.networks_differ = yes, "(IB in 8 processes on gpu-a, Socket in 8 processes on gpu-b)"
 
-/// Adds a sign of something; the first two make the answer.
-void add_sign(AnswerParts& signs, std::string word, Evidence line) {
-  if (signs.words.size() < 2) signs.add_new(std::move(word), std::move(line));
+/// Adds a sign of something; the first two make the answer. Empty words are none.
+void add_sign(AnswerParts& signs, std::string words, Evidence line) {
+  if (signs.words.size() < 2 && !words.empty()) signs.add_new(std::move(words), std::move(line));
+}
+
+/// The lines of kind T for which `words_of` has words.
+template <typename T, typename WordsOf>
+void add_signs(const Job& job, AnswerParts& signs, WordsOf words_of) {
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    add_sign(signs, words_of(said), evidence_of(said.record()));
+  });
 }
 
 std::string on_host(const Job& job, int process) {
@@ -418,31 +426,26 @@ std::string on_host(const Job& job, int process) {
 /// Pasted output of commands, then what NCCL lists, then what names suggest.
 FactValue rdma_evidence(const Job& job, const Instance&) {
   AnswerParts signs;
-  for_each_said<IbPort>(job, [&](const auto& said) {
-    if (said.message.state != "Up") return;
-    add_sign(signs, "ibdev2netdev shows RDMA ports that are up", evidence_of(said.record()));
+  add_signs<IbPort>(job, signs, [](const auto& said) {
+    return said.message.state == "Up" ? "ibdev2netdev shows RDMA ports that are up" : "";
   });
-  for_each_said<IbstatCa>(job, [&](const auto& said) {
-    add_sign(signs, fmt::format("ibstat shows {}", said.message.device),
-             evidence_of(said.record()));
+  add_signs<IbstatCa>(job, signs, [](const auto& said) {
+    return fmt::format("ibstat shows {}", said.message.device);
   });
-  for_each_said<GidRow>(job, [&](const auto& said) {
-    add_sign(signs, fmt::format("show_gids lists {}", said.message.device),
-             evidence_of(said.record()));
+  add_signs<GidRow>(job, signs, [](const auto& said) {
+    return fmt::format("show_gids lists {}", said.message.device);
   });
   for (const HcaList& list : hca_lists(job)) {
     add_sign(signs,
              fmt::format("NET/IB lists {}{}", list.hcas.front().name, on_host(job, list.process)),
              evidence_of(list.line));
   }
-  for_each_said<IbDevice>(job, [&](const auto& said) {
-    add_sign(signs, fmt::format("NET/IB found {}{}", said.message.name, on_host(job, said.process)),
-             evidence_of(said.record()));
+  add_signs<IbDevice>(job, signs, [&](const auto& said) {
+    return fmt::format("NET/IB found {}{}", said.message.name, on_host(job, said.process));
   });
-  for_each_said<EnvSet>(job, [&](const auto& said) {
-    if (said.message.name != "NCCL_IB_HCA" || said.message.value.starts_with('^')) return;
-    add_sign(signs, fmt::format("NCCL_IB_HCA names {}", said.message.value),
-             evidence_of(said.record()));
+  add_signs<EnvSet>(job, signs, [](const auto& said) {
+    const bool names = said.message.name == "NCCL_IB_HCA" && !said.message.value.starts_with('^');
+    return names ? fmt::format("NCCL_IB_HCA names {}", said.message.value) : std::string();
   });
   for (const HostAddress& address : all_addresses(job)) {
     if (!is_infiniband_interface(address.name)) continue;
@@ -496,14 +499,13 @@ FactValue gpudirect(const Job& job, const Instance&) {
     return yes("channels use " + path->text, {{path->where, {}}});
   }
   AnswerParts signs;
-  for_each_said<RingsConnected>(job, [&](const Said<RingsConnected>& said) {
-    if (!said.message.text.ends_with("GDR 1")) return;
-    add_sign(signs, "the rings use GPU Direct RDMA", evidence_of(said.record()));
+  add_signs<RingsConnected>(job, signs, [](const auto& said) {
+    return said.message.text.ends_with("GDR 1") ? "the rings use GPU Direct RDMA" : "";
   });
-  for_each_said<GpuDirect>(job, [&](const Said<GpuDirect>& said) {
-    if (said.message.state != "Enabled" || said.message.device.empty()) return;
-    add_sign(signs, fmt::format("GPU Direct RDMA is enabled for {}", said.message.device),
-             evidence_of(said.record()));
+  add_signs<GpuDirect>(job, signs, [](const auto& said) {
+    const bool is_on = said.message.state == "Enabled" && !said.message.device.empty();
+    return is_on ? fmt::format("GPU Direct RDMA is enabled for {}", said.message.device)
+                 : std::string();
   });
   return signs.answer(no(), " and ");
 }
@@ -546,10 +548,8 @@ FactValue pair_same_host(const Job& job, const Instance& pair) {
 constexpr std::array kConnectionFacts = {
     // A setting leaves at most half of the channels that NCCL would use.
     job_fact("job.channels_capped", channels_capped),
-    Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool,
-         "A communicator inside one host with NVSwitch has two channels or one; unknown for all "
-         "others.",
-         few_channels},
+    // A communicator inside one host with NVSwitch has two channels or one; unknown for all others.
+    Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool, {}, few_channels},
     // Four ranks or more of a host reach others through the only NIC that is listed there.
     comparing_fact("job.one_nic_for_many", one_nic_for_many),
     // Hosts list several Ethernet ports, and all socket connections between hosts use one.
@@ -572,12 +572,12 @@ constexpr std::array kConnectionFacts = {
     // The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or the
     // first two calls of groups timed out.
     job_fact("job.stalled_from_start", stalled_from_start),
-    Fact{"rank_pair.path", Scope::RankPair, FactType::Text,
-         "The paths between the two as printed, joined by commas.", pair_path},
-    Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, "Both run on one host.",
-         pair_same_host},
-    Fact{"rank_pair.transport", Scope::RankPair, FactType::Text,
-         "P2P, SHM, NET/IB, NET/Socket, …; several are joined by +.", pair_transport},
+    // The paths between the two as printed, joined by commas.
+    Fact{"rank_pair.path", Scope::RankPair, FactType::Text, {}, pair_path},
+    // Both run on one host.
+    Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, {}, pair_same_host},
+    // P2P, SHM, NET/IB, NET/Socket, …; several are joined by +.
+    Fact{"rank_pair.transport", Scope::RankPair, FactType::Text, {}, pair_transport},
 };
 
 }  // namespace

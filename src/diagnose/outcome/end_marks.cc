@@ -40,43 +40,32 @@ int rank_above(const Job& job, SourceRef where) {
   return rank;
 }
 
-/// The lines of one kind, over all processes.
-struct Totals {
-  uint64_t lines = 0;  ///< Kept or not.
-  uint64_t kept = 0;
-  Record last;  ///< The last one that is kept.
-};
-
+/// The last line of kind T that is kept.
 template <typename T>
-Totals totals_of(const Job& job) {
-  Totals totals;
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList list = log.records.find(kKindIndex<T>);
-    if (list.kept.empty()) continue;
-    totals.lines += list.total;
-    totals.kept += list.kept.size();
-    const Record last = list.kept.back();
-    if (!totals.last || totals.last.where < last.where) totals.last = last;
-  }
-  return totals;
+Record last_of(const Job& job) {
+  Record last;
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    if (!last || last.where < said.where()) last = said.record();
+  });
+  return last;
 }
 
 class MarkCollector {
  public:
   explicit MarkCollector(const Job& job) : job_(job) {}
 
-  std::vector<EndMark> collect() {
+  std::vector<EndOf> collect() {
     add_programs();
     add_nccl_tests();
     add_launchers();
     add_schedulers();
-    sort_unless_sorted(marks_, {}, [](const EndMark& mark) { return mark.line.where; });
+    sort_unless_sorted(marks_, {}, [](const EndOf& mark) { return mark.line().where; });
     return std::move(marks_);
   }
 
  private:
   void add(EndState state, int process, std::string what, const Record& record) {
-    marks_.push_back({state, process, std::move(what), evidence_of(record)});
+    marks_.push_back({state, std::move(what), {evidence_of(record)}, process});
   }
 
   /// What programs print on whatever rank: it is about the job.
@@ -120,10 +109,10 @@ class MarkCollector {
 
   /// Only where all ranks printed as many: else some of them are still measuring.
   void add_bench_results() {
-    const Totals results = totals_of<BenchResult>(job_);
+    const uint64_t results = count_lines<BenchResult>(job_);
     const auto ranks = static_cast<uint64_t>(job_.nranks.value_or(0));
-    if (!results.last || ranks < 2 || results.lines % ranks != 0) return;
-    add(EndState::Finished, -1, "all ranks printed what they measured", results.last);
+    if (results == 0 || ranks < 2 || results % ranks != 0) return;
+    add(EndState::Finished, -1, "all ranks printed what they measured", last_of<BenchResult>(job_));
   }
 
   void add_nccl_tests() {
@@ -150,14 +139,15 @@ class MarkCollector {
 
   /// Of many processes not all lines are kept, but all are counted.
   void add_all_exits() {
-    const Totals exits = totals_of<WorkerFinished>(job_);
+    const uint64_t exits = count_lines<WorkerFinished>(job_);
     const auto processes = std::ranges::count_if(job_.processes, [](const Process& process) {
       return process.has_nccl && process.pid >= 0;
     });
-    if (exits.lines == exits.kept || std::cmp_not_equal(exits.lines, processes)) return;
+    const size_t kept = records_of_kind(job_, kKindIndex<WorkerFinished>).records.size();
+    if (exits == kept || std::cmp_not_equal(exits, processes)) return;
     add(EndState::Finished, -1,
-        fmt::format("all {} processes exit successfully, says the launcher", exits.lines),
-        exits.last);
+        fmt::format("all {} processes exit successfully, says the launcher", exits),
+        last_of<WorkerFinished>(job_));
   }
 
   void add_launchers() {
@@ -241,7 +231,7 @@ class MarkCollector {
   }
 
   const Job& job_;
-  std::vector<EndMark> marks_;
+  std::vector<EndOf> marks_;
 };
 
 /// Some calls follow a program's last words: a barrier, a checkpoint that is gathered.
@@ -272,16 +262,16 @@ constexpr int64_t kTimesUsual = 5;
 
 /// The first line that says that somebody ended the job from outside, of those with a time. Where
 /// only a process is said to have been ended, its launcher ends the others.
-std::optional<EndMark> find_end(const Job& job) {
-  std::vector<EndMark> marks;
+std::optional<EndOf> find_end(const Job& job) {
+  std::vector<EndOf> marks;
   std::ranges::copy_if(end_marks(job), std::back_inserter(marks),
-                       [](const EndMark& mark) { return mark.state == EndState::Stopped; });
-  const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
+                       [](const EndOf& mark) { return mark.state == EndState::Stopped; });
+  const auto is_of_job = [](const EndOf& mark) { return mark.process < 0; };
   if (std::ranges::any_of(marks, is_of_job)) std::erase_if(marks, std::not_fn(is_of_job));
-  const auto time_of = [](const EndMark& mark) { return find_line_time(mark.line.text); };
-  std::erase_if(marks, [&](const EndMark& mark) { return !time_of(mark).known(); });
+  const auto time_of = [](const EndOf& mark) { return find_line_time(mark.line().text); };
+  std::erase_if(marks, [&](const EndOf& mark) { return !time_of(mark).known(); });
   const auto first = std::ranges::min_element(
-      marks, {}, [&](const EndMark& mark) { return time_of(mark).nanoseconds; });
+      marks, {}, [&](const EndOf& mark) { return time_of(mark).nanoseconds; });
   return first == marks.end() ? std::nullopt : std::optional(std::move(*first));
 }
 
@@ -398,7 +388,7 @@ std::set<uint32_t> inputs_of_watchers(const Job& job) {
 std::optional<Silence> derive_silence(const Job& job) {
   auto mark = find_end(job);
   if (!mark) return std::nullopt;
-  const LineTime end = find_line_time(mark->line.text);
+  const LineTime end = find_line_time(mark->line().text);
   TimedLine last;
   const bool calls_are_dated = calls_show_work(job);
   const std::set<uint32_t> watchers = inputs_of_watchers(job);
@@ -423,7 +413,7 @@ std::optional<Silence> derive_silence(const Job& job) {
   Silence silence{.last = {last.where, {}},
                   .nanoseconds = std::max<int64_t>(end.nanoseconds - last.nanoseconds, 0),
                   .usual = usual};
-  silence.end = std::move(mark->line);
+  silence.end = std::move(mark->evidence.front());
   silence.ended = std::move(mark->what);
   if (may_be_zones(job, silence, last)) return std::nullopt;
   silence.is_standstill = usual > 0 && silence.nanoseconds >= kShortest &&
@@ -511,11 +501,9 @@ std::string_view to_string(EndState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-static std::vector<EndMark> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
+static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
 
-const std::vector<EndMark>& end_marks(const Job& job) {
-  return job.answers.of<&collect_marks>(job);
-}
+const std::vector<EndOf>& end_marks(const Job& job) { return job.answers.of<&collect_marks>(job); }
 
 bool prints_steps(const Job& job) {
   return std::ranges::any_of(job.clocks, [](const InputClock& clock) { return clock.total > 0; });

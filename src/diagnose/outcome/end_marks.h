@@ -39,6 +39,14 @@ bool has_said(const Job& job, const Process& process) {
   });
 }
 
+/// Lines of kind T, over all processes: kept or not, repeated or not.
+template <typename T>
+uint64_t count_lines(const Job& job) {
+  uint64_t lines = 0;
+  for (const SpeakerLog& log : job.logs) lines += log.records.find(kKindIndex<T>).total;
+  return lines;
+}
+
 /// The communicators of a process, in all its logs.
 std::vector<const CommSegment*> segments_of(const Job& job, const Process& process);
 
@@ -90,16 +98,20 @@ enum class EndState {
 };
 std::string_view to_string(EndState state);
 
-/// A line that says so: Finished, Failed or Stopped.
-struct EndMark {
-  EndState state = EndState::Finished;
-  int process = -1;  ///< Into Job::processes; -1: it is about the job.
-  std::string what;  ///< A clause: "nccl-tests printed its summary"; valid UTF-8.
-  Evidence line;
+/// How the job or a process ended, and the line that shows it.
+struct EndOf {
+  EndState state = EndState::Unknown;
+  std::string what;                ///< A clause: "nccl-tests printed its summary"; valid UTF-8.
+  std::vector<Evidence> evidence;  ///< The line; none where the state is Unknown.
+  int process = -1;  ///< Whom the line is about, into Job::processes; -1: the job, or not known.
+
+  /// Not of Unknown.
+  const Evidence& line() const { return evidence.front(); }
 };
 
-/// All of them but the failures that processes report themselves, in input order. Owned by the job.
-const std::vector<EndMark>& end_marks(const Job& job);
+/// What lines say so, Finished, Failed or Stopped, in input order; but for the failures that
+/// processes report themselves. Owned by the job.
+const std::vector<EndOf>& end_marks(const Job& job);
 
 /// Work stands after `where` in the same input: a communicator begins, a step is printed, or ranks
 /// go on calling. What was said there is then about a part of the work.

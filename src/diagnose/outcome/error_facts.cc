@@ -470,10 +470,8 @@ FactValue bandwidth_seen(const Job& job, const Instance&) {
 
 /// "all_reduce_perf on 8 ranks: 12 rows, 0 values out of bounds, 3.71 GB/s on average".
 std::string ran_phrase(const NcclTestsRun& run) {
-  const std::string ranks =
-      run.nranks < 0 ? "" : fmt::format(" on {} rank{}", run.nranks, run.nranks == 1 ? "" : "s");
-  std::vector<std::string> parts;
-  parts.push_back(fmt::format("{} row{}", run.rows.size(), run.rows.size() == 1 ? "" : "s"));
+  const std::string ranks = run.nranks < 0 ? "" : " on " + plural(run.nranks, "rank");
+  std::vector<std::string> parts = {plural(std::ssize(run.rows), "row")};
   if (run.validation == 0) {
     parts.emplace_back("results not checked");
   } else if (run.out_of_bounds == 0) {

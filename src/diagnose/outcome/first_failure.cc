@@ -10,15 +10,15 @@
 namespace ncclog {
 namespace {
 
-/// Of status and signal, that which names the death.
-std::optional<DeathBy> death_by(const ExitReport& exit) {
+/// Whether the end is a kill or a segmentation fault, by status or signal; nullopt: neither.
+std::optional<bool> is_kill(const ExitReport& exit) {
   const std::string_view status = exit.ended.status;
   constexpr std::string_view kKills[] = {"Killed", "Out Of Memory", "SIGKILL"};
   constexpr std::string_view kFaults[] = {"Segmentation fault", "SIGSEGV"};
-  if (starts_with_one_of(status, kKills)) return DeathBy::Kill;
-  if (starts_with_one_of(status, kFaults)) return DeathBy::SegmentationFault;
-  if (exit.signal() == 9) return DeathBy::Kill;
-  if (exit.signal() == 11) return DeathBy::SegmentationFault;
+  if (starts_with_one_of(status, kKills)) return true;
+  if (starts_with_one_of(status, kFaults)) return false;
+  if (exit.signal() == 9) return true;
+  if (exit.signal() == 11) return false;
   return std::nullopt;
 }
 
@@ -96,7 +96,7 @@ class DeathCollector {
     for (Death& known : deaths_) {
       const bool same_pid = death.pid >= 0 && known.pid == death.pid;
       const bool same_rank = death.rank >= 0 && known.rank == death.rank;
-      if (known.by != death.by || !(same_pid || same_rank)) continue;
+      if (known.is_kill != death.is_kill || !(same_pid || same_rank)) continue;
       if (known.rank < 0) known.rank = death.rank;
       if (known.pid < 0) known.pid = death.pid;
       if (known.host.empty()) known.host = death.host;
@@ -110,8 +110,8 @@ class DeathCollector {
     ProcessEnded who;
     for (const ExitReport& exit : exit_reports(job_)) {
       if (exit.words().empty()) who = exit.ended;
-      const auto by = death_by(exit);
-      if (!by || (*by == DeathBy::Kill && is_killed_with_tree(exit))) continue;
+      const auto killed = is_kill(exit);
+      if (!killed || (*killed && is_killed_with_tree(exit))) continue;
       ProcessEnded ended = exit.ended;
       if (ended.rank < 0) ended.rank = rank_in_command(ended.command);
       if (ended.pid < 0 && ended.command.empty() && ended.signal > 0) {
@@ -123,7 +123,7 @@ class DeathCollector {
       std::vector<int> ranks = numbers_in(ended.tasks);
       if (ended.tasks.empty()) ranks = {ended.rank};
       for (const int rank : ranks) {
-        add({*by, ended.pid, rank, host, evidence_of(exit.record)});
+        add({*killed, ended.pid, rank, host, evidence_of(exit.record)});
       }
     }
   }
@@ -132,30 +132,28 @@ class DeathCollector {
   void add_oom_kills() {
     for_each_said<OomKill>(job_, [&](const Said<OomKill>& said) {
       if (said.message.pid >= 0) return;
-      add({DeathBy::Kill, -1, -1, std::string(said.message.host), evidence_of(said.record())});
+      add({true, -1, -1, std::string(said.message.host), evidence_of(said.record())});
     });
     for (const KernelEvent& event : job_.kernel_events) {
-      if (event.kind == kKindIndex<OomKill>) add_kernel_death(DeathBy::Kill, event);
-      if (event.kind == kKindIndex<KernelSegfault>)
-        add_kernel_death(DeathBy::SegmentationFault, event);
+      if (event.kind == kKindIndex<OomKill>) add_kernel_death(true, event);
+      if (event.kind == kKindIndex<KernelSegfault>) add_kernel_death(false, event);
     }
   }
 
   /// Counts if the pid is a process of the job, by NCCL's lines or by another report of its death.
-  void add_kernel_death(DeathBy by, const KernelEvent& event) {
+  void add_kernel_death(bool is_kill, const KernelEvent& event) {
     if (event.pid < 0) return;
     const bool reported =
         std::ranges::any_of(deaths_, [&](const Death& death) { return death.pid == event.pid; });
     if (event.relation != KernelRelation::Process && !reported) return;
-    add({by, event.pid, event.rank, event.host, {event.where, event.text}});
+    add({is_kill, event.pid, event.rank, event.host, {event.where, event.text}});
   }
 
   void add_fatal_errors() {
     for_each_said<FatalPythonError>(job_, [&](const Said<FatalPythonError>& said) {
       if (!said.message.error.starts_with("Segmentation fault")) return;
       const Process& process = nth_process(job_, said.process);
-      add({DeathBy::SegmentationFault, process.pid, process.rank, process.host,
-           evidence_of(said.record())});
+      add({false, process.pid, process.rank, process.host, evidence_of(said.record())});
     });
   }
 
@@ -165,7 +163,7 @@ class DeathCollector {
     const std::vector<Death> all = deaths_;
     std::erase_if(deaths_, [&](const Death& death) {
       return nameless(death) && std::ranges::any_of(all, [&](const Death& other) {
-               return other.by == death.by && !nameless(other);
+               return other.is_kill == death.is_kill && !nameless(other);
              });
     });
   }

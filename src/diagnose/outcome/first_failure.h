@@ -20,15 +20,13 @@ namespace ncclog {
 // Launchers (ExitReport) and the kernel each say it in their own way; what they say about one pid
 // is one death. Whoever torchrun told to stop is a victim and not listed.
 
-/// How a process ended. Only signals that come from outside or from a fault of its own memory:
-/// aborts and terminations are nearly always consequences.
-enum class DeathBy { Kill, SegmentationFault };
-
+/// The end of a process by a signal that comes from outside or from a fault of its own memory: aborts
+/// and terminations are nearly always consequences.
 struct Death {
-  DeathBy by = DeathBy::Kill;
-  int64_t pid = -1;  ///< -1: not printed.
-  int rank = -1;     ///< -1: not printed.
-  std::string host;  ///< Empty: not printed.
+  bool is_kill = true;  ///< By SIGKILL; else by a segmentation fault.
+  int64_t pid = -1;     ///< -1: not printed.
+  int rank = -1;        ///< -1: not printed.
+  std::string host;     ///< Empty: not printed.
   Evidence line;
 };
 

@@ -140,21 +140,21 @@ class Deriver {
           return teardown_of(job, process).was_up;
         })) {
     // "Training complete." of an epoch, and the summary of a test before the next one.
-    std::erase_if(marks_, [&](const EndMark& mark) {
+    std::erase_if(marks_, [&](const EndOf& mark) {
       if (mark.state != EndState::Finished || mark.process >= 0) return false;
-      if (auto test = test_begun_after(job, mark.line.where)) {
+      if (auto test = test_begun_after(job, mark.line().where)) {
         open_test_ = std::move(test);
         return true;
       }
-      return work_follows(job, mark.line.where);
+      return work_follows(job, mark.line().where);
     });
     requests_ = requests(job);
-    for (EndMark& mark : marks_) {
-      if (mark.state == EndState::Failed && is_after_request(mark.line)) {
+    for (EndOf& mark : marks_) {
+      if (mark.state == EndState::Failed && is_after_request(mark.line())) {
         mark.state = EndState::Stopped;
       }
     }
-    for (const EndMark& mark : marks_) first_marks_.try_emplace({mark.state, mark.process}, &mark);
+    for (const EndOf& mark : marks_) first_marks_.try_emplace({mark.state, mark.process}, &mark);
   }
 
   JobOutcome derive() {
@@ -170,12 +170,10 @@ class Deriver {
   }
 
  private:
-  const EndMark* mark_of(EndState state, int process) const {
+  const EndOf* mark_of(EndState state, int process) const {
     const auto first = first_marks_.find({state, process});
     return first == first_marks_.end() ? nullptr : first->second;
   }
-
-  static EndOf by_mark(const EndMark& mark) { return {mark.state, mark.what, {mark.line}}; }
 
   EndOf end_of(size_t index) const {
     const Process& process = job_.processes[index];
@@ -189,7 +187,7 @@ class Deriver {
       return {EndState::Failed, "it reports a failure", {*failure}};
     }
     for (const EndState state : {EndState::Failed, EndState::Stopped}) {
-      if (const EndMark* mark = mark_of(state, number)) return by_mark(*mark);
+      if (const EndOf* mark = mark_of(state, number)) return *mark;
     }
     const std::optional<Evidence> open = open_end(job_, process);
     if (teardown.done && !open && proves_an_end(number, teardown)) {
@@ -198,7 +196,7 @@ class Deriver {
                                : "it destroyed its communicators",
               {line_at(job_, process, teardown.last)}};
     }
-    if (const EndMark* mark = mark_of(EndState::Finished, number)) return by_mark(*mark);
+    if (const EndOf* mark = mark_of(EndState::Finished, number)) return *mark;
     if (open) {
       const bool aborts = open->text.find("Abort START") != std::string::npos;
       return {EndState::Unfinished,
@@ -238,8 +236,8 @@ class Deriver {
   /// The process had taken its communicators down, or its launcher had seen it leave.
   bool is_after_own_end(int process, const Teardown& teardown, const Evidence& line) const {
     if (teardown.done && is_before(job_, teardown.last, line.where)) return true;
-    const EndMark* mark = mark_of(EndState::Finished, process);
-    return mark != nullptr && is_before(job_, mark->line.where, line.where);
+    const EndOf* mark = mark_of(EndState::Finished, process);
+    return mark != nullptr && is_before(job_, mark->line().where, line.where);
   }
 
   /// Somebody had ended the job.
@@ -249,15 +247,15 @@ class Deriver {
   }
 
   /// What failed was over before the work was done, or is NCCL's noise after it.
-  bool is_outlived(const Evidence& failure, const EndMark* finish) const {
+  bool is_outlived(const Evidence& failure, const EndOf* finish) const {
     if (is_after_request(failure) || is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
-    if (is_before(job_, failure.where, finish->line.where)) return true;
-    return is_before(job_, finish->line.where, failure.where) && is_nccl_line(failure);
+    if (is_before(job_, failure.where, finish->line().where)) return true;
+    return is_before(job_, finish->line().where, failure.where) && is_nccl_line(failure);
   }
 
   /// The failure by which the job is known to have failed.
-  std::optional<EndOf> failure_of_job(const EndMark* finish) const {
+  std::optional<EndOf> failure_of_job(const EndOf* finish) const {
     if (auto stop = stop_evidence(job_)) {
       const bool failed = stop->by == StopBy::Timeout || stop->by == StopBy::Failure;
       if (failed && !is_outlived(stop->line, finish)) {
@@ -265,10 +263,10 @@ class Deriver {
       }
     }
     const bool asked = mark_of(EndState::Stopped, -1) != nullptr;
-    for (const EndMark& mark : marks_) {
+    for (const EndOf& mark : marks_) {
       // Whoever ends a job kills what does not listen.
-      if (mark.state != EndState::Failed || asked || is_outlived(mark.line, finish)) continue;
-      return by_mark(mark);
+      if (mark.state != EndState::Failed || asked || is_outlived(mark.line(), finish)) continue;
+      return mark;
     }
     for (const Death& death : deaths(job_)) {
       if (asked || is_outlived(death.line, finish)) continue;
@@ -278,11 +276,11 @@ class Deriver {
   }
 
   EndOf end_of_job(const std::vector<EndOf>& processes) const {
-    const EndMark* finish = mark_of(EndState::Finished, -1);
+    const EndOf* finish = mark_of(EndState::Finished, -1);
     if (auto failure = failure_of_job(finish)) return *failure;
-    if (finish != nullptr) return by_mark(*finish);
+    if (finish != nullptr) return *finish;
     if (auto all = end_of_all(processes)) return *all;
-    if (const EndMark* stop = mark_of(EndState::Stopped, -1)) return by_mark(*stop);
+    if (const EndOf* stop = mark_of(EndState::Stopped, -1)) return *stop;
     if (auto test = open_test(processes)) {
       return {EndState::Unfinished,
               "a test of nccl-tests begins, and no result of it is in the logs",
@@ -299,11 +297,10 @@ class Deriver {
       if (!job_.processes[p].has_nccl || !is_named(job_.processes[p])) continue;
       if (processes[p].state != EndState::Finished) return std::nullopt;
       ++finished;
-      const bool later = last.evidence.empty() ||
-                         last.evidence.front().where < processes[p].evidence.front().where;
+      const bool later = last.evidence.empty() || last.line().where < processes[p].line().where;
       if (later) last = processes[p];
     }
-    if (finished == 0 || test_begun_after(job_, last.evidence.front().where)) return std::nullopt;
+    if (finished == 0 || test_begun_after(job_, last.line().where)) return std::nullopt;
     last.what = finished == 1 ? "the process that speaks NCCL here ended well: " + last.what
                               : fmt::format("all {} processes ended well, the last one here: {}",
                                             finished, last.what);
@@ -315,7 +312,7 @@ class Deriver {
     if (open_test_) return open_test_;
     for (const EndOf& end : processes) {
       if (end.state != EndState::Finished) continue;
-      if (auto test = test_begun_after(job_, end.evidence.front().where)) return test;
+      if (auto test = test_begun_after(job_, end.line().where)) return test;
     }
     return std::nullopt;
   }
@@ -326,8 +323,7 @@ class Deriver {
       const EndOf* last = nullptr;
       for (const EndOf& end : processes) {
         if (end.state != state) continue;
-        const bool later =
-            last == nullptr || last->evidence.front().where < end.evidence.front().where;
+        const bool later = last == nullptr || last->line().where < end.line().where;
         if (later) last = &end;
       }
       if (last != nullptr) return *last;
@@ -336,9 +332,9 @@ class Deriver {
   }
 
   const Job& job_;
-  std::vector<EndMark> marks_;
+  std::vector<EndOf> marks_;
   std::map<int64_t, SourceRef> requests_;
-  std::map<std::pair<EndState, int>, const EndMark*> first_marks_;  ///< By state and process.
+  std::map<std::pair<EndState, int>, const EndOf*> first_marks_;  ///< By state and process.
   std::vector<std::optional<Evidence>> failures_;   ///< By process: its own report of one.
   std::vector<std::pair<int, Record>> exceptions_;  ///< Uncaught, by process.
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
@@ -376,8 +372,8 @@ EndPlaces derive_end_places(const Job& job) {
     return places;
   }
   if (outcome.job.state != EndState::Finished && !all_but_cut_finished(job, outcome)) return places;
-  for (const EndMark& mark : end_marks(job)) {
-    const SourceRef where = mark.line.where;
+  for (const EndOf& mark : end_marks(job)) {
+    const SourceRef where = mark.line().where;
     if (mark.state != EndState::Finished) continue;
     if (mark.process >= 0) {
       const Process& process = nth_process(job, mark.process);
@@ -506,9 +502,8 @@ constexpr Fact kOutcomeFacts[] = {
     // The job finished or was ended, and NCCL warns after that: its processes leave one after the
     // other.
     job_fact("job.noise_after_end", noise_after_end),
-    {"job.outcome", Scope::Job, FactType::Text,
-     "How the job ended: finished, failed, stopped, or unfinished, where no end is in the logs.",
-     outcome},
+    // How the job ended: finished, failed, stopped, or unfinished, where no end is in the logs.
+    job_fact("job.outcome", outcome, FactType::Text),
 };
 
 }  // namespace

@@ -23,13 +23,6 @@ namespace ncclog {
 /// Of what is unfinished for no other reason.
 inline constexpr std::string_view kNoEnd = "no end is in the logs";
 
-/// How the job or a process ended, and the lines that show it.
-struct EndOf {
-  EndState state = EndState::Unknown;
-  std::string what;                ///< A clause: "all 8 processes destroyed their communicators".
-  std::vector<Evidence> evidence;  ///< In input order; empty where the state is Unknown.
-};
-
 struct JobOutcome {
   EndOf job;
   std::vector<EndOf> processes;  ///< By index of Job::processes.

@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
-#include "diagnose/facts/job_table.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/settings/lint.h"
 #include "diagnose/settings/nccl_variables.h"

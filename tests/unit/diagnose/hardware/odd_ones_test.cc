@@ -31,7 +31,7 @@ TEST(OddOnes, AreAtMostAQuarterAgainstThreeAlike) {
   for (const OddCase& row : kRows) {
     PeerValues values;
     for (size_t i = 0; i < row.values.size(); ++i) {
-      values.emplace_back(static_cast<int>(i), row.values[i].front());
+      values.emplace_back(static_cast<int>(i), row.values[i]);
     }
     EXPECT_EQ(ranges_text(odd_ones(values).odd), row.odd) << row.what;
   }
@@ -54,7 +54,7 @@ Job job_of(int hosts, int size) {
 TEST(OddOnes, AreExcusedByAPlaceThatDiffersOnEveryHost) {
   const Job job = job_of(2, 8);
   PeerValues values;
-  for (int p = 0; p < 16; ++p) values.emplace_back(p, p % 8 == 3 ? 'b' : 'a');
+  for (int p = 0; p < 16; ++p) values.emplace_back(p, p % 8 == 3 ? "b" : "a");
   OddOnes odd = odd_ones(values);
   EXPECT_EQ(odd.odd, (std::vector<int>{3, 11}));
   excuse_places(job, values, odd);
@@ -64,7 +64,7 @@ TEST(OddOnes, AreExcusedByAPlaceThatDiffersOnEveryHost) {
 TEST(OddOnes, AreNotExcusedWhereTheSamePlaceOfAnotherHostIsLikeTheRest) {
   const Job job = job_of(2, 8);
   PeerValues values;
-  for (int p = 0; p < 16; ++p) values.emplace_back(p, p == 11 ? 'b' : 'a');
+  for (int p = 0; p < 16; ++p) values.emplace_back(p, p == 11 ? "b" : "a");
   OddOnes odd = odd_ones(values);
   excuse_places(job, values, odd);
   EXPECT_EQ(odd.odd, std::vector<int>{11});
@@ -73,9 +73,9 @@ TEST(OddOnes, AreNotExcusedWhereTheSamePlaceOfAnotherHostIsLikeTheRest) {
 TEST(OddOnes, AtAPlaceAreComparedWithThatPlaceOnly) {
   const Job job = job_of(4, 2);
   PeerValues values;
-  for (int p = 0; p < 8; ++p) values.emplace_back(p, p % 2);
+  for (int p = 0; p < 8; ++p) values.emplace_back(p, std::to_string(p % 2));
   EXPECT_TRUE(odd_at_place(job, values).odd.empty());
-  values[5].second = 0;
+  values[5].second = "0";
   EXPECT_EQ(odd_at_place(job, values).odd, std::vector<int>{5});
 }
 

@@ -1,0 +1,433 @@
+// Who ended first or never came, and left the others waiting or without a peer?
+//
+//   job.killed = yes, "rank 3 (pid 1021): Killed"
+//   job.store_root_silent = yes, rank 0: ranks 1-3 wait for its ncclUniqueId, it reports nothing
+//
+// Deaths are joined to ranks by pid, by the command line or by torchrun's table.
+//
+//   job.exited_first  = yes, "rank 13 (pid 84205 on node-b) ended with exit status 3"
+//       the others' calls timed out ten minutes later
+//   job.host_stopped  = yes, "the launcher on node-c was told to end (signal 15)"
+//       six seconds before processes on node-a lost their peer there
+//
+// The last two are known by their launchers: torchrun says when a worker or itself ends, and how.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/stop_evidence.h"
+
+namespace ncclog {
+namespace {
+
+/// The error status that a process ended with by itself; 0: none, or a signal ended it.
+int64_t own_status(const ExitReport& exit) {
+  if (exit.exitcode) return exit.signal() == 0 ? *exit.exitcode : 0;
+  constexpr std::string_view kExited = "Exited with exit code ";
+  if (!exit.ended.status.starts_with(kExited) || exit.signal() > 0) return 0;
+  return parse_int(exit.ended.status.substr(kExited.size())).value_or(0);
+}
+
+/// Others gave up waiting later than the launcher saw it end, and it says nothing itself.
+FactValue exited_first(const Job& job, const Instance&) {
+  const auto& stop = stop_evidence(job);
+  const ReportedWarning* warning = first_warning(job);
+  const bool nccl_failed = warning != nullptr && warning->is_own_failure();
+  if (!stop || stop->by != StopBy::Timeout || nccl_failed) return unknown();
+  // Workers that torchrun starts anew wait for nobody of the attempt before.
+  SourceRef restarted;
+  for_each_said<WorkerGroupRestart>(job, [&](const auto& said) {
+    if (is_before(job, said.where(), stop->line.where))
+      restarted = std::max(restarted, said.where());
+  });
+  std::optional<ExitReport> first;
+  Death who;
+  for (const ExitReport& exit : exit_reports(job)) {
+    const bool is_early = own_status(exit) > 0 && restarted < exit.record.where &&
+                          is_before(job, exit.record.where, stop->line.where);
+    const bool is_first = is_early && (!first || exit.record.where < first->record.where);
+    if (!is_first) continue;
+    first = exit;
+    who = {.pid = exit.ended.pid, .rank = exit.ended.rank, .host = std::string(exit.ended.host)};
+  }
+  if (!first || failed_before(job, first->record.where)) return unknown();
+  // torchrun's table names the rank.
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (who.rank < 0 && who.pid >= 0 && exit.ended.pid == who.pid) who.rank = exit.ended.rank;
+  }
+  const int process = process_of(job, who);
+  if (process < 0 && who.rank < 0) return unknown();
+  if (process >= 0 && has_said<WatchdogTimeout, NcclException, WorkException, WorkStatus>(
+                          job, nth_process(job, process))) {
+    return no();
+  }
+  FactValue value =
+      yes(fmt::format("{} ended with exit status {}", name_of(job, who), own_status(*first)),
+          {evidence_of(first->record), stop->line});
+  blame(process, who.rank, value);
+  return value;
+}
+
+/// The hosts on which an agent that was told to end ends its workers: the agent names none itself.
+std::set<std::string> stopped_hosts(const Job& job) {
+  std::set<uint64_t> units;
+  for_each_said<AgentSignalled>(job, [&](const auto& said) { units.insert(said.where().unit); });
+  std::set<std::string> hosts;
+  for_each_said<WorkerClosing>(job, [&](const Said<WorkerClosing>& said) {
+    const int process = process_of_pid(job, said.message.pid);
+    if (process < 0 || !units.contains(said.where().unit)) return;
+    const std::string& host = nth_process(job, process).host;
+    if (!host.empty()) hosts.insert(host);
+  });
+  return hosts;
+}
+
+/// All others noticed failures later than that. Where all agents are told to end, or more of them
+/// than hosts are known for, somebody ended the job.
+FactValue host_stopped(const Job& job, const Instance&) {
+  const ReportedWarning* warning = first_warning(job);
+  const bool nccl_failed = warning != nullptr && warning->is_own_failure();
+  if (any_said<JobCancelled, LaunchStopped>(job) || nccl_failed) return unknown();
+  const std::set<std::string> hosts = stopped_hosts(job);
+  // An agent says it once, and once more as an exception.
+  constexpr uint64_t kMostLines = 2;
+  const uint64_t lines = count_lines<AgentSignalled>(job);
+  std::optional<Record> told;
+  for_each_said<AgentSignalled>(job, [&](const auto& said) {
+    if (!told || said.where() < told->where) told = said.record();
+  });
+  if (!told || hosts.empty() || lines > kMostLines * hosts.size()) return unknown();
+  if (std::cmp_greater_equal(hosts.size(), job.nhosts)) return no();
+  const LineTime when = time_of(*told);
+  std::optional<int64_t> failed;
+  const auto add_failure = [&](const auto& said) {
+    const LineTime time = time_of(said.record());
+    const bool compares = time.known() && time.has_zone == when.has_zone;
+    if (compares && (!failed || time.nanoseconds < *failed)) failed = time.nanoseconds;
+  };
+  for_each_said<WorkerFailed, WatchdogTimeout, WorkException, HeartbeatTimeout>(job, add_failure);
+  if (!when.known() || !failed) return unknown();
+  if (*failed <= when.nanoseconds) return no();
+  FactValue value =
+      yes(fmt::format("the launcher on {} was told to end (signal {})",
+                      few_of({hosts.begin(), hosts.end()}, kMostNamed, ", "),
+                      to_valid_utf8(read_message<AgentSignalled>(parse_message(*told)).signal)),
+          {evidence_of(*told)});
+  value.hosts.assign(hosts.begin(), hosts.end());
+  return value;
+}
+
+// Does the name of the rendezvous resolve?
+//
+//   [W1122 08:25:41.18 socket.cpp:764] [c10d] The IPv6 network addresses of (node-a, 37395) cannot
+//   be retrieved (gai error: -3 - Temporary failure in name resolution).
+//       twelve times until 08:27:05, and no line of NCCL or of the training after them
+//       → job.store_name_unresolvable = yes, "node-a, asked for 12 times in 84 s"
+//
+// Once or twice before the job goes on it is noise: a name without an IPv6 address.
+
+constexpr uint64_t kLeastTries = 3;
+constexpr uint64_t kTriesWithoutTimes = 6;
+constexpr int64_t kLeastSeconds =
+    30;  // PyTorch waits for up to a second and then longer each time.
+
+/// Whoever looked the name up waited for the store there until its time was up.
+bool gave_up(const SpeakerLog& log, std::string_view host) {
+  return std::ranges::any_of(
+      log.records.kept(kKindIndex<StoreConnectTimeout>), [&](const Record& record) {
+        return read_message<StoreConnectTimeout>(parse_message(record)).host == host;
+      });
+}
+
+FactValue name_in(const SpeakerLog& log) {
+  const RecordList list = log.records.find(kKindIndex<StoreConnectRetry>);
+  for (const Record& record : list.kept) {
+    const Event event = parse_record(record);
+    const auto retry = read_message<StoreConnectRetry>(event.message);
+    if (retry.error.find("gai error") == retry.error.npos) return unknown();
+    const auto lasted = nanoseconds_between(record.text(), log.last_text);
+    const int64_t seconds = lasted.value_or(0) / 1'000'000'000;
+    const bool is_long = lasted ? list.total >= kLeastTries && seconds >= kLeastSeconds
+                                : list.total >= kTriesWithoutTimes;
+    if (!is_long && !gave_up(log, retry.host)) continue;
+    const std::string time = !lasted ? "" : fmt::format(" in {} s", seconds);
+    return yes(fmt::format("\"{}\" was looked up {} time{}{}, and the answer was: {}",
+                           to_valid_utf8(retry.host), list.total, list.total == 1 ? "" : "s", time,
+                           to_valid_utf8(retry.error)),
+               {evidence_of(record)});
+  }
+  return unknown();
+}
+
+/// job.store_name_unresolvable.
+FactValue store_name_unresolvable(const Job& job, const Instance&) {
+  // NCCL or the training began.
+  const bool came_further =
+      any_said<BootstrapInterface, IterationLine, ProgressBar, NcclVersion, RendezvousComplete>(
+          job);
+  if (came_further || !job.communicators.empty()) return no();
+  for (const SpeakerLog& log : job.logs) {
+    FactValue value = name_in(log);
+    if (value.known()) return value;
+  }
+  return unknown();
+}
+
+// Who never came to the creation of a process group?
+//
+//   INFO:root:Waiting in store based barrier to initialize process group for rank: 0, key:
+//   store_based_barrier_key:1 (world_size=4, worker_count=3, timeout=0:30:00)
+//       the same of ranks 1 and 3, and nothing after it
+//       → job.store_barrier_absent = yes, "ranks 0,1,3 waited …, 1 of 4 ranks never came …"
+//
+// A rank prints the line after it has waited for ten seconds, and each ten seconds from then on.
+
+/// What the ranks say of the creation of one group.
+struct Barrier {
+  int world_size = -1;
+  int joined = -1;  ///< As the last that counted them says.
+  std::set<int> came;
+  std::set<int> waited;
+  bool timed_out = false;
+  std::vector<Evidence> lines;
+};
+
+template <typename T>
+void add_waits(const Job& job, bool timed_out, std::map<std::string, Barrier>& barriers) {
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    Barrier& barrier = barriers[std::string(said.message.key)];
+    barrier.world_size = std::max(barrier.world_size, said.message.world_size);
+    barrier.joined = std::max(barrier.joined, said.message.joined);
+    barrier.came.insert(said.message.rank);
+    barrier.waited.insert(said.message.rank);
+    barrier.timed_out |= timed_out;
+    barrier.lines.push_back(evidence_of(said.record()));
+  });
+}
+
+/// By their keys; without those that somebody was let through.
+std::map<std::string, Barrier> barriers_of(const Job& job) {
+  std::map<std::string, Barrier> barriers;
+  add_waits<StoreBarrierTimeout>(job, true, barriers);
+  add_waits<StoreBarrierWait>(job, false, barriers);
+  for_each_said<StoreBarrierJoined>(job, [&](const Said<StoreBarrierJoined>& said) {
+    const auto known = barriers.find(std::string(said.message.key));
+    if (known != barriers.end()) known->second.came.insert(said.message.rank);
+  });
+  for_each_said<StoreBarrierPassed>(job, [&](const Said<StoreBarrierPassed>& said) {
+    barriers.erase(std::string(said.message.key));
+  });
+  return barriers;
+}
+
+/// Ranks lack, and nothing of the job follows the last wait. Where more ranks are
+/// counted than there are, the store still holds a count of an earlier start.
+bool is_stuck(const Job& job, const Barrier& barrier) {
+  if (barrier.joined < 0 || barrier.joined >= barrier.world_size) return false;
+  if (barrier.timed_out) return true;
+  const auto last = std::ranges::max_element(barrier.lines, {}, &Evidence::where);
+  return job.communicators.empty() && !went_on(job, last->where);
+}
+
+/// Which ranks have no line of it, where these are just as many as lack: else lines are missing.
+std::string absent_words(const Barrier& barrier) {
+  std::vector<int> absent;
+  const auto lacking = static_cast<size_t>(barrier.world_size - barrier.joined);
+  for (int rank = 0; rank < barrier.world_size && absent.size() <= lacking; ++rank) {
+    if (!barrier.came.contains(rank)) absent.push_back(rank);
+  }
+  if (absent.size() != lacking) return "which, these logs do not show";
+  return fmt::format("{} {} no line of it here", ranks_phrase(absent),
+                     absent.size() == 1 ? "has" : "have");
+}
+
+/// job.store_barrier_absent.
+FactValue store_barrier_absent(const Job& job, const Instance&) {
+  for (const auto& [key, barrier] : barriers_of(job)) {
+    if (!is_stuck(job, barrier)) continue;
+    const int lacking = barrier.world_size - barrier.joined;
+    return yes(fmt::format("{} of {} ranks {}, while {} waited; {}", lacking, barrier.world_size,
+                           barrier.timed_out ? "never came" : "had not come when these logs end",
+                           ranks_phrase({barrier.waited.begin(), barrier.waited.end()}),
+                           absent_words(barrier)),
+               barrier.lines);
+  }
+  return unknown();
+}
+
+// Who failed before NCCL could: killed, crashed, raised, or never came?
+
+FactValue died(const Job& job, const std::vector<Death>& found) {
+  if (found.empty()) return unknown();
+  FactValue value = yes({});
+  std::vector<std::string> names;
+  for (const Death& death : found) {
+    names.push_back(name_of(job, death));
+    value.evidence.push_back(death.line);
+    const int process = process_of(job, death);
+    blame(process, death.rank, value);
+    // Without NCCL's own lines only the launcher names the host.
+    const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
+    if (!is_placed && !death.host.empty()) value.hosts.push_back(death.host);
+  }
+  value.what = few_of(names, kMostNamed, ", ");
+  return value;
+}
+
+std::vector<Death> deaths_by(const Job& job, bool is_kill) {
+  std::vector<Death> found = deaths(job);
+  std::erase_if(found, [&](const Death& death) { return death.is_kill != is_kill; });
+  return found;
+}
+
+/// Whoever ends a hung job kills most of it: then the kill is how it ended, not why.
+bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
+  bool is_asked = any_said<JobCancelled>(job);
+  // mpirun says that it ends the job, too, because a process was killed before.
+  for_each_said<LaunchStopped>(job, [&](const Said<LaunchStopped>& said) {
+    is_asked |= std::ranges::none_of(killed, [&](const Death& death) {
+      return death.line.where.unit == said.where().unit && death.line.where < said.where();
+    });
+  });
+  if (is_asked && !any_said<OomKill>(job)) return true;
+  if (!job.nranks || !any_said<WatchdogTimeout>(job)) return false;
+  return killed.size() > 1 && killed.size() * 2 > static_cast<size_t>(*job.nranks);
+}
+
+/// What says that a kill was for want of memory: of one of these, or of a process that is not named.
+std::vector<Evidence> wants_of_memory(const Job& job, const std::vector<Death>& killed) {
+  std::vector<Evidence> lines;
+  for_each_said<OomKill>(job, [&](const Said<OomKill>& said) {
+    const bool is_one =
+        said.message.pid < 0 || std::ranges::any_of(killed, [&](const Death& death) {
+          return death.pid == said.message.pid;
+        });
+    if (is_one) lines.push_back(evidence_of(said.record()));
+  });
+  for (const Death& death : killed) {
+    if (death.line.text.find(": Out Of Memory") != std::string::npos) lines.push_back(death.line);
+  }
+  return lines;
+}
+
+FactValue killed(const Job& job, const Instance&) {
+  const std::vector<Death> found = deaths_by(job, true);
+  if (is_cleaning_up(job, found)) return no();
+  FactValue value = died(job, found);
+  const std::vector<Evidence> memory = wants_of_memory(job, found);
+  if (found.empty() || memory.empty()) return value;
+  value.what += ", for want of host memory";
+  std::ranges::copy(memory, std::back_inserter(value.evidence));
+  return value;
+}
+
+FactValue segfaulted(const Job& job, const Instance&) { return died(job, deaths_by(job, false)); }
+
+FactValue raised_first(const Job& job, const Instance&) {
+  const auto& first = first_exceptions(job);
+  if (first.empty()) return unknown();
+  FactValue value = yes(first.front().text);
+  for (const ProgramException& exception : first) {
+    value.evidence.push_back(exception.line);
+    const Process& process = nth_process(job, exception.process);
+    const bool named = process.rank >= 0 || process.pid >= 0;
+    blame(named ? exception.process : process_of_rank(job, exception.rank), exception.rank, value);
+  }
+  return value;
+}
+
+/// The rank has come to a collective: it has a communicator or finished work.
+bool has_joined(const Job& job, int rank) {
+  const int number = process_of_rank(job, rank);
+  if (number < 0) return false;
+  const Process& process = nth_process(job, number);
+  return !segments_of(job, process).empty() ||
+         has_said<WorkStatus, WatchdogTimeout, DumpSignal>(job, process);
+}
+
+/// The rank, or somebody who may be that rank, reports a failure of its own.
+bool may_have_failed(const Job& job, int rank) {
+  for (const Process& process : job.processes) {
+    const bool may_be_it = process.rank == rank || process.rank < 0;
+    if (may_be_it && has_said<PythonException, NcclException, CudaOomException>(job, process)) {
+      return true;
+    }
+  }
+  bool died = false;
+  for (const Death& death : deaths(job)) died |= death.rank == rank || death.rank < 0;
+  for_each_said<WorkerFailed>(job, [&](const Said<WorkerFailed>& said) {
+    died |= said.message.local_rank == rank && said.message.exitcode != -15;
+  });
+  return died;
+}
+
+FactValue store_root_silent(const Job& job, const Instance&) {
+  std::set<int> waiting;
+  std::set<int> roots;
+  bool in_subgroup = false;  // Ranks of a smaller group: they name no global rank.
+  std::vector<Evidence> lines;
+  for_each_said<StoreWaitFailed>(job, [&](const Said<StoreWaitFailed>& said) {
+    const int own = rank_of(job, said.process, said.header());
+    in_subgroup |= own >= 0 && own != said.message.rank;
+    waiting.insert(said.message.rank);
+    if (said.message.root >= 0) roots.insert(said.message.root);
+    lines.push_back(evidence_of(said.record()));
+  });
+  if (roots.size() != 1 || in_subgroup) return unknown();
+  const int root = *roots.begin();
+  if (waiting.contains(root)) return unknown();
+  if (has_joined(job, root) || may_have_failed(job, root)) return no();
+  // What the rank says of itself may be among the torn lines.
+  if (is_torn(job)) return unknown();
+  FactValue value =
+      yes(fmt::format("{} waited for rank {}'s ncclUniqueId; rank {} reports no failure",
+                      ranks_phrase({waiting.begin(), waiting.end()}), root, root),
+          std::move(lines));
+  blame(process_of_rank(job, root), root, value);
+  return value;
+}
+
+/// Equal lines are kept once, so the totals count.
+FactValue engine_waits(const Job& job, const Instance&) {
+  const uint64_t lines = count_lines<VllmBroadcastWait>(job);
+  if (lines == 0) return unknown();
+  std::vector<Evidence> evidence;
+  for_each_said<VllmBroadcastWait>(
+      job, [&](const auto& said) { evidence.push_back(evidence_of(said.record())); });
+  return lines == 1 ? no() : yes(fmt::format("{} times", lines), std::move(evidence));
+}
+
+constexpr std::array kEndFacts = {
+    // A process ended with an error status before the others gave up waiting, and none failed before.
+    job_fact("job.exited_first", exited_first),
+    // The launcher of some hosts was told to end, and those of other hosts saw failures after that.
+    job_fact("job.host_stopped", host_stopped),
+    // vLLM says more than once that its workers take nothing, or are given nothing.
+    job_fact("job.engine_waits", engine_waits),
+    // Processes got SIGKILL, and not because the whole job was being ended.
+    job_fact("job.killed", killed),
+    // The program raised an exception before anything else failed.
+    job_fact("job.raised_first", raised_first),
+    // Processes ended by a segmentation fault.
+    job_fact("job.segfaulted", segfaulted),
+    // Ranks wait at the creation of a process group for ranks that never came to it.
+    comparing_fact("job.store_barrier_absent", store_barrier_absent),
+    // PyTorch looked the store's host up in vain for half a minute, and nothing else began.
+    job_fact("job.store_name_unresolvable", store_name_unresolvable),
+    // Ranks wait in the store for a rank that shows neither a failure nor a communicator.
+    comparing_fact("job.store_root_silent", store_root_silent),
+};
+
+}  // namespace
+
+std::span<const Fact> end_facts() { return kEndFacts; }
+
+}  // namespace ncclog
