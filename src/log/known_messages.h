@@ -47,12 +47,11 @@ uint64_t added_messages_hash();
 
 // From a message's captured texts to its typed struct and back to its kind.
 
-enum class MemberType { Text, Integer, Wide, Hex };
-
 /// Where a struct keeps a field.
 struct FieldPlace {
   uint16_t offset = 0;
-  MemberType type = MemberType::Text;
+  FieldType type = FieldType::Text;
+  bool wide = false;  ///< An integer of 64 bits.
 };
 
 /// An array by field index of the kind that struct T is made of (log/messages.h).
@@ -64,19 +63,18 @@ template <typename T>
 extern const uint16_t kKindIndex;
 
 /// Sets a member to what the field's text says; a number that does not fit it leaves it as it is.
-inline void read_field(std::string_view text, MemberType type, void* member) {
-  switch (type) {
-    case MemberType::Text:
+inline void read_field(std::string_view text, FieldPlace place, void* member) {
+  switch (place.type) {
+    case FieldType::Text:
       *static_cast<std::string_view*>(member) = text;
       break;
-    case MemberType::Hex:
+    case FieldType::Hex:
       if (const auto value = parse_hex(text)) static_cast<Hex*>(member)->value = *value;
       break;
-    case MemberType::Wide:
-      if (const auto value = parse_int(text)) *static_cast<int64_t*>(member) = *value;
-      break;
-    case MemberType::Integer:
-      if (const auto value = parse_int(text); value && std::in_range<int>(*value))
+    case FieldType::Integer:
+      const auto value = parse_int(text);
+      if (value && place.wide) *static_cast<int64_t*>(member) = *value;
+      if (value && !place.wide && std::in_range<int>(*value))
         *static_cast<int*>(member) = static_cast<int>(*value);
       break;
   }
@@ -104,7 +102,7 @@ T read_members(const Message& message) {
     void* const member = begin + place.offset;
     const bool wanted = ((member == &(result.*kMembers)) || ...);
     const std::string_view text = message.fields[index];
-    if (wanted && text.data() != nullptr) read_field(text, place.type, member);
+    if (wanted && text.data() != nullptr) read_field(text, place, member);
   };
   // Unrolled, so that what is not wanted costs nothing.
   [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {

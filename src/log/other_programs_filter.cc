@@ -65,27 +65,6 @@ bool holds_task(std::string_view line, std::string_view) {
 bool is_json(std::string_view line, std::string_view) { return may_be_collector_json(line); }
 bool is_error(std::string_view line, std::string_view) { return looks_like_error(line); }
 
-struct KnownNeedle {
-  std::string_view text;
-  bool (*question)(std::string_view line, std::string_view message) = nullptr;
-};
-
-/// What no table lists: headers, marks of tearing, escape sequences, bytes that are no text.
-constexpr KnownNeedle kNeedles[] = {
-    {kAnchor},
-    {kCppRecordBegins[0], holds_record},
-    {kCppRecordBegins[1], holds_record},
-    {kProcessMark, holds_process_mark},
-    {kTaskTagMark, holds_task},
-    {kRepetitionEnd},
-    {kMemlockQuestion[0]},
-    {"[0m"},
-    {"[0;0m"},
-    {"\x1b"},
-    {{"\0", 1}},
-    {"\r"},
-};
-
 /// Texts one of which stands in everything that fits: its longest literal, or the words of a choice
 /// and what stands before them.
 std::vector<std::string> needles_of(const Wording& wording) {
@@ -135,7 +114,15 @@ bool begins_with_remnant(std::string_view line) {
 }  // namespace
 
 ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFinder& finder) {
-  for (const KnownNeedle& needle : kNeedles) add(needle.text, {needle.question});
+  // What no table lists: headers, marks of tearing, escape sequences, bytes that are no text.
+  constexpr std::string_view kNul("\0", 1);
+  for (const std::string_view needle :
+       {kAnchor, kRepetitionEnd, kMemlockQuestion[0], std::string_view("[0m"),
+        std::string_view("[0;0m"), std::string_view("\x1b"), kNul, std::string_view("\r")})
+    add(needle, {});
+  for (const std::string_view begin : kCppRecordBegins) add(begin, {holds_record});
+  add(kProcessMark, {holds_process_mark});
+  add(kTaskTagMark, {holds_task});
   for (const std::string_view key : kMessageKeys) add(key, {is_json});
   for (const std::string_view words : error_needles()) add(words, {is_error});
   std::vector<std::string> texts = marker_needles(finder);

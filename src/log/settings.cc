@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -211,16 +210,13 @@ class CommandReader {
 /// Commands quoted in commands are read this deep: ssh host 'bash -c "export A=b"'.
 constexpr int kMaxDepth = 3;
 
-struct Assignment {
-  std::string_view name;
-  std::string_view value;
-};
-
-std::optional<Assignment> parse_assignment(std::string_view text) {
+/// Where the "=" of "NAME=value" stands; npos if the text is no assignment.
+size_t equals_sign(std::string_view text) {
   const size_t equals = text.find('=');
-  if (equals == text.npos || !is_variable_name(text.substr(0, equals))) return std::nullopt;
-  return Assignment{text.substr(0, equals), text.substr(equals + 1)};
+  return equals != text.npos && is_variable_name(text.substr(0, equals)) ? equals : text.npos;
 }
+
+bool is_assignment(std::string_view text) { return equals_sign(text) != text.npos; }
 
 /// Words before a command proper that change nothing about its settings.
 constexpr std::string_view kOpenings[] = {"then", "else",  "do",   "{",       "!",
@@ -251,11 +247,12 @@ class SettingReader {
     if (words.front().text == ";;") return;
     while (at < words.size() && equals_one_of(words[at].text, kOpenings)) ++at;
     const size_t first = at;
-    while (at < words.size() && parse_assignment(words[at].text)) ++at;
+    while (at < words.size() && is_assignment(words[at].text)) ++at;
     // NAME=value without a command sets a variable of the script itself.
     const bool is_alone = at == words.size();
     const int scope = at > first && !is_alone ? ++scopes_ : base_scope_;
-    for (size_t i = first; i < at; ++i) add(words[i], scope, !is_alone || all_exported_);
+    for (size_t i = first; i < at; ++i)
+      add(words[i], words[i].text, scope, !is_alone || all_exported_);
     if (!is_alone) named_command(words, at, scope);
   }
 
@@ -277,8 +274,8 @@ class SettingReader {
       if (word == "-n") return;
       if (word.starts_with('-')) {
         exported = exported || word.find('x') != word.npos;
-      } else if (parse_assignment(word)) {
-        add(words[at], base_scope_, exported || all_exported_);
+      } else if (is_assignment(word)) {
+        add(words[at], word, base_scope_, exported || all_exported_);
       } else if (exported) {
         exported_names_.emplace(word);
       }
@@ -327,7 +324,7 @@ class SettingReader {
         return listed(word, std::string_view(word.text).substr(flag.size()), scope);
       }
     }
-    if (parse_assignment(word.text)) return add(word, scope, true);
+    if (is_assignment(word.text)) return add(word, word.text, scope, true);
     const bool is_command = word.text.find("NCCL") != word.text.npos &&
                             word.text.find_first_of(" \t\n;") != word.text.npos;
     if (is_command && depth_ < kMaxDepth) {
@@ -343,8 +340,8 @@ class SettingReader {
       size_t end = rest.find(',');
       while (end != rest.npos && !starts_item(rest.substr(end + 1))) end = rest.find(',', end + 1);
       const std::string_view item = rest.substr(0, end);
-      if (const auto assignment = parse_assignment(item)) {
-        add(word, *assignment, scope, true);
+      if (is_assignment(item)) {
+        add(word, item, scope, true);
       } else if (is_variable_name(item) && item != "ALL" && item != "NONE") {
         out_.handed_on.push_back({std::string(item), first_line_ + word.line - 1});
       }
@@ -355,24 +352,20 @@ class SettingReader {
   static bool starts_item(std::string_view text) {
     const std::string_view item = text.substr(0, text.find(','));
     constexpr std::string_view kNames = "NCCL_";
-    return parse_assignment(item).has_value() || item.find(kNames) != item.npos;
+    return is_assignment(item) || item.find(kNames) != item.npos;
   }
 
   void pair(const ShellWord& name, const ShellWord& value, int scope) {
     if (!is_variable_name(name.text)) return;
-    ShellWord word = value;
-    word.line = name.line;
-    add(word, Assignment{name.text, value.text}, scope, true);
+    add({.line = name.line, .expands = value.expands}, name.text + '=' + value.text, scope, true);
   }
 
-  void add(const ShellWord& word, int scope, bool exported) {
-    if (const auto assignment = parse_assignment(word.text))
-      add(word, *assignment, scope, exported);
-  }
-
-  void add(const ShellWord& word, Assignment assignment, int scope, bool exported) {
-    const bool literal = !word.expands || assignment.value.find_first_of("$`") == std::string::npos;
-    out_.settings.push_back({std::string(assignment.name), std::string(assignment.value),
+  /// `assignment` stands in `word`, or is made of two.
+  void add(const ShellWord& word, std::string_view assignment, int scope, bool exported) {
+    const size_t equals = equals_sign(assignment);
+    const std::string_view value = assignment.substr(equals + 1);
+    const bool literal = !word.expands || value.find_first_of("$`") == value.npos;
+    out_.settings.push_back({std::string(assignment.substr(0, equals)), std::string(value),
                              first_line_ + word.line - 1, literal, exported, scope,
                              branches_.empty() ? 0 : branches_.back(), false});
   }

@@ -77,7 +77,7 @@ void write_comment(std::string& out, std::string_view text, std::string_view ind
 }
 
 void write_struct(std::string& out, const KindText& kind) {
-  constexpr std::string_view kMemberTypes[] = {"Text", "Integer", "Hex"};  // By FieldType.
+  constexpr std::string_view kTypes[] = {"Text", "Integer", "Hex"};  // By FieldType.
   const std::string name = struct_name(kind.name);
   out += '\n';
   write_comment(out, kind.meaning, "");
@@ -91,9 +91,8 @@ void write_struct(std::string& out, const KindText& kind) {
   out += fmt::format("inline constexpr std::array<FieldPlace, {}> kFieldPlaces<{}> = {{{{\n",
                      kind.fields.size(), name);
   for (const FieldText& field : kind.fields) {
-    const std::string_view type = kMemberTypes[static_cast<size_t>(field.type)];
-    out += fmt::format("    FieldPlace{{offsetof({}, {}), MemberType::{}}},\n", name,
-                       member_name(field), field.wide ? "Wide" : type);
+    out += fmt::format("    FieldPlace{{offsetof({}, {}), FieldType::{}, {}}},\n", name,
+                       member_name(field), kTypes[static_cast<size_t>(field.type)], field.wide);
   }
   out += "}};\n";
 }
