@@ -356,11 +356,8 @@ RecordedDefect stall(const Search& search) {
 
 /// Messages between two ranks of the plan, one of which owes some.
 struct Debt {
-  Membership owing;
+  RecordedCall owed;  ///< By whom, with function and peer; the first one without another end.
   Membership waiting;
-  CallSignature owed;  ///< Function and peer.
-  uint64_t index = 0;  ///< Of the first one for which there is no other end.
-  const UnmatchedMessages* messages = nullptr;
 };
 
 std::optional<Debt> debt_of(const Search& search, const UnmatchedMessages& messages) {
@@ -369,11 +366,10 @@ std::optional<Debt> debt_of(const Search& search, const UnmatchedMessages& messa
   const Membership receiver{messages.communicator, messages.receiver};
   const bool are_there = search.members.contains(sender) && search.members.contains(receiver);
   if (messages.sizes_differ || !are_there) return std::nullopt;
-  Debt debt{receiver_owes ? receiver : sender, receiver_owes ? sender : receiver, {}};
-  debt.owed.op = name_of(message_end(receiver_owes));
-  debt.owed.root = rank_of(search.job, debt.waiting).rank;
-  debt.index = std::min(messages.sent, messages.received);
-  debt.messages = &messages;
+  Debt debt{{receiver_owes ? receiver : sender, std::min(messages.sent, messages.received), {}},
+            receiver_owes ? sender : receiver};
+  debt.owed.call.op = name_of(message_end(receiver_owes));
+  debt.owed.call.root = rank_of(search.job, debt.waiting).rank;
   return debt;
 }
 
@@ -397,11 +393,12 @@ RecordedCall numbered(const Job& job, const MessageDivergence& divergence) {
 
 RecordedDefect defect_of(const Debt& debt) {
   return {.kind = DefectKind::Message,
-          .communicator = debt.owing.communicator,
-          .index = debt.index,
+          .communicator = debt.owed.by.communicator,
+          .index = debt.owed.index,
           .entered = {debt.waiting},
-          .missing = {debt.owing},
-          .diverged = {debt.owing}};
+          .missing = {debt.owed.by},
+          .diverged = {debt.owed.by},
+          .added = {{debt.owed, std::nullopt}}};
 }
 
 /// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
@@ -424,11 +421,11 @@ std::vector<Debt> certain_debts(const Search& search) {
 /// names both ends of a message leaves open which of them it was.
 std::vector<Membership> told_of(const Search& search, const std::vector<Debt>& debts) {
   std::set<Membership> owing;
-  for (const Debt& debt : debts) owing.insert(debt.owing);
+  for (const Debt& debt : debts) owing.insert(debt.owed.by);
   const std::vector<Membership> all(owing.begin(), owing.end());
   const auto told = those(all, [&](const auto& one) { return search.is_blamed(one); });
   const bool names_both_ends = std::ranges::any_of(debts, [&](const Debt& debt) {
-    return search.is_blamed(debt.owing) && search.is_blamed(debt.waiting);
+    return search.is_blamed(debt.owed.by) && search.is_blamed(debt.waiting);
   });
   if (!told.empty() && !names_both_ends) return told;
   return those(all, [&](const auto& one) { return search.is_idle(one); });
@@ -440,16 +437,15 @@ RecordedDefect from_diverged_message(const Search& search) {
   RecordedDefect defect;
   bool has_blamed = false;
   for (const UnmatchedMessages& messages : search.waits.unmatched) {
-    const auto debt = debt_of(search, messages);
+    auto debt = debt_of(search, messages);
     const auto divergence = debt ? message_divergence(search.job, messages) : std::nullopt;
-    if (!divergence || !search.is_holding(debt->owing)) continue;
-    const bool is_blamed = search.is_blamed(debt->owing);
+    if (!divergence || !search.is_holding(debt->owed.by)) continue;
+    const bool is_blamed = search.is_blamed(debt->owed.by);
     if (defect.kind != DefectKind::None && (!is_blamed || has_blamed)) continue;
     has_blamed = is_blamed;
+    debt->owed.index = divergence->index;
     defect = defect_of(*debt);
-    defect.index = divergence->index;
-    defect.added = {
-        {{debt->owing, divergence->index, debt->owed}, numbered(search.job, *divergence)}};
+    defect.added.front().before = numbered(search.job, *divergence);
   }
   return defect;
 }
@@ -462,18 +458,17 @@ RecordedDefect from_messages(const Search& search) {
   if (debts.empty()) return {};
   const std::vector<Membership> told = told_of(search, debts);
   const auto first = std::ranges::find_if(
-      debts, [&](const Debt& debt) { return std::ranges::find(told, debt.owing) != told.end(); });
+      debts, [&](const Debt& debt) { return std::ranges::find(told, debt.owed.by) != told.end(); });
   RecordedDefect defect = defect_of(first == debts.end() ? debts.front() : *first);
   defect.diverged = told;
   if (told.empty()) {
     // Either end may have diverged: the other one may have made one too many.
     std::set<Membership> ends;
-    for (const Debt& debt : debts) ends.insert({debt.owing, debt.waiting});
+    for (const Debt& debt : debts) ends.insert({debt.owed.by, debt.waiting});
     defect.diverged.assign(ends.begin(), ends.end());
   }
-  for (const Debt& debt : debts) {
-    defect.added.push_back({{debt.owing, debt.index, debt.owed}, std::nullopt});
-  }
+  defect.added.clear();
+  for (const Debt& debt : debts) defect.added.push_back({debt.owed, std::nullopt});
   return defect;
 }
 

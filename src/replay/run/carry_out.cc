@@ -1,4 +1,3 @@
-
 #include <fmt/format.h>
 
 #include <chrono>
@@ -35,14 +34,15 @@ namespace fs = std::filesystem;
 struct Replay {
   const RunFlags& flags;
   const ReplayMachine& machine;
-  const CarryOutPatience& patience;
+  std::optional<RunLimits> limits;  ///< nullopt: not known before the plan is read.
   const StopSignals& stops;
   std::ostream& says;
   fs::path out = fs::absolute(flags.out);
   std::string plan_file = fs::absolute(flags.plan).native();
-  ReplayPlan plan;  ///< With the deadlines that were asked for.
-  RunList list;
-  std::vector<int> gpus;  ///< By rank.
+  ReplayPlan plan;               ///< With the deadlines that were asked for.
+  Settings settings;             ///< Of all runs.
+  std::vector<RunOutcome> runs;  ///< As they are to be made.
+  std::vector<int> gpus;         ///< By rank.
   Environment inherited = this_environment();
   std::optional<PlantedCorruption> corruption;
   std::vector<GpuCheck> checks;  ///< As the GPUs were asked last.
@@ -59,7 +59,13 @@ void read_plan(Replay& replay) {
   if (!text) throw Error(flags.plan + ": the plan cannot be read");
   replay.outcome.plan = plan_hash(*text);
   replay.plan = parse_plan(*text, flags.plan);
-  replay.plan.deadlines = with_deadline(replay.plan.deadlines, flags.deadline);
+  ReplayDeadlines& deadlines = replay.plan.deadlines;
+  deadlines = with_deadline(deadlines, flags.deadline);
+  const auto& [start, init, enqueue, completion, teardown] = deadlines;
+  using std::chrono::seconds;
+  const RunLimits as_planned{.phases = {seconds(start), seconds(init), seconds(enqueue),
+                                        seconds(completion), seconds(teardown)}};
+  if (!replay.limits) replay.limits = as_planned;
   for (const PlanComplaint& complaint : check_plan(replay.plan)) {
     if (!complaint.is_refusal) continue;
     throw Error(fmt::format("the plan is refused: {}: {}", complaint.where, complaint.what), "",
@@ -69,7 +75,8 @@ void read_plan(Replay& replay) {
 
 void list_all_runs(Replay& replay) {
   const RunFlags& flags = replay.flags;
-  replay.list = list_runs(replay.plan, flags);
+  replay.settings = fixed_settings(flags);
+  replay.runs = list_runs(replay.plan, flags);
   if (!flags.corrupt.empty()) {
     replay.corruption = parse_corruption(flags.corrupt);
     if (!replay.corruption) throw Error("--corrupt wants RANK:CALL:ELEMENT");
@@ -89,7 +96,7 @@ void describe(Replay& replay) {
   outcome.cuda_version = machine.runtime;
   outcome.driver = machine.driver;
   outcome.settings = settings_in_force(replay.plan,
-                                       {.settings = replay.list.settings,
+                                       {.settings = replay.settings,
                                         .hosts = outcome.pseudo_hosts,
                                         .multicast = replay.flags.multicast},
                                        replay.inherited);
@@ -105,8 +112,8 @@ void take_gpus(Replay& replay) {
 }
 
 void make_folders(const Replay& replay) {
-  for (const ListedRun& listed : replay.list.runs) {
-    const fs::path folder = replay.out / listed.folder;
+  for (const RunOutcome& run : replay.runs) {
+    const fs::path folder = replay.out / run.logs;
     // Logs of an earlier replay there would be read back as this one's.
     fs::create_directories(folder);
     if (!fs::is_empty(folder)) {
@@ -124,7 +131,7 @@ void prepare(Replay& replay) {
     describe(replay);
     take_gpus(replay);
     make_folders(replay);
-    replay.checks = probe_gpus({replay.machine.program, replay.patience.probe}, replay.gpus);
+    replay.checks = probe_gpus(replay.machine.program, replay.limits->probe, replay.gpus);
     for (const GpuCheck& check : replay.checks) {
       if (check.answers) continue;
       throw Error(fmt::format("GPU {} does not answer: {}", check.gpu, check.error));
@@ -143,42 +150,31 @@ void prepare(Replay& replay) {
 //   run 1, defect   → ncclog-replay rank {"mode":"defect","rank":0,"gpu":0} plan.json
 //                     ncclog-replay rank {"mode":"defect","rank":1,"gpu":1} plan.json
 
-RunLimits limits_for(const Replay& replay, const ListedRun& listed) {
-  const auto& [start, init, enqueue, completion, teardown] = replay.plan.deadlines;
-  using std::chrono::seconds;
-  RunLimits limits = replay.patience.limits.value_or(
-      RunLimits{.phases = {seconds(start), seconds(init), seconds(enqueue), seconds(completion),
-                           seconds(teardown)}});
-  // A rank measures before it says that its calls are completed.
-  if (listed.mode == MadeIn::Clean) {
-    limits.phases[static_cast<size_t>(ReplayPhase::Completion)] +=
-        std::chrono::seconds(timing_seconds(replay.flags.time_runs));
-  }
-  return limits;
-}
-
 /// The request for a run of the replay's list. It refers to the replay's plan.
-RunRequest request_for(const Replay& replay, const ListedRun& listed) {
+RunRequest request_for(const Replay& replay, const RunOutcome& listed) {
+  const int timed_runs = listed.mode == MadeIn::Clean ? replay.flags.time_runs : 0;
   RunRequest request{.plan = &replay.plan,
                      .mode = listed.mode,
                      .gpus = replay.gpus,
                      .processes = {},
-                     .limits = limits_for(replay, listed),
+                     .limits = *replay.limits,
                      .token = random_token(),
                      .stop_descriptor = replay.stops.descriptor()};
-  RunSetup setup{.settings = replay.list.settings,
+  // A rank measures before it says that its calls are completed.
+  request.limits.phases[static_cast<size_t>(ReplayPhase::Completion)] +=
+      std::chrono::seconds(timing_seconds(timed_runs));
+  RunSetup setup{.settings = replay.settings,
                  .hosts = replay.outcome.pseudo_hosts,
                  .multicast = replay.flags.multicast,
-                 .logs = (replay.out / listed.folder).native(),
+                 .logs = (replay.out / listed.logs).native(),
                  .token = request.token};
-  setup.settings.insert(setup.settings.end(), listed.varied.begin(), listed.varied.end());
+  setup.settings.insert(setup.settings.end(), listed.settings.begin(), listed.settings.end());
   for (int rank = 0; rank < static_cast<int>(replay.plan.ranks.size()); ++rank) {
-    const RankCommand command{
-        .mode = listed.mode,
-        .rank = rank,
-        .gpu = replay.gpus[rank],
-        .timed_runs = listed.mode == MadeIn::Clean ? replay.flags.time_runs : 0,
-        .corrupt = replay.corruption};
+    const RankCommand command{.mode = listed.mode,
+                              .rank = rank,
+                              .gpu = replay.gpus[rank],
+                              .timed_runs = timed_runs,
+                              .corrupt = replay.corruption};
     request.processes.push_back(
         {.program = replay.machine.program,
          .arguments = arguments_of(command, replay.plan_file, replay.flags.nccl),
@@ -200,7 +196,7 @@ void clean_up(Replay& replay, const RunResult& result, const std::string& token,
     run.leftovers.insert(run.leftovers.end(), texts.begin(), texts.end());
   };
   add(remove_segments(replay.segments_before, result.segments, machine.shared_folder));
-  run.gpus = probe_after({machine.program, replay.patience.probe}, replay.checks);
+  run.gpus = probe_after(machine.program, replay.limits->probe, replay.checks);
   add(gpu_leftovers(run.gpus, replay.flags.share));
   replay.checks = run.gpus;
   for (const GpuCheck& check : run.gpus) {
@@ -208,12 +204,12 @@ void clean_up(Replay& replay, const RunResult& result, const std::string& token,
   }
 }
 
-RunOutcome run_one(Replay& replay, const ListedRun& listed) {
+RunOutcome run_one(Replay& replay, const RunOutcome& listed) {
   const RunRequest request = request_for(replay, listed);
   const RunResult result = coordinate(request);
   RunOutcome run = result.run;
-  run.settings = listed.varied;
-  run.logs = listed.folder;
+  run.settings = listed.settings;
+  run.logs = listed.logs;
   replay.stop_signal = result.stop_signal;
   if (replay.outcome.nccl_version.empty()) replay.outcome.nccl_version = result.nccl_version;
   clean_up(replay, result, request.token, run);
@@ -224,7 +220,7 @@ RunOutcome run_one(Replay& replay, const ListedRun& listed) {
 void say_end(const Replay& replay, size_t number, const RunOutcome& run) {
   std::string varied;
   for (const auto& [name, value] : run.settings) varied += fmt::format(" {}={}", name, value);
-  replay.says << fmt::format("run {} of {}, {}{}: {}", number, replay.list.runs.size(),
+  replay.says << fmt::format("run {} of {}, {}{}: {}", number, replay.runs.size(),
                              to_string(run.mode), varied, to_string(run.end));
   if (!run.reason.empty()) replay.says << ": " << run.reason;
   replay.says << fmt::format(" ({:.1f} s)\n", run.seconds);
@@ -232,13 +228,13 @@ void say_end(const Replay& replay, size_t number, const RunOutcome& run) {
 }
 
 void run_all(Replay& replay) {
-  const std::vector<ListedRun>& list = replay.list.runs;
+  const std::vector<RunOutcome>& list = replay.runs;
   for (size_t i = 0; i < list.size() && replay.stop_signal == 0; ++i) {
     if (replay.obstacle.empty()) {
       replay.outcome.runs.push_back(run_one(replay, list[i]));
     } else {
       replay.outcome.runs.push_back(
-          {.mode = list[i].mode, .settings = list[i].varied, .reason = replay.obstacle});
+          {.mode = list[i].mode, .settings = list[i].settings, .reason = replay.obstacle});
     }
     say_end(replay, i + 1, replay.outcome.runs.back());
     save(replay);
@@ -248,10 +244,10 @@ void run_all(Replay& replay) {
 }  // namespace
 
 int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream& says,
-              const CarryOutPatience& patience) try {
+              const std::optional<RunLimits>& limits) try {
   // Made first: a signal that comes while the replay is prepared ends its first run.
   const StopSignals stops;
-  Replay replay{flags, machine, patience, stops, says};
+  Replay replay{flags, machine, limits, stops, says};
   prepare(replay);
   if (!replay.outcome.refused.empty()) {
     if (!flags.judged) {
@@ -284,7 +280,7 @@ bool is_right(const RunOutcome& run, const std::optional<PlantedCorruption>& pla
 }  // namespace
 
 int selftest(RunFlags flags, bool reduces_float8, const ReplayMachine& machine, std::ostream& says,
-             const CarryOutPatience& patience) {
+             const std::optional<RunLimits>& limits) {
   if (flags.devices.size() < 2) throw Error("a selftest needs at least 2 GPUs");
   const ReplayPlan plan = selftest_plan(static_cast<int>(flags.devices.size()), reduces_float8);
   const fs::path folder = fs::temp_directory_path() / ("ncclog-selftest-" + random_token());
@@ -304,7 +300,7 @@ int selftest(RunFlags flags, bool reduces_float8, const ReplayMachine& machine, 
         planted ? fmt::format("{}:{}:{}", planted->rank, planted->call, planted->element) : "";
     const std::string name(planted ? name_of(corrupted) : "all calls");
     flags.out = (folder / name).native();
-    if (const int status = carry_out(flags, machine, says, patience); status != 0) return status;
+    if (const int status = carry_out(flags, machine, says, limits); status != 0) return status;
     const std::string file = flags.out + "/outcome.json";
     const RunOutcome run = parse_outcome(read_whole_file(file).value_or(""), file).runs.front();
     says << name << ": " << run_line(plan, run) << "\n";

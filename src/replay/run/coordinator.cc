@@ -42,24 +42,24 @@ struct HeldRank {
 
   /// Sends a signal to the process if it runs. Who has ended by now did so without it.
   void signal(int number) {
-    if (!is_running() || child->reap()) return;
+    if (!is_running() || child->has_ended()) return;
     sent_signal = number;
     child->signal(number);
   }
 };
 
-/// How a process that ended so was brought to its end. `was_ordered`: "abort" had been said.
-ProcessEnd end_of(const HeldRank& process, const ProcessStatus& status, bool was_ordered) {
+/// How its process, which ended so, was brought to its end. `was_ordered`: "abort" had been said.
+ProcessEnd end_of(const HeldRank& rank, bool was_ordered) {
+  const RankOutcome& outcome = rank.outcome;
   // Who was killed may have ended by the SIGTERM before.
-  const bool is_late = process.sent_signal == SIGKILL && status.signal == SIGTERM;
-  const bool is_ours = status.signal == 0 || status.signal == process.sent_signal || is_late;
-  if (process.sent_signal != 0 && is_ours) {
-    const bool was_killed = process.sent_signal == SIGKILL && !is_late;
+  const bool is_late = rank.sent_signal == SIGKILL && outcome.signal == SIGTERM;
+  const bool is_ours = outcome.signal == 0 || outcome.signal == rank.sent_signal || is_late;
+  if (rank.sent_signal != 0 && is_ours) {
+    const bool was_killed = rank.sent_signal == SIGKILL && !is_late;
     return was_killed ? ProcessEnd::Killed : ProcessEnd::Terminated;
   }
-  const bool has_obeyed = status.exit_code == static_cast<int>(RankExit::Aborted);
-  const bool is_on_abort = was_ordered && status.signal == 0 && has_obeyed;
-  return is_on_abort ? ProcessEnd::OnAbort : ProcessEnd::ByItself;
+  const bool has_obeyed = outcome.exit_code == static_cast<int>(RankExit::Aborted);
+  return was_ordered && has_obeyed ? ProcessEnd::OnAbort : ProcessEnd::ByItself;
 }
 
 // How did a run end, in a word and in a sentence?
@@ -68,14 +68,6 @@ ProcessEnd end_of(const HeldRank& process, const ProcessStatus& status, bool was
 //   died, completion    rank 1 (pid 4711) was killed by SIGKILL in completion
 //   failed, init        rank 0: ncclCommInitRankConfig on communicator 0: unhandled cuda error
 //   wrong, teardown     rank 1: 3 of 4096 elements are wrong, the first is element 7 of call 28
-
-/// What ended a run before its end.
-struct Trouble {
-  RunEnd end = RunEnd::Failed;
-  ReplayPhase phase = ReplayPhase::Start;
-  int rank = -1;       ///< That began it; -1: none.
-  std::string reason;  ///< Empty: how the rank's process ended says it.
-};
 
 /// "rank 1 (pid 4711) was killed by SIGKILL in completion"
 std::string death_text(const RankOutcome& rank, ReplayPhase phase) {
@@ -113,34 +105,6 @@ RunEnd end_of_death(const RankOutcome& rank) {
   return gave_up ? RunEnd::NotStarted : RunEnd::Died;
 }
 
-/// True if a process that ended so is why other ranks failed: it was killed by somebody else.
-bool explains(const ProcessStatus& status, const Trouble& trouble) {
-  const bool by_others =
-      status.signal == SIGKILL || status.signal == SIGTERM || status.signal == SIGINT;
-  return by_others && trouble.end == RunEnd::Failed;
-}
-
-/// Fills in end, phase and reason. Without a trouble the run was completed, or its data are wrong.
-void conclude(RunOutcome& run, const std::optional<Trouble>& trouble) {
-  if (!trouble) {
-    const auto wrong = std::ranges::find_if(
-        run.ranks, [](const RankOutcome& rank) { return rank.verified.wrong > 0; });
-    const bool is_right = wrong == run.ranks.end();
-    run.end = is_right ? RunEnd::Completed : RunEnd::Wrong;
-    run.phase = is_right ? ReplayPhase::Done : ReplayPhase::Teardown;
-    if (!is_right) run.reason = wrong_text(*wrong);
-    return;
-  }
-  run.end = trouble->end;
-  run.phase = trouble->phase;
-  run.reason = trouble->reason;
-  if (run.reason.empty() && trouble->rank >= 0) {
-    const RankOutcome& rank = run.ranks[trouble->rank];
-    run.end = end_of_death(rank);
-    run.reason = death_text(rank, trouble->phase);
-  }
-}
-
 // A run under way: what its coordinator knows of it, from its start until the last process is gone.
 
 /// How a run stands. Every stage but the first is on the way to its end.
@@ -155,13 +119,12 @@ struct RunState {
   std::array<std::optional<RunClock::time_point>, 5> phases_began = {began};
   ReplayPhase let_in = ReplayPhase::Start;  ///< The last phase that was ordered.
   std::vector<std::string> ids;             ///< By communicator of the plan.
-  std::vector<CallTiming> timings;          ///< Of the plan's rank 0.
-  std::string nccl_version;                 ///< Of the rank that said it first; empty: none did.
   EndStage stage = EndStage::Running;
   RunClock::time_point stage_ends;  ///< Of the stages behind Running.
-  std::optional<Trouble> trouble;   ///< Why the run is being ended; nullopt: it is not.
-  int stop_signal = 0;              ///< That ends the run; 0: none.
-  std::set<std::string> segments;   ///< Shared memory of NCCL that its processes were seen to use.
+  bool has_trouble = false;         ///< It is being ended before its end, as `result` says.
+  /// Whose death that is, by which its end says the reason; nullptr: the reason is known.
+  const HeldRank* died = nullptr;
+  RunResult result;
 };
 
 // How a run is ended that does not come to its end by itself.
@@ -178,15 +141,20 @@ void enter(RunState& run, EndStage stage, milliseconds grace) {
 /// Notes which shared memory of NCCL the processes have mapped, and tells all ranks.
 void order_all(RunState& run, const RunOrder& order) {
   for (const HeldRank& rank : run.ranks) {
-    if (rank.is_running()) run.segments.merge(segments_of(rank.child->pid()));
+    if (rank.is_running()) run.result.segments.merge(segments_of(rank.child->pid()));
   }
   for (HeldRank& rank : run.ranks) rank.connection.send(write_line(order));
 }
 
 /// Decides how the run ended, once, and begins to end it.
-void stop_run(RunState& run, Trouble trouble) {
-  if (run.trouble) return;
-  run.trouble = std::move(trouble);
+void stop_run(RunState& run, RunEnd end, ReplayPhase phase, std::string reason,
+              const HeldRank* died = nullptr) {
+  if (run.has_trouble) return;
+  run.has_trouble = true;
+  run.died = died;
+  run.result.run.end = end;
+  run.result.run.phase = phase;
+  run.result.run.reason = std::move(reason);
   if (run.stage != EndStage::Running) return;
   order_all(run, {.kind = RunOrder::Kind::Abort});
   enter(run, EndStage::Aborting, run.request.limits.abort_grace);
@@ -267,17 +235,18 @@ std::string take_phase(RunState& run, HeldRank& rank, const RankMessage& message
     for (size_t c = 0; c < message.ids.size(); ++c) {
       if (!message.ids[c].empty()) run.ids[c] = message.ids[c];
     }
-    if (run.nccl_version.empty()) run.nccl_version = message.nccl_version;
-    if (run.nccl_version != message.nccl_version) {
+    std::string& version = run.result.nccl_version;
+    if (version.empty()) version = message.nccl_version;
+    if (version != message.nccl_version) {
       return fmt::format("loaded NCCL {}, and another rank {}", printable(message.nccl_version),
-                         printable(run.nccl_version));
+                         printable(version));
     }
   }
   if (message.at == ReplayPhase::Enqueue) outcome.init_seconds = message.init_seconds;
   if (message.at == ReplayPhase::Completion) begin(run, ReplayPhase::Completion);
   if (message.at == ReplayPhase::Teardown) {
     outcome.verified = message.verified;
-    if (outcome.rank == 0) run.timings = message.timings;
+    if (outcome.rank == 0) run.result.run.timings = message.timings;
   }
   take_counts(outcome, message);
   return {};
@@ -301,33 +270,29 @@ void give_order(RunState& run) {
   order_all(run, order);
 }
 
-/// The phase whose time is over next.
-struct Deadline {
-  ReplayPhase phase = ReplayPhase::Start;
-  RunClock::time_point time;
-};
+/// When the time of a phase that has begun is over.
+RunClock::time_point deadline_of(const RunState& run, ReplayPhase phase) {
+  const auto number = static_cast<size_t>(phase);
+  return *run.phases_began[number] + run.request.limits.phases[number];
+}
 
-/// nullopt: no phase has begun that is not over.
-std::optional<Deadline> next_deadline(const RunState& run) {
-  std::optional<Deadline> next;
-  const auto look_at = [&](ReplayPhase phase) {
-    const auto time = *run.phases_began[static_cast<size_t>(phase)] +
-                      run.request.limits.phases[static_cast<size_t>(phase)];
-    if (!next || time < next->time) next = Deadline{phase, time};
-  };
+/// The phase whose time is over next; nullopt: none has begun that is not over.
+std::optional<ReplayPhase> next_due(const RunState& run) {
+  std::optional<ReplayPhase> next;
   for (size_t i = 0; i < run.phases_began.size(); ++i) {
     const auto phase = static_cast<ReplayPhase>(i);
     const bool is_over =
         std::ranges::all_of(run.ranks, [&](const HeldRank& rank) { return rank.has_left(phase); });
-    if (run.phases_began[i] && !is_over) look_at(phase);
+    if (!run.phases_began[i] || is_over) continue;
+    if (!next || deadline_of(run, phase) < deadline_of(run, *next)) next = phase;
   }
   // A rank whose process does not end after its last word is still in teardown.
-  if (!next && run.phases_began.back()) look_at(ReplayPhase::Teardown);
+  if (!next && run.phases_began.back()) next = ReplayPhase::Teardown;
   return next;
 }
 
-/// That the phase took too long.
-Trouble expiry_of(const RunState& run, ReplayPhase phase) {
+/// The phase took too long.
+void expire(RunState& run, ReplayPhase phase) {
   const std::chrono::duration<double> limit = run.request.limits.phases[static_cast<size_t>(phase)];
   std::vector<int> late;
   for (const HeldRank& rank : run.ranks) {
@@ -337,9 +302,8 @@ Trouble expiry_of(const RunState& run, ReplayPhase phase) {
       late.empty()
           ? "all ranks were done, but a process of theirs did not end"
           : fmt::format("not through: rank{} {}", late.size() == 1 ? "" : "s", ranges_text(late));
-  const bool has_begun = phase != ReplayPhase::Start;
-  return {has_begun ? RunEnd::Hung : RunEnd::NotStarted, phase, -1,
-          fmt::format("{} was not over after {} s; {}", to_string(phase), limit.count(), who)};
+  stop_run(run, phase == ReplayPhase::Start ? RunEnd::NotStarted : RunEnd::Hung, phase,
+           fmt::format("{} was not over after {} s; {}", to_string(phase), limit.count(), who));
 }
 
 // What the ranks of a run say, and what follows from it for the run.
@@ -354,7 +318,7 @@ constexpr size_t kLongestError = 2000;
 
 void take_error(RunState& run, HeldRank& rank, const std::string& error) {
   const bool is_of_the_fault = run.stage == EndStage::Running ||
-                               (run.trouble->end == RunEnd::Failed && !rank.has_said_aborted);
+                               (run.result.run.end == RunEnd::Failed && !rank.has_said_aborted);
   if (!is_of_the_fault) return;
   RankOutcome& outcome = rank.outcome;
   if (outcome.error.empty()) {
@@ -362,8 +326,8 @@ void take_error(RunState& run, HeldRank& rank, const std::string& error) {
         error.empty() ? "an error without a text" : printable(error.substr(0, kLongestError));
   }
   const bool has_begun = outcome.reached > ReplayPhase::Start;
-  stop_run(run, {has_begun ? RunEnd::Failed : RunEnd::NotStarted, outcome.reached, outcome.rank,
-                 fmt::format("rank {}: {}", outcome.rank, outcome.error)});
+  stop_run(run, has_begun ? RunEnd::Failed : RunEnd::NotStarted, outcome.reached,
+           fmt::format("rank {}: {}", outcome.rank, outcome.error));
 }
 
 void take(RunState& run, HeldRank& rank, const std::string& line) {
@@ -371,8 +335,7 @@ void take(RunState& run, HeldRank& rank, const std::string& line) {
   RankOutcome& outcome = rank.outcome;
   const ReplayPhase phase = outcome.reached;
   const auto fail = [&](std::string_view what) {
-    stop_run(run,
-             {RunEnd::Failed, phase, outcome.rank, fmt::format("rank {} {}", outcome.rank, what)});
+    stop_run(run, RunEnd::Failed, phase, fmt::format("rank {} {}", outcome.rank, what));
   };
   if (!message) {
     rank.connection.close();
@@ -405,17 +368,21 @@ bool hear(RunState& run, HeldRank& rank) {
 //   rank 1 was ended by SIGKILL, not ours   the run is stopped: it died
 //   … while another rank's error stops it   the kill is why the other one failed
 
-void note_end(RunState& run, HeldRank& rank, const ProcessStatus& status) {
+void note_end(RunState& run, HeldRank& rank) {
   RankOutcome& outcome = rank.outcome;
-  outcome.exit_code = status.exit_code;
-  outcome.signal = status.signal;
-  outcome.end = end_of(rank, status, run.stage != EndStage::Running);
+  outcome.exit_code = rank.child->exit_code();
+  outcome.signal = rank.child->ended_by();
+  outcome.end = end_of(rank, run.stage != EndStage::Running);
   const bool by_our_signal =
       outcome.end == ProcessEnd::Killed || outcome.end == ProcessEnd::Terminated;
-  if (by_our_signal || (rank.is_done() && status.exit_code == 0)) return;
-  if (run.stage == EndStage::Running || explains(status, *run.trouble)) {
-    run.trouble.reset();
-    stop_run(run, {end_of_death(outcome), outcome.reached, outcome.rank, {}});
+  if (by_our_signal || (rank.is_done() && outcome.exit_code == 0)) return;
+  // A rank that somebody else killed is why other ranks failed.
+  const bool by_others =
+      outcome.signal == SIGKILL || outcome.signal == SIGTERM || outcome.signal == SIGINT;
+  const bool explains_it = by_others && run.result.run.end == RunEnd::Failed;
+  if (run.stage == EndStage::Running || explains_it) {
+    run.has_trouble = false;
+    stop_run(run, end_of_death(outcome), outcome.reached, {}, &rank);
   }
 }
 
@@ -423,15 +390,14 @@ void note_end(RunState& run, HeldRank& rank, const ProcessStatus& status) {
 void note_ends(RunState& run) {
   for (HeldRank& rank : run.ranks) {
     if (!rank.is_awaited()) continue;
-    const auto status = rank.child->reap();
-    if (!status) continue;
+    if (!rank.child->has_ended()) continue;
     rank.is_over = true;
     // A child of the process may hold the connection open, and may even speak. 16 rounds are 4 MB:
     // more than a rank has to say, and an end to a child that floods.
     for (int round = 0; round < 16 && rank.connection.is_open() && hear(run, rank); ++round) {
     }
     rank.connection.close();
-    note_end(run, rank, *status);
+    note_end(run, rank);
   }
 }
 
@@ -453,13 +419,13 @@ void hear_ranks(RunState& run) {
     hear(run, rank);
     if (rank.connection.is_open() || rank.is_done()) continue;
     if (run.stage == EndStage::Running) await_end(run, rank);
-    stop_run(run, {RunEnd::Died, rank.outcome.reached, rank.outcome.rank, {}});
+    stop_run(run, RunEnd::Died, rank.outcome.reached, {}, &rank);
   }
 }
 
 /// Nothing is started once the run is being stopped.
 void start_rank(RunState& run, ProcessStart start, HeldRank& rank) {
-  if (run.trouble) return;
+  if (run.has_trouble) return;
   try {
     auto [ours, theirs] = make_channel();
     start.channel = theirs.descriptor();
@@ -468,8 +434,8 @@ void start_rank(RunState& run, ProcessStart start, HeldRank& rank) {
     rank.connection = std::move(ours);
     rank.outcome.pid = rank.child->pid();
   } catch (const Error& error) {
-    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, rank.outcome.rank,
-                   fmt::format("{} {}", error.where(), error.what())});
+    stop_run(run, RunEnd::NotStarted, ReplayPhase::Start,
+             fmt::format("{} {}", error.where(), error.what()));
   }
 }
 
@@ -492,8 +458,8 @@ milliseconds time_left(const RunState& run) {
   milliseconds left = std::chrono::hours(1);
   if (run.stage != EndStage::Running) {
     left = until(run.stage_ends);
-  } else if (const auto deadline = next_deadline(run)) {
-    left = until(deadline->time);
+  } else if (const auto phase = next_due(run)) {
+    left = until(deadline_of(run, *phase));
   }
   // Before Linux 5.3 no descriptor tells that a process ends: it has to be asked now and then.
   const bool has_to_ask = std::ranges::any_of(run.ranks, [](const HeldRank& rank) {
@@ -517,26 +483,38 @@ void look_for_stop(RunState& run) {
   if (signal == 0) return;
   // Who asks a second time does not want to wait.
   if (run.stage != EndStage::Running) run.stage_ends = RunClock::now();
-  if (run.stop_signal != 0) return;
-  run.stop_signal = signal;
-  stop_run(run, {RunEnd::Died, ReplayPhase::Start, -1,
-                 fmt::format("the run was interrupted by {}", signal_name(signal))});
+  if (run.result.stop_signal != 0) return;
+  run.result.stop_signal = signal;
+  stop_run(run, RunEnd::Died, ReplayPhase::Start,
+           fmt::format("the run was interrupted by {}", signal_name(signal)));
 }
 
-RunOutcome outcome_of(RunState& run) {
-  RunOutcome outcome;
+/// Fills in what the run came to. Without a trouble it was completed, or its data are wrong.
+void conclude(RunState& run) {
+  RunOutcome& outcome = run.result.run;
   outcome.mode = run.request.mode;
   outcome.seconds = std::chrono::duration<double>(RunClock::now() - run.began).count();
-  for (HeldRank& rank : run.ranks) outcome.ranks.push_back(std::move(rank.outcome));
-  outcome.timings = std::move(run.timings);
-  conclude(outcome, run.trouble);
-  if (!run.trouble) return outcome;
-  if (run.trouble->reason.empty()) {
-    const std::string line = last_line_of(run.request.processes[run.trouble->rank].output);
+  for (const HeldRank& rank : run.ranks) {
+    outcome.ranks.push_back(rank.outcome);
+    if (rank.child) run.result.pids.push_back(rank.child->pid());
+  }
+  if (!run.has_trouble) {
+    const auto wrong = std::ranges::find_if(
+        outcome.ranks, [](const RankOutcome& rank) { return rank.verified.wrong > 0; });
+    const bool is_right = wrong == outcome.ranks.end();
+    outcome.end = is_right ? RunEnd::Completed : RunEnd::Wrong;
+    outcome.phase = is_right ? ReplayPhase::Done : ReplayPhase::Teardown;
+    if (!is_right) outcome.reason = wrong_text(*wrong);
+    return;
+  }
+  if (run.died != nullptr) {
+    const RankOutcome& rank = run.died->outcome;
+    outcome.end = end_of_death(rank);
+    outcome.reason = death_text(rank, outcome.phase);
+    const std::string line = last_line_of(run.request.processes[rank.rank].output);
     if (!line.empty()) outcome.reason += fmt::format(" (its last line: {})", line);
   }
   outcome.front = front_line(*run.request.plan, run.request.mode, outcome.ranks);
-  return outcome;
 }
 
 }  // namespace
@@ -553,21 +531,14 @@ RunResult coordinate(const RunRequest& request) {
     const auto now = RunClock::now();
     if (run.stage == EndStage::Running) {
       give_order(run);
-      const auto deadline = next_deadline(run);
-      if (deadline && deadline->time <= now) stop_run(run, expiry_of(run, deadline->phase));
+      const auto phase = next_due(run);
+      if (phase && deadline_of(run, *phase) <= now) expire(run, *phase);
     } else {
       go_on_ending(run, now);
     }
   }
-  RunResult result{.run = outcome_of(run),
-                   .nccl_version = run.nccl_version,
-                   .stop_signal = run.stop_signal,
-                   .pids = {},
-                   .segments = std::move(run.segments)};
-  for (const HeldRank& rank : run.ranks) {
-    if (rank.child) result.pids.push_back(rank.child->pid());
-  }
-  return result;
+  conclude(run);
+  return std::move(run.result);
 }
 
 }  // namespace ncclog

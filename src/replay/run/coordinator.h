@@ -33,6 +33,7 @@ struct RunLimits {
   std::chrono::milliseconds abort_grace{5000};      ///< From "abort" to SIGTERM.
   std::chrono::milliseconds terminate_grace{2000};  ///< From SIGTERM to SIGKILL.
   std::chrono::milliseconds kill_grace{10000};      ///< From SIGKILL until a process is given up.
+  std::chrono::milliseconds probe{30000};           ///< For a GPU to answer, before and after it.
 };
 
 /// A run to be made.
@@ -69,17 +70,12 @@ RunResult coordinate(const RunRequest& request);
 // Before the first run everything is refused that can be told beforehand; after each of them the
 // machine is as it was, or the outcome says what is not.
 
-/// How long is waited for what does not come; tests are less patient.
-struct CarryOutPatience {
-  std::optional<RunLimits> limits;  ///< nullopt: the plan's, and the usual graces.
-  std::chrono::milliseconds probe{30000};
-};
-
 /// Exit status of the program: 0 it ran, whatever came of it; 2 refused, or it could not; 130 and
 /// 143 interrupted. Says on `says` what it does. A refusal is an outcome, and written as one.
-/// Throws Error if no outcome can be written.
+/// `limits` nullopt: the plan's, and the usual graces; tests are less patient. Throws Error if no
+/// outcome can be written.
 int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream& says,
-              const CarryOutPatience& patience = {});
+              const std::optional<RunLimits>& limits = {});
 
 // `ncclog-replay selftest`: do this program, with this NCCL and these GPUs, make and compare every
 // call rightly?
@@ -93,6 +89,6 @@ int carry_out(const RunFlags& flags, const ReplayMachine& machine, std::ostream&
 /// `reduces_float8` see selftest_plan(). Says on `says` what carry_out() does, and what came of it.
 /// Returns 0: all is right; 1: it is not, and the logs are kept; 2: it could not.
 int selftest(RunFlags flags, bool reduces_float8, const ReplayMachine& machine, std::ostream& says,
-             const CarryOutPatience& patience = {});
+             const std::optional<RunLimits>& limits = {});
 
 }  // namespace ncclog

@@ -351,29 +351,29 @@ constexpr int64_t kTolerance = 256LL << 20;
 
 /// A GPU that is being asked.
 struct Question {
-  int gpu = -1;
+  GpuCheck check;
   Descriptor output;                      ///< Memory that takes what it writes.
   std::unique_ptr<ChildProcess> process;  ///< nullptr: it could not be started.
-  std::string error;
 };
 
-Question ask(const GpuProbe& probe, int gpu) {
-  Question question{.gpu = gpu, .output = Descriptor(memfd_create("probe", MFD_CLOEXEC))};
+Question ask(const std::string& program, int gpu) {
+  Question question{.check = {.gpu = gpu},
+                    .output = Descriptor(memfd_create("probe", MFD_CLOEXEC))};
   try {
     question.process = std::make_unique<ChildProcess>(
-        ProcessStart{.program = probe.program,
+        ProcessStart{.program = program,
                      .arguments = {"ncclog-replay", "probe", std::to_string(gpu)},
                      .environment = this_environment(),
                      .output = fmt::format("/proc/self/fd/{}", question.output.get())});
   } catch (const Error& error) {
-    question.error = fmt::format("the probe {}", error.what());
+    question.check.error = fmt::format("the probe {}", error.what());
   }
   return question;
 }
 
 /// Waits for the end of the process, until `latest` at most.
-bool has_ended(ChildProcess& process, Clock::time_point latest) {
-  while (!process.reap()) {
+bool ends_by(ChildProcess& process, Clock::time_point latest) {
+  while (!process.has_ended()) {
     const auto left = std::chrono::ceil<milliseconds>(latest - Clock::now());
     if (left.count() <= 0) return false;
     PollList polled;
@@ -383,37 +383,31 @@ bool has_ended(ChildProcess& process, Clock::time_point latest) {
   return true;
 }
 
-/// The answer among the lines of the probe's output.
-std::optional<GpuCheck> read_answer(int output) {
-  std::string text(65536, '\0');
-  const ssize_t size = pread(output, text.data(), text.size(), 0);
-  text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
-  for (std::string_view line : split(text, '\n')) {
-    if (auto check = parse_line<GpuCheck>(line)) return check;
-  }
-  return std::nullopt;
-}
-
-GpuCheck answer_to(Question& question, Clock::time_point latest) {
-  GpuCheck check{.gpu = question.gpu, .error = question.error};
-  if (!question.process) return check;
-  if (!has_ended(*question.process, latest)) {
+/// Fills in what the probe answers among the lines of its output, or why it does not.
+void await_answer(Question& question, Clock::time_point latest) {
+  GpuCheck& check = question.check;
+  if (!question.process) return;
+  if (!ends_by(*question.process, latest)) {
     question.process->signal(SIGKILL);
     // What not even SIGKILL ends hangs in the driver, and waiting for it would hang too.
-    if (!has_ended(*question.process, Clock::now() + milliseconds(2000)))
-      question.process->abandon();
+    if (!ends_by(*question.process, Clock::now() + milliseconds(2000))) question.process->abandon();
     check.error = "it does not answer in time";
-    return check;
+    return;
   }
-  const auto answer = read_answer(question.output.get());
-  if (!answer || answer->gpu != question.gpu) {
+  std::string text(65536, '\0');
+  const ssize_t size = pread(question.output.get(), text.data(), text.size(), 0);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  std::optional<GpuCheck> answer;
+  for (std::string_view line : split(text, '\n')) {
+    if (!answer) answer = parse_line<GpuCheck>(line);
+  }
+  if (!answer || answer->gpu != check.gpu) {
     check.error = "the probe ended without an answer";
-    return check;
+    return;
   }
   check.answers = answer->answers;
   check.free_after = answer->free_after;
   check.error = printable(answer->error);
-  return check;
 }
 
 int64_t lacking(const GpuCheck& check) {
@@ -423,22 +417,27 @@ int64_t lacking(const GpuCheck& check) {
 
 }  // namespace
 
-std::vector<GpuCheck> probe_gpus(const GpuProbe& probe, const std::vector<int>& gpus) {
-  const auto latest = Clock::now() + probe.patience;
+std::vector<GpuCheck> probe_gpus(const std::string& program, std::chrono::milliseconds patience,
+                                 const std::vector<int>& gpus) {
+  const auto latest = Clock::now() + patience;
   std::vector<Question> questions;
-  for (int gpu : gpus) questions.push_back(ask(probe, gpu));
+  for (int gpu : gpus) questions.push_back(ask(program, gpu));
   std::vector<GpuCheck> checks;
-  for (Question& question : questions) checks.push_back(answer_to(question, latest));
+  for (Question& question : questions) {
+    await_answer(question, latest);
+    checks.push_back(std::move(question.check));
+  }
   return checks;
 }
 
-std::vector<GpuCheck> probe_after(const GpuProbe& probe, const std::vector<GpuCheck>& before) {
+std::vector<GpuCheck> probe_after(const std::string& program, std::chrono::milliseconds patience,
+                                  const std::vector<GpuCheck>& before) {
   std::vector<int> gpus;
   for (const GpuCheck& check : before) gpus.push_back(check.gpu);
   std::vector<GpuCheck> checks;
   for (int attempt = 0; attempt < 4; ++attempt) {
     if (attempt > 0) std::this_thread::sleep_for(milliseconds(500));
-    checks = probe_gpus(probe, gpus);
+    checks = probe_gpus(program, patience, gpus);
     for (size_t i = 0; i < checks.size(); ++i) checks[i].free_before = before[i].free_after;
     const bool is_back = std::ranges::all_of(
         checks, [](const GpuCheck& check) { return lacking(check) <= kTolerance; });

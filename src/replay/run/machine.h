@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "base/collectives.h"
+#include "base/posix.h"
 #include "replay/run/gpus.h"
 
 namespace ncclog {
@@ -99,15 +100,8 @@ void check(cudaError_t result, const CallSite& site);
 /// NCCL has of it; nullptr: that of the thread.
 void check(ncclResult_t result, const CallSite& site, const NcclLibrary& nccl, ncclComm_t comm);
 
-// What a rank holds of its GPU: memory, streams, events. Each gives its own back.
-
-/// Gives back what CUDA gave. Late, while the process ends, that may fail, and nobody is left to
-/// tell.
-struct GpuRelease {
-  void operator()(char* memory) const { (void)cudaFree(memory); }
-  void operator()(cudaStream_t stream) const { (void)cudaStreamDestroy(stream); }
-  void operator()(cudaEvent_t event) const { (void)cudaEventDestroy(event); }
-};
+// What a rank holds of its GPU: memory, streams, events. Each gives its own back. Late, while the
+// process ends, that may fail, and nobody is left to tell.
 
 /// Memory of the current GPU.
 class GpuMemory {
@@ -120,11 +114,11 @@ class GpuMemory {
   char* at(int64_t byte) const { return address_.get() + byte; }
 
  private:
-  std::unique_ptr<char, GpuRelease> address_;
+  std::unique_ptr<char, FreedBy<cudaFree>> address_;
 };
 
 /// A stream that does not wait for the default one.
-using GpuStream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, GpuRelease>;
+using GpuStream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, FreedBy<cudaStreamDestroy>>;
 GpuStream make_stream(int rank);
 
 /// A place in a stream.
@@ -142,7 +136,7 @@ class GpuEvent {
   double microseconds_since(const GpuEvent& start) const;
 
  private:
-  std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, GpuRelease> event_;
+  std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, FreedBy<cudaEventDestroy>> event_;
   int rank_ = -1;
 };
 

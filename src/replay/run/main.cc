@@ -170,7 +170,7 @@ class RankWork {
   }
 
   RankMessage with_progress(RankMessage message) const {
-    const CallProgress& progress = program_.progress();
+    const RankMessage& progress = program_.progress();
     message.entered = progress.entered;
     message.completed = progress.completed;
     message.open = progress.open;
@@ -182,7 +182,7 @@ class RankWork {
     program_.look();
     if (program_.progress() == told_) return;
     told_ = program_.progress();
-    state_.post_progress(with_progress({.kind = RankMessage::Kind::Progress}));
+    state_.post_progress(told_);
   }
 
   const ReplayPlan& plan_;
@@ -191,7 +191,7 @@ class RankWork {
   RankTalk state_;
   Communicators communicators_;
   RankExecution program_;
-  CallProgress told_;
+  RankMessage told_{.kind = RankMessage::Kind::Progress};
 };
 
 void say(Connection& connection, const RankMessage& message) {

@@ -223,9 +223,14 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--corrupt", flags.corrupt, "RANK:CALL:ELEMENT to falsify")->group("");
 }
 
-RunList list_runs(const ReplayPlan& plan, const RunFlags& flags) {
-  RunList list;
-  for (const std::string& text : flags.set) list.settings.push_back(parse_setting(text));
+Settings fixed_settings(const RunFlags& flags) {
+  Settings settings;
+  for (const std::string& text : flags.set) settings.push_back(parse_setting(text));
+  return settings;
+}
+
+std::vector<RunOutcome> list_runs(const ReplayPlan& plan, const RunFlags& flags) {
+  std::vector<RunOutcome> runs;
   const std::vector<Settings> variations = variations_of(flags.vary);
   std::vector<MadeIn> modes;  // In the order in which they are run.
   if (flags.mode != "clean" && has_defect(plan)) modes.push_back(MadeIn::Defect);
@@ -240,11 +245,11 @@ RunList list_runs(const ReplayPlan& plan, const RunFlags& flags) {
   }
   for (const Settings& varied : variations) {
     for (const MadeIn mode : modes) {
-      const std::string folder = fmt::format("run-{}-{}", list.runs.size() + 1, to_string(mode));
-      list.runs.push_back({mode, varied, folder});
+      const std::string folder = fmt::format("run-{}-{}", runs.size() + 1, to_string(mode));
+      runs.push_back({.mode = mode, .settings = varied, .logs = folder});
     }
   }
-  return list;
+  return runs;
 }
 
 namespace {
@@ -285,14 +290,13 @@ ChildProcess::~ChildProcess() {
   waitpid(pid_, nullptr, 0);
 }
 
-std::optional<ProcessStatus> ChildProcess::reap() {
-  if (!is_running()) return status_;
+bool ChildProcess::has_ended() {
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) == pid_) {
-    status_ = WIFEXITED(status) ? ProcessStatus{WEXITSTATUS(status), 0}
-                                : ProcessStatus{-1, WTERMSIG(status)};
-  }
-  return status_;
+  if (!is_running() || waitpid(pid_, &status, WNOHANG) != pid_) return has_ended_;
+  has_ended_ = true;
+  if (WIFEXITED(status)) exit_code_ = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) signal_ = WTERMSIG(status);
+  return true;
 }
 
 void ChildProcess::signal(int number) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/posix.h"
+#include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"
 
 namespace CLI {
@@ -144,23 +145,14 @@ struct RunFlags {
 /// to.
 void add_run_flags(CLI::App& app, RunFlags& flags);
 
-/// One run of several.
-struct ListedRun {
-  MadeIn mode = MadeIn::Clean;  ///< Clean or Defect.
-  Settings varied;              ///< What --vary sets in it.
-  std::string folder;           ///< Of its logs, in the folder of the outcome: "run-1-defect".
-};
+/// The settings of --set. Throws Error if a replay does not set one of them.
+Settings fixed_settings(const RunFlags& flags);
 
-/// What the flags come to.
-struct RunList {
-  Settings settings;  ///< Of --set.
-  std::vector<ListedRun> runs;
-};
-
-/// Variations in the order of the flags, the last one changing fastest; in each the defect run
-/// first. Both modes of a plan without a defect are one and the same clean run. Throws Error if
-/// they come to no run, or to more than 128.
-RunList list_runs(const ReplayPlan& plan, const RunFlags& flags);
+/// What the flags come to: of each run the mode, what --vary sets in it and the folder of its logs,
+/// "run-1-defect". Variations in the order of the flags, the last one changing fastest; in each the
+/// defect run first. Both modes of a plan without a defect are one and the same clean run. Throws
+/// Error if they come to no run, or to more than 128.
+std::vector<RunOutcome> list_runs(const ReplayPlan& plan, const RunFlags& flags);
 
 // A process that a run started: known by its pid, heard of when it ends, never left behind.
 //
@@ -179,12 +171,6 @@ struct ProcessStart {
   int channel = -1;                    ///< Descriptor that the process inherits; -1: none.
 };
 
-/// How a process ended.
-struct ProcessStatus {
-  int exit_code = -1;  ///< -1: by a signal.
-  int signal = 0;      ///< 0: none.
-};
-
 /// Invariant: a process that has not been reaped is killed and waited for when the object goes.
 class ChildProcess {
  public:
@@ -197,13 +183,17 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
 
   /// Becomes readable when the process ends; -1 where the kernel has no such descriptors (before
-  /// Linux 5.3): then ask reap() now and then.
+  /// Linux 5.3): then ask has_ended() now and then.
   int descriptor() const { return descriptor_.get(); }
 
-  bool is_running() const { return pid_ > 0 && !status_; }
+  bool is_running() const { return pid_ > 0 && !has_ended_; }
 
-  /// How it ended, without waiting; nullopt: it still runs.
-  std::optional<ProcessStatus> reap();
+  /// Looks whether it has, without waiting.
+  bool has_ended();
+
+  /// How it did: with -1 by a signal, by 0 of its own accord.
+  int exit_code() const { return exit_code_; }
+  int ended_by() const { return signal_; }
 
   /// Sends a signal if it still runs.
   void signal(int number);
@@ -214,7 +204,9 @@ class ChildProcess {
  private:
   pid_t pid_ = -1;
   Descriptor descriptor_;
-  std::optional<ProcessStatus> status_;
+  bool has_ended_ = false;
+  int exit_code_ = -1;
+  int signal_ = 0;
 };
 
 /// What a process wrote last: the last line of its output, printable; empty: there is none.

@@ -48,12 +48,12 @@ Communicators::Communicators(const NcclLibrary& nccl, const ReplayPlan& plan, in
 }
 
 void Communicators::make(const std::vector<ncclUniqueId>& ids) {
-  for (const CommStep& step : comm_steps(plan_)) {
-    if (step.parent >= 0) {
-      split(step.parent, step.made);
+  for (const std::vector<int>& step : comm_steps(plan_)) {
+    const int first = step.front();
+    if (plan_.communicators[first].parent >= 0) {
+      split(step);
     } else {
-      const int made = step.made.front();
-      initialise(made, ids[made]);
+      initialise(first, ids[first]);
     }
   }
 }
@@ -78,7 +78,8 @@ void Communicators::initialise(int communicator, const ncclUniqueId& id) {
   settle(site);
 }
 
-void Communicators::split(int parent, const std::vector<int>& made) {
+void Communicators::split(const std::vector<int>& made) {
+  const int parent = plan_.communicators[made.front()].parent;
   if (at(parent) == nullptr) return;
   need_split();
   const auto own = std::ranges::find_if(
@@ -442,8 +443,9 @@ void RankExecution::look() {
     ++progress_.completed;
   }
   progress_.open.clear();
+  constexpr size_t kMostOpenNamed = 64;
   for (size_t call = progress_.completed;
-       call < progress_.entered && progress_.open.size() < CallProgress::kMostOpenNamed; ++call) {
+       call < progress_.entered && progress_.open.size() < kMostOpenNamed; ++call) {
     if (!is_completed_[call]) progress_.open.push_back(call);
   }
 }
@@ -569,11 +571,17 @@ class Stopwatch {
   std::vector<GpuEvent> ends_;
 };
 
-/// Repeats that call of `program`, on its buffers. Precondition: all calls are compared, and the
-/// other ranks of the communicator time the same one. Throws.
-MeasuredRuns time_call(RankExecution& program, size_t call, int runs, const NcclLibrary& nccl,
-                       Communicators& communicators, int rank) {
-  Stopwatch watch(program, call, runs, nccl, communicators, rank);
+}  // namespace
+
+std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
+                                       RankExecution& program, const NcclLibrary& nccl,
+                                       Communicators& communicators) {
+  const std::optional<CallPlace> timed = choose_timed_call(plan);
+  if (!timed || nccl.comm_split == nullptr) return std::nullopt;
+  const std::optional<size_t> call = find_timed_call(program.calls(), *timed);
+  if (!call) return std::nullopt;
+  // A communicator of its own is split off for it, so that its cold run sets up connections.
+  Stopwatch watch(program, *call, runs, nccl, communicators, rank);
   const auto warm = static_cast<size_t>(runs);
   // Without meeting, a rank would measure how late the others come.
   watch.meet();
@@ -585,24 +593,8 @@ MeasuredRuns time_call(RankExecution& program, size_t call, int runs, const Nccl
   watch.meet();
   watch.run_series(warm + 1, runs);
   const std::vector<double> times = watch.slowest();
-  return {.cold = times.front(),
-          .warm = {times.begin() + 1, times.end() - 1},
-          .series = times.back() / runs};
-}
-
-}  // namespace
-
-std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
-                                       RankExecution& program, const NcclLibrary& nccl,
-                                       Communicators& communicators) {
-  // A communicator of its own is split off for it, so that its cold run sets up connections.
-  const std::optional<CallPlace> timed = choose_timed_call(plan);
-  if (!timed || nccl.comm_split == nullptr) return std::nullopt;
-  const std::optional<size_t> call = find_timed_call(program.calls(), *timed);
-  if (!call) return std::nullopt;
-  const MeasuredRuns measured = time_call(program, *call, runs, nccl, communicators, rank);
   if (rank != 0) return std::nullopt;
-  return timing_of(program.calls()[*call], *call, program.target_of(*call).nranks, measured);
+  return timing_of(program.calls()[*call], *call, program.target_of(*call).nranks, times);
 }
 
 }  // namespace ncclog

@@ -23,6 +23,7 @@
 #include "replay/run/kernels.h"
 #include "replay/run/machine.h"
 #include "replay/run/processes.h"
+#include "replay/run/protocol.h"
 #include "replay/run/rank_plan.h"
 
 namespace ncclog {
@@ -75,7 +76,7 @@ class Communicators {
 
  private:
   void initialise(int communicator, const ncclUniqueId& id);
-  void split(int parent, const std::vector<int>& made);
+  void split(const std::vector<int>& made);
   ncclResult_t state_of(const CallSite& site);
   void need_split() const;
 
@@ -115,17 +116,6 @@ bool is_made_of_messages(const NcclLibrary& nccl, const PlannedCall& call);
 /// "ncclAllReduce".
 std::string function_name(const PlannedCall& call);
 
-/// How far a rank has come, as RankOutcome counts it.
-struct CallProgress {
-  uint64_t entered = 0;
-  uint64_t completed = 0;
-  std::vector<uint64_t> open;  ///< The first kMostOpenNamed.
-
-  static constexpr size_t kMostOpenNamed = 64;
-
-  bool operator==(const CallProgress&) const = default;
-};
-
 /// Used by one thread, whose current GPU is the rank's. Invariant: a call's event is recorded once
 /// NCCL has enqueued the call.
 class RankExecution {
@@ -150,7 +140,8 @@ class RankExecution {
   /// Asks the GPU which calls are completed; after an abort none is any more. Throws if it failed.
   void look();
 
-  const CallProgress& progress() const { return progress_; }
+  /// How far the calls are, as the coordinator is told.
+  const RankMessage& progress() const { return progress_; }
 
   /// Of each call what was compared; valid for those that are completed. Waits for the copy, not
   /// for the calls. Throws, also if the GPU does not answer within a second.
@@ -196,7 +187,7 @@ class RankExecution {
   GpuMemory results_;               ///< A ComparedElements for each call.
   GpuStream copy_;                  ///< What is copied out does not wait for the calls.
   std::vector<bool> is_completed_;
-  CallProgress progress_;
+  RankMessage progress_{.kind = RankMessage::Kind::Progress};
 };
 
 // How long does a call take on these GPUs?
@@ -205,7 +196,8 @@ class RankExecution {
 // measure together; of each run the slowest rank's time counts, which they agree on by a reduction.
 
 /// Times the call that the plan is about and says so if this is its rank 0; nullopt: it is not, or
-/// there is nothing to time, or NCCL is older than 2.18 and splits no communicator. Throws.
+/// there is nothing to time, or NCCL is older than 2.18 and splits no communicator. Called when all
+/// calls are compared, by all ranks. Throws.
 std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
                                        RankExecution& program, const NcclLibrary& nccl,
                                        Communicators& communicators);

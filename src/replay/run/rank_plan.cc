@@ -17,27 +17,26 @@ namespace {
 
 // The order in which communicators are made, and their ids as text.
 
-/// Whether one split can have made `next` along with those of `step`.
-bool belongs_to(const ReplayPlan& plan, const CommStep& step, const PlannedCommunicator& next) {
-  if (next.parent < 0 || next.parent != step.parent) return false;
-  return std::ranges::none_of(step.made, [&](int sibling) {
-    const PlannedCommunicator& made = plan.communicators[sibling];
-    const bool share_a_rank =
-        std::ranges::any_of(next.ranks, [&made](int rank) { return is_among(made.ranks, rank); });
-    return made.color == next.color || share_a_rank;
-  });
+/// Whether one split can have made `next` along with the communicators of `step`.
+bool belongs_to(const ReplayPlan& plan, const std::vector<int>& step,
+                const PlannedCommunicator& next) {
+  return next.parent >= 0 && std::ranges::all_of(step, [&](int sibling) {
+           const PlannedCommunicator& made = plan.communicators[sibling];
+           const bool share_a_rank = std::ranges::any_of(
+               next.ranks, [&made](int rank) { return is_among(made.ranks, rank); });
+           return made.parent == next.parent && made.color != next.color && !share_a_rank;
+         });
 }
 
 }  // namespace
 
-std::vector<CommStep> comm_steps(const ReplayPlan& plan) {
-  std::vector<CommStep> steps;
+std::vector<std::vector<int>> comm_steps(const ReplayPlan& plan) {
+  std::vector<std::vector<int>> steps;
   for (size_t i = 0; i < plan.communicators.size(); ++i) {
-    const PlannedCommunicator& communicator = plan.communicators[i];
-    if (steps.empty() || !belongs_to(plan, steps.back(), communicator)) {
-      steps.push_back({.parent = communicator.parent, .made = {}});
+    if (steps.empty() || !belongs_to(plan, steps.back(), plan.communicators[i])) {
+      steps.emplace_back();
     }
-    steps.back().made.push_back(static_cast<int>(i));
+    steps.back().push_back(static_cast<int>(i));
   }
   return steps;
 }
@@ -229,18 +228,20 @@ std::optional<CallPlace> choose_timed_call(const ReplayPlan& plan) {
   return largest;
 }
 
-CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks, MeasuredRuns runs) {
-  std::ranges::sort(runs.warm);
-  const size_t last = runs.warm.size() - 1;
+CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks,
+                     std::span<const double> times) {
+  std::vector<double> warm(times.begin() + 1, times.end() - 1);
+  std::ranges::sort(warm);
+  const size_t last = warm.size() - 1;
   CallTiming timing{.call = place,
                     .op = call.op,
                     .bytes = operation_bytes(call, nranks),
-                    .runs = static_cast<int>(runs.warm.size()),
-                    .cold_us = runs.cold,
-                    .median_us = (runs.warm[last / 2] + runs.warm[(last + 1) / 2]) / 2,
-                    .least_us = runs.warm.front(),
-                    .most_us = runs.warm.back(),
-                    .series_us = runs.series};
+                    .runs = static_cast<int>(warm.size()),
+                    .cold_us = times.front(),
+                    .median_us = (warm[last / 2] + warm[(last + 1) / 2]) / 2,
+                    .least_us = warm.front(),
+                    .most_us = warm.back(),
+                    .series_us = times.back() / static_cast<double>(warm.size())};
   const double factor = bus_factor(operation_of(call.op), nranks);
   timing.algbw = gigabytes_per_second(timing.bytes, timing.median_us);
   timing.busbw = timing.algbw * factor;

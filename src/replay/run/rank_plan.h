@@ -29,17 +29,10 @@ namespace ncclog {
 // All ranks go through the same steps in the same order, so none waits for another in a circle.
 // Neighbours in the plan with one parent, other colors and no common rank came of one split.
 
-/// One initialisation, or one split.
-struct CommStep {
-  int parent = -1;        ///< -1: initialisation; else all its ranks take part in the split.
-  std::vector<int> made;  ///< Communicators of the plan; one if it is an initialisation.
-
-  bool operator==(const CommStep&) const = default;
-};
-
-/// All steps, in the one order in which every rank takes part in those that it is a member of;
-/// parents before what is split off them.
-std::vector<CommStep> comm_steps(const ReplayPlan& plan);
+/// By step the communicators that it makes: one is initialised, or some of one parent are split off
+/// by all its ranks. In the one order in which every rank takes part in those that it is a member
+/// of; parents before what is split off them.
+std::vector<std::vector<int>> comm_steps(const ReplayPlan& plan);
 
 /// Communicators whose ncclUniqueId the rank makes: it leads them and they are not split off.
 std::vector<int> communicators_led_by(const ReplayPlan& plan, int rank);
@@ -91,15 +84,11 @@ std::optional<CallPlace> choose_timed_call(const ReplayPlan& plan);
 /// Place of that collective in `calls`, which are those of one rank; nullopt: not among them.
 std::optional<size_t> find_timed_call(std::span<const PlannedCall> calls, const CallPlace& timed);
 
-/// Of one call's runs, in microseconds. Of each, the slowest rank's.
-struct MeasuredRuns {
-  double cold = 0;
-  std::vector<double> warm;  ///< Not empty.
-  double series = 0;         ///< Of all warm ones back to back, over their number.
-};
-
-/// `place` is that in the calls of the plan's rank 0.
-CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks, MeasuredRuns runs);
+/// What these microseconds of one call's runs come to, of each run the slowest rank's: first the
+/// cold one, then the warm ones, at least one, then all warm ones back to back. `place` is that in
+/// the calls of the plan's rank 0.
+CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks,
+                     std::span<const double> times);
 
 // Calls by which ncclog-replay tests itself: every function, datatype and reduction.
 //

@@ -45,7 +45,7 @@ struct CarriedOut {
   Variable shared_memory{"FAKE_SHARED_MEMORY", folder.path().native()};
   ReplayMachine machine;
   RunFlags flags;
-  CarryOutPatience patience;
+  RunLimits limits;
   std::ostringstream says;
   int status = -1;
 
@@ -58,16 +58,15 @@ struct CarriedOut {
     machine.program = (build_dir() / "tests/fake_rank").native();
     flags.plan = folder.add("plan.json", write_plan(two_rank_plan()));
     flags.out = (folder.path() / "out").native();
-    patience.limits.emplace();
-    patience.limits->phases.fill(milliseconds(60000));
-    patience.limits->phases[static_cast<size_t>(ReplayPhase::Completion)] = milliseconds(3000);
-    patience.limits->abort_grace = milliseconds(3000);
-    patience.limits->terminate_grace = milliseconds(1000);
+    limits.phases.fill(milliseconds(60000));
+    limits.phases[static_cast<size_t>(ReplayPhase::Completion)] = milliseconds(3000);
+    limits.abort_grace = milliseconds(3000);
+    limits.terminate_grace = milliseconds(1000);
   }
 
   ReplayOutcome carry_out(const char* misdeeds = "") {
     const Variable in_force("FAKE_RANK", misdeeds);
-    status = ncclog::carry_out(flags, machine, says, patience);
+    status = ncclog::carry_out(flags, machine, says, limits);
     return outcome();
   }
 
@@ -139,9 +138,8 @@ struct Refusal {
 constexpr Refusal kRefusals[] = {
     {"a GPU that does not answer", [](CarriedOut&) {}, "1:probe:start",
      "GPU 1 does not answer: fake: it fell off the bus"},
-    {"a GPU that never answers",
-     [](CarriedOut& trial) { trial.patience.probe = milliseconds(100); }, "0:probe-hang:start",
-     "GPU 0 does not answer: it does not answer in time"},
+    {"a GPU that never answers", [](CarriedOut& trial) { trial.limits.probe = milliseconds(100); },
+     "0:probe-hang:start", "GPU 0 does not answer: it does not answer in time"},
     {"too few GPUs", [](CarriedOut& trial) { trial.machine.gpus.resize(1); }, "",
      "the plan needs 2 GPUs, one for each rank, and this machine has 1"},
     {"more pseudo-hosts than ranks", [](CarriedOut& trial) { trial.flags.hosts = 3; }, "",
@@ -223,7 +221,7 @@ TEST(CarryOut, PassesSignalsOnToItsRanks) {
 std::string selftest_of(CarriedOut& trial, const char* misdeeds) {
   const Variable in_force("FAKE_RANK", misdeeds);
   trial.flags.devices = {0, 2};
-  trial.status = selftest(trial.flags, true, trial.machine, trial.says, trial.patience);
+  trial.status = selftest(trial.flags, true, trial.machine, trial.says, trial.limits);
   return trial.says.str();
 }
 

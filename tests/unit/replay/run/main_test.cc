@@ -102,8 +102,9 @@ TEST(ReplayProgram, ARankWithoutNcclTellsItsCoordinator) {
       ours.send(write_line(RunOrder{.kind = RunOrder::Kind::Abort}));
     }
   }
-  while (rank.is_running()) rank.reap();
-  EXPECT_EQ(rank.reap()->exit_code, static_cast<int>(RankExit::Error));
+  while (!rank.has_ended()) {
+  }
+  EXPECT_EQ(rank.exit_code(), static_cast<int>(RankExit::Error));
   ASSERT_EQ(heard.size(), 2U);
   const auto error = parse_line<RankMessage>(heard[0]);
   ASSERT_TRUE(error);

@@ -16,10 +16,11 @@ namespace {
 std::string listed(const ReplayPlan& plan, const RunFlags& flags) {
   std::string text;
   try {
-    for (const ListedRun& run : list_runs(plan, flags).runs) {
+    fixed_settings(flags);
+    for (const RunOutcome& run : list_runs(plan, flags)) {
       if (!text.empty()) text += "; ";
-      text += run.folder;
-      for (const auto& [name, value] : run.varied) text += " " + name + "=" + value;
+      text += run.logs;
+      for (const auto& [name, value] : run.settings) text += " " + name + "=" + value;
     }
   } catch (const Error& error) {
     return std::string("refused: ") + error.what();
