@@ -1,17 +1,25 @@
 #include "host/host_tree.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 
 #include "base/error.h"
 #include "base/posix.h"
@@ -30,19 +38,40 @@ HostAnswer without_answer(std::string_view why) {
   return {is_absent ? HostAnswer::State::Absent : HostAnswer::State::Refused, {}, std::string(why)};
 }
 
+HostAnswer here(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return {HostAnswer::State::Here, std::move(text), {}};
+}
+
 }  // namespace
 
 HostAnswer no_answer(int error) { return without_answer(std::strerror(error)); }
+
+HostAnswer read_host_file(const std::string& path, size_t most) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) return no_answer(errno);
+  struct stat status = {};
+  std::string text;
+  int error = 0;
+  // A device or a pipe of that name is not read.
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    error = EINVAL;
+  } else {
+    char block[4096];
+    while (text.size() < most) {
+      const ssize_t count = read(file.get(), block, std::min(sizeof(block), most - text.size()));
+      if (count < 0) error = errno;
+      if (count <= 0) break;
+      text.append(block, static_cast<size_t>(count));
+    }
+  }
+  return error != 0 && text.empty() ? no_answer(error) : here(std::move(text));
+}
 
 namespace {
 
 constexpr size_t kMaxFileBytes = size_t{256} << 10;
 constexpr size_t kMaxNames = 4096;
-
-HostAnswer here(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return {HostAnswer::State::Here, std::move(text), {}};
-}
 
 HostAnswer answer_file(const std::string& path) { return read_host_file(path, kMaxFileBytes); }
 
@@ -58,23 +87,28 @@ HostAnswer answer_mount(const std::string& path) {
   return answer;
 }
 
+/// Sorted names in a folder that begin with `start`, of the first `most`; nullopt: errno says why.
+std::optional<std::vector<std::string>> names_in(const std::string& folder, std::string_view start,
+                                                 size_t most = SIZE_MAX) {
+  const std::unique_ptr<DIR, FreedBy<closedir>> open(opendir(folder.c_str()));
+  if (!open) return std::nullopt;
+  std::vector<std::string> names;
+  while (const dirent* entry = names.size() < most ? readdir(open.get()) : nullptr) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != ".." && name.starts_with(start)) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 HostAnswer answer_list(const std::string& path) {
   const size_t slash = path.rfind('/');
   const bool is_pattern = path.ends_with('*') && slash != path.npos;
   const std::string folder = is_pattern ? path.substr(0, slash + 1) : path;
   const std::string start =
       is_pattern ? path.substr(slash + 1, path.size() - slash - 2) : std::string();
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
-  if (!open) return no_answer(errno);
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(open.get())) {
-    const std::string name = entry->d_name;
-    if (name == "." || name == ".." || !name.starts_with(start)) continue;
-    names.push_back(name);
-    if (names.size() == kMaxNames) break;
-  }
-  std::ranges::sort(names);
-  return here(join(names, "\n"));
+  const auto names = names_in(folder, start, kMaxNames);
+  return names ? here(join(*names, "\n")) : no_answer(errno);
 }
 
 HostAnswer answer_link(const std::string& path) {
@@ -102,6 +136,243 @@ HostAnswer answer_access(const std::string& path) {
   // What cannot be written to is an answer.
   return errno == ENOENT ? no_answer(errno) : here(std::strerror(errno));
 }
+
+// Answers that need more than reading a file: addresses, NUMA calls, segments and who holds them,
+// PCIe capabilities, what a library needs, the kernel's log.
+
+/// Bits of a netmask: 24 for 255.255.255.0.
+int mask_bits(const sockaddr* mask, size_t offset, size_t size) {
+  int bits = 0;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(mask) + offset;
+  for (size_t i = 0; i < size; ++i) bits += std::popcount(bytes[i]);
+  return bits;
+}
+
+HostAnswer answer_addresses() {
+  // As NCCL asks (misc/socket.cc), so that the order is the same.
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) return no_answer(errno);
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owned(first, freeifaddrs);
+  std::vector<std::string> lines;
+  for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr) continue;
+    const int family = each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    const bool is_6 = family == AF_INET6;
+    const size_t offset =
+        is_6 ? offsetof(sockaddr_in6, sin6_addr) : offsetof(sockaddr_in, sin_addr);
+    char address[INET6_ADDRSTRLEN] = {};
+    const char* bytes = reinterpret_cast<const char*>(each->ifa_addr) + offset;
+    if (inet_ntop(family, bytes, address, sizeof(address)) == nullptr) continue;
+    const int bits =
+        each->ifa_netmask != nullptr ? mask_bits(each->ifa_netmask, offset, is_6 ? 16 : 4) : 0;
+    const bool is_up = (each->ifa_flags & IFF_UP) != 0 && (each->ifa_flags & IFF_RUNNING) != 0;
+    lines.push_back(fmt::format("{} {}/{}{}", each->ifa_name, std::string(address), bits,
+                                is_up ? "" : " down"));
+  }
+  return here(join(lines, "\n"));
+}
+
+HostAnswer answer_mempolicy() {
+  int policy = 0;
+  // Without NUMA support in the kernel it is ENOSYS.
+  if (syscall(SYS_get_mempolicy, &policy, nullptr, 0, nullptr, 0) == 0) return here("ok");
+  return here(std::strerror(errno));
+}
+
+HostAnswer answer_environment() {
+  constexpr std::string_view kStarts[] = {"NCCL_",     "RCCL_", "TORCH_NCCL_",
+                                          "TORCH_FR_", "FI_",   "OFI_"};
+  constexpr std::string_view kNames[] = {
+      "LD_LIBRARY_PATH", "LD_PRELOAD", "CONDA_PREFIX",           "VIRTUAL_ENV",
+      "container",       "UCX_TLS",    "KUBERNETES_SERVICE_HOST"};
+  std::vector<std::string> lines;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    const std::string_view line = *each;
+    const std::string_view name = line.substr(0, line.find('='));
+    // A line break in a value would begin an answer of its own.
+    const bool is_wanted = starts_with_one_of(name, kStarts) || equals_one_of(name, kNames);
+    if (is_wanted && line.find('\n') == line.npos) lines.emplace_back(line);
+  }
+  std::ranges::sort(lines);
+  return here(join(lines, "\n"));
+}
+
+HostAnswer answer_xids() {
+  constexpr size_t kMost = 64;
+  const Descriptor log(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!log.is_open()) return no_answer(errno);
+  std::vector<std::string> lines;
+  char record[8192];
+  int error = 0;
+  while (true) {  // One record a call.
+    const ssize_t count = read(log.get(), record, sizeof(record));
+    if (count < 0 && errno == EPIPE) continue;  // It was overwritten meanwhile.
+    if (count < 0 && errno != EAGAIN) error = errno;
+    if (count <= 0) break;
+    std::string_view line(record, static_cast<size_t>(count));
+    line = line.substr(0, line.find('\n'));
+    const size_t text = line.find("NVRM: Xid");
+    if (text != line.npos) lines.emplace_back(line.substr(text));
+    if (lines.size() > kMost) lines.erase(lines.begin());
+  }
+  return error != 0 && lines.empty() ? no_answer(error) : here(join(lines, "\n"));
+}
+
+// Which files of NCCL lie in /dev/shm, and does a process have them mapped?
+//
+// Names of segments hold no pid. Whoever uses one has it in /proc/PID/maps, which only its own user
+// and root may read, and only inside the same pid namespace.
+
+/// Paths below the folder that some process has mapped. `all_read` is false if a process of this user
+/// was kept from being read.
+std::set<std::string, std::less<>> mapped_files(const std::string& folder, bool& all_read) {
+  constexpr size_t kMaxMaps = size_t{16} << 20;
+  std::set<std::string, std::less<>> mapped;
+  for (const std::string& pid : names_in("/proc", "").value_or(std::vector<std::string>())) {
+    if (!parse_int(pid)) continue;
+    const HostAnswer answer = read_host_file("/proc/" + pid + "/maps", kMaxMaps);
+    if (answer.state == HostAnswer::State::Refused) {
+      struct stat owner = {};
+      const bool is_own = stat(("/proc/" + pid).c_str(), &owner) == 0 && owner.st_uid == geteuid();
+      if (is_own || geteuid() == 0) all_read = false;
+    }
+    for (const std::string_view line : split(answer.text, '\n')) {
+      const size_t path = line.find(folder + "/nccl-");
+      if (path == line.npos) continue;
+      std::string_view file = line.substr(path);
+      if (file.ends_with(" (deleted)")) file.remove_suffix(10);
+      mapped.emplace(file);
+    }
+  }
+  return mapped;
+}
+
+/// Other namespaces have other numbers.
+constexpr std::string_view kFirstPidNamespace = "pid:[4026531836]";
+
+bool sees_all_processes() {
+  char target[64];
+  const ssize_t size = readlink("/proc/self/ns/pid", target, sizeof(target));
+  return size > 0 && std::string_view(target, static_cast<size_t>(size)) == kFirstPidNamespace;
+}
+
+HostAnswer answer_segments(const std::string& path) {
+  const auto names = names_in(path, "nccl-");
+  if (!names || names->empty()) return here({});
+  bool all_read = true;
+  const auto mapped = mapped_files(path, all_read);
+  // Below another root lie files of another system, and no processes.
+  const bool sees_all = path == "/dev/shm" && sees_all_processes() && all_read;
+  std::vector<std::string> lines;
+  for (const std::string& name : *names) {
+    struct stat status = {};
+    if (stat((path + "/" + name).c_str(), &status) != 0) continue;
+    const bool may_judge = sees_all && (status.st_uid == geteuid() || geteuid() == 0);
+    const bool is_held = mapped.contains(path + "/" + name);
+    lines.push_back(fmt::format("{} {} {}", name, status.st_size,
+                                is_held     ? "process"
+                                : may_judge ? "nobody"
+                                            : "unknown"));
+  }
+  return here(join(lines, "\n"));
+}
+
+// Does a PCIe bridge redirect traffic between its devices (Access Control Services)?
+//
+// The bits stand in the extended configuration space, of which other users than root get 64 bytes.
+
+HostAnswer answer_acs(const std::string& device) {
+  constexpr size_t kConfigBytes = 4096;
+  constexpr size_t kExtended = 0x100;
+  constexpr unsigned kAcs = 0x000D;
+  const HostAnswer config = read_host_file(device + "/config", kConfigBytes);
+  if (!config.is_here()) return config;
+  // read_host_file takes newlines off the end, which are zeros nowhere.
+  std::string bytes = config.text;
+  if (bytes.size() < kExtended + 4) return no_answer(EPERM);
+  bytes.resize(kConfigBytes);
+  const auto byte = [&](size_t at) { return static_cast<unsigned char>(bytes[at]); };
+  size_t at = kExtended;
+  for (int hops = 0; hops < 64 && at >= kExtended && at + 8 <= bytes.size(); ++hops) {
+    const unsigned id = byte(at) | byte(at + 1) << 8U;
+    if (id == 0 || id == 0xFFFF) break;
+    if (id == kAcs) {
+      const unsigned control = byte(at + 6) | byte(at + 7) << 8U;
+      constexpr const char* kBits[] = {"SrcValid", "TransBlk", "ReqRedir", "CmpltRedir",
+                                       "UpstreamFwd"};
+      std::string words;
+      for (size_t bit = 0; bit < std::size(kBits); ++bit) {
+        if ((control >> bit & 1U) != 0) words += " " + std::string(kBits[bit]);
+      }
+      return here(words.empty() ? "off" : "on" + words);
+    }
+    at = (byte(at + 2) | byte(at + 3) << 8U) >> 4U;
+  }
+  return here("none");
+}
+
+// What does a library need, by its dynamic section? Reading it runs none of its code.
+
+template <typename T>
+bool read_at(const Descriptor& file, uint64_t offset, T& value) {
+  return pread(file.get(), &value, sizeof(value), static_cast<off_t>(offset)) ==
+         static_cast<ssize_t>(sizeof(value));
+}
+
+std::string text_at(const Descriptor& file, uint64_t offset) {
+  char bytes[1024] = {};
+  const ssize_t size = pread(file.get(), bytes, sizeof(bytes) - 1, static_cast<off_t>(offset));
+  return size > 0 ? std::string(bytes) : std::string();
+}
+
+/// Of a 64-bit ELF file of this machine's byte order; every read is checked.
+HostAnswer answer_elf(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) return no_answer(errno);
+  constexpr int kMostHeaders = 256;
+  constexpr int kMostEntries = 4096;
+  Elf64_Ehdr header;
+  const bool is_elf = read_at(file, 0, header) &&
+                      std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+                      header.e_ident[EI_CLASS] == ELFCLASS64;
+  if (!is_elf) return {HostAnswer::State::Refused, {}, "no 64-bit ELF file"};
+  std::vector<Elf64_Phdr> loads;
+  Elf64_Phdr dynamic = {};
+  for (int i = 0; i < std::min<int>(header.e_phnum, kMostHeaders); ++i) {
+    Elf64_Phdr part;
+    if (!read_at(file, header.e_phoff + static_cast<uint64_t>(i) * sizeof(part), part)) break;
+    if (part.p_type == PT_LOAD) loads.push_back(part);
+    if (part.p_type == PT_DYNAMIC) dynamic = part;
+  }
+  std::vector<Elf64_Dyn> entries;
+  uint64_t texts = 0;
+  for (int i = 0; i < kMostEntries; ++i) {
+    const uint64_t at = static_cast<uint64_t>(i) * sizeof(Elf64_Dyn);
+    Elf64_Dyn entry;
+    if (at >= dynamic.p_filesz || !read_at(file, dynamic.p_offset + at, entry)) break;
+    if (entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_STRTAB) texts = entry.d_un.d_ptr;
+    entries.push_back(entry);
+  }
+  for (const Elf64_Phdr& part : loads) {
+    if (texts < part.p_vaddr || texts - part.p_vaddr >= part.p_filesz) continue;
+    texts = texts - part.p_vaddr + part.p_offset;
+    break;
+  }
+  std::vector<std::string> lines;
+  for (const Elf64_Dyn& entry : entries) {
+    const char* word = entry.d_tag == DT_NEEDED                               ? "needed"
+                       : entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH ? "runpath"
+                                                                              : nullptr;
+    if (word == nullptr) continue;
+    const std::string text = text_at(file, texts + entry.d_un.d_val);
+    if (!text.empty() && text.find('\n') == text.npos) lines.push_back(word + (" " + text));
+  }
+  return here(join(lines, "\n"));
+}
+
+// Questions and answers.
 
 /// How questions of a kind are answered.
 struct AnswerKind {
@@ -160,27 +431,6 @@ void read_question(std::string_view line, const std::string& where,
 }
 
 }  // namespace
-
-HostAnswer read_host_file(const std::string& path, size_t most) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.is_open()) return no_answer(errno);
-  struct stat status = {};
-  std::string text;
-  int error = 0;
-  // A device or a pipe of that name is not read.
-  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    error = EINVAL;
-  } else {
-    char block[4096];
-    while (text.size() < most) {
-      const ssize_t count = read(file.get(), block, std::min(sizeof(block), most - text.size()));
-      if (count < 0) error = errno;
-      if (count <= 0) break;
-      text.append(block, static_cast<size_t>(count));
-    }
-  }
-  return error != 0 && text.empty() ? no_answer(error) : here(std::move(text));
-}
 
 HostTree HostTree::live(std::string root) {
   HostTree tree;

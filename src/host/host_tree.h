@@ -80,17 +80,8 @@ class HostTree {
 /// The first line of a record.
 inline constexpr std::string_view kHostRecordHead = "ncclog host record 1";
 
-// Answers that need more than reading a file, for HostTree (host/live_answers.cc, host/nvml.cc).
-// All of them are of this host, or of files below a root.
-
-HostAnswer answer_addresses();
-HostAnswer answer_mempolicy();
-HostAnswer answer_environment();
-HostAnswer answer_xids();
+/// What NVML says, "nvml" (host/nvml.cc).
 HostAnswer answer_nvml();
-HostAnswer answer_segments(const std::string& path);
-HostAnswer answer_acs(const std::string& device);
-HostAnswer answer_elf(const std::string& path);
 
 /// Of `errno`.
 HostAnswer no_answer(int error);

@@ -404,19 +404,23 @@ std::string communicator_of(const Job& job, const std::vector<Firing>& firings) 
 
 }  // namespace
 
+Finding begin_finding(const Rule& rule) {
+  return {.id = rule.id,
+          .severity = rule.severity,
+          .confidence = rule.confidence,
+          .role = rule.role,
+          .title = rule.title,
+          .why = rule.why,
+          .check = rule.check,
+          .fix = rule.fix,
+          .do_not = rule.do_not,
+          .references = rule.references};
+}
+
 Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings) {
-  Finding finding{.id = rule.id,
-                  .severity = rule.severity,
-                  .confidence = rule.confidence,
-                  .role = rule.role,
-                  .title = rule.title,
-                  .why = rule.why,
-                  .check = rule.check,
-                  .fix = rule.fix,
-                  .do_not = rule.do_not,
-                  .references = rule.references,
-                  .explains = rule.explains,
-                  .explains_same_ranks = rule.explains_same_ranks};
+  Finding finding = begin_finding(rule);
+  finding.explains = rule.explains;
+  finding.explains_same_ranks = rule.explains_same_ranks;
   if (is_rccl(view.job())) {
     for (std::vector<std::string>* texts : {&finding.check, &finding.fix, &finding.do_not})
       use_amd_words(*texts);

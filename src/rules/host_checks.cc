@@ -95,17 +95,10 @@ std::optional<Finding> finding_of_reports(const Rule& rule, const Job& job) {
     if (is_yes(value)) shown.add(report->host, value.what);
   }
   if (shown.hosts.empty()) return std::nullopt;
-  Finding finding{.id = rule.id,
-                  .confidence = rule.host.confidence,
-                  .role = rule.role == Role::Symptom ? Role::Advice : rule.role,
-                  .title = rule.title,
-                  .why = rule.why,
-                  .check = rule.check,
-                  .fix = rule.fix,
-                  .do_not = rule.do_not,
-                  .references = rule.references};
+  Finding finding = begin_finding(rule);
+  finding.confidence = rule.host.confidence;
   const bool has_logs = job.losses.lines > 0;
-  if (has_logs) finding.role = Role::Advice;
+  if (has_logs || rule.role == Role::Symptom) finding.role = Role::Advice;
   finding.hosts.assign(shown.hosts.begin(), shown.hosts.end());
   if (finding.hosts.size() == 1) finding.subject.host = finding.hosts.front();
   finding.message = fmt::format("{}: {}.{}", few_of(finding.hosts, 4, ", "), shown.what(),

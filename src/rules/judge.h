@@ -162,6 +162,9 @@ struct Firing {
 /// NVIDIA's tools: "nvidia-smi topo -m" → "rocm-smi --showtopo".
 void use_amd_words(std::vector<std::string>& texts);
 
+/// What a rule says of each of its findings; it explains nothing yet.
+Finding begin_finding(const Rule& rule);
+
 /// The finding of a rule that fired at least once: whom it names, what it says, what shows it. Its
 /// `explains` still lists every id of the rule.
 Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings);

@@ -14,27 +14,21 @@
 namespace ncclog {
 namespace {
 
-/// One run with all that is said of it.
-struct Judged {
-  JudgedRun run;
-  Diagnosis diagnosis;
-};
-
-/// Frees the run's job: jobs of thousands of ranks are large.
-Judged judge_run(const Rulebook& rulebook, const Job& read, SplitRuns& split, size_t number) {
+/// The diagnosis of one run, which alone is in its `runs`. Frees the run's job: jobs of thousands of
+/// ranks are large.
+Diagnosis judge_run(const Rulebook& rulebook, const Job& read, SplitRuns& split, size_t number) {
   const Run& part = split.parts.runs[number];
   const Job job = std::move(split.runs[number]);
   JobView view(job);
-  Judged judged{.diagnosis =
-                    diagnose(rulebook, view, find_all(rulebook, view, RulesAbout::OneRun))};
-  JudgedRun& run = judged.run;
+  Diagnosis judged = diagnose(rulebook, view, find_all(rulebook, view, RulesAbout::OneRun));
+  JudgedRun& run = judged.runs.emplace_back();
   run.name = part.name;
-  run.verdict = judged.diagnosis.verdict;
+  run.verdict = judged.verdict;
   run.end = outcome_of(job).job;
   run.place = place_of_run(read, split.parts, static_cast<int>(number));
   for (const int p : part.processes) run.pids.push_back(nth_process(read, p).pid);
   std::ranges::sort(run.pids);
-  for (const Finding& finding : judged.diagnosis.findings) run.findings.push_back(finding.id);
+  for (const Finding& finding : judged.findings) run.findings.push_back(finding.id);
   return judged;
 }
 
@@ -45,9 +39,9 @@ int badness(VerdictStatus status) {
 }
 
 /// The first of the worst: what came later may follow from it.
-const Judged& leading(const std::vector<Judged>& all) {
+const Diagnosis& leading(const std::vector<Diagnosis>& all) {
   return *std::ranges::max_element(
-      all, {}, [](const Judged& one) { return badness(one.run.verdict.status); });
+      all, {}, [](const Diagnosis& one) { return badness(one.verdict.status); });
 }
 
 /// Adds a finding of a run; those of the run that leads come first.
@@ -82,16 +76,17 @@ std::string short_words(const JudgedRun& run, const JudgedRun& lead) {
   return fmt::format("{}: {}", run.name, fmt::format(fmt::runtime(words), end));
 }
 
-Verdict joined_verdict(const std::vector<Judged>& all, const Job& read) {
-  const Judged& lead = leading(all);
-  Verdict verdict = lead.run.verdict;
+Verdict joined_verdict(const std::vector<Diagnosis>& all, const Job& read) {
+  const Diagnosis& lead = leading(all);
+  const JudgedRun& first = lead.runs.front();
+  Verdict verdict = lead.verdict;
   std::vector<std::string> words;
   const bool leads = badness(verdict.status) > 1;
-  for (const Judged& one : all) {
-    if (!leads || &one != &lead) words.push_back(short_words(one.run, lead.run));
+  for (const Diagnosis& one : all) {
+    if (!leads || &one != &lead) words.push_back(short_words(one.runs.front(), first));
   }
   if (leads) {
-    verdict.headline = fmt::format("{}: {}; {}.", capitalised(lead.run.name),
+    verdict.headline = fmt::format("{}: {}; {}.", capitalised(first.name),
                                    without_stop(verdict.headline), join(words, "; "));
   } else if (badness(verdict.status) == 0) {
     verdict.headline = fmt::format(
@@ -154,21 +149,23 @@ std::vector<Finding> said_of_nobody(const Rulebook& rulebook, const Job& rest,
 
 Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
                      std::vector<Finding> further) {
-  std::vector<Judged> all;
+  std::vector<Diagnosis> all;
   for (size_t r = 0; r < split.runs.size(); ++r) {
     all.push_back(judge_run(rulebook, read, split, r));
   }
-  const Judged& lead = leading(all);
+  const Diagnosis& lead = leading(all);
   Diagnosis diagnosis;
-  diagnosis.not_judged = lead.diagnosis.not_judged;
-  diagnosis.capture = lead.diagnosis.capture;
+  diagnosis.not_judged = lead.not_judged;
+  diagnosis.capture = lead.capture;
   diagnosis.ended_overlays = rulebook.ended;
   std::vector<Finding> findings;
-  for (const Finding& finding : lead.diagnosis.findings) add(finding, lead.run.name, findings);
-  for (const Judged& one : all) {
-    add_overlays(one.diagnosis.overlays, diagnosis.overlays);
-    if (&one == &lead) continue;
-    for (const Finding& finding : one.diagnosis.findings) add(finding, one.run.name, findings);
+  const auto add_findings = [&](const Diagnosis& one) {
+    for (const Finding& finding : one.findings) add(finding, one.runs.front().name, findings);
+  };
+  add_findings(lead);
+  for (const Diagnosis& one : all) {
+    add_overlays(one.overlays, diagnosis.overlays);
+    if (&one != &lead) add_findings(one);
   }
   std::set<std::string> of_no_run;
   const auto add_of_no_run = [&](std::vector<Finding> more) {
@@ -187,7 +184,7 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
   }
   mention_suppressed(diagnosis.overlays, diagnosis.verdict);
   diagnosis.leading_run = static_cast<size_t>(&lead - all.data());
-  for (Judged& one : all) diagnosis.runs.push_back(std::move(one.run));
+  for (Diagnosis& one : all) diagnosis.runs.push_back(std::move(one.runs.front()));
   return diagnosis;
 }
 

@@ -62,15 +62,14 @@ struct EmbeddedRule {
 std::span<const EmbeddedRule> embedded_rules();
 
 /// Joins rules; a later one replaces an earlier one of the same id unless both come from files or
-/// both are built in. Overlays that ended before `today`, "2027-01-31",
-/// are set apart. Throws Error for ids that
-/// stand twice, that nothing has, or that form a cycle.
+/// both are built in. Overlays that ended before `today`, "2027-01-31", are set apart. Throws Error
+/// for ids that stand twice, that nothing has, or that form a cycle.
 Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays = {},
                        std::string_view today = {});
 
 /// The built-in rules, extended, replaced or overlaid by the files that `paths` name: files and
-/// folders. Without a day no overlay has ended. Throws Error.
-/// Built-in rules are without examples, half of their bytes, which judging does not need.
+/// folders. Without a day no overlay has ended. Throws Error. Built-in rules are without examples,
+/// half of their bytes, which judging does not need.
 Rulebook load_rulebook(const std::vector<std::string>& paths = {}, std::string_view today = {});
 
 /// The same with all examples.

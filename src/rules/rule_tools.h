@@ -80,8 +80,7 @@ struct Explanation {
 
 /// Judges the job by all rules, and tells about one; of several runs, about the first in which it is
 /// found, else about what belongs to none if it is found there, else about the run that comes
-/// nearest to it. Throws Error with the nearest id if there is none
-/// of that id.
+/// nearest to it. Throws Error with the nearest id if there is none of that id.
 Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id);
 
 // The beginning of a rule file, for somebody who has a line in hand and wants a rule.

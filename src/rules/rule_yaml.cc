@@ -21,62 +21,72 @@ namespace {
 /// Nesting of the compact form that is still read; rules need fewer than ten levels.
 constexpr int kMaxDepth = 64;
 
-/// Takes a node's members to the end of `out`; what its type lacks is empty, and takes a byte.
-struct CompactWriter {
-  std::string out;
+// The members of a node in one order: type, place, text, items, entries. What its type lacks is empty,
+// and takes a byte.
 
-  void number(auto number) { append_varint(out, static_cast<uint64_t>(number)); }
-  void size(const auto& of) { number(of.size()); }
-  void text(const std::string& text) {
-    size(text);
-    out += text;
-  }
-};
-
-/// Takes a node's members from the front of `bytes`.
-struct CompactReader {
-  std::string_view bytes;
-
-  [[noreturn]] static void fail() { throw Error("the compact form of a rule is damaged"); }
-
-  void number(auto& number) {
-    if (bytes.empty()) fail();
-    number = static_cast<std::remove_reference_t<decltype(number)>>(take_varint(bytes));
-  }
-  void size(auto& of) {
-    uint64_t n = 0;
-    number(n);
-    if (n > bytes.size()) fail();  // Each of them takes a byte at least.
-    of.resize(n);
-  }
-  void text(std::string& text) {
-    uint64_t n = 0;
-    number(n);
-    if (n > bytes.size()) fail();
-    text = bytes.substr(0, n);
-    bytes.remove_prefix(n);
-  }
-};
-
-/// The compact form, written and read: both pass over all members in this order.
-void pass_place(auto& codec, auto& place) {
-  codec.number(place.line);
-  codec.number(place.column);
+void put_text(std::string& out, std::string_view text) {
+  append_varint(out, text.size());
+  out += text;
 }
 
-void pass_node(auto& codec, auto& node, int depth = 0) {
-  if (depth > kMaxDepth) CompactReader::fail();
-  codec.number(node.type);
-  if (node.type > RuleNode::Type::Map) CompactReader::fail();
-  pass_place(codec, node.place);
-  codec.text(node.text);
-  codec.size(node.items);
-  for (auto& item : node.items) pass_node(codec, item, depth + 1);
-  codec.size(node.entries);
-  for (auto& entry : node.entries) {
-    codec.text(entry.key);
-    pass_place(codec, entry.place);
-    pass_node(codec, entry.value, depth + 1);
+void put_place(std::string& out, Place place) {
+  append_varint(out, place.line);
+  append_varint(out, place.column);
+}
+
+void put_node(std::string& out, const RuleNode& node) {
+  append_varint(out, static_cast<uint64_t>(node.type));
+  put_place(out, node.place);
+  put_text(out, node.text);
+  append_varint(out, node.items.size());
+  for (const RuleNode& item : node.items) put_node(out, item);
+  append_varint(out, node.entries.size());
+  for (const RuleNode::Entry& entry : node.entries) {
+    put_text(out, entry.key);
+    put_place(out, entry.place);
+    put_node(out, entry.value);
+  }
+}
+
+[[noreturn]] void fail_compact() { throw Error("the compact form of a rule is damaged"); }
+
+uint64_t take_number(std::string_view& bytes) {
+  if (bytes.empty()) fail_compact();
+  return take_varint(bytes);
+}
+
+/// How many bytes, items or entries follow: each of them takes a byte at least.
+size_t take_size(std::string_view& bytes) {
+  const uint64_t size = take_number(bytes);
+  if (size > bytes.size()) fail_compact();
+  return size;
+}
+
+std::string take_text(std::string_view& bytes) {
+  const size_t size = take_size(bytes);
+  std::string text(bytes.substr(0, size));
+  bytes.remove_prefix(size);
+  return text;
+}
+
+Place take_place(std::string_view& bytes) {
+  const auto line = static_cast<uint32_t>(take_number(bytes));
+  return {line, static_cast<uint32_t>(take_number(bytes))};
+}
+
+void take_node(std::string_view& bytes, RuleNode& node, int depth) {
+  if (depth > kMaxDepth) fail_compact();
+  node.type = static_cast<RuleNode::Type>(take_number(bytes));
+  if (node.type > RuleNode::Type::Map) fail_compact();
+  node.place = take_place(bytes);
+  node.text = take_text(bytes);
+  node.items.resize(take_size(bytes));
+  for (RuleNode& item : node.items) take_node(bytes, item, depth + 1);
+  node.entries.resize(take_size(bytes));
+  for (RuleNode::Entry& entry : node.entries) {
+    entry.key = take_text(bytes);
+    entry.place = take_place(bytes);
+    take_node(bytes, entry.value, depth + 1);
   }
 }
 
@@ -132,16 +142,15 @@ bool RuleNode::operator==(const RuleNode& other) const {
 }
 
 std::string write_compact(const RuleNode& node) {
-  CompactWriter writer;
-  pass_node(writer, node);
-  return std::move(writer.out);
+  std::string bytes;
+  put_node(bytes, node);
+  return bytes;
 }
 
 RuleNode read_compact(std::string_view bytes) {
-  CompactReader reader{bytes};
   RuleNode node;
-  pass_node(reader, node);
-  if (!reader.bytes.empty()) CompactReader::fail();
+  take_node(bytes, node, 0);
+  if (!bytes.empty()) fail_compact();
   return node;
 }
 

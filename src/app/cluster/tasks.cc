@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -42,11 +43,6 @@ std::string last_line(const std::string& path) {
   return last;
 }
 
-struct Running {
-  size_t task;
-  pid_t pid;
-};
-
 TaskEnd end_of(const HostTask& task, int status, bool is_late) {
   TaskEnd end;
   if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
@@ -66,7 +62,7 @@ std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits
   constexpr double kGrace = 5;  // Seconds between asking to stop and stopping.
   const auto begin = Clock::now();
   std::vector<TaskEnd> ends(tasks.size());
-  std::vector<Running> running;
+  std::map<pid_t, size_t> running;  // Tasks by pid.
   TaskProgress progress{.all = tasks.size()};
   size_t next = 0;
   bool is_late = false;
@@ -88,17 +84,18 @@ std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits
               : start_process(
                     {.arguments = task.arguments, .output = output.get(), .error = output.get()});
       if (pid > 0) {
-        running.push_back({next, pid});
+        running.emplace(pid, next);
       } else {
         finish(next,
                {.reason = fmt::format("{}: {}", task.arguments.front(), std::strerror(errno))});
       }
       ++next;
     }
-    std::erase_if(running, [&](const Running& one) {
+    std::erase_if(running, [&](const auto& one) {
+      const auto& [pid, task] = one;
       int status = 0;
-      if (waitpid(one.pid, &status, WNOHANG) == 0) return false;
-      finish(one.task, end_of(tasks[one.task], status, is_late));
+      if (waitpid(pid, &status, WNOHANG) == 0) return false;
+      finish(task, end_of(tasks[task], status, is_late));
       return true;
     });
     progress.seconds = seconds_since(begin);
@@ -106,12 +103,12 @@ std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits
     show(progress);
     if (!is_late && progress.seconds > limits.seconds) {
       is_late = true;
-      for (const Running& one : running) kill(one.pid, SIGTERM);
+      for (const auto& [pid, task] : running) kill(pid, SIGTERM);
       for (; next < tasks.size(); ++next) finish(next, {.state = TaskState::Late});
     }
     if (is_late && !is_killed && progress.seconds > limits.seconds + kGrace) {
       is_killed = true;
-      for (const Running& one : running) kill(one.pid, SIGKILL);
+      for (const auto& [pid, task] : running) kill(pid, SIGKILL);
     }
     if (!running.empty()) std::this_thread::sleep_for(kPause);
   }

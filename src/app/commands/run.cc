@@ -28,7 +28,6 @@
 #include "app/output.h"
 #include "app/read/read_job.h"
 #include "app/run/child_process.h"
-#include "app/run/dump_pipes.h"
 #include "app/run/job_environment.h"
 #include "base/error.h"
 #include "base/posix.h"

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 
 #include "base/error.h"
@@ -182,6 +184,32 @@ void end_like(const CommandEnd& end) {
   raise(end.signal);
 }
 
+// Asking workers that no longer move.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnding = ".pipe";
+
+std::vector<fs::path> pipes_of(const std::string& stem) {
+  std::vector<fs::path> pipes;
+  std::error_code error;
+  const std::string name = fs::path(stem).filename();
+  for (fs::directory_iterator it(fs::path(stem).parent_path(), error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string one = it->path().filename();
+    std::error_code ignored;
+    if (one.starts_with(name) && one.ends_with(kEnding) &&
+        fs::is_fifo(it->symlink_status(ignored))) {
+      pipes.push_back(it->path());
+    }
+  }
+  return pipes;
+}
+
+}  // namespace
+
 std::vector<pid_t> descendants_of(pid_t pid) {
   std::set<pid_t> all;
   std::vector<pid_t> open = {pid};
@@ -192,8 +220,7 @@ std::vector<pid_t> descendants_of(pid_t pid) {
     // Each thread lists the children that it has made.
     const std::string tasks = fmt::format("/proc/{}/task", one);
     std::error_code error;
-    for (std::filesystem::directory_iterator it(tasks, error), end; !error && it != end;
-         it.increment(error)) {
+    for (fs::directory_iterator it(tasks, error), end; !error && it != end; it.increment(error)) {
       std::ifstream list(it->path() / "children");
       for (pid_t child = 0; list >> child;) open.push_back(child);
     }
@@ -221,6 +248,34 @@ bool run_into_file(const std::vector<std::string>& arguments, const std::string&
   kill(child, SIGKILL);
   waitpid(child, &status, 0);
   return false;
+}
+
+std::string new_pipe_stem() {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) return {};
+  std::random_device random;
+  const std::string stem =
+      folder / fmt::format("ncclog-run-{:08x}{:08x}-rank-", random(), random());
+  const std::string trial = fmt::format("{}trial{}", stem, kEnding);
+  if (mkfifo(trial.c_str(), 0600) != 0) return {};
+  unlink(trial.c_str());
+  return stem;
+}
+
+int ask_for_dumps(const std::string& stem) {
+  int asked = 0;
+  for (const fs::path& path : pipes_of(stem)) {
+    // Without a reader this fails instead of waiting for one.
+    const Descriptor pipe(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    asked += pipe.is_open() && write(pipe.get(), "1", 1) == 1;
+  }
+  return asked;
+}
+
+void remove_pipes(const std::string& stem) {
+  if (stem.empty()) return;
+  for (const fs::path& path : pipes_of(stem)) unlink(path.c_str());
 }
 
 }  // namespace ncclog

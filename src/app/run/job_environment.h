@@ -36,7 +36,7 @@ using VariableReader = std::function<std::string(const std::string& name)>;
 inline constexpr std::string_view kDumpName = "nccl_trace_rank_";
 
 /// What the command gets, in the order in which people write it. `folder` is an absolute path;
-/// `pipe_stem` is of new_pipe_stem (app/run/dump_pipes.h): empty for a job that nobody asks.
+/// `pipe_stem` is of new_pipe_stem (app/run/child_process.h): empty for a job that nobody asks.
 std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
                                      const std::string& pipe_stem,
                                      const VariableReader& environment);
