@@ -103,11 +103,18 @@ void find_with(const Rulebook& rulebook, RulesAbout about, bool last_resort, Job
   }
 }
 
-/// Gives findings the severities that they have in the end, once all rules are judged.
-void settle_severities(const Rulebook& rulebook, const Job& job, Found& found) {
-  for (auto& [id, finding] : found.findings) {
-    finding.severity = final_severity(finding, *find_rule(rulebook, id), job);
-  }
+/// Gives a finding the severity that it has in the end, and notes what the overlay that means it does
+/// to it; nullptr: there is none.
+void settle(const Rule& rule, const Job& job, const Overlay* overlay, Finding& finding,
+            Found& found) {
+  finding.severity = final_severity(finding, rule, job);
+  if (overlay == nullptr) return;
+  found.overlays.push_back(effect_of(*overlay, finding));
+  finding.severity = final_severity(finding, rule, job, overlay);
+}
+
+/// Settles all findings, once all rules are judged. Overlays that suppress have been applied.
+void settle_all(const Rulebook& rulebook, const Job& job, Found& found) {
   std::set<std::string_view> changed;
   for (const Overlay& overlay : rulebook.overlays) {
     const auto entry = found.findings.find(overlay.rule);
@@ -116,9 +123,10 @@ void settle_severities(const Rulebook& rulebook, const Job& job, Found& found) {
       continue;
     }
     changed.insert(overlay.rule);
-    Finding& finding = entry->second;
-    found.overlays.push_back(effect_of(overlay, finding));
-    finding.severity = final_severity(finding, *find_rule(rulebook, overlay.rule), job, &overlay);
+    settle(*find_rule(rulebook, overlay.rule), job, &overlay, entry->second, found);
+  }
+  for (auto& [id, finding] : found.findings) {
+    if (!changed.contains(id)) settle(*find_rule(rulebook, id), job, nullptr, finding, found);
   }
 }
 
@@ -180,7 +188,7 @@ Found find_all(const Rulebook& rulebook, JobView& view, RulesAbout about) {
   find_with(rulebook, about, false, view, found);
   find_with(rulebook, about, true, view, found);
   drop_noise(view.job(), found);
-  settle_severities(rulebook, view.job(), found);
+  settle_all(rulebook, view.job(), found);
   return found;
 }
 
@@ -189,15 +197,12 @@ void add_shown_by_reports(const Rulebook& rulebook, const Job& job, Found& found
     if (found.findings.contains(rule.id)) continue;
     std::optional<Finding> shown = finding_of_reports(rule, job);
     if (!shown) continue;
-    shown->severity = final_severity(*shown, rule, job);
-    const auto overlay = std::ranges::find_if(
-        rulebook.overlays, [&](const Overlay& each) { return is_meant(each, *shown); });
-    if (overlay != rulebook.overlays.end()) {
-      found.overlays.push_back(effect_of(*overlay, *shown));
-      if (!overlay->severity) continue;
-      shown->severity = final_severity(*shown, rule, job, &*overlay);
-    }
-    found.findings.emplace(rule.id, std::move(*shown));
+    const auto meant = std::ranges::find_if(
+        rulebook.overlays, [&](const Overlay& overlay) { return is_meant(overlay, *shown); });
+    const Overlay* overlay = meant != rulebook.overlays.end() ? &*meant : nullptr;
+    settle(rule, job, overlay, *shown, found);
+    const bool is_suppressed = overlay != nullptr && !overlay->severity;
+    if (!is_suppressed) found.findings.emplace(rule.id, std::move(*shown));
   }
 }
 
