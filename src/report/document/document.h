@@ -115,18 +115,14 @@ struct LaneChart {
     int64_t from = 0;
     int64_t to = 0;
     std::string title;
-  };
-  struct Mark {
-    int64_t at = 0;
     bool bad = false;
-    std::string title;
   };
   struct Lane {
     std::string name;
     int64_t first = 0;
     int64_t last = 0;
     std::vector<Span> spans;
-    std::vector<Mark> marks;
+    std::vector<Span> marks;  ///< Of no length.
     bool bad = false;
   };
   std::vector<Lane> lanes;
@@ -155,6 +151,9 @@ struct Figure {
 
 /// What stands for a figure where nothing can be drawn.
 std::variant<Table, Code> text_form(const Figure& figure);
+
+/// What stands for links where none can be followed.
+Labelled text_form(const Links& links);
 
 using Block = std::variant<Statement, Paragraph, Labelled, Items, Code, Quotes, Links, KeyValues,
                            Table, Figure>;
