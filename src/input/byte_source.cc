@@ -89,13 +89,6 @@ RawBytes open_file(const std::string& path, uint64_t begin, uint64_t end) {
 
 // Bytes decompressed.
 
-namespace {
-
-/// What is read at a time of an input that is compressed.
-constexpr size_t kRawBlock = size_t{128} << 10;
-
-}  // namespace
-
 /// Reads one more block after what is left of the last one.
 void ByteSource::fill() {
   std::memmove(raw_.data(), raw_.data() + raw_begin_, raw_end_ - raw_begin_);
@@ -206,7 +199,8 @@ ByteSource::ByteSource(RawBytes raw, const SourceOptions& options)
   const std::string_view magic(raw_.data() + raw_begin_, raw_end_ - raw_begin_);
   if (!is_range_) compression_ = sniff_compression(magic);
   decoder_ = make_decoder(compression_);
-  if (decoder_) raw_.resize(kRawBlock);
+  constexpr size_t kPackedBlock = size_t{128} << 10;  // Read at a time of what is compressed.
+  if (decoder_) raw_.resize(kPackedBlock);
   head_.resize(kHeadBytes);
   size_t size = 0;
   while (size < kHeadBytes && !is_over_) size += pull(head_.data() + size, kHeadBytes - size);

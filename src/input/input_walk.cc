@@ -135,7 +135,9 @@ class ArchiveReader {
       if (skip_.empty() && !names_.insert(name_).second) {
         skip_ = "Another file of this name came before it and was read.";
       }
-      start_member();
+      is_member_over_ = false;
+      read_error_.clear();
+      data_size_ = 0;
       return true;
     }
     return false;
@@ -234,12 +236,6 @@ class ArchiveReader {
     return entry;
   }
 
-  void start_member() {
-    is_member_over_ = false;
-    read_error_.clear();
-    data_size_ = 0;
-  }
-
   /// The next piece of the member. Not by archive_read_data: when the archive ends early, it drops
   /// what it has.
   bool fetch() {
@@ -319,20 +315,11 @@ class ArchiveReader {
 /// An archive, and one in it. More is for mischief.
 constexpr size_t kMaxDepth = 2;
 
-std::string format_of(Compression compression) {
-  return compression == Compression::None ? "plain" : std::string(to_string(compression));
-}
-
+/// `archive`: "tar", "zip", "7z"; empty: a file is none.
 std::string format_of(std::string_view archive, Compression compression) {
-  if (compression == Compression::None) return std::string(archive);
-  return fmt::format("{}+{}", archive, to_string(compression));
-}
-
-RawBytes bytes_of(ArchiveReader& archive) {
-  RawBytes bytes;
-  bytes.read = [&archive](char* buffer, size_t capacity) { return archive.read(buffer, capacity); };
-  bytes.error = [&archive] { return archive.read_error(); };
-  return bytes;
+  const std::string_view packed = to_string(compression);
+  if (compression == Compression::None) return std::string(archive.empty() ? "plain" : archive);
+  return archive.empty() ? std::string(packed) : fmt::format("{}+{}", archive, packed);
 }
 
 }  // namespace
@@ -373,7 +360,13 @@ UnitReader* InputWalk::next_member() {
   }
   std::string path = fmt::format("{}!/{}", walked_[level.walked].path, level.archive.name());
   if (level.archive.skip().empty()) {
-    return open(std::move(path), ByteSource(bytes_of(level.archive), member_options()));
+    ArchiveReader& archive = level.archive;
+    RawBytes bytes;
+    bytes.read = [&archive](char* out, size_t capacity) { return archive.read(out, capacity); };
+    bytes.error = [&archive] { return archive.read_error(); };
+    return open(
+        std::move(path),
+        ByteSource(std::move(bytes), {.max_expanded = options_.max_expanded, .spent = expanded_}));
   }
   UnitResult& result = add(std::move(path)).result;
   result.status = InputStatus::Skipped;
@@ -388,16 +381,8 @@ WalkedInput& InputWalk::add(std::string path) {
   input.number = unit_.index * kNumbersPerUnit + place;
   input.input_number = unit_.input * kNumbersPerUnit + place;
   input.path = std::move(path);
-  input.format = format_of(Compression::None);
   input.is_member = place > 0;
   return input;
-}
-
-SourceOptions InputWalk::member_options() const {
-  SourceOptions options;
-  options.max_expanded = options_.max_expanded;
-  options.spent = expanded_;
-  return options;
 }
 
 /// A reader for what `source` holds; nullptr if it is an archive, whose members come next.
@@ -414,7 +399,7 @@ UnitReader* InputWalk::open(std::string path, ByteSource&& source) {
     input.format = format_of(archives_.back()->archive.format(), compression);
     return nullptr;
   }
-  input.format = format_of(compression);
+  input.format = format_of({}, compression);
   current_ = place;
   source_ = std::make_unique<ByteSource>(std::move(source));
   reader_ =

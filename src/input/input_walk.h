@@ -36,7 +36,7 @@ struct WalkedInput {
   uint64_t input_number =
       0;  ///< The same for all stretches of one file; different from all others.
   std::string path;
-  std::string format;  ///< "plain", "gzip", "tar+gzip", "zip".
+  std::string format = "plain";  ///< "plain", "gzip", "tar+gzip", "zip".
   bool is_archive = false;
   bool is_member = false;
   UnitResult result;
@@ -67,7 +67,6 @@ class InputWalk {
   WalkedInput& add(std::string path);
   UnitReader* open(std::string path, ByteSource&& source);
   UnitReader* next_member();
-  SourceOptions member_options() const;
   void close_current();
   void close_archive();
 

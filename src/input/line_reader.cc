@@ -246,24 +246,6 @@ std::vector<Unit> cut_units(std::span<const std::string> inputs, const CutOption
 
 namespace {
 
-SourceOptions source_options(const Unit& unit, const ReadOptions& options) {
-  SourceOptions source{.max_expanded = options.max_expanded};
-  if (unit.whole) return source;
-  source.begin = unit.begin;
-  source.end = unit.end;
-  return source;
-}
-
-/// Only plain text is cut; a stretch that happens to start like something else is text all the
-/// same.
-UnitResult start_result(const Unit& unit, const ByteSource& source) {
-  UnitResult result;
-  result.compression = source.compression();
-  result.bytes_on_disk = source.regular_size();
-  result.content = unit.whole ? sniff_content(source.head()) : Content::Text;
-  return result;
-}
-
 /// Without the beginning of a character at the end, where cutting the line left it.
 std::string_view without_partial_character(std::string_view text) {
   constexpr size_t kLongestTail = 3;
@@ -299,7 +281,12 @@ void add_state(SourceState state, UnitResult& result) {
 }
 
 ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOptions& options) {
-  return ByteSource(path, source_options(unit, options));
+  SourceOptions source{.max_expanded = options.max_expanded};
+  if (!unit.whole) {
+    source.begin = unit.begin;
+    source.end = unit.end;
+  }
+  return ByteSource(path, source);
 }
 
 void LineCounts::add_losses(const Line& line) {
@@ -321,7 +308,12 @@ void LineCounts::add_whole(std::string_view text, const LineRun& run) {
 }
 
 UnitReader::UnitReader(const Unit& unit, ByteSource& source, std::span<char> memory)
-    : source_(source), result_(start_result(unit, source_)), offset_(unit.begin), memory_(memory) {}
+    : source_(source), offset_(unit.begin), memory_(memory) {
+  result_.compression = source.compression();
+  result_.bytes_on_disk = source.regular_size();
+  // Only plain text is cut; a stretch that happens to start like something else is text all the same.
+  result_.content = unit.whole ? sniff_content(source.head()) : Content::Text;
+}
 
 void UnitReader::start_lines() {
   const auto read = [this](char* buffer, size_t capacity) { return read_block(buffer, capacity); };
