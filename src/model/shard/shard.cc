@@ -96,7 +96,7 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
       break;
     }
     case kKindIndex<TuningChoice>:
-      add_choice(log.tuning.change(), read_message<TuningChoice>(message));
+      add_tuning(log.tuning.change(), read_message<TuningChoice>(message));
       break;
     case kKindIndex<CommLayout>:
       log.comms.add(read_message<CommLayout>(message));
