@@ -33,16 +33,14 @@ const JobUnit* unit_of(const Job& job, SourceRef where) {
 
 namespace {
 
-using Entry = RecordLayout::Entry;
-
 /// The kept lines of each key of the lists; each row is made when it is asked for, because most of
 /// what ranks print is not.
 struct RecordsByKey {
   /// Lists of one log, with what is asked of all of them at hand.
   struct OfLog {
     int process = -1;
-    uint32_t layout = 0;                          ///< Number of their layout.
-    const std::vector<Entry>* entries = nullptr;  ///< Mostly those of the layout.
+    uint32_t layout = 0;                                        ///< Number of their layout.
+    const std::vector<RecordLayout::Entry>* entries = nullptr;  ///< Mostly those of the layout.
     const SettledRecords* records = nullptr;
   };
   std::vector<OfLog> logs;  ///< By process.
@@ -55,7 +53,7 @@ template <RecordLists SpeakerLog::*lists>
 RecordsByKey count_records(const Job& job) {
   RecordsByKey all;
   std::unordered_map<const RecordLayout*, uint32_t> numbers;
-  std::unordered_map<const std::vector<Entry>*, size_t> alike;
+  std::unordered_map<const std::vector<RecordLayout::Entry>*, size_t> alike;
   for (int p = 0; p < static_cast<int>(job.processes.size()); ++p) {
     for (const size_t log : nth_process(job, p).logs) {
       const RecordLists& own = job.logs[log].*lists;
@@ -68,7 +66,7 @@ RecordsByKey count_records(const Job& job) {
   }
   all.layouts = numbers.size();
   for (const auto& [entries, logs] : alike) {
-    for (const Entry& entry : *entries) {
+    for (const RecordLayout::Entry& entry : *entries) {
       if (entry.key >= all.sizes.size()) all.sizes.resize(entry.key + size_t{1});
       all.sizes[entry.key] += logs * entry.kept;
     }
@@ -99,7 +97,7 @@ RecordsOf collect_records(const RecordsByKey& all, uint16_t key) {
   // By layout, the numbers of the texts that its lists share, by place from the list's begin.
   std::vector<std::vector<uint32_t>> shared(all.layouts);
   for (const auto& [process, layout, entries, records] : all.logs) {
-    const Entry* const entry = RecordLayout::find(*entries, key);
+    const RecordLayout::Entry* const entry = RecordLayout::find(*entries, key);
     if (entry == nullptr) continue;
     if (entry->full) note(of.full, process);
     if (entry->total > entry->kept) note(of.repeated, process);

@@ -198,7 +198,7 @@ TuningUse& TuningUse::operator+=(const TuningUse& later) {
   return *this;
 }
 
-void add_choice(TuningUses& uses, const TuningChoice& choice) {
+void add_tuning(TuningUses& uses, const TuningChoice& choice) {
   uses.add(TuningKey{std::string(choice.op), std::string(choice.algorithm),
                      std::string(choice.protocol)},
            TuningUse{1, choice.bytes, choice.bytes});

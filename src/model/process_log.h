@@ -278,7 +278,7 @@ inline uint64_t count_of(const TuningUse& use) { return use.count; }
 /// Ways in which operations were run.
 using TuningUses = BoundedMap<TuningKey, TuningUse, 256>;
 
-void add_choice(TuningUses& uses, const TuningChoice& choice);
+void add_tuning(TuningUses& uses, const TuningChoice& choice);
 
 /// Everything one speaker said: in a stretch while that is read, in the whole input in a job.
 struct SpeakerLog {

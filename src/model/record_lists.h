@@ -18,13 +18,13 @@
 #include <atomic>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -164,47 +164,38 @@ class SettledRecords {
   uint32_t is_short_ : 1 = 0;  ///< There is one unit, and numbers of lines have 32 bits.
 };
 
+/// Goes over what `Of` has at places one behind the other.
+template <typename Of>
+class PlaceIterator {
+ public:
+  using value_type = std::remove_cvref_t<decltype(std::declval<const Of&>()[0])>;
+  using reference = value_type;
+  using pointer = const value_type*;
+  using difference_type = std::ptrdiff_t;
+  using iterator_category = std::input_iterator_tag;  // What it gives is made when it is asked for.
+  using iterator_concept = std::forward_iterator_tag;
+
+  PlaceIterator() = default;
+  PlaceIterator(const Of* all, size_t place) : all_(all), place_(place) {}
+  value_type operator*() const { return (*all_)[place_]; }
+  PlaceIterator& operator++() { return ++place_, *this; }
+  PlaceIterator operator++(int) { return {all_, place_++}; }
+  bool operator==(const PlaceIterator& other) const { return place_ == other.place_; }
+
+ private:
+  const Of* all_ = nullptr;
+  size_t place_ = 0;
+};
+
 /// Some records of a list, one behind the other. Views the RecordLists that they are of, which may
 /// be moved.
 class Records {
  public:
-  class Iterator {
-   public:
-    using iterator_category = std::random_access_iterator_tag;
-    using value_type = Record;
-    using difference_type = std::ptrdiff_t;
-    using pointer = void;
-    using reference = Record;
-
-    Iterator() = default;
-    Iterator(const SettledRecords* all, size_t place) : all_(all), place_(place) {}
-    Record operator*() const { return (*all_)[place_]; }
-    Record operator[](difference_type n) const { return *(*this + n); }
-    Iterator& operator++() { return ++place_, *this; }
-    Iterator operator++(int) { return {all_, place_++}; }
-    Iterator& operator--() { return --place_, *this; }
-    Iterator operator--(int) { return {all_, place_--}; }
-    Iterator& operator+=(difference_type n) { return place_ += static_cast<size_t>(n), *this; }
-    Iterator& operator-=(difference_type n) { return *this += -n; }
-    friend Iterator operator+(Iterator at, difference_type n) { return at += n; }
-    friend Iterator operator+(difference_type n, Iterator at) { return at += n; }
-    friend Iterator operator-(Iterator at, difference_type n) { return at -= n; }
-    friend difference_type operator-(const Iterator& a, const Iterator& b) {
-      return static_cast<difference_type>(a.place_ - b.place_);
-    }
-    bool operator==(const Iterator& other) const { return place_ == other.place_; }
-    auto operator<=>(const Iterator& other) const { return place_ <=> other.place_; }
-
-   private:
-    const SettledRecords* all_ = nullptr;
-    size_t place_ = 0;
-  };
-
   Records() = default;
   Records(const SettledRecords& all, size_t begin, size_t end)
       : all_(&all), begin_(begin), end_(end) {}
-  Iterator begin() const { return {all_, begin_}; }
-  Iterator end() const { return {all_, end_}; }
+  PlaceIterator<SettledRecords> begin() const { return {all_, begin_}; }
+  PlaceIterator<SettledRecords> end() const { return {all_, end_}; }
   size_t size() const { return end_ - begin_; }
   bool empty() const { return begin_ == end_; }
   Record operator[](size_t n) const { return (*all_)[begin_ + n]; }
@@ -313,30 +304,14 @@ class RecordLists {
   }
 
   /// Keys and their lists.
-  class Iterator {
-   public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = std::pair<uint16_t, RecordList>;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const value_type*;
-    using reference = value_type;
-
-    Iterator() = default;
-    Iterator(const RecordLists& lists, size_t place) : lists_(&lists), place_(place) {}
-    value_type operator*() const {
-      const RecordLayout::Entry& entry = lists_->entries()[place_];
-      return {entry.key, lists_->list(entry)};
-    }
-    Iterator& operator++() { return ++place_, *this; }
-    void operator++(int) { ++place_; }
-    bool operator==(const Iterator& other) const { return place_ == other.place_; }
-
-   private:
-    const RecordLists* lists_ = nullptr;
-    size_t place_ = 0;
-  };
-  Iterator begin() const { return {*this, 0}; }
-  Iterator end() const { return {*this, layout_ == nullptr ? 0 : entries().size()}; }
+  std::pair<uint16_t, RecordList> operator[](size_t place) const {
+    const RecordLayout::Entry& entry = entries()[place];
+    return {entry.key, list(entry)};
+  }
+  PlaceIterator<RecordLists> begin() const { return {this, 0}; }
+  PlaceIterator<RecordLists> end() const {
+    return {this, layout_ == nullptr ? 0 : entries().size()};
+  }
 
   /// Joins what a later stretch of input kept, and settles.
   void merge(SharedTrie& trie, RecordLists&& later, const RecordLimit& limit = {});

@@ -152,33 +152,27 @@ void build_summary(Job& job) {
 
 namespace {
 
-// What the lines of each part say.
+/// In the order in which a run prints them. The program's name stands at both ends.
+constexpr uint16_t kParts[] = {kKindIndex<NcclTestsVersion>,   kKindIndex<NcclTestsProgram>,
+                               kKindIndex<NcclTestsConfig>,    kKindIndex<NcclTestsRank>,
+                               kKindIndex<NcclTestsResult>,    kKindIndex<NcclTestsOutOfBounds>,
+                               kKindIndex<NcclTestsBandwidth>, kKindIndex<NcclTestsProgram>};
 
-void add(const NcclTestsVersion& said, const Record&, NcclTestsRun& run) {
-  run.version = said.version;
+/// Place in kParts; nullopt: the line is of none.
+std::optional<size_t> part_of(const Message& message) {
+  const auto* part = std::ranges::find(kParts, message.kind->index);
+  if (part == std::end(kParts)) return std::nullopt;
+  const bool is_end = *part == kKindIndex<NcclTestsProgram> &&
+                      read_message<NcclTestsProgram>(message).phase != "starting";
+  return is_end ? std::size(kParts) - 1 : static_cast<size_t>(part - std::begin(kParts));
 }
 
-void add(const NcclTestsProgram& said, const Record&, NcclTestsRun& run) { run.test = said.test; }
-
-void add(const NcclTestsConfig& said, const Record&, NcclTestsRun& run) {
-  run.min_bytes = said.min_bytes;
-  run.max_bytes = said.max_bytes;
-  run.iters = said.iters;
-  run.validation = said.validation;
-}
-
-void add(const NcclTestsRank& said, const Record&, NcclTestsRun& run) {
-  run.nranks = std::max(run.nranks, said.rank + 1);
-  run.places.push_back({said.rank, said.group, said.pid, std::string(said.host), said.device,
-                        std::string(said.bus_id), std::string(said.gpu)});
-}
-
-void add(const NcclTestsResult& said, const Record& record, NcclTestsRun& run) {
+NcclTestsRow row_of(const NcclTestsResult& said, const Record& record) {
   const auto values = [](auto time, auto algbw, auto busbw, auto wrong) {
     return NcclTestsValues{std::string(time), std::string(algbw), std::string(busbw),
                            std::string(wrong)};
   };
-  run.rows.push_back({
+  return {
       .where = record.where,
       .text = record.text(),
       .size = said.size,
@@ -189,51 +183,50 @@ void add(const NcclTestsResult& said, const Record& record, NcclTestsRun& run) {
       .out_of_place = values(said.time, said.algbw, said.busbw, said.wrong),
       .in_place =
           values(said.time_in_place, said.algbw_in_place, said.busbw_in_place, said.wrong_in_place),
-  });
+  };
 }
 
-void add(const NcclTestsOutOfBounds& said, const Record& record, NcclTestsRun& run) {
-  run.out_of_bounds = said.count;
-  run.out_of_bounds_line = record.where;
-}
-
-void add(const NcclTestsBandwidth& said, const Record& record, NcclTestsRun& run) {
-  run.busbw = said.busbw;
-  run.busbw_line = record.where;
-  run.below_expected = said.verdict == "FAILED";
-}
-
-template <typename T>
-void read(const Message& message, const Record& record, NcclTestsRun& run) {
-  add(read_message<T>(message), record, run);
-}
-
-/// A part of a run, and how its lines are read.
-struct Part {
-  uint16_t kind = 0;
-  void (*read)(const Message&, const Record&, NcclTestsRun&) = nullptr;
-
-  bool repeats() const {
-    return kind == kKindIndex<NcclTestsRank> || kind == kKindIndex<NcclTestsResult>;
+/// Adds what a line of one of the parts says.
+void add_part(const Message& message, const Record& record, NcclTestsRun& run) {
+  switch (message.kind->index) {
+    case kKindIndex<NcclTestsVersion>:
+      run.version = read_message<NcclTestsVersion>(message).version;
+      break;
+    case kKindIndex<NcclTestsProgram>:
+      run.test = read_message<NcclTestsProgram>(message).test;
+      break;
+    case kKindIndex<NcclTestsConfig>: {
+      const auto said = read_message<NcclTestsConfig>(message);
+      run.min_bytes = said.min_bytes;
+      run.max_bytes = said.max_bytes;
+      run.iters = said.iters;
+      run.validation = said.validation;
+      break;
+    }
+    case kKindIndex<NcclTestsRank>: {
+      const auto said = read_message<NcclTestsRank>(message);
+      run.nranks = std::max(run.nranks, said.rank + 1);
+      run.places.push_back({said.rank, said.group, said.pid, std::string(said.host), said.device,
+                            std::string(said.bus_id), std::string(said.gpu)});
+      break;
+    }
+    case kKindIndex<NcclTestsResult>:
+      run.rows.push_back(row_of(read_message<NcclTestsResult>(message), record));
+      break;
+    case kKindIndex<NcclTestsOutOfBounds>:
+      run.out_of_bounds = read_message<NcclTestsOutOfBounds>(message).count;
+      run.out_of_bounds_line = record.where;
+      break;
+    case kKindIndex<NcclTestsBandwidth>: {
+      const auto said = read_message<NcclTestsBandwidth>(message);
+      run.busbw = said.busbw;
+      run.busbw_line = record.where;
+      run.below_expected = said.verdict == "FAILED";
+      break;
+    }
+    default:
+      break;
   }
-};
-
-template <typename T>
-constexpr Part kPart = {kKindIndex<T>, read<T>};
-
-/// In the order in which a run prints them. The program's name stands at both ends.
-constexpr Part kParts[] = {kPart<NcclTestsVersion>,   kPart<NcclTestsProgram>,
-                           kPart<NcclTestsConfig>,    kPart<NcclTestsRank>,
-                           kPart<NcclTestsResult>,    kPart<NcclTestsOutOfBounds>,
-                           kPart<NcclTestsBandwidth>, kPart<NcclTestsProgram>};
-
-/// Place in kParts; nullopt: the line is of none.
-std::optional<size_t> part_of(const Message& message) {
-  const auto* part = std::ranges::find(kParts, message.kind->index, &Part::kind);
-  if (part == std::end(kParts)) return std::nullopt;
-  const bool is_end = part->kind == kKindIndex<NcclTestsProgram> &&
-                      read_message<NcclTestsProgram>(message).phase != "starting";
-  return is_end ? std::size(kParts) - 1 : static_cast<size_t>(part - std::begin(kParts));
 }
 
 /// The program in a command: "mpirun -np 8 ./build/all_reduce_perf -b 8" → "all_reduce_perf".
@@ -264,10 +257,12 @@ std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
     if (event.message.kind == nullptr) continue;
     const auto part = part_of(event.message);
     if (!part) continue;
-    const bool goes_on = *part > last || (*part == last && kParts[*part].repeats());
+    const bool repeats =
+        kParts[*part] == kKindIndex<NcclTestsRank> || kParts[*part] == kKindIndex<NcclTestsResult>;
+    const bool goes_on = *part > last || (*part == last && repeats);
     if (runs.empty() || !goes_on) runs.push_back({.first = record.where});
     last = *part;
-    kParts[*part].read(event.message, record, runs.back());
+    add_part(event.message, record, runs.back());
   }
   for (NcclTestsRun& run : runs) name_by_command(log, run);
   return runs;

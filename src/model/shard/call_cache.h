@@ -98,7 +98,7 @@ struct CachedHead {
 };
 
 /// Where the calls of a known line are counted, in the shard that reads it.
-struct CallPlace {
+struct CallTally {
   SpeakerLog* log = nullptr;         ///< nullptr: none of them was added yet.
   uint64_t lives = 0;                ///< CommSegments::lives() when this was filled in.
   int segment = -1;                  ///< Into CommSegments::all.
@@ -120,7 +120,7 @@ struct CachedCall {
   std::string tail;      ///< From behind recvbuff's number to the line end, which is its last byte.
   PrintedCall call;
   size_t comm = 0;  ///< Where the tail's " comm" stands; its end if there is none.
-  CallPlace place;
+  CallTally place;
   /// Its line as it was found last, with which others like it are compared: from the head on, with
   /// the line end; empty: there is none.
   std::string sample;

@@ -97,7 +97,7 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
       break;
     }
     case kKindIndex<TuningChoice>:
-      add_choice(log.tuning.change(), read_message<TuningChoice>(message));
+      add_tuning(log.tuning.change(), read_message<TuningChoice>(message));
       break;
     case kKindIndex<CommLayout>:
       log.comms.add(read_message<CommLayout>(message));
@@ -240,7 +240,7 @@ void ShardWriter::add(std::span<const CachedCallLine> lines, uint64_t number) {
 /// Adds a known line, but for the line counts; false if it is not known where its like belongs.
 [[gnu::always_inline]] inline bool ShardWriter::add_again(const CachedCallLine& line,
                                                           uint64_t number) {
-  CallPlace& place = line.call->place;
+  CallTally& place = line.call->place;
   if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
   SpeakerLog& log = *place.log;
   ++log.lines;
@@ -267,7 +267,7 @@ void ShardWriter::add(std::span<const CachedCallLine> lines, uint64_t number) {
 bool ShardWriter::add_other(const CachedCallLine& line, uint64_t number) {
   const CachedCall* shape = line.call->shape;
   if (shape == nullptr || shape->place.log == nullptr) return false;
-  const CallPlace& place = shape->place;
+  const CallTally& place = shape->place;
   if (has_dropped_ || place.lives != place.log->comms.lives()) return false;
   SpeakerLog& log = *place.log;
   ++log.lines;
@@ -352,7 +352,7 @@ void ShardWriter::add_first(const CachedCallLine& line, uint64_t number) {
   add({line.text, number, 0, false}, event, 1, {});
   if (has_dropped_) return;
   const PrintedCall& call = known.call;
-  CallPlace& place = known.place;
+  CallTally& place = known.place;
   place.log = &speaker_of(event);
   place.lives = place.log->comms.lives();
   place.segment = place.log->comms.living_segment(call.comm);
@@ -374,7 +374,7 @@ bool ShardWriter::is_there(const CachedCall& call) const {
 
 /// Adds to the sums what a known line has not added yet.
 void ShardWriter::add_uncounted(CachedCall& call) {
-  CallPlace& place = call.place;
+  CallTally& place = call.place;
   if (place.uncounted == 0 || !is_there(call)) return;
   const std::string_view prefix = std::string_view(call.head->text).substr(0, call.head->prefix);
   const std::string_view stamp = place.last_stamp.empty() ? prefix : place.last_stamp;
@@ -398,7 +398,7 @@ void ShardWriter::settle_last_view() {
 
 void ShardWriter::settle() {
   settle_last_view();
-  for (CallPlace* place : viewing_) {
+  for (CallTally* place : viewing_) {
     // Unless the speaker has said something else since.
     if (place->log->last == SourceRef{unit_, place->last_line}) {
       place->log->last_text.assign(place->last_view.substr(0, Record::kMaxTextBytes));

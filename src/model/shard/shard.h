@@ -35,7 +35,7 @@ namespace ncclog {
 struct CachedLine;
 struct CachedCall;
 struct CachedCallLine;
-struct CallPlace;
+struct CallTally;
 class CallCache;
 
 /// Whom the NCCL lines of a stretch name.
@@ -200,7 +200,7 @@ class ShardWriter {
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
   LastView last_view_;               ///< The last such line of all.
-  std::vector<CallPlace*> viewing_;  ///< Those with a last_view.
+  std::vector<CallTally*> viewing_;  ///< Those with a last_view.
   SpeakerLog* others_ = nullptr;     ///< What other programs wrote into input_.
   InputClock* clock_ = nullptr;      ///< Of input_; nullptr: it has none yet.
   Pulse* pulse_ = nullptr;           ///< Of clock_; nullptr: nothing was added.

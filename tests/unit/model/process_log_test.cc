@@ -269,7 +269,7 @@ TEST(ProcessTotals, KeepTheSmallestKeysInAnyGrouping) {
     TuningUses uses;
     for (size_t i = from; i < to; ++i) {
       const std::string name = std::to_string(i * 7919 % 1000 + 1000);
-      add_choice(uses, TuningChoice{name, 1, "RING", "LL", ""});
+      add_tuning(uses, TuningChoice{name, 1, "RING", "LL", ""});
     }
     return uses;
   };

@@ -272,7 +272,7 @@ RecordLists lists_of_rank(int rank, TextCache& texts, SharedTrie& trie, uint64_t
   return lists;
 }
 
-TEST(RecordLists, OfOneRowKeepTheirOwnPlacesHeadsAndTexts) {
+TEST(RecordLists, OfOneLayoutKeepTheirOwnPlacesHeadsAndTexts) {
   TextCache texts;
   SharedTrie trie;
   std::vector<RecordLists> ranks;
@@ -291,7 +291,7 @@ TEST(RecordLists, OfOneRowKeepTheirOwnPlacesHeadsAndTexts) {
   }
 }
 
-TEST(RecordLists, HoldWhatTheyHeldWhenTheirRowsAreTakenApart) {
+TEST(RecordLists, HoldWhatTheyHeldWhenTheirLayoutsAreTakenApart) {
   TextCache texts;
   SharedTrie trie;
   const RecordLists first = lists_of_rank(1, texts, trie);
