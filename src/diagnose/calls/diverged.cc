@@ -136,18 +136,15 @@ void judge_parting(const std::vector<Class>& camps, size_t at, Divergences& resu
   }
 }
 
-/// A place of a program where always a message stood.
-struct Gap {
-  size_t at = 0;
-  size_t message = 0;  ///< A place where it stands.
-};
+/// By place of a program where always a message stood: a place where that one stands.
+using Gaps = std::map<size_t, size_t>;
 
 /// A program with what is asked about its past.
 struct PastCalls {
   ProgramPlaces places;
-  std::vector<int> kinds;                   ///< Of its calls.
-  std::set<int> communicators;              ///< Of which it is a rank.
-  std::map<size_t, std::vector<Gap>> gaps;  ///< Behind a place, by what stood before it.
+  std::vector<int> kinds;       ///< Of its calls.
+  std::set<int> communicators;  ///< Of which it is a rank.
+  std::map<size_t, Gaps> gaps;  ///< Behind a place, by what stood before it.
 
   const RankCall& call(size_t at) const { return places.program->calls[at]; }
 };
@@ -165,15 +162,14 @@ bool followed(const PastCalls& past, size_t usual, size_t at, size_t end) {
 }
 
 /// All places behind `from` where before `from` always a message stood that is left out now.
-const std::vector<Gap>& gaps_behind(PastCalls& past, size_t from) {
+const Gaps& gaps_behind(PastCalls& past, size_t from) {
   const auto [entry, is_new] = past.gaps.try_emplace(from);
   if (!is_new) return entry->second;
   for (size_t at = std::max(from + 1, kStepContext); at < past.kinds.size(); ++at) {
     const StepPast step = past_of_step(past.kinds, at, from);
     if (step.past != Past::Other) continue;
     const bool was_message = past.call(step.usual).line.is_message();
-    if (was_message && followed(past, step.usual, at, from))
-      entry->second.push_back({at, step.usual});
+    if (was_message && followed(past, step.usual, at, from)) entry->second[at] = step.usual;
   }
   return entry->second;
 }
@@ -210,17 +206,17 @@ std::optional<MessageDivergence> find_divergence(const Side& owing, const Side& 
   }
   if (!to) return std::nullopt;
   // Where the other end left such a message out as well, the past does not hold.
-  const auto is_theirs = [&](const Gap& gap) {
-    return waiting.past.call(gap.message).end() == waiting.end;
+  const auto is_theirs = [&](const auto& gap) {
+    return waiting.past.call(gap.second).end() == waiting.end;
   };
   if (std::ranges::any_of(gaps_behind(waiting.past, met->second), is_theirs)) return std::nullopt;
-  const std::vector<Gap>& gaps = gaps_behind(owing.past, from);
-  const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const Gap& gap) {
-    return gap.at <= *to && owing.past.call(gap.message).end() == owing.end;
+  const Gaps& gaps = gaps_behind(owing.past, from);
+  const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const auto& gap) {
+    return gap.first <= *to && owing.past.call(gap.second).end() == owing.end;
   });
   if (last == gaps.rend()) return std::nullopt;
-  return MessageDivergence{owing.past.places.program->waiter, owing.past.call(last->at),
-                           owing.made_before(last->at)};
+  return MessageDivergence{owing.past.places.program->waiter, owing.past.call(last->first),
+                           owing.made_before(last->first)};
 }
 
 using MessageDivergences = std::map<UnmatchedMessages, MessageDivergence>;

@@ -174,24 +174,22 @@ FactValue as_fact(const Job& job, const CallVerdict& verdict) {
   return value;
 }
 
-enum class Agreement { Unclear, Agree, Contradict };
-
 /// What lines and dumps say, and how that goes together.
 struct Verdicts {
   const CallVerdict& dumps;
   /// Of lines: Nothing also where they say something that dumps are not asked about.
   VerdictKind kind = VerdictKind::Nothing;
-  FactValue lines = {};  ///< unknown: they say nothing, or the dumps do not.
-  Agreement agreement = Agreement::Unclear;
+  FactValue lines = {};            ///< unknown: they say nothing, or the dumps do not.
+  std::optional<bool> agree = {};  ///< nullopt: unclear.
 };
 
-Agreement agreement(const Job& job, const Verdicts& both) {
+std::optional<bool> agreement(const Job& job, const Verdicts& both) {
   const CallVerdict& dumps = both.dumps;
   // About the ranks of one communicator.
   const bool are_about_the_same =
       dumps.account->communicator >= 0 &&
       both.lines.communicator == nth_communicator(job, dumps.account->communicator).id;
-  if (both.kind == VerdictKind::Nothing || !are_about_the_same) return Agreement::Unclear;
+  if (both.kind == VerdictKind::Nothing || !are_about_the_same) return std::nullopt;
   const std::set<int> by_lines = named_ranks(job, both.lines);
   const std::vector<int> named = ranks_of(*dumps.account, dumps.named);
   const std::set<int> by_dumps(named.begin(), named.end());
@@ -199,12 +197,12 @@ Agreement agreement(const Job& job, const Verdicts& both) {
     // A rank that calls something else later was late when the dumps were written.
     const bool compatible = both.kind == dumps.kind ||
                             (both.kind == VerdictKind::Mismatch && dumps.kind == VerdictKind::Late);
-    return compatible ? Agreement::Agree : Agreement::Unclear;
+    return compatible ? std::optional(true) : std::nullopt;
   }
-  if (!by_lines.empty() && !by_dumps.empty()) return Agreement::Contradict;
+  if (!by_lines.empty() && !by_dumps.empty()) return false;
   const bool entered_after_all =
       both.kind == VerdictKind::Late && dumps.kind == VerdictKind::Entered;
-  return entered_after_all ? Agreement::Contradict : Agreement::Unclear;
+  return entered_after_all ? std::optional(false) : std::nullopt;
 }
 
 CallVerdict verdict_of_dumps(const Job& job) { return verdict_of(job, CallSource::Recorder); }
@@ -226,7 +224,7 @@ Verdicts verdicts(const Job& job, const Instance& instance) {
     both.lines = std::move(value);
     break;
   }
-  both.agreement = agreement(job, both);
+  both.agree = agreement(job, both);
   return both;
 }
 
@@ -253,8 +251,8 @@ std::string listed(const std::set<int>& ranks) {
 }
 
 FactValue recorder_agrees(const Job& job, const Instance& instance) {
-  const auto [dumps, kind, lines, how] = verdicts(job, instance);
-  if (how != Agreement::Agree) return unknown();
+  const auto [dumps, kind, lines, agree] = verdicts(job, instance);
+  if (agree != true) return unknown();
   if (kind == dumps.kind) {
     return yes(fmt::format(". The Flight Recorder's dumps say the same of {}", place_words(dumps)));
   }
@@ -263,8 +261,8 @@ FactValue recorder_agrees(const Job& job, const Instance& instance) {
 }
 
 FactValue recorder_contradicts(const Job& job, const Instance& instance) {
-  const auto [dumps, kind, lines, how] = verdicts(job, instance);
-  if (how != Agreement::Contradict) return no();
+  const auto [dumps, kind, lines, agree] = verdicts(job, instance);
+  if (agree != false) return no();
   const std::vector<int> named = ranks_of(*dumps.account, dumps.named);
   return yes(fmt::format("the lines of calls point at {} ({}), the Flight Recorder's dumps at {} "
                          "({})",

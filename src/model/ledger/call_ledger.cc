@@ -70,19 +70,6 @@ std::vector<CallAccount> line_accounts(const Job& job) {
   return accounts;
 }
 
-/// The only communicator of that id; -1 if there is none or a pointer that came back.
-int communicator_of(const Job& job, const std::string& hash) {
-  const auto wanted = parse_hex(hash);
-  int found = -1;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    const Communicator& comm = job.communicators[c];
-    if (comm.inferred || !wanted || parse_hex(comm.id) != wanted) continue;
-    if (found >= 0) return -1;
-    found = static_cast<int>(c);
-  }
-  return found;
-}
-
 /// Counts by rank; those that RAS names, or that are all others.
 std::map<int, uint64_t> launched_by_rank(const std::vector<const RasStatement*>& statements,
                                          int nranks) {
@@ -113,7 +100,11 @@ std::vector<CallAccount> ras_accounts(const Job& job) {
   if (job.ras_reports.empty()) return accounts;
   for (const auto& [key, statements] : operation_counts(job.ras_reports.back())) {
     CallAccount account{.source = CallSource::Ras, .group = key.second};
-    account.communicator = communicator_of(job, key.first);
+    const auto id = parse_hex(key.first);
+    // A pointer may come back, so that several have one id.
+    account.communicator = only_communicator(job, [&](const Communicator& comm) {
+      return !comm.inferred && id && parse_hex(comm.id) == id;
+    });
     if (account.communicator < 0) continue;
     const Communicator& comm = nth_communicator(job, account.communicator);
     const auto launched = launched_by_rank(statements, comm.nranks);

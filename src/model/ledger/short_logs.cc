@@ -39,21 +39,17 @@ uint64_t completed_by_all(const CallAccount& lines, const CallAccount& witness) 
   return completed > 0 && was_entered_by_all(lines, completed) ? completed : 0;
 }
 
-/// Calls of a witness that its rank's log shows by their numbers.
-struct SharedCalls {
-  size_t same = 0;
-  size_t other = 0;  ///< Of them, those that the log shows as other calls.
-};
-
-SharedCalls shared_calls(const LedgerRank& lines, const LedgerRank& witness) {
-  SharedCalls shared;
+/// How many calls of a witness the log shows by their numbers; nullopt: it shows another one there.
+std::optional<size_t> agreeing_calls(const LedgerRank& lines, const LedgerRank& witness) {
+  size_t agree = 0;
   for (const LedgerCall& call : witness.calls) {
     const PlacedCall* shown =
         call.number == 0 ? nullptr : lines.lines->collectives.call(call.number - 1);
     if (shown == nullptr || (call.work != nullptr && !is_one_call(call.work->op))) continue;
-    ++(is_the_same(shown->call, call) ? shared.same : shared.other);
+    if (!is_the_same(shown->call, call)) return std::nullopt;
+    ++agree;
   }
-  return shared;
+  return agree;
 }
 
 bool has_messages(const CallAccount& lines) {
@@ -90,13 +86,13 @@ void add_short_logs(const CallAccount& lines, const CallAccount& witness,
     // What a watchdog says to be enqueued may be enqueued behind the end of the log.
     const uint64_t made = is_watchdog ? by_all : own->second->entered;
     const bool is_short = made > rank.entered + 1;
-    const SharedCalls shared = is_witnessed ? shared_calls(rank, *own->second) : SharedCalls();
+    const auto same = is_witnessed ? agreeing_calls(rank, *own->second) : std::optional<size_t>(0);
     // A log that lacks calls in its middle differs behind them; of a watchdog's few works none may.
-    if (shared.other > 0 && (is_watchdog || !is_short)) return;
-    if (is_watchdog || !is_short) agree += shared.same;
+    if (!same && (is_watchdog || !is_short)) return;
+    if (is_watchdog || !is_short) agree += *same;
     if (!is_short) continue;
     const bool ends_early =
-        is_watchdog ? begins_another(lines, rank.lines->collectives) : shared.other == 0;
+        is_watchdog ? begins_another(lines, rank.lines->collectives) : same.has_value();
     found.push_back(
         {rank.process, lines.communicator, rank.entered, made, ends_early, witness.source});
   }

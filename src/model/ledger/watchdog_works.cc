@@ -213,19 +213,6 @@ void add_progress(const WorkProgress& progress, WatchedRanks& ranks) {
   rank.completed = std::max(rank.completed.value_or(0), completed);
 }
 
-/// The communicator of all ranks; -1 if several have as many, or of several runs.
-int communicator_of_all(const Job& job) {
-  if (job.runs > 1) return -1;
-  int found = -1;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    const Communicator& comm = job.communicators[c];
-    if (comm.inferred || comm.nranks != job.communicators.front().nranks) continue;
-    if (found >= 0) return -1;
-    found = static_cast<int>(c);
-  }
-  return found;
-}
-
 // What PyTorch's desync report tells (TORCH_NCCL_DESYNC_DEBUG): where all ranks of one process group
 // stood when a watchdog of one of them fired.
 //
@@ -338,9 +325,12 @@ std::vector<CallAccount> watchdog_accounts(const Job& job) {
     }
     // How many ranks a group has only a communicator says: more may be than ever speak.
     account.unseen = 1;
-    if (name.empty()) account.communicator = communicator_of_all(job);
     if (name.empty() && !job.communicators.empty()) {
       const int all = job.communicators.front().nranks;
+      if (job.runs <= 1) {
+        account.communicator = only_communicator(
+            job, [&](const Communicator& comm) { return !comm.inferred && comm.nranks == all; });
+      }
       const int heard = static_cast<int>(account.ranks.size());
       account.unseen = all < 0 ? 1 : std::max(0, all - heard);
     }
