@@ -53,6 +53,12 @@ concept IsBoundedMap = requires(T map) {
 }
 &&sizeof(T) == sizeof(std::declval<T>().all) + sizeof(uint64_t);
 
+/// Several values, in their order.
+template <typename Io, typename... Values>
+void carry_each(Io& io, Values&... values) {
+  (carry(io, values), ...);
+}
+
 template <typename Io, typename Number>
 requires std::integral<Number> || std::is_enum_v<Number>
 void carry(Io& io, Number& value) {
@@ -95,8 +101,7 @@ void carry(Io& io, std::bitset<kSize>& bits) {
 
 template <typename Io, IsBoundedMap Map>
 void carry(Io& io, Map& map) {
-  carry(io, map.all);
-  carry(io, map.other);
+  carry_each(io, map.all, map.other);
   if constexpr (Io::kReads) {
     if (map.all.size() > Map::kLimit) io.fail();
   }
@@ -104,7 +109,8 @@ void carry(Io& io, Map& map) {
 
 template <typename Io, typename T>
 requires std::is_aggregate_v<T> &&(!IsBoundedMap<T>)void carry(Io& io, T& value) {
-  std::apply([&io](auto&... fields) { (carry(io, fields), ...); }, fields_of(FieldsOf<T>(), value));
+  std::apply([&io](auto&... fields) { carry_each(io, fields...); },
+             fields_of(FieldsOf<T>(), value));
 }
 
 template <typename Io, typename T>
@@ -185,8 +191,7 @@ void carry(Io& io, Rare<T>& value) {
 
 template <typename Io, typename A, typename B>
 void carry(Io& io, std::pair<A, B>& pair) {
-  carry(io, pair.first);
-  carry(io, pair.second);
+  carry_each(io, pair.first, pair.second);
 }
 
 template <typename Io, typename T, size_t kSize>

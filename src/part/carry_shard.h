@@ -140,9 +140,7 @@ void carry(Io& io, OpName& op) {
 
 template <typename Io>
 void carry(Io& io, Marker& marker) {
-  carry(io, marker.step);
-  carry(io, marker.total);
-  carry(io, marker.wording);
+  carry_each(io, marker.step, marker.total, marker.wording);
   if constexpr (Io::kReads) {
     const bool is_known =
         marker.wording == kOwnWording || marker.wording < iteration_wordings().size();
@@ -176,10 +174,7 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
       uint64_t total = 0;
       bool full = false;
       std::vector<KeptRecord> kept;
-      carry(io, key);
-      carry(io, total);
-      carry(io, full);
-      carry(io, kept);
+      carry_each(io, key, total, full, kept);
       const bool fits = std::ranges::all_of(
           kept, [&](const Record& record) { return record && has_kind(key, record.kind()); });
       if (!fits || !read.append(io.rows(), key, total, full, std::move(kept))) io.fail();
@@ -195,18 +190,14 @@ void carry_lists(Io& io, RecordLists& lists, HasKind has_kind) {
       bool full = list.full;
       std::vector<KeptRecord> kept;
       for (const Record& record : list.kept) kept.push_back(keep(record));
-      carry(io, key);
-      carry(io, list.total);
-      carry(io, full);
-      carry(io, kept);
+      carry_each(io, key, list.total, full, kept);
     }
   }
 }
 
 template <typename Io>
 void carry(Io& io, KeptLines& lines) {
-  carry(io, lines.total);
-  carry(io, lines.kept);
+  carry_each(io, lines.total, lines.kept);
   if constexpr (Io::kReads) {
     if (lines.kept.size() > lines.total) io.fail();
     // Which of them take which places is found out by adding them again.
@@ -220,13 +211,8 @@ void carry(Io& io, KeptLines& lines) {
 
 template <typename Io>
 void carry(Io& io, CallSequence& calls) {
-  carry(io, calls.size_);
-  carry(io, calls.hash_);
-  carry(io, calls.next_checkpoint_);
-  carry(io, calls.stride_);
-  carry(io, calls.kept_);
-  carry(io, calls.oldest_);
-  carry(io, calls.checkpoints_);
+  carry_each(io, calls.size_, calls.hash_, calls.next_checkpoint_, calls.stride_, calls.kept_,
+             calls.oldest_, calls.checkpoints_);
   if constexpr (Io::kReads) {
     const uint64_t kept = std::min<uint64_t>(calls.size_, CallSequence::kKept);
     const bool is_sound = calls.kept_.size() == kept && calls.oldest_ <= kept &&
@@ -244,10 +230,7 @@ void carry(Io& io, CallSequence& calls) {
 
 template <typename Io>
 void carry(Io& io, CallTape& tape) {
-  carry(io, tape.total_);
-  carry(io, tape.kept_);
-  carry(io, tape.entries_);
-  carry(io, tape.runs_);
+  carry_each(io, tape.total_, tape.kept_, tape.entries_, tape.runs_);
   if constexpr (Io::kReads) {
     // Replayed onto an empty one, as merge does; so it has to be a tape that some calls give.
     uint64_t calls = 0;
@@ -282,8 +265,7 @@ void carry(Io& io, CallMarks& marks) {
   CallMarks read;
   for (CallMark& mark : all) {
     io.input(mark.input);
-    carry(io, mark.markers);
-    carry(io, mark.call);
+    carry_each(io, mark.markers, mark.call);
     if constexpr (Io::kReads) read.note(mark);
   }
   if constexpr (Io::kReads) marks = std::move(read);
@@ -302,8 +284,7 @@ void carry(Io& io, CommSegments& comms) {
 template <typename Io>
 void carry(Io& io, BoundedLines& table) {
   bool has_lines = table.has_lines();
-  carry(io, has_lines);
-  carry(io, table.cut_);
+  carry_each(io, has_lines, table.cut_);
   if (!has_lines) return;
   if constexpr (Io::kReads) {
     table.bytes_ = std::make_shared<std::string>();
@@ -320,8 +301,7 @@ void carry(Io& io, BoundedLines& table) {
 
 template <typename Io>
 void carry(Io& io, InitSections& sections) {
-  carry(io, sections.all_);
-  carry(io, sections.latest_);
+  carry_each(io, sections.all_, sections.latest_);
   if constexpr (Io::kReads) {
     if (sections.all_.size() > InitSections::kLimit) io.fail();
     for (const auto& [tid, latest] : sections.latest_) {
@@ -336,16 +316,12 @@ void carry(Io& io, InitSections& sections) {
 /// Of a stretch that was read to its end: what only helps to read on is left out.
 template <typename Io>
 void carry(Io& io, Pulse& pulse) {
-  carry(io, pulse.clocks_);
-  carry(io, pulse.undated_work_);
+  carry_each(io, pulse.clocks_, pulse.undated_work_);
 }
 
 template <typename Io>
 void carry(Io& io, Speaker& speaker) {
-  carry(io, speaker.host);
-  carry(io, speaker.pid);
-  carry(io, speaker.rank);
-  carry(io, speaker.local_rank);
+  carry_each(io, speaker.host, speaker.pid, speaker.rank, speaker.local_rank);
   bool is_of_input = speaker.input >= 0;
   carry(io, is_of_input);
   if (!is_of_input) return;
@@ -356,15 +332,8 @@ void carry(Io& io, Speaker& speaker) {
 
 template <typename Io>
 void carry(Io& io, SpeakerLog& log) {
-  carry(io, log.lines);
-  carry(io, log.first);
-  carry(io, log.last);
-  carry(io, log.last_text);
-  carry(io, log.torn);
-  carry(io, log.cut);
-  carry(io, log.task_rank);
-  carry(io, log.task_local_rank);
-  carry(io, log.subsystems);
+  carry_each(io, log.lines, log.first, log.last, log.last_text, log.torn, log.cut, log.task_rank,
+             log.task_local_rank, log.subsystems);
   const auto is_kind = [](uint16_t key, uint16_t kind) {
     return key == kind && kind != Record::kNoKind;
   };
@@ -374,15 +343,8 @@ void carry(Io& io, SpeakerLog& log) {
   carry_lists(io, log.records, is_kind);
   carry_lists(io, log.unrecognised, is_no_kind);
   carry_lists(io, log.line_matches, [&](uint16_t key, uint16_t) { return io.is_pattern(key); });
-  carry(io, log.starts);
-  carry(io, log.comms);
-  carry(io, log.calls);
-  carry(io, log.traces);
-  carry(io, log.connections);
-  carry(io, log.inits);
-  carry(io, log.allocations);
-  carry(io, log.tuning);
-  carry(io, log.benchmarks);
+  carry_each(io, log.starts, log.comms, log.calls, log.traces, log.connections, log.inits,
+             log.allocations, log.tuning, log.benchmarks);
   if constexpr (Io::kReads) {
     const auto has_segments = [&](const CallTrack& track) {
       return std::ranges::all_of(track.tape.entries(), [&](const CallTape::Entry& entry) {
@@ -399,9 +361,7 @@ void carry(Io& io, SpeakerLog& log) {
 template <typename Io>
 void carry(Io& io, HostTopology& topology) {
   SystemTopology& system = topology.system;
-  carry(io, topology.host);
-  carry(io, topology.source);
-  carry(io, system);
+  carry_each(io, topology.host, topology.source, system);
   if constexpr (Io::kReads) {
     const auto count = static_cast<int>(system.nodes.size());
     const auto is_node = [count](int place) { return place >= 0 && place < count; };
@@ -427,8 +387,7 @@ void carry(Io& io, HostTopology& topology) {
 template <typename Io>
 void carry(Io& io, InputClock& clock) {
   io.unit(clock.unit);
-  carry(io, clock.markers);
-  carry(io, clock.pulse);
+  carry_each(io, clock.markers, clock.pulse);
   if constexpr (Io::kReads) {
     const InputMarkers& markers = clock.markers;
     const uint64_t kept = std::min(markers.total, InputMarkers::kMaxKept);
@@ -439,17 +398,11 @@ void carry(Io& io, InputClock& clock) {
 /// All but its speakers, which are many: they are carried one by one.
 template <typename Io>
 void carry_rest(Io& io, Shard& shard) {
-  carry(io, shard.losses);
-  carry(io, shard.unknown);
+  carry_each(io, shard.losses, shard.unknown);
   carry_map(io, shard.writers, [&](uint64_t& unit) { io.unit(unit); });
   carry_map(io, shard.clocks, [&](uint64_t& input) { io.input(input); });
-  carry(io, shard.ras_lines);
-  carry(io, shard.ras_reports);
-  carry(io, shard.flight_recorders);
-  carry(io, shard.inspected);
-  carry(io, shard.topologies);
-  carry(io, shard.nccl_tests);
-  carry(io, shard.pci_devices);
+  carry_each(io, shard.ras_lines, shard.ras_reports, shard.flight_recorders, shard.inspected,
+             shard.topologies, shard.nccl_tests, shard.pci_devices);
   if constexpr (Io::kReads) {
     for (FlightRecorderDump& dump : shard.flight_recorders) dump.process = -1;
     for (NcclTestsRun& run : shard.nccl_tests) run.process = -1;

@@ -46,27 +46,19 @@ template <typename Io>
 void carry(Io& io, WalkedInput& input) {
   io.unit(input.number);
   io.input(input.input_number);
-  carry(io, input.path);
-  carry(io, input.format);
-  carry(io, input.is_archive);
-  carry(io, input.is_member);
-  carry(io, input.result);
+  carry_each(io, input.path, input.format, input.is_archive, input.is_member, input.result);
 }
 
 namespace {
 
 template <typename Io>
 void carry_head(Io& io, ScannedInput& input) {
-  carry(io, input.path);
-  carry(io, input.stamp);
-  carry(io, input.units);
-  carry(io, input.walked);
+  carry_each(io, input.path, input.stamp, input.units, input.walked);
 }
 
 template <typename Io>
 void carry_header(Io& io, PartKin& kin, std::string& host) {
-  carry(io, kin);
-  carry(io, host);
+  carry_each(io, kin, host);
 }
 
 /// Hash of the order in which the members of one of each thing come.
@@ -178,9 +170,7 @@ void PartFile::add(ScannedInput&& input) {
     bool is_last = shard == &input.last;
     for (auto& [name, log] : shard->speakers) {
       Speaker speaker = name;
-      carry(writer, is_last);
-      carry(writer, speaker);
-      carry(writer, log);
+      carry_each(writer, is_last, speaker, log);
       writer.end_frame(FrameKind::Speaker);
     }
   }
@@ -192,8 +182,7 @@ void PartFile::add(Request request) {
 }
 
 void PartFile::add(Request request, Reply answer) {
-  carry(packed_->writer, request);
-  carry(packed_->writer, answer);
+  carry_each(packed_->writer, request, answer);
   packed_->writer.end_frame(FrameKind::Reply);
 }
 
@@ -236,8 +225,7 @@ bool add_frame(LoadedPart& part, const PartTables& tables, FrameKind kind, std::
     case FrameKind::Reply: {
       Request request;
       Reply answer;
-      carry(reader, request);
-      carry(reader, answer);
+      carry_each(reader, request, answer);
       part.answers.emplace(std::move(request), std::move(answer));
       return reader.is_done();
     }
@@ -352,8 +340,7 @@ bool read_shards(const LoadedPart& part, const LoadedPart::Input& input, const P
     } else {
       bool is_last = false;
       Speaker speaker;
-      carry(reader, is_last);
-      carry(reader, speaker);
+      carry_each(reader, is_last, speaker);
       if (reader.failed()) return false;
       carry(reader, (is_last ? scanned.last : scanned.before).speakers[speaker]);
     }

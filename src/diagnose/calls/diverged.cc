@@ -206,17 +206,16 @@ std::optional<MessageDivergence> find_divergence(const Side& owing, const Side& 
   }
   if (!to) return std::nullopt;
   // Where the other end left such a message out as well, the past does not hold.
-  const auto is_theirs = [&](const auto& gap) {
-    return waiting.past.call(gap.second).end() == waiting.end;
-  };
-  if (std::ranges::any_of(gaps_behind(waiting.past, met->second), is_theirs)) return std::nullopt;
-  const Gaps& gaps = gaps_behind(owing.past, from);
-  const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const auto& gap) {
-    return gap.first <= *to && owing.past.call(gap.second).end() == owing.end;
-  });
-  if (last == gaps.rend()) return std::nullopt;
-  return MessageDivergence{owing.past.places.program->waiter, owing.past.call(last->first),
-                           owing.made_before(last->first)};
+  for (const auto& [at, message] : gaps_behind(waiting.past, met->second)) {
+    if (waiting.past.call(message).end() == waiting.end) return std::nullopt;
+  }
+  std::optional<size_t> last;
+  for (const auto& [at, message] : gaps_behind(owing.past, from)) {
+    if (at <= *to && owing.past.call(message).end() == owing.end) last = at;
+  }
+  if (!last) return std::nullopt;
+  return MessageDivergence{owing.past.places.program->waiter, owing.past.call(*last),
+                           owing.made_before(*last)};
 }
 
 using MessageDivergences = std::map<UnmatchedMessages, MessageDivergence>;
