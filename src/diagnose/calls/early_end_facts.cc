@@ -333,67 +333,68 @@ FactValue host_lost(const Job& job, const Instance&) {
 //
 // Said only where every rank of the job speaks for itself; one that is silent makes it unknown.
 
-/// An initialisation that was begun and not ended.
-struct OpenInit {
-  const Communicator* comm = nullptr;
-  std::vector<const CommRank*> waiting;  ///< Never empty.
-};
+/// The ranks that wait in an initialisation that was begun and not ended.
+std::vector<const CommRank*> waiting_in(const Communicator& comm) {
+  std::vector<const CommRank*> waiting;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.state == RankState::Started) waiting.push_back(&rank);
+  }
+  return waiting;
+}
 
 /// Each of `size` ranks, by number and by process, waits in exactly one of the two.
-bool divide_ranks(const OpenInit& a, const OpenInit& b, int size) {
+bool divide_ranks(const Communicator& a, const Communicator& b, int size) {
   std::set<int> ranks;
   std::set<int> processes;
-  for (const OpenInit* init : {&a, &b}) {
-    for (const CommRank* rank : init->waiting) {
+  size_t waiting = 0;
+  for (const Communicator* comm : {&a, &b}) {
+    for (const CommRank* rank : waiting_in(*comm)) {
       ranks.insert(rank->rank);
       processes.insert(rank->process);
+      ++waiting;
     }
   }
   const auto all = static_cast<size_t>(size);
-  return a.waiting.size() + b.waiting.size() == all && ranks.size() == all &&
-         processes.size() == all;
+  return waiting == all && ranks.size() == all && processes.size() == all;
 }
 
 /// Initialisations of the whole job that were begun and ended on no rank, as far as lines tell.
-std::vector<OpenInit> open_inits(const Job& job, int size) {
-  std::vector<OpenInit> open;
+std::vector<const Communicator*> open_inits(const Job& job, int size) {
+  std::vector<const Communicator*> open;
   for (const Communicator& comm : job.communicators) {
     if (comm.nranks != size || comm.is_child || comm.inferred) continue;
-    OpenInit init{&comm, {}};
     const bool is_open = std::ranges::all_of(comm.ranks, [&](const CommRank& rank) {
       if (rank.state == RankState::NotSeen) return true;
       if (rank.state != RankState::Started || rank.process < 0) return false;
-      init.waiting.push_back(&rank);
       const Process& process = nth_process(job, rank.process);
       return !process.cut && !process.torn && !reports_own_failure(job, process);
     });
-    if (is_open && !init.waiting.empty()) open.push_back(std::move(init));
+    if (is_open && !waiting_in(comm).empty()) open.push_back(&comm);
   }
   return open;
 }
 
 /// "ranks 0,2 in 0x62".
-std::string half(const OpenInit& init) {
+std::string half(const Communicator& comm) {
   std::vector<int> ranks;
-  for (const CommRank* rank : init.waiting) ranks.push_back(rank->rank);
-  return fmt::format("{} in {}", ranks_phrase(ranks), init.comm->id);
+  for (const CommRank* rank : waiting_in(comm)) ranks.push_back(rank->rank);
+  return fmt::format("{} in {}", ranks_phrase(ranks), comm.id);
 }
 
 /// All ranks but those in `init` waited in PyTorch's store, in vain, for the unique id of another
 /// communicator, because whoever begins an initialisation has published its id before. Times would
 /// tell it from a rank that came too late, so it is a grade less sure.
-FactValue crossed_with_store(const Job& job, const OpenInit& init, int size) {
+FactValue crossed_with_store(const Job& job, const Communicator& init, int size) {
   std::map<int, Evidence> waits;
   for (const Process& process : job.processes) {
     for_each_record(job, process, kKindIndex<StoreWaitFailed>, [&](const Record& record) {
       if (process.rank >= 0) waits.try_emplace(process.rank, evidence_of(record));
     });
   }
-  if (waits.empty() || waits.size() + init.waiting.size() != static_cast<size_t>(size)) {
-    return unknown();
-  }
-  FactValue value = yes({}, {start_line(job, *init.waiting.front()), waits.begin()->second});
-  for (const CommRank* rank : init.waiting) {
+  const std::vector<const CommRank*> waiting = waiting_in(init);
+  if (waits.empty() || waits.size() + waiting.size() != static_cast<size_t>(size)) return unknown();
+  FactValue value = yes({}, {start_line(job, *waiting.front()), waits.begin()->second});
+  for (const CommRank* rank : waiting) {
     if (waits.contains(rank->rank)) return unknown();
     value.processes.push_back(rank->process);
   }
@@ -408,15 +409,16 @@ FactValue crossed_with_store(const Job& job, const OpenInit& init, int size) {
 FactValue inits_crossed(const Job& job, const Instance&) {
   const int size = job.communicators.empty() ? 0 : job.communicators.front().nranks;
   if (size < 2) return unknown();
-  const std::vector<OpenInit> open = open_inits(job, size);
-  if (open.size() == 1) return crossed_with_store(job, open.front(), size);
-  if (open.size() != 2 || !divide_ranks(open[0], open[1], size)) return unknown();
+  const std::vector<const Communicator*> open = open_inits(job, size);
+  if (open.size() == 1) return crossed_with_store(job, *open.front(), size);
+  if (open.size() != 2 || !divide_ranks(*open[0], *open[1], size)) return unknown();
   const auto& stop = stop_evidence(job);
   if (!stop) return unknown();
-  FactValue value = yes(fmt::format("{} and {}", half(open[0]), half(open[1])));
-  for (const OpenInit& init : open) {
-    value.evidence.push_back(start_line(job, *init.waiting.front()));
-    for (const CommRank* rank : init.waiting) value.processes.push_back(rank->process);
+  FactValue value = yes(fmt::format("{} and {}", half(*open[0]), half(*open[1])));
+  for (const Communicator* comm : open) {
+    const std::vector<const CommRank*> waiting = waiting_in(*comm);
+    value.evidence.push_back(start_line(job, *waiting.front()));
+    for (const CommRank* rank : waiting) value.processes.push_back(rank->process);
   }
   value.evidence.push_back(stop->line);
   return value;
