@@ -30,6 +30,7 @@ struct PciClass {
   std::string_view name;
   std::string_view code;
   PciKind kind;
+  bool is_fabric = false;  ///< All of them do RDMA.
 };
 
 constexpr PciClass kClasses[] = {
@@ -37,8 +38,8 @@ constexpr PciClass kClasses[] = {
     {"3D controller", "0302", PciKind::GPU},
     {"Display controller", "0380", PciKind::GPU},
     {"Processing accelerators", "1200", PciKind::GPU},
-    {"Infiniband controller", "0207", PciKind::NIC},
-    {"Fabric controller", "0208", PciKind::NIC},
+    {"Infiniband controller", "0207", PciKind::NIC, true},
+    {"Fabric controller", "0208", PciKind::NIC, true},
     {"Ethernet controller", "0200", PciKind::NIC},
     {"PCI bridge", "0604", PciKind::Bridge},
 };
@@ -50,8 +51,6 @@ constexpr std::string_view kGpuVendors[] = {"NVIDIA", "Advanced Micro Devices", 
 constexpr std::string_view kFabricNames[] = {"ConnectX", "BlueField", "Elastic Fabric", "BCM575",
                                              "BCM576",   "BCM578",    "Cassini",        "Omni-Path",
                                              "15b3:",    "1d0f:efa"};
-
-bool is_fabric_class(std::string_view code) { return code == "0207" || code == "0208"; }
 
 /// "3D controller [0302]", "3D controller", "0302"; nullptr: nothing that matters here.
 const PciClass* class_of(std::string_view printed) {
@@ -209,8 +208,8 @@ class ListingReader {
     device.kind = known->kind;
     device.bus_id = *address;
     device.name = name;
-    device.is_fabric = known->kind == PciKind::NIC &&
-                       (is_fabric_class(known->code) || holds_one_of(name, kFabricNames));
+    device.is_fabric =
+        known->kind == PciKind::NIC && (known->is_fabric || holds_one_of(name, kFabricNames));
     device.where = where;
     device.text = line.substr(0, kMaxText);
     is_open_[host_] = true;

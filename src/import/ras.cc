@@ -88,12 +88,6 @@ std::vector<JsonRank> read_ranks(const Json& list) {
   return ranks;
 }
 
-/// "0xcf264af53edbe986" as the text form has it, in sixteen digits.
-std::string hash_text(std::string_view written) {
-  const auto hash = parse_hex(written);
-  return hash ? fmt::format("{:016x}", *hash) : std::string(written);
-}
-
 /// In the order in which the text form lets one win over the other.
 std::string_view status_of(const JsonRank& rank) {
   if (rank.is_aborted) return "ABORT";
@@ -182,7 +176,9 @@ std::string errors_text(const std::vector<RasStatement>& all, size_t first) {
 }
 
 void add_communicator(const Json& dict, RasReport& report) {
-  const std::string hash = hash_text(text_of(member(dict, "hash")));
+  const std::string_view written = text_of(member(dict, "hash"));
+  const auto number = parse_hex(written);  // The text form has it in sixteen digits.
+  const std::string hash = number ? fmt::format("{:016x}", *number) : std::string(written);
   const std::vector<JsonRank> ranks = read_ranks(member(dict, "ranks"));
   const std::vector<JsonRank> missing = read_ranks(member(dict, "missing_ranks"));
   const size_t first = report.statements.size();

@@ -213,11 +213,11 @@ bool add_frame(LoadedPart& part, const PartTables& tables, FrameKind kind, std::
   PartReader reader(frame, tables, part.patterns, kAnyPlace);
   switch (kind) {
     case FrameKind::Input: {
-      LoadedPart::Input& input = part.inputs.emplace_back();
-      input.head.host = part.host;
-      carry_head(reader, input.head);
+      ScannedInput& input = part.inputs.emplace_back();
+      input.host = part.host;
+      carry_head(reader, input);
       input.frames.push_back(std::move(frame));
-      return !reader.failed() && input.head.units.size() == input.head.walked.size();
+      return !reader.failed() && input.units.size() == input.walked.size();
     }
     case FrameKind::Request:
       carry(reader, part.requests.emplace_back());
@@ -237,20 +237,20 @@ bool add_frame(LoadedPart& part, const PartTables& tables, FrameKind kind, std::
 /// An input and the part that it is in.
 struct Placed {
   LoadedPart* part;
-  LoadedPart::Input* input;
+  ScannedInput* input;
 };
 
 /// The newest scan of a file stands before older ones of the same host.
 bool comes_before(const Placed& a, const Placed& b) {
-  const ScannedInput& one = a.input->head;
-  const ScannedInput& other = b.input->head;
+  const ScannedInput& one = *a.input;
+  const ScannedInput& other = *b.input;
   return std::tie(one.path, one.host, other.stamp) < std::tie(other.path, other.host, one.stamp);
 }
 
 /// True if both are scans of one file: on one host, or of a file system that both hosts see.
 bool is_same_file(const Placed& a, const Placed& b) {
-  const ScannedInput& one = a.input->head;
-  const ScannedInput& other = b.input->head;
+  const ScannedInput& one = *a.input;
+  const ScannedInput& other = *b.input;
   const bool is_stamped = one.stamp != FileStamp();
   return one.path == other.path &&
          (one.host == other.host || (is_stamped && one.stamp == other.stamp));
@@ -260,13 +260,13 @@ bool is_same_file(const Placed& a, const Placed& b) {
 std::vector<Placed> chosen_inputs(std::vector<LoadedPart>& parts) {
   std::vector<Placed> all;
   for (LoadedPart& part : parts) {
-    for (LoadedPart::Input& input : part.inputs) all.push_back({&part, &input});
+    for (ScannedInput& input : part.inputs) all.push_back({&part, &input});
   }
   std::ranges::stable_sort(all, comes_before);
   std::vector<Placed> chosen;
   for (const Placed& one : all) {
     auto known = chosen.rbegin();
-    while (known != chosen.rend() && known->input->head.path == one.input->head.path &&
+    while (known != chosen.rend() && known->input->path == one.input->path &&
            !is_same_file(*known, one)) {
       ++known;
     }
@@ -277,9 +277,8 @@ std::vector<Placed> chosen_inputs(std::vector<LoadedPart>& parts) {
 
 /// What stands there of an input whose shards cannot be read.
 ScannedInput unreadable(const ScannedInput& head, const PartPlace& place) {
-  ScannedInput lost = head;
-  lost.before = {};
-  lost.last = {};
+  ScannedInput lost = {
+      .path = head.path, .host = head.host, .stamp = head.stamp, .units = head.units};
   lost.walked = {{}};
   WalkedInput& input = lost.walked.front().emplace_back();
   input.path = head.path;
@@ -326,7 +325,7 @@ std::optional<LoadedPart> load_part(FrameReader::ReadBytes read, const PartKin& 
   return part;
 }
 
-bool read_shards(const LoadedPart& part, const LoadedPart::Input& input, const PartPlace& place,
+bool read_shards(const LoadedPart& part, const ScannedInput& input, const PartPlace& place,
                  ScannedInput& scanned) {
   bool is_first = true;
   SharedTrie trie;
@@ -357,19 +356,19 @@ MergedParts merge_parts(std::vector<LoadedPart>&& parts) {
   const std::vector<Placed> chosen = chosen_inputs(parts);
   for (size_t i = 0; i < chosen.size(); ++i) {
     const auto& [part, input] = chosen[i];
-    const std::string& path = input->head.path;
-    const bool is_shared_name = (i > 0 && chosen[i - 1].input->head.path == path) ||
-                                (i + 1 < chosen.size() && chosen[i + 1].input->head.path == path);
+    const std::string& path = input->path;
+    const bool is_shared_name = (i > 0 && chosen[i - 1].input->path == path) ||
+                                (i + 1 < chosen.size() && chosen[i + 1].input->path == path);
     const PartPlace place{
-        .units = input->head.units.size(), .first_unit = merged.units.size(), .input = i};
+        .units = input->units.size(), .first_unit = merged.units.size(), .input = i};
     ScannedInput scanned;
     const bool is_sound = read_shards(*part, *input, place, scanned);
-    if (!is_sound) scanned = unreadable(input->head, place);
+    if (!is_sound) scanned = unreadable(*input, place);
     if (is_shared_name && !scanned.host.empty()) name_by_host(scanned);
     merged.inputs.push_back({path, scanned.host, scanned.stamp, place.first_unit});
-    scanned.walked.resize(input->head.units.size());
+    scanned.walked.resize(input->units.size());
     for (size_t u = 0; u < scanned.walked.size(); ++u) {
-      Unit unit = input->head.units[u];
+      Unit unit = input->units[u];
       unit.index = static_cast<uint32_t>(merged.units.size());
       unit.input = static_cast<uint32_t>(i);
       merged.units.push_back(unit);

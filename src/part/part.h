@@ -58,6 +58,9 @@ struct ScannedInput {
   /// from there on.
   Shard before;
   Shard last;
+  /// Of one that was loaded, instead of the shards: what FrameReader gave; the first one holds all
+  /// that stands above.
+  std::vector<std::string> frames;
 };
 
 /// Writes a part, packed, while inputs are scanned. Inputs come in any order.
@@ -84,14 +87,8 @@ class PartFile {
 
 /// A part that was read, its shards still as they were written.
 struct LoadedPart {
-  /// An input without its shards.
-  struct Input {
-    ScannedInput head;
-    std::vector<std::string> frames;  ///< As FrameReader gave them; the first one holds the head.
-  };
-
   std::string host;
-  std::vector<Input> inputs;
+  std::vector<ScannedInput> inputs;
   std::vector<Request> requests;
   Replies answers;
   PartTables tables;
@@ -104,7 +101,7 @@ std::optional<LoadedPart> load_part(FrameReader::ReadBytes read, const PartKin& 
                                     size_t patterns, std::string& problem);
 
 /// The shards of one of its inputs, with places as `place` says; false if the part is damaged there.
-bool read_shards(const LoadedPart& part, const LoadedPart::Input& input, const PartPlace& place,
+bool read_shards(const LoadedPart& part, const ScannedInput& input, const PartPlace& place,
                  ScannedInput& scanned);
 
 // Parts merged into what one reading of all their inputs gives.

@@ -50,7 +50,7 @@ const std::vector<Layer>& layer_table() {
       {"diagnose/calls",
        {"diagnose/network", "diagnose/outcome", "diagnose/facts", "model/ledger", "model", "log/*",
         "base"},
-       {"fmt/"}},
+       {"fmt/", "boost/"}},
       {"diagnose/perf/measured", {"diagnose/facts", "model", "log/*", "base"}, {"fmt/"}},
       {"diagnose/perf/machine",
        {"diagnose/perf/measured", "diagnose/hardware", "diagnose/settings", "diagnose/network",

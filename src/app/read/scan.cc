@@ -27,18 +27,17 @@ bool has_grown(const FileStamp& then, const FileStamp& now) {
   return now.size > then.size && now.beginning == then.beginning && then.size >= kStampBytes;
 }
 
-const LoadedPart::Input* find_input(const LoadedPart* part, const std::string& path) {
+const ScannedInput* find_input(const LoadedPart* part, const std::string& path) {
   if (part == nullptr) return nullptr;
-  const auto found = std::ranges::find(part->inputs, path,
-                                       [](const LoadedPart::Input& one) { return one.head.path; });
+  const auto found = std::ranges::find(part->inputs, path, &ScannedInput::path);
   return found == part->inputs.end() ? nullptr : &*found;
 }
 
 /// Takes over what an earlier scan says of units that are still the same.
-void keep_units(const LoadedPart& part, const LoadedPart::Input& before, Scanning& now) {
-  const std::vector<Unit>& then = before.head.units;
-  const bool is_same = before.head.stamp == now.input.stamp && then == now.input.units;
-  if (!is_same && !has_grown(before.head.stamp, now.input.stamp)) return;
+void keep_units(const LoadedPart& part, const ScannedInput& before, Scanning& now) {
+  const std::vector<Unit>& then = before.units;
+  const bool is_same = before.stamp == now.input.stamp && then == now.input.units;
+  if (!is_same && !has_grown(before.stamp, now.input.stamp)) return;
   // All but its last unit are as they were: that one ended where the file did.
   const size_t most = is_same ? then.size() : std::max<size_t>(then.size(), 1) - 1;
   if (most == 0 || most > now.input.units.size()) return;
@@ -72,7 +71,7 @@ Scanning begin_scanning(const std::string& path, const ScanTask& task,
   const auto stamp = stamp_of(path);
   if (!stamp) return scanning;
   input.stamp = *stamp;
-  const LoadedPart::Input* const before = find_input(task.before, path);
+  const ScannedInput* const before = find_input(task.before, path);
   if (before != nullptr) keep_units(*task.before, *before, scanning);
   return scanning;
 }

@@ -1,6 +1,8 @@
 #include "diagnose/calls/who_waits.h"
 
 #include <array>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/strong_components.hpp>
 #include <map>
 #include <set>
 #include <utility>
@@ -48,29 +50,22 @@ uint64_t made_by_all(const Job& job, const CallLine& line, const std::set<Waiter
 class WaitGraph {
  public:
   size_t point_of(const Waiter& waiter) {
-    const auto [entry, is_new] = points_.try_emplace(waiter, edges_.size());
+    const auto [entry, is_new] = points_.try_emplace(waiter, num_vertices(graph_));
     return is_new ? new_point() : entry->second;
   }
-  size_t new_point() {
-    edges_.emplace_back();
-    back_.emplace_back();
-    return edges_.size() - 1;
-  }
-  void add_edge(size_t from, size_t to) {
-    edges_[from].push_back(to);
-    back_[to].push_back(from);
-  }
+  size_t new_point() { return add_vertex(graph_); }
+  void add_edge(size_t from, size_t to) { boost::add_edge(from, to, graph_); }
 
   /// Waiters of the strongly connected parts that no edge leaves and that somebody waits for.
   std::vector<std::vector<Waiter>> sinks() const {
     const std::vector<size_t> part_of = parts();
     std::set<size_t> awaited;
     std::set<size_t> left;
-    for (size_t from = 0; from < edges_.size(); ++from) {
-      for (const size_t to : edges_[from]) {
-        awaited.insert(part_of[to]);
-        if (part_of[from] != part_of[to]) left.insert(part_of[from]);
-      }
+    for (const auto& edge : boost::make_iterator_range(edges(graph_))) {
+      const size_t from = part_of[source(edge, graph_)];
+      const size_t to = part_of[target(edge, graph_)];
+      awaited.insert(to);
+      if (from != to) left.insert(from);
     }
     return waiters_of(part_of, [&](size_t part, const std::vector<Waiter>&) {
       return awaited.contains(part) && !left.contains(part);
@@ -87,14 +82,12 @@ class WaitGraph {
   std::vector<Waiter> waiting() const {
     std::vector<Waiter> result;
     for (const auto& [waiter, point] : points_) {
-      if (!edges_[point].empty()) result.push_back(waiter);
+      if (out_degree(point, graph_) > 0) result.push_back(waiter);
     }
     return result;
   }
 
  private:
-  using Edges = std::vector<std::vector<size_t>>;
-
   /// Waiters by part, sorted; of the parts that are wanted.
   template <typename IsWanted>
   std::vector<std::vector<Waiter>> waiters_of(const std::vector<size_t>& part_of,
@@ -111,47 +104,16 @@ class WaitGraph {
     return result;
   }
 
-  /// By point, its strongly connected part (Kosaraju): of the points in the order in which walks
-  /// along the edges end, the last one first, what leads to each and is of no part yet.
+  /// By point, its strongly connected part.
   std::vector<size_t> parts() const {
-    std::vector<size_t> order;
-    std::vector<bool> seen(edges_.size());
-    for (size_t p = 0; p < edges_.size(); ++p) walk(p, edges_, seen, order);
-    std::vector<size_t> part_of(edges_.size());
-    seen.assign(edges_.size(), false);
-    for (auto p = order.rbegin(); p != order.rend(); ++p) {
-      std::vector<size_t> part;
-      walk(*p, back_, seen, part);
-      for (const size_t point : part) part_of[point] = *p;
-    }
+    std::vector<size_t> part_of(num_vertices(graph_));
+    boost::strong_components(graph_, boost::make_iterator_property_map(
+                                         part_of.begin(), get(boost::vertex_index, graph_)));
     return part_of;
   }
 
-  /// Adds to `order` what edges lead to from `start` on and was not seen, each point after those
-  /// that it leads to. Without recursion: a chain may be as long as the job has ranks.
-  static void walk(size_t start, const Edges& edges, std::vector<bool>& seen,
-                   std::vector<size_t>& order) {
-    std::vector<std::pair<size_t, size_t>> path;  // Points, and how many of their edges were
-                                                  // followed.
-    const auto enter = [&](size_t point) {
-      if (!seen[point]) path.emplace_back(point, 0);
-      seen[point] = true;
-    };
-    enter(start);
-    while (!path.empty()) {
-      auto& [point, followed] = path.back();
-      if (followed < edges[point].size()) {
-        enter(edges[point][followed++]);
-      } else {
-        order.push_back(point);
-        path.pop_back();
-      }
-    }
-  }
-
   std::map<Waiter, size_t> points_;
-  Edges edges_;
-  Edges back_;  ///< The same, the other way round.
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph_;
 };
 
 void add_front(const Job& job, const CallFront& front, WaitGraph& graph) {

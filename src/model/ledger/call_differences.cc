@@ -1,4 +1,5 @@
-// Which ranks called something else, by sources that show calls one by one?
+// Which ranks called something else: by sources that show calls one by one, and then by lines, of
+// which hashes of prefixes are kept?
 //
 //   default_pg, collective 20: ranks 0-2 AllReduce of 1048576 Float, rank 3 of 524288
 //   watchdogs, SeqNum 29: ranks 0-4 ALLREDUCE, rank 5 gave up on a BROADCAST
