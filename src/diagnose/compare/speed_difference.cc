@@ -60,14 +60,6 @@ double slowdown(const SpeedSide& good, const SpeedSide& bad) {
   return same_ranks && good.time_us > 0 && bad.time_us > 0 ? bad.time_us / good.time_us : 0;
 }
 
-double from_one(double slowdown) { return slowdown < 1 ? 1 / slowdown : slowdown; }
-
-SpeedDifference difference_at(const std::string& op, int64_t bytes, const SpeedSide& good,
-                              const SpeedSide& bad) {
-  const double factor = slowdown(good, bad);
-  return {op, bytes, good, bad, from_one(factor), factor > 1, {}};
-}
-
 /// True if in `sizes` the same run is slower everywhere, by at least that much.
 bool are_steady(std::span<const SpeedDifference> sizes, double least) {
   return std::ranges::all_of(sizes, [&](const SpeedDifference& each) {
@@ -82,8 +74,10 @@ std::optional<SpeedDifference> compare_curves(const std::string& op, const Curve
   std::vector<SpeedDifference> common;
   for (const auto& [bytes, side] : good) {
     const auto other = bad.find(bytes);
-    if (other == bad.end() || slowdown(side, other->second) <= 0) continue;
-    common.push_back(difference_at(op, bytes, side, other->second));
+    const double factor = other == bad.end() ? 0 : slowdown(side, other->second);
+    if (factor <= 0) continue;
+    common.push_back(
+        {op, bytes, side, other->second, std::max(factor, 1 / factor), factor > 1, {}});
   }
   if (common.empty()) return std::nullopt;
   if (common.back().ratio >= kBeyondNoise) return common.back();

@@ -29,6 +29,9 @@ namespace ncclog {
 /// Who measured.
 enum class MeasuredBy { NcclTests, TorchBench, DeepSpeed, Replay };
 
+/// As JSON spells it: "nccl-tests", "torch", "deepspeed", "replay".
+std::string_view to_string(MeasuredBy by);
+
 /// One size, measured in one way. Negative: not printed.
 struct MeasuredValue {
   double time_us = -1;

@@ -174,14 +174,12 @@ double known_ceiling(const Measurement& measurement, std::span<const PerfVerdict
   return tells ? verdict->ceiling : -1;
 }
 
-bool has_several_hostids(const Job& job) {
-  return std::ranges::count(job.environment, "NCCL_HOSTID", &EnvironmentSetting::name) > 1;
-}
-
 }  // namespace
 
 std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdict> verdicts) {
   const auto nics = nics_by_file(job);
+  const bool has_several_hostids =
+      std::ranges::count(job.environment, "NCCL_HOSTID", &EnvironmentSetting::name) > 1;
   const std::vector<HostCurve> curves = curves_of_hosts(job);
   const std::map<std::string, int64_t> sizes = common_sizes(curves);
   std::vector<NodeSetRun> runs;
@@ -199,7 +197,7 @@ std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdic
     run.like = fmt::format("{} at {} bytes", curve.sort, bytes);
     run.parts = lone_gpus(job, measurement);
     if (bytes >= kLargeBytes) run.ceiling = known_ceiling(measurement, verdicts);
-    run.over_network = run.hosts.size() == 1 && has_several_hostids(job);
+    run.over_network = run.hosts.size() == 1 && has_several_hostids;
     const auto listed = nics.find(run.name);
     if (listed == nics.end()) continue;
     run.rails.assign(listed->second.begin(), listed->second.end());
