@@ -27,11 +27,6 @@ using CurveBySize = std::map<int64_t, SpeedSide>;
 /// as people quote it.
 using CurvesOfJob = std::map<std::pair<std::string, int>, CurveBySize>;
 
-std::string line_at(const Measurement& measurement, SourceRef where) {
-  const auto found = std::ranges::find(measurement.points, where, &MeasuredPoint::where);
-  return found == measurement.points.end() ? std::string() : found->text;
-}
-
 CurvesOfJob curves_of(const Job& job) {
   CurvesOfJob curves;
   for (const Measurement& measurement : measurements(job)) {
@@ -39,13 +34,13 @@ CurvesOfJob curves_of(const Job& job) {
     if (!is_known && measurement.name.empty()) continue;
     const std::string op(is_known ? name_of(measurement.op) : measurement.name);
     CurveBySize& curve = curves[{op, measurement.nranks}];
-    for (const CurveSize& size : read_curve(measurement).sizes) {
-      if (size.busbw <= 0 && size.time_us <= 0) continue;
-      SpeedSide side{size.busbw,
-                     size.time_us,
+    for (const MeasuredPoint& size : read_curve(measurement).sizes) {
+      if (size.busbw() <= 0 && size.time_us() <= 0) continue;
+      SpeedSide side{size.busbw(),
+                     size.time_us(),
                      measurement.nranks,
                      measurement.nhosts,
-                     {size.where, line_at(measurement, size.where)}};
+                     {size.where, size.text}};
       const auto [known, is_new] = curve.try_emplace(size.bytes, side);
       if (!is_new && side.busbw > known->second.busbw) known->second = std::move(side);
     }

@@ -50,6 +50,11 @@ struct MeasuredPoint {
 
   /// The better of both ways, GB/s; negative: neither.
   double busbw() const { return std::max(out_of_place.busbw, in_place.busbw); }
+
+  /// Of the better way.
+  double time_us() const {
+    return (in_place.busbw > out_of_place.busbw ? in_place : out_of_place).time_us;
+  }
 };
 
 /// The curve of one operation on one set of ranks.

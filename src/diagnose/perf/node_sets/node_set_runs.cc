@@ -30,7 +30,7 @@ struct HostCurve {
   /// What must be the same for two runs to be compared: operation, ranks, hosts, and the conditions
   /// under which they ran.
   std::string sort;
-  std::vector<CurveSize> sizes;  ///< With a bandwidth, ascending; at least one.
+  std::vector<MeasuredPoint> sizes;  ///< With a bandwidth, ascending; at least one.
 };
 
 constexpr int64_t kLargeBytes = int64_t{64} << 20;  ///< What a path can give shows from here on.
@@ -74,8 +74,8 @@ std::vector<HostCurve> curves_of_hosts(const Job& job) {
   for (const Measurement& measurement : measurements(job)) {
     // Calls of a training wait for ranks that are late.
     if (measurement.hosts.empty() || measurement.in_training) continue;
-    std::vector<CurveSize> sizes = read_curve(measurement).sizes;
-    std::erase_if(sizes, [](const CurveSize& s) { return s.busbw <= 0; });
+    std::vector<MeasuredPoint> sizes = read_curve(measurement).sizes;
+    std::erase_if(sizes, [](const MeasuredPoint& s) { return s.busbw() <= 0; });
     if (sizes.empty()) continue;
     const bool is_known = measurement.op != Operation::Unknown;
     const std::string op(is_known ? name_of(measurement.op) : measurement.name);
@@ -107,7 +107,7 @@ double busbw_near(const HostCurve& curve, int64_t bytes) {
   for (auto size = curve.sizes.rbegin(); size != curve.sizes.rend(); ++size) {
     if (size->bytes > bytes) continue;
     if (size->bytes < bytes / 8 || values.size() == kSizes) break;
-    values.push_back(size->busbw);
+    values.push_back(size->busbw());
   }
   const bool reaches = curve.sizes.back().bytes >= bytes / 2;
   if (!reaches || values.empty()) return -1;
