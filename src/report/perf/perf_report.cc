@@ -105,12 +105,6 @@ std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
                          : "the others wait for it, so look at what it does before the call");
 }
 
-std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between) {
-  std::vector<std::string> names;
-  for (const Suspect& suspect : suspects) names.push_back(suspect_text(suspect));
-  return join(names, between);
-}
-
 }  // namespace
 
 PerfStatus status_of(const PerfReport& report) {
