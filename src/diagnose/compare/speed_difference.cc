@@ -282,18 +282,14 @@ std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
     causes.push_back(*cause);
   }
   // A setting of which nothing follows that the logs show is less than what they show.
-  const auto is_shown = [&](const SpeedCause& cause) {
-    return rows[cause.row].topic != Topic::Setting ||
-           std::ranges::any_of(causes, [&](const SpeedCause& other) {
-             return std::ranges::count(rows[other.row].causes, cause.row) > 0;
-           });
-  };
-  std::vector<std::pair<std::pair<SpeedLikelihood, bool>, SpeedCause>> ranked;
+  std::set<size_t> shown;
   for (const SpeedCause& cause : causes) {
-    ranked.push_back({{cause.likelihood, !is_shown(cause)}, cause});
+    shown.insert(rows[cause.row].causes.begin(), rows[cause.row].causes.end());
   }
-  std::ranges::stable_sort(ranked, {}, [](const auto& each) { return each.first; });
-  for (size_t n = 0; n < causes.size(); ++n) causes[n] = ranked[n].second;
+  std::ranges::stable_sort(causes, {}, [&](const SpeedCause& cause) {
+    const bool is_shown = rows[cause.row].topic != Topic::Setting || shown.contains(cause.row);
+    return std::pair(cause.likelihood, !is_shown);
+  });
   return causes;
 }
 
