@@ -27,11 +27,6 @@ using CurveBySize = std::map<int64_t, SpeedSide>;
 /// as people quote it.
 using CurvesOfJob = std::map<std::pair<std::string, int>, CurveBySize>;
 
-std::string line_at(const Measurement& measurement, SourceRef where) {
-  const auto found = std::ranges::find(measurement.points, where, &MeasuredPoint::where);
-  return found == measurement.points.end() ? std::string() : found->text;
-}
-
 CurvesOfJob curves_of(const Job& job) {
   CurvesOfJob curves;
   for (const Measurement& measurement : measurements(job)) {
@@ -39,13 +34,13 @@ CurvesOfJob curves_of(const Job& job) {
     if (!is_known && measurement.name.empty()) continue;
     const std::string op(is_known ? name_of(measurement.op) : measurement.name);
     CurveBySize& curve = curves[{op, measurement.nranks}];
-    for (const CurveSize& size : read_curve(measurement).sizes) {
-      if (size.busbw <= 0 && size.time_us <= 0) continue;
-      SpeedSide side{size.busbw,
-                     size.time_us,
+    for (const MeasuredPoint& size : read_curve(measurement).sizes) {
+      if (size.busbw() <= 0 && size.time_us() <= 0) continue;
+      SpeedSide side{size.busbw(),
+                     size.time_us(),
                      measurement.nranks,
                      measurement.nhosts,
-                     {size.where, line_at(measurement, size.where)}};
+                     {size.where, size.text}};
       const auto [known, is_new] = curve.try_emplace(size.bytes, side);
       if (!is_new && side.busbw > known->second.busbw) known->second = std::move(side);
     }
@@ -58,14 +53,6 @@ double slowdown(const SpeedSide& good, const SpeedSide& bad) {
   if (good.busbw > 0 && bad.busbw > 0) return good.busbw / bad.busbw;
   const bool same_ranks = good.nranks == bad.nranks;
   return same_ranks && good.time_us > 0 && bad.time_us > 0 ? bad.time_us / good.time_us : 0;
-}
-
-double from_one(double slowdown) { return slowdown < 1 ? 1 / slowdown : slowdown; }
-
-SpeedDifference difference_at(const std::string& op, int64_t bytes, const SpeedSide& good,
-                              const SpeedSide& bad) {
-  const double factor = slowdown(good, bad);
-  return {op, bytes, good, bad, from_one(factor), factor > 1, {}};
 }
 
 /// True if in `sizes` the same run is slower everywhere, by at least that much.
@@ -82,8 +69,10 @@ std::optional<SpeedDifference> compare_curves(const std::string& op, const Curve
   std::vector<SpeedDifference> common;
   for (const auto& [bytes, side] : good) {
     const auto other = bad.find(bytes);
-    if (other == bad.end() || slowdown(side, other->second) <= 0) continue;
-    common.push_back(difference_at(op, bytes, side, other->second));
+    const double factor = other == bad.end() ? 0 : slowdown(side, other->second);
+    if (factor <= 0) continue;
+    common.push_back(
+        {op, bytes, side, other->second, std::max(factor, 1 / factor), factor > 1, {}});
   }
   if (common.empty()) return std::nullopt;
   if (common.back().ratio >= kBeyondNoise) return common.back();
@@ -293,18 +282,14 @@ std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
     causes.push_back(*cause);
   }
   // A setting of which nothing follows that the logs show is less than what they show.
-  const auto is_shown = [&](const SpeedCause& cause) {
-    return rows[cause.row].topic != Topic::Setting ||
-           std::ranges::any_of(causes, [&](const SpeedCause& other) {
-             return std::ranges::count(rows[other.row].causes, cause.row) > 0;
-           });
-  };
-  std::vector<std::pair<std::pair<SpeedLikelihood, bool>, SpeedCause>> ranked;
+  std::set<size_t> shown;
   for (const SpeedCause& cause : causes) {
-    ranked.push_back({{cause.likelihood, !is_shown(cause)}, cause});
+    shown.insert(rows[cause.row].causes.begin(), rows[cause.row].causes.end());
   }
-  std::ranges::stable_sort(ranked, {}, [](const auto& each) { return each.first; });
-  for (size_t n = 0; n < causes.size(); ++n) causes[n] = ranked[n].second;
+  std::ranges::stable_sort(causes, {}, [&](const SpeedCause& cause) {
+    const bool is_shown = rows[cause.row].topic != Topic::Setting || shown.contains(cause.row);
+    return std::pair(cause.likelihood, !is_shown);
+  });
   return causes;
 }
 

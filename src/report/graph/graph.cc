@@ -399,22 +399,27 @@ RankPaths rank_paths(const Job& job) {
   }
   const std::map<int, std::string> hosts = hosts_by_rank(job, all.global);
   std::map<std::pair<int, int>, std::set<std::string_view>> texts;
+  std::map<std::pair<int, int>, uint64_t> channels;
   for (const Edge& edge : edges_of(job)) {
     const auto ends = ends_of(job, edge, all.global);
     if (ends.first < 0 || ends.second < 0) {
       ++all.unplaced;
       continue;
     }
-    RankPath& path = all.pairs[ends];
-    path.classes.insert(transport_class(*edge.path));
-    path.channels |= edge.channels;
+    all.pairs[ends].classes.insert(transport_class(*edge.path));
     texts[ends].insert(edge.path->text);
-    path.text = std::string(*texts[ends].begin());
-    path.paths = texts[ends].size();
+    channels[ends] |= edge.channels;
     for (const int rank : {ends.first, ends.second}) {
       const auto host = hosts.find(rank);
       all.hosts.try_emplace(rank, host == hosts.end() ? std::string() : host->second);
     }
+  }
+  for (auto& [ends, path] : all.pairs) {
+    path.text = std::string(*texts[ends].begin());
+    const size_t others = texts[ends].size() - 1;
+    path.detail = fmt::format("rank {} to rank {}: {}{} on channels {}", ends.first, ends.second,
+                              path.text, others > 0 ? " and " + plural(others, "more path") : "",
+                              channels_text(channels[ends]));
   }
   return all;
 }
@@ -442,15 +447,12 @@ TransportMatrix transport_matrix(const RankPaths& paths) {
     row_of_rank[rank] = row->second;
   }
   for (const auto& [ends, path] : paths.pairs) {
-    MatrixCell& cell = matrix.cells[{row_of_rank[ends.first], row_of_rank[ends.second]}];
-    cell.classes.insert(path.classes.begin(), path.classes.end());
-    cell.detail.clear();
-    if (++cell.pairs > 1) continue;
-    // "P2P/CUMEM on channels 0-23", "NET/IB/0 and 3 more paths on channels 0-15".
-    const std::string more =
-        path.paths > 1 ? " and " + plural(path.paths - 1, "more path") : std::string();
-    cell.detail = fmt::format("rank {} to rank {}: {}{} on channels {}", ends.first, ends.second,
-                              path.text, more, channels_text(path.channels));
+    const auto [cell, is_new] =
+        matrix.cells.try_emplace({row_of_rank[ends.first], row_of_rank[ends.second]}, path);
+    if (is_new) continue;
+    cell->second.classes.insert(path.classes.begin(), path.classes.end());
+    cell->second.detail.clear();
+    ++cell->second.pairs;
   }
   return matrix;
 }

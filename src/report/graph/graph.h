@@ -53,12 +53,13 @@ std::span<const TransportClassRow> transport_classes();
 
 const TransportClassRow& row_of(TransportClass value);
 
-/// All connections from one rank to another.
+/// All connections from one rank to another; or, where those are folded, from one host to another.
 struct RankPath {
   std::set<TransportClass> classes;
-  std::string text;       ///< As printed, of the first by name.
-  size_t paths = 0;       ///< Different ones.
-  uint64_t channels = 0;  ///< Bit c: channel c.
+  std::string text;  ///< As printed, of the first by name.
+  /// "rank 0 to rank 1: NET/IB/0 and 3 more paths on channels 0-15"; empty for several pairs.
+  std::string detail;
+  size_t pairs = 1;  ///< Of ranks that are connected.
 };
 
 struct RankPaths {
@@ -80,18 +81,11 @@ int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& co
 //     0  . P . .
 //     1  . . P .
 
-/// What connects the ranks of a row to those of a column.
-struct MatrixCell {
-  std::set<TransportClass> classes;
-  size_t pairs = 0;    ///< Of ranks that are connected.
-  std::string detail;  ///< Of one pair, what connects it; empty for several.
-};
-
 struct TransportMatrix {
-  std::vector<std::string> names;                         ///< Of rows and columns: "3", "node-a".
-  std::map<std::pair<size_t, size_t>, MatrixCell> cells;  ///< By (row, column): from, to.
-  size_t ranks = 0;                                       ///< Before folding.
-  bool by_host = false;                                   ///< Rows are hosts; else ranks.
+  std::vector<std::string> names;                       ///< Of rows and columns: "3", "node-a".
+  std::map<std::pair<size_t, size_t>, RankPath> cells;  ///< By (row, column): from, to.
+  size_t ranks = 0;                                     ///< Before folding.
+  bool by_host = false;                                 ///< Rows are hosts; else ranks.
 
   static constexpr size_t kMaxRows = 64;  ///< That are drawn; there may be more hosts.
 };

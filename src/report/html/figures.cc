@@ -421,7 +421,7 @@ Markup key_list(const Markup& rows) { return html_element("ul", {{"class", "key"
 
 constexpr size_t kMaxNameBytes = 40;
 
-std::string words_of(const MatrixCell& cell) {
+std::string words_of(const RankPath& cell) {
   if (!cell.detail.empty()) return cell.detail;
   std::string names;
   for (const TransportClass value : cell.classes) {
@@ -430,7 +430,7 @@ std::string words_of(const MatrixCell& cell) {
   return fmt::format("{} of ranks: {}", plural(cell.pairs, "pair"), names);
 }
 
-Markup cell_markup(const MatrixCell& cell) {
+Markup cell_markup(const RankPath& cell) {
   std::string letters;
   for (const TransportClass value : cell.classes) letters += row_of(value).letter;
   const bool mixed = cell.classes.size() > 1;

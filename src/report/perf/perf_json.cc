@@ -53,19 +53,13 @@ constexpr Key<Ceiling> kCeiling[] = {
      "Lines show that data take this way; false: the machine has it."},
 };
 
-Json write_by(const Job&, const Measurement& measurement) {
-  constexpr std::string_view kNames[] = {"nccl-tests", "torch", "deepspeed", "replay"};
-  return kNames[static_cast<size_t>(measurement.by)];
-}
-
-Json write_op(const Job&, const Measurement& measurement) {
-  return write_name(name_of(measurement.op));
-}
-
 constexpr Key<Measurement> kMeasurement[] = {
     {"name", kNameOrNull<&Measurement::name>, "As people know it: all_reduce_perf."},
-    {"op", {type::nullable<type::name>, write_op}, "As NCCL spells it."},
-    {"by", {type::one_of<"nccl-tests|torch|deepspeed|replay">, write_by}},
+    {"op",
+     {type::nullable<type::name>,
+      [](const Job&, const Measurement& of) -> Json { return write_name(name_of(of.op)); }},
+     "As NCCL spells it."},
+    {"by", kWord<&Measurement::by, type::one_of<"nccl-tests|torch|deepspeed|replay">>},
     {"datatype", kNameOrNull<&Measurement::datatype>},
     {"nranks", kNumberOrNull<&Measurement::nranks>},
     {"nhosts", kNumberOrNull<&Measurement::nhosts>},

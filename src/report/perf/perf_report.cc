@@ -105,12 +105,6 @@ std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
                          : "the others wait for it, so look at what it does before the call");
 }
 
-std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between) {
-  std::vector<std::string> names;
-  for (const Suspect& suspect : suspects) names.push_back(suspect_text(suspect));
-  return join(names, between);
-}
-
 }  // namespace
 
 PerfStatus status_of(const PerfReport& report) {
@@ -275,10 +269,6 @@ std::vector<Block> verdict_blocks(const Job& job, const PerfVerdict& verdict, bo
   return blocks;
 }
 
-Section verdict_section(const Job& job, const PerfVerdict& verdict, bool is_lead, Reader reader) {
-  return {.heading = title_of(verdict), .blocks = verdict_blocks(job, verdict, is_lead, reader)};
-}
-
 /// Who is late, communicator by communicator; on a screen only those in which somebody is.
 void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reader,
               std::vector<Section>& sections) {
@@ -354,7 +344,7 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
   if (reader == Reader::Screen && shown > 1 && !is_slow(*order[1])) shown = 1;
   for (size_t i = 0; i < shown; ++i) {
     const bool is_lead = has_lead && i == 0;
-    sections.push_back(verdict_section(job, *order[i], is_lead, reader));
+    sections.push_back({title_of(*order[i]), verdict_blocks(job, *order[i], is_lead, reader)});
   }
   if (shown < order.size()) {
     sections.push_back({"Also measured", {rest_table(std::span(order).subspan(shown))}});

@@ -205,10 +205,6 @@ bool is_fine_stamp(std::string_view stamp) {
   return time.known() && time.nanoseconds % kSecond != 0;
 }
 
-bool has_stamps(const CollectiveCalls& calls) {
-  return is_fine_stamp(calls.first_stamp) || is_fine_stamp(calls.last_stamp);
-}
-
 /// The calls of a communicator's ranks that can be put side by side; empty if they cannot.
 std::vector<std::pair<const CommRank*, const CollectiveCalls*>> comparable_calls(
     const Job& job, const Communicator& comm) {
@@ -216,8 +212,8 @@ std::vector<std::pair<const CommRank*, const CollectiveCalls*>> comparable_calls
   if (comm.nranks < 2 || comm.difference) return result;
   for (const CommRank& rank : comm.ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
-    if (calls == nullptr || calls->collectives.size() < kLeastCalls || !has_stamps(*calls))
-      continue;
+    if (calls == nullptr || calls->collectives.size() < kLeastCalls) continue;
+    if (!is_fine_stamp(calls->first_stamp) && !is_fine_stamp(calls->last_stamp)) continue;
     if (call_coverage(job, comm, rank) == CallCoverage::Unknown) continue;
     result.emplace_back(&rank, calls);
   }

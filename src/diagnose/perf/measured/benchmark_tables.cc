@@ -75,7 +75,7 @@ double busbw_of(double printed, int64_t bytes, double time_us) {
   return printed / algbw < kBetween ? printed : printed / kBits;
 }
 
-// Takes the lines of one speaker in order.
+// Takes the lines of one process in order.
 //
 // Invariant: rows belong to the measurement that was opened last; without one, a row opens it.
 
@@ -92,7 +92,7 @@ class BenchmarkReader {
                 DsCommOp, ParamRow>(message);
   }
 
-  /// What was measured; the trials of this speaker among it go to `trials`.
+  /// What was measured; the trials of this process among it go to `trials`.
   std::vector<Measurement> take(std::vector<Measurement>& trials) {
     finish_trials();
     for (const size_t place : trials_) trials.push_back(std::move(all_[place]));
@@ -201,9 +201,14 @@ class BenchmarkReader {
     payload_ = bytes_in(said.payload, kExactUnits);
   }
 
+  /// A row without a heading opens a table.
+  void need_torch_table() {
+    if (table_ == Table::Torch) return;
+    open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, Operation::Unknown);
+  }
+
   void take(const TorchBenchRow& said) {
-    if (table_ != Table::Torch)
-      open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, Operation::Unknown);
+    need_torch_table();
     const int64_t bytes = said.payload.empty() ? payload_ : bytes_in(said.payload, kExactUnits);
     const double algbw = number_said(said.algbw);
     // Latencies are of single calls and bandwidths of several: the time is taken from the latter.
@@ -212,23 +217,20 @@ class BenchmarkReader {
   }
 
   void take(const BenchBusbw& said) {
-    if (table_ != Table::Torch)
-      open(Table::Torch, MeasuredBy::TorchBench, kAllReduceBench, Operation::Unknown);
+    need_torch_table();
     add_point(payload_, -1, number_said(said.busbw));
   }
 
   // DeepSpeed's benchmarks.
 
   void take(const DsBenchHeading& said) {
-    Measurement& fresh = open(Table::DeepSpeed, MeasuredBy::DeepSpeed, "ds_bench",
-                              operation_of_torch(said.op), said.nranks);
-    gathers_ = fresh.op == Operation::AllGather;
+    open(Table::DeepSpeed, MeasuredBy::DeepSpeed, "ds_bench", operation_of_torch(said.op),
+         said.nranks);
   }
 
   void take(const DsBenchRow& said) {
     if (table_ != Table::DeepSpeed) {
       open(Table::DeepSpeed, MeasuredBy::DeepSpeed, "ds_bench", Operation::Unknown);
-      gathers_ = false;
     }
     const size_t x = said.shape.find('x');
     const auto elements = parse_int(said.shape.substr(0, x));
@@ -238,16 +240,14 @@ class BenchmarkReader {
       return;
     }
     int64_t bytes = *elements * *width;
-    if (gathers_) bytes = bytes_of_all(bytes);
+    if (all_.back().op == Operation::AllGather) {
+      // DeepSpeed counts what one rank gives, nccl-tests what all have in the end.
+      const int nranks = all_.back().nranks;
+      const bool is_known = nranks > 0 && bytes > 0 && bytes <= (int64_t{1} << 58) / nranks;
+      bytes = is_known ? bytes * nranks : -1;
+    }
     const double time = number_said(said.time) * (said.time_unit == "ms" ? 1e3 : 1);
     add_point(bytes, time, busbw_of(number_said(said.busbw), bytes, time));
-  }
-
-  /// DeepSpeed counts what one rank gives to an AllGather, nccl-tests what all have in the end.
-  int64_t bytes_of_all(int64_t bytes) const {
-    const int nranks = all_.back().nranks;
-    constexpr int64_t kMost = int64_t{1} << 58;
-    return nranks > 0 && bytes > 0 && bytes <= kMost / nranks ? bytes * nranks : -1;
   }
 
   // DeepSpeed's comms logger: calls of a training.
@@ -312,8 +312,7 @@ class BenchmarkReader {
   std::vector<Measurement> all_;
   std::vector<size_t> trials_;  ///< Into all_.
   Table table_ = Table::None;
-  int64_t payload_ = -1;  ///< Bytes of each trial, where rows do not say.
-  bool gathers_ = false;
+  int64_t payload_ = -1;                 ///< Bytes of each trial, where rows do not say.
   bool in_summary_ = false;              ///< An operation was named below the heading.
   std::string seconds_;                  ///< Of the duration before, as printed.
   std::map<int, size_t> ranks_seen_;     ///< How often a trial allows so many ranks.

@@ -31,33 +31,29 @@ std::vector<double> measured(const Points& points, MeasuredValue MeasuredPoint::
 
 using Repetitions = std::vector<const MeasuredPoint*>;
 
-CurveSize size_of(int64_t bytes, const Repetitions& points) {
-  CurveSize size;
-  size.bytes = bytes;
-  size.out_of_place =
-      middle_of(measured(points, &MeasuredPoint::out_of_place, &MeasuredValue::busbw));
-  size.in_place = middle_of(measured(points, &MeasuredPoint::in_place, &MeasuredValue::busbw));
-  const bool is_in_place = size.in_place > size.out_of_place;
-  size.busbw = std::max(size.in_place, size.out_of_place);
-  const auto way = is_in_place ? &MeasuredPoint::in_place : &MeasuredPoint::out_of_place;
-  size.time_us = middle_of(measured(points, way, &MeasuredValue::time_us));
-  size.where = (*std::ranges::max_element(points, {}, &MeasuredPoint::busbw))->where;
+MeasuredPoint size_of(int64_t bytes, const Repetitions& points) {
+  const MeasuredPoint& best = **std::ranges::max_element(points, {}, &MeasuredPoint::busbw);
+  MeasuredPoint size = {.where = best.where, .text = best.text, .bytes = bytes};
+  for (const auto way : {&MeasuredPoint::out_of_place, &MeasuredPoint::in_place}) {
+    (size.*way).busbw = middle_of(measured(points, way, &MeasuredValue::busbw));
+    (size.*way).time_us = middle_of(measured(points, way, &MeasuredValue::time_us));
+  }
   return size;
 }
 
 /// Growth between two sizes as that of one doubling.
-double growth_per_doubling(const CurveSize& smaller, const CurveSize& larger) {
+double growth_per_doubling(const MeasuredPoint& smaller, const MeasuredPoint& larger) {
   const double doublings =
       std::log2(static_cast<double>(larger.bytes) / static_cast<double>(smaller.bytes));
-  return doublings > 0 ? std::pow(larger.busbw / smaller.busbw, 1 / doublings) - 1 : 0;
+  return doublings > 0 ? std::pow(larger.busbw() / smaller.busbw(), 1 / doublings) - 1 : 0;
 }
 
 /// The largest size is the best, and clearly better than the one before.
-bool is_climbing(const std::vector<CurveSize>& sizes) {
+bool is_climbing(const std::vector<MeasuredPoint>& sizes) {
   constexpr double kClimbing = 0.02;
   if (sizes.size() < 2) return false;
-  const CurveSize& last = sizes.back();
-  const auto best = std::ranges::max_element(sizes, {}, &CurveSize::busbw);
+  const MeasuredPoint& last = sizes.back();
+  const auto best = std::ranges::max_element(sizes, {}, &MeasuredPoint::busbw);
   return best->bytes == last.bytes &&
          growth_per_doubling(sizes[sizes.size() - 2], last) > kClimbing;
 }
@@ -69,7 +65,7 @@ struct Fit {
 };
 
 /// Least squares of relative errors: each size counts the same.
-std::optional<Fit> fit_line(const std::vector<CurveSize>& sizes, size_t count) {
+std::optional<Fit> fit_line(const std::vector<MeasuredPoint>& sizes, size_t count) {
   if (sizes.size() < count) return std::nullopt;
   // In weights w = 1 / t^2: minimises the sum of w * (start + rate * bytes - t)^2.
   double w = 0;
@@ -79,7 +75,7 @@ std::optional<Fit> fit_line(const std::vector<CurveSize>& sizes, size_t count) {
   double wxy = 0;
   for (size_t i = sizes.size() - count; i < sizes.size(); ++i) {
     const auto x = static_cast<double>(sizes[i].bytes);
-    const double y = sizes[i].time_us;
+    const double y = sizes[i].time_us();
     if (y <= 0) return std::nullopt;
     const double weight = 1 / (y * y);
     w += weight;
@@ -94,7 +90,7 @@ std::optional<Fit> fit_line(const std::vector<CurveSize>& sizes, size_t count) {
   double residuals = 0;
   for (size_t i = sizes.size() - count; i < sizes.size(); ++i) {
     const double expected = fit.start_us + fit.rate * static_cast<double>(sizes[i].bytes);
-    residuals += std::pow(expected / sizes[i].time_us - 1, 2);
+    residuals += std::pow(expected / sizes[i].time_us() - 1, 2);
   }
   if (!(fit.rate > 0) || !std::isfinite(fit.start_us)) return std::nullopt;
   const double variance = count > 2 ? residuals / static_cast<double>(count - 2) : 0;
@@ -103,15 +99,15 @@ std::optional<Fit> fit_line(const std::vector<CurveSize>& sizes, size_t count) {
 }
 
 /// The bandwidth of the rate alone, GB/s; -1: too few large sizes, or they do not follow a line.
-double asymptote_of(const std::vector<CurveSize>& sizes) {
+double asymptote_of(const std::vector<MeasuredPoint>& sizes) {
   constexpr size_t kFew = 3;
   constexpr size_t kMore = 5;
   constexpr double kMostError = 0.25;
-  const CurveSize& last = sizes.back();
+  const MeasuredPoint& last = sizes.back();
   const std::optional<Fit> few = fit_line(sizes, kFew);
-  if (!few || last.time_us <= 0) return -1;
+  if (!few || last.time_us() <= 0) return -1;
   // Bus bandwidth by algorithm bandwidth.
-  const double factor = last.busbw * last.time_us * 1e3 / static_cast<double>(last.bytes);
+  const double factor = last.busbw() * last.time_us() * 1e3 / static_cast<double>(last.bytes);
   const double by_few = factor / few->rate / 1e3;
   double error = few->error * by_few;
   if (const std::optional<Fit> more = fit_line(sizes, kMore)) {
@@ -122,14 +118,14 @@ double asymptote_of(const std::vector<CurveSize>& sizes) {
   return fits ? by_few : -1;
 }
 
-double in_place_gain_of(const std::vector<CurveSize>& sizes) {
+double in_place_gain_of(const std::vector<MeasuredPoint>& sizes) {
   constexpr size_t kTop = 3;
   std::vector<double> gains;
   for (size_t i = sizes.size(); i > 0 && gains.size() < kTop; --i) {
-    const CurveSize& size = sizes[i - 1];
-    if (size.out_of_place > 0 && size.in_place > 0) {
-      gains.push_back(size.in_place / size.out_of_place - 1);
-    }
+    const MeasuredPoint& size = sizes[i - 1];
+    const double out = size.out_of_place.busbw;
+    const double in = size.in_place.busbw;
+    if (out > 0 && in > 0) gains.push_back(in / out - 1);
   }
   return gains.empty() ? 0 : middle_of(gains);
 }
@@ -153,13 +149,13 @@ Curve read_curve(const Measurement& measurement) {
     return curve;
   }
   curve.plateau = curve.best;
-  std::vector<CurveSize> sizes = curve.sizes;
-  std::erase_if(sizes, [](const CurveSize& size) { return !(size.busbw > 0); });
+  std::vector<MeasuredPoint> sizes = curve.sizes;
+  std::erase_if(sizes, [](const MeasuredPoint& size) { return !(size.busbw() > 0); });
   curve.one_size = sizes.size() <= 1;
   if (sizes.empty()) return curve;
   curve.first_at = curve.sizes.front().bytes;
   curve.last_at = sizes.back().bytes;
-  curve.last = sizes.back().busbw;
+  curve.last = sizes.back().busbw();
   curve.in_place_gain = in_place_gain_of(sizes);
   curve.climbing = is_climbing(sizes);
   constexpr double kMostBeyond = 1.25;  // A few rows do not carry further than that.

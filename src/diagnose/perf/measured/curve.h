@@ -21,21 +21,12 @@
 
 namespace ncclog {
 
-/// One size: the median of its repetitions. GB/s and microseconds; negative: not measured.
-struct CurveSize {
-  int64_t bytes = -1;
-  double busbw = -1;         ///< Of the better way.
-  double time_us = -1;       ///< Of the same.
-  double out_of_place = -1;  ///< busbw
-  double in_place = -1;      ///< busbw
-  SourceRef where;           ///< Its best row.
-};
-
 /// What the shape shows. Where no row has a bandwidth, `best` is negative and nothing else is known
 /// but the sizes and what was wrong.
 struct Curve {
-  std::vector<CurveSize> sizes;  ///< Those that are known, ascending.
-  double best = -1;              ///< Of all rows, GB/s
+  /// Those that are known, ascending; of each the median of its repetitions, and the best row.
+  std::vector<MeasuredPoint> sizes;
+  double best = -1;  ///< Of all rows, GB/s
   int64_t best_at = -1;
   double last = -1;  ///< At the largest size.
   int64_t last_at = -1;

@@ -1,5 +1,7 @@
 #include "diagnose/perf/measured/measurement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -279,18 +281,13 @@ MeasuredPoint point_of(const NcclTestsRow& row) {
   return point;
 }
 
-/// "float", or "float, half" of a test of several.
-std::string datatypes_of(const NcclTestsRun& run) {
-  std::set<std::string> types;
-  for (const NcclTestsRow& row : run.rows) types.insert(row.datatype);
-  return join(std::vector<std::string>(types.begin(), types.end()), ", ");
-}
-
 Measurement measurement_of(const Job& job, const NcclTestsRun& run) {
   Measurement measurement;
   measurement.name = run.test;
   measurement.op = op_of(job, run);
-  measurement.datatype = datatypes_of(run);
+  std::set<std::string> datatypes;
+  for (const NcclTestsRow& row : run.rows) datatypes.insert(row.datatype);
+  measurement.datatype = fmt::format("{}", fmt::join(datatypes, ", "));
   measurement.process = run.process;
   measurement.first = run.first;
   measurement.settings = run.environment;
@@ -351,12 +348,6 @@ std::vector<SourceRef> communicator_begins(const Job& job) {
   return begins;
 }
 
-/// Whether a test that begins at `first` and prints its rows to `last` used what began at `begin`.
-bool is_within(const Job& job, SourceRef begin, SourceRef first, SourceRef last) {
-  const bool is_same_file = input_number(job, begin) == input_number(job, first);
-  return begin.is_known() && is_same_file && first < begin && begin < last;
-}
-
 /// What `begins` holds is that of communicator_begins; where tables stand in several files, `alone`
 /// is false, and a communicator of another file is taken for another run's.
 int communicator_of(const Job& job, const std::vector<SourceRef>& begins, bool alone,
@@ -369,10 +360,10 @@ int communicator_of(const Job& job, const std::vector<SourceRef>& begins, bool a
     if (!fits) continue;
     const bool is_same_file = input_number(job, begins[i]) == input_number(job, measurement.first);
     if (alone || is_same_file) of_that_size.push_back(static_cast<int>(i));
-    const SourceRef last = measurement.points.back().where;
-    if (is_within(job, begins[i], measurement.first, last)) {
-      within.push_back(static_cast<int>(i));
-    }
+    // It began between the first line about the test and the last row.
+    const bool is_within = begins[i].is_known() && is_same_file && measurement.first < begins[i] &&
+                           begins[i] < measurement.points.back().where;
+    if (is_within) within.push_back(static_cast<int>(i));
   }
   if (!within.empty()) return within.front();
   return of_that_size.size() == 1 ? of_that_size.front() : -1;
@@ -417,6 +408,11 @@ std::vector<Measurement> derive_measurements(const Job& job) {
 }
 
 }  // namespace
+
+std::string_view to_string(MeasuredBy by) {
+  constexpr std::string_view kNames[] = {"nccl-tests", "torch", "deepspeed", "replay"};
+  return kNames[static_cast<size_t>(by)];
+}
 
 RankRange& RankRange::operator&=(const RankRange& other) {
   least = std::max(least, other.least);

@@ -29,6 +29,9 @@ namespace ncclog {
 /// Who measured.
 enum class MeasuredBy { NcclTests, TorchBench, DeepSpeed, Replay };
 
+/// As JSON spells it: "nccl-tests", "torch", "deepspeed", "replay".
+std::string_view to_string(MeasuredBy by);
+
 /// One size, measured in one way. Negative: not printed.
 struct MeasuredValue {
   double time_us = -1;
@@ -47,6 +50,11 @@ struct MeasuredPoint {
 
   /// The better of both ways, GB/s; negative: neither.
   double busbw() const { return std::max(out_of_place.busbw, in_place.busbw); }
+
+  /// Of the better way.
+  double time_us() const {
+    return (in_place.busbw > out_of_place.busbw ? in_place : out_of_place).time_us;
+  }
 };
 
 /// The curve of one operation on one set of ranks.

@@ -30,7 +30,7 @@ struct HostCurve {
   /// What must be the same for two runs to be compared: operation, ranks, hosts, and the conditions
   /// under which they ran.
   std::string sort;
-  std::vector<CurveSize> sizes;  ///< With a bandwidth, ascending; at least one.
+  std::vector<MeasuredPoint> sizes;  ///< With a bandwidth, ascending; at least one.
 };
 
 constexpr int64_t kLargeBytes = int64_t{64} << 20;  ///< What a path can give shows from here on.
@@ -74,8 +74,8 @@ std::vector<HostCurve> curves_of_hosts(const Job& job) {
   for (const Measurement& measurement : measurements(job)) {
     // Calls of a training wait for ranks that are late.
     if (measurement.hosts.empty() || measurement.in_training) continue;
-    std::vector<CurveSize> sizes = read_curve(measurement).sizes;
-    std::erase_if(sizes, [](const CurveSize& s) { return s.busbw <= 0; });
+    std::vector<MeasuredPoint> sizes = read_curve(measurement).sizes;
+    std::erase_if(sizes, [](const MeasuredPoint& s) { return s.busbw() <= 0; });
     if (sizes.empty()) continue;
     const bool is_known = measurement.op != Operation::Unknown;
     const std::string op(is_known ? name_of(measurement.op) : measurement.name);
@@ -107,7 +107,7 @@ double busbw_near(const HostCurve& curve, int64_t bytes) {
   for (auto size = curve.sizes.rbegin(); size != curve.sizes.rend(); ++size) {
     if (size->bytes > bytes) continue;
     if (size->bytes < bytes / 8 || values.size() == kSizes) break;
-    values.push_back(size->busbw);
+    values.push_back(size->busbw());
   }
   const bool reaches = curve.sizes.back().bytes >= bytes / 2;
   if (!reaches || values.empty()) return -1;
@@ -174,14 +174,12 @@ double known_ceiling(const Measurement& measurement, std::span<const PerfVerdict
   return tells ? verdict->ceiling : -1;
 }
 
-bool has_several_hostids(const Job& job) {
-  return std::ranges::count(job.environment, "NCCL_HOSTID", &EnvironmentSetting::name) > 1;
-}
-
 }  // namespace
 
 std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdict> verdicts) {
   const auto nics = nics_by_file(job);
+  const bool has_several_hostids =
+      std::ranges::count(job.environment, "NCCL_HOSTID", &EnvironmentSetting::name) > 1;
   const std::vector<HostCurve> curves = curves_of_hosts(job);
   const std::map<std::string, int64_t> sizes = common_sizes(curves);
   std::vector<NodeSetRun> runs;
@@ -199,7 +197,7 @@ std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdic
     run.like = fmt::format("{} at {} bytes", curve.sort, bytes);
     run.parts = lone_gpus(job, measurement);
     if (bytes >= kLargeBytes) run.ceiling = known_ceiling(measurement, verdicts);
-    run.over_network = run.hosts.size() == 1 && has_several_hostids(job);
+    run.over_network = run.hosts.size() == 1 && has_several_hostids;
     const auto listed = nics.find(run.name);
     if (listed == nics.end()) continue;
     run.rails.assign(listed->second.begin(), listed->second.end());

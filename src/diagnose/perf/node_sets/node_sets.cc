@@ -121,19 +121,16 @@ std::vector<Suspects> doubts_of(const NumberedRuns& all, const Suspects& possibl
 
 // Words.
 
-Suspect suspect_of(const NumberedRuns& all, const NumberedSuspect& suspect) {
+std::vector<Suspect> named(const NumberedRuns& all, const Suspects& suspects) {
   const auto name = [](const std::vector<std::string>& names, int n) {
     return n < 0 ? std::string() : names[static_cast<size_t>(n)];
   };
-  return {suspect.kind, name(all.hosts, suspect.host), name(all.hosts, suspect.other),
-          name(all.rails, suspect.rail)};
-}
-
-std::string suspects_text(const NumberedRuns& all, const Suspects& suspects) {
-  std::vector<std::string> parts;
-  for (const NumberedSuspect& suspect : suspects)
-    parts.push_back(suspect_text(suspect_of(all, suspect)));
-  return join(parts, " and ");
+  std::vector<Suspect> with_names;
+  for (const NumberedSuspect& suspect : suspects) {
+    with_names.push_back({suspect.kind, name(all.hosts, suspect.host),
+                          name(all.hosts, suspect.other), name(all.rails, suspect.rail)});
+  }
+  return with_names;
 }
 
 std::string list_of(const std::vector<std::string>& parts, std::string_view last_joint) {
@@ -189,10 +186,10 @@ std::string next_text(const std::vector<NodeSetRun>& next) {
 /// What is said of what was found.
 std::string found_text(const NumberedRuns& all, const Suspects& answer, size_t slow,
                        size_t compared) {
-  std::string text =
-      fmt::format("{} of {} {} slow, and just {} {}.", slow,
-                  plural(static_cast<int64_t>(compared), "run"), slow == 1 ? "is" : "are",
-                  slow == 1 ? "this one has" : "these have", suspects_text(all, answer));
+  std::string text = fmt::format(
+      "{} of {} {} slow, and just {} {}.", slow, plural(static_cast<int64_t>(compared), "run"),
+      slow == 1 ? "is" : "are", slow == 1 ? "this one has" : "these have",
+      suspects_text(named(all, answer), " and "));
   if (all.hosts.size() == 2) text += " No third host shows whether all pairs are as slow.";
   for (const NumberedSuspect& suspect : answer) {
     if (suspect.kind != SuspectKind::Host) continue;
@@ -223,7 +220,7 @@ void list_runs(const NumberedRuns& all, NodeSetAnswer& answer) {
 void list_left(const NumberedRuns& all, const std::vector<Suspects>& sets, NodeSetAnswer& answer) {
   for (const Suspects& set : sets) {
     if (set.size() == 1 && answer.left.size() < kMostLeft) {
-      answer.left.push_back(suspect_of(all, set.front()));
+      answer.left.push_back(named(all, set).front());
     }
   }
 }
@@ -291,8 +288,7 @@ void judge_sets(const NumberedRuns& all, const Suspects& possible,
   }
   const auto around = ways_around(all, possible, sets.front());
   if (around && around->empty()) {
-    for (const NumberedSuspect& suspect : sets.front())
-      answer.explained.push_back(suspect_of(all, suspect));
+    answer.explained = named(all, sets.front());
     answer.why = std::string(many) + found_text(all, sets.front(), slow, compared);
     return;
   }
@@ -301,8 +297,8 @@ void judge_sets(const NumberedRuns& all, const Suspects& possible,
   list_left(all, sets, answer);
   answer.next = next_runs(all, to_divide);
   answer.why = fmt::format("Not yet: {}it is {}, unless {} hosts, links or rails are bad. {}", many,
-                           suspects_text(all, sets.front()), sets.front().size() + 1,
-                           next_text(answer.next));
+                           suspects_text(named(all, sets.front()), " and "),
+                           sets.front().size() + 1, next_text(answer.next));
 }
 
 void judge_all(const NumberedRuns& all, NodeSetAnswer& answer) {
@@ -341,6 +337,12 @@ std::string suspect_text(const Suspect& suspect) {
   }
   return suspect.host.empty() ? suspect.rail + " of all hosts"
                               : fmt::format("{} of host {}", suspect.rail, suspect.host);
+}
+
+std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between) {
+  std::vector<std::string> texts;
+  for (const Suspect& suspect : suspects) texts.push_back(suspect_text(suspect));
+  return join(texts, between);
 }
 
 std::string run_text(const NodeSetRun& run) {

@@ -72,6 +72,9 @@ struct Suspect {
 /// "host d", "the link between a and d", "mlx5_3 of host d", "mlx5_3 of all hosts".
 std::string suspect_text(const Suspect& suspect);
 
+/// All of them, `between` each two.
+std::string suspects_text(const std::vector<Suspect>& suspects, std::string_view between);
+
 /// What a set of runs shows.
 struct NodeSetAnswer {
   std::vector<std::string> fast;  ///< Names of runs.

@@ -501,20 +501,12 @@ FactValue verdicts_answer(const Job& job, Counts counts) {
   return parts.answer(no(), "; ", kMostNamed);
 }
 
-bool is_less_than_machine(const PerfVerdict& verdict) {
-  return verdict.machine_ceiling > 0 && verdict.reached < verdict.machine_ceiling &&
-         !verdict.by_guess;
-}
-
-FactValue perf_limited(const Job& job, const Instance&) {
+/// Yes if some verdict is that, and less than its machine gives.
+template <PerfAnswer answer>
+FactValue perf_is(const Job& job, const Instance&) {
   return verdicts_answer(job, [](const PerfVerdict& verdict) {
-    return verdict.answer == PerfAnswer::Limited && is_less_than_machine(verdict);
-  });
-}
-
-FactValue perf_below(const Job& job, const Instance&) {
-  return verdicts_answer(job, [](const PerfVerdict& verdict) {
-    return verdict.answer == PerfAnswer::Below && is_less_than_machine(verdict);
+    return verdict.answer == answer && verdict.machine_ceiling > 0 &&
+           verdict.reached < verdict.machine_ceiling && !verdict.by_guess;
   });
 }
 
@@ -532,9 +524,9 @@ FactValue perf_normal(const Job& job, const Instance&) {
 
 constexpr std::array kPerfFacts = {
     // Some measurement is below what its machine gives, and no line tells why.
-    job_fact("job.perf_below", perf_below),
+    job_fact("job.perf_below", perf_is<PerfAnswer::Below>),
     // Some measurement is below what its machine gives, and lines show the stage that limits it.
-    job_fact("job.perf_limited", perf_limited),
+    job_fact("job.perf_limited", perf_is<PerfAnswer::Limited>),
     // Every measurement is what its machine gives.
     job_fact("job.perf_normal", perf_normal),
 };

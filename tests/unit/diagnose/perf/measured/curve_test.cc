@@ -89,7 +89,7 @@ TEST(Curve, ARepetitionFarFromTheOthersMovesNothing) {
   }
   const Curve curve = read_curve(one);
   ASSERT_EQ(curve.sizes.size(), 1U);
-  EXPECT_DOUBLE_EQ(curve.sizes[0].busbw, 467);
+  EXPECT_DOUBLE_EQ(curve.sizes[0].busbw(), 467);
   EXPECT_TRUE(curve.one_size);
 }
 
