@@ -63,7 +63,7 @@ FactValue exited_first(const Job& job, const Instance&) {
   for (const ExitReport& exit : exit_reports(job)) {
     if (who.rank < 0 && who.pid >= 0 && exit.ended.pid == who.pid) who.rank = exit.ended.rank;
   }
-  const int process = process_of(job, who);
+  const int process = process_of(job, who.pid, who.rank);
   if (process < 0 && who.rank < 0) return unknown();
   if (process >= 0 && has_said<WatchdogTimeout, NcclException, WorkException, WorkStatus>(
                           job, nth_process(job, process))) {
@@ -272,7 +272,7 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
   for (const Death& death : found) {
     names.push_back(name_of(job, death));
     value.evidence.push_back(death.line);
-    const int process = process_of(job, death);
+    const int process = process_of(job, death.pid, death.rank);
     blame(process, death.rank, value);
     // Without NCCL's own lines only the launcher names the host.
     const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();

@@ -184,9 +184,8 @@ class MarkCollector {
     const EndState state = exit.exitcode == 0    ? EndState::Finished
                            : exit.is_requested() ? EndState::Stopped
                                                  : EndState::Failed;
-    int process = process_of_pid(job_, exit.ended.pid);
-    if (process < 0) process = process_of_rank(job_, exit.ended.rank);
-    add_process(process, state, std::move(words), exit.record);
+    add_process(process_of(job_, exit.ended.pid, exit.ended.rank), state, std::move(words),
+                exit.record);
   }
 
   /// Of one task alone it is the job's end, else that of the rank of the same number.
@@ -200,9 +199,7 @@ class MarkCollector {
       words += " after " + to_valid_utf8(run.request.substr(0, 16)) + " was sent to it";
     }
     if (run.tasks <= 1) return add(state, -1, "the command " + words, record);
-    int process = process_of_pid(job_, run.pid);
-    if (process < 0) process = process_of_rank(job_, run.task);
-    add_process(process, state, std::move(words), record);
+    add_process(process_of(job_, run.pid, run.task), state, std::move(words), record);
   }
 
   void add_schedulers() {
@@ -504,6 +501,11 @@ std::string_view to_string(EndState state) {
 static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
 
 const std::vector<EndOf>& end_marks(const Job& job) { return job.answers.of<&collect_marks>(job); }
+
+int process_of(const Job& job, int64_t pid, int rank) {
+  const int by_pid = process_of_pid(job, pid);
+  return by_pid >= 0 ? by_pid : process_of_rank(job, rank);
+}
 
 bool prints_steps(const Job& job) {
   return std::ranges::any_of(job.clocks, [](const InputClock& clock) { return clock.total > 0; });

@@ -50,6 +50,9 @@ uint64_t count_lines(const Job& job) {
 /// The communicators of a process, in all its logs.
 std::vector<const CommSegment*> segments_of(const Job& job, const Process& process);
 
+/// The process with that pid, else the one of that rank; -1: none of its lines are there.
+int process_of(const Job& job, int64_t pid, int rank);
+
 /// Some input announces steps of a training.
 bool prints_steps(const Job& job);
 

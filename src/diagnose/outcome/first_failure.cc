@@ -383,13 +383,8 @@ std::vector<ProgramException> find_first_exceptions(const Job& job) {
 
 std::vector<Death> deaths(const Job& job) { return DeathCollector(job).collect(); }
 
-int process_of(const Job& job, const Death& death) {
-  const int by_pid = process_of_pid(job, death.pid);
-  return by_pid >= 0 ? by_pid : process_of_rank(job, death.rank);
-}
-
 std::string name_of(const Job& job, const Death& death) {
-  const int process = process_of(job, death);
+  const int process = process_of(job, death.pid, death.rank);
   const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
   const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
   const std::string host = is_placed ? nth_process(job, process).host : death.host;

@@ -33,9 +33,6 @@ struct Death {
 /// All deaths that the log reports, each once, in input order.
 std::vector<Death> deaths(const Job& job);
 
-/// The process of the job that died; -1 if none of its lines are there.
-int process_of(const Job& job, const Death& death);
-
 /// "rank 3 (pid 1021 on node-b)", as far as known.
 std::string name_of(const Job& job, const Death& death);
 

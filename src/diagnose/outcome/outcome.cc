@@ -391,58 +391,41 @@ EndPlaces derive_end_places(const Job& job) {
   return places;
 }
 
-/// How far the communicators came, over all processes.
-struct Progress {
-  std::set<int> ranks;   ///< Global ranks of processes with lines.
-  size_t processes = 0;  ///< With NCCL lines.
-  size_t communicators = 0;
-  bool begins = false;      ///< Some lines are of the kind that NCCL prints when it starts.
-  bool up = false;          ///< Some communicator was complete, or called.
-  uint64_t most_calls = 0;  ///< Of one process.
-  uint64_t least_calls = 0;
-};
-
-void add_process(const Job& job, const Process& process, Progress& progress) {
-  if (!process.has_nccl || !is_named(process)) return;
-  ++progress.processes;
-  for (const Subsystem early : {Subsystem::Init, Subsystem::Net, Subsystem::Bootstrap}) {
-    progress.begins |= process.subsystems.test(static_cast<size_t>(early));
-  }
-  if (process.rank >= 0) progress.ranks.insert(process.rank);
-  uint64_t calls = 0;
-  for (const CommSegment* segment : segments_of(job, process)) {
-    ++progress.communicators;
-    progress.up |= segment->completed.line != 0;
-    calls += calls_of(*segment).total;
-  }
-  progress.up |= calls > 0;
-  progress.least_calls = progress.processes == 1 ? calls : std::min(progress.least_calls, calls);
-  progress.most_calls = std::max(progress.most_calls, calls);
+/// " (120 calls each)": of all processes that many calls, at least and at most.
+std::string calls_words(const std::vector<uint64_t>& calls) {
+  const auto [least, most] = std::ranges::minmax(calls);
+  if (most == 0) return {};
+  const std::string each = calls.size() > 1 ? " each" : "";
+  if (least == most)
+    return fmt::format(" ({}{})", plural(static_cast<int64_t>(most), "call"), each);
+  return fmt::format(" ({} to {} calls{})", least, most, each);
 }
 
-/// "8 ranks", or processes where their ranks are not known.
-std::string who(const Progress& progress) {
-  if (progress.ranks.size() == progress.processes) {
-    return plural(progress.ranks.size(), "rank");
+/// "8 ranks at work (120 calls each)": how far the communicators came, over all processes.
+std::string seen_words(const Job& job) {
+  std::set<int> ranks;          // Global ranks of processes with lines.
+  std::vector<uint64_t> calls;  // By process with NCCL lines.
+  bool begins = false;          // Some lines are of the kind that NCCL prints when it starts.
+  bool is_up = false;           // Some communicator was complete, or called.
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl || !is_named(process)) continue;
+    for (const Subsystem early : {Subsystem::Init, Subsystem::Net, Subsystem::Bootstrap}) {
+      begins |= process.subsystems.test(static_cast<size_t>(early));
+    }
+    if (process.rank >= 0) ranks.insert(process.rank);
+    uint64_t& own = calls.emplace_back(0);
+    for (const CommSegment* segment : segments_of(job, process)) {
+      begins = true;
+      own += calls_of(*segment).total;
+      is_up |= segment->completed.line != 0 || own > 0;
+    }
   }
-  return plural(progress.processes, "process");
-}
-
-std::string calls_words(const Progress& progress) {
-  if (progress.most_calls == 0) return {};
-  const std::string each = progress.processes > 1 ? " each" : "";
-  if (progress.least_calls == progress.most_calls) {
-    return fmt::format(" ({}{})", plural(progress.most_calls, "call"), each);
-  }
-  return fmt::format(" ({} to {} calls{})", progress.least_calls, progress.most_calls, each);
-}
-
-std::string seen_words(const Job& job, const Progress& progress) {
-  if (progress.processes == 0) return "only lines of the programs around NCCL";
-  if (progress.up) return fmt::format("{} at work{}", who(progress), calls_words(progress));
-  if (progress.communicators > 0 || progress.begins) return "the start of " + who(progress);
-  if (prints_steps(job)) return fmt::format("steps of {}", who(progress));
-  return "lines of " + who(progress);
+  if (calls.empty()) return "only lines of the programs around NCCL";
+  const std::string who = ranks.size() == calls.size() ? plural(std::ssize(ranks), "rank")
+                                                       : plural(std::ssize(calls), "process");
+  if (is_up) return fmt::format("{} at work{}", who, calls_words(calls));
+  if (begins) return "the start of " + who;
+  return fmt::format("{} of {}", prints_steps(job) ? "steps" : "lines", who);
 }
 
 /// Why a job is unfinished is told where it is more than that no line shows an end.
@@ -523,9 +506,7 @@ bool is_after_end(const Job& job, const Evidence& line) {
 }
 
 std::string extent_words(const Job& job) {
-  Progress progress;
-  for (const Process& process : job.processes) add_process(job, process, progress);
-  return fmt::format("{}, {}", seen_words(job, progress), end_words(outcome_of(job).job));
+  return fmt::format("{}, {}", seen_words(job), end_words(outcome_of(job).job));
 }
 
 std::span<const Fact> outcome_facts() { return kOutcomeFacts; }
