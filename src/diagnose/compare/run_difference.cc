@@ -83,8 +83,8 @@ FactValue side_of(const FactValue& own, const FactValue& other) {
 /// whether it is the good run that has them, and why the other one does not tell.
 using UntoldRows = std::map<std::tuple<Topic, bool, std::string>, std::vector<const FactValue*>>;
 
-/// Adds a fact that one of the runs has, where the other one says that it has not; else, to `untold`,
-/// why its logs do not tell.
+/// Adds a fact that one of the runs has, where the other one says that it has not; else, to
+/// `untold`, why its logs do not tell.
 void add_single(const ComparedRun& own, const ComparedRun& other, Topic topic,
                 const FactValue& fact, bool is_good, RunDifference& out, UntoldRows& untold) {
   const TopicRow& about = row_of(topic);

@@ -149,8 +149,8 @@ GraphNode node_of(const Region& region, bool is_folded, GraphShape shape) {
   return node;
 }
 
-/// Where the line between two ranks is known, says so at the node. A tree is used in both directions,
-/// and the log may tell of one only.
+/// Where the way between two ranks is known, names it at the node. A tree is used in both
+/// directions, and the log may tell of one only.
 void set_way(const RankPaths& paths, int from, int to, GraphNode& node) {
   if (from < 0 || to < 0) return;
   auto found = paths.pairs.find({from, to});
@@ -189,8 +189,8 @@ Graph graph_of(const Job& job, const Communicator& comm, const RankPaths& paths,
   }
   for (const Region& region : regions) graph.nodes.push_back(node_of(region, is_folded, shape));
   if (!is_folded) add_hosts(regions, graph);
-  // The last rank of a ring's node reaches the first of the next one, the first of a tree's node its
-  // parent.
+  // The last rank of a ring's node reaches the first of the next one, the first of a tree's node
+  // its parent.
   const auto in_paths = [&](int rank) { return rank_in_paths(job, paths, comm, rank); };
   for (size_t n = 0; n < regions.size(); ++n) {
     const bool is_last = n + 1 == regions.size();

@@ -75,9 +75,9 @@ CallLags measure_lags(const CommonCalls& calls, double late, double resolution);
 // taken from a straight line.
 
 /// How far each host's clock is ahead of the first one's, by host, then by call, in the unit of the
-/// times; from when each host saw each call: `seen[host][call]`, equally many calls each, in the order
-/// of the calls. No times are NaN. `error` becomes that of any of them, two standard deviations; 0: one
-/// host.
+/// times; from when each host saw each call: `seen[host][call]`, equally many calls each, in the
+/// order of the calls. No times are NaN. `error` becomes that of any of them, two standard
+/// deviations; 0: one host.
 RankValues estimate_clock_offsets(const RankValues& seen, double& error);
 
 }  // namespace ncclog

@@ -20,8 +20,8 @@
 namespace ncclog {
 namespace {
 
-/// Of so many calls, those at the beginning that are not judged: memory, kernels and connections are
-/// made then.
+/// Of so many calls, those at the beginning that are not judged: memory, kernels and connections
+/// are made then.
 size_t warm_up_of(size_t calls) { return std::max<size_t>(10, calls / 10); }
 
 /// So unlikely may it be that an innocent is as often, or as far, late as somebody who is named:
@@ -38,9 +38,9 @@ struct LateSuspect {
   size_t made_good = 0;  ///< More such calls, that others make good.
 };
 
-/// Late are calls in which a party is behind by `least`, in microseconds. A call in which it is as much
-/// ahead, shortly before or after, makes a late one good: then it left a call at another time than the
-/// others, and nobody waited for it twice. `are_made_good`: those are not counted.
+/// Late are calls in which a party is behind by `least`, in microseconds. A call in which it is as
+/// much ahead, shortly before or after, makes a late one good: then it left a call at another time
+/// than the others, and nobody waited for it twice. `are_made_good`: those are not counted.
 LateSuspect late_calls(size_t party, const CallSeries& behind, double least, bool are_made_good) {
   constexpr size_t kShortly = 8;
   std::vector<size_t> late;

@@ -143,8 +143,8 @@ double over_nics(Operation op, int nranks, int nhosts, double network);
 /// ranks, so that bus bandwidth, which counts 2(n-1)/n, is higher: 2(n-1)/n-fold on two hosts.
 double by_trees_over_nics(int nranks, int nhosts, double network);
 
-/// Bus bandwidth by rings inside a host, of so many of its GPUs, where NVSwitches join them or all of
-/// them take part.
+/// Bus bandwidth by rings inside a host, of so many of its GPUs, where NVSwitches join them or all
+/// of them take part.
 double ring_in_host(const GpuModel& model, int gpus);
 
 /// The same where each pair has links of its own: fewer than all use only the links between them.

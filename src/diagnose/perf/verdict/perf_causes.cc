@@ -13,7 +13,8 @@ namespace {
 
 using Causes = std::vector<PerfCause>;
 
-/// The setting of that name, which is there, is named by the cause's words and the first of its lines.
+/// The setting of that name, which is there, is named by the cause's words and the first of its
+/// lines.
 void name_setting(const Machine& machine, std::string_view name, PerfCause& cause) {
   const SettingInForce& setting = *machine.setting(name);
   cause.figures["setting"] = fmt::format("{}={}", name, printable(setting.value));
