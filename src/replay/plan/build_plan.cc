@@ -1,17 +1,12 @@
 #include "replay/plan/build_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/iterations/call_counts.h"
-#include "diagnose/network/connections.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/known_messages.h"
 #include "log/nccl_names.h"
@@ -321,13 +316,14 @@ PlannedRank* rank_of_member(const PlanSeats& seats, const Membership& member, Re
 /// own calls on that communicator.
 void add_missing_calls(const Job& job, const PlanSeats& seats, const RecordedDefect& defect,
                        ReplayPlan& plan) {
-  for (const AddedCall& added : defect.added) {
-    PlannedRank* rank = rank_of_member(seats, added.call.by, plan);
-    if (rank == nullptr || !added.before) continue;
-    std::optional<PlannedCall> call = completed_call(job, seats, added.call, plan);
+  for (const RecordedCall& added : defect.added) {
+    PlannedRank* rank = rank_of_member(seats, added.by, plan);
+    const auto before = defect.before.find(added.by);
+    if (rank == nullptr || before == defect.before.end()) continue;
+    std::optional<PlannedCall> call = completed_call(job, seats, added, plan);
     if (!call) continue;
     Calls& calls = rank->calls;
-    const size_t place = place_of(seats, calls, *added.before);
+    const size_t place = place_of(seats, calls, before->second);
     call->stream = usual_stream(calls, *call);
     call->made_in = MadeIn::Clean;
     for (PlannedCall& own : calls) {
@@ -364,7 +360,7 @@ std::vector<int> called_communicators(const RecordedCalls& recorded, const Recor
   for (const auto& [process, calls] : recorded.by_process) {
     for (const RecordedCall& call : calls) called.insert(call.by.communicator);
   }
-  for (const AddedCall& added : defect.added) called.insert(added.call.by.communicator);
+  for (const RecordedCall& added : defect.added) called.insert(added.by.communicator);
   return {called.begin(), called.end()};
 }
 

@@ -49,14 +49,6 @@ struct Suspicion {
   bool is_testable = true;   ///< False: advice or a remark, which no call can show.
 };
 
-/// A call that the clean run makes in addition. The member's own calls from that number on, on the
-/// communicator or with that peer, are then made in the defect run only.
-struct AddedCall {
-  RecordedCall call;
-  /// The member's call before which it belongs; nullopt: where it belongs is not known.
-  std::optional<RecordedCall> before;
-};
-
 /// Where the calls of the job go wrong, and whose they are. None: nothing shows that they do.
 struct RecordedDefect {
   DefectKind kind = DefectKind::None;
@@ -65,7 +57,11 @@ struct RecordedDefect {
   std::vector<Membership> entered;
   std::vector<Membership> missing;
   std::vector<Membership> diverged;
-  std::vector<AddedCall> added;
+  /// Calls that the clean run makes in addition. The member's own calls from that number on, on the
+  /// communicator or with that peer, are then made in the defect run only.
+  std::vector<RecordedCall> added;
+  /// By member: its call before which the added one belongs. Absent: where it belongs is not known.
+  std::map<Membership, RecordedCall> before;
   /// The member's calls from that one on, on that communicator, are made in the defect run only.
   std::vector<RecordedCall> struck;
   /// The member came to that call too late: it and what comes after it are made in the clean run

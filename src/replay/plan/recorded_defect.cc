@@ -149,10 +149,9 @@ RecordedDefect from_difference(const Search& search) {
   const CallSignature& call = difference.camps[right].call.call;
   for (const auto* members : {&defect.missing, &defect.diverged}) {
     for (const Membership& member : *members) {
-      AddedCall& added = defect.added.emplace_back();
-      added.call = {member, difference.index, call};
+      defect.added.push_back({member, difference.index, call});
       const PlacedCall* made = search.collectives(member).call(difference.index);
-      if (made != nullptr) added.before = RecordedCall{member, difference.index, made->call};
+      if (made != nullptr) defect.before[member] = {member, difference.index, made->call};
     }
   }
   defect.kind = kind_of_defect(search.collectives(witnesses.front()),
@@ -304,14 +303,13 @@ RecordedDefect from_front(const Search& search, bool certain) {
   }
   if (defect.diverged.empty()) return {};
   for (const Membership& member : defect.missing) {
-    AddedCall added{.call = {member, front.front, open->call}, .before = std::nullopt};
+    defect.added.push_back({member, front.front, open->call});
     const Divergence* divergence = search.divergence_of(member);
-    if (divergence != nullptr) {
-      added.before = divergence_call(search, *divergence);
-      // It is behind here because it waits in a call of its own, which was one too many.
-      if (ran_ahead(search, *divergence)) defect.kind = DefectKind::ExtraCall;
-    }
-    defect.added.push_back(std::move(added));
+    if (divergence == nullptr) continue;
+    const auto before = divergence_call(search, *divergence);
+    if (before) defect.before[member] = *before;
+    // It is behind here because it waits in a call of its own, which was one too many.
+    if (ran_ahead(search, *divergence)) defect.kind = DefectKind::ExtraCall;
   }
   return defect;
 }
@@ -398,7 +396,7 @@ RecordedDefect defect_of(const Debt& debt) {
           .entered = {debt.waiting},
           .missing = {debt.owed.by},
           .diverged = {debt.owed.by},
-          .added = {{debt.owed, std::nullopt}}};
+          .added = {debt.owed}};
 }
 
 /// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
@@ -445,7 +443,7 @@ RecordedDefect from_diverged_message(const Search& search) {
     has_blamed = is_blamed;
     debt->owed.index = divergence->index;
     defect = defect_of(*debt);
-    defect.added.front().before = numbered(search.job, *divergence);
+    defect.before[debt->owed.by] = numbered(search.job, *divergence);
   }
   return defect;
 }
@@ -468,7 +466,7 @@ RecordedDefect from_messages(const Search& search) {
     defect.diverged.assign(ends.begin(), ends.end());
   }
   defect.added.clear();
-  for (const Debt& debt : debts) defect.added.push_back({debt.owed, std::nullopt});
+  for (const Debt& debt : debts) defect.added.push_back(debt.owed);
   return defect;
 }
 

@@ -17,9 +17,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/posix.h"
 #include "base/text.h"
-#include "replay/judge/outcome.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/protocol.h"
 
