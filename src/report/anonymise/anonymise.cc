@@ -138,13 +138,13 @@ void WordReplacer::add(std::string_view word, std::string_view replacement) {
   words_.try_emplace(key_of(word), replacement);
 }
 
-WordReplacer::Hit WordReplacer::find(std::string_view text, size_t at) const {
+FoundName WordReplacer::find(std::string_view text, size_t at) const {
   if (at + 2 > text.size() || !first_bytes_.test(start_of(text, at))) return {};
   for (const size_t length : lengths_.at(start_of(text, at))) {
     if (at + length > text.size()) continue;
     const auto found = words_.find(key_of(text.substr(at, length)));
     if (found != words_.end() && is_name_at(text, at, length, ordinary_))
-      return {length, found->second};
+      return {at, length, length, found->second};
   }
   return {};
 }
@@ -152,7 +152,7 @@ WordReplacer::Hit WordReplacer::find(std::string_view text, size_t at) const {
 void WordReplacer::append_replaced(std::string& out, std::string_view text, size_t begin,
                                    size_t end) const {
   for (size_t at = begin; at < end;) {
-    const Hit hit = find(text, at);
+    const FoundName hit = find(text, at);
     if (hit.length == 0 || at + hit.length > end) {
       out += text[at++];
     } else {
@@ -224,8 +224,8 @@ void TornNames::add(std::string_view name, std::string_view replacement) {
   names_.try_emplace(lower, replacement);
 }
 
-std::vector<TornPart> TornNames::find(std::string_view line, const OrdinaryWords& ordinary) const {
-  std::vector<TornPart> parts;
+std::vector<FoundName> TornNames::find(std::string_view line, const OrdinaryWords& ordinary) const {
+  std::vector<FoundName> parts;
   if (names_.empty()) return parts;
   const std::string lower = lower_case(line);
   const std::string backwards(lower.rbegin(), lower.rend());
@@ -265,7 +265,7 @@ std::vector<TornPart> TornNames::find(std::string_view line, const OrdinaryWords
                       (is_alpha(line[at]) && is_digit(line[at + 1]));
     if (may_end && ends) find_back(at + 1);
   }
-  std::ranges::stable_sort(parts, [](const TornPart& a, const TornPart& b) {
+  std::ranges::stable_sort(parts, [](const FoundName& a, const FoundName& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.length > b.length;
   });
   return parts;
@@ -420,14 +420,14 @@ const std::string* Anonymiser::known(std::string_view original) const {
 
 void Anonymiser::append_line(std::string& out, std::string_view line) const {
   const std::vector<FoundIdentity> all = identities_.find_in(line);
-  const std::vector<TornPart> parts = torn_.find(line, identities_.ordinary_words());
+  const std::vector<FoundName> parts = torn_.find(line, identities_.ordinary_words());
   auto found = all.begin();
   auto part = parts.begin();
   for (size_t at = 0; at < line.size();) {
     while (found != all.end() && found->begin < at) ++found;
     while (part != parts.end() && part->begin < at) ++part;
     const size_t next = found == all.end() ? line.size() : found->begin;
-    const WordReplacer::Hit hit = words_.find(line, at);
+    const FoundName hit = words_.find(line, at);
     if (next == at && found->length >= hit.length) {
       const std::string_view value = line.substr(at, found->length);
       at += found->length;
@@ -450,19 +450,19 @@ void Anonymiser::append_line(std::string& out, std::string_view line) const {
   }
 }
 
-Anonymiser::BrokenName Anonymiser::broken_name(std::string_view before,
-                                               std::string_view after) const {
+FoundName Anonymiser::broken_name(std::string_view before, std::string_view after) const {
   constexpr size_t kLongest = 64;
   constexpr size_t kShortest = TornNames::kShortestPart + 1;
   size_t front = before.size();
   while (front > 0 && before.size() - front < kLongest && is_value_char(before[front - 1])) --front;
   size_t back = 0;
   while (back < after.size() && back < kLongest && is_value_char(after[back])) ++back;
-  if (front == before.size() || back == 0) return {};
+  const FoundName none{.begin = before.size()};
+  if (front == before.size() || back == 0) return none;
   const std::string joined = std::string(before.substr(front)) + std::string(after.substr(0, back));
   const size_t seam = before.size() - front;
   for (size_t at = 0; at < seam; ++at) {
-    const WordReplacer::Hit hit = words_.find(joined, at);
+    const FoundName hit = words_.find(joined, at);
     if (at + hit.length <= seam) {
       if (hit.length > 0) at += hit.length - 1;
       continue;
@@ -475,28 +475,30 @@ Anonymiser::BrokenName Anonymiser::broken_name(std::string_view before,
     const bool may_be_count =
         is_plain_word(left) && is_number(right) && after.substr(right.size(), 1) != ":";
     if (hit.length >= kShortest && !is_whole && !may_be_count)
-      return {left.size(), right.size(), hit.replacement};
+      return {front + at, hit.length, hit.length, hit.replacement};
   }
-  return {};
+  return none;
 }
 
 std::string Anonymiser::text(std::string_view text) const {
   std::string out;
   out.reserve(text.size());
   size_t written = 0;
-  BrokenName broken;  // At the end of the line before.
+  // Of a name that began in the line before: so many bytes of this line, and what stands for them.
+  size_t from = 0;
+  std::string_view back;
   each_line(text, [&](std::string_view line, size_t begin) {
     out += text.substr(written, begin - written);
-    size_t from = 0;
-    if (broken.before > 0) {
-      from = broken.after;
-      out += broken.replacement.substr(std::min(broken.before, broken.replacement.size()));
-    }
+    out += back;
+    const std::string_view own = line.substr(from);
     const size_t end = begin + line.size();
     const size_t next = std::min(text.find('\n', end), text.size() - 1) + 1;
-    broken = broken_name(line.substr(from), text.substr(next, text.find('\n', next) - next));
-    append_line(out, line.substr(from, line.size() - from - broken.before));
-    out += broken.replacement.substr(0, broken.before);
+    const FoundName broken = broken_name(own, text.substr(next, text.find('\n', next) - next));
+    append_line(out, own.substr(0, broken.begin));
+    const size_t front = own.size() - broken.begin;
+    out += broken.replacement.substr(0, front);
+    back = broken.replacement.substr(std::min(front, broken.replacement.size()));
+    from = broken.length - front;
     written = end;
   });
   return out += text.substr(std::min(written, text.size()));

@@ -70,6 +70,14 @@ class Identities {
   std::map<IdentityKind, std::set<std::string>> values_;
 };
 
+/// A name, or a piece of one, in a text.
+struct FoundName {
+  size_t begin = 0;
+  size_t length = 0;             ///< 0: there is none.
+  size_t needed = 0;             ///< So many bytes of it must not be another name's.
+  std::string_view replacement;  ///< Owned by what found it.
+};
+
 /// Replaces known words in a text, all of them in one pass.
 ///
 ///   {"gpu-node-1" → "host-1", "alice" → "user-1"}
@@ -89,12 +97,8 @@ class WordReplacer {
   /// Adds a word of at least two bytes; the first replacement given for it holds.
   void add(std::string_view word, std::string_view replacement);
 
-  /// A word that stands at `at`.
-  struct Hit {
-    size_t length = 0;             ///< 0: none does.
-    std::string_view replacement;  ///< Owned by the replacer.
-  };
-  Hit find(std::string_view text, size_t at) const;
+  /// The word that stands at `at`.
+  FoundName find(std::string_view text, size_t at) const;
 
   /// Appends text[begin, end) with the words in it replaced. What stands around counts for where a
   /// word ends.
@@ -105,15 +109,6 @@ class WordReplacer {
   std::bitset<65536> first_bytes_;  ///< By the first two bytes, lower case: some word begins so.
   std::unordered_map<uint16_t, std::set<size_t, std::greater<>>> lengths_;  ///< By the same.
   std::unordered_map<std::string, std::string> words_;
-};
-
-/// A piece of a name in a line.
-struct TornPart {
-  size_t begin = 0;
-  size_t length = 0;
-  size_t needed = 0;  ///< So many bytes of it must not be another name's.
-  /// Front and back of one name make its whole replacement; owned by TornNames.
-  std::string_view replacement;
 };
 
 /// Finds what is left of a name where its line was torn.
@@ -134,8 +129,9 @@ class TornNames {
   /// Adds a name and its replacement; shorter ones than kShortestPart + 1 have no pieces.
   void add(std::string_view name, std::string_view replacement);
 
-  /// The pieces in a line without its line end, in order; they may overlap.
-  std::vector<TornPart> find(std::string_view line, const OrdinaryWords& ordinary) const;
+  /// The pieces in a line without its line end, in order; they may overlap. Front and back of one
+  /// name make its whole replacement.
+  std::vector<FoundName> find(std::string_view line, const OrdinaryWords& ordinary) const;
 
  private:
   using Names = std::map<std::string, std::string, std::less<>>;  ///< Lower case → replacement.
@@ -175,18 +171,12 @@ class Anonymiser {
   const OrdinaryWords& ordinary_words() const { return identities_.ordinary_words(); }
 
  private:
-  /// A name that a line break tears in two: how much of it stands before and behind.
-  struct BrokenName {
-    size_t before = 0;  ///< 0: there is none.
-    size_t after = 0;
-    std::string_view replacement;
-  };
-
   /// Adds the replacements, in lower case, to those already `chosen`.
   void assign(IdentityKind kind, std::set<std::string>& chosen);
   void add_word(const std::string& name, const std::string& replacement,
                 const std::set<std::string>& chosen);
-  BrokenName broken_name(std::string_view before, std::string_view after) const;
+  /// The name that a line break tears in two; it begins in `before`, at its end if there is none.
+  FoundName broken_name(std::string_view before, std::string_view after) const;
   void append_line(std::string& out, std::string_view line) const;
   const std::string* known(std::string_view original) const;
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -113,17 +113,18 @@ class Claims {
   std::vector<FoundIdentity> found() const {
     std::vector<FoundIdentity> found;
     for (const auto& [begin, claim] : claims_) {
-      if (claim.kind) found.push_back({*claim.kind, begin, claim.end - begin});
+      if (claim.kind != IdentityKind::Nobody) found.push_back(claim);
     }
     return found;
   }
 
-  /// Claims [begin, end) if it is free; no kind: for nobody.
-  void claim(std::optional<IdentityKind> kind, size_t begin, size_t end) {
+  /// Claims [begin, end) if it is free.
+  void claim(IdentityKind kind, size_t begin, size_t end) {
     // A name goes on to the end of its value: "job_name=falcon?token=…".
     const auto next = claims_.lower_bound(begin);
     if (kind == IdentityKind::Name && next != claims_.end()) end = std::min(end, next->first);
-    if (begin < end && is_free(begin, end)) claims_.emplace(begin, Claim{end, kind});
+    if (begin < end && is_free(begin, end))
+      claims_.emplace(begin, FoundIdentity{kind, begin, end - begin});
   }
 
   // One for each group of a pattern that may also hold something else.
@@ -288,11 +289,6 @@ class Claims {
   }
 
  private:
-  struct Claim {
-    size_t end;
-    std::optional<IdentityKind> kind;  ///< None: nobody's.
-  };
-
   /// NUL behind the end.
   char at(size_t place) const { return place < text_.size() ? text_[place] : '\0'; }
   std::string_view slice(size_t begin, size_t end) const {
@@ -302,19 +298,21 @@ class Claims {
   bool is_free(size_t begin, size_t end) const {
     const auto next = claims_.lower_bound(begin);
     if (next != claims_.end() && next->first < end) return false;
-    return next == claims_.begin() || std::prev(next)->second.end <= begin;
+    if (next == claims_.begin()) return true;
+    const FoundIdentity& before = std::prev(next)->second;
+    return before.begin + before.length <= begin;
   }
 
   std::string_view text_;
   const KnownHosts& hosts_;
-  std::map<size_t, Claim> claims_;
+  std::map<size_t, FoundIdentity> claims_;  ///< By where they begin.
 };
 
 /// What a group of a pattern holds, by its name.
 struct Group {
   std::string_view name;
-  std::optional<IdentityKind> kind = {};  ///< None: it is nobody's, or `take` says what it is.
-  void (Claims::*take)(size_t begin, size_t end) = nullptr;
+  IdentityKind kind = IdentityKind::Nobody;
+  void (Claims::*take)(size_t begin, size_t end) = nullptr;  ///< Says what it is, if not `kind`.
 };
 
 constexpr Group kGroups[] = {
@@ -327,23 +325,23 @@ constexpr Group kGroups[] = {
     {"machine", IdentityKind::Host},
     {"password", IdentityKind::Secret},
     {"number", IdentityKind::Secret},
-    {"address", {}, &Claims::address},
-    {"hardware", {}, &Claims::hardware},
-    {"path", {}, &Claims::path},
-    {"user", {}, &Claims::user},
-    {"name", {}, &Claims::name},
-    {"object", {}, &Claims::object},
-    {"token", {}, &Claims::token},
-    {"credentials", {}, &Claims::credentials},
-    {"secret", {}, &Claims::secret},
-    {"host", {}, &Claims::host},
-    {"likely_host", {}, &Claims::likely_host},
-    {"hosts", {}, &Claims::hosts},
-    {"list", {}, &Claims::list},
-    {"record", {}, &Claims::record},
-    {"likely_record", {}, &Claims::likely_record},
-    {"dotted", {}, &Claims::dotted},
-    {"fellow", {}, &Claims::fellow},
+    {"address", IdentityKind::Nobody, &Claims::address},
+    {"hardware", IdentityKind::Nobody, &Claims::hardware},
+    {"path", IdentityKind::Nobody, &Claims::path},
+    {"user", IdentityKind::Nobody, &Claims::user},
+    {"name", IdentityKind::Nobody, &Claims::name},
+    {"object", IdentityKind::Nobody, &Claims::object},
+    {"token", IdentityKind::Nobody, &Claims::token},
+    {"credentials", IdentityKind::Nobody, &Claims::credentials},
+    {"secret", IdentityKind::Nobody, &Claims::secret},
+    {"host", IdentityKind::Nobody, &Claims::host},
+    {"likely_host", IdentityKind::Nobody, &Claims::likely_host},
+    {"hosts", IdentityKind::Nobody, &Claims::hosts},
+    {"list", IdentityKind::Nobody, &Claims::list},
+    {"record", IdentityKind::Nobody, &Claims::record},
+    {"likely_record", IdentityKind::Nobody, &Claims::likely_record},
+    {"dotted", IdentityKind::Nobody, &Claims::dotted},
+    {"fellow", IdentityKind::Nobody, &Claims::fellow},
 };
 
 /// A row, ready to search.
@@ -368,42 +366,35 @@ struct Pattern {
   std::vector<std::pair<int, const Group*>> groups;  ///< Null: "with_digit", or no match.
 };
 
-/// The table. `set` says in one pass over a text which rows may match.
-struct Patterns {
-  Patterns() : set(set_options(), RE2::UNANCHORED) {
+/// The rows that may match the text, in the order of the table.
+std::vector<const Pattern*> patterns_for(std::string_view text) {
+  static const std::vector<std::unique_ptr<Pattern>> kPatterns = [] {
+    std::vector<std::unique_ptr<Pattern>> patterns;
     for (const Row& row : kRows) {
-      if (is_part(row)) continue;
-      rows.push_back(std::make_unique<Pattern>(row));
-      set.Add(rows.back()->search.pattern(), nullptr);
+      if (!is_part(row)) patterns.push_back(std::make_unique<Pattern>(row));
     }
-    set.Compile();
-  }
-
-  static RE2::Options set_options() {
+    return patterns;
+  }();
+  // Says in one pass over a text which of them may.
+  static const RE2::Set kSet = [] {
     RE2::Options options = byte_options();
     options.set_max_mem(int64_t{64} << 20);
-    return options;
+    RE2::Set set(options, RE2::UNANCHORED);
+    for (const auto& pattern : kPatterns) set.Add(pattern->search.pattern(), nullptr);
+    set.Compile();
+    return set;
+  }();
+  std::vector<int> matching;
+  RE2::Set::ErrorInfo error{};
+  if (!kSet.Match(piece_of(text), &matching, &error) && error.kind != RE2::Set::kNoError) {
+    // Text of many sorts at once takes more memory than the set may have: then each row searches.
+    matching.resize(kPatterns.size());
+    std::iota(matching.begin(), matching.end(), 0);
   }
-
-  /// In the order of the table.
-  std::vector<int> rows_that_match(std::string_view text) const {
-    std::vector<int> matching;
-    RE2::Set::ErrorInfo error{};
-    if (!set.Match(piece_of(text), &matching, &error) && error.kind != RE2::Set::kNoError) {
-      // Text of many sorts at once takes more memory than the set may have: then each row searches.
-      for (size_t i = 0; i < rows.size(); ++i) matching.push_back(static_cast<int>(i));
-    }
-    std::ranges::sort(matching);
-    return matching;
-  }
-
-  RE2::Set set;
-  std::vector<std::unique_ptr<Pattern>> rows;
-};
-
-const Patterns& patterns() {
-  static const Patterns kPatterns;
-  return kPatterns;
+  std::ranges::sort(matching);
+  std::vector<const Pattern*> patterns;
+  for (const int row : matching) patterns.push_back(kPatterns[row].get());
+  return patterns;
 }
 
 /// Gives all that `pattern` matches to `claims`. The next match may begin with the last byte of a
@@ -469,9 +460,7 @@ void KnownHosts::add(std::string_view host) {
 
 std::vector<FoundIdentity> find_identities(std::string_view text, const KnownHosts& hosts) {
   Claims claims(text, hosts);
-  for (const int row : patterns().rows_that_match(text)) {
-    search(*patterns().rows[row], text, claims);
-  }
+  for (const Pattern* pattern : patterns_for(text)) search(*pattern, text, claims);
   return claims.found();
 }
 

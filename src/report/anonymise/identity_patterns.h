@@ -47,7 +47,8 @@ enum class IdentityKind {
   Guid,      ///< Also UUIDs and NCCL's host hashes.
   Lid,
   Secret,
-  Path,  ///< An absolute path; private_parts takes it apart.
+  Path,    ///< An absolute path; private_parts takes it apart.
+  Nobody,  ///< Everybody's: it stays, and nothing else is looked for in it.
 };
 
 /// A pattern for texts of any bytes.
