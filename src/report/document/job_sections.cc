@@ -316,7 +316,7 @@ Figure iterations_figure(const std::vector<Iterations>& rows) {
     uint64_t all = 0;
     for (const auto& [op, n] : pattern->calls) all += n;
     chart.bars.push_back({label, {pattern->calls.begin(), pattern->calls.end()}});
-    table.rows.push_back(cells(label, calls_text(pattern->calls), all, pattern->processes));
+    table.add(label, calls_text(pattern->calls), all, pattern->processes);
   }
   return {"calls of a process by iteration", std::move(chart), std::move(table)};
 }

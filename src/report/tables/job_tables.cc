@@ -69,13 +69,13 @@ void add_process(const Job& job, const Process& process, const CommRank* rank, c
   const bool counted = in.comm != nullptr && in.comm->calls.has_value();
   const std::string calls = calls_note(job, in);
   const std::string cut = process.cut ? "file is cut" : "";
-  table.rows.push_back(cells(rank == nullptr ? process.rank : rank->rank, process.host, process.pid,
-                             rank == nullptr ? process.cuda_dev : rank->cuda_dev,
-                             rank == nullptr ? process.bus_id : rank->bus_id,
-                             to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state),
-                             counted ? count_cell(in.rank->calls) : Cell(),
-                             calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut,
-                             place_cell(job, process.last), last_text(job, process)));
+  table.add(rank == nullptr ? process.rank : rank->rank, process.host, process.pid,
+            rank == nullptr ? process.cuda_dev : rank->cuda_dev,
+            rank == nullptr ? process.bus_id : rank->bus_id,
+            to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state),
+            counted ? count_cell(in.rank->calls) : Cell(),
+            calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut,
+            place_cell(job, process.last), last_text(job, process));
 }
 
 /// A process that drives several ranks has a row for each of them.
@@ -93,8 +93,8 @@ void add_unseen_rows(const Job& job, Table& table) {
   if (job.communicators.empty()) return;
   for (const CommRank& rank : job.communicators.front().ranks) {
     if (rank.state != RankState::NotSeen || spoken.contains(rank.rank)) continue;
-    table.rows.push_back(cells(rank.rank, "", -1, -1, "", to_string(rank.state), -1,
-                               "no line of it was found", "", ""));
+    table.add(rank.rank, "", -1, -1, "", to_string(rank.state), -1, "no line of it was found", "",
+              "");
   }
 }
 
@@ -162,10 +162,9 @@ Table fronts_table(const Job& job) {
       const CommRank& behind = comm.ranks[front.behind.front()];
       last = last_call_words(job, waiter_of(behind), nullptr);
     }
-    table.rows.push_back(cells(comm.id, comm.nranks,
-                               comm.difference ? comm.difference->index : front.front,
-                               next_text(job, front), numbers(job, front, front.ahead),
-                               numbers(job, front, front.behind), unknown, last));
+    table.add(comm.id, comm.nranks, comm.difference ? comm.difference->index : front.front,
+              next_text(job, front), numbers(job, front, front.ahead),
+              numbers(job, front, front.behind), unknown, last);
   }
   table.notes.push_back(
       table.rows.empty()
@@ -239,9 +238,9 @@ uint64_t usual_collectives(const Job& job, const Communicator& comm) {
 Table communicators_table(const Job& job) {
   Table table = table_of("comms");
   for (const Communicator& comm : job.communicators) {
-    table.rows.push_back(cells(comm.id, parent_cell(job, comm), comm.nranks, comm.hosts.size(),
-                               comm.calls, states_text(comm), ranks_in(comm, RankState::NotSeen),
-                               ranks_apart(job, comm), comm.hosts));
+    table.add(comm.id, parent_cell(job, comm), comm.nranks, comm.hosts.size(), comm.calls,
+              states_text(comm), ranks_in(comm, RankState::NotSeen), ranks_apart(job, comm),
+              comm.hosts);
   }
   if (table.rows.empty()) {
     table.notes.push_back(
@@ -258,7 +257,7 @@ Table environment_table(const Job& job) {
       const int rank = job.processes[process].rank;
       if (rank >= 0) ranks.push_back(rank);
     }
-    table.rows.push_back(cells(setting.name, setting.value, ranks, setting.processes.size()));
+    table.add(setting.name, setting.value, ranks, setting.processes.size());
   }
   if (table.rows.empty()) {
     table.notes.push_back(
@@ -270,8 +269,7 @@ Table environment_table(const Job& job) {
 Table network_table(const Job& job) {
   Table table = table_of("net");
   for (const Interface& interface : job.network.interfaces) {
-    table.rows.push_back(
-        cells(interface.host, interface.name, interface.address, interface.port, interface.link));
+    table.add(interface.host, interface.name, interface.address, interface.port, interface.link);
   }
   const auto named = [](const std::string& name) { return name.empty() ? "unknown" : name; };
   table.notes.push_back(
@@ -308,9 +306,9 @@ Table timeline_table(const Job& job) {
   Table table = table_of("timeline");
   const Timeline timeline = build_timeline(job);
   for (const Milestone& milestone : timeline.milestones) {
-    table.rows.push_back(cells(rank_cell(job, milestone.process), host_cell(job, milestone.process),
-                               pid_cell(job, milestone.process), milestone.time, milestone.what,
-                               milestone.detail, place_cell(job, milestone.where)));
+    table.add(rank_cell(job, milestone.process), host_cell(job, milestone.process),
+              pid_cell(job, milestone.process), milestone.time, milestone.what, milestone.detail,
+              place_cell(job, milestone.where));
   }
   if (table.rows.empty()) {
     table.notes.push_back("No line names a rank or a process.");
@@ -356,8 +354,8 @@ Table unknown_table(const Job& job) {
   Table table = table_of("unknown");
   for (const auto* shape : most_frequent_first(job.unknown)) {
     const auto& [text, lines] = *shape;
-    table.rows.push_back(cells(lines.count, level_words(lines.levels), printer_of(lines.example),
-                               text, place_cell(job, lines.first), lines.example));
+    table.add(lines.count, level_words(lines.levels), printer_of(lines.example), text,
+              place_cell(job, lines.first), lines.example);
   }
   if (table.rows.empty()) {
     table.notes.push_back("Every NCCL line here fits a known wording.");
@@ -526,13 +524,13 @@ Table ras_table(const Job& job) {
     for (const RasCommunicators& group : report.communicators) {
       const std::string what = fmt::format(
           "{} of {} ranks", group.count == 1 ? "communicator" : "communicators", group.nranks);
-      table.rows.push_back(cells(group.hash, group.errors, what, group.status, group.count, Cell(),
-                                 Cell(), place_cell(job, report.where)));
+      table.add(group.hash, group.errors, what, group.status, group.count, Cell(), Cell(),
+                place_cell(job, report.where));
     }
     for (const RasStatement& statement : report.statements) {
-      table.rows.push_back(cells(statement.communicator, statement.problem, statement.what,
-                                 statement.value, statement.count, ranks_of(statement),
-                                 members_of(statement), place_cell(job, report.where)));
+      table.add(statement.communicator, statement.problem, statement.what, statement.value,
+                statement.count, ranks_of(statement), members_of(statement),
+                place_cell(job, report.where));
     }
     if (report.timeouts > 0) {
       table.notes.push_back(fmt::format(
@@ -578,10 +576,9 @@ Table nccl_tests_table(const Job& job) {
     for (const NcclTestsRow& result : run.rows) {
       const NcclTestsValues& out = result.out_of_place;
       const NcclTestsValues& in = result.in_place;
-      table.rows.push_back(cells(i + 1, run.test, result.size, result.count, result.datatype,
-                                 result.redop, result.root, out.time, out.algbw, out.busbw,
-                                 out.wrong, in.time, in.algbw, in.busbw, in.wrong,
-                                 place_cell(job, result.where)));
+      table.add(i + 1, run.test, result.size, result.count, result.datatype, result.redop,
+                result.root, out.time, out.algbw, out.busbw, out.wrong, in.time, in.algbw, in.busbw,
+                in.wrong, place_cell(job, result.where));
     }
     table.notes.push_back(run_note(i + 1, run));
   }

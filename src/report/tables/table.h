@@ -72,6 +72,12 @@ struct Table {
   /// to be kept: one for each iteration of a long training. Empty: there are none.
   std::function<void(const RowTaker& take)> further = {};
 
+  /// Adds a row with a cell for each of these.
+  template <typename... Values>
+  void add(const Values&... values) {
+    rows.push_back(cells(values...));
+  }
+
   /// Hands on all rows, in order.
   void each_row(const RowTaker& take) const;
 

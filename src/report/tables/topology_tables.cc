@@ -55,9 +55,8 @@ Table channels_table(const Job& job) {
     const std::vector<std::string> hosts(announced.hosts.begin(), announced.hosts.end());
     const Transport transport = transport_of(key.path);
     ++totals[transport];
-    table.rows.push_back(cells(key.src_rank, key.dst_rank, to_string(transport), key.path,
-                               channel_count(announced.use), channels_text(announced.use.channels),
-                               hosts));
+    table.add(key.src_rank, key.dst_rank, to_string(transport), key.path,
+              channel_count(announced.use), channels_text(announced.use.channels), hosts);
   }
   for (const auto& [transport, n] : totals) {
     table.notes.push_back(fmt::format("{}: {}.", to_string(transport), plural(n, "connection")));
@@ -170,17 +169,16 @@ void add_nodes(const HostTopology& topology, Table& table) {
   for (const size_t n : nodes_in_order(topology.system)) {
     const int parent = nodes[n].parent;
     const std::string on = parent < 0 ? "" : to_string(nodes[parent].name);
-    table.rows.push_back(cells(owner_of(topology), nodes[n].name.kind, to_string(nodes[n].name),
-                               topology.ranks[n], on, link_text(nodes[n].link, nodes[n].bw), "",
-                               detail_of(nodes[n])));
+    table.add(owner_of(topology), nodes[n].name.kind, to_string(nodes[n].name), topology.ranks[n],
+              on, link_text(nodes[n].link, nodes[n].bw), "", detail_of(nodes[n]));
   }
 }
 
 void add_links(const HostTopology& topology, Table& table) {
   const auto name = [&](int node) { return to_string(topology.system.nodes[node].name); };
   for (const SystemLink& link : topology.system.links) {
-    table.rows.push_back(cells(owner_of(topology), link.type, name(link.from), -1, name(link.to),
-                               link_text(link.type, link.bw), "", ""));
+    table.add(owner_of(topology), link.type, name(link.from), -1, name(link.to),
+              link_text(link.type, link.bw), "", "");
   }
 }
 
@@ -195,11 +193,10 @@ void add_paths(const HostTopology& topology, Table& table) {
   }
   for (const auto& [key, nodes] : reached) {
     const auto& [from, hops, bw, type] = key;
-    table.rows.push_back(
-        cells(owner_of(topology), "path", to_string(topology.system.nodes[from].name), -1, "",
+    table.add(owner_of(topology), "path", to_string(topology.system.nodes[from].name), -1, "",
               link_text(type, -bw), "",
               fmt::format("{}: {}", plural(static_cast<uint64_t>(std::max(0, hops)), "hop"),
-                          join(nodes, " "))));
+                          join(nodes, " ")));
   }
 }
 
@@ -231,22 +228,20 @@ void add_searches(const Communicator& comm, Table& table) {
     for (const auto& [members, mask] : graph.members.all) {
       detail += fmt::format("; {}: {}", channels_text(mask.bits), members);
     }
-    table.rows.push_back(
-        cells(comm.id, "search", pattern_name(graph.pattern), -1, "", graph.type, "", detail));
+    table.add(comm.id, "search", pattern_name(graph.pattern), -1, "", graph.type, "", detail);
   }
 }
 
 void add_graphs(const Communicator& comm, Table& table) {
   for (const Ring& ring : comm.graphs.rings) {
-    table.rows.push_back(
-        cells(comm.id, "ring", channels_text(ring.channels), -1, "", "", to_string(ring.check),
-              both(ring.remark, "; ", fmt::format("{}", fmt::join(ring.order, " ")))));
+    table.add(comm.id, "ring", channels_text(ring.channels), -1, "", "", to_string(ring.check),
+              both(ring.remark, "; ", fmt::format("{}", fmt::join(ring.order, " "))));
   }
   for (const Tree& tree : comm.graphs.trees) {
     std::string shape = tree.root < 0 ? "" : fmt::format("root {}", tree.root);
     if (tree.depth >= 0) shape += fmt::format(", depth {}", tree.depth);
-    table.rows.push_back(cells(comm.id, "tree", channels_text(tree.channels), -1, "", "",
-                               to_string(tree.check), both(tree.remark, "; ", shape)));
+    table.add(comm.id, "tree", channels_text(tree.channels), -1, "", "", to_string(tree.check),
+              both(tree.remark, "; ", shape));
   }
 }
 
@@ -255,18 +250,16 @@ void add_origin(const Job& job, const Communicator& comm, Table& table) {
     const std::string parent = comm.parent < 0 ? "" : job.communicators[comm.parent].id;
     const std::string child = comm.child_count < 0 ? "" : fmt::format("child {}", comm.child_count);
     const std::string color = comm.color < 0 ? "" : fmt::format("color {}", comm.color);
-    table.rows.push_back(cells(comm.id, "split", "", -1, parent, "", "", both(child, ", ", color)));
+    table.add(comm.id, "split", "", -1, parent, "", "", both(child, ", ", color));
   }
   const ChannelNumbers& channels = comm.graphs.channels;
   if (channels.coll >= 0) {
-    table.rows.push_back(
-        cells(comm.id, "channels", "", -1, "", "", "",
+    table.add(comm.id, "channels", "", -1, "", "", "",
               fmt::format("{} coll, {} nvls, {} p2p, {} p2p per peer", channels.coll,
-                          std::max(0, channels.nvls), channels.p2p, channels.p2p_per_peer)));
+                          std::max(0, channels.nvls), channels.p2p, channels.p2p_per_peer));
   }
   if (comm.mnnvl == 1) {
-    table.rows.push_back(
-        cells(comm.id, "MNNVL", "", -1, "", "", "", "NVLink reaches over several nodes"));
+    table.add(comm.id, "MNNVL", "", -1, "", "", "", "NVLink reaches over several nodes");
   }
 }
 
@@ -280,7 +273,7 @@ void add_tuning(const Communicator& comm, Table& table) {
                             cell.latency_us, cell.bw));
   }
   for (const auto& [function, text] : by_function) {
-    table.rows.push_back(cells(comm.id, "tuning", function, -1, "", "", "", text));
+    table.add(comm.id, "tuning", function, -1, "", "", "", text);
   }
 }
 
@@ -289,10 +282,9 @@ void add_choices(const Job& job, Table& table) {
   TuningUses tuning;
   for (const SpeakerLog& log : job.logs) tuning.merge(*log.tuning);
   for (const auto& [key, use] : tuning.all) {
-    table.rows.push_back(cells("", "choice", key.function, -1, "",
-                               both(key.algorithm, " ", key.protocol), "",
-                               fmt::format("{} of {} to {} bytes", plural(use.count, "time"),
-                                           use.min_bytes, use.max_bytes)));
+    table.add("", "choice", key.function, -1, "", both(key.algorithm, " ", key.protocol), "",
+              fmt::format("{} of {} to {} bytes", plural(use.count, "time"), use.min_bytes,
+                          use.max_bytes));
   }
 }
 
@@ -302,13 +294,12 @@ void add_processes(const Job& job, Table& table) {
     for (const size_t log : process.logs) allocations.merge(*job.logs[log].allocations);
     const std::string name = process.pid < 0 ? "" : fmt::format("pid {}", process.pid);
     for (const auto& [what, total] : allocations.all) {
-      table.rows.push_back(
-          cells(process.host, "memory", name, process.rank, "", "", "",
-                fmt::format("{}: {}, {} bytes", what, plural(total.count, "time"), total.bytes)));
+      table.add(process.host, "memory", name, process.rank, "", "", "",
+                fmt::format("{}: {}, {} bytes", what, plural(total.count, "time"), total.bytes));
     }
     if (process.nvls >= 0) {
-      table.rows.push_back(cells(process.host, "NVLS", name, process.rank, "", "", "",
-                                 process.nvls == 1 ? "available" : "not available"));
+      table.add(process.host, "NVLS", name, process.rank, "", "", "",
+                process.nvls == 1 ? "available" : "not available");
     }
   }
 }
