@@ -413,6 +413,7 @@ constexpr Key<FactValue> kSide[] = {
 struct RowOf {
   const DifferenceReport* report;
   const DifferenceRow* row;
+  const SpeedCause* cause = nullptr;  ///< Where it explains that a run is slower.
 };
 
 std::string id_of(const DifferenceRow& row) {
@@ -431,10 +432,11 @@ constexpr auto kTopic = type::one_of<
     "setting|version|network|interface|shape|topology|transport|channels|algorithm|"
     "timing|calls|warning|unknown_line|finding">;
 
+constexpr Value<RowOf> kRowId = {
+    type::text, [](const Job&, const RowOf& of) -> Json { return id_of(*of.row); }};
+
 constexpr Key<RowOf> kRow[] = {
-    {"id",
-     {type::text, [](const Job&, const RowOf& of) -> Json { return id_of(*of.row); }},
-     "Topic and name: once in each list where the name is not null."},
+    {"id", kRowId, "Topic and name: once in each list where the name is not null."},
     {"topic", kOf<&RowOf::row, kWord<&DifferenceRow::topic, kTopic>>},
     {"name", kOf<&RowOf::row, kNameOrNull<&DifferenceRow::name, type::text>>,
      "Null: several of the topic, which the known side lists."},
@@ -509,70 +511,34 @@ constexpr Key<RunDifference> kVerdict[] = {
 };
 
 constexpr Key<SpeedSide> kSpeedSide[] = {
-    {"busbw_gbs",
-     {type::nullable<type::number>,
-      [](const Job&, const SpeedSide& of) -> Json {
-        return of.busbw < 0 ? Json(nullptr) : Json(of.busbw);
-      }},
-     "Bus bandwidth, GB/s."},
-    {"time_us",
-     {type::nullable<type::number>,
-      [](const Job&, const SpeedSide& of) -> Json {
-        return of.time_us < 0 ? Json(nullptr) : Json(of.time_us);
-      }}},
-    {"nranks",
-     {type::nullable<type::count>,
-      [](const Job&, const SpeedSide& of) -> Json {
-        return of.nranks < 0 ? Json(nullptr) : Json(of.nranks);
-      }}},
-    {"evidence",
-     {type::object<kEvidence>,
-      [](const Job& job, const SpeedSide& of) { return write_object(job, kEvidence, of.line); }}},
+    {"busbw_gbs", kNumberOrNull<&SpeedSide::busbw, type::number>, "Bus bandwidth, GB/s."},
+    {"time_us", kNumberOrNull<&SpeedSide::time_us, type::number>},
+    {"nranks", kNumberOrNull<&SpeedSide::nranks>},
+    {"evidence", kObject<&SpeedSide::line, kEvidence>},
 };
 
-/// A cause among the rows.
-struct CauseOf {
-  const DifferenceReport* report;
-  const SpeedCause* cause;
-};
-
-constexpr Key<CauseOf> kSpeedCause[] = {
-    {"id",
-     {type::text,
-      [](const Job&, const CauseOf& of) -> Json {
-        return id_of(of.report->difference.rows[of.cause->row]);
-      }},
-     "Of a difference."},
+constexpr Key<RowOf> kSpeedCause[] = {
+    {"id", kRowId, "Of a difference."},
     {"likelihood",
-     {type::one_of<"likely|possible|partly">,
-      [](const Job&, const CauseOf& of) -> Json { return to_string(of.cause->likelihood); }},
+     kOf<&RowOf::cause, kWord<&SpeedCause::likelihood, type::one_of<"likely|possible|partly">>>,
      "Partly: it does not slow down by as much as was seen."},
-    {"why",
-     {type::text,
-      [](const Job&, const CauseOf& of) -> Json { return std::string(of.cause->why); }}},
+    {"why", kOf<&RowOf::cause, kText<&SpeedCause::why>>},
 };
+
+const SpeedDifference& speed_of(const Job&, const DifferenceReport& report) {
+  return *report.difference.speed;
+}
 
 constexpr Key<DifferenceReport> kSpeed[] = {
-    {"op",
-     {type::text,
-      [](const Job&, const DifferenceReport& of) -> Json {
-        return to_valid_utf8(of.difference.speed->op);
-      }}},
-    {"bytes",
-     {type::nullable<type::count>,
-      [](const Job&, const DifferenceReport& of) -> Json {
-        const int64_t bytes = of.difference.speed->bytes;
-        return bytes < 0 ? Json(nullptr) : Json(bytes);
-      }},
+    {"op", kVia<speed_of, kText<&SpeedDifference::op>>},
+    {"bytes", kVia<speed_of, kNumberOrNull<&SpeedDifference::bytes>>,
      "Of the buffer; null: steps of the training were timed."},
     {"slower",
      {type::one_of<"good|bad">,
       [](const Job&, const DifferenceReport& of) -> Json {
         return of.difference.speed->bad_is_slower ? "bad" : "good";
       }}},
-    {"ratio",
-     {type::number,
-      [](const Job&, const DifferenceReport& of) -> Json { return of.difference.speed->ratio; }},
+    {"ratio", kVia<speed_of, kValue<&SpeedDifference::ratio, type::number>>,
      "How many times slower."},
     {"good",
      {type::object<kSpeedSide>,
@@ -589,7 +555,8 @@ constexpr Key<DifferenceReport> kSpeed[] = {
       [](const Job& job, const DifferenceReport& of) {
         Json list = Json::array();
         for (const SpeedCause& cause : of.difference.speed->causes) {
-          list.push_back(write_object(job, kSpeedCause, CauseOf{&of, &cause}));
+          list.push_back(
+              write_object(job, kSpeedCause, RowOf{&of, &of.difference.rows[cause.row], &cause}));
         }
         return list;
       }},
@@ -597,9 +564,7 @@ constexpr Key<DifferenceReport> kSpeed[] = {
 };
 
 constexpr Key<DifferenceReport> kDifference[] = {
-    {"schema",
-     {type::constant<"ncclog.diff/1">,
-      [](const Job&, const DifferenceReport&) -> Json { return "ncclog.diff/1"; }}},
+    {"schema", kSchemaName<DifferenceReport, "ncclog.diff/1">},
     {"tool",
      {type::object<kTool>,
       [](const Job& job, const DifferenceReport& report) {

@@ -177,8 +177,6 @@ inline Json write_name(std::string_view text) {
   return text.empty() ? Json(nullptr) : Json(to_valid_utf8(text));
 }
 
-inline Json write_number(int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
-
 // Values that are a member of T. Empty and -1 stand for unknown.
 
 template <typename T, typename M>
@@ -209,10 +207,11 @@ template <auto member, Json (*schema)() = type::count>
 constexpr Value<Owner<member>> kValue = {
     schema, [](const Job&, const Owner<member>& of) -> Json { return of.*member; }};
 
-template <auto member>
+template <auto member, Json (*schema)() = type::count>
 constexpr Value<Owner<member>> kNumberOrNull = {
-    type::nullable<type::count>,
-    [](const Job&, const Owner<member>& of) -> Json { return write_number(of.*member); }};
+    type::nullable<schema>, [](const Job&, const Owner<member>& of) -> Json {
+      return of.*member < 0 ? Json(nullptr) : Json(of.*member);
+    }};
 
 /// null where there is none; a value that a schema knows by words, or a number.
 template <auto member, Json (*schema)() = type::count>
@@ -244,6 +243,18 @@ constexpr Value<Owner<member>> kObjects = {type::objects<keys>,
                                            [](const Job& job, const Owner<member>& of) -> Json {
                                              return write_objects(job, keys, of.*member);
                                            }};
+
+/// Absent where there is none.
+template <auto member, const auto& keys>
+constexpr Value<Owner<member>> kObjectIfAny = {
+    type::object<keys>, [](const Job& job, const Owner<member>& of) -> Json {
+      return of.*member ? write_object(job, keys, *(of.*member)) : absent();
+    }};
+
+/// The name of a document's schema.
+template <typename T, type::FixedText name>
+constexpr Value<T> kSchemaName = {type::constant<name>,
+                                  [](const Job&, const T&) -> Json { return name.view(); }};
 
 /// A value of a member, or of what it points to.
 template <auto member, const auto& value>

@@ -455,9 +455,7 @@ constexpr Key<LossTable> kLosses[] = {
 // The whole.
 
 constexpr Key<Report> kReport[] = {
-    {"schema",
-     {type::constant<"ncclog.report/2">,
-      [](const Job&, const Report&) -> Json { return "ncclog.report/2"; }}},
+    {"schema", kSchemaName<Report, "ncclog.report/2">},
     {"tool", kObject<&Report::tool, kTool>},
     {"verdict", kOf<&Report::diagnosis, kObject<&Diagnosis::verdict, kVerdict>>},
     {"outcome",
@@ -483,20 +481,10 @@ constexpr Key<Report> kReport[] = {
       }},
      "Of doctor, and what --with-host named; only there with them.",
      true},
-    {"expectations",
-     {type::object<kProfile>,
-      [](const Job& job, const Report& report) {
-        return report.profile ? write_object(job, kProfile, *report.profile) : absent();
-      }},
-     "How the job stands to the profile that --expect named; only there with it.",
-     true},
-    {"replay",
-     {type::object<kReplay>,
-      [](const Job& job, const Report& report) {
-        return report.replay ? write_object(job, kReplay, *report.replay) : absent();
-      }},
-     "What the replay showed whose result --with-replay named; only there with it.",
-     true},
+    {"expectations", kObjectIfAny<&Report::profile, kProfile>,
+     "How the job stands to the profile that --expect named; only there with it.", true},
+    {"replay", kObjectIfAny<&Report::replay, kReplay>,
+     "What the replay showed whose result --with-replay named; only there with it.", true},
     {"capture",
      {type::object<kCapture>,
       [](const Job& job, const Report& report) {
