@@ -153,6 +153,7 @@ CheckedProfile check_profile(const Profile& profile, const Job& job) {
     result.text = expectation.text;
     result.severity = expectation.severity;
     result.outcome = test_fact(*expectation.fact, expectation.expected, job);
+    result.word = outcome_word(result.outcome);
     if (!result.outcome.known()) {
       result.how_to_capture = expectation.fact->fact.how_to_capture(job);
     }
@@ -164,7 +165,7 @@ std::optional<Finding> profile_finding(const CheckedProfile& checked, const Job&
   Finding finding;  // An info, until something worse is broken.
   std::vector<std::string> parts;
   for (const CheckedExpectation& expectation : checked.expectations) {
-    if (!expectation.outcome.known() || is_yes(expectation.outcome)) continue;
+    if (expectation.word != "broken") continue;
     finding.severity = std::min(finding.severity, expectation.severity);
     parts.push_back(fmt::format("{}, but {}", expectation.text, expectation.outcome.what));
   }

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/embedded_file.h"
@@ -56,6 +57,7 @@ struct CheckedExpectation {
   std::string text;
   Severity severity = Severity::Warning;
   FactValue outcome;           ///< As test_fact gives it.
+  std::string_view word;       ///< "met", "broken", "unknown": what the outcome comes to.
   std::string how_to_capture;  ///< Only where the log cannot tell.
 };
 

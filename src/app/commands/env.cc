@@ -232,7 +232,7 @@ CheckedSource check_file(const std::string& path, std::string_view text, Form fo
     for (Setting& setting : settings) setting.exported |= form == Form::EnvFile;
   }
   std::vector<std::string> places;
-  for (const Setting& setting : settings) places.push_back(place_text(path, setting.line));
+  for (const Setting& setting : settings) places.push_back(place_name(path, setting.line));
   add_checked(std::move(settings), places, context, source);
   return source;
 }
@@ -279,7 +279,7 @@ CheckedSource check_job(const std::string& path, const Job& job, const LintConte
   source.is_partial = exit_status(job) == ExitStatus::Partial;
   source.settings = settings_of(job);
   for (JobRemark& each : lint_job(job, context)) {
-    source.remarks.push_back({std::move(each.remark), place_text(job, each.line.where)});
+    source.remarks.push_back({std::move(each.remark), place_name(job, each.line.where)});
   }
   add_differences(job, source);
   return source;

@@ -296,7 +296,7 @@ Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,
                     const FactValue& side) {
   std::string text = clip(printable(side_text(row, side)), kSideColumns);
   if (!side.evidence.empty()) {
-    text += fmt::format("  ({})", place_text(job, side.evidence.front().where));
+    text += fmt::format("  ({})", place_name(job, side.evidence.front().where));
   }
   return {std::move(label), std::move(text)};
 }
@@ -341,7 +341,7 @@ void add_rows(const DifferenceReport& report, size_t most, Document& document) {
     for (const auto& [job, side] :
          {std::pair(&report.good.job, &row.good), std::pair(&report.bad.job, &row.bad)}) {
       for (const Evidence& line : side->evidence) {
-        quotes.quotes.push_back({place_text(*job, line.where), line.text});
+        quotes.quotes.push_back({place_name(*job, line.where), line.text});
       }
     }
     if (!quotes.quotes.empty()) lines.parts.push_back({title, {std::move(quotes)}});

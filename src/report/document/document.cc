@@ -9,13 +9,13 @@
 
 namespace ncclog {
 
-std::string place_text(const std::string& path, uint64_t line) {
+std::string place_name(const std::string& path, uint64_t line) {
   return line == 0 ? path : fmt::format("{}:{}", path, line);
 }
 
-std::string place_text(const Job& job, SourceRef where) {
+std::string place_name(const Job& job, SourceRef where) {
   const FileLine place = file_line(job, where);
-  return place_text(place.path, where.line == 0 ? 0 : place.line);
+  return place_name(place.path, where.line == 0 ? 0 : place.line);
 }
 
 Tone tone_of(std::string_view word, Tone otherwise) {
@@ -214,7 +214,7 @@ std::string text_of(const Links& links, const TextStyle& style) {
   return labelled(links.label, fmt::format("{}: {}", links.lead, join(names, ", ")), style);
 }
 
-std::string text_of(const Facts& facts, const TextStyle& style) {
+std::string text_of(const KeyValues& facts, const TextStyle& style) {
   std::string out;
   for (const Labelled& row : facts.rows) out += text_of(row, style);
   return out;
@@ -236,21 +236,21 @@ std::string heading_of(const Section& section, const TextStyle& style) {
   return hang(heading + "  ", tone, printable(section.aside), style);
 }
 
-void add_section(const Section& section, const TextStyle& style, std::string& out) {
+void write_section(const Section& section, const TextStyle& style, std::string& out) {
   if (section.folds) return;
   if (!out.empty()) out += "\n";
   out += heading_of(section, style);
   for (const Block& block : section.blocks) {
     out += std::visit([&](const auto& each) { return text_of(each, style); }, block);
   }
-  for (const Section& part : section.parts) add_section(part, style, out);
+  for (const Section& part : section.parts) write_section(part, style, out);
 }
 
 }  // namespace
 
 std::string render_text(const Document& document, const TextStyle& style) {
   std::string out = document.lead.word.empty() ? "" : text_of(document.lead, style);
-  for (const Section& section : document.sections) add_section(section, style, out);
+  for (const Section& section : document.sections) write_section(section, style, out);
   return out;
 }
 

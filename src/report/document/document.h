@@ -32,8 +32,8 @@ struct Quote {
 };
 
 /// "train.log:40"; the path alone for line 0, which stands for all of a dump.
-std::string place_text(const std::string& path, uint64_t line);
-std::string place_text(const Job& job, SourceRef where);
+std::string place_name(const std::string& path, uint64_t line);
+std::string place_name(const Job& job, SourceRef where);
 
 /// A word that judges ("error", "yes", "PROBLEM") and the sentence that it is about. Without a word
 /// it goes on with the statement of less depth above.
@@ -95,7 +95,7 @@ struct Links {
 };
 
 /// What is known of a thing, value by value; `tally`: numbers of what a name says.
-struct Facts {
+struct KeyValues {
   std::vector<Labelled> rows;
   bool tally = false;
 };
@@ -156,8 +156,8 @@ struct Figure {
 /// What stands for a figure where nothing can be drawn.
 std::variant<Table, Code> text_form(const Figure& figure);
 
-using Block =
-    std::variant<Statement, Paragraph, Labelled, Items, Code, Quotes, Links, Facts, Table, Figure>;
+using Block = std::variant<Statement, Paragraph, Labelled, Items, Code, Quotes, Links, KeyValues,
+                           Table, Figure>;
 
 /// What stands together, with or without a heading.
 struct Section {

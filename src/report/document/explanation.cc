@@ -29,7 +29,7 @@ void add_step(const ExplainedStep& step, const Job& job, std::vector<Block>& blo
   }
   if (step.evidence.empty()) return;
   const Evidence& first = step.evidence.front();
-  blocks.push_back(Quotes{.quotes = {{place_text(job, first.where), first.text}},
+  blocks.push_back(Quotes{.quotes = {{place_name(job, first.where), first.text}},
                           .more = step.lines > 1 ? step.lines - 1 : 0,
                           .depth = depth + 1});
 }

@@ -196,7 +196,7 @@ std::string system_text(const HostReport& report) {
 }
 
 Section section_of(const HostReport& report) {
-  Facts facts;
+  KeyValues facts;
   const auto add = [&](std::string label, std::string text) {
     if (!text.empty()) facts.rows.push_back({std::move(label), std::move(text)});
   };

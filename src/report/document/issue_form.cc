@@ -44,7 +44,7 @@ Blocks first_warning(const Report& report) {
   for (const Milestone& milestone : build_timeline(report.job).milestones) {
     if (milestone.what != "WARN") continue;
     return {Quotes{.label = "first NCCL WARN",
-                   .quotes = {{place_text(report.job, milestone.where), milestone.detail}}}};
+                   .quotes = {{place_name(report.job, milestone.where), milestone.detail}}}};
   }
   return {};
 }
@@ -87,7 +87,7 @@ Blocks nccl_version(const Report& report) {
 
 /// Hosts, ranks, GPUs, versions, network and interfaces.
 Blocks platform(const Report& report) {
-  Facts shape = job_shape(report.job);
+  KeyValues shape = job_shape(report.job);
   if (shape.rows.empty()) return {};
   return {std::move(shape)};
 }

@@ -134,20 +134,20 @@ std::string communicators_words(const Job& job) {
 
 }  // namespace
 
-Facts job_shape(const Job& job) {
+KeyValues job_shape(const Job& job) {
   std::string cuda = some(job.cuda_versions);  // "13.0, driver 13.0"
   const std::string drivers = some(driver_versions(job));
   if (!drivers.empty()) cuda += (cuda.empty() ? "driver " : ", driver ") + drivers;
-  Facts facts{.rows = {{"ranks", ranks_words(job)},
-                       {"GPUs", gpus_words(job)},
-                       {"hosts", some(job.hosts)},
-                       {std::string(library_name(job)), some(job.nccl_versions)},
-                       {"CUDA", cuda},
-                       {"PyTorch", some(job.pytorch_versions)},
-                       {"network", network_words(job)},
-                       {"interfaces", interfaces_words(job)},
-                       {"connections", connections_words(job)},
-                       {"communicators", communicators_words(job)}}};
+  KeyValues facts{.rows = {{"ranks", ranks_words(job)},
+                           {"GPUs", gpus_words(job)},
+                           {"hosts", some(job.hosts)},
+                           {std::string(library_name(job)), some(job.nccl_versions)},
+                           {"CUDA", cuda},
+                           {"PyTorch", some(job.pytorch_versions)},
+                           {"network", network_words(job)},
+                           {"interfaces", interfaces_words(job)},
+                           {"connections", connections_words(job)},
+                           {"communicators", communicators_words(job)}}};
   std::erase_if(facts.rows, [](const Labelled& row) { return row.text.empty(); });
   return facts;
 }
@@ -218,7 +218,7 @@ Section ranks_section(const Job& job) {
           "{} of {} ranks are shown, those unlike most first; 'ncclog show ranks' lists all.",
           table.rows.size(), all));
     }
-    Facts tally{.tally = true};
+    KeyValues tally{.tally = true};
     for (const auto& [word, count] : states) tally.rows.push_back({std::to_string(count), word});
     section.blocks.push_back(std::move(tally));
   }
@@ -596,7 +596,7 @@ std::string outcome_text(const Job& job) {
     text += "; " + end.what;
   }
   const std::string place =
-      end.evidence.empty() ? std::string() : place_text(job, end.evidence.front().where);
+      end.evidence.empty() ? std::string() : place_name(job, end.evidence.front().where);
   if (!place.empty()) text += fmt::format(" ({})", place);
   const std::string processes = processes_words(job);
   text += processes.empty() ? "." : fmt::format(". {}.", processes);
@@ -607,7 +607,8 @@ std::string outcome_text(const Job& job) {
 std::vector<Section> job_sections(const Job& job) {
   constexpr size_t kMaxGraphs = 12;
   Section facts{.heading = "Job", .id = "job"};
-  if (Facts known = job_shape(job); !known.rows.empty()) facts.blocks.push_back(std::move(known));
+  if (KeyValues known = job_shape(job); !known.rows.empty())
+    facts.blocks.push_back(std::move(known));
   Section communicators{.heading = "Communicators", .id = "communicators", .folds = true};
   if (!job.communicators.empty()) communicators.blocks.push_back(communicators_table(job));
   std::vector<Section> all = {

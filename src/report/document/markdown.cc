@@ -359,7 +359,7 @@ std::string text_of(const Table& table, size_t room) {
   return out;
 }
 
-std::string text_of(const Facts& facts, size_t room) {
+std::string text_of(const KeyValues& facts, size_t room) {
   if (facts.tally) {
     std::vector<std::string> counts;
     for (const Labelled& row : facts.rows) counts.push_back(row.label + " " + row.text);

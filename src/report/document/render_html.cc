@@ -122,7 +122,7 @@ Markup markup_of(const Links& links) {
   return label_heading(links.label) + html_paragraph(list);
 }
 
-Markup markup_of(const Facts& facts) {
+Markup markup_of(const KeyValues& facts) {
   Markup rows;
   for (const auto& [label, text] : facts.rows) {
     rows += facts.tally ? html_element("li", {},

@@ -22,31 +22,6 @@ const Finding* find_finding(const Report& report, std::string_view id) {
 
 namespace {
 
-/// How a verdict is called in a sentence about a run.
-std::string_view run_word(const Verdict& verdict) {
-  static constexpr std::string_view kWords[] = {"problem", "suspicious", "healthy",
-                                                "no problem seen", "cannot be judged"};
-  return kWords[static_cast<size_t>(verdict.status)];
-}
-
-// Which findings follow from which.
-
-/// Findings that follow from `cause`, directly or not, in report order.
-std::vector<const Finding*> consequences(const Report& report, const Finding& cause) {
-  auto list = consequences_of(report.diagnosis.findings, cause);
-  std::ranges::sort(list);
-  return list;
-}
-
-/// Ids of all that follows from another finding.
-std::set<std::string> followers(const Report& report) {
-  std::set<std::string> ids;
-  for (const Finding& finding : report.diagnosis.findings) {
-    for (const Finding* follower : consequences(report, finding)) ids.insert(follower->id);
-  }
-  return ids;
-}
-
 // The words of a finding.
 
 /// "ranks 0-3 on node-a, node-b"; empty if the finding names nobody.
@@ -125,7 +100,7 @@ Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most) {
   Quotes quotes{.label = "seen", .more = finding.evidence_omitted};
   const std::vector<const Evidence*> telling = telling_evidence(finding, most);
   const auto quote_of = [&](const Evidence& evidence) {
-    return Quote{place_text(job, evidence.where), evidence.text};
+    return Quote{place_name(job, evidence.where), evidence.text};
   };
   for (const Evidence* evidence : telling) quotes.quotes.push_back(quote_of(*evidence));
   for (const Evidence& evidence : finding.evidence) {
@@ -164,7 +139,9 @@ void add_grounds(const Report& report, const Finding& finding, Reader reader,
   add_items("do not", finding.do_not, most, blocks);
   if (whole) add_items("references", finding.references, most, blocks);
   Links follows{.label = "follows"};
-  for (const Finding* other : consequences(report, finding)) {
+  std::vector<const Finding*> following = consequences_of(report.diagnosis.findings, finding);
+  std::ranges::sort(following);  // In the order of the report.
+  for (const Finding* other : following) {
     const std::string ranks = ranks_phrase(other->ranks);
     follows.links.emplace_back(ranks.empty() ? other->id : fmt::format("{} ({})", other->id, ranks),
                                "finding-" + other->id);
@@ -174,24 +151,21 @@ void add_grounds(const Report& report, const Finding& finding, Reader reader,
   blocks.push_back(std::move(follows));
 }
 
-Statement statement_of(const Finding& finding, std::string_view message) {
-  return {.word = std::string(to_string(finding.severity)),
-          .text = std::string(message),
-          .standing = standing(finding),
-          .main = true};
-}
-
-/// A finding on a page, below its title.
-Section finding_section(const Report& report, const Finding& finding, bool folds) {
+/// A finding; on a page below its title.
+Section finding_section(const Report& report, const Finding& finding, Reader reader,
+                        bool folds = false) {
   const Verdict& verdict = report.diagnosis.verdict;
   const std::string_view message = finding.id == verdict.finding
                                        ? beyond_headline(verdict.headline, finding.message)
                                        : std::string_view(finding.message);
-  Section section{.heading = finding.title,
-                  .blocks = {statement_of(finding, message)},
+  Section section{.heading = reader == Reader::Page ? finding.title : "",
+                  .blocks = {Statement{.word = std::string(to_string(finding.severity)),
+                                       .text = std::string(message),
+                                       .standing = standing(finding),
+                                       .main = true}},
                   .id = "finding-" + finding.id,
                   .folds = folds};
-  add_grounds(report, finding, Reader::Page, section.blocks);
+  add_grounds(report, finding, reader, section.blocks);
   return section;
 }
 
@@ -201,7 +175,7 @@ void add_main_finding(const Report& report, const Finding& finding, Reader reade
   if (reader == Reader::Page) {
     document.sections.push_back({.heading = "Finding",
                                  .id = "finding",
-                                 .parts = {finding_section(report, finding, false)}});
+                                 .parts = {finding_section(report, finding, reader)}});
     return;
   }
   document.lead.standing = standing(finding);
@@ -212,46 +186,46 @@ void add_main_finding(const Report& report, const Finding& finding, Reader reade
   add_section(document, "", std::move(blocks));
 }
 
-/// On a screen, what follows from others is named below these.
-void add_findings_on_screen(const Report& report, const std::vector<const Finding*>& loud,
-                            const std::vector<const Finding*>& quiet, Document& document) {
-  for (const Finding* finding : loud) {
-    std::vector<Block> blocks = {statement_of(*finding, finding->message)};
-    add_grounds(report, *finding, Reader::Screen, blocks);
-    add_section(document, "", std::move(blocks));
-  }
-  std::vector<std::string> points;
-  for (const Finding* finding : quiet) {
-    points.push_back(fmt::format("{} [{}]", first_sentence(finding->message), finding->id));
-  }
-  add_points(document, "Worth knowing", std::move(points));
-}
-
 void add_findings_on_page(const Report& report, std::string heading, std::string id,
                           const std::vector<const Finding*>& findings, bool fold,
                           Document& document) {
   if (findings.empty()) return;
   Section section{.heading = std::move(heading), .id = std::move(id), .folds = fold};
   for (const Finding* each : findings) {
-    section.parts.push_back(finding_section(report, *each, fold));
+    section.parts.push_back(finding_section(report, *each, Reader::Page, fold));
   }
   document.sections.push_back(std::move(section));
 }
 
+/// On a screen, what follows from others is named below these.
 void add_other_findings(const Report& report, const Finding* main, Reader reader,
                         Document& document) {
-  const std::set<std::string> explained = followers(report);
+  const std::vector<Finding>& findings = report.diagnosis.findings;
+  std::set<const Finding*> explained;
+  for (const Finding& finding : findings) {
+    const std::vector<const Finding*> following = consequences_of(findings, finding);
+    explained.insert(following.begin(), following.end());
+  }
   std::vector<const Finding*> loud;
   std::vector<const Finding*> following;
   std::vector<const Finding*> quiet;
-  for (const Finding& finding : report.diagnosis.findings) {
+  for (const Finding& finding : findings) {
     if (&finding == main) continue;
-    auto& list = explained.contains(finding.id)       ? following
+    auto& list = explained.contains(&finding)         ? following
                  : finding.severity == Severity::Info ? quiet
                                                       : loud;
     list.push_back(&finding);
   }
-  if (reader == Reader::Screen) return add_findings_on_screen(report, loud, quiet, document);
+  if (reader == Reader::Screen) {
+    for (const Finding* finding : loud) {
+      document.sections.push_back(finding_section(report, *finding, reader));
+    }
+    std::vector<std::string> points;
+    for (const Finding* finding : quiet) {
+      points.push_back(fmt::format("{} [{}]", first_sentence(finding->message), finding->id));
+    }
+    return add_points(document, "Worth knowing", std::move(points));
+  }
   add_findings_on_page(report, main == nullptr ? "Findings" : "Other findings", "findings", loud,
                        false, document);
   add_findings_on_page(report, "What follows from these", "following", following, true, document);
@@ -263,13 +237,16 @@ void add_other_findings(const Report& report, const Finding* main, Reader reader
 
 /// "Run 1: problem (watchdog-rank-behind); failed: rank 1 reports that ALLREDUCE timed out
 /// (train.log lines 1-435)."
-std::string sentence(const JudgedRun& run) {
-  std::string text = fmt::format("{}: {}", capitalised(run.name), run_word(run.verdict));
+std::string run_sentence(const JudgedRun& run) {
+  constexpr std::string_view kWords[] = {"problem", "suspicious", "healthy", "no problem seen",
+                                         "cannot be judged"};
+  std::string text =
+      fmt::format("{}: {}", run.name, kWords[static_cast<size_t>(run.verdict.status)]);
   if (!run.verdict.finding.empty()) text += fmt::format(" ({})", run.verdict.finding);
   if (run.end.state != EndState::Unknown) text += fmt::format("; {}", to_string(run.end.state));
   if (!run.end.what.empty()) text += ": " + run.end.what;
   if (!run.place.empty()) text += fmt::format(" ({})", run.place);
-  return text + ".";
+  return capitalised(text) + ".";
 }
 
 /// "reproduced-fault (likely)".
@@ -296,22 +273,18 @@ void add_replay(const ReplaySummary& replay, Reader reader, Document& document) 
   document.sections.push_back({.heading = heading, .blocks = std::move(blocks), .id = "replay"});
 }
 
-/// "hosts: 2 (2 hosts)", "network: IB, but network Socket", "nvls: true; no line says …".
-std::string expectation_words(const CheckedExpectation& expectation) {
-  const std::string& what = expectation.outcome.what;
-  return is_yes(expectation.outcome)
-             ? fmt::format("{} ({})", expectation.text, what)
-             : fmt::format("{}{} {}", expectation.text, expectation.outcome.known() ? ", but" : ";",
-                           what);
-}
-
 void add_profile(const CheckedProfile& profile, Document& document) {
   Section section{.heading = "Expectations of " + profile.name, .id = "expectations"};
   std::set<std::string> captures;
   for (const CheckedExpectation& expectation : profile.expectations) {
-    section.blocks.push_back(Statement{.word = std::string(outcome_word(expectation.outcome)),
-                                       .text = expectation_words(expectation),
-                                       .depth = 1});
+    // "hosts: 2 (2 hosts)", "network: IB, but network Socket", "nvls: true; no line says …".
+    const std::string& what = expectation.outcome.what;
+    const bool is_met = expectation.word == "met";
+    const std::string_view joint = is_met ? " (" : expectation.word == "broken" ? ", but " : "; ";
+    section.blocks.push_back(
+        Statement{.word = std::string(expectation.word),
+                  .text = expectation.text + std::string(joint) + what + (is_met ? ")" : ""),
+                  .depth = 1});
     if (!expectation.how_to_capture.empty()) captures.insert(expectation.how_to_capture);
   }
   for (const std::string& capture : captures) {
@@ -386,17 +359,10 @@ Code capture_code(const CaptureAdvice& advice) {
   return code;
 }
 
-std::string signature_of(const Tool& tool) {
-  return fmt::format(
-      "{} {}, rules `{}`. Made from the logs alone; nothing was asked of the machines.", tool.name,
-      tool.version, tool.rulebook);
-}
-
-/// The same of a report to which hosts have contributed.
-static std::string signature_of(const Report& report) {
-  if (report.job.host_reports.empty()) return signature_of(report.tool);
-  return fmt::format("{} {}, rules `{}`. Made from what was read; nothing was changed.",
-                     report.tool.name, report.tool.version, report.tool.rulebook);
+std::string signature_of(const Tool& tool, bool with_hosts) {
+  return fmt::format("{} {}, rules `{}`. Made from {}.", tool.name, tool.version, tool.rulebook,
+                     with_hosts ? "what was read; nothing was changed"
+                                : "the logs alone; nothing was asked of the machines");
 }
 
 Document verdict_document(const Report& report) {
@@ -413,9 +379,10 @@ Document report_document(const Report& report, Reader reader) {
   const bool whole = reader == Reader::Page;
   const Finding* main = find_finding(report, diagnosis.verdict.finding);
   Document document = verdict_document(report);
+  if (whole) document.signature = signature_of(report.tool, !report.job.host_reports.empty());
   if (main != nullptr) add_main_finding(report, *main, reader, document);
   std::vector<std::string> runs;
-  for (const JudgedRun& run : diagnosis.runs) runs.push_back(sentence(run));
+  for (const JudgedRun& run : diagnosis.runs) runs.push_back(run_sentence(run));
   add_points(document, "Runs", std::move(runs), "runs");
   if (report.replay) add_replay(*report.replay, reader, document);
   if (report.profile) add_profile(*report.profile, document);
@@ -424,10 +391,7 @@ Document report_document(const Report& report, Reader reader) {
   for (Section& section : host_sections(report.job, whole || !has_logs)) {
     document.sections.push_back(std::move(section));
   }
-  if (!has_logs) {
-    if (whole) document.signature = signature_of(report);
-    return document;
-  }
+  if (!has_logs) return document;
   std::vector<std::string> gaps;
   for (const NotJudged& gap : diagnosis.not_judged) {
     gaps.push_back(gap.question + " " + gap.reason);
@@ -439,7 +403,6 @@ Document report_document(const Report& report, Reader reader) {
     for (Section& section : job_sections(report.job)) {
       document.sections.push_back(std::move(section));
     }
-    document.signature = signature_of(report);
   }
   document.sections.push_back(inputs_section(report, reader));
   return document;

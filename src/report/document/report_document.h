@@ -48,14 +48,14 @@ std::vector<std::string> replay_paragraphs(const ReplaySummary& replay);
 /// "export NCCL_DEBUG=INFO", ready to be pasted into a script.
 Code capture_code(const CaptureAdvice& advice);
 
-/// Which program and which rules say so.
-std::string signature_of(const Tool& tool);
+/// Which program and which rules say so, from logs alone or with reports of hosts.
+std::string signature_of(const Tool& tool, bool with_hosts = false);
 
 // What the logs say of the job itself.
 
 /// Size, versions, hosts and network, as far as the log says them, in the order in which people
 /// ask: ranks: 8 on 2 hosts; NCCL: 2.28.9; connections: P2P/CUMEM 24, NET/IB/GDRDMA 8.
-Facts job_shape(const Job& job);
+KeyValues job_shape(const Job& job);
 
 /// The job on a page, section by section: machine, ranks, connections, iterations, time, settings.
 /// What the logs say nothing about is left out.

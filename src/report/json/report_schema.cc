@@ -306,11 +306,7 @@ constexpr Key<JudgedRun> kRun[] = {
 constexpr Key<CheckedExpectation> kExpectation[] = {
     {"expectation", kText<&CheckedExpectation::text>, "As the profile says it."},
     {"severity", kWord<&CheckedExpectation::severity, kSeverity>},
-    {"outcome",
-     {type::one_of<"met|broken|unknown">,
-      [](const Job&, const CheckedExpectation& each) -> Json {
-        return outcome_word(each.outcome);
-      }}},
+    {"outcome", kText<&CheckedExpectation::word, type::one_of<"met|broken|unknown">>},
     {"what", kOf<&CheckedExpectation::outcome, kText<&FactValue::what>>},
     {"how_to_capture", kNameOrNull<&CheckedExpectation::how_to_capture, type::text>,
      "Where the outcome is unknown."},

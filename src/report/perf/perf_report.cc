@@ -212,7 +212,7 @@ Quotes seen(const Job& job, const std::vector<Evidence>& evidence, size_t most) 
     if (quotes.quotes.size() == most) {
       ++quotes.more;
     } else {
-      quotes.quotes.push_back({place_text(job, line.where), line.text});
+      quotes.quotes.push_back({place_name(job, line.where), line.text});
     }
   }
   return quotes;

@@ -50,8 +50,8 @@ TEST(WriteJson, TellsHowTheJobStandsToAProfile) {
   report.profile = CheckedProfile{
       "ours",
       "Our cluster",
-      {{"network: IB", Severity::Error, {.value = false, .what = "network Socket"}, ""},
-       {"nvls: true", Severity::Info, {.what = "no line"}, "set it"}}};
+      {{"network: IB", Severity::Error, {.value = false, .what = "network Socket"}, "broken", ""},
+       {"nvls: true", Severity::Info, {.what = "no line"}, "unknown", "set it"}}};
   const json told = written(report);
   EXPECT_EQ(complaints(told), "");
   EXPECT_EQ(told["expectations"], json::parse(R"({"profile": "ours", "title": "Our cluster",
