@@ -26,73 +26,51 @@ size_t longest_run_of_backquotes(std::string_view text) {
   return longest;
 }
 
-/// A text that grows by escaped pieces.
-class Escaped {
- public:
-  explicit Escaped(MarkdownPlace place) : place_(place) {}
+// Texts grow by pieces that are escaped; `in_cell`: of a table.
 
-  /// Plain words: what would be markup is escaped.
-  void add_plain(std::string_view text) {
-    for (const char c : text) add_plain(c);
-  }
-
-  /// A code span; in a cell, several with an escaped "|" between them.
-  void add_code(std::string_view text) {
-    if (place_ == MarkdownPlace::Line) return add_span(text);
-    bool first = true;
-    for (const std::string_view part : split(text, '|')) {
-      if (!first) out_ += "&#124;";
-      first = false;
-      add_span(part);
+/// Plain words: what would be markup is escaped.
+void add_plain(std::string_view text, bool in_cell, std::string& out) {
+  static constexpr std::pair<char, std::string_view> kEntities[] = {
+      {'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'|', "&#124;"}};
+  for (const char c : text) {
+    const auto* entity = std::ranges::find(kEntities, c, &std::pair<char, std::string_view>::first);
+    if (entity != std::end(kEntities) && (c != '|' || in_cell)) {
+      out += entity->second;
+      continue;
     }
-  }
-
-  std::string take() { return std::move(out_); }
-
- private:
-  void add_plain(char c) {
-    static constexpr std::pair<char, std::string_view> kEntities[] = {
-        {'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}};
-    for (const auto& [mark, entity] : kEntities) {
-      if (c == mark) out_ += entity;
-      if (c == mark) return;
-    }
-    if (c == '|' && place_ == MarkdownPlace::TableCell) {
-      out_ += "&#124;";
-      return;
-    }
+    // At the start of a line "-" and "12." begin lists, "===" makes a heading of the line above.
+    const bool begins_block = out.empty()
+                                  ? c == '-' || c == '+' || c == '='
+                                  : (c == '.' || c == ')') && std::ranges::all_of(out, is_digit);
     const bool is_mark = std::string_view("*[]~|").find(c) != std::string_view::npos;
-    if (is_mark || (place_ == MarkdownPlace::Line && begins_block(c))) out_ += '\\';
-    out_ += c;
+    if (is_mark || (begins_block && !in_cell)) out += '\\';
+    out += c;
   }
+}
 
-  /// At the start of a line "-" and "12." begin lists, "===" makes a heading of the line above.
-  bool begins_block(char c) const {
-    if (out_.empty()) return c == '-' || c == '+' || c == '=';
-    return (c == '.' || c == ')') && std::ranges::all_of(out_, is_digit);
+void add_span(std::string_view text, std::string& out) {
+  if (trim(text).empty()) {
+    out += text;
+    return;
   }
+  if (out.ends_with('`')) out += ' ';  // Two spans side by side would be read as one.
+  const std::string fence(longest_run_of_backquotes(text) + 1, '`');
+  // One blank at each end is taken off again, if both are there.
+  const bool padded =
+      text.front() == '`' || text.back() == '`' || (text.front() == ' ' && text.back() == ' ');
+  const std::string_view blank = padded ? " " : "";
+  out += fmt::format("{0}{1}{2}{1}{0}", fence, blank, text);
+}
 
-  void add_span(std::string_view text) {
-    if (trim(text).empty()) {
-      out_ += text;
-      return;
-    }
-    if (out_.ends_with('`')) out_ += ' ';  // Two spans side by side would be read as one.
-    const std::string fence(longest_run_of_backquotes(text) + 1, '`');
-    // One blank at each end is taken off again, if both are there.
-    const bool padded =
-        text.front() == '`' || text.back() == '`' || (text.front() == ' ' && text.back() == ' ');
-    const std::string_view blank = padded ? " " : "";
-    out_ += fence;
-    out_ += blank;
-    out_ += text;
-    out_ += blank;
-    out_ += fence;
+/// A code span; in a cell, several with an escaped "|" between them.
+void add_code(std::string_view text, bool in_cell, std::string& out) {
+  if (!in_cell) return add_span(text, out);
+  std::string_view between;
+  for (const std::string_view part : split(text, '|')) {
+    out += std::exchange(between, "&#124;");
+    add_span(part, out);
   }
-
-  MarkdownPlace place_;
-  std::string out_;
-};
+}
 
 /// Seven digits and more, with a letter among them, may be the name of a commit: "deadbee1", but
 /// not "0xdeadbee1".
@@ -127,51 +105,55 @@ size_t end_of_core(std::string_view word, size_t begin) {
 }
 
 /// A word without blanks; brackets and stops around it stay outside of a code span.
-void add_word(std::string_view word, Escaped& out) {
-  if (!needs_code(word)) return out.add_plain(word);
+void add_word(std::string_view word, bool in_cell, std::string& out) {
+  if (!needs_code(word)) return add_plain(word, in_cell, out);
   const size_t begin = std::min(word.find_first_not_of(kOpening), word.size());
   const size_t end = end_of_core(word, begin);
-  out.add_plain(word.substr(0, begin));
-  out.add_code(word.substr(begin, end - begin));
-  out.add_plain(word.substr(end));
+  add_plain(word.substr(0, begin), in_cell, out);
+  add_code(word.substr(begin, end - begin), in_cell, out);
+  add_plain(word.substr(end), in_cell, out);
 }
 
 /// Words up to the next pair of backquotes, or all of them.
-void add_words(std::string_view text, Escaped& out) {
+void add_words(std::string_view text, bool in_cell, std::string& out) {
   while (!text.empty()) {
     const size_t blank = std::min(text.find(' '), text.size());
-    add_word(text.substr(0, blank), out);
+    add_word(text.substr(0, blank), in_cell, out);
     text.remove_prefix(blank);
     if (text.empty()) return;
-    out.add_plain(" ");
+    out += ' ';
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }
 }
 
-}  // namespace
-
-std::string markdown_text(std::string_view text, MarkdownPlace place) {
+std::string escaped(std::string_view text, bool in_cell) {
   const std::string shown = printable(text);
   std::string_view rest = trim(shown);
-  Escaped out(place);
+  std::string out;
   while (!rest.empty()) {
     const size_t begin = rest.find('`');
     const size_t end = begin == rest.npos ? rest.npos : rest.find('`', begin + 1);
     if (end == rest.npos || end == begin + 1) {
-      add_words(rest, out);
+      add_words(rest, in_cell, out);
       break;
     }
-    add_words(rest.substr(0, begin), out);
-    out.add_code(rest.substr(begin + 1, end - begin - 1));
+    add_words(rest.substr(0, begin), in_cell, out);
+    add_code(rest.substr(begin + 1, end - begin - 1), in_cell, out);
     rest.remove_prefix(end + 1);
   }
-  return out.take();
+  return out;
 }
 
+}  // namespace
+
+std::string markdown_text(std::string_view text) { return escaped(text, false); }
+
+std::string markdown_cell(std::string_view text) { return escaped(text, true); }
+
 std::string markdown_code(std::string_view text) {
-  Escaped out(MarkdownPlace::Line);
-  out.add_code(trim(printable(text)));
-  return out.take();
+  std::string out;
+  add_span(trim(printable(text)), out);
+  return out;
 }
 
 std::string markdown_fence(std::span<const std::string> lines, std::string_view language) {
@@ -233,7 +215,7 @@ std::string markdown_table(const Table& table, size_t bytes) {
   std::vector<std::string> rows;
   for (const auto& row : table.rows) {
     rows.push_back(row_text(columns, [&](size_t c) {
-      return markdown_text(shortened(cell_text(row[c]), kMaxCellBytes), MarkdownPlace::TableCell);
+      return markdown_cell(shortened(cell_text(row[c]), kMaxCellBytes));
     }));
   }
   return head + fitted(rows, bytes - std::min(bytes, head.size()));

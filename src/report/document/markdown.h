@@ -23,11 +23,11 @@
 
 namespace ncclog {
 
-/// Where a text stands. In a table's cell, no "|" may be left, not even in a code span.
-enum class MarkdownPlace { Line, TableCell };
-
 /// Prose on one line. What stands between a pair of backquotes becomes a code span.
-std::string markdown_text(std::string_view text, MarkdownPlace place = MarkdownPlace::Line);
+std::string markdown_text(std::string_view text);
+
+/// The same for a table's cell, in which no "|" may be left, not even in a code span.
+std::string markdown_cell(std::string_view text);
 
 /// All of it as one code span; empty for blanks.
 std::string markdown_code(std::string_view text);

@@ -60,7 +60,7 @@ TEST(MarkdownText, StandsAsWhatItIs) {
   };
   for (const MarkdownRow& row : rows) {
     EXPECT_EQ(markdown_text(row.text), row.line) << row.text;
-    EXPECT_EQ(markdown_text(row.text, MarkdownPlace::TableCell), row.cell) << row.text;
+    EXPECT_EQ(markdown_cell(row.text), row.cell) << row.text;
   }
 }
 
@@ -69,8 +69,8 @@ TEST(MarkdownCode, HoldsAnyText) {
   EXPECT_EQ(markdown_code("a`b"), "``a`b``");
   EXPECT_EQ(markdown_code("`"), "`` ` ``");
   EXPECT_EQ(markdown_code("<b>&amp;"), "`<b>&amp;`");
-  EXPECT_EQ(markdown_text("`a|b`", MarkdownPlace::TableCell), "`a`&#124;`b`");
-  EXPECT_EQ(markdown_text("`|`", MarkdownPlace::TableCell), "&#124;");
+  EXPECT_EQ(markdown_cell("`a|b`"), "`a`&#124;`b`");
+  EXPECT_EQ(markdown_cell("`|`"), "&#124;");
   EXPECT_EQ(markdown_code(" "), "");
 }
 
@@ -98,8 +98,7 @@ TEST(MarkdownText, IsInertForAllShortTexts) {
       text += kMarks[rest % kMarks.size()];
     }
     const std::string line = "x " + markdown_text(text);
-    const std::string row =
-        "| a |\n| --- |\n| " + markdown_text(text, MarkdownPlace::TableCell) + " |";
+    const std::string row = "| a |\n| --- |\n| " + markdown_cell(text) + " |";
     for (const std::string& markdown : {line, row}) {
       const auto complaints = testing::check_markdown(markdown);
       ASSERT_TRUE(complaints.empty()) << text << "\n" << markdown << "\n" << complaints.front();
