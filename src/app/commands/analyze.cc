@@ -16,7 +16,6 @@
 #include "input/find_inputs.h"
 #include "part/part.h"
 #include "report/document/document.h"
-#include "report/document/explanation.h"
 #include "report/document/report_document.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"

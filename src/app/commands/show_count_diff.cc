@@ -21,7 +21,7 @@
 #include "report/document/document.h"
 #include "report/graph/graph.h"
 #include "report/html/figures.h"
-#include "report/tables/count_table.h"
+#include "report/tables/tables.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

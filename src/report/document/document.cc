@@ -77,6 +77,12 @@ std::variant<Table, Code> text_form(const Figure& figure) {
   return Code{graph_lines(*graph)};
 }
 
+Labelled text_form(const Links& links) {
+  std::vector<std::string> names;
+  for (const auto& [name, id] : links.links) names.push_back(name);
+  return {links.label, fmt::format("{}: {}", links.lead, join(names, ", "))};
+}
+
 namespace {
 
 /// The words of statements stand in a column: 7 for "warning" and "unknown", and two blanks. Above
@@ -209,9 +215,7 @@ std::string text_of(const Quotes& quotes, const TextStyle& style) {
 }
 
 std::string text_of(const Links& links, const TextStyle& style) {
-  std::vector<std::string> names;
-  for (const auto& [name, id] : links.links) names.push_back(name);
-  return labelled(links.label, fmt::format("{}: {}", links.lead, join(names, ", ")), style);
+  return text_of(text_form(links), style);
 }
 
 std::string text_of(const KeyValues& facts, const TextStyle& style) {

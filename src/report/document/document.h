@@ -156,6 +156,9 @@ struct Figure {
 /// What stands for a figure where nothing can be drawn.
 std::variant<Table, Code> text_form(const Figure& figure);
 
+/// What stands for links where none can be followed.
+Labelled text_form(const Links& links);
+
 using Block = std::variant<Statement, Paragraph, Labelled, Items, Code, Quotes, Links, KeyValues,
                            Table, Figure>;
 

@@ -1,11 +1,13 @@
-#include "report/document/explanation.h"
+// An explanation (rules/rule_tools.h): why a rule holds for a job, does not, or cannot be judged.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/document/report_document.h"
 #include "report/json/json_fields.h"
+#include "rules/rule_tools.h"
 
 namespace ncclog {
 namespace {

@@ -26,7 +26,6 @@
 #include "report/document/report_document.h"
 #include "report/graph/graph.h"
 #include "report/perf/perf_report.h"
-#include "report/tables/count_table.h"
 #include "report/tables/tables.h"
 
 namespace ncclog {

@@ -328,11 +328,7 @@ std::string text_of(const Quotes& quotes, size_t) {
                      markdown_fence(lines, "text"));
 }
 
-std::string text_of(const Links& links, size_t) {
-  std::vector<std::string> names;
-  for (const auto& [name, id] : links.links) names.push_back(name);
-  return text_of(Labelled{links.label, fmt::format("{}: {}", links.lead, join(names, ", "))}, 0);
-}
+std::string text_of(const Links& links, size_t room) { return text_of(text_form(links), room); }
 
 std::string text_of(const Table& table, size_t room) {
   std::string out = markdown_table(table, room);

@@ -22,6 +22,8 @@
 
 namespace ncclog {
 
+struct Explanation;
+
 enum class Reader { Screen, Page };
 
 /// All that the report says to that reader.
@@ -73,5 +75,14 @@ std::string outcome_text(const Job& job);
 /// files: 4 ranks on 2 hosts, NCCL 2.28.9. Cut: logs/a.gz. The gzip …". Of several runs, each one's
 /// point says how it ended.
 Section inputs_section(const Report& report, Reader reader);
+
+// How a rule stands with a job (rules/rule_tools.h). `job` is the one that was explained: it knows
+// the files of the lines.
+
+/// At most a screen.
+Document explanation_document(const Explanation& explanation, const Job& job);
+
+/// All of it, for scripts: one object, schema "ncclog.explain/1".
+std::string write_explanation_json(const Explanation& explanation, const Job& job);
 
 }  // namespace ncclog

@@ -1,5 +1,3 @@
-#include "report/tables/count_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

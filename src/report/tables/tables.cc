@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "diagnose/iterations/call_counts.h"
-#include "report/tables/count_table.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

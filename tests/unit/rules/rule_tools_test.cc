@@ -7,7 +7,7 @@
 
 #include "app/read/read_example.h"
 #include "report/document/document.h"
-#include "report/document/explanation.h"
+#include "report/document/report_document.h"
 #include "rules/load_rules.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/derive/build_job.h"
-#include "report/tables/count_table.h"
+#include "report/tables/tables.h"
 #include "support/call_lines.h"
 
 namespace ncclog {

@@ -1,4 +1,4 @@
-#include "report/tables/count_table.h"
+#include "report/tables/tables.h"
 
 #include <gtest/gtest.h>
 
