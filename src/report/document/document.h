@@ -115,18 +115,14 @@ struct LaneChart {
     int64_t from = 0;
     int64_t to = 0;
     std::string title;
-  };
-  struct Mark {
-    int64_t at = 0;
     bool bad = false;
-    std::string title;
   };
   struct Lane {
     std::string name;
     int64_t first = 0;
     int64_t last = 0;
     std::vector<Span> spans;
-    std::vector<Mark> marks;
+    std::vector<Span> marks;  ///< Of no length.
     bool bad = false;
   };
   std::vector<Lane> lanes;

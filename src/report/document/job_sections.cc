@@ -390,7 +390,8 @@ LaneChart::Lane lane_of(const Process& process, const std::vector<const Mileston
       if ((std::ranges::find(kBad, milestone->what) != std::end(kBad)) != bad) continue;
       lane.bad = lane.bad || bad;
       if (milestone->what.starts_with("init ") || lane.marks.size() == kMaxMarks) continue;
-      lane.marks.push_back({nanoseconds_of(*milestone), bad, title_of(*milestone)});
+      const int64_t at = nanoseconds_of(*milestone);
+      lane.marks.push_back({at, at, title_of(*milestone), bad});
     }
   }
   return lane;

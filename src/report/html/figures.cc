@@ -594,8 +594,8 @@ Markup lane_markup(const LaneChart::Lane& lane, const TimeScale& scale, int midd
     const int width = std::max(3, scale.x_of(span.to) - from);
     out += svg_rect({from, middle - 5, width, 10}, "span", span.title);
   }
-  for (const LaneChart::Mark& mark : lane.marks) {
-    const int x = scale.x_of(mark.at);
+  for (const LaneChart::Span& mark : lane.marks) {
+    const int x = scale.x_of(mark.from);
     out += mark.bad
                ? svg_path("markbad", fmt::format("M{} {}l6 11h-12z", x, middle - 7), mark.title)
                : svg_path("mark", fmt::format("M{} {}v10h2v-10z", x - 1, middle - 5), mark.title);

@@ -12,6 +12,7 @@
 #include "diagnose/outcome/outcome.h"
 #include "report/json/json_fields.h"
 #include "report/report.h"
+#include "report/tables/tables.h"
 
 namespace ncclog {
 
@@ -61,15 +62,14 @@ constexpr Key<EnvironmentSetting> kSetting[] = {
      "Ranks that report the setting, as far as their numbers are known."},
 };
 
-const Process& process_of(const Job& job, const CommRank& rank) {
-  static const Process kUnknown;
-  return rank.process < 0 ? kUnknown : job.processes[rank.process];
+const Process& driver_of(const Job& job, const CommRank& rank) {
+  return process_at(job, rank.process);
 }
 
 constexpr Key<CommRank> kMember[] = {
     {"rank", kNumberOrNull<&CommRank::rank>},
-    {"host", kVia<process_of, kNameOrNull<&Process::host>>},
-    {"pid", kVia<process_of, kNumberOrNull<&Process::pid>>},
+    {"host", kVia<driver_of, kNameOrNull<&Process::host>>},
+    {"pid", kVia<driver_of, kNumberOrNull<&Process::pid>>},
     {"cuda_dev", kNumberOrNull<&CommRank::cuda_dev>},
     {"bus_id", kNameOrNull<&CommRank::bus_id>},
     {"state", kWord<&CommRank::state,
@@ -84,8 +84,7 @@ constexpr Key<Communicator> kCommunicator[] = {
     {"parent",
      {type::nullable<type::name>,
       [](const Job& job, const Communicator& comm) -> Json {
-        if (comm.parent < 0) return nullptr;
-        return job.communicators[comm.parent].id;
+        return write_name(parent_id(job, comm));
       }},
      "Id of the parent."},
     {"calls", kOptional<&Communicator::calls>,

@@ -428,8 +428,8 @@ std::vector<Cell> row_of(const Job& job, const CountRow& row, const std::vector<
     const auto number = is_numeric ? parse_int(row.keys[i].text) : std::nullopt;
     cells.push_back(number ? Cell(*number) : text_cell(row.keys[i].text));
     if (by[i] != CountBy::Rank) continue;
-    cells.push_back(host_cell(job, row.process));
-    cells.push_back(pid_cell(job, row.process));
+    cells.push_back(cell_of(process_at(job, row.process).host));
+    cells.push_back(cell_of(process_at(job, row.process).pid));
   }
   cells.push_back(sum_cell(row.sum.calls));
   cells.push_back(sum_cell(row.sum.elements));

@@ -73,7 +73,7 @@ void add_process(const Job& job, const Process& process, const CommRank* rank, c
             rank == nullptr ? process.cuda_dev : rank->cuda_dev,
             rank == nullptr ? process.bus_id : rank->bus_id,
             to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state),
-            counted ? count_cell(in.rank->calls) : Cell(),
+            counted ? std::optional(in.rank->calls) : std::nullopt,
             calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut,
             place_cell(job, process.last), last_text(job, process));
 }
@@ -238,7 +238,7 @@ uint64_t usual_collectives(const Job& job, const Communicator& comm) {
 Table communicators_table(const Job& job) {
   Table table = table_of("comms");
   for (const Communicator& comm : job.communicators) {
-    table.add(comm.id, parent_cell(job, comm), comm.nranks, comm.hosts.size(), comm.calls,
+    table.add(comm.id, parent_id(job, comm), comm.nranks, comm.hosts.size(), comm.calls,
               states_text(comm), ranks_in(comm, RankState::NotSeen), ranks_apart(job, comm),
               comm.hosts);
   }
@@ -306,9 +306,9 @@ Table timeline_table(const Job& job) {
   Table table = table_of("timeline");
   const Timeline timeline = build_timeline(job);
   for (const Milestone& milestone : timeline.milestones) {
-    table.add(rank_cell(job, milestone.process), host_cell(job, milestone.process),
-              pid_cell(job, milestone.process), milestone.time, milestone.what, milestone.detail,
-              place_cell(job, milestone.where));
+    const Process& process = process_at(job, milestone.process);
+    table.add(process.rank, process.host, process.pid, milestone.time, milestone.what,
+              milestone.detail, place_cell(job, milestone.where));
   }
   if (table.rows.empty()) {
     table.notes.push_back("No line names a rank or a process.");

@@ -14,10 +14,8 @@ namespace ncclog {
 namespace {
 
 /// How many ranks of the communicator are in that state.
-Cell state_count(const Communicator& comm, RankState state) {
-  uint64_t n = 0;
-  for (const CommRank& rank : comm.ranks) n += rank.state == state ? 1 : 0;
-  return count_cell(n);
+int64_t state_count(const Communicator& comm, RankState state) {
+  return std::ranges::count(comm.ranks, state, &CommRank::state);
 }
 
 // The rows of those tables that `ncclog show` does not have, a cell for each column of the table of
@@ -64,8 +62,8 @@ void each_evidence_row(const Report& report, const RowTaker& take) {
     int64_t number = 0;
     for (const Evidence& evidence : finding.evidence) {
       const FileLine at = file_line(report.job, evidence.where);
-      if (!take(cells(finding.id, ++number, at.path, at.line == 0 ? Cell() : count_cell(at.line),
-                      evidence.text)))
+      if (!take(cells(finding.id, ++number, at.path,
+                      at.line == 0 ? std::nullopt : std::optional(at.line), evidence.text)))
         return;
     }
   }
@@ -114,7 +112,7 @@ void each_loss_row(const Report& report, const RowTaker& take) {
 void each_communicator_row(const Report& report, const RowTaker& take) {
   const Job& job = report.job;
   for (const Communicator& comm : job.communicators) {
-    if (!take(cells(comm.id, parent_cell(job, comm), comm.nranks, comm.nnodes, comm.hosts.size(),
+    if (!take(cells(comm.id, parent_id(job, comm), comm.nranks, comm.nnodes, comm.hosts.size(),
                     comm.color, comm.calls, state_count(comm, RankState::NotSeen),
                     state_count(comm, RankState::Started), state_count(comm, RankState::Complete),
                     state_count(comm, RankState::Failed), state_count(comm, RankState::Destroyed),
@@ -127,9 +125,9 @@ void each_member_row(const Report& report, const RowTaker& take) {
   const Job& job = report.job;
   for (const Communicator& comm : job.communicators) {
     for (const CommRank& rank : comm.ranks) {
-      if (!take(cells(comm.id, rank.rank, host_cell(job, rank.process), pid_cell(job, rank.process),
-                      rank_cell(job, rank.process), rank.cuda_dev, rank.bus_id,
-                      to_string(rank.state), rank.calls)))
+      const Process& process = process_at(job, rank.process);
+      if (!take(cells(comm.id, rank.rank, process.host, process.pid, process.rank, rank.cuda_dev,
+                      rank.bus_id, to_string(rank.state), rank.calls)))
         return;
     }
   }
@@ -138,9 +136,9 @@ void each_member_row(const Report& report, const RowTaker& take) {
 void each_environment_row(const Report& report, const RowTaker& take) {
   const Job& job = report.job;
   for (const EnvironmentSetting& setting : job.environment) {
-    for (const int process : setting.processes) {
-      if (!take(cells(setting.name, setting.value, host_cell(job, process), pid_cell(job, process),
-                      rank_cell(job, process))))
+    for (const int p : setting.processes) {
+      const Process& process = process_at(job, p);
+      if (!take(cells(setting.name, setting.value, process.host, process.pid, process.rank)))
         return;
     }
   }
@@ -251,28 +249,19 @@ Table table_of(std::string_view name) {
   return table;
 }
 
-Cell count_cell(uint64_t count) { return static_cast<int64_t>(count); }
-
 Cell place_cell(const Job& job, SourceRef where) {
   const FileLine at = file_line(job, where);
   return text_cell(at.path.empty() || at.line == 0 ? at.path
                                                    : fmt::format("{}:{}", at.path, at.line));
 }
 
-Cell parent_cell(const Job& job, const Communicator& comm) {
-  return comm.parent < 0 ? Cell() : text_cell(job.communicators[comm.parent].id);
+const Process& process_at(const Job& job, int process) {
+  static const Process kUnknown;
+  return process < 0 ? kUnknown : job.processes[process];
 }
 
-Cell host_cell(const Job& job, int process) {
-  return process < 0 ? Cell() : text_cell(job.processes[process].host);
-}
-
-Cell pid_cell(const Job& job, int process) {
-  return process < 0 ? Cell() : number_cell(job.processes[process].pid);
-}
-
-Cell rank_cell(const Job& job, int process) {
-  return process < 0 ? Cell() : number_cell(job.processes[process].rank);
+std::string_view parent_id(const Job& job, const Communicator& comm) {
+  return comm.parent < 0 ? std::string_view() : job.communicators[comm.parent].id;
 }
 
 const TableKind& events_table() { return *find_sql_table("events"); }

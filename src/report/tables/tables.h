@@ -102,16 +102,13 @@ uint64_t usual_collectives(const Job& job, const Communicator& comm);
 std::vector<const std::pair<const std::string, UnknownLines>*> most_frequent_first(
     const UnknownShapes& unknown);
 
-// Cells that several tables have.
+// What several tables have in their cells.
 
-Cell count_cell(uint64_t count);
+/// The process of that place; one of which nothing is known for -1.
+const Process& process_at(const Job& job, int process);
 
-Cell parent_cell(const Job& job, const Communicator& comm);  ///< Blank for none.
-
-// Of a process; blank for -1.
-Cell host_cell(const Job& job, int process);
-Cell pid_cell(const Job& job, int process);
-Cell rank_cell(const Job& job, int process);  ///< In the whole job.
+/// The id of the communicator that it was split from; empty for none.
+std::string_view parent_id(const Job& job, const Communicator& comm);
 
 /// "logs/nccl.1608:51"; blank if it is no line of the inputs, the path alone for a whole file.
 Cell place_cell(const Job& job, SourceRef where);

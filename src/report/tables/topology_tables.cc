@@ -95,13 +95,13 @@ void each_connection_row(const Report& report, const RowTaker& take) {
   const Job& job = report.job;
   for (const Edge& edge : edges_of(job)) {
     const PathParts& path = *edge.path;
-    if (!take(cells(host_cell(job, edge.process), pid_cell(job, edge.process),
-                    rank_cell(job, edge.process), edge.sends ? "send" : "receive", edge.src_rank,
-                    edge.dst_rank, host_cell(job, edge.peer), pid_cell(job, edge.peer),
-                    rank_cell(job, edge.peer), reach_word(edge.reach), to_string(path.transport),
-                    path.network, path.device, path.proxy_rank, path.gpudirect ? 1 : 0, path.text,
-                    std::popcount(edge.channels), channels_text(edge.channels),
-                    place_cell(job, edge.where))))
+    const Process& own = process_at(job, edge.process);
+    const Process& peer = process_at(job, edge.peer);
+    if (!take(cells(own.host, own.pid, own.rank, edge.sends ? "send" : "receive", edge.src_rank,
+                    edge.dst_rank, peer.host, peer.pid, peer.rank, reach_word(edge.reach),
+                    to_string(path.transport), path.network, path.device, path.proxy_rank,
+                    path.gpudirect ? 1 : 0, path.text, std::popcount(edge.channels),
+                    channels_text(edge.channels), place_cell(job, edge.where))))
       return;
   }
 }
@@ -247,10 +247,9 @@ void add_graphs(const Communicator& comm, Table& table) {
 
 void add_origin(const Job& job, const Communicator& comm, Table& table) {
   if (comm.is_child) {
-    const std::string parent = comm.parent < 0 ? "" : job.communicators[comm.parent].id;
     const std::string child = comm.child_count < 0 ? "" : fmt::format("child {}", comm.child_count);
     const std::string color = comm.color < 0 ? "" : fmt::format("color {}", comm.color);
-    table.add(comm.id, "split", "", -1, parent, "", "", both(child, ", ", color));
+    table.add(comm.id, "split", "", -1, parent_id(job, comm), "", "", both(child, ", ", color));
   }
   const ChannelNumbers& channels = comm.graphs.channels;
   if (channels.coll >= 0) {
