@@ -138,7 +138,7 @@ void WordReplacer::add(std::string_view word, std::string_view replacement) {
   words_.try_emplace(key_of(word), replacement);
 }
 
-Hit WordReplacer::find(std::string_view text, size_t at) const {
+FoundName WordReplacer::find(std::string_view text, size_t at) const {
   if (at + 2 > text.size() || !first_bytes_.test(start_of(text, at))) return {};
   for (const size_t length : lengths_.at(start_of(text, at))) {
     if (at + length > text.size()) continue;
@@ -152,7 +152,7 @@ Hit WordReplacer::find(std::string_view text, size_t at) const {
 void WordReplacer::append_replaced(std::string& out, std::string_view text, size_t begin,
                                    size_t end) const {
   for (size_t at = begin; at < end;) {
-    const Hit hit = find(text, at);
+    const FoundName hit = find(text, at);
     if (hit.length == 0 || at + hit.length > end) {
       out += text[at++];
     } else {
@@ -224,8 +224,8 @@ void TornNames::add(std::string_view name, std::string_view replacement) {
   names_.try_emplace(lower, replacement);
 }
 
-std::vector<Hit> TornNames::find(std::string_view line, const OrdinaryWords& ordinary) const {
-  std::vector<Hit> parts;
+std::vector<FoundName> TornNames::find(std::string_view line, const OrdinaryWords& ordinary) const {
+  std::vector<FoundName> parts;
   if (names_.empty()) return parts;
   const std::string lower = lower_case(line);
   const std::string backwards(lower.rbegin(), lower.rend());
@@ -265,7 +265,7 @@ std::vector<Hit> TornNames::find(std::string_view line, const OrdinaryWords& ord
                       (is_alpha(line[at]) && is_digit(line[at + 1]));
     if (may_end && ends) find_back(at + 1);
   }
-  std::ranges::stable_sort(parts, [](const Hit& a, const Hit& b) {
+  std::ranges::stable_sort(parts, [](const FoundName& a, const FoundName& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.length > b.length;
   });
   return parts;
@@ -420,14 +420,14 @@ const std::string* Anonymiser::known(std::string_view original) const {
 
 void Anonymiser::append_line(std::string& out, std::string_view line) const {
   const std::vector<FoundIdentity> all = identities_.find_in(line);
-  const std::vector<Hit> parts = torn_.find(line, identities_.ordinary_words());
+  const std::vector<FoundName> parts = torn_.find(line, identities_.ordinary_words());
   auto found = all.begin();
   auto part = parts.begin();
   for (size_t at = 0; at < line.size();) {
     while (found != all.end() && found->begin < at) ++found;
     while (part != parts.end() && part->begin < at) ++part;
     const size_t next = found == all.end() ? line.size() : found->begin;
-    const Hit hit = words_.find(line, at);
+    const FoundName hit = words_.find(line, at);
     if (next == at && found->length >= hit.length) {
       const std::string_view value = line.substr(at, found->length);
       at += found->length;
@@ -450,19 +450,19 @@ void Anonymiser::append_line(std::string& out, std::string_view line) const {
   }
 }
 
-Hit Anonymiser::broken_name(std::string_view before, std::string_view after) const {
+FoundName Anonymiser::broken_name(std::string_view before, std::string_view after) const {
   constexpr size_t kLongest = 64;
   constexpr size_t kShortest = TornNames::kShortestPart + 1;
   size_t front = before.size();
   while (front > 0 && before.size() - front < kLongest && is_value_char(before[front - 1])) --front;
   size_t back = 0;
   while (back < after.size() && back < kLongest && is_value_char(after[back])) ++back;
-  const Hit none{.begin = before.size()};
+  const FoundName none{.begin = before.size()};
   if (front == before.size() || back == 0) return none;
   const std::string joined = std::string(before.substr(front)) + std::string(after.substr(0, back));
   const size_t seam = before.size() - front;
   for (size_t at = 0; at < seam; ++at) {
-    const Hit hit = words_.find(joined, at);
+    const FoundName hit = words_.find(joined, at);
     if (at + hit.length <= seam) {
       if (hit.length > 0) at += hit.length - 1;
       continue;
@@ -493,7 +493,7 @@ std::string Anonymiser::text(std::string_view text) const {
     const std::string_view own = line.substr(from);
     const size_t end = begin + line.size();
     const size_t next = std::min(text.find('\n', end), text.size() - 1) + 1;
-    const Hit broken = broken_name(own, text.substr(next, text.find('\n', next) - next));
+    const FoundName broken = broken_name(own, text.substr(next, text.find('\n', next) - next));
     append_line(out, own.substr(0, broken.begin));
     const size_t front = own.size() - broken.begin;
     out += broken.replacement.substr(0, front);

@@ -71,7 +71,7 @@ class Identities {
 };
 
 /// A name, or a piece of one, in a text.
-struct Hit {
+struct FoundName {
   size_t begin = 0;
   size_t length = 0;             ///< 0: there is none.
   size_t needed = 0;             ///< So many bytes of it must not be another name's.
@@ -98,7 +98,7 @@ class WordReplacer {
   void add(std::string_view word, std::string_view replacement);
 
   /// The word that stands at `at`.
-  Hit find(std::string_view text, size_t at) const;
+  FoundName find(std::string_view text, size_t at) const;
 
   /// Appends text[begin, end) with the words in it replaced. What stands around counts for where a
   /// word ends.
@@ -131,7 +131,7 @@ class TornNames {
 
   /// The pieces in a line without its line end, in order; they may overlap. Front and back of one
   /// name make its whole replacement.
-  std::vector<Hit> find(std::string_view line, const OrdinaryWords& ordinary) const;
+  std::vector<FoundName> find(std::string_view line, const OrdinaryWords& ordinary) const;
 
  private:
   using Names = std::map<std::string, std::string, std::less<>>;  ///< Lower case → replacement.
@@ -176,7 +176,7 @@ class Anonymiser {
   void add_word(const std::string& name, const std::string& replacement,
                 const std::set<std::string>& chosen);
   /// The name that a line break tears in two; it begins in `before`, at its end if there is none.
-  Hit broken_name(std::string_view before, std::string_view after) const;
+  FoundName broken_name(std::string_view before, std::string_view after) const;
   void append_line(std::string& out, std::string_view line) const;
   const std::string* known(std::string_view original) const;
 

@@ -85,7 +85,7 @@ void LeakCheck::read(std::string_view text) {
 Leak LeakCheck::find_in(std::string_view line) const {
   const std::string lower = lower_case(line);
   for (size_t at = 0; at < lower.size(); ++at) {
-    const Hit hit = names_.find(lower, at);
+    const FoundName hit = names_.find(lower, at);
     if (hit.length > 0) return {"", lower.substr(at, hit.length), std::string(hit.replacement)};
   }
   return {};

@@ -564,7 +564,7 @@ constexpr Key<DifferenceReport> kSpeed[] = {
 };
 
 constexpr Key<DifferenceReport> kDifference[] = {
-    {"schema", kSchema<DifferenceReport, "ncclog.diff/1">},
+    {"schema", kSchemaName<DifferenceReport, "ncclog.diff/1">},
     {"tool",
      {type::object<kTool>,
       [](const Job& job, const DifferenceReport& report) {

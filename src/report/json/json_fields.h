@@ -253,8 +253,8 @@ constexpr Value<Owner<member>> kObjectIfAny = {
 
 /// The name of a document's schema.
 template <typename T, type::FixedText name>
-constexpr Value<T> kSchema = {type::constant<name>,
-                              [](const Job&, const T&) -> Json { return name.view(); }};
+constexpr Value<T> kSchemaName = {type::constant<name>,
+                                  [](const Job&, const T&) -> Json { return name.view(); }};
 
 /// A value of a member, or of what it points to.
 template <auto member, const auto& value>

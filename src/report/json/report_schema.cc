@@ -450,7 +450,7 @@ constexpr Key<LossTable> kLosses[] = {
 // The whole.
 
 constexpr Key<Report> kReport[] = {
-    {"schema", kSchema<Report, "ncclog.report/2">},
+    {"schema", kSchemaName<Report, "ncclog.report/2">},
     {"tool", kObject<&Report::tool, kTool>},
     {"verdict", kOf<&Report::diagnosis, kObject<&Diagnosis::verdict, kVerdict>>},
     {"outcome",

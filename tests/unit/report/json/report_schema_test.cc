@@ -52,10 +52,12 @@ TEST(WriteJson, TellsHowTheJobStandsToAProfile) {
                            {},
                            {{.severity = Severity::Error,
                              .text = "network: IB",
-                             .outcome = {.value = false, .what = "network Socket"}},
+                             .outcome = {.value = false, .what = "network Socket"},
+                             .word = "broken"},
                             {.severity = Severity::Info,
                              .text = "nvls: true",
                              .outcome = {.what = "no line"},
+                             .word = "unknown",
                              .how_to_capture = "set it"}}};
   const json told = written(report);
   EXPECT_EQ(complaints(told), "");
