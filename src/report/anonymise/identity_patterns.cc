@@ -353,8 +353,7 @@ struct Pattern {
     for (const auto& [group, name] : search.CapturingGroupNames()) {
       std::string_view what = name;
       while (is_digit(what.back())) what.remove_suffix(1);
-      const auto known = std::find_if(std::begin(kGroups), std::end(kGroups),
-                                      [&](const auto& one) { return one.name == what; });
+      const auto* known = std::ranges::find(kGroups, what, &Group::name);
       if (known == std::end(kGroups) && what != "with_digit")
         throw std::logic_error("no such group: " + name);
       groups.emplace_back(group, known == std::end(kGroups) ? nullptr : known);

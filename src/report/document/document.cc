@@ -218,9 +218,9 @@ std::string text_of(const Links& links, const TextStyle& style) {
   return text_of(text_form(links), style);
 }
 
-std::string text_of(const KeyValues& facts, const TextStyle& style) {
+std::string text_of(const KeyValues& values, const TextStyle& style) {
   std::string out;
-  for (const Labelled& row : facts.rows) out += text_of(row, style);
+  for (const Labelled& row : values.rows) out += text_of(row, style);
   return out;
 }
 

@@ -68,8 +68,6 @@ void add_source(const CheckedSource& source, std::vector<Section>& sections) {
   sections.push_back({.blocks = {Labelled{"Nothing to remark on", join(rest, ", ")}}});
 }
 
-Json line_or_null(uint64_t line) { return line == 0 ? Json(nullptr) : Json(line); }
-
 Json remark_json(const PlacedRemark& each) {
   const Remark& remark = each.remark;
   return {{"level", to_string(remark.level)},     {"kind", to_string(remark.kind)},
@@ -83,7 +81,7 @@ Json source_json(const CheckedSource& source) {
   for (const Setting& setting : source.settings) {
     settings.push_back({{"name", to_valid_utf8(setting.name)},
                         {"value", to_valid_utf8(setting.value)},
-                        {"line", line_or_null(setting.line)}});
+                        {"line", setting.line == 0 ? Json(nullptr) : Json(setting.line)}});
   }
   Json remarks = Json::array();
   for (const PlacedRemark& each : source.remarks) remarks.push_back(remark_json(each));

@@ -196,9 +196,9 @@ std::string system_text(const HostReport& report) {
 }
 
 Section section_of(const HostReport& report) {
-  KeyValues facts;
+  KeyValues values;
   const auto add = [&](std::string label, std::string text) {
-    if (!text.empty()) facts.rows.push_back({std::move(label), std::move(text)});
+    if (!text.empty()) values.rows.push_back({std::move(label), std::move(text)});
   };
   add("system", system_text(report));
   add("shm", shm_text(report.shm));
@@ -218,7 +218,7 @@ Section section_of(const HostReport& report) {
   add("plugins", libraries_text(report.libraries));
   add("settings", settings_text(report));
   add("unread", unread_text(report));
-  return {.heading = "Host " + report.host, .blocks = {std::move(facts)}};
+  return {.heading = "Host " + report.host, .blocks = {std::move(values)}};
 }
 
 }  // namespace

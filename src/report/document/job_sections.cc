@@ -137,7 +137,7 @@ KeyValues job_shape(const Job& job) {
   std::string cuda = some(job.cuda_versions);  // "13.0, driver 13.0"
   const std::string drivers = some(driver_versions(job));
   if (!drivers.empty()) cuda += (cuda.empty() ? "driver " : ", driver ") + drivers;
-  KeyValues facts{.rows = {{"ranks", ranks_words(job)},
+  KeyValues shape{.rows = {{"ranks", ranks_words(job)},
                            {"GPUs", gpus_words(job)},
                            {"hosts", some(job.hosts)},
                            {std::string(library_name(job)), some(job.nccl_versions)},
@@ -147,8 +147,8 @@ KeyValues job_shape(const Job& job) {
                            {"interfaces", interfaces_words(job)},
                            {"connections", connections_words(job)},
                            {"communicators", communicators_words(job)}}};
-  std::erase_if(facts.rows, [](const Labelled& row) { return row.text.empty(); });
-  return facts;
+  std::erase_if(shape.rows, [](const Labelled& row) { return row.text.empty(); });
+  return shape;
 }
 
 namespace {
@@ -606,13 +606,14 @@ std::string outcome_text(const Job& job) {
 
 std::vector<Section> job_sections(const Job& job) {
   constexpr size_t kMaxGraphs = 12;
-  Section facts{.heading = "Job", .id = "job"};
-  if (KeyValues known = job_shape(job); !known.rows.empty())
-    facts.blocks.push_back(std::move(known));
+  Section shape{.heading = "Job", .id = "job"};
+  if (KeyValues known = job_shape(job); !known.rows.empty()) {
+    shape.blocks.push_back(std::move(known));
+  }
   Section communicators{.heading = "Communicators", .id = "communicators", .folds = true};
   if (!job.communicators.empty()) communicators.blocks.push_back(communicators_table(job));
   std::vector<Section> all = {
-      std::move(facts),
+      std::move(shape),
       fronts_section(job),
       ranks_section(job),
       std::move(communicators),

@@ -337,14 +337,14 @@ std::string text_of(const Table& table, size_t room) {
   return out;
 }
 
-std::string text_of(const KeyValues& facts, size_t room) {
-  if (facts.tally) {
+std::string text_of(const KeyValues& values, size_t room) {
+  if (values.tally) {
     std::vector<std::string> counts;
-    for (const Labelled& row : facts.rows) counts.push_back(row.label + " " + row.text);
+    for (const Labelled& row : values.rows) counts.push_back(row.label + " " + row.text);
     return prose(join(counts, ", ")) + "\n\n";
   }
   Table table{.columns = {"what", "as the logs show it"}};
-  for (const auto& [label, text] : facts.rows) {
+  for (const auto& [label, text] : values.rows) {
     table.rows.push_back({text_cell(label), text_cell(text)});
   }
   return text_of(table, room);

@@ -122,16 +122,16 @@ Markup markup_of(const Links& links) {
   return label_heading(links.label) + html_paragraph(list);
 }
 
-Markup markup_of(const KeyValues& facts) {
+Markup markup_of(const KeyValues& values) {
   Markup rows;
-  for (const auto& [label, text] : facts.rows) {
-    rows += facts.tally ? html_element("li", {},
-                                       html_element("b", {}, html_text(label)) + html_literal(" ") +
-                                           html_text(text))
-                        : html_element("dt", {}, html_text(label)) +
-                              html_element("dd", {}, html_text(text));
+  for (const auto& [label, text] : values.rows) {
+    rows += values.tally ? html_element("li", {},
+                                        html_element("b", {}, html_text(label)) +
+                                            html_literal(" ") + html_text(text))
+                         : html_element("dt", {}, html_text(label)) +
+                               html_element("dd", {}, html_text(text));
   }
-  if (facts.tally) return html_element("ul", css("states"), rows);
+  if (values.tally) return html_element("ul", css("states"), rows);
   return html_element("dl", css("facts"), rows);
 }
 

@@ -436,8 +436,7 @@ constexpr ReportKind kKinds[] = {
 std::span<const ReportKind> report_kinds() { return kKinds; }
 
 const ReportKind* find_report_kind(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                   [name](const ReportKind& kind) { return kind.name == name; });
+  const auto* found = std::ranges::find(kKinds, name, &ReportKind::name);
   return found == std::end(kKinds) ? nullptr : found;
 }
 
