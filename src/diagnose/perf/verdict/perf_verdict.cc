@@ -56,7 +56,7 @@ void say(PerfVerdict& verdict, std::string_view kind, std::string_view of,
 }
 
 void add_lines(const std::vector<Evidence>& lines, PerfVerdict& verdict) {
-  add_lines(lines, verdict);
+  verdict.evidence.insert(verdict.evidence.end(), lines.begin(), lines.end());
 }
 
 /// Quotes the best row of that size.
