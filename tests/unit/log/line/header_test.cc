@@ -77,6 +77,7 @@ TEST(Header, ReadsEveryEra) {
       {"2026-01-05T12:00:00 NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
       {"[default3]:NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
       {"[0]<stdout>: NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
+      {" 40%|####      | 4/10 [00:01<00:02,  2.9it/s]NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
       // NCCL_DEBUG_TIMESTAMP_FORMAT may be anything, and may end without a blank.
       {"[04:05:06.123]node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
       {"04:05:06node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
@@ -166,6 +167,7 @@ TEST(Header, KnowsTheBeginningOfAWrappedRecord) {
   EXPECT_FALSE(is_header_stub("node:1:2 [1] text [1]"));
   EXPECT_FALSE(is_header_stub("GPU [1]"));
   EXPECT_FALSE(is_header_stub("node:1:2 [1] NCCL INFO transport/net.cc:1034"));
+  EXPECT_FALSE(is_header_stub("node:1:2 [1] INFO transport/net.cc:1034"));
   EXPECT_FALSE(is_header_stub("misc/shmutils.cc:129"));
   EXPECT_FALSE(is_header_stub(""));
 }

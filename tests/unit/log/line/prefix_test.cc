@@ -81,6 +81,7 @@ const std::vector<PrefixRow> kPrefixes = {
     {"<134>1 2026-01-05T12:00:00.1Z node-a app - - [a@1 b=\"c\"] text", "text", -1, -1, "node-a"},
     {"MESSAGE=text", "text"},
     {"Jan 05 12:00:00 node-a kernel: text", "text", -1, -1, "node-a"},
+    {"Tue Jan  6 12:00:00 2026 node-a kernel: text", "text", -1, -1, "node-a"},
     {"Jan  5 12:00:00 node-a slurmstepd[77]: text", "text", -1, -1, "node-a"},
     {"[12345.678901] text", "text"},
     {"[    5.678901] text", "text"},
