@@ -70,8 +70,8 @@ std::optional<ReplayConfidence> confidence_of(const ReplayPlan& plan, const Repl
   }
 }
 
-/// What the runs of a variation have in common with the record and what not, each said once. A run
-/// whose log could not be read counts where no other one could.
+/// What the runs of a variation have in common with the record and what not, each said once. Where
+/// no log of theirs could be read, nothing is known of the replay.
 Comparison compare_runs(const ReplayPlan& plan, const ReplayOutcome& outcome,
                         std::span<const ReadBack> seen, const std::string& settings) {
   std::optional<Comparison> all;
