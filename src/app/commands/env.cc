@@ -261,7 +261,7 @@ std::vector<Setting> settings_of(const Job& job) {
     settings.push_back({.name = each.name, .value = each.value});
   }
   for (const CommandSettings& command : command_settings(job)) {
-    for (Setting setting : command.found.value) {
+    for (Setting setting : command.found.settings) {
       const bool known = std::ranges::any_of(settings, [&](const Setting& other) {
         return other.name == setting.name && other.value == setting.value;
       });
