@@ -101,7 +101,7 @@ TEST(ForeignFilter, TakesWholeLinesOffABlock) {
       {longer, 2, 1},
   };
   for (const Row& row : rows) {
-    const BoringLines boring = filter.boring_lines(row.block, 64);
+    const LineRun boring = filter.boring_lines(row.block, 64);
     EXPECT_EQ(boring.bytes, row.bytes) << row.block;
     EXPECT_EQ(boring.lines, row.lines) << row.block;
   }
