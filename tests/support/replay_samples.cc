@@ -106,9 +106,9 @@ ReadBack like_the_record() {
   seen.readable = true;
   seen.nccl_versions = {"2.28.9+cuda13.0"};
   seen.cuda_versions = {"13.0"};
-  seen.communicators = {{.nranks = 2, .channels = 8, .transports = {{"P2P", 2}}}};
+  seen.communicators = {{.recorded_nranks = 2, .channels = 8, .transports = {{"P2P", 2}}}};
   seen.tuning = {{"AllReduce", "RING", "LL", 2}};
-  seen.path = {370.8, "NVL"};
+  seen.path = {.bw = 370.8, .type = "NVL"};
   return seen;
 }
 
