@@ -139,7 +139,8 @@ FactValue odd_channel_count(const Job& job, const Instance&) {
         lines.push_back(evidence_of(said.record()));
       }
     });
-    return yes(odd_phrase(values, odd, " channels"), std::move(lines), std::move(odd.odd));
+    std::string words = odd_phrase(values, odd, " channels");
+    return yes(std::move(words), std::move(lines), std::move(odd.odd));
   }
   return known ? no() : unknown();
 }
