@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "app/command_line.h"
+#include "base/built_in.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

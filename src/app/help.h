@@ -17,7 +17,7 @@
 
 #include "app/command_table.h"
 #include "app/output.h"
-#include "base/embedded_file.h"
+#include "base/built_in.h"
 
 namespace ncclog {
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/embedded_file.h"
+#include "base/built_in.h"
 
 namespace ncclog {
 

@@ -6,7 +6,6 @@
 #include "base/collectives.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "log/nccl_names.h"
 
 namespace ncclog {
 namespace {

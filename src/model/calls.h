@@ -67,7 +67,7 @@ class OpName {
 struct CallSignature {
   OpName op;
   int64_t count = 0;  ///< Elements as printed; bytes for AllGather and Broadcast in 2.7 to 2.21.
-  int datatype = -1;  ///< ncclDataType_t, see log/nccl_names.h.
+  int datatype = -1;  ///< ncclDataType_t, see base/collectives.h.
   int redop = -1;     ///< ncclRedOp_t; user-made ones differ from rank to rank.
   int root = -1;      ///< The peer for Send and Recv.
 
@@ -222,7 +222,7 @@ struct FirstDifference {
 
 struct VolumeKey {
   OpName op;
-  int datatype = -1;  ///< ncclDataType_t, see log/nccl_names.h.
+  int datatype = -1;  ///< ncclDataType_t, see base/collectives.h.
 
   auto operator<=>(const VolumeKey&) const = default;
 };

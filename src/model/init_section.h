@@ -27,8 +27,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/compact.h"
 #include "base/line.h"
-#include "base/shared_vector.h"
 #include "log/event.h"
 #include "model/bounded_map.h"
 

@@ -252,7 +252,7 @@ struct Job {
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
   std::vector<InputClock> clocks;           ///< By number of the input; of all that hold text.
-  /// How many runs show in it, counting what may be a part of another one (model/derive/runs.h).
+  /// How many runs show in it, counting what may be a part of another one (model/derive/split_runs.h).
   /// More than one: it is what was read, and split_runs makes the job of each.
   size_t runs = 1;
   Network network;

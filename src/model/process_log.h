@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/compact.h"
 #include "base/line.h"
-#include "base/rare.h"
 #include "log/event.h"
 #include "model/bounded_map.h"
 #include "model/calls.h"

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/shared_vector.h"
+#include "base/compact.h"
 #include "model/init_section.h"
 
 namespace ncclog {

@@ -31,10 +31,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/compact.h"
 #include "base/fields.h"
 #include "base/line.h"
-#include "base/rare.h"
-#include "base/shared_vector.h"
 #include "model/bounded_map.h"
 
 namespace ncclog {

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/embedded_file.h"
+#include "base/built_in.h"
 #include "diagnose/compare/expectations.h"
 #include "rules/finding.h"
 #include "rules/load_rules.h"

@@ -1,6 +1,6 @@
 #include "support/sample_report.h"
 
-#include "base/version.h"
+#include "base/built_in.h"
 #include "model/derive/build_job.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"

@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
-#include "app/commands/doctor.h"
 #include "app/commands/replay.h"
+#include "app/read/read_document.h"
+#include "base/built_in.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "input/find_inputs.h"
 #include "part/part.h"
 #include "report/document/document.h"

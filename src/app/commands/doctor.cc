@@ -1,4 +1,9 @@
-#include "app/commands/doctor.h"
+// ncclog doctor: what this host, another root or a record shows of what the rules name.
+//
+//   ncclog doctor                         this host
+//   ncclog doctor --record n41.host       … and all that was read, for a bug report
+//   ncclog doctor --root n41.host         the same findings, elsewhere
+//   ncclog analyze LOGS --with-host n41.host
 
 #include <fmt/format.h>
 
@@ -10,9 +15,9 @@
 #include "app/exit_status.h"
 #include "app/output.h"
 #include "app/read/read_document.h"
+#include "base/built_in.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "host/read_host.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
@@ -20,37 +25,6 @@
 
 namespace ncclog {
 namespace {
-
-/// Records of large hosts have some 200 KB.
-constexpr size_t kMaxReportBytes = size_t{64} << 20;
-
-HostReport report_of_record(std::string_view text, const std::string& path) {
-  HostTree tree = HostTree::recorded(text, path);
-  HostReport report = read_host(tree, path);
-  // Who writes a record by hand may leave its name out.
-  if (report.host.empty()) report.host = std::filesystem::path(path).stem().string();
-  return report;
-}
-
-std::vector<HostReport> reports_of_json(std::string_view text, const std::string& path) {
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const auto list = json.is_object() ? json.find("host_reports") : json.end();
-  std::vector<HostReport> reports;
-  if (json.is_object() && list != json.end() && list->is_array()) {
-    for (const auto& each : *list) {
-      const auto lines = each.is_object() ? each.find("record") : each.end();
-      if (!each.is_object() || lines == each.end() || !lines->is_array()) continue;
-      std::string record;
-      for (const auto& line : *lines) {
-        if (line.is_string()) record += line.get<std::string>() + "\n";
-      }
-      reports.push_back(report_of_record(record, path));
-    }
-  }
-  if (!reports.empty()) return reports;
-  throw Error("no report of a host", path,
-              "name what 'ncclog doctor --format json' or 'ncclog doctor --record FILE' wrote");
-}
 
 struct DoctorOptions {
   std::string root;                ///< A folder or a record; empty: this host.
@@ -110,18 +84,6 @@ ExitStatus examine(const DoctorOptions& options, Console& console) {
 }
 
 }  // namespace
-
-std::vector<HostReport> load_host_reports(const std::string& path) {
-  const std::string text = read_file_up_to(path, kMaxReportBytes);
-  if (text.size() > kMaxReportBytes) throw Error("too large for a report of a host", path);
-  if (text.starts_with(kHostRecordHead)) return {report_of_record(text, path)};
-  return reports_of_json(text, path);
-}
-
-bool is_host_record(const std::string& path) {
-  return path.ends_with(".host") &&
-         read_host_file(path, kHostRecordHead.size()).text == kHostRecordHead;
-}
 
 void declare_doctor(CommandRow& command) {
   DoctorOptions& options = options_of(command, examine);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "diagnose/settings/lint.h"
-#include "report/document/environment_check.h"
+#include "report/document/report_document.h"
 
 namespace ncclog {
 

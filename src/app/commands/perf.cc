@@ -9,7 +9,7 @@
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/commands/replay.h"
-#include "base/version.h"
+#include "base/built_in.h"
 #include "replay/judge/verdict.h"
 #include "report/perf/perf_report.h"
 

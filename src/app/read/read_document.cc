@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
+#include "host/read_host.h"
 #include "import/import.h"
 #include "input/byte_source.h"
 
@@ -57,6 +59,37 @@ std::string import_document(std::string_view bytes, Content content, const Walke
   return std::move(import.problem);
 }
 
+/// Records of large hosts have some 200 KB.
+constexpr size_t kMaxReportBytes = size_t{64} << 20;
+
+HostReport report_of_record(std::string_view text, const std::string& path) {
+  HostTree tree = HostTree::recorded(text, path);
+  HostReport report = read_host(tree, path);
+  // Who writes a record by hand may leave its name out.
+  if (report.host.empty()) report.host = std::filesystem::path(path).stem().string();
+  return report;
+}
+
+std::vector<HostReport> reports_of_json(std::string_view text, const std::string& path) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto list = json.is_object() ? json.find("host_reports") : json.end();
+  std::vector<HostReport> reports;
+  if (json.is_object() && list != json.end() && list->is_array()) {
+    for (const auto& each : *list) {
+      const auto lines = each.is_object() ? each.find("record") : each.end();
+      if (!each.is_object() || lines == each.end() || !lines->is_array()) continue;
+      std::string record;
+      for (const auto& line : *lines) {
+        if (line.is_string()) record += line.get<std::string>() + "\n";
+      }
+      reports.push_back(report_of_record(record, path));
+    }
+  }
+  if (!reports.empty()) return reports;
+  throw Error("no report of a host", path,
+              "name what 'ncclog doctor --format json' or 'ncclog doctor --record FILE' wrote");
+}
+
 }  // namespace
 
 std::string read_file_up_to(const std::string& path, size_t most) {
@@ -97,6 +130,18 @@ Shard read_document(UnitReader& input, const WalkedInput& name,
     input.refuse(fmt::format("{} that cannot be read: {}.", what, problem));
   }
   return shard;
+}
+
+std::vector<HostReport> load_host_reports(const std::string& path) {
+  const std::string text = read_file_up_to(path, kMaxReportBytes);
+  if (text.size() > kMaxReportBytes) throw Error("too large for a report of a host", path);
+  if (text.starts_with(kHostRecordHead)) return {report_of_record(text, path)};
+  return reports_of_json(text, path);
+}
+
+bool is_host_record(const std::string& path) {
+  return path.ends_with(".host") &&
+         read_host_file(path, kHostRecordHead.size()).text == kHostRecordHead;
 }
 
 }  // namespace ncclog

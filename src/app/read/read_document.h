@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "input/input_walk.h"
 #include "input/line_reader.h"
+#include "model/companions/host_report.h"
 #include "model/shard/shard.h"
 
 namespace ncclog {
@@ -43,5 +45,12 @@ Shard read_document(UnitReader& input, const WalkedInput& name);
 /// The same of the `bytes` that read_document_bytes has given.
 Shard read_document(UnitReader& input, const WalkedInput& name,
                     const std::optional<std::string>& bytes);
+
+/// The reports in a file: one of a record, any number of a JSON report of doctor or analyze. Throws
+/// Error if it is neither.
+std::vector<HostReport> load_host_reports(const std::string& path);
+
+/// True for a file "NAME.host" that is a record. Beside logs, it is one of a host of the job.
+bool is_host_record(const std::string& path);
 
 }  // namespace ncclog

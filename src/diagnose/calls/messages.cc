@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/who_waits.h"
-#include "log/nccl_names.h"
 #include "model/ledger/watchdog_works.h"
 
 namespace ncclog {

@@ -14,7 +14,6 @@
 #include "log/event.h"
 #include "log/line/header.h"
 #include "log/messages.h"
-#include "log/nccl_names.h"
 #include "model/ledger/call_ledger.h"
 
 namespace ncclog {

@@ -17,7 +17,6 @@
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/perf_words.h"
-#include "log/nccl_names.h"
 
 namespace ncclog {
 

@@ -7,7 +7,7 @@
 
 #include "base/majority.h"
 #include "base/text.h"
-#include "model/derive/runs.h"
+#include "model/derive/split_runs.h"
 
 namespace ncclog {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::string_view kGraphVariables[] = {"NCCL_GRAPH_MIXING_SUPPORT", "NC
 //   job.several_runs       = yes, "run 1: 4 ranks in a.log and 3 more files; run 2: 4 ranks in …"
 //   job.pids_started_twice = yes, "pid 77 on worker-0"
 //
-// What is certain is found in what was read (model/derive/runs.h); here it gets its words.
+// What is certain is found in what was read (model/derive/split_runs.h); here it gets its words.
 
 /// By path, the first and last line of one run in the file.
 using Files = std::map<std::string, std::pair<uint64_t, uint64_t>>;

@@ -13,7 +13,6 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
-#include "log/nccl_names.h"
 
 namespace ncclog {
 namespace {

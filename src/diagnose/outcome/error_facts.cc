@@ -10,13 +10,13 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/line/prefix.h"
-#include "log/nccl_names.h"
 
 namespace ncclog {
 

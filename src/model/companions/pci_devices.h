@@ -49,13 +49,4 @@ struct PciListing {
   std::vector<PciDevice> devices;  ///< In the order of the file.
 };
 
-/// The bridge or root port to which the device's link leads; nullptr: it is not listed.
-const PciDevice* port_above(const PciListing& host, const PciDevice& device);
-
-/// "0000:17:00.0"
-std::string pci_address(uint64_t bus_id);
-
-/// The generation of PCIe with that speed of a lane: 5 of 32 GT/s; -1: there is none.
-int pcie_generation(double speed);
-
 }  // namespace ncclog

@@ -1,5 +1,3 @@
-#include "model/derive/runs.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -13,6 +11,7 @@
 #include "log/event.h"
 #include "log/line/header.h"
 #include "log/messages.h"
+#include "model/derive/split_runs.h"
 #include "model/derive/steps.h"
 #include "model/derive/writers.h"
 

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "base/built_in.h"
 #include "base/collectives.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan_json.h"
 

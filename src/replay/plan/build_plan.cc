@@ -9,7 +9,6 @@
 #include "diagnose/iterations/call_counts.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/known_messages.h"
-#include "log/nccl_names.h"
 #include "model/ledger/watchdog_works.h"
 
 namespace ncclog {

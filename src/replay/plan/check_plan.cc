@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/text.h"
-#include "log/nccl_names.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"

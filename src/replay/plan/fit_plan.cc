@@ -15,7 +15,6 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
-#include "log/nccl_names.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "log/nccl_names.h"
 #include "replay/plan/plan_json.h"
 
 namespace ncclog {

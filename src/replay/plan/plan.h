@@ -58,7 +58,7 @@ struct PlannedCall {
   uint64_t index = 0;
   std::string op;         ///< As NCCL spells it: "AllReduce", "Send", …
   int64_t count = 0;      ///< Elements, as the function takes them.
-  int datatype = -1;      ///< ncclDataType_t, see log/nccl_names.h.
+  int datatype = -1;      ///< ncclDataType_t, see base/collectives.h.
   int redop = 0;          ///< ncclRedOp_t; 5 and above: the job's own, replayed as a sum.
   int root = -1;          ///< Rank in the communicator; the peer of Send and Recv; -1: none.
   bool in_place = false;  ///< Send and receive buffer are one, as nccl.h means it.

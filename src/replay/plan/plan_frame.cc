@@ -2,9 +2,9 @@
 #include <iterator>
 #include <set>
 
+#include "base/built_in.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/stop_evidence.h"

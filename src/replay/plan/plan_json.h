@@ -28,7 +28,6 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/text.h"
-#include "log/nccl_names.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/built_in.h"
 #include "base/collectives.h"
 #include "base/error.h"
 #include "base/posix.h"
-#include "base/version.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"

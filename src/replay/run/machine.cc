@@ -10,9 +10,9 @@
 #include <exception>
 #include <vector>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "log/nccl_names.h"
 #include "replay/run/kernels.h"
 
 namespace ncclog {

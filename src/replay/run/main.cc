@@ -27,10 +27,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/built_in.h"
 #include "base/error.h"
 #include "base/posix.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/coordinator.h"

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "log/nccl_names.h"
 
 namespace ncclog {
 namespace {

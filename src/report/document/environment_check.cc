@@ -1,11 +1,10 @@
-#include "report/document/environment_check.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "base/text.h"
+#include "report/document/report_document.h"
 #include "report/json/json_fields.h"
 
 namespace ncclog {

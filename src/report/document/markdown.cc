@@ -1,4 +1,3 @@
-#include "report/document/markdown.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/embedded_file.h"
+#include "base/built_in.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "model/job.h"

@@ -1,11 +1,10 @@
-#include "diagnose/perf/verdict/perf_causes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/collectives.h"
 #include "base/text.h"
+#include "diagnose/perf/verdict/perf_verdict.h"
 #include "diagnose/settings/nccl_variables.h"
 
 namespace ncclog {

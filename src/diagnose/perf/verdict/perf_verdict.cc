@@ -13,7 +13,6 @@
 #include "diagnose/perf/measured/curve.h"
 #include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/expectation.h"
-#include "diagnose/perf/verdict/perf_causes.h"
 #include "diagnose/perf/verdict/perf_words.h"
 
 namespace ncclog {

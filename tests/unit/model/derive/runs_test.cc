@@ -1,12 +1,11 @@
 // When the logs are of several runs, and when it only looks so.
 
-#include "model/derive/runs.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "model/derive/split_runs.h"
 #include "support/job_from_files.h"
 #include "support/run_of_two.h"
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "base/collectives.h"
 #include "base/error.h"
 #include "import/import.h"
-#include "log/nccl_names.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 #include "support/dump_line.h"

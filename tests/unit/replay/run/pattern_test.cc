@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "log/nccl_names.h"
+#include "base/collectives.h"
 #include "replay/plan/plan.h"
 #include "replay/run/rank_plan.h"
 

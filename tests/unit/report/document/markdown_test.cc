@@ -1,7 +1,6 @@
-#include "report/document/markdown.h"
-
 #include <gtest/gtest.h>
 
+#include "report/document/document.h"
 #include "support/markdown_check.h"
 
 namespace ncclog {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "log/nccl_names.h"
+#include "base/collectives.h"
 #include "model/derive/build_job.h"
 #include "support/fact_of.h"
 #include "support/job_from_files.h"

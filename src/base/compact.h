@@ -1,6 +1,8 @@
-// A vector that copies share until one of them is changed.
+// Values that cost little where they are as they were made, or as another one is.
 //
-//   2,500 hosts with the same paths between their devices   the paths once, and 2,500 pointers
+//   thousands of ranks that print no collectives            Rare: a pointer each, and no call log
+//   2,500 hosts with the same paths between their devices   SharedVector: the paths once, and 2,500
+//                                                           pointers
 
 #pragma once
 
@@ -10,6 +12,38 @@
 #include <vector>
 
 namespace ncclog {
+
+/// A T in the room of a pointer until it is changed. Copies are deep. What was never changed
+/// reads as T{}.
+template <typename T>
+class Rare {
+ public:
+  Rare() = default;
+  Rare(const Rare& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
+  Rare(Rare&&) = default;
+  Rare& operator=(const Rare& other) { return *this = Rare(other); }
+  Rare& operator=(Rare&&) = default;
+
+  const T& operator*() const {
+    static const T kUnchanged{};
+    return value_ ? *value_ : kUnchanged;
+  }
+  const T* operator->() const { return &**this; }
+
+  /// Valid as long as this.
+  T& change() {
+    if (!value_) value_ = std::make_unique<T>();
+    return *value_;
+  }
+
+  /// False: nothing has changed it.
+  explicit operator bool() const { return value_ != nullptr; }
+
+  bool operator==(const Rare& other) const { return **this == *other; }
+
+ private:
+  std::unique_ptr<T> value_;
+};
 
 /// Copies share their elements. Those of several threads may be read and copied side by side.
 template <typename T>
