@@ -178,6 +178,8 @@ class PatternScan {
         const Texts begun = inner.at_begin;
         keep_better(all.somewhere, std::move(inner.somewhere));
         keep_better(all.somewhere, std::move(inner.at_begin));
+        // Where the beginnings of the group are known, with the run before them, the sequence
+        // begins with one of them.
         const bool begins = std::exchange(is_at_begin, is_at_begin && begun.empty());
         end_run();
         if (begins && !begun.empty()) all.at_begin = begun;

@@ -431,6 +431,7 @@ AskedReplay asked_replay(const ReplayRunOptions& options) {
   asked.runner = find_runner(options.runner);
   asked.text = write_plan(asked.plan);
   asked.hash = plan_hash(asked.text);
+  // The file and its hash keep the planned deadlines; --deadline hands these to the runner.
   asked.timed = asked.plan;
   asked.timed.deadlines = with_deadline(asked.plan.deadlines, options.deadline);
   asked.timed.deadlines.completion += timing_seconds(options.time);

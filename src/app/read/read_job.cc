@@ -53,6 +53,7 @@ Places place_inputs(const std::vector<std::vector<WalkedInput>>& walked) {
         all.lines += input.result.lines;
         all.status = std::max(all.status, input.result.status);
         if (all.note.empty()) all.note = input.result.note;
+        // Not by lines: pieces between lone "\r" count as lines and move no line numbers.
         place.first_line = places.units.back().first_line + before->result.newlines;
       } else {
         places.inputs.push_back(describe(input));

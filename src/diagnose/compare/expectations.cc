@@ -408,6 +408,7 @@ FactValue test_fact(const ExpectedFact& kind, const Expected& expected, const Jo
     if (!wrong.empty() && !all_count) break;
     if (!fits(value, kind.fit, expected)) wrong.push_back(&value);
   }
+  // Nothing shown is wrong, but the logs need not show all: silence meets no expectation.
   if (wrong.empty() && !found.why.empty()) return {.what = found.why};
   const std::string counted = plural(std::ssize(all), kind.thing);
   if (wrong.empty() && !kind.thing.empty()) return yes(counted);

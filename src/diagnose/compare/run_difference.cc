@@ -259,6 +259,7 @@ RunDifference compare_runs(const ComparedRun& good, const ComparedRun& bad) {
     }
   }
   add_untold(untold, out);
+  // Before causes are set, which are indices into the rows.
   std::ranges::stable_sort(out.rows, [](const DifferenceRow& a, const DifferenceRow& b) {
     return std::tie(a.state, a.topic, a.name) < std::tie(b.state, b.topic, b.name);
   });

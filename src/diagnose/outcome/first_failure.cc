@@ -310,6 +310,7 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
     if (!is_passed_on(said.message.type, said.message.message)) add(said);
   });
   for_each_said<DataLoaderKilled>(job, [&](const Said<DataLoaderKilled>& said) {
+    // Without a pid the worker itself printed it, and it is no exception of the rank.
     if (said.message.pid >= 0) add(said);
   });
   return all;

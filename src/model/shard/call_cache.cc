@@ -230,6 +230,7 @@ CachedCall* CallCache::foresee(std::string_view text) {
 
 size_t CallCache::find_unforeseen(std::string_view text, std::string_view bytes,
                                   CachedCallLine& line) {
+  // `text` ends with the "]" with which the anchor begins.
   const char* const message = text.data() + text.size() - 1 + kInfoAnchor.size();
   const Operation* operation = operation_at(message);
   CachedHead* head = operation == nullptr ? nullptr : head_at(text);

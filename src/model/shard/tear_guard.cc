@@ -673,7 +673,7 @@ bool TearGuard::add(const CachedLine& line, uint64_t number) {
       known->line_head = line.head;
       known->lines = std::min(known->lines + 1, kOften);
     }
-    if (held_.any) release(header.host, header.pid);
+    if (held_.any) release(header.host, header.pid);  // Asked here: most lines find none held.
     head_.clear();
     if (line.names_comm) is_in_strange_comm(*line.event);  // Notes it; only calls can be strange.
   } else {

@@ -204,7 +204,7 @@ void read_object(const JsonPlace& place, T& self) {
     }
   });
   for (const auto& [key, value] : object.items()) {
-    if (found == object.size()) break;
+    if (found == object.size()) break;  // All keys are known if as many were found.
     if (std::ranges::find(keys, key) != keys.end()) continue;
     refuse(place, fmt::format("unknown key '{}'", printable(key)), hint_for(key, keys));
   }

@@ -701,6 +701,7 @@ Markup drawn(const CurveChart& chart, const std::string& name) {
   }
   for (size_t i = 0; i < chart.curves.size(); ++i) {
     const CurveChart::Curve& curve = chart.curves[i];
+    // Two curves are usual; beyond four they share the last colour.
     const size_t colour = std::min(i, std::size(kLines) - 1);
     std::string path;
     for (const auto& [bytes, bandwidth] : curve.points) {

@@ -194,6 +194,7 @@ struct IterationText {
       if (fewer) all.push_back(fmt::format("{}: the same{}.", iterations, where));
       return;
     }
+    // What the first iteration alone adds is set-up rather than a checkpoint.
     const bool later = pattern.iterations.front().first != first;
     const bool adds = later && std::ranges::all_of(usual.calls, [&](const auto& entry) {
                         return count_of(pattern.calls, entry.first) >= entry.second;

@@ -347,6 +347,8 @@ void decide_network(Machine& machine) {
 void add_settings(const Measurement& measurement, const MeasuredScope& scope, Machine& machine) {
   const auto add = [&](std::string_view name, std::string_view value, Evidence line) {
     machine.settings_told = true;
+    // The first source that names a setting counts, so what NCCL printed is asked before what
+    // commands and listings say.
     machine.settings.try_emplace(std::string(name),
                                  SettingInForce{std::string(value), std::move(line)});
   };

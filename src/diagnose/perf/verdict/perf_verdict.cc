@@ -171,6 +171,7 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
   verdict.ceiling = cause.path;
   // What was reached refutes a share that is left in general.
   if (cause.path > 0 && cause.path < judged.curve.best) verdict.ceiling = verdict.machine_ceiling;
+  // Its path is what all NICs of such a host carry; those that are listed allow what was expected.
   if (cause.key == "few-nics") {
     verdict.ceiling = expected.deciding.busbw;
     verdict.machine_ceiling = cause.path;
