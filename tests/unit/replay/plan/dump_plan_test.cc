@@ -24,7 +24,7 @@ Job job_of(const std::vector<DumpLine>& dumps) {
   Job job;
   for (size_t rank = 0; rank < dumps.size(); ++rank) {
     const std::string name = "fr_" + std::to_string(rank);
-    job.flight_recorders.push_back(import_flight_recorder(dumps[rank].text(), name).dump);
+    job.flight_recorders.push_back(import_flight_recorder(dumps[rank].text(), name).value);
   }
   return job;
 }
