@@ -23,21 +23,6 @@ constexpr int kDomainBits = 20;
 uint64_t domain_of(uint64_t bus_id) { return bus_id >> kDomainBits; }
 int bus_of(uint64_t bus_id) { return static_cast<int>(bus_id >> kBusBits & 0xff); }
 
-/// The bridge or root port to which the device's link leads; nullptr: it is not listed.
-const PciDevice* port_above(const PciListing& host, const PciDevice& device) {
-  const auto port = std::ranges::find_if(host.devices, [&](const PciDevice& other) {
-    return other.kind == PciKind::Bridge && other.bus_below == bus_of(device.bus_id) &&
-           domain_of(other.bus_id) == domain_of(device.bus_id);
-  });
-  return port == host.devices.end() ? nullptr : &*port;
-}
-
-/// "0000:17:00.0"
-std::string pci_address(uint64_t bus_id) {
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain_of(bus_id), bus_of(bus_id),
-                     bus_id >> 4 & 0xff, bus_id & 0xf);
-}
-
 /// The generation of PCIe with that speed of a lane: 5 of 32 GT/s; -1: there is none.
 int pcie_generation(double speed) {
   constexpr double kSpeeds[] = {2.5, 5, 8, 16, 32, 64};
@@ -143,6 +128,19 @@ constexpr std::array kPciFacts = {
 };
 
 }  // namespace
+
+const PciDevice* port_above(const PciListing& host, const PciDevice& device) {
+  const auto port = std::ranges::find_if(host.devices, [&](const PciDevice& other) {
+    return other.kind == PciKind::Bridge && other.bus_below == bus_of(device.bus_id) &&
+           domain_of(other.bus_id) == domain_of(device.bus_id);
+  });
+  return port == host.devices.end() ? nullptr : &*port;
+}
+
+std::string pci_address(uint64_t bus_id) {
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain_of(bus_id), bus_of(bus_id),
+                     bus_id >> 4 & 0xff, bus_id & 0xf);
+}
 
 const std::vector<PciLinkState>& pci_links(const Job& job) {
   return job.answers.of<&derive_links>(job);

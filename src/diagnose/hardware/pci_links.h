@@ -18,6 +18,12 @@
 
 namespace ncclog {
 
+/// The bridge or root port to which the device's link leads; nullptr: it is not listed.
+const PciDevice* port_above(const PciListing& host, const PciDevice& device);
+
+/// "0000:17:00.0"
+std::string pci_address(uint64_t bus_id);
+
 /// The link of a GPU, or of a NIC of the kind that carries NCCL's data.
 struct PciLinkState {
   const PciListing* host = nullptr;   ///< Never nullptr; owned by the job.

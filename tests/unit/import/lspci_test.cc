@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "diagnose/hardware/pci_links.h"
 #include "import/import.h"
 
 namespace ncclog {
