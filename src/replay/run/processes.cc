@@ -141,6 +141,8 @@ Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& set
   }
   add_own(environment, plan, rank, setup);
   for (const auto& [name, value] : setup.settings) environment[name] = value;
+  // Behind what was set: a setting must not turn multicast on.
+  if (!setup.multicast) environment["NCCL_NVLS_ENABLE"] = "0";
   environment[kTokenVariable] = setup.token;
   return environment;
 }
