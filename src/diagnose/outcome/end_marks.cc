@@ -317,7 +317,7 @@ std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
 /// The last beat of an input that is older than the moment of the end; line 0: nothing is. nullopt:
 /// work may have gone on unseen.
 std::optional<TimedLine> last_before(const Job& job, const InputClock& input, const LineTime& end,
-                                bool calls_are_dated) {
+                                     bool calls_are_dated) {
   const Pulse& pulse = input.pulse;
   const auto own = own_beats(job, input.input, pulse.clock(end.has_zone).all);
   const auto own_work = own_beats(job, input.input, pulse.clock(end.has_zone).work);

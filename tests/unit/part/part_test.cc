@@ -1,5 +1,7 @@
 // What a part holds, which parts are refused, and that hostile ones do no harm.
 
+#include "part/part.h"
+
 #include <gtest/gtest.h>
 
 #include <boost/iostreams/copy.hpp>
@@ -13,7 +15,6 @@
 #include "base/error.h"
 #include "log/known_messages.h"
 #include "part/carry_shard.h"
-#include "part/part.h"
 #include "part/part_stream.h"
 #include "support/describe_job.h"
 #include "support/temp_dir.h"

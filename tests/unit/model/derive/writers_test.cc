@@ -1,6 +1,7 @@
+#include "model/derive/writers.h"
+
 #include <gtest/gtest.h>
 
-#include "model/derive/writers.h"
 #include "model/shard/shard.h"
 #include "support/job_from_files.h"
 

@@ -1,5 +1,3 @@
-#include "replay/plan/build_plan.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "model/derive/build_job.h"
+#include "replay/plan/build_plan.h"
 #include "support/plan_of_text.h"
 
 namespace ncclog {

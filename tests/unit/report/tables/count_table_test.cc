@@ -1,9 +1,9 @@
-#include "report/tables/tables.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "report/tables/tables.h"
 
 namespace ncclog {
 namespace {
