@@ -146,51 +146,17 @@ constexpr SentenceRow kWordings[] = {
 #include "replay/judge/verdict_words.inc"
 };
 
-Telling telling_of(const ReplayPlan& plan, const ReplayOutcome& outcome, const ReplayPair& pair) {
-  // The run that the headline is about: of a fault without need of the defect the one in which all
-  // ranks behave.
-  const bool is_fault = pair.kind == ReplayVerdictKind::ReproducedFault;
-  const RunReading& reading = is_fault ? behaving_run(plan, pair.defect, pair.clean) : pair.defect;
-  const RunOutcome* defect_run = find_run(outcome, MadeIn::Defect, pair.settings);
-  const RunOutcome* run =
-      &reading == &pair.defect ? defect_run : find_run(outcome, MadeIn::Clean, pair.settings);
-  const std::string_view odd = odd_argument(plan);
-  const bool clean_useless = pair.clean.shows == RunShows::Useless;
-  const auto differs_in = [&](std::string_view what) {
-    return std::ranges::any_of(pair.differences, [&](const ReplayDifference& row) {
-      return row.matters && row.what.starts_with(what);
-    });
-  };
-  Telling telling;
-  telling.table = kWordings;
-  telling.conditions = {
-      {"healthy", plan.hypothesis.kind == DefectKind::None},
-      {"defect", has_defect(plan)},
-      {"front", plan.hypothesis.front.has_value()},
-      {"one", plan.hypothesis.diverged.size() < 2},
-      {"odd", !odd.empty()},
-      {"elsewhere", reading.shows == RunShows::Elsewhere},
-      {"as-recorded",
-       defect_run != nullptr && stood_still_as_recorded(plan.hypothesis, *defect_run)},
-      {"little", proves_little(plan, defect_run)},
-      {"defect-useless", pair.defect.shows == RunShows::Useless},
-      {"clean-useless", clean_useless},
-      {"clean-missing", pair.clean.shows == RunShows::NotRun},
-      {"buffers", clean_useless && leans_on_buffers(plan)},
-      {"many-hosts", plan.recorded_nhosts > 1},
-      {"timed", std::ranges::any_of(outcome.runs,
-                                    [](const RunOutcome& one) { return !one.timings.empty(); })},
-      {"other-nccl", differs_in("NCCL")},
-      {"other-hosts", differs_in("hosts")},
-      {"other-size", differs_in("ranks") || differs_in("size")},
-      {"other-algorithm", differs_in("algorithm")}};
+/// What stands in the braces of the sentences. `reading` and `run` are of the run that the headline
+/// is about; nullptr: it was not made.
+void add_phrases(const ReplayPlan& plan, const ReplayOutcome& outcome, const ReplayPair& pair,
+                 const RunReading& reading, const RunOutcome* run, Telling& telling) {
   const std::string stop = reading.stop ? place_text(plan, *reading.stop) : "the replay";
   const std::optional<FrontLine> front = expected_place(plan);
   const std::string place = front ? place_text(plan, place_of(*front)) : "the recorded call";
   const std::string completed = completed_text(outcome, pair);
   const std::vector<int>& diverged = plan.hypothesis.diverged;
   telling.add("who", diverged.empty() ? "a rank" : ranks_phrase(plan, diverged));
-  telling.add("odd", std::string(odd));
+  telling.add("odd", std::string(odd_argument(plan)));
   telling.add("stop", stop);
   telling.add("Stop", capitalised(stop));
   // What the run did at the call where it came to its end.
@@ -208,6 +174,46 @@ Telling telling_of(const ReplayPlan& plan, const ReplayOutcome& outcome, const R
   telling.add("why_clean", pair.clean.why);
   telling.add("hosts", std::to_string(plan.recorded_nhosts));
   telling.add("ranks", std::to_string(plan.recorded_nranks));
+}
+
+Telling telling_of(const ReplayPlan& plan, const ReplayOutcome& outcome, const ReplayPair& pair) {
+  // The run that the headline is about: of a fault without need of the defect the one in which all
+  // ranks behave.
+  const bool is_fault = pair.kind == ReplayVerdictKind::ReproducedFault;
+  const RunReading& reading = is_fault ? behaving_run(plan, pair.defect, pair.clean) : pair.defect;
+  const RunOutcome* defect_run = find_run(outcome, MadeIn::Defect, pair.settings);
+  const RunOutcome* run =
+      &reading == &pair.defect ? defect_run : find_run(outcome, MadeIn::Clean, pair.settings);
+  const bool clean_useless = pair.clean.shows == RunShows::Useless;
+  const auto differs_in = [&](std::string_view what) {
+    return std::ranges::any_of(pair.differences, [&](const ReplayDifference& row) {
+      return row.matters && row.what.starts_with(what);
+    });
+  };
+  Telling telling;
+  telling.table = kWordings;
+  telling.conditions = {
+      {"healthy", plan.hypothesis.kind == DefectKind::None},
+      {"defect", has_defect(plan)},
+      {"front", plan.hypothesis.front.has_value()},
+      {"one", plan.hypothesis.diverged.size() < 2},
+      {"odd", !odd_argument(plan).empty()},
+      {"elsewhere", reading.shows == RunShows::Elsewhere},
+      {"as-recorded",
+       defect_run != nullptr && stood_still_as_recorded(plan.hypothesis, *defect_run)},
+      {"little", proves_little(plan, defect_run)},
+      {"defect-useless", pair.defect.shows == RunShows::Useless},
+      {"clean-useless", clean_useless},
+      {"clean-missing", pair.clean.shows == RunShows::NotRun},
+      {"buffers", clean_useless && leans_on_buffers(plan)},
+      {"many-hosts", plan.recorded_nhosts > 1},
+      {"timed", std::ranges::any_of(outcome.runs,
+                                    [](const RunOutcome& one) { return !one.timings.empty(); })},
+      {"other-nccl", differs_in("NCCL")},
+      {"other-hosts", differs_in("hosts")},
+      {"other-size", differs_in("ranks") || differs_in("size")},
+      {"other-algorithm", differs_in("algorithm")}};
+  add_phrases(plan, outcome, pair, reading, run, telling);
   telling.add("departure", telling.say("departure", to_string(plan.hypothesis.kind)).front());
   return telling;
 }
