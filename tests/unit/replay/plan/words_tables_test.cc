@@ -134,7 +134,8 @@ TEST(WordsTables, SentencesOfPlansNameWhatIsDefined) {
 
 TEST(WordsTables, SentencesOfVerdictsNameWhatIsDefined) {
   const std::string words = source("judge/verdict.cc");
-  const Defined telling = defined_in(definition(words, "Telling telling_of("));
+  const Defined telling =
+      defined_in(definition(words, "void add_phrases(") + definition(words, "Telling telling_of("));
   const Defined limits = defined_in(definition(words, "std::vector<std::string> verdict_limits("));
   for (const WordsRow& row : rows_of("judge/verdict_words.table")) {
     expect_defined(row, row.part == "limit" ? limits : telling);
