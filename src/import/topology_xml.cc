@@ -36,20 +36,21 @@ int number_of(const Attributes& attributes, std::string_view name, int unknown =
   return number && *number >= 0 && *number <= INT32_MAX ? static_cast<int>(*number) : unknown;
 }
 
+/// Of a PCI link of that speed, in 100 Mbit/s per lane; -1: not known.
+int lane_speed(std::string_view link_speed) {
+  if (link_speed.starts_with("2.5 ")) return 15;
+  if (link_speed.starts_with("5")) return 30;
+  if (link_speed.starts_with("8")) return 60;
+  if (link_speed.starts_with("16")) return 120;
+  if (link_speed.starts_with("32")) return 240;
+  return link_speed.starts_with("64") ? 480 : -1;
+}
+
 /// GB/s of a PCI link, as graph/topo.cc computes it from its speed per lane.
 double pci_bw(const Attributes& pci) {
-  struct Speed {
-    std::string_view text;
-    int units;  ///< 100 Mbit/s per lane.
-  };
-  static constexpr Speed kSpeeds[] = {{"2.5 ", 15}, {"5", 30},   {"8", 60},
-                                      {"16", 120},  {"32", 240}, {"64", 480}};
-  const std::string_view speed = value_of(pci, "link_speed");
+  const int speed = lane_speed(value_of(pci, "link_speed"));
   const int width = number_of(pci, "link_width", 0);
-  for (const Speed& known : kSpeeds) {
-    if (speed.starts_with(known.text)) return (width == 0 ? 16 : width) * known.units / 80.0;
-  }
-  return -1;
+  return speed < 0 ? -1 : (width == 0 ? 16 : width) * speed / 80.0;
 }
 
 /// GB/s of one NVLink of a GPU of that compute capability (graph/topo.h); -1: not known.
