@@ -38,23 +38,6 @@ int leading_number(std::string_view text) {
   return number ? static_cast<int>(std::min<int64_t>(*number, INT32_MAX)) : -1;
 }
 
-/// "+ PCI[48.0] - GPU/0-a1000 (3)".
-struct LinkText {
-  std::string_view type;
-  double bw = -1;
-  std::string_view node;
-};
-
-std::optional<LinkText> parse_link(std::string_view text) {
-  if (!text.starts_with("+ ")) return std::nullopt;
-  const size_t open = text.find('[');
-  const size_t close = text.find("] - ", open == text.npos ? 0 : open);
-  if (open == text.npos || close == text.npos) return std::nullopt;
-  return LinkText{text.substr(2, open - 2),
-                  decimal_or_unknown(text.substr(open + 1, close - open - 1)),
-                  text.substr(close + 4)};
-}
-
 /// Puts a topology together. Invariant: `place` names every node of `topology`.
 class SystemParser {
  public:
@@ -62,10 +45,8 @@ class SystemParser {
     const std::string_view text = line.text;
     if (text.starts_with("=")) return begin(text);
     const size_t colon = text.find(" :");
-    if (const auto link = parse_link(text)) {
-      add_linked(line.indent, *link,
-                 line.indent + static_cast<int>(link->node.data() - text.data()));
-    } else if (colon != text.npos) {
+    if (add_link(line)) return;
+    if (colon != text.npos) {
       add_paths(text.substr(0, colon), text.substr(colon + 2));
     } else if (const auto node = parse_node(text)) {
       at_column_[line.indent] = node_of(*node);
@@ -113,25 +94,34 @@ class SystemParser {
     return false;
   }
 
-  void add_linked(int column, const LinkText& link, int node_column) {
-    const auto node = parse_node(link.node);
-    const auto parent = at_column_.find(column);
+  /// Takes "+ PCI[48.0] - GPU/0-a1000 (3)"; false if the line is none of this form.
+  bool add_link(const IndentedLine& line) {
+    const std::string_view text = line.text;
+    if (!text.starts_with("+ ")) return false;
+    const size_t open = text.find('[');
+    const size_t close = text.find("] - ", open == text.npos ? 0 : open);
+    if (open == text.npos || close == text.npos) return false;
+    const std::string_view type = text.substr(2, open - 2);
+    const double bw = decimal_or_unknown(text.substr(open + 1, close - open - 1));
+    const auto node = parse_node(text.substr(close + 4));
+    const auto parent = at_column_.find(line.indent);
     if (!node || parent == at_column_.end()) {
       topology_.cut = true;
-      return;
+      return true;
     }
     const int index = node_of(*node);
-    const bool hangs_there = link.type == "PCI" || link.type == "NET";
-    if (hangs_there) at_column_[node_column] = index;
+    const bool hangs_there = type == "PCI" || type == "NET";
+    if (hangs_there) at_column_[line.indent + static_cast<int>(close + 4)] = index;
     SystemNode& child = topology_.nodes[static_cast<size_t>(index)];
     // A node hangs on one other; what is said again, or would close a circle, is a link.
     if (hangs_there && child.parent < 0 && !is_below(parent->second, index)) {
       child.parent = parent->second;
-      child.link = link.type;
-      child.bw = link.bw;
+      child.link = type;
+      child.bw = bw;
     } else {
-      topology_.links.change().push_back({parent->second, index, std::string(link.type), link.bw});
+      topology_.links.change().push_back({parent->second, index, std::string(type), bw});
     }
+    return true;
   }
 
   void add_paths(std::string_view from, std::string_view rest) {
