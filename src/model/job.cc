@@ -175,36 +175,17 @@ int life_of(const std::vector<CommSegment>& all, size_t place) {
                     [&](const CommSegment& other) { return other.comm == all[place].comm; }));
 }
 
-namespace {
-
-struct PrinterMark {
-  std::string_view mark;
-  std::string_view name;
-};
-
-/// What stands in the lines of a library: its messages' first words, or its source files.
-constexpr PrinterMark kMarks[] = {
-    {"NET/OFI", "aws-ofi-nccl"},
-    {"nccl_ofi_", "aws-ofi-nccl"},
-    {"nccl_net_ofi", "aws-ofi-nccl"},
-    {"sharp_plugin", "nccl-rdma-sharp-plugins"},
-    {"ucx_plugin", "nccl-rdma-sharp-plugins"},
-    {"ucx_rma_plugin", "nccl-rdma-sharp-plugins"},
-    {"NET/UCX", "nccl-rdma-sharp-plugins"},
-    {"NCCL Inspector", "NCCL inspector"},
-    {"inspector_plugin", "NCCL inspector"},
-    {"/hipify/", "RCCL"},
-    {"RCCL", "RCCL"},
-    {"MSCCL", "RCCL"},
-};
-
-}  // namespace
-
 std::string_view printer_of(std::string_view line) {
-  for (const PrinterMark& row : kMarks) {
-    if (line.find(row.mark) != line.npos) return row.name;
-  }
-  return {};
+  // What stands in the lines of a library: its messages' first words, or its source files.
+  static constexpr std::string_view kOfi[] = {"NET/OFI", "nccl_ofi_", "nccl_net_ofi"};
+  static constexpr std::string_view kSharp[] = {"sharp_plugin", "ucx_plugin", "ucx_rma_plugin",
+                                                "NET/UCX"};
+  static constexpr std::string_view kInspector[] = {"NCCL Inspector", "inspector_plugin"};
+  static constexpr std::string_view kRccl[] = {"/hipify/", "RCCL", "MSCCL"};
+  if (holds_one_of(line, kOfi)) return "aws-ofi-nccl";
+  if (holds_one_of(line, kSharp)) return "nccl-rdma-sharp-plugins";
+  if (holds_one_of(line, kInspector)) return "NCCL inspector";
+  return holds_one_of(line, kRccl) ? "RCCL" : "";
 }
 
 bool is_rccl(const Job& job) {
