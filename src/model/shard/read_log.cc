@@ -158,7 +158,7 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, LineRun& t
   if (boring.lines < stretch_) kept_ = boring_end_;
   stretch_ = std::clamp(boring.lines, size_t{1}, stretch_);
   if (boring.lines == 0) return false;
-  guard_.add({rest.substr(0, boring.bytes), number + taken.numbers, boring.lines});
+  guard_.add_skipped(rest.substr(0, boring.bytes), number + taken.numbers, boring.lines);
   taken.bytes += boring.bytes;
   taken.lines += boring.lines;
   taken.numbers += boring.lines;

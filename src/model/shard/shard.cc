@@ -325,14 +325,14 @@ void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector
   if (!is_of_nccl) keep_limits();
 }
 
-void ShardWriter::add(const SkippedLines& run) {
-  shard_.losses.lines += run.lines;
-  shard_.losses.foreign += run.lines;
-  if (run.text.find_first_not_of('\n') == run.text.npos) return;
+void ShardWriter::add_skipped(std::string_view text, uint64_t number, uint64_t lines) {
+  shard_.losses.lines += lines;
+  shard_.losses.foreign += lines;
+  if (text.find_first_not_of('\n') == text.npos) return;
   SpeakerLog& log = others();
-  SourceRef where{unit_, run.number};
+  SourceRef where{unit_, number};
   std::string_view last;
-  for (std::string_view rest = run.text; !rest.empty(); ++where.line) {
+  for (std::string_view rest = text; !rest.empty(); ++where.line) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(line.size() + 1);
     pulse().add(where, line);

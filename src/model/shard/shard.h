@@ -99,15 +99,6 @@ struct Shard {
   void drop_last_speaker();
 };
 
-/// Lines of other programs, one behind the other, that mean nothing to anybody
-/// (log/other_programs_filter.h): whole ones, each with its line end. Views bytes of whoever reads
-/// the input.
-struct SkippedLines {
-  std::string_view text;
-  uint64_t number = 0;  ///< Line of the first.
-  uint64_t lines = 0;
-};
-
 /// Puts the events of one stretch into a shard, in input order.
 class ShardWriter {
  public:
@@ -133,8 +124,10 @@ class ShardWriter {
   /// bytes must stay until settle().
   void add(const CachedLine& line, uint64_t number, const std::vector<int>& matched);
 
-  /// Adds lines of other programs. Their bytes must stay until settle().
-  void add(const SkippedLines& run);
+  /// Adds the `lines` lines of `text`, whole ones, each with its line end: lines of other programs,
+  /// from line `number` on, that mean nothing to anybody (log/other_programs_filter.h). Their bytes
+  /// must stay until settle().
+  void add_skipped(std::string_view text, uint64_t number, uint64_t lines);
 
   /// Copies what is kept of lines whose bytes go away.
   void settle();

@@ -687,9 +687,9 @@ bool TearGuard::add(const CachedLine& line, uint64_t number) {
   return true;
 }
 
-void TearGuard::add(const SkippedLines& run) {
+void TearGuard::add_skipped(std::string_view text, uint64_t number, uint64_t lines) {
   release({}, -1);
-  shard_.add(run);
+  shard_.add_skipped(text, number, lines);
 }
 
 /// True if a record of the speaker is lost, or may be: in a damaged stretch a line that fits no
