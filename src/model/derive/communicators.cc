@@ -35,15 +35,6 @@ namespace {
 // twice. Torn lines name any pointer, parent and size, so no step looks at all segments for each
 // segment.
 
-/// The parts that make up one communicator.
-struct CommGroup {
-  uint64_t comm_id = 0;           ///< 0: no line prints one, the group is inferred.
-  int nranks = -1;                ///< Size that all members print; only of inferred groups.
-  int parent = -1;                ///< Group of the parent; -1: none or unknown.
-  bool is_child = false;          ///< Some member names a parent.
-  std::vector<CommRank> members;  ///< Never empty; in the order of the job's processes.
-};
-
 /// What the parts of one communicator have in common. Fields that do not tell keep their defaults.
 struct CommKey {
   uint64_t comm_id = 0;
@@ -105,8 +96,8 @@ class Grouping {
         key.ordinal = splits_of[segment.parent]++;
       }
       const int index = group_for(key, segment.rank);
-      CommGroup& group = groups_[static_cast<size_t>(index)];
-      CommRank& member = group.members.emplace_back();
+      Communicator& group = groups_[static_cast<size_t>(index)];
+      CommRank& member = group.ranks.emplace_back();
       member.process = process;
       member.log = log;
       member.segment = static_cast<int>(s);
@@ -126,16 +117,16 @@ class Grouping {
   }
 
   /// The groups by key.
-  std::vector<CommGroup> take() {
+  std::vector<Communicator> take() {
     std::vector<int> place(groups_.size());
-    std::vector<CommGroup> sorted;
+    std::vector<Communicator> sorted;
     for (const auto& [key, alike] : lookalikes_) {
       for (const int index : alike.groups) {
         place[static_cast<size_t>(index)] = static_cast<int>(sorted.size());
         sorted.push_back(std::move(groups_[static_cast<size_t>(index)]));
       }
     }
-    for (CommGroup& group : sorted) {
+    for (Communicator& group : sorted) {
       if (group.parent >= 0) group.parent = place[static_cast<size_t>(group.parent)];
     }
     return sorted;
@@ -143,8 +134,8 @@ class Grouping {
 
  private:
   bool is_full(int index) const {
-    const CommGroup& group = groups_[static_cast<size_t>(index)];
-    return group.nranks > 0 && group.members.size() >= static_cast<size_t>(group.nranks);
+    const Communicator& group = groups_[static_cast<size_t>(index)];
+    return group.nranks > 0 && group.ranks.size() >= static_cast<size_t>(group.nranks);
   }
 
   /// Place among `alike` of the first group that has room for `rank` (-1: any rank).
@@ -163,19 +154,24 @@ class Grouping {
     const size_t place = key.comm_id != 0 ? 0 : place_for(alike, rank);
     if (place == alike.groups.size()) {
       alike.groups.push_back(static_cast<int>(groups_.size()));
-      groups_.push_back({key.comm_id, key.nranks, -1, false, {}});
+      Communicator& group = groups_.emplace_back();
+      group.inferred = key.comm_id == 0;
+      if (!group.inferred) group.id = fmt::format("{:#x}", key.comm_id);
+      group.nranks = key.nranks;
     }
     return alike.groups[place];
   }
 
   bool counts_splits_;
   std::map<CommKey, Lookalikes> lookalikes_;
-  std::vector<CommGroup> groups_;  ///< In the order in which they were found.
+  /// In the order in which they were found: parents are places in it, ranks are in the order of
+  /// the job's processes, and only inferred ones have a size yet.
+  std::vector<Communicator> groups_;
 };
 
 /// The communicators of the job's processes, by commId; inferred ones first. Needs Job::processes
 /// and Job::logs.
-std::vector<CommGroup> group_segments(const Job& job) {
+std::vector<Communicator> group_segments(const Job& job) {
   const auto grouped = [&job](bool counts_splits) {
     Grouping grouping(counts_splits);
     for (size_t p = 0; p < job.processes.size(); ++p) {
@@ -231,12 +227,10 @@ void add_unseen_ranks(Communicator& comm, int& room) {
   }
 }
 
-Communicator make_communicator(const Job& job, const CommGroup& group) {
-  Communicator comm;
-  comm.inferred = group.comm_id == 0;
-  comm.is_child = group.is_child;
+/// Fills in what the segments of its ranks say.
+void describe(const Job& job, Communicator& comm) {
   std::set<std::string> hosts;
-  for (CommRank rank : group.members) {
+  for (CommRank& rank : comm.ranks) {
     const CommSegment& segment = segment_of(job, rank);
     const Process& process = nth_process(job, rank.process);
     rank.rank = segment.rank;
@@ -252,12 +246,10 @@ Communicator make_communicator(const Job& job, const CommGroup& group) {
     comm.color = std::max(comm.color, segment.color);
     if (rank.calls > 0) comm.calls = std::max(comm.calls.value_or(0), rank.calls);
     hosts.insert(process.host);
-    comm.ranks.push_back(std::move(rank));
   }
   comm.ranks.shrink_to_fit();
   hosts.erase("");
   comm.hosts.assign(hosts.begin(), hosts.end());
-  return comm;
 }
 
 /// The lines of some calls name no GPU: it is the one that all other lines of the process name.
@@ -284,10 +276,11 @@ void add_known_gpus(std::vector<Communicator>& comms) {
 }  // namespace
 
 void build_communicators(Job& job) {
-  const std::vector<CommGroup> groups = group_segments(job);
+  std::vector<Communicator> groups = group_segments(job);
   std::vector<std::pair<Communicator, size_t>> found;
   for (size_t g = 0; g < groups.size(); ++g) {
-    found.emplace_back(make_communicator(job, groups[g]), g);
+    describe(job, groups[g]);
+    found.emplace_back(std::move(groups[g]), g);
   }
   // Largest first: the front one is the world. Of equal size, those with an id come first.
   std::ranges::stable_sort(found, {}, [](const auto& entry) {
@@ -298,9 +291,8 @@ void build_communicators(Job& job) {
   int inferred = 0;
   int room = kMaxUnseenRanks;
   for (auto& [comm, g] : found) {
-    comm.id = comm.inferred ? fmt::format("inferred-{}", ++inferred)
-                            : fmt::format("{:#x}", groups[g].comm_id);
-    if (groups[g].parent >= 0) comm.parent = place_of_group[static_cast<size_t>(groups[g].parent)];
+    if (comm.inferred) comm.id = fmt::format("inferred-{}", ++inferred);
+    if (comm.parent >= 0) comm.parent = place_of_group[static_cast<size_t>(comm.parent)];
     add_unseen_ranks(comm, room);
     sort_unless_sorted(comm.ranks, {},
                        [](const CommRank& rank) { return std::tuple(rank.rank < 0, rank.rank); });
