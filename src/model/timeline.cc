@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <set>
@@ -205,30 +206,6 @@ namespace {
 constexpr size_t kMaxWarnings = 10;  ///< Shown per process.
 constexpr size_t kMaxOfAKind = 3;    ///< Other lines of one kind shown per process.
 
-/// Kinds of which the first lines of a process are milestones, under the name
-/// that they get.
-struct KindShown {
-  std::string_view kind;
-  std::string_view what;
-};
-constexpr KindShown kKindsShown[] = {
-    {"watchdog_timeout", "watchdog"},
-    {"blocking_wait_timeout", "watchdog"},
-    {"heartbeat_timeout", "watchdog"},
-    {"desync_timeout", "watchdog"},
-    {"monitored_barrier_failed", "barrier"},
-    {"store_wait_failed", "store"},
-    {"store_timeout", "store"},
-    {"nccl_exception", "exception"},
-    {"python_exception", "exception"},
-    {"cuda_oom_exception", "exception"},
-    {"fatal_python_error", "exception"},
-    {"worker_failed", "ended"},
-    {"process_ended", "ended"},
-    {"oom_kill", "ended"},
-    {"xid", "Xid"},
-};
-
 /// `head` is what stands in front of the message of its line.
 Milestone milestone(SourceRef where, std::string_view what, std::string detail,
                     std::string_view head) {
@@ -287,15 +264,30 @@ void add_first(const SpeakerLog& log, std::string_view what, Milestones& all) {
                           halves_of(first.text()).first));
 }
 
-void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
-  for (const KindShown& shown : kKindsShown) {
-    const Kind* kind = find_kind(shown.kind);
+/// The first lines of those kinds, under the name `what`.
+void add_kinds(const SpeakerLog& log, std::string_view what,
+               std::initializer_list<std::string_view> kinds, Milestones& all) {
+  for (const std::string_view name : kinds) {
+    const Kind* kind = find_kind(name);
     if (kind == nullptr) continue;
     const Records kept = log.records.kept(kind->index);
     for (size_t r = 0; r < std::min(kept.size(), kMaxOfAKind); ++r) {
-      all.push_back(milestone_of(kept[r].where, shown.what, kept[r].text()));
+      all.push_back(milestone_of(kept[r].where, what, kept[r].text()));
     }
   }
+}
+
+void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
+  add_kinds(log, "watchdog",
+            {"watchdog_timeout", "blocking_wait_timeout", "heartbeat_timeout", "desync_timeout"},
+            all);
+  add_kinds(log, "barrier", {"monitored_barrier_failed"}, all);
+  add_kinds(log, "store", {"store_wait_failed", "store_timeout"}, all);
+  add_kinds(log, "exception",
+            {"nccl_exception", "python_exception", "cuda_oom_exception", "fatal_python_error"},
+            all);
+  add_kinds(log, "ended", {"worker_failed", "process_ended", "oom_kill"}, all);
+  add_kinds(log, "Xid", {"xid"}, all);
 }
 
 /// WARN lines of a log, wherever their kind put them; how many more there are.
