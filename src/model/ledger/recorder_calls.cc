@@ -13,7 +13,10 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/collectives.h"
 #include "model/ledger/call_ledger.h"
@@ -58,20 +61,29 @@ std::vector<int> sorted_ranks(const FlightRecorderGroup& group) {
 }
 
 /// Accounts of the groups that dumps list, by name, with their ranks alone; none of a group on whose
-/// ranks they disagree, and of no more ranks than any job has.
+/// ranks they disagree. Of all groups the first ones, which have no more ranks together than any job
+/// has.
 std::map<std::string, CallAccount> listed_groups(const GroupMembers& dumps) {
+  std::map<std::string_view, size_t> most_ranks;  // By name.
+  for (const auto& [number, dump] : dumps) {
+    for (const FlightRecorderGroup& group : dump->groups) {
+      if (group.name.empty()) continue;
+      most_ranks[group.name] = std::max(most_ranks[group.name], group.ranks.size());
+    }
+  }
+  size_t listed = 0;
+  const auto left_out = std::ranges::find_if(
+      most_ranks, [&](const auto& group) { return (listed += group.second) > kMostRanks; });
   std::map<std::string, CallAccount> groups;
   std::set<std::string> disputed;
-  size_t listed = 0;
   for (const auto& [number, dump] : dumps) {
     for (const FlightRecorderGroup& group : dump->groups) {
       if (group.name.empty() || group.ranks.empty()) continue;
+      if (left_out != most_ranks.end() && group.name >= left_out->first) continue;
       const std::vector<int> ranks = sorted_ranks(group);
       const auto [entry, is_new] = groups.try_emplace(group.name);
       CallAccount& account = entry->second;
       if (is_new) {
-        listed += ranks.size();
-        if (listed > kMostRanks) return {};
         account.source = CallSource::Recorder;
         account.group = group.name;
         for (const int rank : ranks) account.ranks.push_back({.rank = rank});
