@@ -97,7 +97,7 @@ std::map<int, uint64_t> launched_by_rank(const std::vector<const RasStatement*>&
 
 std::vector<CallAccount> ras_accounts(const Job& job) {
   std::vector<CallAccount> accounts;
-  if (job.ras_reports.empty()) return accounts;
+  if (job.runs > 1 || job.ras_reports.empty()) return accounts;
   for (const auto& [key, statements] : operation_counts(job.ras_reports.back())) {
     CallAccount account{.source = CallSource::Ras, .group = key.second};
     const auto id = parse_hex(key.first);
@@ -173,20 +173,19 @@ const LedgerCall* LedgerRank::call(uint64_t number) const {
 }
 
 const std::vector<CallAccount>& call_ledger(const Job& job, CallSource source) {
-  static const std::vector<CallAccount> kNone;
   switch (source) {
     case CallSource::Lines:
       return job.answers.of<&line_accounts>(job);
     case CallSource::Recorder:
-      return job.runs > 1 ? kNone : job.answers.of<&recorder_accounts>(job);
+      return job.answers.of<&recorder_accounts>(job);
     case CallSource::Watchdog:
       return job.answers.of<&watchdog_accounts>(job);
     case CallSource::Desync:
       return job.answers.of<&desync_accounts>(job);
     case CallSource::Ras:
-      return job.runs > 1 ? kNone : job.answers.of<&ras_accounts>(job);
+      break;
   }
-  return kNone;
+  return job.answers.of<&ras_accounts>(job);
 }
 
 std::optional<uint64_t> given_up(const CallAccount& account) {

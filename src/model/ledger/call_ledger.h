@@ -133,10 +133,11 @@ int only_communicator(const Job& job, Fits fits) {
   return static_cast<int>(found - all.begin());
 }
 
-// The adapters that are more than a page. Pure.
+// The adapters that are more than a page, for call_ledger alone: whoever judges asks that, which
+// keeps their answers. Pure.
 
 /// Of each group of which dumps tell the ranks, by name. Dumps that disagree about a group's ranks
-/// are of different jobs: such a group is left out.
+/// are of different jobs: such a group is left out. None of several runs.
 std::vector<CallAccount> recorder_accounts(const Job& job);
 
 /// Of each group on whose collectives watchdogs gave up, by name; "" is the group of all ranks.

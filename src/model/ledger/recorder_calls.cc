@@ -246,6 +246,7 @@ void tie_communicators(const Job& job, std::vector<CallAccount>& groups) {
 }  // namespace
 
 std::vector<CallAccount> recorder_accounts(const Job& job) {
+  if (job.runs > 1) return {};
   const GroupMembers dumps = dumps_by_rank(job);
   std::vector<CallAccount> result;
   for (auto& [name, account] : listed_groups(dumps)) {
