@@ -50,12 +50,12 @@ FactValue ras_contradicts(const Job& job, const Instance&) {
     for (size_t r = 0; r < comm.ranks.size(); ++r) {
       const int number = comm.ranks[r].rank;
       const auto counted = std::ranges::lower_bound(counts.ranks, number, {}, &LedgerRank::rank);
-      const auto shown = shown_calls(job, comm, comm.ranks[r], counts.group);
+      const auto shown = shown_calls(job, comm, comm.ranks[r], counts.function);
       if (counted == counts.ranks.end() || counted->rank != number || !shown) continue;
       if (counted->entered == *shown) ++equal;
       if (counted->entered <= *shown || lacking++ > 0) continue;
       first = fmt::format("RAS counted {} {} of {} on {}, whose log shows {}", counted->entered,
-                          to_valid_utf8(counts.group),
+                          to_valid_utf8(counts.function),
                           members_words(job, counts.communicator, {static_cast<int>(r)}),
                           communicator_words(job, counts.communicator), *shown);
     }
@@ -175,7 +175,7 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
     return yes(
         fmt::format(". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
                     "the others",
-                    front.front, to_valid_utf8(counts.group), front.furthest));
+                    front.front, to_valid_utf8(counts.function), front.furthest));
   }
   return unknown();
 }

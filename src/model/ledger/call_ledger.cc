@@ -99,7 +99,7 @@ std::vector<CallAccount> ras_accounts(const Job& job) {
   std::vector<CallAccount> accounts;
   if (job.runs > 1 || job.ras_reports.empty()) return accounts;
   for (const auto& [key, statements] : operation_counts(job.ras_reports.back())) {
-    CallAccount account{.source = CallSource::Ras, .group = key.second};
+    CallAccount account{.source = CallSource::Ras, .function = key.second};
     const auto id = parse_hex(key.first);
     // A pointer may come back, so that several have one id.
     account.communicator = only_communicator(job, [&](const Communicator& comm) {

@@ -107,9 +107,9 @@ struct CallAccount {
   CallSource source = CallSource::Lines;
   /// Into Job::communicators; of a process group the one that surely is its own, else -1.
   int communicator = -1;
-  /// Name of the process group, the same on all its ranks; of RAS the only function that is counted.
-  std::string group;
+  std::string group;        ///< Name of the process group, the same on all its ranks.
   std::string description;  ///< "default_pg"; may be empty.
+  std::string function;     ///< Of Ras: the only one that is counted.
   SourceRef line;           ///< Of Desync: where the report tells who joined.
   /// One number means one call on all ranks. Point-to-point and coalesced calls move the numbers of
   /// single ranks on, and ranks that called different things cannot be counted against each other.
