@@ -5,10 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <map>
-#include <span>
-#include <utility>
 
 #include "base/collectives.h"
 #include "model/job.h"

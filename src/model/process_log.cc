@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#include <iterator>
 #include <unordered_set>
 
 #include "log/known_messages.h"

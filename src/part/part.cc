@@ -2,7 +2,6 @@
 
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
-#include <typeinfo>
 #include <utility>
 
 #include "base/hash.h"

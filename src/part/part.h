@@ -15,11 +15,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <iosfwd>
-#include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,7 +44,9 @@ struct PartKin {
 /// Of this program with that matcher.
 PartKin part_kin(const LineMatcher& matcher);
 
-/// One input as it was scanned: a file, an archive with its members.
+/// One input as it was scanned: a file, an archive with its members. It is in one of two states: as
+/// scanned it has its shards and no frames, as loaded (load_part) its frames, from which read_shards
+/// makes the shards of another one; its own are empty.
 struct ScannedInput {
   std::string path;
   std::string host;  ///< Where it was scanned.
@@ -58,8 +57,8 @@ struct ScannedInput {
   /// from there on.
   Shard before;
   Shard last;
-  /// Of one that was loaded, instead of the shards: what FrameReader gave; the first one holds all
-  /// that stands above.
+  /// As loaded: what FrameReader gave; the first one holds all that stands above but the speakers of
+  /// the shards, which have one each.
   std::vector<std::string> frames;
 };
 
