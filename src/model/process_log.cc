@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <unordered_set>
 
 #include "log/known_messages.h"
@@ -181,10 +182,30 @@ ConnectionUse& ConnectionUse::operator+=(const ConnectionUse& later) {
   return *this;
 }
 
+// A line is looked up as it is: most of them name another channel of a connection that is known, and
+// its path need not be copied.
+
+static auto parts_of(const auto& connection) {
+  return std::tuple(connection.src_rank, connection.dst_rank, std::string_view(connection.path));
+}
+
+static bool operator<(const ConnectionKey& key, const ChannelConnected& connected) {
+  return parts_of(key) < parts_of(connected);
+}
+
+static bool operator<(const ChannelConnected& connected, const ConnectionKey& key) {
+  return parts_of(connected) < parts_of(key);
+}
+
 void add_channel(Connections& connections, SourceRef where, const ChannelConnected& connected) {
-  connections.add(
-      ConnectionKey{connected.src_rank, connected.dst_rank, std::string(connected.path)},
-      ConnectionUse{uint64_t{1} << std::clamp(connected.channel, 0, 63), where});
+  const ConnectionUse use{uint64_t{1} << std::clamp(connected.channel, 0, 63), where};
+  const auto known = connections.all.find(connected);
+  if (known != connections.all.end()) {
+    known->second += use;
+  } else {
+    connections.add(
+        ConnectionKey{connected.src_rank, connected.dst_rank, std::string(connected.path)}, use);
+  }
 }
 
 int channel_count(const ConnectionUse& use) { return std::popcount(use.channels); }
