@@ -102,8 +102,8 @@ struct CallTally {
   SpeakerLog* log = nullptr;         ///< nullptr: none of them was added yet.
   uint64_t lives = 0;                ///< CommSegments::lives() when this was filled in.
   int segment = -1;                  ///< Into CommSegments::all.
-  CollectiveCalls* calls = nullptr;  ///< Of that segment, like
-  CallTrack* track = nullptr;        ///< the process's.
+  CollectiveCalls* calls = nullptr;  ///< Of that segment.
+  CallTrack* track = nullptr;        ///< Of the process.
   int tape_id = -1;                  ///< Into CallTape::entries; -1: the tape has no room for it.
   uint64_t hash = 0;                 ///< hash_of the comparable call.
   bool is_message = false;           ///< is_point_to_point: it is in no sequence.
@@ -120,7 +120,7 @@ struct CachedCall {
   std::string tail;      ///< From behind recvbuff's number to the line end, which is its last byte.
   PrintedCall call;
   size_t comm = 0;  ///< Where the tail's " comm" stands; its end if there is none.
-  CallTally place;
+  CallTally tally;
   /// Its line as it was found last, with which others like it are compared: from the head on, with
   /// the line end; empty: there is none.
   std::string sample;
@@ -128,7 +128,7 @@ struct CachedCall {
   std::string digits;  ///< For each byte from `numbers` on, and some more: all bits where a digit
                        ///< of opCount or a buffer stands, else 0.
   /// The one from whose line this one's differs in numbers alone, where it is not learnt itself: then
-  /// it has no place and no sample, and is there until CallCache::forget_others().
+  /// it has no tally and no sample, and is there until CallCache::forget_others().
   CachedCall* shape = nullptr;
   /// What came behind it last, of the same head, and what did before that; nullptr: nothing.
   std::array<CachedCall*, 2> next = {};

@@ -240,36 +240,36 @@ void ShardWriter::add(std::span<const CachedCallLine> lines, uint64_t number) {
 /// Adds a known line, but for the line counts; false if it is not known where its like belongs.
 [[gnu::always_inline]] inline bool ShardWriter::add_again(const CachedCallLine& line,
                                                           uint64_t number) {
-  CallTally& place = line.call->place;
-  if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
-  SpeakerLog& log = *place.log;
+  CallTally& tally = line.call->tally;
+  if (tally.log == nullptr || has_dropped_ || tally.lives != tally.log->comms.lives()) return false;
+  SpeakerLog& log = *tally.log;
   ++log.lines;
   log.last = {unit_, number};
-  if (place.last_view.empty()) viewing_.push_back(&place);
-  place.last_view = line.text;
+  if (tally.last_view.empty()) viewing_.push_back(&tally);
+  tally.last_view = line.text;
   if (line.stamp > 0) {
     pulse().add(log.last, line.text.substr(0, line.stamp));
     pulse_->add_work(log.last);
   }
-  if (place.is_message) {
-    place.calls->add_message(line.call->call.call);
+  if (tally.is_message) {
+    tally.calls->add_message(line.call->call.call);
   } else {
-    place.calls->collectives.add(log.last, line.call->call.call, place.hash);
+    tally.calls->collectives.add(log.last, line.call->call.call, tally.hash);
   }
-  place.track->add_again(input_, markers_seen_, place.tape_id);
-  ++place.uncounted;
-  place.last_line = number;
-  if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
+  tally.track->add_again(input_, markers_seen_, tally.tape_id);
+  ++tally.uncounted;
+  tally.last_line = number;
+  if (line.stamp > 0) tally.last_stamp.assign(line.text.substr(0, line.stamp));
   return true;
 }
 
 /// Adds a line that differs from a known one in its numbers; false as above, and for all others.
 bool ShardWriter::add_other(const CachedCallLine& line, uint64_t number) {
   const CachedCall* shape = line.call->shape;
-  if (shape == nullptr || shape->place.log == nullptr) return false;
-  const CallTally& place = shape->place;
-  if (has_dropped_ || place.lives != place.log->comms.lives()) return false;
-  SpeakerLog& log = *place.log;
+  if (shape == nullptr || shape->tally.log == nullptr) return false;
+  const CallTally& tally = shape->tally;
+  if (has_dropped_ || tally.lives != tally.log->comms.lives()) return false;
+  SpeakerLog& log = *tally.log;
   ++log.lines;
   log.last = {unit_, number};
   log.last_text.assign(line.text.substr(0, Record::kMaxTextBytes));
@@ -279,8 +279,8 @@ bool ShardWriter::add_other(const CachedCallLine& line, uint64_t number) {
   }
   const std::string_view stamp = line.text.substr(0, line.stamp + shape->head->prefix);
   const CallSignature& call = line.call->call.call;
-  place.calls->add(log.last, stamp, call);
-  place.track->add(input_, markers_seen_, place.segment, call);
+  tally.calls->add(log.last, stamp, call);
+  tally.track->add(input_, markers_seen_, tally.segment, call);
   return true;
 }
 
@@ -352,18 +352,18 @@ void ShardWriter::add_first(const CachedCallLine& line, uint64_t number) {
   add({line.text, number, 0, false}, event, 1, {});
   if (has_dropped_) return;
   const PrintedCall& call = known.call;
-  CallTally& place = known.place;
-  place.log = &speaker_of(event);
-  place.lives = place.log->comms.lives();
-  place.segment = place.log->comms.living_segment(call.comm);
-  place.calls = &place.log->comms.all[static_cast<size_t>(place.segment)].calls.change();
-  place.track = &place.log->calls.change();
-  place.tape_id = place.track->tape.id_of(place.segment, call.call);
-  place.hash = hash_of(comparable(call.call));
-  place.is_message = is_point_to_point(call.call.op);
+  CallTally& tally = known.tally;
+  tally.log = &speaker_of(event);
+  tally.lives = tally.log->comms.lives();
+  tally.segment = tally.log->comms.living_segment(call.comm);
+  tally.calls = &tally.log->comms.all[static_cast<size_t>(tally.segment)].calls.change();
+  tally.track = &tally.log->calls.change();
+  tally.tape_id = tally.track->tape.id_of(tally.segment, call.call);
+  tally.hash = hash_of(comparable(call.call));
+  tally.is_message = is_point_to_point(call.call.op);
 }
 
-/// True if the speaker to whom the call's place points has not been dropped.
+/// True if the speaker to whom the call's tally points has not been dropped.
 bool ShardWriter::is_there(const CachedCall& call) const {
   if (!has_dropped_) return true;
   Speaker speaker;
@@ -374,12 +374,12 @@ bool ShardWriter::is_there(const CachedCall& call) const {
 
 /// Adds to the sums what a known line has not added yet.
 void ShardWriter::add_uncounted(CachedCall& call) {
-  CallTally& place = call.place;
-  if (place.uncounted == 0 || !is_there(call)) return;
+  CallTally& tally = call.tally;
+  if (tally.uncounted == 0 || !is_there(call)) return;
   const std::string_view prefix = std::string_view(call.head->text).substr(0, call.head->prefix);
-  const std::string_view stamp = place.last_stamp.empty() ? prefix : place.last_stamp;
-  place.calls->add_uncounted(place.uncounted, {unit_, place.last_line}, stamp, call.call.call);
-  place.uncounted = 0;
+  const std::string_view stamp = tally.last_stamp.empty() ? prefix : tally.last_stamp;
+  tally.calls->add_uncounted(tally.uncounted, {unit_, tally.last_line}, stamp, call.call.call);
+  tally.uncounted = 0;
 }
 
 /// Notes the text of the line that was just counted, which is copied when that must be.
@@ -398,12 +398,12 @@ void ShardWriter::settle_last_view() {
 
 void ShardWriter::settle() {
   settle_last_view();
-  for (CallTally* place : viewing_) {
+  for (CallTally* tally : viewing_) {
     // Unless the speaker has said something else since.
-    if (place->log->last == SourceRef{unit_, place->last_line}) {
-      place->log->last_text.assign(place->last_view.substr(0, Record::kMaxTextBytes));
+    if (tally->log->last == SourceRef{unit_, tally->last_line}) {
+      tally->log->last_text.assign(tally->last_view.substr(0, Record::kMaxTextBytes));
     }
-    place->last_view = {};
+    tally->last_view = {};
   }
   viewing_.clear();
 }
