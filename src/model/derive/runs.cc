@@ -1,3 +1,15 @@
+// Does what was read hold one run or several? The question and its examples stand in split_runs.h.
+//
+//   pids 9-12 joined by 0xa, ranks 0-3 on GPUs 0-3 of node01     a world
+//   pids 71-74 joined by 0xb, the same ranks on the same GPUs    another one, of another run
+//   pid 80, alone on a communicator of one rank                  apart from nobody
+//
+// The idea: processes that communicators join, directly or through others, are a world. Two worlds
+// are of different runs if one takes the place of the other. Worlds that do are ordered by time and
+// gathered to certain runs; one that takes nobody's place may be a part of any of these. Where no
+// line tells how communicators began, runs show in that processes take their turns on the same GPUs
+// or hosts.
+
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -428,7 +428,6 @@ std::vector<Run> certain_runs(const Job& job) {
     runs[r].name =
         are_attempts ? fmt::format("attempt {}", runs[r].attempt) : fmt::format("run {}", r + 1);
   }
-  if (!runs.empty()) runs.back().is_last = true;
   return runs;
 }
 
@@ -686,10 +685,9 @@ SplitRuns split_runs(const Job& read) {
   const std::vector<Run>& runs = split.parts.runs;
   if (runs.empty()) return split;
   for (size_t r = 0; r < runs.size(); ++r) {
-    Job& run = split.runs.emplace_back(job_of_run(read, split.parts, static_cast<int>(r)));
-    // What the user saw is how the logs end.
-    if (runs[r].is_last) run.stated = read.stated;
+    split.runs.push_back(job_of_run(read, split.parts, static_cast<int>(r)));
   }
+  split.runs.back().stated = read.stated;  // What the user saw is how the logs end.
   split.rest = job_of_run(read, split.parts, -1);
   return split;
 }

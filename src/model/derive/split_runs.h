@@ -35,12 +35,11 @@ namespace ncclog {
 /// Processes that communicators join, directly or through others, where the logs certainly hold
 /// several runs.
 struct Run {
-  std::string name;            ///< "run 2", "attempt 0"; set by split_runs.
+  std::string name;            ///< "run 2", "attempt 0"; run_parts sets it, find_runs does not.
   std::vector<int> processes;  ///< Into Job::processes, sorted.
   int nranks = -1;             ///< Of its largest communicator.
   int attempt = -1;            ///< As JobInput::attempt.
   bool certain = false;        ///< Else it may be a part of one of the others.
-  bool is_last = false;        ///< No other run is known to have begun after it; by split_runs.
 };
 
 /// The runs in what was read, as they began, then what may be a part of one of them; empty: one
