@@ -33,8 +33,8 @@ const JobUnit* unit_of(const Job& job, SourceRef where) {
 
 namespace {
 
-/// The kept lines of each key of the lists; each row is made when it is asked for, because most of
-/// what ranks print is not.
+/// The kept lines of each key of the lists; those of a key are collected when they are asked for,
+/// because most of what ranks print is not.
 struct RecordsByKey {
   /// Lists of one log, with what is asked of all of them at hand.
   struct OfLog {
@@ -46,7 +46,7 @@ struct RecordsByKey {
   std::vector<OfLog> logs;  ///< By process.
   size_t layouts = 0;       ///< How many there are.
   std::vector<size_t> sizes;
-  mutable std::vector<std::unique_ptr<const RecordsOf>> rows;  ///< nullptr: nobody has asked.
+  mutable std::vector<std::unique_ptr<const RecordsOf>> by_key;  ///< nullptr: nobody has asked.
 };
 
 template <RecordLists SpeakerLog::*lists>
@@ -71,7 +71,7 @@ RecordsByKey count_records(const Job& job) {
       all.sizes[entry.key] += logs * entry.kept;
     }
   }
-  all.rows.resize(all.sizes.size());
+  all.by_key.resize(all.sizes.size());
   return all;
 }
 
@@ -120,11 +120,11 @@ const RecordsOf& records_of(const Job& job, size_t key) {
   static const RecordsOf none;
   const auto& all = job.answers.of<&count_records<lists>>(job);
   if (key >= all.sizes.size() || all.sizes[key] == 0) return none;
-  auto& row = all.rows[key];
-  if (row == nullptr) {
-    row = std::make_unique<const RecordsOf>(collect_records(all, static_cast<uint16_t>(key)));
+  auto& records = all.by_key[key];
+  if (records == nullptr) {
+    records = std::make_unique<const RecordsOf>(collect_records(all, static_cast<uint16_t>(key)));
   }
-  return *row;
+  return *records;
 }
 
 }  // namespace
