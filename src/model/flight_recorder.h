@@ -65,8 +65,8 @@ struct FlightRecorderEntry {
   double duration_ms = -1;
   int64_t timeout_ms = -1;
   std::optional<bool> retired;  ///< The watchdog is done with it; if not completed: timed out.
-  CodeFrame
-      frame;  ///< Innermost call outside PyTorch's own files, else innermost; empty: no stack.
+  /// Innermost call outside PyTorch's own files, else innermost; empty: no stack.
+  CodeFrame frame;
 
   bool operator==(const FlightRecorderEntry&) const = default;
 };

@@ -139,8 +139,8 @@ struct Interface {
 
 struct Network {
   std::string name;  ///< As after "Using network"; empty: unknown.
-  std::string
-      plugin;  ///< Name of an external net plugin, "internal" if none loaded; empty: unknown.
+  /// Name of an external net plugin, "internal" if none loaded; empty: unknown.
+  std::string plugin;
   std::vector<Interface> interfaces;  ///< Sorted, without duplicates.
 };
 

@@ -133,8 +133,8 @@ struct CommSegment {
   SourceRef ended;  ///< Destroy or Abort COMPLETE; line 0: not seen.
   CommFate end = CommFate::None;
   Rare<CollectiveCalls> calls;  ///< By COLL lines.
-  Rare<CollectiveCalls>
-      traces;  ///< By CALL lines: the same calls once more where both are printed.
+  /// By CALL lines: the same calls once more where both are printed.
+  Rare<CollectiveCalls> traces;
 
   bool operator==(const CommSegment&) const = default;
 };
@@ -255,8 +255,7 @@ using AllocTotals = BoundedMap<std::string, AllocTotal, 64>;
 /// How an operation was run.
 struct TuningKey {
   std::string function;   ///< "AllReduce"; empty in 2.20 to 2.22.
-  std::string algorithm;  ///< "RING"; a number before 2.24; the kernel of
-                          ///< symmetric operations.
+  std::string algorithm;  ///< "RING"; a number before 2.24; the kernel of symmetric operations.
   std::string protocol;   ///< "SIMPLE"; empty where there is none.
 
   auto operator<=>(const TuningKey&) const = default;
@@ -309,8 +308,8 @@ struct SpeakerLog {
   InitSections inits;
   Rare<AllocTotals> allocations;
   Rare<TuningUses> tuning;
-  Rare<OrderedLines>
-      benchmarks;  ///< What nccl-tests and other benchmarks of communication printed.
+  /// What nccl-tests and other benchmarks of communication printed.
+  Rare<OrderedLines> benchmarks;
 
   /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
   void merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& limit = {});

@@ -350,8 +350,8 @@ class RecordLists {
   std::unique_ptr<Builder> builder_;                 ///< While records come, else nullptr.
   boost::intrusive_ptr<const RecordLayout> layout_;  ///< Else of these; nullptr: there are none.
   std::unique_ptr<SettledRecords> settled_;
-  std::unique_ptr<std::vector<RecordLayout::Entry>>
-      own_entries_;  ///< Of other totals than the layout's.
+  /// Of other totals than the layout's.
+  std::unique_ptr<std::vector<RecordLayout::Entry>> own_entries_;
 };
 
 // Lines whose order and repetition matter: the first ones of a family as they came, equal or not.

@@ -25,11 +25,11 @@ namespace ncclog {
 struct TrieNode {
   TrieNode* before = nullptr;   ///< nullptr: nothing has come.
   TrieNode* alike = nullptr;    ///< The last one before it of the same key; nullptr: none.
-  TrieNode* next = nullptr;     ///< The newest node after it; the others follow by
-  TrieNode* sibling = nullptr;  ///< this, from newer to older.
+  TrieNode* next = nullptr;     ///< The newest node after it; nullptr: none.
+  TrieNode* sibling = nullptr;  ///< The next older node after the same one; nullptr: none.
   boost::intrusive_ptr<const RecordText> text;
-  std::vector<boost::intrusive_ptr<const RecordLayout>>
-      layouts;          ///< Of lists that were settled here.
+  /// Of lists that were settled here.
+  std::vector<boost::intrusive_ptr<const RecordLayout>> layouts;
   uint32_t number = 0;  ///< How many records stand before it.
   uint32_t head = 0;    ///< Into the heads of each list.
   uint16_t key = 0;

@@ -193,9 +193,9 @@ class Pulse {
 
 /// The steps and times that were printed into an input.
 struct InputClock {
-  uint64_t unit = 0;    ///< The first one with any of it.
-  uint64_t number = 0;  ///< CallMark::input of the calls in it; set when the job is built, like
-  uint32_t input = 0;   ///< its place in Job::inputs.
+  uint64_t unit = 0;            ///< The first one with any of it.
+  uint64_t number = 0;          ///< CallMark::input of the calls in it; set when the job is built.
+  uint32_t input = 0;           ///< Into Job::inputs; set when the job is built.
   std::vector<Marker> markers;  ///< In their order, the first kMaxMarkers.
   uint64_t total = 0;           ///< Markers, with those that are not kept.
   Pulse pulse;

@@ -181,9 +181,8 @@ class TearGuard {
   std::array<KnownProcess, 64> recent_;  ///< By pid: who spoke.
   std::bitset<256> first_bytes_;         ///< With which a line of one of those begins, or more.
   std::vector<OpenRecord> open_;         ///< One a process, the oldest first.
-  std::vector<std::string>
-      lost_;  ///< How lines begin of which some are lost: "node-a:41:", "node-a:", "".
-
+  /// How lines begin of which some are lost: "node-a:41:", "node-a:", "".
+  std::vector<std::string> lost_;
   std::set<int64_t> lost_pids_;  ///< Of lines whose host may be a piece of a name.
   std::set<std::string> alike_;  ///< Names of one pid, of which one may be a torn form of another.
   std::set<int64_t> shared_pids_;  ///< That hosts of almost the same name are known to share.
@@ -249,8 +248,8 @@ class LogReader {
   ShardWriter shard_;
   TearGuard guard_;
   CallCache calls_;
-  std::vector<CachedCallLine>
-      run_;                ///< Lines about calls, one behind the other, while they are taken.
+  /// Lines about calls, one behind the other, while they are taken.
+  std::vector<CachedCallLine> run_;
   std::string_view line_;  ///< The line that is being added.
   bool learns_;            ///< Nobody looks at every line, whatever it says.
   const LineMatcher& matcher_;
