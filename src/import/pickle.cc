@@ -19,14 +19,10 @@ namespace {
 using ValueId = uint32_t;
 
 /// A list or a tuple.
-struct ListValue {
-  std::vector<ValueId> items;
-};
+using ListValue = std::vector<ValueId>;
 
 /// Keys and values in the order of the file; a key may stand in it twice.
-struct DictValue {
-  std::vector<std::pair<ValueId, ValueId>> members;
-};
+using DictValue = std::vector<std::pair<ValueId, ValueId>>;
 
 /// monostate: None, or a whole number that does not fit 64 bits. Texts lie in the bytes that are
 /// read, or were decoded.
@@ -324,7 +320,7 @@ class PickleMachine {
     if (!need(1)) return;
     auto* list = std::get_if<ListValue>(&values_[stack_.back()]);
     if (list == nullptr) return fail_op("needs a list");
-    list->items.insert(list->items.end(), ids.begin(), ids.end());
+    list->insert(list->end(), ids.begin(), ids.end());
   }
 
   void set_items(const std::vector<ValueId>& ids) {
@@ -332,7 +328,7 @@ class PickleMachine {
     auto* dict = std::get_if<DictValue>(&values_[stack_.back()]);
     if (dict == nullptr) return fail_op("needs a dict");
     if (ids.size() % 2 != 0) return fail_op("has a key without value");
-    for (size_t i = 0; i < ids.size(); i += 2) dict->members.emplace_back(ids[i], ids[i + 1]);
+    for (size_t i = 0; i < ids.size(); i += 2) dict->emplace_back(ids[i], ids[i + 1]);
   }
 
   void put(uint64_t index) {
@@ -360,13 +356,13 @@ class PickleMachine {
     steps_left_ -= steps;
     if (const auto* list = std::get_if<ListValue>(&value)) {
       out = nlohmann::json::array();
-      return std::ranges::all_of(list->items, [&](ValueId item) {
+      return std::ranges::all_of(*list, [&](ValueId item) {
         return write_out(item, depth + 1, out.emplace_back());
       });
     }
     if (const auto* dict = std::get_if<DictValue>(&value)) {
       out = nlohmann::json::object();
-      return std::ranges::all_of(dict->members, [&](const auto& pair) {
+      return std::ranges::all_of(*dict, [&](const auto& pair) {
         nlohmann::json key;
         if (!write_out(pair.first, depth + 1, key)) return false;
         const std::string name(key.is_number_integer() ? key.dump() : text_of(key));
@@ -440,14 +436,14 @@ constexpr OpRow kOps[] = {
     {'h', "BINGET", [](PickleMachine& m) { m.get(m.length(1)); }},
     {'i', "INST", nullptr, kBuilds},
     {'j', "LONG_BINGET", [](PickleMachine& m) { m.get(m.length(4)); }},
-    {'l', "LIST", [](PickleMachine& m) { m.push(ListValue{m.pop_mark()}); }},
+    {'l', "LIST", [](PickleMachine& m) { m.push(m.pop_mark()); }},
     {']', "EMPTY_LIST", [](PickleMachine& m) { m.push(ListValue{}); }},
     {'o', "OBJ", nullptr, kBuilds},
     {'p', "PUT", [](PickleMachine& m) { m.put(m.memo_index()); }},
     {'q', "BINPUT", [](PickleMachine& m) { m.put(m.length(1)); }},
     {'r', "LONG_BINPUT", [](PickleMachine& m) { m.put(m.length(4)); }},
     {'s', "SETITEM", [](PickleMachine& m) { m.set_items(m.pop(2)); }},
-    {'t', "TUPLE", [](PickleMachine& m) { m.push(ListValue{m.pop_mark()}); }},
+    {'t', "TUPLE", [](PickleMachine& m) { m.push(m.pop_mark()); }},
     {')', "EMPTY_TUPLE", [](PickleMachine& m) { m.push(ListValue{}); }},
     {'u', "SETITEMS", [](PickleMachine& m) { m.set_items(m.pop_mark()); }},
     {'G', "BINFLOAT", [](PickleMachine& m) { m.push_double(); }},
@@ -458,9 +454,9 @@ constexpr OpRow kOps[] = {
     {0x82, "EXT1", nullptr, kImports},
     {0x83, "EXT2", nullptr, kImports},
     {0x84, "EXT4", nullptr, kImports},
-    {0x85, "TUPLE1", [](PickleMachine& m) { m.push(ListValue{m.pop(1)}); }},
-    {0x86, "TUPLE2", [](PickleMachine& m) { m.push(ListValue{m.pop(2)}); }},
-    {0x87, "TUPLE3", [](PickleMachine& m) { m.push(ListValue{m.pop(3)}); }},
+    {0x85, "TUPLE1", [](PickleMachine& m) { m.push(m.pop(1)); }},
+    {0x86, "TUPLE2", [](PickleMachine& m) { m.push(m.pop(2)); }},
+    {0x87, "TUPLE3", [](PickleMachine& m) { m.push(m.pop(3)); }},
     {0x88, "NEWTRUE", [](PickleMachine& m) { m.push(true); }},
     {0x89, "NEWFALSE", [](PickleMachine& m) { m.push(false); }},
     {0x8a, "LONG1", [](PickleMachine& m) { m.push_signed(m.length(1)); }},
