@@ -11,9 +11,9 @@
 // or hosts.
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -68,22 +68,6 @@ struct World {
   std::string slurm_job;           ///< The number in the names of its files; empty: none is there.
   int64_t input = -1;              ///< In which all its processes speak; -1: in several.
   std::optional<SourceRef> ended;  ///< A line there that tells of an end, behind all they say.
-};
-
-/// Joins processes; `root` of two is the same once `join` has joined them.
-class Groups {
- public:
-  explicit Groups(size_t count) : parents_(count) {
-    std::iota(parents_.begin(), parents_.end(), size_t{0});
-  }
-  size_t root(size_t i) {
-    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
-    return i;
-  }
-  void join(size_t a, size_t b) { parents_[root(a)] = root(b); }
-
- private:
-  std::vector<size_t> parents_;
 };
 
 void add_gpus(const Job& job, const Communicator& comm, World& world) {
@@ -177,7 +161,7 @@ World make_world(const Job& job, std::vector<int> processes, const Communicator&
 
 /// The worlds of the job, in order of their first lines.
 std::vector<World> find_worlds(const Job& job) {
-  Groups groups(job.processes.size());
+  boost::disjoint_sets_with_storage<> groups(job.processes.size());
   std::map<size_t, const Communicator*> largest;  // By a member.
   for (const Communicator& comm : job.communicators) {
     const std::vector<size_t> late = latecomers(job, comm);
@@ -188,7 +172,7 @@ std::vector<World> find_worlds(const Job& job) {
       const int process = comm.ranks[r].process;
       if (process < 0) continue;
       int& last = before[std::ranges::binary_search(late, r) ? 1 : 0];
-      if (last >= 0) groups.join(static_cast<size_t>(last), static_cast<size_t>(process));
+      if (last >= 0) groups.union_set(static_cast<size_t>(last), static_cast<size_t>(process));
       last = process;
     }
   }
@@ -196,13 +180,13 @@ std::vector<World> find_worlds(const Job& job) {
   for (const Communicator& comm : job.communicators) {
     for (const CommRank& rank : comm.ranks) {
       if (rank.process >= 0) {
-        largest.try_emplace(groups.root(static_cast<size_t>(rank.process)), &comm);
+        largest.try_emplace(groups.find_set(static_cast<size_t>(rank.process)), &comm);
       }
     }
   }
   std::map<size_t, std::vector<int>> members;
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    if (largest.contains(groups.root(p))) members[groups.root(p)].push_back(static_cast<int>(p));
+    if (largest.contains(groups.find_set(p))) members[groups.find_set(p)].push_back(static_cast<int>(p));
   }
   const std::vector<SourceRef> ends = ends_told(job);
   std::vector<World> worlds;
