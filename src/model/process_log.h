@@ -101,6 +101,23 @@ struct Speaker {
   auto operator<=>(const Speaker&) const = default;
 };
 
+/// Whom the NCCL lines of a file, or of a stretch of it, name, or its own name.
+struct FileWriter {
+  std::string host;  ///< Of the first one.
+  int64_t pid = -1;
+  bool several = false;  ///< They name others as well.
+
+  /// Adds whom a line names, or those of lines behind it.
+  void add(std::string_view name, int64_t number, bool are_several = false) {
+    if (pid < 0) {
+      host = name;
+      pid = number;
+    }
+    several = several || are_several || pid != number || host != name;
+  }
+  bool operator==(const FileWriter&) const = default;
+};
+
 // One life of a communicator pointer inside one process.
 //
 // A pointer means something inside its process only and comes back after destroy. A segment begins

@@ -115,7 +115,7 @@ NCCLOG_FIELDS(RasReport, where, nccl_version, cuda_runtime, cuda_driver, timesta
               communicators, statements)
 NCCLOG_FIELDS(RasStatement, communicator, problem, what, value, count, members)
 
-NCCLOG_FIELDS(StretchWriter, host, pid, several)
+NCCLOG_FIELDS(FileWriter, host, pid, several)
 
 NCCLOG_FIELDS(CallOwner, host, pid, comm, by_traces)
 NCCLOG_FIELDS(FileStamp, size, changed, beginning)

@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "model/derive/steps.h"
-#include "model/shard/shard.h"
 
 namespace ncclog {
 namespace {
@@ -146,9 +145,9 @@ namespace {
 constexpr size_t kMaxPatterns = 64;
 
 /// By input: whom its lines name.
-using NamedWriters = std::vector<StretchWriter>;
+using NamedWriters = std::vector<FileWriter>;
 
-NamedWriters writers_by_input(const Job& job, const std::map<uint64_t, StretchWriter>& writers) {
+NamedWriters writers_by_input(const Job& job, const std::map<uint64_t, FileWriter>& writers) {
   NamedWriters named(job.inputs.size());
   for (const auto& [unit, writer] : writers) {
     const int64_t input = input_of(job, {unit, 1});
@@ -159,9 +158,8 @@ NamedWriters writers_by_input(const Job& job, const std::map<uint64_t, StretchWr
 }
 
 /// The one process that they name; nullopt: none or several.
-std::optional<FileWriter> only_one(const StretchWriter& named) {
-  return named.pid < 0 || named.several ? std::nullopt
-                                        : std::optional(FileWriter{named.host, named.pid});
+std::optional<FileWriter> only_one(const FileWriter& named) {
+  return named.pid < 0 || named.several ? std::nullopt : std::optional(named);
 }
 
 std::vector<NamePattern> learn_patterns(const Job& job, const NamedWriters& named) {
@@ -226,7 +224,7 @@ std::optional<FileWriter> agree(FileWriter by_name, const std::optional<FileWrit
   return by_name.host.empty() ? std::nullopt : std::optional(std::move(by_name));
 }
 
-void name_inputs(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
+void name_inputs(Job& job, const std::map<uint64_t, FileWriter>& writers) {
   const NamedWriters named = writers_by_input(job, writers);
   const std::vector<NamePattern> patterns = learn_patterns(job, named);
   const auto workers = torchrun_workers(job, named);
@@ -248,7 +246,7 @@ void name_inputs(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
 
 }  // namespace
 
-void build_writers(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
+void build_writers(Job& job, const std::map<uint64_t, FileWriter>& writers) {
   name_inputs(job, writers);
   std::set<std::pair<std::string, int64_t>> spoken_for;
   for (const SpeakerLog& log : job.logs) spoken_for.emplace(log.speaker.host, log.speaker.pid);

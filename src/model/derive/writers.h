@@ -27,16 +27,6 @@
 
 namespace ncclog {
 
-struct StretchWriter;
-
-/// A process, as a file's name gives it.
-struct FileWriter {
-  std::string host;
-  int64_t pid = -1;
-
-  bool operator==(const FileWriter&) const = default;
-};
-
 /// The names of one folder's kind of files: text around a host, a pid, or both. Made from a name
 /// whose writer is known. Invariant: has a pid.
 struct NamePattern {
@@ -72,6 +62,6 @@ std::optional<TorchrunFile> parse_torchrun_file(std::string_view path);
 
 /// Finds out who wrote each input and whose the lines without a name are. Needs Job::logs.
 /// `writers` is whom each unit's lines name.
-void build_writers(Job& job, const std::map<uint64_t, StretchWriter>& writers);
+void build_writers(Job& job, const std::map<uint64_t, FileWriter>& writers);
 
 }  // namespace ncclog

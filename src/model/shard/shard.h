@@ -38,22 +38,6 @@ struct CachedCallLine;
 struct CallTally;
 class CallCache;
 
-/// Whom the NCCL lines of a stretch name.
-struct StretchWriter {
-  std::string host;  ///< Of the first one.
-  int64_t pid = -1;
-  bool several = false;  ///< They name others as well.
-
-  /// Adds whom a line names, or those of lines behind it.
-  void add(std::string_view name, int64_t number, bool are_several = false) {
-    if (pid < 0) {
-      host = name;
-      pid = number;
-    }
-    several = several || are_several || pid != number || host != name;
-  }
-};
-
 /// What a stretch says. Spent once it was merged into another one.
 struct Shard {
   std::map<Speaker, SpeakerLog> speakers;
@@ -63,8 +47,8 @@ struct Shard {
   LossTable losses;     ///< The line counts and what is dropped here; reading errors are the input
                         ///< layer's.
   UnknownShapes unknown;  ///< NCCL lines that no wording fits, and errors in unknown words.
-  std::map<uint64_t, StretchWriter> writers;  ///< By unit; without those whose lines name nobody.
-  std::map<uint64_t, InputClock> clocks;      ///< By number of the input.
+  std::map<uint64_t, FileWriter> writers;  ///< By unit; without those whose lines name nobody.
+  std::map<uint64_t, InputClock> clocks;   ///< By number of the input.
   /// The last kMaxRasLines lines of ncclras answers, without prefixes and blanks at their ends. An
   /// answer means something only as a whole, and a large log may be cut for reading between its
   /// lines: build_job puts them together (read_ras_text). Keeping the last ones is associative.
