@@ -213,7 +213,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   }
   count_line(log, where);
   note_tasks(log, event.header.prefix);
-  if (last_view_.log == &log) settle_last_view();
+  if (viewed_ == &log) settle_last_view();
   log.last_text.assign(line.text.substr(0, Record::kMaxTextBytes));
   // An NCCL line that begins with its host carries no time, and says no step.
   const bool is_bare = event.header.level != Level::None && !event.header.host.empty() &&
@@ -384,16 +384,20 @@ void ShardWriter::add_uncounted(CachedCall& call) {
 
 /// Notes the text of the line that was just counted, which is copied when that must be.
 void ShardWriter::view_last(SpeakerLog& log, SourceRef where, std::string_view text) {
-  if (last_view_.log != &log) settle_last_view();
-  last_view_ = {&log, where, text};
+  if (viewed_ != &log) settle_last_view();
+  viewed_ = &log;
+  viewed_at_ = where;
+  viewed_text_ = text;
 }
 
 /// Copies the last line of a process, unless that has said something else since.
 void ShardWriter::settle_last_view() {
-  const auto [log, where, text] = std::exchange(last_view_, {});
+  SpeakerLog* const log = std::exchange(viewed_, nullptr);
   if (log == nullptr) return;
   log->records.settle_many();
-  if (log->last == where) log->last_text.assign(text.substr(0, Record::kMaxTextBytes));
+  if (log->last == viewed_at_) {
+    log->last_text.assign(viewed_text_.substr(0, Record::kMaxTextBytes));
+  }
 }
 
 void ShardWriter::settle() {

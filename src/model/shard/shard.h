@@ -142,13 +142,6 @@ class ShardWriter {
     SpeakerLog* log = nullptr;
   };
 
-  /// A line whose like was read before, while its bytes stay.
-  struct LastView {
-    SpeakerLog* log = nullptr;
-    SourceRef where;
-    std::string_view text;
-  };
-
   void count(LineFate fate, uint64_t lines);
   Recent& recent(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
   SpeakerLog* recent_log(const Header& header);
@@ -176,7 +169,10 @@ class ShardWriter {
   uint64_t markers_seen_ = 0;  ///< In input_.
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
-  LastView last_view_;               ///< The last such line of all.
+  // The last line whose like was read before, while its bytes stay.
+  SpeakerLog* viewed_ = nullptr;  ///< Of its process; nullptr: there is none.
+  SourceRef viewed_at_;
+  std::string_view viewed_text_;
   std::vector<CallTally*> viewing_;  ///< Those with a last_view.
   SpeakerLog* others_ = nullptr;     ///< What other programs wrote into input_.
   InputClock* clock_ = nullptr;      ///< Of input_; nullptr: it has none yet.
