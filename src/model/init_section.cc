@@ -351,11 +351,7 @@ void InitSections::add(InitSection&& news) {
   if (latest->second == kLimit) return;
   InitSection& earlier = all_[latest->second];
   if (begins_anew(earlier, news)) return append(std::move(news));
-  const bool system = news.system.any() && !earlier.system.any();
-  const bool tuning = news.tuning.any() && !earlier.tuning.any();
   join(earlier, std::move(news));
-  if (system) limit(&InitSection::system);
-  if (tuning) limit(&InitSection::tuning);
 }
 
 void InitSections::append(InitSection&& section) {
@@ -366,9 +362,7 @@ void InitSections::append(InitSection&& section) {
     return;
   }
   latest_[section.tid] = all_.size();
-  const InitSection& added = all_.emplace_back(std::move(section));
-  if (added.system.any()) limit(&InitSection::system);
-  if (added.tuning.any()) limit(&InitSection::tuning);
+  all_.push_back(std::move(section));
 }
 
 void InitSections::limit(BoundedLines InitSection::*table) {
@@ -399,6 +393,8 @@ void InitSections::merge(InitSections&& later) {
     const auto known = latest_.find(tid);
     if (latest == kLimit && known != latest_.end()) known->second = kLimit;
   }
+  limit(&InitSection::system);
+  limit(&InitSection::tuning);
 }
 
 }  // namespace ncclog
