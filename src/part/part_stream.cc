@@ -305,8 +305,6 @@ bool FrameReader::add_table(FrameKind kind, const std::string& frame) {
 bool FrameReader::next(FrameKind& kind, std::string& frame) {
   while (!is_damaged_ && read_frame(frame)) {
     // [n elements: the first byte, or more of a longer array; then the kind, a small number.
-    FrameValues values;
-    values.numbers.reserve(1);
     const auto first = static_cast<unsigned char>(frame.front());
     constexpr size_t kHeadBytesOf[] = {1, 2, 3, 5, 9};
     const unsigned extra = (first & 0x1FU) < 24 ? 0 : (first & 0x1FU) - 23;
