@@ -309,14 +309,10 @@ void CallTape::link() {
 
 /// Appends a call; false if there is no room for it.
 bool CallTape::append(uint16_t id) {
-  if (!runs_.empty()) {
-    Run& run = runs_.back();
-    if (run.distance > 0 && recent(run.distance) == id &&
-        run.copied < std::numeric_limits<uint32_t>::max()) {
-      ++run.copied;
-      remember(id);
-      return true;
-    }
+  if (goes_on(id)) {
+    ++runs_.back().copied;
+    remember(id);
+    return true;
   }
   if (runs_.size() == kMaxRuns + kSpareRuns) return false;
   remember(id);

@@ -394,12 +394,15 @@ class CallTape {
   };
 
   bool is_full() const { return kept_ < total_; }
-  /// True if the last run goes on with `id`, and the window has room for it.
-  bool is_next(int id) const {
-    if (is_full() || runs_.empty() || runs_.back().distance == 0) return false;
-    const bool is_window_full = kept_ == recent_.size() && kept_ < kWindow;
-    return !is_window_full && recent(runs_.back().distance) == id &&
+  /// True if the last run goes on with `id`.
+  bool goes_on(int id) const {
+    return !runs_.empty() && runs_.back().distance > 0 && recent(runs_.back().distance) == id &&
            runs_.back().copied < UINT32_MAX;
+  }
+  /// The same where the window has room for it.
+  bool is_next(int id) const {
+    const bool is_window_full = kept_ == recent_.size() && kept_ < kWindow;
+    return !is_full() && !is_window_full && goes_on(id);
   }
   void add_unforeseen(int id);
   int find_or_add(const Entry& entry);
