@@ -349,17 +349,13 @@ std::vector<CallAccount> desync_accounts(const Job& job) {
         behind != named.begin() && std::prev(behind)->first.unit == said.where().unit;
     return groups[is_known ? std::string(std::prev(behind)->second) : std::string()];
   };
-  const auto is_number = [](int64_t number) { return number >= 1; };
-  for_each_said<DesyncJoined>(job, [&](const Said<DesyncJoined>& said) {
-    if (!is_number(said.message.seq)) return;
-    group_of(said).add(said.message.ranks, static_cast<uint64_t>(said.message.seq), true,
+  const auto add = [&](const auto& said, bool is_open) {
+    if (said.message.seq < 1) return;
+    group_of(said).add(said.message.ranks, static_cast<uint64_t>(said.message.seq), is_open,
                        said.where());
-  });
-  for_each_said<DesyncFinished>(job, [&](const Said<DesyncFinished>& said) {
-    if (!is_number(said.message.seq)) return;
-    group_of(said).add(said.message.ranks, static_cast<uint64_t>(said.message.seq), false,
-                       said.where());
-  });
+  };
+  for_each_said<DesyncJoined>(job, [&](const auto& said) { add(said, true); });
+  for_each_said<DesyncFinished>(job, [&](const auto& said) { add(said, false); });
   for_each_said<DesyncLagging>(job, [&](const Said<DesyncLagging>& said) {
     group_of(said).add(said.message.ranks, 0, false, said.where());
   });
