@@ -343,13 +343,10 @@ void add_other_speakers(Job& job, bool has_labelled_ranks) {
 }
 
 /// Known ranks first, in order; then by host and pid; those that name nobody by place in the input.
-bool before(const Process& a, const Process& b) {
-  const auto key = [](const Process& process) {
-    const bool named = process.rank >= 0 || process.pid >= 0;
-    return std::tuple(!named, process.rank < 0, process.rank, std::string_view(process.host),
-                      process.pid, process.first);
-  };
-  return key(a) < key(b);
+auto order_of(const Process& process) {
+  const bool named = process.rank >= 0 || process.pid >= 0;
+  return std::tuple(!named, process.rank < 0, process.rank, std::string_view(process.host),
+                    process.pid, process.first);
 }
 
 }  // namespace
@@ -364,7 +361,7 @@ void build_processes(Job& job) {
     if (has_labelled_ranks && !is_told) process.rank = std::max(log.task_rank, -1);
   }
   add_other_speakers(job, has_labelled_ranks);
-  sort_unless_sorted(job.processes, before);
+  sort_unless_sorted(job.processes, {}, order_of);
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
       job.logs[log].records.set_process(static_cast<int>(p));
