@@ -410,19 +410,15 @@ void build_topologies(Job& job) {
     topology.system = *printed.system;
     for (SystemNode& node : topology.system.nodes) {
       if (node.name.kind != "NET") continue;
-      const auto known = names.find({host, node.name.local});
-      if (known != names.end()) node.device = known->second;
+      const auto name = names.find({host, node.name.local});
+      if (name == names.end()) continue;
+      node.device = name->second;
+      const auto detail = details.find({host, node.device});
+      if (detail != details.end()) node.detail = detail->second;
     }
     job.topologies.push_back(std::move(topology));
   }
-  for (HostTopology& topology : job.topologies) {
-    for (SystemNode& node : topology.system.nodes) {
-      if (node.device.empty() || !topology.source.empty()) continue;
-      const auto known = details.find({topology.host, node.device});
-      if (known != details.end()) node.detail = known->second;
-    }
-    add_uses(topology, uses);
-  }
+  for (HostTopology& topology : job.topologies) add_uses(topology, uses);
   sort_unless_sorted(job.topologies, {},
                      [](const HostTopology& one) { return std::tie(one.host, one.source); });
 }
@@ -530,21 +526,17 @@ void relate(const Job& job, const Places& places, KernelEvent& event) {
 }
 
 template <typename T>
-void fill(const T& said, KernelEvent& event) {
-  if constexpr (requires { said.bus_id; }) event.bus_id = said.bus_id;
-  if constexpr (requires { said.code; }) event.code = said.code;
-  if constexpr (requires { said.pid; }) event.pid = said.pid;
-  if constexpr (requires { said.name; }) event.name = said.name;
-  if constexpr (requires { said.host; }) event.host = said.host;
-}
-
-template <typename T>
 void add_events(const Places& places, Job& job) {
   for (const SpeakerLog& log : job.logs) {
     for (const Record& record : log.records.kept(kKindIndex<T>)) {
       const Event line = parse_record(record);
       KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text()};
-      fill(read_message<T>(line.message), event);
+      const T said = read_message<T>(line.message);
+      if constexpr (requires { said.bus_id; }) event.bus_id = said.bus_id;
+      if constexpr (requires { said.code; }) event.code = said.code;
+      if constexpr (requires { said.pid; }) event.pid = said.pid;
+      if constexpr (requires { said.name; }) event.name = said.name;
+      if constexpr (requires { said.host; }) event.host = said.host;
       if (event.host.empty()) event.host = short_name(line.header.prefix.host);
       if (event.host.empty())
         event.host = host_of_file(places.hosts, file_line(job, record.where).path);
@@ -554,18 +546,19 @@ void add_events(const Places& places, Job& job) {
   }
 }
 
+template <typename... T>
+void add_events_of(Job& job) {
+  const bool has_some = std::ranges::any_of(
+      job.logs, [](const SpeakerLog& log) { return (log.records.contains(kKindIndex<T>) || ...); });
+  if (!has_some) return;
+  const Places places = places_of(job);
+  (add_events<T>(places, job), ...);
+}
+
 }  // namespace
 
 void build_kernel_events(Job& job) {
-  const auto has_some = [&]<typename... T>() {
-    return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
-      return (log.records.contains(kKindIndex<T>) || ...);
-    });
-  };
-  if (!has_some.operator()<Xid, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>()) return;
-  const Places places = places_of(job);
-  const auto add_all = [&]<typename... T>() { (add_events<T>(places, job), ...); };
-  add_all.operator()<Xid, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>();
+  add_events_of<Xid, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>(job);
   std::ranges::stable_sort(job.kernel_events, {}, &KernelEvent::where);
 }
 
