@@ -55,11 +55,6 @@ void carry_head(Io& io, ScannedInput& input) {
   carry_each(io, input.path, input.stamp, input.units, input.walked);
 }
 
-template <typename Io>
-void carry_header(Io& io, PartKin& kin, std::string& host) {
-  carry_each(io, kin, host);
-}
-
 /// Hash of the order in which the members of one of each thing come.
 uint64_t layout_hash() {
   LayoutHash hash;
@@ -153,7 +148,7 @@ PartFile::PartFile(std::function<void(std::string_view bytes)> write, const Part
   packed_->out << kPartMagic;
   PartKin own = kin;
   std::string name = host;
-  carry_header(packed_->writer, own, name);
+  carry_each(packed_->writer, own, name);
   packed_->writer.end_frame(FrameKind::Header);
 }
 
@@ -240,16 +235,12 @@ struct Placed {
 };
 
 /// The newest scan of a file stands before older ones of the same host.
-bool comes_before(const Placed& a, const Placed& b) {
-  const ScannedInput& one = *a.input;
-  const ScannedInput& other = *b.input;
+bool comes_before(const ScannedInput& one, const ScannedInput& other) {
   return std::tie(one.path, one.host, other.stamp) < std::tie(other.path, other.host, one.stamp);
 }
 
 /// True if both are scans of one file: on one host, or of a file system that both hosts see.
-bool is_same_file(const Placed& a, const Placed& b) {
-  const ScannedInput& one = *a.input;
-  const ScannedInput& other = *b.input;
+bool is_same_file(const ScannedInput& one, const ScannedInput& other) {
   const bool is_stamped = one.stamp != FileStamp();
   return one.path == other.path &&
          (one.host == other.host || (is_stamped && one.stamp == other.stamp));
@@ -261,15 +252,16 @@ std::vector<Placed> chosen_inputs(std::vector<LoadedPart>& parts) {
   for (LoadedPart& part : parts) {
     for (ScannedInput& input : part.inputs) all.push_back({&part, &input});
   }
-  std::ranges::stable_sort(all, comes_before);
+  std::ranges::stable_sort(all, comes_before,
+                           [](const Placed& one) -> const ScannedInput& { return *one.input; });
   std::vector<Placed> chosen;
   for (const Placed& one : all) {
     auto known = chosen.rbegin();
     while (known != chosen.rend() && known->input->path == one.input->path &&
-           !is_same_file(*known, one)) {
+           !is_same_file(*known->input, *one.input)) {
       ++known;
     }
-    if (known == chosen.rend() || !is_same_file(*known, one)) chosen.push_back(one);
+    if (known == chosen.rend() || !is_same_file(*known->input, *one.input)) chosen.push_back(one);
   }
   return chosen;
 }
@@ -312,7 +304,7 @@ std::optional<LoadedPart> load_part(FrameReader::ReadBytes read, const PartKin& 
   if (!frames.next(kind, frame) || kind != FrameKind::Header) return damaged();
   PartReader header(frame, frames.tables(), patterns, {});
   PartKin made;
-  carry_header(header, made, part.host);
+  carry_each(header, made, part.host);
   if (header.failed()) return damaged();
   problem = stranger_problem(made, kin);
   if (!problem.empty()) return std::nullopt;
