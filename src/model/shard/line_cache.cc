@@ -45,6 +45,14 @@ std::string_view head_in(std::string_view bytes) {
   return anchor == bytes.npos ? std::string_view() : bytes.substr(0, anchor + kInfoAnchor.size());
 }
 
+/// True if the header of the line begins with its host and is nothing out of the ordinary: only
+/// host, pid and device differ from those of other processes.
+bool has_plain_header(const Header& header, std::string_view line) {
+  return header.level == Level::Info && !header.host.empty() && header.host.data() == line.data() &&
+         header.pid >= 0 && header.file.empty() && !header.torn && header.unexplained.empty() &&
+         header.process_group.empty();
+}
+
 /// True for "node-a:41:41 [0] NCCL INFO ": a glance, because most heads have stamps in front.
 bool may_be_bare(std::string_view head) {
   constexpr std::string_view kDigits = "0123456789";
@@ -273,12 +281,8 @@ LineCache::Head* LineCache::learn_head(std::string_view text, uint64_t hash) {
   Header header;
   read_header(text, header);
   // A host of digits may be the rest of another head.
-  const bool is_plain = header.level == Level::Info && !header.host.empty() &&
-                        header.host.data() == text.data() && header.pid >= 0 &&
-                        header.file.empty() && !header.torn && header.unexplained.empty() &&
-                        header.process_group.empty() && header.message.empty() &&
-                        header.host.find_first_not_of("0123456789") != header.host.npos;
-  if (!is_plain) return nullptr;
+  const bool names_host = header.host.find_first_not_of("0123456789") != header.host.npos;
+  if (!has_plain_header(header, text) || !header.message.empty() || !names_host) return nullptr;
   if (quiet_host_ != header.host) {
     if (matcher_ && holds_one(matcher_, std::string(header.host) + ':')) return nullptr;
     quiet_host_ = header.host;
@@ -370,13 +374,12 @@ size_t LineCache::find_message(std::string_view bytes, CachedLine& line) {
 void LineCache::learn_message(std::string_view text, const Event& event) {
   const Header& header = event.header;
   const std::string_view message = header.message;
-  const bool is_plain =
-      learns_messages_ && event.fate == LineFate::Recognised && header.level == Level::Info &&
-      !header.host.empty() && header.host.data() == text.data() && header.pid >= 0 &&
-      header.file.empty() && !header.torn && !header.anchored_twice && header.repeated == 0 &&
-      header.unexplained.empty() && header.process_group.empty() && message.size() <= kMaxBytes &&
-      message.data() + message.size() == text.data() + text.size();
-  if (!is_plain || is_call(event.message)) return;
+  const bool is_whole = !header.anchored_twice && header.repeated == 0 &&
+                        message.size() <= kMaxBytes &&
+                        message.data() + message.size() == text.data() + text.size();
+  const bool may_be_known = learns_messages_ && event.fate == LineFate::Recognised &&
+                            has_plain_header(header, text) && is_whole;
+  if (!may_be_known || is_call(event.message)) return;
   const std::string_view head = head_in(text);
   if (head.empty() || head.data() + head.size() != message.data()) return;
   Shape* const shape = learn_shape(message, true);
