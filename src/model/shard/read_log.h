@@ -145,7 +145,6 @@ class TearGuard {
   bool note_speaker(const CachedHead& head);
   bool is_torn_form(KnownProcess& known, const Header& header);
 
-  size_t glued_host(const Header& header) const;
   size_t record_begin(const Header& header, std::string_view text) const;
   size_t last_record(const Event& event, std::string_view text) const;
   void add_cut_piece(const Line& piece);
@@ -182,7 +181,7 @@ class TearGuard {
   std::bitset<256> first_bytes_;         ///< With which a line of one of those begins, or more.
   std::vector<OpenRecord> open_;         ///< One a process, the oldest first.
   /// How lines begin of which some are lost: "node-a:41:", "node-a:", "".
-  std::vector<std::string> lost_;
+  std::set<std::string> lost_;
   std::set<int64_t> lost_pids_;  ///< Of lines whose host may be a piece of a name.
   std::set<std::string> alike_;  ///< Names of one pid, of which one may be a torn form of another.
   std::set<int64_t> shared_pids_;  ///< That hosts of almost the same name are known to share.

@@ -255,22 +255,17 @@ bool TearGuard::note_speaker(const CachedHead& head) {
   return true;
 }
 
-/// Bytes of the host that are the end of what stands before the record: "Socknode-b".
-size_t TearGuard::glued_host(const Header& header) const {
-  const KnownProcess& known = known_as(header.pid);
-  const bool longer = known.pid == header.pid && known.host.size() < header.host.size() &&
-                      header.host.ends_with(known.host);
-  return longer && (header.torn || !header.unexplained.empty())
-             ? header.host.size() - known.host.size()
-             : 0;
-}
-
 /// Where the record of an NCCL header begins if it cut another one off; 0 if nothing stands before
 /// it but what launchers and collectors put there.
 size_t TearGuard::record_begin(const Header& header, std::string_view text) const {
   if (header.host.empty()) return 0;
   const std::string_view before = header.unexplained;
-  const size_t glued = glued_host(header);
+  const KnownProcess& own = known_as(header.pid);
+  const bool is_longer = own.pid == header.pid && own.host.size() < header.host.size() &&
+                         header.host.ends_with(own.host);
+  // Bytes of the host that are the end of what stands before the record: "Socknode-b".
+  const size_t glued =
+      is_longer && (header.torn || !before.empty()) ? header.host.size() - own.host.size() : 0;
   const auto begins = [&](const KnownProcess& known) {
     return before.starts_with(known.host + ':');
   };
@@ -573,7 +568,7 @@ void TearGuard::note_lost(std::string_view host, int64_t pid) {
   if (is_other && lost_pids_.size() < kMaxLost) lost_pids_.insert(pid);
   std::string name = host.empty() ? "" : pid < 0 ? std::string(host) + ':' : name_of(host, pid);
   if (lost_.size() >= kMaxLost) name.clear();
-  if (std::ranges::find(lost_, name) == lost_.end()) lost_.push_back(std::move(name));
+  lost_.insert(std::move(name));
 }
 
 void TearGuard::hold(const Line& record, const Event& event, int lines) {
