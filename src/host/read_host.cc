@@ -62,9 +62,9 @@ void read_shm(HostTree& tree, SharedMemory& shm) {
     const auto words = split_blanks(line);
     if (words.size() != 3) continue;
     shm.segments.push_back({std::string(words[0]), parse_int(words[1]).value_or(-1),
-                            words[2] == "process"  ? ShmSegment::Holder::Process
-                            : words[2] == "nobody" ? ShmSegment::Holder::Nobody
-                                                   : ShmSegment::Holder::Unknown});
+                            words[2] == "process" || words[2] == "nobody"
+                                ? std::optional(words[2] == "process")
+                                : std::nullopt});
   }
 }
 
@@ -323,7 +323,7 @@ void read_pci(HostTree& tree, HostReport& report) {
     HostBridge bridge{.address = address};
     // Validation of sources alone sends nothing on other ways.
     const bool redirects = acs.text.find("Redir") != acs.text.npos;
-    if (acs.is_here()) bridge.acs = redirects ? HostBridge::Acs::On : HostBridge::Acs::Off;
+    if (acs.is_here()) bridge.acs = redirects;
     report.bridges->push_back(bridge);
   }
 }

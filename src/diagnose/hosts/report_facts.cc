@@ -93,8 +93,8 @@ FactValue shm_stale(const HostReport& report) {
   bool all_known = true;
   std::string first;
   for (const ShmSegment& segment : report.shm.segments) {
-    all_known &= segment.holder != ShmSegment::Holder::Unknown;
-    if (segment.holder != ShmSegment::Holder::Nobody) continue;
+    all_known &= segment.is_held.has_value();
+    if (segment.is_held.value_or(true)) continue;
     if (count++ == 0) first = segment.name;
     bytes += std::max<int64_t>(segment.bytes, 0);
   }
@@ -207,8 +207,8 @@ FactValue acs_of(const HostReport& report) {
   std::vector<std::string> on;
   size_t off = 0;
   for (const HostBridge& bridge : *report.bridges) {
-    if (bridge.acs == HostBridge::Acs::On) on.push_back(bridge.address);
-    if (bridge.acs == HostBridge::Acs::Off) ++off;
+    if (bridge.acs == true) on.push_back(bridge.address);
+    if (bridge.acs == false) ++off;
   }
   if (!on.empty()) {
     return yes(fmt::format("ACS is on in {} above GPUs and adapters ({})",
@@ -396,8 +396,8 @@ std::string acs_of_host(const HostReport& report) {
   if (!report.bridges || report.bridges->empty()) return {};
   bool on = false;
   for (const HostBridge& bridge : *report.bridges) {
-    if (bridge.acs == HostBridge::Acs::Unknown) return {};
-    on |= bridge.acs == HostBridge::Acs::On;
+    if (!bridge.acs) return {};
+    on |= *bridge.acs;
   }
   return on ? "on" : "off";
 }

@@ -20,10 +20,10 @@ namespace ncclog {
 
 /// A file of NCCL's below /dev/shm: "nccl-q3Xz9b".
 struct ShmSegment {
-  enum class Holder { Process, Nobody, Unknown };
   std::string name;
   int64_t bytes = -1;
-  Holder holder = Holder::Unknown;  ///< Nobody: no process has it mapped, and all could be asked.
+  /// Some process has it mapped; false: none has, and all could be asked. nullopt: not known.
+  std::optional<bool> is_held;
 };
 
 /// The mount at /dev/shm.
@@ -82,9 +82,8 @@ struct HostPciDevice {
 
 /// A PCI bridge above a GPU or an adapter.
 struct HostBridge {
-  enum class Acs { Unknown, Off, On };
   std::string address;
-  Acs acs = Acs::Unknown;  ///< On: it sends traffic between devices up to the root complex.
+  std::optional<bool> acs;  ///< It sends traffic between devices up to the root complex.
 };
 
 /// A GPU, as NVML or, without it, the driver's files show it.

@@ -30,8 +30,7 @@ std::string shm_text(const SharedMemory& shm) {
   if (!shm.mode.empty()) text += ", mode " + shm.mode;
   if (!shm.refused.empty()) text += ", not writable: " + shm.refused;
   if (shm.segments.empty()) return text;
-  const auto free =
-      std::ranges::count(shm.segments, ShmSegment::Holder::Nobody, &ShmSegment::holder);
+  const auto free = std::ranges::count(shm.segments, std::optional(false), &ShmSegment::is_held);
   text += fmt::format("; {} of NCCL", plural(std::ssize(shm.segments), "segment"));
   return free > 0 ? text + fmt::format(", {} held by no process", free) : text;
 }
@@ -140,13 +139,13 @@ std::string gpus_text(const HostReport& report) {
 std::string pcie_text(const HostReport& report) {
   std::vector<std::string> parts;
   if (report.bridges && !report.bridges->empty()) {
-    const auto count = [&](HostBridge::Acs acs) {
+    const auto count = [&](std::optional<bool> acs) {
       return std::ranges::count(*report.bridges, acs, &HostBridge::acs);
     };
-    parts.push_back(fmt::format(
-        "ACS on in {}, off in {}, unknown in {} bridges above GPUs and "
-        "adapters",
-        count(HostBridge::Acs::On), count(HostBridge::Acs::Off), count(HostBridge::Acs::Unknown)));
+    parts.push_back(
+        fmt::format("ACS on in {}, off in {}, unknown in {} bridges above GPUs and "
+                    "adapters",
+                    count(true), count(false), count(std::nullopt)));
   }
   if (report.iommu) {
     parts.push_back(*report.iommu ? "the IOMMU translates addresses of GPUs"
