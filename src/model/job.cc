@@ -152,12 +152,12 @@ bool is_of_one_run(const Job& job) {
 
 int process_of_rank(const Job& job, int rank) {
   if (rank < 0) return -1;
-  return only_process(job, [&](const Process& process) { return process.rank == rank; });
+  return find_only(job.processes, [&](const Process& process) { return process.rank == rank; });
 }
 
 int process_of_pid(const Job& job, int64_t pid) {
   if (pid < 0) return -1;
-  return only_process(job, [&](const Process& process) { return process.pid == pid; });
+  return find_only(job.processes, [&](const Process& process) { return process.pid == pid; });
 }
 
 const CommSegment& segment_of(const Job& job, const CommRank& rank) {

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -360,16 +361,13 @@ bool is_torn(const Job& job);
 /// several, nor may a pid have had several lives.
 bool is_of_one_run(const Job& job);
 
-/// The only process for which `fits` holds; -1 if there is none or more than one.
-template <typename Fits>
-int only_process(const Job& job, Fits fits) {
-  int found = -1;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    if (!fits(job.processes[p])) continue;
-    if (found >= 0) return -1;
-    found = static_cast<int>(p);
-  }
-  return found;
+/// The place of the only process, or communicator, for which `fits` holds; -1 if there is none or
+/// more than one.
+template <typename T, typename Fits>
+int find_only(const std::vector<T>& all, Fits fits) {
+  const auto found = std::ranges::find_if(all, fits);
+  if (found == all.end() || std::any_of(found + 1, all.end(), fits)) return -1;
+  return static_cast<int>(found - all.begin());
 }
 
 /// The process of that global rank; -1 if none or several.

@@ -227,7 +227,7 @@ class Deriver {
   bool is_after_teardown(const Evidence& failure) const {
     const Header header = parse_event(failure.text, all_wordings()).header;
     if (header.pid < 0 || !is_nccl_line(failure)) return false;
-    const int own = only_process(job_, [&](const Process& process) {
+    const int own = find_only(job_.processes, [&](const Process& process) {
       return process.pid == header.pid && process.host == header.host;
     });
     return own >= 0 && is_after_own_end(own, teardown_of(job_, nth_process(job_, own)), failure);

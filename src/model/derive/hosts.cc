@@ -482,7 +482,7 @@ bool same_host(const std::string& known, std::string_view of_process) {
 /// The process with the event's pid; -1 if none or several, or if it uses another GPU.
 int process_with_pid(const Job& job, const KernelEvent& event) {
   if (event.pid < 0) return -1;
-  const int found = only_process(job, [&](const Process& process) {
+  const int found = find_only(job.processes, [&](const Process& process) {
     return process.pid == event.pid && same_host(event.host, process.host);
   });
   if (found < 0) return -1;

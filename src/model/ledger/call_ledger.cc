@@ -102,7 +102,7 @@ std::vector<CallAccount> ras_accounts(const Job& job) {
     CallAccount account{.source = CallSource::Ras, .function = key.second};
     const auto id = parse_hex(key.first);
     // A pointer may come back, so that several have one id.
-    account.communicator = only_communicator(job, [&](const Communicator& comm) {
+    account.communicator = find_only(job.communicators, [&](const Communicator& comm) {
       return !comm.inferred && id && parse_hex(comm.id) == id;
     });
     if (account.communicator < 0) continue;

@@ -24,7 +24,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -122,15 +121,6 @@ struct CallAccount {
 /// and function whose counts differ, by both. Of several runs neither dumps nor RAS say anything:
 /// their ranks have the same numbers. It views the job and its answers.
 const std::vector<CallAccount>& call_ledger(const Job& job, CallSource source);
-
-/// The only communicator that `fits(comm)`; -1: there is none, or several.
-template <typename Fits>
-int only_communicator(const Job& job, Fits fits) {
-  const auto& all = job.communicators;
-  const auto found = std::ranges::find_if(all, fits);
-  if (found == all.end() || std::any_of(found + 1, all.end(), fits)) return -1;
-  return static_cast<int>(found - all.begin());
-}
 
 // The adapters that are more than a page, for call_ledger alone: whoever judges asks that, which
 // keeps their answers. Pure.

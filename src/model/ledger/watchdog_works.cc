@@ -328,8 +328,9 @@ std::vector<CallAccount> watchdog_accounts(const Job& job) {
     if (name.empty() && !job.communicators.empty()) {
       const int all = job.communicators.front().nranks;
       if (job.runs <= 1) {
-        account.communicator = only_communicator(
-            job, [&](const Communicator& comm) { return !comm.inferred && comm.nranks == all; });
+        account.communicator = find_only(job.communicators, [&](const Communicator& comm) {
+          return !comm.inferred && comm.nranks == all;
+        });
       }
       const int heard = static_cast<int>(account.ranks.size());
       account.unseen = all < 0 ? 1 : std::max(0, all - heard);
