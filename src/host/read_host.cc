@@ -34,9 +34,9 @@ std::string_view value_after(const HostAnswer& answer, std::string_view key) {
 /// "max" and what is larger than any memory are no limits.
 int64_t limit_of(std::string_view text) {
   constexpr int64_t kNone = int64_t{1} << 60;
-  if (text == "max" || text == "unlimited") return HostLimit::kUnlimited;
+  if (text == "max" || text == "unlimited") return HostReport::kUnlimited;
   const int64_t value = parse_int(trim(text)).value_or(-1);
-  return value >= kNone || (value < 0 && text.size() > 18) ? HostLimit::kUnlimited : value;
+  return value >= kNone || (value < 0 && text.size() > 18) ? HostReport::kUnlimited : value;
 }
 
 // What is mounted at /dev/shm?
@@ -70,10 +70,10 @@ void read_shm(HostTree& tree, SharedMemory& shm) {
 
 // What may a process take here?
 
-HostLimit limit_named(const HostAnswer& limits, std::string_view name) {
+/// The soft one of the two that a line names.
+int64_t limit_named(const HostAnswer& limits, std::string_view name) {
   const auto words = split_blanks(value_after(limits, name));
-  if (words.size() < 2) return {};
-  return {limit_of(words[0]), limit_of(words[1])};
+  return words.size() < 2 ? -1 : limit_of(words[0]);
 }
 
 /// The smallest limit of the cgroup and those around it; kUnlimited where none of them has one, -1

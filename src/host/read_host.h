@@ -1,6 +1,6 @@
 // From a host's answers to its report.
 //
-//   file /proc/self/limits: "Max locked memory  65536  65536  bytes"   → memlock {65536, 65536}
+//   file /proc/self/limits: "Max locked memory  65536  65536  bytes"   → memlock 65536
 //   space /dev/shm: size 67108864                                      → shm.size
 //
 // Pure but for the questions it asks: the same record gives the same report. What an answer lacks

@@ -40,7 +40,7 @@ std::vector<const HostReport*> reports_of_job(const Job& job) {
 }
 
 std::string host_bytes_text(int64_t bytes) {
-  if (bytes == HostLimit::kUnlimited) return "unlimited";
+  if (bytes == HostReport::kUnlimited) return "unlimited";
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
   size_t unit = 0;
@@ -155,11 +155,11 @@ FactValue garbled_reason(const HostReport& report) {
 // May ranks lock memory, open files, start threads?
 
 FactValue memlock_small(const HostReport& report) {
-  const int64_t limit = report.memlock.soft;
+  const int64_t limit = report.memlock;
   const bool has_rdma = report.rdma && !report.rdma->empty();
   // NCCL registers some 4 MB for each channel and connection.
   if (limit >= kGiga) {
-    return no_because(limit == HostLimit::kUnlimited
+    return no_because(limit == HostReport::kUnlimited
                           ? "any amount of memory may be locked"
                           : fmt::format("{} may be locked", host_bytes_text(limit)));
   }
@@ -172,7 +172,7 @@ FactValue open_files_low(const HostReport& report) {
   // Most systems start with 1024, which does for a host or two.
   constexpr int64_t kVeryFew = 1024;
   constexpr int64_t kMany = 65536;
-  const int64_t limit = report.open_files.soft;
+  const int64_t limit = report.open_files;
   if (limit < 0 || (limit >= kVeryFew && limit < kMany)) return unknown();
   return yes_or_no(limit < kVeryFew, fmt::format("a process may open {} files", limit));
 }
@@ -181,7 +181,7 @@ FactValue threads_low(const HostReport& report) {
   constexpr int64_t kFew = 1024;
   constexpr int64_t kMany = 16384;
   const int64_t pids = report.pids_limit;
-  const int64_t processes = report.processes.soft;
+  const int64_t processes = report.processes;
   if (pids < 0 && processes < 0) return unknown();
   if (pids >= 0 && pids < kFew) {
     return yes(fmt::format("the control group allows {} processes and threads", pids));
@@ -423,7 +423,7 @@ std::string shm_of(const HostReport& report) {
 }
 
 std::string memlock_of(const HostReport& report) {
-  return report.memlock.soft < 0 ? "" : host_bytes_text(report.memlock.soft);
+  return report.memlock < 0 ? "" : host_bytes_text(report.memlock);
 }
 
 std::string nccl_of(const HostReport& report) {

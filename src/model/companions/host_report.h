@@ -37,13 +37,6 @@ struct SharedMemory {
   std::vector<ShmSegment> segments;
 };
 
-/// A limit of the process that looked: ranks that another daemon starts may have another one.
-struct HostLimit {
-  static constexpr int64_t kUnlimited = INT64_MAX;
-  int64_t soft = -1;
-  int64_t hard = -1;
-};
-
 /// A network interface, in the order in which the kernel lists addresses, as NCCL sees them.
 struct HostInterface {
   std::string name;
@@ -120,6 +113,8 @@ struct HostSetting {
 };
 
 struct HostReport {
+  static constexpr int64_t kUnlimited = INT64_MAX;
+
   std::string host;       ///< Its name; empty: unknown.
   std::string source;     ///< Where the report comes from: a path, or "this host".
   std::string record;     ///< All that was read, as host/host_tree.h writes it.
@@ -128,11 +123,12 @@ struct HostReport {
   std::string machine;    ///< As its firmware calls it: "Google Compute Engine".
   SharedMemory shm;
   int64_t memory = -1;        ///< Bytes of the host.
-  int64_t memory_limit = -1;  ///< Bytes of the cgroup; HostLimit::kUnlimited: none.
-  int64_t pids_limit = -1;    ///< Of the cgroup, likewise.
-  HostLimit memlock;          ///< Bytes.
-  HostLimit open_files;
-  HostLimit processes;
+  int64_t memory_limit = -1;  ///< Bytes of the cgroup; kUnlimited: none, like all limits.
+  int64_t pids_limit = -1;    ///< Of the cgroup.
+  // Soft limits of the process that looked: ranks that another daemon starts may have others.
+  int64_t memlock = -1;  ///< Bytes.
+  int64_t open_files = -1;
+  int64_t processes = -1;
   std::string numa_call;  ///< "ok", or why get_mempolicy failed; empty: not asked.
   std::string seccomp;    ///< "0" none, "2" a filter.
   std::vector<std::pair<int, int64_t>> numa_nodes;  ///< Number and bytes.

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMostNamed = 8;
 
 std::string limit_text(int64_t limit) {
-  return limit == HostLimit::kUnlimited ? "unlimited" : std::to_string(limit);
+  return limit == HostReport::kUnlimited ? "unlimited" : std::to_string(limit);
 }
 
 std::string shm_text(const SharedMemory& shm) {
@@ -38,7 +38,7 @@ std::string shm_text(const SharedMemory& shm) {
 std::string memory_text(const HostReport& report) {
   if (report.memory < 0) return {};
   std::string text = host_bytes_text(report.memory);
-  if (report.memory_limit >= 0 && report.memory_limit != HostLimit::kUnlimited) {
+  if (report.memory_limit >= 0 && report.memory_limit != HostReport::kUnlimited) {
     text += fmt::format(", of which the control group may use {}",
                         host_bytes_text(report.memory_limit));
   }
@@ -47,16 +47,16 @@ std::string memory_text(const HostReport& report) {
 
 std::string limits_text(const HostReport& report) {
   std::vector<std::string> parts;
-  if (report.memlock.soft >= 0) {
-    parts.push_back("locked memory " + host_bytes_text(report.memlock.soft));
+  if (report.memlock >= 0) {
+    parts.push_back("locked memory " + host_bytes_text(report.memlock));
   }
-  if (report.open_files.soft >= 0) {
-    parts.push_back("open files " + limit_text(report.open_files.soft));
+  if (report.open_files >= 0) {
+    parts.push_back("open files " + limit_text(report.open_files));
   }
-  if (report.processes.soft >= 0) {
-    parts.push_back("processes and threads " + limit_text(report.processes.soft));
+  if (report.processes >= 0) {
+    parts.push_back("processes and threads " + limit_text(report.processes));
   }
-  if (report.pids_limit >= 0 && report.pids_limit != HostLimit::kUnlimited) {
+  if (report.pids_limit >= 0 && report.pids_limit != HostReport::kUnlimited) {
     parts.push_back("of the control group " + limit_text(report.pids_limit));
   }
   return join(parts, "; ");
