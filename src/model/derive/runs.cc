@@ -390,7 +390,8 @@ bool follows(const Job& job, const std::vector<SourceRef>& ends, const Process& 
 }
 
 /// The worlds of processes that take their turns at each place, by pid; empty if they do not, as
-/// often everywhere, with pids that grow. `use` says whether two at one place may be two turns.
+/// often everywhere, with pids that grow. `may_follow` says whether two at one place may be two
+/// turns.
 template <typename Place, typename PlaceOf, typename MayFollow>
 std::vector<World> take_turns(const Job& job, const std::vector<Caller>& callers, PlaceOf place_of,
                               MayFollow may_follow) {

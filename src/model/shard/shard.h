@@ -177,7 +177,7 @@ class ShardWriter {
   SpeakerLog* others_ = nullptr;     ///< What other programs wrote into input_.
   InputClock* clock_ = nullptr;      ///< Of input_; nullptr: it has none yet.
   Pulse* pulse_ = nullptr;           ///< Of clock_; nullptr: nothing was added.
-  bool has_dropped_ = false;         ///< Speakers: places of known calls may point at none.
+  bool has_dropped_ = false;         ///< Speakers: tallies of known calls may point at none.
 };
 
 }  // namespace ncclog
