@@ -190,6 +190,8 @@ namespace {
 struct Stated {
   std::string what;  ///< "NCCL_IB_HCA"; a kind's number where there is one such thing.
   std::string value;
+
+  auto operator<=>(const Stated&) const = default;
 };
 
 constexpr uint16_t kKinds[] = {kKindIndex<EnvSet>, kKindIndex<NetworkSelected>,
@@ -209,12 +211,9 @@ using Votes = std::map<std::string, std::map<std::string, size_t>>;
 Votes count_votes(const std::vector<SpeakerLog>& logs) {
   Votes votes;
   for (const SpeakerLog& log : logs) {
-    std::set<std::pair<std::string, std::string>> own;
+    std::set<Stated> own;
     for (const uint16_t kind : kKinds) {
-      for (const Record& record : log.records.kept(kind)) {
-        Stated one = stated(record);
-        own.emplace(std::move(one.what), std::move(one.value));
-      }
+      for (const Record& record : log.records.kept(kind)) own.insert(stated(record));
     }
     for (const auto& [what, value] : own) ++votes[what][value];
   }
