@@ -186,7 +186,8 @@ std::vector<World> find_worlds(const Job& job) {
   }
   std::map<size_t, std::vector<int>> members;
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    if (largest.contains(groups.find_set(p))) members[groups.find_set(p)].push_back(static_cast<int>(p));
+    if (largest.contains(groups.find_set(p)))
+      members[groups.find_set(p)].push_back(static_cast<int>(p));
   }
   const std::vector<SourceRef> ends = ends_told(job);
   std::vector<World> worlds;
