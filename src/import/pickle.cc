@@ -356,9 +356,8 @@ class PickleMachine {
     steps_left_ -= steps;
     if (const auto* list = std::get_if<ListValue>(&value)) {
       out = nlohmann::json::array();
-      return std::ranges::all_of(*list, [&](ValueId item) {
-        return write_out(item, depth + 1, out.emplace_back());
-      });
+      return std::ranges::all_of(
+          *list, [&](ValueId item) { return write_out(item, depth + 1, out.emplace_back()); });
     }
     if (const auto* dict = std::get_if<DictValue>(&value)) {
       out = nlohmann::json::object();

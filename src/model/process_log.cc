@@ -182,8 +182,8 @@ ConnectionUse& ConnectionUse::operator+=(const ConnectionUse& later) {
   return *this;
 }
 
-// A line is looked up as it is: most of them name another channel of a connection that is known, and
-// its path need not be copied.
+// A line is looked up as it is: most of them name another channel of a connection that is known,
+// and its path need not be copied.
 
 static auto parts_of(const auto& connection) {
   return std::tuple(connection.src_rank, connection.dst_rank, std::string_view(connection.path));

@@ -44,9 +44,9 @@ struct PartKin {
 /// Of this program with that matcher.
 PartKin part_kin(const LineMatcher& matcher);
 
-/// One input as it was scanned: a file, an archive with its members. It is in one of two states: as
-/// scanned it has its shards and no frames, as loaded (load_part) its frames, from which read_shards
-/// makes the shards of another one; its own are empty.
+/// One input as it was scanned: a file, an archive with its members. It is in one of two states:
+/// as scanned it has its shards and no frames, as loaded (load_part) its frames, from which
+/// read_shards makes the shards of another one; its own are empty.
 struct ScannedInput {
   std::string path;
   std::string host;  ///< Where it was scanned.
@@ -57,8 +57,8 @@ struct ScannedInput {
   /// from there on.
   Shard before;
   Shard last;
-  /// As loaded: what FrameReader gave; the first one holds all that stands above but the speakers of
-  /// the shards, which have one each.
+  /// As loaded: what FrameReader gave; the first one holds all that stands above but the speakers
+  /// of the shards, which have one each.
   std::vector<std::string> frames;
 };
 

@@ -60,9 +60,9 @@ std::vector<int> sorted_ranks(const FlightRecorderGroup& group) {
   return ranks;
 }
 
-/// Accounts of the groups that dumps list, by name, with their ranks alone; none of a group on whose
-/// ranks they disagree. Of all groups the first ones, which have no more ranks together than any job
-/// has.
+/// Accounts of the groups that dumps list, by name, with their ranks alone; none of a group on
+/// whose ranks they disagree. Of all groups the first ones, which have no more ranks together than
+/// any job has.
 std::map<std::string, CallAccount> listed_groups(const GroupMembers& dumps) {
   std::map<std::string_view, size_t> most_ranks;  // By name.
   for (const auto& [number, dump] : dumps) {

@@ -91,8 +91,8 @@ class TearGuard {
   /// like a known process's. Its bytes must stay until the shard settles.
   bool add(const CachedLine& line, uint64_t number);
 
-  /// Adds lines of other programs that mean nothing, as ShardWriter::add_skipped has them; the guard
-  /// has to be quiet. Their bytes must stay until the shard settles.
+  /// Adds lines of other programs that mean nothing, as ShardWriter::add_skipped has them; the
+  /// guard has to be quiet. Their bytes must stay until the shard settles.
   void add_skipped(std::string_view text, uint64_t number, uint64_t lines);
 
   /// True if the line added last is one whole record of a known process, so that ones like it are.
