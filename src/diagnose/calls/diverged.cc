@@ -234,6 +234,7 @@ MessageDivergences find_message_divergences(const Job& job) {
   }
   MessageDivergences result;
   for (const UnmatchedMessages& messages : find_waits(job).unmatched) {
+    if (messages.sizes_differ) continue;  // As many on both sides, so that nobody owes one.
     const CallLine line = line_of(job, messages);
     const auto side = [&](int end, bool receives) -> std::optional<Side> {
       const CommRank& rank = rank_at(job, messages.communicator, end);
@@ -243,7 +244,7 @@ MessageDivergences find_message_divergences(const Job& job) {
     };
     const auto owing = side(messages.owing(), messages.receiver_owes());
     const auto waiting = side(messages.waiting(), !messages.receiver_owes());
-    if (messages.sizes_differ || !owing || !waiting) continue;
+    if (!owing || !waiting) continue;
     if (const auto found = find_divergence(*owing, *waiting)) result.emplace(messages, *found);
   }
   return result;
