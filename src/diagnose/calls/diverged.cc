@@ -187,7 +187,7 @@ struct Side {
 
 /// The last call that stands where the owing side always had such a message; nullopt: none, or it is
 /// not certain where it has a message less.
-std::optional<MessageDivergence> find_divergence(const Side& owing, const Side& waiting) {
+std::optional<ProgramDivergence> find_divergence(const Side& owing, const Side& waiting) {
   // It has one less behind the last collective of both before which they had made as many, and up
   // to its next one on a communicator of both.
   const auto& theirs = waiting.past.places.collectives;
@@ -209,16 +209,17 @@ std::optional<MessageDivergence> find_divergence(const Side& owing, const Side& 
   for (const auto& [at, message] : gaps_behind(waiting.past, met->second)) {
     if (waiting.past.call(message).end() == waiting.end) return std::nullopt;
   }
-  std::optional<size_t> last;
+  std::optional<ProgramDivergence> last;
   for (const auto& [at, message] : gaps_behind(owing.past, from)) {
-    if (at <= *to && owing.past.call(message).end() == owing.end) last = at;
+    RankCall usual = owing.past.call(message);
+    if (at > *to || usual.end() != owing.end) continue;
+    usual.index = owing.made_before(at);
+    last = {owing.past.places.program->waiter, owing.past.call(at), usual, {}};
   }
-  if (!last) return std::nullopt;
-  return MessageDivergence{owing.past.places.program->waiter, owing.past.call(*last),
-                           owing.made_before(*last)};
+  return last;
 }
 
-using MessageDivergences = std::map<UnmatchedMessages, MessageDivergence>;
+using MessageDivergences = std::map<UnmatchedMessages, ProgramDivergence>;
 
 MessageDivergences find_message_divergences(const Job& job) {
   Pasts pasts;
@@ -395,7 +396,7 @@ std::map<Waiter, ProgramPlaces> program_places(const Job& job) {
   return result;
 }
 
-std::optional<MessageDivergence> message_divergence(const Job& job,
+std::optional<ProgramDivergence> message_divergence(const Job& job,
                                                     const UnmatchedMessages& messages) {
   const MessageDivergences& all = job.answers.of<&find_message_divergences>(job);
   const auto found = all.find(messages);
@@ -406,7 +407,8 @@ const std::vector<Waiter>& diverged_from_twins(const Job& job) {
   return job.answers.of<&find_diverged>(job);
 }
 
-std::string twin_words(const Job& job, const TwinDivergence& divergence, std::string_view place) {
+std::string twin_words(const Job& job, const ProgramDivergence& divergence,
+                       std::string_view place) {
   return fmt::format("{} called {}{} where {}, which is at the same place of its groups, called {}",
                      waiter_words(job, divergence.waiter), to_valid_utf8(divergence.made.op.view()),
                      place, waiter_words(job, divergence.twin),
@@ -424,7 +426,7 @@ bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
   return alike(calls, common[static_cast<size_t>(other - programs.data())]) == calls.size();
 }
 
-std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter& waiter) {
+std::optional<ProgramDivergence> divergence_from_twins(const Job& job, const Waiter& waiter) {
   const std::vector<RankProgram>& programs = rank_programs(job);
   const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
   const RankProgram* own = program_of(job, waiter);
@@ -456,8 +458,8 @@ std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter
   // Of two that differ, it is the twin that left the order that it had kept itself.
   const bool twin_left = past_at(kinds_of(programs[*twin]), most) == Past::Other;
   if (twin_left && past_at(kinds_of(*own), most) != Past::Other) return std::nullopt;
-  return TwinDivergence{waiter, programs[*twin].waiter, own->calls[most],
-                        programs[*twin].calls[most]};
+  return ProgramDivergence{waiter, own->calls[most], programs[*twin].calls[most],
+                           programs[*twin].waiter};
 }
 
 }  // namespace ncclog

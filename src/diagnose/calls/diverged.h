@@ -145,15 +145,17 @@ std::map<Waiter, ProgramPlaces> program_places(const Job& job);
 // stood before the first of them. Where the other end, too, left such a message out, the past does
 // not hold: who has nothing to send may leave it out.
 
-/// A message that a rank left out.
-struct MessageDivergence {
+/// A rank whose program became another one than it always was, or than that of its twin.
+struct ProgramDivergence {
   Waiter waiter;
-  RankCall made;       ///< The call that it made instead.
-  uint64_t index = 0;  ///< Of the message, in the line of its end.
+  RankCall made;   ///< The first call that differs.
+  RankCall usual;  ///< What always stood there, a message with the number it would have had; or
+                   ///< what the twin called there.
+  Waiter twin;     ///< Like it but for that; {}: it differs from its own past.
 };
 
 /// Where the rank that owes messages left one out; nullopt: its past does not tell. Pure.
-std::optional<MessageDivergence> message_divergence(const Job& job,
+std::optional<ProgramDivergence> message_divergence(const Job& job,
                                                     const UnmatchedMessages& messages);
 
 // Which rank left the order of calls that ranks like it keep?
@@ -167,21 +169,13 @@ std::optional<MessageDivergence> message_divergence(const Job& job,
 // Where a stage has two ranks, each of them differs from the other: then who did not do as it
 // always had, if one of them did.
 
-/// A rank that diverged from a twin.
-struct TwinDivergence {
-  Waiter waiter;
-  Waiter twin;
-  RankCall made;   ///< The first call that differs.
-  RankCall usual;  ///< What the twin called there.
-};
-
 /// Where the rank made something else than all ranks like it; nullopt: it has none, or it is only
 /// behind or ahead of one of them, or of the two that differ the other one left its own past. Pure.
-std::optional<TwinDivergence> divergence_from_twins(const Job& job, const Waiter& waiter);
+std::optional<ProgramDivergence> divergence_from_twins(const Job& job, const Waiter& waiter);
 
 /// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send"; `place`: of its
 /// call.
-std::string twin_words(const Job& job, const TwinDivergence& divergence,
+std::string twin_words(const Job& job, const ProgramDivergence& divergence,
                        std::string_view place = {});
 
 /// What `a` called is a beginning of what `b` called, each on its own communicators, or the same.

@@ -7,7 +7,7 @@
 // Messages are compared pair by pair, sender with receiver, since NCCL matches the n-th Send with
 // the n-th Recv and compares no sizes. Messages of which only one end is there at the
 // end are UnmatchedMessages (diagnose/calls/who_waits.h), a message that a rank left out against
-// its past is a MessageDivergence (diagnose/calls/diverged.h).
+// its past is a ProgramDivergence (diagnose/calls/diverged.h).
 
 #pragma once
 

@@ -318,7 +318,7 @@ std::string message_words(const Job& job, const UnmatchedMessages& messages) {
 
 /// "rank 2 (…) called AllReduce where it had always called Send to rank 3".
 std::string divergence_words(const Job& job, const UnmatchedMessages& messages,
-                             const MessageDivergence& divergence) {
+                             const ProgramDivergence& divergence) {
   return fmt::format("{} called {} where it had always called {} {}",
                      waiter_words(job, divergence.waiter), to_valid_utf8(divergence.made.op.view()),
                      messages.receiver_owes() ? "Recv from" : "Send to",
@@ -367,7 +367,7 @@ struct Telling {
 /// there is none, or several, or if another one left the order of collectives.
 bool tell_out_of_step(Telling& telling) {
   const OutOfStep* first = nullptr;
-  std::optional<TwinDivergence> divergence;
+  std::optional<ProgramDivergence> divergence;
   for (const OutOfStep& messages : messages_out_of_step(telling.job)) {
     auto of_sender = divergence_from_twins(telling.job, messages.sender);
     auto of_receiver = divergence_from_twins(telling.job, messages.receiver);
@@ -442,7 +442,7 @@ void name_ends(const Waits& waits, Telling& telling) {
   if (with_themselves.size() == 1) {
     return blame(telling.job, *with_themselves.begin(), telling.value);
   }
-  std::vector<TwinDivergence> diverged;
+  std::vector<ProgramDivergence> diverged;
   for (const Waiter& end : ends) {
     if (const auto one = divergence_from_twins(telling.job, end)) diverged.push_back(*one);
   }

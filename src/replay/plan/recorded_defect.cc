@@ -379,7 +379,7 @@ Membership member_of(const Job& job, int communicator, const Waiter& waiter) {
   return {communicator, static_cast<int>(found - ranks.begin())};
 }
 
-RecordedCall numbered(const Job& job, const MessageDivergence& divergence) {
+RecordedCall numbered(const Job& job, const ProgramDivergence& divergence) {
   const RankCall& made = divergence.made;
   RecordedCall call{member_of(job, made.line.communicator, divergence.waiter), made.index, {}};
   call.call.op = made.op;
@@ -441,7 +441,7 @@ RecordedDefect from_diverged_message(const Search& search) {
     const bool is_blamed = search.is_blamed(debt->owed.by);
     if (defect.kind != DefectKind::None && (!is_blamed || has_blamed)) continue;
     has_blamed = is_blamed;
-    debt->owed.index = divergence->index;
+    debt->owed.index = divergence->usual.index;
     defect = defect_of(*debt);
     defect.before[debt->owed.by] = numbered(search.job, *divergence);
   }

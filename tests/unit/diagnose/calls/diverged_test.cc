@@ -127,7 +127,7 @@ CallLog four_steps() {
   return log;
 }
 
-std::optional<MessageDivergence> divergence_of(const CallLog& log) {
+std::optional<ProgramDivergence> divergence_of(const CallLog& log) {
   const Job job = job_from_text(log.text());
   const auto unmatched = unmatched_messages(job, 0);
   EXPECT_EQ(unmatched.size(), 1u) << log.text();
@@ -144,7 +144,7 @@ TEST(MessageDivergence, IsWhereAMessageAlwaysStood) {
   EXPECT_EQ(divergence->waiter.cuda_dev, 1);
   EXPECT_EQ(divergence->made.line.communicator, 1);
   EXPECT_EQ(divergence->made.index, 28u);
-  EXPECT_EQ(divergence->index, 4u);
+  EXPECT_EQ(divergence->usual.index, 4u);
 }
 
 /// Three ranks exchange messages and then compute together; in the last of five steps only ranks 0
