@@ -398,12 +398,12 @@ std::optional<bool> leaves_past(std::span<const int> steps) {
   return answer;
 }
 
-Simulation::Simulation(const std::vector<RankProgram>& programs, Circles circles,
+Simulation::Simulation(const std::vector<RankProgram>& programs, bool streams_are_known,
                        const IsComplete& is_complete)
     : programs_(programs) {
   for (size_t p = 0; p < programs.size(); ++p) add_program(static_cast<uint32_t>(p));
   for (auto& [key, meeting] : meetings_) meeting.is_complete = is_complete(key, meeting.calls);
-  circles == Circles::Wait ? run_forward() : spread_doubt();
+  streams_are_known ? run_forward() : spread_doubt();
 }
 
 std::span<const uint32_t> Simulation::Queue::batch(size_t number) const {

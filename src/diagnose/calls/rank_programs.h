@@ -249,13 +249,10 @@ std::optional<bool> leaves_past(std::span<const int> steps);
 // call is for the caller to say: logs may no longer hold the calls of some.
 //
 // A stream is where a queue of batches stands: those before the head have ended, the head has
-// begun, those behind it have not. A simulation finds the heads, in one of two ways:
-//
-//   Circles::Wait   streams and groups are known. All heads begin at the front and move on while
-//                   something ends. Who is in a circle stays.
-//   Circles::End    streams and groups are not known, and a circle may have been a group. All calls
-//                   end but those that somebody lacks; from these doubt spreads to what is behind
-//                   them, and to those who have to meet that. Heads move back until nothing changes.
+// begun, those behind it have not. Where streams and groups are known, all heads begin at the front
+// and move on while something ends; who is in a circle stays. Where they are not, a circle may have
+// been a group: all calls end but those that somebody lacks; from these doubt spreads to what is
+// behind them, and to those who have to meet that. Heads move back until nothing changes.
 //
 // The cost: linear in the calls, but for finding their meetings; each batch begins, and each
 // meeting is doubted, once.
@@ -287,15 +284,13 @@ struct Meeting {
   bool has_ended() const { return is_complete && begun == calls.size(); }
 };
 
-/// What becomes of calls that wait for each other in a circle.
-enum class Circles { Wait, End };
-
 class Simulation {
  public:
   using IsComplete = std::function<bool(const MeetingKey&, const std::vector<SimulatedCall>&)>;
 
-  /// `programs` must outlive it. `is_complete` is asked once for each meeting, by line and index.
-  Simulation(const std::vector<RankProgram>& programs, Circles circles,
+  /// `programs` must outlive it. `streams_are_known`: of the programs, and groups as well.
+  /// `is_complete` is asked once for each meeting, by line and index.
+  Simulation(const std::vector<RankProgram>& programs, bool streams_are_known,
              const IsComplete& is_complete);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;

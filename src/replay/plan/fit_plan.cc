@@ -88,7 +88,8 @@ size_t expected_at(const ReplayPlan& plan, const CallLine& line) {
 
 /// The clean run as far as it comes.
 Simulation carry_out(const ReplayPlan& plan, const CleanCalls& clean) {
-  return Simulation(clean.programs, Circles::Wait, [&](const MeetingKey& key, const auto& calls) {
+  // A plan knows its streams and groups.
+  return Simulation(clean.programs, true, [&](const MeetingKey& key, const auto& calls) {
     const PlannedCall& first = call_at(plan, clean, calls.front());
     return calls.size() == expected_at(plan, key.line) &&
            std::ranges::all_of(calls, [&](const SimulatedCall& call) {
