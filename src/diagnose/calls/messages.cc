@@ -357,8 +357,8 @@ std::optional<MessageConflict> conflict_of(const Job& job, const UnmatchedMessag
   const bool sent_stranger = has_stranger(sent_more, *received);
   const bool received_stranger = has_stranger(received_more, *sent);
   // Both are known, or the messages would not be among the unmatched ones.
-  const auto send_hash = message_count(job, sender, receiver.rank, false)->sizes;
-  const auto receive_hash = message_count(job, receiver, sender.rank, true)->sizes;
+  const auto send_hash = message_sizes(job, sender, receiver.rank, false);
+  const auto receive_hash = message_sizes(job, receiver, sender.rank, true);
   if (!pair.sizes_differ && !(pair.receiver_owes() ? received_stranger : sent_stranger)) {
     const auto& hash = pair.receiver_owes() ? send_hash : receive_hash;
     if (!hash) return std::nullopt;

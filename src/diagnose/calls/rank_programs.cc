@@ -61,6 +61,18 @@ const Counts* counts_on_tape(const Job& job, const CommRank& rank) {
   return found == counts.end() ? nullptr : &found->second;
 }
 
+/// As they are counted for the lowest peers; nullptr: for this one they are not.
+const PeerMessages* counted_messages(const CollectiveCalls& calls, int peer, bool receives) {
+  static const PeerMessages kNone;
+  const auto known = calls.peers.all.find(peer);
+  if (known != calls.peers.all.end()) {
+    return receives ? &known->second.received : &known->second.sent;
+  }
+  // Of the peers that are not counted all are higher than those that are.
+  const bool are_none = calls.peers.other == 0 || peer < calls.peers.all.rbegin()->first;
+  return are_none ? &kNone : nullptr;
+}
+
 /// Those whose calls are counted, by log and segment.
 using Members = std::map<std::pair<int, int>, MemberCalls>;
 
@@ -301,23 +313,23 @@ const CallTape* whole_tape(const SpeakerLog& log) {
   return tape.kept() == tape.total() ? &tape : nullptr;
 }
 
-std::optional<MessageCount> message_count(const Job& job, const CommRank& rank, int peer,
-                                          bool receives) {
+std::optional<uint64_t> message_count(const Job& job, const CommRank& rank, int peer,
+                                      bool receives) {
   const CollectiveCalls* calls = calls_of(job, rank);
-  if (calls == nullptr) return MessageCount{};
-  const auto known = calls->peers.all.find(peer);
-  if (known != calls->peers.all.end()) {
-    const PeerMessages& messages = receives ? known->second.received : known->second.sent;
-    return MessageCount{messages.count, messages.hash};
-  }
-  // Of the peers that are not counted all are higher than those that are.
-  if (calls->peers.other == 0 || peer < calls->peers.all.rbegin()->first) {
-    return MessageCount{.count = 0, .sizes = 0};
-  }
+  if (calls == nullptr) return 0;
+  if (const PeerMessages* counted = counted_messages(*calls, peer, receives)) return counted->count;
   const Counts* counts = counts_on_tape(job, rank);
   if (counts == nullptr) return std::nullopt;
   const auto found = counts->find({peer, receives});
-  return MessageCount{found == counts->end() ? 0 : found->second, std::nullopt};
+  return found == counts->end() ? 0 : found->second;
+}
+
+std::optional<uint64_t> message_sizes(const Job& job, const CommRank& rank, int peer,
+                                      bool receives) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  const PeerMessages* counted =
+      calls == nullptr ? nullptr : counted_messages(*calls, peer, receives);
+  return counted == nullptr ? std::nullopt : std::optional(counted->hash);
 }
 
 std::vector<int> message_peers(const Job& job, const CommRank& rank) {
@@ -360,7 +372,7 @@ uint64_t calls_made(const Job& job, const CommRank& rank, const CallEnd& end) {
   if (calls == nullptr) return 0;
   if (!end.line.is_message()) return calls->collectives.size();
   const int peer = end.receives ? end.line.sender : end.line.receiver;
-  return message_count(job, rank, peer, end.receives).value_or(MessageCount{}).count;
+  return message_count(job, rank, peer, end.receives).value_or(0);
 }
 
 StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, size_t context,

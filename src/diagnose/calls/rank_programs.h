@@ -120,15 +120,14 @@ std::string when_words(std::string_view line);
 // A rank's messages are counted for its lowest peers only (CollectiveCalls::peers). So nothing
 // is known of the others, unless the calls of its process are kept whole.
 
-/// Messages between a rank and a peer in one direction, as one of both shows them.
-struct MessageCount {
-  uint64_t count = 0;
-  std::optional<uint64_t> sizes;  ///< PeerMessages::hash; nullopt: not known.
-};
+/// How many `rank` sent to `peer`, a rank of its communicator, or received from it; nullopt: not
+/// known.
+std::optional<uint64_t> message_count(const Job& job, const CommRank& rank, int peer,
+                                      bool receives);
 
-/// What `rank` sent to `peer`, a rank of its communicator, or received from it; nullopt: not known.
-std::optional<MessageCount> message_count(const Job& job, const CommRank& rank, int peer,
-                                          bool receives);
+/// Their sizes, as PeerMessages::hash; nullopt: not known.
+std::optional<uint64_t> message_sizes(const Job& job, const CommRank& rank, int peer,
+                                      bool receives);
 
 /// With whom `rank` exchanged messages, as far as that is known; ascending.
 std::vector<int> message_peers(const Job& job, const CommRank& rank);

@@ -229,7 +229,7 @@ bool may_owe(const Job& job, const Communicator& comm, const CommRank& rank, int
     const auto shown = message_count(job, *other, rank.rank, !receives);
     if (coverage == CallCoverage::Counted) return !shown;
     const auto own = message_count(job, rank, peer, receives);
-    return !own || !shown || own->count > shown->count;
+    return !own || !shown || *own > *shown;
   });
 }
 
@@ -317,14 +317,18 @@ std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicat
   for (const auto& [sender, receiver] : pairs) {
     const int from = ranks.at(sender);
     const int to = ranks.at(receiver);
-    const auto sent = message_count(job, rank_at(job, communicator, from), receiver, false);
-    const auto received = message_count(job, rank_at(job, communicator, to), sender, true);
+    const CommRank& source = rank_at(job, communicator, from);
+    const CommRank& target = rank_at(job, communicator, to);
+    const auto sent = message_count(job, source, receiver, false);
+    const auto received = message_count(job, target, sender, true);
     if (!sent || !received) continue;
-    const bool are_as_many = sent->count == received->count;
+    const auto sent_sizes = message_sizes(job, source, receiver, false);
+    const auto received_sizes = message_sizes(job, target, sender, true);
+    const bool are_as_many = sent == received;
     const bool sizes_differ =
-        are_as_many && sent->sizes && received->sizes && *sent->sizes != *received->sizes;
+        are_as_many && sent_sizes && received_sizes && sent_sizes != received_sizes;
     if (are_as_many && !sizes_differ) continue;
-    result.push_back({communicator, from, to, sent->count, received->count, sizes_differ});
+    result.push_back({communicator, from, to, *sent, *received, sizes_differ});
   }
   return result;
 }
