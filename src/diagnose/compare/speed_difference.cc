@@ -190,18 +190,10 @@ double number_before(std::string_view line, std::string_view unit) {
   return parse_decimal(line.substr(begin, end - begin)).value_or(-1);
 }
 
-/// What frameworks print in front of the time of a step, and in which unit of a second.
-struct TimeWord {
-  std::string_view word;
-  double unit;
-};
-
-constexpr TimeWord kTimeWords[] = {{"elapsed time per iteration (ms):", 1e-3},
-                                   {"elapsed time per iteration (s):", 1},
-                                   {"iter time (s):", 1},
-                                   {"train_step_timing in s:", 1},
-                                   {"train_step_timing in s=", 1},
-                                   {"global_step_time:", 1}};
+/// What frameworks print in front of the time of a step, in seconds or, where it says so, in ms.
+constexpr std::string_view kTimeWords[] = {
+    "elapsed time per iteration (ms):", "elapsed time per iteration (s):", "iter time (s):",
+    "train_step_timing in s:",          "train_step_timing in s=",         "global_step_time:"};
 
 struct TimedStep {
   double seconds = 0;
@@ -294,11 +286,11 @@ std::vector<SpeedCause> speed_causes(const SpeedDifference& speed,
 }
 
 double printed_step_time(std::string_view line) {
-  for (const TimeWord& each : kTimeWords) {
-    const size_t at = line.find(each.word);
+  for (const std::string_view word : kTimeWords) {
+    const size_t at = line.find(word);
     if (at == line.npos) continue;
-    const double value = number_at(line.substr(at + each.word.size()));
-    if (value > 0) return value * each.unit;
+    const double value = number_at(line.substr(at + word.size()));
+    if (value > 0) return word.ends_with("(ms):") ? value * 1e-3 : value;
   }
   const double seconds = number_before(line, "s/it");
   if (seconds > 0) return seconds;
