@@ -101,14 +101,10 @@ std::optional<RankCall> read_entry(const CallTape::Entry& entry, const MemberCal
   return call;
 }
 
-/// What an entry of the tape is in the programs; `rank` is nullptr where it is in none.
-struct Made {
-  RankCall call;
-  const CommRank* rank = nullptr;
-};
-
-/// Numbers the calls, of which the last of each line is the last that was made. `made`: by kind.
-void number_calls(const Job& job, const std::vector<Made>& made, std::vector<RankCall>& calls) {
+/// Numbers the calls, of which the last of each line is the last that was made. `ranks`: who made
+/// them, by kind.
+void number_calls(const Job& job, const std::vector<const CommRank*>& ranks,
+                  std::vector<RankCall>& calls) {
   // From the end: how many calls were made is known, the number of the first that is kept is not.
   std::map<CallEnd, uint64_t> left;
   auto place = left.end();
@@ -116,7 +112,7 @@ void number_calls(const Job& job, const std::vector<Made>& made, std::vector<Ran
     // Most calls are of the same line as the one after them.
     if (place == left.end() || place->first != call.end()) {
       const auto [entry, is_new] = left.try_emplace(call.end(), 0);
-      const CommRank& rank = *made[static_cast<size_t>(call.kind)].rank;
+      const CommRank& rank = *ranks[static_cast<size_t>(call.kind)];
       if (is_new) entry->second = calls_made(job, rank, call.end());
       place = entry;
     }
@@ -127,22 +123,22 @@ void number_calls(const Job& job, const std::vector<Made>& made, std::vector<Ran
 void add_log(const Job& job, int log, const Members& members, std::vector<RankProgram>& result) {
   const CallTape* tape = whole_tape(job.logs[static_cast<size_t>(log)]);
   if (tape == nullptr) return;
-  std::vector<Made> made;  // By entry.
+  std::vector<RankCall> made;          // By entry.
+  std::vector<const CommRank*> ranks;  // Likewise; nullptr: the entry is in no program.
   for (const CallTape::Entry& entry : tape->entries()) {
-    Made& one = made.emplace_back();
     const auto member = members.find({log, entry.segment});
-    const auto call = member == members.end() ? std::nullopt : read_entry(entry, member->second);
-    if (!call) continue;
-    one = {*call, member->second.rank};
-    one.call.kind = static_cast<int>(made.size()) - 1;
+    auto call = member == members.end() ? std::nullopt : read_entry(entry, member->second);
+    if (call) call->kind = static_cast<int>(made.size());
+    ranks.push_back(call ? member->second.rank : nullptr);
+    made.push_back(call.value_or(RankCall{}));
   }
   const std::vector<uint16_t> ids = tape->calls();
   std::map<Waiter, std::vector<RankCall>> calls;
   for (const uint16_t id : std::span(ids).last(std::min(ids.size(), kProgramCalls))) {
-    if (made[id].rank != nullptr) calls[waiter_of(*made[id].rank)].push_back(made[id].call);
+    if (ranks[id] != nullptr) calls[waiter_of(*ranks[id])].push_back(made[id]);
   }
   for (auto& [waiter, own] : calls) {
-    number_calls(job, made, own);
+    number_calls(job, ranks, own);
     result.push_back({waiter, std::move(own)});
   }
 }
