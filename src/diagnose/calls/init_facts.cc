@@ -49,20 +49,16 @@ namespace {
 // children, works that completed, training steps. A member that reports an error of its own is a
 // cause that other facts name. Neither is listed.
 
-/// A rank of an initialisation.
-struct InitRank {
-  int rank = -1;     ///< In the communicator; without one in the job. -1: unknown.
-  int process = -1;  ///< Into Job::processes; -1: none, or it is not known which.
-};
-
+/// Its ranks are members of the communicator. Of one whose process is known from elsewhere only rank
+/// and process are set; where no line names a communicator, the rank is that in the job, or -1.
 struct UnfinishedInit {
   int communicator = -1;  ///< Into Job::communicators; -1: no line names one (before 2.18.3).
   int nranks = -1;        ///< -1: unknown.
   bool of_all = false;    ///< Its ranks are those of the job.
-  std::vector<InitRank> complete;
-  std::vector<InitRank> waiting;  ///< Began, and show neither end nor error. Never empty.
-  std::vector<InitRank> missing;  ///< The logs cover them, and they did not begin.
-  std::vector<InitRank> unseen;   ///< Neither: their files may be missing.
+  std::vector<CommRank> complete;
+  std::vector<CommRank> waiting;  ///< Began, and show neither end nor error. Never empty.
+  std::vector<CommRank> missing;  ///< The logs cover them, and they did not begin.
+  std::vector<CommRank> unseen;   ///< Neither: their files may be missing.
   /// Where exactly one rank is unseen and its host's other ranks are there: that host. Else empty.
   std::string unseen_host;
 };
@@ -239,11 +235,10 @@ class Search {
     init.nranks = comm.nranks;
     init.of_all = comm.nranks == world_size_;
     for (const CommRank& rank : comm.ranks) {
-      const InitRank one{rank.rank, rank.process};
       if (rank.process < 0) {
-        init.unseen.push_back(one);
+        init.unseen.push_back(rank);
       } else {
-        (is_complete(segment_of(job_, rank)) ? init.complete : init.waiting).push_back(one);
+        (is_complete(segment_of(job_, rank)) ? init.complete : init.waiting).push_back(rank);
       }
     }
     return init;
@@ -254,14 +249,18 @@ class Search {
     if (was_used(job_, comm)) return false;
     if (std::ranges::count(comm.ranks, RankState::Failed, &CommRank::state) > 0) return false;
     if (init.unseen.size() > init.complete.size() + init.waiting.size()) return false;
-    const auto has_failed = [&](const InitRank& rank) { return failed(rank.process); };
+    const auto has_failed = [&](const CommRank& rank) { return failed(rank.process); };
     if (std::ranges::any_of(init.waiting, has_failed)) return false;
-    drop_doubtful(comm, init);
+    // Nothing is said about ranks whose lines are not whole or show that they went on.
+    std::erase_if(init.waiting, [&](const CommRank& rank) {
+      return is_doubtful(nth_process(job_, rank.process)) ||
+             went_beyond(job_, rank.process, segment_of(job_, rank).started, watchdog_ranks_);
+    });
     if (!init.complete.empty()) {
       add_waiting_without_start(init);
     } else if (!init.waiting.empty()) {
       find_missing(init);
-      const auto is_elsewhere = [&](const InitRank& rank) {
+      const auto is_elsewhere = [&](const CommRank& rank) {
         return failed(rank.process) || waited_in_store(rank);
       };
       if (std::ranges::any_of(init.missing, is_elsewhere)) return false;
@@ -276,21 +275,9 @@ class Search {
 
   /// It waited for the unique id of a communicator that nobody began: it was not missing, but
   /// elsewhere.
-  bool waited_in_store(const InitRank& rank) const {
+  bool waited_in_store(const CommRank& rank) const {
     return std::ranges::any_of(std::array{rank.process, of_rank(rank.rank)}, [&](int process) {
       return process >= 0 && has_said<StoreWaitFailed>(job_, nth_process(job_, process));
-    });
-  }
-
-  /// Nothing is said about ranks whose lines are not whole or show that they went on.
-  void drop_doubtful(const Communicator& comm, UnfinishedInit& init) {
-    std::map<int, SourceRef> starts;
-    for (const CommRank& rank : comm.ranks) {
-      if (rank.process >= 0) starts[rank.rank] = segment_of(job_, rank).started;
-    }
-    std::erase_if(init.waiting, [&](const InitRank& rank) {
-      return is_doubtful(nth_process(job_, rank.process)) ||
-             went_beyond(job_, rank.process, starts[rank.rank], watchdog_ranks_);
     });
   }
 
@@ -302,7 +289,7 @@ class Search {
   void add_waiting_without_start(UnfinishedInit& init) {
     if (!may_wait_without_start(init)) return;
     const bool one_left = init.unseen.size() == 1 && orphans_.size() == 1;
-    std::erase_if(init.unseen, [&](const InitRank& unseen) {
+    std::erase_if(init.unseen, [&](const CommRank& unseen) {
       const int process = one_left ? orphans_.front() : of_rank(unseen.rank);
       if (process < 0 || !waits_without_start(process)) return false;
       init.waiting.push_back({unseen.rank, process});
@@ -322,7 +309,7 @@ class Search {
       find_orphan(init);
       // NCCL_DEBUG may be set on a few ranks only.
       const bool are_few = init.unseen.size() < init.waiting.size();
-      std::erase_if(init.unseen, [&](const InitRank& unseen) {
+      std::erase_if(init.unseen, [&](const CommRank& unseen) {
         const int process = of_rank(unseen.rank);
         if (!is_covered(process, init, are_few)) return false;
         init.missing.push_back({unseen.rank, process});
@@ -347,7 +334,7 @@ class Search {
     if (process < 0) return false;
     const Process& speaker = nth_process(job_, process);
     if (is_doubtful(speaker) || watchdog_ranks_.contains(speaker.rank)) return false;
-    if (std::ranges::count(init.waiting, process, &InitRank::process) > 0) return false;
+    if (std::ranges::count(init.waiting, process, &CommRank::process) > 0) return false;
     if (lost_its_start(job_, speaker)) return false;
     if (speaker.has_nccl && speaker.pid >= 0) return true;
     return are_few && speaks_beside_nccl(speaker);
@@ -366,7 +353,7 @@ class Search {
     if (init.unseen.size() != 1 || !init.missing.empty() || !init.of_all) return {};
     std::map<std::string, int> counts;
     int most = 0;
-    for (const InitRank& rank : init.waiting) {
+    for (const CommRank& rank : init.waiting) {
       most = std::max(most, ++counts[nth_process(job_, rank.process).host]);
     }
     if (counts.size() == 1 && most >= 2) return counts.begin()->first;
@@ -396,7 +383,7 @@ class Search {
     }
     // A framework's "[rank3]" may be one of the waiting processes if those name no rank.
     const bool all_named =
-        std::ranges::all_of(init.waiting, [](const InitRank& rank) { return rank.rank >= 0; });
+        std::ranges::all_of(init.waiting, [](const CommRank& rank) { return rank.rank >= 0; });
     for (const int process : others) {
       const Process& speaker = nth_process(job_, process);
       const bool covered =
@@ -437,9 +424,9 @@ std::vector<UnfinishedInit> unfinished_inits(const Job& job) { return Search(job
 constexpr size_t kMostParts = 3;
 
 /// "ranks 0-2", or "3 processes" where ranks are not known.
-std::string ranks_of(const std::vector<InitRank>& ranks) {
+std::string ranks_of(const std::vector<CommRank>& ranks) {
   std::vector<int> numbers;
-  for (const InitRank& rank : ranks) {
+  for (const CommRank& rank : ranks) {
     if (rank.rank >= 0) numbers.push_back(rank.rank);
   }
   if (numbers.size() == ranks.size()) return ranks_phrase(numbers);
@@ -447,7 +434,7 @@ std::string ranks_of(const std::vector<InitRank>& ranks) {
 }
 
 /// "ranks 0-2 of 4".
-std::string share_of(const UnfinishedInit& init, const std::vector<InitRank>& ranks) {
+std::string share_of(const UnfinishedInit& init, const std::vector<CommRank>& ranks) {
   if (init.nranks < 0) return ranks_of(ranks);
   return fmt::format("{} of {}", ranks_of(ranks), init.nranks);
 }
@@ -466,15 +453,15 @@ std::string last_words(const Job& job, const Process& process) {
 }
 
 /// "rank 3 (node-b, pid 77, GPU 3)".
-std::string name_of(const Job& job, const InitRank& rank) {
+std::string name_of(const Job& job, const CommRank& rank) {
   const int cuda_dev = rank.process < 0 ? -1 : nth_process(job, rank.process).cuda_dev;
   return name_and_place(job, rank.process, rank.rank, cuda_dev, "one process");
 }
 
 /// What each of them said last: "rank 3 (node-b, pid 77): its last line is …; and 2 more".
-std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) {
+std::string each_last_words(const Job& job, const std::vector<CommRank>& ranks) {
   std::vector<std::string> parts;
-  for (const InitRank& rank : ranks) {
+  for (const CommRank& rank : ranks) {
     if (rank.process < 0) continue;
     parts.push_back(
         fmt::format("{}: {}", name_of(job, rank), last_words(job, nth_process(job, rank.process))));
@@ -483,9 +470,9 @@ std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) 
 }
 
 /// "rank 3 (node-b, pid 77) did not: its last line is …", or "ranks 3,4 did not; rank 3 (…): …".
-std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std::string_view what) {
+std::string who_did_not(const Job& job, const std::vector<CommRank>& ranks, std::string_view what) {
   if (ranks.size() == 1) {
-    const auto& [rank, process] = ranks.front();
+    const int process = ranks.front().process;
     const std::string last =
         process < 0 ? std::string() : ": " + last_words(job, nth_process(job, process));
     return fmt::format("{} {}{}", name_of(job, ranks.front()), what, last);
@@ -495,12 +482,8 @@ std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std:
 }
 
 /// The line with which a rank began: its START, else the last line of its process.
-Evidence line_of(const Job& job, const UnfinishedInit& init, const InitRank& rank) {
-  if (init.communicator < 0) return last_line(job, rank.process);
-  const int member = member_of(job, init.communicator, rank.rank);
-  if (member < 0) return last_line(job, rank.process);
-  const CommRank& its = rank_at(job, init.communicator, member);
-  return its.process == rank.process ? start_line(job, its) : last_line(job, rank.process);
+Evidence line_of(const Job& job, const CommRank& rank) {
+  return rank.segment >= 0 ? start_line(job, rank) : last_line(job, rank.process);
 }
 
 /// What one initialisation adds to an answer; unknown: nothing of that kind.
@@ -508,13 +491,13 @@ using Describe = FactValue (*)(const Job&, const UnfinishedInit&);
 
 /// Says `what`, names the guilty, and shows the last line of each of `silent`.
 FactValue part(const Job& job, const UnfinishedInit& init, std::string what,
-               const std::vector<InitRank>& guilty, const std::vector<InitRank>& silent) {
+               const std::vector<CommRank>& guilty, const std::vector<CommRank>& silent) {
   FactValue value = yes(std::move(what));
-  for (const InitRank& rank : guilty) {
+  for (const CommRank& rank : guilty) {
     if (rank.process >= 0) value.processes.push_back(rank.process);
     if (init.of_all && rank.rank >= 0) value.ranks.push_back(rank.rank);
   }
-  for (const InitRank& rank : silent) {
+  for (const CommRank& rank : silent) {
     if (rank.process >= 0) value.evidence.push_back(last_line(job, rank.process));
   }
   return value;
@@ -537,7 +520,7 @@ FactValue describe_missing(const Job& job, const UnfinishedInit& init) {
            fmt::format("{}, but {}{}", waiting_phrase(job, init),
                        who_did_not(job, init.missing, "did not begin"), unseen_note(init)),
            init.missing, init.missing);
-  value.evidence.push_back(line_of(job, init, init.waiting.front()));
+  value.evidence.push_back(line_of(job, init.waiting.front()));
   return value;
 }
 
@@ -549,7 +532,7 @@ FactValue describe_unseen(const Job& job, const UnfinishedInit& init) {
                        waiting_phrase(job, init), ranks_of(init.unseen),
                        printable(to_valid_utf8(init.unseen_host))),
            init.unseen, {});
-  value.evidence.push_back(line_of(job, init, init.waiting.front()));
+  value.evidence.push_back(line_of(job, init.waiting.front()));
   return value;
 }
 
@@ -580,7 +563,7 @@ FactValue describe_stalled(const Job& job, const UnfinishedInit& init) {
   FactValue value =
       yes(fmt::format("all {} ranks of {} printed Init START and none of them COMPLETE; {}",
                       init.nranks, name_of(job, init), each_last_words(job, init.waiting)));
-  for (const InitRank& rank : init.waiting) value.evidence.push_back(line_of(job, init, rank));
+  for (const CommRank& rank : init.waiting) value.evidence.push_back(line_of(job, rank));
   return value;
 }
 
@@ -589,7 +572,7 @@ FactValue describe_stalled(const Job& job, const UnfinishedInit& init) {
 std::optional<StopEvidence> stop_of(const Job& job, const UnfinishedInit& init) {
   auto stop = stop_evidence(job);
   if (!init.complete.empty()) return stop && stop->by != StopBy::Ended ? stop : std::nullopt;
-  return stop ? stop : long_wait(job, line_of(job, init, init.waiting.front()));
+  return stop ? stop : long_wait(job, line_of(job, init.waiting.front()));
 }
 
 /// Joins what `describe` says about the initialisations that did, or did not, stop for sure.
