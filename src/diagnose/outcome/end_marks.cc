@@ -14,20 +14,6 @@
 namespace ncclog {
 namespace {
 
-/// The earliest and the latest of the times of one sort, which compare with each other.
-struct Clock {
-  size_t lines = 0;
-  LineTime first;
-  LineTime last;
-
-  void add(const LineTime& time) {
-    const auto key = [](const LineTime& t) { return std::pair(t.year, t.nanoseconds); };
-    if (lines == 0 || key(time) < key(first)) first = time;
-    if (lines == 0 || key(last) < key(time)) last = time;
-    ++lines;
-  }
-};
-
 /// The rank in torchrun's table of failures, which stands above the exit code; -1: none does.
 int rank_above(const Job& job, SourceRef where) {
   constexpr uint64_t kRowsAbove = 3;
@@ -437,9 +423,10 @@ std::vector<const CommSegment*> segments_of(const Job& job, const Process& proce
 }
 
 std::optional<JobSpan> span_of(const Job& job) {
-  std::array<Clock, 4> clocks;  // With a zone or without, with a year or without.
+  // With a zone or without, with a year or without: only those of one sort compare.
+  std::array<std::vector<LineTime>, 4> times;
   const auto add = [&](const LineTime& time) {
-    if (time.known()) clocks[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].add(time);
+    if (time.known()) times[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].push_back(time);
   };
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
@@ -450,9 +437,11 @@ std::optional<JobSpan> span_of(const Job& job) {
     }
     add(time_of_line(log.last_text));
   }
-  const auto most_used = std::ranges::max_element(clocks, {}, &Clock::lines);
-  if (most_used->lines == 0) return std::nullopt;
-  return JobSpan{std::string(most_used->first.text), std::string(most_used->last.text)};
+  const auto most_used = std::ranges::max_element(times, {}, std::ranges::size);
+  if (most_used->empty()) return std::nullopt;
+  const auto key = [](const LineTime& time) { return std::pair(time.year, time.nanoseconds); };
+  return JobSpan{std::string(std::ranges::min_element(*most_used, {}, key)->text),
+                 std::string(std::ranges::max_element(*most_used, {}, key)->text)};
 }
 
 int ExitReport::signal() const {
