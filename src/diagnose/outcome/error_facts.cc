@@ -57,15 +57,16 @@ FactValue warned(const Job& job, const Instance&) {
              {evidence_of(*unknown_one)});
 }
 
-/// Lines of all processes that `lists` gives and `wanted` accepts.
-template <typename Lists, typename Wanted>
-FactValue lines_where(const Job& job, Lists lists, Wanted wanted) {
+/// Lines of that kind in `lists` of all processes that `wanted` accepts.
+template <typename Wanted>
+FactValue lines_where(const Job& job, RecordLists SpeakerLog::*lists, uint16_t kind,
+                      Wanted wanted) {
   FactValue value = yes({});
   SourceRef first;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     bool named = false;
     for (const size_t log : job.processes[p].logs) {
-      for (const Record& record : lists(job.logs[log])) {
+      for (const Record& record : (job.logs[log].*lists).kept(kind)) {
         const Event event = parse_record(record);
         if (!wanted(p, event, record) || is_after_end(job, evidence_of(record))) continue;
         if (value.evidence.empty() || record.where < first) {
@@ -88,11 +89,10 @@ FactValue told(FactValue value, std::string_view how) {
 }
 
 FactValue unknown_warning(const Job& job, const Instance&) {
-  return told(lines_where(
-                  job, [](const SpeakerLog& log) { return log.unrecognised.kept(Record::kNoKind); },
-                  [](size_t, const Event& event, const Record&) {
-                    return event.header.level == Level::Warn;
-                  }),
+  return told(lines_where(job, &SpeakerLog::unrecognised, Record::kNoKind,
+                          [](size_t, const Event& event, const Record&) {
+                            return event.header.level == Level::Warn;
+                          }),
               "a WARN in unknown words");
 }
 
@@ -117,14 +117,14 @@ int process_that_printed(const Job& job, std::string_view line) {
   return bears_it ? process : -1;
 }
 
-/// Lines of other programs that report an error in unknown words.
-template <typename Wanted>
-FactValue unknown_lines(const Job& job, Wanted wanted) {
+/// Lines of other programs that report an error in unknown words: mere warnings, or all others.
+template <bool are_mere>
+FactValue unknown_lines(const Job& job, const Instance&) {
   constexpr uint32_t kOthers =
       (1U << static_cast<unsigned>(Level::None)) | (1U << static_cast<unsigned>(Level::Framework));
   FactValue value = yes({});
   for (const auto& [shape, lines] : job.unknown.all) {
-    if ((lines.levels & kOthers) == 0 || !wanted(lines.example)) continue;
+    if ((lines.levels & kOthers) == 0 || is_mere_warning(lines.example) != are_mere) continue;
     value.evidence.push_back({lines.first, lines.example});
   }
   std::ranges::sort(value.evidence, {}, &Evidence::where);
@@ -134,16 +134,8 @@ FactValue unknown_lines(const Job& job, Wanted wanted) {
   }
   if (value.evidence.empty()) return unknown();
   value.what = excerpt_of(value.evidence.front().text);
-  return value;
-}
-
-FactValue unknown_failure(const Job& job, const Instance&) {
-  return told(unknown_lines(job, [](std::string_view line) { return !is_mere_warning(line); }),
-              "The first that no wording fits");
-}
-
-FactValue unknown_error(const Job& job, const Instance&) {
-  return told(unknown_lines(job, is_mere_warning), "an error in unknown words");
+  return told(std::move(value),
+              are_mere ? "an error in unknown words" : "The first that no wording fits");
 }
 
 /// What closes or is closed leaves such lines behind, in orderly ends, too.
@@ -173,18 +165,17 @@ bool went_on_after(const Job& job, const Process& process, SourceRef where) {
 }
 
 FactValue error_trail(const Job& job, const Instance&) {
-  return told(
-      lines_where(
-          job, [](const SpeakerLog& log) { return log.records.kept(kKindIndex<ErrorTrace>); },
-          [&](size_t process, const Event& event, const Record& record) {
-            const auto trace = read_message<ErrorTrace>(event.message);
-            constexpr int kInProgress = 7;
-            // A word without an extension is a piece of another line, and no file.
-            const bool is_file = trace.file.find('.') != trace.file.npos;
-            return is_file && trace.code > 0 && trace.code < kInProgress && !is_of_closing(trace) &&
-                   !went_on_after(job, job.processes[process], record.where);
-          }),
-      "a call of NCCL returned an error");
+  return told(lines_where(job, &SpeakerLog::records, kKindIndex<ErrorTrace>,
+                          [&](size_t process, const Event& event, const Record& record) {
+                            const auto trace = read_message<ErrorTrace>(event.message);
+                            constexpr int kInProgress = 7;
+                            // A word without an extension is a piece of another line, and no file.
+                            const bool is_file = trace.file.find('.') != trace.file.npos;
+                            return is_file && trace.code > 0 && trace.code < kInProgress &&
+                                   !is_of_closing(trace) &&
+                                   !went_on_after(job, job.processes[process], record.where);
+                          }),
+              "a call of NCCL returned an error");
 }
 
 /// "init.cc" in NCCL's source, wherever it was built.
@@ -303,7 +294,7 @@ FactValue warned_of_failure(const Job& job, const Instance& instance) {
 
 /// The same where nothing else says why.
 FactValue silent_init_failure(const Job& job, const Instance& instance) {
-  for (const auto told_by : {warned_fatally, unknown_warning, unknown_failure}) {
+  for (const auto told_by : {warned_fatally, unknown_warning, unknown_lines<false>}) {
     if (told_by(job, instance).known()) return no();
   }
   return init_trail(job, instance);
@@ -517,9 +508,9 @@ constexpr std::array kErrorFacts = {
     // A Python exception or traceback stands there, and the program did not go on after it.
     job_fact("job.uncaught", uncaught),
     // A line in unknown words holds a WARN or an error that need not be fatal.
-    job_fact("job.unknown_error", unknown_error),
+    job_fact("job.unknown_error", unknown_lines<true>),
     // A line in unknown words reports that a process or a call of NCCL failed.
-    job_fact("job.unknown_failure", unknown_failure),
+    job_fact("job.unknown_failure", unknown_lines<false>),
     // NCCL or a plugin printed a WARN that no wording fits.
     job_fact("job.unknown_warning", unknown_warning),
     // NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.
