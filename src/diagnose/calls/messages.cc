@@ -215,7 +215,7 @@ std::string circle_words(const Job& job, int communicator, const std::vector<int
 }
 
 /// As the lines of calls show it.
-std::optional<FactValue> circle_in_calls(const Job& job) {
+FactValue circle_in_calls(const Job& job) {
   const std::map<int, TimedOutWork> works = stuck_messages(job);
   for (size_t c = 0; c < job.communicators.size() && works.size() > 1; ++c) {
     const auto communicator = static_cast<int>(c);
@@ -231,26 +231,26 @@ std::optional<FactValue> circle_in_calls(const Job& job) {
     }
     return value;
   }
-  return std::nullopt;
+  return unknown();
 }
 
 /// Every rank gave up on a message, and all on a Send, or all on a Recv.
-std::optional<FactValue> circle_of_all(const Job& job) {
+FactValue circle_of_all(const Job& job) {
   const auto is_part = [&](const Communicator& comm) { return comm.nranks != job.nranks; };
   const bool one_stream =
       !job.communicators.empty() && std::ranges::none_of(job.communicators, is_part);
-  if (!one_stream || job.nranks.value_or(0) < 2) return std::nullopt;
+  if (!one_stream || job.nranks.value_or(0) < 2) return unknown();
   FactValue value = yes({});
   std::set<int> ranks;
   std::set<std::string> ops;
   for (const TimedOutWork& work : timed_out_work(job)) {
-    if (!is_one_message(work) || work.rank < 0) return std::nullopt;
+    if (!is_one_message(work) || work.rank < 0) return unknown();
     ops.insert(work.op);
     if (!ranks.insert(work.rank).second) continue;
     value.evidence.push_back(work.line);
     if (work.process >= 0) value.processes.push_back(work.process);
   }
-  if (ops.size() != 1 || static_cast<int>(ranks.size()) != *job.nranks) return std::nullopt;
+  if (ops.size() != 1 || static_cast<int>(ranks.size()) != *job.nranks) return unknown();
   const bool is_send = operation_of(*ops.begin(), AliasSource::Watchdog) == Operation::Send;
   value.what = fmt::format(
       "all {} ranks gave up on a {} and nobody on a {}, so that some wait in a "
@@ -432,7 +432,8 @@ const std::vector<OutOfStep>& messages_out_of_step(const Job& job) {
 }
 
 FactValue messages_in_circle(const Job& job, const Instance&) {
-  if (const auto circle = circle_in_calls(job)) return *circle;
+  FactValue circle = circle_in_calls(job);
+  if (circle.known()) return circle;
   // Lines of calls say more than watchdogs alone, also where they show no circle.
   const auto made_messages = [&](const CommRank& rank) {
     const CollectiveCalls* calls = calls_of(job, rank);
@@ -441,7 +442,7 @@ FactValue messages_in_circle(const Job& job, const Instance&) {
   for (const Communicator& comm : job.communicators) {
     if (std::ranges::any_of(comm.ranks, made_messages)) return unknown();
   }
-  return circle_of_all(job).value_or(unknown());
+  return circle_of_all(job);
 }
 
 const std::vector<MessageConflict>& message_conflicts(const Job& job) {
