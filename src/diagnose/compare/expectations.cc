@@ -17,10 +17,10 @@ namespace {
 
 constexpr size_t kMaxLines = 6;
 
-/// The set of values, or why there is none.
-FactValue all_of(FactValue::Set values, std::string_view missing) {
+/// The set of values, which `what` says for people, or why there is none.
+FactValue all_of(FactValue::Set values, std::string_view missing, std::string_view what = {}) {
   std::string why(values.empty() ? missing : "");
-  return {.value = std::move(values), .why = std::move(why)};
+  return {.value = std::move(values), .what = std::string(what), .why = std::move(why)};
 }
 
 /// The set of that value alone.
@@ -132,9 +132,7 @@ FactValue of_hosts(const Job& job, const std::map<std::string, int64_t>& numbers
       if (job.processes[p].host == host) value.processes.push_back(static_cast<int>(p));
     }
   }
-  FactValue all = all_of(std::move(values), missing);
-  all.what = what;
-  return all;
+  return all_of(std::move(values), missing, what);
 }
 
 FactValue gpus_per_host(const Job& job, const Instance&) {
@@ -196,10 +194,8 @@ FactValue mnnvl(const Job& job, const Instance&) {
     values.push_back({.value = comm.mnnvl == 1,
                       .what = fmt::format("communicator {} has MNNVL {}", comm.id, comm.mnnvl)});
   }
-  std::string what = fmt::format("{} communicators of several nodes", values.size());
-  FactValue all = all_of(std::move(values), "no communicator of several nodes tells");
-  all.what = std::move(what);
-  return all;
+  const std::string what = fmt::format("{} communicators of several nodes", values.size());
+  return all_of(std::move(values), "no communicator of several nodes tells", what);
 }
 
 /// The path types between the GPUs of each host that a topology lists.
@@ -224,10 +220,8 @@ FactValue versions(std::span<const std::string> all, std::string_view product) {
   for (const std::string& version : all) {
     values.push_back({.value = version, .what = fmt::format("{} {}", product, printable(version))});
   }
-  FactValue fact =
-      all_of(std::move(values), fmt::format("no line names the version of {}", product));
-  fact.what = fmt::format("{} {}", product, printable(join(all, ", ")));
-  return fact;
+  return all_of(std::move(values), fmt::format("no line names the version of {}", product),
+                fmt::format("{} {}", product, printable(join(all, ", "))));
 }
 
 FactValue nccl_version(const Job& job, const Instance&) {
