@@ -145,13 +145,10 @@ bool went_beyond(const Job& job, int process, SourceRef start,
                  const std::set<int>& watchdog_ranks) {
   const Process& speaker = nth_process(job, process);
   if (watchdog_ranks.contains(speaker.rank)) return true;
-  for (const size_t log : speaker.logs) {
-    for (const CommSegment& segment : job.logs[log].comms.all) {
-      const SourceRef began = segment.started.line != 0 ? segment.started : segment.completed;
-      if (start < began && is_complete(segment)) return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(segments_of(job, speaker), [&](const CommSegment* segment) {
+    const SourceRef began = segment->started.line != 0 ? segment->started : segment->completed;
+    return start < began && is_complete(*segment);
+  });
 }
 
 class Search {
@@ -260,8 +257,10 @@ class Search {
       add_waiting_without_start(init);
     } else if (!init.waiting.empty()) {
       find_missing(init);
+      // Who waited for the unique id of a communicator that nobody began is not missing.
       const auto is_elsewhere = [&](const CommRank& rank) {
-        return failed(rank.process) || waited_in_store(rank);
+        return failed(rank.process) || waited_in_store(rank.process) ||
+               waited_in_store(of_rank(rank.rank));
       };
       if (std::ranges::any_of(init.missing, is_elsewhere)) return false;
       init.unseen_host = host_of_unseen(init);
@@ -273,12 +272,8 @@ class Search {
     return process >= 0 && reports_own_failure(job_, nth_process(job_, process));
   }
 
-  /// It waited for the unique id of a communicator that nobody began: it was not missing, but
-  /// elsewhere.
-  bool waited_in_store(const CommRank& rank) const {
-    return std::ranges::any_of(std::array{rank.process, of_rank(rank.rank)}, [&](int process) {
-      return process >= 0 && has_said<StoreWaitFailed>(job_, nth_process(job_, process));
-    });
+  bool waited_in_store(int process) const {
+    return process >= 0 && has_said<StoreWaitFailed>(job_, nth_process(job_, process));
   }
 
   bool may_wait_without_start(const UnfinishedInit& init) const {
