@@ -80,21 +80,6 @@ struct Votes {
   }
 };
 
-Votes votes_of(const Job& job) {
-  Votes votes;
-  for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
-    const FingerprintMismatch& seen = said.message;
-    votes.add(seen.rank, seen.fingerprint);
-    votes.add(seen.other_rank, seen.other_fingerprint);
-    // It reports the first one that differs.
-    for (int r = 0; r < std::min(seen.rank, seen.other_rank); ++r) votes.add(r, seen.fingerprint);
-    votes.processes[seen.rank] = said.process;
-    const int rank = rank_of(job, said.process, said.header());
-    votes.own_numbers &= rank < 0 || rank == seen.rank;
-  });
-  return votes;
-}
-
 /// Adds the ranks, as far as the job knows them.
 void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, FactValue& value) {
   for (const int rank : odd) {
@@ -108,21 +93,25 @@ void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, 
 }
 
 void add_pytorch(const Job& job, FactValue& value) {
-  std::string first;
+  Votes votes;
   for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
+    const FingerprintMismatch& seen = said.message;
+    votes.add(seen.rank, seen.fingerprint);
+    votes.add(seen.other_rank, seen.other_fingerprint);
+    // It reports the first one that differs.
+    for (int r = 0; r < std::min(seen.rank, seen.other_rank); ++r) votes.add(r, seen.fingerprint);
+    votes.processes[seen.rank] = said.process;
+    const int rank = rank_of(job, said.process, said.header());
+    votes.own_numbers &= rank < 0 || rank == seen.rank;
     value.evidence.push_back(evidence_of(said.record()));
-    if (!first.empty()) return;
+    if (value.known()) return;
+    value.value = true;
     // "Op type: ALLREDUCEvs BARRIER", blanks as printed run together.
-    const auto& differences = said.message.differences;
-    first = fmt::format("PyTorch's check compared ranks {} and {}: {}", said.message.rank,
-                        said.message.other_rank,
-                        in_one_line(differences.empty() ? said.message.fingerprint : differences));
+    value.what =
+        fmt::format("PyTorch's check compared ranks {} and {}: {}", seen.rank, seen.other_rank,
+                    in_one_line(seen.differences.empty() ? seen.fingerprint : seen.differences));
   });
-  if (first.empty()) return;
-  value.value = true;
-  const Votes votes = votes_of(job);
-  value.what = first;
-  if (votes.contradict) return;
+  if (!value.known() || votes.contradict) return;
   std::map<std::string_view, std::map<int, std::string_view>> by_call;
   for (const auto& [rank, call] : votes.calls) by_call[call][rank] = call;
   const std::vector<Camp<std::string_view>> camps = camps_of(by_call);  // They view the votes.
