@@ -349,11 +349,8 @@ std::vector<int64_t> pauses_of_work(const PulseClock& clock, const TimedLine& la
 bool may_be_zones(const Job& job, const Silence& silence, const TimedLine& last) {
   constexpr int64_t kHalfHour = 1800 * kSecond;
   constexpr int64_t kNear = 60 * kSecond;
-  const JobUnit* end = unit_of(job, silence.end.where);
-  const JobUnit* begin = unit_of(job, last.where);
   const bool is_scheduler = silence.end.text.find(" CANCELLED AT ") != std::string::npos;
-  const bool one_clock =
-      !is_scheduler && end != nullptr && begin != nullptr && end->input == begin->input;
+  const bool one_clock = !is_scheduler && are_ordered(job, silence.end.where, last.where);
   if (one_clock || silence.nanoseconds < kHalfHour / 2) return false;
   const int64_t rest = silence.nanoseconds % kHalfHour;
   return std::min(rest, kHalfHour - rest) < std::max(kNear, 2 * silence.usual);
