@@ -32,6 +32,21 @@ using Counts = std::map<std::pair<int, bool>, uint64_t>;
 /// By log and segment.
 using TapeCounts = std::map<std::pair<int, int>, Counts>;
 
+/// The calls of all segments in their order; nullptr: they are counted by different kinds of lines,
+/// or not all are kept. Owned by the log.
+const CallTape* whole_tape(const SpeakerLog& log) {
+  std::optional<bool> by_traces;
+  for (const CommSegment& segment : log.comms.all) {
+    if (calls_of(segment).total == 0) continue;
+    const bool traces = is_told_by_traces(segment);
+    if (by_traces && *by_traces != traces) return nullptr;
+    by_traces = traces;
+  }
+  if (!by_traces) return nullptr;
+  const CallTape& tape = *by_traces ? log.traces->tape : log.calls->tape;
+  return tape.kept() == tape.total() ? &tape : nullptr;
+}
+
 /// Of the logs that tell more than is counted.
 TapeCounts tape_counts(const Job& job) {
   TapeCounts counts;
@@ -294,19 +309,6 @@ void blame(const Job& job, const Waiter& waiter, FactValue& value) {
     value.ranks.push_back(membership.rank->rank);
     return;
   }
-}
-
-const CallTape* whole_tape(const SpeakerLog& log) {
-  std::optional<bool> by_traces;
-  for (const CommSegment& segment : log.comms.all) {
-    if (calls_of(segment).total == 0) continue;
-    const bool traces = is_told_by_traces(segment);
-    if (by_traces && *by_traces != traces) return nullptr;
-    by_traces = traces;
-  }
-  if (!by_traces) return nullptr;
-  const CallTape& tape = *by_traces ? log.traces->tape : log.calls->tape;
-  return tape.kept() == tape.total() ? &tape : nullptr;
 }
 
 std::optional<uint64_t> message_count(const Job& job, const CommRank& rank, int peer,

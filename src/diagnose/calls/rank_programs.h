@@ -135,10 +135,6 @@ std::vector<int> message_peers(const Job& job, const CommRank& rank);
 /// `rank` exchanged messages with peers that are not known.
 bool has_unknown_peers(const Job& job, const CommRank& rank);
 
-/// The calls of all segments in their order; nullptr: they are counted by different kinds of lines,
-/// or not all are kept. Owned by the log.
-const CallTape* whole_tape(const SpeakerLog& log);
-
 // The programs of ranks. Those that a job's lines tell of are on one stream and without groups:
 // which calls were one group, and which stood on which stream, is not known of them.
 
