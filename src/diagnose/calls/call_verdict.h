@@ -37,8 +37,8 @@ struct CallVerdict {
   std::optional<LedgerDifference> difference;  ///< Of Mismatch.
 };
 
-/// What the source, which is the Recorder or the watchdogs, says of that kind; of Nothing if it does
-/// not. Larger groups go before smaller ones. Valid as long as the job.
+/// What the source, Recorder, Watchdog or Desync, says of that kind; of Nothing if it does not.
+/// Larger groups go before smaller ones. Valid as long as the job.
 CallVerdict find_verdict(const Job& job, CallSource source, VerdictKind kind);
 
 /// What the source says first: of a mismatch, of late ranks, or that all have entered.
