@@ -406,17 +406,6 @@ FactValue nccl_tests_slow(const Job& job, const Instance&) {
   return parts.empty() ? no() : yes(join(parts, "; "));
 }
 
-/// The best bus bandwidth of a run in GB/s; 0 where none is printed.
-double peak_bandwidth(const NcclTestsRun& run) {
-  double peak = 0;
-  for (const NcclTestsRow& row : run.rows) {
-    for (const NcclTestsValues* values : {&row.out_of_place, &row.in_place}) {
-      peak = std::max(peak, std::strtod(values->busbw.c_str(), nullptr));
-    }
-  }
-  return peak;
-}
-
 /// GB/s that NCCL's own search promises for its rings: channels times bandwidth, between hosts if
 /// there are several. 0: no line says it.
 double promised_bandwidth(const Job& job) {
@@ -451,7 +440,13 @@ FactValue nccl_tests_single_ranks(const Job& job, const Instance&) {
 /// What a table shows of the cost of a setting, as the end of a sentence that tells of the setting.
 FactValue bandwidth_seen(const Job& job, const Instance&) {
   double peak = 0;
-  for (const NcclTestsRun& run : job.nccl_tests) peak = std::max(peak, peak_bandwidth(run));
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    for (const NcclTestsRow& row : run.rows) {
+      for (const NcclTestsValues* values : {&row.out_of_place, &row.in_place}) {
+        peak = std::max(peak, std::strtod(values->busbw.c_str(), nullptr));
+      }
+    }
+  }
   if (peak <= 0) return unknown();
   std::string words = fmt::format(" The tables end at {:.4g} GB/s of bus bandwidth", peak);
   const double promised = promised_bandwidth(job);
@@ -473,16 +468,13 @@ std::string ran_phrase(const NcclTestsRun& run) {
   return fmt::format("{}{}: {}", name_of(run), ranks, join(parts, ", "));
 }
 
-/// A test printed no summary, and yet the job is taken for finished: by the summary of another.
-bool is_end_in_doubt(const Job& job) {
+FactValue nccl_tests_ran(const Job& job, const Instance&) {
+  if (job.nccl_tests.empty()) return unknown();
   const bool all_ended = std::ranges::all_of(job.nccl_tests, [](const NcclTestsRun& run) {
     return run.out_of_bounds >= 0 || !run.busbw.empty();
   });
-  return !all_ended && outcome_of(job).job.state == EndState::Finished;
-}
-
-FactValue nccl_tests_ran(const Job& job, const Instance&) {
-  if (job.nccl_tests.empty() || is_end_in_doubt(job)) return unknown();
+  // Where one printed no summary, the job is taken for finished by the summary of another.
+  if (!all_ended && outcome_of(job).job.state == EndState::Finished) return unknown();
   std::vector<std::string> parts;
   for (const NcclTestsRun& run : job.nccl_tests) parts.push_back(ran_phrase(run));
   FactValue value = yes(few_of(parts, kMostNamed, "; "));
