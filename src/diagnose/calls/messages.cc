@@ -75,15 +75,6 @@ bool is_one_message(const TimedOutWork& work) {
          work.numel_out >= 0;
 }
 
-/// The first message that each process gave up on.
-std::map<int, TimedOutWork> stuck_messages(const Job& job) {
-  std::map<int, TimedOutWork> stuck;
-  for (const TimedOutWork& work : timed_out_work(job)) {
-    if (work.process >= 0 && is_one_message(work)) stuck.try_emplace(work.process, work);
-  }
-  return stuck;
-}
-
 /// A rank of a communicator and the message in which it waits.
 struct Stuck {
   const RankProgram* program = nullptr;
@@ -216,7 +207,10 @@ std::string circle_words(const Job& job, int communicator, const std::vector<int
 
 /// As the lines of calls show it.
 FactValue circle_in_calls(const Job& job) {
-  const std::map<int, TimedOutWork> works = stuck_messages(job);
+  std::map<int, TimedOutWork> works;  // The first message that each process gave up on.
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (work.process >= 0 && is_one_message(work)) works.try_emplace(work.process, work);
+  }
   for (size_t c = 0; c < job.communicators.size() && works.size() > 1; ++c) {
     const auto communicator = static_cast<int>(c);
     const std::map<int, Stuck> stuck = stuck_in(job, communicator, works);
