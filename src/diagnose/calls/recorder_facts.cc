@@ -72,20 +72,17 @@ std::string late_words(const Job& job, const CallVerdict& verdict) {
       ahead_words(*verdict.account, verdict.front), few_of(names, kMostNamed, ", "));
 }
 
-std::string mismatch_words(const CallVerdict& verdict) {
-  const CallAccount& account = *verdict.account;
-  const std::string words = camps_words(
-      verdict.difference->camps, verdict.difference->fields,
-      [&](const LedgerCamp& camp) { return members_phrase(account, camp.members); },
-      [](const LedgerCall* call) { return placed_words(*call->entry); });
-  return fmt::format("collective {} of {}: {}", verdict.number, group_words(account), words);
-}
-
 /// What the dumps say, in words without a full stop.
 std::string verdict_words(const Job& job, const CallVerdict& verdict) {
   if (verdict.kind == VerdictKind::Late) return late_words(job, verdict);
-  if (verdict.kind == VerdictKind::Mismatch) return mismatch_words(verdict);
   const CallAccount& account = *verdict.account;
+  if (verdict.kind == VerdictKind::Mismatch) {
+    const std::string words = camps_words(
+        verdict.difference->camps, verdict.difference->fields,
+        [&](const LedgerCamp& camp) { return members_phrase(account, camp.members); },
+        [](const LedgerCall* call) { return placed_words(*call->entry); });
+    return fmt::format("collective {} of {}: {}", verdict.number, group_words(account), words);
+  }
   const FlightRecorderEntry& call = *account.ranks.front().call(verdict.number)->entry;
   return fmt::format("all {} ranks called collective {} of {}, {}", account.ranks.size(),
                      verdict.number, group_words(account), recorded_words(call));
@@ -272,21 +269,18 @@ FactValue recorder_contradicts(const Job& job, const Instance& instance) {
 }
 
 /// "the log of rank 3 shows 17 collectives of communicator 0x9c…, its dump 29".
-std::string short_log_words(const Job& job, const ShortLog& log) {
-  const std::string witness = log.by == CallSource::Recorder
-                                  ? fmt::format("its dump {}", log.made)
-                                  : fmt::format("and a watchdog saw number {} completed", log.made);
-  return fmt::format("the log of {} shows {} collectives of {}, {}",
-                     waiter_words(job, {log.process, -1}), log.shown,
-                     communicator_words(job, log.communicator), witness);
-}
-
 FactValue log_lacks_calls(const Job& job, const Instance&) {
   AnswerParts parts;
   for (const ShortLog& log : short_logs(job)) {
     // A log that shows none at all need not have had COLL among its subsystems.
     if (log.shown == 0) continue;
-    parts.words.push_back(short_log_words(job, log));
+    const std::string witness =
+        log.by == CallSource::Recorder
+            ? fmt::format("its dump {}", log.made)
+            : fmt::format("and a watchdog saw number {} completed", log.made);
+    parts.words.push_back(fmt::format("the log of {} shows {} collectives of {}, {}",
+                                      waiter_words(job, {log.process, -1}), log.shown,
+                                      communicator_words(job, log.communicator), witness));
     parts.evidence.push_back(last_line(job, log.process));
   }
   return parts.answer(no(), "; ", kMostNamed);
