@@ -174,13 +174,6 @@ constexpr double kLongest = 24 * 3600;  ///< Seconds; what is longer is another 
 
 bool is_number_char(char c) { return is_digit(c) || c == '.'; }
 
-/// The number that `text` begins with, behind blanks; -1: none.
-double number_at(std::string_view text) {
-  text = trim(text);
-  const auto end = std::ranges::find_if_not(text, is_number_char);
-  return parse_decimal(text.substr(0, static_cast<size_t>(end - text.begin()))).value_or(-1);
-}
-
 /// The number in front of `unit`: 2.88 of "1:23:01,  2.88s/it]"; -1: none.
 double number_before(std::string_view line, std::string_view unit) {
   const size_t end = line.rfind(unit);
@@ -289,7 +282,10 @@ double printed_step_time(std::string_view line) {
   for (const std::string_view word : kTimeWords) {
     const size_t at = line.find(word);
     if (at == line.npos) continue;
-    const double value = number_at(line.substr(at + word.size()));
+    const std::string_view text = trim(line.substr(at + word.size()));
+    const auto end = std::ranges::find_if_not(text, is_number_char);
+    const auto number = text.substr(0, static_cast<size_t>(end - text.begin()));
+    const double value = parse_decimal(number).value_or(-1);
     if (value > 0) return word.ends_with("(ms):") ? value * 1e-3 : value;
   }
   const double seconds = number_before(line, "s/it");
