@@ -181,15 +181,6 @@ Evidence last_line(const Job& job) {
   return last;
 }
 
-/// The last sign of work by a clock of which lines say no zone; 0: there is none.
-int64_t last_work(const Job& job) {
-  int64_t last = 0;
-  for (const InputClock& clock : job.clocks) {
-    last = std::max(last, clock.pulse.clock(false).work.last.nanoseconds);
-  }
-  return last;
-}
-
 /// `ncclog run` saw that nothing was written, and nothing shows that work went on after that.
 std::optional<StopEvidence> watched_stall(const Job& job) {
   std::optional<StopEvidence> stall;
@@ -202,7 +193,10 @@ std::optional<StopEvidence> watched_stall(const Job& job) {
         evidence_of(said.record())};
   });
   if (!stall || !seen.known()) return std::nullopt;
-  bool went_on = last_work(job) > seen.nanoseconds;
+  // By clocks of which lines say no zone.
+  bool went_on = std::ranges::any_of(job.clocks, [&](const InputClock& clock) {
+    return clock.pulse.clock(false).work.last.nanoseconds > seen.nanoseconds;
+  });
   for_each_said<RunMovesAgain>(job, [&](const auto& said) {
     went_on |= time_of(said.record()).nanoseconds >= seen.nanoseconds;
   });
