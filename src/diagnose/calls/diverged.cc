@@ -174,47 +174,46 @@ const Gaps& gaps_behind(PastCalls& past, size_t from) {
   return entry->second;
 }
 
-/// One side of the messages.
-struct Side {
-  PastCalls& past;
-  CallEnd end;
-  uint64_t made = 0;  ///< How many.
-
-  uint64_t made_before(size_t place) const {
-    return past.places.made_before(end, place).value_or(made);
-  }
-};
-
-/// The last call that stands where the owing side always had such a message; nullopt: none, or it is
-/// not certain where it has a message less.
-std::optional<ProgramDivergence> find_divergence(const Side& owing, const Side& waiting) {
+/// The last call that stands where the owing side always had one of the messages, which meet in
+/// `line`; nullopt: none, or it is not certain where it has a message less.
+std::optional<ProgramDivergence> find_divergence(const UnmatchedMessages& messages,
+                                                 const CallLine& line, PastCalls& owing,
+                                                 PastCalls& waiting) {
+  const CallEnd owed{line, messages.receiver_owes()};
+  const CallEnd awaited{line, !messages.receiver_owes()};
+  const auto made_before = [&](const PastCalls& past, const CallEnd& end, size_t place) {
+    const uint64_t all = end.receives ? messages.received : messages.sent;
+    return past.places.made_before(end, place).value_or(all);
+  };
   // It has one less behind the last collective of both before which they had made as many, and up
   // to its next one on a communicator of both.
-  const auto& theirs = waiting.past.places.collectives;
+  const auto& theirs = waiting.places.collectives;
   std::optional<size_t> to;
   auto met = theirs.end();
-  size_t from = owing.past.kinds.size();
+  size_t from = owing.kinds.size();
   while (met == theirs.end()) {
     if (from-- == 0) return std::nullopt;
-    const RankCall& call = owing.past.call(from);
-    if (call.line.is_message() || !waiting.past.communicators.contains(call.line.communicator))
-      continue;
+    const RankCall& call = owing.call(from);
+    if (call.line.is_message() || !waiting.communicators.contains(call.line.communicator)) continue;
     met = theirs.find({call.line, call.index});
-    if (met != theirs.end() && waiting.made_before(met->second) == owing.made_before(from)) break;
+    if (met != theirs.end() &&
+        made_before(waiting, awaited, met->second) == made_before(owing, owed, from)) {
+      break;
+    }
     met = theirs.end();
     to = from;
   }
   if (!to) return std::nullopt;
   // Where the other end left such a message out as well, the past does not hold.
-  for (const auto& [at, message] : gaps_behind(waiting.past, met->second)) {
-    if (waiting.past.call(message).end() == waiting.end) return std::nullopt;
+  for (const auto& [at, message] : gaps_behind(waiting, met->second)) {
+    if (waiting.call(message).end() == awaited) return std::nullopt;
   }
   std::optional<ProgramDivergence> last;
-  for (const auto& [at, message] : gaps_behind(owing.past, from)) {
-    RankCall usual = owing.past.call(message);
-    if (at > *to || usual.end() != owing.end) continue;
-    usual.index = owing.made_before(at);
-    last = {owing.past.places.program->waiter, owing.past.call(at), usual, {}};
+  for (const auto& [at, message] : gaps_behind(owing, from)) {
+    RankCall usual = owing.call(message);
+    if (at > *to || usual.end() != owed) continue;
+    usual.index = made_before(owing, owed, at);
+    last = {owing.places.program->waiter, owing.call(at), usual, {}};
   }
   return last;
 }
@@ -236,17 +235,12 @@ MessageDivergences find_message_divergences(const Job& job) {
   MessageDivergences result;
   for (const UnmatchedMessages& messages : find_waits(job).unmatched) {
     if (messages.sizes_differ) continue;  // As many on both sides, so that nobody owes one.
-    const CallLine line = line_of(job, messages);
-    const auto side = [&](int end, bool receives) -> std::optional<Side> {
-      const CommRank& rank = rank_at(job, messages.communicator, end);
-      const auto past = pasts.find(waiter_of(rank));
-      if (past == pasts.end()) return std::nullopt;
-      return Side{past->second, {line, receives}, calls_made(job, rank, {line, receives})};
-    };
-    const auto owing = side(messages.owing(), messages.receiver_owes());
-    const auto waiting = side(messages.waiting(), !messages.receiver_owes());
-    if (!owing || !waiting) continue;
-    if (const auto found = find_divergence(*owing, *waiting)) result.emplace(messages, *found);
+    const auto owing = pasts.find(waiter_at(job, messages.communicator, messages.owing()));
+    const auto waiting = pasts.find(waiter_at(job, messages.communicator, messages.waiting()));
+    if (owing == pasts.end() || waiting == pasts.end()) continue;
+    const auto found =
+        find_divergence(messages, line_of(job, messages), owing->second, waiting->second);
+    if (found) result.emplace(messages, *found);
   }
   return result;
 }
