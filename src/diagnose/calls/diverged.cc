@@ -291,6 +291,13 @@ bool rejoin(CommonCalls a, CommonCalls b) {
   return n >= kFewestAlike && (n == a.size() || n == b.size());
 }
 
+std::vector<Waiter> find_odd(const Job& job) {
+  const Divergences all = find_divergences(job);
+  std::vector<Waiter> odd;
+  for (const Divergence& divergence : all.odd) odd.push_back(divergence.waiter);
+  return odd;
+}
+
 std::vector<Waiter> find_diverged(const Job& job) {
   std::vector<Waiter> diverged;
   if (rank_programs(job).size() > kMostCompared) return diverged;
@@ -345,10 +352,8 @@ Divergences find_divergences(const Job& job) {
   return result;
 }
 
-std::vector<Waiter> waiters_of(const std::vector<Divergence>& divergences) {
-  std::vector<Waiter> waiters;
-  for (const Divergence& divergence : divergences) waiters.push_back(divergence.waiter);
-  return waiters;
+const std::vector<Waiter>& diverged_from_most(const Job& job) {
+  return job.answers.of<&find_odd>(job);
 }
 
 bool others_diverged(const std::vector<Waiter>& diverged, const std::vector<Blocker>& blockers) {

@@ -105,8 +105,8 @@ struct Divergences {
 /// All ranks that diverged; none of those whose calls are not all known. Pure.
 Divergences find_divergences(const Job& job);
 
-/// The ranks of divergences.
-std::vector<Waiter> waiters_of(const std::vector<Divergence>& divergences);
+/// The few of them that left what the many had made before, by rank. Valid as long as the job.
+const std::vector<Waiter>& diverged_from_most(const Job& job);
 
 /// Some rank diverged, and it is none of `blockers`: they may wait behind it, in a call that all
 /// have made.
@@ -121,7 +121,7 @@ void keep_diverged(const std::vector<Waiter>& diverged, std::vector<Blocker>& bl
 struct ProgramPlaces {
   const RankProgram* program = nullptr;  ///< Valid as long as the job.
   std::map<CallEnd, std::vector<size_t>> messages;
-  std::map<std::pair<CallLine, uint64_t>, size_t> collectives;  ///< By line and index.
+  std::map<MeetingKey, size_t> collectives;
 
   /// Messages made before a place; nullopt: the program holds none of that end.
   std::optional<uint64_t> made_before(const CallEnd& end, size_t place) const;

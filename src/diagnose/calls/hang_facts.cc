@@ -379,7 +379,7 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   std::erase_if(late, [](const Blocker& blocker) { return blocker.fronts.empty(); });
   const CallFront* front = widest_front(waits, late);
   if (front == nullptr) return came_too_late(job);
-  std::vector<Waiter> left = waiters_of(find_divergences(job).odd);
+  std::vector<Waiter> left = diverged_from_most(job);
   if (others_diverged(left, late)) return unknown();
   // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
   const bool is_silent = timed_out_work(job).empty();
@@ -543,7 +543,7 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   // diverged.
   const std::vector<Blocker> idle = idle_blockers(job, waits);
   const bool is_silent = timed_out_work(job).empty();
-  const bool may_wait = others_diverged(waiters_of(left.odd), idle) ||
+  const bool may_wait = others_diverged(diverged_from_most(job), idle) ||
                         (is_silent && others_diverged(diverged_from_twins(job), idle));
   if (!idle.empty() && !may_wait) return unknown();
   if (blame_diverged(job, left.odd, value)) {

@@ -368,9 +368,8 @@ bool tell_out_of_step(Telling& telling) {
     first = &messages;
     divergence = left;
   }
-  const std::vector<Waiter> odd = waiters_of(find_divergences(telling.job).odd);
   const auto is_other = [&](const Waiter& one) { return one != divergence->waiter; };
-  if (!divergence || std::ranges::any_of(odd, is_other)) return false;
+  if (!divergence || std::ranges::any_of(diverged_from_most(telling.job), is_other)) return false;
   telling.add(*first);
   blame(telling.job, divergence->waiter, telling.value);
   telling.phrases.push_back(twin_words(telling.job, *divergence));
@@ -455,7 +454,7 @@ void name_ends(const Waits& waits, Telling& telling) {
 std::vector<Blocker> idle_owers(const Job& job, const Waits& waits) {
   std::vector<Blocker> idle = idle_blockers(job, waits);
   std::erase_if(idle, [](const Blocker& blocker) { return blocker.unmatched.empty(); });
-  keep_diverged(waiters_of(find_divergences(job).odd), idle);
+  keep_diverged(diverged_from_most(job), idle);
   // So many do not stop of themselves; without a watchdog nobody tells who of them waits.
   if (idle.size() > kMostNamed && timed_out_work(job).empty()) idle.clear();
   return idle;
@@ -488,9 +487,7 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
   const bool told = tell_divergences(waits, telling);
   const std::vector<Blocker> idle = idle_blockers(job, waits);
   // Who seems to owe a message may wait behind one that left the order of collectives.
-  const bool may_wait =
-      !told && !idle.empty() && others_diverged(waiters_of(find_divergences(job).odd), idle);
-  if (may_wait) return unknown();
+  if (!told && !idle.empty() && others_diverged(diverged_from_most(job), idle)) return unknown();
   if (!told) tell_blockers(waits, telling);
   return telling.phrases.empty() ? unknown() : telling.end();
 }
