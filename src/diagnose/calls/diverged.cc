@@ -4,7 +4,6 @@
 #include <span>
 #include <tuple>
 
-#include "base/majority.h"
 #include "model/ledger/call_ledger.h"
 
 namespace ncclog {

@@ -1,11 +1,8 @@
 #include "diagnose/compare/speed_difference.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
-#include <vector>
 
 #include "base/collectives.h"
 #include "base/text.h"
