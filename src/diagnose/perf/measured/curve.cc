@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <utility>
 
 namespace ncclog {
 namespace {

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <set>
-#include <tuple>
 
 #include "base/collectives.h"
 #include "base/text.h"

@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <map>
 
 #include "diagnose/perf/node_sets/numbered_runs.h"

@@ -18,7 +18,6 @@
 
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
