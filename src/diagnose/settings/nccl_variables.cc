@@ -36,20 +36,7 @@ constexpr TraitRow kTraits[] = {
 
 using Fault = std::optional<ValueFault>;
 
-/// What of the text strtoll takes, and how much of it.
-struct ReadNumber {
-  int64_t value = 0;
-  size_t length = 0;  ///< 0: the text does not begin with a number.
-  bool overflow = false;
-};
-
-ReadNumber read_front(std::string_view text) {
-  const std::string copy(text.substr(0, 64));
-  char* end = nullptr;
-  errno = 0;
-  const long long value = std::strtoll(copy.c_str(), &end, 0);
-  return {value, static_cast<size_t>(end - copy.c_str()), errno == ERANGE};
-}
+constexpr size_t kLongestNumber = 64;  ///< Of a value, what is copied to be read as one.
 
 bool is_word_of(std::string_view word, std::string_view values, bool any_case) {
   const auto words = split(values, '|');
@@ -69,22 +56,26 @@ Fault outside(int64_t number, std::string_view range) {
 
 Fault judge_number(const NcclVariable& variable, std::string_view value) {
   if (value == "18446744073709551615") return std::nullopt;
-  const ReadNumber number = read_front(value);
-  if (number.length == 0) {
+  const std::string copy(value.substr(0, kLongestNumber));
+  char* end = nullptr;
+  errno = 0;
+  const int64_t number = std::strtoll(copy.c_str(), &end, 0);
+  const bool is_too_large = errno == ERANGE;
+  if (end == copy.c_str()) {
     if (is_word_of(value, "FALSE|NO|OFF|N", true)) return std::nullopt;
     return ValueFault{false, "is not a number, so NCCL reads it as 0",
                       is_word_of(value, "TRUE|YES|ON|Y", true) ? "write 1" : "write a number"};
   }
-  if (number.overflow) {
+  if (is_too_large) {
     return ValueFault{
         false, fmt::format("is too large, so NCCL uses the default {}", variable.fallback), ""};
   }
-  if (!trim(value.substr(number.length)).empty()) {
-    return ValueFault{
-        false, fmt::format("is read as {}: what follows the number is ignored", number.value),
-        "write the number in full, without unit or comment"};
+  if (!trim(value.substr(static_cast<size_t>(end - copy.c_str()))).empty()) {
+    return ValueFault{false,
+                      fmt::format("is read as {}: what follows the number is ignored", number),
+                      "write the number in full, without unit or comment"};
   }
-  Fault fault = outside(number.value, variable.values);
+  Fault fault = outside(number, variable.values);
   if (fault && variable.name == "NCCL_IB_TIMEOUT") {
     fault->hint = "the value is an exponent, 4.096 µs × 2^value: 22 is 17 seconds";
   }
@@ -92,7 +83,7 @@ Fault judge_number(const NcclVariable& variable, std::string_view value) {
 }
 
 Fault judge_decimal(const NcclVariable& variable, std::string_view value) {
-  const std::string copy(value.substr(0, 64));
+  const std::string copy(value.substr(0, kLongestNumber));
   char* end = nullptr;
   const double number = std::strtod(copy.c_str(), &end);
   const bool is_whole = end != copy.c_str() && *end == '\0';
@@ -266,7 +257,8 @@ std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_
 }
 
 int64_t read_number(std::string_view value) {
-  return value == "18446744073709551615" ? -1 : read_front(value).value;
+  if (value == "18446744073709551615") return -1;
+  return std::strtoll(std::string(value.substr(0, kLongestNumber)).c_str(), nullptr, 0);
 }
 
 std::vector<std::string> admitted_choices(const NcclVariable& variable, std::string_view value) {
