@@ -71,19 +71,13 @@ void keep_increasing(std::vector<Boundary>& steps, uint64_t first_call) {
   steps = std::move(kept);
 }
 
-/// The repeats that lie wholly inside [begin, end), as a range of their numbers.
-struct RepeatRange {
-  size_t first = 0;
-  size_t last = 0;  ///< One past the last.
-
-  size_t count() const { return last - first; }
-};
-
-RepeatRange inside(const Repeats& repeats, size_t begin, size_t end) {
+/// How many repeats lie wholly inside [begin, end). The first of them is number
+/// repeats.before(begin).
+size_t repeats_inside(const Repeats& repeats, size_t begin, size_t end) {
   const size_t first = repeats.before(begin);
   const size_t length = repeats.pattern.size();
   const size_t last = end < length ? first : repeats.before(end - length + 1);
-  return {first, std::max(first, last)};
+  return std::max(first, last) - first;
 }
 
 /// Begin and end of the calls between the repeats number `repeat` - 1 and `repeat`.
@@ -99,17 +93,17 @@ class Spans {
 
   /// Iterations `first` to `last` are [begin, end): split at the repeats if their number fits.
   void add(int64_t first, int64_t last, size_t begin, size_t end) {
-    const RepeatRange range = inside(repeats_, begin, end);
     const auto steps = static_cast<uint64_t>(last - first) + 1;
-    if (steps == 1 || steps * repeats_.per_step != range.count()) {
+    if (steps == 1 || steps * repeats_.per_step != repeats_inside(repeats_, begin, end)) {
       const bool ends = steps == 1 && end == calls_.size() && is_beginning(begin);
       all.push_back({first, last, begin, end, ends});
       return;
     }
+    const size_t repeat = repeats_.before(begin);
     for (uint64_t i = 0; i < steps; ++i) {
       const int64_t number = first + static_cast<int64_t>(i);
-      const size_t from = i == 0 ? begin : begin_of(range, i);
-      const size_t to = i + 1 == steps ? end : begin_of(range, i + 1);
+      const size_t from = i == 0 ? begin : begin_of(repeat, i);
+      const size_t to = i + 1 == steps ? end : begin_of(repeat, i + 1);
       add_one(number, from, to);
     }
   }
@@ -117,13 +111,13 @@ class Spans {
   /// Iterations from `first` on, as many as the calls from `begin` on hold. `announced` says that
   /// the first one has begun.
   void add_rest(int64_t first, size_t begin, bool announced) {
-    const RepeatRange range = inside(repeats_, begin, calls_.size());
-    const size_t steps = range.count() / repeats_.per_step;
+    const size_t repeat = repeats_.before(begin);
+    const size_t steps = repeats_inside(repeats_, begin, calls_.size()) / repeats_.per_step;
     int64_t number = first;
     size_t from = begin;
     for (size_t i = 0; i < steps; ++i) {
-      const size_t end = repeats_.end_of(range.first + (i + 1) * repeats_.per_step - 1);
-      const size_t next = i + 1 < steps ? begin_of(range, i + 1) : end;
+      const size_t end = repeats_.end_of(repeat + (i + 1) * repeats_.per_step - 1);
+      const size_t next = i + 1 < steps ? begin_of(repeat, i + 1) : end;
       const bool odd = is_iteration(end, next);
       add_one(number++, from, odd ? end : next);
       if (odd) add_one(number++, end, next);
@@ -149,8 +143,9 @@ class Spans {
     }
   }
 
-  size_t begin_of(const RepeatRange& range, size_t step) const {
-    return repeats_.begins[range.first + step * repeats_.per_step];
+  /// Where a step begins, of those from a repeat on.
+  size_t begin_of(size_t repeat, size_t step) const {
+    return repeats_.begins[repeat + step * repeats_.per_step];
   }
 
   size_t length() const { return repeats_.pattern.size() * repeats_.per_step; }
@@ -261,7 +256,7 @@ std::vector<Boundary> snap(std::vector<Boundary> marks, const Repeats& repeats, 
       if (mark.raw < end) mark.call = mark.raw - begin <= end - mark.raw ? begin : end;
     }
     mark.call = least = std::max(mark.call, least);
-    mark.repeat = inside(repeats, 0, mark.call).count();
+    mark.repeat = repeats_inside(repeats, 0, mark.call);
   }
   return marks;
 }
@@ -337,13 +332,12 @@ std::vector<IterationSpan> spans_between(const std::vector<Boundary>& boundaries
   if (after) {
     // The steps before the first one that is printed.
     const Boundary& first = boundaries.front();
-    const RepeatRange range = inside(repeats, 0, first.call);
-    const auto steps = static_cast<int64_t>(range.count() / repeats.per_step);
+    const size_t before = repeats_inside(repeats, 0, first.call);
+    const auto steps = static_cast<int64_t>(before / repeats.per_step);
     const int64_t known = std::min(steps, first.step + 1);
     if (known > 0) {
-      const size_t skipped = range.count() - static_cast<size_t>(known) * repeats.per_step;
-      spans.add(first.step - known + 1, first.step, repeats.begins[range.first + skipped],
-                first.call);
+      const size_t skipped = before - static_cast<size_t>(known) * repeats.per_step;
+      spans.add(first.step - known + 1, first.step, repeats.begins[skipped], first.call);
     }
   }
   for (size_t i = 1; i < boundaries.size(); ++i) {
