@@ -85,11 +85,11 @@ void group_by_host(CommonCalls& calls) {
     if (index == next) calls.hosts.emplace_back();
     calls.hosts[static_cast<size_t>(index)].push_back(r);
     calls.host_of.push_back(index);
-    calls.parties.push_back({false, {r}});
+    calls.parties.push_back({r});
   }
   if (calls.hosts.size() < 2) return;
   for (const std::vector<size_t>& host : calls.hosts) {
-    if (host.size() > 1) calls.parties.push_back({true, host});
+    if (host.size() > 1) calls.parties.push_back(host);
   }
 }
 
@@ -133,9 +133,9 @@ std::vector<CallSeries> how_far_behind(const CommonCalls& calls, const RankValue
     std::ranges::sort(sorted_middles);
     std::ranges::sort(all);
     for (size_t p = 0; p < parties.size(); ++p) {
-      const size_t first = parties[p].ranks.front();
+      const size_t first = parties[p].front();
       const auto h = static_cast<size_t>(calls.host_of[first]);
-      if (parties[p].is_host) {
+      if (is_host(parties[p])) {
         // Of two middle ranks the others' later one counts, and the earlier one of the host itself.
         const double others = median_of_others(sorted_middles, middles[h]);
         const double middle = hosts[h][(hosts[h].size() - 1) / 2];
@@ -195,9 +195,9 @@ void take_lower(std::vector<CallSeries>& a, const std::vector<CallSeries>& b, do
 /// bursts, and even those may be calls that others made ahead; of two ranks, which one is odd.
 void leave_out_what_clocks_hide(const CommonCalls& calls, std::vector<CallSeries>& behind) {
   for (size_t p = 0; p < behind.size(); ++p) {
-    const auto host = static_cast<size_t>(calls.host_of[calls.parties[p].ranks.front()]);
+    const auto host = static_cast<size_t>(calls.host_of[calls.parties[p].front()]);
     const size_t size = calls.hosts[host].size();
-    if (calls.parties[p].is_host || size > 2) continue;
+    if (is_host(calls.parties[p]) || size > 2) continue;
     CallSeries values = behind[p];
     const double usual = std::max(0.0, median_of(values));
     for (double& value : behind[p]) value = size == 1 ? std::min(value, 0.0) : value - usual;

@@ -24,11 +24,10 @@ using RankValues = std::vector<std::vector<double>>;
 /// Of one after the other.
 using CallSeries = std::vector<double>;
 
-/// A rank, or a host with several.
-struct RankParty {
-  bool is_host = false;
-  std::vector<size_t> ranks;
-};
+/// A rank, or all ranks of a host that has several.
+using RankParty = std::vector<size_t>;
+
+inline bool is_host(const RankParty& party) { return party.size() > 1; }
 
 /// What is judged: the calls that all ranks with times made.
 struct CommonCalls {

@@ -77,7 +77,7 @@ double usual_count(const std::vector<size_t>& counts, const std::vector<RankPart
                    size_t party) {
   std::vector<double> others;
   for (size_t p = 0; p < counts.size(); ++p) {
-    if (p != party && parties[p].is_host == parties[party].is_host) {
+    if (p != party && is_host(parties[p]) == is_host(parties[party])) {
       others.push_back(static_cast<double>(counts[p]));
     }
   }
@@ -104,7 +104,7 @@ double noise_of_medians(const std::vector<CallSeries>& behind,
   std::vector<double> medians;
   for (size_t p = 0; p < parties.size(); ++p) {
     CallSeries values = behind[p];
-    if (parties[p].is_host == of_hosts) medians.push_back(median_of(values));
+    if (is_host(parties[p]) == of_hosts) medians.push_back(median_of(values));
   }
   // Of two or three, each is odd beside the others.
   if (medians.size() < 4) return 0;
@@ -141,10 +141,10 @@ LateParty describe_party(const CallTimes& times, const CommonCalls& calls,
   const std::vector<size_t>& late = suspect.late;
   LateParty result;
   result.inside_the_call = inside_the_call;
-  const RankTimes& first = *calls.ranks[party.ranks.front()];
-  if (!party.is_host) result.rank = first.rank;
+  const RankTimes& first = *calls.ranks[party.front()];
+  if (!is_host(party)) result.rank = first.rank;
   result.host = first.host;
-  for (const size_t r : party.ranks) {
+  for (const size_t r : party) {
     const auto place = static_cast<size_t>(calls.ranks[r] - times.ranks.data());
     if (place < times.evidence.size()) result.evidence.push_back(times.evidence[place]);
   }
@@ -187,7 +187,7 @@ std::vector<LateSuspect> late_by(const std::vector<CallSeries>& behind,
     if (2 * (own.end() - later) < std::ssize(own)) continue;
     const bool is_often =
         log_of_poisson_tail(own.size(), usual_count(counts, parties, p)) < kLogOfChance;
-    if (is_often || is_always_late(behind[p], least, noise[parties[p].is_host ? 1 : 0])) {
+    if (is_often || is_always_late(behind[p], least, noise[is_host(parties[p]) ? 1 : 0])) {
       result.push_back(std::move(suspects[p]));
     }
   }
@@ -217,10 +217,9 @@ bool is_by_a_rank(const LateSuspect& suspect, const std::vector<LateSuspect>& al
                   const std::vector<RankParty>& parties) {
   constexpr double kAsOften = 0.9;
   const RankParty& host = parties[suspect.party];
-  return host.is_host && std::ranges::any_of(all, [&](const LateSuspect& other) {
+  return is_host(host) && std::ranges::any_of(all, [&](const LateSuspect& other) {
            const RankParty& rank = parties[other.party];
-           return !rank.is_host &&
-                  std::ranges::find(host.ranks, rank.ranks.front()) != host.ranks.end() &&
+           return !is_host(rank) && std::ranges::find(host, rank.front()) != host.end() &&
                   static_cast<double>(suspect.late.size()) <
                       kAsOften * static_cast<double>(other.late.size());
          });
@@ -241,7 +240,7 @@ bool waits_elsewhere(const CommonCalls& calls, const RankParty& party, double la
   std::vector<double> own;
   std::vector<double> others;
   for (size_t r = 0; r < calls.ranks.size(); ++r) {
-    const bool is_own = std::ranges::find(party.ranks, r) != party.ranks.end();
+    const bool is_own = std::ranges::find(party, r) != party.end();
     (is_own ? own : others).push_back(calls.ranks[r]->elsewhere_us);
   }
   return median_of(own) - median_of(others) >= lateness / 2;
@@ -253,7 +252,7 @@ bool waits_elsewhere(const CommonCalls& calls, const RankParty& party, double la
 bool is_overtaken(const CommonCalls& calls, const RankValues& entered, const RankParty& party,
                   const std::vector<size_t>& late) {
   constexpr double kMost = 0.2;
-  const int host = calls.host_of[party.ranks.front()];
+  const int host = calls.host_of[party.front()];
   const auto is_beside = [&](size_t r) { return calls.host_of[r] == host; };
   size_t known = 0;
   size_t overtaken = 0;
@@ -263,9 +262,9 @@ bool is_overtaken(const CommonCalls& calls, const RankValues& entered, const Ran
     std::vector<double> own;
     std::vector<double> others;
     for (size_t r = 0; r < calls.ranks.size(); ++r) {
-      if (std::ranges::find(party.ranks, r) != party.ranks.end()) {
+      if (std::ranges::find(party, r) != party.end()) {
         own.push_back(entered[r][c]);
-      } else if (party.is_host || is_beside(r)) {
+      } else if (is_host(party) || is_beside(r)) {
         others.push_back(entered[r][c + 1]);
       }
     }
@@ -280,7 +279,7 @@ bool may_be_a_set_clock(const RankParty& party, const std::vector<size_t>& late)
   constexpr int kLeastRows = 5;
   int rows = 1;
   for (size_t i = 1; i < late.size(); ++i) rows += late[i] > late[i - 1] + 1 ? 1 : 0;
-  return party.is_host && rows < kLeastRows;
+  return is_host(party) && rows < kLeastRows;
 }
 
 // The whole.
