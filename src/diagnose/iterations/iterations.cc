@@ -255,11 +255,6 @@ CallCounts count_entries(const FoldedCalls& folded, size_t entries, size_t begin
 
 }  // namespace
 
-std::string_view to_string(IterationSource source) {
-  constexpr std::string_view kNames[] = {"marker", "preset", "period"};
-  return kNames[static_cast<size_t>(source)];
-}
-
 std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& calls,
                                              const IterationChoice& choice) {
   const std::optional<MarkerTrack> track = choose_track(job, choice);
@@ -279,15 +274,14 @@ std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& cal
     iterations.calls = found.processes.size();
     iterations.period = candidate.repeats.pattern.size();
     iterations.repeats = candidate.repeats.begins.size();
-    const bool is_exact = choice.exact || candidate.repeats.pattern.empty();
-    if (!boundaries.empty()) iterations.by = is_exact ? CutBy::Marker : CutBy::MarkerAligned;
+    iterations.by_marker = !boundaries.empty();
     if (iterations.runs.empty()) ++found.unsplit;
     add_changes(*candidate.process, iterations, changes);
     note_drift(candidate, found);
     found.processes.push_back(std::move(iterations));
     if (boundaries.empty()) continue;
     const bool own = track->wording == kOwnWording;
-    found.source = own ? IterationSource::Marker : IterationSource::Preset;
+    found.source = own ? "marker" : "preset";
     if (!own) found.preset = iteration_wordings()[track->wording].preset;
   }
   find_patterns(changes, found);
@@ -297,7 +291,7 @@ std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& cal
 
 bool is_loop(const JobIterations& found) {
   constexpr uint64_t kFewest = 3;
-  return found.source != IterationSource::Period || found.count >= kFewest;
+  return found.source != "period" || found.count >= kFewest;
 }
 
 OpCounts by_operation(const ProcessCalls& calls, const CallCounts& counts) {

@@ -148,13 +148,10 @@ struct IterationRun {
   bool cut_short = false;  ///< The calls end like the beginning of an iteration.
 };
 
-/// Where the iterations of a process were cut.
-enum class CutBy { Marker, MarkerAligned, Period };
-
 /// The iterations of one process.
 struct ProcessIterations {
-  size_t calls = 0;  ///< Into JobCalls::processes.
-  CutBy by = CutBy::Period;
+  size_t calls = 0;                ///< Into JobCalls::processes.
+  bool by_marker = false;          ///< Cut at markers; else at the repeats alone.
   std::vector<CallCounts> counts;  ///< The different ones, in the order in which they first came.
   std::vector<IterationRun> runs;  ///< By number.
   CallCounts before;               ///< Calls before the first iteration.
@@ -182,14 +179,9 @@ struct IterationPattern : IterationCalls {
   std::vector<std::pair<int64_t, int64_t>> iterations;  ///< Ranges, in order.
 };
 
-enum class IterationSource { Marker, Preset, Period };
-
-/// "marker", "preset", "period".
-std::string_view to_string(IterationSource source);
-
 /// The iterations of a job.
 struct JobIterations {
-  IterationSource source = IterationSource::Period;
+  std::string_view source = "period";        ///< "marker", "preset" or "period".
   std::string preset;                        ///< "megatron"; empty unless a preset's lines count.
   bool exact = false;                        ///< Cut where the markers stand.
   std::vector<ProcessIterations> processes;  ///< In the order of JobCalls::processes.

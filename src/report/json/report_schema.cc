@@ -140,7 +140,7 @@ constexpr Key<CallsOfIterations> kPattern[] = {
 };
 
 constexpr Key<JobIterations> kIterations[] = {
-    {"source", kWord<&JobIterations::source, type::one_of<"marker|preset|period">>},
+    {"source", kValue<&JobIterations::source, type::one_of<"marker|preset|period">>},
     {"count", kValue<&JobIterations::count>},
     {"patterns",
      {type::objects<kPattern>,

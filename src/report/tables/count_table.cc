@@ -79,10 +79,11 @@ struct IterationText {
   }
 
   void add_cut() {
-    const size_t aligned = static_cast<size_t>(
-        std::ranges::count(found.processes, CutBy::MarkerAligned, &ProcessIterations::by));
-    const size_t raw = static_cast<size_t>(
-        std::ranges::count(found.processes, CutBy::Marker, &ProcessIterations::by));
+    int64_t aligned = 0;
+    int64_t raw = 0;  // Cut where the markers stand.
+    for (const ProcessIterations& process : found.processes) {
+      if (process.by_marker) ++(found.exact || process.period == 0 ? raw : aligned);
+    }
     const std::string marker = found.preset.empty()
                                    ? std::string("the marker that was asked for")
                                    : fmt::format("the lines of preset '{}'", found.preset);
@@ -111,7 +112,7 @@ struct IterationText {
     double covered = 1;
     size_t processes = 0;
     for (const ProcessIterations& process : found.processes) {
-      if (process.by != CutBy::Period || process.repeats == 0) continue;
+      if (process.by_marker || process.repeats == 0) continue;
       least = processes == 0 ? process.repeats : std::min(least, process.repeats);
       most = std::max(most, process.repeats);
       const auto total = static_cast<double>(calls.processes[process.calls].track->tape.kept());

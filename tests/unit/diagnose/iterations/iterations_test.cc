@@ -88,7 +88,7 @@ std::string iterations_of(const std::string& log, const IterationChoice& choice 
   const JobCalls calls = job_calls(job);
   const auto found = find_iterations(job, calls, choice);
   if (!found) return "none";
-  std::string text(to_string(found->source));
+  std::string text(found->source);
   if (!found->preset.empty()) text += " " + found->preset;
   for (const IterationPattern& pattern : found->patterns) {
     text += ";";
