@@ -73,7 +73,7 @@ const Printed* find_setting(const PrintedSettings& settings, std::string_view na
 
 bool is_filter(std::string_view name, std::string_view value) {
   const NcclVariable* variable = find_nccl_variable(name);
-  return variable != nullptr && variable->kind == ValueKind::Filter && !value.empty();
+  return variable != nullptr && variable->kind() == ValueKind::Filter && !value.empty();
 }
 
 std::string on_host(const Job& job, int process) {

@@ -419,7 +419,7 @@ std::vector<Remark> lint_one(std::span<const Setting> settings, const Setting& s
 std::vector<Remark> judge_filter(const NcclVariable& variable, const Setting& setting,
                                  std::span<const HostDevices> hosts) {
   std::vector<Remark> remarks;
-  if (variable.kind != ValueKind::Filter || setting.value.empty()) return remarks;
+  if (variable.kind() != ValueKind::Filter || setting.value.empty()) return remarks;
   const NameFilter filter = parse_name_filter(setting.value);
   judge_form(variable, filter, remarks);
   if (variable.name == "NCCL_OOB_NET_IFNAME") return remarks;

@@ -19,6 +19,8 @@ constexpr NcclVariable kVariables[] = {
 };
 
 static_assert(std::ranges::is_sorted(kVariables, {}, &NcclVariable::name));
+static_assert(std::ranges::max(kVariables, {}, &NcclVariable::kind).kind() <= ValueKind::Text,
+              "a kind that there is not");
 
 constexpr OtherVariable kOthers[] = {
 #include "diagnose/settings/other_variables.inc"
@@ -116,7 +118,7 @@ std::string hint_for(std::string_view word, std::string_view values) {
 }
 
 Fault judge_word(const NcclVariable& variable, std::string_view value) {
-  if (is_word_of(value, variable.values, variable.kind == ValueKind::AnyCaseWord)) return {};
+  if (is_word_of(value, variable.values, variable.kind() == ValueKind::AnyCaseWord)) return {};
   return ValueFault{false, "is none of the words that NCCL knows here, so it is ignored",
                     hint_for(value, variable.values)};
 }
@@ -251,7 +253,7 @@ std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_
   constexpr Fault (*kJudges[])(const NcclVariable& variable, std::string_view value) = {
       judge_number, judge_decimal,   judge_power,  judge_word,
       judge_word,   judge_word_list, judge_choice, judge_level};
-  const auto kind = static_cast<size_t>(variable.kind.value);
+  const auto kind = static_cast<size_t>(variable.kind());
   if (value.empty() || kind >= std::size(kJudges)) return std::nullopt;
   return kJudges[kind](variable, value);
 }

@@ -12,7 +12,9 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,31 +38,23 @@ enum class ValueKind {
   Text,
 };
 
-/// A kind, made of its name; an unknown one does not compile.
-struct NamedKind {
-  ValueKind value = ValueKind::Text;
-
-  consteval NamedKind(const char* name) {
-    constexpr std::string_view kNames[] = {"Int",         "Decimal",  "PowerOfTwo", "Word",
-                                           "AnyCaseWord", "WordList", "Choice",     "Level",
-                                           "Filter",      "Path",     "Text"};
-    size_t number = 0;
-    while (kNames[number] != name) ++number;
-    value = static_cast<ValueKind>(number);
-  }
-  constexpr operator ValueKind() const { return value; }
-};
-
 /// A variable that libnccl reads in some release: a line of nccl_variables.table.
 struct NcclVariable {
   std::string_view name;
   std::string_view first;  ///< First release that reads it; "2.4.2" may stand for earlier ones.
   std::string_view last;   ///< Last release that reads it; empty: still read.
-  NamedKind kind = "Text";
+  std::string_view kind_name;
   /// Of Int: "0..31", both included; of the word kinds and Level: words between '|'. Empty: any.
   std::string_view values;
   std::string_view fallback;     ///< What NCCL uses without the setting, in words.
   std::string_view replacement;  ///< What does the same now; empty: nothing, or it is current.
+
+  constexpr ValueKind kind() const {
+    constexpr std::string_view kNames[] = {"Int",         "Decimal",  "PowerOfTwo", "Word",
+                                           "AnyCaseWord", "WordList", "Choice",     "Level",
+                                           "Filter",      "Path",     "Text"};
+    return static_cast<ValueKind>(std::ranges::find(kNames, kind_name) - std::begin(kNames));
+  }
 };
 
 /// All of them, sorted by name.
