@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
@@ -356,29 +357,15 @@ constexpr Field kKernelEventFields[] = {
 // ranks of a communicator do it alike, or the second communicator came up. Then nothing hangs from
 // it, and nobody is accused.
 
-/// A process as a member of a communicator.
-struct Membership {
-  int communicator = -1;
-  const CommRank* rank = nullptr;
-};
-
-/// The memberships of each process by the order in which they began; none of processes that hold
-/// several ranks of one communicator.
-std::vector<std::vector<Membership>> memberships(const Job& job) {
-  std::vector<std::vector<Membership>> all(job.processes.size());
-  std::set<size_t> several;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    for (const CommRank& rank : job.communicators[c].ranks) {
-      if (rank.process < 0) continue;
-      auto& own = all[static_cast<size_t>(rank.process)];
-      const bool again = !own.empty() && own.back().communicator == static_cast<int>(c);
-      if (again) several.insert(static_cast<size_t>(rank.process));
-      own.push_back({static_cast<int>(c), &rank});
-    }
-  }
-  for (const size_t process : several) all[process].clear();
+/// The ranks of each process by the order in which they began; none of processes that hold several
+/// ranks of one communicator.
+std::vector<std::vector<RankIn>> ranks_in_order(const Job& job) {
+  std::vector<std::vector<RankIn>> all = ranks_by_process(job);
   for (auto& own : all) {
-    std::ranges::sort(own, [](const Membership& a, const Membership& b) {
+    const bool has_several =
+        std::ranges::adjacent_find(own, {}, &RankIn::communicator) != own.end();
+    if (has_several) own.clear();
+    std::ranges::sort(own, [](const RankIn& a, const RankIn& b) {
       return std::pair(a.rank->log, a.rank->segment) < std::pair(b.rank->log, b.rank->segment);
     });
   }
@@ -426,8 +413,7 @@ bool differ(const CommRank& a, const CommRank& b) {
 }
 
 /// Two of its communicators stand on different GPUs.
-std::optional<Change> change_between(const Job& job, int process,
-                                     const std::vector<Membership>& own) {
+std::optional<Change> change_between(const Job& job, int process, const std::vector<RankIn>& own) {
   for (size_t i = 1; i < own.size(); ++i) {
     const CommRank& before = *own[i - 1].rank;
     const CommRank& after = *own[i].rank;
@@ -470,8 +456,7 @@ std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since
 }
 
 /// Behind its only communicators, all on one GPU, its main thread shows another one.
-std::optional<Change> change_after(const Job& job, int process,
-                                   const std::vector<Membership>& own) {
+std::optional<Change> change_after(const Job& job, int process, const std::vector<RankIn>& own) {
   const CommRank& last = *own.back().rank;
   const InitSection* section = init_section(job, last);
   const Process& speaker = nth_process(job, process);
@@ -499,7 +484,7 @@ std::optional<Change> change_after(const Job& job, int process,
 
 std::vector<Change> find_changes(const Job& job) {
   std::vector<Change> changes;
-  const auto all = memberships(job);
+  const auto all = ranks_in_order(job);
   for (size_t p = 0; p < all.size(); ++p) {
     const Process& process = job.processes[p];
     if (all[p].empty() || process.torn || process.cut) continue;

@@ -21,12 +21,6 @@ bool names_hosts(const Job& job) {
   return std::ranges::count(job.environment, "NCCL_HOSTID", &EnvironmentSetting::name) > 0;
 }
 
-/// A process's place in a communicator.
-struct RankIn {
-  const Communicator* communicator = nullptr;
-  int rank = -1;
-};
-
 /// The process of that rank; -1: not seen; nullopt: the communicator has no such rank.
 std::optional<int> process_in(const Communicator& comm, int rank) {
   const auto found = std::ranges::lower_bound(comm.ranks, rank, {}, &CommRank::rank);
@@ -45,15 +39,18 @@ EdgeReach reach_of(const Job& job, int process, int peer, bool named_hosts) {
   return named_hosts ? EdgeReach::Unknown : EdgeReach::SameHost;
 }
 
-/// Finds out where the other end of a connection is, by the places of the process that announces
-/// it.
+/// Finds out where the other end of a connection is. Lines about connections number ranks within a
+/// communicator that they do not name: `places`, the ranks of the process that announces it, are
+/// what the numbers may mean.
 void find_end(const Job& job, const std::vector<RankIn>& places, bool named_hosts, Edge& edge) {
   bool first = true;
   EdgeReach reach = EdgeReach::Unknown;
   for (const RankIn& own : places) {
-    if (own.rank != edge.src_rank && own.rank != edge.dst_rank) continue;
-    const bool sends = own.rank == edge.src_rank;
-    const auto peer = process_in(*own.communicator, sends ? edge.dst_rank : edge.src_rank);
+    const int rank = own.rank->rank;
+    if (rank < 0 || (rank != edge.src_rank && rank != edge.dst_rank)) continue;
+    const bool sends = rank == edge.src_rank;
+    const auto peer =
+        process_in(nth_communicator(job, own.communicator), sends ? edge.dst_rank : edge.src_rank);
     if (!peer) continue;
     const EdgeReach there = reach_of(job, edge.process, *peer, named_hosts);
     edge.sends = sends;
@@ -109,15 +106,7 @@ std::unordered_map<std::string_view, PathParts> parse_paths(const Job& job) {
 }
 
 std::vector<Edge> find_edges(const Job& job) {
-  // By process, all its places that are numbered. Lines about connections number ranks within a
-  // communicator that they do not name: this is what the numbers may mean.
-  std::vector<std::vector<RankIn>> places(job.processes.size());
-  for (const Communicator& communicator : job.communicators) {
-    for (const CommRank& rank : communicator.ranks) {
-      if (rank.process < 0 || rank.rank < 0) continue;
-      places[static_cast<size_t>(rank.process)].push_back({&communicator, rank.rank});
-    }
-  }
+  const std::vector<std::vector<RankIn>> places = ranks_by_process(job);
   const bool named_hosts = names_hosts(job);
   const auto& paths = job.answers.of<&parse_paths>(job);
   size_t total = 0;
@@ -581,6 +570,17 @@ constexpr std::array kConnectionFacts = {
 };
 
 }  // namespace
+
+std::vector<std::vector<RankIn>> ranks_by_process(const Job& job) {
+  std::vector<std::vector<RankIn>> all(job.processes.size());
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    for (const CommRank& rank : job.communicators[c].ranks) {
+      if (rank.process < 0) continue;
+      all[static_cast<size_t>(rank.process)].push_back({static_cast<int>(c), &rank});
+    }
+  }
+  return all;
+}
 
 PathParts parse_path(std::string_view path) {
   PathParts parts;

@@ -23,6 +23,15 @@ namespace ncclog {
 /// Where the other end of a connection is, seen from the process that announces it.
 enum class EdgeReach { Unknown, SameHost, OtherHost };
 
+/// A process as a member of a communicator.
+struct RankIn {
+  int communicator = -1;
+  const CommRank* rank = nullptr;  ///< Owned by the job.
+};
+
+/// By process: the ranks that it has, communicator by communicator.
+std::vector<std::vector<RankIn>> ranks_by_process(const Job& job);
+
 /// What a path says after "via".
 struct PathParts {
   std::string_view text;  ///< All of it.
