@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
 
+#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 
@@ -93,6 +98,162 @@ void judge_host(const NcclVariable& variable, const Setting& setting, const Name
                             std::string_view(setting.value).substr(filter.excludes ? 1 : 0))));
     break;
   }
+}
+
+// Can NCCL make anything of a value, and what will it make of it?
+//
+//   NCCL_IB_DISABLE=true      reads as 0: InfiniBand stays on
+//   NCCL_BUFFSIZE=4M          reads as 4 bytes
+//   NCCL_P2P_LEVEL=nvl        ignored: only NVL in upper case counts
+//   NCCL_ALGO=Ring,Treee      the initialisation fails
+
+/// NCCL goes on with something else.
+Remark invalid(std::string message, std::string hint = {}) {
+  return warning(RemarkKind::Invalid, std::move(message), std::move(hint));
+}
+
+/// NCCL ends with an error.
+Remark failing(std::string message, std::string hint) {
+  return {.kind = RemarkKind::Invalid,
+          .level = RemarkLevel::Error,
+          .message = std::move(message),
+          .hint = std::move(hint)};
+}
+
+bool is_word_of(std::string_view word, std::string_view values, bool any_case) {
+  const auto words = split(values, '|');
+  return std::ranges::any_of(words, [&](std::string_view each) {
+    return any_case ? upper_case(each) == upper_case(word) : each == word;
+  });
+}
+
+std::optional<Remark> outside(int64_t number, std::string_view range) {
+  const size_t dots = range.find("..");
+  if (dots == range.npos) return std::nullopt;
+  const int64_t low = parse_int(range.substr(0, dots)).value_or(INT64_MIN);
+  const int64_t high = parse_int(range.substr(dots + 2)).value_or(INT64_MAX);
+  if (number >= low && number <= high) return std::nullopt;
+  return invalid(fmt::format("is outside of what it may be, {} to {}", low, high));
+}
+
+std::optional<Remark> judge_number(const NcclVariable& variable, std::string_view value) {
+  if (value == "18446744073709551615") return std::nullopt;
+  const std::string copy(value.substr(0, kLongestNumber));
+  char* end = nullptr;
+  errno = 0;
+  const int64_t number = std::strtoll(copy.c_str(), &end, 0);
+  const bool is_too_large = errno == ERANGE;
+  if (end == copy.c_str()) {
+    if (is_word_of(value, "FALSE|NO|OFF|N", true)) return std::nullopt;
+    return invalid("is not a number, so NCCL reads it as 0",
+                   is_word_of(value, "TRUE|YES|ON|Y", true) ? "write 1" : "write a number");
+  }
+  if (is_too_large) {
+    return invalid(fmt::format("is too large, so NCCL uses the default {}", variable.fallback));
+  }
+  if (!trim(value.substr(static_cast<size_t>(end - copy.c_str()))).empty()) {
+    return invalid(fmt::format("is read as {}: what follows the number is ignored", number),
+                   "write the number in full, without unit or comment");
+  }
+  std::optional<Remark> fault = outside(number, variable.values);
+  if (fault && variable.name == "NCCL_IB_TIMEOUT") {
+    fault->hint = "the value is an exponent, 4.096 µs × 2^value: 22 is 17 seconds";
+  }
+  return fault;
+}
+
+std::optional<Remark> judge_decimal(const NcclVariable& variable, std::string_view value) {
+  const std::string copy(value.substr(0, kLongestNumber));
+  char* end = nullptr;
+  const double number = std::strtod(copy.c_str(), &end);
+  const bool is_whole = end != copy.c_str() && *end == '\0';
+  if (is_whole && std::isfinite(number) && number > 0) return std::nullopt;
+  return invalid(fmt::format("is no number above 0, and NCCL 2.31.2 and later use {} instead",
+                             variable.fallback),
+                 "write a number without unit or comment");
+}
+
+std::optional<Remark> judge_power(const NcclVariable& variable, std::string_view value) {
+  if (std::optional<Remark> fault = judge_number(variable, value)) return fault;
+  const int64_t number = read_number(value);
+  if (number <= 0 || (number & (number - 1)) == 0) return std::nullopt;
+  return invalid("is ignored because it is no power of two");
+}
+
+/// "did you mean 'X'?", else the words that there are.
+std::string hint_for(std::string_view word, std::string_view values) {
+  const auto words = split(values, '|');
+  const std::string wanted = upper_case(trim(word));
+  std::vector<std::string> upper;
+  for (const std::string_view each : words) upper.push_back(upper_case(each));
+  const std::vector<std::string_view> views(upper.begin(), upper.end());
+  if (const auto nearest = nearest_name(wanted, views)) {
+    const auto at = std::ranges::find(views, *nearest) - views.begin();
+    return fmt::format("did you mean {}?", words[static_cast<size_t>(at)]);
+  }
+  return fmt::format("it may be {}", fmt::join(words, ", "));
+}
+
+std::optional<Remark> judge_word(const NcclVariable& variable, std::string_view value) {
+  if (is_word_of(value, variable.values, variable.kind() == ValueKind::AnyCaseWord)) return {};
+  return invalid("is none of the words that NCCL knows here, so it is ignored",
+                 hint_for(value, variable.values));
+}
+
+std::optional<Remark> judge_word_list(const NcclVariable& variable, std::string_view value) {
+  if (value.starts_with('^')) value.remove_prefix(1);
+  for (const std::string_view word : split(value, ',')) {
+    if (word.empty() || is_word_of(word, variable.values, true)) continue;
+    return invalid(fmt::format("holds '{}', which NCCL does not know: it ignores that word, or "
+                               "from 2.30.7 on all of them",
+                               word),
+                   hint_for(word, variable.values));
+  }
+  return std::nullopt;
+}
+
+/// The functions whose algorithm can be chosen, between '|'.
+std::string tuned_functions() {
+  std::vector<std::string_view> names;
+  for (const OperationTraits& operation : kOperations) {
+    if (operation.has_kernel()) names.push_back(operation.name);
+  }
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
+std::optional<Remark> judge_choice(const NcclVariable& variable, std::string_view value) {
+  static const std::string kFunctions = tuned_functions();
+  bool first = true;
+  for (const ChoicePart& part : choice_parts(value)) {
+    if (!part.function.empty() && !is_word_of(part.function, kFunctions, true)) {
+      return failing(
+          fmt::format("names the function '{}', which NCCL does not know here", part.function),
+          hint_for(part.function, kFunctions));
+    }
+    if (!first && part.function.empty() && !part.names.empty()) {
+      return failing("has a second list without a function in front of it",
+                     "write it like ring;allreduce:tree,ring");
+    }
+    first = false;
+    for (const std::string_view name : part.names) {
+      if (is_word_of(name, variable.values, true)) continue;
+      return failing(
+          fmt::format("holds '{}', which NCCL does not know: the initialisation fails", name),
+          hint_for(name, variable.values));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Remark> judge_level(const NcclVariable& variable, std::string_view value) {
+  // XGMI is what builds of RCCL call NVL (src/graph/topo.cc, topoPathTypeStr).
+  std::string levels = "LOC|NVL|XGMI|NVB|C2C|PIX|PXB|P2C|PXN|PHB|SYS";
+  if (!variable.values.empty()) levels += fmt::format("|{}", variable.values);
+  if (is_digit(value.front()) || is_word_of(value, levels, false)) return std::nullopt;
+  const bool lower = is_word_of(value, levels, true);
+  return invalid("is no distance that NCCL knows, so it is ignored",
+                 lower ? fmt::format("write it in upper case: {}", upper_case(value))
+                       : "it may be LOC, NVL, PIX, PXB, PHB or SYS");
 }
 
 // Does another setting take a setting's effect away?
@@ -350,17 +511,20 @@ std::optional<Remark> judge_release(const NcclVariable& variable, const LintCont
   return std::nullopt;
 }
 
+/// What is wrong with a value; nullopt if nothing is for certain. An empty one counts as not set.
 std::optional<Remark> judge_text(const NcclVariable& variable, const std::string& value) {
   // Shells take quotes away; nccl.conf, docker's env files and YAML in YAML do not.
   if (value.size() >= 2 && (value[0] == '"' || value[0] == '\'') && value[0] == value.back()) {
     return warning(RemarkKind::Invalid, "has quotes that belong to the value here",
                    "write it without quotes");
   }
-  auto fault = judge_value(variable, value);
-  if (!fault) return std::nullopt;
-  Remark remark = warning(RemarkKind::Invalid, std::move(fault->what), std::move(fault->hint));
-  if (fault->fails) remark.level = RemarkLevel::Error;
-  return remark;
+  // In the order of ValueKind; of the kinds after these any value will do.
+  constexpr std::optional<Remark> (*kJudges[])(const NcclVariable&, std::string_view) = {
+      judge_number, judge_decimal,   judge_power,  judge_word,
+      judge_word,   judge_word_list, judge_choice, judge_level};
+  const auto kind = static_cast<size_t>(variable.kind());
+  if (value.empty() || kind >= std::size(kJudges)) return std::nullopt;
+  return kJudges[kind](variable, value);
 }
 
 /// True if there is a remark.
