@@ -10,6 +10,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "diagnose/settings/nccl_variables.h"
 #include "log/settings.h"
 #include "log/wording/message_kind.h"
