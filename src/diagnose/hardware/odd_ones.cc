@@ -33,6 +33,9 @@ std::vector<int> number_hosts(const Job& job) {
   return numbers;
 }
 
+/// By process: the number of its host by name, from 0; -1: its host is unknown. Owned by the job.
+const std::vector<int>& host_numbers(const Job& job) { return job.answers.of<&number_hosts>(job); }
+
 int host_of(const Job& job, int process) { return host_numbers(job)[static_cast<size_t>(process)]; }
 
 std::vector<int> find_places(const Job& job) {
@@ -640,8 +643,6 @@ OddOnes odd_ones(const PeerValues& values) {
   std::ranges::sort(result.odd);
   return result;
 }
-
-const std::vector<int>& host_numbers(const Job& job) { return job.answers.of<&number_hosts>(job); }
 
 const std::vector<int>& places_in_host(const Job& job) { return job.answers.of<&find_places>(job); }
 

@@ -30,9 +30,6 @@ struct OddOnes {
 /// The few that differ from all others.
 OddOnes odd_ones(const PeerValues& values);
 
-/// By process: the number of its host by name, from 0; -1: its host is unknown. Owned by the job.
-const std::vector<int>& host_numbers(const Job& job);
-
 /// Place of each process in its host, from 0, by the bus id of its GPU, then by rank. -1: its host
 /// is unknown, or runs another number of ranks than most hosts do. Owned by the job.
 const std::vector<int>& places_in_host(const Job& job);

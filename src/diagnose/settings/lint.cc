@@ -420,6 +420,13 @@ bool is_near_nccl(std::string_view name) {
          !equals_one_of(first, kOtherLibraries);
 }
 
+/// The NCCL variable that a name which nobody reads may have meant: one or two letters away.
+std::optional<std::string_view> meant_by(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const NcclVariable& variable : nccl_variables()) names.push_back(variable.name);
+  return nearest_of(name, names);
+}
+
 /// What a name that begins like those of a known reader may have meant. Of readers none of whose
 /// names are known, none is told.
 std::optional<std::string_view> meant_of_family(std::string_view name, std::string_view beginning) {
@@ -627,12 +634,6 @@ std::string_view to_string(RemarkKind kind) {
 std::string_view to_string(RemarkLevel level) {
   constexpr std::array<std::string_view, 3> kNames = {"error", "warning", "note"};
   return kNames[static_cast<size_t>(level)];
-}
-
-std::optional<std::string_view> meant_by(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const NcclVariable& variable : nccl_variables()) names.push_back(variable.name);
-  return nearest_of(name, names);
 }
 
 std::vector<Remark> lint(std::span<const Setting> settings, const LintContext& context) {

@@ -85,9 +85,6 @@ struct LintContext {
 /// Remarks on `settings`, in their order; those on one setting with the worst first.
 std::vector<Remark> lint(std::span<const Setting> settings, const LintContext& context);
 
-/// The NCCL variable that a name which nobody reads may have meant: one or two letters away.
-std::optional<std::string_view> meant_by(std::string_view name);
-
 // What does a filter of interfaces or RDMA devices admit on the hosts that are known?
 //
 //   NCCL_SOCKET_IFNAME==eth0, node-a has ens5, lo   → admits nothing there

@@ -74,6 +74,12 @@ double busbw_of(double printed, int64_t bytes, double time_us) {
   return printed / algbw < kBetween ? printed : printed / kBits;
 }
 
+/// What benchmarks that use torch.distributed call `op`: "all_gather_into_tensor" → AllGather.
+Operation operation_of_torch(std::string_view op) {
+  const Operation found = operation_of(op, AliasSource::Torch);
+  return found == Operation::Unknown ? operation_of(op, AliasSource::Param) : found;
+}
+
 // Takes the lines of one process in order.
 //
 // Invariant: rows belong to the measurement that was opened last; without one, a row opens it.
@@ -358,11 +364,6 @@ void add_what_rows_tell(Measurement& one) {
 }
 
 }  // namespace
-
-Operation operation_of_torch(std::string_view op) {
-  const Operation found = operation_of(op, AliasSource::Torch);
-  return found == Operation::Unknown ? operation_of(op, AliasSource::Param) : found;
-}
 
 std::vector<Measurement> benchmark_measurements(const Job& job) {
   std::vector<Measurement> all;

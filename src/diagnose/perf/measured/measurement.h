@@ -93,9 +93,6 @@ int64_t input_number(const Job& job, SourceRef where);
 /// process. Hosts and communicators are left to measurements().
 std::vector<Measurement> benchmark_measurements(const Job& job);
 
-/// What benchmarks that use torch.distributed call `op`: "all_gather_into_tensor" → AllGather.
-Operation operation_of_torch(std::string_view op);
-
 // How many ranks measured, where no line says so? The rows tell.
 //
 //   size 17179869184, 92173 us, busbw 369.86   AllReduce: 2(n-1)/n = 1.98436 ± 0.00004   → 128

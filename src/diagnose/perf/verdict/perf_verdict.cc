@@ -465,6 +465,35 @@ void judge_by_ceiling(const JudgedCurve& judged, PerfVerdict& verdict) {
   verdict.stage = Stage::Unknown;
 }
 
+/// Of a job that measured nothing: "cannot tell", the path that lines show, and what to capture.
+/// nullopt: they show no path between ranks either.
+std::optional<PerfVerdict> judge_paths(const Machine& machine) {
+  if (!machine.has_net && !machine.has_p2p && !machine.has_shm) return std::nullopt;
+  PerfVerdict verdict;
+  std::string path = "P2P";
+  if (machine.has_net) {
+    path = fmt::format("NET/{} {} GPUDirect RDMA", printable(machine.net_name),
+                       machine.gdr == true ? "with" : "without");
+    verdict.stage = machine.net == NetKind::TCP ? Stage::TCP
+                    : machine.gdr == true       ? Stage::NIC
+                                                : Stage::NICWithoutGDR;
+    verdict.evidence = machine.gdr_lines;
+  } else if (machine.has_shm) {
+    path = "host memory (SHM)";
+    verdict.stage = Stage::SHM;
+    verdict.evidence = machine.shm_lines;
+  } else {
+    verdict.stage = Stage::NVLink;
+  }
+  verdict.headline = fmt::format(
+      "Nothing was measured, so the rate cannot be told; data go over {}{}", path,
+      machine.channels > 0 ? fmt::format(", {}", plural(machine.channels, "channel")) : "");
+  if (machine.channels > 0) verdict.evidence.push_back(machine.channels_line);
+  say(verdict, "capture", "table");
+  if (machine.has_net && machine.per_host() == 1) say(verdict, "capture", "pods");
+  return verdict;
+}
+
 std::vector<PerfVerdict> derive_verdicts(const Job& job) {
   std::vector<PerfVerdict> verdicts;
   for (const Measurement& measurement : measurements(job)) {
@@ -571,34 +600,6 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   note_traps(judged, verdict);
-  return verdict;
-}
-
-std::optional<PerfVerdict> judge_paths(const Machine& machine) {
-  if (!machine.has_net && !machine.has_p2p && !machine.has_shm) return std::nullopt;
-  static const Measurement kNothing;
-  PerfVerdict verdict;
-  std::string path = "P2P";
-  if (machine.has_net) {
-    path = fmt::format("NET/{} {} GPUDirect RDMA", printable(machine.net_name),
-                       machine.gdr == true ? "with" : "without");
-    verdict.stage = machine.net == NetKind::TCP ? Stage::TCP
-                    : machine.gdr == true       ? Stage::NIC
-                                                : Stage::NICWithoutGDR;
-    verdict.evidence = machine.gdr_lines;
-  } else if (machine.has_shm) {
-    path = "host memory (SHM)";
-    verdict.stage = Stage::SHM;
-    verdict.evidence = machine.shm_lines;
-  } else {
-    verdict.stage = Stage::NVLink;
-  }
-  verdict.headline = fmt::format(
-      "Nothing was measured, so the rate cannot be told; data go over {}{}", path,
-      machine.channels > 0 ? fmt::format(", {}", plural(machine.channels, "channel")) : "");
-  if (machine.channels > 0) verdict.evidence.push_back(machine.channels_line);
-  say(verdict, "capture", "table");
-  if (machine.has_net && machine.per_host() == 1) say(verdict, "capture", "pods");
   return verdict;
 }
 

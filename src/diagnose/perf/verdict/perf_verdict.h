@@ -56,12 +56,8 @@ struct PerfVerdict {
 /// verdict refers to `measurement`.
 PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine);
 
-/// Of a job that measured nothing: "cannot tell", the path that lines show, and what to capture.
-/// nullopt: they show no path between ranks either.
-std::optional<PerfVerdict> judge_paths(const Machine& machine);
-
-/// Of all measurements, in their order; else the one of judge_paths, if there is one. Owned by the
-/// job.
+/// Of all measurements, in their order; of a job that measured nothing, one about the path that
+/// lines show between ranks, if they do. Owned by the job.
 const std::vector<PerfVerdict>& perf_verdicts(const Job& job);
 
 // What do lines show that keeps a path from giving what its links could? (perf_causes.cc)
