@@ -116,11 +116,13 @@ const HostType* find_host_type(const HostHints& hints);
 std::span<const GpuModel> gpu_models();
 std::span<const HostType> host_types();
 
-/// A line of path_factors.table.
+/// A line of path_factors.table, or of common_rates.table, whose keys tell where a rate may explain
+/// what was reached.
 struct PathFactor {
   std::string_view key;
   double figure;
   std::string_view source;
+  std::string_view what = {};  ///< Of a common rate, in words: "A100 give by rings over NVLink".
 };
 
 /// The row of that key; nullptr: there is none.

@@ -253,14 +253,7 @@ void expect_sockets(const Machine& machine, MachineExpectation& expected) {
                    machine.net_lines, true});
 }
 
-/// A line of common_rates.table.
-struct CommonRate {
-  std::string_view where;
-  double figure;
-  std::string_view what, source;
-};
-
-constexpr CommonRate kCommonRates[] = {
+constexpr PathFactor kCommonRates[] = {
 #include "diagnose/perf/verdict/common_rates.inc"
 };
 
@@ -343,16 +336,16 @@ Ceiling explained_by_rates(const Machine& machine, Operation op, double reached)
   const bool by_nics = !machine.nvls_tree && machine.nhosts != 1;
   std::vector<Ceiling> candidates;
   std::vector<Ceiling> by_trees;
-  for (const CommonRate& rate : kCommonRates) {
+  for (const PathFactor& rate : kCommonRates) {
     double busbw = rate.figure;
     const auto add = [&](std::vector<Ceiling>& to, Stage stage) {
       to.push_back(
           {stage, busbw, busbw * path_factor("normal-nic"), std::string(rate.what), rate.source});
     };
-    if (rate.where == "switch" && by_switch) add(candidates, Stage::NVLS);
-    if (rate.where == "links" && one_host) add(candidates, Stage::NVLink);
-    if (rate.where == "nics" && by_nics) add(candidates, Stage::NIC);
-    if (rate.where == "trees" && by_nics && of_all && may_be_two) {
+    if (rate.key == "switch" && by_switch) add(candidates, Stage::NVLS);
+    if (rate.key == "links" && one_host) add(candidates, Stage::NVLink);
+    if (rate.key == "nics" && by_nics) add(candidates, Stage::NIC);
+    if (rate.key == "trees" && by_nics && of_all && may_be_two) {
       busbw = by_trees_over_nics(nranks, 2, busbw);
       add(by_trees, Stage::NIC);
     }
