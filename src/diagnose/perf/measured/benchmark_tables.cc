@@ -356,9 +356,7 @@ void add_what_rows_tell(Measurement& one) {
   if (one.nranks > 0 || one.in_training) return;
   RankRange range;
   for (const MeasuredPoint& point : one.points) {
-    RankRange narrower = range;
-    narrower &= ranks_by_ratio(one.op, point.out_of_place.algbw, point.busbw(), kRounding);
-    if (!narrower.is_empty()) range = narrower;
+    range.narrow_to(ranks_by_ratio(one.op, point.out_of_place.algbw, point.busbw(), kRounding));
   }
   set_ranks_by_rows(range, one);
 }

@@ -161,27 +161,18 @@ bool are_all_listed(const NcclTestsRun& run) {
   return !ranks.empty() && *ranks.begin() == 0 && std::cmp_equal(*ranks.rbegin() + 1, ranks.size());
 }
 
-/// What all rows together allow.
-RankRange ranks_by_rows(Operation op, const NcclTestsRun& run) {
-  RankRange range;
-  for (const NcclTestsRow& row : run.rows) {
-    for (const NcclTestsValues* values : {&row.out_of_place, &row.in_place}) {
-      RankRange narrower = range;
-      narrower &= ranks_by_row(op, row.size, values->time, values->busbw);
-      // A row that contradicts the others was measured or copied in another way.
-      if (!narrower.is_empty()) range = narrower;
-    }
-  }
-  return range;
-}
-
 void count_ranks(const NcclTestsRun& run, Measurement& measurement) {
   const bool are_all = are_all_listed(run);
   const int listed = static_cast<int>(are_all ? measured_places(run).size() : 0);
   const NcclTestsRow* row = largest_row(run);
   const bool has_parts = bus_factor(measurement.op, 2) == 0.5;
   const int by_count = row != nullptr && has_parts ? ranks_by_count(*row) : 0;
-  const RankRange range = ranks_by_rows(measurement.op, run);
+  RankRange range;  // What all rows together allow.
+  for (const NcclTestsRow& each : run.rows) {
+    for (const NcclTestsValues* values : {&each.out_of_place, &each.in_place}) {
+      range.narrow_to(ranks_by_row(measurement.op, each.size, values->time, values->busbw));
+    }
+  }
   const int last = run.nranks;
   if (by_count > 0 && range.holds(by_count)) {
     measurement.nranks = by_count;
@@ -411,10 +402,9 @@ std::string_view to_string(MeasuredBy by) {
   return kNames[static_cast<size_t>(by)];
 }
 
-RankRange& RankRange::operator&=(const RankRange& other) {
-  least = std::max(least, other.least);
-  most = std::min(most, other.most);
-  return *this;
+void RankRange::narrow_to(const RankRange& other) {
+  const RankRange both = {std::max(least, other.least), std::min(most, other.most)};
+  if (!both.is_empty()) *this = both;
 }
 
 int likeliest_in(const RankRange& range) {

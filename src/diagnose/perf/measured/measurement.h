@@ -113,7 +113,9 @@ struct RankRange {
   bool holds(int n) const { return least <= n && n <= most; }
   bool is_empty() const { return least > most; }
 
-  RankRange& operator&=(const RankRange& other);
+  /// Leaves what both allow. A range that contradicts this one does nothing: its row was measured or
+  /// copied in another way than the others.
+  void narrow_to(const RankRange& other);
   bool operator==(const RankRange&) const = default;
 };
 

@@ -306,6 +306,14 @@ TEST(RankCount, WhatSaysNothingIsUnbounded) {
   EXPECT_TRUE(ranks_by_row(Operation::AllReduce, 67108864, "1500.0", "134.2").is_empty());
 }
 
+TEST(RankCount, ARowThatContradictsTheOthersNarrowsNothing) {
+  RankRange range = {8, 64};
+  range.narrow_to({16, 128});
+  EXPECT_EQ(range, (RankRange{16, 64}));
+  range.narrow_to({2, 4});
+  EXPECT_EQ(range, (RankRange{16, 64}));
+}
+
 TEST(RankCount, WholeHostsAreLikelier) {
   EXPECT_EQ(likeliest_in({127, 130}), 128);
   EXPECT_EQ(likeliest_in({1411, 1471}), 1440);
