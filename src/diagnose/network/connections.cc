@@ -117,15 +117,13 @@ std::vector<Edge> find_edges(const Job& job) {
     if (job.processes[p].torn) continue;
     for (const size_t log : job.processes[p].logs) {
       for (const auto& [key, use] : job.logs[log].connections.all) {
-        Edge edge;
-        edge.process = static_cast<int>(p);
-        edge.src_rank = key.src_rank;
-        edge.dst_rank = key.dst_rank;
-        edge.path = &paths.at(key.path);
-        edge.channels = use.channels;
-        edge.where = use.first;
+        Edge& edge = edges.emplace_back(Edge{.process = static_cast<int>(p),
+                                             .src_rank = key.src_rank,
+                                             .dst_rank = key.dst_rank,
+                                             .path = &paths.at(key.path),
+                                             .channels = use.channels,
+                                             .where = use.first});
         find_end(job, places[p], named_hosts, edge);
-        edges.push_back(edge);
       }
     }
   }

@@ -91,11 +91,7 @@ size_t group_of(const NodeSetRun& run, const NumberedRun& compared, NumberedRuns
   });
   const auto index = static_cast<size_t>(found - all.groups.begin());
   if (found == all.groups.end()) {
-    RunGroup& group = all.groups.emplace_back();
-    group.like = run.like;
-    group.nhosts = compared.nhosts;
-    group.alone = alone;
-    group.inside = compared.inside;
+    all.groups.push_back({run.like, compared.nhosts, alone, compared.inside});
   }
   RunGroup& group = all.groups[index];
   // A host that is slow by itself is a matter of its own: of its settings, say.
