@@ -318,7 +318,8 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
     const bool fires = finding != nullptr;
     const auto fail = [&](std::string what) {
       const auto [line, column] = example.place;
-      result.failures.emplace_back(fmt::format("{} {}", rule.id, what),
+      // An Error's text ends at a NUL, and what a finding says may hold one of the log.
+      result.failures.emplace_back(printable(fmt::format("{} {}", rule.id, what)),
                                    fmt::format("{}:{}:{}", rule.path, line, column));
     };
     if (fires != must_fire) {

@@ -33,7 +33,8 @@ RuleSet check_rules(const std::vector<std::string>& paths);
 struct RuleTest {
   size_t rules = 0;
   size_t examples = 0;
-  /// Examples that do not do what they should: "shm-no-space must fire, but stays quiet; …".
+  /// Examples that do not do what they should: "shm-no-space must fire, but stays quiet; …",
+  /// printable.
   std::vector<Error> failures;
 };
 

@@ -179,6 +179,15 @@ TEST(Rulebook, TestReportsAFindingThatNamesOthersOrSaysSomethingElse) {
                "my-rule must say \"IB\", but says: A process on n1 (pid 7) uses it.");
 }
 
+TEST(Rulebook, TestShowsWhatStandsBehindANul) {
+  Rule rule = sample_rule("my-rule", "{event: network_selected}");
+  rule.fires = {
+      {"n1:7:7 [0] NCCL INFO Using network IB", {3, 1}, "", "", std::string_view("I\0B", 3)}};
+  const RuleTest test = test_rules(rulebook_of({std::move(rule)}), false, read_example);
+  ASSERT_EQ(test.failures.size(), 1u);
+  EXPECT_STREQ(test.failures[0].what(), "my-rule must say \"I\\x00B\", but says: It happened.");
+}
+
 TEST(Rulebook, ListAndShowSayWhatARuleIs) {
   Rule first = sample_rule("first", kClosed, "check: [look, again]\n");
   first.fires.front().name = "both ends";
