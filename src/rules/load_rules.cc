@@ -468,10 +468,15 @@ std::vector<Overlay> load_overlays(const RuleFile& file) {
       overlay.path = file.path;
       overlay.text = flow_text(entry);
       overlay.where = fmt::format("{}:{}:{}", file.path, entry.place.line, entry.place.column);
-      read_map(entry, "an entry of an overlay", kOverlayKeys, overlay);
-      if ((entry.find("suppress") != nullptr) == overlay.severity.has_value()) {
+      constexpr std::string_view kEntry = "an entry of an overlay";
+      // What the entry does comes before what is wrong with its other keys, and behind a misspelt
+      // one, which may be this one.
+      entries_of(entry, kEntry);
+      only_keys(entry, names_of(kOverlayKeys));
+      if ((entry.find("suppress") != nullptr) == (entry.find("severity") != nullptr)) {
         fail_at(entry.place, "an entry has either 'suppress: true' or 'severity'");
       }
+      read_map(entry, kEntry, kOverlayKeys, overlay);
     }
   });
   return overlays;
