@@ -1,5 +1,9 @@
-// A structured companion of the logs, read whole: which importer takes it, and what is said if none
-// can.
+// What does a structured companion of the logs say? It is read whole, by the importer that its
+// content asks for; what that cannot understand is refused.
+//
+//   dump_0, ras.json, lspci.txt   → import/import.h → a Shard, merged like that of a log
+//   {"pg_config": {, cut off      → "A Flight Recorder dump that cannot be read: …", an empty Shard
+//   gpu-n41.host, doctor.json     → reports of hosts, which judge beside the logs
 
 #pragma once
 
