@@ -152,7 +152,7 @@ HostAnswer answer_addresses() {
   // As NCCL asks (misc/socket.cc), so that the order is the same.
   ifaddrs* first = nullptr;
   if (getifaddrs(&first) != 0) return no_answer(errno);
-  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owned(first, freeifaddrs);
+  const std::unique_ptr<ifaddrs, FreedBy<freeifaddrs>> owned(first);
   std::vector<std::string> lines;
   for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr) continue;
