@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 #include "base/hash.h"

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <type_traits>
 #include <utility>
 
 #include "base/text.h"

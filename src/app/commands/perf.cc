@@ -2,7 +2,6 @@
 //
 //   ncclog perf PATH…
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

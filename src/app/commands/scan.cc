@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
-#include <utility>
 
 #include "app/cluster/host_list.h"
 #include "app/command_table.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
