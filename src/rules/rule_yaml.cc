@@ -294,11 +294,10 @@ void fail_at(Place place, const std::string& what, const std::string& hint) {
 }
 
 void fail_unknown(Place place, std::string_view what, std::string_view name, const Names& known) {
-  constexpr size_t kFew = 24;  // A rule has 22 keys.
   std::string hint;
   if (const auto near = nearest_name(name, known)) {
     hint = fmt::format("did you mean '{}'?", *near);
-  } else if (!known.empty() && known.size() <= kFew) {
+  } else if (!known.empty() && known.size() <= kMostListed) {
     hint = fmt::format("known: {}", fmt::join(known, ", "));
   }
   fail_at(place, fmt::format("unknown {}", fmt::format(fmt::runtime(what), name)), hint);

@@ -97,7 +97,11 @@ Names keys_of(const Map& map) {
 /// Throws Error whose `where` is the place alone, "7:28".
 [[noreturn]] void fail_at(Place place, const std::string& what, const std::string& hint = {});
 
-/// Throws Error: `name` is none of the `known` ones. The hint names the nearest, or all if few.
+/// So many known names are few enough to be listed: a rule's keys are.
+inline constexpr size_t kMostListed = 24;
+
+/// Throws Error: `name` is none of the `known` ones. The hint names the nearest, else all if there
+/// are at most kMostListed.
 [[noreturn]] void fail_unknown(Place place, std::string_view what, std::string_view name,
                                const Names& known);
 
