@@ -155,6 +155,11 @@ void add_color_flag(CommandRow& command, ColorChoice& color) {
              "colour: on a terminal unless NO_COLOR is set (auto), always, never");
 }
 
+void add_text_or_json_flag(CommandRow& command, bool& is_json) {
+  add_choice(command, kOutputFlags, "--format", is_json, in_order<bool>({"text", "json"}),
+             "text for people, json for scripts");
+}
+
 const TableKind& chosen_table(std::string_view name, std::string_view where,
                               std::span<const std::string_view> also) {
   const TableKind* kind = find_table_kind(name);

@@ -248,11 +248,7 @@ struct InputOptions {
 /// Standard output as a flag names it.
 inline constexpr const char* kStandardOutput = "-";
 
-enum class ReportFormat { Text, Json };
 enum class TableFormat { Text, Json, Csv, Jsonl };
-
-inline constexpr Choice<ReportFormat> kReportFormats[] = {{"text", ReportFormat::Text},
-                                                          {"json", ReportFormat::Json}};
 
 void add_input_flags(CommandRow& command, InputOptions& input);
 void add_outcome_flag(CommandRow& command, InputOptions& input);
@@ -260,6 +256,8 @@ void add_expected_hosts_flag(CommandRow& command, InputOptions& input);
 /// `rules` are files and folders that add to the built-in rules.
 void add_rules_flag(CommandRow& command, std::vector<std::string>& rules);
 void add_color_flag(CommandRow& command, ColorChoice& color);
+/// For commands whose answer is text or JSON.
+void add_text_or_json_flag(CommandRow& command, bool& is_json);
 
 /// The table of that name. Throws Error, naming the command `where` and what it could have meant,
 /// if there is none; `also` are further names that the command knows.

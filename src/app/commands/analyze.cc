@@ -249,7 +249,7 @@ struct ExplainOptions {
   std::string id;  ///< Of the rule; empty: a mistake.
   InputOptions input;
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
-  ReportFormat format = ReportFormat::Text;
+  bool is_json = false;            ///< Else text.
   ColorChoice color = ColorChoice::Auto;
 };
 
@@ -259,10 +259,9 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
   required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
   const Job job = load_job(options.input, console.progress, make_line_matcher(rulebook));
   const Explanation explanation = explain(rulebook, job, options.id);
-  console.out +=
-      options.format == ReportFormat::Json
-          ? write_explanation_json(explanation, job)
-          : render_text(explanation_document(explanation, job), console.style(options.color));
+  console.out += options.is_json ? write_explanation_json(explanation, job)
+                                 : render_text(explanation_document(explanation, job),
+                                               console.style(options.color));
   return exit_status(job);
 }
 
@@ -274,11 +273,8 @@ void declare_explain(CommandRow& command) {
   add_input_flags(command, options.input);
   add_outcome_flag(command, options.input);
   add_rules_flag(command, options.rules);
-  add_choice(command, kOutputFlags, "--format", options.format, kReportFormats,
-             "text for people, json for scripts");
-  const auto set_json = [&format = options.format](const std::string&) {
-    format = ReportFormat::Json;
-  };
+  add_text_or_json_flag(command, options.is_json);
+  const auto set_json = [&is_json = options.is_json](const std::string&) { is_json = true; };
   add_flag_by(command, kOutputFlags, "--json", set_json, "the same as --format json");
   add_color_flag(command, options.color);
 }

@@ -321,7 +321,7 @@ struct EnvOptions {
   std::string hcas;                ///< "mlx5_0,mlx5_1", the same.
   std::string log;                 ///< A log that shows the job's hosts; empty: none.
   bool strict = false;             ///< Warnings fail, too.
-  ReportFormat format = ReportFormat::Text;
+  bool is_json = false;            ///< The answer; else text.
   ColorChoice color = ColorChoice::Auto;
 };
 
@@ -385,7 +385,7 @@ ExitStatus check(const EnvOptions& options, Console& console) {
     if (here.hosts.empty()) here.hosts.push_back(devices_of_this_machine());
     result.sources.push_back(check_environment(own_variables(), own_conf_files(), here));
   }
-  if (options.format == ReportFormat::Json) {
+  if (options.is_json) {
     console.out += write_check_json(result);
   } else if (!console.quiet) {
     console.out += render_text(environment_document(result), console.style(options.color));
@@ -411,8 +411,7 @@ void declare_env(CommandRow& command) {
   add_flag(check_row, kInputFlags, "--log PATH", options.log,
            "a log of the job: its hosts, and its release of NCCL");
   add_flag(check_row, kJudgingFlags, "--strict", options.strict, "exit with 1 for warnings, too");
-  add_choice(check_row, kOutputFlags, "--format", options.format, kReportFormats,
-             "text for people, json for scripts");
+  add_text_or_json_flag(check_row, options.is_json);
   add_color_flag(check_row, options.color);
 }
 
