@@ -301,12 +301,6 @@ ReplaySummary join_replay(const Report& report, const ReplayResult& result,
 
 namespace {
 
-struct ReplayPlanOptions {
-  PlanRequest request;
-  std::string output;       ///< A file; empty or "-": standard output.
-  bool nccl_tests = false;  ///< Write command lines of nccl-tests instead.
-};
-
 int recorded_rank(const ReplayPlan& plan, int rank) { return plan.ranks[rank].recorded_rank; }
 
 /// "message: Send 7 of rank 2 to rank 3 of communicator 0x9c1b…", and who else may have diverged.
@@ -368,13 +362,13 @@ std::string summary(const ReplayPlan& plan) {
   return text;
 }
 
-ExitStatus run_plan(const ReplayPlanOptions& options, Console& console) {
-  if (!options.output.empty() && options.output != kStandardOutput) {
-    check_output_file(options.output, wanted_inputs(options.request.input));
+ExitStatus run_plan(const PlanRequest& request, Console& console) {
+  if (!request.output.empty() && request.output != kStandardOutput) {
+    check_output_file(request.output, wanted_inputs(request.input));
   }
-  return run_into(options.output, console, [&](Console& to) {
-    const MadePlan made = make_plan(options.request, console);
-    to.out += options.nccl_tests ? nccl_tests_lines(made.plan) : write_plan(made.plan);
+  return run_into(request.output, console, [&](Console& to) {
+    const MadePlan made = make_plan(request, console);
+    to.out += request.nccl_tests ? nccl_tests_lines(made.plan) : write_plan(made.plan);
     if (!console.quiet) console.err += summary(made.plan);
     return made.status;
   });
@@ -445,11 +439,11 @@ ExitStatus judge(const ReplayJudgeOptions& options, Console& console) {
 }
 
 void declare_plan(CommandRow& command) {
-  ReplayPlanOptions& options = options_of(command, run_plan);
-  PlanOptions& plan = options.request.options;
-  add_input_flags(command, options.request.input);
-  add_outcome_flag(command, options.request.input);
-  add_rules_flag(command, options.request.rules);
+  PlanRequest& request = options_of(command, run_plan);
+  PlanOptions& plan = request.options;
+  add_input_flags(command, request.input);
+  add_outcome_flag(command, request.input);
+  add_rules_flag(command, request.rules);
   add_number(command, kPlanFlags, "--last N", {1, 4096}, plan.last,
              "calls of each communicator before it stands still (default: 32)");
   add_choice(command, kPlanFlags, "--only", plan.only_failing,
@@ -466,9 +460,9 @@ void declare_plan(CommandRow& command) {
                     "'ncclog analyze' lists them; leave the flag out for the first that fits");
       },
       "what is to be tested (default: the first that fits)");
-  add_flag(command, kPlanFlags, "--nccl-tests", options.nccl_tests,
+  add_flag(command, kPlanFlags, "--nccl-tests", request.nccl_tests,
            "write command lines of nccl-tests for the failing call instead");
-  add_flag(command, kOutputFlags, "-o,--output FILE", options.output,
+  add_flag(command, kOutputFlags, "-o,--output FILE", request.output,
            "write this file instead of standard output");
 }
 

@@ -39,6 +39,8 @@ struct PlanRequest {
   InputOptions input;
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
   PlanOptions options;
+  std::string output;       ///< Where the plan goes: a file; empty or "-": standard output.
+  bool nccl_tests = false;  ///< Write command lines of nccl-tests instead.
 };
 
 struct MadePlan {
