@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "app/command_table.h"
@@ -29,13 +30,11 @@ namespace {
 
 // ncclog show TABLE PATH…
 
-/// A table as TableFormat has it, or the drawing of the same name.
-enum class ShowFormat { Text, Json, Csv, Svg };
-
 struct ShowOptions {
   std::string what;  ///< Name of a table; empty: a mistake.
   InputOptions input;
-  ShowFormat format = ShowFormat::Text;
+  /// nullopt: the drawing of the table's name instead.
+  std::optional<TableFormat> format = TableFormat::Text;
   bool as_messages = false;  ///< The unknown lines as a draft of a message file.
   ColorChoice color = ColorChoice::Auto;
 };
@@ -77,10 +76,10 @@ ExitStatus propose(const ShowOptions& options, Console& console) {
 
 ExitStatus show(const ShowOptions& options, Console& console) {
   if (options.as_messages) return propose(options, console);
-  if (options.format == ShowFormat::Svg) return draw(options, console);
+  if (!options.format) return draw(options, console);
   const TableKind& kind = chosen_table(options.what, "show");
   const Job job = load_job(options.input, console.progress);
-  print_table(kind.build(job), static_cast<TableFormat>(options.format), options.color, console);
+  print_table(kind.build(job), *options.format, options.color, console);
   return exit_status(job);
 }
 
@@ -92,7 +91,10 @@ void declare_show(CommandRow& command) {
   add_input_flags(command, options.input);
   add_choice(
       command, kOutputFlags, "--format", options.format,
-      in_order<ShowFormat>({"text", "json", "csv", "svg"}),
+      std::vector<Choice<std::optional<TableFormat>>>{{"text", TableFormat::Text},
+                                                      {"json", TableFormat::Json},
+                                                      {"csv", TableFormat::Csv},
+                                                      {"svg", std::nullopt}},
       "text for people, json or csv for scripts; svg draws channels and topology for a browser");
   add_choice(command, kOutputFlags, "--as", options.as_messages,
              std::vector<Choice<bool>>{{"messages", true}},
@@ -114,13 +116,11 @@ constexpr Choice<CountBy> kCountBy[] = {{"op", CountBy::Op},
                                         {"iteration", CountBy::Iteration},
                                         {"step-pattern", CountBy::StepPattern}};
 
-enum class IterationCut { Aligned, Exact };
-
 struct CountOptions {
   InputOptions input;
   std::vector<CountBy> by;         ///< Empty: by communicator and operation.
   std::string iteration = "auto";  ///< "auto", "period", a preset or an expression.
-  IterationCut cut = IterationCut::Aligned;
+  bool exact = false;              ///< Cut at the marker; else aligned to each process's calls.
   TableFormat format = TableFormat::Text;
   ColorChoice color = ColorChoice::Auto;
 };
@@ -129,7 +129,7 @@ struct CountOptions {
 constexpr size_t kCommsShown = 12;
 
 IterationChoice choice_of(const CountOptions& options) {
-  IterationChoice choice{.exact = options.cut == IterationCut::Exact};
+  IterationChoice choice{.exact = options.exact};
   if (options.iteration == "period") {
     choice.by = IterationChoice::By::Period;
   } else if (is_iteration_preset(options.iteration)) {
@@ -207,8 +207,7 @@ void declare_count(CommandRow& command) {
            fmt::format("what begins an iteration: auto (default), period, an RE2 expression "
                        "whose group 1 is the step, or one of {}",
                        fmt::join(preset_names(), ", ")));
-  add_choice(command, kCountingFlags, "--cut", options.cut,
-             in_order<IterationCut>({"aligned", "exact"}),
+  add_choice(command, kCountingFlags, "--cut", options.exact, in_order<bool>({"aligned", "exact"}),
              "aligned (default) to each process's calls, or exact at the marker");
   add_choice(command, kOutputFlags, "--format", options.format,
              in_order<TableFormat>({"text", "json", "csv"}),
