@@ -80,18 +80,19 @@ namespace {
 
 bool is_punctuation(char c) { return c > ' ' && c < 0x7F && !is_alnum(c); }
 
-/// Where the class that begins at `at` ends; a bracket that comes first in it stands for itself.
-size_t end_of_class(std::string_view pattern, size_t at) {
-  ++at;
-  if (pattern.substr(at).starts_with('^')) ++at;
-  if (pattern.substr(at).starts_with(']')) ++at;
-  while (at < pattern.size() && pattern[at] != ']') {
+/// How long the class is with which `rest` begins; a bracket that comes first in it stands for
+/// itself.
+size_t class_length(std::string_view rest) {
+  size_t at = 1;
+  if (rest.substr(at).starts_with('^')) ++at;
+  if (rest.substr(at).starts_with(']')) ++at;
+  while (at < rest.size() && rest[at] != ']') {
     // "[[:digit:]a]" ends behind the a.
-    const bool is_name = pattern.substr(at).starts_with("[:");
-    const size_t end = is_name ? pattern.find(":]", at + 2) : pattern.npos;
-    at = end != pattern.npos ? end + 2 : at + (pattern[at] == '\\' ? 2 : 1);
+    const bool is_name = rest.substr(at).starts_with("[:");
+    const size_t end = is_name ? rest.find(":]", at + 2) : rest.npos;
+    at = end != rest.npos ? end + 2 : at + (rest[at] == '\\' ? 2 : 1);
   }
-  return std::min(at, pattern.size() - 1);
+  return std::min(at + 1, rest.size());
 }
 
 /// Flags change what letters stand for, (?i), and escapes of more than two characters (\x41, \pN,
@@ -120,122 +121,121 @@ size_t shortest(const Texts& texts) {
   return texts.empty() ? 0 : std::ranges::min(texts, {}, &std::string::size).size();
 }
 
-/// Takes an expression apart as far as it must be for that: whatever is not understood matches
-/// anything.
-class PatternScan {
- public:
-  explicit PatternScan(std::string_view pattern) : pattern_(pattern) {}
+// An expression is taken apart as far as it must be for that: whatever is not understood matches
+// anything. `rest` is what of it is not read yet.
 
-  /// Alternatives, up to the end of the group.
-  Required read_choice() {
-    Required all = read_sequence();
-    while (take('|')) {
-      Required other = read_sequence();
-      join(all.somewhere, std::move(other.somewhere));
-      join(all.at_begin, std::move(other.at_begin));
+/// What one alternative is not known to need, all together are not.
+void join_choice(Texts& texts, Texts&& others) {
+  constexpr size_t kMost = 64;
+  if (texts.empty() || others.empty() || texts.size() + others.size() > kMost) {
+    return texts.clear();
+  }
+  std::ranges::move(others, std::back_inserter(texts));
+}
+
+/// The less a text says, the more lines hold it.
+void keep_better(Texts& best, Texts&& texts) {
+  if (shortest(texts) > shortest(best)) best = std::move(texts);
+}
+
+bool take(std::string_view& rest, char wanted) {
+  const bool is_there = rest.starts_with(wanted);
+  if (is_there) rest.remove_prefix(1);
+  return is_there;
+}
+
+/// What stands before one of these may occur zero times.
+bool makes_optional(std::string_view rest) {
+  return rest.starts_with('?') || rest.starts_with('*') || rest.starts_with('{');
+}
+
+/// Of "{2,3}"; a brace that begins no repetition stands for itself, and is as good as nothing.
+size_t repetition_length(std::string_view rest) {
+  const size_t end = rest.find_first_not_of("0123456789,", 1);
+  return end != rest.npos && rest[end] == '}' ? end + 1 : 1;
+}
+
+/// An ordinary character that no match can be without; NUL for all else.
+char read_literal(std::string_view& rest) {
+  char c = rest.front();
+  bool is_literal = std::string_view(".^$[]{}*+?\\").find(c) == std::string_view::npos;
+  size_t length = 1;
+  if (c == '[') length = class_length(rest);
+  if (c == '{') length = repetition_length(rest);
+  if (c == '\\' && rest.size() > 1) {
+    c = rest[1];
+    is_literal = is_punctuation(c);
+    length = 2;
+  }
+  rest.remove_prefix(length);
+  return is_literal && !makes_optional(rest) ? c : '\0';
+}
+
+Required read_choice(std::string_view& rest);
+
+/// Behind its bracket; nothing is required where it may be left out.
+Required read_group(std::string_view& rest) {
+  // Its name, (?P<name>…), asks nothing.
+  if (take(rest, '?') && !take(rest, ':'))
+    rest.remove_prefix(std::min(rest.find('>'), rest.size() - 1) + 1);
+  Required inner = read_choice(rest);
+  take(rest, ')');
+  return makes_optional(rest) ? Required() : inner;
+}
+
+/// Up to a '|' or the end of the group.
+Required read_sequence(std::string_view& rest) {
+  Required all;
+  std::string run;
+  bool is_at_begin = true;
+  const auto end_run = [&] {
+    if (!run.empty() && is_at_begin) all.at_begin = {run};
+    if (!run.empty()) keep_better(all.somewhere, {run});
+    run.clear();
+    is_at_begin = false;
+  };
+  while (!rest.empty() && rest.front() != '|' && rest.front() != ')') {
+    if (take(rest, '(')) {
+      Required inner = read_group(rest);
+      // With what stands before them the alternatives are told better.
+      for (std::string& text : inner.at_begin) text.insert(0, run);
+      const Texts begun = inner.at_begin;
+      keep_better(all.somewhere, std::move(inner.somewhere));
+      keep_better(all.somewhere, std::move(inner.at_begin));
+      // Where the beginnings of the group are known, with the run before them, the sequence begins
+      // with one of them.
+      const bool begins = std::exchange(is_at_begin, is_at_begin && begun.empty());
+      end_run();
+      if (begins && !begun.empty()) all.at_begin = begun;
+      continue;
     }
-    return all;
-  }
-
- private:
-  char peek() const { return at_ < pattern_.size() ? pattern_[at_] : '\0'; }
-  bool take(char wanted) {
-    const bool is_there = at_ < pattern_.size() && pattern_[at_] == wanted;
-    at_ += is_there ? 1 : 0;
-    return is_there;
-  }
-
-  /// What one alternative is not known to need, all together are not.
-  static void join(Texts& texts, Texts&& others) {
-    constexpr size_t kMost = 64;
-    if (texts.empty() || others.empty() || texts.size() + others.size() > kMost) {
-      return texts.clear();
+    const char literal = read_literal(rest);
+    if (literal == '\0') {
+      end_run();
+    } else {
+      run += literal;
     }
-    std::ranges::move(others, std::back_inserter(texts));
   }
+  end_run();
+  return all;
+}
 
-  /// The less a text says, the more lines hold it.
-  static void keep_better(Texts& best, Texts&& texts) {
-    if (shortest(texts) > shortest(best)) best = std::move(texts);
+/// Alternatives, up to the end of the group.
+Required read_choice(std::string_view& rest) {
+  Required all = read_sequence(rest);
+  while (take(rest, '|')) {
+    Required other = read_sequence(rest);
+    join_choice(all.somewhere, std::move(other.somewhere));
+    join_choice(all.at_begin, std::move(other.at_begin));
   }
-
-  /// Up to a '|' or the end of the group.
-  Required read_sequence() {
-    Required all;
-    std::string run;
-    bool is_at_begin = true;
-    const auto end_run = [&] {
-      if (!run.empty() && is_at_begin) all.at_begin = {run};
-      if (!run.empty()) keep_better(all.somewhere, {run});
-      run.clear();
-      is_at_begin = false;
-    };
-    while (at_ < pattern_.size() && peek() != '|' && peek() != ')') {
-      if (take('(')) {
-        Required inner = read_group();
-        // With what stands before them the alternatives are told better.
-        for (std::string& text : inner.at_begin) text.insert(0, run);
-        const Texts begun = inner.at_begin;
-        keep_better(all.somewhere, std::move(inner.somewhere));
-        keep_better(all.somewhere, std::move(inner.at_begin));
-        // Where the beginnings of the group are known, with the run before them, the sequence
-        // begins with one of them.
-        const bool begins = std::exchange(is_at_begin, is_at_begin && begun.empty());
-        end_run();
-        if (begins && !begun.empty()) all.at_begin = begun;
-        continue;
-      }
-      const char literal = read_literal();
-      if (literal == '\0') {
-        end_run();
-      } else {
-        run += literal;
-      }
-    }
-    end_run();
-    return all;
-  }
-
-  /// Behind its bracket; nothing is required where it may be left out.
-  Required read_group() {
-    if (take('?') && !take(':')) at_ = std::min(pattern_.find('>', at_), pattern_.size() - 1) + 1;
-    Required inner = read_choice();
-    take(')');
-    return is_optional() ? Required() : inner;
-  }
-
-  /// An ordinary character that no match can be without; NUL for all else.
-  char read_literal() {
-    char c = pattern_[at_];
-    bool is_literal = std::string_view(".^$[]{}*+?\\").find(c) == std::string_view::npos;
-    if (c == '[') at_ = end_of_class(pattern_, at_);
-    if (c == '{') at_ += repetition_length() - 1;
-    if (c == '\\' && at_ + 1 < pattern_.size()) {
-      c = pattern_[++at_];
-      is_literal = is_punctuation(c);
-    }
-    ++at_;
-    return is_literal && !is_optional() ? c : '\0';
-  }
-
-  /// Of "{2,3}"; a brace that begins no repetition stands for itself, and is as good as nothing.
-  size_t repetition_length() const {
-    const size_t end = pattern_.find_first_not_of("0123456789,", at_ + 1);
-    return end != pattern_.npos && pattern_[end] == '}' ? end - at_ + 1 : 1;
-  }
-
-  /// What stands before one of these may occur zero times.
-  bool is_optional() const { return peek() == '?' || peek() == '*' || peek() == '{'; }
-
-  std::string_view pattern_;
-  size_t at_ = 0;
-};
+  return all;
+}
 
 }  // namespace
 
 std::vector<std::string> required_texts(std::string_view pattern) {
   if (has_flags_or_long_escapes(pattern)) return {};
-  Texts texts = PatternScan(pattern).read_choice().somewhere;
+  Texts texts = read_choice(pattern).somewhere;
   // Many texts of a byte or two stand in most lines.
   constexpr size_t kTelling = 3;
   if (texts.size() > 1 && shortest(texts) < kTelling) texts.clear();
