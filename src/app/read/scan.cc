@@ -15,12 +15,6 @@ namespace {
 /// How much of a file its stamp looks at.
 constexpr size_t kStampBytes = size_t{64} << 10;
 
-/// One input of a scan while its units are read.
-struct Scanning {
-  ScannedInput input;
-  uint32_t kept_units = 0;  ///< Whose shard comes from an earlier scan.
-};
-
 /// True if `now` may be what `then` was, grown.
 bool has_grown(const FileStamp& then, const FileStamp& now) {
   return now.size > then.size && now.beginning == then.beginning && then.size >= kStampBytes;
@@ -32,33 +26,31 @@ const ScannedInput* find_input(const LoadedPart* part, const std::string& path) 
   return found == part->inputs.end() ? nullptr : &*found;
 }
 
-/// Takes over what an earlier scan says of units that are still the same.
-void keep_units(const LoadedPart& part, const ScannedInput& before, Scanning& now) {
+/// Takes over what an earlier scan says of units that are still the same: those have `walked`.
+void keep_units(const LoadedPart& part, const ScannedInput& before, ScannedInput& now) {
   const std::vector<Unit>& then = before.units;
-  const bool is_same = before.stamp == now.input.stamp && then == now.input.units;
-  if (!is_same && !has_grown(before.stamp, now.input.stamp)) return;
+  const bool is_same = before.stamp == now.stamp && then == now.units;
+  if (!is_same && !has_grown(before.stamp, now.stamp)) return;
   // All but its last unit are as they were: that one ended where the file did.
   const size_t most = is_same ? then.size() : std::max<size_t>(then.size(), 1) - 1;
-  if (most == 0 || most > now.input.units.size()) return;
+  if (most == 0 || most > now.units.size()) return;
   if (!std::equal(then.begin(), then.begin() + static_cast<std::ptrdiff_t>(most),
-                  now.input.units.begin())) {
+                  now.units.begin())) {
     return;
   }
   ScannedInput read;
   const PartPlace place{.units = then.size(), .first_unit = 1, .input = 1};
   if (!read_shards(part, before, place, read)) return;
-  now.kept_units = static_cast<uint32_t>(most);
-  now.input.before = std::move(read.before);
-  if (is_same) now.input.last = std::move(read.last);
+  now.before = std::move(read.before);
+  if (is_same) now.last = std::move(read.last);
   read.walked.resize(most);
-  now.input.walked = std::move(read.walked);
+  now.walked = std::move(read.walked);
 }
 
 /// The units of one input alone, numbered from 1.
-Scanning begin_scanning(const std::string& path, const ScanTask& task,
-                        const ReadSettings& settings) {
-  Scanning scanning;
-  ScannedInput& input = scanning.input;
+ScannedInput begin_scanning(const std::string& path, const ScanTask& task,
+                            const ReadSettings& settings) {
+  ScannedInput input;
   input.path = path;
   input.host = task.host;
   input.units = cut_units(std::span(&path, 1),
@@ -68,11 +60,11 @@ Scanning begin_scanning(const std::string& path, const ScanTask& task,
     unit.input = 1;
   }
   const auto stamp = stamp_of(path);
-  if (!stamp) return scanning;
+  if (!stamp) return input;
   input.stamp = *stamp;
   const ScannedInput* const before = find_input(task.before, path);
-  if (before != nullptr) keep_units(*task.before, *before, scanning);
-  return scanning;
+  if (before != nullptr) keep_units(*task.before, *before, input);
+  return input;
 }
 
 }  // namespace
@@ -101,34 +93,34 @@ ScanResult scan(const ScanTask& task, const ReadSettings& settings,
   constexpr size_t kTogether = 256;
   for (size_t begin = 0; begin < task.inputs.size(); begin += kTogether) {
     const auto inputs = task.inputs.subspan(begin, std::min(kTogether, task.inputs.size() - begin));
-    std::vector<Scanning> row;
+    std::vector<ScannedInput> row;
     std::vector<UnitToRead> units;
     std::vector<size_t> owners;  ///< Of units: into row.
     for (const std::string& path : inputs) {
-      Scanning& one = row.emplace_back(begin_scanning(path, task, settings));
-      for (size_t i = one.kept_units; i < one.input.units.size(); ++i) {
-        units.push_back({one.input.units[i], path});
+      const ScannedInput& one = row.emplace_back(begin_scanning(path, task, settings));
+      for (size_t i = one.walked.size(); i < one.units.size(); ++i) {
+        units.push_back({one.units[i], path});
         owners.push_back(row.size() - 1);
       }
     }
     read_units(units, inputs, settings,
                [&](uint32_t place, Shard&& shard, std::vector<WalkedInput>&& walked) {
-                 ScannedInput& input = row[owners[place]].input;
+                 ScannedInput& input = row[owners[place]];
                  input.before.merge(std::exchange(input.last, std::move(shard)));
                  result.read_bytes += units[place].unit.whole
                                           ? input.stamp.size
                                           : units[place].unit.end - units[place].unit.begin;
                  input.walked.push_back(std::move(walked));
                });
-    for (Scanning& one : row) {
+    for (ScannedInput& one : row) {
       ++result.inputs;
-      const bool is_unreadable = std::ranges::any_of(one.input.walked, [](const auto& unit) {
+      const bool is_unreadable = std::ranges::any_of(one.walked, [](const auto& unit) {
         return std::ranges::any_of(unit, [](const WalkedInput& input) {
           return input.result.status == InputStatus::Unreadable;
         });
       });
       result.unreadable += is_unreadable;
-      part.add(std::move(one.input));
+      part.add(std::move(one));
     }
   }
   part.finish();
