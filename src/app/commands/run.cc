@@ -123,32 +123,25 @@ void record_host(const Started& started) {
 
 // What is said on standard error, beside what the command says there.
 
-class Voice {
- public:
-  explicit Voice(const Console& console) : is_quiet_(console.quiet) {}
+void print(const Console& console, const std::string& text) {
+  if (!console.quiet) write_all(STDERR_FILENO, text, "standard error");
+}
 
-  void say(const std::string& text) const {
-    if (!is_quiet_)
-      write_all(STDERR_FILENO, fmt::format("ncclog run: {}\n", text), "standard error");
-  }
-  void print(const std::string& text) const {
-    if (!is_quiet_) write_all(STDERR_FILENO, text, "standard error");
-  }
-
- private:
-  bool is_quiet_;
-};
+void say(const Console& console, const std::string& text) {
+  print(console, fmt::format("ncclog run: {}\n", text));
+}
 
 void announce(const RunOptions& options, const Started& started,
-              const std::vector<JobSetting>& settings, const Voice& voice) {
+              const std::vector<JobSetting>& settings, const Console& console) {
   if (started.task.number != 0) return;
-  voice.say(fmt::format("logs go to {}; this level writes {}", printable(started.folder.string()),
-                        cost_of(options.level)));
+  say(console, fmt::format("logs go to {}; this level writes {}",
+                           printable(started.folder.string()), cost_of(options.level)));
   for (const JobSetting& setting : settings) {
     if (!setting.is_kept) continue;
-    voice.say(fmt::format("{}={} is kept as it was set", setting.name, printable(setting.value)));
+    say(console,
+        fmt::format("{}={} is kept as it was set", setting.name, printable(setting.value)));
     if (setting.name == "NCCL_DEBUG_FILE") {
-      voice.say("so NCCL's logs are not beside the others; analyse them with 'ncclog analyze'");
+      say(console, "so NCCL's logs are not beside the others; analyse them with 'ncclog analyze'");
     }
   }
 }
@@ -157,17 +150,17 @@ void announce(const RunOptions& options, const Started& started,
 
 /// The report on all that the folder holds; the text for people goes to standard error.
 void judge(const RunOptions& options, const Started& started, const fs::path& page,
-           Console& console, const Voice& voice) {
+           Console& console) {
   try {
     AnalyzeOptions analysis;
     analysis.input.paths = {started.folder.string()};
     const Report& report = console.keep([&] { return run_pipeline(analysis); }).report;
     TextStyle style = console.style(options.color);
     style.colour = options.color == ColorChoice::Always;
-    voice.print("\n" + write_text(report, style));
+    print(console, "\n" + write_text(report, style));
     write_output_file(page.string(), write_markdown(report));
   } catch (const std::exception& error) {
-    voice.say(fmt::format("the logs could not be judged: {}", printable(error.what())));
+    say(console, fmt::format("the logs could not be judged: {}", printable(error.what())));
   }
 }
 
@@ -185,15 +178,14 @@ bool all_ended(const Started& started) {
 }
 
 /// Two tasks that end at once may both see that all others have ended; one of them judges.
-void judge_once(const RunOptions& options, const Started& started, Console& console,
-                const Voice& voice) {
+void judge_once(const RunOptions& options, const Started& started, Console& console) {
   const fs::path lock = started.folder / ".judging";
   if (!create_new(lock, "")) return;
   const fs::path page = started.folder / "report.md";
   std::error_code error;
   if (!fs::exists(page, error)) {
-    judge(options, started, page, console, voice);
-    voice.say(fmt::format("the report is {}", printable(page.string())));
+    judge(options, started, page, console);
+    say(console, fmt::format("the report is {}", printable(page.string())));
   }
   fs::remove(lock, error);
 }
@@ -235,12 +227,13 @@ std::string found_program(const char* name) {
 }
 
 /// Stacks of the processes below the command that have NCCL loaded.
-void collect_stacks(const Started& started, pid_t command, const Voice& voice) {
+void collect_stacks(const Started& started, pid_t command, const Console& console) {
   constexpr int kMostSeconds = 30;
   constexpr size_t kMaxMaps = size_t{16} << 20;
   const std::string py_spy = found_program("py-spy");
   const std::string gdb = found_program("gdb");
-  if (py_spy.empty() && gdb.empty()) return voice.say("there is neither py-spy nor gdb for stacks");
+  if (py_spy.empty() && gdb.empty())
+    return say(console, "there is neither py-spy nor gdb for stacks");
   for (const pid_t pid : descendants_of(command)) {
     const HostAnswer maps = read_host_file(fmt::format("/proc/{}/maps", pid), kMaxMaps);
     if (maps.text.find("libnccl") == maps.text.npos && pid != command) continue;
@@ -251,7 +244,7 @@ void collect_stacks(const Started& started, pid_t command, const Voice& voice) {
             : std::vector<std::string>{gdb, "-p", number, "-batch", "-ex", "thread apply all bt"};
     const fs::path path = started.folder / fmt::format("stacks.{}.{}.txt", host_name(), number);
     if (run_into_file(words, path.string(), kMostSeconds)) {
-      voice.say(fmt::format("stacks of pid {} are in {}", pid, printable(path.string())));
+      say(console, fmt::format("stacks of pid {} are in {}", pid, printable(path.string())));
     }
   }
 }
@@ -261,12 +254,8 @@ void collect_stacks(const Started& started, pid_t command, const Voice& voice) {
 class StallWatch {
  public:
   StallWatch(const RunOptions& options, const Started& started, const std::string& pipe_stem,
-             Console& console, const Voice& voice)
-      : options_(options),
-        started_(started),
-        pipe_stem_(pipe_stem),
-        console_(console),
-        voice_(voice) {}
+             Console& console)
+      : options_(options), started_(started), pipe_stem_(pipe_stem), console_(console) {}
 
   void look(pid_t command) {
     if (options_.stall == 0) return;
@@ -287,7 +276,7 @@ class StallWatch {
       state_ = State::Asked;
       asked_ = time;
       note(fmt::format("nothing was written for {} s", options_.stall));
-      if (options_.stacks) collect_stacks(started_, command, voice_);
+      if (options_.stacks) collect_stacks(started_, command, console_);
       // Where nobody answers, nobody is waited for.
       if (pipe_stem_.empty() || ask_for_dumps(pipe_stem_) == 0) asked_ -= kMostWait;
     }
@@ -314,21 +303,21 @@ class StallWatch {
     try {
       append_to(started_.record, stamp() + text + "\n");
     } catch (const Error& error) {
-      voice_.say(fmt::format("the stall cannot be recorded: {}", printable(error.what())));
+      say(console_, fmt::format("the stall cannot be recorded: {}", printable(error.what())));
     }
   }
 
   void tell() const {
-    voice_.say(fmt::format("nothing was written for {} s. Nothing is ended; so far the logs show:",
-                           options_.stall));
-    judge(options_, started_, started_.folder / "stall.md", console_, voice_);
+    say(console_,
+        fmt::format("nothing was written for {} s. Nothing is ended; so far the logs show:",
+                    options_.stall));
+    judge(options_, started_, started_.folder / "stall.md", console_);
   }
 
   const RunOptions& options_;
   const Started& started_;
   const std::string& pipe_stem_;
   Console& console_;
-  const Voice& voice_;
   Written last_;
   Clock::time_point since_ = Clock::now();
   Clock::time_point asked_;
@@ -350,13 +339,12 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
     throw Error("no command named", "run", "write it behind --: ncclog run -- torchrun train.py");
   }
   std::optional<HeldSignals> signals(std::in_place);
-  const Voice voice(console);
   const Started started = begin(options);
   const std::string pipe_stem = options.stall > 0 ? new_pipe_stem() : "";
   const std::vector<JobSetting> settings =
       job_settings(options.level, started.folder.string(), pipe_stem, variable);
   record_host(started);
-  announce(options, started, settings, voice);
+  announce(options, started, settings, console);
   CommandStart start{.arguments = options.command};
   for (const JobSetting& setting : settings) {
     if (!setting.is_kept) start.variables.emplace_back(setting.name, setting.value);
@@ -370,12 +358,12 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
     start.output_copy = copy("stdout");
     start.error_copy = copy("stderr");
   }
-  StallWatch watch(options, started, pipe_stem, console, voice);
+  StallWatch watch(options, started, pipe_stem, console);
   const CommandEnd end = run_command(start, *signals, [&](pid_t pid) { watch.look(pid); });
   signals.reset();  // From here on they are ours again.
   remove_pipes(pipe_stem);
   append_to(started.record, end_words(started.task, end));
-  if (all_ended(started)) judge_once(options, started, console, voice);
+  if (all_ended(started)) judge_once(options, started, console);
   end_like(end);
   return static_cast<ExitStatus>(end.status);
 }
