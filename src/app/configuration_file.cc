@@ -18,11 +18,6 @@
 namespace ncclog {
 namespace {
 
-std::optional<std::string> environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 /// What `--config` says, last one first; the parser itself comes too late for that.
 std::optional<std::string> named_config(const std::vector<std::string>& arguments) {
   constexpr std::string_view kJoined = "--config=";
@@ -31,15 +26,17 @@ std::optional<std::string> named_config(const std::vector<std::string>& argument
     if (arguments[i].starts_with(kJoined)) return arguments[i].substr(kJoined.size());
     if (arguments[i] == "--config" && i + 1 < arguments.size()) return arguments[i + 1];
   }
-  return environment("NCCLOG_CONFIG");
+  // An empty one says that there shall be none.
+  const char* const value = std::getenv("NCCLOG_CONFIG");
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 /// Where a file of one's own would lie; empty if there is no home.
 std::string usual_config_path() {
-  const auto config_home = environment("XDG_CONFIG_HOME");
-  const auto home = environment("HOME");
-  if (config_home && config_home->starts_with('/')) return *config_home + "/ncclog/config.toml";
-  return home && !home->empty() ? *home + "/.config/ncclog/config.toml" : std::string();
+  const std::string config_home = environment_variable("XDG_CONFIG_HOME");
+  const std::string home = environment_variable("HOME");
+  if (config_home.starts_with('/')) return config_home + "/ncclog/config.toml";
+  return home.empty() ? home : home + "/.config/ncclog/config.toml";
 }
 
 /// "/home/ana/.config/ncclog/config.toml:3".

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -23,11 +22,6 @@ namespace {
 
 constexpr int kMaxColumns = 1000;
 constexpr size_t kPassedOnAtOnce = size_t{64} << 10;  ///< Bytes; fewer make too many writes.
-
-std::string_view environment_value(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
-}
 
 }  // namespace
 
@@ -54,12 +48,12 @@ Console make_console() {
   Console console;
   console.is_terminal = isatty(STDOUT_FILENO) == 1;
   if (console.is_terminal) {
-    const int64_t wanted = parse_int(environment_value("COLUMNS")).value_or(0);
+    const int64_t wanted = parse_int(environment_variable("COLUMNS")).value_or(0);
     const bool is_usable = wanted > 0 && wanted <= kMaxColumns;
     console.columns =
         is_usable ? static_cast<int>(wanted) : terminal_columns(STDOUT_FILENO, console.columns);
   }
-  console.no_color = !environment_value("NO_COLOR").empty();
+  console.no_color = !environment_variable("NO_COLOR").empty();
   return console;
 }
 

@@ -56,6 +56,19 @@ std::string read_file(const std::filesystem::path& path) {
   return *std::move(text);
 }
 
+std::string environment_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : value;
+}
+
+std::vector<std::string> environment_variables() {
+  std::vector<std::string> variables;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    variables.emplace_back(*each);
+  }
+  return variables;
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   const bool is_known = gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0';

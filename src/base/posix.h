@@ -82,6 +82,12 @@ std::optional<std::string> read_whole_file(const std::filesystem::path& path);
 /// The same; throws Error if it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
+/// The value of a variable of this process's environment; empty: it is not set, or empty.
+std::string environment_variable(const std::string& name);
+
+/// All of them, "NAME=VALUE" each.
+std::vector<std::string> environment_variables();
+
 /// As the system calls this host; "localhost" if it has no name.
 std::string host_name();
 

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -187,9 +186,8 @@ HostAnswer answer_environment() {
       "LD_LIBRARY_PATH", "LD_PRELOAD", "CONDA_PREFIX",           "VIRTUAL_ENV",
       "container",       "UCX_TLS",    "KUBERNETES_SERVICE_HOST"};
   std::vector<std::string> lines;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    const std::string_view line = *each;
-    const std::string_view name = line.substr(0, line.find('='));
+  for (const std::string& line : environment_variables()) {
+    const std::string_view name = std::string_view(line).substr(0, line.find('='));
     // A line break in a value would begin an answer of its own.
     const bool is_wanted = starts_with_one_of(name, kStarts) || equals_one_of(name, kNames);
     if (is_wanted && line.find('\n') == line.npos) lines.emplace_back(line);
@@ -407,8 +405,8 @@ const AnswerKind* find_kind(std::string_view name) {
 /// The path on this machine; empty: there is none.
 std::string real_path(const std::string& root, const std::string& path) {
   if (!path.starts_with("~/")) return root + path;
-  const char* home = std::getenv("HOME");
-  return root.empty() && home != nullptr && *home == '/' ? home + path.substr(1) : std::string();
+  const std::string home = environment_variable("HOME");
+  return root.empty() && home.starts_with('/') ? home + path.substr(1) : std::string();
 }
 
 constexpr std::string_view kIndent = "  ";

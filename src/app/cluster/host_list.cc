@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "base/error.h"
@@ -108,11 +107,10 @@ std::vector<std::string> expand_host_list(std::string_view list, const std::stri
 }
 
 std::string own_host_name() {
-  if (const char* node = std::getenv("SLURMD_NODENAME"); node != nullptr && is_host_name(node)) {
-    return node;
+  for (const std::string& name : {environment_variable("SLURMD_NODENAME"), host_name()}) {
+    if (is_host_name(name)) return name;
   }
-  const std::string name = host_name();
-  return is_host_name(name) ? name : "localhost";
+  return "localhost";
 }
 
 }  // namespace ncclog

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "app/read/read_document.h"
 #include "base/built_in.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "input/find_inputs.h"
 #include "part/part.h"
@@ -25,9 +25,8 @@
 namespace ncclog {
 
 std::string today() {
-  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
-    if (const auto seconds = parse_int(epoch)) return day_of(*seconds);
-  }
+  const auto seconds = parse_int(environment_variable("SOURCE_DATE_EPOCH"));
+  if (seconds) return day_of(*seconds);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return day_of(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }

@@ -51,11 +51,6 @@ struct Nodes {
   std::string job;  ///< An allocation that still holds them; empty: srun has to ask for one.
 };
 
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
-}
-
 /// "node list of a job that runs" by squeue, of one that ended by sacct.
 Nodes nodes_of_job(const std::string& job) {
   if (job.empty() || !std::ranges::all_of(job, is_digit)) {
@@ -81,9 +76,9 @@ Nodes nodes_of_job(const std::string& job) {
 
 /// Those of the allocation in which this runs, if any.
 Nodes own_nodes() {
-  const std::string list = environment("SLURM_JOB_NODELIST");
+  const std::string list = environment_variable("SLURM_JOB_NODELIST");
   if (list.empty()) return {};
-  return {expand_host_list(list, "SLURM_JOB_NODELIST"), environment("SLURM_JOB_ID")};
+  return {expand_host_list(list, "SLURM_JOB_NODELIST"), environment_variable("SLURM_JOB_ID")};
 }
 
 Nodes find_nodes(const ClusterOptions& options) {
@@ -104,14 +99,11 @@ Nodes find_nodes(const ClusterOptions& options) {
 /// Lets srun ask for nodes, where it would start what it is told in the allocation in which this
 /// runs: a batch job that looks at the nodes of another one.
 void leave_allocation() {
-  std::vector<std::string> names;
-  for (char** one = environ; *one != nullptr; ++one) {
-    const std::string_view variable = *one;
-    const std::string_view name = variable.substr(0, variable.find('='));
+  for (const std::string& variable : environment_variables()) {
+    const std::string name = variable.substr(0, variable.find('='));
     const bool is_of_job = name.starts_with("SLURM_") || name.starts_with("SLURMD_");
-    if (is_of_job && name != "SLURM_CONF") names.emplace_back(name);
+    if (is_of_job && name != "SLURM_CONF") unsetenv(name.c_str());
   }
-  for (const std::string& name : names) unsetenv(name.c_str());
 }
 
 std::string own_program() {

@@ -1,10 +1,8 @@
 #include "app/commands/env.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -15,6 +13,7 @@
 #include "app/output.h"
 #include "app/read/read_document.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
@@ -46,11 +45,11 @@ PlacedRemark conf_remark(const Setting& setting, const std::string& place, bool 
 /// NCCL_CONF_FILE names or ~/.nccl.conf, then /etc/nccl.conf (misc/param.cc).
 std::vector<ConfFile> own_conf_files() {
   std::vector<fs::path> paths;
-  const char* named = std::getenv("NCCL_CONF_FILE");
-  const char* home = std::getenv("HOME");
-  if (named != nullptr && *named != '\0') {
+  const std::string named = environment_variable("NCCL_CONF_FILE");
+  const std::string home = environment_variable("HOME");
+  if (!named.empty()) {
     paths.emplace_back(named);
-  } else if (home != nullptr && *home != '\0') {
+  } else if (!home.empty()) {
     paths.push_back(fs::path(home) / ".nccl.conf");
   }
   paths.emplace_back("/etc/nccl.conf");
@@ -61,15 +60,6 @@ std::vector<ConfFile> own_conf_files() {
     files.push_back({path.string(), read_file_up_to(path.string(), kMaxScriptBytes)});
   }
   return files;
-}
-
-/// The variables of this process.
-std::vector<std::string> own_variables() {
-  std::vector<std::string> variables;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    variables.emplace_back(*each);
-  }
-  return variables;
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -383,7 +373,7 @@ ExitStatus check(const EnvOptions& options, Console& console) {
   if (options.paths.empty()) {
     LintContext here = context;
     if (here.hosts.empty()) here.hosts.push_back(devices_of_this_machine());
-    result.sources.push_back(check_environment(own_variables(), own_conf_files(), here));
+    result.sources.push_back(check_environment(environment_variables(), own_conf_files(), here));
   }
   if (options.is_json) {
     console.out += write_check_json(result);

@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <iostream>
@@ -288,8 +287,8 @@ std::vector<fs::path> places() {
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
   if (!failed) all.push_back(self.parent_path() / kRunner);
-  const char* path = std::getenv("PATH");
-  for (const std::string_view folder : split(path == nullptr ? "" : path, ':')) {
+  const std::string path = environment_variable("PATH");
+  for (const std::string_view folder : split(path, ':')) {
     if (!folder.empty()) all.push_back(fs::path(folder) / kRunner);
   }
   return all;

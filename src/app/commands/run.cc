@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -48,11 +47,6 @@ struct RunOptions {
   bool copy_output = false;          ///< Keeps what the command prints beside the logs.
   ColorChoice color = ColorChoice::Auto;
 };
-
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value != nullptr ? value : "";
-}
 
 /// A start: its folder, and this task's place in it.
 struct Started {
@@ -90,7 +84,7 @@ std::string stamp() {
 /// there already, of an earlier start, and so are those of all others.
 Started begin(const RunOptions& options) {
   constexpr int kMostStarts = 10'000;
-  Started started{.task = task_of(variable)};
+  Started started{.task = task_of(environment_variable)};
   const std::time_t now = std::time(nullptr);
   std::string name = started.task.start;
   if (name.empty()) {
@@ -218,7 +212,7 @@ Written written_in(const fs::path& folder) {
 }
 
 std::string found_program(const char* name) {
-  const std::string folders = variable("PATH");
+  const std::string folders = environment_variable("PATH");
   for (const std::string_view folder : split(folders, ':')) {
     const std::string path = fmt::format("{}/{}", folder, name);
     if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
@@ -342,7 +336,7 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
   const Started started = begin(options);
   const std::string pipe_stem = options.stall > 0 ? new_pipe_stem() : "";
   const std::vector<JobSetting> settings =
-      job_settings(options.level, started.folder.string(), pipe_stem, variable);
+      job_settings(options.level, started.folder.string(), pipe_stem, environment_variable);
   record_host(started);
   announce(options, started, settings, console);
   CommandStart start{.arguments = options.command};

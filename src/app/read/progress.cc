@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "app/output.h"
+#include "base/posix.h"
 #include "base/text.h"
 #include "input/byte_source.h"
 #include "report/text_layout.h"
@@ -132,9 +132,8 @@ std::string reading_summary(const ReadingState& state) {
 }
 
 bool ProgressLine::is_possible() {
-  const char* terminal = std::getenv("TERM");
-  return isatty(STDERR_FILENO) == 1 && terminal != nullptr && *terminal != '\0' &&
-         std::string_view(terminal) != "dumb";
+  const std::string terminal = environment_variable("TERM");
+  return isatty(STDERR_FILENO) == 1 && !terminal.empty() && terminal != "dumb";
 }
 
 ProgressLine::ProgressLine(std::shared_ptr<const ReadingProgress> progress)

@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -90,12 +89,11 @@ class CopiedStream {
 std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> lines;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    const std::string_view line = *each;
-    const std::string_view name = line.substr(0, line.find('='));
+  for (const std::string& line : environment_variables()) {
+    const std::string_view name = std::string_view(line).substr(0, line.find('='));
     const bool is_replaced =
         std::ranges::any_of(added, [&](const auto& variable) { return variable.first == name; });
-    if (!is_replaced) lines.emplace_back(line);
+    if (!is_replaced) lines.push_back(line);
   }
   for (const auto& [name, value] : added) lines.push_back(name + "=" + value);
   return lines;
