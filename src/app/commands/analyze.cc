@@ -49,12 +49,25 @@ Job load_job(const InputOptions& options, ReadingProgress* progress, LineMatcher
   return job;
 }
 
+void judge_job(Report& report, const Rulebook& rulebook) {
+  report.tool.version = version();
+  report.tool.rulebook = rulebook.hash;
+  std::vector<Finding> further;
+  if (report.profile) {
+    report.profile = check_profile(std::move(*report.profile), report.job);
+    if (auto finding = profile_finding(*report.profile, report.job)) {
+      further.push_back(std::move(*finding));
+    }
+  }
+  report.diagnosis = evaluate(rulebook, report.job, std::move(further));
+}
+
 AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progress) {
   // What may be misspelt is looked at before logs are read, which may take minutes.
   AnalyzedLogs logs;
   logs.rulebook = load_rulebook(options.rules, today());
-  std::optional<Profile> profile;
-  if (!options.expect.empty()) profile = find_profile(options.expect);
+  Report& report = logs.report;
+  if (!options.expect.empty()) report.profile = find_profile(options.expect);
   std::vector<HostReport> hosts;
   for (const std::string& path : options.with_hosts) {
     for (HostReport& host : load_host_reports(path)) hosts.push_back(std::move(host));
@@ -65,21 +78,12 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   }
   std::optional<ReplayResult> replay;
   if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
-  Report& report = logs.report;
   // Judged in its place: a job that is moved forgets its answers, which the report asks for again.
   Job& job = report.job;
   job = load_job(options.input, progress, make_line_matcher(logs.rulebook), &logs.read);
   job.host_reports = std::move(hosts);
-  report.tool.version = version();
-  report.tool.rulebook = logs.rulebook.hash;
-  std::vector<Finding> further;
-  if (profile) {
-    report.profile = check_profile(*profile, job);
-    if (auto finding = profile_finding(*report.profile, job))
-      further.push_back(std::move(*finding));
-  }
-  report.diagnosis = evaluate(logs.rulebook, job, std::move(further));
-  if (replay) logs.report.replay = join_replay(logs.report, *replay, options.with_replay);
+  judge_job(report, logs.rulebook);
+  if (replay) report.replay = join_replay(report, *replay, options.with_replay);
   return logs;
 }
 

@@ -69,6 +69,9 @@ struct AnalyzedLogs {
   Report report;
 };
 
+/// Judges report.job by the rules, and by report.profile if there is one.
+void judge_job(Report& report, const Rulebook& rulebook);
+
 /// As run_pipeline, without the texts of lines that are known by their places only.
 AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progress = nullptr);
 

@@ -8,18 +8,15 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/exit_status.h"
 #include "app/output.h"
 #include "app/read/read_document.h"
-#include "base/built_in.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "host/read_host.h"
-#include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "rules/profile.h"
 
@@ -52,21 +49,11 @@ ExitStatus examine(const DoctorOptions& options, Console& console) {
     check_output_file(options.record, {});
     check_other_file(options.record, options.root, "what --root names");
   }
-  std::optional<Profile> profile;
-  if (!options.expect.empty()) profile = find_profile(options.expect);
-  const Rulebook rulebook = load_rulebook(options.rules, today());
   Report report;
-  report.tool.version = version();
-  report.tool.rulebook = rulebook.hash;
+  if (!options.expect.empty()) report.profile = find_profile(options.expect);
+  const Rulebook rulebook = load_rulebook(options.rules, today());
   report.job.host_reports = reports_for(options);
-  std::vector<Finding> further;
-  if (profile) {
-    report.profile = check_profile(*profile, report.job);
-    if (auto finding = profile_finding(*report.profile, report.job)) {
-      further.push_back(std::move(*finding));
-    }
-  }
-  report.diagnosis = evaluate(rulebook, report.job, std::move(further));
+  judge_job(report, rulebook);
   // What logs could tell is no question of a host.
   report.diagnosis.not_judged.clear();
   report.diagnosis.capture = {};
