@@ -380,59 +380,6 @@ std::map<std::string, std::set<uint64_t>> evidence_lines(const Report& report) {
   return lines;
 }
 
-/// Chooses the lines of one log.
-class LineChoice {
- public:
-  LineChoice(const LineMatcher& matcher, const ExcerptSize& size, ExcerptCalls& calls)
-      : matcher_(matcher), size_(size), calls_(calls) {}
-
-  void add(const Line& record, const Event& event, int lines) {
-    const uint64_t last = record.number + static_cast<uint64_t>(std::max(lines, 1)) - 1;
-    const std::pair<uint64_t, uint64_t> place = {record.number, last};
-    if (!calls_.keeps(event)) return;
-    // Which calls stay is decided by their numbers; other lines by how many of their kind there
-    // are.
-    if (event.message.kind != nullptr && read_call(event))
-      return keep_lines(kept_, place.first, last);
-    if (event.fate != LineFate::Foreign) {
-      const int kind = event.message.kind == nullptr ? -1 : event.message.kind->index;
-      note({std::string(event.header.host), event.header.pid, kind, -1}, place);
-    }
-    matched_.clear();
-    if (matcher_) matcher_(record.text, matched_);
-    for (const int pattern : matched_) note({{}, -1, -1, pattern}, place);
-  }
-
-  /// Ends the log, which has `lines` lines.
-  LineMarks finish(uint64_t lines, const std::set<uint64_t>& evidence) {
-    for (const auto& [key, sort] : sorts_) {
-      for (const auto& [first, last] : sort.latest) keep_lines(kept_, first, last);
-    }
-    for (const uint64_t line : evidence) {
-      keep_lines(kept_, line > kAround ? line - kAround : 1, std::min(line + kAround, lines));
-    }
-    keep_lines(kept_, 1, std::min(kAtStart, lines));
-    keep_lines(kept_, lines > size_.end ? lines - size_.end + 1 : 1, lines);
-    kept_.resize(lines + 1);
-    return std::move(kept_);
-  }
-
- private:
-  void note(SortKey key, std::pair<uint64_t, uint64_t> place) {
-    Sort& sort = sorts_[std::move(key)];
-    if (++sort.seen <= size_.first) return keep_lines(kept_, place.first, place.second);
-    sort.latest.push_back(place);
-    if (sort.latest.size() > size_.last) sort.latest.pop_front();
-  }
-
-  const LineMatcher& matcher_;
-  const ExcerptSize& size_;
-  ExcerptCalls& calls_;
-  LineMarks kept_;
-  std::map<SortKey, Sort> sorts_;
-  std::vector<int> matched_;
-};
-
 /// Calls `use(line)` for each line of a plain file; answers how many there are.
 template <typename Use>
 uint64_t each_line_of(const fs::path& file, Use&& use) {
@@ -447,13 +394,45 @@ uint64_t each_line_of(const fs::path& file, Use&& use) {
   return lines;
 }
 
-LineMarks choose_lines(const fs::path& file, LineChoice choice,
-                       const std::set<uint64_t>& evidence) {
-  EventReader events(
-      [&](const Line& record, const Event& event, int lines) { choice.add(record, event, lines); });
+/// Which lines of one log are kept.
+LineMarks choose_lines(const fs::path& file, const LineMatcher& matcher, const ExcerptSize& size,
+                       ExcerptCalls& calls, const std::set<uint64_t>& evidence) {
+  LineMarks kept;
+  std::map<SortKey, Sort> sorts;
+  const auto note = [&](SortKey key, std::pair<uint64_t, uint64_t> place) {
+    Sort& sort = sorts[std::move(key)];
+    if (++sort.seen <= size.first) return keep_lines(kept, place.first, place.second);
+    sort.latest.push_back(place);
+    if (sort.latest.size() > size.last) sort.latest.pop_front();
+  };
+  EventReader events([&](const Line& record, const Event& event, int lines) {
+    const uint64_t last = record.number + static_cast<uint64_t>(std::max(lines, 1)) - 1;
+    const std::pair<uint64_t, uint64_t> place = {record.number, last};
+    if (!calls.keeps(event)) return;
+    const Kind* const kind = event.message.kind;
+    // Which calls stay is decided by their numbers; other lines by how many of their kind there
+    // are.
+    if (kind != nullptr && read_call(event)) return keep_lines(kept, place.first, last);
+    if (event.fate != LineFate::Foreign) {
+      const int number = kind == nullptr ? -1 : kind->index;
+      note({std::string(event.header.host), event.header.pid, number, -1}, place);
+    }
+    std::vector<int> matched;
+    if (matcher) matcher(record.text, matched);
+    for (const int pattern : matched) note({{}, -1, -1, pattern}, place);
+  });
   const uint64_t lines = each_line_of(file, [&](const Line& line) { events.add(line); });
   events.finish();
-  return choice.finish(lines, evidence);
+  for (const auto& [key, sort] : sorts) {
+    for (const auto& [first, last] : sort.latest) keep_lines(kept, first, last);
+  }
+  for (const uint64_t line : evidence) {
+    keep_lines(kept, line > kAround ? line - kAround : 1, std::min(line + kAround, lines));
+  }
+  keep_lines(kept, 1, std::min(kAtStart, lines));
+  keep_lines(kept, lines > size.end ? lines - size.end + 1 : 1, lines);
+  kept.resize(lines + 1);
+  return kept;
 }
 
 /// Copies the kept lines, and says which they are.
@@ -496,7 +475,7 @@ std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& m
     }
     const auto lines = evidence.find(input.path);
     const LineMarks kept =
-        choose_lines(source, LineChoice(matcher, size, calls),
+        choose_lines(source, matcher, size, calls,
                      lines == evidence.end() ? std::set<uint64_t>() : lines->second);
     logs.push_back(copy_lines(source, copy, kept));
     logs.back().path = input.path;
