@@ -421,48 +421,44 @@ bool passes(const FactValue& value, const std::vector<ValueTest>& tests) {
 
 LineMatcher make_line_matcher(const Rulebook& rulebook) {
   if (rulebook.line_patterns.empty()) return {};
-  struct Patterns {
-    std::vector<Pattern> all;
-    std::vector<int> of_any_line;  ///< Those that need no word.
-    std::vector<int> of_word;      ///< For each of `words`, the pattern that it lets through.
-  };
-  Patterns patterns;
+  std::vector<Pattern> patterns;
+  std::vector<int> of_any_line;  // Those that need no word.
   std::vector<std::string> words;
+  std::vector<int> of_word;  // For each of `words`, the pattern that it lets through.
   LineMatcher matcher;
   matcher.literals.emplace();
   for (const std::string& text : rulebook.line_patterns) {
-    const int number = static_cast<int>(patterns.all.size());
+    const int number = static_cast<int>(patterns.size());
     std::vector<std::string> texts = required_texts(text);
     if (texts.empty()) {
-      patterns.of_any_line.push_back(number);
+      of_any_line.push_back(number);
       matcher.literals->emplace_back();
     }
     for (std::string& word : texts) {
-      patterns.of_word.push_back(number);
+      of_word.push_back(number);
       matcher.literals->push_back(word);
       words.push_back(std::move(word));
     }
-    patterns.all.emplace_back(text);
+    patterns.emplace_back(text);
   }
-  matcher.patterns = patterns.all.size();
+  matcher.patterns = patterns.size();
   matcher.patterns_hash = kFnvBasis;
   for (const std::string& text : rulebook.line_patterns) {
     matcher.patterns_hash = fnv_text(matcher.patterns_hash, text);
   }
-  // Shared by all copies, and then only read.
   const auto filter = std::make_shared<const LiteralSet>(words);
-  const auto shared = std::make_shared<const Patterns>(std::move(patterns));
-  matcher.match = [filter, shared](std::string_view line, std::vector<int>& matched) {
-    std::vector<int> likely = shared->of_any_line;
+  matcher.match = [filter, patterns = std::move(patterns), of_any_line = std::move(of_any_line),
+                   of_word = std::move(of_word)](std::string_view line, std::vector<int>& matched) {
+    std::vector<int> likely = of_any_line;
     filter->any_of(line, [&](size_t word, size_t) {
-      likely.push_back(shared->of_word[word]);
+      likely.push_back(of_word[word]);
       return false;
     });
     std::ranges::sort(likely);
     const auto repeated = std::ranges::unique(likely);
     likely.erase(repeated.begin(), repeated.end());
     std::ranges::copy_if(likely, std::back_inserter(matched),
-                         [&](int i) { return shared->all[static_cast<size_t>(i)].matches(line); });
+                         [&](int i) { return patterns[static_cast<size_t>(i)].matches(line); });
   };
   return matcher;
 }
