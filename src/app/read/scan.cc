@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/read/read_document.h"
 #include "base/error.h"
 #include "input/byte_source.h"
 #include "log/event.h"
@@ -47,18 +48,13 @@ void keep_units(const LoadedPart& part, const ScannedInput& before, ScannedInput
   now.walked = std::move(read.walked);
 }
 
-/// The units of one input alone, numbered from 1.
+/// One input, cut into units, with what an earlier scan says of the first of them.
 ScannedInput begin_scanning(const std::string& path, const ScanTask& task,
                             const ReadSettings& settings) {
   ScannedInput input;
   input.path = path;
   input.host = task.host;
-  input.units = cut_units(std::span(&path, 1),
-                          {.unit_bytes = settings.unit_bytes, .may_start_unit = may_start_unit});
-  for (Unit& unit : input.units) {
-    ++unit.index;
-    unit.input = 1;
-  }
+  input.units = units_of_scan(path, settings.unit_bytes);
   const auto stamp = stamp_of(path);
   if (!stamp) return input;
   input.stamp = *stamp;
@@ -76,13 +72,18 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
   stamp.size = static_cast<uint64_t>(file.st_size);
   stamp.changed = int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
   const RawBytes bytes = open_file(path, 0, kStampBytes);
-  std::string head(kStampBytes, '\0');
-  size_t size = 0;
-  for (size_t count = 1; count > 0 && size < head.size(); size += count) {
-    count = bytes.read(head.data() + size, head.size() - size);
-  }
-  stamp.beginning = message_hash(std::string_view(head).substr(0, size));
+  stamp.beginning = message_hash(read_up_to(bytes, kStampBytes));
   return stamp;
+}
+
+std::vector<Unit> units_of_scan(const std::string& path, uint64_t unit_bytes) {
+  std::vector<Unit> units =
+      cut_units(std::span(&path, 1), {.unit_bytes = unit_bytes, .may_start_unit = may_start_unit});
+  for (Unit& unit : units) {
+    ++unit.index;
+    unit.input = 1;
+  }
+  return units;
 }
 
 ScanResult scan(const ScanTask& task, const ReadSettings& settings,

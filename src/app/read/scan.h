@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/read/read_units.h"
 #include "part/part.h"
@@ -43,6 +44,9 @@ std::optional<LoadedPart> read_part(UnitReader& input, const LineMatcher& matche
 
 /// The same of the file at `path`; throws Error if it cannot be used.
 LoadedPart read_part_file(const std::string& path, const LineMatcher& matcher);
+
+/// The units in which the file at `path` is scanned, numbered from 1 as those of its input alone.
+std::vector<Unit> units_of_scan(const std::string& path, uint64_t unit_bytes);
 
 /// By what the file at `path` is known again; nullopt if it is no regular file.
 std::optional<FileStamp> stamp_of(const std::string& path);

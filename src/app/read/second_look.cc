@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "app/read/scan.h"
 #include "diagnose/calls/messages.h"
 #include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/perf_verdict.h"
@@ -327,14 +328,9 @@ std::vector<StepLine> read_step_lines(const Job& job, const ReadUnits& read) {
 
 Replies answer_requests(std::span<const Request> requests, const std::string& path,
                         uint64_t unit_bytes) {
-  // Its units are numbered as when it was scanned: from 1.
-  ReadUnits read{.inputs = {"", path}, .units = {Unit{}}};
-  for (Unit unit : cut_units(std::span(&path, 1),
-                             {.unit_bytes = unit_bytes, .may_start_unit = may_start_unit})) {
-    ++unit.index;
-    unit.input = 1;
-    read.units.push_back(unit);
-  }
+  // Numbered from 1, there is no unit and no input 0.
+  ReadUnits read{.inputs = {"", path}, .units = units_of_scan(path, unit_bytes)};
+  read.units.insert(read.units.begin(), Unit{});
   std::set<SourceRef> places;
   Replies answers;
   for (const Request& request : requests) {
