@@ -186,7 +186,7 @@ constexpr MapKey<RuleLoad> kKeys[] = {
      [](auto& node, auto& to) { to.rule.of_all_runs = flag_of(node, "of_all_runs"); }},
 };
 
-static_assert(std::size(kKeys) <= kMostListed, "the hint for an unknown key lists them all");
+static_assert(std::size(kKeys) <= kMostNamesListed, "the hint for an unknown key lists them all");
 
 uint64_t hash_node(uint64_t hash, const RuleNode& node) {
   hash = fnv_text(hash * 31 + static_cast<uint64_t>(node.type), node.text);

@@ -297,7 +297,7 @@ void fail_unknown(Place place, std::string_view what, std::string_view name, con
   std::string hint;
   if (const auto near = nearest_name(name, known)) {
     hint = fmt::format("did you mean '{}'?", *near);
-  } else if (!known.empty() && known.size() <= kMostListed) {
+  } else if (!known.empty() && known.size() <= kMostNamesListed) {
     hint = fmt::format("known: {}", fmt::join(known, ", "));
   }
   fail_at(place, fmt::format("unknown {}", fmt::format(fmt::runtime(what), name)), hint);
