@@ -64,7 +64,7 @@ struct Region {
   int above = -1;                    ///< The rank that the first one hangs on.
   const Process* process = nullptr;  ///< Of the first one; nullptr: unknown.
 
-  std::string host() const { return process == nullptr ? std::string() : process->host; }
+  std::string_view host() const { return process == nullptr ? std::string_view() : process->host; }
 };
 
 /// Adds a rank that hangs on that of the region `parent`; -1: on none.
@@ -129,7 +129,7 @@ void add_hosts(const std::vector<Region>& regions, Graph& graph) {
   const bool is_one = std::ranges::all_of(
       regions, [&](const Region& region) { return region.host() == regions.front().host(); });
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const std::string host = regions[n].host();
+    const std::string host(regions[n].host());
     if (graph.shape == GraphShape::Ring) graph.nodes[n].host = host.empty() ? "unknown host" : host;
     if (graph.shape == GraphShape::Tree && !is_one) graph.nodes[n].label += " " + host;
   }
@@ -138,7 +138,7 @@ void add_hosts(const std::vector<Region>& regions, Graph& graph) {
 /// "3"; of a folded graph "node-a: 0-7".
 GraphNode node_of(const Region& region, bool is_folded, GraphShape shape) {
   const std::string numbers = ranges_text(region.ranks);
-  const std::string host = region.host();
+  const std::string host(region.host());
   GraphNode node{.label = is_folded && !host.empty() ? host + ": " + numbers : numbers};
   if (shape == GraphShape::Tree) node.parent = region.parent;
   node.detail = fmt::format("rank{} {}", region.ranks.size() == 1 ? "" : "s", numbers);
@@ -399,27 +399,24 @@ RankPaths rank_paths(const Job& job) {
   }
   const std::map<int, std::string> hosts = hosts_by_rank(job, all.global);
   std::map<std::pair<int, int>, std::set<std::string_view>> texts;
-  std::map<std::pair<int, int>, uint64_t> channels;
   for (const Edge& edge : edges_of(job)) {
     const auto ends = ends_of(job, edge, all.global);
     if (ends.first < 0 || ends.second < 0) {
       ++all.unplaced;
       continue;
     }
-    all.pairs[ends].classes.insert(transport_class(*edge.path));
+    RankPath& path = all.pairs[ends];
+    path.classes.insert(transport_class(*edge.path));
+    path.channels |= edge.channels;
     texts[ends].insert(edge.path->text);
-    channels[ends] |= edge.channels;
     for (const int rank : {ends.first, ends.second}) {
       const auto host = hosts.find(rank);
       all.hosts.try_emplace(rank, host == hosts.end() ? std::string() : host->second);
     }
   }
-  for (auto& [ends, path] : all.pairs) {
-    path.text = std::string(*texts[ends].begin());
-    const size_t others = texts[ends].size() - 1;
-    path.detail = fmt::format("rank {} to rank {}: {}{} on channels {}", ends.first, ends.second,
-                              path.text, others > 0 ? " and " + plural(others, "more path") : "",
-                              channels_text(channels[ends]));
+  for (const auto& [ends, own] : texts) {
+    all.pairs[ends].text = *own.begin();
+    all.pairs[ends].paths = own.size();
   }
   return all;
 }
@@ -449,10 +446,17 @@ TransportMatrix transport_matrix(const RankPaths& paths) {
   for (const auto& [ends, path] : paths.pairs) {
     const auto [cell, is_new] =
         matrix.cells.try_emplace({row_of_rank[ends.first], row_of_rank[ends.second]}, path);
-    if (is_new) continue;
-    cell->second.classes.insert(path.classes.begin(), path.classes.end());
-    cell->second.detail.clear();
-    ++cell->second.pairs;
+    RankPath& shown = cell->second;
+    if (is_new) {
+      shown.detail =
+          fmt::format("rank {} to rank {}: {}{} on channels {}", ends.first, ends.second, path.text,
+                      path.paths > 1 ? " and " + plural(path.paths - 1, "more path") : "",
+                      channels_text(path.channels));
+      continue;
+    }
+    shown.classes.insert(path.classes.begin(), path.classes.end());
+    shown.detail.clear();
+    ++shown.pairs;
   }
   return matrix;
 }

@@ -56,8 +56,10 @@ const TransportClassRow& row_of(TransportClass value);
 /// All connections from one rank to another; or, where those are folded, from one host to another.
 struct RankPath {
   std::set<TransportClass> classes;
-  std::string text;  ///< As printed, of the first by name.
-  /// "rank 0 to rank 1: NET/IB/0 and 3 more paths on channels 0-15"; empty for several pairs.
+  std::string text;       ///< As printed, of the first by name.
+  size_t paths = 0;       ///< Different ones.
+  uint64_t channels = 0;  ///< Bit c: channel c.
+  /// Of a matrix: "rank 0 to rank 1: NET/IB/0 and 3 more paths on channels 0-15"; empty for several pairs.
   std::string detail;
   size_t pairs = 1;  ///< Of ranks that are connected.
 };
