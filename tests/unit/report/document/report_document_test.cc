@@ -176,6 +176,7 @@ Report large_report(const std::string& word) {
   report.profile->expectations.assign(200 / divisor, {.severity = Severity::Error,
                                                       .text = word,
                                                       .outcome = {.value = false, .what = word},
+                                                      .word = "broken",
                                                       .how_to_capture = word});
   report.job.inputs.resize(4096 / divisor, report.job.inputs.front());
   report.job.hosts.assign(1024 / divisor, word);
