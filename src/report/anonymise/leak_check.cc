@@ -40,8 +40,6 @@ bool is_nobody(std::string_view name) {
   return parse_address_bits(name) && !addresses.add(name);
 }
 
-// Texts inside of others.
-
 }  // namespace
 
 LeakCheck::LeakCheck(const OrdinaryWords& ordinary, const std::set<std::string>& replaced)

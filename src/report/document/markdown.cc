@@ -1,3 +1,4 @@
+// Documents and pieces of text as Markdown: what document.h says of it, and how.
 
 #include <fmt/format.h>
 #include <re2/re2.h>
