@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/text.h"
 #include "diagnose/network/connections.h"
@@ -130,17 +131,17 @@ void add_hosts(const std::vector<Region>& regions, Graph& graph) {
       regions, [&](const Region& region) { return region.host() == regions.front().host(); });
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const std::string host(regions[n].host());
-    if (graph.shape == GraphShape::Ring) graph.nodes[n].host = host.empty() ? "unknown host" : host;
-    if (graph.shape == GraphShape::Tree && !is_one) graph.nodes[n].label += " " + host;
+    if (graph.is_ring) graph.nodes[n].host = host.empty() ? "unknown host" : host;
+    if (!graph.is_ring && !is_one) graph.nodes[n].label += " " + host;
   }
 }
 
 /// "3"; of a folded graph "node-a: 0-7".
-GraphNode node_of(const Region& region, bool is_folded, GraphShape shape) {
+GraphNode node_of(const Region& region, bool is_folded, bool is_ring) {
   const std::string numbers = ranges_text(region.ranks);
   const std::string host(region.host());
   GraphNode node{.label = is_folded && !host.empty() ? host + ": " + numbers : numbers};
-  if (shape == GraphShape::Tree) node.parent = region.parent;
+  if (!is_ring) node.parent = region.parent;
   node.detail = fmt::format("rank{} {}", region.ranks.size() == 1 ? "" : "s", numbers);
   if (!host.empty()) node.detail += ", " + host;
   if (region.process != nullptr && region.process->pid >= 0 && region.ranks.size() == 1) {
@@ -161,13 +162,13 @@ void set_way(const RankPaths& paths, int from, int to, GraphNode& node) {
 }
 
 /// `of` is a Ring or a Tree.
-Graph graph_of(const Job& job, const Communicator& comm, const RankPaths& paths, GraphShape shape,
-               const auto& of) {
+Graph graph_of(const Job& job, const Communicator& comm, const RankPaths& paths, const auto& of) {
+  constexpr bool kIsRing = std::is_same_v<decltype(of), const Ring&>;
   const bool is_one = (of.channels & (of.channels - 1)) == 0;
   Graph graph{.title = fmt::format("Communicator {}: {} of channel{} {}", comm.id,
-                                   shape == GraphShape::Ring ? "ring" : "tree", is_one ? "" : "s",
+                                   kIsRing ? "ring" : "tree", is_one ? "" : "s",
                                    channels_text(of.channels)),
-              .shape = shape,
+              .is_ring = kIsRing,
               .closed = of.check == GraphCheck::Sound};
   if (of.check == GraphCheck::Broken) graph.remarks.push_back("Broken: " + of.remark + ".");
   if (of.check == GraphCheck::Unknown) {
@@ -187,14 +188,14 @@ Graph graph_of(const Job& job, const Communicator& comm, const RankPaths& paths,
         fmt::format("{} more boxes are left out.", regions.size() - Graph::kMaxNodes));
     regions.resize(Graph::kMaxNodes);
   }
-  for (const Region& region : regions) graph.nodes.push_back(node_of(region, is_folded, shape));
+  for (const Region& region : regions) graph.nodes.push_back(node_of(region, is_folded, kIsRing));
   if (!is_folded) add_hosts(regions, graph);
   // The last rank of a ring's node reaches the first of the next one, the first of a tree's node
   // its parent.
   const auto in_paths = [&](int rank) { return rank_in_paths(job, paths, comm, rank); };
   for (size_t n = 0; n < regions.size(); ++n) {
     const bool is_last = n + 1 == regions.size();
-    if (shape == GraphShape::Tree) {
+    if (!kIsRing) {
       if (regions[n].above < 0) continue;
       set_way(paths, in_paths(regions[n].ranks.front()), in_paths(regions[n].above),
               graph.nodes[n]);
@@ -263,7 +264,7 @@ void add_links(const SystemTopology& system, const std::vector<int>& places, Gra
 Graph graph_of(const Alike& alike) {
   const HostTopology& topology = *alike.first;
   const auto& nodes = topology.system.nodes;
-  Graph graph{.title = alike.hosts.front(), .shape = GraphShape::Tree};
+  Graph graph{.title = alike.hosts.front()};
   if (alike.hosts.size() > 1) {
     graph.title += fmt::format(" and {} alike", plural(alike.hosts.size() - 1, "more host"));
   }
@@ -301,7 +302,7 @@ DrawGraphs* find_drawing(std::string_view name) {
 
 std::vector<std::string> graph_lines(const Graph& graph) {
   std::vector<std::string> lines;
-  if (graph.shape == GraphShape::Ring) {
+  if (graph.is_ring) {
     for (const GraphNode& node : graph.nodes) lines.push_back(node.label);
     if (graph.closed && !lines.empty()) lines.push_back(lines.front());
     return {join(lines, " → ")};
@@ -326,11 +327,11 @@ Drawing channels_drawing(const Job& job, size_t most) {
   for (const Communicator& comm : job.communicators) {
     for (const Ring& ring : comm.graphs.rings) {
       if (ring.order.empty() || ++all > most) continue;
-      drawing.graphs.push_back(graph_of(job, comm, paths, GraphShape::Ring, ring));
+      drawing.graphs.push_back(graph_of(job, comm, paths, ring));
     }
     for (const Tree& tree : comm.graphs.trees) {
       if (tree.parents.empty() || ++all > most) continue;
-      drawing.graphs.push_back(graph_of(job, comm, paths, GraphShape::Tree, tree));
+      drawing.graphs.push_back(graph_of(job, comm, paths, tree));
     }
   }
   if (all > most) {

@@ -96,9 +96,6 @@ TransportMatrix transport_matrix(const RankPaths& paths);
 
 // What is drawn.
 
-/// A ring's nodes are joined to the next one, the last to the first; a tree's to their parents.
-enum class GraphShape { Ring, Tree };
-
 struct GraphNode {
   std::string label;   ///< "3", "GPU/0-a1000"; may hold any bytes, as all texts here.
   std::string detail;  ///< In a sentence, for those who ask; may be empty.
@@ -117,7 +114,8 @@ struct GraphLink {
 
 struct Graph {
   std::string title;
-  GraphShape shape = GraphShape::Tree;
+  /// A ring's nodes are joined to the next one, the last to the first; a tree's to their parents.
+  bool is_ring = false;
   bool closed = true;  ///< Of a ring: the last node is joined to the first.
   std::vector<GraphNode> nodes;
   std::vector<GraphLink> links;

@@ -75,7 +75,7 @@ int box_width(const GraphNode& node) { return std::max(30, text_width(shown_labe
 
 /// Room for the letter or the words beside a line.
 int gap_for(const Graph& graph) {
-  if (graph.shape == GraphShape::Ring) return 34;
+  if (graph.is_ring) return 34;
   int widest = 0;
   for (const GraphNode& node : graph.nodes) {
     if (!node.transport) widest = std::max(widest, text_width(clip(printable(node.link), 12)));
@@ -230,7 +230,7 @@ GraphLayout lay_out_tree(const Graph& graph) {
 }  // namespace
 
 GraphLayout lay_out(const Graph& graph) {
-  return graph.shape == GraphShape::Ring ? lay_out_ring(graph) : lay_out_tree(graph);
+  return graph.is_ring ? lay_out_ring(graph) : lay_out_tree(graph);
 }
 
 // The drawing.
@@ -343,13 +343,12 @@ Markup side_links(const Graph& graph, const GraphLayout& layout) {
 }
 
 Markup inside(const Graph& graph, const GraphLayout& layout) {
-  const bool ring = graph.shape == GraphShape::Ring;
   Markup out;
   for (const GroupLabel& label : layout.groups) {
     if (!label.host.empty()) out += svg_text(label.x, label.y, "quiet", "start", label.host);
   }
   out += side_links(graph, layout);
-  out += ring ? ring_ways(graph, layout) : tree_ways(graph, layout);
+  out += graph.is_ring ? ring_ways(graph, layout) : tree_ways(graph, layout);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const GraphNode& node = graph.nodes[n];
     const Box& box = layout.nodes[n];

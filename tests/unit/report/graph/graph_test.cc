@@ -146,7 +146,7 @@ TEST(GraphSvg, IsAFileOfItsOwn) {
 
 /// One box after another, labels as given.
 Drawing drawing_of(const std::vector<std::string>& labels) {
-  Graph graph{.title = labels.front(), .shape = GraphShape::Ring};
+  Graph graph{.title = labels.front(), .is_ring = true};
   for (const std::string& label : labels) {
     graph.nodes.push_back({.label = label, .detail = label, .host = labels.front(), .link = label});
   }
