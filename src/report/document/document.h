@@ -102,32 +102,26 @@ struct KeyValues {
   bool tally = false;
 };
 
-/// Bars below each other, each made of parts that are told apart by their names.
-struct BarChart {
-  struct Bar {
-    std::string label;
-    std::vector<std::pair<std::string, uint64_t>> parts;
-  };
-  std::vector<Bar> bars;
+/// One of several bars below each other, made of parts that are told apart by their names.
+struct Bar {
+  std::string label;
+  std::vector<std::pair<std::string, uint64_t>> parts;
 };
 
-/// Lanes over one scale of time, in nanoseconds.
-struct LaneChart {
+/// One of several lanes over one scale of time, in nanoseconds.
+struct Lane {
   struct Span {
     int64_t from = 0;
     int64_t to = 0;
     std::string title;
     bool bad = false;
   };
-  struct Lane {
-    std::string name;
-    int64_t first = 0;
-    int64_t last = 0;
-    std::vector<Span> spans;
-    std::vector<Span> marks;  ///< Of no length.
-    bool bad = false;
-  };
-  std::vector<Lane> lanes;
+  std::string name;
+  int64_t first = 0;
+  int64_t last = 0;
+  std::vector<Span> spans;
+  std::vector<Span> marks;  ///< Of no length.
+  bool bad = false;
 };
 
 /// Curves over one scale of sizes in powers of two, and straight lines across.
@@ -147,7 +141,7 @@ struct CurveChart {
 /// Something drawn, and the same as a table; a graph without one is told by graph_lines().
 struct Figure {
   std::string name;
-  std::variant<TransportMatrix, BarChart, LaneChart, CurveChart, Graph> drawing;
+  std::variant<TransportMatrix, std::vector<Bar>, std::vector<Lane>, CurveChart, Graph> drawing;
   Table table;
 };
 

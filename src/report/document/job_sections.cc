@@ -307,17 +307,17 @@ std::vector<Iterations> charted_iterations(const JobIterations& found) {
 }
 
 Figure iterations_figure(const std::vector<Iterations>& rows) {
-  BarChart chart;
+  std::vector<Bar> bars;
   Table table{.name = "iterations", .columns = {"iterations", "calls", "in_all", "processes"}};
   for (const auto& [first, last, pattern] : rows) {
     const std::string label =
         first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
     uint64_t all = 0;
     for (const auto& [op, n] : pattern->calls) all += n;
-    chart.bars.push_back({label, {pattern->calls.begin(), pattern->calls.end()}});
+    bars.push_back({label, {pattern->calls.begin(), pattern->calls.end()}});
     table.add(label, calls_text(pattern->calls), all, pattern->processes);
   }
-  return {"calls of a process by iteration", std::move(chart), std::move(table)};
+  return {"calls of a process by iteration", std::move(bars), std::move(table)};
 }
 
 /// Sentences about the iterations and bars of their calls by operation; without blocks where
@@ -363,8 +363,8 @@ std::string title_of(const Milestone& milestone) {
 }
 
 /// From "init start" to the next "init end" or, if it never came, to the lane's end.
-std::vector<LaneChart::Span> init_spans(const std::vector<const Milestone*>& moments) {
-  std::vector<LaneChart::Span> spans;
+std::vector<Lane::Span> init_spans(const std::vector<const Milestone*>& moments) {
+  std::vector<Lane::Span> spans;
   for (auto at = moments.begin(); at != moments.end() && spans.size() < kMaxMarks; ++at) {
     if ((*at)->what != "init start") continue;
     const auto end = std::find_if(at, moments.end(), [](const Milestone* milestone) {
@@ -377,11 +377,11 @@ std::vector<LaneChart::Span> init_spans(const std::vector<const Milestone*>& mom
   return spans;
 }
 
-LaneChart::Lane lane_of(const Process& process, const std::vector<const Milestone*>& moments) {
-  LaneChart::Lane lane{.name = name_of(process),
-                       .first = nanoseconds_of(*moments.front()),
-                       .last = nanoseconds_of(*moments.back()),
-                       .spans = init_spans(moments)};
+Lane lane_of(const Process& process, const std::vector<const Milestone*>& moments) {
+  Lane lane{.name = name_of(process),
+            .first = nanoseconds_of(*moments.front()),
+            .last = nanoseconds_of(*moments.back()),
+            .spans = init_spans(moments)};
   // What a reader looks for first.
   static constexpr std::string_view kBad[] = {"WARN",      "watchdog", "barrier", "store",
                                               "exception", "Xid",      "aborted", "ended"};
@@ -399,19 +399,19 @@ LaneChart::Lane lane_of(const Process& process, const std::vector<const Mileston
 
 /// Lanes by rank, of the processes whose milestones all carry times: theirs come first in the time
 /// line.
-std::vector<LaneChart::Lane> lanes_of(const Job& job, const Timeline& timeline) {
+std::vector<Lane> lanes_of(const Job& job, const Timeline& timeline) {
   std::map<int, std::vector<const Milestone*>> moments;
   for (const Milestone& milestone : timeline.milestones) {
     const bool is_new = !moments.contains(milestone.process);
     if (is_new && moments.size() == timeline.timed_processes) break;
     moments[milestone.process].push_back(&milestone);
   }
-  std::multimap<int, LaneChart::Lane> by_rank;
+  std::multimap<int, Lane> by_rank;
   for (const auto& [process, of_process] : moments) {
     const Process& whose = job.processes[process];
     by_rank.emplace(whose.rank, lane_of(whose, of_process));
   }
-  std::vector<LaneChart::Lane> lanes;
+  std::vector<Lane> lanes;
   for (auto& [rank, lane] : by_rank) lanes.push_back(std::move(lane));
   return lanes;
 }
@@ -422,15 +422,15 @@ Section time_section(const Job& job) {
   Section section{.heading = "Time line", .id = "time", .folds = true};
   const Timeline timeline = build_timeline(job);
   if (timeline.milestones.empty()) return section;
-  std::vector<LaneChart::Lane> lanes =
-      timeline.timed_processes > 0 ? lanes_of(job, timeline) : std::vector<LaneChart::Lane>();
+  std::vector<Lane> lanes =
+      timeline.timed_processes > 0 ? lanes_of(job, timeline) : std::vector<Lane>();
   if (lanes.empty()) {
     section.blocks.push_back(timeline_table(job));
     return section;
   }
   const size_t all = lanes.size();
-  keep_telling(lanes, kMaxLanes, [](const LaneChart::Lane& lane) { return lane.bad; });
-  section.blocks.push_back(Figure{"time line", LaneChart{std::move(lanes)}, timeline_table(job)});
+  keep_telling(lanes, kMaxLanes, [](const Lane& lane) { return lane.bad; });
+  section.blocks.push_back(Figure{"time line", std::move(lanes), timeline_table(job)});
   if (all > kMaxLanes) {
     section.blocks.push_back(Paragraph{
         fmt::format("{} of {} processes are drawn, those with warnings first.", kMaxLanes, all)});

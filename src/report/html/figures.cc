@@ -487,10 +487,10 @@ Markup drawn(const TransportMatrix& matrix, const std::string& name) {
 using Colours = std::map<std::string, size_t>;
 
 /// A colour for each name; those beyond the colours share the last one.
-Colours colours_of(const BarChart& chart) {
+Colours colours_of(const std::vector<Bar>& bars) {
   constexpr size_t kColours = 8;
   Colours colours;
-  for (const BarChart::Bar& bar : chart.bars) {
+  for (const Bar& bar : bars) {
     for (const auto& [name, n] : bar.parts) colours.try_emplace(name, 0);
   }
   size_t next = 0;
@@ -513,14 +513,14 @@ Markup key_of(const Colours& colours) {
   return key_list(rows);
 }
 
-Markup drawn(const BarChart& chart, const std::string& name) {
+Markup drawn(const std::vector<Bar>& bars, const std::string& name) {
   constexpr int kHeight = 16;
   constexpr int kRowHeight = 21;
   constexpr int kWidth = 440;
-  const Colours colours = colours_of(chart);
+  const Colours colours = colours_of(bars);
   uint64_t most = 1;
   int left = 40;
-  for (const BarChart::Bar& bar : chart.bars) {
+  for (const Bar& bar : bars) {
     uint64_t all = 0;
     for (const auto& [part, n] : bar.parts) all += n;
     most = std::max(most, all);
@@ -531,7 +531,7 @@ Markup drawn(const BarChart& chart, const std::string& name) {
   };
   Markup rows;
   int y = 4;
-  for (const BarChart::Bar& bar : chart.bars) {
+  for (const Bar& bar : bars) {
     rows += svg_text(left - 8, y + 12, "label", "end", bar.label);
     uint64_t before = 0;
     for (const auto& [part, n] : bar.parts) {
@@ -570,12 +570,12 @@ struct TimeScale {
   }
 };
 
-std::string shown_name(const LaneChart::Lane& lane) { return clip(printable(lane.name), 20); }
+std::string shown_name(const Lane& lane) { return clip(printable(lane.name), 20); }
 
-TimeScale scale_of(const LaneChart& chart) {
+TimeScale scale_of(const std::vector<Lane>& lanes) {
   TimeScale scale;
   int64_t end = INT64_MIN;
-  for (const LaneChart::Lane& lane : chart.lanes) {
+  for (const Lane& lane : lanes) {
     scale.begin = std::min(scale.begin, lane.first);
     end = std::max(end, lane.last);
     scale.left = std::max(scale.left, display_width(shown_name(lane)) * 8 + 18);
@@ -584,16 +584,16 @@ TimeScale scale_of(const LaneChart& chart) {
   return scale;
 }
 
-Markup lane_markup(const LaneChart::Lane& lane, const TimeScale& scale, int middle) {
+Markup lane_markup(const Lane& lane, const TimeScale& scale, int middle) {
   Markup out = svg_text(scale.left - 10, middle + 4, "label", "end", shown_name(lane)) +
                svg_path("axis", fmt::format("M{} {}H{}", scale.x_of(lane.first), middle,
                                             scale.x_of(lane.last)));
-  for (const LaneChart::Span& span : lane.spans) {
+  for (const Lane::Span& span : lane.spans) {
     const int from = scale.x_of(span.from);
     const int width = std::max(3, scale.x_of(span.to) - from);
     out += svg_rect({from, middle - 5, width, 10}, "span", span.title);
   }
-  for (const LaneChart::Span& mark : lane.marks) {
+  for (const Lane::Span& mark : lane.marks) {
     const int x = scale.x_of(mark.from);
     out += mark.bad
                ? svg_path("markbad", fmt::format("M{} {}l6 11h-12z", x, middle - 7), mark.title)
@@ -602,12 +602,12 @@ Markup lane_markup(const LaneChart::Lane& lane, const TimeScale& scale, int midd
   return out;
 }
 
-Markup drawn(const LaneChart& chart, const std::string& name) {
+Markup drawn(const std::vector<Lane>& lanes, const std::string& name) {
   constexpr int kLaneHeight = 22;
   constexpr int kTop = 26;
   constexpr int kTicks = 5;
-  const TimeScale scale = scale_of(chart);
-  const int height = kTop + static_cast<int>(chart.lanes.size()) * kLaneHeight + 8;
+  const TimeScale scale = scale_of(lanes);
+  const int height = kTop + static_cast<int>(lanes.size()) * kLaneHeight + 8;
   Markup out;
   for (int tick = 0; tick < kTicks; ++tick) {
     const int x = scale.left + TimeScale::kWidth * tick / (kTicks - 1);
@@ -616,7 +616,7 @@ Markup drawn(const LaneChart& chart, const std::string& name) {
     out += svg_text(x, 13, "quiet", tick == 0 ? "start" : "middle", since_text(seconds));
   }
   int y = kTop + kLaneHeight / 2;
-  for (const LaneChart::Lane& lane : chart.lanes) {
+  for (const Lane& lane : lanes) {
     out += lane_markup(lane, scale, y);
     y += kLaneHeight;
   }
