@@ -68,6 +68,15 @@ constexpr size_t kNodesInRow = 8;
 
 std::string shown_label(const GraphNode& node) { return clip(printable(node.label), kMaxLabel); }
 
+/// The name above a box that is the first one of its host; empty for others.
+std::string shown_host(const Graph& graph, size_t n) {
+  const bool is_first = n == 0 || graph.nodes[n].host != graph.nodes[n - 1].host;
+  return is_first ? clip(printable(graph.nodes[n].host), 2 * kMaxLabel) : std::string();
+}
+
+/// Where that name begins: beside the arrow that comes from the row above.
+int host_x(const Box& box) { return box.middle_x() + 8; }
+
 /// Pixels that a text of the drawing's size takes: estimated, for no font is asked.
 int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
 
@@ -98,14 +107,9 @@ GraphLayout lay_out_ring(const Graph& graph) {
       in_row = 0;
     }
     const int x = kEdge + gap / 2 + static_cast<int>(in_row++) * (widest + gap);
-    // Beside the arrow that comes from the row above.
-    if (new_group) {
-      const std::string host = clip(printable(graph.nodes[n].host), 2 * kMaxLabel);
-      layout.groups.push_back({x + widest / 2 + 8, y - 7, host});
-      layout.width = std::max(layout.width, x + widest / 2 + 8 + text_width(host) + kEdge);
-    }
-    layout.nodes.push_back({x, y, widest, kBoxHeight});
-    layout.width = std::max(layout.width, x + widest + gap / 2 + kEdge);
+    const Box& box = layout.nodes.emplace_back(Box{x, y, widest, kBoxHeight});
+    layout.width = std::max({layout.width, box.right() + gap / 2 + kEdge,
+                             host_x(box) + text_width(shown_host(graph, n)) + kEdge});
   }
   layout.height = y + kBoxHeight + kRowGap + kEdge;
   return layout;
@@ -344,8 +348,10 @@ Markup side_links(const Graph& graph, const GraphLayout& layout) {
 
 Markup inside(const Graph& graph, const GraphLayout& layout) {
   Markup out;
-  for (const GroupLabel& label : layout.groups) {
-    if (!label.host.empty()) out += svg_text(label.x, label.y, "quiet", "start", label.host);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Box& box = layout.nodes[n];
+    const std::string host = shown_host(graph, n);
+    if (!host.empty()) out += svg_text(host_x(box), box.y - 7, "quiet", "start", host);
   }
   out += side_links(graph, layout);
   out += graph.is_ring ? ring_ways(graph, layout) : tree_ways(graph, layout);

@@ -31,18 +31,10 @@ struct Box {
   int middle_y() const { return y + height / 2; }
 };
 
-/// A host's name above the row that begins with it.
-struct GroupLabel {
-  int x = 0;
-  int y = 0;         ///< Of the base line.
-  std::string host;  ///< As it is shown; empty: none.
-};
-
 struct GraphLayout {
   int width = 0;
   int height = 0;
   std::vector<Box> nodes;  ///< As Graph::nodes.
-  std::vector<GroupLabel> groups;
 };
 
 GraphLayout lay_out(const Graph& graph);
