@@ -26,43 +26,28 @@ namespace ncclog {
 // Both ends of a network path announce it, and every process numbers ranks within its own
 // communicators: the same (from, to, path) said by several processes is one row.
 
-namespace {
-
-/// A connection as all processes together announce it.
-struct Announced {
-  ConnectionUse use;
-  std::set<std::string> hosts;
-};
-
-std::map<ConnectionKey, Announced> announced_connections(const Job& job) {
-  std::map<ConnectionKey, Announced> connections;
+Table channels_table(const Job& job) {
+  std::map<ConnectionKey, ConnectionUse> uses;
+  std::map<ConnectionKey, std::set<std::string>> hosts;  // That announce it.
+  uint64_t dropped = 0;
   for (const SpeakerLog& log : job.logs) {
+    dropped += log.connections.other;
     for (const auto& [key, use] : log.connections.all) {
-      Announced& announced = connections[key];
-      announced.use.channels |= use.channels;
-      if (!log.speaker.host.empty()) announced.hosts.insert(log.speaker.host);
+      uses[key].channels |= use.channels;
+      if (!log.speaker.host.empty()) hosts[key].insert(log.speaker.host);
     }
   }
-  return connections;
-}
-
-}  // namespace
-
-Table channels_table(const Job& job) {
   Table table = table_of("channels");
   std::map<Transport, uint64_t> totals;
-  for (const auto& [key, announced] : announced_connections(job)) {
-    const std::vector<std::string> hosts(announced.hosts.begin(), announced.hosts.end());
+  for (const auto& [key, use] : uses) {
     const Transport transport = transport_of(key.path);
     ++totals[transport];
-    table.add(key.src_rank, key.dst_rank, to_string(transport), key.path,
-              channel_count(announced.use), channels_text(announced.use.channels), hosts);
+    table.add(key.src_rank, key.dst_rank, to_string(transport), key.path, channel_count(use),
+              channels_text(use.channels), fmt::format("{}", fmt::join(hosts[key], " ")));
   }
   for (const auto& [transport, n] : totals) {
     table.notes.push_back(fmt::format("{}: {}.", to_string(transport), plural(n, "connection")));
   }
-  uint64_t dropped = 0;
-  for (const SpeakerLog& log : job.logs) dropped += log.connections.other;
   if (dropped > 0) {
     table.notes.push_back(fmt::format("{} more lines about connections were not kept.", dropped));
   }
