@@ -396,27 +396,11 @@ Cell counter_cell(std::optional<int64_t> counter) {
   return *counter;
 }
 
-/// A rank's entries in one of its groups.
-struct GroupEntries {
-  int64_t count = 0;
-  const FlightRecorderEntry* first_open = nullptr;  ///< Oldest that is known not to be completed.
-
-  void add(const FlightRecorderEntry& entry) {
-    ++count;
-    const bool open =
-        entry.state == RecordedState::Scheduled || entry.state == RecordedState::Started;
-    if (open && first_open == nullptr) first_open = &entry;
-  }
-};
+/// A rank's entries in one of its groups, oldest first.
+using GroupEntries = std::vector<const FlightRecorderEntry*>;
 
 /// The entries of a dump by group: by its name, or by its number where an entry gives no name.
 using EntriesByGroup = std::map<std::pair<std::string_view, int64_t>, GroupEntries>;
-
-GroupEntries entries_of(const FlightRecorderGroup& group, const EntriesByGroup& entries) {
-  auto found = entries.find({group.name, -1});
-  if (found == entries.end()) found = entries.find({"", group.pg_id});
-  return found == entries.end() ? GroupEntries() : found->second;
-}
 
 std::string dtypes_text(const FlightRecorderEntry& entry) {
   std::vector<std::string> distinct;
@@ -440,13 +424,17 @@ int64_t sequence_of(const FlightRecorderEntry& entry) {
   return entry.is_p2p.value_or(false) ? entry.p2p_seq_id : entry.collective_seq_id;
 }
 
-/// The cells about the entry that is not completed; all blank if there is none.
-std::vector<Cell> open_cells(const FlightRecorderEntry* entry) {
-  if (entry == nullptr) return std::vector<Cell>(7);
-  return cells(sequence_of(*entry), entry->profiling_name, to_string(entry->state),
-               sizes_text(entry->input_sizes, kTensorsShown),
-               sizes_text(entry->output_sizes, kTensorsShown), dtypes_text(*entry),
-               frame_text(entry->frame));
+/// The cells about the oldest entry that is known not to be completed; all blank if there is none.
+std::vector<Cell> open_cells(const GroupEntries& entries) {
+  const auto found = std::ranges::find_if(entries, [](const FlightRecorderEntry* entry) {
+    return entry->state == RecordedState::Scheduled || entry->state == RecordedState::Started;
+  });
+  if (found == entries.end()) return std::vector<Cell>(7);
+  const FlightRecorderEntry& open = **found;
+  return cells(sequence_of(open), open.profiling_name, to_string(open.state),
+               sizes_text(open.input_sizes, kTensorsShown),
+               sizes_text(open.output_sizes, kTensorsShown), dtypes_text(open),
+               frame_text(open.frame));
 }
 
 }  // namespace
@@ -457,15 +445,17 @@ Table flight_recorder_table(const Job& job) {
     EntriesByGroup entries;
     for (const FlightRecorderEntry& entry : dump.entries) {
       if (entry.group.empty() && entry.pg_id < 0) continue;
-      entries[{entry.group, entry.group.empty() ? entry.pg_id : -1}].add(entry);
+      entries[{entry.group, entry.group.empty() ? entry.pg_id : -1}].push_back(&entry);
     }
     for (const FlightRecorderGroup& group : dump.groups) {
-      const GroupEntries of_group = entries_of(group, entries);
+      auto found = entries.find({group.name, -1});
+      if (found == entries.end()) found = entries.find({"", group.pg_id});
+      const GroupEntries own = found == entries.end() ? GroupEntries() : found->second;
       std::vector<Cell>& row = table.rows.emplace_back(
-          cells(dump.rank, group.name, group.description, group.ranks, of_group.count,
+          cells(dump.rank, group.name, group.description, group.ranks, own.size(),
                 counter_cell(group.last_enqueued), counter_cell(group.last_started),
                 counter_cell(group.last_completed)));
-      std::ranges::move(open_cells(of_group.first_open), std::back_inserter(row));
+      std::ranges::move(open_cells(own), std::back_inserter(row));
       row.push_back(text_cell(file_line(job, dump.where).path));
     }
   }
