@@ -254,17 +254,16 @@ constexpr Key<Verdict> kVerdict[] = {
     {"finding", kNameOrNull<&Verdict::finding, kFindingId>, "The finding that the headline names."},
 };
 
-struct EndedProcess {
-  const Process* process;
-  const EndOf* end;
-};
+const EndOf& end_of_process(const Job& job, const Process& process) {
+  return outcome_of(job).processes[static_cast<size_t>(&process - job.processes.data())];
+}
 
-constexpr Key<EndedProcess> kProcess[] = {
-    {"host", kOf<&EndedProcess::process, kNameOrNull<&Process::host>>},
-    {"pid", kOf<&EndedProcess::process, kNumberOrNull<&Process::pid>>},
-    {"rank", kOf<&EndedProcess::process, kNumberOrNull<&Process::rank>>},
-    {"state", kOf<&EndedProcess::end, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
-    {"evidence", kOf<&EndedProcess::end, kObjects<&EndOf::evidence, kEvidence>>},
+constexpr Key<Process> kProcess[] = {
+    {"host", kNameOrNull<&Process::host>},
+    {"pid", kNumberOrNull<&Process::pid>},
+    {"rank", kNumberOrNull<&Process::rank>},
+    {"state", kVia<end_of_process, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
+    {"evidence", kVia<end_of_process, kObjects<&EndOf::evidence, kEvidence>>},
 };
 
 /// Of the job, or of the run that the verdict is about.
@@ -276,11 +275,9 @@ const EndOf& end_of(const Job&, const Report& report) {
 
 Json write_processes(const Job& job, const Report&) {
   Json list = Json::array();
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
+  for (const Process& process : job.processes) {
     if (process.pid < 0 && process.rank < 0) continue;  // What a file says that names nobody.
-    list.push_back(
-        write_object(job, kProcess, EndedProcess{&process, &outcome_of(job).processes[p]}));
+    list.push_back(write_object(job, kProcess, process));
   }
   return list;
 }
@@ -414,19 +411,18 @@ constexpr Key<JobInput> kInput[] = {
     {"note", kNameOrNull<&JobInput::note>},
 };
 
-/// A loss and how often it came.
-struct CountedLoss {
-  const LossRow* row;
-  uint64_t count;
-};
+uint64_t times_of(const Job& job, const LossRow& loss) {
+  return job.losses.counts[static_cast<size_t>(&loss - kLossRows)];
+}
 
-constexpr Key<CountedLoss> kLoss[] = {
-    {"name", kOf<&CountedLoss::row, kText<&LossRow::name, type::matching<"^[a-z0-9_]+$">>>},
-    {"severity", kOf<&CountedLoss::row,
-                     kText<&LossRow::severity, type::one_of<"info|notice|data_loss|error">>>},
-    {"count", kValue<&CountedLoss::count, type::positive>},
-    {"meaning", kOf<&CountedLoss::row, kText<&LossRow::meaning>>},
-    {"advice", kOf<&CountedLoss::row, kText<&LossRow::advice>>},
+constexpr Key<LossRow> kLoss[] = {
+    {"name", kText<&LossRow::name, type::matching<"^[a-z0-9_]+$">>},
+    {"severity", kText<&LossRow::severity, type::one_of<"info|notice|data_loss|error">>},
+    {"count",
+     {type::positive,
+      [](const Job& job, const LossRow& loss) -> Json { return times_of(job, loss); }}},
+    {"meaning", kText<&LossRow::meaning>},
+    {"advice", kText<&LossRow::advice>},
 };
 
 constexpr Key<LossTable> kLosses[] = {
@@ -437,11 +433,10 @@ constexpr Key<LossTable> kLosses[] = {
     {"unreadable", kValue<&LossTable::unreadable>},
     {"rows",
      {type::objects<kLoss>,
-      [](const Job& job, const LossTable& losses) {
+      [](const Job& job, const LossTable&) {
         Json rows = Json::array();
-        for (size_t i = 0; i < losses.counts.size(); ++i) {
-          const CountedLoss loss{&kLossRows[i], losses.counts[i]};
-          if (loss.count > 0) rows.push_back(write_object(job, kLoss, loss));
+        for (const LossRow& loss : kLossRows) {
+          if (times_of(job, loss) > 0) rows.push_back(write_object(job, kLoss, loss));
         }
         return rows;
       }}},
