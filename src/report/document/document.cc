@@ -9,15 +9,6 @@
 
 namespace ncclog {
 
-std::string place_name(const std::string& path, uint64_t line) {
-  return line == 0 ? path : fmt::format("{}:{}", path, line);
-}
-
-std::string place_name(const Job& job, SourceRef where) {
-  const FileLine place = file_line(job, where);
-  return place_name(place.path, where.line == 0 ? 0 : place.line);
-}
-
 Tone tone_of(std::string_view word, Tone otherwise) {
   static constexpr std::pair<std::string_view, Tone> kTones[] = {
       // Verdicts.

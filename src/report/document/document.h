@@ -33,10 +33,6 @@ struct Quote {
   std::string text;
 };
 
-/// "train.log:40"; the path alone for line 0, which stands for all of a dump.
-std::string place_name(const std::string& path, uint64_t line);
-std::string place_name(const Job& job, SourceRef where);
-
 /// A word that judges ("error", "yes", "PROBLEM") and the sentence that it is about. Without a word
 /// it goes on with the statement of less depth above.
 struct Statement {

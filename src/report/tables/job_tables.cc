@@ -75,7 +75,7 @@ void add_process(const Job& job, const Process& process, const CommRank* rank, c
             to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state),
             counted ? std::optional(in.rank->calls) : std::nullopt,
             calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut,
-            place_cell(job, process.last), last_text(job, process));
+            place_name(job, process.last), last_text(job, process));
 }
 
 /// A process that drives several ranks has a row for each of them.
@@ -308,7 +308,7 @@ Table timeline_table(const Job& job) {
   for (const Milestone& milestone : timeline.milestones) {
     const Process& process = process_at(job, milestone.process);
     table.add(process.rank, process.host, process.pid, milestone.time, milestone.what,
-              milestone.detail, place_cell(job, milestone.where));
+              milestone.detail, place_name(job, milestone.where));
   }
   if (table.rows.empty()) {
     table.notes.push_back("No line names a rank or a process.");
@@ -355,7 +355,7 @@ Table unknown_table(const Job& job) {
   for (const auto* shape : most_frequent_first(job.unknown)) {
     const auto& [text, lines] = *shape;
     table.add(lines.count, level_words(lines.levels), printer_of(lines.example), text,
-              place_cell(job, lines.first), lines.example);
+              place_name(job, lines.first), lines.example);
   }
   if (table.rows.empty()) {
     table.notes.push_back("Every NCCL line here fits a known wording.");
@@ -515,12 +515,12 @@ Table ras_table(const Job& job) {
       const std::string what = fmt::format(
           "{} of {} ranks", group.count == 1 ? "communicator" : "communicators", group.nranks);
       table.add(group.hash, group.errors, what, group.status, group.count, Cell(), Cell(),
-                place_cell(job, report.where));
+                place_name(job, report.where));
     }
     for (const RasStatement& statement : report.statements) {
       table.add(statement.communicator, statement.problem, statement.what, statement.value,
                 statement.count, ranks_of(statement), members_of(statement),
-                place_cell(job, report.where));
+                place_name(job, report.where));
     }
     if (report.timeouts > 0) {
       table.notes.push_back(fmt::format(
@@ -568,7 +568,7 @@ Table nccl_tests_table(const Job& job) {
       const NcclTestsValues& in = result.in_place;
       table.add(i + 1, run.test, result.size, result.count, result.datatype, result.redop,
                 result.root, out.time, out.algbw, out.busbw, out.wrong, in.time, in.algbw, in.busbw,
-                in.wrong, place_cell(job, result.where));
+                in.wrong, place_name(job, result.where));
     }
     table.notes.push_back(run_note(i + 1, run));
   }

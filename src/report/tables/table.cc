@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "model/job.h"
+
 namespace ncclog {
 namespace {
 
@@ -64,6 +66,15 @@ std::string csv_cell(const Cell& cell) {
 }
 
 }  // namespace
+
+std::string place_name(const std::string& path, uint64_t line) {
+  return line == 0 ? path : fmt::format("{}:{}", path, line);
+}
+
+std::string place_name(const Job& job, SourceRef where) {
+  const FileLine place = file_line(job, where);
+  return place_name(place.path, where.line == 0 ? 0 : place.line);
+}
 
 Cell number_cell(int64_t value) {
   if (value < 0) return {};

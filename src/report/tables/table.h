@@ -17,10 +17,18 @@
 #include <variant>
 #include <vector>
 
+#include "base/line.h"
 #include "base/text.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
+
+struct Job;
+
+/// "train.log:40"; the path alone for line 0, which stands for all of a dump; empty where it is no
+/// line of the inputs.
+std::string place_name(const std::string& path, uint64_t line);
+std::string place_name(const Job& job, SourceRef where);
 
 /// monostate: unknown; blank in text and CSV, null in JSON. A double is of an answer that computes.
 using Cell = std::variant<std::monostate, int64_t, std::string, double>;

@@ -249,12 +249,6 @@ Table table_of(std::string_view name) {
   return table;
 }
 
-Cell place_cell(const Job& job, SourceRef where) {
-  const FileLine at = file_line(job, where);
-  return text_cell(at.path.empty() || at.line == 0 ? at.path
-                                                   : fmt::format("{}:{}", at.path, at.line));
-}
-
 const Process& process_at(const Job& job, int process) {
   static const Process kUnknown;
   return process < 0 ? kUnknown : job.processes[process];

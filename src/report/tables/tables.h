@@ -110,9 +110,6 @@ const Process& process_at(const Job& job, int process);
 /// The id of the communicator that it was split from; empty for none.
 std::string_view parent_id(const Job& job, const Communicator& comm);
 
-/// "logs/nccl.1608:51"; blank if it is no line of the inputs, the path alone for a whole file.
-Cell place_cell(const Job& job, SourceRef where);
-
 // The calls that a job counted as a table, and its iterations in sentences.
 //
 //   comm        op             calls    elements        bytes  processes

@@ -86,7 +86,7 @@ void each_connection_row(const Report& report, const RowTaker& take) {
                     edge.dst_rank, peer.host, peer.pid, peer.rank, reach_word(edge.reach),
                     to_string(path.transport), path.network, path.device, path.proxy_rank,
                     path.gpudirect ? 1 : 0, path.text, std::popcount(edge.channels),
-                    channels_text(edge.channels), place_cell(job, edge.where))))
+                    channels_text(edge.channels), place_name(job, edge.where))))
       return;
   }
 }
