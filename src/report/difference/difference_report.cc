@@ -477,28 +477,23 @@ constexpr Key<Verdict> kVerdictOfRun[] = {
     {"headline", kText<&Verdict::headline>},
 };
 
-struct ReadRun {
-  const std::string* path;
-  const Report* report;
-};
+const Report& good_of(const Job&, const DifferenceReport& of) { return of.good; }
+const Report& bad_of(const Job&, const DifferenceReport& of) { return of.bad; }
 
-constexpr Key<ReadRun> kRun[] = {
-    {"path",
-     {type::text, [](const Job&, const ReadRun& run) -> Json { return to_valid_utf8(*run.path); }},
-     "As it was given."},
-    {"nranks", kOf<&ReadRun::report, kOf<&Report::job, kOptional<&Job::nranks>>>},
-    {"nhosts", kOf<&ReadRun::report, kOf<&Report::job, kValue<&Job::nhosts>>>},
-    {"nccl_versions", kOf<&ReadRun::report, kOf<&Report::job, kTexts<&Job::nccl_versions>>>},
+/// One of the two runs.
+template <auto path, auto run>
+constexpr Key<DifferenceReport> kRun[] = {
+    {"path", kText<path>, "As it was given."},
+    {"nranks", kVia<run, kOf<&Report::job, kOptional<&Job::nranks>>>},
+    {"nhosts", kVia<run, kOf<&Report::job, kValue<&Job::nhosts>>>},
+    {"nccl_versions", kVia<run, kOf<&Report::job, kTexts<&Job::nccl_versions>>>},
     {"network",
-     kOf<&ReadRun::report,
-         kOf<&Report::job, kOf<&Job::network, kNameOrNull<&Network::name, type::text>>>>},
-    {"verdict",
-     kOf<&ReadRun::report, kOf<&Report::diagnosis, kObject<&Diagnosis::verdict, kVerdictOfRun>>>},
+     kVia<run, kOf<&Report::job, kOf<&Job::network, kNameOrNull<&Network::name, type::text>>>>},
+    {"verdict", kVia<run, kOf<&Report::diagnosis, kObject<&Diagnosis::verdict, kVerdictOfRun>>>},
 };
 
-Json write_run(const std::string& path, const Report& report) {
-  return write_object(report.job, kRun, ReadRun{&path, &report});
-}
+constexpr auto& kGood = kRun<&DifferenceReport::good_path, good_of>;
+constexpr auto& kBad = kRun<&DifferenceReport::bad_path, bad_of>;
 
 constexpr Key<RunDifference> kVerdict[] = {
     {"status",
@@ -565,18 +560,14 @@ constexpr Key<DifferenceReport> kSpeed[] = {
 
 constexpr Key<DifferenceReport> kDifference[] = {
     {"schema", kSchemaName<DifferenceReport, "ncclog.diff/1">},
-    {"tool",
-     {type::object<kTool>,
-      [](const Job& job, const DifferenceReport& report) {
-        return write_object(job, kTool, report.good.tool);
-      }}},
+    {"tool", kVia<good_of, kObject<&Report::tool, kTool>>},
     {"verdict", kObject<&DifferenceReport::difference, kVerdict>},
     {"good",
-     {type::object<kRun>,
-      [](const Job&, const DifferenceReport& of) { return write_run(of.good_path, of.good); }}},
+     {type::object<kGood>,
+      [](const Job&, const DifferenceReport& of) { return write_object(of.good.job, kGood, of); }}},
     {"bad",
-     {type::object<kRun>,
-      [](const Job&, const DifferenceReport& of) { return write_run(of.bad_path, of.bad); }}},
+     {type::object<kBad>,
+      [](const Job&, const DifferenceReport& of) { return write_object(of.bad.job, kBad, of); }}},
     {"speed",
      {type::nullable<type::object<kSpeed>>,
       [](const Job& job, const DifferenceReport& of) -> Json {
