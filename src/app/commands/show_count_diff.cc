@@ -169,8 +169,8 @@ ExitStatus count(const CountOptions& options, Console& console) {
     const bool few = job.communicators.size() <= kCommsShown;
     by = {few ? CountBy::Comm : CountBy::CommSize, CountBy::Op};
   }
-  const RowsOf rows = options.format == TableFormat::Text ? RowsOf::Few : RowsOf::Each;
-  print_table(count_table(job, calls, found, by, rows), options.format, options.color, console);
+  const bool may_fold = options.format == TableFormat::Text;
+  print_table(count_table(job, calls, found, by, may_fold), options.format, options.color, console);
   return exit_status(job);
 }
 

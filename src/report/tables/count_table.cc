@@ -548,13 +548,13 @@ std::string folding_note(const std::vector<CountRow>& rows, const std::vector<Co
 }  // namespace
 
 Table count_table(const Job& job, const JobCalls& calls, const JobIterations* iterations,
-                  const std::vector<CountBy>& by, RowsOf rows) {
+                  const std::vector<CountBy>& by, bool may_fold) {
   constexpr uint64_t kMostRows = 400;
   CallCountTable counts = count_calls(job, calls, iterations, by);
   Table table{.name = "count", .columns = columns_of(by)};
   table.notes = notes_of(job, calls, iterations, by, counts);
   const uint64_t single_rows = single_row_count(counts.rows);
-  if (rows == RowsOf::Few && single_rows > kMostRows) {
+  if (may_fold && single_rows > kMostRows) {
     const std::vector<CountRow> folded = folded_rows(counts.rows, by);
     if (folded.size() != single_rows) {
       for (const CountRow& row : folded) table.rows.push_back(row_of(job, row, by));

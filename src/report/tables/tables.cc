@@ -147,14 +147,14 @@ void each_environment_row(const Report& report, const RowTaker& take) {
 void each_collective_row(const Report& report, const RowTaker& take) {
   const std::vector<CountBy> by = {CountBy::Comm, CountBy::Rank, CountBy::Op};
   const JobCalls calls = job_calls(report.job);
-  count_table(report.job, calls, nullptr, by, RowsOf::Each).each_row(take);
+  count_table(report.job, calls, nullptr, by, false).each_row(take);
 }
 
 void each_iteration_row(const Report& report, const RowTaker& take) {
   const std::vector<CountBy> by = {CountBy::Iteration, CountBy::Op};
   const JobCalls calls = job_calls(report.job);
   const auto iterations = find_iterations(report.job, calls, {});
-  if (iterations) count_table(report.job, calls, &*iterations, by, RowsOf::Each).each_row(take);
+  if (iterations) count_table(report.job, calls, &*iterations, by, false).each_row(take);
 }
 
 constexpr Column kColumns[] = {

@@ -149,14 +149,12 @@ void each_single_row(const std::vector<CountRow>& rows, const std::vector<CountB
 std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
                                   const std::vector<CountBy>& by);
 
-/// Few: where iterations make many rows, neighbouring ones that say the same share one, and a note
-/// says so. Each: every iteration has its rows, however many there are.
-enum class RowsOf { Few, Each };
-
 /// One row for each combination of what it is counted by; notes say where the numbers come from,
 /// what they mean and what is missing, and describe the iterations. `iterations` may be nullptr.
-/// `job` and `by` must outlive the table, which makes most rows when they are asked for.
+/// `job` and `by` must outlive the table, which makes most rows when they are asked for. If it
+/// `may_fold`, neighbouring iterations that say the same share a row where iterations make many, and
+/// a note says so; else every iteration has its rows, however many there are.
 Table count_table(const Job& job, const JobCalls& calls, const JobIterations* iterations,
-                  const std::vector<CountBy>& by, RowsOf rows);
+                  const std::vector<CountBy>& by, bool may_fold);
 
 }  // namespace ncclog

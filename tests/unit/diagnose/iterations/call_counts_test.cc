@@ -22,7 +22,7 @@ std::string counted(const std::string& log, const std::vector<CountBy>& by) {
   const JobCalls calls = job_calls(job);
   const auto iterations = find_iterations(job, calls, {});
   return written(write_table_csv,
-                 count_table(job, calls, iterations ? &*iterations : nullptr, by, RowsOf::Few));
+                 count_table(job, calls, iterations ? &*iterations : nullptr, by, true));
 }
 
 const std::string kLog = call_lines(
@@ -81,13 +81,13 @@ TEST(CallCounts, ManyIterationsThatSayTheSameShareARowOfText) {
   const auto iterations = find_iterations(job, calls, {});
   ASSERT_TRUE(iterations);
   const std::vector<CountBy> by = {CountBy::Iteration, CountBy::Op};
-  const Table table = count_table(job, calls, &*iterations, by, RowsOf::Few);
+  const Table table = count_table(job, calls, &*iterations, by, true);
   EXPECT_LE(table.rows.size(), 9u);
   EXPECT_NE(written(write_table_csv, table).find("\n1-"), std::string::npos);
   EXPECT_NE(table.notes.front().find("--format csv"), std::string::npos);
   size_t rows = 0;
   std::vector<std::string> numbers;
-  const Table stream = count_table(job, calls, &*iterations, by, RowsOf::Each);
+  const Table stream = count_table(job, calls, &*iterations, by, false);
   stream.each_row([&](std::span<const Cell> cells) {
     ++rows;
     if (const auto* number = std::get_if<std::string>(&cells[0])) numbers.push_back(*number);
