@@ -1,7 +1,6 @@
 // What is said of speed as JSON, schema ncclog.perf/1, and that schema.
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "base/collectives.h"
@@ -13,16 +12,9 @@ namespace ncclog {
 
 namespace {
 
-/// Null for what is not known.
-Json write_real(double value) {
-  if (!std::isfinite(value) || value < 0) return nullptr;
-  return value;
-}
-
+/// Null for what is not known, and as all JSON for what is not finite.
 template <auto member>
-constexpr Value<Owner<member>> kReal = {
-    type::nullable<type::number>,
-    [](const Job&, const Owner<member>& of) -> Json { return write_real(of.*member); }};
+constexpr Value<Owner<member>> kReal = kNumberOrNull<member, type::number>;
 
 constexpr auto kStage = type::one_of<
     "nvlink|nvls|pcie|shm|cpu|nic|nic-without-gdr|tcp|protocol|channels|algorithm|rank|unknown">;
@@ -171,18 +163,12 @@ constexpr Key<PerfReport> kPerfVerdict[] = {
 };
 
 constexpr Key<PerfReport> kPerf[] = {
-    {"schema",
-     {type::constant<"ncclog.perf/1">,
-      [](const Job&, const PerfReport&) -> Json { return "ncclog.perf/1"; }}},
+    {"schema", kSchemaName<PerfReport, "ncclog.perf/1">},
     {"tool", kObject<&PerfReport::tool, kPerfTool>},
     {"verdict",
      {type::object<kPerfVerdict>,
       [](const Job& job, const PerfReport& of) { return write_object(job, kPerfVerdict, of); }}},
-    {"measurements",
-     {type::objects<kVerdict>,
-      [](const Job& job, const PerfReport& of) {
-        return write_objects(job, kVerdict, of.verdicts);
-      }}},
+    {"measurements", kObjects<&PerfReport::verdicts, kVerdict>},
     {"late",
      {type::objects<kLateVerdict>,
       [](const Job& job, const PerfReport& of) {
