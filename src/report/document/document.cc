@@ -9,6 +9,13 @@
 
 namespace ncclog {
 
+void add_items(std::string label, const std::vector<std::string>& items, size_t most,
+               std::vector<Block>& blocks) {
+  if (items.empty()) return;
+  const auto end = items.begin() + static_cast<std::ptrdiff_t>(std::min(items.size(), most));
+  blocks.push_back(Items{std::move(label), {items.begin(), end}});
+}
+
 Tone tone_of(std::string_view word, Tone otherwise) {
   static constexpr std::pair<std::string_view, Tone> kTones[] = {
       // Verdicts.

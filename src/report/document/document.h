@@ -181,6 +181,10 @@ inline void add_points(Document& document, std::string heading, std::vector<std:
       {std::move(heading), {Items{"", std::move(points)}}, "", std::move(id)});
 }
 
+/// Adds `most` of the items at most, unless there are none.
+void add_items(std::string label, const std::vector<std::string>& items, size_t most,
+               std::vector<Block>& blocks);
+
 // A document in each format: on a terminal, in an issue, in a browser.
 //
 //   PROBLEM   Rank 1 on trainbox could not extend a segment.      the lead

@@ -118,13 +118,6 @@ namespace {
 constexpr size_t kMainItems = 6;
 constexpr size_t kOtherItems = 2;
 
-void add_items(std::string label, const std::vector<std::string>& items, size_t most,
-               std::vector<Block>& blocks) {
-  if (items.empty()) return;
-  const auto end = items.begin() + static_cast<std::ptrdiff_t>(std::min(items.size(), most));
-  blocks.push_back(Items{std::move(label), {items.begin(), end}});
-}
-
 /// Why a finding is one, what shows it, what to do about it, and what follows from it.
 void add_grounds(const Report& report, const Finding& finding, Reader reader,
                  std::vector<Block>& blocks) {

@@ -32,8 +32,7 @@ NodeSetAnswer node_sets_of(const Job& job) {
   return several || may_be_slow ? solve_node_sets(runs) : NodeSetAnswer();
 }
 
-}  // namespace
-
+/// perf_verdicts of the job, with the texts of lines that Job::quoted has.
 std::vector<PerfVerdict> quoted_verdicts(const Job& job) {
   std::vector<PerfVerdict> verdicts = perf_verdicts(job);
   for (PerfVerdict& verdict : verdicts) {
@@ -44,6 +43,8 @@ std::vector<PerfVerdict> quoted_verdicts(const Job& job) {
   }
   return verdicts;
 }
+
+}  // namespace
 
 PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere) {
   std::vector<PerfVerdict> verdicts = quoted_verdicts(job);
@@ -186,18 +187,10 @@ std::string reached_text(const PerfVerdict& verdict) {
 Table stages_table(const PerfVerdict& verdict) {
   Table table{.name = "stages", .columns = {"stage", "GB/s", "shown", "why", "source"}};
   for (const Ceiling& ceiling : verdict.ceilings) {
-    table.rows.push_back(cells(to_string(ceiling.stage), bandwidth_text(ceiling.busbw),
-                               ceiling.in_use ? "by the logs" : "by names", ceiling.why,
-                               ceiling.source));
+    table.add(to_string(ceiling.stage), bandwidth_text(ceiling.busbw),
+              ceiling.in_use ? "by the logs" : "by names", ceiling.why, ceiling.source);
   }
   return table;
-}
-
-void add_items(std::string label, const std::vector<std::string>& items, size_t most,
-               std::vector<Block>& blocks) {
-  if (items.empty()) return;
-  const auto count = static_cast<std::ptrdiff_t>(std::min(items.size(), most));
-  blocks.push_back(Items{std::move(label), {items.begin(), items.begin() + count}});
 }
 
 Quotes seen(const Job& job, const std::vector<Evidence>& evidence, size_t most) {
@@ -319,9 +312,8 @@ Table rest_table(std::span<const PerfVerdict* const> rest) {
     const auto bandwidth = [](double value) {
       return value > 0 ? bandwidth_text(value) : std::string();
     };
-    table.rows.push_back(cells(title_of(*verdict), word_of(verdict->answer),
-                               bandwidth(verdict->reached), bandwidth(verdict->ceiling),
-                               to_string(verdict->stage)));
+    table.add(title_of(*verdict), word_of(verdict->answer), bandwidth(verdict->reached),
+              bandwidth(verdict->ceiling), to_string(verdict->stage));
   }
   return table;
 }

@@ -33,9 +33,6 @@ struct PerfReport {
   NodeSetAnswer node_sets;  ///< Empty: no set of hosts was measured, or a single normal one.
 };
 
-/// perf_verdicts of the job, with the texts of lines that Job::quoted has.
-std::vector<PerfVerdict> quoted_verdicts(const Job& job);
-
 /// What the logs of the job say about its speed, and `elsewhere`, which was measured on machines that
 /// these logs are not of: replays. Both must outlive the report.
 PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere = {});
