@@ -11,15 +11,6 @@
 namespace ncclog {
 namespace {
 
-constexpr TransportClassRow kClasses[] = {
-    {TransportClass::P2P, 'P', "P2P", "GPU to GPU, over NVLink or PCIe", "tp"},
-    {TransportClass::SHM, 'S', "SHM", "through the host's memory", "ts"},
-    {TransportClass::IB, 'I', "NET/IB", "RDMA: InfiniBand or RoCE", "ti"},
-    {TransportClass::Socket, 'T', "NET/Socket", "TCP", "tt"},
-    {TransportClass::OtherNet, 'N', "NET", "another network plugin", "tn"},
-    {TransportClass::Other, 'O', "other", "CollNet and others", "to"},
-};
-
 TransportClass transport_class(const PathParts& path) {
   if (path.transport == Transport::P2P) return TransportClass::P2P;
   if (path.transport == Transport::SHM) return TransportClass::SHM;
@@ -148,6 +139,15 @@ GraphNode node_of(const Region& region, bool is_folded, bool is_ring) {
     node.detail += fmt::format(", pid {}", region.process->pid);
   }
   return node;
+}
+
+/// The rank under which `rank` of `comm` appears in `paths`; -1: it does not.
+int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& comm, int rank) {
+  if (!paths.global) return rank;
+  const auto found = std::ranges::find_if(
+      comm.ranks, [rank](const CommRank& member) { return member.rank == rank; });
+  if (found == comm.ranks.end() || found->process < 0) return -1;
+  return job.processes[found->process].rank;
 }
 
 /// Where the way between two ranks is known, names it at the node. A tree is used in both
@@ -385,12 +385,6 @@ Drawing topology_drawing(const Job& job, size_t most) {
   return drawing;
 }
 
-std::span<const TransportClassRow> transport_classes() { return kClasses; }
-
-const TransportClassRow& row_of(TransportClass value) {
-  return kClasses[static_cast<size_t>(value)];
-}
-
 RankPaths rank_paths(const Job& job) {
   RankPaths all;
   all.global = job.communicators.size() > 1;
@@ -420,14 +414,6 @@ RankPaths rank_paths(const Job& job) {
     all.pairs[ends].paths = own.size();
   }
   return all;
-}
-
-int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& comm, int rank) {
-  if (!paths.global) return rank;
-  const auto found = std::ranges::find_if(
-      comm.ranks, [rank](const CommRank& member) { return member.rank == rank; });
-  if (found == comm.ranks.end() || found->process < 0) return -1;
-  return job.processes[found->process].rank;
 }
 
 TransportMatrix transport_matrix(const RankPaths& paths) {

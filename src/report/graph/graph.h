@@ -13,7 +13,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,10 +47,19 @@ struct TransportClassRow {
   std::string_view css;   ///< Class in the style sheet of pages and drawings.
 };
 
-/// All classes, indexed by value; valid for the whole program.
-std::span<const TransportClassRow> transport_classes();
+/// All classes, indexed by value.
+inline constexpr TransportClassRow kTransportClasses[] = {
+    {TransportClass::P2P, 'P', "P2P", "GPU to GPU, over NVLink or PCIe", "tp"},
+    {TransportClass::SHM, 'S', "SHM", "through the host's memory", "ts"},
+    {TransportClass::IB, 'I', "NET/IB", "RDMA: InfiniBand or RoCE", "ti"},
+    {TransportClass::Socket, 'T', "NET/Socket", "TCP", "tt"},
+    {TransportClass::OtherNet, 'N', "NET", "another network plugin", "tn"},
+    {TransportClass::Other, 'O', "other", "CollNet and others", "to"},
+};
 
-const TransportClassRow& row_of(TransportClass value);
+constexpr const TransportClassRow& row_of(TransportClass value) {
+  return kTransportClasses[static_cast<size_t>(value)];
+}
 
 /// All connections from one rank to another; or, where those are folded, from one host to another.
 struct RankPath {
@@ -73,9 +81,6 @@ struct RankPaths {
 };
 
 RankPaths rank_paths(const Job& job);
-
-/// The rank under which `rank` of `comm` appears in `paths`; -1: it does not.
-int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& comm, int rank);
 
 // From each rank to each other one: over which transport?
 //

@@ -149,15 +149,14 @@ std::vector<int> columns_of(const Graph& graph, const std::vector<bool>& is_apar
 /// Left edge of each column.
 std::vector<int> column_edges(const Graph& graph, const std::vector<int>& columns, int gap,
                               int& right) {
-  std::vector<int> widths;
+  std::map<int, int> widths;  // By column; each has a node.
   for (size_t n = 0; n < columns.size(); ++n) {
-    const auto column = static_cast<size_t>(columns[n]);
-    if (widths.size() <= column) widths.resize(column + 1, 0);
-    widths[column] = std::max(widths[column], box_width(graph.nodes[n]));
+    int& width = widths[columns[n]];
+    width = std::max(width, box_width(graph.nodes[n]));
   }
   std::vector<int> edges;
   right = kEdge;
-  for (const int width : widths) {
+  for (const auto& [column, width] : widths) {
     edges.push_back(right);
     right += width + gap;
   }
@@ -180,10 +179,9 @@ std::vector<int> rows_of(const Graph& graph, const std::vector<bool>& is_apart) 
   for (size_t n = count; n-- > 0;) {
     const int parent = graph.nodes[n].parent;
     if (parent < 0) continue;
-    const auto p = static_cast<size_t>(parent);
     const int middle = (first[n] + last[n]) / 2;
-    first[p] = first[p] < 0 ? middle : std::min(first[p], middle);
-    last[p] = std::max(last[p], middle);
+    first[parent] = first[parent] < 0 ? middle : std::min(first[parent], middle);
+    last[parent] = std::max(last[parent], middle);
   }
   std::vector<int> rows(count, 0);
   for (size_t n = 0; n < count; ++n) {
@@ -301,24 +299,21 @@ Markup ring_ways(const Graph& graph, const GraphLayout& layout) {
   return out;
 }
 
-/// From a parent to what hangs on it, with the way's words or letter in front of the box.
-Markup tree_way(const GraphNode& node, const Box& box, const GraphNode& above, const Box& parent) {
-  const int turn = parent.right() + 8;
-  const std::string title = way_title(node, above);
-  const std::string path = fmt::format("M{} {}H{}V{}H{}", parent.right(), parent.middle_y(), turn,
-                                       box.middle_y(), box.x);
-  Markup out = svg_path("way", path, title);
-  if (node.transport) return out + letter_at(box.x - 12, box.middle_y(), node, title);
-  return out +
-         svg_text(box.x - 4, box.middle_y() - 3, "quiet", "end", clip(printable(node.link), 12));
-}
-
+/// From parents to what hangs on them, with the way's words or letter in front of the box.
 Markup tree_ways(const Graph& graph, const GraphLayout& layout) {
   Markup out;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (graph.nodes[n].parent < 0) continue;
-    const auto parent = static_cast<size_t>(graph.nodes[n].parent);
-    out += tree_way(graph.nodes[n], layout.nodes[n], graph.nodes[parent], layout.nodes[parent]);
+    const GraphNode& node = graph.nodes[n];
+    if (node.parent < 0) continue;
+    const Box& box = layout.nodes[n];
+    const Box& parent = layout.nodes[node.parent];
+    const std::string title = way_title(node, graph.nodes[node.parent]);
+    const std::string path = fmt::format("M{} {}H{}V{}H{}", parent.right(), parent.middle_y(),
+                                         parent.right() + 8, box.middle_y(), box.x);
+    out += svg_path("way", path, title);
+    out += node.transport ? letter_at(box.x - 12, box.middle_y(), node, title)
+                          : svg_text(box.x - 4, box.middle_y() - 3, "quiet", "end",
+                                     clip(printable(node.link), 12));
   }
   return out;
 }
@@ -337,11 +332,9 @@ std::string link_path(const Box& from, const Box& to) {
 Markup side_links(const Graph& graph, const GraphLayout& layout) {
   Markup out;
   for (const GraphLink& link : graph.links) {
-    const auto from = static_cast<size_t>(link.from);
-    const auto to = static_cast<size_t>(link.to);
-    const std::string title =
-        fmt::format("{} to {}: {}", graph.nodes[from].label, graph.nodes[to].label, link.label);
-    out += svg_path("side", link_path(layout.nodes[from], layout.nodes[to]), title);
+    const std::string title = fmt::format("{} to {}: {}", graph.nodes[link.from].label,
+                                          graph.nodes[link.to].label, link.label);
+    out += svg_path("side", link_path(layout.nodes[link.from], layout.nodes[link.to]), title);
   }
   return out;
 }
@@ -386,15 +379,6 @@ Markup placed_graph(const Graph& graph, int& width, int& y) {
   return out;
 }
 
-/// The classes that ways are drawn in, as a line of letters.
-std::string legend() {
-  std::string text;
-  for (const TransportClassRow& row : transport_classes()) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", row.letter, row.name);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string write_svg(const Drawing& drawing) {
@@ -405,7 +389,13 @@ std::string write_svg(const Drawing& drawing) {
     return std::ranges::any_of(graph.nodes,
                                [](const GraphNode& node) { return node.transport.has_value(); });
   });
-  if (has_transport) body += text_line("quiet", legend(), 160, width, y);
+  if (has_transport) {
+    std::vector<std::string> legend;
+    for (const TransportClassRow& row : kTransportClasses) {
+      legend.push_back(fmt::format("{}: {}", row.letter, row.name));
+    }
+    body += text_line("quiet", join(legend, ", "), 160, width, y);
+  }
   for (const std::string& note : drawing.notes) {
     body += text_line("quiet", note, 160, width, y);
   }
@@ -513,12 +503,6 @@ Markup key_row(size_t colour, const std::string& name) {
   return html_element("li", {}, box + html_literal(" ") + html_text(name, 60));
 }
 
-Markup key_of(const Colours& colours) {
-  Markup rows;
-  for (const auto& [name, colour] : colours) rows += key_row(colour, name);
-  return key_list(rows);
-}
-
 Markup drawn(const std::vector<Bar>& bars, const std::string& name) {
   constexpr int kHeight = 16;
   constexpr int kRowHeight = 21;
@@ -549,7 +533,9 @@ Markup drawn(const std::vector<Bar>& bars, const std::string& name) {
     rows += svg_text(x_of(before) + 6, y + 12, "label", "start", std::to_string(before));
     y += kRowHeight;
   }
-  return key_of(colours) + html_scroll_box(name, svg_frame(left + kWidth + 70, y + 4, name, rows));
+  Markup keys;
+  for (const auto& [part, colour] : colours) keys += key_row(colour, part);
+  return key_list(keys) + html_scroll_box(name, svg_frame(left + kWidth + 70, y + 4, name, rows));
 }
 
 // The time line: a lane for each process, over one scale of time.

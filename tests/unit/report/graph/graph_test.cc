@@ -233,9 +233,9 @@ TEST(TransportMatrix, OfSeveralCommunicatorsOnlyCertainEndsCount) {
 
 TEST(TransportClass, EachHasALetterOfItsOwn) {
   std::set<char> letters;
-  for (size_t i = 0; i < transport_classes().size(); ++i) {
-    EXPECT_EQ(static_cast<size_t>(transport_classes()[i].value), i);
-    EXPECT_TRUE(letters.insert(transport_classes()[i].letter).second);
+  for (size_t i = 0; i < std::size(kTransportClasses); ++i) {
+    EXPECT_EQ(static_cast<size_t>(kTransportClasses[i].value), i);
+    EXPECT_TRUE(letters.insert(kTransportClasses[i].letter).second);
   }
 }
 
