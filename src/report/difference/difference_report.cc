@@ -23,6 +23,13 @@ constexpr int kValueColumns = 90;  ///< Of a value inside a sentence.
 
 std::string clipped(const std::string& value) { return clip(printable(value), kValueColumns); }
 
+/// "setting NCCL_ALGO", "transport within a host", "finding shm-no-space".
+std::string title_of(const DifferenceRow& row) {
+  const std::string_view title = row_of(row.topic).title;
+  if (row.name.empty()) return std::string(to_string(row.topic));
+  return title.empty() ? row.name : fmt::format("{} {}", title, row.name);
+}
+
 /// The run that alone has something, where the other one is known to have nothing of the sort.
 std::string_view only_run(const DifferenceRow& row) {
   const auto has = [](const FactValue& side) {
@@ -60,8 +67,8 @@ std::vector<size_t> effects_of(const RunDifference& difference, size_t root) {
   return effects;
 }
 
-}  // namespace
-
+/// Rows that differ, as they are shown: each that no other explains, behind it those that may
+/// follow from it. Into RunDifference::rows.
 std::vector<size_t> shown_order(const RunDifference& difference) {
   std::vector<std::pair<size_t, std::vector<size_t>>> roots;
   for (size_t i = 0; i < difference.rows.size(); ++i) {
@@ -94,8 +101,6 @@ std::vector<size_t> shown_order(const RunDifference& difference) {
   }
   return order;
 }
-
-namespace {
 
 /// "BAD is 2.8 times slower than GOOD (AllReduce at 8 GiB: 33.1 instead of 93.2 GB/s)"
 std::string speed_text(const SpeedDifference& speed) {
@@ -217,12 +222,6 @@ std::string headline_of(const RunDifference& difference) {
   }
   return std::string("Nothing differs in what the logs of both runs show.") +
          (unknown == 0 ? "" : " What one of them does not show stands below.");
-}
-
-std::string title_of(const DifferenceRow& row) {
-  const std::string_view title = row_of(row.topic).title;
-  if (row.name.empty()) return std::string(to_string(row.topic));
-  return title.empty() ? row.name : fmt::format("{} {}", title, row.name);
 }
 
 std::string side_text(const DifferenceRow& row, const FactValue& side) {

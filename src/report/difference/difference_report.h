@@ -42,15 +42,8 @@ RunDifference difference_of(const Report& good, const Report& bad);
 /// CannotCompare: the logs of the two tell nothing about the same thing.
 DifferenceStatus status_of(const RunDifference& difference);
 
-/// Rows that differ, as they are shown: each that no other explains, behind it those that may
-/// follow from it. Into RunDifference::rows.
-std::vector<size_t> shown_order(const RunDifference& difference);
-
 /// The one sentence to read first. May hold bytes of the logs.
 std::string headline_of(const RunDifference& difference);
-
-/// "setting NCCL_ALGO", "transport within a host", "finding shm-no-space".
-std::string title_of(const DifferenceRow& row);
 
 /// What a side says of a row: its value, "not set", "none", …
 std::string side_text(const DifferenceRow& row, const FactValue& side);
