@@ -51,237 +51,225 @@ std::string difference_text(const OpCounts& calls, const OpCounts& usual) {
   return join(parts, ", ");
 }
 
-/// The sentences about the iterations of a job.
-struct IterationText {
-  const Job& job;
-  const JobCalls& calls;
-  const JobIterations& found;
-  std::vector<std::string> all = {};
+/// What a process calls unlike most in some iterations.
+struct Departure {
+  int64_t first = 0;
+  int64_t last = 0;
+  std::string difference;
 
-  /// What a process calls unlike most in some iterations.
-  struct Departure {
-    int64_t first = 0;
-    int64_t last = 0;
-    std::string difference;
+  auto operator<=>(const Departure&) const = default;
+};
+using Departures = std::map<Departure, std::vector<int>>;  ///< With the processes that depart so.
 
-    auto operator<=>(const Departure&) const = default;
-  };
-  std::map<Departure, std::vector<int>> departures = {};  ///< With the processes that depart so.
+// The sentences about the iterations of a job.
 
-  std::vector<std::string> take() {
-    find_departures();
-    add_cut();
-    add_certainty();
-    add_patterns();
-    add_departing();
-    add_outside();
-    return std::move(all);
+void add_cut(const JobIterations& found, std::vector<std::string>& all) {
+  int64_t aligned = 0;
+  int64_t raw = 0;  // Cut where the markers stand.
+  for (const ProcessIterations& process : found.processes) {
+    if (process.by_marker) ++(found.exact || process.period == 0 ? raw : aligned);
   }
-
-  void add_cut() {
-    int64_t aligned = 0;
-    int64_t raw = 0;  // Cut where the markers stand.
-    for (const ProcessIterations& process : found.processes) {
-      if (process.by_marker) ++(found.exact || process.period == 0 ? raw : aligned);
-    }
-    const std::string marker = found.preset.empty()
-                                   ? std::string("the marker that was asked for")
-                                   : fmt::format("the lines of preset '{}'", found.preset);
-    const std::string drift = fmt::format(
-        "That is one process's clock: when it ticks, others have made up to {} too many, or have "
-        "up to {} still to make",
-        plural(found.ahead, "call"), found.behind);
-    if (aligned > 0) {
-      all.push_back(fmt::format(
-          "Iterations begin at {}. {}; each process is cut where its own calls begin anew.", marker,
-          drift));
-    }
-    if (raw > 0 && found.exact) {
-      all.push_back(fmt::format("Iterations are cut exactly at {}. {}.", marker, drift));
-    } else if (raw > 0) {
-      all.push_back(fmt::format("In {} nothing repeats itself: {} cut where they stand.",
-                                plural(raw, "process"), marker));
-    }
-  }
-
-  /// How much of their calls the repeats explain, in processes that are cut by them alone.
-  void add_certainty() {
-    std::map<size_t, size_t> periods;
-    size_t least = 0;
-    size_t most = 0;
-    double covered = 1;
-    size_t processes = 0;
-    for (const ProcessIterations& process : found.processes) {
-      if (process.by_marker || process.repeats == 0) continue;
-      least = processes == 0 ? process.repeats : std::min(least, process.repeats);
-      most = std::max(most, process.repeats);
-      const auto total = static_cast<double>(calls.processes[process.calls].track->tape.kept());
-      covered = std::min(covered, static_cast<double>(process.repeats * process.period) / total);
-      ++periods[process.period];
-      ++processes;
-    }
-    if (processes == 0) return;
-    const auto usual = std::ranges::max_element(
-        periods, [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::string marker = found.preset.empty()
+                                 ? std::string("the marker that was asked for")
+                                 : fmt::format("the lines of preset '{}'", found.preset);
+  const std::string drift = fmt::format(
+      "That is one process's clock: when it ticks, others have made up to {} too many, or have "
+      "up to {} still to make",
+      plural(found.ahead, "call"), found.behind);
+  if (aligned > 0) {
     all.push_back(fmt::format(
-        "{} {} no marker in {} own {}: iterations are the calls that {} over and over. {} calls "
-        "repeat {} times in one piece; that is {}% of a process's calls or more.",
-        plural(processes, "process"), processes == 1 ? "has" : "have",
-        processes == 1 ? "its" : "their", processes == 1 ? "file" : "files",
-        processes == 1 ? "it makes" : "they make", usual->first,
-        range_text(static_cast<int64_t>(least), static_cast<int64_t>(most)),
-        static_cast<int>(100 * covered)));
+        "Iterations begin at {}. {}; each process is cut where its own calls begin anew.", marker,
+        drift));
   }
-
-  void add_patterns() {
-    const IterationPattern& usual = found.patterns[usual_pattern(found.patterns)];
-    const bool one =
-        usual.iterations.size() == 1 && usual.iterations[0].first == usual.iterations[0].second;
-    all.push_back(fmt::format("{} {}: {}{}{}.", iterations_text(usual.iterations),
-                              one                  ? "calls"
-                              : usual.together > 1 ? "call together"
-                                                   : "are identical",
-                              calls_text(usual.calls), in_processes(usual),
-                              usual.cut_short ? ", and the calls end there" : ""));
-    int64_t first = usual.iterations.front().first;
-    for (const IterationPattern& pattern : found.patterns) {
-      first = std::min(first, pattern.iterations.front().first);
-    }
-    size_t shown = 0;
-    for (const IterationPattern& pattern : found.patterns) {
-      if (&pattern == &usual) continue;
-      if (++shown > kOddShown) continue;
-      add_odd(pattern, usual, first);
-    }
-    if (shown > kOddShown) {
-      all.push_back(
-          fmt::format("{} more kinds of iterations are left out here.", shown - kOddShown));
-    }
+  if (raw > 0 && found.exact) {
+    all.push_back(fmt::format("Iterations are cut exactly at {}. {}.", marker, drift));
+  } else if (raw > 0) {
+    all.push_back(fmt::format("In {} nothing repeats itself: {} cut where they stand.",
+                              plural(raw, "process"), marker));
   }
+}
 
-  /// True if a process calls something else in one of those iterations.
-  bool is_departed_from(const IterationPattern& pattern) const {
-    return std::ranges::any_of(departures, [&](const auto& entry) {
-      return std::ranges::any_of(pattern.iterations, [&](const auto& range) {
-        return entry.first.first <= range.second && range.first <= entry.first.last;
-      });
+/// How much of their calls the repeats explain, in processes that are cut by them alone.
+void add_certainty(const JobCalls& calls, const JobIterations& found,
+                   std::vector<std::string>& all) {
+  std::map<size_t, size_t> periods;
+  size_t least = 0;
+  size_t most = 0;
+  double covered = 1;
+  size_t processes = 0;
+  for (const ProcessIterations& process : found.processes) {
+    if (process.by_marker || process.repeats == 0) continue;
+    least = processes == 0 ? process.repeats : std::min(least, process.repeats);
+    most = std::max(most, process.repeats);
+    const auto total = static_cast<double>(calls.processes[process.calls].track->tape.kept());
+    covered = std::min(covered, static_cast<double>(process.repeats * process.period) / total);
+    ++periods[process.period];
+    ++processes;
+  }
+  if (processes == 0) return;
+  const auto usual = std::ranges::max_element(
+      periods, [](const auto& a, const auto& b) { return a.second < b.second; });
+  all.push_back(fmt::format(
+      "{} {} no marker in {} own {}: iterations are the calls that {} over and over. {} calls "
+      "repeat {} times in one piece; that is {}% of a process's calls or more.",
+      plural(processes, "process"), processes == 1 ? "has" : "have",
+      processes == 1 ? "its" : "their", processes == 1 ? "file" : "files",
+      processes == 1 ? "it makes" : "they make", usual->first,
+      range_text(static_cast<int64_t>(least), static_cast<int64_t>(most)),
+      static_cast<int>(100 * covered)));
+}
+
+/// True if a process calls something else in one of those iterations.
+bool is_departed_from(const IterationPattern& pattern, const Departures& departures) {
+  return std::ranges::any_of(departures, [&](const auto& entry) {
+    return std::ranges::any_of(pattern.iterations, [&](const auto& range) {
+      return entry.first.first <= range.second && range.first <= entry.first.last;
     });
-  }
+  });
+}
 
-  std::string in_processes(const IterationPattern& pattern) const {
-    const bool all_alike = pattern.processes == pattern.present;
-    if (all_alike && is_departed_from(pattern)) {
-      return fmt::format(" in most of {}", plural(pattern.present, "process"));
-    }
-    if (all_alike) {
-      return fmt::format(" in {}{}", pattern.present == 1 ? "" : "each of ",
-                         plural(pattern.present, "process"));
-    }
-    return fmt::format(" in {} of {}", pattern.processes, plural(pattern.present, "process"));
+std::string in_processes(const IterationPattern& pattern, const Departures& departures) {
+  const bool all_alike = pattern.processes == pattern.present;
+  if (all_alike && is_departed_from(pattern, departures)) {
+    return fmt::format(" in most of {}", plural(pattern.present, "process"));
   }
-
-  void add_odd(const IterationPattern& pattern, const IterationPattern& usual, int64_t first) {
-    const std::string iterations = iterations_text(pattern.iterations);
-    const bool one = iterations.starts_with("iteration ");
-    const bool fewer = pattern.present < usual.present;
-    const std::string where = fewer ? in_processes(pattern) : "";
-    if (pattern.together > 1) {
-      all.push_back(fmt::format("{} cannot be told apart: together {}{}.", iterations,
-                                calls_text(pattern.calls), where));
-      return;
-    }
-    const std::string difference = difference_text(pattern.calls, usual.calls);
-    if (difference.empty()) {
-      if (fewer) all.push_back(fmt::format("{}: the same{}.", iterations, where));
-      return;
-    }
-    // What the first iteration alone adds is set-up rather than a checkpoint.
-    const bool later = pattern.iterations.front().first != first;
-    const bool adds = later && std::ranges::all_of(usual.calls, [&](const auto& entry) {
-                        return count_of(pattern.calls, entry.first) >= entry.second;
-                      });
-    all.push_back(fmt::format("{} {}: {}{}{}{}.", iterations, one ? "differs" : "differ",
-                              difference, where, adds ? " (a checkpoint or an evaluation?)" : "",
-                              pattern.cut_short ? "; the calls end there" : ""));
+  if (all_alike) {
+    return fmt::format(" in {}{}", pattern.present == 1 ? "" : "each of ",
+                       plural(pattern.present, "process"));
   }
+  return fmt::format(" in {} of {}", pattern.processes, plural(pattern.present, "process"));
+}
 
-  void find_departures() {
-    // What most processes call: by first iteration of a range, its last one and the pattern.
-    std::map<int64_t, std::pair<int64_t, const IterationPattern*>> ranges;
-    for (const IterationPattern& pattern : found.patterns) {
-      for (const auto& [first, last] : pattern.iterations) ranges[first] = {last, &pattern};
-    }
-    for (const ProcessIterations& process : found.processes) {
-      const ProcessCalls& made = calls.processes[process.calls];
-      for (const IterationRun& run : process.runs) {
-        const OpCounts own = by_operation(made, process.counts[run.calls]);
-        // A run may reach over iterations in which most processes do different things.
-        auto range = ranges.upper_bound(run.first);
-        if (range != ranges.begin()) --range;
-        for (; range != ranges.end() && range->first <= run.last; ++range) {
-          const auto& [last, pattern] = range->second;
-          const bool same = own == pattern->calls && run.cut_short == pattern->cut_short;
-          if (last < run.first || same || departures.size() > kDeparturesKept) continue;
-          std::string difference = difference_text(own, pattern->calls);
-          if (difference.empty()) difference = "the same calls";
-          if (run.cut_short) difference += "; its calls end there";
-          departures[{std::max(range->first, run.first), std::min(last, run.last), difference}]
-              .push_back(made.process);
-        }
+void add_odd(const IterationPattern& pattern, const IterationPattern& usual, int64_t first,
+             const Departures& departures, std::vector<std::string>& all) {
+  const std::string iterations = iterations_text(pattern.iterations);
+  const bool one = iterations.starts_with("iteration ");
+  const bool fewer = pattern.present < usual.present;
+  const std::string where = fewer ? in_processes(pattern, departures) : "";
+  if (pattern.together > 1) {
+    all.push_back(fmt::format("{} cannot be told apart: together {}{}.", iterations,
+                              calls_text(pattern.calls), where));
+    return;
+  }
+  const std::string difference = difference_text(pattern.calls, usual.calls);
+  if (difference.empty()) {
+    if (fewer) all.push_back(fmt::format("{}: the same{}.", iterations, where));
+    return;
+  }
+  // What the first iteration alone adds is set-up rather than a checkpoint.
+  const bool later = pattern.iterations.front().first != first;
+  const bool adds = later && std::ranges::all_of(usual.calls, [&](const auto& entry) {
+                      return count_of(pattern.calls, entry.first) >= entry.second;
+                    });
+  all.push_back(fmt::format("{} {}: {}{}{}{}.", iterations, one ? "differs" : "differ", difference,
+                            where, adds ? " (a checkpoint or an evaluation?)" : "",
+                            pattern.cut_short ? "; the calls end there" : ""));
+}
+
+void add_patterns(const JobIterations& found, const Departures& departures,
+                  std::vector<std::string>& all) {
+  const IterationPattern& usual = found.patterns[usual_pattern(found.patterns)];
+  const bool one =
+      usual.iterations.size() == 1 && usual.iterations[0].first == usual.iterations[0].second;
+  all.push_back(fmt::format("{} {}: {}{}{}.", iterations_text(usual.iterations),
+                            one                  ? "calls"
+                            : usual.together > 1 ? "call together"
+                                                 : "are identical",
+                            calls_text(usual.calls), in_processes(usual, departures),
+                            usual.cut_short ? ", and the calls end there" : ""));
+  int64_t first = usual.iterations.front().first;
+  for (const IterationPattern& pattern : found.patterns) {
+    first = std::min(first, pattern.iterations.front().first);
+  }
+  size_t shown = 0;
+  for (const IterationPattern& pattern : found.patterns) {
+    if (&pattern == &usual) continue;
+    if (++shown > kOddShown) continue;
+    add_odd(pattern, usual, first, departures, all);
+  }
+  if (shown > kOddShown) {
+    all.push_back(fmt::format("{} more kinds of iterations are left out here.", shown - kOddShown));
+  }
+}
+
+Departures departures_of(const JobCalls& calls, const JobIterations& found) {
+  Departures departures;
+  // What most processes call: by first iteration of a range, its last one and the pattern.
+  std::map<int64_t, std::pair<int64_t, const IterationPattern*>> ranges;
+  for (const IterationPattern& pattern : found.patterns) {
+    for (const auto& [first, last] : pattern.iterations) ranges[first] = {last, &pattern};
+  }
+  for (const ProcessIterations& process : found.processes) {
+    const ProcessCalls& made = calls.processes[process.calls];
+    for (const IterationRun& run : process.runs) {
+      const OpCounts own = by_operation(made, process.counts[run.calls]);
+      // A run may reach over iterations in which most processes do different things.
+      auto range = ranges.upper_bound(run.first);
+      if (range != ranges.begin()) --range;
+      for (; range != ranges.end() && range->first <= run.last; ++range) {
+        const auto& [last, pattern] = range->second;
+        const bool same = own == pattern->calls && run.cut_short == pattern->cut_short;
+        if (last < run.first || same || departures.size() > kDeparturesKept) continue;
+        std::string difference = difference_text(own, pattern->calls);
+        if (difference.empty()) difference = "the same calls";
+        if (run.cut_short) difference += "; its calls end there";
+        departures[{std::max(range->first, run.first), std::min(last, run.last), difference}]
+            .push_back(made.process);
       }
     }
   }
+  return departures;
+}
 
-  /// "rank 5", "ranks 0-3 (4 processes)", "2 processes (pid 41 on node-a, …)".
-  std::string processes_text(const std::vector<int>& processes) const {
-    std::vector<int> ranks;
-    for (const int p : processes) ranks.push_back(job.processes[p].rank);
-    const bool known = std::ranges::all_of(ranks, [](int rank) { return rank >= 0; });
-    if (known) return ranks_phrase(ranks);
-    const Process& one = job.processes[processes.front()];
-    const std::string first = one.rank >= 0 ? fmt::format("rank {}", one.rank)
-                                            : fmt::format("pid {} on {}", one.pid, one.host);
-    return processes.size() == 1
-               ? first
-               : fmt::format("{} and {} more processes", first, processes.size() - 1);
-  }
+/// "rank 5", "ranks 0-3 (4 processes)", "2 processes (pid 41 on node-a, …)".
+std::string processes_text(const Job& job, const std::vector<int>& processes) {
+  std::vector<int> ranks;
+  for (const int p : processes) ranks.push_back(job.processes[p].rank);
+  const bool known = std::ranges::all_of(ranks, [](int rank) { return rank >= 0; });
+  if (known) return ranks_phrase(ranks);
+  const Process& one = job.processes[processes.front()];
+  const std::string first = one.rank >= 0 ? fmt::format("rank {}", one.rank)
+                                          : fmt::format("pid {} on {}", one.pid, one.host);
+  return processes.size() == 1
+             ? first
+             : fmt::format("{} and {} more processes", first, processes.size() - 1);
+}
 
-  void add_departing() {
-    size_t shown = 0;
-    for (const auto& [departure, processes] : departures) {
-      if (++shown > kDepartingShown) break;
-      all.push_back(fmt::format("{} unlike most processes in {}: {}.", processes_text(processes),
-                                iterations_text({{departure.first, departure.last}}),
-                                departure.difference));
-    }
-    if (departures.size() > kDepartingShown) {
-      all.push_back(fmt::format(
-          "{} more differences between processes are left out here; --by step-pattern,rank,op "
-          "shows all.",
-          departures.size() - kDepartingShown));
-    }
+void add_departing(const Job& job, const Departures& departures, std::vector<std::string>& all) {
+  size_t shown = 0;
+  for (const auto& [departure, processes] : departures) {
+    if (++shown > kDepartingShown) break;
+    all.push_back(fmt::format("{} unlike most processes in {}: {}.", processes_text(job, processes),
+                              iterations_text({{departure.first, departure.last}}),
+                              departure.difference));
   }
+  if (departures.size() > kDepartingShown) {
+    all.push_back(fmt::format(
+        "{} more differences between processes are left out here; --by step-pattern,rank,op "
+        "shows all.",
+        departures.size() - kDepartingShown));
+  }
+}
 
-  /// What most processes call outside of their iterations.
-  void add_outside() {
-    std::map<std::pair<OpCounts, OpCounts>, size_t> outside;
-    for (const ProcessIterations& process : found.processes) {
-      if (process.runs.empty()) continue;
-      const ProcessCalls& made = calls.processes[process.calls];
-      ++outside[{by_operation(made, process.before), by_operation(made, process.after)}];
-    }
-    const auto usual = std::ranges::max_element(
-        outside, [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (usual == outside.end()) return;
-    all.push_back(fmt::format("before the first iteration: {}; behind the last one: {}{}.",
-                              calls_text(usual->first.first), calls_text(usual->first.second),
-                              outside.size() > 1 ? "; in most processes" : ""));
-    if (found.unsplit > 0) {
-      all.push_back(fmt::format("In {} no iteration was found; its calls are \"before\".",
-                                plural(found.unsplit, "process")));
-    }
+/// What most processes call outside of their iterations.
+void add_outside(const JobCalls& calls, const JobIterations& found, std::vector<std::string>& all) {
+  std::map<std::pair<OpCounts, OpCounts>, size_t> outside;
+  for (const ProcessIterations& process : found.processes) {
+    if (process.runs.empty()) continue;
+    const ProcessCalls& made = calls.processes[process.calls];
+    ++outside[{by_operation(made, process.before), by_operation(made, process.after)}];
   }
-};
+  const auto usual = std::ranges::max_element(
+      outside, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (usual == outside.end()) return;
+  all.push_back(fmt::format("before the first iteration: {}; behind the last one: {}{}.",
+                            calls_text(usual->first.first), calls_text(usual->first.second),
+                            outside.size() > 1 ? "; in most processes" : ""));
+  if (found.unsplit > 0) {
+    all.push_back(fmt::format("In {} no iteration was found; its calls are \"before\".",
+                              plural(found.unsplit, "process")));
+  }
+}
 
 }  // namespace
 
@@ -296,7 +284,14 @@ std::string calls_text(const OpCounts& calls) {
 
 std::vector<std::string> iteration_text(const Job& job, const JobCalls& calls,
                                         const JobIterations& found) {
-  return IterationText{job, calls, found}.take();
+  const Departures departures = departures_of(calls, found);
+  std::vector<std::string> all;
+  add_cut(found, all);
+  add_certainty(calls, found, all);
+  add_patterns(found, departures, all);
+  add_departing(job, departures, all);
+  add_outside(calls, found, all);
+  return all;
 }
 
 // Rows of counts, folded and single.
