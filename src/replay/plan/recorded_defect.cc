@@ -206,30 +206,31 @@ const CallFront* choose_front(const Search& search) {
   return chosen;
 }
 
-/// True if the diverged rank waits, alone, in a call that its partners did not make.
-bool ran_ahead(const Search& search, const Divergence& divergence) {
-  return std::ranges::any_of(search.waits.fronts, [&](const CallFront& front) {
+/// Where the diverged rank waits, alone, in a call that its partners did not make; nullptr: it does
+/// not.
+const CallFront* ran_ahead(const Search& search, const Divergence& divergence) {
+  const auto& fronts = search.waits.fronts;
+  const auto found = std::ranges::find_if(fronts, [&](const CallFront& front) {
     return front.communicator == divergence.communicator && front.ahead.size() == 1 &&
            search.is_one_of(front.communicator, front.ahead, divergence.waiter);
   });
+  return found == fronts.end() ? nullptr : &*found;
 }
 
 /// A rank made a call that its partners did not make, where ranks like it made another one.
 RecordedDefect from_extra_call(const Search& search) {
-  const std::vector<CallFront>& fronts = search.waits.fronts;
   for (const Divergence& divergence : search.divergences) {
     const auto made = divergence_call(search, divergence);
-    if (!made || !search.members.contains(made->by) || !ran_ahead(search, divergence)) continue;
-    const CallFront& front =
-        *std::ranges::find(fronts, made->by.communicator, &CallFront::communicator);
-    const auto behind = search.known(front.communicator, front.behind);
-    const bool is_behind = std::ranges::any_of(fronts, [&](const CallFront& one) {
+    const CallFront* front = ran_ahead(search, divergence);
+    if (!made || !search.members.contains(made->by) || front == nullptr) continue;
+    const auto behind = search.known(front->communicator, front->behind);
+    const bool is_behind = std::ranges::any_of(search.waits.fronts, [&](const CallFront& one) {
       return search.is_one_of(one.communicator, one.behind, divergence.waiter);
     });
-    if (made->index != front.front || is_behind || behind.empty()) continue;
+    if (made->index != front->front || is_behind || behind.empty()) continue;
     return {.kind = DefectKind::ExtraCall,
-            .communicator = front.communicator,
-            .index = front.front,
+            .communicator = front->communicator,
+            .index = front->front,
             .entered = {made->by},
             .missing = behind,
             .diverged = {made->by},
@@ -309,7 +310,7 @@ RecordedDefect from_front(const Search& search, bool certain) {
     const auto before = divergence_call(search, *divergence);
     if (before) defect.before[member] = *before;
     // It is behind here because it waits in a call of its own, which was one too many.
-    if (ran_ahead(search, *divergence)) defect.kind = DefectKind::ExtraCall;
+    if (ran_ahead(search, *divergence) != nullptr) defect.kind = DefectKind::ExtraCall;
   }
   return defect;
 }
