@@ -250,9 +250,8 @@ RecordedDefect from_late_entry(const Search& search) {
     // It has not made all messages that others wait for.
     const auto owes = [&](const Membership& member) {
       return std::ranges::any_of(search.waits.unmatched, [&](const auto& messages) {
-        if (messages.sizes_differ) return false;
-        const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
-        return search.waiter({messages.communicator, owing}) == search.waiter(member);
+        const Membership owing{messages.communicator, messages.owing()};
+        return !messages.sizes_differ && search.waiter(owing) == search.waiter(member);
       });
     };
     const bool is_late = !ahead.empty() && ahead.size() < behind.size() && front.front > 0 &&
