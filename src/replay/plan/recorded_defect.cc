@@ -352,23 +352,23 @@ RecordedDefect stall(const Search& search) {
 //   nothing of that sort, but rank 2 owes it and nobody keeps it from sending
 //       → likewise; where the message belongs is not known
 
-/// Messages between two ranks of the plan, one of which owes some.
-struct Debt {
-  RecordedCall owed;  ///< By whom, with function and peer; the first one without another end.
-  Membership waiting;
-};
-
-std::optional<Debt> debt_of(const Search& search, const UnmatchedMessages& messages) {
-  const bool receiver_owes = messages.sent > messages.received;
-  const Membership sender{messages.communicator, messages.sender};
-  const Membership receiver{messages.communicator, messages.receiver};
-  const bool are_there = search.members.contains(sender) && search.members.contains(receiver);
+/// A defect of two ranks of the plan, one of which owes the other some messages. Added is the first
+/// one without another end. nullopt: they are not both in the plan, or none is owed.
+std::optional<RecordedDefect> debt_of(const Search& search, const UnmatchedMessages& messages) {
+  const Membership owing{messages.communicator, messages.owing()};
+  const Membership waiting{messages.communicator, messages.waiting()};
+  const bool are_there = search.members.contains(owing) && search.members.contains(waiting);
   if (messages.sizes_differ || !are_there) return std::nullopt;
-  Debt debt{{receiver_owes ? receiver : sender, std::min(messages.sent, messages.received), {}},
-            receiver_owes ? sender : receiver};
-  debt.owed.call.op = name_of(message_end(receiver_owes));
-  debt.owed.call.root = rank_of(search.job, debt.waiting).rank;
-  return debt;
+  RecordedCall owed{owing, std::min(messages.sent, messages.received), {}};
+  owed.call.op = name_of(message_end(messages.receiver_owes()));
+  owed.call.root = rank_of(search.job, waiting).rank;
+  return RecordedDefect{.kind = DefectKind::Message,
+                        .communicator = messages.communicator,
+                        .index = owed.index,
+                        .entered = {waiting},
+                        .missing = {owing},
+                        .diverged = {owing},
+                        .added = {owed}};
 }
 
 /// The member of a communicator that is a waiter.
@@ -389,18 +389,8 @@ RecordedCall numbered(const Job& job, const ProgramDivergence& divergence) {
   return call;
 }
 
-RecordedDefect defect_of(const Debt& debt) {
-  return {.kind = DefectKind::Message,
-          .communicator = debt.owed.by.communicator,
-          .index = debt.owed.index,
-          .entered = {debt.waiting},
-          .missing = {debt.owed.by},
-          .diverged = {debt.owed.by},
-          .added = {debt.owed}};
-}
-
 /// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
-std::vector<Debt> certain_debts(const Search& search) {
+std::vector<RecordedDefect> certain_debts(const Search& search) {
   std::set<size_t> owed;
   for (const Blocker& blocker : search.waits.blockers) {
     const bool is_unknown = std::ranges::any_of(blocker.waiters, [&](const Waiter& waiter) {
@@ -408,22 +398,22 @@ std::vector<Debt> certain_debts(const Search& search) {
     });
     if (!is_unknown) owed.insert(blocker.unmatched.begin(), blocker.unmatched.end());
   }
-  std::vector<Debt> debts;
+  std::vector<RecordedDefect> debts;
   for (const size_t m : owed) {
-    if (const auto debt = debt_of(search, search.waits.unmatched[m])) debts.push_back(*debt);
+    if (auto debt = debt_of(search, search.waits.unmatched[m])) debts.push_back(std::move(*debt));
   }
   return debts;
 }
 
 /// Whom the suspicion blames of those who owe, else those who wait for nobody themselves. One that
 /// names both ends of a message leaves open which of them it was.
-std::vector<Membership> told_of(const Search& search, const std::vector<Debt>& debts) {
+std::vector<Membership> told_of(const Search& search, const std::vector<RecordedDefect>& debts) {
   std::set<Membership> owing;
-  for (const Debt& debt : debts) owing.insert(debt.owed.by);
+  for (const RecordedDefect& debt : debts) owing.insert(debt.missing.front());
   const std::vector<Membership> all(owing.begin(), owing.end());
   const auto told = those(all, [&](const auto& one) { return search.is_blamed(one); });
-  const bool names_both_ends = std::ranges::any_of(debts, [&](const Debt& debt) {
-    return search.is_blamed(debt.owed.by) && search.is_blamed(debt.waiting);
+  const bool names_both_ends = std::ranges::any_of(debts, [&](const RecordedDefect& debt) {
+    return search.is_blamed(debt.missing.front()) && search.is_blamed(debt.entered.front());
   });
   if (!told.empty() && !names_both_ends) return told;
   return those(all, [&](const auto& one) { return search.is_idle(one); });
@@ -435,15 +425,15 @@ RecordedDefect from_diverged_message(const Search& search) {
   RecordedDefect defect;
   bool has_blamed = false;
   for (const UnmatchedMessages& messages : search.waits.unmatched) {
-    auto debt = debt_of(search, messages);
+    const auto debt = debt_of(search, messages);
     const auto divergence = debt ? message_divergence(search.job, messages) : std::nullopt;
-    if (!divergence || !search.is_holding(debt->owed.by)) continue;
-    const bool is_blamed = search.is_blamed(debt->owed.by);
+    if (!divergence || !search.is_holding(debt->missing.front())) continue;
+    const bool is_blamed = search.is_blamed(debt->missing.front());
     if (defect.kind != DefectKind::None && (!is_blamed || has_blamed)) continue;
     has_blamed = is_blamed;
-    debt->owed.index = divergence->usual.index;
-    defect = defect_of(*debt);
-    defect.before[debt->owed.by] = numbered(search.job, *divergence);
+    defect = *debt;
+    defect.index = defect.added.front().index = divergence->usual.index;
+    defect.before[debt->missing.front()] = numbered(search.job, *divergence);
   }
   return defect;
 }
@@ -452,21 +442,22 @@ RecordedDefect from_diverged_message(const Search& search) {
 /// whom the suspicion blames, else those who wait for nobody themselves. Where neither tells,
 /// either end of each of these messages may have diverged, and all of them are named.
 RecordedDefect from_messages(const Search& search) {
-  const std::vector<Debt> debts = certain_debts(search);
+  const std::vector<RecordedDefect> debts = certain_debts(search);
   if (debts.empty()) return {};
   const std::vector<Membership> told = told_of(search, debts);
-  const auto first = std::ranges::find_if(
-      debts, [&](const Debt& debt) { return std::ranges::find(told, debt.owed.by) != told.end(); });
-  RecordedDefect defect = defect_of(first == debts.end() ? debts.front() : *first);
+  const auto first = std::ranges::find_if(debts, [&](const RecordedDefect& debt) {
+    return std::ranges::find(told, debt.missing.front()) != told.end();
+  });
+  RecordedDefect defect = first == debts.end() ? debts.front() : *first;
   defect.diverged = told;
-  if (told.empty()) {
-    // Either end may have diverged: the other one may have made one too many.
-    std::set<Membership> ends;
-    for (const Debt& debt : debts) ends.insert({debt.owed.by, debt.waiting});
-    defect.diverged.assign(ends.begin(), ends.end());
-  }
   defect.added.clear();
-  for (const Debt& debt : debts) defect.added.push_back(debt.owed);
+  std::set<Membership> ends;
+  for (const RecordedDefect& debt : debts) {
+    defect.added.push_back(debt.added.front());
+    ends.insert({debt.missing.front(), debt.entered.front()});
+  }
+  // Either end may have diverged: the other one may have made one too many.
+  if (told.empty()) defect.diverged.assign(ends.begin(), ends.end());
   return defect;
 }
 
