@@ -1,7 +1,6 @@
 #include "replay/plan/recorded_calls.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -274,23 +273,24 @@ void read_buffers(const Event& event, bool is_trace, RecordedCall& call) {
 
 }  // namespace
 
-CallRecorder::CallRecorder(const Job& job, const CallWindows& windows) {
-  std::map<std::pair<int, int>, Membership> members;  // By log and segment.
-  for (const auto& [member, window] : windows) {
-    const CommRank& rank = rank_of(job, member);
-    members[{rank.log, rank.segment}] = member;
-    recorded_.members.push_back(member);
+CallRecorder::CallRecorder(const Job& job, CallWindows windows) : windows_(std::move(windows)) {
+  std::map<std::pair<int, int>, Cursor*> cursors;  // By log and segment.
+  for (Cursor& cursor : windows_) {
+    const CommRank& rank = rank_of(job, cursor.first);
+    cursors[{rank.log, rank.segment}] = &cursor;
+    recorded_.members.push_back(cursor.first);
   }
-  for (const auto& [place, member] : members) {
+  for (const auto& [place, cursor] : cursors) {
     const auto& [log, segment_place] = place;
     const SpeakerLog& own = job.logs[log];
     if (own.speaker.pid < 0 || !own.unplaced.empty()) continue;
-    const CommRank& rank = rank_of(job, member);
+    const CommRank& rank = rank_of(job, cursor->first);
     const CommSegment& segment = segment_of(job, rank);
     Source& source = sources_[{std::string_view(own.speaker.host), own.speaker.pid}];
     source.process = rank.process;
-    source.cursors[{segment.comm, life_of(own.comms.all, static_cast<size_t>(segment_place))}] = {
-        member, is_told_by_traces(segment), windows.at(member)};
+    cursor->second.by_traces = is_told_by_traces(segment);
+    source.cursors[{segment.comm, life_of(own.comms.all, static_cast<size_t>(segment_place))}] =
+        cursor;
   }
 }
 
@@ -317,12 +317,12 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Source& source, const PrintedCall&
   const auto found =
       source.cursors.find({call.comm, life_of(lives.all, static_cast<size_t>(place))});
   if (found == source.cursors.end()) return nullptr;
-  return source.by_place[place] = &found->second;
+  return source.by_place[place] = found->second;
 }
 
 void CallRecorder::add_call(Source& source, const Event& event, const PrintedCall& call) {
   Cursor* cursor = cursor_of(source, call);
-  if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
+  if (cursor == nullptr || cursor->second.by_traces != call.is_trace) return;
   const Operation operation = call.call.op.operation();
   const OperationTraits& traits = traits_of(operation);
   // One-sided operations: no replay makes them, but the plan says how many were left out.
@@ -330,7 +330,7 @@ void CallRecorder::add_call(Source& source, const Event& event, const PrintedCal
     ++recorded_.other_calls;
     return;
   }
-  MemberWindows& wanted = cursor->wanted;
+  MemberWindows& wanted = cursor->second;
   CallWindow* window = &wanted.collectives;
   if (traits.is_message()) {
     auto& peers = operation == Operation::Send ? wanted.sent : wanted.received;
@@ -341,7 +341,7 @@ void CallRecorder::add_call(Source& source, const Event& event, const PrintedCal
   const uint64_t index = window->made++;
   if (index < window->from) ++wanted.earlier;
   if (!window->holds(index)) return;
-  RecordedCall recorded{.by = cursor->member, .index = index, .call = call.call};
+  RecordedCall recorded{.by = cursor->first, .index = index, .call = call.call};
   read_buffers(event, call.is_trace, recorded);
   const auto open = source.groups.find(event.header.tid);
   if (open != source.groups.end() && !open->second.empty()) recorded.group = open->second.front();
@@ -349,10 +349,8 @@ void CallRecorder::add_call(Source& source, const Event& event, const PrintedCal
 }
 
 RecordedCalls CallRecorder::take() {
-  for (const auto& [name, source] : sources_) {
-    for (const auto& [life, cursor] : source.cursors) {
-      if (cursor.wanted.earlier > 0) recorded_.earlier[cursor.member] = cursor.wanted.earlier;
-    }
+  for (const auto& [member, wanted] : windows_) {
+    if (wanted.earlier > 0) recorded_.earlier[member] = wanted.earlier;
   }
   return std::move(recorded_);
 }

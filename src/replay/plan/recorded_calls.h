@@ -57,7 +57,8 @@ struct MemberWindows {
   CallWindow collectives;
   std::map<int, CallWindow> sent;
   std::map<int, CallWindow> received;
-  uint64_t earlier = 0;  ///< Calls before the windows, while lines are read.
+  uint64_t earlier = 0;    ///< Calls before the windows, while lines are read.
+  bool by_traces = false;  ///< Its CALL lines count, not its COLL lines; likewise.
 };
 
 using CallWindows = std::map<Membership, MemberWindows>;
@@ -150,7 +151,7 @@ struct RecordedCalls {
 /// Follows the events of a job's logs in input order. `job` must outlive it.
 class CallRecorder {
  public:
-  CallRecorder(const Job& job, const CallWindows& windows);
+  CallRecorder(const Job& job, CallWindows windows);
   CallRecorder(const CallRecorder&) = delete;
   CallRecorder& operator=(const CallRecorder&) = delete;
 
@@ -163,18 +164,14 @@ class CallRecorder {
   /// Which life of a pointer.
   using Life = std::pair<uint64_t, int>;
 
-  /// A member while its lines are read.
-  struct Cursor {
-    Membership member;
-    bool by_traces = false;
-    MemberWindows wanted;
-  };
+  /// A member, and its windows while its lines are read.
+  using Cursor = CallWindows::value_type;
 
   /// A process whose lines tell calls that are wanted.
   struct Source {
     int process = -1;
     CommSegments lives;
-    std::map<Life, Cursor> cursors;
+    std::map<Life, Cursor*> cursors;
     std::vector<Cursor*> by_place;  ///< By segment in `lives`, as far as they were looked up.
     /// By thread: of each ncclGroupStart that is open the number of the outermost one.
     std::unordered_map<int64_t, std::vector<int64_t>> groups;
@@ -184,6 +181,7 @@ class CallRecorder {
   static Cursor* cursor_of(Source& source, const PrintedCall& call);
   void add_call(Source& source, const Event& event, const PrintedCall& call);
 
+  CallWindows windows_;
   std::map<std::pair<std::string_view, int64_t>, Source> sources_;  ///< By host and pid.
   int64_t groups_ = 0;
   RecordedCalls recorded_;
