@@ -111,29 +111,24 @@ int offset_of(uint64_t pointer, int datatype) {
   return static_cast<int>(offset - offset % size);
 }
 
-/// A rank's calls while they are put together.
-struct Program {
-  std::map<uint64_t, int> streams;
-  std::vector<PlannedCall> calls;
-  std::vector<const RecordedCall*> lines;  ///< Of each call.
-};
+/// The lines of a rank's planned calls, one for each.
+using CallLines = std::vector<const RecordedCall*>;
 
 /// Where the group of the call at `begin` ends where no line tells of groups: messages on one
 /// communicator and stream with one opCount, each peer at most once a direction. They are seen to be
 /// a group where opCount counts, which it does on the communicators `counting`, or where a rank
 /// sends to itself, which no rank can outside of a group; else each stands alone.
-size_t end_of_batch(const Job& job, const Program& program, size_t begin,
-                    const std::set<int>& counting, PlanMaking& making) {
-  const PlannedCall& first = program.calls[begin];
+size_t end_of_batch(const Job& job, const std::vector<PlannedCall>& calls, const CallLines& lines,
+                    size_t begin, const std::set<int>& counting, PlanMaking& making) {
+  const PlannedCall& first = calls[begin];
   bool shows_group = counting.contains(first.communicator);
   std::set<std::pair<bool, int>> seen;
   size_t end = begin;
-  for (; end < program.calls.size(); ++end) {
-    const PlannedCall& call = program.calls[end];
-    const RecordedCall& line = *program.lines[end];
+  for (; end < calls.size(); ++end) {
+    const PlannedCall& call = calls[end];
+    const RecordedCall& line = *lines[end];
     const bool goes_with = is_message(call.op) && call.communicator == first.communicator &&
-                           call.stream == first.stream &&
-                           line.op_count == program.lines[begin]->op_count;
+                           call.stream == first.stream && line.op_count == lines[begin]->op_count;
     if (!goes_with || !seen.emplace(operation_of(call.op) == Operation::Send, call.root).second)
       break;
     shows_group = shows_group || line.call.root == rank_of(job, line.by).rank;
@@ -144,18 +139,17 @@ size_t end_of_batch(const Job& job, const Program& program, size_t begin,
 }
 
 /// Numbers the groups of the calls. Says in `making` what they rest on where no line tells them.
-void add_groups(const Job& job, bool has_groups, const std::set<int>& counting, Program& program,
-                PlanMaking& making) {
-  const auto& lines = program.lines;
+void add_groups(const Job& job, bool has_groups, const std::set<int>& counting,
+                const CallLines& lines, std::vector<PlannedCall>& calls, PlanMaking& making) {
   int groups = 0;
   for (size_t begin = 0; begin < lines.size();) {
-    size_t end = has_groups ? begin + 1 : end_of_batch(job, program, begin, counting, making);
+    size_t end = has_groups ? begin + 1 : end_of_batch(job, calls, lines, begin, counting, making);
     while (has_groups && lines[begin]->group >= 0 && end < lines.size() &&
            lines[end]->group == lines[begin]->group) {
       ++end;
     }
     const int group = end - begin > 1 ? groups++ : -1;
-    for (; begin < end; ++begin) program.calls[begin].group = group;
+    for (; begin < end; ++begin) calls[begin].group = group;
   }
 }
 
@@ -206,7 +200,8 @@ namespace {
 /// Adds the calls of all seats to the plan's ranks, in the order of their lines.
 void add_recorded_calls(const Job& job, const RecordedCalls& recorded, const PlanSeats& seats,
                         ReplayPlan& plan, PlanMaking& making) {
-  std::vector<Program> programs(seats.seats.size());
+  std::vector<CallLines> lines(seats.seats.size());
+  std::vector<std::map<uint64_t, int>> streams(seats.seats.size());
   for (const auto& [process, calls] : recorded.by_process) {
     for (const RecordedCall& call : calls) {
       if (seats.place_of(call.by.communicator) < 0) continue;
@@ -215,18 +210,17 @@ void add_recorded_calls(const Job& job, const RecordedCalls& recorded, const Pla
         continue;
       }
       making.counts_bytes |= may_count_bytes({call.call.op, call.call.datatype}, job.nccl_versions);
-      auto& [streams, planned, lines] = programs[seats.seat_of.at(call.by)];
-      const int next = static_cast<int>(streams.size());
-      planned.push_back(planned_call(job, seats, call));
-      planned.back().stream = streams.try_emplace(call.stream, next).first->second;
-      lines.push_back(&call);
+      const int seat = seats.seat_of.at(call.by);
+      const int next = static_cast<int>(streams[seat].size());
+      PlannedCall& planned = plan.ranks[seat].calls.emplace_back(planned_call(job, seats, call));
+      planned.stream = streams[seat].try_emplace(call.stream, next).first->second;
+      lines[seat].push_back(&call);
     }
   }
   making.not_replayable += recorded.other_calls;
   const std::set<int> counting = counting_communicators(recorded, seats);
-  for (size_t s = 0; s < programs.size(); ++s) {
-    add_groups(job, recorded.has_groups, counting, programs[s], making);
-    plan.ranks[s].calls = std::move(programs[s].calls);
+  for (size_t s = 0; s < lines.size(); ++s) {
+    add_groups(job, recorded.has_groups, counting, lines[s], plan.ranks[s].calls, making);
   }
 }
 
