@@ -81,7 +81,7 @@ bool clean_run_completes(const ReplayPlan& plan) {
   const bool buffers = std::any_of(
       plan.losses.begin(), plan.losses.end(),
       [](const std::string& loss) { return loss.find("NCCL has room") != std::string::npos; });
-  return clean_run_ends(plan, buffers ? SendEnds::ByItself : SendEnds::WithItsRecv);
+  return clean_run_ends(plan, buffers);
 }
 
 }  // namespace ncclog::testing

@@ -412,17 +412,17 @@ Hypothesis hypothesis_of(const Suspicion& suspicion, const RecordedDefect& defec
 void fit_either_way(ReplayPlan& plan, PlanMaking& making) {
   ReplayPlan buffered = plan;
   PlanMaking other = making;
-  fit_calls(SendEnds::WithItsRecv, plan, making);
+  other.buffers_sends = true;
+  fit_calls(plan, making);
   if (!making.clean_run_ends_before && making.unmet == 0) return;
   // Small messages end by themselves in NCCL's buffers; how many do, no log shows. So this is the
   // second choice, and the plan's limits say that it was taken.
-  fit_calls(SendEnds::ByItself, buffered, other);
+  fit_calls(buffered, other);
   const bool is_better =
       making.clean_run_ends_before ? !other.clean_run_ends_before : other.unmet < making.unmet;
   if (!is_better) return;
   plan = std::move(buffered);
   making = other;
-  making.buffers_sends = true;
 }
 
 /// The calls of the plan in both runs, for its hypothesis.

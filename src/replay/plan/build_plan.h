@@ -189,12 +189,9 @@ std::string_view why_left_out(std::string_view name, std::string_view value);
 //
 // What does not end that way is no part of the clean run. So the clean run of a plan is complete by
 // construction, whatever the logs lack.
-
-/// How a Send ends.
-enum class SendEnds {
-  WithItsRecv,  ///< As large messages do.
-  ByItself,     ///< As small messages may, while NCCL's buffers have room.
-};
+//
+// A Send ends with its Recv, as large messages do; with `buffers_sends` it ends by itself, as small
+// messages may, while NCCL's buffers have room.
 
 /// The plan with the calls of its clean run numbered as NCCL counts in the run, from 0, so that a
 /// call that is missing leaves no gap.
@@ -210,15 +207,14 @@ int usual_stream(const std::vector<PlannedCall>& calls, const PlannedCall& call)
 
 /// For each rank of the plan and each of its calls, whether the clean run comes to its end. False
 /// for calls of the defect run.
-std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan,
-                                               SendEnds sends = SendEnds::WithItsRecv);
+std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, bool buffers_sends = false);
 
 /// All its calls come to their ends.
-bool clean_run_ends(const ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
+bool clean_run_ends(const ReplayPlan& plan, bool buffers_sends = false);
 
 /// Moves calls of both runs that do not end in the clean run to the defect run, and removes those
 /// of the clean run. Groups stay whole.
-void settle_clean_run(ReplayPlan& plan, SendEnds sends);
+void settle_clean_run(ReplayPlan& plan, bool buffers_sends);
 
 // What a plan lost of the job, and what no replay of it can show: in sentences.
 
@@ -239,7 +235,7 @@ struct PlanMaking {
   uint64_t awaited = 0;  ///< Calls that late ranks make in the clean run for those who wait.
   uint64_t after = 0;    ///< Calls after the one in question, on its communicator; dropped.
   bool clean_run_ends_before = false;  ///< The clean run did not come to the call in question.
-  bool buffers_sends = false;          ///< The clean run ends only while NCCL buffers messages.
+  bool buffers_sends = false;          ///< Sends end by themselves, in NCCL's buffers.
 };
 
 /// A line of a table of sentences, as the build makes it.
@@ -285,8 +281,9 @@ std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats);
 void refuse_untested(const PlanOptions& options, DefectKind defect);
 
 /// Settles what the runs of the plan come to, over the calls that it holds and for the hypothesis
-/// that it has, and says in `making` what that took. Of a healthy plan only what all made is left.
-void fit_calls(SendEnds sends, ReplayPlan& plan, PlanMaking& making);
+/// that it has, with what `making` wants, and says there what that took. Of a healthy plan only what
+/// all made is left.
+void fit_calls(ReplayPlan& plan, PlanMaking& making);
 
 /// Ends the plan at its front, takes back what its calls cannot show, adds settings and remarks,
 /// and leaves ranks out if there are more than wanted. `seats` are the plan's ranks, or none where

@@ -302,7 +302,7 @@ void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints) {
 void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
   const size_t before = complaints.refusals;
   const ReplayPlan counted = numbered_by_order(plan);
-  const auto completed = completed_calls(counted, SendEnds::ByItself);
+  const auto completed = completed_calls(counted, /*buffers_sends=*/true);
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     const std::vector<PlannedCall>& calls = plan.ranks[r].calls;
     for (size_t at = 0; at < calls.size(); ++at) {

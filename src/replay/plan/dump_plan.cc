@@ -351,7 +351,7 @@ ReplayPlan plan_of_dumps(const PlanSource& source, const PlanOptions& options) {
       .split = verdict.kind == VerdictKind::Mismatch && verdict.named.empty(),
   };
   for (const DumpedGroup& dumped : groups) making.not_replayable += dumped.left_out.size();
-  fit_calls(SendEnds::WithItsRecv, plan, making);
+  fit_calls(plan, making);
   making.absent = absent_ranks(job, groups);
   return finish_plan(job, seats, making, options, std::move(plan));
 }

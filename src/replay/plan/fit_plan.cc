@@ -47,7 +47,7 @@ struct CleanCalls {
 };
 
 /// Places in the plan have to make sense. No buffer holds what a rank sends itself.
-CleanCalls clean_calls(const ReplayPlan& plan, SendEnds sends) {
+CleanCalls clean_calls(const ReplayPlan& plan, bool buffers_sends) {
   CleanCalls clean;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     RankProgram& program = clean.programs.emplace_back();
@@ -68,8 +68,7 @@ CleanCalls clean_calls(const ReplayPlan& plan, SendEnds sends) {
       call.index = planned.index;
       call.stream = planned.stream;
       call.group = planned.group;
-      call.is_buffered = sends == SendEnds::ByItself &&
-                         operation_of(planned.op) == Operation::Send &&
+      call.is_buffered = buffers_sends && operation_of(planned.op) == Operation::Send &&
                          call.line.sender != call.line.receiver;
     }
   }
@@ -155,10 +154,10 @@ void keep_groups_whole(PlannedRank& rank) {
 
 /// The clean run comes to the call at the front of what the plan tests. A message has several of
 /// its number; the one that is meant is the missing rank's.
-bool comes_to_front(const ReplayPlan& plan, SendEnds sends) {
+bool comes_to_front(const ReplayPlan& plan, bool buffers_sends) {
   const FrontLine& front = *plan.hypothesis.front;
   const bool by_message = plan.hypothesis.kind == DefectKind::Message;
-  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, buffers_sends);
   return std::ranges::any_of(front.missing, [&](int rank) {
     const auto r = static_cast<size_t>(rank);
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
@@ -185,10 +184,10 @@ void insert_call(const std::vector<bool>& completed, PlannedCall call,
 
 /// Lets the ranks that are missing at the front make the next call in which others wait for them;
 /// where the front is a message, only a message. nullopt: nobody waits for them any more.
-std::optional<PlannedCall> add_awaited_call(ReplayPlan& plan, SendEnds sends) {
+std::optional<PlannedCall> add_awaited_call(ReplayPlan& plan, bool buffers_sends) {
   const std::vector<int>& missing = plan.hypothesis.front->missing;
   const std::set<int> late(missing.begin(), missing.end());
-  const CleanCalls clean = clean_calls(plan, sends);
+  const CleanCalls clean = clean_calls(plan, buffers_sends);
   const Simulation simulation = carry_out(plan, clean);
   std::optional<PlannedCall> next;
   std::set<int> makers;
@@ -205,15 +204,15 @@ std::optional<PlannedCall> add_awaited_call(ReplayPlan& plan, SendEnds sends) {
       makers.insert(rank);
     }
   }
-  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, buffers_sends);
   for (const int rank : makers) insert_call(completed[rank], *next, plan.ranks[rank].calls);
   return next;
 }
 
 /// One pass over the plan; true if something was moved or removed.
-bool settle_once(ReplayPlan& plan, SendEnds sends) {
+bool settle_once(ReplayPlan& plan, bool buffers_sends) {
   for (PlannedRank& rank : plan.ranks) keep_groups_whole(rank);
-  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, buffers_sends);
   bool changed = false;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     std::vector<PlannedCall> kept;
@@ -233,17 +232,17 @@ bool settle_once(ReplayPlan& plan, SendEnds sends) {
 /// Adds calls until the clean run comes to the end of the call at the front, and so do those whose
 /// groups it or its other end are in, or nobody waits any more. Gives how many others than that call
 /// were added, 64 at most.
-uint64_t extend_clean_run(ReplayPlan& plan, SendEnds sends) {
+uint64_t extend_clean_run(ReplayPlan& plan, bool buffers_sends) {
   constexpr int kMostRounds = 64;
   const auto settles_at_front = [&] {
-    if (!comes_to_front(plan, sends)) return false;
+    if (!comes_to_front(plan, buffers_sends)) return false;
     ReplayPlan settled = plan;
-    settle_clean_run(settled, sends);
-    return comes_to_front(settled, sends);
+    settle_clean_run(settled, buffers_sends);
+    return comes_to_front(settled, buffers_sends);
   };
   uint64_t others = 0;
   for (int round = 0; round < kMostRounds && !settles_at_front(); ++round) {
-    const std::optional<PlannedCall> added = add_awaited_call(plan, sends);
+    const std::optional<PlannedCall> added = add_awaited_call(plan, buffers_sends);
     if (!added) break;
     const bool by_message = plan.hypothesis.kind == DefectKind::Message;
     others += is_at(*added, *plan.hypothesis.front, by_message) ? 0 : 1;
@@ -267,8 +266,8 @@ ReplayPlan numbered_by_order(ReplayPlan plan) {
   return plan;
 }
 
-std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds sends) {
-  const CleanCalls clean = clean_calls(plan, sends);
+std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, bool buffers_sends) {
+  const CleanCalls clean = clean_calls(plan, buffers_sends);
   const Simulation simulation = carry_out(plan, clean);
   std::vector<std::vector<bool>> result;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
@@ -287,8 +286,8 @@ std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds 
   return result;
 }
 
-bool clean_run_ends(const ReplayPlan& plan, SendEnds sends) {
-  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
+bool clean_run_ends(const ReplayPlan& plan, bool buffers_sends) {
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, buffers_sends);
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
       if (plan.ranks[r].calls[c].made_in != MadeIn::Defect && !completed[r][c]) return false;
@@ -297,16 +296,16 @@ bool clean_run_ends(const ReplayPlan& plan, SendEnds sends) {
   return true;
 }
 
-void settle_clean_run(ReplayPlan& plan, SendEnds sends) {
+void settle_clean_run(ReplayPlan& plan, bool buffers_sends) {
   // A call whose group does not end is taken from others that met it.
-  while (settle_once(plan, sends)) {
+  while (settle_once(plan, buffers_sends)) {
   }
 }
 
-void fit_calls(SendEnds sends, ReplayPlan& plan, PlanMaking& making) {
+void fit_calls(ReplayPlan& plan, PlanMaking& making) {
   const Hypothesis& hypothesis = plan.hypothesis;
-  if (making.extends_clean_run) making.awaited = extend_clean_run(plan, sends);
-  settle_clean_run(plan, sends);
+  if (making.extends_clean_run) making.awaited = extend_clean_run(plan, making.buffers_sends);
+  settle_clean_run(plan, making.buffers_sends);
   making.clean_run_ends_before =
       making.has_to_reach && !any_call(plan, [&](const PlannedCall& call) {
         const bool by_message = hypothesis.kind == DefectKind::Message;

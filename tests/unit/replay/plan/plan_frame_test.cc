@@ -95,8 +95,8 @@ ReplayPlan plan_of_calls(std::vector<PlannedCall> first, std::vector<PlannedCall
   return plan;
 }
 
-std::string settled(ReplayPlan plan, SendEnds sends = SendEnds::WithItsRecv) {
-  settle_clean_run(plan, sends);
+std::string settled(ReplayPlan plan, bool buffers_sends = false) {
+  settle_clean_run(plan, buffers_sends);
   return testing::plan_words(plan);
 }
 
@@ -139,7 +139,7 @@ TEST(CleanRun, CrossedMessagesEndInAGroupOnly) {
 TEST(CleanRun, CrossedMessagesEndWhereNcclBuffersThem) {
   EXPECT_EQ(settled(plan_of_calls({message("Send", 1), message("Recv", 1)},
                                   {message("Send", 0), message("Recv", 0)}),
-                    SendEnds::ByItself),
+                    /*buffers_sends=*/true),
             "0: Send(1)#0 Recv(1)#0\n1: Send(0)#0 Recv(0)#0\n");
 }
 
@@ -147,19 +147,19 @@ TEST(CleanRun, AGroupWithABufferedSendStillWaitsForItsOtherCalls) {
   EXPECT_EQ(
       settled(plan_of_calls({message("Send", 1, 0, 0), message("Recv", 1, 0, 0), collective(0, 0)},
                             {message("Recv", 0), collective(0, 0)}),
-              SendEnds::ByItself),
+              /*buffers_sends=*/true),
       "0: {-Send(1)#0 -Recv(1)#0} -AllReduce#0\n1: -Recv(0)#0 -AllReduce#0\n");
 }
 
 TEST(CleanRun, ABufferedSendWithoutItsRecvIsNoPartOfIt) {
   EXPECT_EQ(settled(plan_of_calls({message("Send", 1), collective(0, 0)}, {collective(0, 0)}),
-                    SendEnds::ByItself),
+                    /*buffers_sends=*/true),
             "0: -Send(1)#0 AllReduce#0\n1: AllReduce#0\n");
 }
 
 TEST(CleanRun, NoBufferHoldsWhatARankSendsItself) {
   EXPECT_EQ(
-      settled(plan_of_calls({message("Send", 0), message("Recv", 0)}, {}), SendEnds::ByItself),
+      settled(plan_of_calls({message("Send", 0), message("Recv", 0)}, {}), /*buffers_sends=*/true),
       "0: -Send(0)#0 -Recv(0)#0\n1: \n");
 }
 
@@ -208,9 +208,9 @@ ReplayPlan plan_of_programs(const std::vector<const char*>& programs) {
 }
 
 /// "0:0 1:2": calls of the clean run that do not end, by rank.
-std::string stuck_in(const ReplayPlan& plan, SendEnds sends) {
+std::string stuck_in(const ReplayPlan& plan, bool buffers_sends) {
   const ReplayPlan counted = numbered_by_order(plan);
-  const auto completed = completed_calls(counted, sends);
+  const auto completed = completed_calls(counted, buffers_sends);
   std::string text;
   for (size_t r = 0; r < completed.size(); ++r) {
     for (size_t c = 0; c < completed[r].size(); ++c) {
@@ -218,15 +218,15 @@ std::string stuck_in(const ReplayPlan& plan, SendEnds sends) {
       if (is_clean && !completed[r][c]) text += fmt::format("{}:{} ", r, c);
     }
   }
-  EXPECT_EQ(text.empty(), clean_run_ends(counted, sends));
+  EXPECT_EQ(text.empty(), clean_run_ends(counted, buffers_sends));
   return text;
 }
 
 struct DeadlockRow {
   const char* what;
   std::vector<const char*> programs;
-  const char* stuck;           ///< With SendEnds::WithItsRecv.
-  const char* buffered_stuck;  ///< With SendEnds::ByItself.
+  const char* stuck;           ///< Each Send ends with its Recv.
+  const char* buffered_stuck;  ///< Sends are buffered.
 };
 
 TEST(FindDeadlock, FindsCirclesAndNothingElse) {
@@ -256,15 +256,15 @@ TEST(FindDeadlock, FindsCirclesAndNothingElse) {
   };
   for (const DeadlockRow& row : kRows) {
     const ReplayPlan plan = plan_of_programs(row.programs);
-    EXPECT_EQ(stuck_in(plan, SendEnds::WithItsRecv), row.stuck) << row.what;
-    EXPECT_EQ(stuck_in(plan, SendEnds::ByItself), row.buffered_stuck) << row.what;
+    EXPECT_EQ(stuck_in(plan, /*buffers_sends=*/false), row.stuck) << row.what;
+    EXPECT_EQ(stuck_in(plan, /*buffers_sends=*/true), row.buffered_stuck) << row.what;
   }
 }
 
 TEST(FindDeadlock, LooksAtTheCleanRunOnly) {
   ReplayPlan plan = plan_of_programs({"1c 0c", "0c 1c 0c", "0c"});
   plan.ranks[1].calls[0].made_in = MadeIn::Defect;
-  EXPECT_EQ(stuck_in(plan, SendEnds::WithItsRecv), "");
+  EXPECT_EQ(stuck_in(plan, /*buffers_sends=*/false), "");
 }
 
 TEST(FindDeadlock, TakesManyCalls) {
@@ -275,7 +275,7 @@ TEST(FindDeadlock, TakesManyCalls) {
     call.op = "AllReduce";
     rank.calls.assign(20000, call);
   }
-  EXPECT_EQ(stuck_in(plan, SendEnds::WithItsRecv), "");
+  EXPECT_EQ(stuck_in(plan, /*buffers_sends=*/false), "");
 }
 
 TEST(WhyLeftOut, KeepsWhatDecidesHowNcclWorks) {
