@@ -165,38 +165,35 @@ struct ProcessOnGpu {
 
 constexpr Result kSuccess = 0;
 
-/// Functions of the library; nullptr: there is none of that name, or no library.
-struct Nvml {
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  Result (*init)() = find("nvmlInit_v2");
-  Result (*device_by_bus_id)(const char*, Device*) = find("nvmlDeviceGetHandleByPciBusId_v2");
-  Result (*memory)(Device, Memory*) = find("nvmlDeviceGetMemoryInfo");
-  Result (*processes)(Device, unsigned int*,
-                      ProcessOnGpu*) = find("nvmlDeviceGetComputeRunningProcesses_v3");
-  bool is_ready = init && device_by_bus_id && memory && processes && init() == kSuccess;
-
-  LoadedFunction find(const char* name) const {
-    return {library == nullptr ? nullptr : dlsym(library, name)};
-  }
-};
-
 /// Fills in who else computes on the GPU, and how much of its memory is free, unless there is no
 /// libnvidia-ml.so.1, or it does not tell. A container may hide the processes of others.
 void ask_use(GpuState& state) {
-  static const Nvml kNvml;
+  static void* const kLibrary = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  // nullptr: there is no function of that name, or no library.
+  const auto find = [](const char* name) {
+    return LoadedFunction{kLibrary == nullptr ? nullptr : dlsym(kLibrary, name)};
+  };
+  static Result (*const kInit)() = find("nvmlInit_v2");
+  static Result (*const kDeviceByBusId)(const char*, Device*) =
+      find("nvmlDeviceGetHandleByPciBusId_v2");
+  static Result (*const kProcesses)(Device, unsigned int*, ProcessOnGpu*) =
+      find("nvmlDeviceGetComputeRunningProcesses_v3");
+  static Result (*const kMemory)(Device, Memory*) = find("nvmlDeviceGetMemoryInfo");
+  static const bool kIsReady =
+      kInit && kDeviceByBusId && kProcesses && kMemory && kInit() == kSuccess;
   Device device = nullptr;
-  if (!kNvml.is_ready) return;
-  if (kNvml.device_by_bus_id(state.gpu.bus_id.c_str(), &device) != kSuccess) return;
+  if (!kIsReady) return;
+  if (kDeviceByBusId(state.gpu.bus_id.c_str(), &device) != kSuccess) return;
   std::array<ProcessOnGpu, 256> found;
   unsigned int count = found.size();
-  if (kNvml.processes(device, &count, found.data()) != kSuccess) return;
+  if (kProcesses(device, &count, found.data()) != kSuccess) return;
   std::vector<int64_t>& pids = state.processes.emplace();
   for (size_t i = 0; i < std::min<size_t>(count, found.size()); ++i) {
     if (found[i].pid != static_cast<unsigned int>(getpid())) pids.push_back(found[i].pid);
   }
   std::ranges::sort(pids);
   Memory memory{};
-  if (kNvml.memory(device, &memory) == kSuccess) state.free = static_cast<int64_t>(memory.free);
+  if (kMemory(device, &memory) == kSuccess) state.free = static_cast<int64_t>(memory.free);
 }
 
 constexpr int64_t kProbedElements = 4 << 20;  // Of four bytes.
