@@ -191,8 +191,9 @@ class ChildProcess {
   /// Looks whether it has, without waiting.
   bool has_ended();
 
-  /// How it did: with -1 by a signal, by 0 of its own accord.
+  /// Its exit status; -1: it still runs, or a signal ended it.
   int exit_code() const { return exit_code_; }
+  /// The signal that ended it; 0: none did.
   int ended_by() const { return signal_; }
 
   /// Sends a signal if it still runs.
