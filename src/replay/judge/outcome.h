@@ -236,6 +236,7 @@ inline constexpr OwnSetting kOwnSettings[] = {
     {"NCCL_HOSTID", "", true, "--hosts sets it"},
     {"NCCL_COMM_ID", "", false, "the replay joins its ranks itself"},
     {"NCCL_NVLS_ENABLE", "0", false, "--multicast lets NCCL use NVLink multicast"},
+    {"NCCL_ENV_PLUGIN", "", false, "such a plugin could turn NVLink multicast on"},
     {"NCCL_NET", "Socket", true},
     {"NCCL_SOCKET_IFNAME", "lo", true},
     {"NCCL_MNNVL_ENABLE", "0", true},

@@ -252,7 +252,9 @@ TEST(ParseSetting, TakesVariablesOfNcclThatAReplayLeavesOpen) {
       {"NCCL_DEBUG_FILE=/x", "NCCL_DEBUG_FILE cannot be set: the replay reads its own log back"},
       {"NCCL_HOSTID=a", "NCCL_HOSTID cannot be set: --hosts sets it"},
       {"NCCL_NVLS_ENABLE=1",
-       "NCCL_NVLS_ENABLE cannot be set: --multicast lets NCCL use NVLink multicast"}};
+       "NCCL_NVLS_ENABLE cannot be set: --multicast lets NCCL use NVLink multicast"},
+      {"NCCL_ENV_PLUGIN=mine",
+       "NCCL_ENV_PLUGIN cannot be set: such a plugin could turn NVLink multicast on"}};
   for (const SettingRow& row : kRows) {
     std::string refusal;
     try {
