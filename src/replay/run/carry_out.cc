@@ -283,9 +283,10 @@ int selftest(RunFlags flags, bool reduces_float8, const ReplayMachine& machine, 
              const std::optional<RunLimits>& limits) {
   if (flags.devices.size() < 2) throw Error("a selftest needs at least 2 GPUs");
   const ReplayPlan plan = selftest_plan(static_cast<int>(flags.devices.size()), reduces_float8);
-  const fs::path folder = fs::temp_directory_path() / ("ncclog-selftest-" + random_token());
-  fs::create_directories(folder);
-  flags.plan = (folder / "plan.json").native();
+  const fs::path beginning = fs::temp_directory_path() / "ncclog-selftest-";
+  TemporaryFolder folder(beginning, Error("no temporary folder can be made", beginning.native(),
+                                          "set TMPDIR to a folder that can be written"));
+  flags.plan = (folder.path() / "plan.json").native();
   flags.mode = "clean";
   flags.share = true;
   write_whole_file(flags.plan, write_plan(plan));
@@ -299,7 +300,7 @@ int selftest(RunFlags flags, bool reduces_float8, const ReplayMachine& machine, 
     flags.corrupt =
         planted ? fmt::format("{}:{}:{}", planted->rank, planted->call, planted->element) : "";
     const std::string name(planted ? name_of(corrupted) : "all calls");
-    flags.out = (folder / name).native();
+    flags.out = (folder.path() / name).native();
     if (const int status = carry_out(flags, machine, says, limits); status != 0) return status;
     const std::string file = flags.out + "/outcome.json";
     const RunOutcome run = parse_outcome(read_whole_file(file).value_or(""), file).runs.front();
@@ -307,8 +308,8 @@ int selftest(RunFlags flags, bool reduces_float8, const ReplayMachine& machine, 
     passed = is_right(run, planted);
     if (!passed) break;
   }
-  says << (passed ? "passed\n" : "failed; its logs are in " + folder.native() + "\n");
-  if (passed) fs::remove_all(folder);
+  if (!passed) folder.keep();
+  says << (passed ? "passed\n" : "failed; its logs are in " + folder.path().native() + "\n");
   return passed ? 0 : 1;
 }
 

@@ -248,6 +248,17 @@ TEST(Selftest, FailsWhereAnElementIsWrong) {
   std::filesystem::remove_all(said.substr(at + 24, said.find('\n', at) - at - 24));
 }
 
+TEST(Selftest, LeavesNoFolderWhereItCannotRun) {
+  CarriedOut trial;
+  const auto temporary = trial.folder.path() / "temporary";
+  std::filesystem::create_directory(temporary);
+  const Variable own("TMPDIR", temporary.native());
+  trial.machine.gpus.resize(1);
+  selftest_of(trial, "");
+  EXPECT_EQ(trial.status, 2);
+  EXPECT_TRUE(std::filesystem::is_empty(temporary));
+}
+
 TEST(Selftest, NeedsTwoGpus) {
   CarriedOut trial;
   trial.flags.devices = {1};
