@@ -281,8 +281,8 @@ std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats);
 void refuse_untested(const PlanOptions& options, DefectKind defect);
 
 /// Settles what the runs of the plan come to, over the calls that it holds and for the hypothesis
-/// that it has, with what `making` wants, and says there what that took. Of a healthy plan only what
-/// all made is left.
+/// that it has, as `making` wants it, and says there what that took. Of a healthy plan only what all
+/// made is left.
 void fit_calls(ReplayPlan& plan, PlanMaking& making);
 
 /// Ends the plan at its front, takes back what its calls cannot show, adds settings and remarks,
