@@ -515,6 +515,7 @@ void read_head(std::string_view line, size_t anchor, Header& header) {
 void take_last_record(Header& header) {
   std::optional<Header> last;
   std::string_view rest = header.message;
+  if (find_mark(rest, 0) == rest.npos) return;
   for (size_t anchor = find_anchor(rest); anchor != rest.npos; anchor = find_anchor(rest)) {
     Header inner;
     read_head(rest, anchor, inner);
@@ -522,6 +523,9 @@ void take_last_record(Header& header) {
     if (!inner.host.empty()) last = inner;
     header.anchored_twice |= inner.host.empty();
   }
+  // "[1,3]<stdout>:NCCL INFO …", where the message begins: a launcher's tag may end with no blank.
+  Header quoted{.prefix = parse_prefix(rest)};
+  header.anchored_twice |= read_quoted(rest, quoted);
   if (!last) return;
   header = *last;
   header.torn = true;

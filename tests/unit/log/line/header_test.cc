@@ -114,6 +114,18 @@ TEST(Header, NeedsTheAnchorAsWordsOfTheirOwn) {
   }
 }
 
+TEST(Header, NotesASecondAnchorWithoutAHost) {
+  EXPECT_TRUE(parse_header("a:1:2 [0] NCCL INFO x NCCL INFO y").anchored_twice);
+  EXPECT_TRUE(parse_header("a:1:2 [0] NCCL INFO [1,3]<stdout>:NCCL INFO y").anchored_twice);
+  EXPECT_TRUE(parse_header("a:1:2 [0] NCCL INFO x NCCL INFO [default3]:NCCL WARN").anchored_twice);
+  // Glued to a word it may be a part of it, and a level belongs to it.
+  for (const std::string_view line :
+       {"a:1:2 [0] NCCL INFO xNCCL INFO y", "a:1:2 [0] NCCL INFO x [1,3]<stdout>:NCCL INFO y",
+        "a:1:2 [0] NCCL INFO [1,3]<stdout>:NCCL version 2.20.5"}) {
+    EXPECT_FALSE(parse_header(line).anchored_twice) << line;
+  }
+}
+
 TEST(Header, TakesTheRankFromAPrefix) {
   const Header header = parse_header("[1,3]<stdout>:node07:4121:4188 [0] NCCL INFO x");
   EXPECT_EQ(header.prefix.rank, 3);
