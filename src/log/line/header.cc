@@ -567,8 +567,10 @@ void read_prefix(Header& header) {
     rest = {};
   }
   header.unexplained = trim(rest);
-  // "misc/socket.cc:57 NCCL WARN …", quoted without its process.
-  const bool is_nameless = !is_framework && host == 0 && header.cuda_dev < 0;
+  // "misc/socket.cc:57 NCCL WARN …", quoted without its process: no device, which may be -1, and no
+  // place was read off between this text and the anchor.
+  const bool is_nameless =
+      std::string_view(text.end(), header.message.begin()).starts_with(kAnchor);
   if (is_nameless && read_location(header.unexplained, header)) header.unexplained = {};
 }
 

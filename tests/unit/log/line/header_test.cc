@@ -73,6 +73,12 @@ TEST(Header, ReadsEveryEra) {
        "INFO node07:4121:4188 [3] :-1 | x"},
       {"[0] NCCL INFO x", "INFO :-1:-1 [0] :-1 | x"},
       {"[1,3]<stdout>:[0] misc/socket.cc:57 NCCL WARN x", "WARN :-1:-1 [0] misc/socket.cc:57 | x"},
+      {"[1,3]<stdout>:[-1] misc/socket.cc:57 NCCL WARN x",
+       "WARN :-1:-1 [-1] misc/socket.cc:57 | x"},
+      // Where a device stands, even none, what is in front of it is no place in NCCL's source.
+      {"job:7 [0] misc/socket.cc:57 NCCL WARN x", "WARN :-1:-1 [0] misc/socket.cc:57 | x"},
+      {"job:7 [-1] misc/socket.cc:57 NCCL WARN x", "WARN :-1:-1 [-1] misc/socket.cc:57 | x"},
+      {"job:7 [-1] NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
       {"Mon Jan  5 12:00:00 2026[1,3]<stdout>:NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
       {"2026-01-05T12:00:00 NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
       {"[default3]:NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
