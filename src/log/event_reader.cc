@@ -128,10 +128,9 @@ bool RecordJoiner::add_wrapped(const Line& line, int lines) {
   // What was wrapped is as wide as the terminal, so the rest is no longer than the line before it.
   if (line.text.size() > held_.text.size() + 1 || is_understood(line.text)) return false;
   for (const std::string_view between : {"", " "}) {
-    std::string joined = held_.text + std::string(between) + std::string(trim(line.text));
-    if (!is_understood(joined)) continue;
-    held_.text = std::move(joined);
-    held_.lines += lines;
+    const std::string rest = std::string(between).append(trim(line.text));
+    if (!is_understood(held_.text + rest)) continue;
+    held_.append(rest, lines);
     finish();
     return true;
   }
@@ -176,8 +175,7 @@ void RecordJoiner::hold(const Line& line, int lines, Waiting waiting) {
 void RecordJoiner::append(std::string_view text, int lines) {
   while (!held_.text.empty() && is_blank(held_.text.back())) held_.text.pop_back();
   held_.text += ' ';
-  held_.text += trim(text).substr(0, kMaxJoinedBytes);
-  held_.lines += lines;
+  held_.append(trim(text).substr(0, kMaxJoinedBytes), lines);
   if (waiting_ == Waiting::ForAnswer || ++held_.pieces >= kMaxPieces) return finish();
   waiting_ = Waiting::ForRest;
 }
@@ -231,21 +229,17 @@ bool BrokenMessage::join(const Line& line, int lines) {
 
 /// Hands the pieces on as one record if a wording fits them, put together with `separator`.
 bool BrokenMessage::hand_on_joined(std::string_view separator) {
-  joined_.clear();
-  int lines = 0;
-  for (size_t i = 0; i < held_; ++i) {
-    const std::string_view text = pieces_[i].text;
-    joined_ += i == 0
-                   ? trim(text)
-                   : std::string(separator) + std::string(*rest_of_record(text, pieces_[0].text));
-    lines += pieces_[i].lines;
+  Line first = pieces_[0].record();
+  first.text = trim(first.text);
+  joined_.hold(first, pieces_[0].lines);
+  for (size_t i = 1; i < held_; ++i) {
+    const auto rest = rest_of_record(pieces_[i].text, pieces_[0].text);
+    joined_.append(std::string(separator).append(*rest), pieces_[i].lines);
   }
-  const Event event = parse_event(joined_, wordings_);
+  const Event event = parse_event(joined_.text, wordings_);
   // Nothing fits yet, or only what fits a cut line too: the next line may hold the rest.
   if (event.fate != LineFate::Recognised || may_be_cut(event)) return false;
-  Line record = pieces_[0].record();
-  record.text = joined_;
-  receive_(record, event, lines);
+  receive_(joined_.record(), event, joined_.lines);
   return true;
 }
 

@@ -104,7 +104,7 @@ class BrokenMessage {
   Receiver receive_;
   std::vector<HeldRecord> pieces_;  ///< Keeps its strings: the first held_ are in use.
   size_t held_ = 0;
-  std::string joined_;
+  HeldRecord joined_;
 };
 
 // Python's tracebacks, read as a whole: what does the line behind the frames mean?

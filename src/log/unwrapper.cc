@@ -371,8 +371,7 @@ void Unwrapper::add_part(const Line& line, size_t prefix, bool is_partial, int l
     return half.hold(line, lines);
   }
   const size_t room = kMaxWrappedBytes - std::min(kMaxWrappedBytes, half.text.size());
-  half.text += line.text.substr(prefix, room);
-  half.lines += lines;
+  half.append(line.text.substr(prefix, room), lines);
   if (!is_partial) hand_on(half);
 }
 

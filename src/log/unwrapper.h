@@ -64,11 +64,17 @@ struct HeldRecord {
     pieces = 1;
   }
 
+  /// Puts the text of so many further lines behind it; nobody has looked at their bytes.
+  void append(std::string_view more, int count) {
+    text += more;
+    lines += count;
+    first.has_control = first.has_high = true;
+  }
+
   /// As a line, valid as long as `text`.
   Line record() const {
     Line line = first;
     line.text = text;
-    line.has_control = line.has_high = true;
     return line;
   }
 };

@@ -194,6 +194,23 @@ TEST(RecordJoiner, PutsAnAnswerBehindItsCommand) {
             (Records{"1+1: $ ulimit -l", "2+1: node:1:2 [1] NCCL INFO y"}));
 }
 
+TEST(RecordJoiner, KnowsTheBytesOfALineThatNothingContinues) {
+  Line ascii;
+  ascii.has_control = ascii.has_high = false;
+  std::vector<bool> has_high;
+  RecordJoiner joiner([&](const Line& record, int) {
+    EXPECT_EQ(record.has_control, record.has_high);
+    has_high.push_back(record.has_high);
+  });
+  for (const std::string_view text :
+       {"text", "node:1:2 [1] a.cc:9", "text", "node:1:2 [1] a.cc:9", "NCCL WARN x"}) {
+    ascii.text = text;
+    joiner.add(ascii);
+  }
+  joiner.finish();
+  EXPECT_EQ(has_high, (std::vector<bool>{false, false, false, true}));
+}
+
 TEST(RecordJoiner, CountsEveryLineOnce) {
   const std::vector<std::string> pieces{
       "node:1:2 [1] a.cc:9",     "NCCL WARN x", "rest", "", "$ ulimit -l", "64",
