@@ -49,7 +49,6 @@ std::string_view take(Scanner& scan, bool (*skip)(Scanner&)) {
 
 constexpr size_t kLongestHead = 256;
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kDay = 24 * 3600 * kSecond;
 
 int two_digits(std::string_view text) { return (text[0] - '0') * 10 + (text[1] - '0'); }
 
