@@ -66,8 +66,8 @@ class ForeignFilter {
 
   /// The lines with which `block` begins that cannot matter, at most `most` and kMostLines. `block`
   /// begins where a line does. Only lines that end with "\n" inside the block count, and none that
-  /// holds "\r" or is very long; whether they are ASCII nobody says. All are searched at once, so `most` should be few where those
-  /// behind matter.
+  /// holds "\r" or is very long; it is not known whether they are ASCII. All are searched at once,
+  /// so `most` should be small where later lines may matter.
   LineRun boring_lines(std::string_view block, size_t most) const;
 
  private:
