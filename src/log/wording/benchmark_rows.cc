@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <iterator>
 #include <optional>
 
 #include "base/collectives.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "log/known_messages.h"
-#include "log/wording/other_programs.h"
 #include "support/event_text.h"
 
 namespace ncclog {
