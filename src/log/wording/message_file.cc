@@ -1,7 +1,10 @@
 #include "log/wording/message_file.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "base/text.h"
 #include "log/wording/other_programs.h"
@@ -335,6 +338,113 @@ std::vector<KindText> parse_message_file(std::string_view text, const std::strin
   return Parser(file).parse(text);
 }
 
+// Wordings compiled for matching.
+
+namespace {
+
+/// How wordings call what holes take, in the order of HoleType; those of empty names say it
+/// otherwise.
+constexpr std::string_view kHoleNames[] = {"", "", "word", "int", "ints", "hex", "number"};
+
+/// `count` bytes behind `place`, in the same line.
+FilePlace place_behind(FilePlace place, size_t count) {
+  place.column += static_cast<int>(count);
+  return place;
+}
+
+/// Takes the literal at `at`, up to the next hole or the end; "{{" and "}}" are braces.
+std::string_view take_literal(std::string_view text, size_t& at, WordingStore& store) {
+  const size_t begin = at;
+  std::string literal;
+  bool is_escaped = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool is_brace = c == '{' || c == '}';
+    const bool is_double = is_brace && at + 1 < text.size() && text[at + 1] == c;
+    if (c == '{' && !is_double) break;
+    if (is_double) ++at;
+    is_escaped |= is_double;
+    literal += c;
+  }
+  return is_escaped ? store.keep(std::move(literal)) : text.substr(begin, at - begin);
+}
+
+/// Index of the field of that name, which stands at `place`.
+int field_of(std::string_view name, const FilePlace& place, std::span<const Field> fields) {
+  Names known;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == name) return static_cast<int>(i);
+    known.push_back(fields[i].name);
+  }
+  fail_at(place, "unknown field '" + std::string(name) + "'",
+          hint_for(name, known, "list it, with its type, below the kind's name"));
+}
+
+/// Reads what stands behind the colon of a hole, at `place`: a type, or the words of a choice.
+void read_hole_type(std::string_view text, const FilePlace& place, WordingStore& store,
+                    PatternStep& step) {
+  const auto* known = std::ranges::find(kHoleNames, text);
+  if (!text.empty() && known != std::end(kHoleNames)) {
+    step.hole = static_cast<HoleType>(known - kHoleNames);
+    return;
+  }
+  step.hole = HoleType::Choice;
+  Names& choices = store.choices.emplace_back(split(text, '|'));
+  if (std::ranges::find(choices, "") != choices.end()) fail_at(place, "empty choice");
+  std::ranges::stable_sort(choices, std::ranges::greater(), &std::string_view::size);
+  step.choices = choices;
+}
+
+/// Reads the hole of `step`. `inside` stands between its braces, at `place`.
+void read_hole(std::string_view inside, const FilePlace& place, std::span<const Field> fields,
+               WordingStore& store, PatternStep& step) {
+  step.hole = HoleType::Text;
+  const bool is_rest = inside.ends_with("...");
+  if (is_rest) inside.remove_suffix(3);
+  const size_t colon = inside.find(':');
+  const std::string_view name = inside.substr(0, colon);
+  if (!name.empty()) {
+    step.field = field_of(name, place, fields);
+    constexpr HoleType kByFieldType[] = {HoleType::Text, HoleType::Integer, HoleType::Hex};
+    const Field& field = fields[static_cast<size_t>(step.field)];
+    step.hole = kByFieldType[static_cast<size_t>(field.type)];
+  }
+  if (colon != inside.npos)
+    read_hole_type(inside.substr(colon + 1), place_behind(place, colon + 1), store, step);
+  if (is_rest) step.hole = HoleType::Rest;
+}
+
+}  // namespace
+
+std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
+                                             const FilePlace& place, WordingStore& store) {
+  std::vector<PatternStep>& steps = store.steps.emplace_back();
+  for (size_t at = 0; at < text.size();) {
+    PatternStep step;
+    step.literal = take_literal(text, at, store);
+    step.leading = leading_bytes(step.literal);
+    if (at < text.size()) {
+      if (step.literal.empty() && !steps.empty())
+        fail_at(place_behind(place, at), "two holes side by side", "put a literal between them");
+      const size_t close = text.find('}', at);
+      if (close == text.npos)
+        fail_at(place_behind(place, at), "unclosed hole", "write '{{' for a brace");
+      read_hole(text.substr(at + 1, close - at - 1), place_behind(place, at + 1), fields, store,
+                step);
+      at = close + 1;
+    }
+    steps.push_back(step);
+  }
+  if (steps.empty()) fail_at(place, "the wording is empty");
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    PatternStep& step = steps[i];
+    const bool is_end = i + 2 == steps.size() && steps[i + 1].hole == HoleType::None;
+    step.next = steps[i + 1].literal;
+    step.before_last = step.hole == HoleType::Text && is_end;
+  }
+  return steps;
+}
+
 // From kinds to the table.
 
 namespace {
@@ -478,15 +588,9 @@ class Builder {
                     .general = text.general};
     wording.warning = {text.severity, text.origin, keep(text.meaning)};
     wording.recogniser = text.recogniser;
-    try {
-      wording.steps = compile_wording(wording.text, kind.fields, result_.store);
-      if (adds_ && wording.recogniser == nullptr && own_bytes(wording) < kFewestBytes)
-        fail_at(text.place, "the wording has too little text of its own, and would fit anything");
-    } catch (const MalformedWording& error) {
-      FilePlace place = text.place;
-      place.column += static_cast<int>(error.offset);
-      fail_at(place, error.what(), error.hint);
-    }
+    wording.steps = compile_wording(wording.text, kind.fields, text.place, result_.store);
+    if (adds_ && wording.recogniser == nullptr && own_bytes(wording) < kFewestBytes)
+      fail_at(text.place, "the wording has too little text of its own, and would fit anything");
     return wording;
   }
 
@@ -502,10 +606,8 @@ class Builder {
 // Proves of wordings: what their kinds, and rules about them, count on.
 
 [[noreturn]] void fail_example(const Wording& wording, const WordingText& text) {
-  FilePlace place = text.example_place;
-  const size_t fits = matched_bytes(wording, wording.example);
-  place.column += static_cast<int>(fits);
-  fail_at(place, "the example does not fit its wording from here on",
+  fail_at(place_behind(text.example_place, matched_bytes(wording, wording.example)),
+          "the example does not fit its wording from here on",
           "the wording is " + in_quotes(wording.text));
 }
 

@@ -72,6 +72,12 @@ struct KindText {
 /// the text alone shows; what needs the other kinds is found by build_messages.
 std::vector<KindText> parse_message_file(std::string_view text, const std::string& file);
 
+/// The steps of a wording of a kind with these fields; they live as long as the store. Throws Error
+/// where `place`, that of the first byte, is not that of a wording that can be compiled. The bytes
+/// of `text` must outlive the store.
+std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
+                                             const FilePlace& place, WordingStore& store);
+
 // From the kinds of message files to the table by which lines are understood.
 //
 // The generator (log/messages/make_messages.cc) builds the built-in kinds this way and writes them

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "base/text.h"
 
@@ -71,104 +70,9 @@ void Message::set(std::string_view name, std::string_view text) {
   }
 }
 
-// Compiled wordings.
+// Matching.
 
 namespace {
-
-/// How wordings call what holes take, in the order of HoleType; those of empty names say it otherwise.
-constexpr std::string_view kHoleNames[] = {"", "", "word", "int", "ints", "hex", "number"};
-
-/// Compiles one wording from left to right.
-class Compiler {
- public:
-  Compiler(std::string_view text, std::span<const Field> fields, WordingStore& store)
-      : text_(text), fields_(fields), store_(store) {}
-
-  std::vector<PatternStep> steps() {
-    std::vector<PatternStep> steps;
-    while (at_ < text_.size()) {
-      PatternStep step;
-      step.literal = literal();
-      step.leading = leading_bytes(step.literal);
-      if (at_ < text_.size()) {
-        if (step.literal.empty() && !steps.empty())
-          throw MalformedWording("two holes side by side", at_, "put a literal between them");
-        hole(step);
-      }
-      steps.push_back(step);
-    }
-    if (steps.empty()) throw MalformedWording("the wording is empty", 0);
-    return steps;
-  }
-
- private:
-  /// Up to the next hole or the end; "{{" and "}}" are braces.
-  std::string_view literal() {
-    const size_t begin = at_;
-    std::string text;
-    bool is_escaped = false;
-    for (; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      const bool is_brace = c == '{' || c == '}';
-      const bool is_double = is_brace && at_ + 1 < text_.size() && text_[at_ + 1] == c;
-      if (c == '{' && !is_double) break;
-      if (is_double) ++at_;
-      is_escaped |= is_double;
-      text += c;
-    }
-    if (!is_escaped) return text_.substr(begin, at_ - begin);
-    return store_.keep(std::move(text));
-  }
-
-  void hole(PatternStep& step) {
-    const size_t close = text_.find('}', at_);
-    if (close == text_.npos) throw MalformedWording("unclosed hole", at_, "write '{{' for a brace");
-    std::string_view inside = text_.substr(at_ + 1, close - at_ - 1);
-    const size_t begin = at_ + 1;
-    at_ = close + 1;
-    step.hole = HoleType::Text;
-    const bool rest = inside.ends_with("...");
-    if (rest) inside.remove_suffix(3);
-    const size_t colon = inside.find(':');
-    const std::string_view name = inside.substr(0, colon);
-    if (!name.empty()) {
-      step.field = field_of(name, begin);
-      constexpr HoleType kByFieldType[] = {HoleType::Text, HoleType::Integer, HoleType::Hex};
-      const Field& field = fields_[static_cast<size_t>(step.field)];
-      step.hole = kByFieldType[static_cast<size_t>(field.type)];
-    }
-    if (colon != inside.npos) apply(inside.substr(colon + 1), begin + colon + 1, step);
-    if (rest) step.hole = HoleType::Rest;
-  }
-
-  int field_of(std::string_view name, size_t at) const {
-    std::vector<std::string_view> known;
-    for (size_t i = 0; i < fields_.size(); ++i) {
-      if (fields_[i].name == name) return static_cast<int>(i);
-      known.push_back(fields_[i].name);
-    }
-    throw MalformedWording("unknown field '" + std::string(name) + "'", at,
-                           hint_for(name, known, "list it, with its type, below the kind's name"));
-  }
-
-  void apply(std::string_view spec, size_t at, PatternStep& step) {
-    const auto* known = std::ranges::find(kHoleNames, spec);
-    if (!spec.empty() && known != std::end(kHoleNames)) {
-      step.hole = static_cast<HoleType>(known - kHoleNames);
-      return;
-    }
-    step.hole = HoleType::Choice;
-    std::vector<std::string_view>& choices = store_.choices.emplace_back(split(spec, '|'));
-    if (std::ranges::find(choices, "") != choices.end()) throw MalformedWording("empty choice", at);
-    std::ranges::stable_sort(choices, std::ranges::greater(), &std::string_view::size);
-    step.choices = choices;
-  }
-
-  std::string_view text_;
-  std::span<const Field> fields_;
-  WordingStore& store_;
-  size_t at_ = 0;
-};
 
 size_t integer_length(std::string_view text) {
   size_t n = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
@@ -346,18 +250,6 @@ LeadingBytes leading_bytes(std::string_view text) {
   text = text.substr(0, sizeof(uint64_t));
   constexpr std::string_view kAll = "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF";
   return {bytes_at(text, 0), bytes_at(kAll.substr(0, text.size()), 0)};
-}
-
-std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
-                                             WordingStore& store) {
-  std::vector<PatternStep>& steps = store.steps.emplace_back(Compiler(text, fields, store).steps());
-  for (size_t i = 0; i + 1 < steps.size(); ++i) {
-    PatternStep& step = steps[i];
-    const bool is_end = i + 2 == steps.size() && steps[i + 1].hole == HoleType::None;
-    step.next = steps[i + 1].literal;
-    step.before_last = step.hole == HoleType::Text && is_end;
-  }
-  return steps;
 }
 
 size_t shared_steps(const Wording& a, const Wording& b) {

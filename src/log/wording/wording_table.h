@@ -17,7 +17,6 @@
 #include <cstring>
 #include <deque>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,8 +26,8 @@
 
 namespace ncclog {
 
-// A wording compiled for matching: literals with typed holes between them, one
-// linear scan.
+// A wording compiled for matching (compile_wording in log/wording/message_file.h): literals with
+// typed holes between them, one linear scan.
 //
 //   "comm {comm} rank {rank} nranks {nranks} ... - Init COMPLETE"
 //   → "comm " <hex> " rank " <int> " nranks " <int> ... " - Init COMPLETE"
@@ -59,19 +58,6 @@ struct WordingStore {
 
   std::string_view keep(std::string text) { return texts.emplace_back(std::move(text)); }
 };
-
-/// A wording that cannot be compiled.
-struct MalformedWording : std::runtime_error {
-  MalformedWording(const std::string& what, size_t at, std::string advice = {})
-      : std::runtime_error(what), offset(at), hint(std::move(advice)) {}
-  size_t offset = 0;  ///< Byte of the wording that is to blame.
-  std::string hint;   ///< May be empty.
-};
-
-/// The steps of a wording of a kind with these fields; they live as long as the store. Throws
-/// MalformedWording. The bytes of `text` must outlive the store.
-std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
-                                             WordingStore& store);
 
 /// How far a wording came in a text, for the next one that is tried on it: both may begin with the
 /// same steps.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "log/messages.h"
 
@@ -138,6 +139,37 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
       {kind + "  = SITE \xFF\n", "site.messages:2:1: the line is not valid UTF-8"},
   };
   for (const Row& row : rows) EXPECT_EQ(refusal(row.text), row.refusal) << row.text;
+}
+
+TEST(MessageFile, RefusesAWordingThatCannotBeCompiledWhereItIsWrong) {
+  struct Row {
+    std::string_view wording;
+    std::string_view where;
+    std::string_view what;
+    std::string_view hint;
+  };
+  constexpr Row kRows[] = {
+      {"", "f:7:5", "the wording is empty", ""},
+      {"{text}{more}", "f:7:11", "two holes side by side", "put a literal between them"},
+      {"a {numbre}", "f:7:8", "unknown field 'numbre'", "did you mean 'number'?"},
+      {"open {text", "f:7:10", "unclosed hole", "write '{{' for a brace"},
+      {"is {text:a||b}", "f:7:14", "empty choice", ""},
+  };
+  constexpr Field kFields[] = {{"text", FieldType::Text, {}},
+                               {"number", FieldType::Integer, {}},
+                               {"more", FieldType::Text, {}}};
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(std::string(row.wording));
+    WordingStore store;
+    try {
+      compile_wording(row.wording, kFields, {"f", 7, 5}, store);
+      ADD_FAILURE() << "was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.where(), row.where);
+      EXPECT_EQ(error.what(), row.what);
+      EXPECT_EQ(error.hint(), row.hint);
+    }
+  }
 }
 
 TEST(MessageFile, AnyBytesAreAFileOrAnError) {
