@@ -343,7 +343,8 @@ class SettingReader {
       if (is_assignment(item)) {
         add(word, item, scope, true);
       } else if (is_variable_name(item) && item != "ALL" && item != "NONE") {
-        out_.handed_on.push_back({std::string(item), first_line_ + word.line - 1});
+        out_.handed_on.push_back(
+            {.name = std::string(item), .line = first_line_ + word.line - 1, .literal = false});
       }
       rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
     }

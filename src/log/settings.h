@@ -56,15 +56,11 @@ std::vector<Setting> read_conf_settings(std::string_view text);
 //
 // Also right for .env files. Nothing is expanded: a value that holds "$NAME" is not literal.
 
-/// A name that is handed on to processes without a value: "mpirun -x NCCL_DEBUG".
-struct HandedOn {
-  std::string name;
-  uint64_t line = 0;
-};
-
+/// Both in the order of the script.
 struct ShellSettings {
-  std::vector<Setting> settings;    ///< In the order of the script.
-  std::vector<HandedOn> handed_on;  ///< In the order of the script.
+  std::vector<Setting> settings;
+  /// Those that are handed on to processes without a value, so none is known: "mpirun -x NCCL_DEBUG".
+  std::vector<Setting> handed_on;
 };
 
 /// The settings of a script whose text begins at line `first_line` of its file.

@@ -221,11 +221,9 @@ std::vector<CommandSettings> read_command_settings(const Job& job) {
   for (auto& [process, script] : scripts) {
     CommandSettings command{read_shell_settings(script.first), std::move(script.second)};
     // What is handed on without a value is set somewhere else.
-    for (const HandedOn& handed : command.found.handed_on) {
-      command.found.settings.push_back(
-          {.name = handed.name, .line = handed.line, .literal = false});
-    }
-    if (!command.found.settings.empty()) commands.push_back(std::move(command));
+    std::vector<Setting>& settings = command.found.settings;
+    settings.insert(settings.end(), command.found.handed_on.begin(), command.found.handed_on.end());
+    if (!settings.empty()) commands.push_back(std::move(command));
   }
   return commands;
 }

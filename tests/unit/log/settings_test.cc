@@ -20,7 +20,7 @@ std::string described(const ShellSettings& found) {
     if (setting.unset) text += " unset";
     text += "\n";
   }
-  for (const HandedOn& handed : found.handed_on) {
+  for (const Setting& handed : found.handed_on) {
     text += std::to_string(handed.line) + ":" + handed.name + "\n";
   }
   return text;
