@@ -20,19 +20,14 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-struct Character {
-  uint32_t code = 0;
-  size_t length = 0;  ///< In bytes; 0: they are no UTF-8.
-};
-
-/// The character at the start of `bytes`, which are not empty.
-Character first_character(std::string_view bytes) {
+/// The bytes of the character at the start of `bytes`, which are not empty; 0: they are no UTF-8.
+/// `code` is set to the character.
+size_t character_length(std::string_view bytes, utf8proc_int32_t& code) {
   const auto* begin = reinterpret_cast<const utf8proc_uint8_t*>(bytes.data());
-  if (*begin < 0x80) return {*begin, 1};
-  utf8proc_int32_t code = 0;
+  code = *begin;
+  if (*begin < 0x80) return 1;
   const auto length = utf8proc_iterate(begin, static_cast<utf8proc_ssize_t>(bytes.size()), &code);
-  if (length <= 0) return {};
-  return {static_cast<uint32_t>(code), static_cast<size_t>(length)};
+  return static_cast<size_t>(std::max<utf8proc_ssize_t>(length, 0));
 }
 
 bool is_bidi_control(uint32_t c) {
@@ -240,10 +235,11 @@ size_t ascii_length(std::string_view bytes) {
 }  // namespace
 
 bool is_valid_utf8(std::string_view bytes) {
+  utf8proc_int32_t ignored = 0;
   while (!bytes.empty()) {
     bytes.remove_prefix(ascii_length(bytes));
     if (bytes.empty()) return true;
-    const size_t length = first_character(bytes).length;
+    const size_t length = character_length(bytes, ignored);
     if (length == 0) return false;
     bytes.remove_prefix(length);
   }
@@ -253,8 +249,9 @@ bool is_valid_utf8(std::string_view bytes) {
 std::string to_valid_utf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
+  utf8proc_int32_t ignored = 0;
   while (!bytes.empty()) {
-    const size_t length = first_character(bytes).length;
+    const size_t length = character_length(bytes, ignored);
     out += length == 0 ? kReplacement : bytes.substr(0, length);
     bytes.remove_prefix(std::max<size_t>(length, 1));
   }
@@ -264,12 +261,13 @@ std::string to_valid_utf8(std::string_view bytes) {
 std::string printable(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
+  utf8proc_int32_t code = 0;
   while (!bytes.empty()) {
-    const auto [code, length] = first_character(bytes);
+    const size_t length = character_length(bytes, code);
     if (length == 0) {
       out += kReplacement;
     } else {
-      append_printable(out, code, bytes.substr(0, length));
+      append_printable(out, static_cast<uint32_t>(code), bytes.substr(0, length));
     }
     bytes.remove_prefix(std::max<size_t>(length, 1));
   }
@@ -318,15 +316,11 @@ constexpr size_t kLanes = 32;
 
 using Bytes = std::array<Byte, kLanes>;
 
-/// What each lane has seen: the bytes, joined by "or", and whether one was a control code.
-struct Seen {
-  Bytes all{};
-  Bytes control{};
-};
-
+/// Adds what each lane sees: the bytes, joined by "or", and whether one is a control code.
 NCCLOG_WIDE_VECTORS
-void look_at(const char* bytes, size_t rows, Seen& seen) {
-  Seen now = seen;
+void look_at(const char* bytes, size_t rows, Bytes& all, Bytes& control) {
+  Bytes all_now = all;
+  Bytes control_now = control;
   for (size_t row = 0; row < rows; ++row, bytes += kLanes) {
     for (size_t i = 0; i < kLanes; ++i) {
       const Byte byte = static_cast<Byte>(bytes[i]);
@@ -334,11 +328,12 @@ void look_at(const char* bytes, size_t rows, Seen& seen) {
       const Byte is_low = (byte & 0xE0) == 0 ? 0xFF : 0;
       const Byte is_tab = byte == '\t' ? 0xFF : 0;
       const Byte is_newline = byte == '\n' ? 0xFF : 0;
-      now.all[i] = static_cast<Byte>(now.all[i] | byte);
-      now.control[i] = static_cast<Byte>(now.control[i] | (is_low & ~(is_tab | is_newline)));
+      all_now[i] = static_cast<Byte>(all_now[i] | byte);
+      control_now[i] = static_cast<Byte>(control_now[i] | (is_low & ~(is_tab | is_newline)));
     }
   }
-  seen = now;
+  all = all_now;
+  control = control_now;
 }
 
 /// All bytes joined by "or".
@@ -362,18 +357,19 @@ void count_rows(const char* bytes, size_t rows, Bytes& counters) {
 }  // namespace
 
 OddBytes find_odd_bytes(std::string_view text) {
-  Seen seen;
+  Bytes all{};
+  Bytes control{};
   if (text.size() < kLanes) {
     std::array<char, kLanes> padded{};
     padded.fill(' ');
     text.copy(padded.data(), text.size());
-    look_at(padded.data(), 1, seen);
+    look_at(padded.data(), 1, all, control);
   } else {
-    look_at(text.data(), text.size() / kLanes, seen);
+    look_at(text.data(), text.size() / kLanes, all, control);
     // What is left over, and some bytes before it for a second time.
-    look_at(text.data() + text.size() - kLanes, 1, seen);
+    look_at(text.data() + text.size() - kLanes, 1, all, control);
   }
-  return {all_of(seen.control) != 0, (all_of(seen.all) & 0x8080808080808080U) != 0};
+  return {all_of(control) != 0, (all_of(all) & 0x8080808080808080U) != 0};
 }
 
 uint64_t count_newlines(std::string_view text) {
