@@ -129,30 +129,51 @@ std::string spelled(std::string_view type, Enum value) {
   return fmt::format("static_cast<{}>({})", type, static_cast<int>(value));
 }
 
-/// Writes a table whose parts are arrays of constants that refer to each other by place.
-class TableWriter {
- public:
-  explicit TableWriter(const WordingTable& table) : table_(table) {}
+/// The rows of one array; others refer to them by their place.
+using Rows = std::vector<std::string>;
 
-  std::string text() {
-    std::string fields, choices, steps, wordings, kinds;
-    for (const Kind& kind : table_.kinds) {
-      const size_t first_field = fields_;
-      const size_t first_wording = wordings_;
-      for (const Field& field : kind.fields) {
-        ++fields_;
-        fields += fmt::format("    {{{}, {}, {}}},\n", view(field.name),
-                              spelled("FieldType", field.type), view(field.meaning));
-      }
-      for (const Wording& wording : kind.wordings) write_wording(wordings, steps, choices, wording);
-      kinds += fmt::format(
-          "    {{{}, {}, {}, {}, {}, {}, {{kFields + {}, "
-          "{}}}, {{kWordings + {}, {}}}}},\n",
-          view(kind.name), kind.index, spelled("Library", kind.library),
-          spelled("Source", kind.source), spelled("Subsystem", kind.subsystem), view(kind.meaning),
-          first_field, kind.fields.size(), first_wording, kind.wordings.size());
+/// The row of a wording; those of its steps and choices are added.
+std::string wording_row(const Wording& wording, Rows& steps, Rows& choices) {
+  const size_t first_step = steps.size();
+  for (const PatternStep& step : wording.steps) {
+    steps.push_back(fmt::format(
+        "    {{{}, {{{:#x}u, {:#x}u}}, {}, {}, {}, {}, {{kChoices + {}, {}}}}},\n",
+        view(step.literal), step.leading.bytes, step.leading.mask, spelled("HoleType", step.hole),
+        step.field, view(step.next), step.before_last, choices.size(), step.choices.size()));
+    for (const std::string_view choice : step.choices)
+      choices.push_back(fmt::format("    {},\n", view(choice)));
+  }
+  const std::string recogniser =
+      wording.recogniser == nullptr
+          ? "nullptr"
+          : fmt::format("kRecognisers + {}", wording.recogniser - kRecognisers);
+  return fmt::format(
+      "    {{{}, {}, {}, {}, {}, {{{}, {}, {}}}, kKinds + {}, {{kSteps "
+      "+ {}, {}}}}},\n",
+      view(wording.text), view(wording.example), wording.quotable, wording.general, recogniser,
+      spelled("WarnSeverity", wording.warning.severity),
+      spelled("WarnOrigin", wording.warning.origin), view(wording.warning.meaning),
+      wording.kind->index, first_step, wording.steps.size());
+}
+
+/// A table whose parts are arrays of constants that refer to each other by place.
+std::string table_text(const WordingTable& table) {
+  Rows fields, choices, steps, wordings, kinds;
+  for (const Kind& kind : table.kinds) {
+    kinds.push_back(fmt::format(
+        "    {{{}, {}, {}, {}, {}, {}, {{kFields + {}, "
+        "{}}}, {{kWordings + {}, {}}}}},\n",
+        view(kind.name), kind.index, spelled("Library", kind.library),
+        spelled("Source", kind.source), spelled("Subsystem", kind.subsystem), view(kind.meaning),
+        fields.size(), kind.fields.size(), wordings.size(), kind.wordings.size()));
+    for (const Field& field : kind.fields) {
+      fields.push_back(fmt::format("    {{{}, {}, {}}},\n", view(field.name),
+                                   spelled("FieldType", field.type), view(field.meaning)));
     }
-    std::string out = R"(// Made of src/log/messages/ by the build.
+    for (const Wording& wording : kind.wordings)
+      wordings.push_back(wording_row(wording, steps, choices));
+  }
+  return R"(// Made of src/log/messages/ by the build.
 
 #include "log/known_messages.h"
 #include "log/wording/other_programs.h"
@@ -163,59 +184,18 @@ namespace {
 extern const Kind kKinds[];
 extern const Wording kWordings[];
 
-)";
-    out += "constexpr Field kFields[] = {\n" + fields + "};\n\n";
-    out += "constexpr std::string_view kChoices[] = {\n" + choices + "    {},\n};\n\n";
-    out += "constexpr PatternStep kSteps[] = {\n" + steps + "};\n\n";
-    out += "constinit const Wording kWordings[] = {\n" + wordings + "};\n\n";
-    out += "constinit const Kind kKinds[] = {\n" + kinds + "};\n\n";
-    out += fmt::format(
-        "}}  // namespace\n\nconstinit const std::span<const Kind> kBuiltInKinds = {{kKinds, "
-        "{}}};\n\n"
-        "}}  // namespace ncclog\n",
-        table_.kinds.size());
-    return out;
-  }
-
- private:
-  void write_wording(std::string& wordings, std::string& steps, std::string& choices,
-                     const Wording& wording) {
-    const size_t first_step = steps_;
-    for (const PatternStep& step : wording.steps) {
-      ++steps_;
-      steps +=
-          fmt::format("    {{{}, {}, {}, {}, {}, {}, {{kChoices + {}, {}}}}},\n",
-                      view(step.literal), leading(step.leading), spelled("HoleType", step.hole),
-                      step.field, view(step.next), step.before_last, choices_, step.choices.size());
-      for (const std::string_view choice : step.choices) {
-        ++choices_;
-        choices += fmt::format("    {},\n", view(choice));
-      }
-    }
-    const std::string recogniser =
-        wording.recogniser == nullptr
-            ? "nullptr"
-            : fmt::format("kRecognisers + {}", wording.recogniser - kRecognisers);
-    ++wordings_;
-    wordings += fmt::format(
-        "    {{{}, {}, {}, {}, {}, {{{}, {}, {}}}, kKinds + {}, {{kSteps "
-        "+ {}, {}}}}},\n",
-        view(wording.text), view(wording.example), wording.quotable, wording.general, recogniser,
-        spelled("WarnSeverity", wording.warning.severity),
-        spelled("WarnOrigin", wording.warning.origin), view(wording.warning.meaning),
-        wording.kind->index, first_step, wording.steps.size());
-  }
-
-  static std::string leading(const LeadingBytes& bytes) {
-    return fmt::format("{{{:#x}u, {:#x}u}}", bytes.bytes, bytes.mask);
-  }
-
-  const WordingTable& table_;
-  size_t fields_ = 0;
-  size_t choices_ = 0;
-  size_t steps_ = 0;
-  size_t wordings_ = 0;
-};
+)" + fmt::format(
+             "constexpr Field kFields[] = {{\n{}}};\n\n"
+             "constexpr std::string_view kChoices[] = {{\n{}    {{}},\n}};\n\n"
+             "constexpr PatternStep kSteps[] = {{\n{}}};\n\n"
+             "constinit const Wording kWordings[] = {{\n{}}};\n\n"
+             "constinit const Kind kKinds[] = {{\n{}}};\n\n"
+             "}}  // namespace\n\n"
+             "constinit const std::span<const Kind> kBuiltInKinds = {{kKinds, {}}};\n\n"
+             "}}  // namespace ncclog\n",
+             fmt::join(fields, ""), fmt::join(choices, ""), fmt::join(steps, ""),
+             fmt::join(wordings, ""), fmt::join(kinds, ""), kinds.size());
+}
 
 /// Leaves a file alone that holds `text` already: nothing that includes it is compiled again.
 void write_file(const std::string& path, const std::string& text) {
@@ -235,7 +215,7 @@ void make_messages(const std::vector<std::string>& arguments) {
   WordingTable table;
   build_messages({}, kinds, table);
   write_file(arguments[0], header_of(kinds));
-  write_file(arguments[1], TableWriter(table).text());
+  write_file(arguments[1], table_text(table));
 }
 
 }  // namespace
