@@ -18,6 +18,22 @@ constexpr size_t kCheckedBytes = size_t{4} << 10;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+/// Without the beginning of a character at the end, where cutting the line left it.
+std::string_view without_partial_character(std::string_view text) {
+  constexpr size_t kLongestTail = 3;
+  for (size_t i = 1; i <= kLongestTail && i <= text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - i]);
+    if (byte >= 0xC0) return text.substr(0, text.size() - i);
+    if (byte < 0x80) break;
+  }
+  return text;
+}
+
+bool is_utf8(const Line& line) {
+  if (is_valid_utf8(line.text)) return true;
+  return line.cut && is_valid_utf8(without_partial_character(line.text));
+}
+
 }  // namespace
 
 LineBuffer::LineBuffer(size_t block_bytes)
@@ -62,8 +78,31 @@ bool LineReader::next_slowly(Line& line) {
   const OddBytes odd = find_odd_bytes(begin_ < odd_until_ ? line.text : std::string_view());
   line.has_control = odd.control;
   line.has_high = odd.high;
+  ++lines_;
+  add_losses(line);
   consume(piece_end);
   return true;
+}
+
+void LineReader::add_losses(const Line& line) {
+  if (line.cut) losses_.add(Loss::LineCut);
+  if (line.has_control && line.text.find('\0') != line.text.npos) losses_.add(Loss::NulBytes);
+  if (line.has_high && !is_utf8(line)) losses_.add(Loss::InvalidUtf8);
+}
+
+void LineReader::skip(const LineRun& run) {
+  const std::string_view text(data_ + begin_, run.bytes);
+  lines_ += run.lines;
+  number_ += run.numbers;
+  begin_ += run.bytes;
+  if (!text.empty()) is_after_cr_ = text.ends_with('\r');
+  // The loss counts lines, so they are looked at singly only where some byte is wrong.
+  if (run.is_ascii || !find_odd_bytes(text).high || is_valid_utf8(text)) return;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find_first_of("\r\n", at);
+    if (!is_valid_utf8(text.substr(at, end - at))) losses_.add(Loss::InvalidUtf8);
+    at = end + 1;
+  }
 }
 
 /// The "\r" or "\n" that ends the piece at begin_; end_ if the input ends first, or if the piece is
@@ -244,26 +283,6 @@ std::vector<Unit> cut_units(std::span<const std::string> inputs, const CutOption
 
 // One unit, and what became of it.
 
-namespace {
-
-/// Without the beginning of a character at the end, where cutting the line left it.
-std::string_view without_partial_character(std::string_view text) {
-  constexpr size_t kLongestTail = 3;
-  for (size_t i = 1; i <= kLongestTail && i <= text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[text.size() - i]);
-    if (byte >= 0xC0) return text.substr(0, text.size() - i);
-    if (byte < 0x80) break;
-  }
-  return text;
-}
-
-bool is_utf8(const Line& line) {
-  if (is_valid_utf8(line.text)) return true;
-  return line.cut && is_valid_utf8(without_partial_character(line.text));
-}
-
-}  // namespace
-
 void add_state(SourceState state, UnitResult& result) {
   switch (state) {
     case SourceState::Good:
@@ -287,24 +306,6 @@ ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOption
     source.end = unit.end;
   }
   return ByteSource(path, source);
-}
-
-void LineCounts::add_losses(const Line& line) {
-  if (line.cut) losses.add(Loss::LineCut);
-  if (line.has_control && line.text.find('\0') != line.text.npos) losses.add(Loss::NulBytes);
-  if (line.has_high && !is_utf8(line)) losses.add(Loss::InvalidUtf8);
-}
-
-void LineCounts::add_whole(std::string_view text, const LineRun& run) {
-  lines += run.lines;
-  text = text.substr(0, run.bytes);
-  // The loss counts lines, so they are looked at singly only where some byte is wrong.
-  if (run.is_ascii || !find_odd_bytes(text).high || is_valid_utf8(text)) return;
-  while (!text.empty()) {
-    const size_t size = text.find_first_of("\r\n");
-    if (!is_valid_utf8(text.substr(0, size))) losses.add(Loss::InvalidUtf8);
-    text.remove_prefix(size + 1);
-  }
 }
 
 UnitReader::UnitReader(const Unit& unit, ByteSource& source, std::span<char> memory)
@@ -332,10 +333,10 @@ size_t UnitReader::read_block(char* buffer, size_t capacity) {
   return count;
 }
 
-void UnitReader::add(const LineCounts& counts, uint64_t newlines) {
-  counts_.lines += counts.lines;
-  counts_.losses += counts.losses;
-  result_.newlines += newlines;
+void UnitReader::add(const LineReader& lines) {
+  result_.lines += lines.lines();
+  result_.losses += lines.losses();
+  result_.newlines += lines.newlines();
 }
 
 size_t UnitReader::read(char* buffer, size_t capacity) {
@@ -348,9 +349,7 @@ size_t UnitReader::read(char* buffer, size_t capacity) {
 void UnitReader::refuse(std::string why) { refusal_ = std::move(why); }
 
 UnitResult UnitReader::finish() {
-  if (lines_) result_.newlines += lines_->newlines();
-  result_.lines = counts_.lines;
-  result_.losses += counts_.losses;
+  if (lines_) add(*lines_);
   result_.note = source_.note();
   add_state(source_.state(), result_);
   // Losses of lines say nothing of what was never read as lines.
@@ -435,7 +434,7 @@ Stretch::~Stretch() {
   if (turn_.owns_lock()) stream_.is_over_ = true;
   if (is_none_) return;
   const std::lock_guard lock(stream_.counting_);
-  stream_.input_.add(counts_, lines_.newlines());
+  stream_.input_.add(lines_);
 }
 
 }  // namespace ncclog

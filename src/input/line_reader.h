@@ -130,6 +130,7 @@ class LineReader {
     }
     line = {{data_ + begin_, length}, number_++, base_ + begin_, false, false, false};
     begin_ = newline_ + 1;
+    ++lines_;
     return true;
   }
 
@@ -140,12 +141,9 @@ class LineReader {
     return {data_ + begin_, whole_until_ - begin_};
   }
 
-  /// Passes the first lines of `ahead`.
-  void skip(const LineRun& run) {
-    begin_ += run.bytes;
-    number_ += run.numbers;
-    if (run.bytes > 0) is_after_cr_ = data_[begin_ - 1] == '\r';
-  }
+  /// Passes the first lines of `ahead`, which are without control codes. Their bytes are looked at
+  /// only if they may not be ASCII.
+  void skip(const LineRun& run);
 
   /// Whether the next call of `next` may overwrite what was delivered before; if not, all lines
   /// since the last call that did are still there.
@@ -157,6 +155,10 @@ class LineReader {
   /// How many "\n" the lines so far ended with; all of the input's once `next` has returned false.
   uint64_t newlines() const { return number_ - first_number_; }
 
+  /// How many lines were delivered or passed, and what of them is lost or misread.
+  uint64_t lines() const { return lines_; }
+  const LossTable& losses() const { return losses_; }
+
  private:
   /// The first `wanted` in [begin, end), or `end`.
   size_t find(char wanted, size_t begin, size_t end) const {
@@ -166,6 +168,7 @@ class LineReader {
   }
 
   bool next_slowly(Line& line);
+  void add_losses(const Line& line);
   size_t find_piece_end();
   bool refill();
   void check_until(size_t place);
@@ -194,6 +197,8 @@ class LineReader {
   bool is_after_cr_ = false;
   /// [begin_, end_) starts the piece delivered last, its end not seen.
   bool is_cut_piece_ = false;
+  uint64_t lines_ = 0;
+  LossTable losses_;
 };
 
 // One unit, read line by line, and what became of it.
@@ -208,24 +213,6 @@ struct ReadOptions {
   /// Of a LineBuffer, for the lines of one unit at a time; empty: each reader has memory of its
   /// own.
   std::span<char> memory = {};
-};
-
-/// What became of the lines that one reader delivered.
-struct LineCounts {
-  uint64_t lines = 0;
-  LossTable losses;
-
-  void add(const Line& line) {
-    ++lines;
-    if (line.cut || line.has_control || line.has_high) add_losses(line);
-  }
-
-  /// Adds the lines of `run`, without control codes, with which `text` begins. Their bytes are
-  /// looked at only if they may not be ASCII.
-  void add_whole(std::string_view text, const LineRun& run);
-
- private:
-  void add_losses(const Line& line);
 };
 
 /// What reading a unit came to.
@@ -247,8 +234,8 @@ ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOption
 /// Adds to `result` how reading its bytes ended.
 void add_state(SourceState state, UnitResult& result);
 
-/// A unit being read, as lines or, where its content is none, as bytes. Invariants: line counts are
-/// of the lines that `next` has delivered; `next` reads nothing of an input that is not a log.
+/// A unit being read, as lines or, where its content is none, as bytes. Invariant: `next` reads
+/// nothing of an input that is not a log.
 class UnitReader {
  public:
   /// `source` holds the bytes of `unit` and must outlive the reader.
@@ -265,25 +252,20 @@ class UnitReader {
   /// Fetches the next line; false at the end of the unit. `line.text` lives until the next call.
   bool next(Line& line) {
     if (!lines_) start_lines();
-    if (!lines_->next(line)) return false;
-    counts_.add(line);
-    return true;
+    return lines_->next(line);
   }
 
   /// As LineReader's.
   std::string_view ahead() const { return lines_ ? lines_->ahead() : std::string_view(); }
   bool will_refill() const { return !lines_ || lines_->will_refill(); }
   uint64_t next_number() const { return lines_ ? lines_->next_number() : 1; }
-  void skip(const LineRun& run) {
-    counts_.add_whole(ahead(), run);
-    lines_->skip(run);
-  }
+  void skip(const LineRun& run) { lines_->skip(run); }
 
   /// Bytes of a log for those who cut its lines themselves; 0 at its end.
   size_t read_block(char* buffer, size_t capacity);
 
   /// Adds what became of such lines.
-  void add(const LineCounts& counts, uint64_t newlines);
+  void add(const LineReader& lines);
 
   /// At most `capacity` > 0 bytes of an input that is not read as lines; 0 at its end. From the
   /// first call on it counts as read, not as skipped.
@@ -300,7 +282,6 @@ class UnitReader {
 
   ByteSource& source_;
   UnitResult result_;
-  LineCounts counts_;
   bool is_read_ = false;  ///< Its bytes were asked for though they are no lines.
   std::string refusal_;   ///< Empty: not refused.
   uint64_t offset_;       ///< Place in the input of its first byte.
@@ -380,20 +361,13 @@ class Stretch {
   uint32_t index() const { return index_; }
 
   /// Fetches the next line; false at the end of the stretch. `line.text` lives until the next call.
-  bool next(Line& line) {
-    if (!lines_.next(line)) return false;
-    counts_.add(line);
-    return true;
-  }
+  bool next(Line& line) { return lines_.next(line); }
 
   /// As LineReader's.
   std::string_view ahead() const { return lines_.ahead(); }
   bool will_refill() const { return lines_.will_refill(); }
   uint64_t next_number() const { return lines_.next_number(); }
-  void skip(const LineRun& run) {
-    counts_.add_whole(ahead(), run);
-    lines_.skip(run);
-  }
+  void skip(const LineRun& run) { lines_.skip(run); }
 
  private:
   size_t read_block(char* buffer);
@@ -404,7 +378,6 @@ class Stretch {
   bool is_none_;
   bool is_last_ = false;
   uint32_t index_ = 0;
-  LineCounts counts_;
   LineReader lines_;  ///< Reads when it is made, and is last for that.
 };
 

@@ -265,6 +265,7 @@ TEST(LineReaderProperty, LinesAheadCanBeSkippedAndStayUntilTheRefillThatIsAnnoun
       ++at;
     }
     ASSERT_EQ(at, expected.lines.size());
+    ASSERT_EQ(reader.lines(), expected.lines.size());
     ASSERT_EQ(reader.newlines(), expected.newlines);
   }
 }
