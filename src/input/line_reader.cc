@@ -327,10 +327,7 @@ void UnitReader::start_lines() {
 }
 
 size_t UnitReader::read_block(char* buffer, size_t capacity) {
-  if (!is_log(result_.content)) return 0;
-  const size_t count = source_.read(buffer, capacity);
-  result_.bytes += count;
-  return count;
+  return is_log(result_.content) ? read(buffer, capacity) : 0;
 }
 
 void UnitReader::add(const LineReader& lines) {

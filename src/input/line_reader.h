@@ -282,7 +282,7 @@ class UnitReader {
 
   ByteSource& source_;
   UnitResult result_;
-  bool is_read_ = false;  ///< Its bytes were asked for though they are no lines.
+  bool is_read_ = false;  ///< Its bytes were asked for, even if they are no lines.
   std::string refusal_;   ///< Empty: not refused.
   uint64_t offset_;       ///< Place in the input of its first byte.
   std::span<char> memory_;
