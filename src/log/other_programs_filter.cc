@@ -55,15 +55,8 @@ namespace {
 /// Longer lines are read one by one: they may be cut.
 constexpr size_t kLongest = 4096;
 
-bool holds_record(std::string_view line, std::string_view) {
-  return parse_header(line).level != Level::None;
-}
-bool holds_process_mark(std::string_view line, std::string_view) { return holds_process(line); }
-bool holds_task(std::string_view line, std::string_view) {
-  return find_task_tag(line) != line.npos;
-}
-bool is_json(std::string_view line, std::string_view) { return may_be_collector_json(line); }
-bool is_error(std::string_view line, std::string_view) { return looks_like_error(line); }
+bool holds_record(std::string_view line) { return parse_header(line).level != Level::None; }
+bool holds_task(std::string_view line) { return find_task_tag(line) != line.npos; }
 
 /// Texts one of which stands in everything that fits: its longest literal, or the words of a choice
 /// and what stands before them.
@@ -121,10 +114,10 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFi
         std::string_view("[0;0m"), std::string_view("\x1b"), kNul, std::string_view("\r")})
     add(needle, {});
   for (const std::string_view begin : kCppRecordBegins) add(begin, {holds_record});
-  add(kProcessMark, {holds_process_mark});
+  add(kProcessMark, {holds_process});
   add(kTaskTagMark, {holds_task});
-  for (const std::string_view key : kMessageKeys) add(key, {is_json});
-  for (const std::string_view words : error_needles()) add(words, {is_error});
+  for (const std::string_view key : kMessageKeys) add(key, {may_be_collector_json});
+  for (const std::string_view words : error_needles()) add(words, {looks_like_error});
   std::vector<std::string> texts = marker_needles(finder);
   texts.insert(texts.end(), wanted.begin(), wanted.end());
   for (const std::string& text : texts) {
@@ -154,7 +147,7 @@ void ForeignFilter::add(std::string_view needle, Question question) {
 
 bool ForeignFilter::Question::says_yes(std::string_view line, std::string_view message) const {
   Message ignored;
-  return wording != nullptr ? match_wording(*wording, message, ignored) : asks(line, message);
+  return wording != nullptr ? match_wording(*wording, message, ignored) : asks(line);
 }
 
 /// One of the questions is none: whatever holds the needle matters.
@@ -223,17 +216,16 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
     const Prefix prefix = parse_prefix(line);
     const bool is_all = prefix.length > 0 && prefix.length == line.size();
     if (is_all || names_somebody(prefix) || begins_with_remnant(line)) return true;
-    if (may_begin_python_record(line, prefix.length) && parse_header(line).level != Level::None)
-      return true;
+    if (may_begin_python_record(line, prefix.length) && holds_record(line)) return true;
     message = trim(line.substr(prefix.length));
-  } else if (may_begin_python_record(message, 0) && parse_header(line).level != Level::None) {
+  } else if (may_begin_python_record(message, 0) && holds_record(line)) {
     return true;
   }
   const auto blank = std::ranges::find_if(message, is_blank);
   const std::string_view behind(blank == message.end() ? blank : blank + 1, message.end());
   const bool may_be_known = beginnings_.may_begin(message) || second_beginnings_.may_begin(behind);
   if (may_be_known && all_wordings().foreign.parse(message).kind != nullptr) return true;
-  return may_be_header_stub(line) && is_header_stub(line);
+  return is_header_stub(line);
 }
 
 /// Needles in `text`, of which the line is a part.

@@ -74,7 +74,7 @@ class ForeignFilter {
   /// Looks closer at a line that holds a needle: does the wording fit it? Without one and without
   /// a function the line matters.
   struct Question {
-    bool (*asks)(std::string_view line, std::string_view message) = nullptr;
+    bool (*asks)(std::string_view line) = nullptr;
     const Wording* wording = nullptr;
 
     bool says_yes(std::string_view line, std::string_view message) const;
