@@ -413,7 +413,7 @@ std::string first_bytes(const Wording& wording) {
 }
 
 /// Tries the wordings in turn that may fit; true when one does. `at`: where the word ends by which
-/// they were found.
+/// they were found; 0: they were not found by one.
 bool match_any(std::span<const Candidate> candidates, std::string_view text, size_t at,
                Trail& trail, Message& message) {
   if (candidates.empty()) return false;
@@ -425,15 +425,6 @@ bool match_any(std::span<const Candidate> candidates, std::string_view text, siz
     const size_t shared = follows ? candidate.shared : 0;
     if (match_wording_after(trail, shared, *candidate.wording, text, message)) return true;
     tried = &candidate;
-  }
-  return false;
-}
-
-/// Tries the wordings in turn; true when one fits.
-bool match_any(std::span<const Wording* const> wordings, std::string_view text, Trail& trail,
-               Message& message) {
-  for (const Wording* wording : wordings) {
-    if (match_wording_after(trail, 0, *wording, text, message)) return true;
   }
   return false;
 }
@@ -463,8 +454,8 @@ void Dispatch::add(const Wording& wording) {
   if (!second.empty()) return by_second_word_.add(second, wording, {});
   const std::string bytes = first_bytes(wording);
   for (const char byte : bytes)
-    by_first_byte_[static_cast<unsigned char>(byte)].push_back(&wording);
-  if (bytes.empty()) open_.push_back(&wording);
+    by_first_byte_[static_cast<unsigned char>(byte)].push_back({&wording});
+  if (bytes.empty()) open_.push_back({&wording});
 }
 
 void Dispatch::finish() {
@@ -482,8 +473,8 @@ bool Dispatch::fits_any(std::string_view text, Message& message) const {
   if (match_any(by_second_word_.find(second), text, second_at + second.size(), trail, message))
     return true;
   const auto byte = static_cast<unsigned char>(text.front());
-  return match_any(by_first_byte_[byte], text, trail, message) ||
-         match_any(open_, text, trail, message);
+  return match_any(by_first_byte_[byte], text, 0, trail, message) ||
+         match_any(open_, text, 0, trail, message);
 }
 
 void Dispatch::read(std::string_view text, Message& message) const {

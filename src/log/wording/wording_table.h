@@ -93,11 +93,12 @@ size_t matched_bytes(const Wording& wording, std::string_view text);
 // Behind the word the next bytes are asked too, so that of dozens of wordings that begin with
 // "NET/IB:" one or two are left to be matched. Order among the wordings of a word is kept.
 
-/// A wording that texts with a certain word may have.
+/// A wording that texts may have.
 struct Candidate {
   const Wording* wording = nullptr;
-  LeadingBytes behind;  ///< What always stands behind the word; may be nothing.
-  size_t shared = 0;    ///< Steps with which the wording before it in the list begins, too.
+  /// What always stands behind the word by which it is found; may be nothing.
+  LeadingBytes behind = {};
+  size_t shared = 0;  ///< Steps with which the wording before it in the list begins, too.
 
   /// `bytes`: bytes_at(text, end of the word).
   bool may_fit(uint64_t bytes) const { return ((bytes ^ behind.bytes) & behind.mask) == 0; }
@@ -166,8 +167,8 @@ class Dispatch {
   std::deque<std::string> words_;  ///< Texts of dispatch words that no wording spells whole.
   WordIndex by_first_word_;
   WordIndex by_second_word_;
-  std::array<std::vector<const Wording*>, 256> by_first_byte_;
-  std::vector<const Wording*> open_;
+  std::array<std::vector<Candidate>, 256> by_first_byte_;
+  std::vector<Candidate> open_;
 };
 
 /// All kinds and how their wordings are found. Any number of threads may use one table.
