@@ -317,16 +317,14 @@ std::string_view without_line_end(std::string_view text) {
 
 void Unwrapper::add(const Line& line) {
   // A log may be cut here, and then nobody would know of the half that is held.
-  if (is_holding() && may_start_unit(line.text)) flush();
+  if (is_holding() && may_start_unit(line.text)) finish();
   if (may_be_collector_json(line.text) && read_json(line.text)) return add_record(line);
   bool is_partial = false;
   const size_t tag = cri_tag_length(line.text, is_partial);
   if (tag > 0) return add_part(line, tag, is_partial, 1);
-  flush();
+  finish();
   receive_(line, 1);
 }
-
-void Unwrapper::finish() { flush(); }
 
 /// Fills record_ from the record that stands behind the line's prefixes, and from records inside
 /// it.
@@ -380,7 +378,7 @@ void Unwrapper::hand_on(HeldRecord& half) {
   receive_(half.record(), half.lines);
 }
 
-void Unwrapper::flush() {
+void Unwrapper::finish() {
   // As they began: a half whose end never came stands where its first part stood.
   const bool stdout_first = halves_[0].first.offset <= halves_[1].first.offset;
   for (const size_t i : {stdout_first ? 0 : 1, stdout_first ? 1 : 0}) {

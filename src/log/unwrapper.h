@@ -102,7 +102,7 @@ class Unwrapper {
   /// `line` has no ANSI codes.
   void add(const Line& line);
 
-  /// Hands on what is still held back at the end of the stretch.
+  /// Hands on what is held back, at the end of the stretch or where nothing goes on with it.
   void finish();
 
  private:
@@ -112,7 +112,6 @@ class Unwrapper {
   void add_record(const Line& line);
   void add_part(const Line& line, size_t prefix, bool is_partial, int lines);
   void hand_on(HeldRecord& half);
-  void flush();
 
   Receiver receive_;
   CollectorLine record_;  ///< The record being taken apart.
