@@ -614,22 +614,6 @@ void take_bold(Header& header) {
   header.message = text.substr(0, text.size() - kBold.size());
 }
 
-// Beginnings of other processes' records inside a line.
-
-/// Where the digits that begin at `from` end.
-size_t digits_end(std::string_view text, size_t from) {
-  while (from < text.size() && is_digit(text[from])) ++from;
-  return from;
-}
-
-/// ":4121:4188 [3" at `at`.
-bool names_process(std::string_view text, size_t at) {
-  const size_t pid = digits_end(text, at + 1);
-  if (pid == at + 1 || pid == text.size() || text[pid] != ':') return false;
-  const size_t tid = digits_end(text, pid + 1);
-  return tid > pid + 1 && text.substr(tid).starts_with(" [") && digits_end(text, tid + 2) > tid + 2;
-}
-
 }  // namespace
 
 std::string_view to_string(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
@@ -678,7 +662,12 @@ bool is_header_stub(std::string_view line) {
 
 bool holds_process(std::string_view text) {
   for (size_t at = text.find(':'); at != text.npos; at = text.find(':', at + 1)) {
-    if (at > 0 && is_host_char(text[at - 1]) && names_process(text, at)) return true;
+    if (at == 0 || !is_host_char(text[at - 1])) continue;
+    Scanner scan(text.substr(at));
+    const auto skip_number = [&] { return !scan.take_while(is_digit).empty(); };
+    if (scan.skip(':') && skip_number() && scan.skip(':') && skip_number() && scan.skip(" [") &&
+        skip_number())
+      return true;
   }
   return false;
 }
@@ -689,11 +678,9 @@ size_t find_task_tag(std::string_view text, bool from_begin) {
     // Behind a blank or a mark it may follow a launcher's own prefix.
     const char before = at == 0 ? '_' : text[at - 1];
     if (!is_word(before) && before != '/' && before != '.') continue;
-    size_t number = at + 1;
-    while (number < text.size() && is_alpha(text[number])) ++number;
-    if (number == at + 1) continue;
-    const size_t end = digits_end(text, number);
-    if (end > number && text.substr(end).starts_with("]:")) return at;
+    Scanner scan(text.substr(at + 1));
+    if (!scan.take_while(is_alpha).empty() && !scan.take_while(is_digit).empty() && scan.skip("]:"))
+      return at;
   }
   return text.npos;
 }
