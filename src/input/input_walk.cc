@@ -96,16 +96,31 @@ std::string_view format_of(std::string_view head) {
   return head.starts_with("7z") ? "7z" : "tar";
 }
 
+/// An archive, and one in it. More is for mischief.
+constexpr size_t kMaxDepth = 2;
+
+/// `archive`: "tar", "zip", "7z"; empty: a file is none.
+std::string format_of(std::string_view archive, Compression compression) {
+  const std::string_view packed = to_string(compression);
+  if (compression == Compression::None) return std::string(archive.empty() ? "plain" : archive);
+  return archive.empty() ? std::string(packed) : fmt::format("{}+{}", archive, packed);
+}
+
+}  // namespace
+
 /// Reads one archive. Invariants: what `read` delivers belongs to the member that `next` gave last;
 /// `unpacked_` <= `most_bytes_` while not `is_over_`; after `is_over_` libarchive is not asked
 /// any more.
 class ArchiveReader {
  public:
-  /// `bytes` starts with an archive and must outlive the reader. At most `most_bytes` of it are
-  /// unpacked, and `most_entries` files, folders and links looked at; what follows is left out and
-  /// reported to be.
-  ArchiveReader(ByteSource& bytes, uint64_t most_bytes, uint64_t most_entries)
-      : bytes_(bytes), most_bytes_(most_bytes), most_entries_(most_entries) {
+  /// Of an archive that is `walked_input` of what an InputWalk met and that `bytes` start with. At
+  /// most `most_bytes` of it are unpacked, and `most_entries` files, folders and links looked at;
+  /// what follows is left out and reported to be.
+  ArchiveReader(ByteSource&& bytes, uint64_t most_bytes, uint64_t most_entries, size_t walked_input)
+      : walked(walked_input),
+        bytes_(std::move(bytes)),
+        most_bytes_(most_bytes),
+        most_entries_(most_entries) {
     const Utf8Locale utf8;
     archive_read_support_format_tar(reading_);
     archive_read_support_format_zip(reading_);
@@ -142,6 +157,11 @@ class ArchiveReader {
     }
     return false;
   }
+
+  const size_t walked;  ///< Into what was met: of the archive.
+
+  /// As it lies on the disk or in another archive.
+  const ByteSource& bytes() const { return bytes_; }
 
   /// The member's, without "./" and "/" in front; any bytes, at most 4096 of them.
   const std::string& name() const { return name_; }
@@ -287,7 +307,7 @@ class ArchiveReader {
     read_error_ = std::move(why);
   }
 
-  ByteSource& bytes_;
+  ByteSource bytes_;
   uint64_t most_bytes_;
   uint64_t most_entries_;
   archive* reading_ = archive_read_new();
@@ -312,27 +332,6 @@ class ArchiveReader {
   std::string note_;
 };
 
-/// An archive, and one in it. More is for mischief.
-constexpr size_t kMaxDepth = 2;
-
-/// `archive`: "tar", "zip", "7z"; empty: a file is none.
-std::string format_of(std::string_view archive, Compression compression) {
-  const std::string_view packed = to_string(compression);
-  if (compression == Compression::None) return std::string(archive.empty() ? "plain" : archive);
-  return archive.empty() ? std::string(packed) : fmt::format("{}+{}", archive, packed);
-}
-
-}  // namespace
-
-struct InputWalk::Level {
-  ByteSource source;
-  ArchiveReader archive;
-  size_t walked;  ///< Into `walked_`: of the archive.
-
-  Level(ByteSource&& bytes, uint64_t most_bytes, uint64_t most_entries, size_t place)
-      : source(std::move(bytes)), archive(source, most_bytes, most_entries), walked(place) {}
-};
-
 InputWalk::InputWalk(const Unit& unit, std::string path, const ReadOptions& options)
     : unit_(unit), path_(std::move(path)), options_(options) {}
 
@@ -353,14 +352,13 @@ UnitReader* InputWalk::next() {
 
 /// The next member of the innermost archive, if it can be read. At its end it is closed.
 UnitReader* InputWalk::next_member() {
-  Level& level = *archives_.back();
-  if (!level.archive.next()) {
+  ArchiveReader& archive = *archives_.back();
+  if (!archive.next()) {
     close_archive();
     return nullptr;
   }
-  std::string path = fmt::format("{}!/{}", walked_[level.walked].path, level.archive.name());
-  if (level.archive.skip().empty()) {
-    ArchiveReader& archive = level.archive;
+  std::string path = fmt::format("{}!/{}", walked_[archive.walked].path, archive.name());
+  if (archive.skip().empty()) {
     RawBytes bytes;
     bytes.read = [&archive](char* out, size_t capacity) { return archive.read(out, capacity); };
     bytes.error = [&archive] { return archive.read_error(); };
@@ -370,7 +368,7 @@ UnitReader* InputWalk::next_member() {
   }
   UnitResult& result = add(std::move(path)).result;
   result.status = InputStatus::Skipped;
-  result.note = level.archive.skip();
+  result.note = archive.skip();
   result.losses.add(Loss::InputSkipped);
   return nullptr;
 }
@@ -394,9 +392,9 @@ UnitReader* InputWalk::open(std::string path, ByteSource&& source) {
   if (is_archive && archives_.size() < kMaxDepth) {
     const uint64_t room = options_.max_expanded - std::min(options_.max_expanded, expanded_);
     const uint64_t entries = kMaxArchiveEntries - std::min<uint64_t>(kMaxArchiveEntries, place);
-    archives_.push_back(std::make_unique<Level>(std::move(source), room, entries, place));
+    archives_.push_back(std::make_unique<ArchiveReader>(std::move(source), room, entries, place));
     input.is_archive = true;
-    input.format = format_of(archives_.back()->archive.format(), compression);
+    input.format = format_of(archives_.back()->format(), compression);
     return nullptr;
   }
   input.format = format_of({}, compression);
@@ -416,13 +414,13 @@ void InputWalk::close_current() {
 }
 
 void InputWalk::close_archive() {
-  const Level& level = *archives_.back();
-  UnitResult& result = walked_[level.walked].result;
+  const ArchiveReader& archive = *archives_.back();
+  UnitResult& result = walked_[archive.walked].result;
   result.content = Content::Archive;
-  result.compression = level.source.compression();
-  result.bytes_on_disk = level.source.regular_size();
-  result.note = level.archive.note();
-  add_state(level.archive.state(), result);
+  result.compression = archive.bytes().compression();
+  result.bytes_on_disk = archive.bytes().regular_size();
+  result.note = archive.note();
+  add_state(archive.state(), result);
   archives_.pop_back();
 }
 

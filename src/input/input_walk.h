@@ -42,6 +42,8 @@ struct WalkedInput {
   UnitResult result;
 };
 
+class ArchiveReader;
+
 /// Opens what a unit holds, in order. Invariants: `archives_` are open, each but the first a member
 /// of the one before it; `reader_` reads `source_`, which reads from the last of them, if any.
 class InputWalk {
@@ -62,8 +64,6 @@ class InputWalk {
   std::vector<WalkedInput> take() { return std::move(walked_); }
 
  private:
-  struct Level;
-
   WalkedInput& add(std::string path);
   UnitReader* open(std::string path, ByteSource&& source);
   UnitReader* next_member();
@@ -77,7 +77,7 @@ class InputWalk {
   bool is_started_ = false;
   std::vector<WalkedInput> walked_;
   size_t current_ = 0;  ///< Into `walked_`: of `reader_`.
-  std::vector<std::unique_ptr<Level>> archives_;
+  std::vector<std::unique_ptr<ArchiveReader>> archives_;
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<UnitReader> reader_;
 };
