@@ -27,6 +27,8 @@ bool skip_iso_stamp(Scanner& scan) {
          (scan.skip('T') || scan.skip(' ')) && skip_clock(scan);
 }
 
+constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
 /// One of names of three letters that stand side by side, and the blank behind it.
 bool skip_name(Scanner& scan, std::string_view names) {
   const std::string_view name = scan.rest().substr(0, 3);
@@ -36,15 +38,17 @@ bool skip_name(Scanner& scan, std::string_view names) {
 
 bool skip_month_stamp(Scanner& scan) {
   const bool weekday = skip_name(scan, "MonTueWedThuFriSatSun");
-  if (!skip_name(scan, "JanFebMarAprMayJunJulAugSepOctNovDec")) return false;
+  if (!skip_name(scan, kMonths)) return false;
   scan.skip(' ');
   if (scan.take_while(is_digit, 2).empty() || !scan.skip(' ') || !skip_clock(scan)) return false;
   return !weekday || (scan.skip(' ') && scan.digits(4));
 }
 
 std::string_view take(Scanner& scan, bool (*skip)(Scanner&)) {
-  Scanner ahead = scan;
-  return skip(ahead) ? scan.catch_up(ahead) : std::string_view{};
+  const Scanner before = scan;
+  if (skip(scan)) return before.rest().substr(0, scan.taken() - before.taken());
+  scan = before;
+  return {};
 }
 
 constexpr size_t kLongestHead = 256;
@@ -100,7 +104,6 @@ LineTime read_iso(std::string_view text) {
 
 /// "Jan  5 12:00:00", as syslog and the kernel's log write it.
 LineTime read_month(std::string_view text) {
-  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
   Scanner scan(text);
   const std::string_view stamp = take_month_stamp(scan);
   if (stamp.empty()) return {};

@@ -98,13 +98,6 @@ class Scanner {
     return true;
   }
 
-  /// Takes what `ahead`, a copy that went on, has taken.
-  std::string_view catch_up(const Scanner& ahead) {
-    const size_t begin = at_;
-    at_ = ahead.at_;
-    return text_.substr(begin, at_ - begin);
-  }
-
  private:
   std::string_view text_;
   size_t at_ = 0;  ///< At most text_.size().
