@@ -157,10 +157,6 @@ struct Gzip {
       if (span.in == span.in_end) return span.is_last ? DecodeStep::End : DecodeStep::More;
       if (*span.in != '\x1f') return DecodeStep::Stray;
     }
-    return decode(span);
-  }
-
-  DecodeStep decode(DecodeSpan& span) {
     const DecodeSpan before = span;
     const DecodeStep result = stream.filter(span);
     between_members = result == DecodeStep::End;

@@ -37,10 +37,6 @@ struct Search {
 
 void take(const std::string& path, const struct stat& file, Search& search);
 
-bool is_new(const struct stat& file, Search& search) {
-  return search.seen.emplace(file.st_dev, file.st_ino).second;
-}
-
 /// The visible entries of `folder`; `error` is set if it cannot be listed.
 std::vector<std::string> entries(const std::string& folder, std::error_code& error) {
   std::vector<std::string> paths;
@@ -86,7 +82,7 @@ void visit(const std::string& path, Search& search) {
 
 /// `file` is what `path` leads to.
 void take(const std::string& path, const struct stat& file, Search& search) {
-  if (!is_new(file, search)) return;
+  if (!search.seen.emplace(file.st_dev, file.st_ino).second) return;
   if (!S_ISDIR(file.st_mode)) {
     search.found.push_back(path);
     return;

@@ -110,7 +110,7 @@ class Parser {
       const size_t colon = text.find(':');
       const bool is_field = colon != text.npos && colon > 0 && colon + 1 < text.size() &&
                             std::ranges::all_of(text.substr(0, colon), is_word);
-      if (!is_field && begin == first_of_line())
+      if (!is_field && begin == line_.find_first_not_of(" \t"))
         fail_at(word_place_, "expected 'name:type', '=', '>', '@', '!' or 'replaces:'");
       if (!is_field) {
         kind.fields.back().meaning = line_.substr(word_begin_);
@@ -288,8 +288,6 @@ class Parser {
     at_ += kHexEscape;
     return static_cast<char>(*value);
   }
-
-  size_t first_of_line() const { return line_.find_first_not_of(" \t"); }
 
   void skip_blanks() {
     while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
