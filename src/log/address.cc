@@ -13,27 +13,12 @@ namespace {
 
 constexpr std::string_view kMappedIpv4 = "::ffff:";
 
-/// Takes "<port>" off the end of `text`.
-int take_port(std::string_view& text) {
-  const size_t open = text.rfind('<');
-  if (open == text.npos) return -1;
-  std::string_view digits = text.substr(open + 1);
-  if (digits.ends_with('>')) digits.remove_suffix(1);
-  text = text.substr(0, open);
-  const auto port = parse_int(digits);
-  return port && *port >= 0 && *port <= 65535 ? static_cast<int>(*port) : -1;
-}
-
 }  // namespace
 
-Address parse_address(std::string_view text) {
-  Address address;
+std::string_view ip_of(std::string_view text) {
   text = trim(text);
-  address.port = take_port(text);
-  const size_t percent = text.find('%');
-  address.ip = text.substr(0, percent);
-  if (percent != text.npos) address.scope = text.substr(percent + 1);
-  return address;
+  text = text.substr(0, text.rfind('<'));
+  return text.substr(0, text.find('%'));
 }
 
 std::optional<uint32_t> parse_ipv4(std::string_view ip) {
@@ -50,20 +35,16 @@ std::optional<uint32_t> parse_ipv4(std::string_view ip) {
   return value;
 }
 
-bool is_loopback(std::string_view ip) { return ip == "::1" || same_subnet(ip, "127.0.0.0", 8); }
+bool is_loopback(std::string_view ip) {
+  constexpr uint32_t kLoopback = 127;
+  const auto number = parse_ipv4(ip);
+  return ip == "::1" || (number && *number >> 24 == kLoopback);
+}
 
 bool is_link_local(std::string_view ip) {
   if (ip.starts_with("169.254.")) return parse_ipv4(ip).has_value();
   const auto group = ip.find(':') == 4 ? parse_hex(ip.substr(0, 4)) : std::nullopt;
   return group && (*group & 0xFFC0) == 0xFE80;
-}
-
-bool same_subnet(std::string_view a, std::string_view b, int prefix_length) {
-  const auto first = parse_ipv4(a);
-  const auto second = parse_ipv4(b);
-  if (!first || !second || prefix_length < 0 || prefix_length > 32) return false;
-  const uint64_t mask = ~((uint64_t{1} << (32 - prefix_length)) - 1);
-  return ((*first ^ *second) & mask) == 0;
 }
 
 // Bus ids.
@@ -137,14 +118,8 @@ NetDevice read_device(std::string_view text, int index) {
   const std::string_view rest = text.substr(colon + 1);
   if (rest.find('<') == rest.npos && read_rdma_port(rest, device)) return device;
   device.port = -1;
-  const Address address = parse_address(rest);
-  if (!is_ip_address(address.ip)) {
-    device.name = {};
-    return device;
-  }
-  device.address = address.ip;
-  device.socket_port = address.port;
-  return device;
+  device.address = ip_of(rest);
+  return is_ip_address(device.address) ? device : NetDevice{.index = index};
 }
 
 /// "[3]" at the start of `scan`; `index` keeps its value if there is none.

@@ -22,15 +22,10 @@ namespace ncclog {
 // Addresses of a loopback, of a container bridge or of the link-local range look valid on the host
 // that announces them and lead nowhere from any other.
 
-/// A socket address as NCCL prints it. Views point into the text it was parsed from.
-struct Address {
-  std::string_view ip;     ///< "10.1.2.3", "fe80::1", or a host name where NCCL resolved it.
-  std::string_view scope;  ///< Interface of an IPv6 link-local address: "ib0"; else empty.
-  int port = -1;           ///< -1 if not printed or not a number.
-};
-
-/// Takes an address apart. Tolerates anything: text that is no address comes back as `ip`.
-Address parse_address(std::string_view text);
+/// "10.1.2.3", "fe80::1", or a host name where NCCL resolved it: a socket address as NCCL prints it
+/// without its port and, of an IPv6 link-local one, its interface. Tolerates anything: text that is
+/// no address comes back. A view into `text`.
+std::string_view ip_of(std::string_view text);
 
 /// The four bytes of "10.1.2.3", also behind "::ffff:", most significant first; nullopt if it is no
 /// IPv4 address.
@@ -40,9 +35,6 @@ bool is_loopback(std::string_view ip);
 
 /// fe80::/10 and 169.254.0.0/16: valid on one link only. InfiniBand subnets use them on purpose.
 bool is_link_local(std::string_view ip);
-
-/// True if both are IPv4 addresses that agree in their first `prefix_length` bits (0 to 32).
-bool same_subnet(std::string_view a, std::string_view b, int prefix_length);
 
 // One name for a PCI address that NCCL, the kernel and nccl-tests each write in their own way.
 //
@@ -71,7 +63,6 @@ struct NetDevice {
   int port = -1;             ///< Port of an RDMA device; -1 for interfaces.
   std::string_view link;     ///< "IB" or "RoCE"; empty for interfaces and where it was cut off.
   std::string_view address;  ///< "10.2.2.3", "fe80::1"; empty for RDMA devices.
-  int socket_port = -1;      ///< Port in "<…>", normally 0; -1 for RDMA devices.
 };
 
 /// The devices of `devices` in their order; the members of a fused NIC each with the index of the

@@ -258,7 +258,7 @@ FactValue destroy_not_begun(const Job& job, const Instance&) {
 
 /// The host at the other end, by its own name; empty if the line does not tell it.
 std::string host_of_peer(const Job& job, std::string_view peer) {
-  const std::string_view ip = parse_address(trim(peer)).ip;
+  const std::string_view ip = ip_of(peer);
   if (ip.empty()) return {};
   if (!parse_ipv4(ip) && ip.find(':') == ip.npos) return std::string(ip.substr(0, ip.find('.')));
   for (const HostAddress& address : all_addresses(job)) {

@@ -39,7 +39,7 @@ std::vector<HostAddress> addresses_in(std::string_view devices, bool bootstrap) 
   const std::vector<NetDevice> list = parse_device_list(devices);
   if (list.empty() || !begins_with_device(devices, list.front())) return addresses;
   for (const NetDevice& device : list) {
-    const std::string_view ip = parse_address(device.address).ip;
+    const std::string_view ip = device.address;
     if (ip.empty()) continue;
     addresses.push_back({.name = device.name, .ip = ip, .bootstrap = bootstrap});
     // The bootstrap takes the first of the candidates that releases up to 2.7 list.
@@ -331,7 +331,7 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
   // Where somebody tried to connect to, and could not; of the host that tried.
   std::vector<HostAddress> targets;
   for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
-    const std::string_view ip = parse_address(said.message.address).ip;
+    const std::string_view ip = ip_of(said.message.address);
     if (!ip.empty()) targets.push_back({.host = nth_process(job, said.process).host, .ip = ip});
   });
   std::map<std::string, std::vector<HostAddress>> bridges;
