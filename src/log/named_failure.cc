@@ -1,0 +1,196 @@
+#include "log/named_failure.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+#include "base/text.h"
+#include "log/literal_set.h"
+
+namespace ncclog {
+namespace {
+
+/// A row as its table has it.
+struct ListedFailure {
+  std::string_view names;
+  std::string_view text;
+  std::string_view sort;
+  std::string_view finding;
+  std::string_view meaning;
+};
+
+constexpr ListedFailure kCuda[] = {
+#include "log/failures/cuda.inc"
+};
+constexpr ListedFailure kErrno[] = {
+#include "log/failures/errno.inc"
+};
+constexpr ListedFailure kFabric[] = {
+#include "log/failures/fabric.inc"
+};
+constexpr ListedFailure kFrameworks[] = {
+#include "log/failures/frameworks.inc"
+};
+constexpr ListedFailure kLaunchers[] = {
+#include "log/failures/launchers.inc"
+};
+constexpr ListedFailure kNccl[] = {
+#include "log/failures/nccl.inc"
+};
+constexpr ListedFailure kVerbs[] = {
+#include "log/failures/verbs.inc"
+};
+
+/// In lower case: a line says that something failed.
+constexpr std::string_view kFailed[] = {"error",    "fail",   "fatal",  "exception",
+                                        "abort",    "unable", "cannot", "could not",
+                                        "critical", "panic",  "can't"};
+
+/// A list, and the words in lower case of which one must stand beside a text that others use too.
+struct FailureList {
+  std::string_view name;
+  std::span<const ListedFailure> rows;
+  std::span<const std::string_view> beside;
+};
+
+constexpr std::string_view kOfGpus[] = {"cuda", "hip", "gpu", "nccl"};
+constexpr std::string_view kOfFabrics[] = {"ucx", "ucp_", "uct_", "libfabric", "fi_", "ofi", "efa"};
+constexpr std::string_view kOfMpi[] = {"mpi", "slurm", "srun", "orte", "prte", "ssh", "pod"};
+constexpr std::string_view kOfVerbs[] = {"ib", "mlx", "roce", "rdma", "qp"};
+
+constexpr FailureList kLists[] = {
+    {"cuda", kCuda, kOfGpus},          {"verbs", kVerbs, kOfVerbs},
+    {"nccl", kNccl, kOfGpus},          {"fabric", kFabric, kOfFabrics},
+    {"launchers", kLaunchers, kOfMpi}, {"frameworks", kFrameworks, kFailed},
+    {"errno", kErrno, kFailed},
+};
+
+constexpr char kCommon = '~';
+
+/// One identifier or text of a row, and how it is looked for.
+struct Phrase {
+  const NamedFailure* failure = nullptr;
+  bool is_common = false;  ///< It counts only beside `list`'s words.
+  const FailureList* list = nullptr;
+};
+
+FailureSort sort_of(std::string_view word) {
+  if (word == "harmless") return FailureSort::Harmless;
+  return word == "consequence" ? FailureSort::Consequence : FailureSort::Cause;
+}
+
+/// The other way to begin a text: programs differ in whether a message begins with a capital.
+std::string with_other_case(std::string_view text) {
+  std::string other(text);
+  const char c = other.front();
+  if (is_alpha(c)) other.front() = static_cast<char>(c ^ 0x20);
+  return other;
+}
+
+struct Index {
+  std::vector<NamedFailure> failures;
+  std::vector<std::string> literals;
+  std::vector<Phrase> phrases;  ///< By literal.
+  std::vector<LiteralSet> set;  ///< One, of all literals.
+
+  void add(std::string_view text, const Phrase& phrase) {
+    if (text.empty()) return;
+    literals.emplace_back(text);
+    phrases.push_back(phrase);
+  }
+};
+
+Index make_index() {
+  Index index;
+  for (const FailureList& list : kLists) {
+    for (const ListedFailure& row : list.rows) {
+      index.failures.push_back(
+          {row.names, row.text, sort_of(row.sort), row.finding, row.meaning, list.name});
+    }
+  }
+  const NamedFailure* failure = index.failures.data();
+  for (const FailureList& list : kLists) {
+    for (const ListedFailure& row : list.rows) {
+      const auto add = [&](std::string_view text, bool is_name) {
+        const bool is_common = text.starts_with(kCommon);
+        if (is_common) text.remove_prefix(1);
+        const Phrase phrase{failure, is_common, &list};
+        index.add(text, phrase);
+        if (!text.empty() && !is_name) index.add(with_other_case(text), phrase);
+      };
+      for (const std::string_view name : split(row.names, '|')) add(name, true);
+      add(row.text, false);
+      ++failure;
+    }
+  }
+  index.set.emplace_back(index.literals);
+  return index;
+}
+
+const Index& failure_index() {
+  static const Index index = make_index();
+  return index;
+}
+
+/// No letter, digit or underscore goes on with what stands from `begin` to `end`.
+bool is_whole(std::string_view line, size_t begin, size_t end) {
+  const auto goes_on = [&](size_t inside, size_t outside) {
+    return outside < line.size() && is_word(line[inside]) && is_word(line[outside]);
+  };
+  return !(begin > 0 && goes_on(begin, begin - 1)) && !goes_on(end - 1, end);
+}
+
+/// The line goes on after what failed, or only tells of it.
+bool is_no_report(const std::string& lower) {
+  constexpr std::string_view kWords[] = {
+      "retry", "retries", "will try", "try again", "ignor",        "warning",  "[info",
+      " info", "info:",   " debug",    "fallback",  "falling back", "no error", "skipping"};
+  constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ",
+                                        "#",      "//",      "* ",  "file \""};
+  return holds_one_of(lower, kWords) || starts_with_one_of(trim(lower), kCode);
+}
+
+}  // namespace
+
+const std::vector<NamedFailure>& named_failures() { return failure_index().failures; }
+
+const std::vector<std::string>& named_failure_needles() { return failure_index().literals; }
+
+std::string_view words_of(const NamedFailure& failure) {
+  std::string_view text = failure.text.empty() ? failure.names : failure.text;
+  if (text.starts_with(kCommon)) text.remove_prefix(1);
+  return failure.text.empty() ? text.substr(0, text.find('|')) : text;
+}
+
+const NamedFailure* named_failure_in(std::string_view line) {
+  const Index& index = failure_index();
+  const NamedFailure* best = nullptr;
+  size_t best_size = 0;
+  std::string lower;
+  index.set.front().any_of(line, [&](size_t number, size_t end) {
+    const Phrase& phrase = index.phrases[number];
+    const size_t size = index.literals[number].size();
+    if (!is_whole(line, end - size, end)) return false;
+    if (phrase.is_common) {
+      // Only the words around it can say whose failure it is, or that it is one.
+      if (lower.empty()) lower = lower_case(line);
+      const std::string_view all = lower;
+      if (!holds_one_of(all.substr(0, end - size), phrase.list->beside) &&
+          !holds_one_of(all.substr(end), phrase.list->beside)) {
+        return false;
+      }
+    }
+    const auto rank = [](const NamedFailure& failure, size_t length) {
+      return std::tuple(-static_cast<int>(failure.sort), length);
+    };
+    if (best != nullptr && rank(*phrase.failure, size) <= rank(*best, best_size)) return false;
+    best = phrase.failure;
+    best_size = size;
+    return false;
+  });
+  if (best == nullptr || best->sort == FailureSort::Harmless) return nullptr;
+  if (lower.empty()) lower = lower_case(line);
+  return is_no_report(lower) ? nullptr : best;
+}
+
+}  // namespace ncclog

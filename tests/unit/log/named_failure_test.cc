@@ -1,0 +1,71 @@
+#include "log/named_failure.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+struct NamedCase {
+  std::string_view line;
+  std::string_view words;  ///< Empty: the line reports no failure by name.
+};
+
+TEST(NamedFailures, AreFoundInTheWordsOfTheirLibraries) {
+  constexpr NamedCase kCases[] = {
+      {"node0: Test CUDA failure common.cu:893 'no CUDA-capable device is detected'",
+       "no CUDA-capable device is detected"},
+      {"No CUDA-capable device is detected", "no CUDA-capable device is detected"},
+      {"ours.cu:7: got cudaErrorNoDevice", "no CUDA-capable device is detected"},
+      {"CUDA error: out of memory", "out of memory"},
+      {"the error log is out of memory pages", ""},  // Nothing there is of a GPU.
+      {"open(/x) failed: Read-only file system", "Read-only file system"},
+      {"open(/x) failed: read-only file system (30)", "Read-only file system"},
+      {"UCX  ERROR failed to insert region: Invalid parameter", "Invalid parameter"},
+      {"Invalid parameter", ""},
+      {"ours.cu:7: got mycudaErrorNoDevice2", ""},  // Part of a longer name.
+  };
+  for (const NamedCase& row : kCases) {
+    const NamedFailure* failure = named_failure_in(row.line);
+    EXPECT_EQ(failure == nullptr ? "" : words_of(*failure), row.words) << row.line;
+  }
+}
+
+TEST(NamedFailures, AreNoneWhereTheLineGoesOnOrOnlyTellsOfThem) {
+  for (const std::string_view line : {
+           "connect failed: Network is unreachable, retrying (3/34)",
+           "INFO: the last run ended with cudaErrorIllegalAddress",
+           "2026-01-05 12:00:00 WARNING could not bind: Address already in use",
+           "    raise RuntimeError('no CUDA-capable device is detected')",
+           "  File \"/w/train.py\", line 3, in check_cudaErrorNoDevice",
+           "8 GPUs checked, CUDA says: no error",
+           "cannot open shared object file: No such file or directory",
+       }) {
+    EXPECT_EQ(named_failure_in(line), nullptr) << line;
+  }
+}
+
+TEST(NamedFailures, ACauseIsToldBeforeAConsequenceAndTheLongerBeforeTheShorter) {
+  const NamedFailure* failure = named_failure_in(
+      "NCCL error: unhandled cuda error; CUDA error: unspecified launch failure in prior launch");
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(words_of(*failure), "unspecified launch failure in prior launch");
+}
+
+TEST(NamedFailures, EachRowHasWordsAndNoneStandsTwice) {
+  std::set<std::string> seen;
+  for (const NamedFailure& failure : named_failures()) {
+    EXPECT_FALSE(words_of(failure).empty());
+    EXPECT_TRUE(seen.insert(std::string(failure.names) + "\t" + std::string(failure.text)).second)
+        << failure.names << failure.text;
+    EXPECT_FALSE(failure.meaning.ends_with('.')) << failure.meaning;
+  }
+  EXPECT_GT(seen.size(), 300u);
+}
+
+}  // namespace
+}  // namespace ncclog
