@@ -11,6 +11,7 @@
 #include "log/line/header.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
+#include "log/named_failure.h"
 #include "log/unwrapper.h"
 #include "log/wording/other_programs.h"
 
@@ -57,6 +58,7 @@ constexpr size_t kLongest = 4096;
 
 bool holds_record(std::string_view line) { return parse_header(line).level != Level::None; }
 bool holds_task(std::string_view line) { return find_task_tag(line) != line.npos; }
+bool names_failure(std::string_view line) { return named_failure_in(line) != nullptr; }
 
 /// Texts one of which stands in everything that fits: its longest literal, or the words of a choice
 /// and what stands before them.
@@ -118,6 +120,7 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFi
   add(kTaskTagMark, {holds_task});
   for (const std::string_view key : kMessageKeys) add(key, {may_be_collector_json});
   for (const std::string_view words : error_needles()) add(words, {looks_like_error});
+  for (const std::string& words : named_failure_needles()) add(words, {names_failure});
   std::vector<std::string> texts = marker_needles(finder);
   texts.insert(texts.end(), wanted.begin(), wanted.end());
   for (const std::string& text : texts) {

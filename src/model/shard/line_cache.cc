@@ -12,6 +12,7 @@
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
 #include "log/messages.h"
+#include "log/named_failure.h"
 #include "log/wording/other_programs.h"
 #include "model/timeline.h"
 
@@ -171,6 +172,7 @@ bool is_alike(std::string_view shape, const Event& event) {
          !trim(header.message).empty() && header.prefix.stream.empty() &&
          shape.find(kLongNumber) == shape.npos && shape.find('\0') == shape.npos &&
          !holds_one_of(shape, kTelling) && !holds_one_of(shape, error_needles()) &&
+         named_failure_in(shape) == nullptr &&
          !may_begin_python_record(shape, header.prefix.length) && !may_be_header_stub(shape) &&
          !holds_process(shape) && find_task_tag(shape, true) == shape.npos &&
          strip_ansi(shape, plain).data() == shape.data();

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
+#include "log/named_failure.h"
 #include "log/wording/other_programs.h"
 #include "model/record_trie.h"
 #include "model/shard/call_cache.h"
@@ -199,7 +200,8 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   const bool says_something = !event.header.message.empty() || !matched.empty();
   if (event.fate == LineFate::Unreadable || !says_something) return;
   const SourceRef where{unit_, line.number};
-  const bool is_error = event.fate == LineFate::Foreign && looks_like_error(line.text);
+  const bool is_error = event.fate == LineFate::Foreign &&
+                        (looks_like_error(line.text) || named_failure_in(line.text) != nullptr);
   if (is_error) shard_.losses.add(Loss::ErrorUnknown);
   if (event.fate == LineFate::Unrecognised || is_error)
     count_unknown(shard_.unknown, where, line.text, event);
