@@ -85,9 +85,11 @@ FactValue gather(const EachCondition& each, JobView& view) {
   }
   if (rows.empty()) return no();
   AnswerParts parts;
+  std::vector<std::string> hosts;
   std::set<std::string> groups;
   for (const Row& row : rows) {
     if (row.process() >= 0) parts.processes.push_back(row.process());
+    if (row.process() < 0 && !row.row->host.empty()) hosts.push_back(row.row->host);
     // A group is called by its first row, and shown by that one's line.
     if (each.by && !groups.insert(row.text(job, *each.by)).second) continue;
     std::string words = words_of(each, row, job, odd);
@@ -96,7 +98,10 @@ FactValue gather(const EachCondition& each, JobView& view) {
     if (is_called && parts.said.insert(words).second) parts.words.push_back(std::move(words));
     if (parts.evidence.size() < each.most_lines) parts.evidence.push_back(row.evidence());
   }
-  return parts.answer(no(), each.between, kMostNamed);
+  FactValue answer = parts.answer(no(), each.between, kMostNamed);
+  sort_and_drop_repeats(hosts);
+  answer.hosts = std::move(hosts);
+  return answer;
 }
 
 }  // namespace ncclog

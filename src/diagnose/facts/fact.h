@@ -168,6 +168,7 @@ struct TableRow {
   std::vector<std::string> fields;  ///< One for each field of the table; empty: not known.
   Evidence line;                    ///< Shows it.
   int process = -1;                 ///< Whom it is about, into Job::processes; -1: nobody.
+  std::string host = {};            ///< Where `process` is nobody: the host that it is about.
 };
 
 struct JobTable {
@@ -180,6 +181,7 @@ struct JobTable {
 std::span<const JobTable> job_tables();
 
 JobTable kernel_event_table();    ///< diagnose/hardware/host_facts.cc
+JobTable named_failure_table();   ///< diagnose/outcome/error_facts.cc
 JobTable rank_conflict_table();   ///< diagnose/facts/job_facts.cc
 JobTable setting_remark_table();  ///< diagnose/settings/job_settings.cc
 

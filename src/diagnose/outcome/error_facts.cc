@@ -17,6 +17,8 @@
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/line/prefix.h"
+#include "log/named_failure.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 
@@ -96,9 +98,11 @@ FactValue unknown_warning(const Job& job, const Instance&) {
               "a WARN in unknown words");
 }
 
-/// A WARN whose header cannot be read, or a lookup that failed: the job may go on after these.
+/// A WARN whose header cannot be read, a lookup that failed, or what only names a failure: the job
+/// may go on after these.
 bool is_mere_warning(std::string_view line) {
-  return line.find("NCCL WARN ") != line.npos || line.find("gai error:") != line.npos;
+  return line.find("NCCL WARN ") != line.npos || line.find("gai error:") != line.npos ||
+         !looks_like_error(line);
 }
 
 /// Who printed a line, as far as it tells by itself; -1: nobody whose lines are there. A launcher's
@@ -136,6 +140,106 @@ FactValue unknown_lines(const Job& job, const Instance&) {
   value.what = excerpt_of(value.evidence.front().text);
   return told(std::move(value),
               are_mere ? "an error in unknown words" : "The first that no wording fits");
+}
+
+// Which failures do lines name, in words that a closed list defines (log/named_failure.h)?
+//
+//   node0: Test CUDA failure common.cu:893 'no CUDA-capable device is detected'
+//       → name=cudaErrorNoDevice  sort=cause  finding=no-cuda-device
+//
+// The lines are those that no wording fits, and those of kinds that only hand on what a library
+// said.
+
+constexpr Field kNamedFailureFields[] = {
+    {"name", FieldType::Text, "\"cudaErrorNoDevice\"; empty where the list has a text alone."},
+    {"text", FieldType::Text, "\"no CUDA-capable device is detected\", or the name."},
+    {"meaning", FieldType::Text, "What follows from it; empty where the text says it all."},
+    {"sort", FieldType::Text, "\"cause\", \"consequence\"."},
+    {"finding", FieldType::Text, "The rule about it; empty: none of its own."},
+    {"list", FieldType::Text,
+     "\"cuda\", \"verbs\", \"nccl\", \"fabric\", \"launchers\", \"frameworks\", \"errno\"."},
+    {"outlived", FieldType::Text, "\"yes\": the job went on after the line, or finished."}};
+
+/// Kinds whose lines say in a library's words what failed.
+constexpr std::string_view kCarriers[] = {
+    "cuda_failure",   "nccl_tests_failure",  "python_exception",
+    "cpp_what",       "watchdog_terminated", "nccl_exception",
+    "work_exception", "fatal_python_error",  "sharp_init_failed"};
+
+/// The host that a line names by itself: "node7: Test CUDA failure …", "[node7:4242] …",
+/// "node7:4242:4250 [0] …"; empty: none.
+std::string_view host_named_in(std::string_view line) {
+  const auto in_name = [](char c) { return is_word(c) || c == '-' || c == '.'; };
+  const size_t test = line.find(": Test ");
+  if (test != line.npos) {
+    size_t begin = test;
+    while (begin > 0 && in_name(line[begin - 1])) --begin;
+    return line.substr(begin, test - begin);
+  }
+  for (size_t at = line.find(':'); at != line.npos; at = line.find(':', at + 1)) {
+    size_t begin = at;
+    while (begin > 0 && in_name(line[begin - 1])) --begin;
+    const std::string_view host = line.substr(begin, at - begin);
+    const size_t digits = std::min(line.find_first_not_of("0123456789", at + 1), line.size());
+    const bool has_pid = digits > at + 1 && digits < line.size();
+    const bool in_brackets = begin > 0 && line[begin - 1] == '[' && has_pid && line[digits] == ']';
+    const bool is_header = (begin == 0 || line[begin - 1] == ' ') && has_pid &&
+                           line[digits] == ':' && digits + 1 < line.size() &&
+                           is_digit(line[digits + 1]);
+    // "12:30:45" is a time, and "train.py:12:3" a place in a file.
+    const bool is_host = std::ranges::any_of(host, is_alpha) && host.find(".py") == host.npos;
+    if (is_host && (in_brackets || is_header)) return host;
+  }
+  return {};
+}
+
+std::vector<TableRow> named_failure_rows(const Job& job) {
+  std::vector<TableRow> rows;
+  const bool finished = outcome_of(job).job.state == EndState::Finished;
+  const auto add = [&](int process, const Evidence& line) {
+    const NamedFailure* failure = named_failure_in(line.text);
+    if (failure == nullptr) return;
+    // Whoever printed it may be known as a file alone; the line may know the host.
+    std::string host;
+    if (process < 0 ||
+        (nth_process(job, process).host.empty() && nth_process(job, process).rank < 0)) {
+      host = host_named_in(line.text);
+    }
+    if (!host.empty()) process = -1;
+    const bool outlived = finished || went_on(job, line.where) || is_after_end(job, line);
+    rows.push_back(
+        {{std::string(failure->names.substr(0, failure->names.find('|'))),
+          std::string(words_of(*failure)), std::string(failure->meaning),
+          failure->sort == FailureSort::Cause ? "cause" : "consequence",
+          std::string(failure->finding), std::string(failure->list), outlived ? "yes" : "no"},
+         line,
+         process,
+         std::move(host)});
+  };
+  for (const auto& [shape, lines] : job.unknown.all) {
+    add(process_that_printed(job, lines.example), {lines.first, lines.example});
+  }
+  for (const std::string_view name : kCarriers) {
+    const Kind* kind = find_kind(name);
+    if (kind == nullptr) continue;
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      for (const size_t log : job.processes[p].logs) {
+        for (const Record& record : job.logs[log].records.kept(kind->index)) {
+          add(static_cast<int>(p), evidence_of(record));
+        }
+      }
+    }
+  }
+  // Of what WARNs mean, rules of their own say more; but who names such a reason explains them.
+  for (const ReportedWarning& each : reported_warnings(job)) {
+    const Evidence line = evidence_of(each.record);
+    const NamedFailure* failure = named_failure_in(line.text);
+    const bool is_own = failure != nullptr && (failure->list == "nccl" || failure->list == "fabric") &&
+                        each.warning.severity == WarnSeverity::Fatal;
+    if (is_own && failure->sort == FailureSort::Cause) add(each.process, line);
+  }
+  std::ranges::stable_sort(rows, {}, [](const TableRow& row) { return row.line.where; });
+  return rows;
 }
 
 /// What closes or is closed leaves such lines behind, in orderly ends, too.
@@ -527,5 +631,9 @@ constexpr std::array kErrorFacts = {
 }  // namespace
 
 std::span<const Fact> error_facts() { return kErrorFacts; }
+
+JobTable named_failure_table() {
+  return {"named_failure", kNamedFailureFields, named_failure_rows};
+}
 
 }  // namespace ncclog
