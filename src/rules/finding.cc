@@ -147,6 +147,14 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
     if (hit.label != rule.blame.label) return;
     for (const ReadRecord* read : hit.records) {
       const std::string text = field_text(job, *read, rule.blame.field);
+      if (rule.blame.type == Blame::Type::Ranks) {
+        for (const std::string_view word : split(text, ',')) {
+          const auto rank = parse_int(trim(word));
+          if (rank && std::in_range<int>(*rank))
+            parties.push_back({.rank = static_cast<int>(*rank)});
+        }
+        continue;
+      }
       const int64_t pid = parse_int(text).value_or(-1);
       const int process = pid >= 0 ? process_of_pid(job, pid) : -1;
       if (rule.blame.type == Blame::Type::Host) {
@@ -169,6 +177,7 @@ Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& 
       return speakers(job, firings, [&](const Hit& hit) { return hit.label == rule.blame.label; });
     case Blame::Type::Pid:
     case Blame::Type::Host:
+    case Blame::Type::Ranks:
       return named_in_field(rule, job, firings);
     case Blame::Type::Reporters:
     case Blame::Type::Nobody:

@@ -71,10 +71,12 @@ void load_blame(const RuleNode& node, RuleLoad& to) {
     if (blame.type == Blame::Type::Speakers) blame.label = node.text;
     return;
   }
-  only_keys(node, {"pid", "host"});
+  only_keys(node, {"pid", "host", "ranks"});
   const RuleNode::Entry& entry = entries_of(node, "whom to blame").front();
   const std::string& field = scalar_of(entry.value, "LABEL.FIELD");
-  blame.type = entry.key == "pid" ? Blame::Type::Pid : Blame::Type::Host;
+  blame.type = entry.key == "pid"    ? Blame::Type::Pid
+               : entry.key == "host" ? Blame::Type::Host
+                                     : Blame::Type::Ranks;
   blame.field = load_labelled_field(entry.value.place, field, to.names);
   blame.label = field.substr(0, field.find('.'));
 }

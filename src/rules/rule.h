@@ -154,7 +154,8 @@ struct Blame {
     Facts,      ///< Whom facts identify, and nobody else.
     Nobody,
     Pid,   ///< The process that the field holds.
-    Host,  ///< The host that the field holds.
+    Host,   ///< The host that the field holds.
+    Ranks,  ///< The ranks that the field lists, "1, 3".
   };
   Type type = Type::Default;
   std::string label;

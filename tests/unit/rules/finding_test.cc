@@ -90,6 +90,7 @@ constexpr BlameRow kBlames[] = {
     {"end", "0 on n1"},
     {"{pid: end.pid}", "2 on n2"},
     {"{host: end.status}", " on Killed"},
+    {"{ranks: end.pid}", "12 on "},
 };
 
 TEST(BuildFinding, BlamePointsAtOthers) {
