@@ -1,0 +1,122 @@
+// Every failure of the closed lists (log/named_failure.h) is told, whoever prints it, and none where
+// the job went on.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+#include "log/named_failure.h"
+#include "model/derive/build_job.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
+
+namespace ncclog {
+namespace {
+
+/// A line of a program that no rule names; {} is what it says.
+constexpr std::string_view kCarriers[] = {
+    "ours.cc:91: step failed: {}\n",
+    "node7: Test CUDA failure common.cu:893 '{}'\n",
+    "terminate called after throwing an instance of 'std::runtime_error'\n  what():  {}\n",
+    "Traceback (most recent call last):\n  File \"/w/ours.py\", line 3, in main\n    run()\n"
+    "RuntimeError: {}\n",
+    "[1,3]<stderr>:ours.cc:91: step failed: {}\n",
+    "{{\"log\":\"ours.cc:91: step failed: {}\\n\",\"stream\":\"stderr\","
+    "\"time\":\"2026-01-05T12:00:00.000000000Z\"}}\n",
+};
+
+/// What the failure's library would print, with its name where others use the text, too.
+std::string said(const NamedFailure& failure) {
+  const std::string_view about = failure.list == "fabric"      ? "UCX error: "
+                                 : failure.list == "launchers" ? "MPI error: "
+                                 : failure.list == "verbs"     ? "RDMA error: "
+                                                               : "CUDA error: ";
+  const bool is_of_system = failure.list == "errno" || failure.list == "frameworks";
+  return std::string(is_of_system ? "error: " : about) + std::string(words_of(failure));
+}
+
+std::string line_of(std::string_view carrier, const std::string& text) {
+  return fmt::format(fmt::runtime(carrier), text);
+}
+
+const Rulebook& rulebook() {
+  static const Rulebook rules = load_rulebook();
+  return rules;
+}
+
+Diagnosis diagnosis_of(const std::string& log) {
+  static const LineMatcher matcher = make_line_matcher(rulebook());
+  return evaluate(rulebook(), job_from_text(log, matcher));
+}
+
+bool tells_a_fault(const Diagnosis& diagnosis) {
+  const VerdictStatus status = diagnosis.verdict.status;
+  return status == VerdictStatus::Problem || status == VerdictStatus::Suspicious;
+}
+
+/// Some finding is the failure's own, or says or shows its words.
+bool is_told(const Diagnosis& diagnosis, const NamedFailure& failure) {
+  const std::string_view words = words_of(failure);
+  return std::ranges::any_of(diagnosis.findings, [&](const Finding& finding) {
+    return finding.id == failure.finding || finding.message.find(words) != std::string::npos ||
+           std::ranges::any_of(finding.evidence, [&](const Evidence& line) {
+             return line.text.find(words) != std::string::npos;
+           });
+  });
+}
+
+TEST(NamedFailuresProperty, ACauseIsToldInAnyCarrier) {
+  for (const NamedFailure& failure : named_failures()) {
+    if (failure.sort != FailureSort::Cause) continue;
+    for (const std::string_view carrier : kCarriers) {
+      const std::string log = line_of(carrier, said(failure));
+      const Diagnosis diagnosis = diagnosis_of(log);
+      EXPECT_TRUE(tells_a_fault(diagnosis) && is_told(diagnosis, failure)) << log;
+    }
+  }
+}
+
+TEST(NamedFailuresProperty, AConsequenceIsNeverCleanAndNoCause) {
+  for (const NamedFailure& failure : named_failures()) {
+    if (failure.sort != FailureSort::Consequence) continue;
+    const Diagnosis diagnosis = diagnosis_of(line_of(kCarriers[0], said(failure)));
+    EXPECT_NE(diagnosis.verdict.status, VerdictStatus::Clean) << said(failure);
+    for (const Finding& finding : diagnosis.findings) {
+      EXPECT_FALSE(finding.id.starts_with("failure-named")) << said(failure);
+    }
+  }
+}
+
+TEST(NamedFailuresProperty, WhatIsHarmlessMakesNoFault) {
+  for (const NamedFailure& failure : named_failures()) {
+    if (failure.sort != FailureSort::Harmless) continue;
+    for (const std::string_view carrier : {"ours.cc:91: state: {}\n", "[1,3]<stderr>:note: {}\n"}) {
+      const std::string log = line_of(carrier, said(failure));
+      EXPECT_FALSE(tells_a_fault(diagnosis_of(log))) << log;
+    }
+  }
+}
+
+TEST(NamedFailuresProperty, AJobThatWentOnOutlivedThem) {
+  const std::string steps =
+      "step: 3  loss: 1.25\nstep: 4  loss: 1.24\nstep: 5  loss: 1.23\nstep: 6  loss: 1.22\n";
+  for (const NamedFailure& failure : named_failures()) {
+    const std::string log = line_of(kCarriers[0], said(failure)) + steps;
+    EXPECT_FALSE(tells_a_fault(diagnosis_of(log))) << log;
+  }
+}
+
+TEST(NamedFailuresProperty, EachFindingOfARowIsARule) {
+  for (const NamedFailure& failure : named_failures()) {
+    if (failure.finding.empty()) continue;
+    EXPECT_TRUE(std::ranges::any_of(rulebook().rules, [&](const Rule& rule) {
+      return rule.id == failure.finding;
+    })) << failure.finding;
+  }
+}
+
+}  // namespace
+}  // namespace ncclog
