@@ -144,7 +144,7 @@ bool is_whole(std::string_view line, size_t begin, size_t end) {
 bool is_no_report(const std::string& lower) {
   constexpr std::string_view kWords[] = {
       "retry", "retries", "will try", "try again", "ignor",        "warning",  "[info",
-      " info", "info:",   " debug",    "fallback",  "falling back", "no error", "skipping"};
+      " info", "info:",   " debug",   "fallback",  "falling back", "no error", "skipping"};
   constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ",
                                         "#",      "//",      "* ",  "file \""};
   return holds_one_of(lower, kWords) || starts_with_one_of(trim(lower), kCode);

@@ -1,14 +1,14 @@
 // What failed, in the words of a closed list, whoever prints them?
 //
-//   node0: Test CUDA failure common.cu:893 'no CUDA-capable device is detected'  cudaErrorNoDevice
-//   UCX  ERROR failed to insert region 0x7f10: Invalid parameter                 UCS_ERR_INVALID_PARAM
-//   connect to 10.0.0.1 returned Connection refused, retrying (21/34)            none: it goes on
-//   loaded 12 files, no error                                                    none
+//   node0: Test CUDA failure common.cu:893 'no CUDA-capable device is d…'    cudaErrorNoDevice
+//   UCX  ERROR failed to insert region 0x7f: Invalid parameter               UCS_ERR_INVALID_PARAM
+//   connect to 10.0.0.1 returned Connection refused, retrying (21/34)        none: it goes on
+//   loaded 12 files, no error                                                none
 //
 // CUDA, the C library, libibverbs, MPI and the like name what went wrong by a fixed set of
 // identifiers and texts, and every program that meets one repeats it. So a cause is known by these
-// words, not by the line that carries them. The lists are the tables in log/failures/; a new name is
-// a row there.
+// words, not by the line that carries them. The lists are the tables in log/failures/; a new name
+// is a row there.
 
 #pragma once
 

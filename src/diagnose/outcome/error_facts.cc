@@ -234,7 +234,8 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
   for (const ReportedWarning& each : reported_warnings(job)) {
     const Evidence line = evidence_of(each.record);
     const NamedFailure* failure = named_failure_in(line.text);
-    const bool is_own = failure != nullptr && (failure->list == "nccl" || failure->list == "fabric") &&
+    const bool is_own = failure != nullptr &&
+                        (failure->list == "nccl" || failure->list == "fabric") &&
                         each.warning.severity == WarnSeverity::Fatal;
     if (is_own && failure->sort == FailureSort::Cause) add(each.process, line);
   }
