@@ -56,7 +56,7 @@ struct FailureList {
 constexpr std::string_view kOfGpus[] = {"cuda", "hip", "gpu", "nccl"};
 constexpr std::string_view kOfFabrics[] = {"ucx", "ucp_", "uct_", "libfabric", "fi_", "ofi", "efa"};
 constexpr std::string_view kOfMpi[] = {"mpi", "slurm", "srun", "orte", "prte", "ssh", "pod"};
-constexpr std::string_view kOfVerbs[] = {"ib", "mlx", "roce", "rdma", "qp"};
+constexpr std::string_view kOfVerbs[] = {"ibv", "ib_", "/ib", "mlx", "roce", "rdma", "completion"};
 
 constexpr FailureList kLists[] = {
     {"cuda", kCuda, kOfGpus},          {"verbs", kVerbs, kOfVerbs},
@@ -165,6 +165,7 @@ std::string_view words_of(const NamedFailure& failure) {
 const NamedFailure* named_failure_in(std::string_view line) {
   const Index& index = failure_index();
   const NamedFailure* best = nullptr;
+  size_t best_end = 0;
   size_t best_size = 0;
   std::string lower;
   index.set.front().any_of(line, [&](size_t number, size_t end) {
@@ -185,11 +186,14 @@ const NamedFailure* named_failure_in(std::string_view line) {
     };
     if (best != nullptr && rank(*phrase.failure, size) <= rank(*best, best_size)) return false;
     best = phrase.failure;
+    best_end = end;
     best_size = size;
     return false;
   });
   if (best == nullptr || best->sort == FailureSort::Harmless) return nullptr;
-  if (lower.empty()) lower = lower_case(line);
+  // "transport retry counter exceeded" is tried again by nobody: only the words around count.
+  lower = lower_case(line);
+  lower.erase(best_end - best_size, best_size);
   return is_no_report(lower) ? nullptr : best;
 }
 

@@ -104,6 +104,8 @@ TEST(NamedFailuresProperty, AJobThatWentOnOutlivedThem) {
   const std::string steps =
       "step: 3  loss: 1.25\nstep: 4  loss: 1.24\nstep: 5  loss: 1.23\nstep: 6  loss: 1.22\n";
   for (const NamedFailure& failure : named_failures()) {
+    // That a call of NCCL failed is worth an error whatever came after.
+    if (failure.list == "nccl") continue;
     const std::string log = line_of(kCarriers[0], said(failure)) + steps;
     EXPECT_FALSE(tells_a_fault(diagnosis_of(log))) << log;
   }

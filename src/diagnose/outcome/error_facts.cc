@@ -129,6 +129,8 @@ FactValue unknown_lines(const Job& job, const Instance&) {
   FactValue value = yes({});
   for (const auto& [shape, lines] : job.unknown.all) {
     if ((lines.levels & kOthers) == 0 || is_mere_warning(lines.example) != are_mere) continue;
+    // What only names a failure may be a warning that its program survived.
+    if (!looks_like_error(lines.example) && went_on(job, lines.first)) continue;
     value.evidence.push_back({lines.first, lines.example});
   }
   std::ranges::sort(value.evidence, {}, &Evidence::where);
@@ -217,6 +219,8 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
          std::move(host)});
   };
   for (const auto& [shape, lines] : job.unknown.all) {
+    // Of a line that nothing else explains, the only judge is what came after it.
+    if (went_on(job, lines.first)) continue;
     add(process_that_printed(job, lines.example), {lines.first, lines.example});
   }
   for (const std::string_view name : kCarriers) {

@@ -275,8 +275,9 @@ bool recognise_rank_leaves(std::string_view text, Message& message) {
   // "exiting" alone is what programs print of all that they do.
   constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down"};
   if (rank.empty() && holds_one_of(text, kPlain)) return false;
-  // NCCL's words for ncclRemoteError are about another process.
-  if (text.find("remote process exiting") != text.npos) return false;
+  // NCCL's words for ncclRemoteError are about another process, CUDA's for its limits about none.
+  constexpr std::string_view kOthers[] = {"remote process exiting", "resources"};
+  if (holds_one_of(text, kOthers)) return false;
   return message.fill({{"rank", rank}, {"text", text}});
 }
 
