@@ -32,8 +32,7 @@ struct NamedFailure {
   /// lines hold it as well, so it counts only beside a word that tells its library.
   std::string_view text;
   FailureSort sort = FailureSort::Cause;
-  std::string_view
-      finding;  ///< The rule about it; empty: none but the one for all (failure-named).
+  std::string_view finding;  ///< The rule about it; empty: none but that for all, failure-named.
   std::string_view meaning;  ///< Goes on after the text, without a full stop; empty: none.
   std::string_view list;     ///< "cuda": which table it is of.
 };
