@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "log/literal_set.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {
@@ -140,14 +141,32 @@ bool is_whole(std::string_view line, size_t begin, size_t end) {
   return !(begin > 0 && goes_on(begin, begin - 1)) && !goes_on(end - 1, end);
 }
 
-/// The line goes on after what failed, or only tells of it.
-bool is_no_report(const std::string& lower) {
-  constexpr std::string_view kWords[] = {
-      "retry", "retries", "will try", "try again", "ignor",        "warning",  "[info",
-      " info", "info:",   " debug",   "fallback",  "falling back", "no error", "skipping"};
-  constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ",
-                                        "#",      "//",      "* ",  "file \""};
-  return holds_one_of(lower, kWords) || starts_with_one_of(trim(lower), kCode);
+/// Whether one of the words stands in the text with no letter before it.
+bool begins_a_word(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      if (at == 0 || !is_alpha(text[at - 1])) return true;
+    }
+    return false;
+  });
+}
+
+/// The line goes on after what failed, or only tells of it. `before` and `after` are what stands
+/// around the words, in lower case.
+bool is_no_report(std::string_view before, std::string_view after) {
+  constexpr std::string_view kGoesOn[] = {
+      "retry",   "retries",      "retriable", "will try", "try again", "trying",
+      "ignor",   "falling back", "fallback",  "skipping", "no error",  "succeeded",
+      "instead", "halved",       "caught",    "catching", "eager",     "handler"};
+  constexpr std::string_view kMild[] = {"warning", "[info", " info", "info:", " debug", "[debug"};
+  constexpr std::string_view kCode[] = {"raise ", "except ", "if ",     "case ", "#",
+                                        "//",     "* ",      "file \"", "catch "};
+  constexpr std::string_view kFalse[] = {": false", "=false", " = false", " count 0"};
+  const bool is_none = before == "0 " || before.ends_with(" 0 ") || before.ends_with(" no ") ||
+                       before.ends_with("not ");
+  return is_none || is_zero(after) || starts_with_one_of(after, kFalse) ||
+         holds_one_of(before, kGoesOn) || holds_one_of(after, kGoesOn) ||
+         holds_one_of(before, kMild) || starts_with_one_of(trim(before), kCode);
 }
 
 }  // namespace
@@ -160,6 +179,13 @@ std::string_view words_of(const NamedFailure& failure) {
   std::string_view text = failure.text.empty() ? failure.names : failure.text;
   if (text.starts_with(kCommon)) text.remove_prefix(1);
   return failure.text.empty() ? text.substr(0, text.find('|')) : text;
+}
+
+std::string_view name_of(const NamedFailure& failure) {
+  if (failure.text.empty()) return {};
+  std::string_view name = failure.names.substr(0, failure.names.find('|'));
+  if (name.starts_with(kCommon)) name.remove_prefix(1);
+  return name;
 }
 
 const NamedFailure* named_failure_in(std::string_view line) {
@@ -176,8 +202,8 @@ const NamedFailure* named_failure_in(std::string_view line) {
       // Only the words around it can say whose failure it is, or that it is one.
       if (lower.empty()) lower = lower_case(line);
       const std::string_view all = lower;
-      if (!holds_one_of(all.substr(0, end - size), phrase.list->beside) &&
-          !holds_one_of(all.substr(end), phrase.list->beside)) {
+      if (!begins_a_word(all.substr(0, end - size), phrase.list->beside) &&
+          !begins_a_word(all.substr(end), phrase.list->beside)) {
         return false;
       }
     }
@@ -192,9 +218,9 @@ const NamedFailure* named_failure_in(std::string_view line) {
   });
   if (best == nullptr || best->sort == FailureSort::Harmless) return nullptr;
   // "transport retry counter exceeded" is tried again by nobody: only the words around count.
-  lower = lower_case(line);
-  lower.erase(best_end - best_size, best_size);
-  return is_no_report(lower) ? nullptr : best;
+  if (lower.empty()) lower = lower_case(line);
+  const std::string_view all = lower;
+  return is_no_report(all.substr(0, best_end - best_size), all.substr(best_end)) ? nullptr : best;
 }
 
 }  // namespace ncclog

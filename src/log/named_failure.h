@@ -46,6 +46,9 @@ const NamedFailure* named_failure_in(std::string_view line);
 /// The text without its mark; where there is none, the first name.
 std::string_view words_of(const NamedFailure& failure);
 
+/// Its first name; empty where it has none, or no text besides.
+std::string_view name_of(const NamedFailure& failure);
+
 /// One of these stands in every line in which named_failure_in finds something.
 const std::vector<std::string>& named_failure_needles();
 

@@ -111,12 +111,16 @@ TEST(NamedFailuresProperty, AJobThatWentOnOutlivedThem) {
   }
 }
 
-TEST(NamedFailuresProperty, EachFindingOfARowIsARule) {
+TEST(NamedFailuresProperty, TheRuleOfARowAsksForIt) {
   for (const NamedFailure& failure : named_failures()) {
     if (failure.finding.empty()) continue;
-    EXPECT_TRUE(std::ranges::any_of(rulebook().rules, [&](const Rule& rule) {
-      return rule.id == failure.finding;
-    })) << failure.finding;
+    const auto rule = std::ranges::find(rulebook().rules, failure.finding, &Rule::id);
+    ASSERT_NE(rule, rulebook().rules.end()) << failure.finding;
+    const std::string log = line_of(kCarriers[0], said(failure));
+    const Diagnosis diagnosis = diagnosis_of(log);
+    EXPECT_TRUE(std::ranges::any_of(
+        diagnosis.findings, [&](const Finding& finding) { return finding.id == failure.finding; }))
+        << failure.finding << ": " << log;
   }
 }
 

@@ -63,13 +63,15 @@ Accusations accusations_of(const Diagnosis& diagnosis) {
   return result;
 }
 
-/// What is said of a failure that is not understood: the line that explains it may be lost. That a
-/// connection was refused is what the rank's own WARN says; who ended before that is in that line.
+/// What is said of a failure that is not understood, or only called by its name: the line that
+/// explains it may be lost. That a connection was refused is what the rank's own WARN says; who
+/// ended before that is in that line.
 bool is_vague(std::string_view accusation) {
   const std::string_view id = accusation.substr(0, accusation.find(' '));
-  return id.ends_with("-unexplained") || id == "init-unfinished" || id == "engine-fatal-error" ||
-         id == "log-ends-mid-job" || id == "job-stopped-while-stalled" ||
-         id == "bootstrap-connect-refused" || id == "watchdog-timeout-elsewhere";
+  return id.ends_with("-unexplained") || id.starts_with("failure-named") ||
+         id == "init-unfinished" || id == "engine-fatal-error" || id == "log-ends-mid-job" ||
+         id == "job-stopped-while-stalled" || id == "bootstrap-connect-refused" ||
+         id == "watchdog-timeout-elsewhere";
 }
 
 struct Reader {

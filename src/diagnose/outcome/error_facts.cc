@@ -210,8 +210,8 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
     if (!host.empty()) process = -1;
     const bool outlived = finished || went_on(job, line.where) || is_after_end(job, line);
     rows.push_back(
-        {{std::string(failure->names.substr(0, failure->names.find('|'))),
-          std::string(words_of(*failure)), std::string(failure->meaning),
+        {{std::string(name_of(*failure)), std::string(words_of(*failure)),
+          std::string(failure->meaning),
           failure->sort == FailureSort::Cause ? "cause" : "consequence",
           std::string(failure->finding), std::string(failure->list), outlived ? "yes" : "no"},
          line,

@@ -539,13 +539,6 @@ constexpr std::span kEnds = std::span(kErrorWords).first(13);
 /// Enough by themselves.
 constexpr std::span kFailures = std::span(kErrorWords).subspan(kEnds.size());
 
-/// "exited with exit code 0": the number right behind the words is zero.
-bool is_zero(std::string_view behind) {
-  const size_t at = behind.find_first_not_of(" :=(");
-  if (at == behind.npos || behind[at] != '0') return false;
-  return at + 1 == behind.size() || !(is_digit(behind[at + 1]) || behind[at + 1] == 'x');
-}
-
 /// Source code in a traceback, and text that explains an error, name it without reporting one.
 bool is_mention(std::string_view line) {
   constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ", "#", "//", "* "};
@@ -607,6 +600,12 @@ bool is_eval_title(std::string_view title) {
 }
 
 std::span<const std::string_view> error_needles() { return kErrorWords; }
+
+bool is_zero(std::string_view behind) {
+  const size_t at = behind.find_first_not_of(" :=(");
+  if (at == behind.npos || behind[at] != '0') return false;
+  return at + 1 == behind.size() || !(is_digit(behind[at + 1]) || behind[at + 1] == 'x');
+}
 
 bool looks_like_error(std::string_view line) {
   const auto ends = [line](std::string_view words) {

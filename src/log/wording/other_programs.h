@@ -49,6 +49,10 @@ bool is_eval_title(std::string_view title);
 /// Texts one of which stands in every line that looks like an error.
 std::span<const std::string_view> error_needles();
 
+/// "exited with exit code 0": the number right behind the words, of which `behind` is the rest of
+/// the line, is zero.
+bool is_zero(std::string_view behind);
+
 /// True if the line reports that a process or a call of NCCL failed.
 bool looks_like_error(std::string_view line);
 

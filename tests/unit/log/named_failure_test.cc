@@ -28,6 +28,10 @@ TEST(NamedFailures, AreFoundInTheWordsOfTheirLibraries) {
       {"UCX  ERROR failed to insert region: Invalid parameter", "Invalid parameter"},
       {"Invalid parameter", ""},
       {"ours.cu:7: got mycudaErrorNoDevice2", ""},  // Part of a longer name.
+      {"CUDA error: invalid resource handle: 0x7f10", "invalid resource handle"},
+      {"CUDA error: no CUDA-capable device is detected, see the warning above",
+       "no CUDA-capable device is detected"},
+      {"RDMA: transport retry counter exceeded on mlx5_0", "transport retry counter exceeded"},
   };
   for (const NamedCase& row : kCases) {
     const NamedFailure* failure = named_failure_in(row.line);
@@ -43,6 +47,18 @@ TEST(NamedFailures, AreNoneWhereTheLineGoesOnOrOnlyTellsOfThem) {
            "    raise RuntimeError('no CUDA-capable device is detected')",
            "  File \"/w/train.py\", line 3, in check_cudaErrorNoDevice",
            "8 GPUs checked, CUDA says: no error",
+           "container state: OOMKilled: false",
+           "pod restarts 0, OOMKilled=false",
+           "GPU 3: 0 uncorrectable ECC error encountered",
+           "Health: CUDA_ERROR_ECC_UNCORRECTABLE count 0",
+           "Batch size 64 failed: CUDA out of memory; batch size 32 succeeded",
+           "Trying batch size 64 on GPU... CUDA out of memory. Trying batch size 32",
+           "caught CUDA out of memory 0 times",
+           "catching cudaErrorMemoryAllocation: enabled",
+           "retriable_errors: [ncclInvalidUsage]",
+           "bind failed: Address already in use, using port 8001 instead",
+           "operation not permitted when stream is capturing; running eagerly",
+           "could not load profile: bad response error",  // Nothing there is of RDMA.
            "cannot open shared object file: No such file or directory",
        }) {
     EXPECT_EQ(named_failure_in(line), nullptr) << line;
