@@ -155,9 +155,9 @@ bool begins_a_word(std::string_view text, std::span<const std::string_view> word
 /// around the words, in lower case.
 bool is_no_report(std::string_view before, std::string_view after) {
   constexpr std::string_view kGoesOn[] = {
-      "retry",   "retries",      "retriable", "will try", "try again", "trying",
-      "ignor",   "falling back", "fallback",  "skipping", "no error",  "succeeded",
-      "instead", "halved",       "caught",    "catching", "eager",     "handler"};
+      "retry",        "retries",  "retriable", "will try", "try again",  "trying",  "ignor",
+      "falling back", "fallback", "skipping",  "no error", "succeeded",  "instead", "halved",
+      "caught",       "catching", "eager",     "handler",  "search for "};
   constexpr std::string_view kMild[] = {"warning", "[info", " info", "info:", " debug", "[debug"};
   constexpr std::string_view kCode[] = {"raise ", "except ", "if ",     "case ", "#",
                                         "//",     "* ",      "file \"", "catch "};

@@ -55,6 +55,7 @@ TEST(NamedFailures, AreNoneWhereTheLineGoesOnOrOnlyTellsOfThem) {
            "Trying batch size 64 on GPU... CUDA out of memory. Trying batch size 32",
            "caught CUDA out of memory 0 times",
            "catching cudaErrorMemoryAllocation: enabled",
+           "Search for `cudaErrorNoDevice' in https://docs.example/group__TYPES.html",
            "retriable_errors: [ncclInvalidUsage]",
            "bind failed: Address already in use, using port 8001 instead",
            "operation not permitted when stream is capturing; running eagerly",
