@@ -1,6 +1,7 @@
 #include "log/named_failure.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <tuple>
 
@@ -91,8 +92,8 @@ std::string with_other_case(std::string_view text) {
 struct Index {
   std::vector<NamedFailure> failures;
   std::vector<std::string> literals;
-  std::vector<Phrase> phrases;  ///< By literal.
-  std::vector<LiteralSet> set;  ///< One, of all literals.
+  std::vector<Phrase> phrases;    ///< By literal.
+  std::optional<LiteralSet> set;  ///< Of all literals.
 
   void add(std::string_view text, const Phrase& phrase) {
     if (text.empty()) return;
@@ -124,7 +125,7 @@ Index make_index() {
       ++failure;
     }
   }
-  index.set.emplace_back(index.literals);
+  index.set.emplace(index.literals);
   return index;
 }
 
@@ -190,11 +191,15 @@ std::string_view name_of(const NamedFailure& failure) {
 
 const NamedFailure* named_failure_in(std::string_view line) {
   const Index& index = failure_index();
+  // What is found, its end, and what it is worth. The set tells places in any order, so nothing may
+  // be left to the order: of equals the one that stands first counts, then the row that does.
   const NamedFailure* best = nullptr;
   size_t best_end = 0;
   size_t best_size = 0;
+  using Worth = std::tuple<FailureSort, size_t, size_t, size_t>;
+  Worth best_worth;
   std::string lower;
-  index.set.front().any_of(line, [&](size_t number, size_t end) {
+  index.set->any_of(line, [&](size_t number, size_t end) {
     const Phrase& phrase = index.phrases[number];
     const size_t size = index.literals[number].size();
     if (!is_whole(line, end - size, end)) return false;
@@ -207,11 +212,10 @@ const NamedFailure* named_failure_in(std::string_view line) {
         return false;
       }
     }
-    const auto rank = [](const NamedFailure& failure, size_t length) {
-      return std::tuple(-static_cast<int>(failure.sort), length);
-    };
-    if (best != nullptr && rank(*phrase.failure, size) <= rank(*best, best_size)) return false;
+    const Worth worth(phrase.failure->sort, line.size() - size, end, number);
+    if (best != nullptr && best_worth <= worth) return false;
     best = phrase.failure;
+    best_worth = worth;
     best_end = end;
     best_size = size;
     return false;

@@ -168,29 +168,28 @@ constexpr std::string_view kCarriers[] = {
     "cpp_what",       "watchdog_terminated", "nccl_exception",
     "work_exception", "fatal_python_error",  "sharp_init_failed"};
 
-/// The host that a line names by itself: "node7: Test CUDA failure …", "[node7:4242] …",
-/// "node7:4242:4250 [0] …"; empty: none.
+/// The host that a line without NCCL's header names: "node7: Test CUDA failure …",
+/// "[node7:4242] …"; empty: none.
 std::string_view host_named_in(std::string_view line) {
   const auto in_name = [](char c) { return is_word(c) || c == '-' || c == '.'; };
+  const auto name_before = [&](size_t end) {
+    size_t begin = end;
+    while (begin > 0 && in_name(line[begin - 1])) --begin;
+    return line.substr(begin, end - begin);
+  };
   const size_t test = line.find(": Test ");
-  if (test != line.npos) {
-    size_t begin = test;
-    while (begin > 0 && in_name(line[begin - 1])) --begin;
-    return line.substr(begin, test - begin);
-  }
+  if (test != line.npos) return name_before(test);
   for (size_t at = line.find(':'); at != line.npos; at = line.find(':', at + 1)) {
-    size_t begin = at;
-    while (begin > 0 && in_name(line[begin - 1])) --begin;
-    const std::string_view host = line.substr(begin, at - begin);
-    const size_t digits = std::min(line.find_first_not_of("0123456789", at + 1), line.size());
-    const bool has_pid = digits > at + 1 && digits < line.size();
-    const bool in_brackets = begin > 0 && line[begin - 1] == '[' && has_pid && line[digits] == ']';
-    const bool is_header = (begin == 0 || line[begin - 1] == ' ') && has_pid &&
-                           line[digits] == ':' && digits + 1 < line.size() &&
-                           is_digit(line[digits + 1]);
-    // "12:30:45" is a time, and "train.py:12:3" a place in a file.
-    const bool is_host = std::ranges::any_of(host, is_alpha) && host.find(".py") == host.npos;
-    if (is_host && (in_brackets || is_header)) return host;
+    const std::string_view host = name_before(at);
+    const size_t digits = line.find_first_not_of("0123456789", at + 1);
+    const bool in_brackets = at > host.size() && line[at - host.size() - 1] == '[' &&
+                             digits != line.npos && digits > at + 1 && line[digits] == ']';
+    // "[12:30]" is a time, and "[common.cu:893]" a place in a file.
+    constexpr std::string_view kSources[] = {".py", ".c",   ".cc", ".cpp",
+                                             ".cu", ".cuh", ".h",  ".hpp"};
+    const bool is_file = std::ranges::any_of(
+        kSources, [&](std::string_view extension) { return host.ends_with(extension); });
+    if (in_brackets && !is_file && std::ranges::any_of(host, is_alpha)) return host;
   }
   return {};
 }
@@ -224,11 +223,10 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
     add(process_that_printed(job, lines.example), {lines.first, lines.example});
   }
   for (const std::string_view name : kCarriers) {
-    const Kind* kind = find_kind(name);
-    if (kind == nullptr) continue;
+    const uint16_t kind = find_kind(name)->index;
     for (size_t p = 0; p < job.processes.size(); ++p) {
       for (const size_t log : job.processes[p].logs) {
-        for (const Record& record : job.logs[log].records.kept(kind->index)) {
+        for (const Record& record : job.logs[log].records.kept(kind)) {
           add(static_cast<int>(p), evidence_of(record));
         }
       }

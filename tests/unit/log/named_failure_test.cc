@@ -73,6 +73,18 @@ TEST(NamedFailures, ACauseIsToldBeforeAConsequenceAndTheLongerBeforeTheShorter) 
   EXPECT_EQ(words_of(*failure), "unspecified launch failure in prior launch");
 }
 
+TEST(NamedFailures, OfEqualsTheFirstCountsHoweverTheyAreLookedFor) {
+  // From some size on, all texts are looked for at once, and found in another order.
+  const std::string line =
+      "UCX error: No such device; ERROR: cudaErrorNoDevice and no CUDA-capable device is detected; "
+      "no CUDA-capable device is detected, retrying";
+  const NamedFailure* first = named_failure_in(line);
+  const NamedFailure* twice = named_failure_in("error: No such device, UCX says");
+  for (int i = 0; i < 1000; ++i) named_failure_in(line);
+  EXPECT_EQ(named_failure_in(line), first);
+  EXPECT_EQ(named_failure_in("error: No such device, UCX says"), twice);
+}
+
 TEST(NamedFailures, EachRowHasWordsAndNoneStandsTwice) {
   std::set<std::string> seen;
   for (const NamedFailure& failure : named_failures()) {
