@@ -542,7 +542,10 @@ constexpr std::span kFailures = std::span(kErrorWords).subspan(kEnds.size());
 /// Source code in a traceback, and text that explains an error, name it without reporting one.
 bool is_mention(std::string_view line) {
   constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ", "#", "//", "* "};
-  return starts_with_one_of(trim(line), kCode);
+  // Loggers repeat a traceback behind a prefix of theirs: "ERROR 08-27 x.py:382]     raise …".
+  const size_t prefix = line.find("]    ");
+  return starts_with_one_of(trim(line), kCode) ||
+         (prefix != line.npos && starts_with_one_of(trim(line.substr(prefix + 1)), kCode));
 }
 
 }  // namespace

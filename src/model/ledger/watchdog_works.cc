@@ -153,7 +153,7 @@ void add_quoted_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
   for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
     add_quoted(said, rank_of(job, said.process, said.header()), said.message.reason, works);
   });
-  if (!works.empty()) return;  // The same process may have said it before it ended.
+  if (!works.empty()) return;  // The same process has said it before it ended.
   for_each_said<CppWhat>(job, [&](const Said<CppWhat>& said) {
     add_quoted(said, rank_of(job, said.process, said.header()), said.message.text, works);
   });
@@ -163,7 +163,16 @@ std::vector<TimedOutWork> find_timed_out_work(const Job& job) {
   std::vector<TimedOutWork> works;
   add_timeouts<WatchdogTimeout>(job, works);
   add_timeouts<BlockingWaitTimeout>(job, works);
-  if (works.empty()) add_quoted_timeouts(job, works);
+  // Who has a line of its own quotes no other work. Who has none gave up all the same.
+  std::vector<TimedOutWork> quoted;
+  add_quoted_timeouts(job, quoted);
+  const std::vector<TimedOutWork> own = works;
+  for (TimedOutWork& work : quoted) {
+    const bool is_told = std::ranges::any_of(own, [&](const TimedOutWork& other) {
+      return other.process == work.process || (work.rank >= 0 && other.rank == work.rank);
+    });
+    if (own.empty() || (!is_told && work.rank >= 0)) add_work(std::move(work), works);
+  }
   return works;
 }
 
