@@ -53,12 +53,13 @@ namespace {
 
 PrintedCall call_of_line(const Message& message) {
   using Call = CollectiveCall;
-  const auto call = read_members<Call, &Call::op, &Call::count, &Call::datatype, &Call::redop,
-                                 &Call::root, &Call::comm, &Call::nranks>(message);
+  const auto call = read_members<Call, &Call::op, &Call::op_count, &Call::count, &Call::datatype,
+                                 &Call::redop, &Call::root, &Call::comm, &Call::nranks>(message);
   return {call.comm.value,
           call.nranks,
           false,
-          {call.op, call.count, call.datatype, call.redop, call.root}};
+          {call.op, call.count, call.datatype, call.redop, call.root},
+          call.op_count.value};
 }
 
 /// The trace of some functions gives their own name, their COLL line that of another one.
@@ -253,6 +254,7 @@ void CollectiveCalls::merge(const CollectiveCalls& later) {
   if (total == 0) {
     first = later.first;
     first_stamp = later.first_stamp;
+    first_op_count = later.first_op_count;
   }
   total += later.total;
   last = later.last;

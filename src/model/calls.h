@@ -94,6 +94,7 @@ struct PrintedCall {
   int nranks = -1;        ///< -1: not printed.
   bool is_trace = false;  ///< A CALL line; else a COLL line.
   CallSignature call;
+  uint64_t op_count = 0;  ///< As printed; 0 of a CALL line.
 };
 
 /// nullopt if the event is about no call of an operation.
@@ -274,6 +275,7 @@ struct CollectiveCalls {
   uint64_t total = 0;
   SourceRef first;  ///< line 0: no call.
   SourceRef last;
+  uint64_t first_op_count = 0;  ///< Of the first line; above 0: it is not the communicator's first.
   std::string first_stamp;  ///< What stands before the host in the first call's line, cut short:
                             ///< times and launchers' prefixes. Empty: nothing.
   std::string last_stamp;   ///< The same of the last call.

@@ -143,7 +143,9 @@ int CommSegments::add_call(SourceRef where, std::string_view stamp, const Printe
   }
   CommSegment& segment = all[static_cast<size_t>(place)];
   if (segment.nranks < 0) segment.nranks = call.nranks;
-  (call.is_trace ? segment.traces : segment.calls).change().add(where, stamp, call.call);
+  CollectiveCalls& calls = (call.is_trace ? segment.traces : segment.calls).change();
+  if (calls.total == 0) calls.first_op_count = call.op_count;
+  calls.add(where, stamp, call.call);
   return place;
 }
 

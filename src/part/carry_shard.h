@@ -54,8 +54,8 @@ NCCLOG_FIELDS(CallTape::Entry, segment, call)
 NCCLOG_FIELDS(CallTape::Run, id, distance, copied)
 NCCLOG_FIELDS(CallTrack, tape, marks)
 NCCLOG_FIELDS(CallVolume, calls, elements)
-NCCLOG_FIELDS(CollectiveCalls, total, first, last, first_stamp, last_stamp, last_call, by_signature,
-              volumes, collectives, peers)
+NCCLOG_FIELDS(CollectiveCalls, total, first, last, first_op_count, first_stamp, last_stamp,
+              last_call, by_signature, volumes, collectives, peers)
 NCCLOG_FIELDS(PeerMessages, count, hash)
 NCCLOG_FIELDS(PeerTotals, sent, received)
 NCCLOG_FIELDS(PlacedCall, where, call)

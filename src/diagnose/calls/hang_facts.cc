@@ -246,6 +246,16 @@ FactValue stated_hung(const Job& job, const Instance&) {
   return yes(fmt::format("{}, and {}", stop->what, calls), {stop->line});
 }
 
+/// Somebody cut a window out of a log, and chose its end, too.
+bool is_any_window(const Job& job) {
+  return std::ranges::any_of(job.communicators, [&](const Communicator& comm) {
+    return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      return calls != nullptr && calls->first_op_count > 0;
+    });
+  });
+}
+
 /// Nothing says that it came to an end by itself, and nothing shows that it worked up to its end.
 FactValue ends_at_work(const Job& job, const Instance&) {
   if (job.stated && *job.stated != StatedOutcome::Hung) return no();
@@ -265,7 +275,9 @@ FactValue ends_at_work(const Job& job, const Instance&) {
   // A log that ends inside a line was copied while somebody wrote, or lost its end: who is behind
   // there may have gone on.
   const bool is_any_cut = std::ranges::any_of(job.processes, &Process::cut);
-  if (outcome_of(job).job.state != EndState::Unfinished || is_any_cut) return unknown();
+  if (outcome_of(job).job.state != EndState::Unfinished || is_any_cut || is_any_window(job)) {
+    return unknown();
+  }
   const auto open =
       std::ranges::count(outcome_of(job).processes, EndState::Unfinished, &EndOf::state);
   return yes(fmt::format("The logs of {} end in the middle of the work, and nothing says why",

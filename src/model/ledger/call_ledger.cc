@@ -37,6 +37,14 @@ bool has_its_beginning(const CommSegment& segment) {
          segment.announced.line != 0;
 }
 
+/// All ranks whose calls are seen begin with one opCount: places in their windows are alike.
+bool begin_together(const Job& job, const Communicator& comm, uint64_t op_count) {
+  return std::ranges::all_of(comm.ranks, [&](const CommRank& rank) {
+    const CollectiveCalls* calls = calls_of(job, rank);
+    return calls == nullptr || calls->total == 0 || calls->first_op_count == op_count;
+  });
+}
+
 /// Without initialisation lines processes are joined by the communicator's size alone. Several
 /// communicators of one size cannot be told apart.
 bool is_a_guess(const Job& job, const Communicator& comm, const CommRank& rank) {
@@ -151,6 +159,10 @@ CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommR
   if (lines_are_missing || !prints_calls(job, process)) return CallCoverage::Unknown;
   if (calls->total > 0 && !is_in_one_input(job, *calls)) return CallCoverage::Unknown;
   if (!has_its_beginning(segment_of(job, rank)) || is_a_guess(job, comm, rank)) {
+    return CallCoverage::Unknown;
+  }
+  const bool begins_late = calls->first_op_count > 0;
+  if (begins_late && !begin_together(job, comm, calls->first_op_count)) {
     return CallCoverage::Unknown;
   }
   return process.cut ? CallCoverage::AtLeast : CallCoverage::Counted;

@@ -53,6 +53,7 @@ enum class CallSource {
 ///
 ///   its file is whole and holds COLL lines            → Counted: it made exactly these calls
 ///   its file is cut                                   → AtLeast: it made these, perhaps more
+///   its file begins at another opCount than others'   → Unknown: places in them are not alike
 ///   no file, COLL not on, torn lines, no dump         → Unknown
 ///
 /// Only a counted rank can be said not to have made a call. A file that was cut exactly at the end
