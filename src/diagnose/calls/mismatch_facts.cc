@@ -42,9 +42,11 @@ namespace {
 //       with the same of ranks 0 and 3 → job.mismatch_noticed = yes, rank 1: three of four agree
 //
 // With TORCH_DISTRIBUTED_DEBUG=DETAIL every rank compares its call with those of all others in the
-// order of their ranks, and reports the first that differs. So each report says what two ranks
-// called, and that the ranks before the second one called what the first one did. Ranks are those
-// inside the group; they are those of the job where every reporter's two numbers are equal.
+// order of their ranks, and reports the first that differs. So each report says what its own rank
+// called, that the second one called something else, and that the ranks before that one called what
+// the first one did. What it quotes of the second one is no evidence: where the two prints differ in
+// length PyTorch reads it wrongly, as "SequenceNumber=0OpType=GATHER". Ranks are those inside the
+// group; they are those of the job where every reporter's two numbers are equal.
 
 std::string in_one_line(std::string_view text) {
   std::vector<std::string> words;
@@ -69,14 +71,23 @@ std::string_view bare(std::string_view fingerprint) {
 
 /// What the reports say about one group.
 struct Votes {
-  std::map<int, std::string> calls;  ///< Fingerprints, by rank in the group.
-  std::map<int, int> processes;      ///< Of those that reported, by rank in the group.
-  bool contradict = false;           ///< A rank is said to call two things: several calls.
-  bool own_numbers = true;           ///< Every reporter's rank in the group is its rank in the job.
+  std::map<int, std::string> calls;   ///< Fingerprints, by rank in the group.
+  std::map<int, std::string> quoted;  ///< What others say of ranks that say nothing themselves.
+  std::map<int, int> processes;       ///< Of those that reported, by rank in the group.
+  bool contradict = false;            ///< A rank is said to call two things: several calls.
+  bool own_numbers = true;  ///< Every reporter's rank in the group is its rank in the job.
 
   void add(int rank, std::string_view fingerprint) {
     const auto [known, is_new] = calls.try_emplace(rank, bare(fingerprint));
     contradict |= !is_new && known->second != bare(fingerprint);
+  }
+
+  /// Which ranks called what; of those that are only quoted, each quotation for itself.
+  std::vector<Camp<std::string_view>> camps() const {
+    std::map<std::pair<bool, std::string_view>, std::map<int, std::string_view>> by_call;
+    for (const auto& [rank, call] : calls) by_call[{false, call}][rank] = call;
+    for (const auto& [rank, call] : quoted) by_call[{true, call}][rank] = call;
+    return camps_of(by_call);
   }
 };
 
@@ -92,41 +103,69 @@ void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, 
   }
 }
 
-void add_pytorch(const Job& job, FactValue& value) {
+Votes count_reports(const Job& job, FactValue& value) {
   Votes votes;
+  std::map<int, std::set<std::string>> unlike;  // What a rank surely did not call.
   for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
     const FingerprintMismatch& seen = said.message;
     votes.add(seen.rank, seen.fingerprint);
-    votes.add(seen.other_rank, seen.other_fingerprint);
     // It reports the first one that differs.
     for (int r = 0; r < std::min(seen.rank, seen.other_rank); ++r) votes.add(r, seen.fingerprint);
+    if (seen.other_rank >= 0) {
+      votes.quoted.try_emplace(seen.other_rank, bare(seen.other_fingerprint));
+      unlike[seen.other_rank].emplace(bare(seen.fingerprint));
+    }
     votes.processes[seen.rank] = said.process;
     const int rank = rank_of(job, said.process, said.header());
     votes.own_numbers &= rank < 0 || rank == seen.rank;
     value.evidence.push_back(evidence_of(said.record()));
-    if (value.known()) return;
     value.value = true;
-    // "Op type: ALLREDUCEvs BARRIER", blanks as printed run together.
-    value.what =
-        fmt::format("PyTorch's check compared ranks {} and {}: {}", seen.rank, seen.other_rank,
-                    in_one_line(seen.differences.empty() ? seen.fingerprint : seen.differences));
   });
-  if (!value.known() || votes.contradict) return;
-  std::map<std::string_view, std::map<int, std::string_view>> by_call;
-  for (const auto& [rank, call] : votes.calls) by_call[call][rank] = call;
-  const std::vector<Camp<std::string_view>> camps = camps_of(by_call);  // They view the votes.
+  for (const auto& [rank, call] : votes.calls) {
+    votes.quoted.erase(rank);
+    votes.contradict |= unlike[rank].contains(call);
+  }
+  return votes;
+}
+
+/// "rank 1 called SequenceNumber=5, OpType=ALLREDUCE, …, rank 0 something else".
+std::string reported_words(const Votes& votes, const std::vector<Camp<std::string_view>>& camps) {
+  std::vector<std::string> phrases;
+  for (const auto& [call, members] : camps) {
+    if (!votes.calls.contains(members.front())) continue;
+    phrases.push_back(fmt::format("{} called {}", ranks_phrase(members), call_in(call)));
+  }
+  if (!votes.quoted.empty()) {
+    std::vector<int> others;
+    for (const auto& [rank, call] : votes.quoted) others.push_back(rank);
+    phrases.push_back(fmt::format("{} something else", ranks_phrase(others)));
+  }
+  return "PyTorch's check: " + few_of(phrases, kMostNamed, ", ");
+}
+
+void add_pytorch(const Job& job, FactValue& value) {
+  const Votes votes = count_reports(job, value);
+  if (!value.known()) return;
+  if (votes.contradict) {
+    value.what = "PyTorch's check found ranks in different calls, more than once";
+    return;
+  }
+  const std::vector<Camp<std::string_view>> camps = votes.camps();
+  value.what = reported_words(votes, camps);
   // Ranks that no report tells of might all be on the other side.
   const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
-  const size_t all = std::max(votes.calls.size(), static_cast<size_t>(std::max(nranks, 0)));
+  const size_t all =
+      std::max(votes.calls.size() + votes.quoted.size(), static_cast<size_t>(std::max(nranks, 0)));
   std::vector<int> odd =
       outvoted(camps, [&](size_t agree, size_t) { return is_majority(agree, all); });
   std::ranges::sort(odd);
   if (!odd.empty()) {
     const auto& [usual, others] = camps.front();
+    const bool is_told = camps.size() == 2 && votes.calls.contains(odd.front());
     value.what = fmt::format("PyTorch's check: {}{} called {}, the other {} ranks {}",
                              ranks_phrase(odd), votes.own_numbers ? "" : " of its group",
-                             camps.size() == 2 ? call_in(camps.back().call) : "something else",
-                             others.size(), call_in(usual));
+                             is_told ? call_in(camps.back().call) : "something else", others.size(),
+                             call_in(usual));
   }
   blame_odd(job, votes, odd, value);
 }
