@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -193,8 +194,8 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
 //       → yes, and nobody is named, unless one of them diverges from what it always did there
 //
 // A line lost in the middle of a log shifts all that follows, and looks like a skipped call. So a
-// difference counts if all sequences are equally long, or if something says that the job stopped.
-// Else it is only told (job.collectives_differ).
+// difference counts if all sequences are equally long, if what follows is not the same but for a
+// shift, or if something says that the job stopped. Else it is only told (job.collectives_differ).
 
 /// More calls than a rank's host can be ahead of a collective that does not end: where ranks made
 /// that many more after the difference, the job went on, and lines are missing.
@@ -210,9 +211,43 @@ bool went_on(const Job& job, const Communicator& comm) {
   return shortest - comm.difference->index > kMostCallsAhead;
 }
 
+/// Behind the difference `later` goes on as `earlier` does some calls after it, to the end of one or
+/// for a while: it may only lack lines there.
+bool lacks_lines(const CallSequence& earlier, const CallSequence& later, uint64_t index) {
+  constexpr uint64_t kMostLost = 64;
+  constexpr uint64_t kEnough = 3;  // More lines may be lost behind them.
+  for (uint64_t lost = 1; lost <= kMostLost; ++lost) {
+    const uint64_t end = std::min(earlier.size() - std::min(earlier.size(), lost), later.size());
+    uint64_t at = index;
+    for (; at < end; ++at) {
+      const PlacedCall* a = earlier.call(at + lost);
+      const PlacedCall* b = later.call(at);
+      if (a == nullptr || b == nullptr) return true;
+      if (comparable(a->call) != comparable(b->call)) break;
+    }
+    if (at > index && (at == end || at - index >= kEnough)) return true;
+  }
+  return false;
+}
+
+/// Two lines at one place show it: where the ranks of the communicator are known, and no line that is
+/// lost from one of them explains how they go on.
+bool is_proven(const Job& job, const Communicator& comm) {
+  if (comm.inferred || went_on(job, comm)) return false;
+  const auto calls_in = [&](const CallCamp& camp) -> const CallSequence& {
+    return calls_of(job, comm.ranks[static_cast<size_t>(camp.members.front())])->collectives;
+  };
+  const CallSequence& usual = calls_in(comm.difference->camps.front());
+  return std::ranges::none_of(comm.difference->camps | std::views::drop(1), [&](const auto& camp) {
+    const CallSequence& other = calls_in(camp);
+    return lacks_lines(usual, other, comm.difference->index) ||
+           lacks_lines(other, usual, comm.difference->index);
+  });
+}
+
 /// No line is missing, or the job stopped for a reason that a mismatch can give.
 bool is_certain(const Job& job, const Communicator& comm) {
-  if (equally_long(job, comm)) return true;  // Then no line is missing.
+  if (equally_long(job, comm) || is_proven(job, comm)) return true;
   const auto evidence = stop_evidence(job);
   const bool stopped = evidence && (evidence->by == StopBy::Failure || stood_still(job));
   return stopped && !went_on(job, comm);
