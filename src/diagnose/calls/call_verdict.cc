@@ -35,35 +35,33 @@ bool somebody_gave_up(const Job& job, const CallAccount& account, uint64_t numbe
   if (account.source == CallSource::Desync) return true;  // Only then it is printed.
   if (std::ranges::any_of(account.ranks, gave_up)) return true;
   const CallAccount* watched = watched_account(job, account);
-  return watched != nullptr && std::ranges::any_of(watched->ranks, gave_up);
+  if (watched != nullptr && std::ranges::any_of(watched->ranks, gave_up)) return true;
+  // A line that names no group is of this one where the dump of its rank shows that call open.
+  return std::ranges::any_of(timed_out_work(job), [&](const TimedOutWork& work) {
+    const bool may_be_it =
+        work.group.empty() && work.seq >= 0 && static_cast<uint64_t>(work.seq) == number;
+    const auto rank = std::ranges::find(account.ranks, work.rank, &LedgerRank::rank);
+    return may_be_it && rank != account.ranks.end() && rank->waits_in(number);
+  });
 }
 
 CallVerdict mismatch(const CallAccount& account, LedgerDifference difference) {
   CallVerdict verdict{VerdictKind::Mismatch, &account, difference.number, {}, {}, {}};
-  verdict.named = account.source == CallSource::Watchdog
-                      ? outvoted(difference.camps, is_two_thirds)
-                      : outvoted(difference.camps, [&](size_t agree, size_t) {
-                          return is_majority(agree, account.ranks.size());
-                        });
+  verdict.named =
+      account.source == CallSource::Recorder
+          ? outvoted(difference.camps,
+                     [&](size_t agree, size_t) { return is_majority(agree, account.ranks.size()); })
+          : outvoted(difference.camps, is_two_thirds);
   std::ranges::sort(verdict.named);
   verdict.difference = std::move(difference);
   return verdict;
 }
 
-CallVerdict find_mismatch(const Job& job, CallSource source,
-                          const std::vector<const CallAccount*>& accounts) {
+CallVerdict find_mismatch(const std::vector<const CallAccount*>& accounts) {
   for (const CallAccount* account : accounts) {
     if (auto difference = first_difference(*account)) {
       return mismatch(*account, std::move(*difference));
     }
-  }
-  // A dump shows the calls before, so that it tells which call was skipped by itself. A peer that
-  // went away lets collectives end on some ranks only; then a watchdog's numbers mean less.
-  if (source == CallSource::Recorder || any_said<PeerClosed, WorkException, IbCompletion>(job)) {
-    return {};
-  }
-  for (const CallAccount* account : accounts) {
-    if (auto difference = skipped_call(*account)) return mismatch(*account, std::move(*difference));
   }
   return {};
 }
@@ -136,7 +134,7 @@ std::string joined_words(const CallAccount& account, const std::vector<int>& mem
 CallVerdict find_verdict(const Job& job, CallSource source, VerdictKind kind) {
   const auto accounts = largest_first(call_ledger(job, source));
   if (accounts.empty()) return {};
-  if (kind == VerdictKind::Mismatch) return find_mismatch(job, source, accounts);
+  if (kind == VerdictKind::Mismatch) return find_mismatch(accounts);
   // What all have entered matters in the group of all.
   if (kind == VerdictKind::Entered) return entered(job, *accounts.front());
   for (const CallAccount* account : accounts) {

@@ -45,29 +45,54 @@ std::string place(const CallAccount& account, uint64_t number) {
   return fmt::format("SeqNum {}{}", number, group);
 }
 
-FactValue watchdog_mismatch(const Job& job, const Instance&) {
-  const CallVerdict verdict = find_verdict(job, CallSource::Watchdog, VerdictKind::Mismatch);
+/// "ALLREDUCE NumelIn=8, NumelOut=8"; a desync report does not tell sizes.
+std::string called_words(const LedgerCall& call) {
+  if (call.work == nullptr) return to_valid_utf8(call.op);
+  return call.work->op + (call.work->size.empty() ? "" : " " + call.work->size);
+}
+
+/// The line that says that the member gave up on the call of that number: its watchdog's, its status
+/// alone, or that of a desync report.
+Evidence timeout_line(const CallAccount& account, int m, uint64_t number) {
+  const LedgerRank& rank = member(account, m);
+  const LedgerCall* call = rank.call(number);
+  if (call != nullptr && call->work != nullptr) return call->work->line;
+  return rank.progress == nullptr ? Evidence{account.line, {}} : rank.progress->line;
+}
+
+/// A desync report's ranks are those inside the group: the job's only in that of all.
+void blame_member(const Job& job, const CallAccount& account, int m, FactValue& value) {
+  const bool is_global = account.source == CallSource::Watchdog ||
+                         (!account.group.empty() && is_default_group(account.group));
+  if (is_global) blame_speaker(job, member(account, m), value);
+}
+
+FactValue mismatch_by(const Job& job, CallSource source) {
+  const CallVerdict verdict = find_verdict(job, source, VerdictKind::Mismatch);
   if (verdict.account == nullptr) return unknown();
   const CallAccount& account = *verdict.account;
-  const LedgerDifference& difference = *verdict.difference;
-  const bool has_two_numbers = difference.last != difference.number;
+  const std::vector<LedgerCamp>& camps = verdict.difference->camps;
   FactValue value = yes(
-      fmt::format("{}{}: {}", place(account, difference.number),
-                  has_two_numbers ? fmt::format(" and {}", difference.last) : "",
+      fmt::format("{}: {}", place(account, verdict.number),
                   camps_words(
-                      difference.camps, "operation or size",
+                      camps, "operation or size",
                       [&](const LedgerCamp& camp) { return members_phrase(account, camp.members); },
-                      [](const LedgerCall* call) {
-                        return fmt::format("{} {}", call->work->op, call->work->size);
-                      })));
-  for (const LedgerCamp& camp : difference.camps) value.evidence.push_back(camp.call->work->line);
-  for (const int m : verdict.named) blame_speaker(job, member(account, m), value);
+                      [](const LedgerCall* call) { return called_words(*call); })));
+  for (const LedgerCamp& camp : camps) {
+    value.evidence.push_back(timeout_line(account, camp.members.front(), verdict.number));
+  }
+  for (const int m : verdict.named) blame_member(job, account, m, value);
   // Where reports of other ranks may be lost, two sides do not tell which of them is the odd one.
   if (!verdict.named.empty() || is_torn(job)) return value;
-  for (const LedgerCamp& camp : difference.camps) {
-    for (const int m : camp.members) blame_speaker(job, member(account, m), value);
+  for (const LedgerCamp& camp : camps) {
+    for (const int m : camp.members) blame_member(job, account, m, value);
   }
   return value;
+}
+
+FactValue watchdog_mismatch(const Job& job, const Instance&) {
+  FactValue value = mismatch_by(job, CallSource::Watchdog);
+  return value.known() ? value : mismatch_by(job, CallSource::Desync);
 }
 
 /// An NCCL call of this process failed before the others gave up, by itself and not because a peer
@@ -95,7 +120,7 @@ FactValue behind_answer(const CallAccount& account, const std::vector<int>& wait
   value.what =
       fmt::format("{} timed out at {}, but {}", ranks.empty() ? "others" : ranks_phrase(ranks),
                   place(account, number), join(parts, ", "));
-  value.evidence.push_back(member(account, waiting.front()).call(number)->work->line);
+  value.evidence.push_back(timeout_line(account, waiting.front(), number));
   return value;
 }
 
@@ -136,9 +161,7 @@ FactValue desync_answer(const Job& job) {
                                     joined_words(account, verdict.front.ahead, number),
                                     members_phrase(account, verdict.named), late),
                         {{account.line, {}}});
-  // Only in the group of all ranks each has its global rank.
-  if (account.group.empty() || !is_default_group(account.group)) return value;
-  for (const int m : verdict.named) blame_speaker(job, member(account, m), value);
+  for (const int m : verdict.named) blame_member(job, account, m, value);
   return value;
 }
 
@@ -156,7 +179,8 @@ FactValue failure_answer(const Job& job) {
     const LedgerCall* call = account->ranks[r].call(*number);
     if (call == nullptr) continue;
     waiting.push_back(static_cast<int>(r));
-    first = std::min(first.value_or(call->work->line.where), call->work->line.where);
+    const SourceRef where = timeout_line(*account, waiting.back(), *number).where;
+    first = std::min(first.value_or(where), where);
   }
   FactValue value = yes({});
   std::vector<std::string> parts;
@@ -188,18 +212,64 @@ FactValue watchdog_all_alike(const Job& job, const Instance&) {
   const CallVerdict verdict = find_verdict(job, CallSource::Watchdog, VerdictKind::Entered);
   if (verdict.account == nullptr || !verdict.account->group.empty()) return unknown();
   const CallAccount& account = *verdict.account;
-  const TimedOutWork& first = *account.ranks.front().call(verdict.number)->work;
-  FactValue value =
-      yes(fmt::format("all {} ranks gave up on SeqNum {}, {}{}", account.ranks.size(),
-                      verdict.number, first.op, first.size.empty() ? "" : " with " + first.size));
-  for (const LedgerRank& rank : account.ranks) {
-    value.evidence.push_back(rank.call(verdict.number)->work->line);
+  const std::string words = called_words(*account.ranks.front().call(verdict.number));
+  FactValue value = yes(fmt::format("all {} ranks gave up on SeqNum {}{}", account.ranks.size(),
+                                    verdict.number, words.empty() ? "" : ", " + words));
+  for (size_t r = 0; r < account.ranks.size(); ++r) {
+    value.evidence.push_back(timeout_line(account, static_cast<int>(r), verdict.number));
   }
   return value;
 }
 
-/// The timeout that was printed first; nullptr if there is none.
+// Did ranks of one group give up on different collectives?
+//
+//   rank 0 gave up on SeqNum 10, ranks 1-3 on SeqNum 14      → a stall, rank 0 stopped furthest back
+//   rank 0 had enqueued 10 and gave up on none               → rank 0 is behind, by late_answer
+//
+// Who gave up by itself had come to its collective, so it is not missing there.
+
+struct Stall {
+  const CallAccount* account = nullptr;        ///< nullptr: none.
+  std::map<uint64_t, std::vector<int>> stops;  ///< As stops_of gives them, two at least.
+};
+
+Stall find_stall(const Job& job) {
+  for (const CallSource source : {CallSource::Watchdog, CallSource::Desync}) {
+    const auto tells = [&](VerdictKind kind) {
+      return find_verdict(job, source, kind).account != nullptr;
+    };
+    if (tells(VerdictKind::Mismatch) || tells(VerdictKind::Late)) return {};
+    for (const CallAccount* account : largest_first(call_ledger(job, source))) {
+      auto stops = stops_of(*account);
+      if (stops.size() > 1 && account->is_numbered_alike) return {account, std::move(stops)};
+    }
+  }
+  return {};
+}
+
+/// "; a stall: rank 0 stopped furthest back, at SeqNum 10 (ALLREDUCE …), ranks 1-3 at …"; empty: none.
+std::string stall_words(const Stall& stall) {
+  if (stall.account == nullptr) return {};
+  const CallAccount& account = *stall.account;
+  std::vector<std::string> phrases;
+  for (const auto& [number, members] : stall.stops) {
+    const std::string words = called_words(*member(account, members.front()).call(number));
+    phrases.push_back(fmt::format("{}{} SeqNum {}{}", members_phrase(account, members),
+                                  phrases.empty() ? " stopped furthest back, at" : " at", number,
+                                  words.empty() ? "" : " (" + words + ")"));
+  }
+  return "; a stall: " + few_of(phrases, kMostNamed, ", ");
+}
+
+/// The timeout that matters most: of a stall the furthest back, else that which was printed first;
+/// nullptr if there is none.
 const TimedOutWork* first_timeout(const Job& job) {
+  const Stall& stall = job.answers.of<&find_stall>(job);
+  if (stall.account != nullptr) {
+    const auto& [number, members] = *stall.stops.begin();
+    const LedgerCall* call = member(*stall.account, members.front()).call(number);
+    if (call->work != nullptr) return call->work;
+  }
   const std::vector<TimedOutWork>& works = timed_out_work(job);
   const auto first =
       std::ranges::min_element(works, {}, [](const TimedOutWork& work) { return work.line.where; });
@@ -211,56 +281,82 @@ FactValue watchdog_at_eval(const Job& job, const Instance&) {
   return timeout == nullptr ? unknown() : rare_phase_before(job, timeout->line);
 }
 
-/// Where to look if all but a few ranks report that a work of all of them timed out. That no line
-/// of a rank is there accuses nobody.
+/// Where to look if some ranks report that a work of all of them timed out. That no line of a rank is
+/// there accuses nobody; where it is told of one, it is told of all.
 std::string quiet_ranks_phrase(const Job& job) {
   constexpr std::string_view kNobody = "which one, this log does not show.";
   std::set<int> reported;
   for (const TimedOutWork& work : timed_out_work(job)) {
-    if (work.rank < 0 || work.in_unnamed_group || !is_default_group(work.group)) {
-      return std::string(kNobody);
-    }
+    const bool is_of_all = !work.in_unnamed_group && is_default_group(work.group);
+    if (work.rank < 0 || !is_of_all) return std::string(kNobody);
     reported.insert(work.rank);
+  }
+  // Of some only the status is there.
+  for (const WorkProgress& progress : work_progress(job)) {
+    const bool is_its = progress.seq && progress.rank >= 0 && is_default_group(progress.group);
+    if (is_its && !reported.empty()) reported.insert(progress.rank);
   }
   std::vector<int> quiet;
   // There is a rank of each number below one that is there.
   const int least = reported.empty() ? 0 : *reported.rbegin() + 1;
   const int nranks = std::max(job.nranks.value_or(0), least);
+  const size_t count = static_cast<size_t>(nranks) - reported.size();
   for (int rank = 0; rank < nranks && quiet.size() <= reported.size(); ++rank) {
     if (!reported.contains(rank)) quiet.push_back(rank);
   }
-  if (quiet.empty() || quiet.size() > reported.size()) return std::string(kNobody);
+  if (quiet.empty()) return std::string(kNobody);
+  const std::string_view more =
+      job.nranks ? "" : " Whether there are ranks above those, these logs do not show.";
+  if (quiet.size() > reported.size()) {
+    return fmt::format("which one, this log does not show: {} of {} ranks report no time-out.{}",
+                       count, nranks, more);
+  }
   const std::string_view why = quiet.size() == 1
                                    ? "It ended, hangs elsewhere, or its output is missing."
                                    : "They ended, hang elsewhere, or their output is missing.";
-  return fmt::format("no time-out of {} is in these logs. {}", ranks_phrase(quiet), why);
+  return fmt::format("no time-out of {} is in these logs. {}{}", ranks_phrase(quiet), why, more);
 }
 
 /// What is known where the line that names the operation is not there, and only the status is.
 FactValue first_status(const Job& job) {
+  const WorkProgress* first = nullptr;
+  for (const WorkProgress& progress : work_progress(job)) {
+    const bool is_earlier = first == nullptr || progress.line.where < first->line.where;
+    if (progress.is_timeout && is_earlier) first = &progress;
+  }
+  if (first == nullptr) return unknown();
+  const std::string on = first->rank < 0 ? "" : fmt::format(" on rank {}", first->rank);
   FactValue value;
-  for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
-    // A status that says itself that the work timed out; others are printed for any failure.
-    const std::string_view message = trim(said.header().message);
-    if (!message.starts_with("Timeout at NCCL work: ") &&
-        !message.starts_with("Work timeout is detected by watchdog at work: ")) {
-      return;
-    }
-    if (value.known() && !(said.where() < value.evidence.front().where)) return;
-    const int rank = rank_of(job, said.process, said.header());
-    const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
-    value.value = fmt::format("work {}{}, last completed {}; no line names the operation",
-                              said.message.seq, on, said.message.last_completed);
-    value.evidence = {evidence_of(said.record())};
-  });
+  value.value =
+      fmt::format("work {}{}, last completed {}; no line names the operation{}", *first->seq, on,
+                  first->last_completed, stall_words(job.answers.of<&find_stall>(job)));
+  value.evidence = {first->line};
   value.what = quiet_ranks_phrase(job);
-  return value.known() ? value : unknown();
+  return value;
 }
 
 FactValue watchdog_status_only(const Job& job, const Instance&) {
   if (first_timeout(job) != nullptr) return no();
   const FactValue status = first_status(job);
-  return status.known() ? yes(status.what, status.evidence) : unknown();
+  if (!status.known()) return unknown();
+  FactValue value = yes(status.what);
+  for (const WorkProgress& progress : work_progress(job)) {
+    if (!progress.is_timeout) continue;
+    value.evidence.push_back(progress.line);
+    blame_speaker(job, progress, value);
+  }
+  return value;
+}
+
+/// ", but given up only after 7.1 h": a watchdog that looks once a second was held up itself, by a
+/// process that stood still. Empty: it fired in time.
+std::string overdue_words(const TimedOutWork& work) {
+  constexpr int64_t kLeastMs = 60 * 1000;
+  const bool is_overdue = work.timeout_ms > 0 && work.ran_ms - work.timeout_ms > kLeastMs &&
+                          work.ran_ms > 2 * work.timeout_ms;
+  if (!is_overdue) return {};
+  return fmt::format(", but its watchdog fired only after {:.1f} hours",
+                     static_cast<double>(work.ran_ms) / (3600 * 1000));
 }
 
 /// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s". In words: who is quiet.
@@ -273,11 +369,54 @@ FactValue watchdog_first(const Job& job, const Instance&) {
       timeout->group.empty() ? "" : fmt::format(", process group {}", timeout->group);
   const std::string rank = timeout->rank < 0 ? "" : fmt::format(" on rank {}", timeout->rank);
   FactValue value;
-  value.value = fmt::format("{}{}{}{}{}, limit {} s", timeout->op, rank, seq, size, group,
-                            timeout->timeout_ms / 1000);
+  value.value = fmt::format("{}{}{}{}{}, limit {} s{}{}", timeout->op, rank, seq, size, group,
+                            timeout->timeout_ms / 1000, overdue_words(*timeout),
+                            stall_words(job.answers.of<&find_stall>(job)));
   value.what = quiet_ranks_phrase(job);
   value.evidence = {timeout->line};
   return value;
+}
+
+// Had the group of a work that timed out never completed any?
+//
+//   last completed work: -1                          → it was the first, whatever its size
+//   last completed work: 12                          → it was not, whatever its number
+//   no status, SeqNum=1; or one of the first five, of one element as a barrier has     → yes
+
+/// The last that its rank had completed in its group before, if a status says so.
+std::optional<int64_t> completed_before(const Job& job, const TimedOutWork& work) {
+  for (const WorkProgress& progress : work_progress(job)) {
+    const bool is_its = progress.seq == work.seq && progress.process == work.process &&
+                        progress.rank == work.rank && progress.group == work.group;
+    if (is_its) return progress.last_completed;
+  }
+  return std::nullopt;
+}
+
+bool is_first_call(const Job& job, const TimedOutWork& work) {
+  constexpr int64_t kFew = 5;
+  if (const auto completed = completed_before(job, work)) return *completed < 1;
+  const bool is_barrier = work.numel_in == 1 || work.op == "BARRIER";
+  return work.seq == 1 || (work.seq >= 1 && work.seq <= kFew && is_barrier);
+}
+
+FactValue watchdog_first_call(const Job& job, const Instance& instance) {
+  FactValue value = yes({});
+  const auto add = [&](const auto& said) {
+    value.evidence.push_back(said.line);
+    blame_speaker(job, said, value);
+  };
+  if (const TimedOutWork* first = first_timeout(job)) {
+    if (!is_first_call(job, *first)) return no();
+    for (const TimedOutWork& work : timed_out_work(job)) {
+      if (work.group == first->group && is_first_call(job, work)) add(work);
+    }
+  } else if (is_yes(watchdog_status_only(job, instance))) {
+    for (const WorkProgress& progress : work_progress(job)) {
+      if (progress.seq && progress.last_completed < 1) add(progress);
+    }
+  }
+  return value.evidence.empty() ? no() : value;
 }
 
 /// "a collective timed out (ALLREDUCE on rank 6, …)", "nothing was printed for 17 s before …".
@@ -420,13 +559,15 @@ constexpr std::array kWatchdogFacts = {
     comparing_fact("job.watchdog_behind", watchdog_behind),
     // How it is known that the job stood still: a clause.
     job_fact("job.standstill", standstill, FactType::Text),
-    // The collective that timed out first, in words.
+    // The collective that timed out first, or in which those furthest back gave up, in words.
     job_fact("job.watchdog_first", watchdog_first, FactType::Text),
     // A watchdog says how far its work came when it timed out, and no line names the
     // operation.
     job_fact("job.watchdog_status_only", watchdog_status_only),
     // Every rank of the job gave up on the same collective, so all had entered it.
     comparing_fact("job.watchdog_all_alike", watchdog_all_alike),
+    // A process group timed out in its first collective.
+    job_fact("job.watchdog_first_call", watchdog_first_call),
     // Ranks of one process group timed out in different collectives at one SeqNum.
     comparing_fact("job.watchdog_mismatch", watchdog_mismatch),
     // A watchdog gave up on a collective that its process never called, by its log.

@@ -29,7 +29,7 @@ struct AgreedCall {
 
 AgreedCall agreed_call(const LedgerCall& call) {
   if (call.work != nullptr) return {.function = call.work->op, .size = call.work->size};
-  if (call.entry == nullptr) return {};  // A desync report does not say what was called.
+  if (call.entry == nullptr) return {.function = call.op};
   const FlightRecorderEntry& entry = *call.entry;
   AgreedCall agreed{.function = function_of(entry), .dtype = dtype_of(entry)};
   constexpr std::string_view kMayDiffer[] = {"_oop", "sparse"};
@@ -70,18 +70,20 @@ bool made_the_same(const std::vector<Caller>& callers) {
       callers, [&](const Caller& caller) { return caller.agreed == callers.front().agreed; });
 }
 
-/// The ranks that made a call of `first` or `last`. Empty if that of one of them cannot be told: a
-/// dump lacks it, or a watchdog names two, so that groups are mixed.
-std::vector<Caller> callers_of(const CallAccount& account, uint64_t first, uint64_t last) {
+/// The ranks that made the call of that number. Empty if that of one of them cannot be told: a dump
+/// lacks it, or a watchdog names two, so that groups are mixed.
+std::vector<Caller> callers_of(const CallAccount& account, uint64_t number) {
   std::vector<Caller> callers;
   for (size_t r = 0; r < account.ranks.size(); ++r) {
     const LedgerRank& rank = account.ranks[r];
-    const auto begin = std::ranges::lower_bound(rank.calls, first, {}, &LedgerCall::number);
-    const auto end = std::ranges::upper_bound(rank.calls, last, {}, &LedgerCall::number);
-    const bool has_entered = rank.coverage != CallCoverage::Unknown && rank.entered >= last;
+    const auto [begin, end] = std::ranges::equal_range(rank.calls, number, {}, &LedgerCall::number);
+    const bool has_entered = rank.coverage != CallCoverage::Unknown && rank.entered >= number;
     const bool must_show = account.source == CallSource::Recorder && has_entered;
     if (end - begin > 1 || (begin == end && must_show)) return {};
-    if (begin != end) callers.push_back({static_cast<int>(r), &*begin, agreed_call(*begin)});
+    // A desync report need not say what was called.
+    const bool is_told =
+        begin != end && (begin->entry != nullptr || begin->work != nullptr || !begin->op.empty());
+    if (is_told) callers.push_back({static_cast<int>(r), &*begin, agreed_call(*begin)});
   }
   drop_unsaid(callers);
   return callers;
@@ -259,7 +261,7 @@ std::optional<FirstDifference> first_difference(const std::vector<Alike>& groups
 
 bool is_anchored(const CallAccount& account, uint64_t number) {
   if (number == 1 || account.source != CallSource::Recorder) return true;
-  const std::vector<Caller> before = callers_of(account, number - 1, number - 1);
+  const std::vector<Caller> before = callers_of(account, number - 1);
   return !before.empty() && made_the_same(before) &&
          std::ranges::all_of(before, [&](const Caller& caller) {
            return caller.call->entry->op_id == before.front().call->entry->op_id;
@@ -270,7 +272,7 @@ std::optional<LedgerDifference> first_difference(const CallAccount& account) {
   if (!account.is_numbered_alike) return std::nullopt;
   std::optional<uint64_t> last;
   for (const uint64_t number : compared_numbers(account)) {
-    const std::vector<Caller> callers = callers_of(account, number, number);
+    const std::vector<Caller> callers = callers_of(account, number);
     // Behind calls that a dump lacks, none can be compared.
     const bool is_gap = callers.empty() || (last && *last + 1 != number);
     if (is_gap && account.source == CallSource::Recorder) return std::nullopt;
@@ -280,28 +282,9 @@ std::optional<LedgerDifference> first_difference(const CallAccount& account) {
     const bool all_completed = std::ranges::all_of(
         callers, [](const Caller& caller) { return caller.call->state == CallState::Completed; });
     if (all_completed || !is_anchored(account, number)) return std::nullopt;
-    LedgerDifference difference{number, number, camps_of_callers(callers), {}};
+    LedgerDifference difference{number, camps_of_callers(callers), {}};
     difference.fields = differing_fields(difference.camps);
     return difference;
-  }
-  return std::nullopt;
-}
-
-std::optional<LedgerDifference> skipped_call(const CallAccount& account) {
-  const std::set<uint64_t> numbers = [&] {
-    std::set<uint64_t> all;
-    for (const LedgerRank& rank : account.ranks) {
-      for (const LedgerCall& call : rank.calls) all.insert(call.number);
-    }
-    return all;
-  }();
-  for (const uint64_t number : numbers) {
-    if (!numbers.contains(number + 1)) continue;
-    const auto camps = camps_of_callers(callers_of(account, number, number + 1));
-    const size_t apart = camps_of_callers(callers_of(account, number, number)).size() +
-                         camps_of_callers(callers_of(account, number + 1, number + 1)).size();
-    if (camps.size() < 2 || camps.size() != apart) continue;
-    return LedgerDifference{number, number + 1, camps, {}};
   }
   return std::nullopt;
 }

@@ -132,14 +132,17 @@ std::vector<CallAccount> ras_accounts(const Job& job) {
 }
 
 /// The list of `front` that a rank belongs to; nullptr: it waits in another call than the one behind
-/// the front, so that nothing follows from who lacks that.
-std::vector<int>* list_of(const LedgerRank& rank, CallSource source, CallFront& front) {
+/// the front, so that nothing follows from who lacks that. `stalled` is the first call on which a
+/// rank gave up by itself: who had come as far may be held up there, or behind it.
+std::vector<int>* list_of(const LedgerRank& rank, CallSource source, uint64_t stalled,
+                          CallFront& front) {
   const bool waits = rank.waits_in(front.front + 1);
   const bool follows_calls = source == CallSource::Recorder;
   if (rank.coverage != CallCoverage::Counted) return waits ? &front.ahead : &front.unknown;
   if (rank.entered <= front.front) {
     const bool is_stuck_before = follows_calls && rank.completed < rank.entered;
-    return is_stuck_before ? nullptr : &front.behind;
+    if (is_stuck_before) return nullptr;
+    return rank.entered >= stalled ? &front.unknown : &front.behind;
   }
   if (waits) return &front.ahead;
   if (follows_calls) return nullptr;
@@ -211,6 +214,16 @@ std::optional<uint64_t> given_up(const CallAccount& account) {
   return most == reports.end() ? std::nullopt : std::optional(most->first);
 }
 
+std::map<uint64_t, std::vector<int>> stops_of(const CallAccount& account) {
+  std::map<uint64_t, std::vector<int>> stops;
+  for (size_t r = 0; r < account.ranks.size(); ++r) {
+    const std::vector<LedgerCall>& calls = account.ranks[r].calls;
+    const auto first = std::ranges::find(calls, CallState::TimedOut, &LedgerCall::state);
+    if (first != calls.end()) stops[first->number].push_back(static_cast<int>(r));
+  }
+  return stops;
+}
+
 bool LedgerRank::waits_in(uint64_t number) const {
   const LedgerCall* one = call(number);
   return one != nullptr && (one->state == CallState::Open || one->state == CallState::TimedOut);
@@ -227,9 +240,10 @@ CallFront front_of(const CallAccount& account) {
   if (number == 0) return front;  // Nobody can have entered less.
   // Where most gave up on a call: hosts go on to enqueue calls behind that.
   front.front = number ? *number - 1 : std::min(least, front.furthest);
+  const uint64_t stalled = number ? stops_of(account).begin()->first : UINT64_MAX;
   bool is_elsewhere = false;
   for (size_t r = 0; r < account.ranks.size(); ++r) {
-    std::vector<int>* list = list_of(account.ranks[r], account.source, front);
+    std::vector<int>* list = list_of(account.ranks[r], account.source, stalled, front);
     if (list != nullptr) list->push_back(static_cast<int>(r));
     is_elsewhere |= list == nullptr;
   }

@@ -75,7 +75,9 @@ struct LedgerCall {
   uint64_t number = 0;
   CallState state = CallState::Entered;
   const FlightRecorderEntry* entry = nullptr;  ///< Of the Recorder; owned by the job.
-  const TimedOutWork* work = nullptr;          ///< Of a watchdog; owned by the job's answers.
+  /// Of a watchdog; owned by the job's answers. nullptr where only its status is there.
+  const TimedOutWork* work = nullptr;
+  std::string op = {};  ///< Of a desync report: "ALLREDUCE"; empty: not told.
 };
 
 /// One rank in an account.
@@ -144,6 +146,10 @@ OperationCounts operation_counts(const RasReport& report);
 /// Of Watchdog: the call on which most ranks gave up; of other sources nullopt.
 std::optional<uint64_t> given_up(const CallAccount& account);
 
+/// Where ranks gave up, by the number of the first call on which each did; they are places in
+/// CallAccount::ranks. Who gave up on nothing is not there.
+std::map<uint64_t, std::vector<int>> stops_of(const CallAccount& account);
+
 /// What of a rank's calls the lines show.
 CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommRank& rank);
 
@@ -196,22 +202,17 @@ void find_differences(Job& job, const CallReader& reader);
 /// Ranks, as places in CallAccount::ranks, that made the same call.
 using LedgerCamp = Camp<const LedgerCall*>;
 
-/// Ranks of a group that called different things by one number, or by two neighbouring ones.
+/// Ranks of a group that called different things by one number.
 struct LedgerDifference {
   uint64_t number = 0;
-  uint64_t last = 0;              ///< The later one of two numbers, else `number`.
   std::vector<LedgerCamp> camps;  ///< At least two.
   std::string fields;             ///< "size", "function, dtype": in what the first two differ.
 };
 
-/// The first difference between calls that an account of the Recorder or of a watchdog shows one by
-/// one. nullopt if they agree as far as they go, or cannot be compared, or if the ranks that differ
+/// The first difference between calls that an account of the Recorder, of a watchdog or of a desync
+/// report shows one by one. nullopt if they agree as far as they go, or cannot be compared, or if the ranks that differ
 /// completed the call all the same.
 std::optional<LedgerDifference> first_difference(const CallAccount& account);
-
-/// The same of calls of two neighbouring numbers, where no rank is in both and no call is the same:
-/// some rank skipped a call, or made one too many.
-std::optional<LedgerDifference> skipped_call(const CallAccount& account);
 
 /// One number means the same call on all ranks there, as far as the account shows the call before.
 bool is_anchored(const CallAccount& account, uint64_t number);

@@ -45,7 +45,10 @@ std::optional<size_t> agreeing_calls(const LedgerRank& lines, const LedgerRank& 
   for (const LedgerCall& call : witness.calls) {
     const PlacedCall* shown =
         call.number == 0 ? nullptr : lines.lines->collectives.call(call.number - 1);
-    if (shown == nullptr || (call.work != nullptr && !is_one_call(call.work->op))) continue;
+    const bool is_told = call.entry != nullptr || call.work != nullptr;
+    if (shown == nullptr || !is_told || (call.work != nullptr && !is_one_call(call.work->op))) {
+      continue;
+    }
     if (!is_the_same(shown->call, call)) return std::nullopt;
     ++agree;
   }

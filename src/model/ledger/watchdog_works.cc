@@ -59,18 +59,26 @@ std::string group_of(const Job& job, const TimedOutWork& work) {
 std::vector<WorkProgress> find_work_progress(const Job& job) {
   std::vector<WorkProgress> result;
   for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
+    // Others are printed for any failure.
+    const std::string_view message = trim(said.header().message);
+    const bool is_timeout = message.starts_with("Timeout at NCCL work: ") ||
+                            message.starts_with("Work timeout is detected by watchdog at work: ");
     result.push_back({said.process, rank_of(job, said.process, said.header()),
-                      group_in(said.header()), said.message.seq, said.message.last_enqueued,
-                      said.message.last_completed, evidence_of(said.record())});
+                      group_in(said.header()), said.message.seq, is_timeout,
+                      said.message.last_enqueued, said.message.last_completed,
+                      evidence_of(said.record())});
   });
   // The monitor of the default group prints this line, with the default group's numbers.
   for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
     result.push_back({said.process, rank_of(job, said.process, said.header()), "0", std::nullopt,
-                      said.message.last_enqueued, said.message.last_completed,
+                      false, said.message.last_enqueued, said.message.last_completed,
                       evidence_of(said.record())});
   });
   return result;
 }
+
+int64_t ran_of(const WatchdogTimeout& timeout) { return timeout.ran_ms; }
+int64_t ran_of(const BlockingWaitTimeout&) { return -1; }
 
 /// What a line of process and rank says, without its group.
 template <typename Timeout>
@@ -84,6 +92,7 @@ TimedOutWork read_work(int process, int rank, const Timeout& timeout, const Reco
           .numel_in = timeout.shape.empty() ? timeout.numel_in : elements_in(timeout.shape),
           .numel_out = timeout.numel_out,
           .timeout_ms = timeout.timeout_ms,
+          .ran_ms = ran_of(timeout),
           .line = evidence_of(record)};
 }
 
@@ -208,7 +217,8 @@ void add_work(const TimedOutWork& work, WatchedRanks& ranks) {
   rank.calls.push_back({number, CallState::TimedOut, nullptr, &work});
 }
 
-void add_progress(const WorkProgress& progress, WatchedRanks& ranks) {
+/// `is_of_message`: its rank gave up on a message, whose numbers are others.
+void add_progress(const WorkProgress& progress, bool is_of_message, WatchedRanks& ranks) {
   if (progress.last_enqueued < 0) return;
   LedgerRank& rank = rank_in(ranks, progress);
   const auto enqueued = static_cast<uint64_t>(progress.last_enqueued);
@@ -220,6 +230,10 @@ void add_progress(const WorkProgress& progress, WatchedRanks& ranks) {
   rank.coverage = CallCoverage::Counted;
   const auto completed = static_cast<uint64_t>(std::max<int64_t>(progress.last_completed, 0));
   rank.completed = std::max(rank.completed.value_or(0), completed);
+  // The line that names the operation is not there.
+  const bool is_alone =
+      progress.is_timeout && *progress.seq > 0 && rank.calls.empty() && !is_of_message;
+  if (is_alone) rank.calls.push_back({static_cast<uint64_t>(*progress.seq), CallState::TimedOut});
 }
 
 // What PyTorch's desync report tells (TORCH_NCCL_DESYNC_DEBUG): where all ranks of one process group
@@ -228,17 +242,30 @@ void add_progress(const WorkProgress& progress, WatchedRanks& ranks) {
 //   - [0, 2] joined but didn't finish collective #9 (count from 1)
 //     [3] finished collective #8, but didn't join collective #9 (count from 1)
 //   - To our best knowledge, ranks [1] are the lagging ranks … They never joined any collectives
+//   - Snapshot of ranks' latest states:
+//     #9 started ranks:
+//       [0, 2] started ALLREDUCE
 //
-// From torch/csrc/distributed/c10d/TraceUtils.h. Ranks are those inside the group, and all of them
-// are listed. Each rank whose watchdog fires prints a report: the earliest standing of a rank is that
-// of the moment in which the others gave up.
+// From torch/csrc/distributed/c10d/TraceUtils.h. Ranks are those inside the group. The sentences list
+// those furthest back alone, the snapshot lists all. Each rank whose watchdog fires prints a report:
+// the earliest standing of a rank is that of the moment in which the others gave up.
 
-/// "1, 3": no list of ranks is longer than a line that is kept.
+/// "1, 3", or "0, ..., 15" where somebody shortened it: no list of ranks is longer than a line that
+/// is kept.
 std::vector<int> ranks_in(std::string_view list) {
+  constexpr int kMostLeftOut = 1 << 16;
   std::vector<int> ranks;
+  bool is_shortened = false;
   for (const std::string_view word : split(list, ',')) {
-    const auto rank = parse_int(trim(word));
-    if (rank && *rank >= 0) ranks.push_back(static_cast<int>(*rank));
+    const std::string_view text = trim(word);
+    const auto rank = parse_int(text);
+    if (rank && *rank >= 0 && *rank <= INT32_MAX) {
+      const int last = static_cast<int>(*rank);
+      const bool may_fill = is_shortened && !ranks.empty() && last - ranks.back() < kMostLeftOut;
+      while (may_fill && ranks.back() + 1 < last) ranks.push_back(ranks.back() + 1);
+      ranks.push_back(last);
+    }
+    is_shortened = text == "..." || text == "\xe2\x80\xa6";
   }
   return ranks;
 }
@@ -249,7 +276,8 @@ struct DesyncGroup {
   std::set<uint64_t> joined;  ///< Numbers of the collectives that ranks joined.
   SourceRef line;             ///< That tells who joined, or who did not.
 
-  void add(std::string_view list, uint64_t entered, bool is_open, SourceRef where) {
+  void add(std::string_view list, uint64_t entered, bool is_open, SourceRef where,
+           std::string_view op = {}) {
     if (!line.is_known()) line = where;
     if (is_open) joined.insert(entered);
     for (const int number : ranks_in(list)) {
@@ -258,7 +286,10 @@ struct DesyncGroup {
                           .is_idle = !is_open,
                           .entered = entered,
                           .completed = is_open ? entered - 1 : entered};
-      if (is_open) standing.calls.push_back({entered, CallState::TimedOut, nullptr, nullptr});
+      if (is_open) {
+        standing.calls.push_back(
+            {.number = entered, .state = CallState::TimedOut, .op = std::string(op)});
+      }
       const auto [known, is_new] = ranks.try_emplace(number, standing);
       if (!is_new && entered < known->second.entered) known->second = standing;
     }
@@ -308,17 +339,22 @@ const std::set<int>& processes_that_gave_up(const Job& job) {
 
 std::vector<CallAccount> watchdog_accounts(const Job& job) {
   std::map<std::string, WatchedRanks> groups;
+  // Where NCCL made one communicator a line that names no group is about that one's.
+  const bool is_one_group = job.communicators.size() == 1;
   // In which groups ranks gave up; nullopt: on a message.
   std::map<std::pair<int, int>, std::set<std::optional<std::string>>> waits_in;
   for (const TimedOutWork& work : timed_out_work(job)) {
     const bool is_message = is_point_to_point(work.op);
     waits_in[key_of(work)].insert(is_message ? std::nullopt
                                              : std::optional(account_name(work.group)));
-    if (is_message || work.seq < 0 || work.in_unnamed_group) continue;
+    const bool is_named = !work.group.empty() || (is_one_group && !work.in_unnamed_group);
+    if (is_message || work.seq < 0 || !is_named) continue;
     add_work(work, groups[account_name(work.group)]);
   }
   for (const WorkProgress& progress : work_progress(job)) {
-    add_progress(progress, groups[account_name(progress.group)]);
+    auto& waits = waits_in[key_of(progress)];
+    if (progress.is_timeout) waits.insert(account_name(progress.group));
+    add_progress(progress, waits.contains(std::nullopt), groups[account_name(progress.group)]);
   }
   std::vector<CallAccount> accounts;
   for (auto& [name, ranks] : groups) {
@@ -364,6 +400,24 @@ std::vector<CallAccount> desync_accounts(const Job& job) {
     group_of(said).add(said.message.ranks, static_cast<uint64_t>(said.message.seq), is_open,
                        said.where());
   };
+  // The snapshot tells the number once for all operations that began, or ended, with it.
+  struct Section {
+    std::string state;
+    int64_t seq = -1;
+  };
+  std::map<SourceRef, Section> sections;
+  for_each_said<DesyncSection>(job, [&](const Said<DesyncSection>& said) {
+    sections[said.where()] = {std::string(said.message.section), said.message.seq};
+  });
+  for_each_said<DesyncState>(job, [&](const Said<DesyncState>& said) {
+    const auto behind = sections.lower_bound(said.where());
+    if (behind == sections.begin()) return;
+    const auto& [where, section] = *std::prev(behind);
+    const bool is_its = where.unit == said.where().unit && section.state == said.message.state;
+    if (!is_its || section.seq < 1) return;
+    group_of(said).add(said.message.ranks, static_cast<uint64_t>(section.seq),
+                       section.state == "started", said.where(), said.message.op);
+  });
   for_each_said<DesyncJoined>(job, [&](const auto& said) { add(said, true); });
   for_each_said<DesyncFinished>(job, [&](const auto& said) { add(said, false); });
   for_each_said<DesyncLagging>(job, [&](const Said<DesyncLagging>& said) {

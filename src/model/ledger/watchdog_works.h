@@ -26,9 +26,10 @@ namespace ncclog {
 struct TimedOutWork {
   int process = -1;   ///< Into Job::processes.
   int rank = -1;      ///< Global rank; -1: unknown.
-  std::string group;  ///< GUID of the process group, or its number up to 2.4; empty: not printed.
-  /// No line names the group, and it may be one of several: its rank in the group is not its global
-  /// rank, or the job has communicators of a part of its ranks. Compare it with none.
+  std::string group;  ///< GUID of the process group, or its number up to 2.4; empty: not printed,
+                      ///< and no account has it but where the job has one communicator.
+  /// No line names the group, and it is one of several: its rank in the group is not its global
+  /// rank, or the job has communicators of a part of its ranks.
   bool in_unnamed_group = false;
   int64_t seq = -1;       ///< -1: not printed (before 1.13).
   std::string op;         ///< "ALLREDUCE", as printed.
@@ -36,6 +37,7 @@ struct TimedOutWork {
   int64_t numel_in = -1;  ///< Elements; up to 2.0 of the first input tensor; -1: not printed.
   int64_t numel_out = -1;
   int64_t timeout_ms = 0;
+  int64_t ran_ms = -1;  ///< How long it had waited when it gave up; -1: not printed.
   Evidence line;
 };
 
@@ -45,6 +47,7 @@ struct WorkProgress {
   int rank = -1;
   std::string group;
   std::optional<int64_t> seq;  ///< The work of which it speaks; nullopt: of none.
+  bool is_timeout = false;     ///< The line says itself that this work timed out.
   int64_t last_enqueued = -1;
   int64_t last_completed = -1;
   Evidence line;

@@ -97,6 +97,20 @@ const FrontCase kFronts[] = {
     {"watchdogs: what a rank says later is of a later moment", CallSource::Watchdog,
      watchdog(0, 3, 3, 2) + watchdog(1, 3, 3, 2) + watchdog(2, 0, 2, 2) + watchdog(2, 3, 3, 2),
      "front 2, behind 2, ahead 0,1"},
+    {"watchdogs: who gave up on an earlier call is stuck there", CallSource::Watchdog,
+     watchdog(0, 3, 3, 2) + watchdog(1, 3, 3, 2) + watchdog(2, 2, 2, 1),
+     "front 2, ahead 0,1, unknown 2"},
+    {"desync report: the snapshot tells of all", CallSource::Desync,
+     "\t     [1] finished collective #8, but didn't join collective #9 (count from 1)\n"
+     "\t   #8 finished ranks:\n"
+     "\t     [1] finished ALLREDUCE\n"
+     "\t   #9 started ranks:\n"
+     "\t     [0, 2] started ALLREDUCE\n",
+     "front 8, behind 1, ahead 0,2"},
+    {"desync report: a list that somebody shortened", CallSource::Desync,
+     "\t   - [0, ..., 3] joined but didn't finish collective #9 (count from 1)\n"
+     "\t     [4] finished collective #8, but didn't join collective #9 (count from 1)\n",
+     "front 8, behind 4, ahead 0-3"},
     {"desync report: who finished the call before did not join", CallSource::Desync,
      "\t   - [0, 2] joined but didn't finish collective #9 (count from 1)\n"
      "\t     [1] finished collective #8, but didn't join collective #9 (count from 1)\n",
