@@ -239,7 +239,8 @@ FactValue stated_hung(const Job& job, const Instance&) {
   const auto& stop = stop_evidence(job);
   if (!stop || !is_seen(*stop)) return unknown();
   const Waits& waits = find_waits(job);
-  const bool is_closed = waits.unmatched.empty() && !is_any_open(waits);
+  const bool is_closed = waits.unmatched.empty() && !is_any_open(waits) &&
+                         std::ranges::all_of(waits.fronts, &CallFront::counts_all);
   const std::string entered = is_closed ? entered_words(job, waits.fronts) : "";
   const std::string calls =
       entered.empty() ? "these logs do not show the calls of all ranks" : entered;
