@@ -9,6 +9,7 @@
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
 #include "log/messages.h"
+#include "log/record_starts.h"
 #include "log/wording/other_programs.h"
 
 namespace ncclog {
@@ -38,8 +39,16 @@ bool is_memlock_answer(std::string_view line) {
   return line == "unlimited" || parse_int(line).has_value();
 }
 
-bool is_understood(std::string_view record) {
-  return parse_event(record, all_wordings()).message.kind != nullptr;
+/// What fits a wording for what a page or a collector cut: the rest may be on the next line.
+bool is_cut(const Event& event) {
+  return (is_of<IbCompletion>(event) || is_of<WatchdogTimeout>(event)) &&
+         event.message.wording->general;
+}
+
+/// A wording fits that is for no cut line.
+bool says_all(std::string_view record) {
+  const Event event = parse_event(record, all_wordings());
+  return event.message.kind != nullptr && !is_cut(event);
 }
 
 /// A record of PyTorch's C++ side, as wide as a terminal, whose message says nothing so far. Few
@@ -49,7 +58,7 @@ bool may_be_wrapped(std::string_view line) {
   constexpr size_t kWidest = 300;
   if (line.size() < kNarrowest || line.size() > kWidest || line[0] != '[') return false;
   if (line.substr(0, kNarrowest + 20).find(".cpp:") == line.npos) return false;
-  return parse_header(line).level == Level::Framework && !is_understood(line);
+  return parse_header(line).level == Level::Framework && !says_all(line);
 }
 
 bool is_same_voice(const Prefix& a, const Prefix& b) {
@@ -80,11 +89,9 @@ constexpr size_t kNarrowest = 40;  ///< Columns; nothing breaks shorter lines.
 /// "[rank1]: Last error:": the WARN that an exception of PyTorch quotes is on the next line.
 bool is_label(const Event& event) { return is_of<LastErrorLabel>(event); }
 
-/// No wording fits, or only one for what a page or a collector cut: the rest may be on the next
-/// line.
+/// No wording fits, or only one for what was cut.
 bool may_be_cut(const Event& event) {
-  if (event.fate == LineFate::Unrecognised) return true;
-  return is_of<IbCompletion>(event) && event.message.wording->general;
+  return event.fate == LineFate::Unrecognised || is_cut(event);
 }
 
 // Python's tracebacks.
@@ -126,10 +133,10 @@ bool RecordJoiner::completes_header(std::string_view text) const {
 /// words where its width ends; the blank that stood there may be gone.
 bool RecordJoiner::add_wrapped(const Line& line, int lines) {
   // What was wrapped is as wide as the terminal, so the rest is no longer than the line before it.
-  if (line.text.size() > held_.text.size() + 1 || is_understood(line.text)) return false;
+  if (line.text.size() > held_.text.size() + 1 || says_all(line.text)) return false;
   for (const std::string_view between : {"", " "}) {
     const std::string rest = std::string(between).append(trim(line.text));
-    if (!is_understood(held_.text + rest)) continue;
+    if (!says_all(held_.text + rest)) continue;
     held_.append(rest, lines);
     finish();
     return true;
@@ -151,9 +158,11 @@ bool RecordJoiner::go_on(const Line& line, int lines) {
 }
 
 void RecordJoiner::add(const Line& line, int lines) {
-  if (go_on(line, lines)) return;
+  const bool is_whole = !is_followed(line, lines);
+  if (is_whole && go_on(line, lines)) return;
   // It may begin a record of its own.
   finish();
+  if (!is_whole) return receive_(line, lines);
   if (asks_for_memlock(line.text)) return hold(line, lines, Waiting::ForAnswer);
   if (line.text.size() < kLongestStub && is_header_stub(line.text))
     return hold(line, lines, Waiting::ForLevel);
@@ -183,11 +192,14 @@ void RecordJoiner::append(std::string_view text, int lines) {
 // NCCL lines whose message was broken.
 
 void BrokenMessage::add(const Line& line, int lines) {
-  if (held_ > 0 && join(line, lines)) return;
+  const bool is_whole = !is_followed(line, lines);
+  if (is_whole && held_ > 0 && join(line, lines)) return;
   finish();
   const Event event = parse_event(line.text, wordings_);
-  const bool is_open = may_be_cut(event) && !event.header.torn && line.text.size() >= kNarrowest;
-  const bool may_go_on = (is_open || is_label(event)) && line.text.size() <= kLongestPiece;
+  const bool is_open =
+      is_whole && may_be_cut(event) && !event.header.torn && line.text.size() >= kNarrowest;
+  const bool may_go_on =
+      (is_open || (is_whole && is_label(event))) && line.text.size() <= kLongestPiece;
   if (may_go_on) return hold(line, lines);
   receive_(line, event, lines);
 }
@@ -246,7 +258,8 @@ bool BrokenMessage::hand_on_joined(std::string_view separator) {
 // Python's tracebacks.
 
 bool Tracebacks::concern(const Event& event) const {
-  return is_open() || is_of<ExceptionIgnored>(event) || is_of<TracebackStarted>(event);
+  return is_open() || is_of<ExceptionIgnored>(event) || is_of<TracebackStarted>(event) ||
+         is_of<TracebackFrame>(event);
 }
 
 Event Tracebacks::read(const Event& event) {
@@ -277,7 +290,12 @@ Event Tracebacks::read(const Event& event) {
   const std::string_view text = event.header.message;
   const bool is_frame = open->has_begun && (text.starts_with(' ') || text.starts_with('\t'));
   if (is_frame) {
-    open->has_frames |= trim(text).starts_with("File \"");
+    if (!is_of<TracebackFrame>(event)) return result;
+    open->has_frames = true;
+    // Only where the first line is lost does a frame say what that says.
+    result.message = {};
+    result.fate = LineFate::Foreign;
+    result.is_of_traceback = true;
     return result;
   }
   const Open ended = *open;
@@ -297,7 +315,7 @@ Event Tracebacks::read(const Event& event) {
 // All of it, in the order in which lines were changed on their way, last change first.
 
 EventReader::EventReader(Receiver receive)
-    : unwrapper_([this](const Line& line, int lines) { joiner_.add(line, lines); }),
+    : unwrapper_([this](const Line& line, int lines) { add_records(line, lines); }),
       joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
       messages_(all_wordings(), [this, receive = std::move(receive)](
                                     const Line& record, const Event& event, int lines) {
@@ -309,7 +327,27 @@ void EventReader::add(const Line& line) {
   Line plain = line;
   plain.text = strip_ansi(line.text, plain_);
   if (unwrapper_.concerns(plain.text)) return unwrapper_.add(plain);
-  joiner_.add(plain);
+  add_records(plain, 1);
+}
+
+/// Hands on the records that stand in a line, one after the other.
+void EventReader::add_records(const Line& line, int lines) {
+  size_t begin = next_record_start(line.text);
+  if (begin == line.text.npos) return joiner_.add(line, lines);
+  // What a launcher puts before a line is true of all of it.
+  const std::string label(line.text.substr(0, parse_prefix(line.text).length));
+  Line piece = line;
+  std::string rest(line.text);
+  for (; begin != rest.npos; begin = next_record_start(rest)) {
+    piece.text = std::string_view(rest).substr(0, begin);
+    piece.cut = true;
+    joiner_.add(piece, 0);
+    rest.erase(0, begin);
+    if (parse_prefix(rest).length == 0) rest.insert(0, label);
+  }
+  piece.text = rest;
+  piece.cut = line.cut;
+  joiner_.add(piece, lines);
 }
 
 /// In this order: what one part hands on at its end, the next one may still join.

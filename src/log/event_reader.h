@@ -2,6 +2,7 @@
 // built from it or it is only exported.
 //
 //   Unwrapper       lines taken out of what collectors made of them (log/unwrapper.h)
+//   next_record_start   records that stand in one line (log/record_starts.h)
 //   RecordJoiner    records that a terminal or a web page wrapped, or that go on below
 //   BrokenMessage   NCCL lines whose message was broken in the middle
 //   Tracebacks      Python's: what the line behind the frames is
@@ -142,9 +143,9 @@ class Tracebacks {
   struct Open {
     std::string voice;        ///< Who prints it.
     bool is_ignored = false;  ///< "Exception ignored in" stands above it.
-    bool has_begun = false;   ///< Its first line was there.
-    bool has_frames = false;
-    int lines = 0;  ///< Of all voices, since it was opened.
+    bool has_begun = false;   ///< Its first line was there, or a frame.
+    bool has_frames = false;  ///< Behind its first line.
+    int lines = 0;            ///< Of all voices, since it was opened.
   };
 
   std::vector<Open> open_;
@@ -154,12 +155,16 @@ class Tracebacks {
 // line; several lines in one record of a collector arrive one by one. Order is kept, but for lines
 // whose end a collector wrote later than whole lines of the other stream.
 
+/// True for a record behind which another one begins in the same line: its end may be lost.
+inline bool is_followed(const Line& record, int lines) { return record.cut && lines == 0; }
+
 /// Takes the lines of one stretch in order. Not copyable or movable: its parts call each other.
 class EventReader {
  public:
   /// Receives each record, its text without ANSI codes, what it says, and how many input lines it
-  /// consists of, 0 for further lines of one collector's record. The views in both live during the
-  /// call only.
+  /// consists of, 0 for further lines of one collector's record. A record behind which another one
+  /// begins in the same line is cut and stands for no line; the last one stands for the line. The
+  /// views in both live during the call only.
   using Receiver = std::function<void(const Line& record, const Event& event, int lines)>;
 
   explicit EventReader(Receiver receive);
@@ -178,6 +183,8 @@ class EventReader {
   void finish();
 
  private:
+  void add_records(const Line& line, int lines);
+
   std::string plain_;  ///< The line without its ANSI codes.
   Unwrapper unwrapper_;
   RecordJoiner joiner_;

@@ -12,6 +12,7 @@
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
 #include "log/named_failure.h"
+#include "log/record_starts.h"
 #include "log/unwrapper.h"
 #include "log/wording/other_programs.h"
 
@@ -57,7 +58,7 @@ namespace {
 constexpr size_t kLongest = 4096;
 
 bool holds_record(std::string_view line) { return parse_header(line).level != Level::None; }
-bool holds_task(std::string_view line) { return find_task_tag(line) != line.npos; }
+bool holds_start(std::string_view line) { return next_record_start(line) != line.npos; }
 bool names_failure(std::string_view line) { return named_failure_in(line) != nullptr; }
 
 /// Texts one of which stands in everything that fits: its longest literal, or the words of a choice
@@ -116,8 +117,11 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFi
         std::string_view("[0;0m"), std::string_view("\x1b"), kNul, std::string_view("\r")})
     add(needle, {});
   for (const std::string_view begin : kCppRecordBegins) add(begin, {holds_record});
+  for (const std::string_view group : {"[Rank ", "[PG "}) add(group, {holds_record});
   add(kProcessMark, {holds_process});
-  add(kTaskTagMark, {holds_task});
+  for (const std::string_view mark : {kTaskTagMark, kTracebackStart, kWorkerPid})
+    add(mark, {holds_start});
+  for (const std::string_view place : kGlogPlaces) add(place, {holds_start});
   for (const std::string_view key : kMessageKeys) add(key, {may_be_collector_json});
   for (const std::string_view words : error_needles()) add(words, {looks_like_error});
   for (const std::string& words : named_failure_needles()) add(words, {names_failure});
@@ -228,6 +232,7 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
   const std::string_view behind(blank == message.end() ? blank : blank + 1, message.end());
   const bool may_be_known = beginnings_.may_begin(message) || second_beginnings_.may_begin(behind);
   if (may_be_known && all_wordings().foreign.parse(message).kind != nullptr) return true;
+  if (begins_row_of_test(message) && holds_start(line)) return true;
   return is_header_stub(line);
 }
 

@@ -59,15 +59,22 @@ uint64_t message_hash(std::string_view message) {
   return hash;
 }
 
+uint64_t message_hash(const Event& event) {
+  const Header& header = event.header;
+  const uint64_t hash = message_hash(header.message);
+  const bool names_rank = header.level == Level::Framework && header.group_rank >= 0;
+  return names_rank ? hash + static_cast<uint64_t>(header.group_rank) + 1 : hash;
+}
+
 boost::intrusive_ptr<const RecordText> make_text(std::string_view text, uint64_t hash,
                                                  const Wording* wording) {
   return RecordText::make(text, {hash, wording});
 }
 
 OwnedRecord make_record(SourceRef where, std::string_view line, const Event& event) {
-  return {where, nullptr,
-          make_text(line.substr(0, Record::kMaxTextBytes), message_hash(event.header.message),
-                    event.message.wording)};
+  return {
+      where, nullptr,
+      make_text(line.substr(0, Record::kMaxTextBytes), message_hash(event), event.message.wording)};
 }
 
 OwnedRecord make_record(SourceRef where, std::string_view line) {

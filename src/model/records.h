@@ -99,6 +99,10 @@ inline OwnedRecord keep(const Record& record) { return {record.where, record.hea
 /// Hash by which messages count as equal; the same on every run of one machine.
 uint64_t message_hash(std::string_view message);
 
+/// The same, and of a record of PyTorch that of the rank in its group, which stands before the
+/// message: where nothing else names the ranks, two of them say the same.
+uint64_t message_hash(const Event& event);
+
 /// A message with that message_hash, which all of the wording fits; nullptr: none does.
 boost::intrusive_ptr<const RecordText> make_text(std::string_view text, uint64_t hash,
                                                  const Wording* wording);

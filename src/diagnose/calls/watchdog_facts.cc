@@ -291,11 +291,17 @@ std::string quiet_ranks_phrase(const Job& job) {
     if (work.rank < 0 || !is_of_all) return std::string(kNobody);
     reported.insert(work.rank);
   }
-  // Of some only the status is there.
-  for (const WorkProgress& progress : work_progress(job)) {
-    const bool is_its = progress.seq && progress.rank >= 0 && is_default_group(progress.group);
-    if (is_its && !reported.empty()) reported.insert(progress.rank);
-  }
+  // A line that another record cut off names no work, and its rank may be lost with it.
+  bool is_any_unknown = false;
+  const auto add_speaker = [&](const auto& said) {
+    const int rank = rank_of(job, said.process, said.header());
+    is_any_unknown |= rank < 0;
+    reported.insert(rank);
+  };
+  for_each_said<WatchdogTimeout>(job, add_speaker);
+  for_each_said<WorkStatus>(job, add_speaker);
+  for_each_said<WatchdogTerminated>(job, add_speaker);
+  if (is_any_unknown) return std::string(kNobody);
   std::vector<int> quiet;
   // There is a rank of each number below one that is there.
   const int least = reported.empty() ? 0 : *reported.rbegin() + 1;
@@ -324,13 +330,23 @@ FactValue first_status(const Job& job) {
     const bool is_earlier = first == nullptr || progress.line.where < first->line.where;
     if (progress.is_timeout && is_earlier) first = &progress;
   }
-  if (first == nullptr) return unknown();
-  const std::string on = first->rank < 0 ? "" : fmt::format(" on rank {}", first->rank);
   FactValue value;
-  value.value =
-      fmt::format("work {}{}, last completed {}; no line names the operation{}", *first->seq, on,
-                  first->last_completed, stall_words(job.answers.of<&find_stall>(job)));
-  value.evidence = {first->line};
+  if (first != nullptr) {
+    const std::string on = first->rank < 0 ? "" : fmt::format(" on rank {}", first->rank);
+    value.value =
+        fmt::format("work {}{}, last completed {}; no line names the operation{}", *first->seq, on,
+                    first->last_completed, stall_words(job.answers.of<&find_stall>(job)));
+    value.evidence = {first->line};
+  }
+  for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
+    if (value.known()) return;
+    const int rank = rank_of(job, said.process, said.header());
+    const std::string seq =
+        said.message.seq < 0 ? "a work" : fmt::format("work {}", said.message.seq);
+    const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
+    value.value = seq + on + "; its line is cut before the operation";
+    value.evidence = {evidence_of(said.record())};
+  });
   value.what = quiet_ranks_phrase(job);
   return value;
 }

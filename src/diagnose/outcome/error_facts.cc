@@ -416,6 +416,7 @@ Record open_traceback(const SpeakerLog& log) {
   const bool is_closed =
       std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
         return entry.first != kKindIndex<TracebackStarted> &&
+               entry.first != kKindIndex<TracebackFrame> &&
                all_kinds()[entry.first].source == Source::Framework && !entry.second.kept.empty() &&
                last.where < entry.second.kept.back().where;
       });

@@ -289,7 +289,7 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
   const auto add = [&](const auto& said) {
     const SourceRef where = said.where();
     const auto shows_traceback = [&](size_t log) {
-      return stands_before<TracebackStarted>(job.logs[log], where);
+      return stands_before<TracebackStarted, TracebackFrame>(job.logs[log], where);
     };
     const auto& logs = nth_process(job, said.process).logs;
     if (std::ranges::none_of(logs, shows_traceback) || failed_before(job, where) ||

@@ -45,6 +45,26 @@ bool read_cpp_record(Scanner& scan, Header& header) {
   return scan.skip(' ') && read_location(scan, is_file_char, header);
 }
 
+/// "ProcessGroupNCCL.cpp:629] [Rank 1] ", "28.123456 ProcessGroupNCCL.cpp:629] [Rank 1] ", "[Rank 1]
+/// Watchdog …": what is left of a record whose beginning another one took along.
+bool read_beheaded_record(Scanner& scan, Header& header) {
+  constexpr std::string_view kGroups[] = {"[Rank ", "[PG "};
+  constexpr std::string_view kWatchdog[] = {"atchdog", "WorkNCCL(", "NCCL work"};
+  constexpr size_t kLongestStamp = 32;
+  Header located;
+  Scanner behind = scan;
+  behind.take_while([](char c) { return is_digit(c) || c == ':' || c == '.' || c == ' '; },
+                    kLongestStamp);
+  const bool has_place = read_location(behind, is_file_char, located);
+  const std::string_view rest = has_place ? behind.rest() : scan.rest();
+  if (!starts_with_one_of(rest, kGroups) || (!has_place && !holds_one_of(rest, kWatchdog)))
+    return false;
+  if (has_place) scan = behind;
+  header.file = located.file;
+  header.line = located.line;
+  return true;
+}
+
 /// "E0717 13:20:49.407638  4242 ProcessGroupNCCL.cpp:607] " of glog, "E0105 12:00:00.123000 1400
 /// torch/distributed/elastic/multiprocessing/api.py:826] " of torch's Python logger.
 bool read_glog_record(Scanner& scan, Header& header) {
@@ -130,17 +150,6 @@ bool take_group_tag(Header& header) {
   return true;
 }
 
-/// Where, in a message, another record begins: several processes write into one pipe.
-size_t next_record(std::string_view message) {
-  for (size_t at = message.find("[rank"); at != message.npos; at = message.find("[rank", at + 1)) {
-    Scanner scan(message.substr(at + 5));
-    int rank = -1;
-    Header ignored;
-    if (scan.number(rank) && scan.skip("]:") && read_cpp_record(scan, ignored)) return at;
-  }
-  return message.size();
-}
-
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 /// Two bytes tell most lines from a record of Python's or glog's: "E0105", "[2026", "ERROR".
@@ -156,6 +165,13 @@ size_t places_end(std::string_view line, size_t prefix) {
   return std::min(prefix + 1, line.size());
 }
 
+/// Few lines hold a rank of a group near their beginning.
+bool may_be_beheaded(std::string_view text) {
+  constexpr size_t kNear = 80;
+  const std::string_view near = text.substr(0, kNear);
+  return near.find("[Rank ") != near.npos || near.find("[PG ") != near.npos;
+}
+
 /// Whatever its digits are, only a line that holds one of these is a record of Python's loggers.
 bool names_framework(std::string_view line) {
   return line.find("torch") != line.npos || line.find(".cpp:") != line.npos;
@@ -163,6 +179,7 @@ bool names_framework(std::string_view line) {
 
 using ReadRecord = bool (*)(Scanner&, Header&);
 constexpr ReadRecord kCppForms[] = {read_cpp_record};
+constexpr ReadRecord kBeheadedForms[] = {read_beheaded_record};
 constexpr ReadRecord kPythonForms[] = {read_glog_record, read_stamped_python_record,
                                        read_basic_python_record};
 
@@ -175,7 +192,7 @@ bool read_record_at(std::string_view line, size_t at, std::span<const ReadRecord
     if (!read(scan, header)) continue;
     header.level = Level::Framework;
     header.unexplained = line.substr(0, at);
-    header.message = scan.rest().substr(0, next_record(scan.rest()));
+    header.message = scan.rest();
     while (take_group_tag(header)) continue;
     return true;
   }
@@ -188,6 +205,10 @@ bool find_framework_record(std::string_view line, size_t prefix, Header& header)
   for (size_t at = line.find('['); at != line.npos; at = line.find('[', at + 1)) {
     if (read_record_at(line, at, kCppForms, header)) return true;
   }
+  const size_t begin = places_end(line, prefix);
+  if (begin > 0 && may_be_beheaded(line.substr(begin - 1)) &&
+      read_record_at(line, begin - 1, kBeheadedForms, header))
+    return true;
   if (!names_framework(line)) return false;
   const size_t end = places_end(line, prefix);
   for (size_t at = 0; at < end; ++at) {

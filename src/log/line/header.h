@@ -54,8 +54,7 @@ struct Header {
   /// "[Rank 6]" of a c10d record: a rank inside that group, and from 2.3 on possibly inside another
   /// one. Up to 2.1 it is all there is; -1 if not printed.
   int group_rank = -1;
-  /// The rest of the line. Of a c10d record it begins behind the process-group tags and ends where
-  /// another process's record was written into the same line.
+  /// The rest of the line. Of a c10d record it begins behind the process-group tags.
   std::string_view message;
   /// Ray printed this line for so many processes' lines, alike but for their numbers; 0: for
   /// itself.
@@ -93,6 +92,7 @@ bool is_header_stub(std::string_view line);
 //   E0105 12:00:00.123000 1400 torch/distributed/elastic/multiprocessing/api.py:826] failed …
 //
 // A C++ record is searched for anywhere in the line: progress bars without newline stand before it.
+// One that lost its beginning is known by its place or its group, at the start of the line.
 // "[Rank 6]" inside is a rank of the group, possibly of another one: only "[rank6]:" names the
 // global rank (PyTorch 2.2 and later).
 

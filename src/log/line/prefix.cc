@@ -349,23 +349,6 @@ bool begins_cpp_record(std::string_view text) {
          (is_digit(text[2]) || (text[2] == ' ' && text.find(".cpp:") < 40));
 }
 
-/// A row of nccl-tests' table: two numbers and a datatype. Its comments: "#  Rank …".
-bool begins_row_of_test(std::string_view text) {
-  constexpr std::string_view kComments[] = {"# nThread ",          "#  Rank ",
-                                            "#   Rank ",           "# Using devices",
-                                            "#       size ",       "# Out of bounds values",
-                                            "# Avg bus bandwidth", "# Collective test "};
-  if (starts_with_one_of(text, kComments)) return true;
-  // Numbers of lines take the blanks behind them along, so only those between columns are sure.
-  constexpr std::string_view kDatatypes[] = {"float", "half", "double", "bf",  "char", "int",
-                                             "uint",  "fp8",  "f8",     "f16", "none"};
-  Scanner scan(text);
-  scan.blanks();
-  const bool has_size = !scan.take_while(is_digit, 18).empty() && scan.blanks() > 1;
-  const bool has_count = has_size && !scan.take_while(is_digit, 18).empty() && scan.blanks() > 1;
-  return has_count && starts_with_one_of(scan.rest(), kDatatypes);
-}
-
 /// What processes print themselves, in front of which whatever stands is a prefix.
 bool begins_message(std::string_view text) {
   constexpr std::string_view kStarts[] = {"[rank",
@@ -386,6 +369,23 @@ bool begins_message(std::string_view text) {
 }
 
 }  // namespace
+
+// A row has two numbers and a datatype; a comment: "#  Rank …".
+bool begins_row_of_test(std::string_view text) {
+  constexpr std::string_view kComments[] = {"# nThread ",          "#  Rank ",
+                                            "#   Rank ",           "# Using devices",
+                                            "#       size ",       "# Out of bounds values",
+                                            "# Avg bus bandwidth", "# Collective test "};
+  if (starts_with_one_of(text, kComments)) return true;
+  // Numbers of lines take the blanks behind them along, so only those between columns are sure.
+  constexpr std::string_view kDatatypes[] = {"float", "half", "double", "bf",  "char", "int",
+                                             "uint",  "fp8",  "f8",     "f16", "none"};
+  Scanner scan(text);
+  scan.blanks();
+  const bool has_size = !scan.take_while(is_digit, 18).empty() && scan.blanks() > 1;
+  const bool has_count = has_size && !scan.take_while(is_digit, 18).empty() && scan.blanks() > 1;
+  return has_count && starts_with_one_of(scan.rest(), kDatatypes);
+}
 
 bool begins_record(std::string_view text) {
   return begins_message(text) || begins_row_of_test(text);

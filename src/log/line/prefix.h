@@ -45,4 +45,7 @@ Prefix parse_prefix(std::string_view line);
 /// a prefix. True for no text at all: NCCL's own header, cut off by the caller, begins there.
 bool begins_record(std::string_view text);
 
+/// True for a row of nccl-tests' table, whole or not, and for the comments around it.
+bool begins_row_of_test(std::string_view text);
+
 }  // namespace ncclog

@@ -113,6 +113,7 @@ void add_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
   const bool several_groups = !job.communicators.empty() &&
                               job.communicators.back().nranks < job.communicators.front().nranks;
   for_each_said<T>(job, [&](const Said<T>& said) {
+    if (said.message.op.empty()) return;  // Another record cut the line off.
     const int rank = rank_of(job, said.process, said.header());
     TimedOutWork work = read_work(said.process, rank, said.message, said.record());
     work.group = group_in(said.header());
@@ -143,7 +144,9 @@ void add_quoted(const Said<T>& said, int rank, std::string_view text,
   const size_t begin = text.find(kQuotedTimeout);
   if (begin == text.npos) return;
   const Event quoted = parse_event(text.substr(begin), all_wordings());
-  if (quoted.message.kind != &all_kinds()[kKindIndex<WatchdogTimeout>]) return;
+  if (quoted.message.kind != &all_kinds()[kKindIndex<WatchdogTimeout>] ||
+      quoted.message.wording->general)
+    return;
   if (rank < 0) rank = rank_before(text.substr(0, begin));
   TimedOutWork work =
       read_work(said.process, rank, read_message<WatchdogTimeout>(quoted.message), said.record());
@@ -188,6 +191,8 @@ std::vector<TimedOutWork> find_timed_out_work(const Job& job) {
 std::set<int> find_those_that_gave_up(const Job& job) {
   std::set<int> processes;
   for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  for_each_said<WatchdogTimeout>(
+      job, [&](const Said<WatchdogTimeout>& said) { processes.insert(said.process); });
   return processes;
 }
 

@@ -147,6 +147,7 @@ class TearGuard {
 
   size_t record_begin(const Header& header, std::string_view text) const;
   size_t last_record(const Event& event, std::string_view text) const;
+  void add_followed(const Line& record, const Event& event);
   void add_cut_piece(const Line& piece);
   void add_whole(const Line& record, const Event& event, int lines);
   bool ends_with_pid(std::string_view text) const;

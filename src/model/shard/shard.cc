@@ -146,7 +146,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
                                           event.message.kind->library == Library::Benchmark);
   if (matched.empty() && !is_kept && !is_of_tests && event.fate != LineFate::Unrecognised) return;
   const CachedLine* known = place.known;
-  const uint64_t hash = known != nullptr ? known->hash : message_hash(event.header.message);
+  const uint64_t hash = known != nullptr ? known->hash : message_hash(event);
   const auto record = [&] {
     if (known == nullptr) return texts.record(where, text, event, hash);
     if (known->rest != nullptr) return OwnedRecord{where, known->head, known->rest};

@@ -6,6 +6,7 @@
 #include "log/known_messages.h"
 #include "log/line/header.h"
 #include "log/messages.h"
+#include "log/record_starts.h"
 #include "model/shard/read_log.h"
 
 namespace ncclog {
@@ -129,13 +130,6 @@ size_t tag_begin(std::string_view text, size_t begin) {
   return found;
 }
 
-/// Where a record of the framework ends because another one begins; 0 if it does not.
-size_t end_of_cut_short(std::string_view text, const Header& header) {
-  if (header.level != Level::Framework || header.repeated > 0) return 0;
-  const size_t end = place_of(header.message, text) + header.message.size();
-  return end == text.size() ? 0 : end;
-}
-
 /// True if bytes that follow may belong to what the record ends with: a number, a name.
 bool may_go_on(std::string_view text) {
   for (const char more : {'0', 'x'}) {
@@ -143,6 +137,16 @@ bool may_go_on(std::string_view text) {
       return true;
   }
   return false;
+}
+
+/// True if none of the fields holds more where the record goes on: a wording's last words, of which
+/// nothing is noted, are all that another record may have cut off.
+bool holds_all(const Event& event, std::string_view text) {
+  if (event.message.kind == nullptr) return false;
+  const std::string longer = std::string(trim(text)) + '0';
+  const Event other = parse_event(longer, all_wordings());
+  return other.message.wording == event.message.wording &&
+         std::ranges::equal(event.message.fields, other.message.fields);
 }
 
 /// Padding, as no record ends with it.
@@ -270,9 +274,8 @@ size_t TearGuard::record_begin(const Header& header, std::string_view text) cons
     return before.starts_with(known.host + ':');
   };
   const bool is_cut = header.torn || glued > 0 ||
-                      (!before.empty() &&
-                       (holds_process(before) || parse_header(before).level == Level::Framework ||
-                        find_known(begins) != nullptr));
+                      (!before.empty() && (holds_process(before) || find_known(begins) != nullptr ||
+                                           is_understood(before)));
   return is_cut ? tag_begin(text, place_of(header.host, text) + glued) : 0;
 }
 
@@ -297,22 +300,13 @@ const TearGuard::KnownProcess* TearGuard::begun_by(std::string_view text,
 /// Where the last of several records in `text` begins; 0 if there is one.
 size_t TearGuard::last_record(const Event& event, std::string_view text) const {
   const Header& header = event.header;
-  if (is_nccl(header)) {
-    if (const size_t begin = record_begin(header, text); begin > 0) return begin;
-  } else if (const size_t end = end_of_cut_short(text, header); end > 0) {
-    return end;
-  } else if (const size_t own = find_task_tag(text); own != text.npos) {
-    const KnownProcess* host = find_known(
-        [&](const KnownProcess& known) { return known.host.starts_with(text.substr(0, own)); });
-    if (host != nullptr || speaker_before(text) != nullptr) return own;
-  }
-  const size_t tag = find_task_tag(header.message, is_nccl(header));
-  return tag == header.message.npos ? 0 : place_of(header.message, text) + tag;
+  return is_nccl(header) ? record_begin(header, text) : 0;
 }
 
 void TearGuard::add(const Line& record, const Event& event, int lines) {
-  const size_t begin = last_record(event, record.text);
   last_is_whole_ = false;
+  if (is_followed(record, lines)) return add_followed(record, event);
+  const size_t begin = last_record(event, record.text);
   if (begin == 0) return add_whole(record, event, lines);
   Line piece = record;
   piece.text = record.text.substr(0, begin);
@@ -335,6 +329,14 @@ void TearGuard::add(const Line& record, const Event& event, int lines) {
     add(piece, last, lines);
   }
   last_is_whole_ = false;
+}
+
+/// Adds a record behind which another one begins in the same line.
+void TearGuard::add_followed(const Line& record, const Event& event) {
+  // What stands before it says what it is, as the frames do of an exception.
+  if (!event.is_of_traceback || event.message.kind == nullptr) return add_cut_piece(record);
+  is_damaged_ = true;
+  hold(record, event, 0);
 }
 
 /// Adds what stands before another record on a line: a record without its line end, or its
@@ -362,8 +364,9 @@ void TearGuard::add_cut_piece(const Line& piece) {
     release(beginning.host, -1);  // A rest comes behind what it is the rest of.
     return open(beginning, piece.text);
   }
-  const bool is_whole = event.fate == LineFate::Recognised && !holds_another(event) &&
-                        (ends_apart(piece.text) || !may_go_on(trim(piece.text)));
+  const bool ends_here = ends_apart(piece.text) || !may_go_on(trim(piece.text)) ||
+                         (header.level == Level::Framework && holds_all(event, piece.text));
+  const bool is_whole = event.fate == LineFate::Recognised && !holds_another(event) && ends_here;
   if (is_whole) return hold(piece, event, 0);
   release(header.host, header.pid);
   if (!names_process(header)) return shard_.add_lost_record();

@@ -274,8 +274,11 @@ const std::vector<FrameworkRow> kRecords = {
      -1, "ProcessGroupNCCL.cpp", 523, "text"},
     {"        ^^^^^^^^^^^[rank1]:[E1003 18:37:01.800000001 ProcessGroupNCCL.cpp:607] text", 1, "",
      "", -1, "ProcessGroupNCCL.cpp", 607, "text"},
-    {"[rank1]:[E ProcessGroupNCCL.cpp:523] one.[rank2]:[E ProcessGroupNCCL.cpp:523] two", 1, "", "",
-     -1, "ProcessGroupNCCL.cpp", 523, "one."},
+    // What lost its beginning.
+    {"ProcessGroupNCCL.cpp:629] [Rank 1] text", -1, "", "", 1, "ProcessGroupNCCL.cpp", 629, "text"},
+    {"38.928019586 ProcessGroupNCCL.cpp:607] [PG 3 Rank 4] text", -1, "3", "", 4,
+     "ProcessGroupNCCL.cpp", 607, "text"},
+    {"[Rank 2] Watchdog caught text", -1, "", "", 2, "", -1, "Watchdog caught text"},
     // Python's loggers, oldest first.
     {"ERROR:torch.distributed.elastic.multiprocessing.api:text", -1, "", "", -1, kLogger, -1,
      "text"},

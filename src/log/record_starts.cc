@@ -1,0 +1,198 @@
+#include "log/record_starts.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "log/event.h"
+#include "log/line/header.h"
+#include "log/line/line_time.h"
+#include "log/line/prefix.h"
+#include "log/line/scanner.h"
+#include "log/messages.h"
+#include "log/wording/other_programs.h"
+
+namespace ncclog {
+
+bool is_understood(std::string_view text) {
+  const Event event = parse_event(text, all_wordings());
+  return event.header.level != Level::None || event.message.kind != nullptr ||
+         looks_like_error(text);
+}
+
+namespace {
+
+/// True if `before` ends in the middle of a word or a bracket, behind which nothing but another
+/// record begins: a launcher's own prefix ends with a blank or another mark.
+bool ends_in_word(std::string_view before) {
+  constexpr std::string_view kMarks = "./)'\"%";
+  return !before.empty() && (is_word(before.back()) || kMarks.find(before.back()) != before.npos);
+}
+
+/// "[rank3]:" of PyTorch, "[default3]:" of torchrun; its length, 0: none stands at the beginning.
+size_t task_tag_length(std::string_view text) {
+  Scanner scan(text);
+  const bool is_tag = scan.skip('[') && !scan.take_while(is_alpha).empty() &&
+                      !scan.take_while(is_digit).empty() && scan.skip("]:");
+  return is_tag ? scan.taken() : 0;
+}
+
+/// "[E717 13:20:49.407638053 ProcessGroupNCCL.cpp:632] ": a record of PyTorch's C++ side.
+bool begins_cpp_record(std::string_view text) {
+  if (text.size() < 4 || text[0] != '[' || (text[2] != ' ' && !is_digit(text[2]))) return false;
+  const Header header = parse_header(text.substr(0, 200));
+  return header.level == Level::Framework && header.unexplained.empty() && !header.file.empty();
+}
+
+/// True if a record begins at the bracket at `at`.
+bool begins_in_bracket(std::string_view line, size_t at) {
+  const std::string_view before = line.substr(0, at);
+  const size_t tag = task_tag_length(line.substr(at));
+  if (tag == 0) {
+    return begins_cpp_record(line.substr(at)) && (ends_in_word(before) || is_understood(before));
+  }
+  // Behind a blank or a mark it may follow a launcher's own prefix.
+  if (!before.empty() && (is_word(before.back()) || before.back() == '/' || before.back() == '.'))
+    return true;
+  if (begins_cpp_record(line.substr(at + tag)))
+    return ends_in_word(before) || is_understood(before);
+  // NCCL prints a message behind its header.
+  const Header header = parse_header(before);
+  return is_nccl(header) && trim(header.message).empty();
+}
+
+/// "(Worker_TP0 pid=4814)", "(EngineCore_0 pid=7)", "(RayWorkerWrapper pid=9, ip=10.0.0.7)": what
+/// vLLM and Ray put before the lines of a worker.
+bool is_worker_tag(std::string_view text) {
+  Scanner scan(text);
+  if (!scan.skip('(') || !(scan.peek() >= 'A' && scan.peek() <= 'Z')) return false;
+  scan.take_while(is_word);
+  int64_t number = -1;
+  if (scan.skip(" rank=") && !scan.number(number)) return false;
+  if (!scan.skip(" pid=") || !scan.number(number)) return false;
+  if (scan.skip(", ip=")) scan.take_while([](char c) { return c != ')' && !is_blank(c); });
+  return scan.skip(')') && (scan.done() || is_blank(scan.peek()));
+}
+
+/// Place of the record of which the parenthesis at `at` is a part; npos: there is none.
+size_t start_at_parenthesis(std::string_view line, size_t at) {
+  constexpr std::string_view kName = "Traceback ";
+  std::string_view before = line.substr(0, at);
+  if (before.ends_with(kName)) {
+    before.remove_suffix(kName.size());
+    const std::string_view traceback = line.substr(before.size());
+    // What is printed as one escaped string goes on behind the colon.
+    const bool is_record = traceback.starts_with(kTracebackStart) &&
+                           !traceback.substr(kTracebackStart.size()).starts_with(":\\") &&
+                           !before.ends_with('"') && !before.ends_with('\'');
+    if (!is_record || !(ends_in_word(before) || is_understood(before))) return line.npos;
+    // torchrun's table has a label before it, which is a wording of its own.
+    const Message whole = parse_event(line, all_wordings()).message;
+    const bool is_labelled =
+        whole.kind != nullptr && whole.kind->index == kKindIndex<TracebackStarted>;
+    return is_labelled ? line.npos : before.size();
+  }
+  constexpr std::string_view kOpen = "([{=<";
+  const bool is_apart =
+      !before.empty() && !is_blank(before.back()) && kOpen.find(before.back()) == kOpen.npos;
+  if (!is_worker_tag(line.substr(at))) return line.npos;
+  return is_apart || is_understood(before) ? at : line.npos;
+}
+
+/// Place of the record of glog of which the bracket at `at` ends the header:
+/// "E1128 10:22:33.123456  1234 file.cc:12]"; npos: it ends none.
+size_t start_before_bracket(std::string_view line, size_t at) {
+  size_t place = at;
+  while (place > 0 && is_digit(line[place - 1])) --place;
+  if (place == at || place < 2 || line[place - 1] != ':') return line.npos;
+  size_t file = place - 1;
+  while (file > 0 && (is_host_char(line[file - 1]) || line[file - 1] == '/')) --file;
+  // What stands between the time and the file: blanks, a number of a thread.
+  size_t clock = file;
+  while (clock > 0 && (is_blank(line[clock - 1]) || is_digit(line[clock - 1]))) --clock;
+  constexpr size_t kStamp = 20;  // Of "E1128 10:22:33.12345", without the digits behind.
+  if (clock < 15 || line[clock - 1] != '.') return line.npos;
+  for (size_t start = clock - std::min(clock, kStamp); start + 14 < clock; ++start) {
+    constexpr std::string_view kSeverities = "EWIF";
+    Scanner scan(line.substr(start));
+    if (kSeverities.find(scan.peek()) == line.npos || !scan.skip(scan.peek())) continue;
+    const size_t date = scan.take_while(is_digit).size();
+    if ((date != 4 && date != 8) || !scan.skip(' ') || take_clock(scan).empty()) continue;
+    // "[E1128 …" is a record of PyTorch's.
+    const std::string_view before = line.substr(0, start);
+    if (before.ends_with('[')) return line.npos;
+    return ends_in_word(before) || is_understood(before) ? start : line.npos;
+  }
+  return line.npos;
+}
+
+/// Length of the number with which a cell of a table begins. None begins with two zeros, or with
+/// one before another digit: "010.0.0.7" is two texts.
+size_t number_length(std::string_view cell) {
+  Scanner scan(cell);
+  scan.skip('-');
+  if (!scan.skip('0')) {
+    scan.take_while(is_digit);
+  } else if (is_digit(scan.peek())) {
+    return scan.taken();
+  }
+  if (scan.skip('.')) scan.take_while(is_digit);
+  if (scan.skip("e-") || scan.skip("e+")) scan.take_while(is_digit);
+  return scan.taken();
+}
+
+/// Place behind the row of nccl-tests with which `line` begins, where something else goes on in the
+/// same word, or as a record; npos: the line is no row, or nothing but a row.
+size_t end_of_row(std::string_view line) {
+  constexpr size_t kFirstNumber = 4;  // Behind size, count, datatype and operation.
+  const size_t begin_of_text = line.find_first_not_of(" \t");
+  // Most lines begin with a letter, and a row with its size or a launcher's tag.
+  if (begin_of_text == line.npos || is_alpha(line[begin_of_text])) return line.npos;
+  Scanner scan(line);
+  scan.skip(line.substr(0, may_have_prefix(line) ? parse_prefix(line).length : 0));
+  scan.blanks();
+  if (!is_digit(scan.peek()) || !begins_row_of_test(scan.rest())) return line.npos;
+  for (size_t column = 0; !scan.done(); ++column) {
+    scan.blanks();
+    const size_t begin = scan.taken();
+    const std::string_view cell = scan.take_while([](char c) { return !is_blank(c); });
+    if (column < kFirstNumber || cell == "N/A" || cell == "inf" || cell == "nan") continue;
+    const size_t number = number_length(cell);
+    if (number == cell.size()) continue;
+    const std::string_view rest = line.substr(begin + number);
+    // A unit may stand behind a number, a stamp behind the row.
+    const std::string_view word = cell.substr(number);
+    const bool is_unit = word.size() <= 4 &&
+                         std::ranges::all_of(word, [](char c) { return is_alpha(c) || c == '/'; });
+    const bool begins_word =
+        is_alpha(word[0]) || word[0] == '[' || word[0] == '(' || word[0] == '#';
+    const bool is_glued = number > 0 && begins_word && !is_unit;
+    const bool is_record = !is_glued && (begins_record(rest) || is_understood(rest));
+    return is_glued || is_record ? begin + number : line.npos;
+  }
+  return line.npos;
+}
+
+}  // namespace
+
+size_t next_record_start(std::string_view line) {
+  size_t first = line.npos;
+  size_t prefix = line.npos;  // Not asked for yet: few lines need it.
+  const auto note = [&](size_t start) {
+    if (start >= first) return;
+    if (prefix == line.npos) prefix = parse_prefix(line).length;
+    if (start > prefix && !trim(line.substr(prefix, start - prefix)).empty()) first = start;
+  };
+  for (size_t at = line.find('[', 1); at < first; at = line.find('[', at + 1)) {
+    if (at + 1 < line.size() && is_alpha(line[at + 1]) && begins_in_bracket(line, at)) note(at);
+  }
+  for (size_t at = line.find('(', 1); at < first; at = line.find('(', at + 1)) {
+    note(start_at_parenthesis(line, at));
+  }
+  for (size_t at = line.find(']', 1); at < line.size(); at = line.find(']', at + 1)) {
+    if (is_digit(line[at - 1])) note(start_before_bracket(line, at));
+  }
+  note(end_of_row(line));
+  return first;
+}
+
+}  // namespace ncclog
