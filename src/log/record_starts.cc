@@ -50,11 +50,12 @@ bool begins_in_bracket(std::string_view line, size_t at) {
   if (tag == 0) {
     return begins_cpp_record(line.substr(at)) && (ends_in_word(before) || is_understood(before));
   }
-  // Behind a blank or a mark it may follow a launcher's own prefix.
-  if (!before.empty() && (is_word(before.back()) || before.back() == '/' || before.back() == '.'))
+  if (before.empty()) return false;
+  // Behind a mark it may follow a launcher's own prefix, unless the line has such a tag already.
+  const bool is_apart = !is_blank(before.back());
+  if (is_apart && (ends_in_word(before) || task_tag_length(before) > 0 || is_understood(before)))
     return true;
-  if (begins_cpp_record(line.substr(at + tag)))
-    return ends_in_word(before) || is_understood(before);
+  if (begins_cpp_record(line.substr(at + tag))) return is_understood(before);
   // NCCL prints a message behind its header.
   const Header header = parse_header(before);
   return is_nccl(header) && trim(header.message).empty();

@@ -23,6 +23,8 @@ TEST(RecordStarts, AreFoundWhereverTheyStand) {
       "loading shard 3|E1128 10:22:33.123456  1234 file.cc:12] text",
       "saved|Traceback (most recent call last):",
       "[1,3]<stdout>:saved|Traceback (most recent call last):",
+      "[rank0]: Traceback (most recent call last):|[rank0]:   File \"train.py\", line 30, in step",
+      "[rank0]:      ^^^^^|[rank0]: ValueError: x",
       "'shape'|(Worker_TP0 pid=4814) ValueError: x",
       "    self.run()|(EngineCore_0 pid=7)",
       "step 3|(RayWorkerWrapper pid=9, ip=10.0.0.7) text",
