@@ -1,6 +1,7 @@
 #include "log/record_starts.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "log/event.h"
@@ -15,8 +16,11 @@ namespace ncclog {
 
 bool is_understood(std::string_view text) {
   const Event event = parse_event(text, all_wordings());
-  return event.header.level != Level::None || event.message.kind != nullptr ||
-         looks_like_error(text);
+  if (event.header.level != Level::None || looks_like_error(text)) return true;
+  if (event.message.kind == nullptr) return false;
+  constexpr uint16_t kSteps[] = {kKindIndex<IterationLine>, kKindIndex<ProgressBar>,
+                                 kKindIndex<EvalProgress>};
+  return std::ranges::find(kSteps, event.message.kind->index) == std::end(kSteps);
 }
 
 namespace {

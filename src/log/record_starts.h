@@ -24,7 +24,8 @@ namespace ncclog {
 size_t next_record_start(std::string_view line);
 
 /// True if a text says something by itself, as no prefix of an unknown launcher does: it is a
-/// record of a framework or of NCCL, fits a wording, or reads like an error.
+/// record of a framework or of NCCL, fits a wording, or reads like an error. Not for a step: what
+/// a step line says is found wherever it stands.
 bool is_understood(std::string_view text);
 
 // What stands in every line that holds such a start, as literals of log/literal_set.h.

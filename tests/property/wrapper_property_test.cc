@@ -17,6 +17,7 @@
 #include "log/known_messages.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
+#include "log/messages.h"
 #include "model/derive/build_job.h"
 #include "support/launcher_wraps.h"
 #include "support/paths.h"
@@ -132,6 +133,7 @@ std::string describe_records(const Job& job) {
     const std::string speaker =
         named ? fmt::format("{}:{}", log.speaker.host, log.speaker.pid) : "others";
     for (const auto& [kind, list] : log.records) {
+      if (kind == kKindIndex<TracebackFrame>) continue;
       keep(speaker, std::string(all_kinds()[kind].name), list, totals, kept);
     }
     if (named) keep(speaker, "unrecognised", log.unrecognised.find(Record::kNoKind), totals, kept);
@@ -179,14 +181,24 @@ std::string describe_communicators(const Job& job) {
   return text + fmt::format("inferred\n{}", fmt::join(inferred, ""));
 }
 
+/// Frames of tracebacks, which say something only where the first line of theirs is not before them:
+/// lines of other processes come between, or prefixes that only some lines are known by.
+uint64_t count_frames(const Job& job) {
+  uint64_t count = 0;
+  for (const SpeakerLog& log : job.logs)
+    count += log.records.find(kKindIndex<TracebackFrame>).total;
+  return count;
+}
+
 /// The job without places and without what prefixes add: tasks, their hosts and pids,
 /// and all hosts where NCCL itself names none.
 std::string describe_unwrapped(const Job& job) {
   const bool named = std::any_of(job.processes.begin(), job.processes.end(),
                                  [&](const Process& p) { return is_nccl_process(job, p); });
-  std::string text =
-      fmt::format("lines={} recognised={} unrecognised={} foreign={}\n", job.losses.lines,
-                  job.losses.recognised, job.losses.unrecognised, job.losses.foreign);
+  const uint64_t frames = count_frames(job);
+  std::string text = fmt::format("lines={} recognised={} unrecognised={} foreign={}\n",
+                                 job.losses.lines, job.losses.recognised - frames,
+                                 job.losses.unrecognised, job.losses.foreign + frames);
   text += fmt::format("hosts={} versions={} {} {} network={} plugin={}\n",
                       named ? fmt::format("{}", fmt::join(job.hosts, ",")) : "",
                       fmt::join(job.nccl_versions, ","), fmt::join(job.cuda_versions, ","),
