@@ -361,6 +361,7 @@ FactValue watchdog_status_only(const Job& job, const Instance&) {
     value.evidence.push_back(progress.line);
     blame_speaker(job, progress, value);
   }
+  if (value.evidence.empty()) value.evidence = status.evidence;
   return value;
 }
 
