@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/outcome.h"
+#include "log/event.h"
 #include "log/known_messages.h"
 
 namespace ncclog {
@@ -33,6 +35,20 @@ void explain_same_ranks(std::vector<Finding>& findings) {
     }
     cause.explains_same_ranks.clear();
   }
+}
+
+/// What shows `one` came before what shows `other`: as lines of one process stand, or by the clocks
+/// on both.
+bool came_first(const Finding& one, const Finding& other) {
+  if (one.evidence.empty() || other.evidence.empty()) return false;
+  const Evidence& line = one.evidence.front();
+  const Evidence& later = other.evidence.front();
+  const Header a = parse_header(line.text);
+  const Header b = parse_header(later.text);
+  const bool is_one_process = (a.pid >= 0 && a.pid == b.pid && a.host == b.host) ||
+                              (a.prefix.rank >= 0 && a.prefix.rank == b.prefix.rank);
+  if (line.where.unit == later.where.unit && is_one_process) return line.where < later.where;
+  return nanoseconds_between(line.text, later.text).value_or(0) > 0;
 }
 
 /// A quotation is open at that place, and closed after it.
@@ -174,13 +190,24 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
       worst = std::min(worst, effect->severity);
     }
   }
+  const auto is_explained = [&](const Finding& finding) {
+    return std::ranges::any_of(findings,
+                               [&](const Finding& other) { return explains(other, finding); });
+  };
+  // Of failures that nothing explains, what came first leads.
+  const auto is_late = [&](const Finding& finding) {
+    return finding.severity == Severity::Error &&
+           std::ranges::any_of(findings, [&](const Finding& other) {
+             return other.severity == Severity::Error && came_first(other, finding) &&
+                    !is_explained(other);
+           });
+  };
   const auto key = [&](const Finding& finding) {
-    const bool is_explained = std::ranges::any_of(
-        findings, [&](const Finding& other) { return explains(other, finding); });
     // Causes, then advice, then symptoms.
-    return std::make_tuple(is_explained, weights.at(finding.id), finding.severity,
-                           finding.role != Role::Cause, finding.role != Role::Advice,
-                           finding.confidence, std::string_view(finding.id));
+    return std::make_tuple(is_explained(finding), weights.at(finding.id), finding.severity,
+                           is_late(finding), finding.role != Role::Cause,
+                           finding.role != Role::Advice, finding.confidence,
+                           std::string_view(finding.id));
   };
   std::vector<Finding> result;
   // Findings that explain each other in a circle are placed as if nothing explained them.

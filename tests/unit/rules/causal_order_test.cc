@@ -88,6 +88,21 @@ TEST(CausalOrder, WhatNamesNoOtherRanksIsExplainedWhereThatIsWanted) {
   EXPECT_FALSE(explained({}, {}));
 }
 
+TEST(CausalOrder, WhatCameFirstLeadsWhereThatIsKnown) {
+  const auto leads = [](const std::string& line, const std::string& later, uint64_t later_unit) {
+    Finding first = finding("z", Severity::Error, Role::Symptom);
+    first.evidence = {{{0, 3}, line}};
+    Finding second = finding("a", Severity::Error, Role::Cause, {}, Confidence::Certain);
+    second.evidence = {{{later_unit, 4}, later}};
+    return order({second, first}) == "z a";
+  };
+  EXPECT_TRUE(leads("n1:7:7 [0] NCCL WARN one", "n1:7:9 [0] NCCL WARN two", 0));
+  EXPECT_FALSE(leads("n1:7:7 [0] NCCL WARN one", "n1:8:8 [0] NCCL WARN two", 0));
+  EXPECT_FALSE(leads("n1:7:7 [0] NCCL WARN one", "n1:7:9 [0] NCCL WARN two", 1));
+  EXPECT_TRUE(leads("[2026-01-05 12:00:01] n1:7:7 [0] NCCL WARN one",
+                    "[2026-01-05 12:00:02] n2:8:8 [0] NCCL WARN two", 1));
+}
+
 TEST(CausalOrder, ACircleIsOrderedAllTheSame) {
   EXPECT_EQ(order({finding("b", Severity::Error, Role::Cause, {"a"}),
                    finding("a", Severity::Error, Role::Cause, {"b"}),
