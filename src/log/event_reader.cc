@@ -108,6 +108,18 @@ std::string voice_of(const Prefix& prefix) {
   return voice.append(prefix.host).append(" ").append(prefix.address);
 }
 
+/// The WARN of NCCL that an error of another program quotes, as a line of its own: "[rank1]: Last
+/// error: Cuda failure …". Empty: it quotes none.
+std::string quoted_warning(const Line& record, const Event& event) {
+  std::string_view text;
+  if (is_of<XlaNcclFailure>(event)) text = read_message<XlaNcclFailure>(event.message).last_error;
+  if (is_of<NcclTestsFailure>(event))
+    text = read_message<NcclTestsFailure>(event.message).last_error;
+  if (trim(text).empty()) return {};
+  std::string line(record.text.substr(0, event.header.prefix.length));
+  return line.append("Last error: ").append(trim(text));
+}
+
 /// The exception that the first line behind the frames names, whatever its class is called; a
 /// message without a kind if it is none.
 Message read_exception(std::string_view text) {
@@ -290,6 +302,8 @@ Event Tracebacks::read(const Event& event) {
   const std::string_view text = event.header.message;
   const bool is_frame = open->has_begun && (text.starts_with(' ') || text.starts_with('\t'));
   if (is_frame) {
+    // multiprocessing prints what a finalizer raises while the process leaves, and goes on.
+    open->is_ignored |= text.ends_with(", in _run_finalizers");
     if (!is_of<TracebackFrame>(event)) return result;
     open->has_frames = true;
     // Only where the first line is lost does a frame say what that says.
@@ -319,8 +333,13 @@ EventReader::EventReader(Receiver receive)
       joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
       messages_(all_wordings(), [this, receive = std::move(receive)](
                                     const Line& record, const Event& event, int lines) {
-        if (!tracebacks_.concern(event)) return receive(record, event, lines);
-        receive(record, tracebacks_.read(event), lines);
+        receive(record, tracebacks_.concern(event) ? tracebacks_.read(event) : event, lines);
+        const std::string quoted = quoted_warning(record, event);
+        if (quoted.empty()) return;
+        const Event warning = parse_event(quoted, all_wordings());
+        Line line = record;
+        line.text = quoted;
+        if (warning.header.level == Level::Warn) receive(line, warning, 0);
       }) {}
 
 void EventReader::add(const Line& line) {
