@@ -29,11 +29,94 @@ namespace ncclog {
 namespace {
 
 /// The error status that a process ended with by itself; 0: none, or a signal ended it.
-int64_t own_status(const ExitReport& exit) {
-  if (exit.exitcode) return exit.signal() == 0 ? *exit.exitcode : 0;
-  constexpr std::string_view kExited = "Exited with exit code ";
-  if (!exit.ended.status.starts_with(kExited) || exit.signal() > 0) return 0;
-  return parse_int(exit.ended.status.substr(kExited.size())).value_or(0);
+int own_status(const ExitReport& exit) { return exit.signal() > 0 ? 0 : exit.exitcode.value_or(0); }
+
+/// The process says itself that its calls failed, as those do who wait for another one.
+bool complains(const Job& job, const Process& process) {
+  return has_said<WatchdogTimeout, NcclException, WorkException, WorkStatus, PeerClosed,
+                  PythonException, CppTerminate>(job, process);
+}
+
+/// The first line in which a process says that it lost its peer.
+std::optional<Evidence> first_lost_peer(const Job& job) {
+  std::optional<Evidence> first;
+  const auto add = [&](const Record& record) {
+    if (!first || record.where < first->where) first = evidence_of(record);
+  };
+  for_each_said<PeerClosed>(job, [&](const auto& said) { add(said.record()); });
+  for_each_said<WorkException, NcclException>(job, [&](const auto& said) {
+    if (said.message.error.find("remote process exited") != std::string_view::npos)
+      add(said.record());
+  });
+  return first;
+}
+
+/// The peers that processes say have closed their connection; without those whose host lost a peer
+/// of its own, by the clocks, before whoever names it did.
+FactValue lost_peers(const Job& job, const Instance&) {
+  struct Loss {
+    std::string host;  ///< Of who reports it; empty: not known.
+    std::string peer;
+    LineTime time;
+  };
+  std::map<int, LineTime> times;  // By process: of the first line that tells of its loss.
+  const auto note_time = [&](const auto& said) {
+    const LineTime time = time_of(said.record());
+    LineTime& known = times[said.process];
+    if (time.known() && (!known.known() || time.nanoseconds < known.nanoseconds)) known = time;
+  };
+  for_each_said<PeerClosed, WorkException, NcclException>(job, note_time);
+  std::vector<Loss> losses;
+  for_each_said<PeerClosed>(job, [&](const Said<PeerClosed>& said) {
+    const bool is_named = !said.message.peer.empty();
+    losses.push_back(
+        {nth_process(job, said.process).host,
+         is_named ? to_valid_utf8(said.message.peer) : "at an address not printed here",
+         times[said.process]});
+  });
+  const auto lost_before = [&](const Loss& loss) {
+    return std::ranges::any_of(losses, [&](const Loss& own) {
+      return !own.host.empty() && loss.peer.substr(0, loss.peer.find('<')) == own.host &&
+             own.time.known() && loss.time.known() && own.time.has_zone == loss.time.has_zone &&
+             own.time.nanoseconds < loss.time.nanoseconds;
+    });
+  };
+  std::vector<std::string> first;
+  std::vector<std::string> all;
+  for (const Loss& loss : losses) {
+    if (std::ranges::find(all, loss.peer) == all.end()) all.push_back(loss.peer);
+    const bool is_new = std::ranges::find(first, loss.peer) == first.end();
+    if (is_new && !lost_before(loss)) first.push_back(loss.peer);
+  }
+  if (all.empty()) return unknown();
+  return yes(few_of(first.empty() ? all : first, kMostNamed, ", "));
+}
+
+/// Others lost their peer, and of those whose end launchers report with an error, this one ended
+/// first and is no such victim: launchers report ends in the order in which they see them.
+FactValue exited_before_loss(const Job& job) {
+  const auto lost = first_lost_peer(job);
+  if (!lost || !deaths(job).empty() || !first_exceptions(job).empty()) return unknown();
+  std::optional<ExitReport> first;
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (exit.is_requested() || exit.exitcode == 0 || exit.words().empty()) continue;
+    first = exit;
+    break;
+  }
+  if (!first || own_status(*first) <= 0 || first->ended.rank < 0) return unknown();
+  const Death who{.pid = first->ended.pid,
+                  .rank = first->ended.rank,
+                  .host = std::string(first->ended.host),
+                  .line = {}};
+  const int process = process_of(job, who.pid, who.rank);
+  if (process >= 0 && complains(job, nth_process(job, process))) return no();
+  FactValue value = yes(
+      fmt::format("{} ended with exit status {}, and others lost their peer{}", name_of(job, who),
+                  own_status(*first), process < 0 ? "; its own log is missing" : ""),
+      {evidence_of(first->record), *lost});
+  blame(process, who.rank, value);
+  if (process < 0 && !who.host.empty()) value.hosts.push_back(who.host);
+  return value;
 }
 
 /// Others gave up waiting later than the launcher saw it end, and it says nothing itself.
@@ -41,7 +124,8 @@ FactValue exited_first(const Job& job, const Instance&) {
   const auto& stop = stop_evidence(job);
   const ReportedWarning* warning = first_warning(job);
   const bool nccl_failed = warning != nullptr && warning->is_own_failure();
-  if (!stop || stop->by != StopBy::Timeout || nccl_failed) return unknown();
+  if (nccl_failed) return unknown();
+  if (!stop || stop->by != StopBy::Timeout) return exited_before_loss(job);
   // Workers that torchrun starts anew wait for nobody of the attempt before.
   SourceRef restarted;
   for_each_said<WorkerGroupRestart>(job, [&](const auto& said) {
@@ -65,12 +149,11 @@ FactValue exited_first(const Job& job, const Instance&) {
   }
   const int process = process_of(job, who.pid, who.rank);
   if (process < 0 && who.rank < 0) return unknown();
-  if (process >= 0 && has_said<WatchdogTimeout, NcclException, WorkException, WorkStatus>(
-                          job, nth_process(job, process))) {
-    return no();
-  }
+  if (process >= 0 && complains(job, nth_process(job, process))) return no();
   FactValue value =
-      yes(fmt::format("{} ended with exit status {}", name_of(job, who), own_status(*first)),
+      yes(fmt::format("{} ended with exit status {}, while the others went on until their calls "
+                      "timed out",
+                      name_of(job, who), own_status(*first)),
           {evidence_of(first->record), stop->line});
   blame(process, who.rank, value);
   return value;
@@ -282,9 +365,9 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
   return value;
 }
 
-std::vector<Death> deaths_by(const Job& job, bool is_kill) {
+std::vector<Death> deaths_by(const Job& job, int signal) {
   std::vector<Death> found = deaths(job);
-  std::erase_if(found, [&](const Death& death) { return death.is_kill != is_kill; });
+  std::erase_if(found, [&](const Death& death) { return death.signal != signal; });
   return found;
 }
 
@@ -298,6 +381,13 @@ bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
     });
   });
   if (is_asked && !any_said<OomKill>(job)) return true;
+  // What a rank raised stands before all of them: whoever started the others ended them for that.
+  const auto& raised = first_exceptions(job);
+  const auto is_after = [&](const Death& death) {
+    return is_before(job, raised.front().line.where, death.line.where);
+  };
+  if (!raised.empty() && !any_said<OomKill>(job) && std::ranges::all_of(killed, is_after))
+    return !killed.empty();
   if (!job.nranks || !any_said<WatchdogTimeout>(job)) return false;
   return killed.size() > 1 && killed.size() * 2 > static_cast<size_t>(*job.nranks);
 }
@@ -319,7 +409,7 @@ std::vector<Evidence> wants_of_memory(const Job& job, const std::vector<Death>& 
 }
 
 FactValue killed(const Job& job, const Instance&) {
-  const std::vector<Death> found = deaths_by(job, true);
+  const std::vector<Death> found = deaths_by(job, 9);
   if (is_cleaning_up(job, found)) return no();
   FactValue value = died(job, found);
   const std::vector<Evidence> memory = wants_of_memory(job, found);
@@ -329,7 +419,11 @@ FactValue killed(const Job& job, const Instance&) {
   return value;
 }
 
-FactValue segfaulted(const Job& job, const Instance&) { return died(job, deaths_by(job, false)); }
+FactValue segfaulted(const Job& job, const Instance&) { return died(job, deaths_by(job, 11)); }
+
+FactValue bus_error(const Job& job, const Instance&) { return died(job, deaths_by(job, 7)); }
+
+FactValue aborted(const Job& job, const Instance&) { return died(job, aborts(job)); }
 
 FactValue raised_first(const Job& job, const Instance&) {
   const auto& first = first_exceptions(job);
@@ -406,10 +500,16 @@ FactValue engine_waits(const Job& job, const Instance&) {
 }
 
 constexpr std::array kEndFacts = {
+    // Processes aborted themselves (SIGABRT).
+    job_fact("job.aborted", aborted),
+    // Processes ended by a bus error (SIGBUS).
+    job_fact("job.bus_error", bus_error),
     // A process ended with an error status before the others gave up waiting, and none failed before.
     job_fact("job.exited_first", exited_first),
     // The launcher of some hosts was told to end, and those of other hosts saw failures after that.
     job_fact("job.host_stopped", host_stopped),
+    // Peers closed the connections to processes of the job; named are those that ended first.
+    job_fact("job.lost_peers", lost_peers),
     // vLLM says more than once that its workers take nothing, or are given nothing.
     job_fact("job.engine_waits", engine_waits),
     // Processes got SIGKILL, and not because the whole job was being ended.

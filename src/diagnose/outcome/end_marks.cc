@@ -442,16 +442,29 @@ std::optional<JobSpan> span_of(const Job& job) {
 }
 
 int ExitReport::signal() const {
-  if (!exitcode) return ended.signal;
+  struct Name {
+    std::string_view begin;
+    int signal;
+  };
+  constexpr Name kNames[] = {
+      {"Killed", 9},    {"Out Of Memory", 9}, {"SIGKILL", 9},     {"Segmentation fault", 11},
+      {"Segfault", 11}, {"SIGSEGV", 11},      {"Bus error", 7},   {"SIGBUS", 7},
+      {"Aborted", 6},   {"SIGABRT", 6},       {"Terminated", 15}, {"SIGTERM", 15},
+      {"Hangup", 1},    {"Interrupt", 2},     {"Quit", 3},
+  };
+  if (!exitcode) {
+    const auto name = std::ranges::find_if(
+        kNames, [&](const Name& each) { return ended.status.starts_with(each.begin); });
+    return name != std::end(kNames) ? name->signal : ended.signal;
+  }
   // Python negates the signal, a shell adds 128.
   if (*exitcode < 0) return -*exitcode;
   return *exitcode > 128 && *exitcode < 192 ? *exitcode - 128 : 0;
 }
 
 bool ExitReport::is_requested() const {
-  constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit", "SIGTERM"};
-  return signal() == 1 || signal() == 2 || signal() == 15 ||
-         starts_with_one_of(ended.status, kRequests);
+  constexpr int kRequests[] = {1, 2, 3, 15};
+  return std::ranges::find(kRequests, signal()) != std::end(kRequests);
 }
 
 std::string ExitReport::words() const {
@@ -463,7 +476,18 @@ std::string ExitReport::words() const {
 std::vector<ExitReport> exit_reports(const Job& job) {
   std::vector<ExitReport> reports;
   for_each_said<ProcessEnded>(job, [&](const auto& said) {
-    reports.push_back({said.message, std::nullopt, said.record()});
+    constexpr std::string_view kExited = "Exited with exit code ";
+    std::optional<int> exitcode;
+    if (said.message.status.starts_with(kExited)) {
+      const auto code = parse_int(said.message.status.substr(kExited.size()));
+      if (code && std::in_range<int>(*code)) exitcode = static_cast<int>(*code);
+    }
+    reports.push_back({said.message, exitcode, said.record()});
+  });
+  for_each_said<FailureSignal>(job, [&](const auto& said) {
+    const FailureSignal& row = said.message;
+    reports.push_back(
+        {{.pid = row.pid, .status = row.name, .signal = row.signal}, std::nullopt, said.record()});
   });
   const auto add_code = [&](int exitcode, int64_t pid, int rank, const Record& record) {
     reports.push_back({{.pid = pid, .rank = rank}, exitcode, record});
@@ -474,8 +498,25 @@ std::vector<ExitReport> exit_reports(const Job& job) {
   for_each_said<FailureExitcode>(job, [&](const auto& said) {
     add_code(said.message.exitcode, said.message.pid, rank_above(job, said.where()), said.record());
   });
-  for_each_said<ProcessExited>(
-      job, [&](const auto& said) { add_code(said.message.exitcode, -1, -1, said.record()); });
+  for_each_said<ProcessExited>(job, [&](const auto& said) {
+    add_code(said.message.exitcode, said.message.pid, said.message.rank, said.record());
+  });
+  std::ranges::stable_sort(reports, {}, [](const ExitReport& exit) { return exit.record.where; });
+  // MPICH and Open MPI print who and how on two lines.
+  constexpr uint64_t kLinesApart = 3;
+  const ExitReport* who = nullptr;
+  for (ExitReport& exit : reports) {
+    if (exit.words().empty()) who = &exit;
+    const bool is_nameless = exit.ended.pid < 0 && exit.ended.rank < 0 &&
+                             exit.ended.tasks.empty() && exit.ended.command.empty() &&
+                             !exit.words().empty();
+    if (who == nullptr || !is_nameless || who->record.where.unit != exit.record.where.unit ||
+        exit.record.where.line - who->record.where.line > kLinesApart) {
+      continue;
+    }
+    std::tie(exit.ended.pid, exit.ended.rank, exit.ended.host) =
+        std::tie(who->ended.pid, who->ended.rank, who->ended.host);
+  }
   return reports;
 }
 

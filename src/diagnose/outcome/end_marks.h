@@ -66,11 +66,13 @@ bool prints_steps(const Job& job);
 
 /// A line that says so.
 struct ExitReport {
-  ProcessEnded ended;           ///< Views the job. With an exit code: pid and rank at most.
+  ProcessEnded ended;           ///< Views the job. With torchrun's codes: pid and rank at most.
   std::optional<int> exitcode;  ///< nullopt: a status or a signal is printed.
   Record record;
 
-  int signal() const;  ///< Below 1: none that is known.
+  /// By number, whatever names it: -11, 139, "Segmentation fault", "SIGSEGV". Below 1: none that is
+  /// known.
+  int signal() const;
   /// By SIGHUP, SIGINT or SIGTERM: somebody wanted it to end. SIGKILL is as often the kernel's.
   bool is_requested() const;
   /// "ended with exit code 3", "ended: Killed"; empty: it is MPICH's first line of two, who and not
@@ -78,6 +80,7 @@ struct ExitReport {
   std::string words() const;
 };
 
+/// In input order.
 std::vector<ExitReport> exit_reports(const Job& job);
 
 // Which lines say that the work, or a process, came to an end?

@@ -245,6 +245,74 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
   return rows;
 }
 
+/// Kinds whose lines report a failure that no rule need explain.
+constexpr std::string_view kReports[] = {"nccl_exception",
+                                         "xla_nccl_failure",
+                                         "nccl_tests_failure",
+                                         "work_exception",
+                                         "watchdog_terminated",
+                                         "cuda_failure",
+                                         "ib_completion",
+                                         "ib_modify_qp_failed",
+                                         "nccl_tests_timeout",
+                                         "nccl_result",
+                                         "monitored_barrier_failed",
+                                         "store_clients_missing",
+                                         "comm_aborted",
+                                         "store_connect_timeout",
+                                         "fatal_python_error",
+                                         "cpp_what",
+                                         "cpp_terminate",
+                                         "python_exception",
+                                         "process_ended",
+                                         "process_exited",
+                                         "worker_failed",
+                                         "proxy_call_failed"};
+
+/// "unhandled system error (ncclSystemError): a system call of NCCL failed; …", or the line itself:
+/// what the line tells of its failure.
+std::string reason_in(std::string_view line, const NamedFailure* failure) {
+  if (failure == nullptr) return fmt::format("\"{}\"", excerpt_of(line));
+  const std::string_view name = name_of(*failure);
+  return fmt::format("\"{}\"{}{}", words_of(*failure),
+                     name.empty() ? "" : fmt::format(" ({})", name),
+                     failure->meaning.empty() ? "" : fmt::format(": {}", failure->meaning));
+}
+
+/// What the lines that report a failure say of it: NCCL's own WARN before a library's name for it,
+/// that before any other line, and of equals the first. Always known: messages quote it.
+FactValue failure_words(const Job& job, const Instance&) {
+  const ReportedWarning* warning = first_warning(job);
+  if (warning != nullptr && warning->is_own_failure() &&
+      !is_after_end(job, evidence_of(warning->record))) {
+    return yes(fmt::format("\"{}\"", message_of(warning->record)));
+  }
+  FactValue value = yes("a failure");
+  std::pair<int, SourceRef> best(3, {});
+  const auto add = [&](const Evidence& line, std::string_view text, bool needs_name) {
+    const NamedFailure* failure = named_failure_in(text);
+    const bool is_cause = failure != nullptr && failure->sort == FailureSort::Cause;
+    const std::pair<int, SourceRef> worth(is_cause ? 0 : failure != nullptr ? 1 : 2, line.where);
+    if ((needs_name && failure == nullptr) || best <= worth || is_after_end(job, line)) return;
+    best = worth;
+    value.what = reason_in(text, failure);
+  };
+  for (const std::string_view name : kReports) {
+    const bool needs_name = name == "python_exception";
+    for (const SpeakerLog& log : job.logs) {
+      for (const Record& record : log.records.kept(find_kind(name)->index)) {
+        add(evidence_of(record), parse_record(record).header.message, needs_name);
+      }
+    }
+  }
+  for (const auto& [shape, lines] : job.unknown.all) {
+    if (is_mere_warning(lines.example) || went_on(job, lines.first)) continue;
+    add({lines.first, lines.example}, parse_event(lines.example, all_wordings()).header.message,
+        false);
+  }
+  return value;
+}
+
 /// What closes or is closed leaves such lines behind, in orderly ends, too.
 bool is_of_closing(const ErrorTrace& trace) {
   constexpr std::string_view kFiles[] = {"misc/socket.cc", "proxy.cc", "ras/"};
@@ -345,6 +413,12 @@ std::optional<InitTrail> init_trail_of(const Job& job, const Process& process) {
       if (is_init && !is_over) return trail;
       trail = {};
     }
+    // The log ends with it, before a communicator was there: nothing else was tried.
+    const bool is_last = !trail.lines.empty() && trail.through_setup &&
+                         is_first_communicator(job, process, trail.lines.back().where) &&
+                         !went_on_after(job, process, trail.lines.back().where) &&
+                         !is_after_end(job, evidence_of(trail.lines.back()));
+    if (is_last) return trail;
   }
   return std::nullopt;
 }
@@ -601,6 +675,8 @@ constexpr std::array kErrorFacts = {
     job_fact("job.error_trail", error_trail),
     // Lines show that the job did its work and ended.
     job_fact("job.evidently_finished", evidently_finished),
+    // What the lines that report a failure say of it, in words that a message quotes.
+    job_fact("job.failure_words", failure_words),
     // Errors of checked calls went up to the call that makes a communicator, which so failed.
     job_fact("job.init_trail", init_trail),
     // The same, and no WARN or error of another kind says more.

@@ -1,7 +1,6 @@
 #include "diagnose/outcome/first_failure.h"
 
 #include <set>
-#include <tuple>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -9,18 +8,6 @@
 
 namespace ncclog {
 namespace {
-
-/// Whether the end is a kill or a segmentation fault, by status or signal; nullopt: neither.
-std::optional<bool> is_kill(const ExitReport& exit) {
-  const std::string_view status = exit.ended.status;
-  constexpr std::string_view kKills[] = {"Killed", "Out Of Memory", "SIGKILL"};
-  constexpr std::string_view kFaults[] = {"Segmentation fault", "SIGSEGV"};
-  if (starts_with_one_of(status, kKills)) return true;
-  if (starts_with_one_of(status, kFaults)) return false;
-  if (exit.signal() == 9) return true;
-  if (exit.signal() == 11) return false;
-  return std::nullopt;
-}
 
 /// The rank that a command line gives its process: "env RANK=3 LOCAL_RANK=1 python3 …".
 int rank_in_command(std::string_view command) {
@@ -96,7 +83,7 @@ class DeathCollector {
     for (Death& known : deaths_) {
       const bool same_pid = death.pid >= 0 && known.pid == death.pid;
       const bool same_rank = death.rank >= 0 && known.rank == death.rank;
-      if (known.is_kill != death.is_kill || !(same_pid || same_rank)) continue;
+      if (known.signal != death.signal || !(same_pid || same_rank)) continue;
       if (known.rank < 0) known.rank = death.rank;
       if (known.pid < 0) known.pid = death.pid;
       if (known.host.empty()) known.host = death.host;
@@ -105,25 +92,20 @@ class DeathCollector {
     deaths_.push_back(std::move(death));
   }
 
-  /// MPICH prints who and how on two lines, so the who is remembered.
   void add_exits() {
-    ProcessEnded who;
     for (const ExitReport& exit : exit_reports(job_)) {
-      if (exit.words().empty()) who = exit.ended;
-      const auto killed = is_kill(exit);
-      if (!killed || (*killed && is_killed_with_tree(exit))) continue;
+      const int signal = exit.signal();
+      const bool counts = signal == 6 || signal == 7 || signal == 9 || signal == 11;
+      if (!counts || (signal == 9 && is_killed_with_tree(exit))) continue;
       ProcessEnded ended = exit.ended;
       if (ended.rank < 0) ended.rank = rank_in_command(ended.command);
-      if (ended.pid < 0 && ended.command.empty() && ended.signal > 0) {
-        std::tie(ended.pid, ended.rank, ended.host) = std::tie(who.pid, who.rank, who.host);
-      }
       std::string host(ended.host);
       // A launcher of several hosts, or a collector, says on which one it heard that.
       if (host.empty()) host = parse_record(exit.record).header.prefix.host;
       std::vector<int> ranks = numbers_in(ended.tasks);
       if (ended.tasks.empty()) ranks = {ended.rank};
       for (const int rank : ranks) {
-        add({*killed, ended.pid, rank, host, evidence_of(exit.record)});
+        add({signal, ended.pid, rank, host, evidence_of(exit.record)});
       }
     }
   }
@@ -132,28 +114,30 @@ class DeathCollector {
   void add_oom_kills() {
     for_each_said<OomKill>(job_, [&](const Said<OomKill>& said) {
       if (said.message.pid >= 0) return;
-      add({true, -1, -1, std::string(said.message.host), evidence_of(said.record())});
+      add({9, -1, -1, std::string(said.message.host), evidence_of(said.record())});
     });
     for (const KernelEvent& event : job_.kernel_events) {
-      if (event.kind == kKindIndex<OomKill>) add_kernel_death(true, event);
-      if (event.kind == kKindIndex<KernelSegfault>) add_kernel_death(false, event);
+      if (event.kind == kKindIndex<OomKill>) add_kernel_death(9, event);
+      if (event.kind == kKindIndex<KernelSegfault>) add_kernel_death(11, event);
     }
   }
 
   /// Counts if the pid is a process of the job, by NCCL's lines or by another report of its death.
-  void add_kernel_death(bool is_kill, const KernelEvent& event) {
+  void add_kernel_death(int signal, const KernelEvent& event) {
     if (event.pid < 0) return;
     const bool reported =
         std::ranges::any_of(deaths_, [&](const Death& death) { return death.pid == event.pid; });
     if (event.relation != KernelRelation::Process && !reported) return;
-    add({is_kill, event.pid, event.rank, event.host, {event.where, event.text}});
+    add({signal, event.pid, event.rank, event.host, {event.where, event.text}});
   }
 
   void add_fatal_errors() {
     for_each_said<FatalPythonError>(job_, [&](const Said<FatalPythonError>& said) {
-      if (!said.message.error.starts_with("Segmentation fault")) return;
+      const bool is_bus_error = said.message.error.starts_with("Bus error");
+      if (!is_bus_error && !said.message.error.starts_with("Segmentation fault")) return;
       const Process& process = nth_process(job_, said.process);
-      add({false, process.pid, process.rank, process.host, evidence_of(said.record())});
+      add({is_bus_error ? 7 : 11, process.pid, process.rank, process.host,
+           evidence_of(said.record())});
     });
   }
 
@@ -163,7 +147,7 @@ class DeathCollector {
     const std::vector<Death> all = deaths_;
     std::erase_if(deaths_, [&](const Death& death) {
       return nameless(death) && std::ranges::any_of(all, [&](const Death& other) {
-               return other.is_kill == death.is_kill && !nameless(other);
+               return other.signal == death.signal && !nameless(other);
              });
     });
   }
@@ -283,19 +267,31 @@ bool nccl_failed_by_itself(const Job& job) {
                   NetworkNotFound, NetAllFailed, IbCallFailed, CudaOomException>(job);
 }
 
+/// An exception that nobody caught: its traceback stands above it; or the head of that is lost, and
+/// a launcher's tag says who printed it, or somebody who saw that process end says so below.
+template <typename T>
+bool is_uncaught(const Job& job, const Said<T>& said) {
+  const SourceRef where = said.where();
+  const Prefix& tag = said.header().prefix;
+  if (tag.rank >= 0 || tag.local_rank >= 0 || tag.pid >= 0) return true;
+  const auto& logs = nth_process(job, said.process).logs;
+  if (std::ranges::any_of(logs, [&](size_t log) {
+        return stands_before<TracebackStarted, TracebackFrame>(job.logs[log], where);
+      })) {
+    return true;
+  }
+  return std::ranges::any_of(exit_reports(job), [&](const ExitReport& exit) {
+    return exit.exitcode.value_or(0) > 0 && exit.signal() == 0 &&
+           is_before(job, where, exit.record.where);
+  });
+}
+
 /// Every process's first exception that is its own.
 std::vector<ProgramException> own_exceptions(const Job& job) {
   std::vector<ProgramException> all;
   const auto add = [&](const auto& said) {
     const SourceRef where = said.where();
-    const auto shows_traceback = [&](size_t log) {
-      return stands_before<TracebackStarted, TracebackFrame>(job.logs[log], where);
-    };
-    const auto& logs = nth_process(job, said.process).logs;
-    if (std::ranges::none_of(logs, shows_traceback) || failed_before(job, where) ||
-        went_on(job, where)) {
-      return;
-    }
+    if (!is_uncaught(job, said) || failed_before(job, where) || went_on(job, where)) return;
     ProgramException raised{said.process, nth_process(job, said.process).rank,
                             excerpt_of(said.header().message), evidence_of(said.record())};
     const auto known = std::ranges::find_if(
@@ -382,7 +378,17 @@ std::vector<ProgramException> find_first_exceptions(const Job& job) {
 
 }  // namespace
 
-std::vector<Death> deaths(const Job& job) { return DeathCollector(job).collect(); }
+std::vector<Death> deaths(const Job& job) {
+  std::vector<Death> all = DeathCollector(job).collect();
+  std::erase_if(all, [](const Death& death) { return death.signal == 6; });
+  return all;
+}
+
+std::vector<Death> aborts(const Job& job) {
+  std::vector<Death> all = DeathCollector(job).collect();
+  std::erase_if(all, [](const Death& death) { return death.signal != 6; });
+  return all;
+}
 
 std::string name_of(const Job& job, const Death& death) {
   const int process = process_of(job, death.pid, death.rank);

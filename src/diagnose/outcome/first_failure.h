@@ -20,18 +20,21 @@ namespace ncclog {
 // Launchers (ExitReport) and the kernel each say it in their own way; what they say about one pid
 // is one death. Whoever torchrun told to stop is a victim and not listed.
 
-/// The end of a process by a signal that comes from outside or from a fault of its own memory: aborts
-/// and terminations are nearly always consequences.
+/// The end of a process by a signal.
 struct Death {
-  bool is_kill = true;  ///< By SIGKILL; else by a segmentation fault.
-  int64_t pid = -1;     ///< -1: not printed.
-  int rank = -1;        ///< -1: not printed.
-  std::string host;     ///< Empty: not printed.
+  int signal = 9;    ///< 9 SIGKILL, 11 SIGSEGV, 7 SIGBUS, 6 SIGABRT.
+  int64_t pid = -1;  ///< -1: not printed.
+  int rank = -1;     ///< -1: not printed.
+  std::string host;  ///< Empty: not printed.
   Evidence line;
 };
 
-/// All deaths that the log reports, each once, in input order.
+/// All deaths that the log reports by a signal that comes from outside or from a fault of the
+/// process's own memory, each once, in input order.
 std::vector<Death> deaths(const Job& job);
+
+/// Likewise the processes that aborted themselves (SIGABRT): nearly always a consequence.
+std::vector<Death> aborts(const Job& job);
 
 /// "rank 3 (pid 1021 on node-b)", as far as known.
 std::string name_of(const Job& job, const Death& death);

@@ -97,6 +97,13 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
   for (const ProgramException& exception : first_exceptions(job)) {
     add(exception.process, exception.line);
   }
+  // Whoever leaves closes and deregisters; what could not be set up fails the call.
+  for_each_said<ProxyCallFailed>(job, [&](const auto& said) {
+    constexpr std::string_view kSetUp[] = {"Init", "SharedInit", "Setup", "Connect"};
+    const bool warns = said.header().level == Level::Warn;
+    if (warns && equals_one_of(said.message.operation, kSetUp))
+      add(said.process, evidence_of(said.record()));
+  });
   for (const ReportedWarning& warning : reported_warnings(job)) {
     if (warning.is_own_failure()) add(warning.process, evidence_of(warning.record));
   }

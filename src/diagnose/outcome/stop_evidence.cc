@@ -145,10 +145,10 @@ void find_exits(const Job& job, StopBy by, Search& search) {
 void find_deaths(const Job& job, Search& search) {
   constexpr StopBy kBy = StopBy::Death;
   for (const Death& death : deaths(job)) {
-    search.add(kBy,
-               fmt::format("{} {}", subject_of(death.rank),
-                           death.is_kill ? "was killed" : "ended by a segmentation fault"),
-               death.line);
+    const std::string_view how = death.signal == 9    ? "was killed"
+                                 : death.signal == 11 ? "ended by a segmentation fault"
+                                                      : "ended by a bus error";
+    search.add(kBy, fmt::format("{} {}", subject_of(death.rank), how), death.line);
   }
   find_exits(job, kBy, search);
   search.add_told<ChildFailed>(kBy, "a worker failed");

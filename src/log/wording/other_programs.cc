@@ -34,6 +34,21 @@ constexpr std::string_view kProcessEnds[] = {
     "Quit",
 };
 
+/// In what anybody says of a process that ended, before the number.
+constexpr std::string_view kExitWords[] = {"xited with exit code ",
+                                           "xited with code ",
+                                           "xited with status ",
+                                           "xited with error ",
+                                           "exit with status code",
+                                           "exit status ",
+                                           "terminated with exit",
+                                           "xit code ",
+                                           "xit code:",
+                                           "xit Code:",
+                                           "exited with return",
+                                           "EXIT CODE:",
+                                           "] Error "};
+
 /// In what a shell says of a process that it ran from a script.
 constexpr std::string_view kShellPlace[] = {": line "};
 
@@ -94,6 +109,9 @@ constexpr std::string_view kGpu[] = {"GPU"};
 constexpr std::string_view kListedSettings[] = {"NCCL_", "RCCL_", "FI_CXI_", "FI_EFA_",
                                                 "FI_PROVIDER="};
 
+/// In a shell's word on a job of its own.
+constexpr std::string_view kJobEnds[] = {"illed  ", "borted  ", "egmentation fault", "us error"};
+
 constexpr std::string_view kDigits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 /// Messages of exceptions that other kinds take apart.
@@ -120,13 +138,41 @@ constexpr std::string_view kClaimedMessages[] = {
     "Rank 0 timed out in monitoredBarrier after ",
 };
 
+/// The number in "exited with status 139", if a signal ended that process: Python gives it below
+/// zero, a shell above 128. Empty: no such status is there.
+std::string_view signal_status_in(std::string_view text) {
+  constexpr int64_t kSignals[] = {4, 6, 7, 8, 9, 11, 15};
+  for (const std::string_view words : kExitWords) {
+    const size_t at = text.find(words);
+    if (at == text.npos) continue;
+    Scanner scan(text.substr(at + words.size()));
+    for (const std::string_view more : {"code", "status", ":", "="}) {
+      scan.blanks();
+      scan.skip(more);
+    }
+    scan.blanks();
+    std::string_view number = scan.rest();
+    scan.skip('-');
+    scan.take_while(is_digit, 4);
+    number.remove_suffix(scan.rest().size());
+    const int64_t status = parse_int(number).value_or(0);
+    const int64_t signal = status < 0 ? -status : status - 128;
+    if (std::ranges::find(kSignals, signal) != std::end(kSignals)) return number;
+  }
+  return {};
+}
+
 bool is_claimed(std::string_view base, std::string_view message) {
+  if (message.find("NCCL operation ") != message.npos)
+    return message.find("Last NCCL warning(error) log entry ") != message.npos;
   if (base == "ChildFailedError" || base == "SignalException") return true;
   if (starts_with_one_of(message, kClaimedMessages)) return true;
+  if (!signal_status_in(message).empty()) return true;
   if (message.starts_with("DataLoader worker (pid"))
     return message.find("is killed by signal") != message.npos;
   if (message.starts_with("process "))
     return message.find(" terminated with signal ") != message.npos;
+  if (base == "CalledProcessError") return message.find(" died with <Signals.") != message.npos;
   if (message.starts_with("Rank "))
     return message.find(" successfully reached monitoredBarrier, but ") != message.npos;
   return message.starts_with('[') &&
@@ -153,10 +199,14 @@ bool is_class_name(std::string_view base) {
          !equals_one_of(base, kPrinted);
 }
 
-/// The status with which `scan` goes on, "(core dumped)" taken with it; empty if there is none.
-std::string_view take_status(Scanner& scan) {
+/// The status with which `scan` goes on, "(core dumped)" taken with it, as bash writes it, or with a
+/// small letter as zsh does; empty if there is none.
+std::string_view take_status(Scanner& scan, bool is_zsh = false) {
   for (const std::string_view status : kProcessEnds) {
-    if (!scan.skip(status)) continue;
+    Scanner word = scan;
+    if (is_zsh && !word.skip(static_cast<char>(status[0] | 0x20))) continue;
+    if (!word.skip(status.substr(is_zsh ? 1 : 0))) continue;
+    scan = word;
     Scanner behind = scan;
     behind.blanks();
     if (behind.skip("(core dumped)")) scan = behind;
@@ -234,6 +284,42 @@ bool recognise_process_end(std::string_view text, Message& message) {
                        {"status", status},
                        {"command", trim(scan.rest())},
                        {"rank", rank_in_command(trim(scan.rest()))}});
+}
+
+/// A shell's word on a job of its own: "[1]    4242 segmentation fault (core dumped)  python3 x.py",
+/// "[1]+  Killed                  python3 x.py". Fields pid, status, command.
+bool recognise_job_end(std::string_view text, Message& message) {
+  Scanner scan(text);
+  int job = 0;
+  if (!scan.skip('[') || !scan.number(job) || !scan.skip(']')) return false;
+  scan.skip('+') || scan.skip('-');
+  if (scan.blanks() == 0) return false;
+  const std::string_view pid = scan.take_while(is_digit, 18);
+  scan.skip(" + ") || scan.skip(" - ");
+  scan.blanks();
+  const bool is_zsh = scan.peek() >= 'a';
+  const std::string_view status = take_status(scan, is_zsh);
+  // Behind the status stands the command, in a column of its own.
+  if (status.empty() || !scan.rest().starts_with("  ")) return false;
+  return message.fill({{"pid", pid}, {"status", status}, {"command", trim(scan.rest())}});
+}
+
+/// The status of a process that a signal ended, whoever prints it: "worker (pid 4242) exited with
+/// status 139". Fields exitcode, pid.
+bool recognise_signal_status(std::string_view text, Message& message) {
+  // These have wordings of their own.
+  constexpr std::string_view kOthers[] = {"srun: ", "ncclog run: "};
+  const std::string_view status = signal_status_in(text);
+  if (status.empty() || starts_with_one_of(text, kOthers)) return false;
+  const std::string_view before = text.substr(0, static_cast<size_t>(status.data() - text.data()));
+  const size_t pid = std::min(before.rfind("pid"), before.rfind("PID"));
+  if (pid != before.npos) {
+    Scanner scan(before.substr(pid + 3));
+    scan.skip(':') || scan.skip('=');
+    scan.blanks();
+    message.set("pid", scan.take_while(is_digit, 18));
+  }
+  return message.fill({{"exitcode", status}});
 }
 
 /// "time: 2026-01-05_12:00:03" of torchrun 1.9. Field time.
@@ -554,6 +640,8 @@ constinit const Recogniser kRecognisers[] = {
     {"python_exception", recognise_exception<is_exception_name>, kExceptionEnds, {}},
     {"traceback_end", recognise_exception<is_class_name>, {}, {}, true},
     {"process_end", recognise_process_end, kShellPlace, kProcessEnds},
+    {"job_end", recognise_job_end, kJobEnds, {}},
+    {"signal_status", recognise_signal_status, kExitWords, {}},
     {"progress_bar", recognise_progress_bar, kBarMark, {}},
     {"eval_progress", recognise_eval_progress, kEvalNeedles, {}},
     {"rank_leaves", recognise_rank_leaves, kLeavingWords, {}},

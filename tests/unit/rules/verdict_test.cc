@@ -84,8 +84,7 @@ TEST(Verdict, AFailureIsToldWhereNoLineIsOfNccl) {
   const Verdict verdict = verdict_of({}, "srun: error: n1: task 1: Exited with exit code 1\n");
   EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
   EXPECT_EQ(verdict.headline,
-            "The job failed, and these logs do not say why: a process ended: Exited with exit code "
-            "1.");
+            "The job failed, and these logs do not say why: a process ended with exit code 1.");
 }
 
 TEST(Verdict, TheHeadlineSaysThatTheJobFinished) {
