@@ -182,6 +182,17 @@ std::set<std::vector<size_t>> distinct_sets(const Job& job) {
   return sets;
 }
 
+/// A plugin of NCCL set it for its process, and says so: "NET/OFI Setting NCCL_PROTO to "simple"".
+bool is_set_by_plugin(const Job& job, std::string_view name) {
+  const std::string says = fmt::format("Setting {}", name);
+  for (const std::string_view kind : {"ofi_variable_set", "ofi_simple_forced"}) {
+    for (const ReadRecord& read : records_of_kind(job, find_kind(kind)->index).records) {
+      if (read.record().text().find(says) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
 void lint_read(const Job& job, const LintContext& context, std::vector<Remark>& remarks) {
   // The first line of name and value.
   std::map<std::pair<std::string_view, std::string_view>, Record> lines;
@@ -198,6 +209,7 @@ void lint_read(const Job& job, const LintContext& context, std::vector<Remark>& 
       constexpr RemarkKind kNoNews[] = {RemarkKind::Unknown, RemarkKind::Misspelt,
                                         RemarkKind::Removed, RemarkKind::TooNew};
       if (std::ranges::count(kNoNews, remark.kind) > 0) continue;
+      if (is_set_by_plugin(job, remark.variable)) continue;
       const auto line = lines.find({remark.variable, remark.value});
       if (line != lines.end()) remark.line = evidence_of(line->second);
       remarks.push_back(std::move(remark));
@@ -461,7 +473,7 @@ FactValue settings_from_elsewhere(const Job& job, const Instance&) {
   if (named.empty()) return unknown();
   AnswerParts others;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    if (named.contains(said.message.name)) return;
+    if (named.contains(said.message.name) || is_set_by_plugin(job, said.message.name)) return;
     const std::string& name = *named.emplace(said.message.name).first;
     others.add(fmt::format("{}={}", name, printable(said.message.value)),
                evidence_of(said.record()));
