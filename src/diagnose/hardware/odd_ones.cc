@@ -181,6 +181,48 @@ FactValue odd_test_run(const Job& job, const Instance&) {
   return job.nccl_tests.empty() ? unknown() : no();
 }
 
+// Is one size in the middle of a table of nccl-tests far slower than those before and after it?
+//
+//     33554432 …  301.2 …  300.8        67108864 …  88.1 …  87.9        134217728 …  322.4 …  321.0
+//       → job.table_dip = yes, "all_reduce_perf at 67108864 bytes: 88.1 GB/s, between 301.2 and 322.4"
+//
+// Bandwidth grows with the size. Both columns must agree, else it was a single disturbance; and small
+// sizes are latency, which varies.
+
+/// GB/s of the slower and of the faster column.
+std::pair<double, double> busbw_range(const NcclTestsRow& row) {
+  const double out = parse_decimal(row.out_of_place.busbw).value_or(0);
+  const double in = parse_decimal(row.in_place.busbw).value_or(0);
+  return {std::min(out, in), std::max(out, in)};
+}
+
+FactValue table_dip(const Job& job, const Instance&) {
+  constexpr int64_t kLeastBytes = 1 << 20;
+  constexpr double kDeep = 0.5;
+  AnswerParts dips;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    for (size_t i = 1; i + 1 < run.rows.size(); ++i) {
+      const NcclTestsRow& before = run.rows[i - 1];
+      const NcclTestsRow& row = run.rows[i];
+      const NcclTestsRow& after = run.rows[i + 1];
+      const auto is_like = [&](const NcclTestsRow& other) {
+        return other.datatype == row.datatype && other.redop == row.redop && other.root == row.root;
+      };
+      const bool grows =
+          kLeastBytes <= before.size && before.size < row.size && row.size < after.size;
+      const double least = std::min(busbw_range(before).first, busbw_range(after).first);
+      const auto [slow, fast] = busbw_range(row);
+      if (!grows || !is_like(before) || !is_like(after) || slow <= 0 || fast > kDeep * least)
+        continue;
+      dips.add(fmt::format("{} at {} bytes: {:.4g} GB/s, between {:.4g} and {:.4g}",
+                           run.test.empty() ? "a test" : run.test, row.size, fast,
+                           busbw_range(before).first, busbw_range(after).first),
+               {row.where, row.text});
+    }
+  }
+  return dips.answer(job.nccl_tests.empty() ? unknown() : no(), "; ", kMostNamed);
+}
+
 // Whose paths to others are not like those of its peers?
 //
 //   15 ranks receive over NET/IB/…/GDRDMA from other hosts, rank 11 over NET/IB/3
@@ -598,6 +640,8 @@ constexpr std::array kOddFacts = {
     comparing_fact("job.odd_driver", odd_driver),
     // One run of nccl-tests is far slower than others of the same test, ranks and size.
     job_fact("job.odd_test_run", odd_test_run),
+    // A size in the middle of a table of nccl-tests is far slower than its neighbours, in place too.
+    job_fact("job.table_dip", table_dip),
     // A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and a
     // rank at the same place of another host does.
     comparing_fact("job.odd_gpudirect", odd_gpudirect),
