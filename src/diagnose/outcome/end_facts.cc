@@ -320,14 +320,19 @@ bool is_stuck(const Job& job, const Barrier& barrier) {
   return job.communicators.empty() && !went_on(job, last->where);
 }
 
-/// Which ranks have no line of it, where these are just as many as lack: else lines are missing.
-std::string absent_words(const Barrier& barrier) {
+/// The ranks that are not in `came`, where these are just as many as lack: else lines are missing.
+std::vector<int> absent_ranks(int world_size, int joined, const std::set<int>& came) {
   std::vector<int> absent;
-  const auto lacking = static_cast<size_t>(barrier.world_size - barrier.joined);
-  for (int rank = 0; rank < barrier.world_size && absent.size() <= lacking; ++rank) {
-    if (!barrier.came.contains(rank)) absent.push_back(rank);
+  const auto lacking = static_cast<size_t>(std::max(world_size - joined, 0));
+  for (int rank = 0; rank < world_size && absent.size() <= lacking; ++rank) {
+    if (!came.contains(rank)) absent.push_back(rank);
   }
-  if (absent.size() != lacking) return "which, these logs do not show";
+  return absent.size() == lacking ? absent : std::vector<int>{};
+}
+
+std::string absent_words(const Barrier& barrier) {
+  const std::vector<int> absent = absent_ranks(barrier.world_size, barrier.joined, barrier.came);
+  if (absent.empty()) return "which, these logs do not show";
   return fmt::format("{} {} no line of it here", ranks_phrase(absent),
                      absent.size() == 1 ? "has" : "have");
 }
@@ -344,6 +349,85 @@ FactValue store_barrier_absent(const Job& job, const Instance&) {
                barrier.lines);
   }
   return unknown();
+}
+
+// Who did not connect to PyTorch's store, or looked for it elsewhere?
+//
+//   DistStoreError: Timed out after 601 seconds waiting for clients. 3/4 clients joined.
+//       lines of ranks 0, 1 and 3, and none of rank 2
+//       → job.store_clients_absent = yes, " No line here is of rank 2."
+//   The client socket has timed out after 600000ms while trying to connect to (node-a, 29501).
+//   [rank1]: … recvValue failed on SocketImpl(fd=8, addr=[…]:43792, remote=[node-a]:29500): …
+//       → job.store_ports_differ = yes, port 29501 in vain, port 29500 by rank 1
+
+/// The end of a sentence about how many came.
+FactValue store_clients_absent(const Job& job, const Instance&) {
+  std::set<int> seen;
+  for (const Process& process : job.processes) {
+    if (process.rank >= 0 && !has_said<StoreConnectTimeout>(job, process))
+      seen.insert(process.rank);
+  }
+  FactValue value;
+  for_each_said<StoreClientsMissing>(job, [&](const auto& said) {
+    if (said.message.joined < 1 || seen.empty()) return;
+    seen.insert(0);  // Who says it: the store is rank 0's.
+    const auto absent = absent_ranks(said.message.expected, said.message.joined, seen);
+    if (absent.empty()) return;
+    value = yes(fmt::format(" No line here is of {}.", ranks_phrase(absent)),
+                {evidence_of(said.record())});
+    for (const int rank : absent) blame(process_of_rank(job, rank), rank, value);
+  });
+  return value;
+}
+
+/// Torchrun's agents have a store besides that of the workers, so there two ports are right.
+FactValue store_ports_differ(const Job& job, const Instance&) {
+  if (any_said<RendezvousComplete, WorkerGroupRestart, AgentSignalled>(job)) return unknown();
+  std::map<int, FactValue> in_vain;
+  std::map<int, FactValue> connected;
+  const auto add = [](std::map<int, FactValue>& ports, const auto& said) {
+    if (said.message.port <= 0) return;
+    FactValue& value = ports[said.message.port];
+    if (value.evidence.empty()) value.evidence = {evidence_of(said.record())};
+    value.processes.push_back(said.process);
+  };
+  for_each_said<StoreConnectTimeout>(job, [&](const auto& said) { add(in_vain, said); });
+  for_each_said<StoreConnectionLost>(job, [&](const auto& said) { add(connected, said); });
+  if (in_vain.size() != 1 || connected.size() != 1) return unknown();
+  const auto& [wrong, askers] = *in_vain.begin();
+  const auto& [right, others] = *connected.begin();
+  if (wrong == right) return no();
+  std::set<int> ranks;
+  for (const int process : others.processes) {
+    if (nth_process(job, process).rank >= 0) ranks.insert(nth_process(job, process).rank);
+  }
+  FactValue value = yes(
+      fmt::format("at port {}, where nobody answered, and {} connected to it at port {}", wrong,
+                  ranks.empty() ? "others were"
+                                : fmt::format("{} {}", ranks_phrase({ranks.begin(), ranks.end()}),
+                                              ranks.size() == 1 ? "was" : "were"),
+                  right),
+      {askers.evidence.front(), others.evidence.front()});
+  value.processes = askers.processes;
+  return value;
+}
+
+// By which number did a process introduce itself otherwise than the others, with the same ranks?
+//
+//   … mismatch in info from procs, nranks 16 vs 16, nroots 1 vs 1, iroot 0 vs 0, offset -77120 vs 0
+//       → job.bootstrap_info_differs = yes, "offset -77120 vs 0"
+
+FactValue bootstrap_info_differs(const Job& job, const Instance&) {
+  AnswerParts parts;
+  for_each_said<BootstrapRankCountMismatch>(job, [&](const auto& said) {
+    if (said.message.local != said.message.remote) return;
+    for (const std::string_view part : split(said.message.rest, ',')) {
+      const std::vector<std::string_view> words = split_blanks(part);  // Name, own, "vs", other.
+      if (words.size() != 4 || words[1] == words[3]) continue;
+      parts.add_new(to_valid_utf8(trim(part)), evidence_of(said.record()));
+    }
+  });
+  return parts.answer(unknown(), ", ", kMostNamed);
 }
 
 // Who failed before NCCL could: killed, crashed, raised, or never came?
@@ -478,13 +562,22 @@ FactValue store_root_silent(const Job& job, const Instance&) {
   if (roots.size() != 1 || in_subgroup) return unknown();
   const int root = *roots.begin();
   if (waiting.contains(root)) return unknown();
-  if (has_joined(job, root) || may_have_failed(job, root)) return no();
+  // The store is rank 0's, so this is its word.
+  const bool counts_clients = root == 0 && any_said<StoreClientsMissing>(job);
+  if (has_joined(job, root) || may_have_failed(job, root) || counts_clients) return no();
   // What the rank says of itself may be among the torn lines.
   if (is_torn(job)) return unknown();
-  FactValue value =
-      yes(fmt::format("{} waited for rank {}'s ncclUniqueId; rank {} reports no failure",
-                      ranks_phrase({waiting.begin(), waiting.end()}), root, root),
-          std::move(lines));
+  constexpr std::string_view kClosed[] = {"likely closed", "got 0 bytes", "Connection reset",
+                                          "Broken pipe"};
+  const bool is_closed = std::ranges::all_of(
+      lines, [&](const Evidence& line) { return holds_one_of(line.text, kClosed); });
+  const std::string_view why = is_closed ? "the connection to its store broke, so it had ended"
+                               : process_of_rank(job, root) < 0
+                                   ? "no line here is known to be of that rank"
+                                   : "it reports no failure, so it was late or busy";
+  FactValue value = yes(fmt::format("{} waited for rank {}'s ncclUniqueId; {}",
+                                    ranks_phrase({waiting.begin(), waiting.end()}), root, why),
+                        std::move(lines));
   blame(process_of_rank(job, root), root, value);
   return value;
 }
@@ -504,6 +597,8 @@ constexpr std::array kEndFacts = {
     job_fact("job.aborted", aborted),
     // Processes ended by a bus error (SIGBUS).
     job_fact("job.bus_error", bus_error),
+    // A process introduced itself at the rendezvous with another number than that of its ranks.
+    job_fact("job.bootstrap_info_differs", bootstrap_info_differs),
     // A process ended with an error status before the others gave up waiting, and none failed before.
     job_fact("job.exited_first", exited_first),
     // The launcher of some hosts was told to end, and those of other hosts saw failures after that.
@@ -522,6 +617,11 @@ constexpr std::array kEndFacts = {
     comparing_fact("job.store_barrier_absent", store_barrier_absent),
     // PyTorch looked the store's host up in vain for half a minute, and nothing else began.
     job_fact("job.store_name_unresolvable", store_name_unresolvable),
+    // Fewer processes connected to the store than belong to the job: which ranks have no line.
+    comparing_fact("job.store_clients_absent", store_clients_absent),
+    // Some processes look for the store at a port where nobody answers, others are connected at
+    // another one.
+    comparing_fact("job.store_ports_differ", store_ports_differ),
     // Ranks wait in the store for a rank that shows neither a failure nor a communicator.
     comparing_fact("job.store_root_silent", store_root_silent),
 };
