@@ -13,14 +13,20 @@ namespace ncclog {
 void count_unknown(UnknownShapes& shapes, SourceRef where, std::string_view line,
                    const Event& event) {
   shapes.add(message_shape(event.header.message),
-             UnknownLines{1, 1U << static_cast<unsigned>(event.header.level), where,
-                          std::string(line.substr(0, Record::kMaxTextBytes))});
+             UnknownLines{1,
+                          1U << static_cast<unsigned>(event.header.level),
+                          where,
+                          std::string(line.substr(0, Record::kMaxTextBytes)),
+                          {},
+                          {}});
 }
 
 UnknownLines& UnknownLines::operator+=(const UnknownLines& later) {
   if (count == 0) return *this = later;
   count += later.count;
   levels |= later.levels;
+  last = later.last.is_known() ? later.last : later.first;
+  latest = later.last.is_known() ? later.latest : later.example;
   return *this;
 }
 
@@ -249,6 +255,7 @@ void SpeakerLog::merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& 
   if (later.allocations) allocations.change().merge(*later.allocations);
   if (later.tuning) tuning.change().merge(*later.tuning);
   if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
+  if (later.last_failure) last_failure = std::move(later.last_failure);
 }
 
 void SpeakerLog::cut_to(SharedTrie& trie, const RecordLimit& limit) {

@@ -68,6 +68,8 @@ struct UnknownLines {
   uint32_t levels = 0;  ///< Bit 1 << Level for each level that a line had.
   SourceRef first;
   std::string example;  ///< The first one, at most Record::kMaxTextBytes of it.
+  SourceRef last;       ///< Line 0: the first one is the only one.
+  std::string latest;   ///< The last one, likewise.
 
   UnknownLines& operator+=(const UnknownLines& later);
   bool operator==(const UnknownLines&) const = default;
@@ -327,6 +329,9 @@ struct SpeakerLog {
   Rare<TuningUses> tuning;
   /// What nccl-tests and other benchmarks of communication printed.
   Rare<OrderedLines> benchmarks;
+  /// The last line in which an exception or a failed call of CUDA is named. `records` keeps equal
+  /// lines by the first of them, which the job may have survived.
+  std::optional<OwnedRecord> last_failure;
 
   /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
   void merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& limit = {});

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -198,15 +199,26 @@ struct InputClock {
   uint32_t input = 0;           ///< Into Job::inputs; set when the job is built.
   std::vector<Marker> markers;  ///< In their order, the first kMaxMarkers.
   uint64_t total = 0;           ///< Markers, with those that are not kept.
+  /// Where the last of them stand, the latest one at the end; line 0: there are fewer.
+  std::array<SourceRef, 3> last;
   Pulse pulse;
 
-  void add(const Marker& marker) {
+  void add(const Marker& marker, SourceRef where = {}) {
     if (total++ < kMaxMarkers) markers.push_back(marker);
+    note_last(where);
   }
   void merge(const InputClock& later) {
     for (const Marker& marker : later.markers) add(marker);
     total += later.total - later.markers.size();
+    for (const SourceRef where : later.last) note_last(where);
     pulse.merge(later.pulse);
+  }
+
+ private:
+  void note_last(SourceRef where) {
+    if (where.line == 0) return;
+    std::move(last.begin() + 1, last.end(), last.begin());
+    last.back() = where;
   }
 };
 

@@ -77,7 +77,7 @@ NCCLOG_FIELDS(ConnectionKey, src_rank, dst_rank, path)
 NCCLOG_FIELDS(ConnectionUse, channels, first)
 NCCLOG_FIELDS(TuningKey, function, algorithm, protocol)
 NCCLOG_FIELDS(TuningUse, count, min_bytes, max_bytes)
-NCCLOG_FIELDS(UnknownLines, count, levels, first, example)
+NCCLOG_FIELDS(UnknownLines, count, levels, first, example, last, latest)
 
 NCCLOG_FIELDS(NodeName, kind, system, local)
 NCCLOG_FIELDS(SystemLink, from, to, type, bw)
@@ -342,7 +342,7 @@ void carry(Io& io, SpeakerLog& log) {
   carry_lists(io, log.unrecognised, is_no_kind);
   carry_lists(io, log.line_matches, [&](uint16_t key, uint16_t) { return io.is_pattern(key); });
   carry_each(io, log.starts, log.comms, log.calls, log.traces, log.connections, log.inits,
-             log.allocations, log.tuning, log.benchmarks);
+             log.allocations, log.tuning, log.benchmarks, log.last_failure);
   if constexpr (Io::kReads) {
     const auto has_segments = [&](const CallTrack& track) {
       return std::ranges::all_of(track.tape.entries(), [&](const CallTape::Entry& entry) {
@@ -385,7 +385,7 @@ void carry(Io& io, HostTopology& topology) {
 template <typename Io>
 void carry(Io& io, InputClock& clock) {
   io.unit(clock.unit);
-  carry_each(io, clock.markers, clock.total, clock.pulse);
+  carry_each(io, clock.markers, clock.total, clock.last, clock.pulse);
   if constexpr (Io::kReads) {
     if (clock.markers.size() != std::min(clock.total, kMaxMarkers)) io.fail();
   }

@@ -538,7 +538,14 @@ bool prints_steps(const Job& job) {
   return std::ranges::any_of(job.clocks, [](const InputClock& clock) { return clock.total > 0; });
 }
 
+bool steps_follow(const Job& job, SourceRef where) {
+  return std::ranges::any_of(job.clocks, [&](const InputClock& clock) {
+    return is_before(job, where, clock.last.front());
+  });
+}
+
 bool work_follows(const Job& job, SourceRef where) {
+  if (steps_follow(job, where)) return true;
   return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
     const auto& steps = log.records.kept(kKindIndex<IterationLine>);
     const auto& segments = log.comms.all;

@@ -119,6 +119,9 @@ struct EndOf {
 /// processes report themselves. Owned by the job.
 const std::vector<EndOf>& end_marks(const Job& job);
 
+/// Three steps of a training, or ticks of a server, are announced after `where` in the same input.
+bool steps_follow(const Job& job, SourceRef where);
+
 /// Work stands after `where` in the same input: a communicator begins, a step is printed, or ranks
 /// go on calling. What was said there is then about a part of the work.
 bool work_follows(const Job& job, SourceRef where);

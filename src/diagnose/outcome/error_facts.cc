@@ -90,12 +90,24 @@ FactValue told(FactValue value, std::string_view how) {
   return value;
 }
 
+/// Those that the job went on after, which no line shows to have finished, or all others.
+template <bool are_outlived>
 FactValue unknown_warning(const Job& job, const Instance&) {
+  const bool finished = outcome_of(job).job.state == EndState::Finished;
   return told(lines_where(job, &SpeakerLog::unrecognised, Record::kNoKind,
-                          [](size_t, const Event& event, const Record&) {
-                            return event.header.level == Level::Warn;
+                          [&](size_t, const Event& event, const Record& record) {
+                            return event.header.level == Level::Warn &&
+                                   (!finished && went_on(job, record.where)) == are_outlived;
                           }),
               "a WARN in unknown words");
+}
+
+/// The line that tells of all of a shape: the first, or the last where the job went on after the
+/// first; nullopt: it went on after both.
+std::optional<Evidence> line_that_counts(const Job& job, const UnknownLines& lines) {
+  if (!went_on(job, lines.first)) return Evidence{lines.first, lines.example};
+  if (!lines.last.is_known() || went_on(job, lines.last)) return std::nullopt;
+  return Evidence{lines.last, lines.latest};
 }
 
 /// A WARN whose header cannot be read, a lookup that failed, or what only names a failure: the job
@@ -130,8 +142,9 @@ FactValue unknown_lines(const Job& job, const Instance&) {
   for (const auto& [shape, lines] : job.unknown.all) {
     if ((lines.levels & kOthers) == 0 || is_mere_warning(lines.example) != are_mere) continue;
     // What only names a failure may be a warning that its program survived.
-    if (!looks_like_error(lines.example) && went_on(job, lines.first)) continue;
-    value.evidence.push_back({lines.first, lines.example});
+    auto line = line_that_counts(job, lines);
+    if (!line && looks_like_error(lines.example)) line = {lines.first, lines.example};
+    if (line) value.evidence.push_back(std::move(*line));
   }
   std::ranges::sort(value.evidence, {}, &Evidence::where);
   for (const Evidence& line : value.evidence) {
@@ -219,8 +232,8 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
   };
   for (const auto& [shape, lines] : job.unknown.all) {
     // Of a line that nothing else explains, the only judge is what came after it.
-    if (went_on(job, lines.first)) continue;
-    add(process_that_printed(job, lines.example), {lines.first, lines.example});
+    const auto line = line_that_counts(job, lines);
+    if (line) add(process_that_printed(job, line->text), *line);
   }
   for (const std::string_view name : kCarriers) {
     const uint16_t kind = find_kind(name)->index;
@@ -230,6 +243,17 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
           add(static_cast<int>(p), evidence_of(record));
         }
       }
+    }
+  }
+  // What a process survived once may have ended it later, in the same words.
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      const auto& last = job.logs[log].last_failure;
+      if (!last || went_on(job, last->where)) continue;
+      const bool is_new = std::ranges::none_of(rows, [&](const TableRow& row) {
+        return std::cmp_equal(row.process, p) && row.fields.back() == "no";
+      });
+      if (is_new) add(static_cast<int>(p), evidence_of(*last));
     }
   }
   // Of what WARNs mean, rules of their own say more; but who names such a reason explains them.
@@ -475,7 +499,7 @@ FactValue warned_of_failure(const Job& job, const Instance& instance) {
 
 /// The same where nothing else says why.
 FactValue silent_init_failure(const Job& job, const Instance& instance) {
-  for (const auto told_by : {warned_fatally, unknown_warning, unknown_lines<false>}) {
+  for (const auto told_by : {warned_fatally, unknown_warning<false>, unknown_lines<false>}) {
     if (told_by(job, instance).known()) return no();
   }
   return init_trail(job, instance);
@@ -688,7 +712,9 @@ constexpr std::array kErrorFacts = {
     // A line in unknown words reports that a process or a call of NCCL failed.
     job_fact("job.unknown_failure", unknown_lines<false>),
     // NCCL or a plugin printed a WARN that no wording fits.
-    job_fact("job.unknown_warning", unknown_warning),
+    job_fact("job.unknown_warning", unknown_warning<false>),
+    // The same, and the job went on after it: three steps were printed, or every rank goes on calling.
+    job_fact("job.unknown_warning_outlived", unknown_warning<true>),
     // NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.
     job_fact("job.warned", warned),
     // A process printed a WARN after which its call fails, as a victim perhaps, and did not end in

@@ -336,6 +336,7 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
 }
 
 bool steps_go_on(const Job& job, SourceRef where) {
+  if (steps_follow(job, where)) return true;
   constexpr size_t kSteps = 3;
   size_t steps = 0;
   for (const SpeakerLog& log : job.logs) {
@@ -490,6 +491,19 @@ std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
       all.emplace_back(said.process, said.record());
     }
   });
+  // What a process survived once may have ended it later, in the same words.
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const auto is_its = [p](const auto& each) { return std::cmp_equal(each.first, p); };
+    for (const size_t log : job.processes[p].logs) {
+      const auto& last = job.logs[log].last_failure;
+      if (!last || went_on(job, last->where) || std::ranges::any_of(all, is_its)) continue;
+      const Record record = *last;
+      if (record.kind() != kKindIndex<PythonException>) continue;
+      const auto type = read_message<PythonException>(parse_message(record)).type;
+      if (!type.ends_with("KeyboardInterrupt") && !type.ends_with("SystemExit"))
+        all.emplace_back(static_cast<int>(p), record);
+    }
+  }
   return all;
 }
 

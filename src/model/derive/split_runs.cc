@@ -215,7 +215,8 @@ class RunDivider {
     for (const SpeakerLog& log : job_.logs) {
       if (log.speaker.pid >= 0) continue;
       add_all<IterationLine, ProgressBar, EvalProgress>(log, Sign::Type::Work);
-      add_all<WorkFinished, BenchHeading, MlperfRunStop, WorkerFinished>(log, Sign::Type::Finish);
+      add_all<WorkFinished, LaunchFinished, BenchHeading, MlperfRunStop, WorkerFinished>(
+          log, Sign::Type::Finish);
       add_all<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException, WorkStatus,
               WatchdogTerminated, CppTerminate, FatalPythonError, PythonException, NcclException,
               CudaOomException, StoreTimeout, StoreBarrierTimeout, WorkerFailed, WorkerClosing,
@@ -497,6 +498,9 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
     part.benchmarks.change().add(Record(record).kind(), [&] { return record; });
     note_line(record, part);
   }
+  if (whole.last_failure && is_own(whole.last_failure->where)) {
+    part.last_failure = whole.last_failure;
+  }
   if (is_own(whole.last)) {
     part.cut = whole.cut;
     part.last = whole.last;
@@ -593,11 +597,21 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   part.losses = job.losses;
   part.losses.lines = end_inputs(job, parts, run, part.inputs);
   for (const auto& [shape, lines] : job.unknown.all) {
-    if (is_own(lines.first)) part.unknown.all.emplace(shape, lines);
+    if (!is_own(lines.first) && !is_own(lines.last)) continue;
+    UnknownLines& own = part.unknown.all.emplace(shape, lines).first->second;
+    if (!is_own(lines.first)) {
+      own = {1, lines.levels, lines.last, lines.latest, {}, {}};
+    } else if (!is_own(lines.last)) {
+      own.last = {};
+      own.latest.clear();
+    }
   }
   for (const InputClock& clock : job.clocks) {
     InputClock& own = part.clocks.emplace_back(own_clock(clock, parts.by_input[clock.input], run));
     if (!parts.has_stretch(clock.input, run)) own.pulse = {};
+    for (SourceRef& step : own.last) {
+      if (!is_own(step)) step = {};
+    }
   }
   for (const RasReport& report : job.ras_reports) {
     if (is_own({report.where.unit, std::max<uint64_t>(report.where.line, 1)}))

@@ -128,6 +128,12 @@ void note_tasks(SpeakerLog& log, const Prefix& prefix) {
   SpeakerLog::note_task(log.task_local_rank, prefix.local_rank);
 }
 
+/// Of lines of these kinds the last one is kept, too.
+bool names_failure(uint16_t kind) {
+  return kind == kKindIndex<PythonException> || kind == kKindIndex<NcclException> ||
+         kind == kKindIndex<CudaFailure> || kind == kKindIndex<CppWhat>;
+}
+
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
                const std::vector<int>& matched, Shard& shard, TextCache& texts, SharedTrie& trie) {
   const RecordLimit& limit = shard.limit;
@@ -163,7 +169,9 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   }
   // Lines of benchmarks repeat themselves from run to run, and their order tells the runs apart.
   if (is_of_tests) log.benchmarks.change().add(kind, record);
-  if (is_kept) log.records.add(trie, kind, line, hash, record, limit.of(kind));
+  if (!is_kept) return;
+  if (names_failure(kind)) log.last_failure = record();
+  log.records.add(trie, kind, line, hash, record, limit.of(kind));
 }
 
 }  // namespace
@@ -431,7 +439,7 @@ void ShardWriter::note_markers(SourceRef where, std::string_view line, const Eve
 }
 
 void ShardWriter::add_marker(SourceRef where, const Marker& marker) {
-  clock().add(marker);
+  clock().add(marker, where);
   markers_seen_ = clock().total;
   if (pulse_ != nullptr) pulse_->add_work(where);
 }

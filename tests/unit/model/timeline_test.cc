@@ -114,12 +114,13 @@ TEST(InputClock, JoinsToWhatReadingInOneGoGives) {
     InputClock whole;
     InputClock parts[2];
     for (size_t i = 0; i < steps.size(); ++i) {
-      whole.add({steps[i], -1, 1});
-      parts[i < cut ? 0 : 1].add({steps[i], -1, 1});
+      whole.add({steps[i], -1, 1}, {0, i + 1});
+      parts[i < cut ? 0 : 1].add({steps[i], -1, 1}, {0, i + 1});
     }
     parts[0].merge(parts[1]);
     EXPECT_EQ(parts[0].markers, whole.markers) << cut;
     EXPECT_EQ(parts[0].total, whole.total) << cut;
+    EXPECT_EQ(parts[0].last, whole.last) << cut;
   }
 }
 
