@@ -120,6 +120,11 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
                     kSeen[static_cast<size_t>(*job.stated)], lines_words(job), extent_words(job)),
         {}};
   }
+  if (const std::string unseen = unseen_words(job); !unseen.empty()) {
+    return {VerdictStatus::NothingFound,
+            fmt::format("No problem in {}: finished, {}.", lines_words(job), unseen),
+            {}};
+  }
   if (end.state == EndState::Finished) {
     return {
         VerdictStatus::Clean, "The job finished, and nothing is wrong in what its logs show.", {}};

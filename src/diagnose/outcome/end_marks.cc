@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -45,6 +46,7 @@ class MarkCollector {
     add_nccl_tests();
     add_launchers();
     add_schedulers();
+    add_ranks_that_are_done();
     sort_unless_sorted(marks_, {}, [](const EndOf& mark) { return mark.line().where; });
     return std::move(marks_);
   }
@@ -62,7 +64,11 @@ class MarkCollector {
   }
 
   void add_programs() {
-    add_all<WorkFinished>(EndState::Finished, "the program says that its work is done");
+    for_each_said<WorkFinished>(job_, [&](const auto& said) {
+      add(EndState::Finished, -1, "the program says that its work is done", said.record());
+      marks_.back().is_own = true;
+    });
+    add_all<LaunchFinished>(EndState::Finished, "who started the job says that it is done");
     add_all<WorkStopped>(EndState::Stopped, "the job was told to end");
     for_each_said<LaunchStopped>(job_, [&](const auto& said) {
       const std::string limit = to_valid_utf8(said.message.limit.substr(0, 64));
@@ -91,6 +97,33 @@ class MarkCollector {
       if (leaves[said.line.text])
         add(EndState::Finished, said.process, "the process left by itself", said.record());
     });
+  }
+
+  /// "done" alone says little: it counts of ranks after which nobody works, where all that are known
+  /// say it, or of one that had worked.
+  void add_ranks_that_are_done() {
+    std::map<int, Record> done;
+    for_each_said<RankDone>(job_, [&](const auto& said) {
+      const bool has_rank = nth_process(job_, said.process).rank >= 0;
+      if (has_rank && !work_follows(job_, said.where())) done[said.process] = said.record();
+    });
+    const auto known = std::ranges::count_if(
+        job_.processes, [](const Process& process) { return process.rank >= 0; });
+    const bool ends_otherwise = std::ranges::any_of(
+        marks_, [](const EndOf& mark) { return mark.state != EndState::Finished; });
+    if (done.size() > 1 && std::cmp_equal(done.size(), known) && !ends_otherwise) {
+      add(EndState::Finished, -1, "all ranks say that they are done", done.rbegin()->second);
+      marks_.back().is_own = true;
+      return;
+    }
+    for (const auto& [process, record] : done) {
+      const auto segments = segments_of(job_, nth_process(job_, process));
+      const bool worked =
+          prints_steps(job_) || std::ranges::any_of(segments, [](const CommSegment* segment) {
+            return calls_of(*segment).total > 0;
+          });
+      if (worked) add(EndState::Finished, process, "it says that it is done", record);
+    }
   }
 
   /// Only where all ranks printed as many: else some of them are still measuring.

@@ -110,6 +110,8 @@ struct EndOf {
   std::string what;                ///< A clause: "nccl-tests printed its summary"; valid UTF-8.
   std::vector<Evidence> evidence;  ///< The line; none where the state is Unknown.
   int process = -1;  ///< Whom the line is about, into Job::processes; -1: the job, or not known.
+  /// A rank says it of its own work: what became of ranks without a line, it does not tell.
+  bool is_own = false;
 
   /// Not of Unknown.
   const Evidence& line() const { return evidence.front(); }

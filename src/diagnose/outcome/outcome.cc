@@ -253,11 +253,20 @@ class Deriver {
     return request != requests_.end() && request->second < line.where;
   }
 
+  bool is_before_success(SourceRef where) const {
+    bool before = false;
+    for_each_said<LaunchFinished>(
+        job_, [&](const auto& said) { before |= is_before(job_, where, said.where()); });
+    return before;
+  }
+
   /// What failed was over before the work was done, or is NCCL's noise after it.
   bool is_outlived(const Evidence& failure, const EndOf* finish) const {
     if (is_after_request(failure) || is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
     if (is_before(job_, failure.where, finish->line().where)) return true;
+    // Whoever started the job says that all is well, later than its program did.
+    if (is_before_success(failure.where)) return true;
     return is_before(job_, finish->line().where, failure.where) && is_nccl_line(failure);
   }
 
@@ -285,7 +294,13 @@ class Deriver {
   EndOf end_of_job(const std::vector<EndOf>& processes) const {
     const EndOf* finish = mark_of(EndState::Finished, -1);
     if (auto failure = failure_of_job(finish)) return *failure;
-    if (finish != nullptr) return *finish;
+    if (finish != nullptr) {
+      EndOf end = *finish;
+      end.is_own = end.is_own && std::ranges::none_of(marks_, [](const EndOf& mark) {
+                     return mark.state == EndState::Finished && mark.process < 0 && !mark.is_own;
+                   });
+      return end;
+    }
     if (auto all = end_of_all(processes)) return *all;
     if (const EndOf* stop = mark_of(EndState::Stopped, -1)) return *stop;
     if (auto test = open_test(processes)) {
@@ -308,6 +323,7 @@ class Deriver {
       if (later) last = processes[p];
     }
     if (finished == 0 || test_begun_after(job_, last.line().where)) return std::nullopt;
+    last.is_own = true;
     last.what = finished == 1 ? "the process that speaks NCCL here ended well: " + last.what
                               : fmt::format("all {} processes ended well, the last one here: {}",
                                             finished, last.what);
@@ -514,6 +530,18 @@ bool is_after_end(const Job& job, const Evidence& line) {
 
 std::string extent_words(const Job& job) {
   return fmt::format("{}, {}", seen_words(job), end_words(outcome_of(job).job));
+}
+
+std::string unseen_words(const Job& job) {
+  if (!outcome_of(job).job.is_own || !job.nranks) return {};
+  std::set<int> ranks;
+  std::ptrdiff_t processes = 0;  // Those whose rank is not known may be any.
+  for (const Process& process : job.processes) {
+    if (process.rank >= 0) ranks.insert(process.rank);
+    processes += process.has_nccl && is_named(process) ? 1 : 0;
+  }
+  const auto seen = std::max(std::ssize(ranks), processes);
+  return seen < *job.nranks ? fmt::format("{} of {} ranks seen", seen, *job.nranks) : "";
 }
 
 std::span<const Fact> outcome_facts() { return kOutcomeFacts; }

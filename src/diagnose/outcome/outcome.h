@@ -50,4 +50,8 @@ bool is_after_end(const Job& job, const Evidence& line);
 /// A clause that says so.
 std::string extent_words(const Job& job);
 
+/// "1 of 2 ranks seen", where only ranks say of themselves that they are done, and others, of which
+/// there is no line, may not be; empty otherwise.
+std::string unseen_words(const Job& job);
+
 }  // namespace ncclog
