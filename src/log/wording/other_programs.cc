@@ -545,11 +545,19 @@ bool recognise_gid_row(std::string_view text, Message& message) {
   return message.fill({{"version", row[version]}, {"interface", row[version + 1]}});
 }
 
-/// A prompt with a command behind it: "$ …", "root@host:~# …", "[host ~]# …". Field command.
+/// The host in a prompt: of "(venv) ada@node-a:~/x$ ", "[ada@node-a ~]$ "; empty if none is there.
+std::string_view host_in_prompt(std::string_view prompt) {
+  const size_t at = prompt.find('@');
+  if (at == prompt.npos) return {};
+  return Scanner(prompt.substr(at + 1)).take_while(is_host_char);
+}
+
+/// A prompt with a command behind it: "$ …", "root@host:~# …", "[host ~]# …". Fields command, host.
 bool recognise_shell_command(std::string_view text, Message& message) {
   Scanner scan(text);
   if (!skip_prompt(scan) || trim(scan.rest()).empty() || !memlock_answer(text).empty())
     return false;
+  message.set("host", host_in_prompt(text.substr(0, scan.taken())));
   return message.fill({{"command", trim(scan.rest())}});
 }
 

@@ -95,6 +95,23 @@ std::string elected(const Job& job, NameOf name_of, bool with_torn = true) {
   return std::string(best == votes.end() ? std::string_view() : best->first);
 }
 
+/// The network that most connections go through: "IB" of "via NET/IB/3/GDRDMA"; empty: none does.
+std::string network_of_paths(const Job& job) {
+  std::map<std::string, int> votes;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      if (transport_of(key.path) != Transport::NET) continue;
+      const std::string_view name =
+          std::string_view(key.path).substr(std::min<size_t>(4, key.path.size()));
+      ++votes[std::string(name.substr(0, name.find('/')))];
+    }
+  }
+  votes.erase("");
+  const auto best =
+      std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+  return best == votes.end() ? std::string() : best->first;
+}
+
 void add_devices(std::set<Interface>& interfaces, const std::string& host,
                  std::string_view devices) {
   for (const NetDevice& device : parse_device_list(devices)) {
@@ -144,8 +161,12 @@ std::vector<Interface> list_interfaces(const Job& job) {
 void build_network(Job& job) {
   Network& network = job.network;
   network.name = elected<NetworkSelected>(job, &NetworkSelected::network);
+  if (network.name.empty()) network.name = elected<NetAssigned>(job, &NetAssigned::network);
+  if (network.name.empty()) network.name = network_of_paths(job);
   // Every network that NCCL tries lists its devices; which one it took may be in a lost line.
   if (network.name.empty()) network.name = elected<NetDevices>(job, &NetDevices::network, false);
+  if (network.name.empty())
+    network.name = elected<NetPluginStarted>(job, &NetPluginStarted::network);
   network.plugin = elected<PluginLoaded>(job, [](const PluginLoaded& plugin) {
     return plugin.type == "NET" ? plugin.name : std::string_view();
   });

@@ -80,7 +80,7 @@ constexpr EventRow kForeignLines[] = {
      "memlock_limit limit=65536 unit=bytes"},
     {"root@node-a:/opt# mpirun -np 1 bash -c 'ulimit -l' 8192", "memlock_limit limit=8192"},
     {"root@node-a:/opt# mpirun -np 1 bash -c 'ulimit -l'",
-     "shell_command command=mpirun -np 1 bash -c 'ulimit -l'"},
+     "shell_command command=mpirun -np 1 bash -c 'ulimit -l' host=node-a"},
     {"GPU1\tNV18\t X \tNV18\tSYS\t0-15\t0", "topo_matrix_row gpu=1 cells=NV18\t X \tNV18\tSYS"},
     {"\tGPU0\tGPU1\tGPU2", "- \tGPU0\tGPU1\tGPU2"},
     {"mlx5_0\t1\t0\tfe80:0000:0000:0000:0c42:a1ff:fe4e:71d2\t\t\tv1\tens2f0",
@@ -110,7 +110,7 @@ constexpr EventRow kForeignLines[] = {
     {"$ ibdev2netdev", "shell_command command=ibdev2netdev"},
     {"[hgx12 ~]# systemctl status nvidia-fabricmanager",
      "shell_command command=systemctl status nvidia-fabricmanager"},
-    {"(venv) ada@node-a:~/x$ python train.py", "shell_command command=python train.py"},
+    {"(venv) ada@node-a:~/x$ python train.py", "shell_command command=python train.py host=node-a"},
     {"ada@node-a:~$", "- ada@node-a:~$"},
 };
 
