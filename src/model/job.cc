@@ -150,9 +150,31 @@ bool is_of_one_run(const Job& job) {
   return job.runs == 1 && std::ranges::none_of(job.processes, &Process::restarted);
 }
 
+bool has_sub_communicators(const Job& job) {
+  // Largest first.
+  return std::ranges::any_of(job.communicators, [&](const Communicator& comm) {
+    return comm.is_child || (comm.nranks > 0 && comm.nranks < job.communicators.front().nranks);
+  });
+}
+
+const JobInput* file_of_rank(const Job& job, int rank) {
+  const auto file = std::ranges::find(job.inputs, rank, &JobInput::rank);
+  return rank < 0 || file == job.inputs.end() ? nullptr : &*file;
+}
+
 int process_of_rank(const Job& job, int rank) {
   if (rank < 0) return -1;
   return find_only(job.processes, [&](const Process& process) { return process.rank == rank; });
+}
+
+std::string_view listed_host(const Job& job, int64_t pid) {
+  std::string_view host;
+  for (const ListedRank& row : job.listed_ranks) {
+    if (pid < 0 || row.pid != pid || row.host == host) continue;
+    if (!host.empty()) return {};
+    host = row.host;
+  }
+  return host;
 }
 
 int process_of_pid(const Job& job, int64_t pid) {

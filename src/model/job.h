@@ -56,6 +56,8 @@ struct JobInput {
   std::string host;
   int64_t pid = -1;
   int attempt = -1;  ///< Of torchrun to run the job, by the file's folder; -1: none named.
+  int rank =
+      -1;  ///< Global rank whose file it is, by its name and other ranks' files; -1: unknown.
 };
 
 /// Where a unit's lines stand in its input.
@@ -85,6 +87,15 @@ struct Process {
   SourceRef last;
   int64_t last_log = -1;   ///< Into Job::logs: whose last line that is; -1: there is none.
   bool restarted = false;  ///< It begins to use NCCL twice: its pid may have had two lives.
+};
+
+/// Where a rank runs, as a table says: nccl-tests lists all of them, torchrun those that failed.
+struct ListedRank {
+  int rank = -1;
+  int64_t pid = -1;
+  std::string host;  ///< Up to the first dot; empty: not printed, or not known which one.
+
+  bool operator==(const ListedRank&) const = default;
 };
 
 /// State of a rank of a communicator, as far as the lines go.
@@ -250,6 +261,7 @@ struct Job {
   LossTable losses;
   std::vector<SpeakerLog> logs;  ///< Everything that was said, by speaker in sorted order.
   std::vector<Process> processes;
+  std::vector<ListedRank> listed_ranks;     ///< nccl-tests' first, then by log.
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
   std::vector<InputClock> clocks;           ///< By number of the input; of all that hold text.
@@ -370,8 +382,18 @@ int find_only(const std::vector<T>& all, Fits fits) {
   return static_cast<int>(found - all.begin());
 }
 
+/// Some communicator is smaller than another one, so a rank that NCCL prints may be one in a part of
+/// the job.
+bool has_sub_communicators(const Job& job);
+
+/// The rank's own file, as far as its name tells; nullptr: none is known. Owned by the job.
+const JobInput* file_of_rank(const Job& job, int rank);
+
 /// The process of that global rank; -1 if none or several.
 int process_of_rank(const Job& job, int rank);
+
+/// The host on which tables list that pid; empty: none or several. Owned by the job.
+std::string_view listed_host(const Job& job, int64_t pid);
 
 /// The process with that pid; -1 if none or several hosts have it.
 int process_of_pid(const Job& job, int64_t pid);

@@ -523,7 +523,8 @@ std::vector<ExitReport> exit_reports(const Job& job) {
         {{.pid = row.pid, .status = row.name, .signal = row.signal}, std::nullopt, said.record()});
   });
   const auto add_code = [&](int exitcode, int64_t pid, int rank, const Record& record) {
-    reports.push_back({{.pid = pid, .rank = rank}, exitcode, record});
+    reports.push_back(
+        {{.pid = pid, .rank = rank, .host = listed_host(job, pid)}, exitcode, record});
   };
   for_each_said<WorkerFailed>(job, [&](const auto& said) {
     add_code(said.message.exitcode, said.message.pid, -1, said.record());

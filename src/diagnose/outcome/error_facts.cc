@@ -207,6 +207,18 @@ std::string_view host_named_in(std::string_view line) {
   return {};
 }
 
+/// The processes of the host of which nccl-tests says below such a line that they failed: ".. node-a
+/// pid 4242: Test failure common.cu:891".
+std::vector<int> failed_in_test(const Job& job, const Evidence& line, std::string_view host) {
+  std::vector<int> processes;
+  for_each_said<NcclTestsTrace>(job, [&](const Said<NcclTestsTrace>& said) {
+    const SourceRef where = said.where();
+    const bool is_below = where.unit == line.where.unit && line.where < where;
+    if (is_below && said.message.host == host) processes.push_back(said.process);
+  });
+  return processes;
+}
+
 std::vector<TableRow> named_failure_rows(const Job& job) {
   std::vector<TableRow> rows;
   const bool finished = outcome_of(job).job.state == EndState::Finished;
@@ -221,14 +233,21 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
     }
     if (!host.empty()) process = -1;
     const bool outlived = finished || went_on(job, line.where) || is_after_end(job, line);
-    rows.push_back(
-        {{std::string(name_of(*failure)), std::string(words_of(*failure)),
-          std::string(failure->meaning),
-          failure->sort == FailureSort::Cause ? "cause" : "consequence",
-          std::string(failure->finding), std::string(failure->list), outlived ? "yes" : "no"},
-         line,
-         process,
-         std::move(host)});
+    TableRow row{
+        {std::string(name_of(*failure)), std::string(words_of(*failure)),
+         std::string(failure->meaning),
+         failure->sort == FailureSort::Cause ? "cause" : "consequence",
+         std::string(failure->finding), std::string(failure->list), outlived ? "yes" : "no"},
+        line,
+        process,
+        host};
+    const std::vector<int> failed = failed_in_test(job, line, host);
+    if (failed.empty()) rows.push_back(row);
+    for (const int one : failed) {
+      row.process = one;
+      row.host.clear();
+      rows.push_back(row);
+    }
   };
   for (const auto& [shape, lines] : job.unknown.all) {
     // Of a line that nothing else explains, the only judge is what came after it.

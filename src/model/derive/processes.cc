@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/sorting.h"
+#include "base/text.h"
 #include "log/known_messages.h"
 #include "log/line/header.h"
 #include "log/line/prefix.h"
@@ -19,8 +20,6 @@
 
 namespace ncclog {
 namespace {
-
-using HostPid = std::pair<std::string, int64_t>;
 
 bool speaks_nccl(const SpeakerLog& log) {
   if (!log.comms.all.empty() || !log.connections.all.empty() || !log.unrecognised.empty()) {
@@ -70,13 +69,104 @@ bool has_other_rank(const SpeakerLog& log, const CommSegment& of) {
   });
 }
 
-/// Ranks as nccl-tests lists them at the start of its output.
-std::map<HostPid, std::set<int>> listed_ranks(const Job& job) {
-  std::map<HostPid, std::set<int>> listed;
+// Which process is a rank, where a table tells?
+//
+//   #  Rank  7 Group  0 Pid 4177 on node-a device  7 [0xbd] NVIDIA A100   nccl-tests, at its start
+//
+//     host      : node-a.example                                          torchrun, of those that
+//     rank      : 7 (local_rank: 7)                                       failed
+//     exitcode  : -6 (pid: 4177)
+
+struct ListedRanks {
+  std::multimap<int64_t, ListedRank> by_pid;
+  std::multimap<int, ListedRank> by_rank;
+
+  explicit ListedRanks(const std::vector<ListedRank>& rows) {
+    for (const ListedRank& row : rows) {
+      by_pid.emplace(row.pid, row);
+      by_rank.emplace(row.rank, row);
+    }
+  }
+};
+
+/// As NCCL prints hosts, up to the first dot; an address is no name, and "localhost" is everywhere.
+std::string host_name(std::string_view host) {
+  if (host.find_first_not_of("0123456789.:") == host.npos || host == "localhost") return {};
+  return std::string(host.substr(0, host.find('.')));
+}
+
+/// The row of a rank in torchrun's tables: who ended is named right below, and the host above, but
+/// of lines that come again only the first is kept.
+ListedRank failed_rank(const Records& exits, const Records& hosts, const Record& record) {
+  constexpr uint64_t kNear = 2;
+  ListedRank row{.rank = read_message<FailureRank>(parse_message(record)).rank};
+  const SourceRef at = record.where;
+  for (const Record& exit : exits) {
+    const bool is_below = exit.where.unit == at.unit && at.line < exit.where.line &&
+                          exit.where.line <= at.line + kNear;
+    if (is_below) row.pid = read_message<FailureExitcode>(parse_message(exit)).pid;
+  }
+  bool is_above = false;
+  std::set<std::string> all;
+  for (const Record& record_of_host : hosts) {
+    std::string host = host_name(read_message<FailureHost>(parse_message(record_of_host)).host);
+    const SourceRef where = record_of_host.where;
+    if (where.unit != at.unit) continue;
+    all.insert(host);
+    if (where < at && at.line <= where.line + kNear) {
+      row.host = host;
+      is_above = true;
+    }
+  }
+  if (!is_above && all.size() == 1) row.host = *all.begin();
+  return row;
+}
+
+std::vector<ListedRank> listed_ranks(const Job& job) {
+  std::vector<ListedRank> listed;
   for_each_message<NcclTestsRank>(job, [&](const NcclTestsRank& row) {
-    listed[{std::string(row.host), row.pid}].insert(row.rank);
+    listed.push_back({row.rank, row.pid, host_name(row.host)});
   });
+  for (const SpeakerLog& log : job.logs) {
+    const Records exits = log.records.kept(kKindIndex<FailureExitcode>);
+    const Records hosts = log.records.kept(kKindIndex<FailureHost>);
+    for (const Record& record : log.records.kept(kKindIndex<FailureRank>)) {
+      ListedRank row = failed_rank(exits, hosts, record);
+      if (row.rank >= 0) listed.push_back(std::move(row));
+    }
+  }
   return listed;
+}
+
+/// The rows about a process, by what is known of it.
+std::vector<ListedRank> rows_about(const ListedRanks& listed, const Process& process) {
+  std::vector<ListedRank> rows;
+  const auto add = [&](const auto& range) {
+    for (auto row = range.first; row != range.second; ++row) {
+      const bool is_there =
+          process.host.empty() || row->second.host.empty() || row->second.host == process.host;
+      if (is_there) rows.push_back(row->second);
+    }
+  };
+  if (process.pid >= 0) {
+    add(listed.by_pid.equal_range(process.pid));
+  } else if (process.rank >= 0) {
+    add(listed.by_rank.equal_range(process.rank));
+  }
+  return rows;
+}
+
+/// Gives the process what the tables know of it and its lines do not say. A process with several
+/// ranks is none of them, and a rank with several pids had several lives.
+void complete(Process& process, const ListedRanks& listed) {
+  const std::vector<ListedRank> rows = rows_about(listed, process);
+  const bool is_one = !rows.empty() && std::ranges::all_of(rows, [&](const ListedRank& row) {
+    return row == rows.front();
+  });
+  if (!is_one) return;
+  if (process.rank < 0) process.rank = rows.front().rank;
+  if (process.pid < 0) process.pid = rows.front().pid;
+  if (process.host.empty()) process.host = rows.front().host;
 }
 
 /// The rank that a process has in every tree and every local connection it announces; -1 if they
@@ -107,8 +197,7 @@ int rank_told(const SpeakerLog& log) {
   return ranks.size() == 1 ? *ranks.begin() : -1;
 }
 
-void set_rank(Process& process, const SpeakerLog& log,
-              const std::map<HostPid, std::set<int>>& listed) {
+void set_rank(Process& process, const SpeakerLog& log, const ListedRanks& listed) {
   const CommSegment* largest = largest_segment(log);
   if (largest != nullptr) {
     // A process with several ranks is none of them.
@@ -118,11 +207,7 @@ void set_rank(Process& process, const SpeakerLog& log,
     process.bus_id = largest->bus_id;
     return;
   }
-  const auto row = listed.find({process.host, process.pid});
-  if (row != listed.end()) {
-    if (row->second.size() == 1) process.rank = *row->second.begin();
-    return;
-  }
+  if (!rows_about(listed, process).empty()) return complete(process, listed);
   process.rank = rank_of_paths(log);
   // It may be a rank of a part of the job, unless the launcher's number is the same.
   if (process.rank < 0 && rank_told(log) == log.task_rank) process.rank = rank_told(log);
@@ -132,10 +217,18 @@ void set_rank(Process& process, const SpeakerLog& log,
 /// nothing that the framework says of itself.
 bool is_label_only(const SpeakerLog& log) {
   if (log.speaker.rank < 0) return false;
-  const Prefix prefix = parse_prefix(log.last_text);
-  return prefix.task == log.speaker.rank && !prefix.rank_is_stated &&
-         parse_header(log.last_text).level != Level::Framework &&
-         rank_told(log) != log.speaker.rank;
+  const auto is_label = [&](const Header& header) {
+    return header.prefix.task == log.speaker.rank && !header.prefix.rank_is_stated &&
+           header.level != Level::Framework;
+  };
+  if (!is_label(parse_header(log.last_text)) || rank_told(log) == log.speaker.rank) return false;
+  // Number 0 is that of a node as well, whose rank 0 states itself.
+  if (log.speaker.rank == 0) return true;
+  return std::ranges::all_of(log.records, [&](const auto& entry) {
+    return std::ranges::all_of(log.records.kept(entry.first), [&](const Record& record) {
+      return is_label(parse_record(record).header);
+    });
+  });
 }
 
 /// Of the processes of each host, the difference between the launcher's number and that of the GPU.
@@ -184,8 +277,7 @@ bool labels_are_ranks(const Job& job) {
 }
 
 /// Processes that NCCL's own lines name, by host and pid.
-void add_nccl_processes(Job& job) {
-  const auto listed = listed_ranks(job);
+void add_nccl_processes(Job& job, const ListedRanks& listed) {
   job.processes.reserve(job.logs.size());
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const SpeakerLog& log = job.logs[i];
@@ -232,6 +324,47 @@ int world_size(const Job& job) {
   return holds_all ? nranks : -1;
 }
 
+/// The WARNs in a log, its own or such as "Last error: …" quotes.
+std::set<std::string> warnings_in(const SpeakerLog& log) {
+  std::set<std::string> texts;
+  for (const auto& [kind, list] : log.records) {
+    if (all_kinds()[kind].source != Source::Nccl) continue;
+    for (const Record& record : log.records.kept(kind)) {
+      const Header header = parse_record(record).header;
+      if (header.level == Level::Warn) texts.emplace(trim(header.message));
+    }
+  }
+  return texts;
+}
+
+/// The one process that printed a WARN which one rank of the framework alone quotes, by that rank's
+/// log: "[rank3]: Last error: Call to connect to 10.0.0.7<4711> failed : …". Of processes whose rank
+/// nothing else tells.
+std::map<size_t, int> quoted_processes(const Job& job) {
+  struct Told {
+    std::set<size_t> voices;
+    std::set<int> processes;
+  };
+  std::map<std::string, Told> told;
+  for (size_t i = 0; i < job.logs.size(); ++i) {
+    if (job.logs[i].speaker.rank < 0) continue;
+    for (const std::string& text : warnings_in(job.logs[i])) told[text].voices.insert(i);
+  }
+  for (size_t p = 0; p < job.processes.size() && !told.empty(); ++p) {
+    const SpeakerLog& log = job.logs[job.processes[p].logs.front()];
+    for (const std::string& text : warnings_in(log)) {
+      const auto quoted = told.find(text);
+      if (quoted != told.end()) quoted->second.processes.insert(static_cast<int>(p));
+    }
+  }
+  std::map<size_t, int> owners;
+  for (const auto& [text, who] : told) {
+    if (who.voices.size() == 1 && who.processes.size() == 1)
+      owners.emplace(*who.voices.begin(), *who.processes.begin());
+  }
+  return owners;
+}
+
 template <typename Names, typename Name>
 int look_up(const Names& names, const Name& name) {
   const auto entry = names.find(name);
@@ -245,14 +378,17 @@ class Directory {
  public:
   /// Of NCCL's processes, which the job has to hold already.
   explicit Directory(const Job& job)
-      : job_(job), world_(world_size(job)), files_(files_of_one_process(job)) {
+      : job_(job),
+        world_(world_size(job)),
+        files_(files_of_one_process(job)),
+        quoted_(quoted_processes(job)) {
     for (size_t p = 0; p < job.processes.size(); ++p) add(p);
   }
 
   void add(size_t index) {
     const auto enter = [&](auto& names, const auto& name) {
       const auto [entry, is_new] = names.try_emplace(name, static_cast<int>(index));
-      if (!is_new) entry->second = -1;
+      if (!is_new && entry->second != static_cast<int>(index)) entry->second = -1;
     };
     const Process& process = job_.processes[index];
     const SpeakerLog& log = job_.logs[process.logs.front()];
@@ -282,6 +418,7 @@ class Directory {
     // A voice that names nobody is that of the process that wrote its file, if that is certain.
     if (speaker.input < 0 || !speaker.host.empty()) return -1;
     const JobInput& input = job_.inputs[static_cast<size_t>(speaker.input)];
+    if (input.rank >= 0) return look_up(by_name_, Speaker{.rank = input.rank});
     return look_up(by_name_, Speaker{.host = input.host, .pid = input.pid});
   }
 
@@ -298,12 +435,15 @@ class Directory {
   /// Which process says what a framework's "[rank3]" says, by other signs than that number: the
   /// number may be wrong, and then NCCL's own rank wins. -1 if nothing but the number tells.
   int owner_of(const SpeakerLog& log) const {
-    if (log.speaker.rank < 0 || world_ < 0) return -1;
+    if (log.speaker.rank < 0) return -1;
     int owner = find_by_prefix(log);
     if (owner < 0) owner = look_up(files_, input_of(job_, log.first));
+    if (owner < 0) owner = look_up(quoted_, static_cast<size_t>(&log - job_.logs.data()));
     if (owner < 0) return -1;
     const Process& process = nth_process(job_, owner);
     const CommSegment* largest = largest_segment(job_.logs[process.logs.front()]);
+    if (process.rank < 0 && largest == nullptr) return owner;
+    if (world_ < 0) return -1;
     const bool is_global = largest != nullptr && largest->nranks == world_ && process.rank >= 0;
     return is_global ? owner : -1;
   }
@@ -311,13 +451,14 @@ class Directory {
   const Job& job_;
   int world_;
   std::map<int64_t, int> files_;
+  std::map<size_t, int> quoted_;  ///< By log.
   std::map<Speaker, int> by_name_;
   std::map<std::pair<int64_t, int>, int> by_label_;  ///< By input and the launcher's number.
 };
 
 /// Joins the remaining voices to the processes they name; those that name none stand alone. What a
 /// launcher numbers is one of NCCL's processes, if it numbers them all differently.
-void add_other_speakers(Job& job, bool has_labelled_ranks) {
+void add_other_speakers(Job& job, const ListedRanks& listed, bool has_labelled_ranks) {
   const auto is_process = [](const SpeakerLog& log) {
     return !log.speaker.host.empty() && log.speaker.pid >= 0;
   };
@@ -329,13 +470,26 @@ void add_other_speakers(Job& job, bool has_labelled_ranks) {
     const bool has_rank = has_labelled_ranks || !is_label_only(job.logs[i]);
     const int known = directory.find(job.logs[i], has_rank);
     if (known >= 0) {
-      join_communicator(job, job.processes[static_cast<size_t>(known)], i);
+      Process& process = job.processes[static_cast<size_t>(known)];
+      join_communicator(job, process, i);
+      // Nothing but this voice says which rank it is.
+      if (process.rank < 0 && has_rank && speaker.rank >= 0) {
+        process.rank = speaker.rank;
+        directory.add(static_cast<size_t>(known));
+      }
       continue;
     }
     Process process;
     process.host = speaker.host;
     process.pid = speaker.pid;
     process.rank = has_rank ? speaker.rank : -1;
+    const bool is_nameless = speaker.input >= 0 && process.host.empty() && process.pid < 0;
+    if (is_nameless) process.rank = job.inputs[static_cast<size_t>(speaker.input)].rank;
+    // "(Worker pid=4242) [rank3]: …": other lines of that process have the pid alone.
+    if (process.rank >= 0 && process.pid < 0) {
+      process.pid = parse_header(job.logs[i].last_text).prefix.pid;
+    }
+    complete(process, listed);
     join_communicator(job, process, i);
     job.processes.push_back(std::move(process));
     directory.add(job.processes.size() - 1);
@@ -352,7 +506,9 @@ auto order_of(const Process& process) {
 }  // namespace
 
 void build_processes(Job& job) {
-  add_nccl_processes(job);
+  job.listed_ranks = listed_ranks(job);
+  const ListedRanks listed(job.listed_ranks);
+  add_nccl_processes(job, listed);
   const bool has_labelled_ranks = labels_are_ranks(job);
   for (Process& process : job.processes) {
     // Whose rank NCCL does not tell has the one that its launcher gives it.
@@ -360,7 +516,7 @@ void build_processes(Job& job) {
     const bool is_told = process.rank >= 0 || largest_segment(log) != nullptr;
     if (has_labelled_ranks && !is_told) process.rank = std::max(log.task_rank, -1);
   }
-  add_other_speakers(job, has_labelled_ranks);
+  add_other_speakers(job, listed, has_labelled_ranks);
   sort_unless_sorted(job.processes, {}, order_of);
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {

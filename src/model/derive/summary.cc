@@ -46,6 +46,12 @@ void build_versions(Job& job) {
     cuda.emplace(message.cuda);
   });
   for_each_message<NcclException>(job, [&](const auto& message) { nccl.emplace(message.version); });
+  for_each_message<NcclInUse>(job, [&](const auto& message) { nccl.emplace(message.version); });
+  for_each_message<C10dOptions>(job, [&](const C10dOptions& message) {
+    std::string_view version = message.version;
+    if (version.ends_with(',')) version.remove_suffix(1);
+    nccl.emplace(version);
+  });
   for_each_message<TorchVersionLine>(
       job, [&](const TorchVersionLine& message) { pytorch.emplace(message.version); });
   for (auto* versions : {&nccl, &cuda, &pytorch}) versions->erase("");
@@ -54,10 +60,33 @@ void build_versions(Job& job) {
   job.pytorch_versions.assign(pytorch.begin(), pytorch.end());
 }
 
-/// Hosts as NCCL names them. Launchers and collectors have names of their own for them (pods,
-/// services), so theirs count only where NCCL names none.
+/// Those on which launchers saw tasks end: "srun: error: node-b: task 3: Killed"; else the one of the
+/// shell's prompts, where it starts the ranks itself: "user@node-a:~$ mpirun -np 8 ./train".
+std::set<std::string> hosts_around(const Job& job) {
+  std::set<std::string> hosts;
+  for_each_message<ProcessEnded>(job, [&](const auto& message) { hosts.emplace(message.host); });
+  hosts.erase("");
+  if (!hosts.empty()) return hosts;
+  constexpr std::string_view kStarts[] = {"python", "mpirun",     "mpiexec",   "torchrun",
+                                          "_perf",  "accelerate", "deepspeed", "nranks"};
+  constexpr std::string_view kElsewhere[] = {"srun", "ssh ", "kubectl", "docker", "pdsh",
+                                             "host", "-H ",  "nnodes",  "ray "};
+  for_each_message<ShellCommand>(job, [&](const ShellCommand& message) {
+    if (!holds_one_of(message.command, kStarts)) return;
+    const bool is_here = !holds_one_of(message.command, kElsewhere);
+    hosts.emplace(is_here ? message.host : std::string_view());
+  });
+  const bool is_there = hosts.size() == 1 && !hosts.contains("");
+  return is_there ? hosts : std::set<std::string>{};
+}
+
+/// Hosts as NCCL names them, and as tables of ranks do. Launchers and collectors have names of their
+/// own for them (pods, services), so theirs count only where nothing else names one.
 void build_hosts(Job& job) {
   std::set<std::string> hosts;
+  for (const ListedRank& row : job.listed_ranks) {
+    if (!row.host.empty()) hosts.insert(row.host);
+  }
   std::set<std::string> named_by_prefix;
   for (const Process& process : job.processes) {
     if (!process.host.empty()) (process.pid >= 0 ? hosts : named_by_prefix).insert(process.host);
@@ -66,12 +95,21 @@ void build_hosts(Job& job) {
     if (!input.host.empty()) hosts.insert(input.host);
   }
   if (hosts.empty()) hosts = std::move(named_by_prefix);
+  if (hosts.empty()) hosts = hosts_around(job);
   job.hosts.assign(hosts.begin(), hosts.end());
   job.nhosts = static_cast<int>(hosts.size());
   // NCCL counts also the hosts of which there are no logs.
   const auto largest = std::ranges::max_element(
       job.communicators, [](const auto& a, const auto& b) { return a.nranks < b.nranks; });
-  if (largest != job.communicators.end() && largest->nnodes > 0) job.nhosts = largest->nnodes;
+  if (largest == job.communicators.end() || largest->nnodes <= 0) return;
+  // Where all ranks are seen, their hosts are: NCCL counts two where one lets no rank reach another
+  // but through the network.
+  const bool all_seen = largest->nranks > 0 &&
+                        std::cmp_equal(largest->ranks.size(), largest->nranks) &&
+                        std::ranges::all_of(largest->ranks, [&](const CommRank& rank) {
+                          return rank.process >= 0 && !nth_process(job, rank.process).host.empty();
+                        });
+  if (!all_seen) job.nhosts = largest->nnodes;
 }
 
 /// "--world-size 8" on a command line; 0 if it does not say.
@@ -93,6 +131,9 @@ int announced_nranks(const Job& job) {
   const auto at_least = [&](int n) { nranks = std::max(nranks, n); };
   for_each_message<NranksAnnounced>(job, [&](const auto& message) { at_least(message.nranks); });
   for_each_message<NcclTestsRank>(job, [&](const auto& message) { at_least(message.rank + 1); });
+  for_each_message<WorldSizePrinted>(job, [&](const auto& message) { at_least(message.nranks); });
+  for_each_message<C10dOptions>(job, [&](const auto& message) { at_least(message.nranks); });
+  for_each_message<BootstrapRankTwice>(job, [&](const auto& message) { at_least(message.nranks); });
   for_each_message<ShellCommand>(
       job, [&](const auto& message) { at_least(asked_world_size(message.command)); });
   return nranks;
@@ -109,7 +150,8 @@ int recorded_nranks(const Job& job) {
   return nranks;
 }
 
-/// Ranks that lines name: by prefix, or as the root that others wait for.
+/// Ranks that lines name: by prefix, or as the root that others wait for; those that have a file,
+/// and, beside others, tasks that a launcher saw end.
 std::set<int> ranks_named(const Job& job) {
   std::set<int> ranks;
   for (const Process& process : job.processes) ranks.insert(process.rank);
@@ -117,6 +159,10 @@ std::set<int> ranks_named(const Job& job) {
     ranks.insert(message.rank);
     ranks.insert(message.root);
   });
+  for (const JobInput& input : job.inputs) ranks.insert(input.rank);
+  ranks.erase(-1);
+  if (ranks.size() < 2) return ranks;
+  for_each_message<ProcessEnded>(job, [&](const auto& message) { ranks.insert(message.rank); });
   ranks.erase(-1);
   return ranks;
 }

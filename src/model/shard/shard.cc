@@ -16,9 +16,33 @@
 namespace ncclog {
 namespace {
 
-Speaker name_of(const Header& header, uint64_t input) {
+/// nccl-tests names in its own words who failed: ".. node-a pid 4242: Test failure common.cu:891",
+/// and without the pid "node-a: Test NCCL failure common.cu:1005 '…'". Empty and -1 in all others.
+std::pair<std::string_view, int64_t> process_in(const Message& message) {
+  if (message.kind == nullptr || message.kind->library != Library::NcclTests) return {{}, -1};
+  switch (message.kind->index) {
+    case kKindIndex<NcclTestsTrace>: {
+      const auto trace = read_message<NcclTestsTrace>(message);
+      return {trace.host, trace.pid};
+    }
+    case kKindIndex<NcclTestsFailure>:
+      return {read_message<NcclTestsFailure>(message).host, -1};
+    case kKindIndex<NcclTestsTimeout>:
+      return {read_message<NcclTestsTimeout>(message).host, -1};
+    default:
+      return {{}, -1};
+  }
+}
+
+Speaker name_of(const Event& event, uint64_t input) {
+  const Header& header = event.header;
   Speaker speaker;
-  if (!header.host.empty() && header.pid >= 0) {
+  const auto [host, pid] = process_in(event.message);
+  if (pid >= 0) {
+    // A launcher's number in front says less.
+    speaker.host = host;
+    speaker.pid = pid;
+  } else if (!header.host.empty() && header.pid >= 0) {
     speaker.host = header.host;
     speaker.pid = header.pid;
   } else if (header.prefix.rank >= 0) {
@@ -26,7 +50,7 @@ Speaker name_of(const Header& header, uint64_t input) {
   } else {
     // Host and pid together name a process as NCCL does; a pod's name beside Ray's pid does not.
     speaker.pid = header.prefix.pid;
-    if (speaker.pid < 0) speaker.host = header.prefix.host;
+    if (speaker.pid < 0) speaker.host = host.empty() ? header.prefix.host : host;
     speaker.local_rank = header.prefix.local_rank;
     speaker.input = static_cast<int64_t>(input);
   }
@@ -184,11 +208,11 @@ SpeakerLog* ShardWriter::recent_log(const Header& header) {
 
 SpeakerLog& ShardWriter::speaker_of(const Event& event) {
   const Header& header = event.header;
-  if (header.host.empty() || header.pid < 0) return shard_.speakers[name_of(header, input_)];
+  if (header.host.empty() || header.pid < 0) return shard_.speakers[name_of(event, input_)];
   if (SpeakerLog* const known = recent_log(header)) return *known;
   // Mostly they come in their order.
   auto& all = shard_.speakers;
-  SpeakerLog& log = all.try_emplace(all.end(), name_of(header, input_))->second;
+  SpeakerLog& log = all.try_emplace(all.end(), name_of(event, input_))->second;
   if (shard_.speakers.size() > recent_.size()) recent_ = std::vector<Recent>(4 * recent_.size());
   recent(header.pid) = {std::string(header.host), header.pid, &log};
   return log;

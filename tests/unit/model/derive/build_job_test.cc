@@ -249,6 +249,47 @@ TEST(BuildJob, TreesOfSeveralCommunicatorsNameNoGlobalRank) {
   EXPECT_EQ(job.processes[0].rank, -1);
 }
 
+TEST(BuildJob, TablesTellWhichProcessIsWhichRank) {
+  const Job tests = job_from_text(
+      "#  Rank  0 Group  0 Pid   4101 on n1 device  0 [0x17] NVIDIA H200\n"
+      "#  Rank  1 Group  0 Pid   4102 on n2 device  0 [0x17] NVIDIA H200\n"
+      "n2: Test NCCL failure common.cu:1005 'unhandled system error'\n"
+      " .. n2 pid 4102: Test failure common.cu:891\n");
+  EXPECT_EQ(tests.hosts, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(tests.processes[static_cast<size_t>(process_of_pid(tests, 4102))].rank, 1);
+  constexpr std::string_view kFailed =
+      "  host      : n7.example\n"
+      "  rank      : 3 (local_rank: 3)\n"
+      "  exitcode  : 1 (pid: 4246)\n";
+  const Job torchrun =
+      job_from_text("[rank3]: Traceback (most recent call last):\n" + std::string(kFailed));
+  const Process& failed = torchrun.processes[static_cast<size_t>(process_of_rank(torchrun, 3))];
+  EXPECT_EQ(failed.pid, 4246);
+  EXPECT_EQ(failed.host, "n7");
+  EXPECT_EQ(listed_host(torchrun, 4246), "n7");
+}
+
+TEST(BuildJob, AWarnThatOneRankQuotesIsOfItsProcess) {
+  const std::string warn = "NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory";
+  const std::string own = "n1:77:80 [1] transport/net_ib.cc:600 " + warn + "\n";
+  const Job job = job_from_text(own + "[rank5]: Last error: " + warn.substr(10) + "\n");
+  ASSERT_EQ(job.processes.size(), 1u);
+  EXPECT_EQ(job.processes[0].rank, 5);
+}
+
+TEST(BuildJob, HostsAreThoseOfAllRanksWhereAllAreSeen) {
+  const auto rank = [](int number, const char* layout) {
+    const std::string n = std::to_string(number);
+    const std::string head = "n1:1" + n + ":1" + n + " [" + n + "] NCCL INFO ";
+    return head + "ncclCommInitRank comm 0x1" + n + " rank " + n + " nranks 2 cudaDev " + n +
+           " nvmlDev " + n + " busId 1" + n + "000 commId 0xc - Init START\n" + head + "comm 0x1" +
+           n + " rank " + n + layout;
+  };
+  constexpr const char* kTwo = " nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n";
+  EXPECT_EQ(job_from_text(rank(0, kTwo) + rank(1, kTwo)).nhosts, 1);
+  EXPECT_EQ(job_from_text(rank(0, kTwo)).nhosts, 2);
+}
+
 TEST(BuildJob, OneVoiceDoesNotTellTheSizeOfTheJob) {
   EXPECT_EQ(job_from_text("[rank6]: Traceback (most recent call last):\n").nranks, std::nullopt);
   EXPECT_EQ(job_from_text("NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n").nranks,
