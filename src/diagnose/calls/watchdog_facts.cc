@@ -317,9 +317,16 @@ std::string quiet_ranks_phrase(const Job& job) {
     return fmt::format("which one, this log does not show: {} of {} ranks report no time-out.{}",
                        count, nranks, more);
   }
-  const std::string_view why = quiet.size() == 1
-                                   ? "It ended, hangs elsewhere, or its output is missing."
-                                   : "They ended, hang elsewhere, or their output is missing.";
+  std::string why = quiet.size() == 1 ? "It ended, hangs elsewhere, or its output is missing."
+                                      : "They ended, hang elsewhere, or their output is missing.";
+  const JobInput* file = quiet.size() == 1 ? file_of_rank(job, quiet.front()) : nullptr;
+  if (file != nullptr) {
+    const int process = process_of_rank(job, quiet.front());
+    const std::string_view last = process < 0 ? "" : last_text(job, nth_process(job, process));
+    why = fmt::format(
+        "Its own file, {}, {}.", printable(file->path.substr(file->path.rfind('/') + 1)),
+        last.empty() ? "says nothing" : fmt::format("ends with \"{}\"", line_words(last, 120)));
+  }
   return fmt::format("no time-out of {} is in these logs. {}{}", ranks_phrase(quiet), why, more);
 }
 

@@ -124,6 +124,17 @@ FactValue ask_all_ranks(const Job& job, const Instance&) {
   const auto speakers = std::ranges::count_if(
       job.processes, [](const Process& process) { return process.has_nccl && process.pid >= 0; });
   if (unseen.empty() || speakers == *job.nranks) return yes({});
+  // Whose file is there and empty was there, and is silent.
+  std::vector<std::string> empty;
+  for (const int rank : unseen) {
+    const JobInput* file = file_of_rank(job, rank);
+    if (file != nullptr) empty.push_back(fmt::format("rank {} ({})", rank, printable(file->path)));
+  }
+  if (empty.size() == unseen.size()) {
+    return open(fmt::format("The own file of {} is there and says nothing.",
+                            few_of(empty, kMostNamed, ", ")),
+                true);
+  }
   if (unseen.size() == static_cast<size_t>(*job.nranks)) {
     return open("No line names the rank that printed it.");
   }

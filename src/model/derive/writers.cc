@@ -244,10 +244,81 @@ void name_inputs(Job& job, const std::map<uint64_t, FileWriter>& writers) {
   }
 }
 
+/// By input: the ranks that its lines name as their own.
+std::map<int64_t, std::set<int>> ranks_by_input(const Job& job) {
+  int world = 0;
+  for (const SpeakerLog& log : job.logs) {
+    for (const CommSegment& segment : log.comms.all) world = std::max(world, segment.nranks);
+  }
+  std::map<int64_t, std::set<int>> ranks;
+  for (const SpeakerLog& log : job.logs) {
+    for (const SourceRef where : {log.first, log.last}) {
+      std::set<int>& named = ranks[input_of(job, where)];
+      if (log.speaker.rank >= 0) named.insert(log.speaker.rank);
+      for (const CommSegment& segment : log.comms.all) {
+        if (segment.nranks == world && segment.rank >= 0) named.insert(segment.rank);
+      }
+    }
+  }
+  return ranks;
+}
+
+/// A number in a path.
+struct PathNumber {
+  std::pair<std::string_view, std::string_view> around;  ///< What stands before and behind it.
+  int64_t number = -1;
+};
+
+std::vector<PathNumber> numbers_in(std::string_view path) {
+  constexpr size_t kMostDigits = 6;  // More are a pid, a date or a job.
+  path = without_packing(path);
+  std::vector<PathNumber> numbers;
+  for (size_t at = 0; at < path.size(); ++at) {
+    if (!is_digit(path[at])) continue;
+    const size_t end = std::min(path.find_first_not_of("0123456789", at), path.size());
+    const auto number = parse_int(path.substr(at, end - at));
+    if (number && end - at <= kMostDigits) {
+      numbers.push_back({{path.substr(0, at), path.substr(end)}, *number});
+    }
+    at = end;
+  }
+  return numbers;
+}
+
+/// Gives inputs whose lines name no rank the rank that their names have, where names of the same
+/// kind have the numbers of the ranks that speak in those files: two of them, and never another.
+void name_ranks(Job& job) {
+  const auto ranks = ranks_by_input(job);
+  struct Agreement {
+    std::set<int> ranks;
+    bool is_broken = false;
+  };
+  std::map<std::pair<std::string_view, std::string_view>, Agreement> known;
+  for (const auto& [input, named] : ranks) {
+    if (input < 0 || named.empty()) continue;
+    for (const auto& [around, number] : numbers_in(job.inputs[static_cast<size_t>(input)].path)) {
+      Agreement& agreement = known[around];
+      agreement.is_broken |= named.size() > 1 || number != *named.begin();
+      agreement.ranks.insert(*named.begin());
+    }
+  }
+  for (size_t i = 0; i < job.inputs.size(); ++i) {
+    const auto own = ranks.find(static_cast<int64_t>(i));
+    if (job.inputs[i].is_archive || (own != ranks.end() && own->second.size() > 1)) continue;
+    for (const auto& [around, number] : numbers_in(job.inputs[i].path)) {
+      const auto agreement = known.find(around);
+      const bool is_rank = agreement != known.end() && !agreement->second.is_broken &&
+                           agreement->second.ranks.size() > 1;
+      if (is_rank) job.inputs[i].rank = static_cast<int>(number);
+    }
+  }
+}
+
 }  // namespace
 
 void build_writers(Job& job, const std::map<uint64_t, FileWriter>& writers) {
   name_inputs(job, writers);
+  name_ranks(job);
   std::set<std::pair<std::string, int64_t>> spoken_for;
   for (const SpeakerLog& log : job.logs) spoken_for.emplace(log.speaker.host, log.speaker.pid);
   bool renamed = false;

@@ -14,6 +14,8 @@
 //                        a banner, a table              name: the banner is node01:77's, too
 //   nccl.node02.91.log   NCCL INFO … without host       the same pattern: node02:91
 //   attempt_0/3/stderr.log   beside stdout.log in which one process speaks: that one
+//   rank3.log                beside rank0.log, rank1.log, in which ranks 0 and 1 speak: rank 3,
+//                            also where the file is empty
 
 #pragma once
 

@@ -484,14 +484,28 @@ std::string files_text(const Job& job) {
   return fmt::format("{}, unpacking {}", files, plural(archives, "archive"));
 }
 
-/// Ranks that some line speaks for, of those that the job has; nullopt: not known, or all.
+/// Ranks that some line speaks for, or whose own file is there, of those that the job has; nullopt:
+/// not known, or all.
 std::optional<size_t> ranks_seen(const Job& job) {
   if (job.communicators.empty() || !job.flight_recorders.empty()) return std::nullopt;
   const std::vector<CommRank>& ranks = job.communicators.front().ranks;
-  const auto seen = static_cast<size_t>(
-      std::ranges::count_if(ranks, [](const CommRank& rank) { return rank.process >= 0; }));
+  const auto seen = static_cast<size_t>(std::ranges::count_if(ranks, [&](const CommRank& rank) {
+    return rank.process >= 0 || file_of_rank(job, rank.rank) != nullptr;
+  }));
   const auto all = static_cast<size_t>(job.nranks.value_or(0));
   return ranks.size() == all && seen > 0 && seen < all ? std::optional(seen) : std::nullopt;
+}
+
+/// ", of which rank 3 is silent", where the own file of a rank is empty.
+std::string silent_words(const Job& job) {
+  std::vector<int> silent;
+  for (const JobInput& input : job.inputs) {
+    if (input.rank >= 0 && input.lines == 0) silent.push_back(input.rank);
+  }
+  std::ranges::sort(silent);
+  if (silent.empty()) return {};
+  return fmt::format(", of which {} {} silent", ranks_phrase(silent),
+                     silent.size() == 1 ? "is" : "are");
 }
 
 std::string inputs_line(const Job& job) {
@@ -511,6 +525,7 @@ std::string inputs_line(const Job& job) {
     out += fmt::format("{} on {}", job.nranks || processes > 0 ? "" : ": processes",
                        plural(job.nhosts, "host"));
   }
+  out += silent_words(job);
   if (!job.nccl_versions.empty())
     out += fmt::format(", {} {}", library_name(job), join(job.nccl_versions, ", "));
   if (!job.network.name.empty()) out += ", network " + job.network.name;

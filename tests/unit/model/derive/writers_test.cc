@@ -157,6 +157,27 @@ TEST(BuildWriters, AnEmptyFileStillNamesItsHost) {
   EXPECT_EQ(job.processes.size(), 1U);
 }
 
+TEST(BuildWriters, AFileIsThatOfItsNumberedRankWhereOtherFilesAre) {
+  const auto voice = [](int rank) {
+    return "[rank" + std::to_string(rank) + "]: Traceback (most recent call last):\n";
+  };
+  Job job = job_from_files({{"out/rank0.log", voice(0)},
+                            {"out/rank1.log", voice(1)},
+                            {"out/rank2.log", "step 20 of 100\n"},
+                            {"out/rank3.log", ""},
+                            {"out/other4.log", ""}});
+  EXPECT_EQ(job.inputs[2].rank, 2);
+  EXPECT_EQ(job.inputs[3].rank, 3);
+  EXPECT_EQ(job.inputs[4].rank, -1);
+  EXPECT_EQ(job.nranks, 4);
+  EXPECT_NE(process_of_rank(job, 2), -1);
+  EXPECT_EQ(process_of_rank(job, 3), -1);
+  job = job_from_files({{"part0.log", voice(0)}, {"part1.log", voice(5)}, {"part2.log", ""}});
+  EXPECT_EQ(job.inputs[2].rank, -1) << "the numbers are not those of the ranks";
+  job = job_from_files({{"rank0.log", voice(0)}, {"rank3.log", ""}});
+  EXPECT_EQ(job.inputs[1].rank, -1) << "one file shows no pattern";
+}
+
 TEST(BuildWriters, APidIsEnoughWhereOneProcessHasIt) {
   const std::string line = "node-1:77:77 [0] NCCL INFO Using network Socket\n";
   const std::string sibling = "node-1:78:78 [0] NCCL INFO Using network Socket\n";
