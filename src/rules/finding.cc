@@ -141,23 +141,32 @@ Parties reporters(const Job& job, const std::vector<Firing>& firings) {
   return parties;
 }
 
-Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
+/// Adds the ranks that a text lists: "1, 3". NCCL's lines number ranks within their communicator,
+/// which may be a part of the job.
+void add_ranks(const Job& job, const ReadRecord& read, std::string_view text, Parties& parties) {
+  const bool is_global = !is_nccl(read.header()) || !has_sub_communicators(job);
+  for (const std::string_view word : split(text, ',')) {
+    const auto rank = parse_int(trim(word));
+    if (!is_global || !rank || *rank < 0 || !std::in_range<int>(*rank)) continue;
+    const int process = process_of_rank(job, static_cast<int>(*rank));
+    parties.push_back(process >= 0 ? party_of(job, process)
+                                   : Subject{.rank = static_cast<int>(*rank)});
+  }
+}
+
+Parties named_in_field(const Blame& blame, const Job& job, const std::vector<Firing>& firings) {
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
-    if (hit.label != rule.blame.label) return;
+    if (hit.label != blame.label) return;
     for (const ReadRecord* read : hit.records) {
-      const std::string text = field_text(job, *read, rule.blame.field);
-      if (rule.blame.type == Blame::Type::Ranks) {
-        for (const std::string_view word : split(text, ',')) {
-          const auto rank = parse_int(trim(word));
-          if (rank && std::in_range<int>(*rank))
-            parties.push_back({.rank = static_cast<int>(*rank)});
-        }
+      const std::string text = field_text(job, *read, blame.field);
+      if (blame.type == Blame::Type::Ranks) {
+        add_ranks(job, *read, text, parties);
         continue;
       }
       const int64_t pid = parse_int(text).value_or(-1);
       const int process = pid >= 0 ? process_of_pid(job, pid) : -1;
-      if (rule.blame.type == Blame::Type::Host) {
+      if (blame.type == Blame::Type::Host) {
         if (!text.empty()) parties.push_back({.host = text});
       } else if (pid >= 0) {
         parties.push_back(process >= 0 ? party_of(job, process) : Subject{.pid = pid});
@@ -168,18 +177,18 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
 }
 
 /// Whom `blame` points at; empty where it points at nobody that the log identifies.
-Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
-  switch (rule.blame.type) {
-    case Blame::Type::Default:
+Parties pointed_at(const Blame& blame, const Job& job, const std::vector<Firing>& firings) {
+  switch (blame.type) {
+    case Blame::Type::Reporters:
+      return reporters(job, firings);
     case Blame::Type::Facts:
       return identified_by_facts(job, firings);
     case Blame::Type::Speakers:
-      return speakers(job, firings, [&](const Hit& hit) { return hit.label == rule.blame.label; });
+      return speakers(job, firings, [&](const Hit& hit) { return hit.label == blame.label; });
     case Blame::Type::Pid:
     case Blame::Type::Host:
     case Blame::Type::Ranks:
-      return named_in_field(rule, job, firings);
-    case Blame::Type::Reporters:
+      return named_in_field(blame, job, firings);
     case Blame::Type::Nobody:
       break;
   }
@@ -188,9 +197,13 @@ Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& 
 
 /// Those whom the rule's `blame` points at: sorted, known ranks first, without duplicates.
 Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
-  Parties parties = pointed_at(rule, job, firings);
-  const bool nobody_else =
-      rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
+  Parties parties;
+  if (rule.blame.empty()) parties = identified_by_facts(job, firings);
+  bool nobody_else = false;
+  for (const Blame& blame : rule.blame) {
+    std::ranges::move(pointed_at(blame, job, firings), std::back_inserter(parties));
+    nobody_else |= blame.type == Blame::Type::Nobody || blame.type == Blame::Type::Facts;
+  }
   if (parties.empty() && !nobody_else) parties = reporters(job, firings);
   // Known ranks first, as processes stand.
   const auto place = [](const Subject& party) {

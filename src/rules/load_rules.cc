@@ -60,7 +60,11 @@ void load_needs(const RuleNode& node, RuleLoad& to) {
 }
 
 void load_blame(const RuleNode& node, RuleLoad& to) {
-  Blame& blame = to.rule.blame;
+  if (node.type == RuleNode::Type::Sequence) {
+    for (const RuleNode& item : node.items) load_blame(item, to);
+    return;
+  }
+  Blame& blame = to.rule.blame.emplace_back();
   if (node.type == RuleNode::Type::Scalar) {
     constexpr Blame::Type kTypes[] = {Blame::Type::Reporters, Blame::Type::Facts,
                                       Blame::Type::Nobody};

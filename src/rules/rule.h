@@ -148,16 +148,15 @@ void for_each_member(Node& of, Use&& use) {
 /// Whom the finding names.
 struct Blame {
   enum class Type {
-    Default,    ///< Whom facts identify; else Reporters.
     Reporters,  ///< The processes whose own lines matched.
     Speakers,   ///< The processes whose lines matched under `label`.
     Facts,      ///< Whom facts identify, and nobody else.
     Nobody,
-    Pid,   ///< The process that the field holds.
+    Pid,    ///< The process that the field holds.
     Host,   ///< The host that the field holds.
     Ranks,  ///< The ranks that the field lists, "1, 3".
   };
-  Type type = Type::Default;
+  Type type = Type::Reporters;
   std::string label;
   FieldRef field;
 };
@@ -202,7 +201,7 @@ struct Rule {
   bool of_all_runs = false;
   std::vector<const Fact*> needs;  ///< Of coverage_facts().
   Condition when;
-  Blame blame;
+  std::vector<Blame> blame;  ///< Empty: whom facts identify, else the reporters.
   HostClause host;
   std::vector<MessagePart> message;
   std::string why;
