@@ -401,6 +401,74 @@ void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
   });
 }
 
+// What to look at, with the values that the lines have in the places of words in upper case.
+//
+//   nc -zv IP PORT                    Connect to 10.4.4.1<40123> failed  →  nc -zv 10.4.4.1 40123
+//   py-spy dump --pid PID on that rank     it has one process, pid 4177  →  py-spy dump --pid 4177 …
+
+/// Such a word, and the field of lines that holds its value.
+struct ValueWord {
+  std::string_view word;
+  std::string_view field;
+};
+constexpr ValueWord kValueWords[] = {
+    {"IP", "address"},          {"ADDRESS", "address"}, {"PORT", "address"},
+    {"PORT", "port"},           {"HOST", "host"},       {"DEVICE", "device"},
+    {"INTERFACE", "interface"}, {"FILE", "path"},       {"NAME", "host"},
+};
+
+/// The part of "10.4.4.1<40123>" that the word means; all of any other text.
+std::string_view part_of_address(std::string_view word, std::string_view value) {
+  const size_t open = value.find('<');
+  if (open == value.npos || !value.ends_with('>')) return word == "PORT" ? "" : value;
+  return word == "PORT" ? value.substr(open + 1, value.size() - open - 2) : value.substr(0, open);
+}
+
+/// The one value that the lines have; empty: none, several, or one that a shell would take apart.
+std::string value_of(const ValueWord& word, const std::vector<Firing>& firings) {
+  std::set<std::string> values;
+  for_each_hit(firings, [&](const Hit& hit) {
+    for (const ReadRecord* read : hit.records) {
+      const Message message = read->message();
+      if (message.kind == nullptr) continue;
+      std::string_view value = message.field(word.field);
+      if (word.field == "address") value = part_of_address(word.word, value);
+      if (!value.empty()) values.emplace(value);
+    }
+  });
+  const auto is_plain = [](char c) {
+    return is_word(c) || c == '-' || c == '.' || c == ':' || c == '/';
+  };
+  const bool is_one = values.size() == 1 && std::ranges::all_of(*values.begin(), is_plain);
+  return is_one ? *values.begin() : std::string();
+}
+
+/// Puts `value` in the place of every `word` that stands as a word of its own.
+void replace_word(std::string& text, std::string_view word, std::string_view value) {
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool is_whole =
+        (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
+    if (is_whole) text.replace(at, word.size(), value);
+  }
+}
+
+void fill_commands(const std::vector<Firing>& firings, const Parties& parties, Finding& finding) {
+  for (std::string& text : finding.check) {
+    for (const ValueWord& word : kValueWords) {
+      if (text.find(word.word) == text.npos) continue;
+      const std::string value = value_of(word, firings);
+      if (!value.empty()) replace_word(text, word.word, value);
+    }
+    // Others are asked for where the text does not say that it is the one named.
+    const bool is_of_one =
+        text.find("that rank") != text.npos || text.find("rank named") != text.npos;
+    if (is_of_one && parties.size() == 1 && parties.front().pid >= 0) {
+      replace_word(text, "PID", std::to_string(parties.front().pid));
+    }
+  }
+}
+
 void add_parties(const Parties& parties, Finding& finding) {
   std::vector<std::string_view> hosts;
   for (const Subject& party : parties) {
@@ -458,6 +526,7 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
     finding.confidence =
         rule.confidence == Confidence::Certain ? Confidence::Likely : Confidence::Possible;
   });
+  fill_commands(firings, parties, finding);
   add_evidence(firings, finding);
   finding.message = fill_message(rule, view, firings, finding, parties);
   return finding;
