@@ -5,9 +5,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/line.h"
+#include "base/text.h"
 #include "log/messages.h"
 #include "model/job.h"
 
@@ -58,12 +61,21 @@ bool any_said(const Job& job) {
   return (!records_of_kind(job, kKindIndex<T>).records.empty() || ...);
 }
 
-/// Rank of the process that printed a line: its own, or, where nothing else names it, the rank
-/// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
+/// The rank with which a program's logger tags its lines, "[rank 3] step 20"; -1: none.
+inline int rank_in_tag(std::string_view message) {
+  constexpr std::string_view kTags[] = {"[rank ", "[Rank "};
+  if (!starts_with_one_of(message, kTags)) return -1;
+  const auto rank = parse_int(message.substr(6, message.find(']') - 6));
+  return rank && std::in_range<int>(*rank) ? static_cast<int>(*rank) : -1;
+}
+
+/// Rank of the process that printed a line: its own, or, where nothing else names it, the rank that
+/// PyTorch up to 2.1 prints as "[Rank 6]", or a logger as "[rank 6]". What a launcher puts in front of a line is a rank
 /// only where the job was built so (model/derive/processes.cc). -1: unknown.
 inline int rank_of(const Job& job, int process, const Header& header) {
   const int rank = nth_process(job, process).rank;
-  return rank >= 0 ? rank : header.group_rank;
+  if (rank >= 0) return rank;
+  return header.group_rank >= 0 ? header.group_rank : rank_in_tag(header.message);
 }
 
 }  // namespace ncclog
