@@ -359,8 +359,11 @@ std::map<size_t, int> quoted_processes(const Job& job) {
   }
   std::map<size_t, int> owners;
   for (const auto& [text, who] : told) {
-    if (who.voices.size() == 1 && who.processes.size() == 1)
-      owners.emplace(*who.voices.begin(), *who.processes.begin());
+    if (who.voices.size() != 1 || who.processes.size() != 1) continue;
+    const Process& process = nth_process(job, *who.processes.begin());
+    const bool is_open =
+        process.rank < 0 && largest_segment(job.logs[process.logs.front()]) == nullptr;
+    if (is_open) owners.emplace(*who.voices.begin(), *who.processes.begin());
   }
   return owners;
 }

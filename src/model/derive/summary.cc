@@ -103,12 +103,15 @@ void build_hosts(Job& job) {
       job.communicators, [](const auto& a, const auto& b) { return a.nranks < b.nranks; });
   if (largest == job.communicators.end() || largest->nnodes <= 0) return;
   // Where all ranks are seen, their hosts are: NCCL counts two where one lets no rank reach another
-  // but through the network.
-  const bool all_seen = largest->nranks > 0 &&
-                        std::cmp_equal(largest->ranks.size(), largest->nranks) &&
-                        std::ranges::all_of(largest->ranks, [&](const CommRank& rank) {
-                          return rank.process >= 0 && !nth_process(job, rank.process).host.empty();
-                        });
+  // but through the network. A GPU twice is one of another host of that name.
+  std::set<std::pair<std::string_view, std::string_view>> gpus;
+  for (const CommRank& rank : largest->ranks) {
+    const bool is_placed = rank.process >= 0 && !nth_process(job, rank.process).host.empty();
+    if (is_placed && !rank.bus_id.empty()) {
+      gpus.emplace(nth_process(job, rank.process).host, rank.bus_id);
+    }
+  }
+  const bool all_seen = std::cmp_equal(gpus.size(), largest->nranks);
   if (!all_seen) job.nhosts = largest->nnodes;
 }
 
