@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/collectives.h"
+#include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
@@ -207,15 +208,14 @@ std::string_view host_named_in(std::string_view line) {
   return {};
 }
 
-/// The processes of the host of which nccl-tests says below such a line that they failed: ".. node-a
-/// pid 4242: Test failure common.cu:891".
-std::vector<int> failed_in_test(const Job& job, const Evidence& line, std::string_view host) {
+/// The processes of the host of which nccl-tests says that they failed: ".. node-a pid 4242: Test
+/// failure common.cu:891".
+std::vector<int> failed_in_test(const Job& job, std::string_view host) {
   std::vector<int> processes;
   for_each_said<NcclTestsTrace>(job, [&](const Said<NcclTestsTrace>& said) {
-    const SourceRef where = said.where();
-    const bool is_below = where.unit == line.where.unit && line.where < where;
-    if (is_below && said.message.host == host) processes.push_back(said.process);
+    if (said.message.host == host) processes.push_back(said.process);
   });
+  sort_and_drop_repeats(processes);
   return processes;
 }
 
@@ -241,7 +241,7 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
         line,
         process,
         host};
-    const std::vector<int> failed = failed_in_test(job, line, host);
+    const std::vector<int> failed = failed_in_test(job, host);
     if (failed.empty()) rows.push_back(row);
     for (const int one : failed) {
       row.process = one;

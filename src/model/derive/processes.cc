@@ -95,31 +95,37 @@ std::string host_name(std::string_view host) {
   return std::string(host.substr(0, host.find('.')));
 }
 
-/// The row of a rank in torchrun's tables: who ended is named right below, and the host above, but
-/// of lines that come again only the first is kept.
-ListedRank failed_rank(const Records& exits, const Records& hosts, const Record& record) {
-  constexpr uint64_t kNear = 2;
-  ListedRank row{.rank = read_message<FailureRank>(parse_message(record)).rank};
-  const SourceRef at = record.where;
-  for (const Record& exit : exits) {
-    const bool is_below = exit.where.unit == at.unit && at.line < exit.where.line &&
-                          exit.where.line <= at.line + kNear;
-    if (is_below) row.pid = read_message<FailureExitcode>(parse_message(exit)).pid;
+/// Adds the rows of torchrun's tables. Host, rank and exit code come in this order, but of lines that
+/// come again only the first is kept: a row without a host is of the only one that is named.
+void add_failed_ranks(const SpeakerLog& log, std::vector<ListedRank>& listed) {
+  std::vector<Record> lines;
+  for (const uint16_t kind :
+       {kKindIndex<FailureHost>, kKindIndex<FailureRank>, kKindIndex<FailureExitcode>}) {
+    for (const Record& record : log.records.kept(kind)) lines.push_back(record);
   }
-  bool is_above = false;
-  std::set<std::string> all;
-  for (const Record& record_of_host : hosts) {
-    std::string host = host_name(read_message<FailureHost>(parse_message(record_of_host)).host);
-    const SourceRef where = record_of_host.where;
-    if (where.unit != at.unit) continue;
-    all.insert(host);
-    if (where < at && at.line <= where.line + kNear) {
-      row.host = host;
-      is_above = true;
+  std::ranges::sort(lines, {}, &Record::where);
+  std::vector<ListedRank> rows;
+  std::set<std::string> hosts;
+  std::string host;
+  bool is_open = false;
+  for (const Record& line : lines) {
+    const Message message = parse_message(line);
+    if (line.kind() == kKindIndex<FailureHost>) {
+      host = host_name(read_message<FailureHost>(message).host);
+      hosts.insert(host);
+    } else if (line.kind() == kKindIndex<FailureRank>) {
+      rows.push_back({read_message<FailureRank>(message).rank, -1, std::exchange(host, {})});
+      is_open = true;
+    } else if (!rows.empty()) {
+      // A second one: two tables were written into each other.
+      rows.back().pid = is_open ? read_message<FailureExitcode>(message).pid : -1;
+      is_open = false;
     }
   }
-  if (!is_above && all.size() == 1) row.host = *all.begin();
-  return row;
+  for (ListedRank& row : rows) {
+    if (row.host.empty() && hosts.size() == 1) row.host = *hosts.begin();
+    if (row.rank >= 0) listed.push_back(std::move(row));
+  }
 }
 
 std::vector<ListedRank> listed_ranks(const Job& job) {
@@ -127,14 +133,7 @@ std::vector<ListedRank> listed_ranks(const Job& job) {
   for_each_message<NcclTestsRank>(job, [&](const NcclTestsRank& row) {
     listed.push_back({row.rank, row.pid, host_name(row.host)});
   });
-  for (const SpeakerLog& log : job.logs) {
-    const Records exits = log.records.kept(kKindIndex<FailureExitcode>);
-    const Records hosts = log.records.kept(kKindIndex<FailureHost>);
-    for (const Record& record : log.records.kept(kKindIndex<FailureRank>)) {
-      ListedRank row = failed_rank(exits, hosts, record);
-      if (row.rank >= 0) listed.push_back(std::move(row));
-    }
-  }
+  for (const SpeakerLog& log : job.logs) add_failed_ranks(log, listed);
   return listed;
 }
 
