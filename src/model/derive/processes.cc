@@ -215,19 +215,25 @@ void set_rank(Process& process, const SpeakerLog& log, const ListedRanks& listed
 /// What a voice without host and pid was told apart by: a number that its launcher gave, and
 /// nothing that the framework says of itself.
 bool is_label_only(const SpeakerLog& log) {
-  if (log.speaker.rank < 0) return false;
-  const auto is_label = [&](const Header& header) {
-    return header.prefix.task == log.speaker.rank && !header.prefix.rank_is_stated &&
-           header.level != Level::Framework;
+  const int rank = log.speaker.rank;
+  if (rank < 0) return false;
+  const auto is_stated = [&](const Header& header) {
+    return header.prefix.task != rank || header.prefix.rank_is_stated ||
+           header.level == Level::Framework;
   };
-  if (!is_label(parse_header(log.last_text)) || rank_told(log) == log.speaker.rank) return false;
-  // Number 0 is that of a node as well, whose rank 0 states itself.
-  if (log.speaker.rank == 0) return true;
-  return std::ranges::all_of(log.records, [&](const auto& entry) {
-    return std::ranges::all_of(log.records.kept(entry.first), [&](const Record& record) {
-      return is_label(parse_record(record).header);
-    });
-  });
+  if (is_stated(parse_header(log.last_text)) || rank_told(log) == rank) return false;
+  // Lines before the last one may state it under the same number. Number 0 is that of the first node
+  // as well, on which rank 0 is.
+  bool is_told = false;
+  for (const auto& [kind, list] : log.records) {
+    for (const Record& record : log.records.kept(kind)) {
+      const Header header = parse_record(record).header;
+      const bool is_other = header.group_rank >= 0 && header.group_rank != rank;
+      if (rank == 0 || is_other || header.prefix.task != rank) return true;
+      is_told |= is_stated(header);
+    }
+  }
+  return !is_told;
 }
 
 /// Of the processes of each host, the difference between the launcher's number and that of the GPU.
