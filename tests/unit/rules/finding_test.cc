@@ -91,6 +91,8 @@ constexpr BlameRow kBlames[] = {
     {"{pid: end.pid}", "2 on n2"},
     {"{host: end.status}", " on Killed"},
     {"{ranks: end.pid}", "12 on "},
+    {"[none, {pid: end.pid}]", "2 on n2"},
+    {"[end, {pid: end.pid}]", "0 on n1"},
 };
 
 TEST(BuildFinding, BlamePointsAtOthers) {
