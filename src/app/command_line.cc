@@ -83,7 +83,8 @@ void add_common_flags(CommandRow& command, CommonOptions& options) {
     add_flag(command, kGeneralFlags, typed, target, help);
   };
   add("-q,--quiet", options.quiet, "only the verdict, in a line; no notes, no progress");
-  add("-v,--verbose", options.verbose, "tell on standard error what was read, and how fast");
+  add("-v,--verbose", options.verbose,
+      "also what is harmless; on standard error what was read, and how fast");
   add("--no-progress", options.no_progress,
       "no progress line on the terminal, however long it takes");
   add("--config FILE", options.config, "a configuration file; '' for none");
@@ -233,6 +234,7 @@ ExitStatus run(const CommandRow& command, const CommonOptions& common, const Con
                Console& console) {
   using Clock = std::chrono::steady_clock;
   console.quiet = common.quiet;
+  console.verbose = common.verbose;
   use_message_files(common.messages);
   const auto began = Clock::now();
   const auto progress = std::make_shared<ReadingProgress>();

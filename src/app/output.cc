@@ -41,7 +41,7 @@ bool Console::pass_on() {
 TextStyle Console::style(ColorChoice color) const {
   const bool colour =
       color == ColorChoice::Always || (color == ColorChoice::Auto && is_terminal && !no_color);
-  return {.width = columns, .colour = colour};
+  return {.width = columns, .colour = colour, .verbose = verbose};
 }
 
 Console make_console() {

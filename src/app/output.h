@@ -42,6 +42,7 @@ struct Console {
   bool no_color = false;        ///< NO_COLOR is set and not empty.
   bool draws_progress = false;  ///< Standard error is a terminal that can show a progress line.
   bool quiet = false;           ///< --quiet: of text for people only the verdict's line.
+  bool verbose = false;         ///< --verbose: of text for people also what is harmless.
   ReadingProgress* progress = nullptr;            ///< Of the command's readings while it runs.
   std::vector<std::shared_ptr<const void>> kept;  ///< By keep().
 

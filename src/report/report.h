@@ -58,6 +58,7 @@ struct Report {
   Diagnosis diagnosis;
   std::optional<Profile> profile;       ///< nullopt: none was asked for.
   std::optional<ReplaySummary> replay;  ///< nullopt: none was named.
+  std::string logs;  ///< What to type for the logs in a command; empty: they have no name.
 };
 
 /// A format of reports.

@@ -94,6 +94,20 @@ std::string clip(std::string_view text, int width) {
   return std::string(text.substr(0, fitting_length(text, width - 1))) + "…";
 }
 
+std::string clip_middle(std::string_view text, int width) {
+  if (display_width(text) <= width) return std::string(text);
+  constexpr int kLongestWord = 16;
+  const int room = std::max(width - 3, 0);  // A blank on both sides of "…".
+  size_t front = fitting_length(text, room / 2);
+  int skipped = display_width(text.substr(front)) - (room - room / 2);
+  size_t back = front + fitting_length(text.substr(front), std::max(skipped, 0));
+  const size_t blank = text.substr(0, front).rfind(' ');
+  if (blank != text.npos && front - blank <= kLongestWord) front = blank;
+  const size_t next = text.find(' ', back);
+  if (next != text.npos && next - back <= kLongestWord) back = next + 1;
+  return fmt::format("{} … {}", text.substr(0, front), text.substr(back));
+}
+
 std::string pad(std::string_view text, int width) {
   const int missing = std::max(0, width - display_width(text));
   return std::string(text) + std::string(static_cast<size_t>(missing), ' ');

@@ -17,8 +17,9 @@ namespace ncclog {
 
 /// What the reader's screen can do.
 struct TextStyle {
-  int width = 100;      ///< Columns to fit into; at least kMinWidth is used.
-  bool colour = false;  ///< Whether escape codes for colour may be written.
+  int width = 100;       ///< Columns to fit into; at least kMinWidth is used.
+  bool colour = false;   ///< Whether escape codes for colour may be written.
+  bool verbose = false;  ///< Also what is harmless, and all that is known of the next capture.
 
   static constexpr int kMinWidth = 40;
 };
@@ -34,6 +35,10 @@ int display_width(std::string_view text);
 
 /// `text` cut to `width` columns, with "…" as the last one if something is missing.
 std::string clip(std::string_view text, int width);
+
+/// `text` cut to `width` columns, with "…" in the place of its middle if something is missing: a
+/// line begins with what failed and ends with why. Whole words stay, but of long ones.
+std::string clip_middle(std::string_view text, int width);
 
 /// `text` filled up with blanks to `width` columns.
 std::string pad(std::string_view text, int width);

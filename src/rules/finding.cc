@@ -10,6 +10,7 @@
 #include "base/sorting.h"
 #include "base/text.h"
 #include "model/job.h"
+#include "rules/headline.h"
 #include "rules/judge.h"
 
 namespace ncclog {
@@ -216,13 +217,24 @@ Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firin
 
 // A rule's message with its placeholders filled.
 
-/// "a, b, c, d and 3 more": each value once, in the order in which they came, empty ones left out.
-/// `otherwise` where there are none.
-std::string listed(std::vector<std::string> values, std::string_view otherwise = "(unknown)") {
-  std::set<std::string> seen = {""};
-  std::erase_if(values, [&](const std::string& value) { return !seen.insert(value).second; });
-  return values.empty() ? std::string(otherwise) : few_of(values, kMostNamed, ", ");
-}
+/// What the placeholders of a message are filled from.
+struct Filling {
+  JobView& view;
+  const std::vector<Firing>& firings;
+  const Finding& finding;
+  const Parties& parties;
+  bool is_headline = false;  ///< Names in few words; else all of them that are told.
+
+  /// "a, b, c, d and 3 more": each value once, in the order in which they came, empty ones left
+  /// out. `otherwise` where there are none.
+  std::string listed(std::vector<std::string> values,
+                     std::string_view otherwise = "(unknown)") const {
+    std::set<std::string> seen = {""};
+    std::erase_if(values, [&](const std::string& value) { return !seen.insert(value).second; });
+    const size_t most = is_headline ? kMostInHeadline : kMostNamed;
+    return values.empty() ? std::string(otherwise) : few_of(values, most, ", ");
+  }
+};
 
 /// "rank 1 on trainbox (pid 88219; also ranks 2, 3)", as far as known.
 std::string subject_text(const Finding& finding, const Parties& parties) {
@@ -249,6 +261,25 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
   return notes.empty() ? text : fmt::format("{} ({})", text, join(notes, "; "));
 }
 
+/// "ranks 1-3 on trainbox": who and where, in few words.
+std::string subject_in_headline(const Job& job, const Finding& finding, const Parties& parties) {
+  const std::string hosts = hosts_in_headline(job, finding.hosts);
+  std::string who = ranks_in_headline(job, finding.ranks);
+  if (who.empty()) {
+    std::set<int64_t> pids;
+    for (const Subject& party : parties) {
+      if (party.pid >= 0) pids.insert(party.pid);
+    }
+    if (pids.size() == 1) who = fmt::format("pid {}", *pids.begin());
+    if (pids.size() > 1) who = plural(std::ssize(pids), "process");
+  }
+  if (who.empty()) {
+    if (hosts.empty()) return "a rank";
+    return finding.hosts.size() == 1 ? "host " + hosts : hosts;
+  }
+  return hosts.empty() ? who : fmt::format("{} on {}", who, hosts);
+}
+
 /// Each line that the placeholder means, by a label or a kind.
 void for_each_named(const MessagePart& part, const std::vector<Firing>& firings,
                     const std::function<void(const ReadRecord&)>& use) {
@@ -261,47 +292,51 @@ void for_each_named(const MessagePart& part, const std::vector<Firing>& firings,
   });
 }
 
-std::string fact_values(const MessagePart& part, JobView& view,
-                        const std::vector<Firing>& firings) {
+std::string fact_values(const MessagePart& part, const Filling& filling) {
   std::vector<std::string> values;
   const bool wants_words = part.type == MessagePart::Type::FactWhat;
-  for (const Firing& firing : firings) {
-    const FactValue* value = view.fact_about(*part.fact, *firing.instance);
+  for (const Firing& firing : filling.firings) {
+    const FactValue* value = filling.view.fact_about(*part.fact, *firing.instance);
     if (value == nullptr || !value->known()) continue;
     values.push_back(wants_words ? value->what : fact_text(*value));
   }
   // A message may add clauses that only some logs give.
-  return listed(std::move(values), wants_words ? "" : "(unknown)");
+  return filling.listed(std::move(values), wants_words ? "" : "(unknown)");
 }
 
-std::string part_text(const MessagePart& part, JobView& view, const std::vector<Firing>& firings,
-                      const Finding& finding, const Parties& parties) {
+std::string part_text(const MessagePart& part, const Filling& filling) {
+  const auto& [view, firings, finding, parties, is_headline] = filling;
   const Job& job = view.job();
   std::vector<std::string> values;
   switch (part.type) {
     case MessagePart::Type::Text:
       return part.text;
     case MessagePart::Type::Subject:
-      if (firings.front().instance->scope != Scope::RankPair) return subject_text(finding, parties);
+      if (firings.front().instance->scope != Scope::RankPair) {
+        return is_headline ? subject_in_headline(job, finding, parties)
+                           : subject_text(finding, parties);
+      }
       // "ranks 1 and 2, ranks 3 and 4"
       for (const Firing& firing : firings) values.push_back(name_of(job, *firing.instance));
-      return listed(std::move(values));
+      return filling.listed(std::move(values));
     case MessagePart::Type::Ranks:
-      return finding.ranks.empty() ? "ranks that no line names" : ranks_phrase(finding.ranks);
+      if (finding.ranks.empty()) return is_headline ? "some ranks" : "ranks that no line names";
+      return is_headline ? ranks_in_headline(job, finding.ranks) : ranks_phrase(finding.ranks);
     case MessagePart::Type::Hosts:
-      return listed(finding.hosts, "a host that no line names");
+      if (finding.hosts.empty()) return is_headline ? "a host" : "a host that no line names";
+      return is_headline ? hosts_in_headline(job, finding.hosts) : filling.listed(finding.hosts);
     case MessagePart::Type::Communicator:
       for (const Firing& firing : firings) {
         const int communicator = firing.instance->communicator;
         if (communicator >= 0)
           values.push_back(job.communicators[static_cast<size_t>(communicator)].id);
       }
-      return listed(std::move(values));
+      return filling.listed(std::move(values));
     case MessagePart::Type::Field:
       for_each_named(part, firings, [&](const ReadRecord& read) {
         values.push_back(field_text(job, read, part.field));
       });
-      return listed(std::move(values));
+      return filling.listed(std::move(values));
     case MessagePart::Type::Common:
     case MessagePart::Type::Alike:
       break;  // Of the words of a condition only.
@@ -309,10 +344,10 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
       for_each_hit(firings, [&](const Hit& hit) {
         if (hit.value != nullptr && hit.label == part.text) values.push_back(hit.value->what);
       });
-      return listed(std::move(values), "");
+      return filling.listed(std::move(values), "");
     case MessagePart::Type::Fact:
     case MessagePart::Type::FactWhat:
-      return fact_values(part, view, firings);
+      return fact_values(part, filling);
     case MessagePart::Type::Plural: {
       // The form for the number of different lines, with the number in the place of each #.
       std::set<SourceRef> lines;
@@ -327,21 +362,40 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
   return {};
 }
 
-/// The message, filled from the firings, the finding's ranks, hosts and subject, and `parties`, of
-/// whom the subject is the first. Any bytes that the log holds may be in it.
-std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firing>& firings,
-                         const Finding& finding, const Parties& parties) {
-  std::string message;
-  for (const MessagePart& part : rule.message) {
-    message += part_text(part, view, firings, finding, parties);
-  }
-  message.erase(message.find_last_not_of(' ') + 1);  // A clause at the end may be empty.
+/// The text with its placeholders filled. Any bytes that the log holds may be in it.
+std::string filled(const std::vector<MessagePart>& parts, const Filling& filling) {
+  std::string text;
+  for (const MessagePart& part : parts) text += part_text(part, filling);
+  text = without_unknown(std::move(text));
+  text.erase(text.find_last_not_of(' ') + 1);  // A clause at the end may be empty.
   // Words of ours begin a sentence in upper case; names of hosts and files stay as they are.
-  const MessagePart::Type first =
-      rule.message.empty() ? MessagePart::Type::Text : rule.message.front().type;
-  const bool is_ours = first == MessagePart::Type::Subject || first == MessagePart::Type::Ranks;
-  if (is_ours && message[0] >= 'a' && message[0] <= 'z') message[0] -= 'a' - 'A';
-  return message;
+  const MessagePart::Type first = parts.empty() ? MessagePart::Type::Text : parts.front().type;
+  const bool is_ours = first == MessagePart::Type::Subject || first == MessagePart::Type::Ranks ||
+                       first == MessagePart::Type::FactWhat;
+  return is_ours ? capitalised(std::move(text)) : text;
+}
+
+/// The message, filled from the firings, the finding's ranks, hosts and subject, and `parties`, of
+/// whom the subject is the first; and the headline.
+void tell(const Rule& rule, JobView& view, const std::vector<Firing>& firings,
+          const Parties& parties, Finding& finding) {
+  Filling filling{view, firings, finding, parties};
+  finding.message = filled(rule.message, filling);
+  const auto beyond_first_part = [&](const std::string& sentence) {
+    const std::string who =
+        rule.message.empty() ? "" : without_unknown(part_text(rule.message.front(), filling));
+    return sentence.substr(std::min(sentence.size(), who.size()));
+  };
+  const std::string whole = first_sentence(finding.message);
+  const std::string whole_rest = beyond_first_part(whole);
+  filling.is_headline = true;
+  const std::string sentence =
+      first_sentence(filled(rule.headline.empty() ? rule.message : rule.headline, filling));
+  finding.headline = fitted_headline(sentence);
+  // Who and where is said of every finding, so that a headline may name them in fewer words.
+  const bool is_told = rule.headline.empty() && beyond_first_part(sentence) == whole_rest;
+  if (is_told && finding.headline.size() >= sentence.size())
+    finding.told_by_headline = whole.size();
 }
 
 /// A line that may be shown: few of thousands are.
@@ -502,6 +556,7 @@ Finding begin_finding(const Rule& rule) {
           .confidence = rule.confidence,
           .role = rule.role,
           .title = rule.title,
+          .is_harmless = rule.is_harmless,
           .why = rule.why,
           .check = rule.check,
           .fix = rule.fix,
@@ -528,7 +583,7 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
   });
   fill_commands(firings, parties, finding);
   add_evidence(firings, finding);
-  finding.message = fill_message(rule, view, firings, finding, parties);
+  tell(rule, view, firings, parties, finding);
   return finding;
 }
 

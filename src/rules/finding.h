@@ -58,7 +58,11 @@ struct Finding {
   Confidence confidence = Confidence::Possible;
   Role role = Role::Advice;
   std::string title;
+  /// The finding in one sentence (rules/headline.h); empty: the message's first one.
+  std::string headline;
   std::string message;
+  size_t told_by_headline = 0;  ///< Bytes at the front of the message that the headline says too.
+  bool is_harmless = false;     ///< It says that something is as it may be.
   std::string why;
   Subject subject;
   std::vector<std::string> hosts;  ///< Sorted: the guilty, else those whose own lines report it.
@@ -111,7 +115,7 @@ std::string_view to_string(VerdictStatus status);
 
 struct Verdict {
   VerdictStatus status = VerdictStatus::CannotJudge;
-  std::string headline;  ///< One sentence.
+  std::string headline;  ///< One sentence, as short as that of a finding.
   std::string finding;   ///< Id of the finding that the headline names; empty if none.
 };
 

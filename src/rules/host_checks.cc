@@ -81,6 +81,8 @@ void check_by_reports(const Rule& rule, const Job& job, Finding& finding) {
     return;
   }
   check.is_against_finding = true;
+  finding.headline.clear();
+  finding.told_by_headline = 0;
   finding.message = fmt::format("Refuted by the {}: {}. The logs alone suggest: {}",
                                 answers.whose(), check.what, finding.message);
   finding.explains.clear();

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
 #include "rules/evaluate.h"
+#include "rules/headline.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
@@ -44,29 +45,30 @@ const Diagnosis& leading(const std::vector<Diagnosis>& all) {
       all, {}, [](const Diagnosis& one) { return badness(one.verdict.status); });
 }
 
+/// The finding, said of `whom`: "Run 2: ".
+void put_before(std::string_view whom, Finding& finding) {
+  finding.headline = fitted_headline(std::string(whom) + headline_of(finding));
+  finding.message.insert(0, whom);
+  if (finding.told_by_headline > 0) finding.told_by_headline += whom.size();
+}
+
 /// Adds a finding of a run; those of the run that leads come first.
 void add(const Finding& finding, const std::string& run, std::vector<Finding>& all) {
   const auto known = std::ranges::find(all, finding.id, &Finding::id);
   if (known != all.end()) {
     // One finding an id, and whom it names is of the run that leads.
     if (finding.severity != Severity::Info) {
-      known->message += fmt::format(" {}: {}", capitalised(run), first_sentence(finding.message));
+      known->message += fmt::format(" {}: {}", capitalised(run), headline_of(finding));
     }
     return;
   }
   all.push_back(finding);
   if (finding.severity == Severity::Info) return;
-  all.back().message = fmt::format("{}: {}", capitalised(run), finding.message);
+  put_before(capitalised(run) + ": ", all.back());
 }
 
-/// "run 2: healthy, finished"; of a problem its headline, unless that is of the same kind as the
-/// one of the run that leads.
-std::string short_words(const JudgedRun& run, const JudgedRun& lead) {
-  if (badness(run.verdict.status) > 1 && !run.verdict.finding.empty()) {
-    if (run.verdict.finding != lead.verdict.finding)
-      return fmt::format("{}: {}", run.name, without_stop(run.verdict.headline));
-    return fmt::format("{}: the same kind of problem, {}", run.name, to_string(run.end.state));
-  }
+/// "run 2: healthy, finished"
+std::string short_words(const JudgedRun& run) {
   constexpr std::string_view kStatus[] = {"a problem, {}", "suspicious, {}", "healthy, finished",
                                           "no problem seen, {}", "cannot be judged"};
   const bool unseen =
@@ -78,24 +80,21 @@ std::string short_words(const JudgedRun& run, const JudgedRun& lead) {
 
 Verdict joined_verdict(const std::vector<Diagnosis>& all, const Job& read) {
   const Diagnosis& lead = leading(all);
-  const JudgedRun& first = lead.runs.front();
   Verdict verdict = lead.verdict;
   std::vector<std::string> words;
-  const bool leads = badness(verdict.status) > 1;
-  for (const Diagnosis& one : all) {
-    if (!leads || &one != &lead) words.push_back(short_words(one.runs.front(), first));
-  }
-  if (leads) {
-    verdict.headline = fmt::format("{}: {}; {}.", capitalised(first.name),
-                                   without_stop(verdict.headline), join(words, "; "));
+  for (const Diagnosis& one : all) words.push_back(short_words(one.runs.front()));
+  if (badness(verdict.status) > 1) {
+    verdict.headline = fitted_headline(fmt::format(
+        "{} of {}: {}", capitalised(lead.runs.front().name), all.size(), verdict.headline));
   } else if (badness(verdict.status) == 0) {
     verdict.headline = fmt::format(
         "All {} runs finished, and nothing is wrong in what their logs show.", all.size());
   } else {
     // Some run is not seen to its end, whatever became of the others.
     verdict.status = VerdictStatus::NothingFound;
-    verdict.headline = fmt::format("No problem in these {} lines of {} runs; {}.",
-                                   read.losses.lines, all.size(), join(words, "; "));
+    verdict.headline =
+        fitted_headline(fmt::format("No problem in these {} lines of {} runs; {}.",
+                                    read.losses.lines, all.size(), join(words, "; ")));
   }
   return verdict;
 }
@@ -106,7 +105,7 @@ void weigh(const Finding& finding, Verdict& verdict) {
   const VerdictStatus status =
       finding.severity == Severity::Error ? VerdictStatus::Problem : VerdictStatus::Suspicious;
   if (badness(verdict.status) >= badness(status)) return;
-  verdict = {status, first_sentence(finding.message), finding.id};
+  verdict = {status, headline_of(finding), finding.id};
 }
 
 /// What overlays did to the findings, each entry once.
@@ -141,7 +140,7 @@ std::vector<Finding> said_of_nobody(const Rulebook& rulebook, const Job& rest,
   std::vector<Finding> findings = order_by_cause(take_reported(found));
   std::erase_if(findings,
                 [](const Finding& finding) { return finding.severity == Severity::Info; });
-  for (Finding& finding : findings) finding.message = "In one of the runs: " + finding.message;
+  for (Finding& finding : findings) put_before("In one of the runs: ", finding);
   return findings;
 }
 

@@ -172,6 +172,8 @@ constexpr MapKey<RuleLoad> kKeys[] = {
      }},
     {"blame", false, load_blame},
     {"message", true, [](auto& node, auto& to) { to.rule.message = load_message(node, to.names); }},
+    {"headline", false,
+     [](auto& node, auto& to) { to.rule.headline = load_message(node, to.names); }},
     {"why", false, [](auto& node, auto& to) { to.rule.why = scalar_of(node, "a text"); }},
     {"check", false, load_texts<&Rule::check>},
     {"fix", false, load_texts<&Rule::fix>},
@@ -188,6 +190,8 @@ constexpr MapKey<RuleLoad> kKeys[] = {
      [](auto& node, auto& to) { to.rule.last_resort = flag_of(node, "last_resort"); }},
     {"halves_bandwidth", false,
      [](auto& node, auto& to) { to.rule.halves_bandwidth = flag_of(node, "halves_bandwidth"); }},
+    {"harmless", false,
+     [](auto& node, auto& to) { to.rule.is_harmless = flag_of(node, "harmless"); }},
     {"of_all_runs", false,
      [](auto& node, auto& to) { to.rule.of_all_runs = flag_of(node, "of_all_runs"); }},
 };

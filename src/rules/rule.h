@@ -196,6 +196,7 @@ struct Rule {
   bool last_resort = false;  ///< Judged after the others, where they show no fault.
   /// As advice, it stays a warning on a job that finished (rules/verdict.h).
   bool halves_bandwidth = false;
+  bool is_harmless = false;  ///< It says that something is as it may be: nothing for a screen.
   /// It is about the runs that the logs hold, so it is judged over all of them together, and not
   /// within each (rules/evaluate.h).
   bool of_all_runs = false;
@@ -204,6 +205,8 @@ struct Rule {
   std::vector<Blame> blame;  ///< Empty: whom facts identify, else the reporters.
   HostClause host;
   std::vector<MessagePart> message;
+  /// What is said in one sentence; empty: the message's first one.
+  std::vector<MessagePart> headline;
   std::string why;
   std::vector<std::string> check;
   std::vector<std::string> fix;

@@ -15,6 +15,7 @@
 #include "log/known_messages.h"
 #include "model/derive/split_runs.h"
 #include "rules/evaluate.h"
+#include "rules/headline.h"
 
 namespace ncclog {
 namespace {
@@ -70,10 +71,12 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
       {"file", {rule.path}},
       {"per", {rule.per == Scope::Job ? "" : std::string(to_string(rule.per))}},
       {"judged", {rule.last_resort ? "where no other rule found an error or a warning" : ""}},
+      {"shown", {rule.is_harmless ? "on a screen with -v only" : ""}},
       {"over", {rule.of_all_runs ? "all runs of the logs together" : ""}},
       {"cost", {rule.halves_bandwidth ? "at least half of the bandwidth" : ""}},
       {"needs", {join(needs, ", ")}},
       {"when", {flow_text(*rule.when.node)}},
+      {"headline", {rule.headline.empty() ? "" : rule.source->find("headline")->text}},
       {"message", {rule.source->find("message")->text}},
       {"why", {rule.why}},
       {"check", rule.check},
@@ -334,8 +337,17 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
     if (!example.ranks.empty() && example.ranks != ranks) {
       fail(fmt::format("must name the ranks {}, but names {}", example.ranks, ranks));
     }
-    if (finding->message.find(example.says) == std::string::npos) {
-      fail(fmt::format("must say \"{}\", but says: {}", example.says, finding->message));
+    const std::string headline = headline_of(*finding);
+    const std::string said = headline + "\n" + finding->message;
+    if (said.find(example.says) == std::string::npos) {
+      fail(fmt::format("must say \"{}\", but says: {}", example.says, said));
+    }
+    if (const std::string_view word = empty_word(headline); !word.empty()) {
+      fail(fmt::format("must name names and values in its headline, not \"{}\": {}", word,
+                       headline));
+    }
+    if (headline.ends_with("…")) {
+      fail(fmt::format("must say what happened within {} characters: {}", kMaxHeadline, headline));
     }
     const std::vector<std::string> others = unrelated_findings(rulebook, rule, diagnosis);
     if (!others.empty()) {

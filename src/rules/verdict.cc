@@ -15,6 +15,7 @@
 #include "diagnose/outcome/outcome.h"
 #include "log/event.h"
 #include "log/known_messages.h"
+#include "rules/headline.h"
 
 namespace ncclog {
 namespace {
@@ -49,24 +50,6 @@ bool came_first(const Finding& one, const Finding& other) {
                               (a.prefix.rank >= 0 && a.prefix.rank == b.prefix.rank);
   if (line.where.unit == later.where.unit && is_one_process) return line.where < later.where;
   return nanoseconds_between(line.text, later.text).value_or(0) > 0;
-}
-
-/// A quotation is open at that place, and closed after it.
-bool is_quoted(std::string_view message, size_t at) {
-  return std::count(message.begin(), message.begin() + static_cast<ptrdiff_t>(at), '"') % 2 == 1 &&
-         message.find('"', at) != message.npos;
-}
-
-std::string headline_of(const std::vector<Finding>& findings, const Finding& first) {
-  const std::vector<const Finding*> others = consequences_of(findings, first);
-  if (others.empty()) return first_sentence(first.message);
-  const std::string sentence = without_stop(first_sentence(first.message));
-  uint64_t shown = 0;
-  for (const Finding* other : others) shown += other->evidence.size() + other->evidence_omitted;
-  const std::string lines = shown > others.size() ? fmt::format(" ({} lines)", shown) : "";
-  return others.size() == 1 ? fmt::format("{}; another finding{} follows from it.", sentence, lines)
-                            : fmt::format("{}; {} other findings{} follow from it.", sentence,
-                                          others.size(), lines);
 }
 
 std::string why_unusable(const LossTable& losses, bool has_dumps) {
@@ -224,32 +207,19 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   return result;
 }
 
-std::string without_stop(std::string sentence) {
-  if (sentence.ends_with('.')) sentence.pop_back();
-  return sentence;
-}
-
-std::string first_sentence(std::string_view message) {
-  for (size_t dot = message.find(". "); dot != message.npos; dot = message.find(". ", dot + 1)) {
-    const size_t next = dot + 2;
-    const bool begins = next < message.size() && message[next] >= 'A' && message[next] <= 'Z';
-    if (begins && !is_quoted(message, dot)) {
-      return std::string(message.substr(0, dot + 1));
-    }
-  }
-  return std::string(message);
-}
-
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
   Severity worst = Severity::Info;
   for (const Finding& finding : findings) worst = std::min(worst, finding.severity);
   if (worst == Severity::Info) return without_fault(findings, job);
   const Finding& first = findings.front();
-  std::string headline = headline_of(findings, first);
+  std::string headline = headline_of(first);
   if (outcome_of(job).job.state == EndState::Finished) {
-    headline = without_stop(std::move(headline)) + "; the job finished.";
+    constexpr std::string_view kEnd = "; the job finished.";
+    headline = without_stop(fitted_headline(headline, kMaxHeadline - kEnd.size())).append(kEnd);
   }
-  return {worst == Severity::Error ? VerdictStatus::Problem : VerdictStatus::Suspicious,
+  // A job that failed has a problem, however mild what its lines show of it.
+  const bool failed = outcome_of(job).job.state == EndState::Failed;
+  return {worst == Severity::Error || failed ? VerdictStatus::Problem : VerdictStatus::Suspicious,
           std::move(headline), first.id};
 }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "rules/headline.h"
 
 namespace ncclog::testing {
 namespace {
@@ -110,6 +111,23 @@ void check_headline(const json& expected, const json& report, Complaints& compla
   complaints.push_back("headed by " + headline.dump() + ", not by " + join(known, " or "));
 }
 
+/// Headlines can be pasted into a chat, and name what they are about.
+void check_words(const json& report, Complaints& complaints) {
+  std::vector<std::string> headlines = {report.at("verdict").value("headline", "")};
+  for (const json& finding : report.at("findings")) {
+    headlines.push_back(finding.value("headline", ""));
+  }
+  for (const std::string& headline : headlines) {
+    const auto characters =
+        std::ranges::count_if(headline, [](char c) { return (c & 0xC0) != 0x80; });
+    if (characters > static_cast<std::ptrdiff_t>(kMaxHeadline)) {
+      complaints.push_back("more than a headline: " + headline);
+    }
+    const std::string_view word = empty_word(headline);
+    if (!word.empty()) complaints.push_back("names nothing: " + headline);
+  }
+}
+
 }  // namespace
 
 Complaints check_case(const json& expected, const json& report) {
@@ -125,6 +143,7 @@ Complaints check_case(const json& expected, const json& report) {
   check_headline(expected, report, complaints);
   check_absent(expected, report, complaints);
   check_facts(expected, report, complaints);
+  check_words(report, complaints);
   return complaints;
 }
 

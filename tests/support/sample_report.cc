@@ -27,6 +27,7 @@ Finding cause() {
   finding.confidence = Confidence::Certain;
   finding.role = Role::Cause;
   finding.title = "Shared memory is full";
+  finding.headline = "Rank 1 on trainbox could not extend a segment.";
   finding.message = "Rank 1 on trainbox could not extend a segment: /dev/shm is full.";
   finding.why = "NCCL moves data between processes through files in /dev/shm.";
   finding.subject = {.host = "trainbox", .rank = 1, .pid = 502};

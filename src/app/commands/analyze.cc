@@ -82,6 +82,9 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   Job& job = report.job;
   job = load_job(options.input, progress, make_line_matcher(logs.rulebook), &logs.read);
   job.host_reports = std::move(hosts);
+  if (options.input.paths != std::vector<std::string>{"-"}) {
+    report.logs = join(options.input.paths, " ");
+  }
   judge_job(report, logs.rulebook);
   if (replay) report.replay = join_replay(report, *replay, options.with_replay);
   return logs;

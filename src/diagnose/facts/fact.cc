@@ -270,6 +270,17 @@ std::optional<int64_t> nanoseconds_between(std::string_view from, std::string_vi
   return b.nanoseconds - a.nanoseconds;
 }
 
+std::string clock_of(std::string_view line) {
+  constexpr std::string_view kForm = "00:00:00";
+  const std::string_view time = time_of_line(line).text;
+  const auto fits = [](char c, char form) { return form == '0' ? is_digit(c) : c == form; };
+  for (size_t at = 0; at + kForm.size() <= time.size(); ++at) {
+    const std::string_view clock = time.substr(at, kForm.size());
+    if (std::ranges::equal(clock, kForm, fits)) return std::string(clock);
+  }
+  return {};
+}
+
 FactValue rare_phase_before(const Job& job, const Evidence& line) {
   const std::string_view title = parse_header(line.text).prefix.progress_title;
   if (is_eval_title(title)) return yes(std::string(title), {line});

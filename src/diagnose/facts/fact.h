@@ -263,6 +263,9 @@ bool are_ordered(const Job& job, SourceRef a, SourceRef b);
 /// or time runs backwards.
 std::optional<int64_t> nanoseconds_between(std::string_view from, std::string_view to);
 
+/// "12:04:11", as the line prints it; empty: it carries no time of day.
+std::string clock_of(std::string_view line);
+
 // What was the program doing when it stopped: training, or one of the rare phases between?
 //
 //   Validation:   1%|          | 2/210 [00:01<02:58,  1.16it/s]

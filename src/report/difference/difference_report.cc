@@ -14,6 +14,7 @@
 #include "model/job.h"
 #include "report/json/json_fields.h"
 #include "report/text_layout.h"
+#include "rules/headline.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
@@ -170,7 +171,7 @@ std::string ranks_of(const Finding& finding, const Job& job) {
 FactValue fact_of(const Finding& finding, const Job& job) {
   const std::string_view severity = to_string(finding.severity);
   FactValue fact{.value = fmt::format("{} {}", severity, ranks_of(finding, job)),
-                 .what = fmt::format("{}: {}", severity, first_sentence(finding.message)),
+                 .what = fmt::format("{}: {}", severity, headline_of(finding)),
                  .evidence = finding.evidence,
                  .of = finding.id,
                  .minor = finding.severity == Severity::Info};

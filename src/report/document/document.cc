@@ -89,6 +89,8 @@ constexpr int kWordWidth = 9;
 
 std::string blanks(int columns) { return std::string(static_cast<size_t>(columns), ' '); }
 
+std::string beside_label(std::string_view name, const Quote& quote, const TextStyle& style);
+
 std::string text_of(const Statement& statement, const TextStyle& style) {
   const int column = statement.main ? kMargin : kWordWidth;
   const std::string word = printable(statement.word);
@@ -110,6 +112,8 @@ std::string text_of(const Statement& statement, const TextStyle& style) {
                       printable(about.place), between, printable(about.text)) +
           hang(below, text, style);
   }
+  const Quote& shown = statement.shown;
+  if (!shown.place.empty() || !shown.text.empty()) out += beside_label("", shown, style);
   if (!statement.standing.empty()) out += labelled("", statement.standing, style);
   if (!statement.hint.empty()) out += hang(below + "→ ", printable(statement.hint), style);
   return out;
@@ -157,32 +161,40 @@ std::string_view without_header(std::string_view line) {
   return end == line.npos ? line : line.substr(end + 2);
 }
 
-/// A log line in at most two lines of the screen. Its end is where the error stands, so of a longer
-/// one the header goes first.
+/// A log line in at most two lines of the screen: of a longer one the header goes first, which its
+/// place and clock stand for, then the middle.
 std::vector<std::string> fitted_text(std::string_view line, int width) {
   constexpr size_t kMaxLines = 2;
   std::vector<std::string> lines = wrap(line, width);
-  const std::string_view message = without_header(line);
-  if (lines.size() > kMaxLines && message.size() < line.size()) {
-    lines = wrap("… " + std::string(message), width);
-  }
-  if (lines.size() > kMaxLines) {
-    lines[kMaxLines - 1] += " " + lines[kMaxLines];
-    lines.resize(kMaxLines);
+  if (lines.size() <= kMaxLines) return lines;
+  const std::string message(without_header(line));
+  lines = wrap(message, width);
+  for (int room = width * static_cast<int>(kMaxLines); lines.size() > kMaxLines && room > 0;
+       room -= 8) {
+    lines = wrap(clip_middle(message, room), width);
   }
   for (std::string& text : lines) text = clip(text, width);
   return lines;
 }
 
-/// Place and text on one line if both fit, else the text below.
+/// Place and text on one line if both fit, with or without the header; else the text below.
 std::string beside_label(std::string_view name, const Quote& quote, const TextStyle& style) {
   const int room = std::max(style.width, TextStyle::kMinWidth) - kMargin;
-  const std::string place = printable(quote.place);
+  std::string place = printable(quote.place);
   const std::string text = printable(trim(quote.text));
-  const std::string lead = label(name, style) + paint(place, Tone::Strong, style);
-  if (text.empty()) return lead + "\n";
-  if (display_width(place) + 2 + display_width(text) <= room) return lead + "  " + text + "\n";
-  std::string out = lead + "\n";
+  const auto lead = [&] { return label(name, style) + paint(place, Tone::Strong, style); };
+  if (text.empty()) return lead() + "\n";
+  const auto fits = [&](std::string_view line) {
+    return display_width(place) + 2 + display_width(line) <= room;
+  };
+  if (fits(text)) return lead() + "  " + text + "\n";
+  const std::string_view message = without_header(text);
+  const bool has_clock = !quote.clock.empty() && message.size() < text.size();
+  if (has_clock) place += "  " + quote.clock;
+  if (message.size() < text.size() && fits(message)) {
+    return fmt::format("{}  {}\n", lead(), message);
+  }
+  std::string out = lead() + "\n";
   for (const std::string& line : fitted_text(text, room)) out += blanks(kMargin) + line + "\n";
   return out;
 }

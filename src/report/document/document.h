@@ -31,6 +31,7 @@ namespace ncclog {
 struct Quote {
   std::string place;
   std::string text;
+  std::string clock = {};  ///< "12:04:11", for who cannot show all of the text; may be empty.
 };
 
 /// A word that judges ("error", "yes", "PROBLEM") and the sentence that it is about. Without a word
@@ -40,6 +41,7 @@ struct Statement {
   Quote about;           ///< What is judged; empty: the sentence says it.
   std::string text;      ///< May be empty where `standing` is not.
   std::string hint;      ///< What to do about it; may be empty.
+  Quote shown = {};      ///< The line that decides it, right below; empty: none.
   std::string standing;  ///< How sure it is, what it is called, whom it is about; may be empty.
   int depth = 0;
   bool main = false;  ///< A verdict or a finding: what is labelled below belongs to it.

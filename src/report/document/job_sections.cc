@@ -1,7 +1,7 @@
 // The job itself, as far as the logs tell it: what a page says besides findings.
 //
 //   Job                ranks 8 on 2 hosts, NCCL 2.28.9, connections P2P/CUMEM 24, NET/IB/GDRDMA 8
-//   Ranks              6 complete, 2 not seen; a row for each
+//   Ranks              6 init done, 2 not seen, 1 failed; a row for each
 //   Time line          a lane for each process, and all milestones as a table
 //   Inputs             what was read and what of it could not be used; how the job ended
 
@@ -197,6 +197,17 @@ void keep_telling(std::vector<T>& all, size_t most, IsTelling is_telling) {
   });
 }
 
+/// How many ranks ended in which way, as far as that is known.
+std::map<std::string, size_t> ends_of_ranks(const Job& job) {
+  std::map<std::string, size_t> counts;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const EndState state = outcome_of(job).processes[p].state;
+    const bool is_known = state == EndState::Failed || state == EndState::Stopped;
+    if (is_known && job.processes[p].rank >= 0) ++counts[std::string(to_string(state))];
+  }
+  return counts;
+}
+
 Section ranks_section(const Job& job) {
   constexpr size_t kMaxRanks = 1200;
   Section section{.heading = "Ranks", .id = "ranks", .folds = true};
@@ -218,7 +229,13 @@ Section ranks_section(const Job& job) {
           table.rows.size(), all));
     }
     KeyValues tally{.tally = true};
-    for (const auto& [word, count] : states) tally.rows.push_back({std::to_string(count), word});
+    for (const auto& [word, count] : states) {
+      // How far the initialisation came says nothing of how the rank ended.
+      tally.rows.push_back({std::to_string(count), word == "complete" ? "init done" : word});
+    }
+    for (const auto& [word, count] : ends_of_ranks(job)) {
+      tally.rows.push_back({std::to_string(count), word});
+    }
     section.blocks.push_back(std::move(tally));
   }
   section.blocks.push_back(std::move(table));
@@ -648,7 +665,7 @@ std::vector<Section> job_sections(const Job& job) {
 Section inputs_section(const Report& report, Reader reader) {
   const Job& job = report.job;
   Section section;
-  if (reader == Reader::Screen) {
+  if (reader != Reader::Page) {
     section.blocks.push_back(
         Paragraph{inputs_line(job) + odd_inputs(job, InputStatus::Unreadable, "Unreadable:", 3) +
                   odd_inputs(job, InputStatus::Cut, "Cut:", 3) +

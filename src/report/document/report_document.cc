@@ -8,8 +8,10 @@
 #include <span>
 
 #include "base/text.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "report/text_layout.h"
+#include "rules/headline.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
@@ -35,24 +37,41 @@ std::string subject_words(const Finding& finding) {
   return out.append(before) + few_of(finding.hosts, kMaxHosts, ", ");
 }
 
-/// "certain cause, shm-no-space; ranks 1,3 on node-a": how sure, what it is, who.
+/// "cause (certain), shm-no-space; ranks 1,3 on node-a": what it is, how sure, who.
 std::string standing(const Finding& finding) {
-  std::string out =
-      fmt::format("{} {}, {}", to_string(finding.confidence), to_string(finding.role), finding.id);
+  std::string out = fmt::format("{} ({}), {}", to_string(finding.role),
+                                to_string(finding.confidence), finding.id);
   if (finding.host_check.answer == HostCheck::Answer::Refuted) out = "refuted, " + out;
   const std::string subject = subject_words(finding);
   return subject.empty() ? out : out + "; " + subject;
 }
 
-/// What a finding's message says beyond the headline, which begins like it. Views `message`.
-std::string_view beyond_headline(std::string_view headline, std::string_view message) {
-  const auto differs =
-      std::mismatch(headline.begin(), headline.end(), message.begin(), message.end());
-  const auto same = static_cast<size_t>(differs.second - message.begin());
-  const std::string_view rest = message.substr(same);
-  // Only whole sentences are left out: what the headline breaks off has to be read from its start.
-  if (same == 0 || !(rest.empty() || rest[0] == '.' || message[same - 1] == '.')) return message;
-  return trim(rest.substr(rest.starts_with('.') ? 1 : 0));
+/// The findings that this one explains, in the order of the report.
+std::vector<const Finding*> explained_by(const Report& report, const Finding& finding) {
+  std::vector<const Finding*> explained = consequences_of(report.diagnosis.findings, finding);
+  std::ranges::sort(explained);
+  return explained;
+}
+
+std::string count_of_others(size_t count) {
+  return count == 1 ? "1 other" : fmt::format("{} others", count);
+}
+
+/// The same with what it explains: "…; explains 2 others: peer-closed-secondary, store-gone".
+std::string standing_on_screen(const Report& report, const Finding& finding) {
+  const std::vector<const Finding*> explained = explained_by(report, finding);
+  if (explained.empty()) return standing(finding);
+  std::vector<std::string> ids;
+  for (const Finding* other : explained) ids.push_back(other->id);
+  return fmt::format("{}; explains {}: {}", standing(finding), count_of_others(ids.size()),
+                     few_of(ids, kMostNamed, ", "));
+}
+
+/// What a finding's message says beyond its headline. Views `message`.
+std::string_view beyond_headline(const Finding& finding) {
+  const size_t told =
+      finding.headline.empty() ? first_sentence(finding.message).size() : finding.told_by_headline;
+  return trim(std::string_view(finding.message).substr(told));
 }
 
 /// NCCL_P2P_DISABLE, ALLREDUCE: a name means what it says, digits and all.
@@ -100,7 +119,7 @@ Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most) {
   Quotes quotes{.label = "seen", .more = finding.evidence_omitted};
   const std::vector<const Evidence*> telling = telling_evidence(finding, most);
   const auto quote_of = [&](const Evidence& evidence) {
-    return Quote{place_name(job, evidence.where), evidence.text};
+    return Quote{place_name(job, evidence.where), evidence.text, clock_of(evidence.text)};
   };
   for (const Evidence* evidence : telling) quotes.quotes.push_back(quote_of(*evidence));
   for (const Evidence& evidence : finding.evidence) {
@@ -118,65 +137,115 @@ namespace {
 constexpr size_t kMainItems = 6;
 constexpr size_t kOtherItems = 2;
 
-/// Why a finding is one, what shows it, what to do about it, and what follows from it.
-void add_grounds(const Report& report, const Finding& finding, Reader reader,
+/// What an advice asks for that these logs already have.
+struct Having {
+  std::string_view words;  ///< Of the advice.
+  bool (*has)(const Job& job);
+};
+
+constexpr Having kHad[] = {
+    {"TORCH_NCCL_TRACE_BUFFER_SIZE", [](const Job& job) { return !job.flight_recorders.empty(); }},
+    {"again with NCCL_DEBUG=INFO", [](const Job& job) { return has_spoken(job, Subsystem::Init); }},
+};
+
+/// The advice that is left to follow, with the logs named in commands on them.
+std::vector<std::string> open_advice(const Report& report, const std::vector<std::string>& all) {
+  constexpr std::string_view kLogs = "LOGS";
+  std::vector<std::string> open;
+  for (const std::string& item : all) {
+    const bool is_had = std::ranges::any_of(kHad, [&](const Having& had) {
+      return item.find(had.words) != item.npos && had.has(report.job);
+    });
+    if (is_had) continue;
+    open.push_back(item);
+    const size_t at = item.starts_with("ncclog ") ? item.find(kLogs) : item.npos;
+    if (at != item.npos && !report.logs.empty()) open.back().replace(at, kLogs.size(), report.logs);
+  }
+  return open.empty() ? all : open;
+}
+
+/// Why a finding is one, what shows it, what to do about it, and what follows from it. `seen` is
+/// what is not shown above.
+void add_grounds(const Report& report, const Finding& finding, Reader reader, Quotes seen,
                  std::vector<Block>& blocks) {
   const bool is_main = finding.id == report.diagnosis.verdict.finding;
   const bool whole = reader == Reader::Page;
   const size_t most = whole ? SIZE_MAX : is_main ? kMainItems : kOtherItems;
   if (!finding.why.empty() && (is_main || whole)) blocks.push_back(Labelled{"why", finding.why});
-  Quotes seen = evidence_quotes(report.job, finding, is_main ? 4 : 2);
   if (!seen.quotes.empty()) blocks.push_back(std::move(seen));
-  add_items("check", finding.check, most, blocks);
-  add_items("fix", finding.fix, most, blocks);
+  add_items("check", open_advice(report, finding.check), most, blocks);
+  add_items("fix", open_advice(report, finding.fix), most, blocks);
   add_items("do not", finding.do_not, most, blocks);
-  if (whole) add_items("references", finding.references, most, blocks);
-  Links follows{.label = "follows"};
-  std::vector<const Finding*> following = consequences_of(report.diagnosis.findings, finding);
-  std::ranges::sort(following);  // In the order of the report.
-  for (const Finding* other : following) {
+  if (!whole) return;
+  add_items("references", finding.references, most, blocks);
+  Links explains{.label = "explains"};
+  for (const Finding* other : explained_by(report, finding)) {
     const std::string ranks = ranks_phrase(other->ranks);
-    follows.links.emplace_back(ranks.empty() ? other->id : fmt::format("{} ({})", other->id, ranks),
-                               "finding-" + other->id);
+    explains.links.emplace_back(
+        ranks.empty() ? other->id : fmt::format("{} ({})", other->id, ranks),
+        "finding-" + other->id);
   }
-  if (follows.links.empty()) return;
-  follows.lead = plural(follows.links.size(), "other finding");
-  blocks.push_back(std::move(follows));
+  if (explains.links.empty()) return;
+  explains.lead = count_of_others(explains.links.size());
+  blocks.push_back(std::move(explains));
 }
 
-/// A finding; on a page below its title.
-Section finding_section(const Report& report, const Finding& finding, Reader reader,
-                        bool folds = false) {
-  const Verdict& verdict = report.diagnosis.verdict;
-  const std::string_view message = finding.id == verdict.finding
-                                       ? beyond_headline(verdict.headline, finding.message)
-                                       : std::string_view(finding.message);
-  Section section{.heading = reader == Reader::Page ? finding.title : "",
+/// The first of the quotes, which is taken out; an empty one if there are none.
+Quote take_first(Quotes& seen) {
+  if (seen.quotes.empty()) return {};
+  Quote first = std::move(seen.quotes.front());
+  seen.quotes.erase(seen.quotes.begin());
+  return first;
+}
+
+/// A finding on a page, below its title.
+Section page_section(const Report& report, const Finding& finding, bool folds = false) {
+  const bool is_main = finding.id == report.diagnosis.verdict.finding;
+  const std::string_view message =
+      is_main ? beyond_headline(finding) : std::string_view(finding.message);
+  Section section{.heading = finding.title,
                   .blocks = {Statement{.word = std::string(to_string(finding.severity)),
                                        .text = std::string(message),
                                        .standing = standing(finding),
                                        .main = true}},
                   .id = "finding-" + finding.id,
                   .folds = folds};
-  add_grounds(report, finding, reader, section.blocks);
+  add_grounds(report, finding, Reader::Page, evidence_quotes(report.job, finding, is_main ? 4 : 2),
+              section.blocks);
   return section;
+}
+
+/// A finding on a screen: `said` gets the line that decides it and its standing, and stands above.
+std::vector<Block> screen_blocks(const Report& report, const Finding& finding, Reader reader,
+                                 Statement& said) {
+  const bool is_main = finding.id == report.diagnosis.verdict.finding;
+  Quotes seen = evidence_quotes(report.job, finding, is_main ? 4 : 2);
+  said.shown = take_first(seen);
+  said.standing = standing_on_screen(report, finding);
+  std::vector<Block> blocks;
+  const std::string_view rest = beyond_headline(finding);
+  if (!rest.empty()) blocks.push_back(Labelled{"what", std::string(rest)});
+  add_grounds(report, finding, reader, std::move(seen), blocks);
+  return blocks;
 }
 
 /// The finding that the verdict names, with all that is known about it.
 void add_main_finding(const Report& report, const Finding& finding, Reader reader,
                       Document& document) {
   if (reader == Reader::Page) {
-    document.sections.push_back({.heading = "Finding",
-                                 .id = "finding",
-                                 .parts = {finding_section(report, finding, reader)}});
+    document.sections.push_back(
+        {.heading = "Finding", .id = "finding", .parts = {page_section(report, finding)}});
     return;
   }
-  document.lead.standing = standing(finding);
-  std::vector<Block> blocks;
-  const std::string_view rest = beyond_headline(report.diagnosis.verdict.headline, finding.message);
-  if (!rest.empty()) blocks.push_back(Labelled{"what", std::string(rest)});
-  add_grounds(report, finding, reader, blocks);
-  add_section(document, "", std::move(blocks));
+  add_section(document, "", screen_blocks(report, finding, reader, document.lead));
+}
+
+Section screen_section(const Report& report, const Finding& finding, Reader reader) {
+  Statement said{
+      .word = std::string(to_string(finding.severity)), .text = headline_of(finding), .main = true};
+  std::vector<Block> blocks = screen_blocks(report, finding, reader, said);
+  blocks.insert(blocks.begin(), std::move(said));
+  return {.blocks = std::move(blocks), .id = "finding-" + finding.id};
 }
 
 void add_findings_on_page(const Report& report, std::string heading, std::string id,
@@ -185,9 +254,25 @@ void add_findings_on_page(const Report& report, std::string heading, std::string
   if (findings.empty()) return;
   Section section{.heading = std::move(heading), .id = std::move(id), .folds = fold};
   for (const Finding* each : findings) {
-    section.parts.push_back(finding_section(report, *each, Reader::Page, fold));
+    section.parts.push_back(page_section(report, *each, fold));
   }
   document.sections.push_back(std::move(section));
+}
+
+/// "P2P is off. [p2p-disabled-info]"; what is harmless is counted for who does not ask for it.
+void add_quiet(const std::vector<const Finding*>& quiet, Reader reader, Document& document) {
+  std::vector<std::string> points;
+  int64_t harmless = 0;
+  for (const Finding* finding : quiet) {
+    if (finding->is_harmless && reader == Reader::Screen) {
+      ++harmless;
+    } else {
+      points.push_back(fmt::format("{} [{}]", headline_of(*finding), finding->id));
+    }
+  }
+  add_points(document, "Worth knowing", std::move(points));
+  if (harmless == 0) return;
+  add_section(document, "", {Paragraph{fmt::format("{}: -v", plural(harmless, "harmless note"))}});
 }
 
 /// On a screen, what follows from others is named below these.
@@ -209,15 +294,11 @@ void add_other_findings(const Report& report, const Finding* main, Reader reader
                                                       : loud;
     list.push_back(&finding);
   }
-  if (reader == Reader::Screen) {
+  if (reader != Reader::Page) {
     for (const Finding* finding : loud) {
-      document.sections.push_back(finding_section(report, *finding, reader));
+      document.sections.push_back(screen_section(report, *finding, reader));
     }
-    std::vector<std::string> points;
-    for (const Finding* finding : quiet) {
-      points.push_back(fmt::format("{} [{}]", first_sentence(finding->message), finding->id));
-    }
-    return add_points(document, "Worth knowing", std::move(points));
+    return add_quiet(quiet, reader, document);
   }
   add_findings_on_page(report, main == nullptr ? "Findings" : "Other findings", "findings", loud,
                        false, document);
@@ -286,8 +367,18 @@ void add_profile(const Profile& profile, Document& document) {
   if (!section.blocks.empty()) document.sections.push_back(std::move(section));
 }
 
-void add_capture(const CaptureAdvice& advice, const Job& job, Document& document) {
+/// A screen that did not ask for more has room for one sentence.
+void add_capture(const CaptureAdvice& advice, const Job& job, Reader reader, Document& document) {
   if (advice.empty()) return;
+  if (reader == Reader::Screen) {
+    std::string line;
+    for (const CaptureSetting& setting : advice.settings) {
+      line += fmt::format("{}={} ", setting.name, setting.value);
+    }
+    line += line.empty() ? advice.steps.front() : "on all ranks (-v says more).";
+    document.sections.push_back({.blocks = {Paragraph{"Next time: " + line}}, .id = "capture"});
+    return;
+  }
   Items steps{.items = advice.steps};
   if (advice.size) {
     steps.items.push_back("Log size: " + log_size_text(*advice.size, job.nranks) + ".");
@@ -390,7 +481,7 @@ Document report_document(const Report& report, Reader reader) {
     gaps.push_back(gap.question + " " + gap.reason);
   }
   add_points(document, "What these logs cannot tell", std::move(gaps), "open");
-  add_capture(diagnosis.capture, report.job, document);
+  add_capture(diagnosis.capture, report.job, reader, document);
   add_points(document, "Overlays", overlay_points(diagnosis), "overlays");
   if (whole) {
     for (Section& section : job_sections(report.job)) {
@@ -402,7 +493,8 @@ Document report_document(const Report& report, Reader reader) {
 }
 
 std::string write_text(const Report& report, const TextStyle& style) {
-  return render_text(report_document(report, Reader::Screen), style);
+  return render_text(report_document(report, style.verbose ? Reader::WholeScreen : Reader::Screen),
+                     style);
 }
 
 std::string write_markdown(const Report& report, const TextStyle&) {

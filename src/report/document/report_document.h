@@ -2,10 +2,11 @@
 // then what to do.
 //
 //   PROBLEM   /dev/shm on gpu-node-01 is full: NCCL could not create its segments.
-//             certain cause, shm-no-space; ranks 0-3 on gpu-node-01
+//             train.log:412  12:04:11  NCCL WARN Error: failed to extend /dev/shm/nccl-8aCq …
+//             cause (certain), shm-no-space; ranks 0-3 on gpu-node-01; explains 2 others: …
 //
-// A finding is told in one order: title, standing, message, why, seen, check, fix, do not,
-// references, what follows from it. On a screen one problem fits: findings that follow from another
+// A finding is told in one order: title, headline and the line that decides it, standing, message,
+// why, seen, check, fix, do not, references, what it explains. On a screen one problem fits: findings that follow from another
 // one are named below it, titles and references are left out. A page has room for all of that, and
 // for the job itself (report/document/job_sections.cc). Texts may hold any bytes of the logs.
 
@@ -25,7 +26,8 @@ namespace ncclog {
 
 struct Explanation;
 
-enum class Reader { Screen, Page };
+/// A screen that asked for it shows more; a page has room for all.
+enum class Reader { Screen, WholeScreen, Page };
 
 /// All that the report says to that reader.
 Document report_document(const Report& report, Reader reader);

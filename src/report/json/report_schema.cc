@@ -13,6 +13,7 @@
 #include "report/json/json_fields.h"
 #include "report/report.h"
 #include "report/tables/tables.h"
+#include "rules/headline.h"
 
 namespace ncclog {
 
@@ -224,6 +225,12 @@ constexpr Key<Finding> kFinding[] = {
     {"confidence", kWord<&Finding::confidence, kConfidence>},
     {"role", kWord<&Finding::role, kRole>},
     {"title", kText<&Finding::title, type::name>},
+    {"headline",
+     {type::name,
+      [](const Job&, const Finding& finding) -> Json {
+        return to_valid_utf8(headline_of(finding));
+      }},
+     "The finding in one sentence of at most 120 characters."},
     {"message", kText<&Finding::message, type::name>},
     {"subject", kObject<&Finding::subject, kSubject>},
     {"hosts", kTexts<&Finding::hosts, type::set<type::text>>,

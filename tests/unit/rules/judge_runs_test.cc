@@ -52,7 +52,7 @@ TEST(JudgeRuns, TheFailedRunLeadsAndTheOthersAreTold) {
   const Diagnosis diagnosis =
       diagnose_runs(algo_rule(), run(10, "", true), run(20, ring(20), false));
   EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::Problem);
-  EXPECT_EQ(diagnosis.verdict.headline, "Run 2: Ring is forced; run 1: healthy, finished.");
+  EXPECT_EQ(diagnosis.verdict.headline, "Run 2 of 2: Ring is forced.");
   ASSERT_EQ(diagnosis.runs.size(), 2u);
   EXPECT_EQ(diagnosis.leading_run, 1u);
   EXPECT_EQ(diagnosis.runs[0].verdict.status, VerdictStatus::Clean);

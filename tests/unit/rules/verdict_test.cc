@@ -44,17 +44,7 @@ TEST(Verdict, TheHeadlineIsNoFindingThatAnotherExplains) {
                  kSocketUsed);
   EXPECT_EQ(verdict.status, VerdictStatus::Problem);
   EXPECT_EQ(verdict.finding, "cause");
-  EXPECT_EQ(verdict.headline, "The cause; 2 other findings follow from it.");
-}
-
-TEST(Verdict, TheHeadlineCountsLinesWhereTheyAreMoreThanFindings) {
-  const std::string three = kSocketUsed + "n1:8:8 [1] NCCL INFO Using network Socket\n" +
-                            "n1:9:9 [2] NCCL INFO Using network Socket\n";
-  EXPECT_EQ(verdict_of({graded("cause", "error", "The cause.", "explains: [a-symptom]\n"),
-                        graded("a-symptom", "error", "The end.")},
-                       three)
-                .headline,
-            "The cause; another finding (3 lines) follows from it.");
+  EXPECT_EQ(verdict.headline, "The cause.");
 }
 
 const std::string kDone = kSocketUsed + "# Avg bus bandwidth    : 96.4\n";
@@ -128,26 +118,6 @@ TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
     EXPECT_EQ(verdict.status, VerdictStatus::CannotJudge) << row.log;
     EXPECT_EQ(verdict.headline, row.headline);
   }
-}
-
-struct SentenceRow {
-  const char* message;
-  const char* sentence;
-};
-
-constexpr SentenceRow kSentences[] = {
-    {"One. Two.", "One."},
-    {"NCCL 2.20.5 runs. Here", "NCCL 2.20.5 runs."},
-    {"About 2.5 GB, e.g. here", "About 2.5 GB, e.g. here"},
-    {"One.", "One."},
-    {"A WARN says: \"NET/X cannot open it. RC: -22\". Two.",
-     "A WARN says: \"NET/X cannot open it. RC: -22\"."},
-    {"A rail of 5\" length. Two.", "A rail of 5\" length."},
-    {"", ""},
-};
-
-TEST(Verdict, FirstSentenceEndsBeforeAnUpperCaseLetter) {
-  for (const SentenceRow& row : kSentences) EXPECT_EQ(first_sentence(row.message), row.sentence);
 }
 
 }  // namespace

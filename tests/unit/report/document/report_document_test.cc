@@ -24,21 +24,18 @@ using testing::sample_report;
 TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
   EXPECT_EQ(write_text(sample_report(), {.width = 80}),
             "PROBLEM   Rank 1 on trainbox could not extend a segment.\n"
-            "          certain cause, shm-no-space; rank 1 on trainbox\n"
+            "          logs/run.txt:2  NCCL WARN Error: failed \\x1b[31m to � extend\n"
+            "          cause (certain), shm-no-space; rank 1 on trainbox; explains 1 other:\n"
+            "          peer-closed-secondary\n"
             "\n"
             "  what    Rank 1 on trainbox could not extend a segment: /dev/shm is full.\n"
             "  why     NCCL moves data between processes through files in /dev/shm.\n"
-            "  seen    logs/run.txt:2\n"
-            "          trainbox:502:541 [1] misc/shmutils.cc:87 NCCL WARN Error: failed\n"
-            "          \\x1b[31m to � extend\n"
-            "          … and 3 more lines\n"
             "  check   `df -h /dev/shm`\n"
             "  fix     Start the container with --shm-size=1g or with --ipc=host.\n"
             "  do not  Set NCCL_SHM_DISABLE=1: it hides the limit and slows everything down.\n"
-            "  follows 1 other finding: peer-closed-secondary (ranks 0,2,3)\n"
             "\n"
             "warning   NCCL_IB_TIMEOUT=abc is not a number.\n"
-            "          likely advice, env-invalid-value; host trainbox\n"
+            "          advice (likely), env-invalid-value; host trainbox\n"
             "\n"
             "Worth knowing\n"
             "  - P2P is switched off by NCCL_P2P_DISABLE. [p2p-disabled-info]\n"
@@ -46,11 +43,8 @@ TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
             "What these logs cannot tell\n"
             "  - Did all ranks make the same calls? No collective was logged.\n"
             "\n"
-            "To capture it next time\n"
-            "    export NCCL_DEBUG=INFO\n"
-            "    export NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL\n"
-            "  - Collect the files of all ranks.\n"
-            "  - Log size: about 30 kB a rank to begin with; it rests on usual logs.\n"
+            "Next time: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL on all ranks (-v\n"
+            "says more).\n"
             "\n"
             "Read 3 lines from 1 file: 3 processes on 1 host, network Socket.\n"
             "Ended: unknown; these logs do not show how.\n");
@@ -93,7 +87,7 @@ TEST(WriteMarkdown, PutsTheVerdictFirstAndCollapsesTheRest) {
                            "**Rank 1 on trainbox could not extend a segment.**\n\n"
                            "### Finding\n\n"
                            "#### Shared memory is full\n\n"
-                           "error, certain cause, shm-no-space; rank 1 on trainbox\n\n"))
+                           "error, cause (certain), shm-no-space; rank 1 on trainbox\n\n"))
       << markdown;
   size_t before = 0;
   for (const std::string_view part : {
@@ -104,10 +98,10 @@ TEST(WriteMarkdown, PutsTheVerdictFirstAndCollapsesTheRest) {
            "**Check**\n\n- `df -h /dev/shm`\n\n",
            "**Fix**\n\n- Start the container with --shm-size=1g",
            "**Do not**\n\n- Set `NCCL_SHM_DISABLE=1`: it hides the limit",
-           "**Follows** 1 other finding: peer-closed-secondary (ranks 0,2,3)\n\n",
+           "**Explains** 1 other: peer-closed-secondary (ranks 0,2,3)\n\n",
            "### Other findings\n\n#### A setting has a value",
            "<summary>What follows from these</summary>\n\n#### A peer closed its connection\n\n"
-           "info, possible symptom, peer-closed-secondary; ranks 0,2,3\n",
+           "info, symptom (possible), peer-closed-secondary; ranks 0,2,3\n",
            "<summary>Worth knowing</summary>\n\n#### P2P is off\n\n"
            "info, possible advice, p2p-disabled-info\n\nP2P is switched",
            "### What these logs cannot tell\n\n- Did all ranks make the same calls? No collective",
@@ -246,7 +240,7 @@ TEST(WriteHtml, TheVerdictComesFirst) {
 TEST(WriteHtml, FindingsSayEverythingThatIsKnownOfThem) {
   const std::string page = write_html(sample_report());
   for (const char* part :
-       {">error</b>, certain cause, shm-no-space; rank 1 on trainbox", "logs/run.txt:2",
+       {">error</b>, cause (certain), shm-no-space; rank 1 on trainbox", "logs/run.txt:2",
         "failed \\x1b[31m to � extend", "and 3 further lines that are not kept here",
         "<code>df -h /dev/shm</code>", "Start the container with --shm-size=1g",
         "Set NCCL_SHM_DISABLE=1: it hides the limit", "<a href=\"#finding-peer-closed-secondary\">",

@@ -1,0 +1,219 @@
+#include "rules/headline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
+
+namespace ncclog {
+namespace {
+
+/// A shorter beginning does not say what happened.
+constexpr size_t kLeast = 40;
+
+/// Of valid UTF-8.
+size_t characters(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// Bytes of the first `count` characters, all if there are not as many.
+size_t bytes_of(std::string_view text, size_t count) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if ((text[at] & 0xC0) != 0x80 && count-- == 0) break;
+  }
+  return at;
+}
+
+/// A quotation is open at that place, and closed after it.
+bool is_quoted(std::string_view message, size_t at) {
+  return std::count(message.begin(), message.begin() + static_cast<ptrdiff_t>(at), '"') % 2 == 1 &&
+         message.find('"', at) != message.npos;
+}
+
+/// What stands in parentheses, of those that stand in none.
+struct Note {
+  size_t begin = 0;  ///< Of the "(".
+  size_t end = 0;    ///< Behind the ")".
+};
+
+std::vector<Note> notes_of(std::string_view text) {
+  std::vector<Note> notes;
+  size_t depth = 0;
+  size_t begin = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '(' && depth++ == 0) begin = at;
+    if (text[at] == ')' && depth > 0 && --depth == 0) notes.push_back({begin, at + 1});
+  }
+  return notes;
+}
+
+/// "names()" is a name; a note stands behind a blank.
+bool is_note(std::string_view text, const Note& note) {
+  return note.begin > 0 && text[note.begin - 1] == ' ' && !is_quoted(text, note.begin);
+}
+
+/// The last place before `most` bytes at which a clause begins that may go; npos: none.
+size_t last_clause(std::string_view text, size_t most, std::span<const std::string_view> marks) {
+  const std::vector<Note> notes = notes_of(text);
+  const auto is_inside = [&](size_t at) {
+    return std::ranges::any_of(notes,
+                               [&](const Note& note) { return note.begin < at && at < note.end; });
+  };
+  size_t last = text.npos;
+  for (const std::string_view mark : marks) {
+    for (size_t at = text.find(mark, kLeast); at < most; at = text.find(mark, at + 1)) {
+      const bool fits = last == text.npos || at > last;
+      if (fits && !is_inside(at) && !is_quoted(text, at)) last = at;
+    }
+  }
+  return last;
+}
+
+/// A name of a file, a hash, an address may be longer than all that is said of it: its middle goes.
+std::string with_shorter_words(std::string_view text) {
+  constexpr size_t kLongest = 40;
+  std::string out;
+  for (const std::string_view word : split_blanks(text)) {
+    if (!out.empty()) out += ' ';
+    const size_t length = characters(word);
+    if (length <= kLongest) {
+      out += word;
+      continue;
+    }
+    out += word.substr(0, bytes_of(word, kLongest / 2 - 1));
+    out += "…";
+    out += word.substr(bytes_of(word, length - kLongest / 2));
+  }
+  return out;
+}
+
+/// "call 67 of communicator 0x65a1 (4 ranks): …, at /w/train.py:54": what identifies a thing for who
+/// looks for it in the logs, and says nothing of what happened.
+std::string without_identities(std::string text) {
+  constexpr std::string_view kBegins[] = {", of communicator ", " of communicator ",
+                                          " on communicator ", ", at /"};
+  for (const std::string_view begin : kBegins) {
+    for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
+      // Up to what stands behind the name and a note of its size.
+      size_t end = std::min(text.find_first_of(" ,;", at + begin.size()), text.size());
+      if (text[end - 1] == ':') --end;
+      if (text.substr(end).starts_with(" ("))
+        end = std::min(text.find(')', end), text.size() - 1) + 1;
+      text.erase(at, end - at);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string without_unknown(std::string text) {
+  constexpr std::string_view kUnknown = "(unknown)";
+  for (size_t at = text.find(kUnknown); at != text.npos; at = text.find(kUnknown, at)) {
+    size_t begin = at;
+    size_t end = at + kUnknown.size();
+    for (const Note& note : notes_of(text)) {
+      if (note.begin < at && at < note.end && is_note(text, note)) {
+        begin = note.begin;
+        end = note.end;
+      }
+    }
+    while (begin > 0 && text[begin - 1] == ' ') --begin;
+    text.erase(begin, end - begin);
+    at = begin;
+  }
+  return text;
+}
+
+std::string fitted_headline(std::string_view sentence, size_t room) {
+  std::string text = printable(sentence);
+  const bool has_stop = text.ends_with('.') && !text.ends_with("..");
+  const auto fits = [&] { return characters(text) <= room; };
+  if (fits()) return text;
+  // The stop stands for the sentence, not for its last clause.
+  if (has_stop) text.pop_back();
+  const auto closed = [&] { return has_stop ? text + "." : text; };
+  --room;
+  constexpr std::string_view kApart[] = {"; "};
+  constexpr std::string_view kClauses[] = {", ",        "; ",        ": ",
+                                           " because ", " so that ", " although "};
+  for (size_t at; !fits() && (at = last_clause(text, text.size(), kApart)) != text.npos;) {
+    text.erase(at);
+  }
+  if (!fits()) text = without_identities(std::move(text));
+  while (!fits()) {
+    std::vector<Note> notes = notes_of(text);
+    std::erase_if(notes,
+                  [&](const Note& note) { return note.begin < kLeast || !is_note(text, note); });
+    if (notes.empty()) break;
+    text.erase(notes.back().begin - 1, notes.back().end - notes.back().begin + 1);
+  }
+  if (!fits()) text = with_shorter_words(text);
+  if (!fits()) {
+    const size_t at = last_clause(text, bytes_of(text, room), kClauses);
+    if (at != text.npos) text.erase(at);
+  }
+  if (fits()) return closed();
+  const size_t blank = text.rfind(' ', bytes_of(text, room));
+  text.erase(blank == text.npos || blank < kLeast ? bytes_of(text, room) : blank);
+  return text + "…";
+}
+
+std::string without_stop(std::string sentence) {
+  if (sentence.ends_with('.')) sentence.pop_back();
+  return sentence;
+}
+
+std::string first_sentence(std::string_view message) {
+  for (size_t dot = message.find(". "); dot != message.npos; dot = message.find(". ", dot + 1)) {
+    const size_t next = dot + 2;
+    const bool begins = next < message.size() && message[next] >= 'A' && message[next] <= 'Z';
+    if (begins && !is_quoted(message, dot)) {
+      return std::string(message.substr(0, dot + 1));
+    }
+  }
+  return std::string(message);
+}
+
+std::string_view empty_word(std::string_view headline) {
+  constexpr std::string_view kEmpty[] = {"quoted line",   "(unknown)",          "A process ",
+                                         "ure the cause", "that no line names", "These lines"};
+  for (const std::string_view word : kEmpty) {
+    const size_t at = headline.find(word);
+    if (at != headline.npos && !headline.substr(at).starts_with("A process group")) return word;
+  }
+  return {};
+}
+
+std::string headline_of(const Finding& finding) {
+  return finding.headline.empty() ? fitted_headline(first_sentence(finding.message))
+                                  : finding.headline;
+}
+
+std::string ranks_in_headline(const Job& job, const std::vector<int>& ranks) {
+  constexpr size_t kLongest = 24;
+  const std::string names = ranks_phrase(ranks);
+  const int64_t all = job.nranks.value_or(0);
+  if (ranks.size() > 2 && std::ssize(ranks) == all) return fmt::format("all {} ranks", all);
+  if (names.size() <= kLongest) return names;
+  return std::ssize(ranks) < all ? fmt::format("{} of {} ranks", ranks.size(), all)
+                                 : fmt::format("{} ranks", ranks.size());
+}
+
+std::string hosts_in_headline(const Job& job, const std::vector<std::string>& hosts) {
+  constexpr size_t kLongest = 45;
+  const std::string names = join(hosts, ", ");
+  if (hosts.size() <= kMostInHeadline && (hosts.size() <= 1 || names.size() <= kLongest))
+    return names;
+  const size_t all = job.hosts.size();
+  if (hosts.size() == all) return fmt::format("all {} hosts", all);
+  return hosts.size() < all ? fmt::format("{} of {} hosts", hosts.size(), all)
+                            : fmt::format("{} hosts", hosts.size());
+}
+
+}  // namespace ncclog
