@@ -270,7 +270,7 @@ std::string subject_in_headline(const Job& job, const Finding& finding, const Pa
     for (const Subject& party : parties) {
       if (party.pid >= 0) pids.insert(party.pid);
     }
-    if (pids.size() == 1) who = fmt::format("pid {}", *pids.begin());
+    if (pids.size() == 1) who = fmt::format("process {}", *pids.begin());
     if (pids.size() > 1) who = plural(std::ssize(pids), "process");
   }
   if (who.empty()) {
@@ -389,11 +389,12 @@ void tell(const Rule& rule, JobView& view, const std::vector<Firing>& firings,
   const std::string whole = first_sentence(finding.message);
   const std::string whole_rest = beyond_first_part(whole);
   filling.is_headline = true;
-  const std::string sentence =
-      first_sentence(filled(rule.headline.empty() ? rule.message : rule.headline, filling));
+  std::string sentence = first_sentence(filled(rule.headline, filling));
+  // Of a rule that fires in several ways, a value in the headline may be of one of them.
+  if (sentence.size() < 2) sentence = first_sentence(filled(rule.message, filling));
   finding.headline = fitted_headline(sentence);
   // Who and where is said of every finding, so that a headline may name them in fewer words.
-  const bool is_told = rule.headline.empty() && beyond_first_part(sentence) == whole_rest;
+  const bool is_told = beyond_first_part(sentence) == whole_rest;
   if (is_told && finding.headline.size() >= sentence.size())
     finding.told_by_headline = whole.size();
 }

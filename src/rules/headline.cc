@@ -142,14 +142,19 @@ std::string fitted_headline(std::string_view sentence, size_t room) {
   constexpr std::string_view kApart[] = {"; "};
   constexpr std::string_view kClauses[] = {", ",        "; ",        ": ",
                                            " because ", " so that ", " although "};
+  text = without_identities(std::move(text));
   for (size_t at; !fits() && (at = last_clause(text, text.size(), kApart)) != text.npos;) {
     text.erase(at);
   }
-  if (!fits()) text = without_identities(std::move(text));
+  // "(max)" may be just what differs; notes of several words are asides.
+  const auto is_aside = [&](const Note& note) {
+    const std::string_view inside =
+        std::string_view(text).substr(note.begin, note.end - note.begin);
+    return note.begin >= kLeast && is_note(text, note) && inside.find(' ') != inside.npos;
+  };
   while (!fits()) {
     std::vector<Note> notes = notes_of(text);
-    std::erase_if(notes,
-                  [&](const Note& note) { return note.begin < kLeast || !is_note(text, note); });
+    std::erase_if(notes, [&](const Note& note) { return !is_aside(note); });
     if (notes.empty()) break;
     text.erase(notes.back().begin - 1, notes.back().end - notes.back().begin + 1);
   }

@@ -214,8 +214,9 @@ Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
   const Finding& first = findings.front();
   std::string headline = headline_of(first);
   if (outcome_of(job).job.state == EndState::Finished) {
-    constexpr std::string_view kEnd = "; the job finished.";
-    headline = without_stop(fitted_headline(headline, kMaxHeadline - kEnd.size())).append(kEnd);
+    // The report's last line says it too, where there is no room for it here.
+    const std::string with_end = without_stop(headline) + "; the job finished.";
+    if (fitted_headline(with_end) == with_end) headline = with_end;
   }
   // A job that failed has a problem, however mild what its lines show of it.
   const bool failed = outcome_of(job).job.state == EndState::Failed;

@@ -144,8 +144,8 @@ struct Having {
 };
 
 constexpr Having kHad[] = {
-    {"TORCH_NCCL_TRACE_BUFFER_SIZE", [](const Job& job) { return !job.flight_recorders.empty(); }},
-    {"again with NCCL_DEBUG=INFO", [](const Job& job) { return has_spoken(job, Subsystem::Init); }},
+    {"Flight recorder dumps (", [](const Job& job) { return !job.flight_recorders.empty(); }},
+    {"Run again with NCCL_DEBUG=INFO", [](const Job& job) { return has_spoken(job, Subsystem::Init); }},
 };
 
 /// The advice that is left to follow, with the logs named in commands on them.
@@ -157,9 +157,12 @@ std::vector<std::string> open_advice(const Report& report, const std::vector<std
       return item.find(had.words) != item.npos && had.has(report.job);
     });
     if (is_had) continue;
-    open.push_back(item);
-    const size_t at = item.starts_with("ncclog ") ? item.find(kLogs) : item.npos;
-    if (at != item.npos && !report.logs.empty()) open.back().replace(at, kLogs.size(), report.logs);
+    std::string& own = open.emplace_back(item);
+    if (report.logs.empty() || own.find("ncclog ") == own.npos) continue;
+    for (size_t at = own.find(kLogs); at != own.npos; at = own.find(kLogs, at)) {
+      own.replace(at, kLogs.size(), report.logs);
+      at += report.logs.size();
+    }
   }
   return open.empty() ? all : open;
 }
